@@ -1,0 +1,22 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { buildApp } from '../src/app.ts';
+import { loadConfig, withDatabase } from '../src/config.ts';
+import { openApiDocument, toYaml } from '../src/http/openapi.ts';
+
+// `npm run openapi` writes openapi.yaml from the routes; with `--check` it fails when the file is not what it would write.
+const path = fileURLToPath(new URL('../openapi.yaml', import.meta.url));
+const secret = 'only for the export of the OpenAPI document';
+const config = loadConfig({ JWT_SECRET: secret, WORKER_ENABLED: 'false', LOG_LEVEL: 'silent', RATE_LIMIT_ENABLED: 'false' });
+// No connection is made: nothing asks the database while routes are registered.
+const app = await buildApp(withDatabase(config, 'postgresql://localhost/none'));
+await app.ready();
+const yaml = toYaml(openApiDocument(app));
+await app.close();
+
+if (!process.argv.includes('--check')) {
+  writeFileSync(path, yaml);
+} else if (readFileSync(path, 'utf8') !== yaml) {
+  process.stderr.write('openapi.yaml is stale: run `npm run openapi` and commit it\n');
+  process.exitCode = 1;
+}

@@ -1,0 +1,145 @@
+import jwt from '@fastify/jwt';
+import underPressure from '@fastify/under-pressure';
+import { type FastifyBaseLogger, type FastifyInstance, fastify, LogController } from 'fastify';
+import { createAuth } from './auth/index.ts';
+import { jwtOptions } from './auth/tokens.ts';
+import type { AppConfig, Config } from './config.ts';
+import { type Database, openDatabase } from './database/client.ts';
+import { pendingMigrations } from './database/migrator.ts';
+import { claimedUserId, credentialsPlugin } from './http/authentication.ts';
+import { bodyLimit, bodyParserPlugin } from './http/body-parser.ts';
+import { envelopePlugin } from './http/envelope.ts';
+import { errorHandlerPlugin, sendError } from './http/error-handler.ts';
+import { ApiError, httpErrors } from './http/errors.ts';
+import { healthRoutes } from './http/health.ts';
+import { createIdempotency } from './http/idempotency.ts';
+import { languagePlugin } from './http/language.ts';
+import { loggerOptions, requestLogPlugin } from './http/logging.ts';
+import { metricsPlugin } from './http/metrics.ts';
+import { openApiPlugin, openApiRoutes } from './http/openapi.ts';
+import { rateLimitPlugin } from './http/rate-limits.ts';
+import { requestId, requestIdPlugin } from './http/request-id.ts';
+import { routerOptions, routingPlugin } from './http/routing.ts';
+import { securityHeadersPlugin } from './http/security-headers.ts';
+import { addTextRules } from './http/text.ts';
+import { validationPlugin } from './http/validation.ts';
+import { createDevMailbox, devMailboxRoutes } from './mail/dev-mailbox.ts';
+import { createMailQueue } from './mail/queue.ts';
+import { createResendTransport, type MailTransport } from './mail/transport.ts';
+import type { startWorker, Worker } from './mail/worker.ts';
+
+/** What tests put in place of the real thing. */
+export interface AppOverrides {
+  logger?: FastifyBaseLogger;
+  transport?: MailTransport;
+}
+
+/** Milliseconds after which a request is answered with 503, whatever it waits for. */
+const handlerTimeout = 9_000;
+
+/**
+ * Builds the whole service: every plugin and domain in the order in which a request meets them. It listens only when told to.
+ *
+ * @param config from `loadConfig`; its database URL must be set
+ */
+export async function buildApp(config: AppConfig, overrides: AppOverrides = {}): Promise<FastifyInstance> {
+  const app = fastify({
+    ...(overrides.logger ? { loggerInstance: overrides.logger } : { logger: loggerOptions(config.logLevel) }),
+    logController: new LogController({ disableRequestLogging: true }),
+    genReqId: requestId,
+    trustProxy: config.trustProxy === false ? false : [...config.trustProxy],
+    routerOptions,
+    bodyLimit,
+    handlerTimeout,
+    requestTimeout: 30_000,
+    http: { headersTimeout: 10_000, connectionsCheckingInterval: 2_000 },
+    keepAliveTimeout: 72_000,
+    forceCloseConnections: 'idle',
+    return503OnClosing: false,
+    frameworkErrors: sendError,
+    ajv: {
+      customOptions: {
+        coerceTypes: false,
+        removeAdditional: false,
+        allErrors: true,
+        useDefaults: true,
+        validateFormats: false,
+      },
+      plugins: [addTextRules],
+    },
+  });
+  const database = openAppDatabase(app, config);
+
+  await app.register(requestIdPlugin);
+  await app.register(languagePlugin);
+  await app.register(requestLogPlugin);
+  await app.register(metricsPlugin, { database });
+  await app.register(errorHandlerPlugin);
+  await app.register(securityHeadersPlugin, { config });
+  await app.register(underPressure, {
+    maxEventLoopDelay: 1_000,
+    pressureHandler: (request) => {
+      if (request.routeOptions.config?.limit === 'none') return;
+      throw new ApiError(httpErrors.serviceUnavailable, { headers: { 'retry-after': '5' } });
+    },
+  });
+  await app.register(jwt, jwtOptions(config));
+
+  const mailQueue = createMailQueue();
+  const idempotency = createIdempotency(database, config.secrets);
+  const auth = await createAuth(app, { config, database, mailQueue, closeAccount: async () => {} });
+
+  await app.register(credentialsPlugin, { authenticator: auth.authenticator });
+  await app.register(rateLimitPlugin, { config, userOf: claimedUserId });
+  await app.register(bodyParserPlugin);
+  await app.register(validationPlugin);
+  await app.register(envelopePlugin);
+  await app.register(routingPlugin);
+  await app.register(openApiPlugin);
+
+  await app.register(auth.routes, { prefix: '/auth', idempotency });
+  await app.register(healthRoutes, { checkReady: () => checkReady(database) });
+  await app.register(openApiRoutes, { docsEnabled: config.docsEnabled });
+
+  const transport = overrides.transport ?? (await createTransport(app, config));
+  if (config.workerEnabled) startWorkerWithApp(app, config, { transport, composers: auth.mails, database });
+  return app;
+}
+
+function openAppDatabase(app: FastifyInstance, config: AppConfig): Database {
+  const database = openDatabase({
+    ...config.database,
+    onError: (error) => app.log.warn({ err: error }, 'an idle database connection was lost'),
+  });
+  app.addHook('onClose', () => database.close());
+  return database;
+}
+
+async function checkReady(database: Database): Promise<void> {
+  const pending = await pendingMigrations(database.pool);
+  if (pending.length > 0) throw new Error(`migrations are missing: ${pending.join(', ')}`);
+}
+
+/** Resend where there is a key; else, outside production, a mailbox to look at. */
+async function createTransport(app: FastifyInstance, { mail, production }: Config): Promise<MailTransport> {
+  if (mail.resend) {
+    const { apiKey, baseUrl } = mail.resend;
+    return createResendTransport({ apiKey, from: mail.from, ...(baseUrl ? { baseUrl } : {}) });
+  }
+  if (production) throw new Error('there is no RESEND_API_KEY');
+  const mailbox = createDevMailbox();
+  await app.register(devMailboxRoutes, { mailbox });
+  return mailbox;
+}
+
+function startWorkerWithApp(
+  app: FastifyInstance,
+  config: AppConfig,
+  options: Omit<Parameters<typeof startWorker>[0], 'connectionString' | 'logger'>,
+): void {
+  let worker: Worker | undefined;
+  app.addHook('onReady', async () => {
+    worker = await (await import('./mail/worker.ts')).startWorker({ ...options, connectionString: config.database.directUrl, logger: app.log });
+  });
+  app.addHook('onClose', async () => worker?.stop());
+}

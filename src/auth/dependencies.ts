@@ -1,0 +1,28 @@
+import type { Config } from '../config.ts';
+import type { Connection, Database } from '../database/client.ts';
+import type { MailQueue } from '../mail/queue.ts';
+import type { Passwords } from './passwords.ts';
+import type { Accounts } from './repository/accounts.ts';
+import type { EmailCodes } from './repository/email-codes.ts';
+import type { LoginFailures } from './repository/login-failures.ts';
+import type { MailSends } from './repository/mail-sends.ts';
+import type { PasswordResets } from './repository/password-resets.ts';
+import type { Sessions } from './repository/sessions.ts';
+import type { Tokens } from './tokens.ts';
+
+/** What the services of this domain work with; `index.ts` builds it. */
+export interface AuthDependencies {
+  config: Config;
+  database: Database;
+  mailQueue: MailQueue;
+  tokens: Tokens;
+  passwords: Passwords;
+  accounts: Accounts;
+  sessions: Sessions;
+  emailCodes: EmailCodes;
+  passwordResets: PasswordResets;
+  mailSends: MailSends;
+  loginFailures: LoginFailures;
+  /** Closes what an account has in other domains, before it is removed in the same transaction. */
+  closeAccount(transaction: Connection, userId: number): Promise<void>;
+}

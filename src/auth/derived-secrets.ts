@@ -1,0 +1,42 @@
+import { createHmac, timingSafeEqual } from 'node:crypto';
+import type { Secret } from '../config.ts';
+
+/** What a derived secret is for; it keeps a code's id from being used as a link's. */
+type Purpose = 'email code' | 'email proof' | 'password reset';
+
+export type DerivedSecrets = ReturnType<typeof createDerivedSecrets>;
+
+/**
+ * Codes and link tokens. They are not stored: a row has a random id, and the secret is computed from it whenever it is
+ * mailed or checked. So a retried mail holds the same code, and a copy of the database opens nothing.
+ */
+export function createDerivedSecrets(secrets: readonly [Secret, ...Secret[]]) {
+  function digest(purpose: Purpose, id: string, keyId: string): Buffer | undefined {
+    const secret = secrets.find((candidate) => candidate.id === keyId);
+    return secret && createHmac('sha256', secret.key).update(`dure ${purpose}:${id}`).digest();
+  }
+
+  /** Six digits; undefined when the secret of the row's time is no longer configured. */
+  function code(id: string, keyId: string): string | undefined {
+    // 48 bits over a million values: the bias is below one in 10^8.
+    const number = digest('email code', id, keyId)?.readUIntBE(0, 6);
+    return number === undefined ? undefined : String(number % 1_000_000).padStart(6, '0');
+  }
+
+  /** 256 bits, URL-safe. */
+  function token(purpose: Exclude<Purpose, 'email code'>, id: string, keyId: string): string | undefined {
+    return digest(purpose, id, keyId)?.toString('base64url');
+  }
+
+  /** The id of the secret that new rows are derived with. */
+  const keyId = secrets[0].id;
+
+  return { keyId, code, token };
+}
+
+/** Compares in constant time; an expected value that does not exist equals nothing. */
+export function secretsEqual(expected: string | undefined, given: string): boolean {
+  if (expected === undefined) return false;
+  const [a, b] = [Buffer.from(expected), Buffer.from(given)];
+  return a.length === b.length && timingSafeEqual(a, b);
+}

@@ -1,0 +1,82 @@
+import { Type } from '@sinclair/typebox';
+import { type ErrorDefinition, retryAfterField } from '../http/errors.ts';
+
+/** Failures of the authentication operations. */
+export const authErrors = {
+  invalidCredentials: {
+    code: 'invalid_credentials',
+    status: 401,
+    text: { ko: '아이디 또는 비밀번호가 올바르지 않습니다.', en: 'The username or password is not correct.' },
+  },
+  wrongPassword: {
+    code: 'invalid_credentials',
+    status: 401,
+    text: { ko: '비밀번호가 올바르지 않습니다.', en: 'The password is not correct.' },
+  },
+  accountSuspended: {
+    code: 'account_suspended',
+    status: 403,
+    text: { ko: '이용이 정지된 계정입니다.', en: 'This account is suspended.' },
+  },
+  usernameTaken: {
+    code: 'username_taken',
+    status: 409,
+    text: { ko: '이미 사용 중인 아이디입니다.', en: 'This username is already taken.' },
+  },
+  emailTaken: {
+    code: 'email_taken',
+    status: 409,
+    text: { ko: '이미 가입된 이메일입니다.', en: 'This e-mail address already has an account.' },
+  },
+  verificationTokenInvalid: {
+    code: 'verification_token_invalid',
+    status: 400,
+    text: {
+      ko: '이메일 인증 정보가 올바르지 않거나 만료되었습니다. 다시 인증해 주세요.',
+      en: 'The e-mail verification is not valid or has expired. Please verify the address again.',
+    },
+  },
+  invalidCode: {
+    code: 'invalid_code',
+    status: 400,
+    text: { ko: '인증번호가 올바르지 않습니다.', en: 'The code is not correct.' },
+    fields: {
+      attempts_left: Type.Integer({
+        minimum: 0,
+        maximum: 5,
+        description: 'How often this code may still be tried; with 0 a new code is needed',
+      }),
+    },
+  },
+  tooManyCodeAttempts: {
+    code: 'too_many_attempts',
+    status: 429,
+    text: {
+      ko: '인증번호를 너무 많이 틀렸습니다. 새 인증번호를 받아 주세요.',
+      en: 'The code was wrong too often. Please ask for a new one.',
+    },
+    fields: retryAfterField,
+  },
+  tooManyLogins: {
+    code: 'too_many_attempts',
+    status: 429,
+    text: {
+      ko: '로그인에 너무 많이 실패했습니다. 잠시 후 다시 시도해 주세요.',
+      en: 'Too many failed logins. Please try again later.',
+    },
+    fields: retryAfterField,
+  },
+  resetLinkInvalid: {
+    code: 'reset_link_invalid',
+    status: 400,
+    text: {
+      ko: '비밀번호 재설정 링크가 올바르지 않거나 만료되었습니다.',
+      en: 'The password reset link is not valid or has expired.',
+    },
+  },
+  sessionNotFound: {
+    code: 'session_not_found',
+    status: 404,
+    text: { ko: '해당 로그인 기록이 없습니다.', en: 'There is no such session.' },
+  },
+} as const satisfies Record<string, ErrorDefinition>;

@@ -1,0 +1,110 @@
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
+import { audit } from '../../http/audit.ts';
+import { Nothing, Reference } from '../../http/schemas.ts';
+import type { AuthDependencies } from '../dependencies.ts';
+import { authErrors } from '../errors.ts';
+import { EmailRequest, MailSent, ResetLink, ResetLinkQuery, ResetPasswordRequest } from '../schemas.ts';
+import { createPasswordReset } from '../service/password-reset.ts';
+
+interface Options {
+  dependencies: AuthDependencies;
+}
+
+/** Ways back in: a new password, a forgotten username. */
+export const recoveryRoutes: FastifyPluginAsyncTypebox<Options> = async (app, { dependencies }) => {
+  const service = createPasswordReset(dependencies);
+
+  app.post(
+    '/reset-password-request/',
+    {
+      config: {
+        limit: 'reset-password-request',
+        message: {
+          ko: '가입된 이메일이라면 비밀번호 재설정 링크를 보냈습니다.',
+          en: 'If the address has an account, a reset link is on its way.',
+        },
+      },
+      schema: {
+        operationId: 'requestPasswordReset',
+        summary: 'Request password reset',
+        description:
+          'Mails a link to the address if it has an account. The answer is always the same. A newer link voids the older one.',
+        tags: ['auth'],
+        body: Reference(EmailRequest),
+        response: { 200: Reference(MailSent) },
+      },
+    },
+    async (request) => {
+      const resendAfter = await service.request(request.body.email, request.language);
+      audit(request, 'password_reset_requested');
+      return { resend_after: resendAfter };
+    },
+  );
+
+  app.get(
+    '/reset-password-validate/',
+    {
+      config: {
+        limit: 'reset-password-validate',
+        message: { ko: '사용할 수 있는 링크입니다.', en: 'The link works.' },
+        errors: [authErrors.resetLinkInvalid],
+      },
+      schema: {
+        operationId: 'validatePasswordReset',
+        summary: 'Validate password reset link',
+        description: 'Says whether a link still works, and uses nothing up.',
+        tags: ['auth'],
+        querystring: ResetLinkQuery,
+        response: { 200: Reference(ResetLink) },
+      },
+    },
+    async (request) => ({ expires_at: (await service.validate(request.query)).toISOString() }),
+  );
+
+  app.post(
+    '/reset-password-confirm/',
+    {
+      config: {
+        limit: 'reset-password-confirm',
+        message: { ko: '비밀번호를 재설정했습니다.', en: 'Your password has been reset.' },
+        errors: [authErrors.resetLinkInvalid],
+      },
+      schema: {
+        operationId: 'confirmPasswordReset',
+        summary: 'Complete password reset',
+        description:
+          'Sets a new password with the link from the mail, once. Every session ends, the e-mail address counts as verified, and a notice is mailed.',
+        tags: ['auth'],
+        body: Reference(ResetPasswordRequest),
+        response: { 200: Reference(Nothing) },
+      },
+    },
+    async (request) => {
+      const { new_password, ...link } = request.body;
+      await service.confirm(link, new_password, request);
+      return {};
+    },
+  );
+
+  app.post(
+    '/find-id/',
+    {
+      config: {
+        limit: 'find-id',
+        message: {
+          ko: '가입된 이메일이라면 아이디를 메일로 보냈습니다.',
+          en: 'If the address has an account, its username is on its way.',
+        },
+      },
+      schema: {
+        operationId: 'findUserId',
+        summary: 'Find user id',
+        description: 'Mails the username to the address if it has an account. The answer is always the same.',
+        tags: ['auth'],
+        body: Reference(EmailRequest),
+        response: { 200: Reference(MailSent) },
+      },
+    },
+    async (request) => ({ resend_after: await service.findId(request.body.email, request.language) }),
+  );
+};

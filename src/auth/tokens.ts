@@ -1,0 +1,123 @@
+import { randomUUID } from 'node:crypto';
+import type { FastifyJWTOptions, JWT } from '@fastify/jwt';
+import { type Static, Type } from '@sinclair/typebox';
+import { TypeCompiler } from '@sinclair/typebox/compiler';
+import type { Config, Secret } from '../config.ts';
+import type { TokenProblem, TokenType } from '../http/authentication.ts';
+import { maxId } from '../http/schemas.ts';
+
+const issuer = 'dure';
+const audience = 'dure-api';
+
+/** Options of `@fastify/jwt`. Its defaults accept more than is issued here (RFC 8725, sections 3.1 and 3.8). */
+export function jwtOptions({ secrets }: Pick<Config, 'secrets'>): FastifyJWTOptions {
+  return {
+    secret: secrets[0].key,
+    sign: { algorithm: 'HS256', kid: secrets[0].id, iss: issuer, aud: audience },
+    verify: {
+      algorithms: ['HS256'],
+      allowedIss: issuer,
+      allowedAud: audience,
+      requiredClaims: ['sub', 'sid', 'jti', 'iat', 'exp', 'iss', 'aud', 'token_type'],
+      cache: false,
+    },
+  };
+}
+
+const uuid = '^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$';
+
+const Header = TypeCompiler.Compile(
+  Type.Object({
+    alg: Type.Literal('HS256'),
+    typ: Type.Literal('JWT'),
+    kid: Type.String({ maxLength: 32 }),
+    crit: Type.Optional(Type.Never()),
+  }),
+);
+
+const Claims = Type.Object({
+  sub: Type.String({ pattern: '^[1-9][0-9]{0,9}$' }),
+  sid: Type.String({ pattern: uuid }),
+  jti: Type.String({ minLength: 1 }),
+  iat: Type.Integer(),
+  exp: Type.Integer(),
+  iss: Type.Literal(issuer),
+  aud: Type.Literal(audience),
+  token_type: Type.Union([Type.Literal('access'), Type.Literal('refresh')]),
+  count: Type.Optional(Type.Integer({ minimum: 0, maximum: maxId })),
+});
+const ClaimsCheck = TypeCompiler.Compile(Claims);
+
+/** What a genuine token says. */
+export interface TokenClaims {
+  userId: number;
+  sessionId: string;
+  /** How often the session was refreshed when the token was issued; 0 in access tokens. */
+  count: number;
+}
+
+export type Tokens = ReturnType<typeof createTokens>;
+
+/** Issues and checks JWTs; knows nothing of sessions. */
+export function createTokens(jwt: JWT, secrets: readonly Secret[]) {
+  /** @param lifetime whole seconds, at least 1 */
+  function sign(type: TokenType, claims: TokenClaims, lifetime: number): string {
+    const { userId, sessionId, count } = claims;
+    const payload = { sid: sessionId, token_type: type, ...(type === 'refresh' ? { count } : {}) };
+    return jwt.sign(payload, {
+      sub: String(userId),
+      jti: randomUUID(),
+      expiresIn: Math.max(1, lifetime) * 1000,
+    });
+  }
+
+  /**
+   * Checks signature, times, shape and type of a token. Never throws: everything a token can be wrong in has an answer.
+   */
+  function verify(type: TokenType, token: string): TokenClaims | { problem: TokenProblem } {
+    const secret = token.length > 4096 ? undefined : secretOf(token, secrets);
+    if (secret === undefined) return { problem: 'malformed' };
+    let claims: unknown;
+    try {
+      claims = secret === secrets[0] ? jwt.verify(token) : jwt.verify(token, { key: secret.key });
+    } catch (error) {
+      return { problem: isExpired(error) ? 'expired' : 'malformed' };
+    }
+    if (!ClaimsCheck.Check(claims) || Number(claims.sub) > maxId) return { problem: 'malformed' };
+    if (claims.token_type !== type) return { problem: 'wrong_type' };
+    return toTokenClaims(claims);
+  }
+
+  return { sign, verify };
+}
+
+function toTokenClaims({
+  sub,
+  sid,
+  count,
+  token_type,
+}: Static<typeof Claims>): TokenClaims | { problem: TokenProblem } {
+  if (token_type === 'refresh' && count === undefined) return { problem: 'malformed' };
+  return { userId: Number(sub), sessionId: sid, count: count ?? 0 };
+}
+
+/** The secret that the header names, if the header is one that is issued here. */
+function secretOf(token: string, secrets: readonly Secret[]): Secret | undefined {
+  const [encoded, ...rest] = token.split('.');
+  if (encoded === undefined || rest.length !== 2) return undefined;
+  try {
+    const header: unknown = JSON.parse(Buffer.from(encoded, 'base64url').toString('utf8'));
+    if (!Header.Check(header)) return undefined;
+    return secrets.find(({ id }) => id === header.kid);
+  } catch {
+    return undefined;
+  }
+}
+
+function isExpired(error: unknown): boolean {
+  return (
+    error instanceof Error &&
+    'code' in error &&
+    (error.code === 'FAST_JWT_EXPIRED' || error.code === 'FST_JWT_AUTHORIZATION_TOKEN_EXPIRED')
+  );
+}

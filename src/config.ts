@@ -1,0 +1,288 @@
+import { createHmac, randomBytes } from 'node:crypto';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { isIP } from 'node:net';
+import { availableParallelism } from 'node:os';
+import { join, resolve } from 'node:path';
+import { type Static, Type } from '@sinclair/typebox';
+import { envSchema } from 'env-schema';
+
+const duration = (value: string) => Type.String({ default: value, pattern: '^[0-9]{1,9}(ms|s|m|h|d)$' });
+const flag = (options: { default?: boolean } = {}) => Type.Boolean(options);
+
+const Environment = Type.Object({
+  NODE_ENV: Type.String({ default: 'development' }),
+  HOST: Type.Optional(Type.String({ minLength: 1 })),
+  PORT: Type.Integer({ default: 3000, minimum: 0, maximum: 65535 }),
+  DATABASE_URL: Type.Optional(Type.String()),
+  DATABASE_DIRECT_URL: Type.Optional(Type.String()),
+  DATABASE_POOL_SIZE: Type.Integer({ default: 10, minimum: 2, maximum: 1000 }),
+  DATA_DIR: Type.String({ default: '.data', minLength: 1 }),
+  JWT_SECRET: Type.Optional(Type.String()),
+  ACCESS_TOKEN_TTL: duration('15m'),
+  REFRESH_TOKEN_TTL: duration('14d'),
+  SESSION_MAX_AGE: duration('90d'),
+  REFRESH_REUSE_GRACE: duration('10s'),
+  EMAIL_CODE_TTL: duration('10m'),
+  EMAIL_COOLDOWN: duration('60s'),
+  VERIFICATION_TOKEN_TTL: duration('30m'),
+  PASSWORD_RESET_TTL: duration('1h'),
+  EMAIL_VERIFICATION: Type.Union([Type.Literal('optional'), Type.Literal('required')], {
+    default: 'optional',
+  }),
+  PASSWORD_MIN_LENGTH: Type.Integer({ default: 8, minimum: 8, maximum: 64 }),
+  ARGON2_MEMORY_KIB: Type.Integer({ default: 19456, minimum: 1024, maximum: 4194304 }),
+  ARGON2_TIME_COST: Type.Integer({ default: 2, minimum: 1, maximum: 100 }),
+  UV_THREADPOOL_SIZE: Type.Integer({ default: 4, minimum: 1, maximum: 1024 }),
+  FRONTEND_URL: Type.Optional(Type.String()),
+  RESEND_API_KEY: Type.Optional(Type.String()),
+  RESEND_BASE_URL: Type.Optional(Type.String()),
+  MAIL_FROM: Type.Optional(Type.String()),
+  CORS_ORIGINS: Type.String({ default: '' }),
+  TRUST_PROXY: Type.String({ default: 'false' }),
+  REDIS_URL: Type.Optional(Type.String()),
+  RATE_LIMIT_ENABLED: flag({ default: true }),
+  WORKER_ENABLED: flag({ default: true }),
+  DOCS_ENABLED: Type.Optional(flag()),
+  MIGRATE_ON_START: Type.Optional(flag()),
+  LOG_LEVEL: Type.Union(
+    ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'].map((level) => Type.Literal(level)),
+    { default: 'info' },
+  ),
+  OTEL_EXPORTER_OTLP_ENDPOINT: Type.Optional(Type.String()),
+});
+
+type Environment = Static<typeof Environment>;
+
+/** A secret with the short public name that tokens and rows carry, so that the right one is found again. */
+export interface Secret {
+  id: string;
+  key: Buffer;
+}
+
+/** Everything an operator can set, validated and converted. Durations are in seconds. */
+export type Config = ReturnType<typeof buildConfig>;
+
+/** A configuration whose database is known: the one that was set, or the embedded one once it runs. */
+export type AppConfig = Config & { database: { url: string; directUrl: string } };
+
+/** Completes a configuration with the address of the database. */
+export function withDatabase(config: Config, url: string): AppConfig {
+  return { ...config, database: { ...config.database, url, directUrl: config.database.directUrl ?? url } };
+}
+
+/** The configuration cannot be used; the message lists every problem, one a line. */
+export class ConfigError extends Error {
+  constructor(problems: string[]) {
+    super(`The configuration cannot be used:\n${problems.map((problem) => `  - ${problem}`).join('\n')}`);
+    this.name = 'ConfigError';
+  }
+}
+
+/**
+ * Reads the configuration from environment variables, once, at start.
+ *
+ * @param source the environment, `process.env` in production
+ * @throws {ConfigError} naming every problem at once
+ */
+export function loadConfig(source: NodeJS.ProcessEnv): Config {
+  // An empty value is what `compose.yaml` passes for a variable that nobody set.
+  const data = Object.fromEntries(Object.entries(source).filter(([, value]) => value !== ''));
+  const problems: string[] = [];
+  const environment = readEnvironment(data, problems);
+  if (environment === undefined) throw new ConfigError(problems);
+  const config = buildConfig(environment, problems);
+  if (problems.length > 0) throw new ConfigError(problems);
+  return deepFreeze(config);
+}
+
+function readEnvironment(data: Record<string, unknown>, problems: string[]): Environment | undefined {
+  try {
+    return envSchema<Environment>({ schema: Environment, data, env: false });
+  } catch (error) {
+    const errors: unknown = error instanceof Error && 'errors' in error ? error.errors : undefined;
+    if (!Array.isArray(errors)) throw error;
+    for (const { instancePath, message } of errors) problems.push(`${instancePath.slice(1)} ${message}`);
+    return undefined;
+  }
+}
+
+function buildConfig(environment: Environment, problems: string[]) {
+  const production = environment.NODE_ENV === 'production';
+  const dataDirectory = resolve(environment.DATA_DIR);
+  if (production) requireInProduction(environment, problems);
+  checkUrls(environment, production, problems);
+  const resend = environment.RESEND_API_KEY
+    ? { apiKey: environment.RESEND_API_KEY, baseUrl: environment.RESEND_BASE_URL }
+    : undefined;
+
+  return {
+    production,
+    host: environment.HOST ?? (production ? '0.0.0.0' : '127.0.0.1'),
+    port: environment.PORT,
+    dataDirectory,
+    database: {
+      url: environment.DATABASE_URL,
+      directUrl: environment.DATABASE_DIRECT_URL ?? environment.DATABASE_URL,
+      pooled: environment.DATABASE_DIRECT_URL !== undefined,
+      poolSize: environment.DATABASE_POOL_SIZE,
+      migrateOnStart: environment.MIGRATE_ON_START ?? !production,
+    },
+    secrets: readSecrets(environment.JWT_SECRET, production, dataDirectory, problems),
+    tokens: {
+      accessTtl: seconds(environment.ACCESS_TOKEN_TTL),
+      refreshTtl: seconds(environment.REFRESH_TOKEN_TTL),
+      sessionMaxAge: seconds(environment.SESSION_MAX_AGE),
+      reuseGrace: seconds(environment.REFRESH_REUSE_GRACE),
+    },
+    email: {
+      verification: environment.EMAIL_VERIFICATION,
+      codeTtl: seconds(environment.EMAIL_CODE_TTL),
+      cooldown: seconds(environment.EMAIL_COOLDOWN),
+      verificationTokenTtl: seconds(environment.VERIFICATION_TOKEN_TTL),
+      passwordResetTtl: seconds(environment.PASSWORD_RESET_TTL),
+    },
+    password: {
+      minLength: environment.PASSWORD_MIN_LENGTH,
+      memoryCost: environment.ARGON2_MEMORY_KIB,
+      timeCost: environment.ARGON2_TIME_COST,
+      // argon2 runs on libuv's threads. One stays free, so that file and DNS work never waits for a password.
+      hashesAtOnce: Math.max(1, Math.min(availableParallelism(), environment.UV_THREADPOOL_SIZE - 1)),
+    },
+    frontendUrl: (environment.FRONTEND_URL ?? 'http://localhost:5173').replace(/\/+$/, ''),
+    mail: { from: environment.MAIL_FROM ?? 'Dure <no-reply@localhost>', resend },
+    corsOrigins: readOrigins(environment.CORS_ORIGINS, problems),
+    trustProxy: readTrustProxy(environment.TRUST_PROXY, problems),
+    redisUrl: environment.REDIS_URL,
+    rateLimitEnabled: environment.RATE_LIMIT_ENABLED,
+    workerEnabled: environment.WORKER_ENABLED,
+    docsEnabled: environment.DOCS_ENABLED ?? !production,
+    logLevel: environment.LOG_LEVEL,
+    otlpEndpoint: environment.OTEL_EXPORTER_OTLP_ENDPOINT,
+  };
+}
+
+function requireInProduction(environment: Environment, problems: string[]): void {
+  const required = ['DATABASE_URL', 'JWT_SECRET', 'RESEND_API_KEY', 'MAIL_FROM', 'FRONTEND_URL'] as const;
+  for (const name of required) {
+    if (!environment[name]) problems.push(`${name} must be set in production`);
+  }
+  if (environment.RESEND_API_KEY && environment.RESEND_API_KEY.length < 8) {
+    problems.push('RESEND_API_KEY is too short to be a key');
+  }
+}
+
+function checkUrls(environment: Environment, production: boolean, problems: string[]): void {
+  const protocols = {
+    DATABASE_URL: ['postgres:', 'postgresql:'],
+    DATABASE_DIRECT_URL: ['postgres:', 'postgresql:'],
+    RESEND_BASE_URL: ['https:', 'http:'],
+    REDIS_URL: ['redis:', 'rediss:'],
+    FRONTEND_URL: ['https:', 'http:'],
+    OTEL_EXPORTER_OTLP_ENDPOINT: ['https:', 'http:'],
+  } as const;
+  for (const [name, allowed] of Object.entries(protocols)) {
+    const value = environment[name as keyof typeof protocols];
+    if (value === undefined) continue;
+    const url = URL.canParse(value) ? new URL(value) : undefined;
+    if (!url || !allowed.some((protocol) => protocol === url.protocol)) {
+      problems.push(`${name} must be a URL that starts with ${allowed.map((p) => `${p}//`).join(' or ')}`);
+    } else if (name === 'FRONTEND_URL' && production && url.protocol === 'http:' && !isLoopback(url)) {
+      problems.push('FRONTEND_URL must be https in production: the links in mails carry secrets');
+    }
+  }
+  if (
+    environment.MAIL_FROM &&
+    !/^([^<>\r\n]+ <[^\s<>@]+@[^\s<>@]+>|[^\s<>@]+@[^\s<>@]+)$/.test(environment.MAIL_FROM)
+  ) {
+    problems.push('MAIL_FROM must be an address, as in "Dure <no-reply@example.com>"');
+  }
+}
+
+function isLoopback(url: URL): boolean {
+  return ['localhost', '127.0.0.1', '[::1]'].includes(url.hostname);
+}
+
+function readSecrets(
+  value: string | undefined,
+  production: boolean,
+  dataDirectory: string,
+  problems: string[],
+): [Secret, ...Secret[]] {
+  const generated = value === undefined && !production;
+  const texts = (generated ? generatedSecret(dataDirectory) : (value ?? '')).split(',').map((s) => s.trim());
+  const secrets = texts.map((text) => Buffer.from(text));
+  const weak = secrets.some((key) => key.length < 32 || new Set(key).size < 8);
+  if (value !== undefined && weak) {
+    problems.push(
+      'JWT_SECRET must hold secrets of at least 32 random bytes each, for example `openssl rand -base64 48`',
+    );
+  }
+  const [first = Buffer.alloc(0), ...others] = secrets;
+  return [toSecret(first), ...others.map(toSecret)];
+}
+
+function toSecret(key: Buffer): Secret {
+  const id = createHmac('sha256', key).update('dure key id').digest('base64url').slice(0, 10);
+  return { id, key };
+}
+
+/** The secret that a developer's machine makes for itself and keeps, so that logins survive a restart. */
+function generatedSecret(dataDirectory: string): string {
+  mkdirSync(dataDirectory, { recursive: true, mode: 0o700 });
+  const path = join(dataDirectory, 'jwt-secret');
+  try {
+    // `wx`: of two processes that start together one writes, and both read the same secret.
+    writeFileSync(path, randomBytes(48).toString('base64url'), { mode: 0o600, flag: 'wx' });
+  } catch (error) {
+    if (!(error instanceof Error && 'code' in error && error.code === 'EEXIST')) throw error;
+  }
+  return readFileSync(path, 'utf8').trim();
+}
+
+function readOrigins(value: string, problems: string[]): string[] {
+  const origins = splitList(value);
+  for (const origin of origins) {
+    if (!URL.canParse(origin) || new URL(origin).origin !== origin) {
+      problems.push(`CORS_ORIGINS holds "${origin}", which is not an origin such as https://app.example.com`);
+    }
+  }
+  return origins;
+}
+
+function readTrustProxy(value: string, problems: string[]): string[] | false {
+  if (value === 'false') return false;
+  const proxies = splitList(value);
+  for (const proxy of proxies) {
+    const [address = '', bits] = proxy.split('/');
+    const family = isIP(address);
+    const named = ['loopback', 'linklocal', 'uniquelocal'].includes(proxy);
+    const bitsValid =
+      bits === undefined || (/^\d{1,3}$/.test(bits) && Number(bits) <= (family === 4 ? 32 : 128));
+    if (!named && (family === 0 || !bitsValid)) {
+      problems.push(`TRUST_PROXY holds "${proxy}", which is neither an address nor a CIDR range`);
+    }
+  }
+  return proxies;
+}
+
+function splitList(value: string): string[] {
+  return value
+    .split(',')
+    .map((item) => item.trim())
+    .filter((item) => item !== '');
+}
+
+const unitSeconds = { ms: 0.001, s: 1, m: 60, h: 3600, d: 86400 } as const;
+
+function seconds(text: string): number {
+  const [, amount = '0', unit = 's'] = /^(\d+)(ms|s|m|h|d)$/.exec(text) ?? [];
+  return Number(amount) * unitSeconds[unit as keyof typeof unitSeconds];
+}
+
+function deepFreeze<T>(value: T): T {
+  if (typeof value === 'object' && value !== null && !Buffer.isBuffer(value)) {
+    Object.values(value).forEach(deepFreeze);
+    Object.freeze(value);
+  }
+  return value;
+}

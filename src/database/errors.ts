@@ -1,0 +1,64 @@
+/**
+ * PostgreSQL's SQLSTATE classes and codes (appendix A of its manual) that mean "not now" and not "your request is wrong":
+ * connection exceptions, out of resources, operator intervention, lock not available, serialization failures.
+ */
+const unavailableStates = /^(08...|53...|57P0.|57014|55P03|40001|40P01|25P0[34]|58...)$/;
+
+/** What the operating system and the driver say of a connection that could not be made or was lost. */
+const unavailableCodes = new Set([
+  'ECONNREFUSED',
+  'ECONNRESET',
+  'EPIPE',
+  'ETIMEDOUT',
+  'ENOTFOUND',
+  'EAI_AGAIN',
+  'EHOSTUNREACH',
+  'ENETUNREACH',
+  // Prisma: unreachable, timed out, closed, no transaction in time, write conflict or deadlock.
+  'P1001',
+  'P1002',
+  'P1008',
+  'P1017',
+  'P2024',
+  'P2028',
+  'P2034',
+  'P2037',
+]);
+
+/** How Prisma's driver adapter names the same. */
+const unavailableKinds = new Set([
+  'DatabaseNotReachable',
+  'ConnectionClosed',
+  'SocketTimeout',
+  'TransactionWriteConflict',
+  'TooManyConnections',
+]);
+
+/** `pg` gives these no code. */
+const unavailableMessages =
+  /Query read timeout|timeout exceeded when trying to connect|Connection terminated|not queryable|Cannot use a pool after calling end|Client has encountered a connection error|Unable to start a transaction|Transaction already closed|Transaction API error/;
+
+/** Whether an error says that the database cannot answer now, so that trying again later makes sense. */
+export function isDatabaseUnavailable(error: unknown): boolean {
+  for (let cause = error, depth = 0; cause !== null && typeof cause === 'object' && depth < 5; depth++) {
+    if (saysUnavailable(cause)) return true;
+    cause = nextCause(cause);
+  }
+  return false;
+}
+
+function saysUnavailable(error: object): boolean {
+  const { code, originalCode, kind, message } = error as Record<string, unknown>;
+  return (
+    [code, originalCode].some(
+      (value) => typeof value === 'string' && (unavailableCodes.has(value) || unavailableStates.test(value)),
+    ) ||
+    (typeof kind === 'string' && unavailableKinds.has(kind)) ||
+    (typeof message === 'string' && unavailableMessages.test(message))
+  );
+}
+
+function nextCause(error: object): unknown {
+  const { cause, meta } = error as { cause?: unknown; meta?: { driverAdapterError?: unknown } };
+  return meta?.driverAdapterError ?? cause;
+}

@@ -1,0 +1,26 @@
+import type { FastifyRequest } from 'fastify';
+
+/** What an operator may have to reconstruct later. */
+export type SecurityEvent =
+  | 'signup'
+  | 'login'
+  | 'login_failed'
+  | 'login_delayed'
+  | 'refresh_reused'
+  | 'logout'
+  | 'session_ended'
+  | 'password_reset_requested'
+  | 'password_reset'
+  | 'password_changed'
+  | 'email_verified'
+  | 'account_deleted';
+
+/** Writes a security event to the log, with the request it belongs to. Never pass anything secret. */
+export function audit(
+  request: FastifyRequest,
+  event: SecurityEvent,
+  who: { userId?: number | undefined; sessionId?: string } = {},
+) {
+  const { userId, sessionId } = who;
+  request.log.info({ event, userId, sessionId, address: request.ip }, `security event: ${event}`);
+}

@@ -1,0 +1,104 @@
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import fastifyPlugin from 'fastify-plugin';
+import { ApiError, httpErrors } from './errors.ts';
+import type { Language } from './language.ts';
+
+/** Who makes a request: the account and the session behind a valid access token. */
+export interface CurrentUser {
+  id: number;
+  username: string;
+  name: string;
+  email: string;
+  role: 'user' | 'admin';
+  is_verified: boolean;
+  sessionId: string;
+}
+
+/** Why a token is refused. */
+export type TokenProblem = 'malformed' | 'expired' | 'revoked' | 'reused' | 'wrong_type';
+
+export type TokenType = 'access' | 'refresh';
+
+/** What a genuine access token says: whose it is and in which session it was issued. */
+export interface AccessClaims {
+  userId: number;
+  sessionId: string;
+}
+
+/** How tokens are checked; the authentication domain knows. */
+export interface Authenticator {
+  /** Signature, times and type of an access token; needs no database. */
+  verifyAccessToken(token: string): AccessClaims | { problem: TokenProblem };
+  /** The user of a session, or undefined when the session has ended. */
+  findUser(claims: AccessClaims): Promise<CurrentUser | undefined>;
+}
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** What the `Authorization` header holds; null without a Bearer token. */
+    credentials: AccessClaims | { problem: TokenProblem } | null;
+    /** Set in scopes that require a user; read it with {@link currentUser}. */
+    currentUser: CurrentUser | null;
+  }
+  interface FastifyInstance {
+    authenticator: Authenticator;
+  }
+}
+
+const invalidToken = { ko: '유효하지 않거나 만료된 토큰입니다.', en: 'Token is invalid or expired.' };
+
+/** The refusal of a token, as section 7 of the interface specification shows it. */
+export function tokenNotValid(type: TokenType, reason: TokenProblem, language: Language): ApiError {
+  const token_class = type === 'access' ? 'AccessToken' : 'RefreshToken';
+  return new ApiError(httpErrors.tokenNotValid, {
+    data: { messages: [{ token_class, token_type: type, message: invalidToken[language] }], reason },
+  });
+}
+
+/** Reads the Bearer token (RFC 6750, section 2.1) of every request, before limits are counted. */
+export const credentialsPlugin = fastifyPlugin(
+  async (app: FastifyInstance, { authenticator }: { authenticator: Authenticator }) => {
+    app.decorate('authenticator', authenticator);
+    app.decorateRequest('credentials', null);
+    app.decorateRequest('currentUser', null);
+    app.addHook('onRequest', async (request) => {
+      const token = /^Bearer +(.*)$/i.exec(request.headers.authorization ?? '')?.[1];
+      if (token !== undefined) request.credentials = authenticator.verifyAccessToken(token.trim());
+    });
+  },
+);
+
+/** The id of the user whose genuine access token a request carries, or undefined. */
+export function claimedUserId(request: FastifyRequest): number | undefined {
+  return request.credentials && 'userId' in request.credentials ? request.credentials.userId : undefined;
+}
+
+/**
+ * Finds out who makes a request.
+ *
+ * @throws {ApiError} `not_authenticated` without a Bearer token, `token_not_valid` with one that is of no use
+ */
+export async function authenticate(request: FastifyRequest): Promise<CurrentUser> {
+  const { credentials, language } = request;
+  if (credentials === null) throw new ApiError(httpErrors.notAuthenticated);
+  if ('problem' in credentials) throw tokenNotValid('access', credentials.problem, language);
+  const user = await request.server.authenticator.findUser(credentials);
+  if (user === undefined) throw tokenNotValid('access', 'revoked', language);
+  return user;
+}
+
+/** Requires a user in the scope that registers it, and says so in the OpenAPI document. */
+export const requireUser = fastifyPlugin(async (app: FastifyInstance) => {
+  app.addHook('onRoute', (route) => {
+    route.schema = { ...route.schema, security: [{ bearer: [] }] };
+  });
+  app.addHook('onRequest', async (request) => {
+    request.currentUser = await authenticate(request);
+  });
+});
+
+/** The user of a request inside a scope of {@link requireUser}. */
+export function currentUser(request: FastifyRequest): CurrentUser {
+  if (request.currentUser === null) throw new Error('the route is not in a scope that requires a user');
+  return request.currentUser;
+}

@@ -1,0 +1,165 @@
+import { type TProperties, Type } from '@sinclair/typebox';
+import type { Text } from './language.ts';
+import { OneOf } from './schemas.ts';
+
+/** One way in which a request can fail: a stable code, its status and what people read. */
+export interface ErrorDefinition {
+  readonly code: string;
+  readonly status: number;
+  readonly text: Text;
+  /** What `data` holds besides `detail` and `code`. */
+  readonly fields?: TProperties;
+}
+
+/** What a validation error says of each field, in every language. */
+export type FieldTexts = Record<string, Text[]>;
+
+interface ApiErrorOptions {
+  /** Values of the definition's `fields`. */
+  data?: Record<string, unknown>;
+  /** Texts of a validation error, put into the caller's language when it is answered. */
+  fieldTexts?: FieldTexts;
+  headers?: Record<string, string>;
+  /** What really happened; it is logged and never answered. */
+  cause?: unknown;
+}
+
+/** An answer other than success. Thrown anywhere, rendered in one place. */
+export class ApiError extends Error {
+  readonly definition: ErrorDefinition;
+  readonly data: Record<string, unknown>;
+  readonly fieldTexts: FieldTexts | undefined;
+  readonly headers: Record<string, string>;
+
+  constructor(definition: ErrorDefinition, options: ApiErrorOptions = {}) {
+    super(definition.code, { cause: options.cause });
+    this.name = 'ApiError';
+    this.definition = definition;
+    this.data = options.data ?? {};
+    this.fieldTexts = options.fieldTexts;
+    this.headers = options.headers ?? {};
+  }
+}
+
+/**
+ * A refusal that tells when to come back, in the body and in `Retry-After`.
+ *
+ * @param retryAfter seconds; rounded up, at least 1
+ */
+export function retryLater(definition: ErrorDefinition, retryAfter: number): ApiError {
+  const wait = Math.max(1, Math.ceil(retryAfter));
+  return new ApiError(definition, { data: { retry_after: wait }, headers: { 'retry-after': String(wait) } });
+}
+
+/** A validation error of single fields, for rules that a schema cannot say. */
+export function invalidFields(fieldTexts: FieldTexts): ApiError {
+  return new ApiError(httpErrors.validationError, { fieldTexts });
+}
+
+/** Seconds to wait, for every 429. */
+export const retryAfterField = {
+  retry_after: Type.Integer({ minimum: 1, description: 'Seconds until another try makes sense' }),
+};
+
+/** Failures that any operation can have. */
+export const httpErrors = {
+  validationError: {
+    code: 'validation_error',
+    status: 400,
+    text: { ko: '입력값을 확인해 주세요.', en: 'Some of the values are not valid.' },
+    fields: {
+      fields: Type.Record(Type.String(), Type.Array(Type.String()), {
+        description: 'Field name, or JSON pointer for a value inside a field, to what is wrong with it',
+        examples: [{ name: ['필수 항목입니다.'] }],
+      }),
+    },
+  },
+  malformedJson: {
+    code: 'malformed_json',
+    status: 400,
+    text: { ko: '요청 본문이 올바른 JSON이 아닙니다.', en: 'The request body is not valid JSON.' },
+  },
+  invalidCursor: {
+    code: 'invalid_cursor',
+    status: 400,
+    text: { ko: '커서가 올바르지 않습니다.', en: 'The cursor is not valid.' },
+  },
+  notAuthenticated: {
+    code: 'not_authenticated',
+    status: 401,
+    text: { ko: '로그인이 필요합니다.', en: 'Authentication credentials were not provided.' },
+  },
+  tokenNotValid: {
+    code: 'token_not_valid',
+    status: 401,
+    text: {
+      ko: '이 토큰은 모든 타입의 토큰에 대해 유효하지 않습니다.',
+      en: 'Given token not valid for any token type.',
+    },
+    fields: {
+      messages: Type.Array(
+        Type.Object({
+          token_class: Type.String({ examples: ['AccessToken'] }),
+          token_type: Type.String({ examples: ['access'] }),
+          message: Type.String({ examples: ['유효하지 않거나 만료된 토큰입니다.'] }),
+        }),
+      ),
+      reason: OneOf(['malformed', 'expired', 'revoked', 'reused', 'wrong_type'], {
+        description: 'Why the token is refused',
+      }),
+    },
+  },
+  notFound: {
+    code: 'not_found',
+    status: 404,
+    text: { ko: '요청하신 경로가 없습니다.', en: 'There is nothing at this path.' },
+  },
+  methodNotAllowed: {
+    code: 'method_not_allowed',
+    status: 405,
+    text: { ko: '이 경로에서 쓸 수 없는 메서드입니다.', en: 'This path does not support the method.' },
+  },
+  idempotencyConflict: {
+    code: 'idempotency_conflict',
+    status: 409,
+    text: {
+      ko: '같은 Idempotency-Key가 다른 내용의 요청에 이미 쓰였습니다.',
+      en: 'This Idempotency-Key was already used with a different request.',
+    },
+  },
+  payloadTooLarge: {
+    code: 'payload_too_large',
+    status: 413,
+    text: { ko: '요청 본문이 너무 큽니다.', en: 'The request body is too large.' },
+  },
+  unsupportedMediaType: {
+    code: 'unsupported_media_type',
+    status: 415,
+    text: {
+      ko: '본문은 application/json(UTF-8)이어야 합니다.',
+      en: 'The body must be application/json in UTF-8.',
+    },
+  },
+  rateLimited: {
+    code: 'rate_limited',
+    status: 429,
+    text: {
+      ko: '요청이 너무 많습니다. 잠시 후 다시 시도해 주세요.',
+      en: 'Too many requests. Please try again in a moment.',
+    },
+    fields: retryAfterField,
+  },
+  internalError: {
+    code: 'internal_error',
+    status: 500,
+    text: { ko: '서버에 문제가 생겼습니다.', en: 'Something went wrong on our side.' },
+  },
+  serviceUnavailable: {
+    code: 'service_unavailable',
+    status: 503,
+    text: {
+      ko: '지금은 처리할 수 없습니다. 잠시 후 다시 시도해 주세요.',
+      en: 'The service cannot answer right now. Please try again in a moment.',
+    },
+  },
+} as const satisfies Record<string, ErrorDefinition>;

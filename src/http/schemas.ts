@@ -1,0 +1,32 @@
+import { type SchemaOptions, type Static, type TSchema, Type } from '@sinclair/typebox';
+
+/** A reference to a schema that is registered by its `$id`, with that schema's type. */
+export function Reference<T extends TSchema>(schema: T) {
+  return Type.Unsafe<Static<T>>({ $ref: `${schema.$id}#` });
+}
+
+/** One of some texts; as `enum`, which generated clients read better than a union of constants. */
+export function OneOf<const Value extends string>(values: readonly Value[], options: SchemaOptions = {}) {
+  return Type.Unsafe<Value>({ type: 'string', enum: values, ...options });
+}
+
+/** ISO 8601 in UTC, as `2026-01-31T09:30:00.000Z`. */
+export const Timestamp = (description?: string) =>
+  Type.String({
+    format: 'date-time',
+    examples: ['2026-01-31T09:30:00.000Z'],
+    ...(description ? { description } : {}),
+  });
+
+/** The `data` of an answer that has nothing to tell. */
+export const Nothing = Type.Object(
+  {},
+  { $id: 'Nothing', description: 'Always empty', additionalProperties: false },
+);
+
+/** The largest id a 32-bit column holds. */
+export const maxId = 2_147_483_647;
+
+/** An id in a body or a query; outside the column's range it is a validation error. */
+export const Id = (description?: string) =>
+  Type.Integer({ minimum: 1, maximum: maxId, examples: [1], ...(description ? { description } : {}) });

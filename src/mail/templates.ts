@@ -1,0 +1,47 @@
+import type { Language } from '../http/language.ts';
+import { englishContent } from './templates/english.ts';
+import { type FrameWording, renderHtml } from './templates/html.ts';
+import { koreanContent } from './templates/korean.ts';
+import type { Mail, MailContent } from './templates/mail.ts';
+import { renderText, singleLine } from './templates/plain-text.ts';
+
+export type { Language } from '../http/language.ts';
+export type { Mail } from './templates/mail.ts';
+
+/** A mail ready to be sent, but for its address. */
+export interface RenderedMail {
+  subject: string;
+  text: string;
+  html: string;
+}
+
+const contents: Record<Language, (mail: Mail) => MailContent> = { ko: koreanContent, en: englishContent };
+
+const frames: Record<Language, FrameWording> = {
+  ko: {
+    language: 'ko',
+    brand: '두레',
+    tagline: '두레 · 동네 가게들의 제휴를 이어 드려요',
+    linkFallback: '버튼이 눌리지 않으면 아래 주소를 브라우저에 붙여 넣어 주세요.',
+  },
+  en: {
+    language: 'en',
+    brand: 'Dure',
+    tagline: 'Dure · Partnerships between neighbourhood shops',
+    linkFallback: 'If the button does not work, paste this address into your browser.',
+  },
+};
+
+/**
+ * Writes a mail in one language. The text and the HTML come from one description and say the same. The same input
+ * gives the same bytes, so that a retry is the same mail to the provider, and the subject is always a single line.
+ */
+export function renderMail(mail: Mail, language: Language): RenderedMail {
+  const content = contents[language](mail);
+  const frame = frames[language];
+  return {
+    subject: singleLine(content.subject),
+    text: renderText(content, frame.tagline),
+    html: renderHtml(content, frame),
+  };
+}

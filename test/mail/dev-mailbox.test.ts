@@ -1,0 +1,238 @@
+import Fastify from 'fastify';
+import t, { type Test } from 'tap';
+import { createDevMailbox, type DevMailbox, devMailboxRoutes } from '../../src/mail/dev-mailbox.ts';
+import { renderMail } from '../../src/mail/templates.ts';
+
+let keys = 0;
+
+/** A mail with a key of its own unless told. */
+function outgoing(
+  changes: { to?: string; subject?: string; text?: string; html?: string; idempotencyKey?: string } = {},
+) {
+  keys += 1;
+  return {
+    to: 'minji@example.com',
+    subject: `mail ${keys}`,
+    text: 'text',
+    html: '<p>html</p>',
+    idempotencyKey: `key-${keys}`,
+    ...changes,
+  };
+}
+
+async function build(t: Test, mailbox: DevMailbox = createDevMailbox()) {
+  const app = Fastify({ routerOptions: { ignoreTrailingSlash: true } });
+  await app.register(devMailboxRoutes, { mailbox });
+  t.teardown(() => app.close());
+  const get = (headers: Record<string, string> = {}, url = '/dev/mailbox/') =>
+    app.inject({ method: 'GET', url, headers: { accept: 'text/html', ...headers } });
+  return { mailbox, get };
+}
+
+t.test('keeps what would have been sent, newest first', async (t) => {
+  const mailbox = createDevMailbox();
+  const before = Date.now();
+  await mailbox.send(outgoing({ subject: 'first', idempotencyKey: 'a' }));
+  await mailbox.send(outgoing({ subject: 'second', idempotencyKey: 'b' }));
+  const [newest, oldest] = mailbox.list();
+  t.match(newest, { id: 2, subject: 'second', to: 'minji@example.com', text: 'text', html: '<p>html</p>' });
+  t.match(oldest, { id: 1, subject: 'first' });
+  t.match(newest?.created_at, /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
+  t.ok(Date.parse(newest?.created_at ?? '') >= before);
+  t.same(Object.keys(newest ?? {}).sort(), ['created_at', 'html', 'id', 'subject', 'text', 'to']);
+});
+
+t.test('keeps a mail once however often it is tried', async (t) => {
+  const mailbox = createDevMailbox();
+  const mail = outgoing();
+  await mailbox.send(mail);
+  await mailbox.send(outgoing());
+  await mailbox.send(mail);
+  t.same(
+    mailbox.list().map(({ id }) => id),
+    [2, 1],
+  );
+});
+
+t.test('keeps the newest 200', async (t) => {
+  const mailbox = createDevMailbox();
+  for (let count = 0; count < 203; count += 1) await mailbox.send(outgoing());
+  const ids = mailbox.list().map(({ id }) => id);
+  t.equal(ids.length, 200);
+  t.equal(ids[0], 203);
+  t.equal(ids.at(-1), 4);
+});
+
+t.test('a caller cannot change what is kept', async (t) => {
+  const mailbox = createDevMailbox();
+  await mailbox.send(outgoing());
+  mailbox.list().pop();
+  t.equal(mailbox.list().length, 1);
+});
+
+t.test('answers JSON to who accepts JSON', async (t) => {
+  const { mailbox, get } = await build(t);
+  await mailbox.send(outgoing({ subject: 'first' }));
+  await mailbox.send(outgoing({ subject: 'second' }));
+  for (const accept of [
+    'application/json',
+    'application/json, text/plain, */*',
+    'text/html;q=0.5, application/json',
+  ]) {
+    const answer = await get({ accept });
+    t.equal(answer.statusCode, 200);
+    t.match(answer.headers['content-type'], /^application\/json/);
+    t.match(answer.headers.vary, /\bAccept(,|$)/);
+    t.equal(answer.headers['cache-control'], 'no-store');
+    t.same(answer.json(), { items: mailbox.list() }, accept);
+  }
+});
+
+t.test('answers a page to browsers, with and without the slash', async (t) => {
+  const { mailbox, get } = await build(t);
+  await mailbox.send(outgoing({ subject: 'first' }));
+  await mailbox.send(outgoing({ subject: 'second' }));
+  for (const accept of [
+    'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8',
+    '*/*',
+    'image/png',
+  ]) {
+    const answer = await get({ accept }, '/dev/mailbox');
+    t.equal(answer.statusCode, 200);
+    t.match(answer.headers['content-type'], /^text\/html; charset=utf-8/);
+    t.match(answer.headers.vary, /\bAccept(,|$)/);
+    t.equal(answer.headers['cache-control'], 'no-store');
+    t.ok(answer.body.indexOf('<h2>second</h2>') < answer.body.indexOf('<h2>first</h2>'), 'newest first');
+  }
+});
+
+t.test('adds to a Vary that a plugin has set', async (t) => {
+  const { get } = await build(t);
+  t.equal((await get()).headers.vary, 'Accept, Accept-Language');
+  const other = Fastify();
+  t.teardown(() => other.close());
+  other.addHook('onRequest', async (_request, reply) => {
+    reply.header('vary', 'Origin, accept-language');
+  });
+  await other.register(devMailboxRoutes, { mailbox: createDevMailbox() });
+  const answer = await other.inject({ url: '/dev/mailbox/', headers: { accept: 'text/html' } });
+  t.equal(answer.headers.vary, 'Origin, accept-language, Accept');
+});
+
+t.test('is not part of the published specification', async (t) => {
+  const app = Fastify();
+  t.teardown(() => app.close());
+  const hidden: unknown[] = [];
+  app.addHook('onRoute', (route) => {
+    hidden.push(route.schema?.hide);
+  });
+  await app.register(devMailboxRoutes, { mailbox: createDevMailbox() });
+  t.ok(hidden.length > 0 && hidden.every((hide) => hide === true));
+});
+
+t.test('allows the scripts of the page and no other', async (t) => {
+  const { get } = await build(t);
+  const [first, second] = [await get(), await get()];
+  const policy = String(first.headers['content-security-policy']);
+  const directives = new Map(
+    policy.split('; ').map((part) => [part.split(' ')[0], part.split(' ').slice(1).join(' ')]),
+  );
+  t.equal(directives.get('default-src'), "'none'");
+  t.match(directives.get('script-src'), /^'nonce-[A-Za-z0-9+/=]{22,}'$/);
+  t.equal(directives.get('frame-ancestors'), "'none'");
+  t.equal(directives.get('base-uri'), "'none'");
+  t.equal(directives.get('form-action'), "'none'");
+  t.equal(directives.get('connect-src'), "'self'");
+  t.notSame(second.headers['content-security-policy'], policy, 'a nonce is used once');
+
+  const nonce = /'nonce-([^']+)'/.exec(policy)?.[1];
+  const scripts = first.body.match(/<script[^>]*>/g);
+  t.same(scripts, [`<script nonce="${nonce}">`]);
+  t.notMatch(first.body, /<[^>]+\son[a-z]+=/i);
+});
+
+t.test('shows every part of a mail as text', async (t) => {
+  const { mailbox, get } = await build(t);
+  const nasty = `"><script>alert('x')</script><img src=x onerror=alert(1)>`;
+  await mailbox.send(
+    outgoing({
+      to: nasty,
+      subject: nasty,
+      text: `${nasty}\nhttps://a.example/?"><script>\njavascript:alert(1)\n123456<script>`,
+      html: `<p>${nasty}</p></iframe>`,
+    }),
+  );
+  const { body } = await get();
+  t.equal(body.match(/<script/g)?.length, 1, 'only the script of the page');
+  t.equal(body.match(/<\/iframe>/g)?.length, 1);
+  t.notMatch(body, /<img/);
+  t.notMatch(body, /href="javascript:/i);
+  t.ok(body.includes('srcdoc="&lt;p&gt;&quot;&gt;&lt;script&gt;'), 'the HTML is one attribute');
+});
+
+t.test('draws the HTML in a frame without scripts, forms or an origin', async (t) => {
+  const { mailbox, get } = await build(t);
+  await mailbox.send(outgoing());
+  const sandbox = /<details>.*<iframe [^>]*sandbox="([^"]*)"[^>]*srcdoc="&lt;p&gt;html/.exec(
+    (await get()).body,
+  )?.[1];
+  t.type(sandbox, 'string');
+  t.notMatch(sandbox, /allow-(scripts|same-origin|forms|top-navigation)/);
+});
+
+t.test('offers codes and links of our mails to copy, and nothing that a user wrote', async (t) => {
+  const { mailbox, get } = await build(t);
+  await mailbox.send(outgoing(renderMail({ kind: 'verification_code', code: '048213', minutes: 10 }, 'ko')));
+  const url = 'https://dure.example/reset-password?uid=7&token=abc';
+  await mailbox.send(outgoing(renderMail({ kind: 'reset_link', name: '김민지', url, minutes: 60 }, 'en')));
+  const request = {
+    kind: 'partner_request_received',
+    name: '김민지',
+    senderStoreName: '카페',
+    postTitle: '글',
+    message: '654321\nhttps://evil.example/',
+    url: 'https://dure.example/requests',
+  } as const;
+  await mailbox.send(outgoing(renderMail(request, 'ko')));
+  const { body } = await get();
+  t.same(body.match(/<span class="value code">[^<]*/g), ['<span class="value code">048213']);
+  t.same(body.match(/<a class="value link" href="[^"]*"/g), [
+    '<a class="value link" href="https://dure.example/requests"',
+    '<a class="value link" href="https://dure.example/reset-password?uid=7&amp;token=abc"',
+  ]);
+});
+
+t.test('explains itself while there is no mail', async (t) => {
+  const { mailbox, get } = await build(t);
+  t.match((await get()).body, /아직 메일이 없어요[\s\S]*RESEND_API_KEY/);
+  await mailbox.send(outgoing());
+  t.notMatch((await get()).body, /아직 메일이 없어요<\/h2>/);
+});
+
+t.test('speaks the language of the reader', async (t) => {
+  const { get } = await build(t);
+  const korean = await get();
+  t.equal(korean.headers['content-language'], 'ko');
+  t.match(korean.body, /<html lang="ko">[\s\S]*개발용 메일함/);
+  const english = await get({ 'accept-language': 'en-US,en;q=0.9' });
+  t.equal(english.headers['content-language'], 'en');
+  t.match(english.body, /<html lang="en">[\s\S]*Dev mailbox/);
+  t.notMatch(english.body, /[가-힣]/);
+});
+
+t.test('tells an open page cheaply that nothing is new', async (t) => {
+  const { mailbox, get } = await build(t);
+  const etag = String((await get()).headers.etag);
+  t.equal((await get({ 'if-none-match': etag })).statusCode, 304);
+  t.equal((await get({ 'if-none-match': etag, accept: 'application/json' })).statusCode, 200);
+  t.equal((await get({ 'if-none-match': etag, 'accept-language': 'en' })).statusCode, 200);
+  await mailbox.send(outgoing());
+  const changed = await get({ 'if-none-match': etag });
+  t.equal(changed.statusCode, 200);
+  t.match(changed.body, `data-version="${String(changed.headers.etag).replaceAll('"', '&quot;')}"`);
+
+  const restarted = await build(t);
+  await restarted.mailbox.send(outgoing());
+  const after = await restarted.get({ 'if-none-match': String(changed.headers.etag) });
+  t.equal(after.statusCode, 200, 'the same id of another process is another mail');
+});
