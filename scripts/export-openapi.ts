@@ -7,7 +7,12 @@ import { openApiDocument, toYaml } from '../src/http/openapi.ts';
 // `npm run openapi` writes openapi.yaml from the routes; with `--check` it fails when the file is not what it would write.
 const path = fileURLToPath(new URL('../openapi.yaml', import.meta.url));
 const secret = 'only for the export of the OpenAPI document';
-const config = loadConfig({ JWT_SECRET: secret, WORKER_ENABLED: 'false', LOG_LEVEL: 'silent', RATE_LIMIT_ENABLED: 'false' });
+const config = loadConfig({
+  JWT_SECRET: secret,
+  WORKER_ENABLED: 'false',
+  LOG_LEVEL: 'silent',
+  RATE_LIMIT_ENABLED: 'false',
+});
 // No connection is made: nothing asks the database while routes are registered.
 const app = await buildApp(withDatabase(config, 'postgresql://localhost/none'));
 await app.ready();

@@ -26,7 +26,7 @@ import { validationPlugin } from './http/validation.ts';
 import { createDevMailbox, devMailboxRoutes } from './mail/dev-mailbox.ts';
 import { createMailQueue } from './mail/queue.ts';
 import { createResendTransport, type MailTransport } from './mail/transport.ts';
-import type { startWorker, Worker } from './mail/worker.ts';
+import { startWorker, type Worker } from './mail/worker.ts';
 
 /** What tests put in place of the real thing. */
 export interface AppOverrides {
@@ -139,7 +139,11 @@ function startWorkerWithApp(
 ): void {
   let worker: Worker | undefined;
   app.addHook('onReady', async () => {
-    worker = await (await import('./mail/worker.ts')).startWorker({ ...options, connectionString: config.database.directUrl, logger: app.log });
+    worker = await startWorker({
+      ...options,
+      connectionString: config.database.directUrl,
+      logger: app.log,
+    });
   });
   app.addHook('onClose', async () => worker?.stop());
 }

@@ -100,7 +100,11 @@ export function openApiDocument(app: FastifyInstance): JsonObject {
     for (const [status, { content }] of Object.entries(operation.responses)) {
       const media = content?.['application/json'];
       if (media === undefined || '$ref' in media.schema) continue;
-      media.schema = nameSchema(document, responseName(operation.operationId, status, media.schema), media.schema);
+      media.schema = nameSchema(
+        document,
+        responseName(operation.operationId, status, media.schema),
+        media.schema,
+      );
     }
   }
   return document;

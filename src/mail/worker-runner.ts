@@ -31,10 +31,10 @@ declare global {
 }
 
 /** In milliseconds. */
-const limits = { connect: 5_000, query: 10_000, finish: 5_000, free: 2_000, disconnect: 1_000 };
+const limits = { connect: 5_000, query: 5_000, finish: 5_000, free: 2_000, disconnect: 1_000 };
 const checkInterval = 10_000;
 /** A runner that cannot ask for jobs so often in a row sits on a connection that is dead without saying so. */
-const mostFailures = 6;
+const mostFailures = 4;
 const concurrency = 2;
 
 /** @throws Error when the database is away; nothing is left open then */
