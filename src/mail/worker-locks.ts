@@ -56,13 +56,19 @@ export async function openWorkerLocks(connection: pg.ClientConfig): Promise<Work
     throw error;
   }
   const held: string[] = [];
+  let last: Promise<unknown> = Promise.resolve();
+  /** One query after the other: a client takes no second one while it is busy. */
+  const query = <Row extends pg.QueryResultRow>(text: string, values: unknown[]) => {
+    const result = last.then(() => client.query<Row>(text, values));
+    last = result.catch(() => undefined);
+    return result;
+  };
 
   return {
     lost,
     async hold(poolId) {
-      if (held.includes(poolId)) return;
       try {
-        await client.query('SELECT pg_advisory_lock(hashtextextended($1, 0))', [poolId]);
+        await query('SELECT pg_advisory_lock(hashtextextended($1, 0))', [poolId]);
         held.push(poolId);
       } catch (error) {
         // Without its lock the jobs of the pool would look abandoned.
@@ -72,7 +78,7 @@ export async function openWorkerLocks(connection: pg.ClientConfig): Promise<Work
     },
     async freeAbandonedJobs() {
       try {
-        const { rows } = await client.query<{ pools: number }>(freeAbandoned, [held]);
+        const { rows } = await query<{ pools: number }>(freeAbandoned, [held]);
         return rows[0]?.pools ?? 0;
       } catch (error) {
         // An error that PostgreSQL sent came over a connection that works.

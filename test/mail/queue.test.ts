@@ -85,6 +85,17 @@ async function until(what: string, condition: () => boolean | Promise<boolean>, 
 
 const accept = () => undefined;
 
+/** Looking for jobs every two seconds without being notified, eight mails in a row would take eight seconds. */
+async function sendsAtOnce(t: Test, sent: unknown[], add: (kind: string) => Promise<void>) {
+  const began = Date.now();
+  for (let mail = 0; mail < 8; mail++) {
+    const before = sent.length;
+    await add('code');
+    await until('the mail is sent', () => sent.length > before);
+  }
+  t.ok(Date.now() - began < 6_000, `eight mails within ${Date.now() - began} ms`);
+}
+
 /** A promise to hold a provider's answer back. */
 function gate() {
   let open = (): void => undefined;
@@ -170,19 +181,17 @@ t.jobs = 4;
 const parallel = () => ({ buffered: true });
 
 t.test('a mail is sent once, soon after its transaction is committed', parallel(), async (t) => {
-  const { database, jobs, start } = await setUp(t);
+  const { database, add, jobs, start } = await setUp(t);
   const { sent } = await start(accept);
   await database.transaction(async (transaction) => {
     await createMailQueue().add(transaction, 'code', { id: 7 });
     await sleep(2_500);
     t.equal(sent.length, 0, 'not before the commit');
   });
-  const committed = Date.now();
   await until('the mail is sent', () => sent.length === 1);
-  // Without a notification it would be up to two seconds.
-  t.ok(Date.now() - committed < 500, `after ${Date.now() - committed} ms`);
   await until('the job is gone', async () => (await jobs()).length === 0);
   t.match(sent, [{ to: 'user7@example.com', text: code, idempotencyKey: /^[0-9a-f-]{36}$/ }]);
+  await sendsAtOnce(t, sent, add);
 });
 
 t.test('a mail of a transaction that is rolled back is never sent', parallel(), async (t) => {
@@ -251,7 +260,7 @@ t.test('the last of the tries is days away from the first', parallel(), async (t
 
 t.test(
   'a mail that is rejected for good is kept with its reason, and not tried again',
-  options,
+  parallel(),
   async (t) => {
     const { add, jobs, start, lines, query } = await setUp(t);
     const { sent } = await start(({ text, html }) => {
@@ -399,12 +408,8 @@ t.test('it goes on when all its connections are cut', parallel(), async (t) => {
   await add('code', { id: 2 });
   await until('the jobs are gone', async () => (await jobs()).length === 0);
   t.same(new Set(sent.map(({ to }) => to)), new Set(['user1@example.com', 'user2@example.com']));
-  const before = sent.length;
   await sleep(1_500);
-  const added = Date.now();
-  await add('code', { id: 3 });
-  await until('the third is sent', () => sent.length > before);
-  t.ok(Date.now() - added < 500, 'and it listens again');
+  await sendsAtOnce(t, sent, add);
 });
 
 t.test('it survives that PostgreSQL goes away during a send', parallel(), async (t) => {

@@ -1,0 +1,104 @@
+import pg from 'pg';
+import t, { type Test } from 'tap';
+import { cleanUp } from '../../src/database/clean-up.ts';
+import { openDatabase } from '../../src/database/client.ts';
+import { createTestDatabase } from '../support/database.ts';
+
+async function setUp(t: Test) {
+  const { url, drop } = await createTestDatabase();
+  t.teardown(drop);
+  const database = openDatabase({ url, poolSize: 2, pooled: false, onError: () => undefined });
+  t.teardown(() => database.close());
+  const query = async (sql: string) => (await database.pool.query(sql)).rows;
+  await query(`INSERT INTO users (id, username, email, name, password_hash)
+    VALUES (1, 'mina', 'mina@example.com', 'Mina', '')`);
+  return { url, database, query };
+}
+
+/** Per table, rows of which the first has just expired and the second is about to. */
+const rows: Record<string, (age: string) => string> = {
+  sessions: (age) => `(id, user_id, user_agent, ip, expires_at)
+    VALUES (gen_random_uuid(), 1, '', '', now() - interval '${age}')`,
+  email_codes: (age) => `(email, id, key_id, expires_at)
+    VALUES (gen_random_uuid(), gen_random_uuid(), '', now() - interval '${age}')`,
+  email_proofs: (age) => `(id, email, key_id, expires_at)
+    VALUES (gen_random_uuid(), '', '', now() - interval '${age}')`,
+  password_resets: (age) => `(email, id, key_id, expires_at)
+    VALUES (gen_random_uuid(), gen_random_uuid(), '', now() - interval '${age}')`,
+  mail_sends: (age) => `(purpose, email, updated_at)
+    VALUES ('find_id', gen_random_uuid(), now() - interval '1 hour' - interval '${age}')`,
+  login_failures: (age) => `(key, updated_at)
+    VALUES (gen_random_uuid(), now() - interval '1 hour' - interval '${age}')`,
+  known_addresses: (age) => `(user_id, address, last_used_at)
+    VALUES (1, gen_random_uuid(), now() - interval '30 days' - interval '${age}')`,
+  idempotency_keys: (age) => `(scope, key, request_hash, status, body, created_at)
+    VALUES ('', gen_random_uuid(), '', 200, '{}', now() - interval '24 hours' - interval '${age}')`,
+  failed_mails: (age) => `(kind, payload, reason, attempts, created_at)
+    VALUES ('', '{}', '', 1, now() - interval '90 days' - interval '${age}')`,
+};
+
+t.test('deletes of each table what has expired, and nothing else', async (t) => {
+  const { database, query } = await setUp(t);
+  for (const [table, values] of Object.entries(rows)) {
+    await query(`INSERT INTO ${table} ${values('5 seconds')}`);
+    await query(`INSERT INTO ${table} ${values('-60 seconds')}`);
+  }
+  await query(`INSERT INTO login_failures (key, updated_at, locked_until)
+    VALUES ('locked', now() - interval '2 hours', now() + interval '1 minute'),
+      ('not locked any more', now() - interval '2 hours', now() - interval '1 minute')`);
+  const tables = Object.keys(rows);
+  t.same(await cleanUp(database), {
+    ...Object.fromEntries(tables.map((table) => [table, 1])),
+    login_failures: 2,
+  });
+  for (const table of tables) {
+    const left = await query(`SELECT * FROM ${table}`);
+    t.equal(left.length, table === 'login_failures' ? 2 : 1, table);
+  }
+  t.same(await query(`SELECT key FROM login_failures WHERE key LIKE '%lock%'`), [{ key: 'locked' }]);
+  t.same(await query('SELECT username FROM users'), [{ username: 'mina' }]);
+  t.same(await cleanUp(database), Object.fromEntries(tables.map((table) => [table, 0])));
+});
+
+t.test('looks at every table that holds what expires', async (t) => {
+  const { database, query } = await setUp(t);
+  const found = await query(`SELECT table_name FROM information_schema.columns
+    WHERE table_schema = 'public' AND column_name = 'expires_at'`);
+  t.strictSame(
+    found.map(({ table_name: table }) => table).filter((table) => !(table in rows)),
+    [],
+    'an expires_at that nobody cleans up',
+  );
+  t.strictSame(Object.keys(await cleanUp(database)).sort(), Object.keys(rows).sort());
+});
+
+t.test('deletes thousands of rows in batches', async (t) => {
+  const { database, query } = await setUp(t);
+  await query(`INSERT INTO email_proofs (id, email, key_id, expires_at)
+    SELECT gen_random_uuid(), '', '', now() - interval '1 day' FROM generate_series(1, 3500)`);
+  await query(`
+    CREATE TABLE batches (deleted bigint);
+    CREATE FUNCTION count_deleted() RETURNS trigger LANGUAGE plpgsql AS
+      'BEGIN INSERT INTO batches SELECT count(*) FROM gone HAVING count(*) > 0; RETURN NULL; END';
+    CREATE TRIGGER count_deleted AFTER DELETE ON email_proofs REFERENCING OLD TABLE AS gone
+      EXECUTE FUNCTION count_deleted()`);
+  t.equal((await cleanUp(database)).email_proofs, 3_500);
+  const batches = await query('SELECT deleted::int FROM batches');
+  t.same(
+    batches.map(({ deleted }) => deleted),
+    [1_000, 1_000, 1_000, 500],
+  );
+});
+
+t.test('neither waits for rows that are locked nor deletes them', async (t) => {
+  const { url, database, query } = await setUp(t);
+  await query(`INSERT INTO email_codes (email, id, key_id, expires_at)
+    SELECT email, gen_random_uuid(), '', now() - interval '1 day' FROM (VALUES ('held'), ('free')) AS rows (email)`);
+  const other = new pg.Client({ connectionString: url });
+  await other.connect();
+  await other.query(`BEGIN; SELECT FROM email_codes WHERE email = 'held' FOR UPDATE`);
+  t.equal((await cleanUp(database)).email_codes, 1);
+  t.same(await query('SELECT email FROM email_codes'), [{ email: 'held' }]);
+  await other.end();
+  t.equal((await cleanUp(database)).email_codes, 1);
+});
