@@ -35,7 +35,7 @@ const deceptive =
 
 /** Blank to a reader: white space, joiners and the Hangul fillers that are famous as "invisible names". */
 const blank =
-  /^(?:[\s\u00ad\u115f\u1160\u180e\u200c\u200d\u2800\u3164\uffa0]|\u034f|[\u17b4\u17b5]|[\u180b-\u180d\u180f]|[\ufe00-\ufe0f])+$/;
+  /^(?:\s|\u00ad|\u034f|\u115f|\u1160|[\u17b4-\u17b5]|[\u180b-\u180f]|\u200c|\u200d|\u2800|\u3164|[\ufe00-\ufe0f]|\uffa0)+$/;
 
 const emailPattern =
   /^[a-z0-9!#$%&'*+/=?^_`{|}~-]+(\.[a-z0-9!#$%&'*+/=?^_`{|}~-]+)*@([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z]([a-z0-9-]{0,61}[a-z0-9])$/;
