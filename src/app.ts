@@ -22,6 +22,7 @@ import { requestId, requestIdPlugin } from './http/request-id.ts';
 import { routerOptions, routingPlugin } from './http/routing.ts';
 import { securityHeadersPlugin } from './http/security-headers.ts';
 import { addTextRules } from './http/text.ts';
+import { registerTracing } from './http/tracing.ts';
 import { validationPlugin } from './http/validation.ts';
 import { createDevMailbox, devMailboxRoutes } from './mail/dev-mailbox.ts';
 import { createMailQueue } from './mail/queue.ts';
@@ -68,6 +69,7 @@ export async function buildApp(config: AppConfig, overrides: AppOverrides = {}):
       plugins: [addTextRules],
     },
   });
+  if (config.otlpEndpoint !== undefined) await registerTracing(app, config.otlpEndpoint);
   const database = openAppDatabase(app, config);
 
   await app.register(requestIdPlugin);
