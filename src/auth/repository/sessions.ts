@@ -61,7 +61,7 @@ export function createSessionRepository(database: Database, tokens: Config['toke
           ELSE rotated_at END,
         last_used_at = clock_timestamp(),
         expires_at = least(clock_timestamp() + make_interval(secs => ${refreshTtl}),
-                           created_at + make_interval(secs => ${sessionMaxAge}))
+                           s.created_at + make_interval(secs => ${sessionMaxAge}))
       FROM users u
       WHERE s.id = ${sessionId}::uuid AND s.user_id = ${userId} AND u.id = s.user_id AND u.suspended_at IS NULL
         AND s.expires_at > now()
