@@ -5,8 +5,9 @@ import { type Config, ConfigError, loadConfig, withDatabase } from './config.ts'
 import { EmbeddedServerError, startEmbeddedServer } from './database/embedded-server.ts';
 import { MigrationError, migrate } from './database/migrator.ts';
 
-/** Milliseconds from the signal to the end, at most. */
-const shutdownTime = 14_000;
+/** Milliseconds from the signal to the end, at most, and to the moment when whoever still sends a request is cut off. */
+const shutdownTime = 14_500;
+const patience = 10_000;
 
 async function start(): Promise<void> {
   const config = loadConfig(process.env);
@@ -18,6 +19,7 @@ async function start(): Promise<void> {
     const app = await buildApp(appConfig);
     closeWithGrace({ delay: shutdownTime, logger: app.log }, async ({ err }) => {
       if (err) app.log.fatal({ err }, 'the process ends because of an error nobody handled');
+      setTimeout(() => app.server.closeAllConnections(), patience).unref();
       await app.close();
       await embedded?.stop();
     });

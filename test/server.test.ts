@@ -1,0 +1,175 @@
+import { once } from 'node:events';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import { type AddressInfo, connect } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import t from 'tap';
+import { password } from './support/app.ts';
+import { createEmptyDatabase, createTestDatabase } from './support/database.ts';
+import { post, spawnService, startService } from './support/service.ts';
+
+const login = { username: 'dure_cafe', password };
+const account = { username: 'dure_cafe', password, name: '김두레', email: 'owner@example.com' };
+const production = {
+  NODE_ENV: 'production',
+  HOST: '127.0.0.1',
+  JWT_SECRET: 'a secret that only tests have 0123456789',
+  RESEND_API_KEY: 're_test_0123456789',
+  MAIL_FROM: 'Dure <no-reply@example.com>',
+  FRONTEND_URL: 'https://app.example.com',
+};
+
+t.test('on the embedded database', async (t) => {
+  const DATA_DIR = await mkdtemp(join(tmpdir(), 'dure-service-'));
+  t.teardown(() => rm(DATA_DIR, { recursive: true, force: true }));
+
+  await t.test('a first start makes everything it needs, and SIGTERM ends it with exit code 0', async (t) => {
+    const service = await startService({ DATA_DIR });
+    t.equal((await post(`${service.url}/auth/signup/`, account)).status, 201);
+    t.same(await service.end('SIGTERM'), { code: 0, signal: null });
+  });
+
+  await t.test('data and sessions survive a restart, Ctrl-C and SIGKILL', async (t) => {
+    const killed = await startService({ DATA_DIR });
+    const loggedIn = await post(`${killed.url}/auth/login/`, login);
+    t.equal(loggedIn.status, 200);
+    t.same(await killed.end('SIGKILL'), { code: null, signal: 'SIGKILL' });
+
+    const again = await startService({ DATA_DIR });
+    const headers = { authorization: `Bearer ${JSON.parse(loggedIn.text).data.access}` };
+    t.equal((await fetch(`${again.url}/auth/me/`, { headers })).status, 200);
+    t.same(await again.end('SIGINT'), { code: 0, signal: null });
+  });
+
+  await t.test('a second start in the same folder ends with a clear message', async (t) => {
+    const first = await startService({ DATA_DIR });
+    t.teardown(() => first.end());
+    const second = spawnService({ DATA_DIR });
+    const [code] = await once(second.child, 'close');
+    t.equal(code, 1);
+    t.match(second.output(), /already running/);
+    t.match(second.output(), DATA_DIR);
+    t.notMatch(second.output(), /\n\s+at /, 'no stack');
+    t.equal((await fetch(`${first.url}/health/ready`)).status, 200);
+  });
+});
+
+t.test('production without what it needs stops with one message that lists every problem', async (t) => {
+  const service = spawnService({ NODE_ENV: 'production', JWT_SECRET: 'short' });
+  const [code] = await once(service.child, 'close');
+  t.equal(code, 1);
+  for (const name of ['DATABASE_URL', 'JWT_SECRET', 'RESEND_API_KEY', 'MAIL_FROM', 'FRONTEND_URL']) {
+    t.match(service.output(), name);
+  }
+  t.notMatch(service.output(), /\n\s+at /, 'no stack');
+});
+
+t.test('instances that start together on an empty database migrate it once and all work', async (t) => {
+  const database = await createEmptyDatabase();
+  t.teardown(() => database.drop());
+  const environment = { ...production, DATABASE_URL: database.url, MIGRATE_ON_START: 'true' };
+  const services = await Promise.all([1, 2, 3].map(() => startService(environment)));
+  t.teardown(() => Promise.all(services.map((service) => service.end())));
+  for (const { url } of services) t.equal((await fetch(`${url}/health/ready`)).status, 200);
+});
+
+t.test(
+  'on SIGTERM, ready turns 503 at once, a request in flight finishes and idle connections close',
+  async (t) => {
+    const database = await createTestDatabase();
+    t.teardown(() => database.drop());
+    const { url, end } = await startService({ ...production, DATABASE_URL: database.url });
+    const { hostname, port } = new URL(url);
+    const body = JSON.stringify(account);
+    const idle = connect(Number(port), hostname);
+    idle.write(`GET /health/live HTTP/1.1\r\nHost: ${hostname}\r\n\r\n`);
+    await once(idle, 'data');
+    const inFlight = connect(Number(port), hostname);
+    let answer = '';
+    inFlight.on('data', (chunk) => (answer += chunk));
+    inFlight.write(
+      `POST /auth/signup/ HTTP/1.1\r\nHost: ${hostname}\r\nContent-Type: application/json\r\nContent-Length: ${Buffer.byteLength(body)}\r\n\r\n`,
+    );
+    await sleep(200);
+
+    const ended = end('SIGTERM');
+    await once(idle, 'close');
+    await sleep(300);
+    inFlight.write(body);
+    await once(inFlight, 'close');
+    t.match(answer, /^HTTP\/1\.1 201 /);
+    t.same(await ended, { code: 0, signal: null });
+  },
+);
+
+t.test('a request that never ends holds up the end for less than 15 seconds', async (t) => {
+  const database = await createTestDatabase();
+  t.teardown(() => database.drop());
+  const { url, end } = await startService({ ...production, DATABASE_URL: database.url });
+  const { hostname, port } = new URL(url);
+  const stuck = connect(Number(port), hostname);
+  stuck.on('error', () => undefined);
+  stuck.write(`POST /auth/signup/ HTTP/1.1\r\nHost: ${hostname}\r\nContent-Length: 10\r\n\r\n`);
+  await sleep(200);
+  const began = Date.now();
+  t.same(await end('SIGTERM'), { code: 0, signal: null });
+  t.ok(Date.now() - began < 15_000);
+});
+
+t.test(
+  'a mail whose sender is killed between commit and send goes out after the restart, once',
+  async (t) => {
+    const database = await createTestDatabase();
+    t.teardown(() => database.drop());
+    const provider = await startProvider();
+    t.teardown(provider.close);
+    const environment = { ...production, DATABASE_URL: database.url, RESEND_BASE_URL: provider.url };
+
+    provider.hang = true;
+    const killed = await startService(environment);
+    t.equal((await post(`${killed.url}/auth/signup/`, account)).status, 201);
+    await provider.received(1);
+    await killed.end('SIGKILL');
+
+    provider.hang = false;
+    const again = await startService(environment);
+    t.teardown(() => again.end());
+    await provider.received(2);
+    await sleep(500);
+    t.equal(provider.mails.length, 2);
+    const [first, second] = provider.mails;
+    t.ok(first?.key);
+    t.same(second, first, 'the same mail under the same idempotency key');
+  },
+);
+
+/** Plays the provider of mails. */
+async function startProvider() {
+  const mails: { key: string | undefined; body: string }[] = [];
+  const provider = { mails, hang: false, url: '', close: () => {}, received };
+  const server = createServer((request, response) => {
+    let body = '';
+    request.on('data', (chunk) => (body += chunk));
+    request.on('end', () => {
+      mails.push({ key: request.headers['idempotency-key']?.toString(), body });
+      if (!provider.hang) response.setHeader('content-type', 'application/json').end('{"id":"1"}');
+    });
+  }).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  provider.url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  provider.close = () => {
+    server.close();
+    server.closeAllConnections();
+  };
+  return provider;
+
+  async function received(count: number): Promise<void> {
+    for (let waited = 0; waited < 40_000; waited += 50) {
+      if (mails.length >= count) return;
+      await sleep(50);
+    }
+    throw new Error(`the provider got ${mails.length} mails instead of ${count}`);
+  }
+}

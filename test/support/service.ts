@@ -1,0 +1,60 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import process from 'node:process';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+
+const root = fileURLToPath(new URL('../..', import.meta.url));
+
+/** The service as a process of its own, as an operator runs it. */
+export interface Service {
+  url: string;
+  child: ChildProcess;
+  /** Everything it printed so far. */
+  output(): string;
+  /** Sends a signal and waits for the end. @returns exit code and signal */
+  end(signal?: NodeJS.Signals): Promise<{ code: number | null; signal: NodeJS.Signals | null }>;
+}
+
+/** Starts the process without waiting for it to listen. */
+export function spawnService(environment: Record<string, string>): Omit<Service, 'url'> {
+  const { PATH = '' } = process.env;
+  const child = spawn(process.execPath, ['--import=tsx', 'src/server.ts'], {
+    cwd: root,
+    env: { PATH, PORT: '0', ARGON2_MEMORY_KIB: '1024', ...environment },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  let output = '';
+  for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk) => (output += chunk));
+  const ended = once(child, 'close').then(([code, signal]) => ({ code, signal }));
+  return {
+    child,
+    output: () => output,
+    async end(signal = 'SIGTERM') {
+      if (child.exitCode === null) child.kill(signal);
+      return ended;
+    },
+  };
+}
+
+/** Starts the process and waits until it is ready. @throws with its output when it is not within a minute */
+export async function startService(environment: Record<string, string>): Promise<Service> {
+  const service = spawnService(environment);
+  for (let waited = 0; waited < 60_000 && service.child.exitCode === null; waited += 100) {
+    const url = /Server listening at (http:\/\/[\w.:]+)/.exec(service.output())?.[1];
+    if (url !== undefined) return { ...service, url };
+    await sleep(100);
+  }
+  await service.end('SIGKILL');
+  throw new Error(`the service did not start:\n${service.output()}`);
+}
+
+/** A JSON request over a real connection. */
+export async function post(url: string, body: unknown, headers: Record<string, string> = {}) {
+  const response = await fetch(url, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', ...headers },
+    body: JSON.stringify(body),
+  });
+  return { status: response.status, text: await response.text() };
+}
