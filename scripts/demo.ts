@@ -1,0 +1,153 @@
+import process from 'node:process';
+import type { FastifyInstance } from 'fastify';
+import pg from 'pg';
+import { buildApp } from '../src/app.ts';
+import { runScript, withMigratedDatabase } from './open-database.ts';
+
+/*
+ * npm run demo
+ *
+ * Puts a small neighbourhood into the database through the API itself, so that the first look at Swagger UI shows something.
+ */
+
+const password = 'gimbap-and-coffee-7';
+
+interface Shop {
+  username: string;
+  owner: string;
+  store: Record<string, unknown> & { name: string; categories: string[] };
+  posts: { title: string; content: string }[];
+}
+
+const shops: Shop[] = [
+  {
+    username: 'dure_cafe',
+    owner: '김두레',
+    store: {
+      name: '두레 카페',
+      categories: ['카페', '베이커리'],
+      description: '망원동 골목의 작은 카페입니다.\n아침마다 스콘을 굽습니다.',
+      address: '서울 마포구 망원동 12-3',
+      phone_number: '02-123-4567',
+      business_hours: '매일 09:00-21:00',
+    },
+    posts: [
+      {
+        title: '꽃집과 함께 어버이날 세트를 만들고 싶어요',
+        content: '꽃다발과 케이크를 묶어 함께 팔 이웃 꽃집을 찾습니다.',
+      },
+      {
+        title: '동네 서점과 낭독회',
+        content: '목요일 저녁에 자리를 내어 드립니다. 커피는 저희가 준비할게요.',
+      },
+    ],
+  },
+  {
+    username: 'golmok_flower',
+    owner: '이꽃님',
+    store: {
+      name: '골목 꽃집',
+      categories: ['기타', '문화·여가'],
+      description: '계절 꽃과 작은 화분',
+      business_hours: '화-일 10:00-19:00',
+    },
+    posts: [
+      {
+        title: '식당 테이블 꽃을 맡겨 주세요',
+        content: '주마다 새 꽃으로 바꿔 드리고 서로의 쿠폰을 나눠요.',
+      },
+    ],
+  },
+  {
+    username: 'neutinamu_books',
+    owner: '박책방',
+    store: { name: '느티나무 책방', categories: ['교육', '문화·여가'], description: '어린이책과 그림책' },
+    posts: [
+      { title: '카페에 작은 서가를 놓고 싶습니다', content: '책 서른 권을 빌려 드리고 판매 수익을 나눠요.' },
+    ],
+  },
+  {
+    username: 'haessal_pilates',
+    owner: '최햇살',
+    store: { name: '햇살 필라테스', categories: ['건강·운동'], phone_number: '010-1234-5678' },
+    posts: [{ title: '건강한 점심 메뉴를 함께 만들 식당', content: '회원 120명에게 소개하겠습니다.' }],
+  },
+];
+
+async function demo(app: FastifyInstance, pool: pg.Pool): Promise<void> {
+  const tokens = new Map<string, string>();
+  const categories = await request(app, 'GET', '/api/v1/stores/categories/');
+  const categoryIds = new Map(
+    categories.items.map(({ id, name }: { id: number; name: string }) => [name, id]),
+  );
+  const posts: { id: number; owner: string }[] = [];
+
+  for (const { username, owner, store, posts: wishes } of shops) {
+    await request(app, 'POST', '/auth/signup/', {
+      body: { username, password, name: owner, email: `${username}@example.com` },
+    });
+    await pool.query('UPDATE users SET is_verified = true WHERE username = $1', [username]);
+    const { access } = await request(app, 'POST', '/auth/login/', { body: { username, password } });
+    tokens.set(username, access);
+    const { categories: names, ...fields } = store;
+    const body = { ...fields, category_ids: names.map((name) => categoryIds.get(name)) };
+    await request(app, 'POST', '/api/v1/stores/', { token: access, body });
+    for (const [index, wish] of wishes.entries()) {
+      const images = [`https://picsum.photos/seed/${username}-${index}/800/600`];
+      const post = await request(app, 'POST', '/api/v1/posts/', { token: access, body: { ...wish, images } });
+      posts.push({ id: post.id, owner: username });
+    }
+  }
+
+  const ask = async (sender: string, owner: string, message: string) => {
+    const post = posts.find((candidate) => candidate.owner === owner);
+    const body = { post_id: post?.id, message };
+    return request(app, 'POST', '/api/v1/notifications/partner-request/', {
+      token: tokens.get(sender),
+      body,
+    });
+  };
+  const first = await ask(
+    'golmok_flower',
+    'dure_cafe',
+    '저희 꽃으로 함께 만들어요.\n이번 주에 들러도 될까요?',
+  );
+  await ask('neutinamu_books', 'dure_cafe', '낭독회 이야기를 나누고 싶습니다.');
+  await ask('dure_cafe', 'neutinamu_books', '창가에 서가 자리가 있어요.');
+  await ask('haessal_pilates', 'golmok_flower', '저희 접수대에도 꽃을 놓고 싶어요.');
+  await request(app, 'POST', `/api/v1/notifications/partner-request/${first.id}/accept/`, {
+    token: tokens.get('dure_cafe'),
+  });
+}
+
+async function request(
+  app: FastifyInstance,
+  method: 'GET' | 'POST',
+  url: string,
+  { token, body }: { token?: string | undefined; body?: object } = {},
+) {
+  const headers = token === undefined ? {} : { authorization: `Bearer ${token}` };
+  const response = await app.inject({ method, url, headers, ...(body ? { payload: body } : {}) });
+  const answer = response.json();
+  if (answer.data.code === 'username_taken') throw new Error('the neighbourhood is there already');
+  if (!answer.success) throw new Error(`${method} ${url}: ${response.body}`);
+  return answer.data;
+}
+
+await runScript(() =>
+  withMigratedDatabase(async (config) => {
+    const app = await buildApp(config);
+    const pool = new pg.Pool({ connectionString: config.database.directUrl, max: 1 });
+    try {
+      await app.ready();
+      await demo(app, pool);
+      const names = shops.map(({ username }) => username).join(', ');
+      process.stdout.write(
+        `${shops.length} shops are there. Log in as ${names}; the password is ${password}\n`,
+      );
+    } finally {
+      await pool.end();
+      await app.close();
+    }
+  }),
+);
