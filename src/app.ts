@@ -5,9 +5,12 @@ import { createAuth } from './auth/index.ts';
 import { jwtOptions } from './auth/tokens.ts';
 import type { AppConfig, Config } from './config.ts';
 import { type Database, openDatabase } from './database/client.ts';
+import { createListener, type Listener } from './database/listener.ts';
 import { pendingMigrations } from './database/migrator.ts';
 import { claimedUserId, credentialsPlugin } from './http/authentication.ts';
 import { bodyLimit, bodyParserPlugin } from './http/body-parser.ts';
+import { clientErrorHandler } from './http/client-errors.ts';
+import { deadlinePlugin } from './http/deadline.ts';
 import { envelopePlugin } from './http/envelope.ts';
 import { errorHandlerPlugin, sendError } from './http/error-handler.ts';
 import { ApiError, httpErrors } from './http/errors.ts';
@@ -15,11 +18,11 @@ import { healthRoutes } from './http/health.ts';
 import { createIdempotency } from './http/idempotency.ts';
 import { languagePlugin } from './http/language.ts';
 import { loggerOptions, requestLogPlugin } from './http/logging.ts';
-import { metricsPlugin } from './http/metrics.ts';
+import { createMetrics } from './http/metrics.ts';
 import { openApiPlugin, openApiRoutes } from './http/openapi.ts';
 import { rateLimitPlugin } from './http/rate-limits.ts';
 import { requestId, requestIdPlugin } from './http/request-id.ts';
-import { routerOptions, routingPlugin } from './http/routing.ts';
+import { rewriteUrl, routerOptions, routingPlugin } from './http/routing.ts';
 import { securityHeadersPlugin } from './http/security-headers.ts';
 import { addTextRules } from './http/text.ts';
 import { registerTracing } from './http/tracing.ts';
@@ -28,15 +31,20 @@ import { createDevMailbox, devMailboxRoutes } from './mail/dev-mailbox.ts';
 import { createMailQueue } from './mail/queue.ts';
 import { createResendTransport, type MailTransport } from './mail/transport.ts';
 import { startWorker, type Worker } from './mail/worker.ts';
+import { createNotifications } from './notifications/index.ts';
+import type { EventStreamTimes } from './notifications/stream-events.ts';
+import { createPosts } from './posts/index.ts';
+import { createStores } from './stores/index.ts';
 
 /** What tests put in place of the real thing. */
 export interface AppOverrides {
   logger?: FastifyBaseLogger;
   transport?: MailTransport;
+  /** Milliseconds for a request; see {@link deadlinePlugin}. */
+  timeLimit?: number;
+  /** Of streams of notifications, in milliseconds. */
+  streamTimes?: Partial<EventStreamTimes>;
 }
-
-/** Milliseconds after which a request is answered with 503, whatever it waits for. */
-const handlerTimeout = 9_000;
 
 /**
  * Builds the whole service: every plugin and domain in the order in which a request meets them. It listens only when told to.
@@ -50,14 +58,15 @@ export async function buildApp(config: AppConfig, overrides: AppOverrides = {}):
     genReqId: requestId,
     trustProxy: config.trustProxy === false ? false : [...config.trustProxy],
     routerOptions,
+    rewriteUrl,
     bodyLimit,
-    handlerTimeout,
     requestTimeout: 30_000,
     http: { headersTimeout: 10_000, connectionsCheckingInterval: 2_000 },
     keepAliveTimeout: 72_000,
     forceCloseConnections: 'idle',
     return503OnClosing: false,
     frameworkErrors: sendError,
+    clientErrorHandler,
     ajv: {
       customOptions: {
         coerceTypes: false,
@@ -75,8 +84,10 @@ export async function buildApp(config: AppConfig, overrides: AppOverrides = {}):
   await app.register(requestIdPlugin);
   await app.register(languagePlugin);
   await app.register(requestLogPlugin);
-  await app.register(metricsPlugin, { database });
+  const metrics = createMetrics(database);
+  await app.register(metrics.plugin);
   await app.register(errorHandlerPlugin);
+  await app.register(deadlinePlugin, { timeLimit: overrides.timeLimit });
   await app.register(securityHeadersPlugin, { config });
   await app.register(underPressure, {
     maxEventLoopDelay: 1_000,
@@ -89,7 +100,12 @@ export async function buildApp(config: AppConfig, overrides: AppOverrides = {}):
 
   const mailQueue = createMailQueue();
   const idempotency = createIdempotency(database, config.secrets);
-  const auth = await createAuth(app, { config, database, mailQueue, closeAccount: async () => {} });
+  const notifications = createNotifications({ config, database, mailQueue });
+  const { closeAccount, withdrawRequestsOfPost } = notifications;
+  const auth = await createAuth(app, { config, database, mailQueue, closeAccount });
+  const stores = createStores({ database });
+  const { checkCategoryFilter } = stores;
+  const posts = createPosts({ config, database, withdrawRequestsOfPost, checkCategoryFilter });
 
   await app.register(credentialsPlugin, { authenticator: auth.authenticator });
   await app.register(rateLimitPlugin, { config, userOf: claimedUserId });
@@ -100,11 +116,27 @@ export async function buildApp(config: AppConfig, overrides: AppOverrides = {}):
   await app.register(openApiPlugin);
 
   await app.register(auth.routes, { prefix: '/auth', idempotency });
+  await app.register(stores.routes, { prefix: '/api/v1/stores', idempotency });
+  await app.register(posts.routes, { prefix: '/api/v1/posts', idempotency });
+  await app.register(notifications.routes, {
+    prefix: '/api/v1/notifications',
+    idempotency,
+    listener: createAppListener(app, config),
+    findLiveSessions: auth.findLiveSessions,
+    addGauge: metrics.addGauge,
+    streamTimes: overrides.streamTimes,
+  });
+  await app.register(metrics.routes);
   await app.register(healthRoutes, { checkReady: () => checkReady(database) });
   await app.register(openApiRoutes, { docsEnabled: config.docsEnabled });
 
   const transport = overrides.transport ?? (await createTransport(app, config));
-  if (config.workerEnabled) startWorkerWithApp(app, config, { transport, composers: auth.mails, database });
+  if (config.workerEnabled)
+    startWorkerWithApp(app, config, {
+      transport,
+      composers: { ...auth.mails, ...notifications.mails },
+      database,
+    });
   return app;
 }
 
@@ -115,6 +147,14 @@ function openAppDatabase(app: FastifyInstance, config: AppConfig): Database {
   });
   app.addHook('onClose', () => database.close());
   return database;
+}
+
+/** Listens while the app does: before, nobody waits for what it hears. */
+function createAppListener(app: FastifyInstance, config: AppConfig): Listener {
+  const listener = createListener({ connectionString: config.database.directUrl, logger: app.log });
+  app.addHook('onListen', async () => listener.start());
+  app.addHook('onClose', () => listener.close());
+  return listener;
 }
 
 async function checkReady(database: Database): Promise<void> {

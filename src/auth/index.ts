@@ -64,5 +64,10 @@ export async function createAuth(app: FastifyInstance, options: AuthOptions) {
     await scope.register(recoveryRoutes, { dependencies });
   }
 
-  return { authenticator, mails: authMails(dependencies), routes };
+  return {
+    authenticator,
+    mails: authMails(dependencies),
+    routes,
+    findLiveSessions: dependencies.sessions.findLive,
+  };
 }

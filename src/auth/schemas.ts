@@ -80,6 +80,7 @@ export const LoginResult = Type.Object(
   { ...tokenPair, user: Type.Unsafe<User>({ $ref: 'User#' }) },
   { $id: 'LoginResult' },
 );
+export type LoginResult = Static<typeof LoginResult>;
 
 const refresh = Text('line', { minLength: 1, maxLength: 4096, description: 'A refresh token' });
 export const RefreshRequest = Type.Object(

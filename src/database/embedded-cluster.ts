@@ -1,6 +1,7 @@
 import { execFile } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { chown, lstat, mkdir, open, readFile, readlink, rename, rm, writeFile } from 'node:fs/promises';
+import { lstatSync } from 'node:fs';
+import { chown, mkdir, open, readFile, readlink, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { promisify } from 'node:util';
@@ -8,7 +9,7 @@ import { EmbeddedServerError } from './embedded-binaries.ts';
 import { type FileLock, tryLock } from './embedded-lock.ts';
 import { type Owner, type Programs, runProgram } from './embedded-programs.ts';
 
-const SHUTDOWN_PATIENCE_MS = 10_000;
+const SHUTDOWN_PATIENCE_MS = 15_000;
 
 /** The superuser of the cluster, and the name of the service's database. */
 export const NAME = 'dure';
@@ -18,20 +19,20 @@ export function clusterPath(folder: string): string {
   return join(folder, 'cluster');
 }
 
-/** The owner of an existing cluster. */
-export async function clusterOwner(folder: string): Promise<Owner | undefined> {
-  return lstat(clusterPath(folder)).catch(() => undefined);
+/** The owner of an existing cluster. Any other failure to see it must not pass for a first run. */
+export function clusterOwner(folder: string): Owner | undefined {
+  return lstatSync(clusterPath(folder), { throwIfNoEntry: false });
 }
 
 /** The folder is ours, and no PostgreSQL process of an earlier run is left in it. */
 export interface Claim {
   /** To be inherited by PostgreSQL's processes, so that the next start knows when all of them are gone. */
-  readonly serverLock: number;
+  readonly serverLock: FileLock;
   release(): void;
 }
 
 /**
- * Claims the folder: at once when the service of an earlier run is gone, within ten seconds when its PostgreSQL
+ * Claims the folder: at once when the service of an earlier run is gone, within seconds when its PostgreSQL
  * server is still shutting down.
  *
  * @throws EmbeddedServerError when another instance is alive
@@ -42,7 +43,7 @@ export async function claimFolder(folder: string): Promise<Claim> {
   try {
     const server = await lockServer(folder);
     return {
-      serverLock: server.descriptor,
+      serverLock: server,
       release() {
         server.release();
         instance.release();
@@ -92,7 +93,7 @@ function signal(pid: number, name: NodeJS.Signals): void {
 async function findServer(folder: string): Promise<number | undefined> {
   const text = await readFile(join(clusterPath(folder), 'postmaster.pid'), 'utf8').catch(() => '');
   const pid = Number.parseInt(text, 10);
-  if (!(pid > 0) || !/postgres/.test(await commandLine(pid))) return undefined;
+  if (!(pid > 0) || !/\/postgres[\0 ]/.test(await commandLine(pid))) return undefined;
   // A server works in its cluster's folder. Without /proc, or where it is not ours to read, the name has to do.
   const workingFolder = await readlink(`/proc/${pid}/cwd`).catch(() => clusterPath(folder));
   return workingFolder === clusterPath(folder) ? pid : undefined;
@@ -113,10 +114,10 @@ async function commandLine(pid: number): Promise<string> {
  */
 export async function prepareCluster(folder: string, programs: Programs, claim: Claim): Promise<string> {
   const cluster = clusterPath(folder);
-  const owner = await clusterOwner(folder);
+  const owner = clusterOwner(folder);
   if (!owner) await createCluster(folder, programs, claim);
   else if (programs.owner && programs.owner.uid !== owner.uid) await changeOwner(cluster, programs.owner);
-  await removeStalePidFile(folder);
+  await removeStalePidFile(folder, claim);
   return readFile(passwordPath(folder), 'utf8');
 }
 
@@ -138,7 +139,11 @@ async function createCluster(folder: string, programs: Programs, claim: Claim): 
     ...['--encoding=UTF8', '--locale=C', '--locale-provider=builtin', '--builtin-locale=C.UTF-8'],
     ...['--data-checksums', '--no-instructions'],
   ];
-  const { code, output } = await runProgram(programs, programs.initdb, settings, claim.serverLock);
+  const { code, output } = await runProgram(
+    programs,
+    [programs.initdb, ...settings],
+    claim.serverLock.descriptor,
+  );
   if (code !== 0) throw new EmbeddedServerError(`PostgreSQL's initdb failed: ${output.trim()}`);
   await rename(draft, clusterPath(folder));
   await persistNames(folder);
@@ -161,13 +166,14 @@ async function changeOwner(cluster: string, { uid, gid }: Owner): Promise<void> 
 }
 
 /** PostgreSQL would believe any process that happens to have the number in it; we know better. */
-async function removeStalePidFile(folder: string): Promise<void> {
-  if (process.platform === 'win32') return;
+async function removeStalePidFile(folder: string, claim: Claim): Promise<void> {
   const pid = await findServer(folder);
   if (pid !== undefined) {
     throw new EmbeddedServerError(
       `Another PostgreSQL server is already running in this folder (${folder}, process ${pid}).`,
     );
   }
-  await rm(join(clusterPath(folder), 'postmaster.pid'), { force: true });
+  // On Windows the server does not share the lock.
+  const isStale = claim.serverLock.exclusive && process.platform !== 'win32';
+  if (isStale) await rm(join(clusterPath(folder), 'postmaster.pid'), { force: true });
 }

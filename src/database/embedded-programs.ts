@@ -44,8 +44,8 @@ export async function findPrograms(folder: string, clusterOwner: Owner | undefin
 /** Neither a refused identity nor a closed parent folder nor a foreign C library can be told beforehand. */
 async function tryToRun(programs: Programs, folder: string): Promise<string | undefined> {
   if (process.platform === 'win32') return undefined;
-  const enterAndRun = ['-c', 'cd "$1" && exec "$0" --version', programs.postgres, folder];
-  const { code, output } = await runProgram(programs, 'sh', enterAndRun).catch((error: unknown) => ({
+  const enterAndRun = ['sh', '-c', 'cd "$1" && exec "$0" --version', programs.postgres, folder];
+  const { code, output } = await runProgram(programs, enterAndRun).catch((error: unknown) => ({
     code: undefined,
     output: String(error),
   }));
@@ -107,34 +107,40 @@ function asUser(owner: Owner): Identity[] {
 }
 
 /**
- * Runs a program in a session of its own, out of reach of the terminal's Ctrl-C, and ties it to this process:
- * descriptor 3 is a pipe that the system closes when this process ends in whatever way, and the shell that waits for that
- * then asks the program (its pid is that of the outer shell, `$$`) for PostgreSQL's fast shutdown. A line instead of
- * the end says that the program has ended by itself. The shell in the background is forked twice, as PostgreSQL
- * would take the end of a child that it does not know for a crash. Descriptor 4 is the lock, which stays with the program.
+ * Runs a program in a session of its own, out of reach of the terminal's Ctrl-C, and ties it to this process.
+ * Descriptor 3 is a pipe that the system closes when this process ends, in whatever way; a shell in the background
+ * waits for that and then ends the program, whose pid is that of the outer shell, `$$`. A line from the pipe says
+ * that the program has ended by itself. The background shell is forked twice, as PostgreSQL would take the end of
+ * a child that it does not know for a crash. Descriptor 4 is the lock, which only the program keeps.
  */
-const SUPERVISED = `
+const supervise = (endProgram: string) => `
 (
-  ( trap '' HUP INT QUIT TERM; read -r ended <&3 || kill -INT $$ ) 4<&- </dev/null >/dev/null 2>&1 &
+  ( trap '' HUP INT QUIT TERM; read -r ended <&3 || ${endProgram} ) 4<&- </dev/null >/dev/null 2>&1 &
 )
 exec "$@" 3<&-`;
+
+/** PostgreSQL's fast shutdown; again, as a signal is lost that comes just when the outer shell becomes PostgreSQL. */
+const SHUT_DOWN = 'for attempt in 1 2 3 4 5; do kill -s INT $$ || exit; sleep 1; done';
+/** What has not finished by then is of no use, and initdb takes its time to obey anything else. */
+const KILL = 'kill -s KILL -- -$$';
 
 /**
  * Starts a program that ends with this process, see above. Windows has no such shell: there it can outlive a crash.
  *
  * @param lock - descriptor of a file whose lock the program keeps as long as it or a child of it lives
  */
-export function startProgram(
+function startProgram(
   programs: Programs,
-  program: string,
-  args: string[],
+  endProgram: string,
+  command: string[],
   lock?: number,
 ): ChildProcess {
   const options = { cwd: '/', env: programs.environment, windowsHide: true, ...programs.user };
+  const [program = '', ...args] = [...programs.prefix, ...command];
   if (process.platform === 'win32') {
     return spawn(program, args, { ...options, stdio: ['ignore', 'ignore', 'pipe'] });
   }
-  const child = spawn('sh', ['-c', SUPERVISED, 'supervised', ...programs.prefix, program, ...args], {
+  const child = spawn('sh', ['-c', supervise(endProgram), 'supervised', program, ...args], {
     ...options,
     detached: true,
     stdio: ['ignore', 'ignore', 'pipe', 'pipe', lock ?? 'ignore'],
@@ -147,15 +153,19 @@ export function startProgram(
   return child;
 }
 
-/** Runs a program to its end. */
+/** Starts PostgreSQL, which shuts down when this process ends. */
+export function startServer(programs: Programs, args: string[], lock: number): ChildProcess {
+  return startProgram(programs, SHUT_DOWN, [programs.postgres, ...args], lock);
+}
+
+/** Runs a program to its end; it is killed when this process ends before it. */
 export function runProgram(
   programs: Programs,
-  program: string,
-  args: string[],
+  command: string[],
   lock?: number,
 ): Promise<{ code: number | null; output: string }> {
   return new Promise((resolve, reject) => {
-    const child = startProgram(programs, program, args, lock);
+    const child = startProgram(programs, KILL, command, lock);
     let output = '';
     child.stderr?.setEncoding('utf8').on('data', (text: string) => {
       output += text;

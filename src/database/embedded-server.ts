@@ -14,7 +14,7 @@ import {
   NAME,
   prepareCluster,
 } from './embedded-cluster.ts';
-import { findPrograms, type Programs, startProgram } from './embedded-programs.ts';
+import { findPrograms, type Programs, startServer } from './embedded-programs.ts';
 
 export { EmbeddedServerError } from './embedded-binaries.ts';
 
@@ -67,7 +67,7 @@ export async function startEmbeddedServer(options: {
 }
 
 async function serve(folder: string, claim: Claim, onLog: Log): Promise<EmbeddedServer> {
-  const programs = await findPrograms(folder, await clusterOwner(folder));
+  const programs = await findPrograms(folder, clusterOwner(folder));
   const password = await prepareCluster(folder, programs, claim);
   const { port, shutDown } = await startOnFreePort(folder, programs, claim, onLog);
   const urlOf = (database: string) =>
@@ -104,7 +104,7 @@ async function startOnFreePort(
   for (let attempt = 1; ; attempt++) {
     const port = await findFreePort();
     const commandLine = ['-D', clusterPath(folder), '-p', String(port), ...settings];
-    const child = startProgram(programs, programs.postgres, commandLine, claim.serverLock);
+    const child = startServer(programs, commandLine, claim.serverLock.descriptor);
     const ended = new Promise<void>((resolve) => child.once('close', () => resolve()));
     const failure = await waitUntilReady(child, ended, onLog);
     if (failure === undefined) {

@@ -62,7 +62,7 @@ export const credentialsPlugin = fastifyPlugin(
     app.decorateRequest('credentials', null);
     app.decorateRequest('currentUser', null);
     app.addHook('onRequest', async (request) => {
-      const token = /^Bearer +(.*)$/i.exec(request.headers.authorization ?? '')?.[1];
+      const token = /^Bearer +(\S.*)$/i.exec(request.headers.authorization ?? '')?.[1];
       if (token !== undefined) request.credentials = authenticator.verifyAccessToken(token.trim());
     });
   },

@@ -8,18 +8,19 @@ declare module 'fastify' {
   interface FastifyContextConfig {
     /** The `message` of a successful answer. A route that has one answers in the envelope. */
     message?: Text;
-    /** Failures of the operation besides those that follow from its schema and scope. */
+    /** Failures of the operation besides those that follow from its schema and scope. A route that streams has `[]`, so that the latter are documented. */
     errors?: readonly ErrorDefinition[];
   }
 }
 
-/** The shape of every answer under `/auth/` and `/api/`. */
-function envelopeOf(data: TSchema): TSchema {
-  return Type.Object({
+/** The shape of every answer under `/auth/` and `/api/`. `headers` of an answer are documented beside it. */
+function envelopeOf({ headers, ...data }: TSchema): TSchema {
+  const envelope = Type.Object({
     success: Type.Literal(true),
     message: Type.String({ description: 'For people, in the language of the answer' }),
     data,
   });
+  return headers === undefined ? envelope : { ...envelope, headers };
 }
 
 function envelope(request: FastifyRequest, data: unknown) {
@@ -36,7 +37,11 @@ export const envelopePlugin = fastifyPlugin(async (app: FastifyInstance) => {
     route.schema = {
       ...route.schema,
       response: Object.fromEntries(
-        responses.map(([status, data]) => [status, isEnvelope(data) ? data : envelopeOf(data)]),
+        responses.map(([status, data]) => [
+          status,
+          // A 304 has no body.
+          Number(status) >= 300 || isEnvelope(data) ? data : envelopeOf(data),
+        ]),
       ),
     };
   });

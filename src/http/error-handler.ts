@@ -21,21 +21,26 @@ export const errorHandlerPlugin = fastifyPlugin(async (app: FastifyInstance) => 
 /** Answers a failure; also used where Fastify has no route yet. */
 export function sendError(error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
   const failure = toApiError(error);
-  const { status, code, text } = failure.definition;
+  const { status, code } = failure.definition;
   if (status >= 500) request.log.error({ err: failure.cause ?? error, code }, 'request failed');
   else request.log.info({ code, cause: causeMessage(failure) }, 'request refused');
   if (status === 401) reply.header('www-authenticate', challenge(code));
-  const detail = text[request.language];
   return reply
     .code(status)
     .headers(failure.headers)
     .type('application/json; charset=utf-8')
     .serializer(JSON.stringify)
-    .send({
-      success: false,
-      message: detail,
-      data: { detail, code, ...failure.data, ...fieldsOf(failure.fieldTexts, request.language) },
-    });
+    .send(failureBody(failure, request.language));
+}
+
+/** A failure in the envelope. */
+export function failureBody({ definition, data, fieldTexts }: ApiError, language: Language) {
+  const detail = definition.text[language];
+  return {
+    success: false,
+    message: detail,
+    data: { detail, code: definition.code, ...data, ...fieldsOf(fieldTexts, language) },
+  };
 }
 
 function toApiError(error: unknown): ApiError {

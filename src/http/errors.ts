@@ -79,6 +79,11 @@ export const httpErrors = {
     status: 400,
     text: { ko: '요청 본문이 올바른 JSON이 아닙니다.', en: 'The request body is not valid JSON.' },
   },
+  malformedRequest: {
+    code: 'malformed_request',
+    status: 400,
+    text: { ko: '요청이 올바른 HTTP가 아닙니다.', en: 'The request is not valid HTTP.' },
+  },
   invalidCursor: {
     code: 'invalid_cursor',
     status: 400,
@@ -119,6 +124,11 @@ export const httpErrors = {
     status: 405,
     text: { ko: '이 경로에서 쓸 수 없는 메서드입니다.', en: 'This path does not support the method.' },
   },
+  requestTimeout: {
+    code: 'request_timeout',
+    status: 408,
+    text: { ko: '요청이 제때 도착하지 않았습니다.', en: 'The request did not arrive in time.' },
+  },
   idempotencyConflict: {
     code: 'idempotency_conflict',
     status: 409,
@@ -148,6 +158,11 @@ export const httpErrors = {
       en: 'Too many requests. Please try again in a moment.',
     },
     fields: retryAfterField,
+  },
+  headersTooLarge: {
+    code: 'headers_too_large',
+    status: 431,
+    text: { ko: '요청 헤더가 너무 큽니다.', en: 'The headers of the request are too large.' },
   },
   internalError: {
     code: 'internal_error',

@@ -75,7 +75,8 @@ export function createIdempotency(database: Database, secrets: readonly [Secret,
   /** @returns false when another request has the key; if that one is not done yet, waits for it */
   async function claim(transaction: Connection, scope: string, key: string, hash: string): Promise<boolean> {
     const claimed = await transaction.$executeRaw`
-      INSERT INTO idempotency_keys AS k (scope, key, request_hash, body) VALUES (${scope}, ${key}, ${hash}, '{}')
+      INSERT INTO idempotency_keys AS k (scope, key, request_hash, status, body)
+      VALUES (${scope}, ${key}, ${hash}, 201, '{}')
       ON CONFLICT (scope, key) DO UPDATE SET request_hash = excluded.request_hash, body = '{}', created_at = now()
         WHERE k.created_at < now() - interval '24 hours'`;
     return claimed === 1;

@@ -24,6 +24,12 @@ const information = {
   servers: [{ url: '/', description: 'The server that shows this document' }],
   tags: [
     { name: 'auth', description: 'Accounts, sessions, e-mail verification and recovery' },
+    { name: 'stores', description: 'The store of a user, my-page, and finding other stores' },
+    { name: 'posts', description: 'What partnership a store looks for' },
+    {
+      name: 'notifications',
+      description: 'Partnership requests between stores, and what their owners hear of them',
+    },
     { name: 'system', description: 'For operators' },
   ],
 };
@@ -149,8 +155,9 @@ export function toYaml(document: JsonObject): string {
 /** Adds to a route's schema what follows from its configuration: every failure, with its codes. */
 function documentRoute(schema: FastifySchema, route: RouteOptions): FastifySchema {
   const security = 'security' in schema ? schema.security : [];
-  if (schema?.hide || route.config?.message === undefined) return { ...schema, security };
-  const errors = [...impliedErrors(schema, route), ...(route.config.errors ?? [])];
+  const { message, errors: ownErrors } = route.config ?? {};
+  if (schema?.hide || (message === undefined && ownErrors === undefined)) return { ...schema, security };
+  const errors = [...impliedErrors(schema, route), ...(ownErrors ?? [])];
   const statuses = [...new Set(errors.map(({ status }) => status))];
   const failures = statuses.map((status) => [
     status,

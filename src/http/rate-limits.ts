@@ -35,9 +35,12 @@ interface RateLimitOptions {
   userOf(request: FastifyRequest): number | undefined;
 }
 
+/** No address is longer; what a proxy passes on as one may be. */
+export const maxAddressLength = 45;
+
 /** The address a client is counted by: IPv4 as it is, IPv6 by its /64, which one customer of a provider has. */
 export function clientAddress(request: FastifyRequest): string {
-  return normalizeIP(request.ip, 64);
+  return normalizeIP(request.ip, 64).slice(0, maxAddressLength);
 }
 
 /** Limits per client and per user, before anything else is looked at; unknown paths count, too. */

@@ -18,6 +18,8 @@ export const securityHeadersPlugin = fastifyPlugin(
         },
       },
       referrerPolicy: { policy: 'no-referrer' },
+      // For browsers that do not know `frame-ancestors`.
+      xFrameOptions: { action: 'deny' },
       strictTransportSecurity: config.production ? { maxAge: 31_536_000, includeSubDomains: true } : false,
       crossOriginResourcePolicy: { policy: config.corsOrigins.length > 0 ? 'cross-origin' : 'same-origin' },
     });
@@ -44,10 +46,13 @@ export const securityHeadersPlugin = fastifyPlugin(
           'RateLimit-Reset',
         ],
         maxAge: 600,
+        // Otherwise an `OPTIONS` that is no preflight is answered in plain text.
+        strictPreflight: false,
       });
     }
     app.addHook('onRequest', async (request, reply) => {
-      const path = request.url;
+      // The route's own path where there is one: what was asked for may be written in another way, as `/%61uth/me/`.
+      const path = request.routeOptions.url ?? request.url;
       if (path.startsWith('/auth/')) reply.header('cache-control', 'no-store');
       else if (path.startsWith('/api/')) reply.header('cache-control', 'private, no-cache');
     });

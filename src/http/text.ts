@@ -18,7 +18,7 @@ export type TextRule = 'line' | 'block' | 'email' | 'username' | 'secret';
 export const textRuleKeyword = 'textRule';
 
 /** What is wrong with a text; `minLength`, `maxLength` and `pattern` are AJV's own. */
-export type TextProblem = 'control' | 'surrogate' | 'invisible' | 'blank' | 'email';
+export type TextProblem = 'control' | 'surrogate' | 'marks' | 'invisible' | 'blank' | 'email';
 
 /** A string property that is cleaned by a rule before its length and pattern are checked. */
 export function Text(rule: TextRule, options: StringOptions = {}): TString {
@@ -32,6 +32,12 @@ export function Text(rule: TextRule, options: StringOptions = {}): TString {
  */
 const deceptive =
   /[\u061c\u200b\u200e\u200f\u202a-\u202e\u2060-\u2064\u2066-\u2069\ufeff]|[\u{e0000}-\u{e007f}]/u;
+
+/**
+ * More combining marks in a row than any language stacks (the limit of Unicode's Stream-Safe Text Format, UAX #15, section 13).
+ * Sorting them for NFC takes time that grows with the square of their number: seconds for one request's worth.
+ */
+const stackedMarks = /\p{M}{31}/u;
 
 /** Blank to a reader: white space, joiners and the Hangul fillers that are famous as "invisible names". */
 const blank =
@@ -47,6 +53,7 @@ const emailPattern =
  */
 export function cleanText(rule: TextRule, raw: string): { text: string } | { problem: TextProblem } {
   if (!raw.isWellFormed()) return { problem: 'surrogate' };
+  if (stackedMarks.test(raw)) return { problem: 'marks' };
   const lines = rule === 'block' ? raw.replaceAll('\r\n', '\n') : raw;
   const text = rule === 'secret' ? lines.normalize('NFC') : lines.normalize('NFC').trim();
   const control = rule === 'block' ? /[^\P{Cc}\n]/u : /\p{Cc}/u;

@@ -10,6 +10,10 @@ const maxFields = 50;
 const problemTexts: Record<TextProblem, Text> = {
   control: { ko: '제어 문자는 쓸 수 없습니다.', en: 'Must not contain control characters.' },
   surrogate: { ko: '올바른 유니코드 문자열이 아닙니다.', en: 'Must be well-formed Unicode.' },
+  marks: {
+    ko: '결합 문자를 이렇게 많이 겹쳐 쓸 수 없습니다.',
+    en: 'Must not stack so many combining marks.',
+  },
   invisible: {
     ko: '보이지 않는 문자나 글 방향을 바꾸는 문자는 쓸 수 없습니다.',
     en: 'Must not contain invisible or direction-changing characters.',
@@ -84,7 +88,8 @@ function fieldName(error: FastifySchemaValidationError): string {
   const { missingProperty, additionalProperty } = error.params;
   const property = error.keyword === 'required' ? missingProperty : additionalProperty;
   const suffix = typeof property === 'string' ? `/${escapePointer(property)}` : '';
-  const pointer = `${error.instancePath}${suffix}`.slice(0, 120);
+  // The name of an unknown field is the client's own: no longer than a reader needs, and cut through no character.
+  const pointer = `${error.instancePath}${suffix}`.slice(0, 120).toWellFormed();
   if (pointer === '') return 'body';
   return pointer.lastIndexOf('/') === 0 ? unescapePointer(pointer.slice(1)) : pointer;
 }

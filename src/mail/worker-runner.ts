@@ -9,7 +9,8 @@ import { keepExhaustedMails, reasonOf, sendMailTask } from './queue.ts';
 import { createSendMail, type SendMailOptions } from './send-mail.ts';
 import { openWorkerLocks, type WorkerLocks } from './worker-locks.ts';
 
-interface RunnerOptions extends SendMailOptions {
+export interface RunnerOptions extends SendMailOptions {
+  /** Must lead to a session of its own, for LISTEN and session locks: not through a pooler in transaction mode. */
   connectionString: string;
   database: Database;
 }
@@ -50,7 +51,7 @@ export async function startRunner(options: RunnerOptions): Promise<StartedRunner
   const locks = await openWorkerLocks(connection);
   // One of the connections listens.
   const pool = new pg.Pool({ ...connection, max: concurrency + 1 });
-  // Whoever uses a connection that breaks is told so; without listeners the process would end as well.
+  // Whoever uses a connection that breaks gets the error anyway; without listeners it would end the process.
   pool.on('error', () => undefined);
   pool.on('connect', (client) => client.on('error', () => undefined));
   const disconnect = () => settlesWithin(limits.disconnect, Promise.all([pool.end(), locks.release()]));
@@ -70,12 +71,13 @@ async function runJobs(pgPool: pg.Pool, locks: WorkerLocks, options: RunnerOptio
   events.on('pool:create', ({ workerPool }) => {
     free = (reason) => workerPool.forcefulShutdown(reason);
   });
+  const stopping = new AbortController();
   const runner = await run({
     pgPool,
     events,
     concurrency,
     noHandleSignals: true,
-    logger: bridgeLogger(options.logger),
+    logger: bridgeLogger(options.logger, stopping.signal),
     taskList: { [sendMailTask]: createSendMail(options), clean_up: createCleanUp(options) },
     // The key keeps one job at most, however long nobody was there to do it.
     parsedCronItems: parseCronItems([
@@ -94,7 +96,6 @@ async function runJobs(pgPool: pg.Pool, locks: WorkerLocks, options: RunnerOptio
     },
   });
   const ended = runner.promise.then(() => 'graphile-worker ended', reasonOf);
-  const stopping = new AbortController();
   void checkRegularly(locks, options, stopping.signal);
 
   return {
@@ -153,12 +154,16 @@ function createCleanUp({ database, logger }: RunnerOptions): Task {
   };
 }
 
-/** graphile-worker's errors are warnings here, because the worker gets over them. Its data hold whole jobs, and stay out. */
-function bridgeLogger(logger: FastifyBaseLogger): Logger {
+/**
+ * graphile-worker's errors are warnings here, because the worker gets over them, and nothing to tell once it is being
+ * stopped. Its data hold whole jobs, and stay out.
+ */
+function bridgeLogger(logger: FastifyBaseLogger, stopping: AbortSignal): Logger {
   return new Logger(() => (level, message, meta) => {
     const line = `graphile-worker: ${message.split('\n', 1)[0]}`;
+    const bad = level === 'error' || level === 'warning';
     // Of a failed job its task tells.
-    if ((level === 'error' || level === 'warning') && meta?.failure !== true) logger.warn(line);
+    if (bad && meta?.failure !== true && !stopping.aborted) logger.warn(line);
     else logger.debug(line);
   });
 }

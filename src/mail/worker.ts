@@ -1,23 +1,10 @@
 import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { FastifyBaseLogger } from 'fastify';
-import type { Database } from '../database/client.ts';
 import { reasonOf } from './queue.ts';
-import type { MailComposers } from './send-mail.ts';
-import type { MailTransport } from './transport.ts';
-import { type StartedRunner, settlesWithin, startRunner } from './worker-runner.ts';
+import { type RunnerOptions, type StartedRunner, settlesWithin, startRunner } from './worker-runner.ts';
 
 export type { MailPayload } from './queue.ts';
 export type { ComposedMail, MailComposers } from './send-mail.ts';
-
-interface WorkerOptions {
-  /** Must lead to a session of its own, for LISTEN and session locks: not through a pooler in transaction mode. */
-  connectionString: string;
-  transport: MailTransport;
-  composers: MailComposers;
-  database: Database;
-  logger: FastifyBaseLogger;
-}
 
 export interface Worker {
   /** Takes no more jobs, lets the running ones finish for some seconds, and frees what is not done by then. */
@@ -32,7 +19,7 @@ const restartDelay = { shortest: 500, longest: 10_000 };
  * Sends the queued mails and cleans the database up until it is stopped, through any failure of the database: when
  * that is away at the start, the work begins once it is there.
  */
-export async function startWorker(options: WorkerOptions): Promise<Worker> {
+export async function startWorker(options: RunnerOptions): Promise<Worker> {
   const logger = options.logger.child({ part: 'worker' });
   const stopping = new AbortController();
   const first = await tryToStart({ ...options, logger });
@@ -48,7 +35,7 @@ export async function startWorker(options: WorkerOptions): Promise<Worker> {
 /** Runs one runner after the other: one that breaks is left behind as a whole, with its connections. */
 async function supervise(
   first: StartedRunner | undefined,
-  options: WorkerOptions,
+  options: RunnerOptions,
   signal: AbortSignal,
 ): Promise<void> {
   const stopped = once(signal, 'abort').then(() => undefined);
@@ -69,7 +56,7 @@ async function supervise(
   await runner?.close();
 }
 
-async function tryToStart(options: WorkerOptions): Promise<StartedRunner | undefined> {
+async function tryToStart(options: RunnerOptions): Promise<StartedRunner | undefined> {
   try {
     const runner = await startRunner(options);
     options.logger.info('The worker is running');

@@ -1,17 +1,22 @@
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, readdir, readFile, readlink, realpath, rm } from 'node:fs/promises';
+import { mkdtemp, readdir, readFile, readlink, realpath, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import pg from 'pg';
 import type { Test } from 'tap';
+import { startEmbeddedServer } from '../../src/database/embedded-server.ts';
 
 export const projectFolder = fileURLToPath(new URL('../..', import.meta.url));
 const fixture = join(projectFolder, 'test/database/embedded-fixture.ts');
 const typescriptLoader = join(projectFolder, 'node_modules/tsx/dist/loader.mjs');
+
+export const onlyAsRoot = process.getuid?.() === 0 ? {} : { skip: 'needs root' };
+export const onlyOnLinux = process.platform === 'linux' ? {} : { skip: 'needs Linux' };
+export const ORDINARY_USER = { uid: 1000, gid: 1000 };
 
 export interface Starter {
   child: ChildProcess;
@@ -61,12 +66,13 @@ export async function temporaryFolder(t: Test): Promise<string> {
   return folder;
 }
 
-/** PostgreSQL's processes and what watches over them, but no Node process. */
-export async function processesIn(folder: string): Promise<number[]> {
+/** PostgreSQL's processes and what watches over them, but no Node process; or only those of one program. */
+export async function processesIn(folder: string, program?: string): Promise<number[]> {
   const processes = process.platform === 'linux' ? await processesOfProc() : processesOfPs();
   return processes
     .filter(({ command, place }) => command.includes(folder) || place.startsWith(folder))
     .filter(({ command }) => !command.includes(process.execPath))
+    .filter(({ command }) => !program || basename(command.split(/[: ]/)[0] ?? '') === program)
     .map(({ pid }) => pid);
 }
 
@@ -83,12 +89,16 @@ async function processesOfProc(): Promise<{ pid: number; command: string; place:
 
 function processesOfPs(): { pid: number; command: string; place: string }[] {
   const lines = execFileSync('ps', ['-axo', 'pid=,command='], { encoding: 'utf8' }).trim().split('\n');
-  return lines.map((line) => ({ pid: Number.parseInt(line, 10), command: line, place: '' }));
+  return lines.map((line) => ({
+    pid: Number.parseInt(line, 10),
+    command: line.replace(/^ *\d+ +/, ''),
+    place: '',
+  }));
 }
 
-/** Whether no process is left in the folder within five seconds. */
+/** Whether no process is left in the folder within a time that even a busy machine needs. */
 export async function allGone(folder: string): Promise<boolean> {
-  for (const end = Date.now() + 5_000; Date.now() < end; await delay(50)) {
+  for (const end = Date.now() + 15_000; Date.now() < end; await delay(50)) {
     if ((await processesIn(folder)).length === 0) return true;
   }
   return false;
@@ -108,4 +118,21 @@ export async function query(url: string, sql: string): Promise<unknown[]> {
   } finally {
     await client.end();
   }
+}
+
+export async function runsAs(directory: string, uid: number): Promise<boolean> {
+  return (await stat(`/proc/${await postmasterPid(directory)}`)).uid === uid;
+}
+
+export const writeNote = (url: string) => query(url, "CREATE TABLE note AS SELECT 'kept' AS text");
+
+/** Starts in the folder, checks that the note is there, and stops. */
+export async function checkNote(t: Test, directory: string, message: string): Promise<void> {
+  const server = await startEmbeddedServer({ directory });
+  try {
+    t.same(await query(server.url, 'SELECT text FROM note'), ['kept'], message);
+  } finally {
+    await server.stop();
+  }
+  t.same(await processesIn(directory, 'postgres'), [], 'stop waits for the end');
 }

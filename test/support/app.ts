@@ -1,7 +1,7 @@
-import type { FastifyInstance, InjectOptions, LightMyRequestResponse } from 'fastify';
+import type { FastifyInstance, FastifyPluginAsync, InjectOptions, LightMyRequestResponse } from 'fastify';
 import pg from 'pg';
 import { pino } from 'pino';
-import { buildApp } from '../../src/app.ts';
+import { type AppOverrides, buildApp } from '../../src/app.ts';
 import { loadConfig, withDatabase } from '../../src/config.ts';
 import type { OutgoingMail } from '../../src/mail/transport.ts';
 import { createTestDatabase } from './database.ts';
@@ -54,15 +54,21 @@ export interface Mails {
   settled(): Promise<void>;
 }
 
+interface TestAppOptions extends Pick<AppOverrides, 'timeLimit' | 'streamTimes'> {
+  /** Of another instance, to build a second one on the same database. */
+  databaseUrl?: string;
+  /** Of the test itself, for rules that no operation shows by itself. */
+  routes?: FastifyPluginAsync;
+}
+
 /**
  * Builds the real app on a database of its own.
  *
  * @param overrides environment variables
- * @param options.databaseUrl of another instance, to build a second one on the same database
  */
 export async function createTestApp(
   overrides: Record<string, string> = {},
-  options: { databaseUrl?: string } = {},
+  options: TestAppOptions = {},
 ): Promise<TestApp> {
   const own = options.databaseUrl === undefined ? await createTestDatabase() : undefined;
   const url = options.databaseUrl ?? own?.url ?? '';
@@ -71,7 +77,10 @@ export async function createTestApp(
   const logger = pino({ level: config.logLevel }, { write: (line: string) => void logs.push(line) });
   const pool = new pg.Pool({ connectionString: url, max: 3 });
   const sent: OutgoingMail[] = [];
-  const app = await buildApp(config, { logger, transport: { send: async (mail) => void sent.push(mail) } });
+  const transport = { send: async (mail: OutgoingMail) => void sent.push(mail) };
+  const { databaseUrl: _, routes, ...appOverrides } = options;
+  const app = await buildApp(config, { logger, transport, ...appOverrides });
+  if (routes) await app.register(routes);
   await app.ready();
   return {
     app,

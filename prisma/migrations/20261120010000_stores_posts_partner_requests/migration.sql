@@ -44,6 +44,7 @@ CREATE TABLE "posts" (
     "title" VARCHAR(100) NOT NULL,
     "content" VARCHAR(5000) NOT NULL,
     "images" TEXT[],
+    "search_text" TEXT NOT NULL DEFAULT '',
     "created_at" TIMESTAMPTZ(3) NOT NULL DEFAULT CURRENT_TIMESTAMP,
     "updated_at" TIMESTAMPTZ(3) NOT NULL DEFAULT CURRENT_TIMESTAMP,
     "deleted_at" TIMESTAMPTZ(3),
@@ -142,7 +143,8 @@ INSERT INTO "store_categories" ("name") VALUES
 
 ALTER TABLE "stores"
   ADD CONSTRAINT "stores_name_check" CHECK (char_length("name") >= 1),
-  ADD CONSTRAINT "stores_phone_number_check" CHECK ("phone_number" = '' OR "phone_number" ~ '^[0-9]+(-[0-9]+)*$'),
+  ADD CONSTRAINT "stores_phone_number_check" CHECK (
+    "phone_number" ~ '^(0[1-9][0-9]{0,2}-?[0-9]{3,4}-?[0-9]{4}|[1-9](-?[0-9]){7,14})?$'),
   -- A store without an owner is closed, and a closed one shows no way to reach it.
   ADD CONSTRAINT "stores_closed_check" CHECK (
     CASE WHEN "closed_at" IS NULL THEN true
@@ -187,3 +189,72 @@ CREATE INDEX "notifications_unread_idx" ON "notifications" ("user_id", "id") WHE
 -- Feeds: newest first, of everybody and of one store.
 CREATE INDEX "posts_feed_idx" ON "posts" ("created_at" DESC, "id" DESC) WHERE "deleted_at" IS NULL;
 CREATE INDEX "posts_store_feed_idx" ON "posts" ("store_id", "created_at" DESC, "id" DESC) WHERE "deleted_at" IS NULL;
+
+-- A store that is open has a category, whoever writes the rows. Asked at the end of the transaction, with the store
+-- locked, so that two that take one category each cannot leave none.
+CREATE FUNCTION "check_store_has_category"() RETURNS trigger LANGUAGE plpgsql SET search_path FROM CURRENT AS $$
+DECLARE
+  checked integer;
+BEGIN
+  IF TG_TABLE_NAME = 'stores' THEN checked := NEW.id; ELSE checked := OLD.store_id; END IF;
+  PERFORM FROM stores WHERE id = checked AND closed_at IS NULL FOR NO KEY UPDATE;
+  IF FOUND AND NOT EXISTS (SELECT FROM store_category_links WHERE store_id = checked) THEN
+    RAISE EXCEPTION 'store % has no category', checked
+      USING ERRCODE = 'check_violation', CONSTRAINT = 'stores_category_check';
+  END IF;
+  RETURN NULL;
+END $$;
+
+CREATE CONSTRAINT TRIGGER "stores_category_check" AFTER INSERT ON "stores"
+  DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION "check_store_has_category"();
+
+CREATE CONSTRAINT TRIGGER "store_category_links_category_check" AFTER DELETE OR UPDATE OF "store_id" ON "store_category_links"
+  DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION "check_store_has_category"();
+
+-- Search: substrings of any length in any script, with nothing but PostgreSQL itself. A text is found by its characters and
+-- pairs of neighbouring characters; whether they stand together is checked on the few texts that have them all.
+
+-- Folds upper and lower case. `lower(upper(x))` also makes the two small sigmas one. Where the database's locale is `C`,
+-- which knows the case of ASCII only, a collation that knows more is taken.
+DO $$
+DECLARE
+  collation_name text;
+BEGIN
+  IF lower('É') <> 'é' THEN
+    SELECT collname INTO collation_name FROM pg_collation
+    WHERE collnamespace = 'pg_catalog'::regnamespace AND collencoding IN (-1, pg_char_to_encoding('UTF8'))
+      AND collname IN ('pg_c_utf8', 'C.utf8', 'C.UTF-8', 'en_US.utf8', 'und-x-icu')
+    ORDER BY array_position(ARRAY['pg_c_utf8', 'C.utf8', 'C.UTF-8', 'en_US.utf8', 'und-x-icu'], collname::text) LIMIT 1;
+  END IF;
+  EXECUTE format(
+    'CREATE FUNCTION search_fold(value text) RETURNS text LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE AS %L',
+    format('SELECT lower(upper(value%s))', ' COLLATE pg_catalog.' || quote_ident(collation_name)));
+END $$;
+
+-- The characters of a text and its pairs of neighbouring characters, in time linear in its length.
+CREATE FUNCTION "search_grams"(folded text) RETURNS text[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE AS $$
+  SELECT singles || ARRAY(SELECT a || b FROM unnest(singles, singles[2:]) AS pair (a, b) WHERE b IS NOT NULL)
+  FROM string_to_array(folded, NULL) AS singles
+$$;
+
+-- Folding costs more than searching, so a post keeps its folded text: title and content, with a line feed between, which no
+-- query can hold.
+CREATE FUNCTION "set_post_search_text"() RETURNS trigger LANGUAGE plpgsql SET search_path FROM CURRENT AS $$
+BEGIN
+  IF TG_OP = 'UPDATE' AND NEW.title = OLD.title AND NEW.content = OLD.content THEN
+    NEW.search_text := OLD.search_text;
+  ELSE
+    NEW.search_text := search_fold(NEW.title || E'\n' || NEW.content);
+  END IF;
+  RETURN NEW;
+END $$;
+
+CREATE TRIGGER "posts_search_text" BEFORE INSERT OR UPDATE OF "title", "content", "search_text" ON "posts"
+  FOR EACH ROW EXECUTE FUNCTION "set_post_search_text"();
+
+-- Compared byte by byte, which is fast and the same after every upgrade of a locale. Without `fastupdate`, as a search
+-- would have to read all that waits to be entered.
+CREATE INDEX "posts_search_idx" ON "posts" USING gin ((search_grams("search_text") COLLATE "C"))
+  WITH (fastupdate = off) WHERE "deleted_at" IS NULL;
+CREATE INDEX "stores_search_idx" ON "stores" USING gin ((search_grams(search_fold("name")) COLLATE "C"))
+  WITH (fastupdate = off) WHERE "closed_at" IS NULL;

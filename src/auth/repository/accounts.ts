@@ -1,5 +1,5 @@
 import type { Connection, Database } from '../../database/client.ts';
-import type { Prisma } from '../../database/generated/client.ts';
+import { Prisma } from '../../database/generated/client.ts';
 import type { Language } from '../../http/language.ts';
 import type { User } from '../schemas.ts';
 
@@ -16,6 +16,13 @@ type LoginRow = User & { password_hash: string; suspended: boolean; from_known_a
 
 /** Logins from an address make it known for so long. */
 const knownAddressDays = 30;
+
+/** Whether the user `u` of a query logged in from an address lately. */
+function isKnownAddress(address: string): Prisma.Sql {
+  return Prisma.sql`
+    EXISTS (SELECT FROM known_addresses k WHERE k.user_id = u.id AND k.address = ${address}
+      AND k.last_used_at > now() - make_interval(days => ${knownAddressDays}))`;
+}
 
 export const userColumns = {
   id: true,
@@ -58,8 +65,7 @@ export function createAccountRepository({ client }: Database) {
   async function findForLogin(login: string, address: string): Promise<LoginAccount | undefined> {
     const [row] = await client.$queryRaw<LoginRow[]>`
       SELECT id, username, name, email, role::text, is_verified, password_hash, suspended_at IS NOT NULL AS suspended,
-        EXISTS (SELECT FROM known_addresses k WHERE k.user_id = u.id AND k.address = ${address}
-          AND k.last_used_at > now() - make_interval(days => ${knownAddressDays})) AS from_known_address
+        ${isKnownAddress(address)} AS from_known_address
       FROM users u WHERE username = ${login} OR email = ${login}`;
     if (row === undefined) return undefined;
     const { password_hash, suspended, from_known_address, ...user } = row;
@@ -95,9 +101,14 @@ export function createAccountRepository({ client }: Database) {
     return rows.map(({ address }) => address);
   }
 
-  async function findPasswordHash(connection: Connection, userId: number): Promise<string | undefined> {
-    const row = await connection.user.findUnique({ where: { id: userId }, select: { passwordHash: true } });
-    return row?.passwordHash;
+  /** What a check of the password of somebody who is logged in needs to know. */
+  async function findForPasswordCheck(
+    userId: number,
+    address: string,
+  ): Promise<Pick<LoginAccount, 'passwordHash' | 'fromKnownAddress'> | undefined> {
+    const [row] = await client.$queryRaw<Pick<LoginRow, 'password_hash' | 'from_known_address'>[]>`
+      SELECT password_hash, ${isKnownAddress(address)} AS from_known_address FROM users u WHERE id = ${userId}`;
+    return row && { passwordHash: row.password_hash, fromKnownAddress: row.from_known_address };
   }
 
   async function findByEmail(connection: Connection, email: string) {
@@ -157,7 +168,7 @@ export function createAccountRepository({ client }: Database) {
     findForLogin,
     recordLogin,
     knownAddresses,
-    findPasswordHash,
+    findForPasswordCheck,
     findByEmail,
     findById,
     rename,

@@ -28,7 +28,7 @@ export function createMailSendRepository({ cooldown }: Config['email']) {
     const [row] = await transaction.$queryRaw<{ ages: number[] }[]>`
       SELECT ARRAY(SELECT extract(epoch FROM clock_timestamp() - t)::float8 FROM unnest(sent_at) t) AS ages
       FROM mail_sends WHERE purpose = ${purpose}::mail_purpose AND email = ${email} FOR UPDATE`;
-    const recent = (row?.ages ?? []).filter((age) => age < hour).sort((a, b) => a - b);
+    const recent = recentAges(row?.ages);
     const wait = waitFor(recent, cooldown);
     if (wait > 0) return { allowed: false, resendAfter: Math.ceil(wait) };
     await transaction.$executeRaw`
@@ -44,11 +44,19 @@ export function createMailSendRepository({ cooldown }: Config['email']) {
     const [row] = await connection.$queryRaw<{ ages: number[] }[]>`
       SELECT ARRAY(SELECT extract(epoch FROM clock_timestamp() - t)::float8 FROM unnest(sent_at) t) AS ages
       FROM mail_sends WHERE purpose = ${purpose}::mail_purpose AND email = ${email}`;
-    const recent = (row?.ages ?? []).filter((age) => age < hour).sort((a, b) => a - b);
+    const recent = recentAges(row?.ages);
     return Math.max(0, waitFor(recent, cooldown));
   }
 
   return { request, wait };
+}
+
+/** Seconds since each mail of the last hour, newest first. After the clock was set back, a mail is as new as can be. */
+function recentAges(ages: number[] = []): number[] {
+  return ages
+    .map((age) => Math.max(0, age))
+    .filter((age) => age < hour)
+    .sort((a, b) => a - b);
 }
 
 /** @param ages seconds since each mail of the last hour, newest first */

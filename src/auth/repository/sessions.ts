@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Config } from '../../config.ts';
 import type { Connection, Database } from '../../database/client.ts';
+import { Prisma } from '../../database/generated/client.ts';
 import type { AccessClaims, CurrentUser } from '../../http/authentication.ts';
 import type { Position } from '../../http/pagination.ts';
 import type { TokenClaims } from '../tokens.ts';
@@ -17,6 +18,11 @@ export type Sessions = ReturnType<typeof createSessionRepository>;
 export function createSessionRepository(database: Database, tokens: Config['tokens']) {
   const { refreshTtl, sessionMaxAge, reuseGrace } = tokens;
   const { client } = database;
+
+  /** Whether the session `s` of the user `u` goes on. */
+  const isLive = Prisma.sql`
+    u.id = s.user_id AND u.suspended_at IS NULL AND s.expires_at > now()
+    AND s.created_at > now() - make_interval(secs => ${sessionMaxAge})`;
 
   async function create(
     transaction: Connection,
@@ -43,6 +49,18 @@ export function createSessionRepository(database: Database, tokens: Config['toke
     return rows[0];
   }
 
+  /** Which of some sessions have not ended. */
+  async function findLive(sessionIds: string[]): Promise<Set<string>> {
+    const { rows } = await database.query<{ id: string }>(
+      'find_live_sessions',
+      `
+      SELECT s.id FROM sessions s JOIN users u ON u.id = s.user_id
+      WHERE s.id = ANY ($1::uuid[]) AND s.expires_at > now() AND u.suspended_at IS NULL`,
+      [sessionIds],
+    );
+    return new Set(rows.map(({ id }) => id));
+  }
+
   /**
    * Uses a refresh token: the current one rotates, one that was current within the grace time is answered with the
    * current count. One statement, so that PostgreSQL puts parallel refreshes in a row.
@@ -63,21 +81,23 @@ export function createSessionRepository(database: Database, tokens: Config['toke
         expires_at = least(clock_timestamp() + make_interval(secs => ${refreshTtl}),
                            s.created_at + make_interval(secs => ${sessionMaxAge}))
       FROM users u
-      WHERE s.id = ${sessionId}::uuid AND s.user_id = ${userId} AND u.id = s.user_id AND u.suspended_at IS NULL
-        AND s.expires_at > now()
+      WHERE s.id = ${sessionId}::uuid AND s.user_id = ${userId} AND ${isLive}
         AND (s.refresh_count = ${count}
           OR s.refresh_count > ${count} AND s.rotated_at[cardinality(s.rotated_at) - (s.refresh_count - ${count}) + 1]
             > clock_timestamp() - make_interval(secs => ${reuseGrace}))
-      RETURNING s.refresh_count, extract(epoch FROM s.expires_at - clock_timestamp())::float8 AS lifetime`;
+      RETURNING s.refresh_count, least(
+        ${refreshTtl}::float8,
+        extract(epoch FROM s.created_at + make_interval(secs => ${sessionMaxAge}) - clock_timestamp())
+      )::float8 AS lifetime`;
     return row && { userId, sessionId, count: row.refresh_count, refreshExpiresIn: row.lifetime };
   }
 
   /** Ends a session whose refresh token came back after its grace time. @returns whether that was so */
   async function endReused({ userId, sessionId, count }: TokenClaims): Promise<boolean> {
-    const ended = await client.session.deleteMany({
-      where: { id: sessionId, userId, refreshCount: { gt: count } },
-    });
-    return ended.count > 0;
+    const ended = await client.$executeRaw`
+      DELETE FROM sessions s USING users u
+      WHERE s.id = ${sessionId}::uuid AND s.user_id = ${userId} AND ${isLive} AND s.refresh_count > ${count}`;
+    return ended > 0;
   }
 
   /** @returns whether there was such a session */
@@ -107,5 +127,5 @@ export function createSessionRepository(database: Database, tokens: Config['toke
     });
   }
 
-  return { create, findUser, refresh, endReused, end, endAll, list };
+  return { create, findUser, findLive, refresh, endReused, end, endAll, list };
 }

@@ -58,22 +58,37 @@ export function createAccountService(dependencies: AuthDependencies) {
     audit(request, 'account_deleted', { userId: user.id, sessionId: user.sessionId });
   }
 
-  /** Failures count as failed logins do, so that a stolen access token cannot be used to guess the password. */
+  /**
+   * Failures count as failed logins do, so that a stolen access token cannot be used to guess the password.
+   *
+   * @returns the hash that the password was checked against
+   */
   async function checkPassword(
     user: CurrentUser,
     password: string,
     request: FastifyRequest,
   ): Promise<string> {
-    const key = failureKey({ userId: user.id }, clientAddress(request));
+    const address = clientAddress(request);
+    const account = await accounts.findForPasswordCheck(user.id, address);
+    // Deleted since the token was read.
+    if (account === undefined) throw tokenNotValid('access', 'revoked', request.language);
+    const { passwordHash, fromKnownAddress } = account;
+    const key = failureKey({ userId: user.id }, fromKnownAddress ? address : undefined);
+
+    await refuseWhileDelayed(key);
+    if (!(await passwords.verify(passwordHash, password))) {
+      audit(request, 'login_failed', { userId: user.id, sessionId: user.sessionId });
+      const delay = await loginFailures.count(key);
+      throw delay > 0 ? retryLater(authErrors.tooManyLogins, delay) : new ApiError(authErrors.wrongPassword);
+    }
+    // Others may have failed meanwhile: a guess that is judged after the delay began is not told to be right.
+    await refuseWhileDelayed(key);
+    return passwordHash;
+  }
+
+  async function refuseWhileDelayed(key: string): Promise<void> {
     const delay = await loginFailures.delay(key);
     if (delay > 0) throw retryLater(authErrors.tooManyLogins, delay);
-    const hash = await accounts.findPasswordHash(database.client, user.id);
-    if (hash !== undefined && (await passwords.verify(hash, password))) return hash;
-    const refused = await loginFailures.count(key);
-    audit(request, 'login_failed', { userId: user.id, sessionId: user.sessionId });
-    throw refused > 0
-      ? retryLater(authErrors.tooManyLogins, refused)
-      : new ApiError(authErrors.wrongPassword);
   }
 
   return { changePassword, remove };

@@ -2,12 +2,12 @@ import type { FastifyRequest } from 'fastify';
 import { audit } from '../../http/audit.ts';
 import { tokenNotValid } from '../../http/authentication.ts';
 import { ApiError, retryLater } from '../../http/errors.ts';
-import { clientAddress } from '../../http/rate-limits.ts';
+import { clientAddress, maxAddressLength } from '../../http/rate-limits.ts';
 import type { AuthDependencies } from '../dependencies.ts';
 import { authErrors } from '../errors.ts';
 import { failureKey } from '../repository/login-failures.ts';
 import type { LiveSession } from '../repository/sessions.ts';
-import type { TokenPair } from '../schemas.ts';
+import type { LoginResult, TokenPair } from '../schemas.ts';
 
 /** Begins, continues and ends sessions. */
 export function createLogin(dependencies: AuthDependencies) {
@@ -17,7 +17,7 @@ export function createLogin(dependencies: AuthDependencies) {
    * @param login the username or the e-mail address
    * @throws {ApiError} `invalid_credentials`, `too_many_attempts`, `account_suspended`
    */
-  async function logIn(login: string, password: string, request: FastifyRequest) {
+  async function logIn(login: string, password: string, request: FastifyRequest): Promise<LoginResult> {
     const address = clientAddress(request);
     const folded = login.toLowerCase();
     const account = await accounts.findForLogin(folded, address);
@@ -41,9 +41,11 @@ export function createLogin(dependencies: AuthDependencies) {
       if (!(await accounts.recordLogin(tx, user.id, passwordHash, changes))) return undefined;
       await loginFailures.clear(tx, [key]);
       const userAgent = cutUserAgent(request.headers['user-agent']);
-      return sessions.create(tx, { userId: user.id, userAgent, ip: request.ip });
+      const ip = request.ip.slice(0, maxAddressLength);
+      return sessions.create(tx, { userId: user.id, userAgent, ip });
     });
-    if (session === undefined) throw new ApiError(authErrors.invalidCredentials);
+    // The hash was replaced meanwhile: by another password, or by a parallel login that rehashed this one.
+    if (session === undefined) return logIn(login, password, request);
     audit(request, 'login', session);
     return { ...toTokenPair(session), user };
   }

@@ -53,7 +53,10 @@ export function createPasswordReset(dependencies: AuthDependencies) {
     await database.transaction(async (tx) => {
       const { userId, email } = await open(tx, link);
       await passwordResets.revoke(tx, email);
-      await accounts.replacePassword(tx, userId, passwordHash);
+      // The account may have been deleted since the link was opened.
+      if (!(await accounts.replacePassword(tx, userId, passwordHash))) {
+        throw new ApiError(authErrors.resetLinkInvalid);
+      }
       await accounts.markVerified(tx, email);
       await sessions.endAll(tx, userId);
       const addresses = await accounts.knownAddresses(tx, userId);

@@ -1,0 +1,28 @@
+import type { FastifySchemaValidationError } from 'fastify';
+import { type ApiError, invalidFields } from '../http/errors.ts';
+import type { Text } from '../http/language.ts';
+import { describeErrors } from '../http/validation.ts';
+import { MarkReadByIds, MarkReadUpTo } from './schemas.ts';
+
+const exactlyOne: Text = {
+  ko: 'ids와 up_to_id 중 하나만 보내야 합니다.',
+  en: 'Send exactly one of ids and up_to_id.',
+};
+
+/**
+ * Says what is wrong with a request to mark as read. Its body has one of two forms and the validator compares it with both; of
+ * interest is the one that was meant.
+ */
+export function markReadError(errors: FastifySchemaValidationError[]): ApiError {
+  if (errors.some(({ keyword, instancePath }) => keyword === 'type' && instancePath === '')) {
+    return invalidFields(describeErrors(errors));
+  }
+  const missing = errors.filter(({ keyword }) => keyword === 'required');
+  if (missing.length !== 1) {
+    return invalidFields({ ...describeErrors(errors), ids: [exactlyOne], up_to_id: [exactlyOne] });
+  }
+  const meant = missing[0]?.params['missingProperty'] === 'ids' ? MarkReadUpTo : MarkReadByIds;
+  return invalidFields(
+    describeErrors(errors.filter(({ schemaPath }) => schemaPath.startsWith(`${meant.$id}#`))),
+  );
+}

@@ -1,0 +1,83 @@
+import { type Static, Type } from '@sinclair/typebox';
+import { Id, Reference, Timestamp } from '../http/schemas.ts';
+import { Text } from '../http/text.ts';
+import { SearchQuery, StoreSummary } from '../stores/schemas.ts';
+
+const exampleTitle = '주말 공동 할인 함께 하실 가게를 찾아요';
+const exampleContent = '저희 카페 영수증을 가져오면 서로 10%씩 깎아 주는 행사를 함께 하고 싶습니다.';
+const exampleImage = 'https://cdn.example.com/weekend.jpg';
+
+const summary = {
+  id: Type.Integer({ examples: [1] }),
+  title: Type.String({ examples: [exampleTitle] }),
+  thumbnail: Type.String({ format: 'uri', description: 'The first image', examples: [exampleImage] }),
+  created_at: Timestamp('When it was written'),
+};
+
+/** A post in short: exactly the fields of the interface specification. */
+export const PostSummary = Type.Object(summary, { $id: 'PostSummary', description: 'A post in short' });
+export type PostSummary = Static<typeof PostSummary>;
+
+export const Post = Type.Object(
+  {
+    ...summary,
+    content: Type.String({ examples: [exampleContent] }),
+    images: Type.Array(Type.String({ format: 'uri' }), { examples: [[exampleImage]] }),
+    store: Reference(StoreSummary),
+    updated_at: Timestamp('When it was last changed'),
+  },
+  { $id: 'Post', description: 'What partnership a store looks for' },
+);
+export type Post = Static<typeof Post>;
+
+const fields = {
+  title: Text('line', { minLength: 1, maxLength: 100, examples: [exampleTitle] }),
+  content: Text('block', {
+    minLength: 1,
+    maxLength: 5000,
+    description: 'May hold line feeds',
+    examples: [exampleContent],
+  }),
+  images: Type.Array(Text('line', { minLength: 1, maxLength: 2048, format: 'uri' }), {
+    minItems: 1,
+    maxItems: 10,
+    description:
+      'Absolute `https` URLs without credentials (plain `http` too outside production). The first one is the thumbnail.',
+    examples: [[exampleImage]],
+  }),
+};
+
+export const NewPost = Type.Object(fields, { $id: 'NewPost', additionalProperties: false });
+export type NewPost = Static<typeof NewPost>;
+
+export const PostChanges = Type.Object(
+  {
+    title: Type.Optional(fields.title),
+    content: Type.Optional(fields.content),
+    images: Type.Optional(fields.images),
+  },
+  {
+    $id: 'PostChanges',
+    description: 'At least one field; what is not given stays as it is',
+    additionalProperties: false,
+    minProperties: 1,
+  },
+);
+export type PostChanges = Static<typeof PostChanges>;
+
+export const PostQuery = Type.Object({
+  mine: Type.Optional(Type.Boolean({ description: '`true`: only posts of your own store' })),
+  store_id: Type.Optional(Id('Only posts of this store')),
+  q: Type.Optional(
+    Text('line', {
+      maxLength: 100,
+      description: 'Only posts whose title or content holds this text, in any case; empty for all',
+      examples: ['카페'],
+    }),
+  ),
+  ...SearchQuery,
+});
+export type PostQuery = Static<typeof PostQuery>;
+
+/** Registered by `$id`, so that the OpenAPI document names them. */
+export const postSchemas = [PostSummary, Post, NewPost, PostChanges];

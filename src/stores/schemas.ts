@@ -1,0 +1,117 @@
+import { type Static, Type } from '@sinclair/typebox';
+import { PageQuery } from '../http/pagination.ts';
+import { Id, Reference, Timestamp } from '../http/schemas.ts';
+import { Text } from '../http/text.ts';
+
+/**
+ * Digits, in groups joined by single hyphens. With a leading 0 a Korean number: area or service code, 3 or 4 digits,
+ * 4 digits. Else 8 to 15 digits (ITU-T E.164 has 15 at most): a nationwide number as 1588-1234, or one that begins with its
+ * country code. A check of the database says the same.
+ */
+const phoneNumberPattern = '^(0[1-9][0-9]{0,2}-?[0-9]{3,4}-?[0-9]{4}|[1-9](-?[0-9]){7,14})?$';
+
+export const StoreCategory = Type.Object(
+  {
+    id: Type.Integer({ examples: [1] }),
+    name: Type.String({ examples: ['카페'] }),
+  },
+  { $id: 'StoreCategory', description: 'What kind of business a store is' },
+);
+export type StoreCategory = Static<typeof StoreCategory>;
+
+const summary = {
+  id: Type.Integer({ examples: [1] }),
+  name: Type.String({ examples: ['두레 카페'] }),
+  store_categories: Type.Array(Reference(StoreCategory), {
+    description: 'One to five, in the order the owner gave',
+    examples: [[{ id: 1, name: '카페' }]],
+  }),
+};
+
+/** A store in short: exactly the fields of the interface specification. */
+export const StoreSummary = Type.Object(summary, { $id: 'StoreSummary', description: 'A store in short' });
+export type StoreSummary = Static<typeof StoreSummary>;
+
+export const Store = Type.Object(
+  {
+    ...summary,
+    description: Type.String({ examples: ['동네에서 직접 볶은 커피를 내립니다.'] }),
+    address: Type.String({ examples: ['서울특별시 마포구 와우산로 1'] }),
+    phone_number: Type.String({ examples: ['02-123-4567'] }),
+    business_hours: Type.String({ examples: ['매일 09:00-21:00'] }),
+    created_at: Timestamp('When it was registered'),
+    updated_at: Timestamp('When it was last changed'),
+  },
+  { $id: 'Store', description: 'A store; a field that was never given is an empty string' },
+);
+export type Store = Static<typeof Store>;
+
+const name = Text('line', { minLength: 1, maxLength: 50, examples: ['두레 카페'] });
+const categoryIds = Type.Array(Id(), {
+  minItems: 1,
+  maxItems: 5,
+  uniqueItems: true,
+  description: '`id`s of `GET /api/v1/stores/categories/`',
+  examples: [[1]],
+});
+const details = {
+  description: Type.Optional(
+    Text('block', {
+      maxLength: 2000,
+      description: 'May hold line feeds',
+      examples: ['동네에서 직접 볶은 커피를 내립니다.'],
+    }),
+  ),
+  address: Type.Optional(Text('line', { maxLength: 200, examples: ['서울특별시 마포구 와우산로 1'] })),
+  phone_number: Type.Optional(
+    Text('line', {
+      maxLength: 30,
+      pattern: phoneNumberPattern,
+      description:
+        'Empty, or digits in groups joined by single hyphens: a Korean number with its area or service code, a nationwide one (1588-1234), or 8 to 15 digits that begin with a country code',
+      examples: ['02-123-4567'],
+    }),
+  ),
+  business_hours: Type.Optional(Text('line', { maxLength: 100, examples: ['매일 09:00-21:00'] })),
+};
+
+export const NewStore = Type.Object(
+  { name, category_ids: categoryIds, ...details },
+  { $id: 'NewStore', additionalProperties: false },
+);
+export type NewStore = Static<typeof NewStore>;
+
+export const StoreChanges = Type.Object(
+  { name: Type.Optional(name), category_ids: Type.Optional(categoryIds), ...details },
+  {
+    $id: 'StoreChanges',
+    description: 'At least one field; what is not given stays as it is',
+    additionalProperties: false,
+    minProperties: 1,
+  },
+);
+export type StoreChanges = Static<typeof StoreChanges>;
+
+/** What a list is searched by; shared with the list of posts. */
+export const SearchQuery = {
+  category_id: Type.Optional(Id('Only of stores of this category')),
+  ...PageQuery,
+};
+
+export const StoreQuery = Type.Object({
+  q: Type.Optional(
+    Text('line', {
+      maxLength: 50,
+      description: 'Only stores whose name holds this text, in any case; empty for all',
+      examples: ['카페'],
+    }),
+  ),
+  ...SearchQuery,
+});
+export type StoreQuery = Static<typeof StoreQuery>;
+
+/** What other domains need to show a store in short. */
+export const storeSummarySchemas = [StoreCategory, StoreSummary];
+
+/** Registered by `$id`, so that the OpenAPI document names them. */
+export const storeSchemas = [...storeSummarySchemas, Store, NewStore, StoreChanges];

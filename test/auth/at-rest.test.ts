@@ -1,0 +1,253 @@
+import { createHash } from 'node:crypto';
+import t, { type Test } from 'tap';
+import { codeIn, createTestApp, resetLinkIn, type TestApp } from '../support/app.ts';
+import { invalid, refused } from './auth-support.ts';
+import { mailsTo } from './mail-support.ts';
+
+const environment = { LOG_LEVEL: 'trace', JWT_SECRET: 'canary-secret-Fz97kQ-0123456789-abcdefghijkl' };
+// Nobody takes up the jobs of this one.
+const app = await createTestApp({ ...environment, WORKER_ENABLED: 'false' });
+t.teardown(app.close);
+
+const email = 'keeper@example.com';
+const stranger = 'visitor@example.com';
+const username = 'keeper-owner';
+
+/** Passwords that come in, rightly or wrongly, by what is done with them. */
+const passwords = {
+  signUp: 'Canary-sign-up-Fz81kQ',
+  tooShort: 'Fz81-sh',
+  withUsername: 'Canary-Keeper-Owner-Fz82kQ',
+  tooLong: `Fz83kQ${'-canary'.repeat(20)}`,
+  inUnknownField: 'Canary-unknown-Fz84kQ',
+  // Short, as a parser quotes only some characters around its error.
+  inMalformedJson: 'Fz85-mal',
+  wrongLogin: 'Canary-wrong-login-Fz86kQ',
+  wrongMethod: 'Canary-wrong-method-Fz87kQ',
+  reset: 'Canary-reset-Fz88kQ',
+  badReset: 'Canary-KEEPER-OWNER-reset-Fz89kQ',
+  wrongChange: 'Canary-wrong-change-Fz90kQ',
+  change: 'Canary-change-Fz91kQ',
+  wrongDelete: 'Canary-wrong-delete-Fz92kQ',
+  inQuery: 'Canary-query-Fz93kQ',
+  withControl: 'Canary-\u0000control-Fz94kQ',
+  inWrongType: 'Canary-wrong-type-Fz95kQ',
+  second: 'Canary-second-Fz96kQ',
+};
+const secrets = new Map<string, string>([
+  ...Object.entries(passwords),
+  ['JWT_SECRET', environment.JWT_SECRET],
+]);
+/** Six digits can stand anywhere by chance, so they are looked for as a word of their own. */
+const codes = new Set<string>();
+
+const post = (path: string, body: unknown, headers: Record<string, string> = {}, token?: string) =>
+  app.call('POST', `/auth/${path}/`, { body, headers, token });
+const json = { 'content-type': 'application/json' };
+
+/** Every row of every table, also of those of the queue. */
+async function everyRow({ pool }: TestApp): Promise<string> {
+  const tables = await pool.query<{ name: string }>(
+    `SELECT format('%I.%I', schemaname, tablename) AS name FROM pg_tables
+     WHERE schemaname NOT IN ('pg_catalog', 'information_schema')`,
+  );
+  const rows: string[] = [];
+  for (const { name } of tables.rows) {
+    const found = await pool.query<{ row: string }>(`SELECT t::text AS row FROM ${name} t`);
+    rows.push(...found.rows.map(({ row }) => `${name} ${row}`));
+  }
+  return rows.join('\n');
+}
+
+/** A secret as it is and in the forms from which it, or a guess at it, can be told. */
+function formsOf(secret: string): string[] {
+  const bytes = Buffer.from(secret);
+  const digests = ['md5', 'sha1', 'sha256', 'sha512'].map((name) => createHash(name).update(secret).digest());
+  const encoded = [bytes, ...digests].flatMap((value) =>
+    (['hex', 'base64', 'base64url'] as const).map((encoding) => value.toString(encoding).replace(/=+$/, '')),
+  );
+  return [secret, JSON.stringify(secret).slice(1, -1), encodeURIComponent(secret), ...encoded];
+}
+
+/** Asserts that a text holds none of the secrets that are known by now. */
+function holdsNoSecret(t: Test, text: string, where: string) {
+  const folded = text.toLowerCase();
+  for (const [name, secret] of secrets) {
+    const found = formsOf(secret).filter((form) => folded.includes(form.toLowerCase()));
+    t.strictSame(found, [], `${name} is not in ${where}`);
+  }
+  const words = text.replace(/\d{4}-\d\d-\d\d[ T][\d:.]+|[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}/g, '');
+  for (const code of codes) {
+    t.notMatch(words, new RegExp(`(?<!\\w)${code}(?!\\w)`), `the code is not in ${where}`);
+    const [, , , ...encoded] = formsOf(code);
+    t.notOk(
+      encoded.some((form) => form.length > 20 && folded.includes(form.toLowerCase())),
+      where,
+    );
+  }
+}
+
+t.test('no password, code, link token or refresh token can be read at rest or in the logs', async (t) => {
+  // While the mails wait in the queue.
+  const signUp = { username, email, name: '김두레', password: passwords.signUp };
+  t.equal((await post('signup', signUp, { 'idempotency-key': 'canary' })).status, 201);
+  t.equal((await post('signup', signUp, { 'idempotency-key': 'canary' })).status, 201);
+  for (const password of ['tooShort', 'withUsername', 'tooLong', 'withControl'] as const) {
+    invalid(t, await post('signup', { ...signUp, password: passwords[password] }), 'password');
+  }
+  invalid(
+    t,
+    await post('signup', { ...signUp, [passwords.inUnknownField]: passwords.inUnknownField }),
+    passwords.inUnknownField,
+  );
+  invalid(t, await post('login', { username, password: [passwords.inWrongType] }), 'password');
+  const malformed = passwords.inMalformedJson;
+  for (const body of [
+    malformed,
+    `"${malformed}`,
+    `{"password":${malformed}}`,
+    `{"password":"${malformed}",}`,
+    `{"password":"${malformed}\n"}`,
+    `["${malformed}\\x"]`,
+    `{"__proto__":"${malformed}"}`,
+  ]) {
+    refused(t, await post('login', body, json), 400, 'malformed_json');
+  }
+  refused(t, await post('login', { username, password: passwords.wrongLogin }), 401, 'invalid_credentials');
+  await post('login', { username: 'nobody-here', password: passwords.wrongLogin });
+  await app.call('PUT', '/auth/login/', { body: { username, password: passwords.wrongMethod } });
+  await app.call('POST', `/auth/login/?password=${passwords.inQuery}`, { body: {} });
+  await app.call('GET', `/nowhere/?password=${passwords.inQuery}`);
+  await app.call('GET', `/auth/%zz?password=${passwords.inQuery}`);
+  await app.call('GET', '/auth/me/', { token: passwords.inQuery });
+  await app.call('GET', '/auth/me/', { headers: { authorization: `Basic ${passwords.inQuery}` } });
+  t.equal((await post('email-verify/send', { email: stranger })).status, 200);
+  t.equal((await post('reset-password-request', { email })).status, 200);
+  t.equal((await post('find-id', { email })).status, 200);
+  const queued = await everyRow(app);
+  t.equal(queued.match(/_private_jobs /g)?.length, 4, 'four mails wait');
+  t.match(queued, email, 'the rows are there');
+
+  const mailer = await createTestApp(environment, { databaseUrl: app.url });
+  const [first, second, third] = await mailsTo(mailer, email);
+  const [proving] = await mailsTo(mailer, stranger);
+  await mailer.close();
+  const mails = [first, second, third].filter((mail) => mail !== undefined);
+  const linkMail = mails.find(({ text }) => text.includes('token='));
+  const codeMail = mails.find(({ text }) => /(?<!\w)\d{6}(?!\w)/.test(text));
+  if (!linkMail || !codeMail || !proving) throw new Error('a mail is missing');
+  const { uid, token } = resetLinkIn(linkMail);
+  const [code, provingCode] = [codeIn(codeMail), codeIn(proving)];
+  secrets.set('link token', token);
+  codes.add(code).add(provingCode);
+  holdsNoSecret(t, queued, 'the database while mails are queued');
+  holdsNoSecret(t, mailer.logs.join(''), 'the logs of who mails');
+
+  // After every secret was used, rightly and wrongly.
+  const wrongCode = code === '740913' ? '740914' : '740913';
+  codes.add(wrongCode);
+  refused(t, await post('email-verify/confirm', { email, code: wrongCode }), 400, 'invalid_code', {
+    attempts_left: 4,
+  });
+  invalid(t, await post('email-verify/confirm', { email, code: `${code}7` }), 'code');
+  t.equal((await post('email-verify/confirm', { email, code })).status, 200);
+  const proof = await post('email-verify/confirm', { email: stranger, code: provingCode });
+  const verificationToken: string = proof.body.data.verification_token;
+  secrets.set('verification token', verificationToken);
+  secrets.set('secret half of the verification token', verificationToken.split('.').at(-1) ?? '');
+  holdsNoSecret(t, await everyRow(app), 'the database while a verification token is open');
+
+  const link = new URLSearchParams({ uid, token });
+  t.equal((await app.call('GET', `/auth/reset-password-validate/?${link}`)).status, 200);
+  t.equal((await app.call('HEAD', `/auth/reset-password-validate/?${link}`)).status, 200);
+  await app.call('GET', `/auth/reset-password-validate?token=${token}`);
+  await app.call('GET', `/auth/reset-password-validate/?uid=${uid}&token=${token}x`);
+  await app.call('DELETE', `/auth/reset-password-validate/?${link}`);
+  invalid(
+    t,
+    await post('reset-password-confirm', { uid, token, new_password: passwords.badReset }),
+    'new_password',
+  );
+  holdsNoSecret(t, await everyRow(app), 'the database while a reset link is open');
+  t.equal((await post('reset-password-confirm', { uid, token, new_password: passwords.reset })).status, 200);
+
+  const login = await post('login', { username, password: passwords.reset });
+  const { access, refresh } = login.body.data;
+  const refreshed = await post('token/refresh', { refresh });
+  const tokens = {
+    access,
+    refresh,
+    'second access': refreshed.body.data.access,
+    'second refresh': refreshed.body.data.refresh,
+  };
+  for (const [name, value] of Object.entries<string>(tokens)) {
+    secrets.set(`${name} token`, value);
+    secrets.set(`signature of the ${name} token`, value.split('.').at(-1) ?? '');
+  }
+  t.equal((await app.call('GET', '/auth/me/', { token: access })).status, 200);
+  await app.call('GET', `/auth/me/?access_token=${access}`);
+  await post('token/refresh', { refresh: `${refresh}x` });
+  await post('token/refresh', { refresh: access });
+  await post('logout', { refresh: access });
+  const wrongChange = { current_password: passwords.wrongChange, new_password: passwords.change };
+  refused(t, await post('change-password', wrongChange, {}, access), 401, 'invalid_credentials');
+  const change = { current_password: passwords.reset, new_password: passwords.change };
+  t.equal((await post('change-password', change, {}, access)).status, 200);
+  const body = { password: passwords.wrongDelete };
+  refused(t, await app.call('DELETE', '/auth/me/', { token: access, body }), 401, 'invalid_credentials');
+  const verified = {
+    username: 'second-owner',
+    email: stranger,
+    name: '이웃',
+    verification_token: verificationToken,
+  };
+  const tampered = { ...verified, verification_token: `${verificationToken}x`, password: passwords.second };
+  refused(t, await post('signup', tampered), 400, 'verification_token_invalid');
+  const key = { 'idempotency-key': 'canary-2' };
+  t.equal((await post('signup', { ...verified, password: passwords.second }, key)).status, 201);
+  const used = await everyRow(app);
+  t.match(used, '_private_jobs ', 'the notices wait');
+  t.match(used, /sessions .*,1,/, 'a session that was refreshed is there');
+  holdsNoSecret(t, used, 'the database after all was used');
+
+  t.equal((await post('logout', { refresh: tokens['second refresh'] })).status, 200);
+  const logs = app.logs.join('');
+  t.match(logs, '"path":"/auth/reset-password-validate/"', 'the requests are logged');
+  t.match(logs, 'login_failed');
+  holdsNoSecret(t, logs, 'the logs');
+});
+
+t.test('the logs hold no query strings', async (t) => {
+  app.logs.length = 0;
+  for (const path of [
+    '/auth/reset-password-validate/',
+    '/auth/me/',
+    '/nowhere',
+    '/auth/login/',
+    '/health/live',
+    '/auth/%zz',
+  ]) {
+    for (const method of ['GET', 'POST']) {
+      await app.call(method, `${path}?uid=query-canary&token=query-canary`);
+      await app.call(method, `${path}?query-canary`);
+    }
+  }
+  t.ok(app.logs.length >= 24);
+  t.notMatch(app.logs.join(''), 'query-canary');
+});
+
+t.test('nothing of an account is left at rest after it was deleted', async (t) => {
+  const { pool } = app;
+  await pool.query('DELETE FROM idempotency_keys');
+  const login = await post('login', { username, password: passwords.change });
+  const options = { token: login.body.data.access, body: { password: passwords.change } };
+  t.equal((await app.call('DELETE', '/auth/me/', options)).status, 200);
+  const rows = (await everyRow(app))
+    .split('\n')
+    .filter((row) => row.includes(email) || row.includes(username));
+  // The cooldowns of the address outlive the account, and a mail that waits finds nobody to write to.
+  t.strictSame(
+    rows.filter((row) => !/mail_sends|_private_jobs/.test(row)),
+    [],
+  );
+});

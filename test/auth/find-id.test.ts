@@ -1,0 +1,102 @@
+import t from 'tap';
+import { createTestApp, createUser } from '../support/app.ts';
+import { invalid } from './auth-support.ts';
+import {
+  about,
+  comparable,
+  createVerifiedUser,
+  latestMail,
+  mailsTo,
+  passTime,
+  tally,
+  twentyAtOnce,
+} from './mail-support.ts';
+
+const app = await createTestApp();
+t.teardown(app.close);
+
+const hour = 3600;
+const findId = (email: unknown) => app.call('POST', '/auth/find-id/', { body: { email } });
+
+t.test('the answer is the same, whoever the address belongs to', async (t) => {
+  const unverified = await createUser(app);
+  const verified = await createVerifiedUser(app);
+  const answers = [];
+  for (const email of ['find-nobody@example.com', unverified.email, verified.email]) {
+    answers.push(await findId(email));
+  }
+  const [nobody, ...others] = answers.map(comparable);
+  t.equal(nobody?.status, 200);
+  t.equal(answers[0]?.body.success, true);
+  t.strictSame(answers[0]?.body.data, { resend_after: 60 });
+  for (const answer of others) t.strictSame(answer, nobody);
+});
+
+t.test('the username goes to the mailbox only, and to no other', async (t) => {
+  const user = await createUser(app, { username: 'forgotten.name-7' });
+  await app.mails.settled();
+  const before = app.mails.sent.length;
+  const answer = await findId(user.email);
+  await findId('find-stranger@example.com');
+  const mail = await latestMail(app, user.email);
+  t.match(mail.subject, '아이디');
+  t.match(mail.text, 'forgotten.name-7');
+  t.match(mail.html, 'forgotten.name-7');
+  t.notMatch(answer.text, 'forgotten');
+  t.notMatch(JSON.stringify(answer.headers), 'forgotten');
+  const receivers = app.mails.sent.slice(before).map(({ to }) => to);
+  t.strictSame(receivers, [user.email]);
+});
+
+t.test('it has a cooldown and an hourly cap of its own, also for an address that nobody has', async (t) => {
+  const user = await createUser(app);
+  await app.call('POST', '/auth/reset-password-request/', { body: { email: user.email } });
+  for (const [email, mailed] of [
+    [user.email, 5],
+    ['find-capped@example.com', 0],
+  ] as const) {
+    const before = (await mailsTo(app, email)).length;
+    t.equal((await findId(email)).body.data.resend_after, 60, 'other mails do not count');
+    await passTime(app, email, 20);
+    about(t, (await findId(email)).body.data.resend_after, 40);
+    t.equal((await mailsTo(app, email)).length - before, mailed && 1, 'nothing inside the cooldown');
+    for (let sends = 1; sends < 5; sends++) {
+      await passTime(app, email, 60);
+      await findId(email);
+    }
+    await passTime(app, email, 60);
+    about(t, (await findId(email)).body.data.resend_after, hour - 320);
+    t.equal((await mailsTo(app, email)).length - before, mailed);
+  }
+});
+
+t.test('twenty at once mail once', async (t) => {
+  const { email } = await createUser(app);
+  const before = (await mailsTo(app, email)).length;
+  t.strictSame(tally(await twentyAtOnce(() => findId(email))), { '200': 20 });
+  t.equal((await mailsTo(app, email)).length - before, 1);
+});
+
+t.test('an address is the same in capitals and with space around it', async (t) => {
+  const { email, username } = await createUser(app);
+  await findId(`\t${email.toUpperCase()} `);
+  t.match((await latestMail(app, email)).text, username);
+  about(t, (await findId(email)).body.data.resend_after, 60);
+});
+
+t.test('nothing is mailed to the address of a deleted account', async (t) => {
+  const { email, token, password } = await createUser(app);
+  await app.call('DELETE', '/auth/me/', { token, body: { password } });
+  const before = (await mailsTo(app, email)).length;
+  t.strictSame((await findId(email)).body.data, { resend_after: 60 });
+  t.equal((await mailsTo(app, email)).length, before);
+});
+
+t.test('what is no address, and what is not known, is a validation error', async (t) => {
+  for (const wrong of ['', 'nobody', 'a@b', ['a@example.com'], null, undefined]) {
+    invalid(t, await findId(wrong), 'email');
+  }
+  invalid(t, await app.call('POST', '/auth/find-id/'), 'email');
+  const body = { email: 'find-unknown@example.com', name: '김두레' };
+  invalid(t, await app.call('POST', '/auth/find-id/', { body }), 'name');
+});

@@ -1,0 +1,243 @@
+import { createHmac } from 'node:crypto';
+import t from 'tap';
+import { createTestApp, createUser, password, type TestApp } from '../support/app.ts';
+import { decode, inParallel, invalid, refused, statuses } from './auth-support.ts';
+
+const secret = 'another secret that only tests have 42';
+const app = await createTestApp({ JWT_SECRET: secret });
+t.teardown(app.close);
+
+const logIn = (username: unknown, given: unknown = password, { call }: Pick<TestApp, 'call'> = app) =>
+  call('POST', '/auth/login/', { body: { username, password: given } });
+
+const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+
+t.test('logging in answers with a pair of tokens and the user', async (t) => {
+  const user = await createUser(app);
+  const answer = await logIn(user.username);
+  t.equal(answer.status, 200);
+  const { access, refresh } = answer.body.data;
+  t.strictSame(answer.body, {
+    success: true,
+    message: answer.body.message,
+    data: {
+      access,
+      refresh,
+      token_type: 'Bearer',
+      expires_in: 900,
+      refresh_expires_in: 1_209_600,
+      user: {
+        id: user.id,
+        username: user.username,
+        name: user.name,
+        email: user.email,
+        role: 'user',
+        is_verified: false,
+      },
+    },
+  });
+  t.match(answer.body.message, /[가-힣]/);
+  t.equal(answer.headers['cache-control'], 'no-store');
+  const me = await app.call('GET', '/auth/me/', { token: access });
+  t.strictSame(me.body.data, answer.body.data.user);
+});
+
+t.test('tokens are JWTs, HS256 with the bytes of the secret, with the claims of the contract', async (t) => {
+  const user = await createUser(app);
+  const before = Math.floor(Date.now() / 1000);
+  const { access, refresh } = (await logIn(user.username)).body.data;
+  for (const [token, type, lifetime] of [
+    [access, 'access', 900],
+    [refresh, 'refresh', 1_209_600],
+  ]) {
+    const { header, claims } = decode(token);
+    t.strictSame(Object.keys(header).sort(), ['alg', 'kid', 'typ']);
+    t.match(header, { alg: 'HS256', typ: 'JWT', kid: /^[\w-]+$/ });
+    t.notOk(secret.includes(header.kid));
+    t.equal(claims.sub, String(user.id));
+    t.match(claims.sid, uuid);
+    t.match(claims.jti, /\S/);
+    t.equal(claims.token_type, type);
+    t.equal(claims.exp - claims.iat, lifetime);
+    t.ok(Number.isInteger(claims.iat) && claims.iat >= before && claims.iat <= Date.now() / 1000);
+    t.type(claims.iss, 'string');
+    t.type(claims.aud, 'string');
+    const [input, signature] = [token.slice(0, token.lastIndexOf('.')), token.split('.')[2]];
+    t.equal(signature, createHmac('sha256', secret).update(input).digest('base64url'));
+    const known = ['aud', 'exp', 'iat', 'iss', 'jti', 'sid', 'sub', 'token_type'];
+    t.strictSame(
+      Object.keys(claims).filter((name) => !known.includes(name)).length,
+      type === 'access' ? 0 : 1,
+      'a refresh token carries the count, and neither carries anything else',
+    );
+  }
+  t.equal(decode(access).claims.sid, decode(refresh).claims.sid);
+  t.not(decode(access).claims.jti, decode(refresh).claims.jti);
+});
+
+t.test('the lifetimes are configurable, and no token outlives the session', async (t) => {
+  const lifetimes = { ACCESS_TOKEN_TTL: '2h', REFRESH_TOKEN_TTL: '14d', SESSION_MAX_AGE: '1h' };
+  const short = await createTestApp({ ...lifetimes, WORKER_ENABLED: 'false' }, { databaseUrl: app.url });
+  t.teardown(short.close);
+  const { username } = await createUser(app);
+  const { access, refresh, expires_in, refresh_expires_in } = (await logIn(username, password, short)).body
+    .data;
+  t.strictSame([expires_in, refresh_expires_in], [3600, 3600]);
+  for (const token of [access, refresh]) {
+    const { exp, iat } = decode(token).claims;
+    t.equal(exp - iat, 3600);
+  }
+});
+
+t.test('the username may be the e-mail address, and either is taken in any case', async (t) => {
+  const { username, email, id } = await createUser(app);
+  for (const login of [username, username.toUpperCase(), email, email.toUpperCase(), ` ${username}\t`]) {
+    const answer = await logIn(login);
+    t.equal(answer.status, 200, login);
+    t.equal(answer.body.data.user.id, id);
+  }
+});
+
+t.test('an unknown user and a wrong password are answered alike', async (t) => {
+  const { username, email } = await createUser(app);
+  const answers = [
+    await logIn(username, 'not the password'),
+    await logIn(email, 'not the password'),
+    await logIn('nobody-has-this', 'not the password'),
+    await logIn('nobody@example.com', 'not the password'),
+    await logIn("' OR 1=1 --", 'not the password'),
+    await logIn('이런 사람은 없어요', 'not the password'),
+    await logIn(username, `${password} `),
+    await logIn(username, ` ${password}`),
+    await logIn(username, password.toUpperCase()),
+    await logIn(username, password.slice(0, -1)),
+    await logIn('x', 'y'),
+  ];
+  for (const answer of answers) {
+    refused(t, answer, 401, 'invalid_credentials');
+    t.equal(answer.text, answers[0]?.text);
+  }
+  const english = (name: string) =>
+    app.call('POST', '/auth/login/', {
+      body: { username: name, password: 'not the password' },
+      headers: { 'accept-language': 'en' },
+    });
+  t.match((await english(username)).body.message, /password/);
+  t.strictSame((await english(username)).body, (await english('nobody-has-this')).body);
+});
+
+t.test('a login that is malformed is a validation error', async (t) => {
+  const { username } = await createUser(app);
+  const post = (body: unknown) => app.call('POST', '/auth/login/', { body });
+  invalid(t, await post({}), 'username', 'password');
+  invalid(t, await post({ username }), 'password');
+  invalid(t, await post({ password }), 'username');
+  invalid(t, await post({ username, password, remember: true }), 'remember');
+  for (const value of [null, 5, true, [username], {}, '', 'a\u0000b', '\ud800']) {
+    invalid(t, await logIn(value), 'username');
+    invalid(t, await logIn(username, value), 'password');
+  }
+  invalid(t, await logIn('a'.repeat(255)), 'username');
+  invalid(t, await logIn(username, 'a'.repeat(129)), 'password');
+});
+
+t.test('account_suspended is told only after the right password', async (t) => {
+  const { username, id } = await createUser(app);
+  await app.pool.query('UPDATE users SET suspended_at = now() WHERE id = $1', [id]);
+  const sessions = async () =>
+    (await app.pool.query('SELECT FROM sessions WHERE user_id = $1', [id])).rowCount;
+  const before = await sessions();
+  const wrong = await logIn(username, 'not the password');
+  refused(t, wrong, 401, 'invalid_credentials');
+  t.equal(wrong.text, (await logIn('nobody-has-this', 'not the password')).text);
+  refused(t, await logIn(username), 403, 'account_suspended');
+  t.equal(await sessions(), before, 'no session began');
+  await app.pool.query('UPDATE users SET suspended_at = NULL WHERE id = $1', [id]);
+  t.equal((await logIn(username)).status, 200);
+});
+
+t.test('a stored hash that cannot be read is a wrong password, not an error', async (t) => {
+  const { username, id } = await createUser(app);
+  const { rows } = await app.pool.query('SELECT password_hash FROM users WHERE id = $1', [id]);
+  const hash: string = rows[0].password_hash;
+  const broken = ['', 'x', '$', hash.slice(0, 20), hash.slice(0, -5), hash.replace('argon2id', 'bcrypt')];
+  broken.push(hash.replace('m=1024', 'm=0'), hash.replace('t=1', 't=x'), '$argon2id$v=19$m=1024,t=1,p=1$$');
+  for (const stored of broken) {
+    await app.pool.query('UPDATE users SET password_hash = $1 WHERE id = $2', [stored, id]);
+    refused(t, await logIn(username), 401, 'invalid_credentials');
+    await app.pool.query('DELETE FROM login_failures');
+  }
+});
+
+t.test('the language of a user is updated at login', async (t) => {
+  const { username, id } = await createUser(app);
+  for (const [header, language] of [
+    ['en', 'en'],
+    ['en;q=0.5, ko', 'ko'],
+    ['en-GB', 'en'],
+    [undefined, 'ko'],
+  ]) {
+    const headers: Record<string, string> = header === undefined ? {} : { 'accept-language': header };
+    const answer = await app.call('POST', '/auth/login/', { body: { username, password }, headers });
+    t.equal(answer.headers['content-language'], language);
+    const { rows } = await app.pool.query('SELECT language FROM users WHERE id = $1', [id]);
+    t.equal(rows[0].language, language);
+  }
+});
+
+t.test('64 parallel logins all succeed, each with a session of its own', async (t) => {
+  const { username } = await createUser(app);
+  const answers = await inParallel(64, () => logIn(username));
+  t.strictSame(statuses(answers), { 200: 64 });
+  t.equal(new Set(answers.map(({ body }) => decode(body.data.access).claims.sid)).size, 64);
+  const people = await Promise.all(Array.from({ length: 16 }, () => createUser(app)));
+  const others = await inParallel(64, (index) => logIn(people[index % 16]?.username));
+  t.strictSame(statuses(others), { 200: 64 });
+});
+
+t.test('no token can be read from the database or the log', async (t) => {
+  const { username } = await createUser(app);
+  const { access, refresh } = (await logIn(username)).body.data;
+  await app.call('GET', '/auth/me/', { token: access });
+  await app.call('POST', '/auth/token/refresh/', { body: { refresh } });
+  await app.call('POST', '/auth/token/refresh/', { body: { refresh: `${refresh}x` } });
+  const { rows } = await app.pool.query('SELECT s::text AS row FROM sessions s');
+  const everything = [...rows.map(({ row }) => row), ...app.logs].join('\n');
+  for (const token of [access, refresh]) t.notOk(everything.includes(token.split('.')[2]));
+});
+
+t.test('a user agent is kept without what cannot be stored', async (t) => {
+  const { username } = await createUser(app);
+  for (const [given, kept] of [
+    ['a'.repeat(5000), 'a'.repeat(400)],
+    ['', ''],
+    ['curl/8.0 \u0080na\u00efve\u009f', 'curl/8.0 na\u00efve'],
+  ]) {
+    const headers = { 'user-agent': String(given) };
+    const login = await app.call('POST', '/auth/login/', { body: { username, password }, headers });
+    t.equal(login.status, 200);
+    const sessions = await app.call('GET', '/auth/sessions/', { token: login.body.data.access });
+    t.equal(sessions.body.data.items[0].user_agent, kept);
+  }
+});
+
+t.test('whatever a trusted proxy passes on as an address, the login succeeds', async (t) => {
+  const behindProxy = await createTestApp(
+    { TRUST_PROXY: '127.0.0.1', WORKER_ENABLED: 'false' },
+    { databaseUrl: app.url },
+  );
+  t.teardown(behindProxy.close);
+  const { username } = await createUser(app);
+  for (const address of [
+    '203.0.113.9',
+    'unknown',
+    'x'.repeat(200),
+    ' ',
+    'fe80::1%eth0',
+    '[2001:db8::1]:443',
+  ]) {
+    const headers = { 'x-forwarded-for': address };
+    const login = await behindProxy.call('POST', '/auth/login/', { body: { username, password }, headers });
+    t.equal(login.status, 200, address);
+  }
+});

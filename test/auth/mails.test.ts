@@ -1,0 +1,189 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import t, { type Test } from 'tap';
+import type { OutgoingMail } from '../../src/mail/transport.ts';
+import { codeIn, createTestApp, createUser, password, resetLinkIn } from '../support/app.ts';
+import { refused, signUpBody } from './auth-support.ts';
+import { createVerifiedUser, latestMail, mailsTo, newResetLink, passTime } from './mail-support.ts';
+
+const app = await createTestApp({
+  FRONTEND_URL: 'https://shop.example.com/app/',
+  EMAIL_CODE_TTL: '5m',
+  PASSWORD_RESET_TTL: '2h',
+  VERIFICATION_TOKEN_TTL: '90s',
+  EMAIL_COOLDOWN: '1s',
+});
+t.teardown(app.close);
+
+const newPassword = 'rice-cake-at-dawn-3';
+const hangul = /[가-힣]/;
+const inLanguage = (language: string) => ({ 'accept-language': language });
+
+function post(path: string, body: unknown, language: string, token?: string) {
+  return app.call('POST', `/auth/${path}/`, { body, headers: inLanguage(language), token });
+}
+
+/** The mail that a request causes; a user has had the code of the sign-up before. */
+async function mailAfter(email: string, request: () => Promise<{ status: number; text: string }>) {
+  await passTime(app, email, 3600);
+  const skip = (await mailsTo(app, email)).length;
+  const answer = await request();
+  if (answer.status >= 300) throw new Error(answer.text);
+  return app.mails.next(email, skip);
+}
+
+/** Asserts that a mail is complete, in one language, and holds some texts in both its forms. */
+function isMail(t: Test, mail: OutgoingMail, language: string, ...texts: string[]) {
+  const { subject, text, html } = mail;
+  t.match(subject, /^[^\r\n]+$/);
+  t.equal(hangul.test(subject), language === 'ko', subject);
+  t.equal(hangul.test(text), language === 'ko', text);
+  t.match(html, `<html lang="${language}">`);
+  for (const part of texts) {
+    t.ok(text.includes(part), `the text holds ${part}`);
+    t.ok(html.includes(part.replaceAll('&', '&amp;')), `the HTML holds ${part}`);
+  }
+  t.match(mail.idempotencyKey, /^\S{1,256}$/);
+}
+
+for (const language of ['ko', 'en']) {
+  const [minutes, hours] = language === 'ko' ? ['5분', '2시간'] : ['5 minutes', '2 hours'];
+
+  t.test(`in ${language}: the code of a sign-up`, async (t) => {
+    const body = signUpBody();
+    const mail = await mailAfter(body.email, () => post('signup', body, language));
+    isMail(t, mail, language, codeIn(mail), minutes);
+  });
+
+  t.test(`in ${language}: the code that was asked for`, async (t) => {
+    const email = `code-${language}@example.com`;
+    const mail = await mailAfter(email, () => post('email-verify/send', { email }, language));
+    isMail(t, mail, language, codeIn(mail), minutes);
+  });
+
+  t.test(`in ${language}: you already have an account`, async (t) => {
+    const { email, username } = await createVerifiedUser(app);
+    const mail = await mailAfter(email, () => post('email-verify/send', { email }, language));
+    isMail(t, mail, language, username, 'https://shop.example.com/app/');
+  });
+
+  t.test(`in ${language}: the reset link`, async (t) => {
+    const { email, name } = await createUser(app, { name: 'Mina' });
+    const mail = await mailAfter(email, () => post('reset-password-request', { email }, language));
+    isMail(t, mail, language, resetLinkIn(mail).url, hours, name);
+    t.match(
+      resetLinkIn(mail).url,
+      /^https:\/\/shop\.example\.com\/app\/reset-password\?uid=[^&]+&token=[^&]+$/,
+    );
+  });
+
+  t.test(`in ${language}: the notice of a completed reset`, async (t) => {
+    const { email, name } = await createUser(app, { name: 'Mina' });
+    const body = { ...(await newResetLink(app, email)), new_password: newPassword };
+    const mail = await mailAfter(email, () => post('reset-password-confirm', body, language));
+    isMail(t, mail, language, name);
+  });
+
+  t.test(`in ${language}: the notice of a changed password`, async (t) => {
+    const { email, name, token } = await createUser(app, { name: 'Mina' });
+    const body = { current_password: password, new_password: newPassword };
+    const mail = await mailAfter(email, () => post('change-password', body, language, token));
+    isMail(t, mail, language, name);
+    t.notMatch(mail.text + mail.html, newPassword);
+  });
+
+  t.test(`in ${language}: your user id`, async (t) => {
+    const { email, username, name } = await createUser(app, { name: 'Mina' });
+    const mail = await mailAfter(email, () => post('find-id', { email }, language));
+    isMail(t, mail, language, username, name);
+  });
+}
+
+t.test('a mail has the language of the request that asked for it, by its quality values', async (t) => {
+  const email = 'languages@example.com';
+  for (const [header, language] of [
+    ['en-US,en;q=0.9', 'en'],
+    ['EN', 'en'],
+    ['en;q=0.3, ko;q=0.9', 'ko'],
+    ['ko-KR;q=0.3, en-GB;q=0.9', 'en'],
+    ['fr, en;q=0.1', 'en'],
+    ['fr-FR, de;q=0.5', 'ko'],
+    ['en;q=0, *', 'ko'],
+    ['*', 'ko'],
+    [';;q=;', 'ko'],
+  ] as const) {
+    const mail = await mailAfter(email, () => post('email-verify/send', { email }, header));
+    t.equal(hangul.test(mail.subject), language === 'ko', `${header} is ${language}`);
+  }
+});
+
+t.test('a mail without a preference is Korean, whatever the account spoke before', async (t) => {
+  const body = signUpBody();
+  await post('signup', body, 'en');
+  await app.call('POST', '/auth/login/', {
+    body: { username: body.username, password },
+    headers: inLanguage('en'),
+  });
+  const { email } = body;
+  const request = () => app.call('POST', '/auth/find-id/', { body: { email } });
+  t.match((await mailAfter(email, request)).subject, hangul);
+});
+
+t.test('a name cannot smuggle HTML into a mail', async (t) => {
+  const name = `<img src=x onerror=alert(1)> & "김" 'x'`;
+  const { email } = await createUser(app, { name });
+  for (const path of ['reset-password-request', 'find-id']) {
+    const { text, html } = await mailAfter(email, () => post(path, { email }, 'ko'));
+    t.ok(text.includes(name));
+    t.notMatch(html, '<img');
+    t.ok(html.includes('&lt;img src=x onerror=alert(1)&gt; &amp; &quot;김&quot; &#39;x&#39;'));
+  }
+});
+
+t.test('every mail has an idempotency key of its own', async (t) => {
+  await app.mails.settled();
+  const keys = app.mails.sent.map(({ idempotencyKey }) => idempotencyKey);
+  t.ok(keys.length > 10);
+  t.equal(new Set(keys).size, keys.length);
+});
+
+t.test('a refused sign-up mails nothing', async (t) => {
+  const taken = await createVerifiedUser(app);
+  const before = (await mailsTo(app, taken.email)).length;
+  const email = 'refused-sign-up@example.com';
+  refused(t, await post('signup', signUpBody({ email: taken.email }), 'ko'), 409, 'email_taken');
+  refused(
+    t,
+    await post('signup', signUpBody({ username: taken.username, email }), 'ko'),
+    409,
+    'username_taken',
+  );
+  const verification_token = 'made-up';
+  const forged = await post('signup', signUpBody({ email, verification_token }), 'ko');
+  refused(t, forged, 400, 'verification_token_invalid');
+  t.equal((await mailsTo(app, taken.email)).length, before);
+  t.equal((await mailsTo(app, email)).length, 0);
+  const { body } = await post('email-verify/send', { email }, 'ko');
+  t.equal(body.data.resend_after, 1);
+  t.ok(codeIn(await latestMail(app, email)), 'a refused sign-up starts no cooldown');
+});
+
+t.test('the durations are the ones that are configured', async (t) => {
+  const email = 'durations@example.com';
+  const sent = await post('email-verify/send', { email }, 'ko');
+  t.strictSame(sent.body.data, { expires_in: 300, resend_after: 1 });
+  const code = codeIn(await latestMail(app, email));
+  const confirmed = await post('email-verify/confirm', { email, code }, 'ko');
+  t.equal(confirmed.body.data.expires_in, 90);
+  await sleep(1_050);
+  t.strictSame((await post('email-verify/send', { email }, 'ko')).body.data, {
+    expires_in: 300,
+    resend_after: 1,
+  });
+  t.equal((await mailsTo(app, email)).length, 2, 'the cooldown is a second');
+
+  const user = await createUser(app);
+  const link = new URLSearchParams(await newResetLink(app, user.email));
+  const { expires_at } = (await app.call('GET', `/auth/reset-password-validate/?${link}`)).body.data;
+  const seconds = (Date.parse(expires_at) - Date.now()) / 1000;
+  t.ok(seconds > 7_100 && seconds <= 7_200, `${seconds} s`);
+});

@@ -1,0 +1,303 @@
+import t, { type Test } from 'tap';
+import { type Answer, createTestApp, createUser, logIn, password } from '../support/app.ts';
+import { inParallel, invalid, refused, sessionIdIn, statuses, tokenRefused } from './auth-support.ts';
+
+const app = await createTestApp();
+t.teardown(app.close);
+const other = await createTestApp({ WORKER_ENABLED: 'false' }, { databaseUrl: app.url });
+t.teardown(other.close);
+
+const list = (token: string, query = '') => app.call('GET', `/auth/sessions/${query}`, { token });
+const read = (token: string, { call } = app) => call('GET', '/auth/me/', { token });
+const refresh = (token: string, { call } = app) =>
+  call('POST', '/auth/token/refresh/', { body: { refresh: token } });
+const end = (token: string, sessionId: string, { call } = app) =>
+  call('DELETE', `/auth/sessions/${sessionId}/`, { token });
+
+/** The ids on a page. */
+const idsOf = ({ body }: Answer): string[] => body.data.items.map(({ id }: { id: string }) => id);
+
+/** A user with so many sessions besides the first, oldest first. */
+async function createSessions(count: number) {
+  const user = await createUser(app);
+  const sessions = [user];
+  for (let one = 0; one < count; one++) sessions.push({ ...user, ...(await logIn(app, user)) });
+  return { user, sessions, ids: sessions.map(({ token }) => sessionIdIn(token)) };
+}
+
+/** Asserts that a session has ended, on every instance. */
+async function ended(t: Test, session: { token: string; refresh: string }) {
+  for (const instance of [app, other]) {
+    tokenRefused(t, await read(session.token, instance), 'revoked');
+    tokenRefused(t, await refresh(session.refresh, instance), 'revoked', 'refresh');
+  }
+}
+
+/** Asserts that a session goes on. */
+async function lives(t: Test, session: { token: string; refresh: string }) {
+  t.equal((await read(session.token)).status, 200);
+  t.equal((await refresh(session.refresh)).status, 200);
+}
+
+t.test('sessions are listed with exactly their fields, newest first', async (t) => {
+  const user = await createUser(app);
+  const body = { username: user.username, password };
+  const headers = { 'user-agent': 'Mozilla/5.0 (Linux; Android 15)' };
+  const login = await app.call('POST', '/auth/login/', { body, headers, remoteAddress: '203.0.113.7' });
+  const { access } = login.body.data;
+  const answer = await list(access);
+  t.equal(answer.status, 200);
+  t.equal(answer.headers['cache-control'], 'no-store');
+  const [newest, oldest] = answer.body.data.items;
+  t.strictSame(answer.body, {
+    success: true,
+    message: answer.body.message,
+    data: {
+      items: [
+        {
+          id: sessionIdIn(access),
+          user_agent: 'Mozilla/5.0 (Linux; Android 15)',
+          ip: '203.0.113.7',
+          created_at: newest.created_at,
+          last_used_at: newest.last_used_at,
+          is_current: true,
+        },
+        {
+          id: sessionIdIn(user.token),
+          user_agent: oldest.user_agent,
+          ip: '127.0.0.1',
+          created_at: oldest.created_at,
+          last_used_at: oldest.last_used_at,
+          is_current: false,
+        },
+      ],
+      next_cursor: null,
+    },
+  });
+  for (const time of [newest.created_at, newest.last_used_at]) {
+    t.match(time, /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z$/);
+    t.ok(Math.abs(Date.parse(time) - Date.now()) < 60_000);
+  }
+  const seenByTheOther = (await list(user.token)).body.data.items;
+  t.strictSame(
+    seenByTheOther.map(({ is_current }: { is_current: boolean }) => is_current),
+    [false, true],
+  );
+});
+
+t.test('a refresh moves last_used_at and neither the place in the list nor created_at', async (t) => {
+  const { user, ids } = await createSessions(1);
+  await app.pool.query(
+    `UPDATE sessions SET created_at = created_at - interval '1 hour', last_used_at = last_used_at - interval '1 hour'
+     WHERE user_id = $1`,
+    [user.id],
+  );
+  const before = (await list(user.token)).body.data.items;
+  await refresh(user.refresh);
+  const answer = await list(user.token);
+  const after = answer.body.data.items;
+  t.strictSame(idsOf(answer), ids.toReversed());
+  t.strictSame(after[0], before[0]);
+  t.equal(after[1].created_at, before[1].created_at);
+  t.ok(Date.parse(after[1].last_used_at) > Date.parse(before[1].last_used_at) + 3_500_000);
+});
+
+t.test('only live sessions of the caller are listed', async (t) => {
+  const { user, ids } = await createSessions(3);
+  await createUser(app);
+  await app.pool.query('UPDATE sessions SET expires_at = now() WHERE id = $1', [ids[1]]);
+  await end(user.token, String(ids[2]));
+  t.strictSame(idsOf(await list(user.token)), [ids[3], ids[0]]);
+});
+
+/** Reads the whole list, page by page. @returns the ids, in the order in which they came */
+async function readPages(t: Test, token: string, limit: number): Promise<string[]> {
+  const seen: string[] = [];
+  for (let cursor: string | null = ''; cursor !== null; ) {
+    const answer = await list(token, `?limit=${limit}${cursor && `&cursor=${cursor}`}`);
+    t.equal(answer.status, 200);
+    t.ok(answer.body.data.items.length <= limit);
+    seen.push(...idsOf(answer));
+    cursor = answer.body.data.next_cursor;
+  }
+  return seen;
+}
+
+t.test('the list is paginated', async (t) => {
+  const { user, ids } = await createSessions(4);
+  for (const limit of [1, 2, 3, 4, 5, 100]) {
+    t.strictSame(await readPages(t, user.token, limit), ids.toReversed(), `${limit} at a time`);
+  }
+  t.equal((await list(user.token, '?limit=5')).body.data.next_cursor, null);
+});
+
+t.test('sessions that began in the same moment are all listed, once', async (t) => {
+  const { user, ids } = await createSessions(4);
+  await app.pool.query('UPDATE sessions SET created_at = now() WHERE user_id = $1', [user.id]);
+  t.strictSame((await readPages(t, user.token, 2)).sort(), ids.sort());
+});
+
+t.test('a cursor stays right while sessions are added and removed', async (t) => {
+  const { user, ids } = await createSessions(5);
+  const first = (await list(user.token, '?limit=2')).body.data;
+  await logIn(app, user);
+  await end(user.token, String(ids[4]));
+  await end(user.token, String(ids[2]));
+  const second = await list(user.token, `?limit=2&cursor=${first.next_cursor}`);
+  t.strictSame(idsOf(second), [ids[3], ids[1]]);
+  const last = await list(user.token, `?limit=2&cursor=${second.body.data.next_cursor}`);
+  t.strictSame(idsOf(last), [ids[0]]);
+  t.equal(last.body.data.next_cursor, null);
+});
+
+t.test('a page has 20 sessions unless told, and at most 100', async (t) => {
+  const { user } = await createSessions(0);
+  await app.pool.query(
+    `INSERT INTO sessions (id, user_id, rotated_at, user_agent, ip, created_at, expires_at)
+     SELECT gen_random_uuid(), user_id, '{}', user_agent, ip, created_at - n * interval '1 s', expires_at
+     FROM sessions, generate_series(1, 120) n WHERE user_id = $1`,
+    [user.id],
+  );
+  t.equal((await list(user.token)).body.data.items.length, 20);
+  t.equal((await list(user.token, '?limit=100')).body.data.items.length, 100);
+});
+
+t.test('a limit that is none is a validation error', async (t) => {
+  const { token } = await createUser(app);
+  for (const limit of [
+    '0',
+    '101',
+    '-1',
+    'abc',
+    '',
+    '1.5',
+    '1e1',
+    '0x10',
+    ' 5',
+    '05',
+    '9'.repeat(30),
+    'null',
+  ]) {
+    invalid(t, await list(token, `?limit=${encodeURIComponent(limit)}`), 'limit');
+  }
+  invalid(t, await list(token, '?limit=1&limit=2'), 'limit');
+});
+
+t.test('a cursor that is none is invalid_cursor', async (t) => {
+  const { user, ids } = await createSessions(1);
+  const { next_cursor } = (await list(user.token, '?limit=1')).body.data;
+  const encode = (text: string) => Buffer.from(text).toString('base64url');
+  for (const cursor of [
+    '',
+    'x',
+    '!!!',
+    'null',
+    '커서',
+    '\u0000',
+    `${next_cursor}A`,
+    `${next_cursor}=`,
+    next_cursor.slice(0, -2),
+    next_cursor.slice(2),
+    encode('1'),
+    encode('_'),
+    encode('1_2'),
+    encode('1_x'),
+    encode(`x_${ids[0]}`),
+    encode(`-1_${ids[0]}`),
+    encode(`99999999999999999999_${ids[0]}`),
+    encode(`1_${ids[0]}' OR 1=1`),
+    encode(`1_${ids[0]?.toUpperCase()}`),
+    String(ids[0]),
+  ]) {
+    refused(t, await list(user.token, `?cursor=${encodeURIComponent(cursor)}`), 400, 'invalid_cursor');
+  }
+  t.equal((await list(user.token, '?cursor=x&limit=0')).body.data.code, 'validation_error');
+});
+
+t.test("another user's cursor shows nothing of them", async (t) => {
+  const { user } = await createSessions(3);
+  const { next_cursor } = (await list(user.token, '?limit=1')).body.data;
+  const stranger = await createSessions(1);
+  const seen = idsOf(await list(stranger.user.token, `?cursor=${next_cursor}`));
+  t.ok(seen.every((id) => stranger.ids.includes(id)));
+});
+
+t.test('ending a session refuses its tokens at once, on every instance, and no others', async (t) => {
+  const { user, sessions, ids } = await createSessions(2);
+  const answer = await end(user.token, String(ids[1]));
+  t.equal(answer.status, 200);
+  t.strictSame(answer.body, { success: true, message: answer.body.message, data: {} });
+  const [first, second, third] = sessions;
+  if (first && second && third) {
+    await ended(t, second);
+    await lives(t, first);
+    await lives(t, third);
+  }
+  refused(t, await end(user.token, String(ids[1])), 404, 'session_not_found');
+});
+
+t.test('the current session may be ended, too, and an id is taken in any case', async (t) => {
+  const { user, ids } = await createSessions(0);
+  t.equal((await end(user.token, String(ids[0]).toUpperCase())).status, 200);
+  await ended(t, user);
+});
+
+t.test("somebody else's session is not found, and goes on", async (t) => {
+  const [user, stranger] = [await createUser(app), await createUser(app)];
+  refused(t, await end(stranger.token, sessionIdIn(user.token)), 404, 'session_not_found');
+  await lives(t, user);
+});
+
+t.test('what is no session is not found', async (t) => {
+  const { token } = await createUser(app);
+  const id = sessionIdIn(token);
+  for (const path of [
+    '00000000-0000-4000-8000-000000000000',
+    'x',
+    '1',
+    `${id}x`,
+    id.replaceAll('-', ''),
+    `{${id}}`,
+    `${id}%20`,
+    '%00',
+    '%EC%84%B8%EC%85%98',
+    "'%20OR%201=1--",
+    'a'.repeat(150),
+  ]) {
+    refused(t, await end(token, path), 404, 'session_not_found');
+  }
+  t.equal((await read(token)).status, 200);
+});
+
+t.test('of 20 parallel ends of one session exactly one finds it', async (t) => {
+  const { user, ids } = await createSessions(1);
+  const answers = await inParallel(20, (index) => end(user.token, String(ids[1]), index % 2 ? other : app));
+  t.strictSame(statuses(answers), { 200: 1, 404: 19 });
+});
+
+t.test('ending the others leaves the current one', async (t) => {
+  const { sessions } = await createSessions(3);
+  const stranger = await createUser(app);
+  const current = sessions[2];
+  if (!current) throw new Error('there is no third session');
+  for (let time = 0; time < 2; time++) {
+    const answer = await app.call('DELETE', '/auth/sessions/', { token: current.token });
+    t.equal(answer.status, 200);
+    t.strictSame(answer.body, { success: true, message: answer.body.message, data: {} });
+  }
+  for (const session of sessions) if (session !== current) await ended(t, session);
+  await lives(t, current);
+  await lives(t, stranger);
+  t.equal((await list(current.token)).body.data.items.length, 1);
+});
+
+t.test('sessions belong to who is logged in', async (t) => {
+  for (const [method, path] of [
+    ['GET', '/auth/sessions/'],
+    ['DELETE', '/auth/sessions/'],
+    ['DELETE', '/auth/sessions/00000000-0000-4000-8000-000000000000/'],
+  ] as const) {
+    refused(t, await app.call(method, path), 401, 'not_authenticated');
+    tokenRefused(t, await app.call(method, path, { token: 'x' }), 'malformed');
+  }
+});

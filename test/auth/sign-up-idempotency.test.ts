@@ -1,0 +1,146 @@
+import t from 'tap';
+import { createTestApp, password } from '../support/app.ts';
+import { inParallel, invalid, refused, signUpBody, statuses } from './auth-support.ts';
+
+const app = await createTestApp();
+t.teardown(app.close);
+
+let keys = 0;
+const newKey = () => `key-${++keys}`;
+
+const signUp = (body: unknown, key: string, headers: Record<string, string> = {}, { call } = app) =>
+  call('POST', '/auth/signup/', { body, headers: { 'idempotency-key': key, ...headers } });
+
+async function countUsers(): Promise<number> {
+  const { rows } = await app.pool.query('SELECT count(*)::int AS n FROM users');
+  return rows[0].n;
+}
+
+t.test('the same key with the same body returns the first answer again and changes nothing', async (t) => {
+  const [body, key] = [signUpBody(), newKey()];
+  const first = await signUp(body, key);
+  t.equal(first.status, 201);
+  const users = await countUsers();
+  for (let time = 0; time < 3; time++) {
+    const again = await signUp(body, key);
+    t.equal(again.status, 201);
+    t.equal(again.text, first.text);
+  }
+  t.equal(await countUsers(), users);
+  await app.mails.settled();
+  t.equal(app.mails.sent.filter(({ to }) => to === body.email).length, 1);
+});
+
+t.test('the first answer comes again as it was, in the language it was in', async (t) => {
+  const [body, key] = [signUpBody(), newKey()];
+  const first = await signUp(body, key, { 'accept-language': 'en' });
+  t.equal(first.headers['content-language'], 'en');
+  const again = await signUp(body, key, { 'accept-language': 'ko' });
+  t.equal(again.text, first.text);
+  t.equal(again.headers['content-language'], 'en', 'and says so');
+});
+
+t.test('the first answer comes again also when the account has changed since', async (t) => {
+  const [body, key] = [signUpBody(), newKey()];
+  const first = await signUp(body, key);
+  await app.pool.query('UPDATE users SET name = $1, is_verified = true WHERE username = $2', [
+    '다른 이름',
+    body.username,
+  ]);
+  t.equal((await signUp(body, key)).text, first.text);
+});
+
+t.test('the same key with another body is idempotency_conflict', async (t) => {
+  const [body, key] = [signUpBody(), newKey()];
+  await signUp(body, key);
+  const users = await countUsers();
+  for (const changes of [{ name: '다른 이름' }, { password: `${password}!` }, signUpBody()]) {
+    refused(t, await signUp({ ...body, ...changes }, key), 409, 'idempotency_conflict');
+  }
+  t.equal(await countUsers(), users);
+});
+
+t.test('another key with the same body is a request of its own', async (t) => {
+  const body = signUpBody();
+  await signUp(body, newKey());
+  refused(t, await signUp(body, newKey()), 409, 'username_taken');
+});
+
+t.test('of 20 at once with one key one does the work and the others get its answer', async (t) => {
+  const [body, key, users] = [signUpBody(), newKey(), await countUsers()];
+  const answers = await inParallel(20, () => signUp(body, key));
+  t.strictSame(statuses(answers), { 201: 20 });
+  t.equal(new Set(answers.map(({ text }) => text)).size, 1);
+  t.equal(await countUsers(), users + 1);
+  await app.mails.settled();
+  t.equal(app.mails.sent.filter(({ to }) => to === body.email).length, 1);
+});
+
+t.test('of 20 different bodies at once with one key one does the work, the others conflict', async (t) => {
+  const [key, users] = [newKey(), await countUsers()];
+  const answers = await inParallel(20, () => signUp(signUpBody(), key));
+  t.strictSame(statuses(answers), { 201: 1, 409: 19 });
+  for (const answer of answers) {
+    if (answer.status !== 201) refused(t, answer, 409, 'idempotency_conflict');
+  }
+  t.equal(await countUsers(), users + 1);
+});
+
+t.test('on another instance the key is the same one', async (t) => {
+  const other = await createTestApp({ WORKER_ENABLED: 'false' }, { databaseUrl: app.url });
+  t.teardown(other.close);
+  const [body, key] = [signUpBody(), newKey()];
+  const first = await signUp(body, key);
+  t.equal((await signUp(body, key, {}, other)).text, first.text);
+  const [next, nextKey] = [signUpBody(), newKey()];
+  const answers = await inParallel(20, (index) => signUp(next, nextKey, {}, index % 2 ? other : app));
+  t.strictSame(statuses(answers), { 201: 20 });
+});
+
+t.test('after a 4xx the key is free again', async (t) => {
+  const taken = signUpBody();
+  await signUp(taken, newKey());
+  const key = newKey();
+  invalid(t, await signUp(signUpBody({ password: 'short' }), key), 'password');
+  invalid(t, await signUp(signUpBody({ password: 'password' }), key), 'password');
+  refused(t, await signUp(signUpBody({ verification_token: 'x' }), key), 400, 'verification_token_invalid');
+  refused(t, await signUp(signUpBody({ username: taken.username }), key), 409, 'username_taken');
+  refused(t, await signUp(signUpBody({ email: taken.email }), key), 409, 'email_taken');
+  t.equal((await signUp(signUpBody(), key)).status, 201);
+});
+
+t.test('after 24 hours the key is free again', async (t) => {
+  const [body, key] = [signUpBody(), newKey()];
+  await signUp(body, key);
+  const shift = (interval: string) =>
+    app.pool.query('UPDATE idempotency_keys SET created_at = now() - $1::interval WHERE key = $2', [
+      interval,
+      key,
+    ]);
+  await shift('23 hours 59 minutes');
+  t.equal((await signUp(body, key)).status, 201);
+  await shift('24 hours 1 second');
+  refused(t, await signUp(body, key), 409, 'username_taken');
+  const next = signUpBody();
+  const first = await signUp(next, key);
+  t.equal(first.status, 201);
+  t.equal((await signUp(next, key)).text, first.text);
+});
+
+t.test('a key is 1-255 visible ASCII characters', async (t) => {
+  for (const key of ['a', '!'.repeat(255), '"quoted"', '{~}']) {
+    t.equal((await signUp(signUpBody(), key)).status, 201, key);
+  }
+  for (const key of ['', 'a'.repeat(256), 'two words', 'tab\tbed', 'clé', '열쇠', 'del\u007f']) {
+    const body = signUpBody();
+    invalid(t, await signUp(body, key), 'idempotency-key');
+    const { rowCount } = await app.pool.query('SELECT FROM users WHERE email = $1', [body.email]);
+    t.equal(rowCount, 0);
+  }
+});
+
+t.test('what is kept for a key tells nothing of the password', async (t) => {
+  const { rows } = await app.pool.query('SELECT k::text AS row FROM idempotency_keys k');
+  t.ok(rows.length > 0);
+  for (const { row } of rows) t.notMatch(row, password);
+});

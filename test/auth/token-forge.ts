@@ -1,0 +1,44 @@
+import { createHmac, randomUUID } from 'node:crypto';
+
+/** Parts of a token that a test sets; what is undefined is left out. */
+export interface TokenParts {
+  /** Replaces fields of the header. */
+  header?: Record<string, unknown>;
+  /** Replaces claims. */
+  claims?: Record<string, unknown>;
+  /** Takes the place of all claims. */
+  payload?: unknown;
+  /** The digest of the signature. */
+  hash?: 'sha256' | 'sha384' | 'sha512';
+  secret?: string;
+}
+
+interface Genuine {
+  secret: string;
+  /** The header of a genuine token. */
+  header: Record<string, unknown>;
+  /** The claims of a genuine token. */
+  claims: Record<string, unknown>;
+}
+
+/** Signs tokens that are like a genuine one, but for what a test changes. */
+export function createForge(genuine: Genuine) {
+  return ({ header, claims, payload, hash = 'sha256', secret = genuine.secret }: TokenParts = {}): string => {
+    const body = payload === undefined ? { ...genuine.claims, jti: randomUUID(), ...claims } : payload;
+    return signText(JSON.stringify({ ...genuine.header, ...header }), JSON.stringify(body), secret, hash);
+  };
+}
+
+/** Signs a header and a payload that need not be JSON. */
+export function signText(header: string, payload: string, secret: string, hash = 'sha256'): string {
+  const input = [header, payload].map((part) => Buffer.from(part).toString('base64url')).join('.');
+  return signInput(input, secret, hash);
+}
+
+/** Signs what need not be base64 either. */
+export function signInput(input: string, secret: string, hash = 'sha256'): string {
+  return `${input}.${createHmac(hash, secret).update(input).digest('base64url')}`;
+}
+
+/** Now, in the seconds of a token. */
+export const now = () => Math.floor(Date.now() / 1000);

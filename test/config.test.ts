@@ -1,0 +1,383 @@
+import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { availableParallelism, tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import t, { type Test } from 'tap';
+import { ConfigError, loadConfig, withDatabase } from '../src/config.ts';
+
+const secret = 'kX2v8Jw0rTq5YbN7mZc4LpD9sGh1FaUe3Ri6';
+const production = {
+  NODE_ENV: 'production',
+  DATABASE_URL: 'postgresql://dure@db.example.com/dure',
+  JWT_SECRET: secret,
+  RESEND_API_KEY: 're_123456789',
+  MAIL_FROM: 'Dure <no-reply@example.com>',
+  FRONTEND_URL: 'https://app.example.com',
+};
+
+function load(environment: Record<string, string> = {}) {
+  return loadConfig({ JWT_SECRET: secret, ...environment });
+}
+
+/** The lines of a refused configuration's message. */
+function problems(t: Test, environment: Record<string, string | undefined>): string[] {
+  try {
+    loadConfig(environment);
+  } catch (error) {
+    t.ok(error instanceof ConfigError);
+    if (error instanceof Error) return error.message.split('\n').slice(1);
+  }
+  t.fail(`accepted: ${JSON.stringify(environment)}`);
+  return [];
+}
+
+/** Asserts that a variable is refused, alone and by name. */
+function refused(t: Test, name: string, ...values: string[]): void {
+  for (const value of values) {
+    const found = problems(t, { JWT_SECRET: secret, [name]: value });
+    t.equal(found.length, 1, `${name}=${value}: ${found.join()}`);
+    t.match(found[0], name);
+  }
+}
+
+function temporaryDirectory(t: Test): string {
+  const directory = mkdtempSync(join(tmpdir(), 'dure-config-'));
+  t.teardown(() => rmSync(directory, { recursive: true, force: true }));
+  return directory;
+}
+
+t.test('without any variable the defaults hold', async (t) => {
+  const directory = temporaryDirectory(t);
+  const config = loadConfig({ DATA_DIR: directory });
+  t.match(config, {
+    production: false,
+    host: '127.0.0.1',
+    port: 3000,
+    dataDirectory: directory,
+    database: { url: undefined, directUrl: undefined, poolSize: 10, migrateOnStart: true },
+    tokens: { accessTtl: 900, refreshTtl: 14 * 86400, sessionMaxAge: 90 * 86400, reuseGrace: 10 },
+    email: {
+      verification: 'optional',
+      codeTtl: 600,
+      cooldown: 60,
+      verificationTokenTtl: 1800,
+      passwordResetTtl: 3600,
+    },
+    password: { minLength: 8, memoryCost: 19456, timeCost: 2 },
+    frontendUrl: 'http://localhost:5173',
+    mail: { resend: undefined },
+    corsOrigins: [],
+    trustProxy: false,
+    redisUrl: undefined,
+    rateLimitEnabled: true,
+    docsEnabled: true,
+    logLevel: 'info',
+    otlpEndpoint: undefined,
+  });
+  t.equal(load().dataDirectory, resolve('.data'));
+  t.ok(config.password.hashesAtOnce >= 1 && config.password.hashesAtOnce <= availableParallelism());
+});
+
+t.test('every variable is read', async (t) => {
+  const config = load({
+    HOST: '::1',
+    PORT: '8080',
+    DATABASE_URL: 'postgres://u:p@db.example.com:6432/dure?sslmode=require',
+    DATABASE_DIRECT_URL: 'postgresql://u:p@db.example.com:5432/dure',
+    DATABASE_POOL_SIZE: '25',
+    DATA_DIR: '/var/lib/dure',
+    JWT_SECRET: `${secret},another-${secret}`,
+    ACCESS_TOKEN_TTL: '500ms',
+    REFRESH_TOKEN_TTL: '7d',
+    SESSION_MAX_AGE: '30d',
+    REFRESH_REUSE_GRACE: '0s',
+    EMAIL_CODE_TTL: '5m',
+    EMAIL_COOLDOWN: '30s',
+    VERIFICATION_TOKEN_TTL: '15m',
+    PASSWORD_RESET_TTL: '2h',
+    EMAIL_VERIFICATION: 'required',
+    PASSWORD_MIN_LENGTH: '12',
+    ARGON2_MEMORY_KIB: '65536',
+    ARGON2_TIME_COST: '3',
+    FRONTEND_URL: 'https://app.example.com/shop/',
+    RESEND_API_KEY: 're_123456789',
+    RESEND_BASE_URL: 'http://127.0.0.1:9999',
+    MAIL_FROM: 'hello@example.com',
+    CORS_ORIGINS: 'https://a.example.com, http://localhost:5173,',
+    TRUST_PROXY: '10.0.0.0/8, ::1,loopback',
+    REDIS_URL: 'rediss://redis.example.com:6380',
+    RATE_LIMIT_ENABLED: 'false',
+    WORKER_ENABLED: 'false',
+    DOCS_ENABLED: 'false',
+    MIGRATE_ON_START: 'false',
+    LOG_LEVEL: 'debug',
+    OTEL_EXPORTER_OTLP_ENDPOINT: 'http://collector.example.com:4318',
+  });
+  t.match(config, {
+    host: '::1',
+    port: 8080,
+    dataDirectory: '/var/lib/dure',
+    database: {
+      url: 'postgres://u:p@db.example.com:6432/dure?sslmode=require',
+      directUrl: 'postgresql://u:p@db.example.com:5432/dure',
+      poolSize: 25,
+      migrateOnStart: false,
+    },
+    tokens: { accessTtl: 0.5, refreshTtl: 7 * 86400, sessionMaxAge: 30 * 86400, reuseGrace: 0 },
+    email: {
+      verification: 'required',
+      codeTtl: 300,
+      cooldown: 30,
+      verificationTokenTtl: 900,
+      passwordResetTtl: 7200,
+    },
+    password: { minLength: 12, memoryCost: 65536, timeCost: 3 },
+    frontendUrl: 'https://app.example.com/shop',
+    mail: { from: 'hello@example.com', resend: { apiKey: 're_123456789', baseUrl: 'http://127.0.0.1:9999' } },
+    corsOrigins: ['https://a.example.com', 'http://localhost:5173'],
+    trustProxy: ['10.0.0.0/8', '::1', 'loopback'],
+    redisUrl: 'rediss://redis.example.com:6380',
+    rateLimitEnabled: false,
+    workerEnabled: false,
+    docsEnabled: false,
+    logLevel: 'debug',
+    otlpEndpoint: 'http://collector.example.com:4318',
+  });
+  t.equal(config.secrets.length, 2);
+  t.equal(config.secrets[0].key.toString(), secret, 'the bytes as they are');
+  t.equal(config.secrets[1]?.key.toString(), `another-${secret}`);
+  t.not(config.secrets[0].id, config.secrets[1]?.id);
+});
+
+t.test('an empty variable is one that is not set', async (t) => {
+  const names = [
+    'HOST',
+    'PORT',
+    'DATABASE_URL',
+    'RESEND_API_KEY',
+    'TRUST_PROXY',
+    'LOG_LEVEL',
+    'REDIS_URL',
+    'NODE_ENV',
+  ];
+  const config = load(Object.fromEntries(names.map((name) => [name, ''])));
+  t.match(config, {
+    host: '127.0.0.1',
+    port: 3000,
+    trustProxy: false,
+    logLevel: 'info',
+    redisUrl: undefined,
+  });
+});
+
+t.test(
+  'in production it listens everywhere, shows no documentation and leaves migrations alone',
+  async (t) => {
+    t.match(loadConfig(production), {
+      production: true,
+      host: '0.0.0.0',
+      docsEnabled: false,
+      database: { migrateOnStart: false },
+    });
+    t.match(
+      loadConfig({ ...production, DOCS_ENABLED: 'true', MIGRATE_ON_START: 'true', HOST: '127.0.0.1' }),
+      {
+        host: '127.0.0.1',
+        docsEnabled: true,
+        database: { migrateOnStart: true },
+      },
+    );
+  },
+);
+
+t.test('production without what it needs fails with one message that lists everything', async (t) => {
+  const needed = ['DATABASE_URL', 'JWT_SECRET', 'RESEND_API_KEY', 'MAIL_FROM', 'FRONTEND_URL'];
+  const missing = problems(t, { NODE_ENV: 'production' });
+  t.equal(missing.length, needed.length);
+  for (const name of needed)
+    t.ok(
+      missing.some((line) => line.includes(`${name} `)),
+      name,
+    );
+
+  const weak = problems(t, {
+    NODE_ENV: 'production',
+    DATABASE_URL: 'mysql://db.example.com/dure',
+    JWT_SECRET: 'secret',
+    RESEND_API_KEY: 're_1',
+    MAIL_FROM: 'nobody',
+    FRONTEND_URL: 'http://app.example.com',
+  });
+  t.equal(weak.length, needed.length, weak.join('\n'));
+  for (const name of needed)
+    t.ok(
+      weak.some((line) => line.includes(`${name} `)),
+      name,
+    );
+
+  const mixed = problems(t, {
+    NODE_ENV: 'production',
+    PORT: 'http',
+    LOG_LEVEL: 'loud',
+    ACCESS_TOKEN_TTL: '15',
+    TRUST_PROXY: 'true',
+    CORS_ORIGINS: '*',
+    JWT_SECRET: secret,
+  });
+  const wrong = ['PORT', 'LOG_LEVEL', 'ACCESS_TOKEN_TTL', 'TRUST_PROXY', 'CORS_ORIGINS'];
+  const expected = [...wrong, ...needed.filter((name) => name !== 'JWT_SECRET')];
+  t.equal(mixed.length, expected.length, mixed.join('\n'));
+  for (const name of expected)
+    t.ok(
+      mixed.some((line) => line.includes(`${name} `)),
+      name,
+    );
+});
+
+t.test('the message never shows a secret', async (t) => {
+  const text = problems(t, { ...production, JWT_SECRET: 'hunter2', RESEND_API_KEY: 'hunter2' }).join();
+  t.notMatch(text, 'hunter2');
+  const url = problems(t, { ...production, DATABASE_URL: 'mysql://u:hunter2@db/dure' }).join();
+  t.notMatch(url, 'hunter2');
+});
+
+t.test('weak secrets are refused wherever they are', async (t) => {
+  refused(
+    t,
+    'JWT_SECRET',
+    'x',
+    'x'.repeat(64),
+    'abc'.repeat(20),
+    secret.slice(0, 31),
+    `${secret},short`,
+    `${secret},`,
+  );
+  t.doesNotThrow(() => load({ JWT_SECRET: ` ${secret} , ${secret.toLowerCase()} ` }));
+  t.equal(
+    load({ JWT_SECRET: '비밀'.repeat(3) + 'abcdefghijklmnopq' }).secrets[0].key.length,
+    35,
+    'bytes are counted',
+  );
+});
+
+t.test('values that make no sense are refused', async (t) => {
+  refused(t, 'PORT', 'x', '-1', '65536', '80.5');
+  refused(t, 'DATABASE_POOL_SIZE', '0', '1', 'many');
+  refused(t, 'DATABASE_URL', 'db.example.com', 'http://db.example.com', 'postgres');
+  refused(t, 'EMAIL_VERIFICATION', 'yes', 'REQUIRED');
+  refused(t, 'PASSWORD_MIN_LENGTH', '7', '129', 'x');
+  refused(t, 'ARGON2_MEMORY_KIB', '8', 'x');
+  refused(t, 'ARGON2_TIME_COST', '0', 'x');
+  refused(
+    t,
+    'FRONTEND_URL',
+    'app.example.com',
+    'ftp://x.example',
+    'https://x.example/?a=1',
+    'https://x.example/#/',
+  );
+  refused(t, 'RESEND_BASE_URL', 'nowhere', 'ftp://x.example');
+  refused(t, 'MAIL_FROM', 'nobody', 'a b@example.com', 'X <a@b', 'X <a@b>\r\nBcc: c@d');
+  refused(t, 'CORS_ORIGINS', '*', 'app.example.com', 'https://app.example.com/', 'https://a.example,null');
+  refused(
+    t,
+    'TRUST_PROXY',
+    'true',
+    '1',
+    'proxy',
+    '10.0.0.0/0',
+    '10.0.0.0/33',
+    '::1/129',
+    '10.0.0.0/8/9',
+    '10.0.0.0/',
+  );
+  refused(t, 'REDIS_URL', 'redis.example.com', 'http://redis.example.com');
+  refused(t, 'RATE_LIMIT_ENABLED', 'yes', 'on');
+  refused(t, 'DOCS_ENABLED', 'maybe');
+  refused(t, 'MIGRATE_ON_START', 'maybe');
+  refused(t, 'LOG_LEVEL', 'verbose', 'INFO');
+  refused(t, 'OTEL_EXPORTER_OTLP_ENDPOINT', 'collector:4318');
+  t.doesNotThrow(
+    () => loadConfig({ ...production, FRONTEND_URL: 'http://localhost:5173' }),
+    'https is for the world',
+  );
+});
+
+t.test('durations have a unit and an end', async (t) => {
+  const lifetimes = [
+    'ACCESS_TOKEN_TTL',
+    'REFRESH_TOKEN_TTL',
+    'SESSION_MAX_AGE',
+    'EMAIL_CODE_TTL',
+    'VERIFICATION_TOKEN_TTL',
+    'PASSWORD_RESET_TTL',
+  ];
+  for (const name of [...lifetimes, 'REFRESH_REUSE_GRACE', 'EMAIL_COOLDOWN']) {
+    refused(t, name, '15', 'm', '15 m', '1.5h', '-1s', '1w', '15M', '9999999999s', '4000d', '1h30m');
+  }
+  for (const name of lifetimes) refused(t, name, '0s', '0d');
+  const accepted = { '250ms': 0.25, '1s': 1, '2m': 120, '3h': 10800, '4d': 345600 };
+  for (const [text, seconds] of Object.entries(accepted)) {
+    t.equal(load({ EMAIL_COOLDOWN: text }).email.cooldown, seconds);
+  }
+});
+
+t.test('nothing of it can be changed', async (t) => {
+  for (const config of [load(), withDatabase(load(), 'postgresql://localhost/dure')]) {
+    const objects: unknown[] = [
+      config,
+      config.database,
+      config.tokens,
+      config.secrets,
+      config.secrets[0],
+      config.corsOrigins,
+      config.mail,
+    ];
+    for (const object of objects) t.ok(Object.isFrozen(object));
+  }
+  const config = withDatabase(
+    load({ DATABASE_DIRECT_URL: 'postgresql://direct/dure' }),
+    'postgresql://pooled/dure',
+  );
+  t.match(config.database, { url: 'postgresql://pooled/dure', directUrl: 'postgresql://direct/dure' });
+  t.equal(
+    withDatabase(load(), 'postgresql://localhost/dure').database.directUrl,
+    'postgresql://localhost/dure',
+  );
+});
+
+t.test('a secret is made once, for its owner alone, and kept', async (t) => {
+  const directory = join(temporaryDirectory(t), 'data');
+  const first = loadConfig({ DATA_DIR: directory }).secrets[0];
+  t.ok(first.key.length >= 48);
+  const path = join(directory, 'jwt-secret');
+  t.equal(statSync(path).mode & 0o777, 0o600);
+  t.equal(statSync(directory).mode & 0o777, 0o700);
+  t.strictSame(readdirSync(directory), ['jwt-secret'], 'nothing else is left');
+  t.strictSame(loadConfig({ DATA_DIR: directory }).secrets[0], first);
+  t.equal(readFileSync(path, 'utf8'), first.key.toString());
+  const other = temporaryDirectory(t);
+  t.notSame(loadConfig({ DATA_DIR: other }).secrets[0], first);
+  t.equal(
+    loadConfig({ DATA_DIR: directory, JWT_SECRET: secret }).secrets[0].key.toString(),
+    secret,
+    'one that is set wins',
+  );
+  t.strictSame(readdirSync(temporaryDirectory(t)), []);
+});
+
+t.test('a secret that is damaged is never signed with', async (t) => {
+  const directory = temporaryDirectory(t);
+  for (const content of ['', 'short', '0'.repeat(64)]) {
+    writeFileSync(join(directory, 'jwt-secret'), content);
+    t.match(problems(t, { DATA_DIR: directory }).join(), 'jwt-secret');
+  }
+  writeFileSync(join(directory, 'file'), '');
+  t.match(problems(t, { DATA_DIR: join(directory, 'file') }).join(), 'DATA_DIR');
+});
+
+t.test('production makes no secret of its own', async (t) => {
+  const directory = temporaryDirectory(t);
+  const { JWT_SECRET: _, ...environment } = production;
+  t.equal(problems(t, { ...environment, DATA_DIR: directory }).length, 1);
+  t.strictSame(readdirSync(directory), []);
+});

@@ -1,0 +1,131 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import t, { type Test } from 'tap';
+import { type Answer, createTestApp, createUser, password } from '../support/app.ts';
+import { createTestDatabase } from '../support/database.ts';
+import { createDatabaseProxy } from '../support/database-proxy.ts';
+import { listen, rawConnection, refused } from './http-support.ts';
+
+/** Asserts the answer of a service that cannot do its work now. */
+function unavailable(t: Test, answer: Answer): void {
+  refused(t, answer, 503, 'service_unavailable');
+  t.match(answer.headers['retry-after'], /^[1-9]\d*$/);
+}
+
+t.test('a database that is away', async (t) => {
+  const database = await createTestDatabase();
+  t.teardown(database.drop);
+  const proxy = await createDatabaseProxy(database.url);
+  t.teardown(proxy.close);
+  const app = await createTestApp({ WORKER_ENABLED: 'false' }, { databaseUrl: proxy.url });
+  t.teardown(app.close);
+  const { token } = await createUser(app);
+  const body = { username: 'nobody', password };
+
+  t.test('is service_unavailable with Retry-After, and over when it is back', async (t) => {
+    await proxy.cut();
+    const answers = [
+      await app.call('GET', '/auth/me/', { token }),
+      await app.call('POST', '/auth/login/', { body }),
+      await app.call('POST', '/auth/signup/', { body: { ...body, name: '김', email: 'a@example.com' } }),
+      await app.call('POST', '/auth/find-id/', { body: { email: 'nobody@example.com' } }),
+    ];
+    for (const answer of answers) unavailable(t, answer);
+    refused(t, await app.call('GET', '/auth/me/'), 401, 'not_authenticated');
+    await proxy.restore();
+    t.equal((await app.call('GET', '/auth/me/', { token })).status, 200);
+  });
+
+  t.test('is service_unavailable within ten seconds when it says nothing at all', async (t) => {
+    proxy.freeze();
+    const started = performance.now();
+    const ready = app.call('GET', '/health/ready');
+    const answers = await Promise.all([
+      app.call('GET', '/auth/me/', { token }),
+      app.call('POST', '/auth/login/', { body }),
+      app.call('POST', '/auth/signup/', { body: { ...body, name: '김', email: 'a@example.com' } }),
+    ]);
+    t.equal((await ready).status, 503);
+    t.ok(performance.now() - started < 10_000);
+    for (const answer of answers) unavailable(t, answer);
+    await proxy.restore();
+    t.equal((await app.call('GET', '/auth/me/', { token })).status, 200);
+  });
+});
+
+t.test('a request is answered in time, its body may take longer', async (t) => {
+  const patient = await createTestApp();
+  t.teardown(patient.close);
+  const { token } = await createUser(patient);
+  const app = await createTestApp({ WORKER_ENABLED: 'false' }, { databaseUrl: patient.url, timeLimit: 800 });
+  t.teardown(app.close);
+  const port = await listen(app.app);
+
+  t.test('whatever it waits for', async (t) => {
+    const client = await app.pool.connect();
+    await client.query('BEGIN; LOCK TABLE users IN ACCESS EXCLUSIVE MODE');
+    const started = performance.now();
+    const answers = await Promise.all([
+      app.call('GET', '/auth/me/', { token }),
+      app.call('POST', '/auth/login/', { body: { username: 'nobody', password } }),
+    ]);
+    const took = performance.now() - started;
+    await client.query('ROLLBACK');
+    client.release();
+    t.ok(took > 700 && took < 2_500, `${took} ms`);
+    for (const answer of answers) unavailable(t, answer);
+    t.equal((await patient.call('GET', '/auth/me/', { token })).status, 200);
+  });
+
+  t.test('a slow body is waited for', async (t) => {
+    const connection = await rawConnection(port);
+    const body = JSON.stringify({ email: 'slow@example.com' });
+    connection.send(
+      `POST /auth/find-id/ HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n`,
+    );
+    for (const part of [body.slice(0, 5), body.slice(5, 10), body.slice(10)]) {
+      await sleep(400);
+      connection.send(part);
+    }
+    t.equal((await connection.answer()).status, 200);
+    connection.socket.destroy();
+  });
+});
+
+t.test(
+  'more logins than can be hashed are service_unavailable, and nothing else waits for them',
+  async (t) => {
+    const app = await createTestApp({ ARGON2_MEMORY_KIB: '8192', ARGON2_TIME_COST: '2' });
+    t.teardown(app.close);
+    const logins = Array.from({ length: 400 }, (_, index) =>
+      app.call('POST', '/auth/login/', { body: { username: `nobody${index}`, password } }),
+    );
+    await Promise.race(logins);
+    const started = performance.now();
+    t.equal((await app.call('GET', '/health/live')).status, 200);
+    const answers = await Promise.all(logins);
+    t.ok(performance.now() - started < 10_000);
+    const overloaded = answers.filter(({ status }) => status === 503);
+    t.ok(overloaded.length > 0, 'some are turned away');
+    for (const answer of overloaded.slice(0, 3)) {
+      refused(t, answer, 503, 'service_unavailable');
+      t.match(answer.headers['retry-after'], /^[1-9]\d*$/);
+    }
+    const others = answers.filter(({ status }) => status !== 503);
+    t.ok(others.length > 100, `the others are served: ${others.length}`);
+    for (const answer of others) t.equal(answer.status, 401);
+  },
+);
+
+t.test('a process that cannot keep up turns requests away, health checks excepted', async (t) => {
+  const app = await createTestApp({ WORKER_ENABLED: 'false' });
+  t.teardown(app.close);
+  for (let turn = 0; turn < 3; turn++) {
+    const end = performance.now() + 1_200;
+    while (performance.now() < end);
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+  unavailable(t, await app.call('POST', '/auth/login/', { body: { username: 'nobody', password } }));
+  for (const path of ['/health/live', '/health/ready', '/metrics']) {
+    t.equal((await app.call('GET', path)).status, 200);
+  }
+});

@@ -1,0 +1,278 @@
+import t, { type Test } from 'tap';
+import { type Answer, createTestApp, createUser } from '../support/app.ts';
+
+const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
+
+/** Asserts the headers that every answer has. */
+function secured(t: Test, { headers }: Answer): void {
+  t.equal(headers['x-content-type-options'], 'nosniff');
+  t.equal(headers['referrer-policy'], 'no-referrer');
+  t.match(headers['content-security-policy'], /frame-ancestors 'none'/);
+  t.match(headers['content-security-policy'], /default-src 'none'/);
+  t.notMatch(headers['content-security-policy'], /unsafe-eval|script-src[^;]*unsafe-inline/);
+  t.equal(headers['x-frame-options'], 'DENY');
+  t.equal(headers['x-powered-by'], undefined);
+  t.equal(headers.server, undefined);
+}
+
+t.test('headers', async (t) => {
+  const app = await createTestApp();
+  t.teardown(app.close);
+  const { call } = app;
+  const { token } = await createUser(app);
+
+  t.test('a sane X-Request-Id is echoed, any other replaced', async (t) => {
+    const ask = async (id: string | undefined) => {
+      const answer = await call('GET', '/auth/me/', {
+        headers: id === undefined ? {} : { 'x-request-id': id },
+      });
+      return String(answer.headers['x-request-id']);
+    };
+    for (const id of ['a', 'A-1_b.2', '0', 'x'.repeat(64), '00000000-0000-0000-0000-000000000000']) {
+      t.equal(await ask(id), id);
+    }
+    const insane = [
+      '',
+      ' ',
+      'a b',
+      'x'.repeat(65),
+      'a,b',
+      'a/b',
+      '<script>',
+      'é',
+      'a\tb',
+      '"a"',
+      'a;b',
+      '$(id)',
+    ];
+    for (const id of insane) t.match(await ask(id), uuid, id);
+    t.match(await ask(undefined), uuid);
+    t.not(await ask(undefined), await ask(undefined));
+    const logged = app.logs.map((line) => JSON.parse(line)).filter(({ reqId }) => reqId === 'A-1_b.2');
+    t.ok(logged.length > 0, 'and the log has it');
+  });
+
+  t.test('nothing of /auth/ is stored, nothing of /api/ shared', async (t) => {
+    const authPaths = [
+      '/auth/me/',
+      '/auth/me',
+      '/auth/nothing/',
+      '/%61uth/me/',
+      '/auth/login/',
+      '/auth/me/?a=1',
+    ];
+    for (const path of authPaths) {
+      t.equal((await call('GET', path)).headers['cache-control'], 'no-store', path);
+    }
+    t.equal((await call('GET', '/auth/me/', { token })).headers['cache-control'], 'no-store');
+    t.equal((await call('POST', '/auth/login/', { body: {} })).headers['cache-control'], 'no-store');
+    for (const path of ['/api/v1/nothing/', '/api/', '/api/v1/stores/me/', '/api/v1/stores/me']) {
+      t.equal((await call('GET', path)).headers['cache-control'], 'private, no-cache', path);
+    }
+  });
+
+  t.test('every answer has the security headers', async (t) => {
+    for (const path of [
+      '/auth/me/',
+      '/auth/nothing/',
+      '/',
+      '/health/live',
+      '/health/ready',
+      '/metrics',
+      '/openapi.json',
+      '/docs/',
+      '/docs',
+      '/docs/static/swagger-ui.css',
+    ]) {
+      secured(t, await call('GET', path));
+    }
+    secured(t, await call('GET', '/auth/me/', { token }));
+    secured(t, await call('POST', '/auth/login/', { body: {} }));
+    secured(
+      t,
+      await call('POST', '/auth/login/', { body: '{', headers: { 'content-type': 'application/json' } }),
+    );
+    secured(t, await call('PUT', '/auth/login/'));
+  });
+
+  t.test('the policy of the documentation runs its own scripts and nobody else’s', async (t) => {
+    const policy = String((await call('GET', '/docs/')).headers['content-security-policy']);
+    t.match(policy, /script-src 'self'(;|$)/);
+    t.match(policy, /connect-src 'self'(;|$)/);
+  });
+
+  t.test('outside production there is no HSTS', async (t) => {
+    t.equal((await call('GET', '/auth/me/')).headers['strict-transport-security'], undefined);
+  });
+
+  t.test('without an allow-list no origin is allowed', async (t) => {
+    const answer = await call('GET', '/auth/me/', { headers: { origin: 'https://app.example.com' } });
+    t.notOk(Object.keys(answer.headers).some((name) => name.startsWith('access-control-')));
+    const preflight = { origin: 'https://app.example.com', 'access-control-request-method': 'GET' };
+    t.equal((await call('OPTIONS', '/auth/me/', { headers: preflight })).status, 405);
+  });
+
+  t.test('a path without its last slash answers the same, and never redirects', async (t) => {
+    const session = '/auth/sessions/3f1ab0e2-5b1f-4e0e-9a59-0d4a1b2c3d4e';
+    const operations: [string, string, unknown?][] = [
+      ['POST', '/auth/signup', {}],
+      ['POST', '/auth/login', { username: 'nobody', password: 'wrong-password' }],
+      ['POST', '/auth/token/refresh', { refresh: 'x' }],
+      ['POST', '/auth/email-verify/send', {}],
+      ['POST', '/auth/email-verify/confirm', {}],
+      ['POST', '/auth/reset-password-request', {}],
+      ['GET', '/auth/reset-password-validate'],
+      ['POST', '/auth/reset-password-confirm', {}],
+      ['POST', '/auth/find-id', {}],
+      ['GET', '/auth/me'],
+      ['PATCH', '/auth/me', {}],
+      ['DELETE', '/auth/me', {}],
+      ['POST', '/auth/change-password', {}],
+      ['POST', '/auth/logout', {}],
+      ['GET', '/auth/sessions'],
+      ['DELETE', session],
+      ['GET', '/api/v1/stores/mypage'],
+      ['GET', '/api/v1/notifications/unread-count'],
+    ];
+    for (const [method, path, body] of operations) {
+      const [without, slash] = [await call(method, path, { body }), await call(method, `${path}/`, { body })];
+      t.equal(without.status, slash.status, `${method} ${path}`);
+      t.strictSame(without.body, slash.body);
+      t.notOk(without.headers.location);
+      t.equal(Math.floor(without.status / 100), 4);
+    }
+    const mine = await call('GET', '/auth/me', { token });
+    t.equal(mine.status, 200);
+    t.strictSame(mine.body, (await call('GET', '/auth/me/', { token })).body);
+    const query = '?uid=a&token=b';
+    t.equal(
+      (await call('GET', `/auth/reset-password-validate${query}`)).body.data.code,
+      'reset_link_invalid',
+    );
+    for (const path of [
+      '/health/live',
+      '/health/live/',
+      '/openapi.json',
+      '/openapi.json/',
+      '/metrics/',
+      '/docs',
+      '/docs/',
+    ]) {
+      t.equal((await call('GET', path)).status, 200, path);
+    }
+  });
+});
+
+t.test('CORS', async (t) => {
+  const origins = ['https://app.example.com', 'http://localhost:5173'];
+  const app = await createTestApp({ CORS_ORIGINS: origins.join(' , '), WORKER_ENABLED: 'false' });
+  t.teardown(app.close);
+  const list = (header: unknown) => String(header).toLowerCase().split(/, */);
+  const strangers = [
+    'https://evil.example.com',
+    'https://app.example.com.evil.com',
+    'http://app.example.com',
+    'https://app.example.com:444',
+    'null',
+    'https://APP.example.com',
+  ];
+
+  t.test('an origin of the list may read the answer and the headers that clients need', async (t) => {
+    for (const origin of origins) {
+      for (const path of ['/auth/me/', '/auth/nothing/']) {
+        const { headers } = await app.call('GET', path, { headers: { origin } });
+        t.equal(headers['access-control-allow-origin'], origin);
+        t.equal(headers['access-control-allow-credentials'], undefined);
+        t.equal(headers['cross-origin-resource-policy'], 'cross-origin');
+        const exposed = list(headers['access-control-expose-headers']);
+        for (const name of ['retry-after', 'etag', 'x-request-id', 'content-language'])
+          t.ok(exposed.includes(name), name);
+        for (const name of ['limit', 'remaining', 'reset']) t.ok(exposed.includes(`ratelimit-${name}`), name);
+      }
+    }
+  });
+
+  t.test('any other origin may not', async (t) => {
+    for (const origin of strangers) {
+      const answer = await app.call('GET', '/auth/me/', { headers: { origin } });
+      t.equal(answer.headers['access-control-allow-origin'], undefined, origin);
+      t.equal(answer.status, 401);
+    }
+  });
+
+  t.test('a preflight allows the methods and headers of the API', async (t) => {
+    const ask = (origin: string, path = '/auth/me/') =>
+      app.call('OPTIONS', path, {
+        headers: {
+          origin,
+          'access-control-request-method': 'PATCH',
+          'access-control-request-headers': 'authorization',
+        },
+      });
+    for (const path of ['/auth/me/', '/auth/me', '/auth/login/']) {
+      const { status, headers, text } = await ask(origins[0] ?? '', path);
+      t.equal(status, 204);
+      t.equal(text, '');
+      t.equal(headers['access-control-allow-origin'], origins[0]);
+      t.strictSame(list(headers['access-control-allow-methods']).sort(), [
+        'delete',
+        'get',
+        'head',
+        'patch',
+        'post',
+      ]);
+      const allowed = list(headers['access-control-allow-headers']);
+      for (const name of [
+        'authorization',
+        'content-type',
+        'accept-language',
+        'idempotency-key',
+        'if-none-match',
+        'last-event-id',
+        'x-request-id',
+      ]) {
+        t.ok(allowed.includes(name), name);
+      }
+      t.match(headers['access-control-max-age'], /^[1-9]\d*$/);
+    }
+    for (const origin of strangers) {
+      t.equal((await ask(origin)).headers['access-control-allow-origin'], undefined);
+    }
+  });
+
+  t.test('an OPTIONS that is no preflight is no failure in plain text', async (t) => {
+    for (const headers of [{}, { origin: origins[0] ?? '' }]) {
+      const answer = await app.call('OPTIONS', '/auth/me/', { headers });
+      t.equal(answer.status, 204);
+      t.equal(answer.text, '');
+    }
+  });
+
+  t.test('paths and methods are told apart as without it', async (t) => {
+    t.equal((await app.call('GET', '/auth/nothing/')).status, 404);
+    const wrong = await app.call('PUT', '/auth/me/');
+    t.equal(wrong.status, 405);
+    t.equal(wrong.headers.allow, 'GET, HEAD, PATCH, DELETE');
+  });
+});
+
+t.test('in production browsers are told to stay with https', async (t) => {
+  const app = await createTestApp({
+    NODE_ENV: 'production',
+    DATABASE_URL: 'postgresql://db.example.com/dure',
+    JWT_SECRET: 'kX2v8Jw0rTq5YbN7mZc4LpD9sGh1FaUe3Ri6',
+    RESEND_API_KEY: 're_123456789',
+    MAIL_FROM: 'Dure <no-reply@example.com>',
+    WORKER_ENABLED: 'false',
+  });
+  t.teardown(app.close);
+  for (const path of ['/auth/me/', '/health/live', '/nothing', '/openapi.json']) {
+    const answer = await app.call('GET', path);
+    t.match(answer.headers['strict-transport-security'], /max-age=(?:[3-9]\d{7}|\d{9,})/);
+    secured(t, answer);
+  }
+  const docs = await app.call('GET', '/docs/');
+  t.equal(docs.status, 404, 'and there is no Swagger UI');
+  t.equal(docs.body.data.code, 'not_found');
+  t.equal((await app.call('GET', '/dev/mailbox/')).status, 404, 'nor a mailbox to look into');
+});

@@ -1,0 +1,117 @@
+import t from 'tap';
+import { createTestApp, createUser } from '../support/app.ts';
+import { createTestDatabase } from '../support/database.ts';
+import { createDatabaseProxy } from '../support/database-proxy.ts';
+import { listen, rawConnection } from './http-support.ts';
+
+t.test('health', async (t) => {
+  const database = await createTestDatabase();
+  t.teardown(database.drop);
+  const proxy = await createDatabaseProxy(database.url);
+  t.teardown(proxy.close);
+  const app = await createTestApp({ WORKER_ENABLED: 'false' }, { databaseUrl: proxy.url });
+  t.teardown(app.close);
+  const live = () => app.call('GET', '/health/live');
+  const ready = () => app.call('GET', '/health/ready');
+
+  t.test('a process that can do its work is live and ready', async (t) => {
+    for (const answer of [await live(), await ready()]) {
+      t.equal(answer.status, 200);
+      t.strictSame(answer.body, { status: 'ok' });
+    }
+    t.equal((await app.call('HEAD', '/health/ready')).status, 200);
+    t.equal((await app.call('GET', '/health')).status, 404);
+  });
+
+  t.test('without its database it is live and not ready, until the database is back', async (t) => {
+    await proxy.cut();
+    t.equal((await live()).status, 200);
+    const answer = await ready();
+    t.equal(answer.status, 503);
+    t.strictSame(answer.body, { status: 'unavailable' });
+    t.match(answer.headers['retry-after'], /^[1-9]\d*$/);
+    await proxy.restore();
+    t.equal((await ready()).status, 200);
+  });
+
+  t.test('with a migration missing it is not ready', async (t) => {
+    const { rows } = await app.pool.query(
+      'SELECT * FROM _prisma_migrations ORDER BY migration_name DESC LIMIT 1',
+    );
+    const [{ id, finished_at: finishedAt }] = rows;
+    await app.pool.query('UPDATE _prisma_migrations SET rolled_back_at = now() WHERE id = $1', [id]);
+    t.strictSame([(await ready()).status, (await live()).status], [503, 200]);
+    await app.pool.query(
+      'UPDATE _prisma_migrations SET rolled_back_at = NULL, finished_at = NULL WHERE id = $1',
+      [id],
+    );
+    t.equal((await ready()).status, 503, 'nor with one half done');
+    await app.pool.query('UPDATE _prisma_migrations SET finished_at = $2 WHERE id = $1', [id, finishedAt]);
+    t.equal((await ready()).status, 200);
+    const missing = await app.pool.query(
+      'DELETE FROM _prisma_migrations WHERE id = $1 RETURNING migration_name',
+      [id],
+    );
+    const answer = await ready();
+    t.equal(answer.status, 503);
+    t.notMatch(answer.text, missing.rows[0].migration_name, 'the name is for the log');
+    t.ok(app.logs.some((line) => line.includes(missing.rows[0].migration_name)));
+  });
+});
+
+t.test('while it shuts down it is not ready, and what has begun is finished', async (t) => {
+  const app = await createTestApp({ WORKER_ENABLED: 'false' });
+  const { token } = await createUser(app);
+  const port = await listen(app.app);
+  const waiting = await rawConnection(port);
+  waiting.send('GET /health/ready HTTP/1.1\r\nHost: x\r\n');
+  const client = await app.pool.connect();
+  await client.query('BEGIN; LOCK TABLE users IN ACCESS EXCLUSIVE MODE');
+  const busy = await rawConnection(port);
+  busy.send(`GET /auth/me/ HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${token}\r\n\r\n`);
+  const idle = await rawConnection(port);
+  idle.send('GET /health/live HTTP/1.1\r\nHost: x\r\n\r\n');
+  t.equal((await idle.answer()).status, 200);
+
+  const closed = app.close();
+  waiting.send('\r\n');
+  const ready = await waiting.answer();
+  t.equal(ready.status, 503);
+  t.strictSame(ready.body, { status: 'unavailable' });
+  t.equal(ready.headers.connection, 'close');
+  await t.rejects(rawConnection(port), 'no new connection is accepted');
+  await client.query('ROLLBACK');
+  client.release();
+  const finished = await busy.answer();
+  t.equal(finished.status, 200);
+  t.equal(finished.headers.connection, 'close');
+  await closed;
+});
+
+t.test('metrics are Prometheus text, by route pattern', async (t) => {
+  const app = await createTestApp({ WORKER_ENABLED: 'false' });
+  t.teardown(app.close);
+  const { token, username } = await createUser(app);
+  const session = '3f1ab0e2-5b1f-4e0e-9a59-0d4a1b2c3d4e';
+  await app.call('GET', '/auth/me/', { token });
+  await app.call('GET', '/auth/me', { token });
+  await app.call('DELETE', `/auth/sessions/${session}/`, { token });
+  await app.call('GET', '/auth/nothing/');
+  await app.call('PUT', '/auth/me/');
+  const { status, headers, text } = await app.call('GET', '/metrics');
+  t.equal(status, 200);
+  t.match(headers['content-type'], /^text\/plain; version=0\.0\.4/);
+  const count = (labels: string) =>
+    Number(new RegExp(`^http_request_duration_seconds_count\\{${labels}\\} (\\d+)$`, 'm').exec(text)?.[1]);
+  t.equal(count('method="GET",route="/auth/me/",status="200"'), 2);
+  t.equal(count('method="DELETE",route="/auth/sessions/:session_id/",status="404"'), 1);
+  t.equal(count('method="GET",route="unknown",status="404"'), 1);
+  t.equal(count('method="PUT",route="unknown",status="405"'), 1);
+  for (const line of text.trim().split('\n')) {
+    t.match(line, /^(?:# (?:HELP|TYPE) [a-z_]+ .+|[a-z_]+(?:\{.*\})? (?:[0-9.e+-]+|NaN|[+-]Inf))$/);
+  }
+  t.match(text, /^process_cpu_seconds_total /m);
+  t.match(text, /^nodejs_eventloop_lag_seconds /m);
+  t.match(text, /^database_connections\{state="total"\} \d+$/m);
+  for (const secret of [session, username, token]) t.notMatch(text, secret);
+});

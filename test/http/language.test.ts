@@ -1,0 +1,150 @@
+import t from 'tap';
+import { createTestApp, createUser, password } from '../support/app.ts';
+
+t.test('language', async (t) => {
+  const app = await createTestApp();
+  t.teardown(app.close);
+  const ask = (header: string | undefined, path = '/auth/me/') =>
+    app.call('GET', path, { headers: header === undefined ? {} : { 'accept-language': header } });
+  const texts = { ko: '로그인이 필요합니다.', en: 'Authentication credentials were not provided.' };
+
+  t.test('Accept-Language is negotiated with quality values; who prefers neither gets Korean', async (t) => {
+    const cases: [string | undefined, 'ko' | 'en'][] = [
+      [undefined, 'ko'],
+      ['', 'ko'],
+      ['ko', 'ko'],
+      ['ko-KR', 'ko'],
+      ['ko-KR,ko;q=0.9,en-US;q=0.8,en;q=0.7', 'ko'],
+      ['en', 'en'],
+      ['EN', 'en'],
+      ['en-US', 'en'],
+      ['en-gb', 'en'],
+      ['en-US,en;q=0.9,ko;q=0.8', 'en'],
+      ['en-US;q=0.5, ko-KR;q=0.9', 'ko'],
+      ['ko;q=0.3,en;q=0.4', 'en'],
+      ['ko, en', 'ko'],
+      ['en, ko', 'en'],
+      ['en;q=0.001', 'en'],
+      ['ja', 'ko'],
+      ['ja,fr;q=0.5', 'ko'],
+      ['ja,en;q=0.5', 'en'],
+      ['ja,en;q=0.2,ko;q=0.1', 'en'],
+      ['*', 'ko'],
+      ['ja,*;q=0.5', 'ko'],
+      ['en,*;q=0.5', 'en'],
+      ['ko;q=0', 'ko'],
+      ['en;q=0', 'ko'],
+      ['ko;q=0,en', 'en'],
+      ['ko;q=0,*', 'en'],
+      ['en;q=0,*', 'ko'],
+      ['ko;q=0,en;q=0', 'ko'],
+      ['en-US;q=0,en', 'en'],
+      [' en ; q=1 ', 'en'],
+      ['english', 'ko'],
+      ['enx', 'ko'],
+      ['korean,en', 'en'],
+    ];
+    for (const [header, language] of cases) {
+      const answer = await ask(header);
+      t.equal(answer.body.message, texts[language], `${header}`);
+      t.equal(answer.body.data.detail, texts[language]);
+      t.equal(answer.headers['content-language'], language);
+      t.equal(answer.status, 401);
+      t.equal(answer.body.data.code, 'not_authenticated');
+    }
+  });
+
+  t.test('a header that nobody can read is as good as none', async (t) => {
+    const garbage = [
+      ';',
+      ',',
+      ';;;,,,',
+      'q=1',
+      '=',
+      '-',
+      'en-',
+      ';q=1',
+      'ko;q=x',
+      'en;q=',
+      '한국어',
+      '\u00ff',
+      '../../etc',
+      'a'.repeat(8_000),
+      'a-'.repeat(4_000),
+      'en;q=0.5,'.repeat(800),
+      ' '.repeat(8_000),
+    ];
+    for (const header of garbage) {
+      const started = performance.now();
+      const answer = await ask(header);
+      t.equal(answer.status, 401);
+      t.ok(['ko', 'en'].includes(String(answer.headers['content-language'])));
+      t.ok(performance.now() - started < 500);
+    }
+    t.equal((await ask('한국어')).headers['content-language'], 'ko');
+    t.equal((await ask(';;;,,,')).headers['content-language'], 'ko');
+  });
+
+  t.test('every answer says its language and that it depends on the header', async (t) => {
+    const { token } = await createUser(app);
+    const headers = { 'accept-language': 'en' };
+    const answers = [
+      await app.call('GET', '/auth/me/', { token, headers }),
+      await app.call('POST', '/auth/login/', { body: {}, headers }),
+      await app.call('POST', '/auth/login/', { body: { username: 'nobody', password }, headers }),
+      await app.call('GET', '/nothing', { headers }),
+      await app.call('PUT', '/auth/me/', { headers }),
+      await app.call('POST', '/auth/login/', {
+        body: '{',
+        headers: { ...headers, 'content-type': 'application/json' },
+      }),
+    ];
+    t.strictSame(
+      answers.map(({ status }) => status),
+      [200, 400, 401, 404, 405, 400],
+    );
+    for (const answer of answers) {
+      t.equal(answer.headers['content-language'], 'en');
+      t.match(answer.headers.vary, /\bAccept-Language\b/);
+      t.notMatch(answer.body.message, /[가-힣]/);
+    }
+  });
+
+  t.test('nothing in data but texts depends on it', async (t) => {
+    const { token } = await createUser(app);
+    const both = async (method: string, path: string, options = {}) => {
+      const answers = [];
+      for (const language of ['ko', 'en']) {
+        answers.push(await app.call(method, path, { ...options, headers: { 'accept-language': language } }));
+      }
+      const [korean, english] = answers;
+      t.not(korean?.body.message, english?.body.message);
+      t.equal(korean?.status, english?.status);
+      return [korean?.body.data, english?.body.data];
+    };
+    const [mine, same] = await both('GET', '/auth/me/', { token });
+    t.strictSame(mine, same);
+    for (const [method, path, options] of [
+      ['GET', '/auth/nothing/', {}],
+      ['GET', '/auth/login/', {}],
+      ['GET', '/auth/me/', { token: 'x' }],
+      ['POST', '/auth/signup/', { body: { username: 'x' } }],
+    ] as const) {
+      const [korean, english] = await both(method, path, options);
+      t.equal(korean.code, english.code);
+      t.strictSame(Object.keys(korean), Object.keys(english));
+      t.strictSame(Object.keys(korean.fields ?? {}), Object.keys(english.fields ?? {}));
+      t.strictSame(korean.reason, english.reason);
+    }
+  });
+});
+
+t.test('Vary names the language next to the origin where CORS is on', async (t) => {
+  const app = await createTestApp({ CORS_ORIGINS: 'https://app.example.com', WORKER_ENABLED: 'false' });
+  t.teardown(app.close);
+  for (const origin of ['https://app.example.com', 'https://other.example.com', undefined]) {
+    const answer = await app.call('GET', '/auth/me/', { headers: origin === undefined ? {} : { origin } });
+    const vary = String(answer.headers.vary).toLowerCase().split(/, */).sort();
+    t.strictSame(vary, ['accept-language', 'origin']);
+  }
+});

@@ -1,0 +1,118 @@
+import t from 'tap';
+import { createTestApp } from '../support/app.ts';
+import { createPost } from '../support/stores.ts';
+import { act, openTwoShops, type Shop, send } from './shops.ts';
+
+const app = await createTestApp();
+t.teardown(app.close);
+
+/** Logs in in English, which the account's mails then are in. */
+async function preferEnglish({ username, password }: Shop) {
+  const headers = { 'accept-language': 'en' };
+  await app.call('POST', '/auth/login/', { body: { username, password }, headers });
+}
+
+/** Mails about requests that an owner got. */
+const mailsTo = (shop: Shop) =>
+  app.mails.sent.filter(({ to, text }) => to === shop.email && text.includes('/notifications'));
+
+t.test('the receiver of a request gets a mail with its message and a link', async (t) => {
+  const { sender, receiver, post } = await openTwoShops(app);
+  await send(app, sender, post);
+  const mail = await app.mails.next(receiver.email, 1);
+  t.equal(mail.subject, '[두레] 두레 베이커리에서 제휴를 요청했어요');
+  t.match(mail.text, '김두레님');
+  t.match(mail.text, '주말 공동 할인');
+  t.match(mail.text, '함께 해요!');
+  t.match(mail.text, 'https://app.example.com/notifications');
+  await app.mails.settled();
+  t.equal(mailsTo(receiver).length, 1);
+  t.equal(mailsTo(sender).length, 0);
+});
+
+t.test('the sender gets a mail when it is accepted or declined', async (t) => {
+  const { sender, receiver, post } = await openTwoShops(app);
+  await act(app, receiver, await send(app, sender, post), 'decline');
+  const declined = await app.mails.next(sender.email, 1);
+  t.equal(declined.subject, '[두레] 햇살카페에서 제휴 요청을 거절했어요');
+  await act(app, receiver, await send(app, sender, post), 'accept');
+  const accepted = await app.mails.next(sender.email, 2);
+  t.equal(accepted.subject, '[두레] 햇살카페에서 제휴 요청을 수락했어요');
+  t.match(accepted.text, 'https://app.example.com/notifications');
+});
+
+t.test("mails are in the recipient's language and not in that of who causes them", async (t) => {
+  const { sender, receiver, post } = await openTwoShops(app);
+  await preferEnglish(receiver);
+  const id = await send(app, sender, post);
+  t.equal((await app.mails.next(receiver.email, 1)).subject, '두레 베이커리 sent you a partnership request');
+  await app.call('POST', `/api/v1/notifications/partner-request/${id}/accept/`, {
+    token: receiver.token,
+    headers: { 'accept-language': 'en' },
+  });
+  t.equal((await app.mails.next(sender.email, 1)).subject, '[두레] 햇살카페에서 제휴 요청을 수락했어요');
+});
+
+t.test('a withdrawal and a refused request send nothing', async (t) => {
+  const { sender, receiver, post } = await openTwoShops(app);
+  const id = await send(app, sender, post);
+  await app.mails.next(receiver.email, 1);
+  await act(app, sender, id, 'withdraw');
+  await act(app, receiver, id, 'accept');
+  await act(app, sender, id, 'decline');
+  await app.mails.settled();
+  t.equal(mailsTo(receiver).length, 1);
+  t.equal(mailsTo(sender).length, 0);
+});
+
+t.test('the queue holds ids and nothing that anybody wrote', async (t) => {
+  const { sender, receiver, post } = await openTwoShops(app);
+  await app.pool.query(`CREATE TABLE queued AS SELECT ''::text AS payload WITH NO DATA;
+    CREATE FUNCTION keep_payload() RETURNS trigger LANGUAGE plpgsql AS $$
+    BEGIN INSERT INTO queued VALUES (NEW.payload::text); RETURN NEW; END $$;
+    CREATE TRIGGER keep_payload AFTER INSERT ON graphile_worker._private_jobs
+      FOR EACH ROW EXECUTE FUNCTION keep_payload()`);
+  const id = await send(app, sender, post);
+  await act(app, receiver, id, 'accept');
+  const { rows } = await app.pool.query('SELECT payload FROM queued');
+  t.strictSame(
+    rows.map(({ payload }) => {
+      const { idempotency_key, ...rest } = JSON.parse(payload);
+      t.type(idempotency_key, 'string');
+      return rest;
+    }),
+    [
+      { kind: 'partner_request_received', request_id: id },
+      { kind: 'partner_request_accepted', request_id: id },
+    ],
+  );
+});
+
+t.test('what is gone when its mail would be sent sends none', async (t) => {
+  const offline = await createTestApp({ WORKER_ENABLED: 'false' });
+  t.teardown(offline.close);
+  const one = await openTwoShops(offline);
+  await send(offline, one.sender, one.post);
+  await offline.call('DELETE', `/api/v1/posts/${one.post.id}/`, { token: one.receiver.token });
+  const two = await openTwoShops(offline);
+  await act(offline, two.receiver, await send(offline, two.sender, two.post), 'accept');
+  const other = await createPost(offline, two.sender.token);
+  await send(offline, two.receiver, other);
+  const body = { password: two.sender.password };
+  await offline.call('DELETE', '/auth/me/', { token: two.sender.token, body });
+  const kept = await openTwoShops(offline);
+  await send(offline, kept.sender, kept.post);
+
+  const online = await createTestApp({}, { databaseUrl: offline.url });
+  t.teardown(online.close);
+  await online.mails.next(kept.receiver.email, 1);
+  await online.mails.settled();
+  const about = online.mails.sent.filter(({ text }) => text.includes('/notifications'));
+  t.strictSame(
+    about.map(({ to }) => to).sort(),
+    [kept.receiver.email, two.receiver.email].sort(),
+    'the post of the first and the sender of the second are gone, but not who received it',
+  );
+  const { rows } = await online.pool.query('SELECT * FROM failed_mails');
+  t.strictSame(rows, []);
+});

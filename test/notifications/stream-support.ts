@@ -1,0 +1,165 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Test } from 'tap';
+import { type Answer, createTestApp, createUser, type TestApp } from '../support/app.ts';
+import { act, ask } from './shops.ts';
+
+export const streamPath = '/api/v1/notifications/stream/';
+
+/** One event of a stream, with its data parsed. */
+export interface StreamEvent {
+  event: string;
+  id: string | undefined;
+  // biome-ignore lint/suspicious/noExplicitAny: what an event holds is what the tests find out
+  data: any;
+  /** When it arrived, in milliseconds of the process. */
+  at: number;
+}
+
+export interface TestStream {
+  status: number;
+  headers: Headers;
+  /** Everything that came up to now. */
+  events: StreamEvent[];
+  comments: string[];
+  /** Ids of the notifications that came up to now. */
+  ids(): number[];
+  /** Waits until something came. @throws after `limit` milliseconds without it, or when the stream ends before */
+  until(came: () => boolean, limit?: number): Promise<void>;
+  /** Resolves when the server ended the stream. */
+  ended: Promise<void>;
+  hasEnded(): boolean;
+  /** Drops the connection. */
+  drop(): void;
+}
+
+/** Opens a stream over a real socket, until the test ends. The app must listen. */
+export async function openStream(
+  t: Test,
+  { app }: Pick<TestApp, 'app'>,
+  token: string,
+  headers: Record<string, string> = {},
+): Promise<TestStream> {
+  const dropping = new AbortController();
+  t.teardown(() => dropping.abort());
+  const response = await fetch(`${app.listeningOrigin}${streamPath}`, {
+    headers: { authorization: `Bearer ${token}`, ...headers },
+    signal: dropping.signal,
+  });
+  const events: StreamEvent[] = [];
+  const comments: string[] = [];
+  let hasEnded = false;
+  const ended = read(response, events, comments).finally(() => {
+    hasEnded = true;
+  });
+  return {
+    status: response.status,
+    headers: response.headers,
+    events,
+    comments,
+    ids: () => events.flatMap(({ event, data }) => (event === 'notification' ? [data.id] : [])),
+    async until(came, limit = 10_000) {
+      for (const deadline = Date.now() + limit; !came(); await sleep(5)) {
+        if (hasEnded && !came()) throw new Error(`the stream ended: ${JSON.stringify(events)}`);
+        if (Date.now() > deadline)
+          throw new Error(`it did not come: ${JSON.stringify(events).slice(-2_000)}`);
+      }
+    },
+    ended,
+    hasEnded: () => hasEnded,
+    drop: () => dropping.abort(),
+  };
+}
+
+/** Reads blocks as section 9.2.6 of the HTML standard says. */
+async function read({ body }: Response, events: StreamEvent[], comments: string[]): Promise<void> {
+  const decoder = new TextDecoder();
+  let text = '';
+  try {
+    for await (const chunk of body ?? []) {
+      text += decoder.decode(chunk, { stream: true });
+      const blocks = text.split('\n\n');
+      text = blocks.pop() ?? '';
+      for (const block of blocks) readBlock(block, events, comments);
+    }
+  } catch {
+    // The connection was dropped, by either side.
+  }
+}
+
+function readBlock(block: string, events: StreamEvent[], comments: string[]): void {
+  const fields = new Map<string, string>();
+  for (const line of block.split('\n')) {
+    const colon = line.indexOf(':');
+    if (colon === 0) comments.push(line.slice(1).trim());
+    else fields.set(line.slice(0, colon), line.slice(colon + 1).trimStart());
+  }
+  const data = fields.get('data');
+  if (data === undefined) return;
+  events.push({
+    event: fields.get('event') ?? '',
+    id: fields.get('id'),
+    data: JSON.parse(data),
+    at: Date.now(),
+  });
+}
+
+/** A store and a post of it, as rows. */
+async function insertStore({ pool }: Pick<TestApp, 'pool'>, ownerId: number, name: string) {
+  const { rows } = await pool.query<{ store_id: number; post_id: number }>(
+    `WITH store AS (
+       INSERT INTO stores (owner_id, name) VALUES ($1, $2) RETURNING id
+     ), link AS (
+       INSERT INTO store_category_links (store_id, category_id, position) SELECT id, 1, 1 FROM store
+     )
+     INSERT INTO posts (store_id, title, content, images)
+     SELECT id, '주말 공동 할인', '함께할 가게를 찾습니다.', '{https://cdn.example.com/1.jpg}' FROM store
+     RETURNING store_id, id AS post_id`,
+    [ownerId, name],
+  );
+  const [row] = rows;
+  if (row === undefined) throw new Error('no store');
+  return row;
+}
+
+/** A user who is told, and another one who gives reason to. */
+export async function createPair(app: TestApp) {
+  const receiver = await createUser(app);
+  const sender = await createUser(app);
+  const { post_id } = await insertStore(app, receiver.id, '햇살카페');
+  await insertStore(app, sender.id, '두레 베이커리');
+  let pending: number | undefined;
+  return {
+    receiver,
+    /** Tells the receiver as often: by requests to the receiver's post, and by withdrawing them. */
+    async tell(times = 1, through: TestApp = app): Promise<void> {
+      for (let told = 0; told < times; told++) {
+        if (pending === undefined) pending = (await mustSucceed(ask(through, sender, { id: post_id }))).id;
+        else pending = void (await mustSucceed(act(through, sender, pending, 'withdraw')));
+      }
+    },
+  };
+}
+
+async function mustSucceed(answer: Promise<Answer>) {
+  const { status, text, body } = await answer;
+  if (status >= 300) throw new Error(text);
+  return body.data;
+}
+
+/** Ids of a user's notifications, oldest first. */
+export async function storedIds({ pool }: Pick<TestApp, 'pool'>, userId: number): Promise<number[]> {
+  const { rows } = await pool.query('SELECT id::int FROM notifications WHERE user_id = $1 ORDER BY id', [
+    userId,
+  ]);
+  return rows.map(({ id }) => id);
+}
+
+/** An app that listens. */
+export async function createListeningApp(
+  overrides: Parameters<typeof createTestApp>[0],
+  options: Parameters<typeof createTestApp>[1] = {},
+): Promise<TestApp> {
+  const app = await createTestApp(overrides, options);
+  await app.app.listen({ host: '127.0.0.1', port: 0 });
+  return app;
+}

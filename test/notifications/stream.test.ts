@@ -1,0 +1,189 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import t from 'tap';
+import { notificationsOf } from './shops.ts';
+import { createListeningApp, createPair, openStream, storedIds, streamPath } from './stream-support.ts';
+
+const environment = { CORS_ORIGINS: 'https://app.example.com' };
+const here = await createListeningApp(environment);
+const there = await createListeningApp(environment, {
+  databaseUrl: here.url,
+  streamTimes: { heartbeat: 100 },
+});
+t.teardown(async () => {
+  await there.close();
+  await here.close();
+});
+
+t.test('a notification reaches a client of another instance in less than a second', async (t) => {
+  const { receiver, tell } = await createPair(here);
+  const stream = await openStream(t, there, receiver.token);
+  await stream.until(() => stream.events.length === 1);
+  t.match(stream.events[0], { event: 'unread_count', data: { unread_count: 0 } });
+  await tell();
+  const committedAt = Date.now();
+  await stream.until(() => stream.events.length === 3);
+  const [, notification, count] = stream.events;
+  t.ok((notification?.at ?? 0) - committedAt < 1_000);
+  const { items } = await notificationsOf(here, receiver);
+  t.match(notification, { event: 'notification', id: String(items[0].id) });
+  t.strictSame(notification?.data, items[0], 'exactly as it is listed');
+  t.match(count, { event: 'unread_count', id: undefined, data: { unread_count: 1 } });
+});
+
+t.test('the answer has the headers of a stream and those of every answer', async (t) => {
+  const { receiver } = await createPair(here);
+  const stream = await openStream(t, here, receiver.token, {
+    'x-request-id': 'mine',
+    origin: 'https://app.example.com',
+  });
+  t.equal(stream.status, 200);
+  t.match(Object.fromEntries(stream.headers), {
+    'content-type': 'text/event-stream; charset=utf-8',
+    'cache-control': 'private, no-cache, no-transform',
+    'x-accel-buffering': 'no',
+    'content-language': 'ko',
+    'x-request-id': 'mine',
+    'x-content-type-options': 'nosniff',
+    'content-security-policy': /frame-ancestors 'none'/,
+    'access-control-allow-origin': 'https://app.example.com',
+    vary: /Accept-Language.*Origin/,
+  });
+});
+
+t.test('notifications are in the language of the request', async (t) => {
+  const { receiver, tell } = await createPair(here);
+  const korean = await openStream(t, here, receiver.token);
+  const english = await openStream(t, here, receiver.token, { 'accept-language': 'en-GB' });
+  t.equal(english.headers.get('content-language'), 'en');
+  await tell();
+  await Promise.all([korean, english].map((stream) => stream.until(() => stream.events.length === 3)));
+  t.equal(
+    english.events[1]?.data.message,
+    '두레 베이커리 sent you a partnership request for “주말 공동 할인”.',
+  );
+  t.match(korean.events[1]?.data.message, /제휴를 요청했습니다/);
+});
+
+t.test('what was read on one instance lowers the count on the other', async (t) => {
+  const { receiver, tell } = await createPair(here);
+  await tell(2);
+  const stream = await openStream(t, there, receiver.token);
+  await stream.until(() => stream.events.length === 1);
+  const body = { ids: (await storedIds(here, receiver.id)).slice(0, 1) };
+  await here.call('POST', '/api/v1/notifications/mark-read/', { token: receiver.token, body });
+  await stream.until(() => stream.events.length === 2, 1_000);
+  t.match(stream.events, [
+    { event: 'unread_count', data: { unread_count: 2 } },
+    { event: 'unread_count', data: { unread_count: 1 } },
+  ]);
+});
+
+t.test('without Last-Event-ID a stream begins with what comes from then on', async (t) => {
+  const { receiver, tell } = await createPair(here);
+  await tell(3);
+  const stream = await openStream(t, here, receiver.token);
+  await tell(1);
+  await stream.until(() => stream.ids().length === 1);
+  t.strictSame(stream.ids(), (await storedIds(here, receiver.id)).slice(3));
+});
+
+t.test('a client resumes with all that it missed, once and in order', async (t) => {
+  const { receiver, tell } = await createPair(here);
+  const before = await openStream(t, here, receiver.token);
+  await tell(2);
+  await before.until(() => before.ids().length === 2);
+  before.drop();
+  await tell(60);
+  const lastId = String(before.ids().at(-1));
+  const after = await openStream(t, there, receiver.token, { 'last-event-id': lastId });
+  await tell(2);
+  await after.until(() => after.ids().length >= 62 && after.events.at(-1)?.data.unread_count === 64);
+  t.strictSame([...before.ids(), ...after.ids()], await storedIds(here, receiver.id));
+  t.match(after.events[0], { event: 'unread_count', id: lastId }, 'a break right now would lose nothing');
+});
+
+t.test('nothing is lost or repeated while clients connect', async (t) => {
+  const { receiver, tell } = await createPair(here);
+  await tell(1);
+  const [first = 0] = await storedIds(here, receiver.id);
+  const burst = tell(50, there);
+  const streams = [];
+  for (let opened = 0; opened < 10; opened++) {
+    const instance = opened % 2 === 0 ? here : there;
+    streams.push(await openStream(t, instance, receiver.token, { 'last-event-id': String(first) }));
+  }
+  await burst;
+  const expected = (await storedIds(here, receiver.id)).slice(1);
+  t.equal(expected.length, 50);
+  for (const stream of streams) {
+    await stream.until(() => stream.ids().length >= 50 && stream.events.at(-1)?.data.unread_count === 51);
+    t.strictSame(stream.ids(), expected);
+    stream.drop();
+  }
+});
+
+t.test('a client that never got a notification resumes where its stream began', async (t) => {
+  const { receiver, tell } = await createPair(here);
+  await tell(1);
+  const before = await openStream(t, here, receiver.token);
+  await before.until(() => before.events.length === 1);
+  before.drop();
+  await tell(2);
+  const after = await openStream(t, here, receiver.token, { 'last-event-id': before.events[0]?.id ?? '' });
+  await after.until(() => after.ids().length === 2);
+  t.strictSame(after.ids(), (await storedIds(here, receiver.id)).slice(1));
+});
+
+t.test('an id beyond the newest counts as the newest, so that nothing is held back', async (t) => {
+  const { receiver, tell } = await createPair(here);
+  await tell(1);
+  for (const lastId of ['', '99999999999999999999']) {
+    const stream = await openStream(t, here, receiver.token, { 'last-event-id': lastId });
+    await tell(1);
+    await stream.until(() => stream.ids().length === 1);
+    t.strictSame(stream.ids(), (await storedIds(here, receiver.id)).slice(-1));
+    stream.drop();
+  }
+});
+
+t.test('a client hears that the connection is alive', async (t) => {
+  const { receiver } = await createPair(here);
+  const stream = await openStream(t, there, receiver.token);
+  await stream.until(() => stream.comments.length >= 3, 2_000);
+  t.equal(stream.comments[0], 'heartbeat');
+  t.equal(stream.events.length, 1, 'which is no event');
+});
+
+t.test('what is wrong before the stream begins is answered in the envelope', async (t) => {
+  const { receiver } = await createPair(here);
+  const none = await here.call('GET', streamPath);
+  t.match(none, { status: 401, body: { success: false, data: { code: 'not_authenticated' } } });
+  const invalid = await here.call('GET', streamPath, { token: 'abc' });
+  t.match(invalid, { status: 401, body: { data: { code: 'token_not_valid', reason: 'malformed' } } });
+  const headers = { 'last-event-id': 'the last one' };
+  const unreadable = await here.call('GET', streamPath, { token: receiver.token, headers });
+  t.match(unreadable, { status: 400, body: { data: { code: 'validation_error' } } });
+  t.strictSame(Object.keys(unreadable.body.data.fields), ['last-event-id']);
+});
+
+t.test('HEAD answers with the headers and opens no stream', async (t) => {
+  const { receiver } = await createPair(here);
+  const head = await here.call('HEAD', streamPath, { token: receiver.token });
+  t.equal(head.status, 200);
+  t.equal(head.headers['content-type'], 'text/event-stream; charset=utf-8');
+  t.equal(head.text, '');
+});
+
+t.test('the metrics tell how many streams are open', async (t) => {
+  const { receiver } = await createPair(here);
+  const open = async () =>
+    /^notification_streams (\d+)$/m.exec((await here.call('GET', '/metrics')).text)?.[1];
+  const becomes = async (count: string) => {
+    for (let waited = 0; waited < 1_000 && (await open()) !== count; waited += 20) await sleep(20);
+    t.equal(await open(), count);
+  };
+  const streams = [await openStream(t, here, receiver.token), await openStream(t, here, receiver.token)];
+  await becomes('2');
+  for (const stream of streams) stream.drop();
+  await becomes('0');
+});

@@ -1,0 +1,72 @@
+import { once } from 'node:events';
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
+
+/** A way to a database that a test can cut. */
+export interface DatabaseProxy {
+  url: string;
+  /** Ends every connection and refuses new ones, as a server that went down does. */
+  cut(): Promise<void>;
+  /** Accepts connections and never says anything, as a server that hangs does. */
+  freeze(): void;
+  /** Lets everything through again. */
+  restore(): Promise<void>;
+  close(): Promise<void>;
+}
+
+/**
+ * Puts a proxy in front of a database server.
+ *
+ * @param url of a database; the proxy's `url` is the same database by way of it
+ */
+export async function createDatabaseProxy(url: string): Promise<DatabaseProxy> {
+  const target = new URL(url);
+  const sockets = new Set<Socket>();
+  let frozen = false;
+  const server = createServer((client) => {
+    track(client);
+    if (frozen) return;
+    const upstream = connect({ host: target.hostname, port: Number(target.port || 5432) });
+    track(upstream);
+    client.pipe(upstream).pipe(client);
+    client.on('close', () => upstream.destroy());
+    upstream.on('close', () => client.destroy());
+  });
+
+  function track(socket: Socket): void {
+    sockets.add(socket);
+    socket.on('error', () => undefined);
+    socket.on('close', () => sockets.delete(socket));
+  }
+
+  async function listen(port: number): Promise<void> {
+    server.listen(port, '127.0.0.1');
+    await once(server, 'listening');
+  }
+
+  async function cut(): Promise<void> {
+    if (!server.listening) return;
+    const closed = once(server, 'close');
+    server.close();
+    for (const socket of sockets) socket.destroy();
+    await closed;
+  }
+
+  await listen(0);
+  const { port } = server.address() as AddressInfo;
+  const proxied = new URL(url);
+  proxied.host = `127.0.0.1:${port}`;
+  return {
+    url: proxied.href,
+    cut,
+    freeze() {
+      frozen = true;
+      for (const socket of sockets) socket.unpipe().pause();
+    },
+    async restore() {
+      frozen = false;
+      for (const socket of sockets) socket.destroy();
+      if (!server.listening) await listen(port);
+    },
+    close: cut,
+  };
+}

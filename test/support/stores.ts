@@ -1,0 +1,55 @@
+import type { TestApp } from './app.ts';
+
+/** A store, as answers hold it. */
+export interface TestStore {
+  id: number;
+  name: string;
+  store_categories: { id: number; name: string }[];
+  description: string;
+  address: string;
+  phone_number: string;
+  business_hours: string;
+  created_at: string;
+  updated_at: string;
+}
+
+/** A post, as answers hold it. */
+export interface TestPost {
+  id: number;
+  title: string;
+  thumbnail: string;
+  content: string;
+  images: string[];
+  store: Pick<TestStore, 'id' | 'name' | 'store_categories'>;
+  created_at: string;
+  updated_at: string;
+}
+
+/** Registers the store of a user. */
+export async function createStore(
+  { call }: Pick<TestApp, 'call'>,
+  token: string,
+  fields: Record<string, unknown> = {},
+): Promise<TestStore> {
+  const body = { name: '두레 카페', category_ids: [1], ...fields };
+  const answer = await call('POST', '/api/v1/stores/', { token, body });
+  if (answer.status !== 201) throw new Error(`the store was not registered: ${answer.text}`);
+  return answer.body.data;
+}
+
+/** Writes a post of a user who has a store. */
+export async function createPost(
+  { call }: Pick<TestApp, 'call'>,
+  token: string,
+  fields: Record<string, unknown> = {},
+): Promise<TestPost> {
+  const body = {
+    title: '같이 팝업 열 가게를 찾아요',
+    content: '주말 이틀 동안 함께할 이웃 가게를 찾습니다.',
+    images: ['https://cdn.example.com/popup.jpg'],
+    ...fields,
+  };
+  const answer = await call('POST', '/api/v1/posts/', { token, body });
+  if (answer.status !== 201) throw new Error(`the post was not written: ${answer.text}`);
+  return answer.body.data;
+}
