@@ -1,13 +1,16 @@
-import { createHmac, randomBytes } from 'node:crypto';
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { isIP } from 'node:net';
 import { availableParallelism } from 'node:os';
-import { join, resolve } from 'node:path';
+import { resolve } from 'node:path';
 import { type Static, Type } from '@sinclair/typebox';
 import { envSchema } from 'env-schema';
+import { readSecrets } from './secrets.ts';
+
+export type { Secret } from './secrets.ts';
 
 const duration = (value: string) => Type.String({ default: value, pattern: '^[0-9]{1,9}(ms|s|m|h|d)$' });
 const flag = (options: { default?: boolean } = {}) => Type.Boolean(options);
+const oneOf = <const Value extends string>(values: readonly Value[], value: Value) =>
+  Type.Unsafe<Value>({ type: 'string', enum: values, default: value });
 
 const Environment = Type.Object({
   NODE_ENV: Type.String({ default: 'development' }),
@@ -26,9 +29,7 @@ const Environment = Type.Object({
   EMAIL_COOLDOWN: duration('60s'),
   VERIFICATION_TOKEN_TTL: duration('30m'),
   PASSWORD_RESET_TTL: duration('1h'),
-  EMAIL_VERIFICATION: Type.Union([Type.Literal('optional'), Type.Literal('required')], {
-    default: 'optional',
-  }),
+  EMAIL_VERIFICATION: oneOf(['optional', 'required'], 'optional'),
   PASSWORD_MIN_LENGTH: Type.Integer({ default: 8, minimum: 8, maximum: 64 }),
   ARGON2_MEMORY_KIB: Type.Integer({ default: 19456, minimum: 1024, maximum: 4194304 }),
   ARGON2_TIME_COST: Type.Integer({ default: 2, minimum: 1, maximum: 100 }),
@@ -44,20 +45,11 @@ const Environment = Type.Object({
   WORKER_ENABLED: flag({ default: true }),
   DOCS_ENABLED: Type.Optional(flag()),
   MIGRATE_ON_START: Type.Optional(flag()),
-  LOG_LEVEL: Type.Union(
-    ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'].map((level) => Type.Literal(level)),
-    { default: 'info' },
-  ),
+  LOG_LEVEL: oneOf(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'], 'info'),
   OTEL_EXPORTER_OTLP_ENDPOINT: Type.Optional(Type.String()),
 });
 
 type Environment = Static<typeof Environment>;
-
-/** A secret with the short public name that tokens and rows carry, so that the right one is found again. */
-export interface Secret {
-  id: string;
-  key: Buffer;
-}
 
 /** Everything an operator can set, validated and converted. Durations are in seconds. */
 export type Config = ReturnType<typeof buildConfig>;
@@ -67,7 +59,8 @@ export type AppConfig = Config & { database: { url: string; directUrl: string } 
 
 /** Completes a configuration with the address of the database. */
 export function withDatabase(config: Config, url: string): AppConfig {
-  return { ...config, database: { ...config.database, url, directUrl: config.database.directUrl ?? url } };
+  const { directUrl } = config.database;
+  return deepFreeze({ ...config, database: { ...config.database, url, directUrl: directUrl ?? url } });
 }
 
 /** The configuration cannot be used; the message lists every problem, one a line. */
@@ -88,22 +81,37 @@ export function loadConfig(source: NodeJS.ProcessEnv): Config {
   // An empty value is what `compose.yaml` passes for a variable that nobody set.
   const data = Object.fromEntries(Object.entries(source).filter(([, value]) => value !== ''));
   const problems: string[] = [];
-  const environment = readEnvironment(data, problems);
-  if (environment === undefined) throw new ConfigError(problems);
-  const config = buildConfig(environment, problems);
+  const config = buildConfig(readEnvironment(data, problems), problems);
   if (problems.length > 0) throw new ConfigError(problems);
   return deepFreeze(config);
 }
 
-function readEnvironment(data: Record<string, unknown>, problems: string[]): Environment | undefined {
+function readEnvironment(data: Record<string, unknown>, problems: string[]): Environment {
+  const read = (values: Record<string, unknown>) =>
+    envSchema<Environment>({ schema: Environment, data: values, env: false });
   try {
-    return envSchema<Environment>({ schema: Environment, data, env: false });
+    return read(data);
   } catch (error) {
     const errors: unknown = error instanceof Error && 'errors' in error ? error.errors : undefined;
     if (!Array.isArray(errors)) throw error;
-    for (const { instancePath, message } of errors) problems.push(`${instancePath.slice(1)} ${message}`);
-    return undefined;
+    const failed = new Set(errors.map(({ instancePath }: AjvError) => instancePath.slice(1)));
+    problems.push(...errors.map(describeError));
+    // The rest is looked at, too: one message shall list every problem.
+    return read(Object.fromEntries(Object.entries(data).filter(([name]) => !failed.has(name))));
   }
+}
+
+interface AjvError {
+  instancePath: string;
+  keyword: string;
+  message: string;
+  params: { allowedValues?: string[] };
+}
+
+function describeError({ instancePath, keyword, message, params }: AjvError): string {
+  const name = instancePath.slice(1);
+  if (keyword === 'pattern') return `${name} must be a duration such as 500ms, 30s, 15m, 1h or 14d`;
+  return `${name} ${params.allowedValues ? `must be one of ${params.allowedValues.join(', ')}` : message}`;
 }
 
 function buildConfig(environment: Environment, problems: string[]) {
@@ -111,6 +119,7 @@ function buildConfig(environment: Environment, problems: string[]) {
   const dataDirectory = resolve(environment.DATA_DIR);
   if (production) requireInProduction(environment, problems);
   checkUrls(environment, production, problems);
+  checkDurations(environment, problems);
   const resend = environment.RESEND_API_KEY
     ? { apiKey: environment.RESEND_API_KEY, baseUrl: environment.RESEND_BASE_URL }
     : undefined;
@@ -188,6 +197,8 @@ function checkUrls(environment: Environment, production: boolean, problems: stri
       problems.push(`${name} must be a URL that starts with ${allowed.map((p) => `${p}//`).join(' or ')}`);
     } else if (name === 'FRONTEND_URL' && production && url.protocol === 'http:' && !isLoopback(url)) {
       problems.push('FRONTEND_URL must be https in production: the links in mails carry secrets');
+    } else if (name === 'FRONTEND_URL' && (url.search || url.hash)) {
+      problems.push('FRONTEND_URL must end with its path: the links in mails continue it');
     }
   }
   if (
@@ -198,45 +209,25 @@ function checkUrls(environment: Environment, production: boolean, problems: stri
   }
 }
 
+function checkDurations(environment: Environment, problems: string[]): void {
+  const lifetimes = [
+    'ACCESS_TOKEN_TTL',
+    'REFRESH_TOKEN_TTL',
+    'SESSION_MAX_AGE',
+    'EMAIL_CODE_TTL',
+    'VERIFICATION_TOKEN_TTL',
+    'PASSWORD_RESET_TTL',
+  ] as const;
+  for (const name of [...lifetimes, 'REFRESH_REUSE_GRACE', 'EMAIL_COOLDOWN'] as const) {
+    if (seconds(environment[name]) > longestDuration) problems.push(`${name} must be at most 3650d`);
+  }
+  for (const name of lifetimes) {
+    if (seconds(environment[name]) === 0) problems.push(`${name} must be longer than nothing`);
+  }
+}
+
 function isLoopback(url: URL): boolean {
   return ['localhost', '127.0.0.1', '[::1]'].includes(url.hostname);
-}
-
-function readSecrets(
-  value: string | undefined,
-  production: boolean,
-  dataDirectory: string,
-  problems: string[],
-): [Secret, ...Secret[]] {
-  const generated = value === undefined && !production;
-  const texts = (generated ? generatedSecret(dataDirectory) : (value ?? '')).split(',').map((s) => s.trim());
-  const secrets = texts.map((text) => Buffer.from(text));
-  const weak = secrets.some((key) => key.length < 32 || new Set(key).size < 8);
-  if (value !== undefined && weak) {
-    problems.push(
-      'JWT_SECRET must hold secrets of at least 32 random bytes each, for example `openssl rand -base64 48`',
-    );
-  }
-  const [first = Buffer.alloc(0), ...others] = secrets;
-  return [toSecret(first), ...others.map(toSecret)];
-}
-
-function toSecret(key: Buffer): Secret {
-  const id = createHmac('sha256', key).update('dure key id').digest('base64url').slice(0, 10);
-  return { id, key };
-}
-
-/** The secret that a developer's machine makes for itself and keeps, so that logins survive a restart. */
-function generatedSecret(dataDirectory: string): string {
-  mkdirSync(dataDirectory, { recursive: true, mode: 0o700 });
-  const path = join(dataDirectory, 'jwt-secret');
-  try {
-    // `wx`: of two processes that start together one writes, and both read the same secret.
-    writeFileSync(path, randomBytes(48).toString('base64url'), { mode: 0o600, flag: 'wx' });
-  } catch (error) {
-    if (!(error instanceof Error && 'code' in error && error.code === 'EEXIST')) throw error;
-  }
-  return readFileSync(path, 'utf8').trim();
 }
 
 function readOrigins(value: string, problems: string[]): string[] {
@@ -253,12 +244,12 @@ function readTrustProxy(value: string, problems: string[]): string[] | false {
   if (value === 'false') return false;
   const proxies = splitList(value);
   for (const proxy of proxies) {
-    const [address = '', bits] = proxy.split('/');
+    const [address = '', bits, ...rest] = proxy.split('/');
     const family = isIP(address);
     const named = ['loopback', 'linklocal', 'uniquelocal'].includes(proxy);
     const bitsValid =
-      bits === undefined || (/^\d{1,3}$/.test(bits) && Number(bits) <= (family === 4 ? 32 : 128));
-    if (!named && (family === 0 || !bitsValid)) {
+      bits === undefined || (/^[1-9]\d{0,2}$/.test(bits) && Number(bits) <= (family === 4 ? 32 : 128));
+    if (!named && (family === 0 || !bitsValid || rest.length > 0)) {
       problems.push(`TRUST_PROXY holds "${proxy}", which is neither an address nor a CIDR range`);
     }
   }
@@ -271,6 +262,9 @@ function splitList(value: string): string[] {
     .map((item) => item.trim())
     .filter((item) => item !== '');
 }
+
+/** Ten years, in seconds: far above any use, and far below where dates end. */
+const longestDuration = 3650 * 86400;
 
 const unitSeconds = { ms: 0.001, s: 1, m: 60, h: 3600, d: 86400 } as const;
 

@@ -61,7 +61,6 @@ export type Tokens = ReturnType<typeof createTokens>;
 /** Issues and checks JWTs; knows nothing of sessions. */
 export function createTokens(jwt: JWT, secrets: readonly Secret[]) {
   /** @param lifetime whole seconds, at least 1 */
-  /** @param lifetime whole seconds, at least 1 */
   function sign(type: TokenType, claims: TokenClaims, lifetime: number): string {
     const { userId, sessionId, count } = claims;
     const payload = { sid: sessionId, token_type: type, ...(type === 'refresh' ? { count } : {}) };

@@ -167,7 +167,24 @@ function documentRoute(schema: FastifySchema, route: RouteOptions): FastifySchem
     status,
     { description: 'Success', ...data },
   ]);
-  return { ...schema, security, response: Object.fromEntries([...responses, ...failures]) };
+  const querystring = optionalByDefault(schema.querystring);
+  return {
+    ...schema,
+    ...(querystring === undefined ? {} : { querystring }),
+    security,
+    response: Object.fromEntries([...responses, ...failures]),
+  };
+}
+
+/** A parameter that has a default may be left out, although a handler always finds a value. */
+function optionalByDefault(schema: unknown): JsonObject | undefined {
+  if (typeof schema !== 'object' || schema === null) return undefined;
+  const { properties, required, ...rest } = schema as {
+    properties?: Record<string, object>;
+    required?: string[];
+  };
+  const certain = required?.filter((name) => !('default' in (properties?.[name] ?? {})));
+  return { ...rest, properties, ...(certain?.length ? { required: certain } : {}) };
 }
 
 /** Failures that an operation has because of what it takes and where it stands. */

@@ -32,6 +32,7 @@ export const postRoutes: FastifyPluginAsyncTypebox<Options> = async (
   app.post(
     '/',
     {
+      prefixTrailingSlash: 'slash',
       config: {
         message: { ko: '글을 등록했습니다.', en: 'Your post has been published.' },
         errors: [postErrors.storeRequired, httpErrors.idempotencyConflict],
@@ -59,6 +60,7 @@ export const postRoutes: FastifyPluginAsyncTypebox<Options> = async (
   app.get(
     '/',
     {
+      prefixTrailingSlash: 'slash',
       config: {
         message: { ko: '글 목록을 조회했습니다.', en: 'Here are the posts.' },
         errors: [httpErrors.invalidCursor],

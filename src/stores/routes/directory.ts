@@ -42,6 +42,7 @@ export const directoryRoutes: FastifyPluginAsyncTypebox<Options> = async (
   app.get(
     '/',
     {
+      prefixTrailingSlash: 'slash',
       config: {
         message: { ko: '가게 목록을 조회했습니다.', en: 'Here are the stores.' },
         errors: [httpErrors.invalidCursor],

@@ -25,6 +25,7 @@ export const ownStoreRoutes: FastifyPluginAsyncTypebox<Options> = async (
   app.post(
     '/',
     {
+      prefixTrailingSlash: 'slash',
       config: {
         message: { ko: '가게를 등록했습니다.', en: 'Your store has been registered.' },
         errors: [storeErrors.storeExists, httpErrors.idempotencyConflict],
