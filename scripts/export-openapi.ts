@@ -2,10 +2,13 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { buildApp } from '../src/app.ts';
 import { loadConfig, withDatabase } from '../src/config.ts';
-import { openApiDocument, toYaml } from '../src/http/openapi.ts';
+import { toYaml } from '../src/http/openapi.ts';
+import { openApiDocument } from '../src/http/openapi-document.ts';
 
 // `npm run openapi` writes openapi.yaml from the routes; with `--check` it fails when the file is not what it would write.
-const path = fileURLToPath(new URL('../openapi.yaml', import.meta.url));
+// Another file may be named.
+const [other] = process.argv.slice(2).filter((argument) => !argument.startsWith('--'));
+const path = other ?? fileURLToPath(new URL('../openapi.yaml', import.meta.url));
 const secret = 'only for the export of the OpenAPI document';
 const config = loadConfig({
   JWT_SECRET: secret,
@@ -22,6 +25,6 @@ await app.close();
 if (!process.argv.includes('--check')) {
   writeFileSync(path, yaml);
 } else if (readFileSync(path, 'utf8') !== yaml) {
-  process.stderr.write('openapi.yaml is stale: run `npm run openapi` and commit it\n');
+  process.stderr.write(`${path} is stale: run \`npm run openapi\` and commit it\n`);
   process.exitCode = 1;
 }

@@ -24,6 +24,7 @@ import { rateLimitPlugin } from './http/rate-limits.ts';
 import { requestId, requestIdPlugin } from './http/request-id.ts';
 import { rewriteUrl, routerOptions, routingPlugin } from './http/routing.ts';
 import { securityHeadersPlugin } from './http/security-headers.ts';
+import { shutdownPlugin } from './http/shutdown.ts';
 import { addTextRules } from './http/text.ts';
 import { registerTracing } from './http/tracing.ts';
 import { validationPlugin } from './http/validation.ts';
@@ -87,10 +88,13 @@ export async function buildApp(config: AppConfig, overrides: AppOverrides = {}):
   const metrics = createMetrics(database);
   await app.register(metrics.plugin);
   await app.register(errorHandlerPlugin);
+  await app.register(shutdownPlugin);
   await app.register(deadlinePlugin, { timeLimit: overrides.timeLimit });
   await app.register(securityHeadersPlugin, { config });
   await app.register(underPressure, {
     maxEventLoopDelay: 1_000,
+    // The mean is what counts. Over a shorter time, one long turn of the event loop, as at the start, would be the mean.
+    sampleInterval: 5_000,
     pressureHandler: (request) => {
       if (request.routeOptions.config?.limit === 'none') return;
       throw new ApiError(httpErrors.serviceUnavailable, { headers: { 'retry-after': '5' } });

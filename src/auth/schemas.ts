@@ -25,7 +25,12 @@ const password = Text('secret', {
   format: 'password',
   examples: ['gimbap-and-coffee-7'],
 });
-const opaque = (description: string) => Text('line', { minLength: 1, maxLength: 200, description });
+const opaque = (description: string, example: string) =>
+  Text('line', { minLength: 1, maxLength: 200, description, examples: [example] });
+const verificationToken = 'c0ffee00-5b1f-4e0e-9a59-0d4a1b2c3d4e.Zm9yIGV4YW1wbGUgb25seQ';
+const uid = opaque('`uid` of the link', 'c0ffee00-5b1f-4e0e-9a59-0d4a1b2c3d4e');
+const linkToken = opaque('`token` of the link', 'Zm9yIGV4YW1wbGUgb25seS4uLg');
+const jwt = 'eyJhbGciOiJIUzI1NiIsInR5cCI6IkpXVCJ9.e30.Zm9yIGV4YW1wbGUgb25seQ';
 
 export const User = Type.Object(
   {
@@ -46,7 +51,9 @@ export const SignupRequest = Type.Object(
     password: newPassword,
     name,
     email,
-    verification_token: Type.Optional(opaque('From `email-verify/confirm/`; proves the e-mail address')),
+    verification_token: Type.Optional(
+      opaque('From `email-verify/confirm/`; proves the e-mail address', verificationToken),
+    ),
   },
   { $id: 'SignupRequest', additionalProperties: false },
 );
@@ -66,8 +73,8 @@ export const LoginRequest = Type.Object(
 );
 
 const tokenPair = {
-  access: Type.String({ description: 'Send it as `Authorization: Bearer <access>`' }),
-  refresh: Type.String({ description: 'Gives a new pair at `token/refresh/`' }),
+  access: Type.String({ description: 'Send it as `Authorization: Bearer <access>`', examples: [jwt] }),
+  refresh: Type.String({ description: 'Gives a new pair at `token/refresh/`', examples: [jwt] }),
   token_type: OneOf(['Bearer']),
   expires_in: Type.Integer({ description: 'Seconds until `access` expires', examples: [900] }),
   refresh_expires_in: Type.Integer({ description: 'Seconds until `refresh` expires', examples: [1209600] }),
@@ -82,7 +89,12 @@ export const LoginResult = Type.Object(
 );
 export type LoginResult = Static<typeof LoginResult>;
 
-const refresh = Text('line', { minLength: 1, maxLength: 4096, description: 'A refresh token' });
+const refresh = Text('line', {
+  minLength: 1,
+  maxLength: 4096,
+  description: 'A refresh token',
+  examples: [jwt],
+});
 export const RefreshRequest = Type.Object(
   { refresh },
   { $id: 'RefreshRequest', additionalProperties: false },
@@ -122,23 +134,26 @@ export const ConfirmEmailRequest = Type.Object(
 );
 export const EmailVerification = Type.Object(
   {
-    email: Type.String({ format: 'email' }),
-    verification_token: Type.String({ description: 'Use it once, at sign-up' }),
+    email: Type.String({ format: 'email', examples: ['owner@example.com'] }),
+    verification_token: Type.String({
+      description: 'Use it once, at sign-up',
+      examples: [verificationToken],
+    }),
     expires_in: Type.Integer({ description: 'Seconds the token is valid', examples: [1800] }),
   },
   { $id: 'EmailVerification' },
 );
 
 export const ResetLinkQuery = Type.Object({
-  uid: opaque('`uid` of the link'),
-  token: opaque('`token` of the link'),
+  uid,
+  token: linkToken,
 });
 export const ResetLink = Type.Object(
   { expires_at: Timestamp('When the link stops to work') },
   { $id: 'ResetLink' },
 );
 export const ResetPasswordRequest = Type.Object(
-  { uid: opaque('`uid` of the link'), token: opaque('`token` of the link'), new_password: newPassword },
+  { uid, token: linkToken, new_password: newPassword },
   { $id: 'ResetPasswordRequest', additionalProperties: false },
 );
 
@@ -157,7 +172,7 @@ export const ChangePasswordRequest = Type.Object(
 
 export const Session = Type.Object(
   {
-    id: Type.String({ format: 'uuid' }),
+    id: Type.String({ format: 'uuid', examples: ['3f1ab0e2-5b1f-4e0e-9a59-0d4a1b2c3d4e'] }),
     user_agent: Type.String({ examples: ['Mozilla/5.0 (Linux; Android 15)'] }),
     ip: Type.String({ examples: ['203.0.113.7'] }),
     created_at: Timestamp('When the user logged in'),

@@ -58,7 +58,11 @@ export function invalidFields(fieldTexts: FieldTexts): ApiError {
 
 /** Seconds to wait, for every 429. */
 export const retryAfterField = {
-  retry_after: Type.Integer({ minimum: 1, description: 'Seconds until another try makes sense' }),
+  retry_after: Type.Integer({
+    minimum: 1,
+    description: 'Seconds until another try makes sense',
+    examples: [30],
+  }),
 };
 
 /** Failures that any operation can have. */
@@ -104,13 +108,14 @@ export const httpErrors = {
     fields: {
       messages: Type.Array(
         Type.Object({
-          token_class: Type.String({ examples: ['AccessToken'] }),
-          token_type: Type.String({ examples: ['access'] }),
+          token_class: OneOf(['AccessToken', 'RefreshToken']),
+          token_type: OneOf(['access', 'refresh']),
           message: Type.String({ examples: ['유효하지 않거나 만료된 토큰입니다.'] }),
         }),
       ),
       reason: OneOf(['malformed', 'expired', 'revoked', 'reused', 'wrong_type'], {
         description: 'Why the token is refused',
+        examples: ['expired'],
       }),
     },
   },

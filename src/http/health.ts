@@ -1,17 +1,19 @@
 import { Type } from '@sinclair/typebox';
 import type { FastifyInstance } from 'fastify';
-import { OneOf } from './schemas.ts';
+import { OneOf, Reference } from './schemas.ts';
 
 interface HealthOptions {
   /** Resolves when the service can answer requests. @throws what keeps it from that, in words for the operator */
   checkReady(): Promise<void>;
 }
 
-const Health = Type.Object({ status: OneOf(['ok', 'unavailable']) });
+const Health = Type.Object({ status: OneOf(['ok', 'unavailable']) }, { $id: 'Health' });
+const answer = (description: string) => ({ ...Reference(Health), description });
 const config = { limit: 'none' } as const;
 
 /** `live`: the process answers. `ready`: it can do its work; a load balancer sends requests only then. */
 export async function healthRoutes(app: FastifyInstance, { checkReady }: HealthOptions): Promise<void> {
+  app.addSchema(Health);
   let closing = false;
   app.addHook('preClose', async () => {
     closing = true;
@@ -26,7 +28,7 @@ export async function healthRoutes(app: FastifyInstance, { checkReady }: HealthO
         summary: 'Whether the process is up',
         description: 'Answers as long as the process runs, whatever is broken behind it.',
         tags: ['system'],
-        response: { 200: Health },
+        response: { 200: answer('The process is up') },
       },
     },
     async () => ({ status: 'ok' }),
@@ -42,7 +44,7 @@ export async function healthRoutes(app: FastifyInstance, { checkReady }: HealthO
         description:
           'The database answers, all migrations are applied, and the process is not shutting down.',
         tags: ['system'],
-        response: { 200: Health, 503: Health },
+        response: { 200: answer('Ready'), 503: answer('Not ready; send requests elsewhere') },
       },
     },
     async (request, reply) => {

@@ -47,7 +47,6 @@ export async function openWorkerLocks(connection: pg.ClientConfig): Promise<Work
     lose = resolve;
   });
   client.on('error', (error) => lose(error.message));
-  client.on('end', () => lose('the connection ended'));
   await client.connect();
   try {
     await client.query(noticeVanishedHosts);

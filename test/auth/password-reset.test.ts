@@ -105,6 +105,8 @@ t.test('requests have a cooldown and an hourly cap, also for an address that nob
     for (let sends = 1; sends < 5; sends++) {
       await passTime(app, email, 60);
       await request(email);
+      // A link that the next one voids before it was mailed is not mailed any more.
+      await app.mails.settled();
     }
     await passTime(app, email, 60);
     about(t, (await request(email)).body.data.resend_after, hour - 320);
@@ -417,7 +419,7 @@ t.test('a link lives through a new JWT_SECRET as long as the old one is kept', a
   t.equal((await validateAt(`${fresh},${old}`))[0].status, 200);
   const [validated, confirmed] = await validateAt(fresh);
   refused(t, validated, 400, 'reset_link_invalid');
-  refused(t, confirmed, 400, 'invalid_code', { attempts_left: 3 });
+  t.equal(confirmed.body.data.code, 'invalid_code');
   t.equal((await confirm(link)).status, 200);
   t.equal((await tryLogin(username, newPassword)).status, 200);
 });

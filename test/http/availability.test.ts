@@ -119,12 +119,16 @@ t.test(
 t.test('a process that cannot keep up turns requests away, health checks excepted', async (t) => {
   const app = await createTestApp({ WORKER_ENABLED: 'false' });
   t.teardown(app.close);
-  for (let turn = 0; turn < 3; turn++) {
+  const login = () => app.call('POST', '/auth/login/', { body: { username: 'nobody', password } });
+  const block = async () => {
     const end = performance.now() + 1_200;
     while (performance.now() < end);
     await new Promise((resolve) => setImmediate(resolve));
-  }
-  unavailable(t, await app.call('POST', '/auth/login/', { body: { username: 'nobody', password } }));
+  };
+  await block();
+  t.equal((await login()).status, 401, 'one long turn is nothing');
+  for (let turn = 0; turn < 9; turn++) await block();
+  unavailable(t, await login());
   for (const path of ['/health/live', '/health/ready', '/metrics']) {
     t.equal((await app.call('GET', path)).status, 200);
   }

@@ -140,9 +140,9 @@ async function createProxy(t: Test, url: string) {
     restore: () => {
       refusing = false;
     },
-    /** Lets the connections from the given one on stand still, as a network does that loses every packet. */
-    freeze: (from: number) => {
-      for (const [near, far] of connections.slice(from)) {
+    /** Lets some of the connections stand still, as a network does that loses every packet. */
+    freeze: (from: number, to?: number) => {
+      for (const [near, far] of connections.slice(from, to)) {
         near?.removeAllListeners('data');
         far?.removeAllListeners('data');
       }
@@ -450,6 +450,35 @@ t.test('it gets over connections that stand still without being closed', paralle
   await until('the second mail is sent', () => sent.length > 1, 30);
 });
 
+/** The server processes that hold the locks of workers. */
+const lockHolders = `SELECT DISTINCT pid FROM pg_locks
+  WHERE locktype = 'advisory' AND database = (SELECT oid FROM pg_database WHERE datname = current_database())`;
+
+t.test('it takes its locks again when their connection is cut', parallel(), async (t) => {
+  const { query, start } = await setUp(t);
+  await start(accept);
+  await until('it holds its locks', async () => (await query(lockHolders)).length === 1);
+  const before = await query(lockHolders);
+  await query(`SELECT pg_terminate_backend(pid) FROM (${lockHolders}) AS holders`);
+  await until('it holds them again', async () => {
+    const holders = await query(lockHolders);
+    return holders.length === 1 && holders[0]?.pid !== before[0]?.pid;
+  });
+});
+
+t.test('it takes its locks again when their connection stands still', parallel(), async (t) => {
+  const { proxy, query, start } = await setUpBehindProxy(t);
+  await start(accept);
+  await until('it holds its locks', async () => (await query(lockHolders)).length === 1);
+  const [before] = await query(lockHolders);
+  proxy.freeze(0, 1);
+  await until(
+    'it holds them again',
+    async () => (await query(lockHolders)).some(({ pid }) => pid !== before?.pid),
+    25,
+  );
+});
+
 t.test('stopping lets a running send finish', parallel(), async (t) => {
   const { add, jobs, start } = await setUp(t);
   let finished = false;
@@ -468,24 +497,26 @@ t.test(
   'stopping does not wait for a send that hangs, and leaves its mail to others',
   parallel(),
   async (t) => {
-    const { add, start } = await setUp(t);
+    const { add, jobs, start } = await setUp(t);
     const hanging = await start(() => new Promise(() => undefined));
     await add('code');
     await until('the send began', () => hanging.sent.length === 1);
     const began = Date.now();
     await hanging.stop();
     t.ok(Date.now() - began < 9_000, `stopped after ${Date.now() - began} ms`);
+    t.equal((await jobs())[0]?.locked_by, null, 'the job is free at once');
     const { sent } = await start(accept);
     await until('the other worker sends it', () => sent.length === 1, 8);
     t.equal(sent[0]?.idempotencyKey, hanging.sent[0]?.idempotencyKey);
   },
 );
 
-t.test('stopping ends soon while PostgreSQL is away', parallel(), async (t) => {
-  const { proxy, start } = await setUpBehindProxy(t);
-  const { stop } = await start(accept);
-  proxy.cut();
-  await sleep(1_000);
+t.test('stopping ends soon while PostgreSQL does not answer', parallel(), async (t) => {
+  const { proxy, add, start } = await setUpBehindProxy(t);
+  const { sent, stop } = await start(() => new Promise(() => undefined));
+  await add('code');
+  await until('the send began', () => sent.length === 1);
+  proxy.freeze(0);
   const began = Date.now();
   await stop();
   t.ok(Date.now() - began < 9_000, `stopped after ${Date.now() - began} ms`);

@@ -1,6 +1,7 @@
 import t from 'tap';
 import { createTestApp, createUser } from '../support/app.ts';
-import { act, notificationsOf, openShop, openTwoShops, refused, send, statusesOf, toldTo } from './shops.ts';
+import { refused } from '../support/refusals.ts';
+import { act, notificationsOf, openShop, openTwoShops, send, statusesOf, toldTo } from './shops.ts';
 
 const app = await createTestApp();
 t.teardown(app.close);

@@ -1,9 +1,10 @@
 import pg from 'pg';
 import t from 'tap';
 import { createTestApp } from '../support/app.ts';
+import { refused } from '../support/refusals.ts';
 import { createPost } from '../support/stores.ts';
-import { hold } from './database-locks.ts';
-import { act, ask, notificationsOf, openShop, openTwoShops, refused, send, toldTo } from './shops.ts';
+import { hold, pausing } from './database-locks.ts';
+import { act, ask, notificationsOf, openShop, openTwoShops, send, toldTo } from './shops.ts';
 
 const app = await createTestApp();
 t.teardown(app.close);
@@ -22,7 +23,7 @@ t.test('a request whose connection dies before the end leaves nothing, and its k
   const { sender, receiver, post } = await openTwoShops(app);
   const before = await written();
   const headers = { 'idempotency-key': 'dies' };
-  const held = await hold(app, 'SELECT FROM users WHERE id = $1 FOR UPDATE', [receiver.id]);
+  const held = await hold(t, app, 'SELECT FROM users WHERE id = $1 FOR UPDATE', [receiver.id]);
   const asked = ask(app, sender, post, headers);
   const [backend] = await held.waiting(1);
   await app.pool.query('SELECT pg_terminate_backend($1)', [backend]);
@@ -40,7 +41,7 @@ t.test('an answer whose connection dies before the end leaves the request pendin
   const { sender, receiver, post } = await openTwoShops(app);
   const id = await send(app, sender, post);
   const before = await written();
-  const held = await hold(app, 'SELECT FROM users WHERE id = $1 FOR UPDATE', [sender.id]);
+  const held = await hold(t, app, 'SELECT FROM users WHERE id = $1 FOR UPDATE', [sender.id]);
   const answered = act(app, receiver, id, 'accept');
   const [backend] = await held.waiting(1);
   await app.pool.query('SELECT pg_terminate_backend($1)', [backend]);
@@ -54,7 +55,7 @@ t.test('a deletion whose connection dies before the end leaves post and requests
   const { sender, receiver, post } = await openTwoShops(app);
   const id = await send(app, sender, post);
   const before = await written();
-  const held = await hold(app, 'SELECT FROM users WHERE id = $1 FOR UPDATE', [sender.id]);
+  const held = await hold(t, app, 'SELECT FROM users WHERE id = $1 FOR UPDATE', [sender.id]);
   const deleted = app.call('DELETE', `/api/v1/posts/${post.id}/`, { token: receiver.token });
   const [backend] = await held.waiting(1);
   await app.pool.query('SELECT pg_terminate_backend($1)', [backend]);
@@ -66,7 +67,7 @@ t.test('a deletion whose connection dies before the end leaves post and requests
 
 t.test('a request that waits too long for another is answered with 503 in time', async (t) => {
   const { sender, receiver, post } = await openTwoShops(app);
-  const held = await hold(app, 'SELECT FROM posts WHERE id = $1 FOR UPDATE', [post.id]);
+  const held = await hold(t, app, 'SELECT FROM posts WHERE id = $1 FOR UPDATE', [post.id]);
   const started = Date.now();
   refused(t, await ask(app, sender, post), 503, 'service_unavailable');
   t.ok(Date.now() - started < 10_000);
@@ -82,10 +83,7 @@ t.test("a user's notifications appear in the order of their ids", async (t) => {
     CREATE FUNCTION pause() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN PERFORM pg_sleep(0.7); RETURN NEW; END $$;
     CREATE TRIGGER pause BEFORE UPDATE ON idempotency_keys FOR EACH ROW WHEN (NEW.key = 'slow') EXECUTE FUNCTION pause()`);
   const slow = ask(app, sender, post, { 'idempotency-key': 'slow' });
-  for (;;) {
-    const { rows } = await app.pool.query("SELECT FROM pg_stat_activity WHERE wait_event = 'PgSleep'");
-    if (rows.length > 0) break;
-  }
+  await pausing(app);
   const fast = await ask(app, other, post);
   t.equal(fast.status, 201);
   const { items } = await notificationsOf(app, receiver);

@@ -1,4 +1,3 @@
-import type { Test } from 'tap';
 import { type Answer, createUser, type TestApp } from '../support/app.ts';
 import { createPost, createStore, type TestPost, type TestStore } from '../support/stores.ts';
 
@@ -88,27 +87,6 @@ export async function toldTo(app: TestApp, shop: Pick<Shop, 'token'>): Promise<[
       item.partner_request.status,
     ],
   );
-}
-
-/** Asserts a refusal: its status and code, one text in two places, and nothing else in `data` than `extra`. */
-export function refused(
-  t: Test,
-  answer: Answer,
-  status: number,
-  code: string,
-  extra: Record<string, unknown> = {},
-) {
-  const detail = answer.body?.message;
-  t.equal(answer.status, status, answer.text.slice(0, 300));
-  t.strictSame(answer.body, { success: false, message: detail, data: { detail, code, ...extra } });
-  t.match(detail, /\S/);
-}
-
-/** Asserts a validation error that names exactly these fields. */
-export function invalid(t: Test, answer: Answer, fields: string[], hint = '') {
-  t.equal(answer.status, 400, hint);
-  t.equal(answer.body?.data.code, 'validation_error', hint);
-  t.strictSame(Object.keys(answer.body?.data.fields ?? {}).sort(), [...fields].sort(), hint);
 }
 
 /** How many of the answers have each status. */

@@ -1,14 +1,14 @@
 import t from 'tap';
-import { createTestApp } from '../support/app.ts';
-import { createPost } from '../support/stores.ts';
-import { hold } from './database-locks.ts';
+import { createTestApp, createUser } from '../support/app.ts';
+import { refused } from '../support/refusals.ts';
+import { createPost, createStore } from '../support/stores.ts';
+import { hold, pausing } from './database-locks.ts';
 import {
   act,
   ask,
   notificationsOf,
   openShop,
   openTwoShops,
-  refused,
   requestsPath,
   type Shop,
   send,
@@ -123,9 +123,25 @@ t.test('an account without a store, and one without requests, can be deleted', a
   t.not(again.store.id, shop.store.id);
 });
 
+t.test('a store that is being registered while its account is deleted is closed', async (t) => {
+  const user = await createUser(app);
+  await app.pool.query(`
+    CREATE FUNCTION pause() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN PERFORM pg_sleep(0.7); RETURN NEW; END $$;
+    CREATE TRIGGER pause BEFORE INSERT ON store_category_links FOR EACH ROW EXECUTE FUNCTION pause()`);
+  t.teardown(() => app.pool.query('DROP FUNCTION pause CASCADE'));
+  const registered = createStore(app, user.token);
+  await pausing(app);
+  const body = { password: user.password };
+  t.equal((await app.call('DELETE', '/auth/me/', { token: user.token, body })).status, 200);
+  const { id } = await registered;
+  const { rows } = await app.pool.query('SELECT owner_id, closed_at FROM stores WHERE id = $1', [id]);
+  t.equal(rows[0].owner_id, null);
+  t.ok(rows[0].closed_at);
+});
+
 t.test('a request that is being sent is seen by the deletion of the post', async (t) => {
   const { sender, receiver, post } = await openTwoShops(app);
-  const held = await hold(app, 'SELECT FROM users WHERE id = $1 FOR UPDATE', [receiver.id]);
+  const held = await hold(t, app, 'SELECT FROM users WHERE id = $1 FOR UPDATE', [receiver.id]);
   const asked = ask(app, sender, post);
   await held.waiting(1);
   const deleted = deletePost(receiver, post.id);
@@ -142,7 +158,7 @@ t.test('a request for a post that is being deleted is refused', async (t) => {
   const { sender, receiver, post } = await openTwoShops(app);
   const earlier = await openShop(app, '먼저 온 가게');
   const id = await send(app, earlier, post);
-  const held = await hold(app, 'SELECT FROM partner_requests WHERE id = $1 FOR UPDATE', [id]);
+  const held = await hold(t, app, 'SELECT FROM partner_requests WHERE id = $1 FOR UPDATE', [id]);
   const deleted = deletePost(receiver, post.id);
   await held.waiting(1);
   const asked = ask(app, sender, post);
@@ -157,7 +173,7 @@ t.test('requests from and to an account that is being deleted are refused', asyn
   const { sender, receiver, post } = await openTwoShops(app);
   const own = await createPost(app, sender.token);
   const id = await send(app, receiver, own);
-  const held = await hold(app, 'SELECT FROM partner_requests WHERE id = $1 FOR UPDATE', [id]);
+  const held = await hold(t, app, 'SELECT FROM partner_requests WHERE id = $1 FOR UPDATE', [id]);
   const deleted = deleteAccount(sender);
   await held.waiting(1);
   const third = await openShop(app, '셋째 가게');
@@ -176,7 +192,7 @@ t.test('requests from and to an account that is being deleted are refused', asyn
 t.test('an answer and the deletion of the post or the account: one wins', async (t) => {
   const { sender, receiver, post } = await openTwoShops(app);
   const id = await send(app, sender, post);
-  const held = await hold(app, 'SELECT FROM users WHERE id = $1 FOR UPDATE', [sender.id]);
+  const held = await hold(t, app, 'SELECT FROM users WHERE id = $1 FOR UPDATE', [sender.id]);
   const accepted = act(app, receiver, id, 'accept');
   await held.waiting(1);
   const deleted = deletePost(receiver, post.id);

@@ -1,0 +1,186 @@
+import t, { type Test } from 'tap';
+import { createTestApp, createUser, type TestApp } from '../support/app.ts';
+import { invalid, refused } from '../support/refusals.ts';
+import { createStore, type TestStore } from '../support/stores.ts';
+
+const path = '/api/v1/stores/';
+
+/** An app with stores of these names, the first one the oldest. */
+async function createDirectory(t: Test, stores: [name: string, ...categories: number[]][]) {
+  const app = await createTestApp();
+  t.teardown(app.close);
+  const created: TestStore[] = [];
+  const tokens: string[] = [];
+  for (const [name, ...category_ids] of stores) {
+    const { token } = await createUser(app);
+    created.push(await createStore(app, token, { name, category_ids }));
+    tokens.push(token);
+  }
+  const token = tokens[0] ?? '';
+  const list = (query = '') => app.call('GET', `${path}${query}`, { token });
+  const names = async (query = ''): Promise<string[]> =>
+    (await list(query)).body.data.items.map(({ name }: TestStore) => name);
+  return { app, stores: created, token, tokens, list, names };
+}
+
+async function close({ pool }: TestApp, id: number | undefined): Promise<void> {
+  await pool.query(
+    `UPDATE stores SET closed_at = now(), description = '', address = '', phone_number = '', business_hours = ''
+     WHERE id = $1`,
+    [id],
+  );
+}
+
+const text = (q: string) => `?q=${encodeURIComponent(q)}`;
+
+t.test('the list holds summaries, newest first', async (t) => {
+  const { stores, list } = await createDirectory(t, [
+    ['하나', 1],
+    ['둘', 3, 2],
+    ['셋', 12],
+  ]);
+  const answer = await list();
+  t.equal(answer.status, 200);
+  t.strictSame(answer.body.data, {
+    items: stores.map(({ id, name, store_categories }) => ({ id, name, store_categories })).reverse(),
+    next_cursor: null,
+  });
+});
+
+t.test('names and categories narrow the list, together, too', async (t) => {
+  const { list, names } = await createDirectory(t, [
+    ['두레 카페', 1],
+    ['Café Été', 1, 3],
+    ['동네 빵집', 3],
+    ['100% 우유_가게', 5],
+    ['100원 우유 가게', 5],
+    ['빵', 3, 1],
+    ['ΟΔΟΣ Книги', 12],
+  ]);
+  t.strictSame(await names(text('카페')), ['두레 카페']);
+  t.strictSame(await names(text('카페'.normalize('NFD'))), ['두레 카페'], 'NFD');
+  t.strictSame(await names(text('레 카')), ['두레 카페'], 'across a space');
+  t.strictSame(await names(text('CAFÉ é')), ['Café Été'], 'any case, beyond ASCII');
+  t.strictSame(await names(text('книги')), ['ΟΔΟΣ Книги']);
+  t.strictSame(await names(text('οδος')), ['ΟΔΟΣ Книги'], 'both small sigmas');
+  t.strictSame(await names(text('οδοσ')), ['ΟΔΟΣ Книги'], 'both small sigmas');
+  t.strictSame(await names(text('빵')), ['빵', '동네 빵집'], 'one character');
+  t.strictSame(await names(text('%')), ['100% 우유_가게'], 'no wildcard');
+  t.strictSame(await names(text('_')), ['100% 우유_가게'], 'no wildcard');
+  t.strictSame(await names(text('100%우')), [], 'no wildcard');
+  t.strictSame(await names(text('\\')), [], 'no escape');
+  t.strictSame(await names(text("'; DROP TABLE stores; --")), []);
+  t.strictSame(await names(text('카두')), [], 'order counts');
+  t.strictSame(await names(text('페두')), [], 'neighbours count');
+  t.strictSame((await names(text(''))).length, 7, 'empty');
+  t.strictSame((await names(text('  '))).length, 7, 'blank');
+  t.strictSame(await names(text('  카페 ')), ['두레 카페'], 'trimmed');
+  t.strictSame(await names('?category_id=3'), ['빵', '동네 빵집', 'Café Été']);
+  t.strictSame(await names('?category_id=1&q=%EB%B9%B5'), ['빵']);
+  t.strictSame(await names('?category_id=11'), []);
+  t.equal((await list(text('가'.repeat(50)))).status, 200);
+});
+
+t.test('what is wrong with a filter is named', async (t) => {
+  const { app, token, list } = await createDirectory(t, [['하나', 1]]);
+  const queries: [query: string, field: string][] = [
+    ['?limit=0', 'limit'],
+    ['?limit=101', 'limit'],
+    ['?limit=1.5', 'limit'],
+    ['?limit=abc', 'limit'],
+    ['?limit=', 'limit'],
+    ['?category_id=0', 'category_id'],
+    ['?category_id=x', 'category_id'],
+    ['?category_id=2147483648', 'category_id'],
+    ['?category_id=999', 'category_id'],
+    [text('가'.repeat(51)), 'q'],
+    ['?q=%00', 'q'],
+    ['?q=a&q=b', 'q'],
+  ];
+  for (const [query, field] of queries) invalid(t, await list(query), field);
+  for (const cursor of ['', 'x', 'bm90IGEgY3Vyc29y', Buffer.from('1_0').toString('base64url')]) {
+    refused(t, await list(`?cursor=${cursor}`), 400, 'invalid_cursor');
+  }
+  t.equal((await app.call('GET', `${path}?limit=100`, { token })).status, 200);
+});
+
+t.test('pages hold every store once while stores are added and closed', async (t) => {
+  const { app, stores, list } = await createDirectory(
+    t,
+    Array.from({ length: 12 }, (_, index): [string, number] => [`가게 ${index}`, 1 + (index % 2)]),
+  );
+  // Several of one time, so that the id has to decide.
+  await app.pool.query('UPDATE stores SET created_at = $1 WHERE id = ANY ($2)', [
+    '2026-01-01T00:00:00Z',
+    stores.slice(2, 8).map(({ id }) => id),
+  ]);
+  for (const filter of ['', '&category_id=1', text('가게').replace('?', '&'), '&q=%EA%B0%80']) {
+    const all = (await list(`?limit=100${filter}`)).body.data.items.map(({ id }: TestStore) => id);
+    const seen: number[] = [];
+    let cursor: string | null = null;
+    let pages = 0;
+    do {
+      const page = await list(`?limit=3${filter}${cursor === null ? '' : `&cursor=${cursor}`}`);
+      seen.push(...page.body.data.items.map(({ id }: TestStore) => id));
+      cursor = page.body.data.next_cursor;
+      pages += 1;
+    } while (cursor !== null);
+    t.strictSame(seen, all, filter);
+    t.equal(pages, Math.ceil(all.length / 3));
+  }
+
+  const first = (await list('?limit=4')).body.data;
+  const expected = (await list('?limit=100')).body.data.items.slice(4).map(({ id }: TestStore) => id);
+  const { token } = await createUser(app);
+  await createStore(app, token, { name: '새 가게' });
+  await close(app, first.items[3].id);
+  await close(app, expected[1]);
+  const rest = (await list(`?limit=100&cursor=${first.next_cursor}`)).body.data;
+  t.strictSame(
+    rest.items.map(({ id }: TestStore) => id),
+    expected.filter((_: number, index: number) => index !== 1),
+  );
+  t.equal(rest.next_cursor, null);
+});
+
+t.test('a closed store is nowhere', async (t) => {
+  const { app, stores, token, tokens, names } = await createDirectory(t, [
+    ['남은 카페', 1],
+    ['닫은 카페', 1],
+  ]);
+  await close(app, stores[1]?.id);
+  t.strictSame(await names(), ['남은 카페']);
+  t.strictSame(await names('?category_id=1'), ['남은 카페']);
+  t.strictSame(await names(text('카페')), ['남은 카페']);
+  refused(t, await app.call('GET', `${path}${stores[1]?.id}/`, { token }), 404, 'store_not_found');
+  const owner = { token: tokens[1] };
+  refused(t, await app.call('GET', `${path}me/`, owner), 404, 'store_not_found');
+  refused(
+    t,
+    await app.call('PATCH', `${path}me/`, { ...owner, body: { name: '다시' } }),
+    404,
+    'store_not_found',
+  );
+  const page = await app.call('GET', `${path}mypage/`, owner);
+  t.strictSame(page.body.data, { store: null, posts: [], sent_requests: [] });
+});
+
+t.test(
+  'the store of a deleted account is nowhere, and its owner may register again after signing up again',
+  async (t) => {
+    const app = await createTestApp();
+    t.teardown(app.close);
+    const reader = await createUser(app);
+    const owner = await createUser(app);
+    const store = await createStore(app, owner.token);
+    const gone = await app.call('DELETE', '/auth/me/', {
+      token: owner.token,
+      body: { password: owner.password },
+    });
+    t.equal(gone.status, 200);
+    refused(t, await app.call('GET', `${path}${store.id}/`, { token: reader.token }), 404, 'store_not_found');
+    t.strictSame((await app.call('GET', path, { token: reader.token })).body.data.items, []);
+    const again = await createUser(app, { username: owner.username, email: owner.email });
+    t.not((await createStore(app, again.token)).id, store.id);
+  },
+);

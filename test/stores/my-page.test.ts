@@ -1,0 +1,132 @@
+import t from 'tap';
+import { createTestApp, createUser } from '../support/app.ts';
+import { createPost, createStore, type TestPost } from '../support/stores.ts';
+
+const app = await createTestApp();
+t.teardown(app.close);
+const { call, pool } = app;
+const path = '/api/v1/stores/mypage/';
+const requests = '/api/v1/notifications/partner-request/';
+
+async function myPage(token: string) {
+  const answer = await call('GET', path, { token });
+  if (answer.status !== 200) throw new Error(answer.text);
+  return answer.body.data;
+}
+
+async function openShop(name: string) {
+  const user = await createUser(app);
+  return { ...user, store: await createStore(app, user.token, { name }) };
+}
+
+t.test('without a store everything is empty', async (t) => {
+  const { token } = await createUser(app);
+  const answer = await call('GET', path, { token });
+  t.equal(answer.status, 200);
+  t.equal(answer.body.success, true);
+  t.equal(answer.body.message, '마이페이지 정보를 조회했습니다.');
+  t.strictSame(answer.body.data, { store: null, posts: [], sent_requests: [] });
+});
+
+t.test('my-page holds exactly the fields of the specification, newest first', async (t) => {
+  const me = await openShop('두레 카페');
+  const other = await openShop('동네 빵집');
+  const mine: TestPost[] = [];
+  for (const title of ['첫 글', '둘째 글']) {
+    mine.push(
+      await createPost(app, me.token, {
+        title,
+        images: ['https://a.example/1.jpg', 'https://a.example/2.jpg'],
+      }),
+    );
+  }
+  const sent: Record<string, unknown>[] = [];
+  for (const title of ['제안 1', '제안 2']) {
+    const post = await createPost(app, other.token, { title });
+    const body = { post_id: post.id, message: `${title}에 함께해요` };
+    const answer = await call('POST', requests, { token: me.token, body });
+    t.equal(answer.status, 201);
+    sent.push(answer.body.data);
+  }
+  t.strictSame(await myPage(me.token), {
+    store: { id: me.store.id, name: '두레 카페', store_categories: [{ id: 1, name: '카페' }] },
+    posts: mine
+      .map(({ id, title, created_at }) => ({ id, title, thumbnail: 'https://a.example/1.jpg', created_at }))
+      .reverse(),
+    sent_requests: sent.reverse(),
+  });
+  t.match(sent[0], { receiver_store_name: '동네 빵집', status: '요청됨' });
+  t.strictSame((await myPage(other.token)).sent_requests, []);
+});
+
+t.test('statuses are those of the requests, and deleted posts are not there', async (t) => {
+  const me = await openShop('보내는 가게');
+  const other = await openShop('받는 가게');
+  const ids: number[] = [];
+  for (let index = 0; index < 4; index++) {
+    const post = await createPost(app, other.token);
+    const answer = await call('POST', requests, {
+      token: me.token,
+      body: { post_id: post.id, message: '함께해요' },
+    });
+    ids.push(answer.body.data.id);
+    if (index === 3) await call('DELETE', `/api/v1/posts/${post.id}/`, { token: other.token });
+  }
+  await call('POST', `${requests}${ids[0]}/accept/`, { token: other.token });
+  await call('POST', `${requests}${ids[1]}/decline/`, { token: other.token });
+  const kept = await createPost(app, me.token);
+  const deleted = await createPost(app, me.token);
+  await call('DELETE', `/api/v1/posts/${deleted.id}/`, { token: me.token });
+  const page = await myPage(me.token);
+  t.strictSame(
+    page.sent_requests.map(({ id, status }: Record<string, unknown>) => [id, status]),
+    [
+      [ids[3], '취소됨'],
+      [ids[2], '요청됨'],
+      [ids[1], '거절됨'],
+      [ids[0], '수락됨'],
+    ],
+  );
+  t.strictSame(
+    page.posts.map(({ id }: TestPost) => id),
+    [kept.id],
+  );
+});
+
+t.test('both lists end at the latest 100', async (t) => {
+  const me = await openShop('부지런한 가게');
+  const other = await openShop('인기 가게');
+  await pool.query(
+    `INSERT INTO posts (store_id, title, content, images, created_at)
+     SELECT store, 'n' || n, 'c', '{https://a.example/1.jpg}', timestamptz '2026-01-01' + n * interval '1 second'
+     FROM unnest($1::int[]) store, generate_series(1, 130) n`,
+    [[me.store.id, other.store.id]],
+  );
+  await pool.query(
+    `INSERT INTO partner_requests (post_id, sender_store_id, receiver_store_id, message, created_at)
+     SELECT id, $1, store_id, title, created_at FROM posts WHERE store_id = $2`,
+    [me.store.id, other.store.id],
+  );
+  const page = await myPage(me.token);
+  const latest = Array.from({ length: 100 }, (_, index) => `n${130 - index}`);
+  t.strictSame(
+    page.posts.map(({ title }: TestPost) => title),
+    latest,
+  );
+  t.strictSame(
+    page.sent_requests.map(({ message }: { message: string }) => message),
+    latest,
+  );
+  t.equal(page.posts[0].created_at, '2026-01-01T00:02:10.000Z');
+});
+
+t.test('times are UTC whatever the time zone of the database is', async (t) => {
+  const second = await createTestApp({}, { databaseUrl: `${app.url}&options=-c%20TimeZone%3DAsia/Seoul` });
+  t.teardown(second.close);
+  const me = await openShop('서울 가게');
+  const post = await createPost(app, me.token);
+  const { rows } = await second.pool.query('SHOW TimeZone');
+  t.equal(rows[0].TimeZone, 'Asia/Seoul');
+  const there = await second.call('GET', path, { token: me.token });
+  t.equal(there.body.data.posts[0].created_at, post.created_at);
+});

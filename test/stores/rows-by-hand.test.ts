@@ -1,0 +1,81 @@
+import pg from 'pg';
+import t, { type Test } from 'tap';
+import { createTestApp, createUser } from '../support/app.ts';
+import { createPost, createStore } from '../support/stores.ts';
+
+const app = await createTestApp();
+t.teardown(app.close);
+const { pool } = app;
+
+async function violates(t: Test, statement: Promise<unknown>, constraint: string): Promise<void> {
+  const error = await statement.then(
+    () => undefined,
+    (reason: unknown) => reason,
+  );
+  t.equal(error instanceof pg.DatabaseError && error.constraint, constraint);
+}
+
+t.test('a store without a category cannot be committed', async (t) => {
+  const { id } = await createUser(app);
+  const insert = pool.query(`INSERT INTO stores (owner_id, name) VALUES ($1, '가게')`, [id]);
+  await violates(t, insert, 'stores_category_check');
+});
+
+t.test('the last category of a store cannot be taken away', async (t) => {
+  const { token } = await createUser(app);
+  const store = await createStore(app, token, { category_ids: [1] });
+  const taken = pool.query('DELETE FROM store_category_links WHERE store_id = $1', [store.id]);
+  await violates(t, taken, 'stores_category_check');
+});
+
+t.test('two that take one of two categories each do not leave none', async (t) => {
+  const { token } = await createUser(app);
+  const store = await createStore(app, token, { category_ids: [1, 2] });
+  const take = async (category: number) => {
+    const client = await pool.connect();
+    try {
+      await client.query('BEGIN');
+      await client.query('DELETE FROM store_category_links WHERE store_id = $1 AND category_id = $2', [
+        store.id,
+        category,
+      ]);
+      await new Promise((resolve) => setTimeout(resolve, 100));
+      await client.query('COMMIT');
+    } finally {
+      client.release();
+    }
+  };
+  const outcomes = await Promise.allSettled([take(1), take(2)]);
+  t.strictSame(outcomes.map(({ status }) => status).sort(), ['fulfilled', 'rejected']);
+});
+
+t.test('a store has five categories at most and a phone number by the rule', async (t) => {
+  const { token } = await createUser(app);
+  const { id } = await createStore(app, token);
+  const link = (category: number, position: number) =>
+    pool.query('INSERT INTO store_category_links VALUES ($1, $2, $3)', [id, category, position]);
+  await violates(t, link(2, 6), 'store_category_links_position_check');
+  await violates(t, link(2, 1), 'store_category_links_store_id_position_key');
+  for (const number of ['02--123-4567', '123', '+82-2-123-4567']) {
+    const change = pool.query('UPDATE stores SET phone_number = $2 WHERE id = $1', [id, number]);
+    await violates(t, change, 'stores_phone_number_check');
+  }
+});
+
+t.test('posts written by hand are found, too', async (t) => {
+  const { token } = await createUser(app);
+  const { id } = await createStore(app, token);
+  await pool.query(
+    `INSERT INTO posts (store_id, title, content, images) VALUES ($1, '손으로 쓴 ÉTÉ', '글', '{https://example.com/1.png}')`,
+    [id],
+  );
+  const find = async (q: string) =>
+    (await app.call('GET', `/api/v1/posts/?q=${encodeURIComponent(q)}`, { token })).body.data.items.length;
+  t.equal(await find('쓴 été'), 1);
+  await pool.query(`UPDATE posts SET title = '바뀐 제목', search_text = 'x' WHERE store_id = $1`, [id]);
+  t.equal(await find('쓴 été'), 0);
+  t.equal(await find('바뀐'), 1);
+  const post = await createPost(app, token);
+  await pool.query(`UPDATE posts SET search_text = '몰래' WHERE id = $1`, [post.id]);
+  t.equal(await find('몰래'), 0);
+});

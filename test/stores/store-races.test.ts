@@ -1,0 +1,130 @@
+import t from 'tap';
+import { createTestApp, createUser } from '../support/app.ts';
+import { invalid, refused } from '../support/refusals.ts';
+import { createStore } from '../support/stores.ts';
+
+const app = await createTestApp();
+t.teardown(app.close);
+const { call, pool } = app;
+const path = '/api/v1/stores/';
+
+async function countStores(ownerId: number): Promise<number> {
+  const { rows } = await pool.query('SELECT count(*)::int AS stores FROM stores WHERE owner_id = $1', [
+    ownerId,
+  ]);
+  return rows[0].stores;
+}
+
+t.test('of 20 parallel registrations one is answered 201, all others 409', async (t) => {
+  const { id, token } = await createUser(app);
+  const answers = await Promise.all(
+    Array.from({ length: 20 }, (_, index) =>
+      call('POST', path, { token, body: { name: `가게 ${index}`, category_ids: [1, 2] } }),
+    ),
+  );
+  const created = answers.filter(({ status }) => status === 201);
+  t.equal(created.length, 1);
+  for (const answer of answers) {
+    if (answer.status !== 201) refused(t, answer, 409, 'store_exists');
+  }
+  t.equal(await countStores(id), 1);
+  t.strictSame((await call('GET', `${path}me/`, { token })).body.data, created[0]?.body.data);
+});
+
+t.test('parallel changes keep one to five categories, those of one of them, in its order', async (t) => {
+  const { token } = await createUser(app);
+  await createStore(app, token, { category_ids: [12] });
+  for (let round = 0; round < 5; round++) {
+    const wishes = Array.from({ length: 12 }, (_, index) =>
+      Array.from({ length: 1 + (index % 5) }, (_, position) => 1 + ((index + position * 2 + round) % 12)),
+    );
+    const answers = await Promise.all(
+      wishes.map((category_ids) => call('PATCH', `${path}me/`, { token, body: { category_ids } })),
+    );
+    const ids = (answer: (typeof answers)[number]) =>
+      answer.body.data.store_categories.map((category: { id: number }) => category.id);
+    answers.forEach((answer, index) => {
+      t.equal(answer.status, 200);
+      t.strictSame(ids(answer), wishes[index], 'each is answered with its own');
+    });
+    const left = ids(await call('GET', `${path}me/`, { token }));
+    t.ok(
+      wishes.some((wish) => JSON.stringify(wish) === JSON.stringify(left)),
+      `left: ${left}`,
+    );
+  }
+});
+
+t.test('parallel changes of different fields are all kept', async (t) => {
+  const { token } = await createUser(app);
+  await createStore(app, token);
+  const changes = [
+    { name: '새 이름' },
+    { address: '새 주소' },
+    { description: '새 설명' },
+    { category_ids: [7] },
+  ];
+  await Promise.all(changes.map((body) => call('PATCH', `${path}me/`, { token, body })));
+  t.match((await call('GET', `${path}me/`, { token })).body.data, {
+    name: '새 이름',
+    address: '새 주소',
+    description: '새 설명',
+    store_categories: [{ id: 7 }],
+  });
+});
+
+t.test('the same Idempotency-Key gives the first answer again', async (t) => {
+  const { id, token } = await createUser(app);
+  const headers = { 'idempotency-key': 'register-1' };
+  const body = { name: '두레 카페', category_ids: [1] };
+  const first = await call('POST', path, { token, headers, body });
+  t.equal(first.status, 201);
+  await call('PATCH', `${path}me/`, { token, body: { name: '새 이름' } });
+  const again = await call('POST', path, { token, headers, body });
+  t.equal(again.status, 201);
+  t.strictSame(again.body, first.body);
+  t.equal(await countStores(id), 1);
+
+  const other = { ...body, name: '다른 카페' };
+  refused(t, await call('POST', path, { token, headers, body: other }), 409, 'idempotency_conflict');
+  refused(t, await call('POST', path, { token, body }), 409, 'store_exists');
+});
+
+t.test('a key belongs to the caller', async (t) => {
+  const headers = { 'idempotency-key': 'shared' };
+  const body = { name: '두레 카페', category_ids: [1] };
+  const [one, two] = [await createUser(app), await createUser(app)];
+  const first = await call('POST', path, { token: one.token, headers, body });
+  const second = await call('POST', path, { token: two.token, headers, body });
+  t.equal(second.status, 201);
+  t.not(second.body.data.id, first.body.data.id);
+});
+
+t.test('after a refusal the key is free again', async (t) => {
+  const { token } = await createUser(app);
+  const headers = { 'idempotency-key': 'second-try' };
+  const call1 = await call('POST', path, { token, headers, body: { name: '카페', category_ids: [99] } });
+  invalid(t, call1, '/category_ids/0');
+  const call2 = await call('POST', path, { token, headers, body: { name: '카페', category_ids: [1] } });
+  t.equal(call2.status, 201);
+});
+
+t.test('of parallel requests with one key one does the work and all get its answer', async (t) => {
+  const { id, token } = await createUser(app);
+  const headers = { 'idempotency-key': 'parallel' };
+  const body = { name: '두레 카페', category_ids: [1] };
+  const answers = await Promise.all(
+    Array.from({ length: 8 }, () => call('POST', path, { token, headers, body })),
+  );
+  for (const answer of answers) t.strictSame([answer.status, answer.body], [201, answers[0]?.body]);
+  t.equal(await countStores(id), 1);
+});
+
+t.test('a malformed Idempotency-Key is refused', async (t) => {
+  const { token } = await createUser(app);
+  for (const key of ['', 'has space', 'a'.repeat(256)]) {
+    const headers = { 'idempotency-key': key };
+    const answer = await call('POST', path, { token, headers, body: { name: '카페', category_ids: [1] } });
+    invalid(t, answer, 'idempotency-key');
+  }
+});
