@@ -1,5 +1,4 @@
 import jwt from '@fastify/jwt';
-import underPressure from '@fastify/under-pressure';
 import { type FastifyBaseLogger, type FastifyInstance, fastify, LogController } from 'fastify';
 import { createAuth } from './auth/index.ts';
 import { jwtOptions } from './auth/tokens.ts';
@@ -13,13 +12,13 @@ import { clientErrorHandler } from './http/client-errors.ts';
 import { deadlinePlugin } from './http/deadline.ts';
 import { envelopePlugin } from './http/envelope.ts';
 import { errorHandlerPlugin, sendError } from './http/error-handler.ts';
-import { ApiError, httpErrors } from './http/errors.ts';
 import { healthRoutes } from './http/health.ts';
 import { createIdempotency } from './http/idempotency.ts';
 import { languagePlugin } from './http/language.ts';
 import { loggerOptions, requestLogPlugin } from './http/logging.ts';
 import { createMetrics } from './http/metrics.ts';
 import { openApiPlugin, openApiRoutes } from './http/openapi.ts';
+import { overloadPlugin } from './http/overload.ts';
 import { rateLimitPlugin } from './http/rate-limits.ts';
 import { requestId, requestIdPlugin } from './http/request-id.ts';
 import { rewriteUrl, routerOptions, routingPlugin } from './http/routing.ts';
@@ -91,15 +90,7 @@ export async function buildApp(config: AppConfig, overrides: AppOverrides = {}):
   await app.register(shutdownPlugin);
   await app.register(deadlinePlugin, { timeLimit: overrides.timeLimit });
   await app.register(securityHeadersPlugin, { config });
-  await app.register(underPressure, {
-    maxEventLoopDelay: 1_000,
-    // The mean is what counts. Over a shorter time, one long turn of the event loop, as at the start, would be the mean.
-    sampleInterval: 5_000,
-    pressureHandler: (request) => {
-      if (request.routeOptions.config?.limit === 'none') return;
-      throw new ApiError(httpErrors.serviceUnavailable, { headers: { 'retry-after': '5' } });
-    },
-  });
+  await app.register(overloadPlugin);
   await app.register(jwt, jwtOptions(config));
 
   const mailQueue = createMailQueue();

@@ -48,8 +48,7 @@ export function createListener({ connectionString, logger, times }: ListenerOpti
     while (!signal.aborted) {
       const startedAt = Date.now();
       await listen().catch((error: unknown) => {
-        if (!signal.aborted)
-          logger.warn({ err: error }, 'notifications are not heard until the database is back');
+        if (!signal.aborted) logger.warn({ err: error }, 'the database is not listened to; trying again');
       });
       if (Date.now() - startedAt > longest) delay = shortest;
       // Not all instances at once.
@@ -88,7 +87,7 @@ export function createListener({ connectionString, logger, times }: ListenerOpti
   async function hear(client: pg.Client): Promise<never> {
     await client.connect();
     for (const channel of handlers.keys()) await client.query(`LISTEN ${client.escapeIdentifier(channel)}`);
-    logger.info('notifications are heard');
+    logger.info('listening to the database');
     reconnectHandlers.forEach(run);
     // A connection can die without a word.
     for (;;) {

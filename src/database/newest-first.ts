@@ -6,17 +6,20 @@ export interface NewestFirst {
   present: string;
   /** What rows have to meet besides. */
   conditions: readonly string[];
-  /**
-   * Where conditions are such that few rows may meet them: a `FROM` clause that calls its rows `item` and an index serves. It
-   * holds at least the rows that meet the conditions, in any order.
-   */
-  candidates?: string | undefined;
+  /** Where few rows may meet the conditions. */
+  shortcuts?: Shortcuts;
 }
 
-/** Rows that are looked at first, the newest ones: enough for what every tenth row meets. */
-const nearby = 200;
-/** Up to so many rows are read by their own index and then sorted. With more, walking from the newest one soon has a page. */
-const sortable = 1_000;
+/**
+ * Other ways to the rows of a list, by indexes: `FROM` clauses with their `WHERE`, which has to hold the condition that they
+ * are given. Together they lead to at least the rows that meet the conditions, and to none twice.
+ */
+export type Shortcuts = readonly ((begun: string) => string)[];
+
+/** Rows that are looked at first, the newest ones: enough for a page of what every twentieth row meets. */
+const nearby = 500;
+/** Rows that are read by shortcuts. Where they lead to more, walking on from the newest row soon has a page. */
+const readable = 2_000;
 /** The longest page, and the row that tells whether there is another. The planner has to know, and cannot from a parameter. */
 const longestPage = 101;
 
@@ -27,31 +30,35 @@ const order = 'ORDER BY created_at DESC, id DESC';
  *
  * No plan is good for both what is rare and what is frequent, and the planner cannot know which it is: it takes
  * words that follow each other for independent. So the statement finds out, and each step runs only when the one before
- * was not enough: look at the newest rows; read what an index finds; walk on from the newest rows.
+ * was not enough: look at the newest rows; read what the shortcuts lead to; walk from the newest row to the oldest.
  *
  * @returns a query with the columns `id` and `created_at`, in no order
  */
-export function newestFirst({ table, present, conditions, candidates }: NewestFirst): string {
-  const started = `${present} AND (item.created_at, item.id) < ($1::timestamptz, $2::int)`;
+export function newestFirst({ table, present, conditions, shortcuts = [] }: NewestFirst): string {
+  const begun = `${present} AND (item.created_at, item.id) < ($1::timestamptz, $2::int)`;
   const meeting = conditions.map((condition) => ` AND ${condition}`).join('');
   const walk = (when: string) => `
     SELECT id, created_at FROM (
-      SELECT item.id, item.created_at FROM ${table} item WHERE ${when}${started}${meeting} ${order} LIMIT ${longestPage}
+      SELECT item.id, item.created_at FROM ${table} item
+      WHERE ${when}${present} AND (item.created_at, item.id) < (walk_from($1::timestamptz), $2::int)${meeting}
+      ${order} LIMIT ${longestPage}
     ) walked LIMIT $3`;
-  if (candidates === undefined) return walk('');
+  if (shortcuts.length === 0) return walk('');
+  const led = shortcuts.map((shortcut) => `(SELECT item.* FROM ${shortcut(begun)})`).join(' UNION ALL ');
   return `
     WITH near AS MATERIALIZED (
       SELECT item.id, item.created_at
-      FROM (SELECT * FROM ${table} item WHERE ${started} ${order} LIMIT ${nearby}) item
+      FROM (SELECT * FROM ${table} item WHERE ${begun} ${order} LIMIT ${nearby}) item
       WHERE true${meeting} ${order} LIMIT $3
-    ), found AS MATERIALIZED (
-      SELECT item.id, item.created_at FROM ${candidates}
-      WHERE (SELECT count(*) FROM near) < $3 AND ${started}${meeting} LIMIT ${sortable}
-    ), walk AS MATERIALIZED (${walk(`(SELECT count(*) FROM found) = ${sortable} AND `)})
+    ), led AS MATERIALIZED (
+      SELECT * FROM (${led}) item WHERE (SELECT count(*) FROM near) < $3 LIMIT ${readable}
+    ), walk AS MATERIALIZED (${walk(`(SELECT count(*) FROM led) = ${readable} AND `)})
     SELECT * FROM (
       SELECT * FROM near WHERE (SELECT count(*) FROM near) = $3
-      UNION ALL SELECT * FROM found WHERE (SELECT count(*) FROM found) < ${sortable}
-      UNION ALL SELECT * FROM walk
+      UNION ALL
+      SELECT item.id, item.created_at FROM led item WHERE (SELECT count(*) FROM led) < ${readable}${meeting}
+      UNION ALL
+      SELECT * FROM walk
     ) either ${order} LIMIT $3`;
 }
 
@@ -63,6 +70,11 @@ export function newestFirstValues(
   return after === undefined
     ? ['infinity', 0, limit]
     : [new Date(after.time).toISOString(), Number(after.id), limit];
+}
+
+/** SQL that joins the row with an id, row by row: `OFFSET 0` keeps the planner from reading the whole table instead. */
+export function oneOf(table: string, alias: string, id: string): string {
+  return `CROSS JOIN LATERAL (SELECT * FROM ${table} WHERE id = ${id} OFFSET 0) ${alias}`;
 }
 
 /** SQL that is true where a folded text holds the text of a parameter. */

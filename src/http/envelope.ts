@@ -8,7 +8,10 @@ declare module 'fastify' {
   interface FastifyContextConfig {
     /** The `message` of a successful answer. A route that has one answers in the envelope. */
     message?: Text;
-    /** Failures of the operation besides those that follow from its schema and scope. A route that streams has `[]`, so that the latter are documented. */
+    /**
+     * Failures of the operation besides those that follow from its schema and scope. A route that streams, and so has no
+     * `message`, says `[]`, for the latter to be documented.
+     */
     errors?: readonly ErrorDefinition[];
   }
 }

@@ -8,8 +8,8 @@ import type { EventStream } from './stream-events.ts';
 /** Notifications read at once. With the sizes that texts may have, this bounds what a client that does not read can hold. */
 const pageSize = 50;
 
-/** In milliseconds. */
-const retryDelay = 1_000;
+/** Before a failed reading is tried again, in milliseconds. */
+const retryDelay = { shortest: 500, longest: 5_000 };
 
 interface ReaderOptions {
   userId: number;
@@ -37,14 +37,17 @@ export function createReader(options: ReaderOptions): () => void {
 
   async function read(): Promise<void> {
     isReading = true;
+    let delay = retryDelay.shortest;
     while (isDue && events.isOpen()) {
       isDue = false;
       try {
         await sendNew();
+        delay = retryDelay.shortest;
       } catch (error) {
         logger.warn({ err: error }, 'notifications could not be read for a stream');
         isDue = true;
-        await sleep(retryDelay * (0.5 + Math.random()), undefined, { ref: false });
+        await sleep(delay * (0.5 + Math.random() / 2), undefined, { ref: false });
+        delay = Math.min(delay * 2, retryDelay.longest);
       }
     }
     isReading = false;

@@ -1,9 +1,10 @@
 import t from 'tap';
-import { createTestApp, createUser } from '../support/app.ts';
+import { createTestApp } from '../support/app.ts';
 import { invalid } from './auth-support.ts';
 import {
   about,
   comparable,
+  createSettledUser,
   createVerifiedUser,
   latestMail,
   mailsTo,
@@ -19,7 +20,7 @@ const hour = 3600;
 const findId = (email: unknown) => app.call('POST', '/auth/find-id/', { body: { email } });
 
 t.test('the answer is the same, whoever the address belongs to', async (t) => {
-  const unverified = await createUser(app);
+  const unverified = await createSettledUser(app);
   const verified = await createVerifiedUser(app);
   const answers = [];
   for (const email of ['find-nobody@example.com', unverified.email, verified.email]) {
@@ -33,8 +34,7 @@ t.test('the answer is the same, whoever the address belongs to', async (t) => {
 });
 
 t.test('the username goes to the mailbox only, and to no other', async (t) => {
-  const user = await createUser(app, { username: 'forgotten.name-7' });
-  await app.mails.settled();
+  const user = await createSettledUser(app, { username: 'forgotten.name-7' });
   const before = app.mails.sent.length;
   const answer = await findId(user.email);
   await findId('find-stranger@example.com');
@@ -49,7 +49,7 @@ t.test('the username goes to the mailbox only, and to no other', async (t) => {
 });
 
 t.test('it has a cooldown and an hourly cap of its own, also for an address that nobody has', async (t) => {
-  const user = await createUser(app);
+  const user = await createSettledUser(app);
   await app.call('POST', '/auth/reset-password-request/', { body: { email: user.email } });
   for (const [email, mailed] of [
     [user.email, 5],
@@ -71,21 +71,21 @@ t.test('it has a cooldown and an hourly cap of its own, also for an address that
 });
 
 t.test('twenty at once mail once', async (t) => {
-  const { email } = await createUser(app);
+  const { email } = await createSettledUser(app);
   const before = (await mailsTo(app, email)).length;
   t.strictSame(tally(await twentyAtOnce(() => findId(email))), { '200': 20 });
   t.equal((await mailsTo(app, email)).length - before, 1);
 });
 
 t.test('an address is the same in capitals and with space around it', async (t) => {
-  const { email, username } = await createUser(app);
+  const { email, username } = await createSettledUser(app);
   await findId(`\t${email.toUpperCase()} `);
   t.match((await latestMail(app, email)).text, username);
   about(t, (await findId(email)).body.data.resend_after, 60);
 });
 
 t.test('nothing is mailed to the address of a deleted account', async (t) => {
-  const { email, token, password } = await createUser(app);
+  const { email, token, password } = await createSettledUser(app);
   await app.call('DELETE', '/auth/me/', { token, body: { password } });
   const before = (await mailsTo(app, email)).length;
   t.strictSame((await findId(email)).body.data, { resend_after: 60 });

@@ -37,6 +37,13 @@ export async function newResetLink(app: TestApp, email: string): Promise<{ uid: 
   return { uid, token };
 }
 
+/** An account whose sign-up was mailed already, so that the next mail is the one that a test asks for. */
+export async function createSettledUser(app: TestApp, fields: Record<string, unknown> = {}) {
+  const user = await createUser(app, fields);
+  await app.mails.settled();
+  return user;
+}
+
 /** An account whose address is verified, and which may be mailed again at once. */
 export async function createVerifiedUser(app: TestApp, fields: Record<string, unknown> = {}) {
   const user = await createUser(app, fields);

@@ -1,9 +1,10 @@
 import t from 'tap';
-import { createTestApp, createUser, logIn, password, resetLinkIn } from '../support/app.ts';
+import { createTestApp, logIn, password, resetLinkIn } from '../support/app.ts';
 import { invalid, refused, tokenRefused } from './auth-support.ts';
 import {
   about,
   comparable,
+  createSettledUser,
   createVerifiedUser,
   delayed,
   latestMail,
@@ -43,12 +44,12 @@ const refresh = (refresh: string, at = app) => at.call('POST', '/auth/token/refr
 
 /** An account, and a link in its mailbox. */
 async function createUserWithLink() {
-  const user = await createUser(app);
+  const user = await createSettledUser(app);
   return { ...user, link: await newResetLink(app, user.email) };
 }
 
 t.test('a request is answered the same, whoever the address belongs to', async (t) => {
-  const unverified = await createUser(app);
+  const unverified = await createSettledUser(app);
   const verified = await createVerifiedUser(app);
   const answers = [];
   for (const email of ['reset-nobody@example.com', unverified.email, verified.email]) {
@@ -62,7 +63,7 @@ t.test('a request is answered the same, whoever the address belongs to', async (
 });
 
 t.test('a link is mailed to an account and to nobody else', async (t) => {
-  const { email } = await createUser(app);
+  const { email } = await createSettledUser(app);
   await request('reset-stranger@example.com');
   await request(email);
   const { url, uid, token } = resetLinkIn(await latestMail(app, email));
@@ -74,7 +75,7 @@ t.test('a link is mailed to an account and to nobody else', async (t) => {
 });
 
 t.test('the host of a link never comes from a header', async (t) => {
-  const { email } = await createUser(app);
+  const { email } = await createSettledUser(app);
   await request(email, {
     host: 'evil.example',
     'x-forwarded-host': 'evil.example',
@@ -91,7 +92,7 @@ t.test('the host of a link never comes from a header', async (t) => {
 });
 
 t.test('requests have a cooldown and an hourly cap, also for an address that nobody has', async (t) => {
-  const user = await createUser(app);
+  const user = await createSettledUser(app);
   await passTime(app, user.email, hour);
   for (const [email, mailed] of [
     [user.email, 5],
@@ -115,7 +116,7 @@ t.test('requests have a cooldown and an hourly cap, also for an address that nob
 });
 
 t.test('twenty requests at once mail one link', async (t) => {
-  const { email } = await createUser(app);
+  const { email } = await createSettledUser(app);
   const before = (await mailsTo(app, email)).length;
   t.strictSame(tally(await twentyAtOnce(() => request(email))), { '200': 20 });
   t.equal((await mailsTo(app, email)).length - before, 1);
@@ -123,7 +124,7 @@ t.test('twenty requests at once mail one link', async (t) => {
 });
 
 t.test('an address is the same in capitals and with space around it', async (t) => {
-  const { email } = await createUser(app);
+  const { email } = await createSettledUser(app);
   await request(`  ${email.toUpperCase()} `);
   t.equal((await validate(resetLinkIn(await latestMail(app, email)))).status, 200);
   about(t, (await request(email)).body.data.resend_after, 60);
@@ -234,7 +235,7 @@ t.test('a link is void after deletion, also when a new account takes the address
   t.equal((await app.call('DELETE', '/auth/me/', { token, body: { password } })).status, 200);
   refused(t, await validate(link), 400, 'reset_link_invalid');
   refused(t, await confirm(link), 400, 'reset_link_invalid');
-  await createUser(app, { email, username });
+  await createSettledUser(app, { email, username });
   refused(t, await validate(link), 400, 'reset_link_invalid');
   refused(t, await confirm(link), 400, 'reset_link_invalid');
   t.equal((await tryLogin(username, password)).status, 200);
@@ -244,7 +245,7 @@ t.test('a request for an address that is signed up only later gives it no link',
   const email = 'requested-early@example.com';
   t.equal((await request(email)).status, 200);
   await app.mails.settled();
-  await createUser(app, { email });
+  await createSettledUser(app, { email });
   await app.mails.settled();
   t.notOk(app.mails.sent.some(({ to, text }) => to === email && text.includes('/reset-password?')));
 });
@@ -319,7 +320,7 @@ t.test('of twenty uses of a link at once, one succeeds and its password is the o
 });
 
 t.test('a bad new password is a validation error and does not consume the link', async (t) => {
-  const user = await createUser(app, { username: 'resetter', email: 'local-part@example.com' });
+  const user = await createSettledUser(app, { username: 'resetter', email: 'local-part@example.com' });
   const link = await newResetLink(app, user.email);
   for (const bad of [
     '',

@@ -188,6 +188,12 @@ t.test('but never beyond 90 days from login', async (t) => {
   const { exp, iat } = decode(last.refresh).claims;
   t.equal(exp - iat, last.refresh_expires_in);
 
+  const { rows } = await app.pool.query(
+    `SELECT expires_at <= created_at + interval '90 days' AS capped FROM sessions WHERE id = $1`,
+    [sessionIdIn(first)],
+  );
+  t.equal(rows[0].capped, true, 'nor is it kept for longer');
+
   await loggedIn('90 days');
   const answer = await refresh(last.refresh);
   t.match(answer.body.data.reason, /^(expired|revoked)$/);

@@ -1,4 +1,4 @@
-import { chmod, chown, cp, lstat, mkdir, symlink, writeFile } from 'node:fs/promises';
+import { chmod, chown, cp, lstat, mkdir, readdir, symlink, writeFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import t, { type Test } from 'tap';
 import { startEmbeddedServer } from '../../src/database/embedded-server.ts';
@@ -8,6 +8,7 @@ import {
   ORDINARY_USER,
   onlyAsRoot,
   onlyOnLinux,
+  onlyWithOrdinaryUser,
   projectFolder,
   query,
   runsAs,
@@ -66,14 +67,16 @@ t.test('an installation without the optional dependency says what to do', async 
 t.test('an installation without install scripts lacks links, which are created', onlyOnLinux, async (t) => {
   const installation = await installSources(t);
   await copyBinariesWithoutLinks(installation.folder);
-  const starter = startElsewhere(t, join(installation.folder, 'data'), installation);
+  const directory = join(installation.folder, 'data');
+  const starter = startElsewhere(t, directory, installation);
   t.same(await query(await starter.says(), 'SELECT 1'), [1]);
+  t.notOk((await readdir(directory)).includes('lib'), 'where they belong');
   await starter.stop();
 });
 
 t.test(
   'an installation without install scripts that is read-only',
-  { ...onlyOnLinux, ...onlyAsRoot },
+  { ...onlyOnLinux, ...onlyWithOrdinaryUser },
   async (t) => {
     const installation = await installSources(t);
     await copyBinariesWithoutLinks(installation.folder);

@@ -8,11 +8,12 @@ import {
   allGone,
   checkNote,
   ORDINARY_USER,
-  onlyAsRoot,
+  onlyWithOrdinaryUser,
   postmasterPid,
   processesIn,
   query,
   runsAs,
+  signalAll,
   startElsewhere,
   temporaryFolder,
   writeNote,
@@ -24,8 +25,10 @@ t.jobs = 4;
 
 t.test('the embedded server', async (t) => {
   const directory = join(await temporaryFolder(t), 'not', 'there yet');
-  const server = await startEmbeddedServer({ directory });
+  const lines: string[] = [];
+  const server = await startEmbeddedServer({ directory, onLog: (line) => lines.push(line) });
   t.teardown(() => server.stop());
+  t.match(lines.join('\n'), /ready to accept connections$/);
 
   await t.test('serves a UTF-8 database with the letters of every script, checksums and UTC', async (t) => {
     const settings = [
@@ -61,14 +64,12 @@ t.test('the embedded server', async (t) => {
     t.match(new URL(server.url).password, /^\w{32,}$/);
   });
 
-  await t.test('keeps its data over a restart, which is quick', async (t) => {
+  await t.test('keeps its data over a restart', async (t) => {
     await writeNote(server.url);
     await server.stop();
     await server.stop();
     t.same(await processesIn(directory, 'postgres'), [], 'stop waits for the end');
-    const begin = Date.now();
     await checkNote(t, directory, 'the data is there');
-    t.ok(Date.now() - begin < 5_000);
   });
 });
 
@@ -98,7 +99,7 @@ t.test('after a kill of everything a start recovers, whoever has the old process
   const pid = await postmasterPid(directory);
   const victims = await processesIn(directory);
   starter.child.kill('SIGKILL');
-  for (const victim of victims) process.kill(victim, 'SIGKILL');
+  signalAll(victims, 'SIGKILL');
   t.ok(await allGone(directory));
 
   const stranger = spawn('sleep', ['60']);
@@ -113,7 +114,7 @@ t.test('a server whose watchdog was killed too is shut down by the next start', 
   const directory = await temporaryFolder(t);
   const starter = startElsewhere(t, directory);
   await writeNote(await starter.says());
-  for (const pid of await processesIn(directory, 'sh')) process.kill(pid, 'SIGKILL');
+  signalAll(await processesIn(directory, 'sh'), 'SIGKILL');
   await starter.kill('SIGKILL');
   await delay(500);
   t.ok((await processesIn(directory)).length > 0, 'the server has lost its watchdog');
@@ -141,7 +142,7 @@ t.test('a second start in the same folder is refused at once, and the first goes
     name: 'EmbeddedServerError',
     message: `Another instance is already running in this folder (${directory}, process ${starter.child.pid}).`,
   });
-  t.ok(Date.now() - begin < 3_000);
+  t.ok(Date.now() - begin < 10_000, 'without waiting for the first to end');
   t.same(await query(url, 'SELECT 1'), [1]);
   await starter.stop();
 });
@@ -159,7 +160,7 @@ t.test('a first start that was killed half-way is made good by the next', async 
   const starter = startElsewhere(t, directory);
   while (!(await exists(join(directory, 'initializing/PG_VERSION')))) await delay(2);
   // Held, so that it cannot finish by itself.
-  for (const pid of await processesIn(directory, 'initdb')) process.kill(pid, 'SIGSTOP');
+  signalAll(await processesIn(directory, 'initdb'), 'SIGSTOP');
   t.notOk(await exists(join(directory, 'cluster')), 'it was not ready yet');
   await starter.kill('SIGKILL');
   const server = await startEmbeddedServer({ directory });
@@ -178,7 +179,7 @@ t.test('a folder that only its owner may enter, with spaces and letters of any s
   await checkNote(t, directory, 'the data is there');
 });
 
-t.test('an ordinary user', onlyAsRoot, async (t) => {
+t.test('an ordinary user', onlyWithOrdinaryUser, async (t) => {
   const directory = await temporaryFolder(t);
   await chown(directory, ORDINARY_USER.uid, ORDINARY_USER.gid);
   const starter = startElsewhere(t, directory, ORDINARY_USER);

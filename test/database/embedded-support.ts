@@ -1,4 +1,4 @@
-import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
+import { type ChildProcess, execFileSync, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, readdir, readFile, readlink, realpath, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -17,6 +17,15 @@ const typescriptLoader = join(projectFolder, 'node_modules/tsx/dist/loader.mjs')
 export const onlyAsRoot = process.getuid?.() === 0 ? {} : { skip: 'needs root' };
 export const onlyOnLinux = process.platform === 'linux' ? {} : { skip: 'needs Linux' };
 export const ORDINARY_USER = { uid: 1000, gid: 1000 };
+
+/** Root's Node or checkout may lie where nobody else may go. */
+export const onlyWithOrdinaryUser = ordinaryUserCanRun() ? {} : { skip: 'needs root and readable folders' };
+
+function ordinaryUserCanRun(): boolean {
+  if (process.getuid?.() !== 0) return false;
+  const command = ['--import', typescriptLoader, '--eval', 'fs.readFileSync(process.argv[1])', fixture];
+  return spawnSync(process.execPath, command, { ...ORDINARY_USER, cwd: '/' }).status === 0;
+}
 
 export interface Starter {
   child: ChildProcess;
@@ -60,7 +69,7 @@ export function startElsewhere(t: Test, directory: string, options: StarterOptio
 export async function temporaryFolder(t: Test): Promise<string> {
   const folder = await realpath(await mkdtemp(join(tmpdir(), 'dure-embedded-')));
   t.teardown(async () => {
-    for (const pid of await processesIn(folder)) process.kill(pid, 'SIGKILL');
+    signalAll(await processesIn(folder), 'SIGKILL');
     await rm(folder, { recursive: true, force: true, maxRetries: 5 });
   });
   return folder;
@@ -94,6 +103,16 @@ function processesOfPs(): { pid: number; command: string; place: string }[] {
     command: line.replace(/^ *\d+ +/, ''),
     place: '',
   }));
+}
+
+export function signalAll(pids: number[], signal: NodeJS.Signals): void {
+  for (const pid of pids) {
+    try {
+      process.kill(pid, signal);
+    } catch {
+      // It has ended since it was listed.
+    }
+  }
 }
 
 /** Whether no process is left in the folder within a time that even a busy machine needs. */

@@ -460,10 +460,14 @@ t.test('it takes its locks again when their connection is cut', parallel(), asyn
   await until('it holds its locks', async () => (await query(lockHolders)).length === 1);
   const before = await query(lockHolders);
   await query(`SELECT pg_terminate_backend(pid) FROM (${lockHolders}) AS holders`);
-  await until('it holds them again', async () => {
-    const holders = await query(lockHolders);
-    return holders.length === 1 && holders[0]?.pid !== before[0]?.pid;
-  });
+  await until(
+    'it holds them again',
+    async () => {
+      const holders = await query(lockHolders);
+      return holders.length === 1 && holders[0]?.pid !== before[0]?.pid;
+    },
+    7,
+  );
 });
 
 t.test('it takes its locks again when their connection stands still', parallel(), async (t) => {

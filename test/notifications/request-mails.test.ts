@@ -1,6 +1,7 @@
 import t from 'tap';
 import { createTestApp } from '../support/app.ts';
 import { createPost } from '../support/stores.ts';
+import { hold } from './database-locks.ts';
 import { act, openTwoShops, type Shop, send } from './shops.ts';
 
 const app = await createTestApp();
@@ -65,28 +66,36 @@ t.test('a withdrawal and a refused request send nothing', async (t) => {
   t.equal(mailsTo(sender).length, 0);
 });
 
-t.test('the queue holds ids and nothing that anybody wrote', async (t) => {
-  const { sender, receiver, post } = await openTwoShops(app);
-  await app.pool.query(`CREATE TABLE queued AS SELECT ''::text AS payload WITH NO DATA;
+t.test(
+  'the queue gets a mail with the change that causes it, as ids and nothing that anybody wrote',
+  async (t) => {
+    const { sender, receiver, post } = await openTwoShops(app);
+    await app.pool.query(`CREATE TABLE queued AS SELECT ''::text AS payload WITH NO DATA;
     CREATE FUNCTION keep_payload() RETURNS trigger LANGUAGE plpgsql AS $$
     BEGIN INSERT INTO queued VALUES (NEW.payload::text); RETURN NEW; END $$;
     CREATE TRIGGER keep_payload AFTER INSERT ON graphile_worker._private_jobs
       FOR EACH ROW EXECUTE FUNCTION keep_payload()`);
-  const id = await send(app, sender, post);
-  await act(app, receiver, id, 'accept');
-  const { rows } = await app.pool.query('SELECT payload FROM queued');
-  t.strictSame(
-    rows.map(({ payload }) => {
-      const { idempotency_key, ...rest } = JSON.parse(payload);
-      t.type(idempotency_key, 'string');
-      return rest;
-    }),
-    [
-      { kind: 'partner_request_received', request_id: id },
-      { kind: 'partner_request_accepted', request_id: id },
-    ],
-  );
-});
+    const held = await hold(t, app, 'SELECT FROM users WHERE id = $1 FOR UPDATE', [receiver.id]);
+    const sent = send(app, sender, post);
+    await held.waiting(1);
+    t.equal((await app.pool.query('SELECT FROM queued')).rowCount, 0, 'not before the request is there');
+    await held.release();
+    const id = await sent;
+    await act(app, receiver, id, 'accept');
+    const { rows } = await app.pool.query('SELECT payload FROM queued');
+    t.strictSame(
+      rows.map(({ payload }) => {
+        const { idempotency_key, ...rest } = JSON.parse(payload);
+        t.type(idempotency_key, 'string');
+        return rest;
+      }),
+      [
+        { kind: 'partner_request_received', request_id: id },
+        { kind: 'partner_request_accepted', request_id: id },
+      ],
+    );
+  },
+);
 
 t.test('what is gone when its mail would be sent sends none', async (t) => {
   const offline = await createTestApp({ WORKER_ENABLED: 'false' });

@@ -95,21 +95,20 @@ t.test('of eleven streams of a user the oldest is ended, and nobody else is', as
   await sleep(100);
   t.equal(first.hasEnded(), false);
   streams.push(await openStream(t, here, receiver.token));
-  await first.ended;
+  await first.toEnd();
   await tell();
   await Promise.all(streams.map((stream) => stream.until(() => stream.ids().length === 1)));
   t.equal(other.hasEnded(), false);
 });
 
 t.test('a client that does not read costs little memory, delays nobody and is cut off', async (t) => {
-  const instance = await createListeningApp({}, { databaseUrl: here.url, streamTimes: { stall: 4_000 } });
+  const instance = await createListeningApp({}, { databaseUrl: here.url, streamTimes: { stall: 6_000 } });
   t.teardown(instance.close);
   const { receiver, tell } = await createPair(there);
   const other = await createPair(there);
   await tell(1, there);
   const stream = await openStream(t, instance, other.receiver.token);
   const connection = await connectWithoutReading(t, instance, receiver.token);
-  const cutOff = once(connection, 'close').then(() => Date.now());
   const before = memory();
   await tellAtOnce(receiver.id, 20_000);
 
@@ -117,11 +116,14 @@ t.test('a client that does not read costs little memory, delays nobody and is cu
   let written = -1;
   for (; written !== connection.bytesWritten; await sleep(500)) written = connection.bytesWritten;
   t.ok(written < 20_000_000, `of 70 MB, ${written} bytes were sent`);
-  t.ok(memory() - before < 20_000_000, 'and the rest does not wait in memory');
+  await sleep(2_000);
+  const kept = memory() - before;
+  t.ok(kept < 10_000_000, `and the rest does not wait in memory: ${kept} bytes`);
   await other.tell(1, there);
   await stream.until(() => stream.ids().length === 1, 1_000);
   t.equal(connection.destroyed, false);
-  t.ok((await cutOff) - full > 4_000);
+  await once(connection, 'close', { signal: AbortSignal.timeout(5_000) });
+  t.ok(Date.now() - full > 6_000, 'not before it had its time');
 });
 
 t.test('nothing is missed when the connection that listens is lost', async (t) => {
@@ -172,7 +174,7 @@ t.test('an instance that shuts down ends its streams at once', async (t) => {
   await tellAtOnce(lazy.receiver.id, 20_000);
   const before = Date.now();
   const closed = instance.close();
-  await Promise.all(streams.map((stream) => stream.ended));
+  await Promise.all(streams.map((stream) => stream.toEnd()));
   t.ok(Date.now() - before < 1_000, `streams took ${Date.now() - before} ms`);
   await closed;
   t.ok(Date.now() - before < 3_000, `the instance took ${Date.now() - before} ms`);

@@ -25,8 +25,8 @@ export interface TestStream {
   ids(): number[];
   /** Waits until something came. @throws after `limit` milliseconds without it, or when the stream ends before */
   until(came: () => boolean, limit?: number): Promise<void>;
-  /** Resolves when the server ended the stream. */
-  ended: Promise<void>;
+  /** Waits until the server ended the stream. @throws after 5 seconds */
+  toEnd(): Promise<void>;
   hasEnded(): boolean;
   /** Drops the connection. */
   drop(): void;
@@ -64,7 +64,10 @@ export async function openStream(
           throw new Error(`it did not come: ${JSON.stringify(events).slice(-2_000)}`);
       }
     },
-    ended,
+    async toEnd() {
+      await Promise.race([ended, sleep(5_000, undefined, { ref: false })]);
+      if (!hasEnded) throw new Error('the stream does not end');
+    },
     hasEnded: () => hasEnded,
     drop: () => dropping.abort(),
   };
@@ -124,19 +127,24 @@ async function insertStore({ pool }: Pick<TestApp, 'pool'>, ownerId: number, nam
 /** A user who is told, and another one who gives reason to. */
 export async function createPair(app: TestApp) {
   const receiver = await createUser(app);
+  const { post_id: postId } = await insertStore(app, receiver.id, '햇살카페');
+  return { receiver, postId, tell: await createTeller(app, postId) };
+}
+
+/**
+ * Another user, who sends requests to a post and withdraws them.
+ *
+ * @returns tells the post's owner as often
+ */
+export async function createTeller(app: TestApp, postId: number) {
   const sender = await createUser(app);
-  const { post_id } = await insertStore(app, receiver.id, '햇살카페');
   await insertStore(app, sender.id, '두레 베이커리');
   let pending: number | undefined;
-  return {
-    receiver,
-    /** Tells the receiver as often: by requests to the receiver's post, and by withdrawing them. */
-    async tell(times = 1, through: TestApp = app): Promise<void> {
-      for (let told = 0; told < times; told++) {
-        if (pending === undefined) pending = (await mustSucceed(ask(through, sender, { id: post_id }))).id;
-        else pending = void (await mustSucceed(act(through, sender, pending, 'withdraw')));
-      }
-    },
+  return async (times = 1, through: TestApp = app): Promise<void> => {
+    for (let told = 0; told < times; told++) {
+      if (pending === undefined) pending = (await mustSucceed(ask(through, sender, { id: postId }))).id;
+      else pending = void (await mustSucceed(act(through, sender, pending, 'withdraw')));
+    }
   };
 }
 

@@ -13,7 +13,8 @@ interface MyPageRow {
 /**
  * Everything in one round trip. Both lists walk an index that begins with the store and goes on in their order
  * (`posts_store_feed_idx`, `partner_requests_sender_store_id_created_at_id_idx`) and stop at the limit, so that what lies
- * beyond costs nothing.
+ * beyond costs nothing; `walk_from` keeps the planner at it. The names are asked for one by one, where a join might read all
+ * stores.
  */
 const findMyPage = `
   SELECT ${storeSummarySql} AS store,
@@ -22,18 +23,19 @@ const findMyPage = `
         ORDER BY p.created_at DESC, p.id DESC), '[]')
       FROM (
         SELECT id, title, images, created_at FROM posts
-        WHERE store_id = s.id AND deleted_at IS NULL
+        WHERE store_id = s.id AND deleted_at IS NULL AND created_at <= walk_from('infinity')
         ORDER BY created_at DESC, id DESC LIMIT ${myPageLimit}
       ) p) AS posts,
     (SELECT coalesce(json_agg(
-        json_build_object('id', r.id, 'post_id', r.post_id, 'receiver_store_name', receiver.name, 'status', r.status,
+        json_build_object('id', r.id, 'post_id', r.post_id, 'receiver_store_name',
+          (SELECT name FROM stores WHERE id = r.receiver_store_id), 'status', r.status,
           'message', r.message, 'created_at', r.created_at)
         ORDER BY r.created_at DESC, r.id DESC), '[]')
       FROM (
         SELECT id, post_id, receiver_store_id, status, message, created_at FROM partner_requests
-        WHERE sender_store_id = s.id
+        WHERE sender_store_id = s.id AND created_at <= walk_from('infinity')
         ORDER BY created_at DESC, id DESC LIMIT ${myPageLimit}
-      ) r JOIN stores receiver ON receiver.id = r.receiver_store_id) AS sent_requests
+      ) r) AS sent_requests
   FROM stores s
   WHERE s.owner_id = $1 AND s.closed_at IS NULL`;
 
@@ -41,7 +43,7 @@ const nothing: MyPage = { store: null, posts: [], sent_requests: [] };
 
 export type MyPages = ReturnType<typeof createMyPageRepository>;
 
-export function createMyPageRepository(database: Database) {
+export function createMyPageRepository(database: Pick<Database, 'query'>) {
   /** A user's store with the latest of its posts and of the requests it sent, newest first. */
   async function find(userId: number): Promise<MyPage> {
     const { rows } = await database.query<MyPageRow>('find_my_page', findMyPage, [userId]);

@@ -1,6 +1,14 @@
 import type { Database } from '../../database/client.ts';
-import { hasGramsOf, holdsText, newestFirst, newestFirstValues } from '../../database/newest-first.ts';
+import {
+  hasGramsOf,
+  holdsText,
+  newestFirst,
+  newestFirstValues,
+  oneOf,
+  type Shortcuts,
+} from '../../database/newest-first.ts';
 import type { Position } from '../../http/pagination.ts';
+import { isOfCategory, rareCategory } from '../category-sql.ts';
 import type { StoreSummary } from '../schemas.ts';
 import { storeCategoriesSql } from '../summary-sql.ts';
 
@@ -19,16 +27,21 @@ export interface ListedStore extends StoreSummary {
 
 const foldedName = 'search_fold(item.name)';
 
-/** Looked up by the rarer of the two as a rule: the name, then the category. */
-function candidatesOf(q: string | undefined, category: string | undefined): string | undefined {
-  if (q)
-    return `(SELECT * FROM stores item WHERE item.closed_at IS NULL AND ${hasGramsOf(foldedName, q)}) item`;
-  if (category) {
-    // `OFFSET 0` keeps the order of the two: from the category's links to their stores.
-    return `(SELECT store_id FROM store_category_links WHERE category_id = ${category} OFFSET 0) link
-      CROSS JOIN LATERAL (SELECT * FROM stores WHERE id = link.store_id OFFSET 0) item`;
+/** @param q and category: the parameters of what is asked for */
+function shortcutsOf(q: string | undefined, category: string | undefined): Shortcuts {
+  const byName = (when: string) => (begun: string) =>
+    `stores item WHERE ${when}${hasGramsOf(foldedName, q ?? '')} AND ${begun}`;
+  // `OFFSET 0` keeps the order of the two: from the category's links to their stores.
+  const byCategory = (when: string) => (begun: string) =>
+    `
+    (SELECT store_id FROM store_category_links WHERE ${when}category_id = ${category} OFFSET 0) link
+    ${oneOf('stores', 'item', 'link.store_id')} WHERE ${begun}`;
+  if (category && q) {
+    const isRare = rareCategory(category);
+    return [byCategory(`${isRare} AND `), byName(`NOT ${isRare} AND `)];
   }
-  return undefined;
+  if (category) return [byCategory('')];
+  return q ? [byName('')] : [];
 }
 
 /** @param q and category: the parameters of what is asked for */
@@ -37,26 +50,22 @@ function listSql(q: string | undefined, category: string | undefined): string {
     table: 'stores',
     present: 'item.closed_at IS NULL',
     conditions: [
-      ...(category
-        ? [
-            `EXISTS (SELECT FROM store_category_links l WHERE l.store_id = item.id AND l.category_id = ${category})`,
-          ]
-        : []),
       ...(q ? [holdsText(foldedName, q)] : []),
+      ...(category ? [isOfCategory('item.id', category)] : []),
     ],
-    candidates: candidatesOf(q, category),
+    shortcuts: shortcutsOf(q, category),
   });
   return `
     WITH page AS MATERIALIZED (${ids})
     SELECT s.id, s.name, ${storeCategoriesSql} AS store_categories, s.created_at
-    FROM page JOIN stores s ON s.id = page.id
+    FROM page ${oneOf('stores', 's', 'page.id')}
     ORDER BY s.created_at DESC, s.id DESC`;
 }
 
 export type StoreLists = ReturnType<typeof createStoreListRepository>;
 
 /** The directory of stores. */
-export function createStoreListRepository(database: Database) {
+export function createStoreListRepository(database: Pick<Database, 'query'>) {
   /** Stores that are open, newest first. */
   async function list({ q, categoryId, after, limit }: StoreFilter): Promise<ListedStore[]> {
     const values: unknown[] = newestFirstValues(after, limit);

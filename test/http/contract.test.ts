@@ -1,0 +1,262 @@
+import { randomUUID } from 'node:crypto';
+import t, { type Test } from 'tap';
+import { bodyLimit } from '../../src/http/body-parser.ts';
+import {
+  type CallOptions,
+  codeIn,
+  createTestApp,
+  createUser,
+  logIn,
+  password,
+  resetLinkIn,
+  type TestApp,
+} from '../support/app.ts';
+import { createContract } from '../support/contract.ts';
+import { createTestDatabase } from '../support/database.ts';
+import { createDatabaseProxy } from '../support/database-proxy.ts';
+import { listen, rawCall } from './http-support.ts';
+
+const contract = createContract();
+const operations = contract.operations.filter(({ path }) => path.startsWith('/auth/'));
+
+/** Every status and code that an answer had, as `logIn 401 invalid_credentials`. */
+const seen = new Set<string>();
+
+/** Makes requests as the app does, and compares every answer with the document. */
+function checked(t: Test, app: Pick<TestApp, 'call'>): TestApp['call'] {
+  return async (method, path, options) => {
+    const answer = await app.call(method, path, options);
+    t.strictSame(contract.problems(method, path, answer), [], `${method} ${path} ${answer.status}`);
+    const id = contract.operationOf(method, path)?.operationId;
+    seen.add([id, answer.status, answer.body?.data?.code].join(' ').trim());
+    return answer;
+  };
+}
+
+/** A request of each operation that nothing is wrong with. */
+function validRequests(user: {
+  token: string;
+  refresh: string;
+  username: string;
+}): Record<string, CallOptions> {
+  const { token, refresh, username } = user;
+  const email = 'somebody@example.com';
+  return {
+    signUp: { body: { username: 'somebody', password, name: '김두레', email } },
+    getCurrentUser: { token },
+    updateCurrentUser: { token, body: { name: '두레' } },
+    deleteCurrentUser: { token, body: { password } },
+    changePassword: { token, body: { current_password: password, new_password: 'bibimbap-for-two' } },
+    logIn: { body: { username, password } },
+    refreshToken: { body: { refresh } },
+    logOut: { token },
+    listSessions: { token },
+    endOtherSessions: { token },
+    endSession: { token },
+    sendVerificationCode: { body: { email } },
+    confirmEmail: { body: { email, code: '123456' } },
+    requestPasswordReset: { body: { email } },
+    validatePasswordReset: {},
+    confirmPasswordReset: {
+      body: { uid: randomUUID(), token: 'x'.repeat(22), new_password: 'bibimbap-for-two' },
+    },
+    findUserId: { body: { email } },
+  };
+}
+
+/** Where a request of an operation goes. */
+function urlOf({ path, operationId }: { path: string; operationId: string }): string {
+  const query = operationId === 'validatePasswordReset' ? `?uid=${randomUUID()}&token=${'x'.repeat(22)}` : '';
+  return path.replace('{session_id}', randomUUID()) + query;
+}
+
+t.test('accounts and sessions', async (t) => {
+  const app = await createTestApp();
+  t.teardown(app.close);
+  const call = checked(t, app);
+  const user = await createUser({ call });
+  const { token, username, email } = user;
+  const body = { username: 'somebody', password, name: '김두레', email: 'somebody@example.com' };
+
+  await call('POST', '/auth/signup/', { body: {} });
+  await call('POST', '/auth/signup/', { body: { ...body, username } });
+  await call('POST', '/auth/signup/', { body: { ...body, email } });
+  await call('POST', '/auth/signup/', { body: { ...body, verification_token: 'x' } });
+  const headers = { 'idempotency-key': 'once' };
+  await call('POST', '/auth/signup/', { body, headers });
+  await call('POST', '/auth/signup/', { body, headers });
+  await call('POST', '/auth/signup/', { body: { ...body, name: '다른' }, headers });
+
+  await call('GET', '/auth/me/', { token });
+  await call('GET', '/auth/me', { token: 'x' });
+  await call('PATCH', '/auth/me/', { token, body: { name: '두레' } });
+  await call('PATCH', '/auth/me/', { token, body: {} });
+
+  await call('POST', '/auth/login/', { body: {} });
+  await call('POST', '/auth/login/', { body: { username, password: 'wrong-password' } });
+  const second = await logIn({ call }, user);
+  await call('GET', '/auth/sessions/?limit=1', { token });
+  const page = await call('GET', '/auth/sessions/?limit=1', { token });
+  await call('GET', `/auth/sessions/?cursor=${page.body.data.next_cursor}`, { token });
+  await call('GET', '/auth/sessions/?cursor=x', { token });
+  await call('GET', '/auth/sessions/?limit=0', { token });
+  await call('DELETE', `/auth/sessions/${page.body.data.items[0].id}/`, { token });
+  await call('DELETE', `/auth/sessions/${randomUUID()}/`, { token });
+  await call('DELETE', '/auth/sessions/', { token });
+
+  await call('POST', '/auth/token/refresh/', { body: { refresh: user.refresh } });
+  await call('POST', '/auth/token/refresh/', { body: { refresh: second.refresh } });
+  await call('POST', '/auth/token/refresh/', { body: {} });
+  await call('POST', '/auth/logout/', { body: {} });
+  await call('POST', '/auth/logout/', { body: { refresh: 'x' } });
+  await call('POST', '/auth/logout/', { body: { refresh: 1 } });
+  await call('POST', '/auth/logout/', { token });
+
+  const changing = await createUser({ call });
+  const change = (current: string, next: string) =>
+    call('POST', '/auth/change-password/', {
+      token: changing.token,
+      body: { current_password: current, new_password: next },
+    });
+  await change(password, 'bibimbap-for-two');
+  await change('bibimbap-for-two', 'short');
+  for (let attempt = 0; attempt < 11; attempt++) await change('wrong-password', 'japchae-for-three');
+
+  const leaving = await createUser({ call });
+  const remove = (secret: unknown) =>
+    call('DELETE', '/auth/me/', { token: leaving.token, body: { password: secret } });
+  await remove(1);
+  for (let attempt = 0; attempt < 11; attempt++) await remove('wrong-password');
+  const gone = await createUser({ call });
+  await call('DELETE', '/auth/me/', { token: gone.token, body: { password } });
+
+  for (let attempt = 0; attempt < 11; attempt++) {
+    await call('POST', '/auth/login/', { body: { username: 'stranger', password: 'wrong-password' } });
+  }
+  const suspended = await createUser({ call });
+  await app.pool.query('UPDATE users SET suspended_at = now() WHERE id = $1', [suspended.id]);
+  await call('POST', '/auth/login/', { body: { username: suspended.username, password } });
+});
+
+t.test('mailed codes and links', async (t) => {
+  const app = await createTestApp();
+  t.teardown(app.close);
+  const call = checked(t, app);
+  const address = 'proof@example.com';
+  await call('POST', '/auth/email-verify/send/', { body: {} });
+  await call('POST', '/auth/email-verify/send/', { body: { email: address } });
+  const code = codeIn(await app.mails.next(address));
+  const confirm = (value: unknown) =>
+    call('POST', '/auth/email-verify/confirm/', { body: { email: address, code: value } });
+  await confirm(1);
+  await confirm(code === '000000' ? '000001' : '000000');
+  const verified = await confirm(code);
+  const { verification_token } = verified.body.data;
+  const user = await createUser({ call }, { email: address, verification_token });
+  const guesses = { email: 'guesses@example.com' };
+  await call('POST', '/auth/email-verify/send/', { body: guesses });
+  const right = codeIn(await app.mails.next(guesses.email));
+  for (let attempt = 0; attempt < 7; attempt++) {
+    const wrong = String((Number(right) + 1 + attempt) % 1_000_000).padStart(6, '0');
+    await call('POST', '/auth/email-verify/confirm/', { body: { ...guesses, code: wrong } });
+  }
+
+  await call('POST', '/auth/find-id/', { body: { email: address } });
+  await call('POST', '/auth/find-id/', { body: { email: 'nobody@example.com' } });
+  await call('POST', '/auth/find-id/', { body: { email: 'x' } });
+  await call('POST', '/auth/reset-password-request/', { body: { email: user.email } });
+  await call('POST', '/auth/reset-password-request/', { body: { email: 'x' } });
+  const mails = [await app.mails.next(address, 1), await app.mails.next(address, 2)];
+  const mail = mails.find(({ text }) => text.includes('/reset-password?'));
+  if (!mail) throw new Error('there is no mail with a link');
+  const { uid, token } = resetLinkIn(mail);
+  const reset = (fields: object) =>
+    call('POST', '/auth/reset-password-confirm/', {
+      body: { uid, token, new_password: 'bibimbap-for-two', ...fields },
+    });
+  await call('GET', `/auth/reset-password-validate/?uid=${uid}&token=${token}`);
+  await call('GET', `/auth/reset-password-validate/?uid=${uid}&token=x`);
+  await call('GET', '/auth/reset-password-validate/');
+  await reset({ new_password: 'short' });
+  await reset({ token: 'x' });
+  await reset({});
+});
+
+t.test('bodies and tokens that no operation takes', async (t) => {
+  const app = await createTestApp({ WORKER_ENABLED: 'false' });
+  t.teardown(app.close);
+  const call = checked(t, app);
+  const user = await createUser(app);
+  const valid = validRequests(user);
+  const json = { 'content-type': 'application/json' };
+  for (const operation of operations) {
+    const { method, security = [], operationId } = operation;
+    const { token } = valid[operationId] ?? {};
+    const send = (options: CallOptions) =>
+      call(method, urlOf(operation), { ...(token ? { token } : {}), ...options });
+    if (method !== 'GET') {
+      await send({ body: '{', headers: json });
+      await send({ body: 'x', headers: { 'content-type': 'text/plain' } });
+      await send({ body: ' '.repeat(bodyLimit + 1), headers: json });
+    }
+    if (security.length === 0) continue;
+    await call(method, urlOf(operation));
+    await call(method, urlOf(operation), { token: 'not-a-token' });
+  }
+});
+
+t.test('too many requests', async (t) => {
+  const app = await createTestApp({ RATE_LIMIT_ENABLED: 'true', WORKER_ENABLED: 'false' });
+  t.teardown(app.close);
+  const call = checked(t, app);
+  for (const operation of operations) {
+    for (let request = 0; request < 300; request++) {
+      const { status } = await app.call(operation.method, urlOf(operation), { body: undefined });
+      if (status === 429) break;
+    }
+    await call(operation.method, urlOf(operation));
+  }
+});
+
+t.test('a service that is broken, or without its database', async (t) => {
+  const database = await createTestDatabase();
+  t.teardown(database.drop);
+  const proxy = await createDatabaseProxy(database.url);
+  t.teardown(proxy.close);
+  const app = await createTestApp({ WORKER_ENABLED: 'false' }, { databaseUrl: proxy.url });
+  t.teardown(app.close);
+  const call = checked(t, app);
+  const valid = validRequests(await createUser(app));
+  for (const path of ['/health/live', '/health/ready']) await call('GET', path);
+
+  await proxy.cut();
+  for (const operation of operations)
+    await call(operation.method, urlOf(operation), valid[operation.operationId]);
+  for (const path of ['/health/live', '/health/ready']) await call('GET', path);
+  await proxy.restore();
+
+  const { rows } = await app.pool.query("SELECT tablename FROM pg_tables WHERE schemaname = 'public'");
+  for (const { tablename } of rows)
+    await app.pool.query(`ALTER TABLE ${tablename} RENAME TO lost_${tablename}`);
+  for (const operation of operations)
+    await call(operation.method, urlOf(operation), valid[operation.operationId]);
+
+  const port = await listen(app.app);
+  for (const path of ['/health/live', '/health/ready']) {
+    const start = `GET ${path} HTTP/1.1\r\nHost: x\r\n`;
+    for (const rest of ['Bad Header: 1\r\n\r\n', `X-Large: ${'a'.repeat(20_000)}\r\n\r\n`]) {
+      t.strictSame(contract.problems('GET', path, await rawCall(port, start + rest)), []);
+    }
+  }
+});
+
+t.test('every status and code that is documented was answered', async (t) => {
+  for (const { operationId, responses } of operations) {
+    for (const [status, { content }] of Object.entries(responses)) {
+      const examples = Object.keys(content?.['application/json']?.examples ?? {});
+      for (const code of Number(status) < 400 ? [''] : examples) {
+        t.ok(seen.has(`${operationId} ${status} ${code}`.trim()), `${operationId} ${status} ${code}`);
+      }
+    }
+  }
+});

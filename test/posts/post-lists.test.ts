@@ -1,0 +1,136 @@
+import t from 'tap';
+import { createTestApp, createUser } from '../support/app.ts';
+import { invalid, refused } from '../support/refusals.ts';
+import { createPost, createStore, type TestPost } from '../support/stores.ts';
+
+const app = await createTestApp();
+t.teardown(app.close);
+const { call, pool } = app;
+const path = '/api/v1/posts/';
+
+async function openShop(name: string, ...category_ids: number[]) {
+  const user = await createUser(app);
+  return { ...user, store: await createStore(app, user.token, { name, category_ids }) };
+}
+
+const cafe = await openShop('두레 카페', 1);
+const bakery = await openShop('동네 빵집', 3, 1);
+const { token: visitor } = await createUser(app);
+const created: TestPost[] = [];
+for (let index = 0; index < 14; index++) {
+  const { token } = index % 2 === 0 ? cafe : bakery;
+  created.push(
+    await createPost(app, token, { title: `글 ${index}`, content: index < 3 ? '옛 소식' : '새 소식' }),
+  );
+}
+const newestFirst = [...created].reverse();
+
+const list = (query = '', token = visitor) => call('GET', `${path}${query}`, { token });
+
+async function ids(query = '', token = visitor): Promise<number[]> {
+  const answer = await list(query, token);
+  if (answer.status !== 200) throw new Error(answer.text);
+  return answer.body.data.items.map(({ id }: TestPost) => id);
+}
+
+const idsOf = (posts: TestPost[]) => posts.map(({ id }) => id);
+
+t.test('the list holds whole posts, newest first', async (t) => {
+  const answer = await list();
+  t.equal(answer.status, 200);
+  t.strictSame(answer.body.data, { items: newestFirst, next_cursor: null });
+});
+
+t.test('filters narrow the list, alone and together', async (t) => {
+  const ofCafe = idsOf(newestFirst.filter(({ store }) => store.id === cafe.store.id));
+  const ofBakery = idsOf(newestFirst.filter(({ store }) => store.id === bakery.store.id));
+  t.strictSame(await ids('?mine=true', cafe.token), ofCafe);
+  t.strictSame(await ids('?mine=true'), [], 'without a store');
+  t.strictSame(await ids('?mine=false', cafe.token), idsOf(newestFirst));
+  t.strictSame(await ids(`?store_id=${bakery.store.id}`), ofBakery);
+  t.strictSame(await ids(`?mine=true&store_id=${bakery.store.id}`, cafe.token), []);
+  t.strictSame(await ids('?store_id=999999'), []);
+  t.strictSame(await ids('?category_id=3'), ofBakery);
+  t.strictSame(await ids('?category_id=1'), idsOf(newestFirst));
+  t.strictSame(await ids('?category_id=11'), []);
+  t.strictSame(await ids(`?category_id=3&store_id=${cafe.store.id}`), []);
+  const old = encodeURIComponent('옛');
+  t.strictSame(await ids(`?q=${old}`), idsOf(newestFirst.slice(-3)));
+  t.strictSame(await ids(`?q=${old}&category_id=3`), [created[1]?.id]);
+  t.strictSame(await ids(`?q=${old}&mine=true`, cafe.token), [created[2]?.id, created[0]?.id]);
+  t.strictSame(await ids(`?q=${old}&store_id=${bakery.store.id}&category_id=1`), [created[1]?.id]);
+  t.strictSame(await ids(`?q=${encodeURIComponent('없는 말')}`), []);
+});
+
+t.test('what is wrong with a filter is named', async (t) => {
+  const queries: [query: string, field: string][] = [
+    ['?limit=0', 'limit'],
+    ['?limit=101', 'limit'],
+    ['?mine=1', 'mine'],
+    ['?mine=', 'mine'],
+    ['?store_id=0', 'store_id'],
+    ['?store_id=abc', 'store_id'],
+    ['?store_id=2147483648', 'store_id'],
+    ['?category_id=2147483648', 'category_id'],
+    ['?category_id=999', 'category_id'],
+    [`?q=${encodeURIComponent('가'.repeat(101))}`, 'q'],
+    ['?q=%01', 'q'],
+  ];
+  for (const [query, field] of queries) invalid(t, await list(query), field);
+  refused(t, await list('?cursor=x'), 400, 'invalid_cursor');
+});
+
+t.test('pages hold every post once, also those of one time', async (t) => {
+  await pool.query('UPDATE posts SET created_at = $1 WHERE id = ANY ($2)', [
+    created[4]?.created_at,
+    idsOf(created.slice(4, 10)),
+  ]);
+  const filters = [
+    '',
+    '&category_id=1',
+    `&store_id=${cafe.store.id}`,
+    '&q=%EA%B8%80',
+    '&q=%EA%B8%80&category_id=3',
+  ];
+  for (const filter of filters) {
+    const all = await ids(`?limit=100${filter}`);
+    const seen: number[] = [];
+    let cursor: string | null = null;
+    do {
+      const page = await list(`?limit=2${filter}${cursor === null ? '' : `&cursor=${cursor}`}`);
+      seen.push(...page.body.data.items.map(({ id }: TestPost) => id));
+      cursor = page.body.data.next_cursor;
+    } while (cursor !== null);
+    t.strictSame(seen, all, filter);
+    t.ok(all.length >= 7, filter);
+  }
+});
+
+t.test('a cursor stays right while posts are added and deleted', async (t) => {
+  const first = (await list('?limit=4')).body.data;
+  const expected = (await ids('?limit=100')).slice(4);
+  await createPost(app, cafe.token, { title: '글 새로' });
+  const [onFirstPage, onSecondPage] = [first.items[3] as TestPost, expected[0]];
+  for (const id of [onFirstPage.id, onSecondPage]) {
+    const token =
+      created.find((post) => post.id === id)?.store.id === cafe.store.id ? cafe.token : bakery.token;
+    t.equal((await call('DELETE', `${path}${id}/`, { token })).status, 200);
+  }
+  t.strictSame(await ids(`?limit=100&cursor=${first.next_cursor}`), expected.slice(1));
+});
+
+t.test('a store shows as it is now', async (t) => {
+  await call('PATCH', '/api/v1/stores/me/', {
+    token: cafe.token,
+    body: { name: '새 이름', category_ids: [11, 2] },
+  });
+  const [post] = (await list('?category_id=11')).body.data.items;
+  t.strictSame(post.store, {
+    id: cafe.store.id,
+    name: '새 이름',
+    store_categories: [
+      { id: 11, name: '숙박' },
+      { id: 2, name: '음식점' },
+    ],
+  });
+});

@@ -1,0 +1,106 @@
+import t from 'tap';
+import { createTestApp, createUser } from '../support/app.ts';
+import { createPost, createStore, type TestPost } from '../support/stores.ts';
+
+const app = await createTestApp();
+t.teardown(app.close);
+const { call, pool } = app;
+const path = '/api/v1/posts/';
+const { token } = await createUser(app);
+const { id: storeId } = await createStore(app, token);
+
+async function titles(q: string, query = '?limit=100'): Promise<string[]> {
+  const answer = await call('GET', `${path}${query}&q=${encodeURIComponent(q)}`, { token });
+  if (answer.status !== 200) throw new Error(answer.text);
+  return answer.body.data.items.map(({ title }: TestPost) => title);
+}
+
+t.test(
+  'q finds substrings of title and content, in any case, and takes every character as it is',
+  async (t) => {
+    const posts = [
+      ['하나', '동네카페에서 만나요'],
+      ['카페 둘', '커피'],
+      ['셋', '100% 우유, 50_50'],
+      ['넷', '100퍼센트, 50-50'],
+      ['ÉCLAIR 다섯', 'Straße ŁÓDŹ'],
+      ['여섯', '줄\n바꿈 ＡＢＣ 😀👍🏽'],
+      ['일곱', `백\\슬래시 "따옴표" 'x' [a-z]* $1`],
+      ['끝말', '첫말'],
+    ];
+    for (const [title, content] of posts) await createPost(app, token, { title, content });
+    const cases: [q: string, ...found: string[]][] = [
+      ['카페', '카페 둘', '하나'],
+      ['카페'.normalize('NFD'), '카페 둘', '하나'],
+      ['네카페에', '하나'],
+      ['커', '카페 둘'],
+      ['0%', '셋'],
+      ['%', '셋'],
+      ['0_5', '셋'],
+      ['_', '셋'],
+      ['50-', '넷'],
+      ['éclair', 'ÉCLAIR 다섯'],
+      ['Éclair 다', 'ÉCLAIR 다섯'],
+      ['sTRASSE'],
+      ['STRAße', 'ÉCLAIR 다섯'],
+      ['łódź', 'ÉCLAIR 다섯'],
+      ['ａｂｃ', '여섯'],
+      ['😀👍', '여섯'],
+      ['😀', '여섯'],
+      ['줄 바'],
+      ['백\\슬', '일곱'],
+      ['\\', '일곱'],
+      [`"따옴표" 'X' [`, '일곱'],
+      ['[a-z]*', '일곱'],
+      ['$1', '일곱'],
+      ['끝말 첫말'],
+      ['끝말첫말'],
+      ['말끝'],
+      ['ㅋ'],
+    ];
+    for (const [q, ...found] of cases) t.strictSame(await titles(q), found, q);
+    t.equal((await titles('')).length, posts.length, 'empty');
+  },
+);
+
+t.test('a change is found at once', async (t) => {
+  const post = await createPost(app, token, { title: '바뀔 제목', content: '그대로' });
+  const body = { content: '새로운 내용' };
+  await call('PATCH', `${path}${post.id}/`, { token, body });
+  t.strictSame(await titles('그대로'), []);
+  t.strictSame(await titles('새로운'), ['바뀔 제목']);
+  t.strictSame(await titles('바뀔'), ['바뀔 제목']);
+});
+
+t.test('whatever its frequency, a word is found in every post that holds it, newest first', async (t) => {
+  // Everything that has 셋째 is newer than what has 둘째: neither the newest posts nor the index alone are enough.
+  await pool.query(
+    `INSERT INTO posts (store_id, title, content, images, created_at)
+     SELECT $1, 'n' || n,
+       CASE WHEN n <= 2500 THEN '둘째 자주' ELSE '셋째' END || CASE WHEN n % 5000 = 2600 THEN ' 드문' ELSE '' END
+         || CASE WHEN n % 100 = 0 THEN ' 백번째' ELSE '' END,
+       '{https://example.com/1.jpg}', timestamptz '2025-01-01' + n * interval '1 second'
+     FROM generate_series(1, 4000) n`,
+    [storeId],
+  );
+  await pool.query('ANALYZE posts');
+  const numbered = (...numbers: number[]) => numbers.map((n) => `n${n}`);
+  const latest = (from: number, step: number, count: number) =>
+    numbered(...Array.from({ length: count }, (_, index) => from - index * step));
+  for (const query of ['?limit=100', '?limit=100&category_id=1', '?limit=100&mine=true']) {
+    t.strictSame(await titles('셋째', query), latest(4000, 1, 100), 'frequent and new');
+    t.strictSame(await titles('둘째', query), latest(2500, 1, 100), 'frequent and old');
+    t.strictSame(await titles('백번째', query), latest(4000, 100, 40), 'in between');
+    t.strictSame(await titles('드문', query), numbered(2600), 'rare');
+    t.strictSame(await titles('드', query), numbered(2600), 'rare, one character');
+    t.strictSame(await titles('둘째 셋째', query), [], 'both frequent, never together');
+    t.strictSame(await titles('둘째', `${query}&category_id=11`.replace('category_id=1&', '')), []);
+  }
+  await pool.query('DELETE FROM posts WHERE store_id = $1 AND title ~ $2', [storeId, '^n[0-9]+$']);
+});
+
+t.test('without the index, every answer is the same', async (t) => {
+  await createPost(app, token, { title: '색인 없이', content: '찾기' });
+  await pool.query('DROP INDEX posts_search_idx');
+  t.strictSame(await titles('색인'), ['색인 없이']);
+});

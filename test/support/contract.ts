@@ -1,0 +1,143 @@
+import { readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
+import { parse } from 'yaml';
+import type { Answer } from './app.ts';
+
+/** The committed OpenAPI document. */
+export const documentPath = fileURLToPath(new URL('../../openapi.yaml', import.meta.url));
+
+type JsonObject = Record<string, unknown>;
+
+export interface DocumentedMedia {
+  schema: { $ref?: string } & JsonObject;
+  examples?: Record<string, { $ref: string }>;
+}
+
+export interface DocumentedAnswer {
+  description: string;
+  content?: Record<string, DocumentedMedia>;
+  headers?: Record<string, JsonObject>;
+}
+
+/** An operation of the document, with where it stands. */
+export interface DocumentedOperation {
+  method: string;
+  path: string;
+  operationId: string;
+  summary?: string;
+  description?: string;
+  tags?: string[];
+  security?: Record<string, unknown>[];
+  parameters?: { name: string; in: string; required?: boolean; schema: JsonObject }[];
+  requestBody?: { required?: boolean; content: Record<string, DocumentedMedia> };
+  responses: Record<string, DocumentedAnswer>;
+}
+
+export interface OpenApiDocument {
+  openapi: string;
+  tags: { name: string }[];
+  paths: Record<string, Record<string, Omit<DocumentedOperation, 'method' | 'path'>>>;
+  components: Record<'schemas' | 'examples' | 'headers', Record<string, JsonObject>>;
+}
+
+export type Contract = ReturnType<typeof createContract>;
+
+const formats = {
+  'date-time': /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z$/,
+  uuid: /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/,
+  email: /^[^\s@]+@[^\s@]+$/,
+  uri: /^[a-z][a-z0-9+.-]*:\S+$/,
+};
+
+/** Reads the committed document. */
+export function readDocument(): OpenApiDocument {
+  return parse(readFileSync(documentPath, 'utf8'));
+}
+
+/**
+ * Compares answers with what the OpenAPI document promises. It is stricter than the document: a property that is not documented
+ * is a mistake, too.
+ */
+export function createContract(document: OpenApiDocument = readDocument()) {
+  const ajv = new Ajv2020({ strict: false, allErrors: true, formats });
+  ajv.addSchema(closed(document), 'document', undefined, false);
+  const operations = Object.entries(document.paths).flatMap(([path, item]) =>
+    Object.entries(item).map(([method, operation]) => ({ ...operation, method: method.toUpperCase(), path })),
+  );
+
+  /** The operation that a request reaches; with or without the last slash, and a query. */
+  function operationOf(method: string, url: string): DocumentedOperation | undefined {
+    const path = withoutSlash(url.split('?')[0] ?? '');
+    return operations
+      .filter((operation) => operation.method === method && pattern(operation.path).test(path))
+      .sort((one, other) => one.path.split('{').length - other.path.split('{').length)[0];
+  }
+
+  /** What is wrong with an answer; nothing, as a rule. */
+  function problems(method: string, url: string, answer: Answer): string[] {
+    const operation = operationOf(method, url);
+    if (!operation) return [`${method} ${url} is not documented`];
+    const status = String(answer.status);
+    const key = [status, `${status[0]}XX`].find((one) => one in operation.responses);
+    const documented = key === undefined ? undefined : operation.responses[key];
+    if (key === undefined || !documented)
+      return [`${operation.operationId} has no ${status}: ${answer.text}`];
+    return [...headerProblems(documented, answer), ...bodyProblems(operation, key, documented, answer)].map(
+      (problem) => `${operation.operationId} ${status}: ${problem}`,
+    );
+  }
+
+  function headerProblems({ headers = {} }: DocumentedAnswer, answer: Answer): string[] {
+    const missing = Object.keys(headers).filter((name) => answer.headers[name.toLowerCase()] === undefined);
+    return missing.map((name) => `has no ${name}`);
+  }
+
+  function bodyProblems(
+    { path, method }: DocumentedOperation,
+    key: string,
+    { content }: DocumentedAnswer,
+    { headers, body, text }: Answer,
+  ): string[] {
+    if (!content) return text === '' ? [] : [`has a body: ${text}`];
+    const type = String(headers['content-type']).split(';')[0] ?? '';
+    if (!(type in content)) return [`is ${type}`];
+    if (type !== 'application/json') return [];
+    return schemaProblems(
+      ['paths', path, method.toLowerCase(), 'responses', key, 'content', type, 'schema'],
+      body,
+    );
+  }
+
+  /** What is wrong with a value by the schema at a place in the document. */
+  function schemaProblems(place: string[], value: unknown): string[] {
+    const pointer = place.map((part) => part.replaceAll('~', '~0').replaceAll('/', '~1')).join('/');
+    const validate: ValidateFunction | undefined = ajv.getSchema(`document#/${pointer}`);
+    if (!validate) return [`there is no schema at ${pointer}`];
+    if (validate(value)) return [];
+    return (validate.errors ?? []).map(
+      ({ instancePath, message, params }) => `${instancePath} ${message} ${JSON.stringify(params)}`,
+    );
+  }
+
+  return { document, operations, operationOf, problems, schemaProblems };
+}
+
+function pattern(path: string): RegExp {
+  const escaped = withoutSlash(path).replace(/[.*+?^$()|[\]\\]/g, '\\$&');
+  return new RegExp(`^${escaped.replace(/\{\w+\}/g, '[^/]+')}$`);
+}
+
+function withoutSlash(path: string): string {
+  return path.length > 1 && path.endsWith('/') ? path.slice(0, -1) : path;
+}
+
+/** Forbids what is not named, in every object that names anything. */
+function closed<T>(value: T): T;
+function closed(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(closed);
+  if (typeof value !== 'object' || value === null) return value;
+  const copy = Object.fromEntries(Object.entries(value).map(([key, item]) => [key, closed(item)]));
+  const names = 'type' in copy && copy.type === 'object' && 'properties' in copy;
+  return names && !('additionalProperties' in copy) ? { ...copy, additionalProperties: false } : copy;
+}

@@ -1,0 +1,68 @@
+import type pg from 'pg';
+import type { Database } from '../../src/database/client.ts';
+
+interface PlanNode {
+  'Node Type': string;
+  'Index Name'?: string;
+  'Relation Name'?: string;
+  'Actual Rows': number;
+  'Actual Loops': number;
+  'Rows Removed by Filter'?: number;
+  'Rows Removed by Index Recheck'?: number;
+  Plans?: PlanNode[];
+}
+
+/** What a statement really did. */
+export interface Execution {
+  /** Rows that were looked at in tables. */
+  rowsRead: number;
+  /** Indexes that were used. */
+  indexes: string[];
+  /** Tables that were read from one end to the other. */
+  scanned: string[];
+}
+
+/**
+ * A database whose statements are explained instead of answered.
+ *
+ * @param mode `generic`: the plan without knowledge of the values, which a prepared statement has sooner or later
+ */
+export function explainingDatabase(pool: pg.Pool, mode: 'generic' | 'custom') {
+  const executions: Execution[] = [];
+  const query: Database['query'] = async (_name, text, values) => {
+    const client = await pool.connect();
+    try {
+      await client.query(`SET plan_cache_mode = force_${mode}_plan`);
+      await client.query(`PREPARE explained AS ${text}`);
+      const literals = values.map((value) => client.escapeLiteral(String(value))).join(', ');
+      const { rows } = await client.query(`EXPLAIN (ANALYZE, FORMAT JSON) EXECUTE explained (${literals})`);
+      executions.push(read(rows[0]['QUERY PLAN'][0].Plan));
+      await client.query('DEALLOCATE explained; RESET plan_cache_mode');
+      return { rows: [], rowCount: 0, command: 'EXPLAIN', oid: 0, fields: [] };
+    } finally {
+      client.release();
+    }
+  };
+  return { database: { query }, executions };
+}
+
+function read(root: PlanNode): Execution {
+  const nodes = flatten(root).filter((node) => node['Actual Loops'] > 0);
+  const tables = nodes.filter((node) => node['Relation Name'] !== undefined);
+  return {
+    rowsRead: tables.reduce((sum, node) => sum + rowsOf(node), 0),
+    indexes: [...new Set(nodes.flatMap((node) => node['Index Name'] ?? []))].sort(),
+    scanned: tables
+      .filter((node) => node['Node Type'] === 'Seq Scan')
+      .map((node) => node['Relation Name'] ?? ''),
+  };
+}
+
+function rowsOf(node: PlanNode): number {
+  const removed = (node['Rows Removed by Filter'] ?? 0) + (node['Rows Removed by Index Recheck'] ?? 0);
+  return Math.round((node['Actual Rows'] + removed) * node['Actual Loops']);
+}
+
+function flatten(node: PlanNode): PlanNode[] {
+  return [node, ...(node.Plans ?? []).flatMap(flatten)];
+}
