@@ -4,7 +4,7 @@ import fastifyPlugin from 'fastify-plugin';
 import { ApiError, httpErrors } from './errors.ts';
 
 /** Milliseconds that the event loop may be late on average before requests are turned away. */
-const maxEventLoopDelay = 1_000;
+const maxEventLoopDelay = 500;
 
 /** Milliseconds over which the delay is averaged. */
 const sampleInterval = 1_000;

@@ -327,6 +327,16 @@ t.test('validation', async (t) => {
     }
   });
 
+  t.test('an address is as long as SMTP allows', async (t) => {
+    const ask = (email: string) => call('POST', '/auth/find-id/', { body: { email } });
+    const domain = (length: number) => `${`${'d'.repeat(60)}.`.repeat(4).slice(0, length - 4)}.com`;
+    t.equal((await ask(`${'a'.repeat(64)}@example.com`)).status, 200);
+    invalid(t, await ask(`${'a'.repeat(65)}@example.com`), 'email');
+    t.equal((await ask(`somebody@${domain(245)}`)).status, 200);
+    invalid(t, await ask(`somebodys@${domain(245)}`), 'email');
+    invalid(t, await ask(`a@${'d'.repeat(64)}.com`), 'email');
+  });
+
   t.test('an Idempotency-Key is 1-255 visible ASCII characters', async (t) => {
     const wrong = ['', ' ', 'a b', 'x'.repeat(256), 'caf\u00e9', '\u007f', 'a\tb'];
     for (const key of wrong) {

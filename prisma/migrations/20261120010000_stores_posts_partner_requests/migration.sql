@@ -215,8 +215,8 @@ CREATE CONSTRAINT TRIGGER "store_category_links_category_check" AFTER DELETE OR 
 -- planner expects a handful of rows, and may fetch all there are and sort them, also where there are a hundred thousand.
 -- A comparison with this function's result looks dear to it, unless an index makes it: an ordered index scan computes
 -- the result once, whereas every other plan would have to for each row.
-CREATE FUNCTION "walk_from"("time" timestamptz) RETURNS timestamptz LANGUAGE plpgsql STABLE PARALLEL SAFE COST 10000
-  AS 'BEGIN RETURN "time"; END';
+CREATE FUNCTION "walk_from"(moment timestamptz) RETURNS timestamptz LANGUAGE plpgsql STABLE PARALLEL SAFE COST 10000
+  AS 'BEGIN RETURN moment; END';
 
 -- Search: substrings of any length in any script, with nothing but PostgreSQL itself. A text is found by its characters and
 -- pairs of neighbouring characters; whether they stand together is checked on the few texts that have them all.
