@@ -45,7 +45,7 @@ export async function createAuth(app: FastifyInstance, options: AuthOptions) {
     emailCodes: createEmailCodeRepository(secrets, config.email),
     passwordResets: createPasswordResetRepository(secrets, config.email),
     mailSends: createMailSendRepository(config.email),
-    loginFailures: createLoginFailureRepository(database),
+    loginFailures: createLoginFailureRepository(database, config.secrets[0]),
   };
 
   const authenticator: Authenticator = {

@@ -1,5 +1,6 @@
-import { createHash } from 'node:crypto';
+import { createHmac } from 'node:crypto';
 import type { Connection, Database } from '../../database/client.ts';
+import type { Secret } from '../../secrets.ts';
 
 /** So many failures within the window start the delay. */
 const maxFailures = 10;
@@ -22,7 +23,18 @@ export type LoginFailures = ReturnType<typeof createLoginFailureRepository>;
  * Counts failed logins per account, also of accounts that do not exist. A client address from which the account logged in
  * lately counts for itself, so that a stranger cannot lock the owner out.
  */
-export function createLoginFailureRepository({ client, transaction }: Database) {
+export function createLoginFailureRepository({ client, transaction }: Database, secret: Secret) {
+  /**
+   * Names a counter without telling whose it is. Keyed, because people type passwords into the field for the username: a
+   * plain digest of one could be guessed from the table.
+   */
+  function keyOf(account: { userId: number } | { login: string }, knownAddress?: string): string {
+    const name = 'userId' in account ? `user:${account.userId}` : `login:${account.login}`;
+    return createHmac('sha256', secret.key)
+      .update(`dure login failures:${name}|${knownAddress ?? ''}`)
+      .digest('hex');
+  }
+
   /** Seconds until the account may be tried again; 0 when it may be tried now. */
   async function delay(key: string): Promise<number> {
     const [row] = await client.$queryRaw<{ delay: number }[]>`
@@ -69,15 +81,7 @@ export function createLoginFailureRepository({ client, transaction }: Database) 
     await connection.loginFailure.deleteMany({ where: { key: { in: keys } } });
   }
 
-  return { delay, count, clear };
-}
-
-/** Names a counter without telling whose it is. */
-export function failureKey(account: { userId: number } | { login: string }, knownAddress?: string): string {
-  const name = 'userId' in account ? `user:${account.userId}` : `login:${account.login}`;
-  return createHash('sha256')
-    .update(`${name}|${knownAddress ?? ''}`)
-    .digest('hex');
+  return { keyOf, delay, count, clear };
 }
 
 function nextDelay({ now, delay_seconds, locked_until }: Failures, recentFailures: number): number {

@@ -6,7 +6,6 @@ import { clientAddress } from '../../http/rate-limits.ts';
 import type { AuthDependencies } from '../dependencies.ts';
 import { authErrors } from '../errors.ts';
 import { passwordProblems } from '../passwords.ts';
-import { failureKey } from '../repository/login-failures.ts';
 import { queuePasswordChanged } from './password-reset.ts';
 
 /** Changes of an account that its owner makes while logged in. */
@@ -50,8 +49,6 @@ export function createAccountService(dependencies: AuthDependencies) {
     const removed = await database.transaction(async (tx) => {
       await passwordResets.revoke(tx, user.email);
       await closeAccount(tx, user.id);
-      await tx.emailCode.deleteMany({ where: { email: user.email } });
-      await tx.emailProof.deleteMany({ where: { email: user.email } });
       return accounts.remove(tx, user.id);
     });
     if (!removed) throw tokenNotValid('access', 'revoked', request.language);
@@ -73,7 +70,7 @@ export function createAccountService(dependencies: AuthDependencies) {
     // Deleted since the token was read.
     if (account === undefined) throw tokenNotValid('access', 'revoked', request.language);
     const { passwordHash, fromKnownAddress } = account;
-    const key = failureKey({ userId: user.id }, fromKnownAddress ? address : undefined);
+    const key = loginFailures.keyOf({ userId: user.id }, fromKnownAddress ? address : undefined);
 
     await refuseWhileDelayed(key);
     if (!(await passwords.verify(passwordHash, password))) {

@@ -5,7 +5,6 @@ import { ApiError, retryLater } from '../../http/errors.ts';
 import { clientAddress, maxAddressLength } from '../../http/rate-limits.ts';
 import type { AuthDependencies } from '../dependencies.ts';
 import { authErrors } from '../errors.ts';
-import { failureKey } from '../repository/login-failures.ts';
 import type { LiveSession } from '../repository/sessions.ts';
 import type { LoginResult, TokenPair } from '../schemas.ts';
 
@@ -24,8 +23,8 @@ export function createLogin(dependencies: AuthDependencies) {
     const userId = account?.user.id;
     const key =
       account === undefined
-        ? failureKey({ login: folded })
-        : failureKey({ userId: account.user.id }, account.fromKnownAddress ? address : undefined);
+        ? loginFailures.keyOf({ login: folded })
+        : loginFailures.keyOf({ userId: account.user.id }, account.fromKnownAddress ? address : undefined);
 
     await refuseWhileDelayed(key, userId, request);
     const correct = await passwords.verify(account?.passwordHash, password);

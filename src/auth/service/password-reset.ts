@@ -6,7 +6,6 @@ import type { Language } from '../../http/language.ts';
 import type { AuthDependencies } from '../dependencies.ts';
 import { authErrors } from '../errors.ts';
 import { passwordProblems } from '../passwords.ts';
-import { failureKey } from '../repository/login-failures.ts';
 import type { ResetLinkParts } from '../repository/password-resets.ts';
 
 /** Ways back in for who forgot the password or the username. What comes back tells nothing of whether there is an account. */
@@ -60,7 +59,7 @@ export function createPasswordReset(dependencies: AuthDependencies) {
       await accounts.markVerified(tx, email);
       await sessions.endAll(tx, userId);
       const addresses = await accounts.knownAddresses(tx, userId);
-      const keys = [undefined, ...addresses].map((address) => failureKey({ userId }, address));
+      const keys = [undefined, ...addresses].map((address) => loginFailures.keyOf({ userId }, address));
       await loginFailures.clear(tx, keys);
       await queuePasswordChanged(dependencies, tx, userId, request.language);
     });
