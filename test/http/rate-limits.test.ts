@@ -1,3 +1,6 @@
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { type AddressInfo, createServer } from 'node:net';
 import t, { type Test } from 'tap';
 import { type Answer, type CallOptions, createTestApp, createUser, type TestApp } from '../support/app.ts';
 import { invalid, refused } from './http-support.ts';
@@ -247,6 +250,48 @@ t.test('without its Redis the service stays open', async (t) => {
   t.ok(performance.now() - started < 2_000);
   for (const answer of answers) t.equal(answer.status, 400);
 });
+
+const noRedis = spawnSync('redis-server', ['--version']).error ? 'there is no redis-server here' : false;
+
+t.test('instances with one Redis share the limits, and go on without it', { skip: noRedis }, async (t) => {
+  const { url, process: redis } = await startRedis();
+  t.teardown(() => redis.kill('SIGKILL'));
+  const apps = [await createLimitedApp(t, { REDIS_URL: url }), await createLimitedApp(t, { REDIS_URL: url })];
+  const [one, other] = apps;
+  if (!one || !other) throw new Error('two apps were made');
+  const isConnected = async (app: TestApp) => {
+    const { headers } = await app.call('POST', '/auth/find-id/', { remoteAddress: newAddress(), body: {} });
+    return headers['ratelimit-remaining'] === '9';
+  };
+  for (const app of apps) while (!(await isConnected(app)));
+  const remoteAddress = newAddress();
+  const request: [string, string, CallOptions] = ['POST', '/auth/find-id/', { remoteAddress, body: {} }];
+  const remaining = [];
+  for (let index = 0; index < 10; index++) {
+    const { headers } = await (index % 2 === 0 ? one : other).call(...request);
+    remaining.push(Number(headers['ratelimit-remaining']));
+  }
+  t.strictSame(remaining, [9, 8, 7, 6, 5, 4, 3, 2, 1, 0]);
+  for (const app of apps) limited(t, await app.call(...request));
+  t.not((await one.call('POST', '/auth/login/', { remoteAddress, body: {} })).status, 429);
+
+  const gone = once(redis, 'exit');
+  redis.kill('SIGKILL');
+  await gone;
+  const started = performance.now();
+  for (const app of apps) t.equal((await app.call(...request)).status, 400);
+  t.ok(performance.now() - started < 2_000);
+});
+
+async function startRedis(): Promise<{ url: string; process: ChildProcess }> {
+  const probe = createServer().listen(0, '127.0.0.1');
+  await once(probe, 'listening');
+  const { port } = probe.address() as AddressInfo;
+  probe.close();
+  const redis = spawn('redis-server', ['--port', String(port), '--bind', '127.0.0.1', '--save', '']);
+  for await (const line of redis.stdout) if (String(line).includes('Ready to accept connections')) break;
+  return { url: `redis://127.0.0.1:${port}`, process: redis };
+}
 
 t.test('limits can be turned off', async (t) => {
   const app = await createLimitedApp(t, { RATE_LIMIT_ENABLED: 'false' });

@@ -49,6 +49,8 @@ export function createAccountService(dependencies: AuthDependencies) {
     const removed = await database.transaction(async (tx) => {
       await passwordResets.revoke(tx, user.email);
       await closeAccount(tx, user.id);
+      await tx.emailCode.deleteMany({ where: { email: user.email } });
+      await tx.emailProof.deleteMany({ where: { email: user.email } });
       return accounts.remove(tx, user.id);
     });
     if (!removed) throw tokenNotValid('access', 'revoked', request.language);
