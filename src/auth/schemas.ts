@@ -26,7 +26,7 @@ const password = Text('secret', {
   examples: ['gimbap-and-coffee-7'],
 });
 const opaque = (description: string, example: string) =>
-  Text('line', { minLength: 1, maxLength: 200, description, examples: [example] });
+  Text('line', { minLength: 1, description, examples: [example] });
 const verificationToken = 'c0ffee00-5b1f-4e0e-9a59-0d4a1b2c3d4e.Zm9yIGV4YW1wbGUgb25seQ';
 const uid = opaque('`uid` of the link', 'c0ffee00-5b1f-4e0e-9a59-0d4a1b2c3d4e');
 const linkToken = opaque('`token` of the link', 'Zm9yIGV4YW1wbGUgb25seS4uLg');
@@ -91,7 +91,6 @@ export type LoginResult = Static<typeof LoginResult>;
 
 const refresh = Text('line', {
   minLength: 1,
-  maxLength: 4096,
   description: 'A refresh token',
   examples: [jwt],
 });

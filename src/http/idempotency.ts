@@ -75,8 +75,7 @@ export function createIdempotency(database: Database, secrets: readonly [Secret,
   /** @returns false when another request has the key; if that one is not done yet, waits for it */
   async function claim(transaction: Connection, scope: string, key: string, hash: string): Promise<boolean> {
     const claimed = await transaction.$executeRaw`
-      INSERT INTO idempotency_keys AS k (scope, key, request_hash, status, body)
-      VALUES (${scope}, ${key}, ${hash}, 201, '{}')
+      INSERT INTO idempotency_keys AS k (scope, key, request_hash, body) VALUES (${scope}, ${key}, ${hash}, '{}')
       ON CONFLICT (scope, key) DO UPDATE SET request_hash = excluded.request_hash, body = '{}', created_at = now()
         WHERE k.created_at < now() - interval '24 hours'`;
     return claimed === 1;
@@ -99,9 +98,15 @@ export function createIdempotency(database: Database, secrets: readonly [Secret,
 
   /** One hash for each secret, today's first. A plain digest would let a guessed password be checked against it. */
   function hashes(request: FastifyRequest): string[] {
-    const content = JSON.stringify([request.params, request.body]);
+    const content = JSON.stringify([request.params, request.body], sortedKeys);
     return secrets.map(({ key }) =>
       createHmac('sha256', key).update(`dure request:${content}`).digest('hex'),
     );
   }
+}
+
+/** For `JSON.stringify`: the order in which a client writes its fields means nothing. */
+function sortedKeys(_key: string, value: unknown): unknown {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return value;
+  return Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1)));
 }

@@ -21,9 +21,10 @@ export const overloadPlugin = fastifyPlugin(async (app: FastifyInstance) => {
   await app.register(underPressure, {
     maxEventLoopDelay,
     sampleInterval,
-    pressureHandler: (request) => {
+    pressureHandler: (request, _reply, type, value) => {
       if (!measured || request.routeOptions.config?.limit === 'none') return;
-      throw new ApiError(httpErrors.serviceUnavailable, { headers: { 'retry-after': '5' } });
+      const cause = new Error(`the process cannot keep up: ${type} is ${value}`);
+      throw new ApiError(httpErrors.serviceUnavailable, { cause, headers: { 'retry-after': '5' } });
     },
   });
 });

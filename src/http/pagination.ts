@@ -4,7 +4,7 @@ import { ApiError, httpErrors } from './errors.ts';
 /** Query parameters of every list. */
 export const PageQuery = {
   limit: Type.Integer({ minimum: 1, maximum: 100, default: 20, description: 'How many items at most' }),
-  cursor: Type.Optional(Type.String({ maxLength: 200, description: '`next_cursor` of the page before' })),
+  cursor: Type.Optional(Type.String({ description: '`next_cursor` of the page before' })),
 };
 
 /** One page of a list, newest first; `next_cursor` is null on the last one. */

@@ -144,3 +144,13 @@ t.test('what is kept for a key tells nothing of the password', async (t) => {
   t.ok(rows.length > 0);
   for (const { row } of rows) t.notMatch(row, password);
 });
+
+t.test('the order of the fields does not make another body', async (t) => {
+  const body = { username: 'same_body', password, name: '김두레', email: 'same-body@example.com' };
+  const headers = { 'idempotency-key': 'same-body' };
+  const first = await app.call('POST', '/auth/signup/', { body, headers });
+  const reversed = Object.fromEntries(Object.entries(body).reverse());
+  const again = await app.call('POST', '/auth/signup/', { body: reversed, headers });
+  t.equal(first.status, 201);
+  t.strictSame(again.body, first.body);
+});

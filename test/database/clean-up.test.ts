@@ -31,8 +31,8 @@ const rows: Record<string, (age: string) => string> = {
     VALUES (gen_random_uuid(), now() - interval '1 hour' - interval '${age}')`,
   known_addresses: (age) => `(user_id, address, last_used_at)
     VALUES (1, gen_random_uuid(), now() - interval '30 days' - interval '${age}')`,
-  idempotency_keys: (age) => `(scope, key, request_hash, status, body, created_at)
-    VALUES ('', gen_random_uuid(), '', 200, '{}', now() - interval '24 hours' - interval '${age}')`,
+  idempotency_keys: (age) => `(scope, key, request_hash, body, created_at)
+    VALUES ('', gen_random_uuid(), '', '{}', now() - interval '24 hours' - interval '${age}')`,
   failed_mails: (age) => `(kind, payload, reason, attempts, created_at)
     VALUES ('', '{}', '', 1, now() - interval '90 days' - interval '${age}')`,
 };

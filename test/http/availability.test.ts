@@ -115,21 +115,3 @@ t.test(
     for (const answer of others) t.equal(answer.status, 401);
   },
 );
-
-t.test('a process that cannot keep up turns requests away, health checks excepted', async (t) => {
-  const app = await createTestApp({ WORKER_ENABLED: 'false' });
-  t.teardown(app.close);
-  const login = () => app.call('POST', '/auth/login/', { body: { username: 'nobody', password } });
-  const block = async () => {
-    const end = performance.now() + 1_200;
-    while (performance.now() < end);
-    await new Promise((resolve) => setImmediate(resolve));
-  };
-  await block();
-  t.equal((await login()).status, 401, 'one long turn is nothing');
-  for (let turn = 0; turn < 9; turn++) await block();
-  unavailable(t, await login());
-  for (const path of ['/health/live', '/health/ready', '/metrics']) {
-    t.equal((await app.call('GET', path)).status, 200);
-  }
-});

@@ -108,7 +108,10 @@ t.test('metrics are Prometheus text, by route pattern', async (t) => {
   t.equal(count('method="GET",route="unknown",status="404"'), 1);
   t.equal(count('method="PUT",route="unknown",status="405"'), 1);
   for (const line of text.split('\n').filter((one) => one !== '')) {
-    t.match(line, /^(?:# (?:HELP|TYPE) [a-z_][a-z0-9_]* .+|[a-z_][a-z0-9_]*(?:\{.*\})? (?:[0-9.e+-]+|NaN|[+-]Inf))$/);
+    t.match(
+      line,
+      /^(?:# (?:HELP|TYPE) [a-z_][a-z0-9_]* .+|[a-z_][a-z0-9_]*(?:\{.*\})? (?:[0-9.e+-]+|NaN|[+-]Inf))$/,
+    );
   }
   t.match(text, /^process_cpu_seconds_total /m);
   t.match(text, /^nodejs_eventloop_lag_seconds /m);

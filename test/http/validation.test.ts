@@ -177,7 +177,6 @@ t.test('validation', async (t) => {
     invalid(t, await validate('?uid=&token=a'), 'uid');
     invalid(t, await validate('?uid=a&uid=b&token=c'), 'uid');
     invalid(t, await validate('?uid=a%00b&token=c'), 'uid');
-    invalid(t, await validate(`?uid=a&token=${'x'.repeat(5_000)}`), 'token');
     for (const uid of ['%', '%zz', '%ff', '%ED%A0%80', '__proto__', '%F0%9F%98%80']) {
       const answer = await validate(`?uid=${uid}&token=b&__proto__=1&constructor=2`);
       refused(t, answer, 400, 'reset_link_invalid');

@@ -26,7 +26,7 @@ t.test(
       ['ÉCLAIR 다섯', 'Straße ŁÓDŹ'],
       ['여섯', '줄\n바꿈 ＡＢＣ 😀👍🏽'],
       ['일곱', `백\\슬래시 "따옴표" 'x' [a-z]* $1`],
-      ['끝말', '첫말'],
+      ['끝말', '첫말 말말'],
     ];
     for (const [title, content] of posts) await createPost(app, token, { title, content });
     const cases: [q: string, ...found: string[]][] = [
@@ -56,6 +56,8 @@ t.test(
       ['끝말 첫말'],
       ['끝말첫말'],
       ['말끝'],
+      ['첫말말'],
+      ['끝말말'],
       ['ㅋ'],
     ];
     for (const [q, ...found] of cases) t.strictSame(await titles(q), found, q);

@@ -104,7 +104,6 @@ CREATE TABLE "idempotency_keys" (
     "scope" VARCHAR(100) NOT NULL,
     "key" VARCHAR(255) NOT NULL,
     "request_hash" TEXT NOT NULL,
-    "status" SMALLINT NOT NULL,
     "body" JSONB NOT NULL,
     "created_at" TIMESTAMPTZ(3) NOT NULL DEFAULT CURRENT_TIMESTAMP,
 
