@@ -60,6 +60,16 @@ t.test('the tokens of a suspended account are revoked at once, for good or until
   tokenRefused(t, await app.call('GET', '/auth/sessions/', { token: suspended.token }), 'revoked');
 });
 
+t.test('a suspension ends the sessions for good, also when it is lifted', async (t) => {
+  const user = await createUser(app);
+  await app.pool.query('UPDATE users SET suspended_at = now() WHERE id = $1', [user.id]);
+  await app.pool.query('UPDATE users SET suspended_at = NULL WHERE id = $1', [user.id]);
+  tokenRefused(t, await app.call('GET', '/auth/me/', { token: user.token }), 'revoked');
+  const refresh = await app.call('POST', '/auth/token/refresh/', { body: { refresh: user.refresh } });
+  t.equal(refresh.body.data.reason, 'revoked');
+  t.ok((await logIn(app, user)).token, 'who was suspended may log in again');
+});
+
 t.test('authentication comes before validation, existence and the method of the operation', async (t) => {
   for (const [method, path] of [
     ['PATCH', '/auth/me/'],

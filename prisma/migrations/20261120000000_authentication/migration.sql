@@ -195,3 +195,13 @@ ALTER TABLE "mail_sends"
 
 ALTER TABLE "login_failures"
   ADD CONSTRAINT "login_failures_failed_at_check" CHECK (cardinality("failed_at") <= 10);
+
+-- A suspension ends the account's sessions for good: lifting it gives none of them back.
+CREATE FUNCTION "end_suspended_sessions"() RETURNS trigger LANGUAGE plpgsql SET search_path FROM CURRENT AS $$
+BEGIN
+  DELETE FROM sessions WHERE user_id = NEW.id;
+  RETURN NULL;
+END $$;
+
+CREATE TRIGGER "users_suspended" AFTER UPDATE OF "suspended_at" ON "users"
+  FOR EACH ROW WHEN (NEW."suspended_at" IS NOT NULL) EXECUTE FUNCTION "end_suspended_sessions"();
