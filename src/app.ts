@@ -42,6 +42,8 @@ export interface AppOverrides {
   transport?: MailTransport;
   /** Milliseconds for a request; see {@link deadlinePlugin}. */
   timeLimit?: number;
+  /** Milliseconds; 0 never turns requests away. See {@link overloadPlugin}. */
+  maxEventLoopDelay?: number;
   /** Of streams of notifications, in milliseconds. */
   streamTimes?: Partial<EventStreamTimes>;
 }
@@ -90,7 +92,7 @@ export async function buildApp(config: AppConfig, overrides: AppOverrides = {}):
   await app.register(shutdownPlugin);
   await app.register(deadlinePlugin, { timeLimit: overrides.timeLimit });
   await app.register(securityHeadersPlugin, { config });
-  await app.register(overloadPlugin);
+  await app.register(overloadPlugin, { maxEventLoopDelay: overrides.maxEventLoopDelay });
   await app.register(jwt, jwtOptions(config));
 
   const mailQueue = createMailQueue();
@@ -136,11 +138,17 @@ export async function buildApp(config: AppConfig, overrides: AppOverrides = {}):
 }
 
 function openAppDatabase(app: FastifyInstance, config: AppConfig): Database {
+  let closing = false;
   const database = openDatabase({
     ...config.database,
-    onError: (error) => app.log.warn({ err: error }, 'an idle database connection was lost'),
+    onError: (error) => {
+      if (!closing) app.log.warn({ err: error }, 'an idle database connection was lost');
+    },
   });
-  app.addHook('onClose', () => database.close());
+  app.addHook('onClose', () => {
+    closing = true;
+    return database.close();
+  });
   return database;
 }
 

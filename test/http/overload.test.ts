@@ -3,7 +3,7 @@ import t from 'tap';
 import { createTestApp } from '../support/app.ts';
 
 t.test('a process that cannot keep up turns requests away with 503, and health still answers', async (t) => {
-  const { app, call, close } = await createTestApp();
+  const { app, call, close } = await createTestApp({}, { maxEventLoopDelay: 1_000 });
   t.teardown(close);
   t.equal((await call('GET', '/api/v1/stores/categories/')).status, 200);
   // What is measured in the first two seconds is the start itself.

@@ -55,7 +55,7 @@ export interface Mails {
   settled(): Promise<void>;
 }
 
-interface TestAppOptions extends Pick<AppOverrides, 'timeLimit' | 'streamTimes'> {
+interface TestAppOptions extends Pick<AppOverrides, 'timeLimit' | 'streamTimes' | 'maxEventLoopDelay'> {
   /** Of another instance, to build a second one on the same database. */
   databaseUrl?: string;
   /** Of the test itself, for rules that no operation shows by itself. */
@@ -82,7 +82,7 @@ export async function createTestApp(
   const sent: OutgoingMail[] = [];
   const transport = { send: async (mail: OutgoingMail) => void sent.push(mail) };
   const { databaseUrl: _, routes, ...appOverrides } = options;
-  const app = await buildApp(config, { logger, transport, ...appOverrides });
+  const app = await buildApp(config, { logger, transport, maxEventLoopDelay: 0, ...appOverrides });
   if (routes) await app.register(routes);
   await app.ready();
   return {
