@@ -6,6 +6,7 @@ export type SecurityEvent =
   | 'login'
   | 'login_failed'
   | 'login_delayed'
+  | 'login_suspended'
   | 'refresh_reused'
   | 'logout'
   | 'session_ended'

@@ -81,7 +81,13 @@ export function createEmailCodeRepository(
     return true;
   }
 
-  return { issue, find, tryCode, issueProof, useProof };
+  /** Voids whatever code and proofs an address has. */
+  async function forget(transaction: Connection, email: string): Promise<void> {
+    await transaction.emailCode.deleteMany({ where: { email } });
+    await transaction.emailProof.deleteMany({ where: { email } });
+  }
+
+  return { issue, find, tryCode, issueProof, useProof, forget };
 }
 
 /** Whether a text is a UUID in the form that PostgreSQL and this service write. */

@@ -10,8 +10,8 @@ import { queuePasswordChanged } from './password-reset.ts';
 
 /** Changes of an account that its owner makes while logged in. */
 export function createAccountService(dependencies: AuthDependencies) {
-  const { config, database, accounts, sessions, passwords, passwordResets, loginFailures, closeAccount } =
-    dependencies;
+  const { config, database, accounts, sessions, passwords, loginFailures, closeAccount } = dependencies;
+  const { emailCodes, passwordResets } = dependencies;
 
   /**
    * Sets a new password; every other session ends.
@@ -48,9 +48,8 @@ export function createAccountService(dependencies: AuthDependencies) {
     await checkPassword(user, password, request);
     const removed = await database.transaction(async (tx) => {
       await passwordResets.revoke(tx, user.email);
+      await emailCodes.forget(tx, user.email);
       await closeAccount(tx, user.id);
-      await tx.emailCode.deleteMany({ where: { email: user.email } });
-      await tx.emailProof.deleteMany({ where: { email: user.email } });
       return accounts.remove(tx, user.id);
     });
     if (!removed) throw tokenNotValid('access', 'revoked', request.language);
@@ -74,20 +73,25 @@ export function createAccountService(dependencies: AuthDependencies) {
     const { passwordHash, fromKnownAddress } = account;
     const key = loginFailures.keyOf({ userId: user.id }, fromKnownAddress ? address : undefined);
 
-    await refuseWhileDelayed(key);
+    await refuseWhileDelayed(key, user, request);
     if (!(await passwords.verify(passwordHash, password))) {
-      audit(request, 'login_failed', { userId: user.id, sessionId: user.sessionId });
       const delay = await loginFailures.count(key);
+      audit(request, delay > 0 ? 'login_delayed' : 'login_failed', {
+        userId: user.id,
+        sessionId: user.sessionId,
+      });
       throw delay > 0 ? retryLater(authErrors.tooManyLogins, delay) : new ApiError(authErrors.wrongPassword);
     }
     // Others may have failed meanwhile: a guess that is judged after the delay began is not told to be right.
-    await refuseWhileDelayed(key);
+    await refuseWhileDelayed(key, user, request);
     return passwordHash;
   }
 
-  async function refuseWhileDelayed(key: string): Promise<void> {
+  async function refuseWhileDelayed(key: string, user: CurrentUser, request: FastifyRequest): Promise<void> {
     const delay = await loginFailures.delay(key);
-    if (delay > 0) throw retryLater(authErrors.tooManyLogins, delay);
+    if (delay === 0) return;
+    audit(request, 'login_delayed', { userId: user.id, sessionId: user.sessionId });
+    throw retryLater(authErrors.tooManyLogins, delay);
   }
 
   return { changePassword, remove };

@@ -31,7 +31,10 @@ export function createLogin(dependencies: AuthDependencies) {
     if (account === undefined || !correct) throw await countFailure(key, userId, request);
     // Others may have failed meanwhile: a guess that is judged after the delay began is not told to be right.
     await refuseWhileDelayed(key, userId, request);
-    if (account.suspended) throw new ApiError(authErrors.accountSuspended);
+    if (account.suspended) {
+      audit(request, 'login_suspended', { userId });
+      throw new ApiError(authErrors.accountSuspended);
+    }
 
     const { user, passwordHash } = account;
     const newHash = passwords.needsRehash(passwordHash) ? await passwords.hash(password) : undefined;

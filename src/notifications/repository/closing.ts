@@ -34,7 +34,9 @@ export async function closeStore(transaction: Connection, storeId: number): Prom
     WHERE id = ${storeId}`;
 }
 
-/** Forgets the first answers to a user's requests. */
+/** Forgets the first answers to a user's requests, and to the sign-up. */
 export async function deleteIdempotencyKeys(transaction: Connection, userId: number): Promise<void> {
-  await transaction.$executeRaw`DELETE FROM idempotency_keys WHERE scope LIKE ${`${userId}:%`}`;
+  await transaction.$executeRaw`
+    DELETE FROM idempotency_keys WHERE scope LIKE ${`${userId}:%`}
+      OR scope = 'anonymous:signUp' AND body #>> '{data,id}' = ${String(userId)}`;
 }
