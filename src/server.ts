@@ -1,8 +1,9 @@
 import { join } from 'node:path';
 import closeWithGrace from 'close-with-grace';
+import type { FastifyInstance } from 'fastify';
 import { buildApp } from './app.ts';
 import { type Config, ConfigError, loadConfig, withDatabase } from './config.ts';
-import { EmbeddedServerError, startEmbeddedServer } from './database/embedded-server.ts';
+import { type EmbeddedServer, EmbeddedServerError, startEmbeddedServer } from './database/embedded-server.ts';
 import { MigrationError, migrate } from './database/migrator.ts';
 
 /** Milliseconds from the signal to the end, at most, and to the moment when whoever still sends a request is cut off. */
@@ -12,24 +13,36 @@ const patience = 10_000;
 async function start(): Promise<void> {
   const config = loadConfig(process.env);
   const embedded = await startDatabase(config);
-  const url = embedded?.url ?? config.database.url ?? '';
-  const appConfig = withDatabase(config, url);
   try {
+    const appConfig = withDatabase(config, embedded?.url ?? config.database.url ?? '');
     if (config.database.migrateOnStart) await migrate(appConfig.database.directUrl);
-    const app = await buildApp(appConfig);
-    closeWithGrace({ delay: shutdownTime, logger: app.log }, async ({ err }) => {
-      if (err) app.log.fatal({ err }, 'the process ends because of an error nobody handled');
-      setTimeout(() => app.server.closeAllConnections(), patience).unref();
-      await app.close();
-      await embedded?.stop();
-    });
-    await app.listen({ host: config.host, port: config.port });
-    if (config.docsEnabled) app.log.info(`explore the API at ${app.listeningOrigin}/docs/`);
-    if (!config.mail.resend) app.log.info(`mails are shown at ${app.listeningOrigin}/dev/mailbox/`);
+    await serve(await buildApp(appConfig), config, embedded);
   } catch (error) {
     await embedded?.stop();
     throw error;
   }
+}
+
+async function serve(
+  app: FastifyInstance,
+  config: Config,
+  embedded: EmbeddedServer | undefined,
+): Promise<void> {
+  closeWithGrace({ delay: shutdownTime, logger: app.log }, async ({ err }) => {
+    if (err) app.log.fatal({ err }, 'the process ends because of an error nobody handled');
+    setTimeout(() => app.server.closeAllConnections(), patience).unref();
+    await app.close();
+    await embedded?.stop();
+  });
+  try {
+    await app.listen({ host: config.host, port: config.port });
+  } catch (error) {
+    // What already works behind the port, such as the worker, must not go on without it.
+    await app.close();
+    throw error;
+  }
+  if (config.docsEnabled) app.log.info(`explore the API at ${app.listeningOrigin}/docs/`);
+  if (!config.mail.resend) app.log.info(`mails are shown at ${app.listeningOrigin}/dev/mailbox/`);
 }
 
 async function startDatabase({ database, dataDirectory }: Config) {
@@ -37,11 +50,19 @@ async function startDatabase({ database, dataDirectory }: Config) {
   return startEmbeddedServer({ directory: join(dataDirectory, 'postgres') });
 }
 
+/** What an operator can act on is one line; everything else shows where it came from. */
+function describe(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  const ours = [ConfigError, EmbeddedServerError, MigrationError].some((type) => error instanceof type);
+  // The operating system's and PostgreSQL's own errors: a taken port, a database that is not there.
+  const code = 'code' in error ? String(error.code) : '';
+  const theirs = /^(E[A-Z]+|[0-9A-Z]{5})$/.test(code);
+  return ours || theirs ? error.message || code : String(error.stack);
+}
+
 try {
   await start();
 } catch (error) {
-  const expected = [ConfigError, EmbeddedServerError, MigrationError].some((type) => error instanceof type);
-  const text = error instanceof Error ? (expected ? error.message : error.stack) : String(error);
-  process.stderr.write(`${text}\n`);
+  process.stderr.write(`${describe(error)}\n`);
   process.exit(1);
 }
