@@ -49,7 +49,7 @@ function toApiError(error: unknown): ApiError {
   if (!(error instanceof Error)) return new ApiError(httpErrors.internalError, { cause: error });
   const { validation, code, statusCode } = error as Partial<FastifyError>;
   if (validation) return invalidFields(describeErrors(validation));
-  if (code === 'FST_ERR_HANDLER_TIMEOUT' || statusCode === 503) return unavailable(error);
+  if (statusCode === 503) return unavailable(error);
   const known = code === undefined ? undefined : frameworkErrors[code];
   if (known) return known;
   // The client went away while its body was read.

@@ -16,6 +16,7 @@ interface Operation {
 }
 
 interface Parameter {
+  example?: unknown;
   name: string;
   in: string;
   required?: boolean;
@@ -64,7 +65,14 @@ export function openApiDocument(app: FastifyInstance): JsonObject {
 /** What has a default may be left out, although the validated value is always there. */
 function describeParameter(parameter: Parameter): void {
   if ('default' in parameter.schema) parameter.required = false;
-  if (parameter.in === 'header') parameter.name = parameter.name.replace(/\b[a-z]/g, (a) => a.toUpperCase());
+  if (parameter.in === 'header') {
+    parameter.name = parameter.name.replace(/\bid\b|\b[a-z]/g, (a) => a.toUpperCase());
+  }
+  // Swagger UI fills a parameter's example in; a filter that nobody asked for would narrow the first try.
+  if (!parameter.required) {
+    delete parameter.example;
+    delete parameter.schema.examples;
+  }
 }
 
 /** A body that may be empty may be absent. */
@@ -72,11 +80,17 @@ function describeBody({ components }: OpenApiDocument, { requestBody }: Operatio
   const schema = requestBody?.content['application/json']?.schema;
   if (!requestBody || !schema) return;
   const name = String(schema['$ref']).split('/').at(-1) ?? '';
-  const { required = [], minProperties = 0 } = (components.schemas[name] ?? schema) as {
+  const {
+    required = [],
+    minProperties = 0,
+    oneOf,
+  } = (components.schemas[name] ?? schema) as {
     required?: string[];
     minProperties?: number;
+    oneOf?: unknown[];
   };
-  requestBody.required = required.length > 0 || minProperties > 0;
+  // One of several forms is more than nothing.
+  requestBody.required = required.length > 0 || minProperties > 0 || oneOf !== undefined;
 }
 
 function describeAnswer(

@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifySchemaValidationError } from 'fastify';
 import fastifyPlugin from 'fastify-plugin';
-import type { FieldTexts } from './errors.ts';
+import { type FieldTexts, invalidFields } from './errors.ts';
 import type { Text } from './language.ts';
 import type { TextProblem } from './text.ts';
 
@@ -114,10 +114,22 @@ function readQueryValue(schema: unknown, value: unknown): unknown {
   return value;
 }
 
+/** Whether what is percent-encoded in a URL is UTF-8; the query parser would take it literally otherwise. */
+function isDecodable(url: string): boolean {
+  try {
+    decodeURIComponent(url);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
 /** Reads query strings by their schema, and an absent body as the empty object, so that every missing field is named. */
 export const validationPlugin = fastifyPlugin(async (app: FastifyInstance) => {
   app.addHook('preValidation', async (request) => {
     const { querystring, body } = request.routeOptions.schema ?? {};
+    if (querystring !== undefined && !isDecodable(request.url))
+      throw invalidFields({ query: [problemTexts.surrogate] });
     if (typeof querystring === 'object' && querystring !== null && 'properties' in querystring) {
       const query = request.query as Record<string, unknown>;
       for (const [name, schema] of Object.entries(querystring.properties as Record<string, unknown>)) {
