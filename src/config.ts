@@ -13,7 +13,8 @@ const oneOf = <const Value extends string>(values: readonly Value[], value: Valu
   Type.Unsafe<Value>({ type: 'string', enum: values, default: value });
 
 const Environment = Type.Object({
-  NODE_ENV: Type.String({ default: 'development' }),
+  // A misspelt `production` must not quietly run without its checks.
+  NODE_ENV: oneOf(['development', 'test', 'production'], 'development'),
   HOST: Type.Optional(Type.String({ minLength: 1 })),
   PORT: Type.Integer({ default: 3000, minimum: 0, maximum: 65535 }),
   DATABASE_URL: Type.Optional(Type.String()),
@@ -180,6 +181,10 @@ function requireInProduction(environment: Environment, problems: string[]): void
   }
 }
 
+function isLoopback(url: URL): boolean {
+  return ['localhost', '127.0.0.1', '[::1]'].includes(url.hostname);
+}
+
 function checkUrls(environment: Environment, production: boolean, problems: string[]): void {
   const protocols = {
     DATABASE_URL: ['postgres:', 'postgresql:'],
@@ -224,10 +229,6 @@ function checkDurations(environment: Environment, problems: string[]): void {
   for (const name of lifetimes) {
     if (seconds(environment[name]) === 0) problems.push(`${name} must be longer than nothing`);
   }
-}
-
-function isLoopback(url: URL): boolean {
-  return ['localhost', '127.0.0.1', '[::1]'].includes(url.hostname);
 }
 
 function readOrigins(value: string, problems: string[]): string[] {

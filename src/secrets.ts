@@ -23,7 +23,7 @@ export function readSecrets(
 ): [Secret, ...Secret[]] {
   const generated = value === undefined && !production;
   const text = generated ? generatedSecret(dataDirectory, problems) : (value ?? '');
-  const secrets = text.split(',').map((secret) => Buffer.from(secret.trim()));
+  const secrets = text.split(',').map((secret) => Buffer.from(secret));
   if (value !== undefined && secrets.some(isWeak)) {
     problems.push(
       'JWT_SECRET must hold secrets of at least 32 random bytes each, for example `openssl rand -base64 48`',

@@ -253,7 +253,7 @@ t.test('weak secrets are refused wherever they are', async (t) => {
   );
   t.doesNotThrow(() => load({ JWT_SECRET: ` ${secret} , ${secret.toLowerCase()} ` }));
   t.equal(
-    load({ JWT_SECRET: '비밀'.repeat(3) + 'abcdefghijklmnopq' }).secrets[0].key.length,
+    load({ JWT_SECRET: `${'비밀'.repeat(3)}abcdefghijklmnopq` }).secrets[0].key.length,
     35,
     'bytes are counted',
   );

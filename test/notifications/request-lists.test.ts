@@ -98,12 +98,19 @@ t.test('a query that is not valid is refused', async (t) => {
     ['?limit=0', 'limit'],
     ['?limit=101', 'limit'],
     ['?limit=ten', 'limit'],
-    [`?cursor=${'x'.repeat(201)}`, 'cursor'],
   ] as const) {
     invalid(t, await list(user, query), field);
   }
   const encoded = (text: string) => Buffer.from(text).toString('base64url');
-  for (const cursor of ['x', encoded('1'), encoded('1_a'), encoded('1_2147483648'), encoded('1_0'), '%00']) {
+  for (const cursor of [
+    'x',
+    'x'.repeat(201),
+    encoded('1'),
+    encoded('1_a'),
+    encoded('1_2147483648'),
+    encoded('1_0'),
+    '%00',
+  ]) {
     refused(t, await list(user, `?cursor=${cursor}`), 400, 'invalid_cursor');
   }
 });

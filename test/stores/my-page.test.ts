@@ -121,7 +121,9 @@ t.test('both lists end at the latest 100', async (t) => {
 });
 
 t.test('times are UTC whatever the time zone of the database is', async (t) => {
-  const second = await createTestApp({}, { databaseUrl: `${app.url}&options=-c%20TimeZone%3DAsia/Seoul` });
+  const url = new URL(app.url);
+  url.searchParams.set('options', '-c TimeZone=Asia/Seoul');
+  const second = await createTestApp({}, { databaseUrl: url.href });
   t.teardown(second.close);
   const me = await openShop('서울 가게');
   const post = await createPost(app, me.token);
