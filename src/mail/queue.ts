@@ -5,6 +5,7 @@ import type { Connection, Database } from '../database/client.ts';
 /** What a mail is made from when it is sent: ids, never secrets. */
 export type MailPayload = Record<string, string | number>;
 
+/** Where mails wait until they are sent. */
 export interface MailQueue {
   /** Queues a mail in the caller's transaction, so that it is sent exactly if the change is kept. */
   add(transaction: Connection, kind: string, payload: MailPayload): Promise<void>;

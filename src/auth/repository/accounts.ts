@@ -42,6 +42,7 @@ export function toUser({ isVerified, ...user }: UserRow): User {
 
 export type Accounts = ReturnType<typeof createAccountRepository>;
 
+/** Accounts, and what is known of where they log in from. */
 export function createAccountRepository({ client }: Database) {
   /** @returns undefined when the username or the e-mail address is taken; two at once: one gets it */
   async function create(connection: Connection, data: Prisma.UserCreateManyInput): Promise<User | undefined> {

@@ -113,6 +113,7 @@ export interface Recipient {
 
 export type Notifications = ReturnType<typeof createNotificationRepository>;
 
+/** Notifications of users, read and unread. */
 export function createNotificationRepository(database: Database) {
   /**
    * Tells users about requests, and the instances that stream to them. Ids of one user grow in the order of the commits: the

@@ -89,6 +89,7 @@ export interface RequestFilter {
 
 export type PartnerRequests = ReturnType<typeof createPartnerRequestRepository>;
 
+/** Partner requests and their states; a transition is one conditional update. */
 export function createPartnerRequestRepository(database: Database) {
   /** Requests that the user's store sent, newest first; none without a store. */
   async function findSent(filter: RequestFilter): Promise<SentRow[]> {

@@ -43,6 +43,7 @@ const nothing: MyPage = { store: null, posts: [], sent_requests: [] };
 
 export type MyPages = ReturnType<typeof createMyPageRepository>;
 
+/** What my-page shows, in one statement. */
 export function createMyPageRepository(database: Pick<Database, 'query'>) {
   /** A user's store with the latest of its posts and of the requests it sent, newest first. */
   async function find(userId: number): Promise<MyPage> {
