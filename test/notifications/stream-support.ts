@@ -169,5 +169,8 @@ export async function createListeningApp(
 ): Promise<TestApp> {
   const app = await createTestApp(overrides, options);
   await app.app.listen({ host: '127.0.0.1', port: 0 });
+  // Streams look again when the instance begins to hear, which on a busy machine may be after the first one is open.
+  const hears = () => app.logs.some((line) => line.includes('listening to the database'));
+  for (const deadline = Date.now() + 10_000; !hears() && Date.now() < deadline; ) await sleep(5);
   return app;
 }
