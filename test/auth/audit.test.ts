@@ -1,0 +1,89 @@
+import t from 'tap';
+import { codeIn, createTestApp, createUser, logIn, password, resetLinkIn } from '../support/app.ts';
+
+const app = await createTestApp({ REFRESH_REUSE_GRACE: '0s' });
+t.teardown(app.close);
+const { call, mails } = app;
+
+/** What the log holds of the security event that a request caused, by the id of the request. */
+function eventOf(requestId: unknown) {
+  const lines: Record<string, unknown>[] = app.logs.map((line) => JSON.parse(line));
+  return lines.filter((line) => line.reqId === requestId && 'event' in line);
+}
+
+t.test('every security event is a line in the log, with user, session, address and request', async (t) => {
+  const seen = new Set<unknown>();
+  async function causes(
+    event: string,
+    who: Record<string, unknown>,
+    ...[method, path, options]: Parameters<typeof call>
+  ) {
+    const answer = await call(method, path, options);
+    const events = eventOf(answer.headers['x-request-id']);
+    t.match(events, [{ level: 30, event, address: '127.0.0.1', ...who }], `${event}: ${answer.text}`);
+    t.equal(events.length, 1);
+    seen.add(event);
+    return answer;
+  }
+  const uuid = /^[\da-f-]{36}$/;
+  const account = { username: 'canary_shop', email: 'canary@example.com', name: '김두레', password };
+  const created = await causes('signup', { userId: Number }, 'POST', '/auth/signup/', { body: account });
+  const userId = created.body.data.id;
+  const code = codeIn(await mails.next(account.email));
+  await causes('email_verified', {}, 'POST', '/auth/email-verify/confirm/', {
+    body: { email: account.email, code },
+  });
+  const credentials = { username: account.username, password };
+  const login = { body: credentials };
+  const { refresh } = (await causes('login', { userId, sessionId: uuid }, 'POST', '/auth/login/', login)).body
+    .data;
+  t.equal((await call('POST', '/auth/token/refresh/', { body: { refresh } })).status, 200);
+  await causes('refresh_reused', { userId, sessionId: uuid }, 'POST', '/auth/token/refresh/', {
+    body: { refresh },
+  });
+
+  const one = await logIn({ call }, credentials);
+  await logIn({ call }, credentials);
+  await causes('session_ended', { userId }, 'DELETE', '/auth/sessions/', { token: one.token });
+  const other = await logIn({ call }, credentials);
+  const sessions = await call('GET', '/auth/sessions/', { token: one.token });
+  const { id } = sessions.body.data.items.find((session: { is_current: boolean }) => !session.is_current);
+  const end = `/auth/sessions/${id}/`;
+  await causes('session_ended', { userId, sessionId: id }, 'DELETE', end, { token: one.token });
+  t.equal((await call('GET', '/auth/me/', { token: other.token })).status, 401);
+  await causes('logout', { userId, sessionId: uuid }, 'POST', '/auth/logout/', { token: one.token });
+
+  await causes('password_reset_requested', {}, 'POST', '/auth/reset-password-request/', {
+    body: { email: account.email },
+  });
+  const { uid, token } = resetLinkIn(await mails.next(account.email, 1));
+  const reset = { body: { uid, token, new_password: 'bibimbap-for-two' } };
+  await causes('password_reset', { userId }, 'POST', '/auth/reset-password-confirm/', reset);
+  const renewed = await logIn({ call }, { username: account.username, password: 'bibimbap-for-two' });
+  const change = { current_password: 'bibimbap-for-two', new_password: 'japchae-for-three' };
+  await causes('password_changed', { userId, sessionId: uuid }, 'POST', '/auth/change-password/', {
+    token: renewed.token,
+    body: change,
+  });
+  await causes('account_deleted', { userId, sessionId: uuid }, 'DELETE', '/auth/me/', {
+    token: renewed.token,
+    body: { password: 'japchae-for-three' },
+  });
+
+  const suspended = await createUser(app);
+  await app.pool.query('UPDATE users SET suspended_at = now() WHERE id = $1', [suspended.id]);
+  const right = { body: { username: suspended.username, password } };
+  await causes('login_suspended', { userId: suspended.id }, 'POST', '/auth/login/', right);
+  const wrong = { body: { username: suspended.username, password: 'a-wrong-canary-1' } };
+  for (let attempt = 0; attempt < 10; attempt++) {
+    await causes('login_failed', { userId: suspended.id }, 'POST', '/auth/login/', wrong);
+  }
+  await causes('login_delayed', { userId: suspended.id }, 'POST', '/auth/login/', wrong);
+  t.equal(seen.size, 13, 'all there are');
+
+  const log = app.logs.join('\n');
+  const tokens = [token, refresh, one.token, one.refresh, renewed.token];
+  for (const secret of [...tokens, password, 'bibimbap-for-two', 'japchae-for-three', 'a-wrong-canary-1']) {
+    t.notOk(log.includes(secret), 'no secret is in the log');
+  }
+});
