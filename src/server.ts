@@ -12,11 +12,15 @@ const patience = 10_000;
 
 async function start(): Promise<void> {
   const config = loadConfig(process.env);
-  const embedded = await startDatabase(config);
+  // Until there is a log: why PostgreSQL does not start is part of the error.
+  let onLog: (line: string) => void = () => undefined;
+  const embedded = await startDatabase(config, (line) => onLog(line));
   try {
     const appConfig = withDatabase(config, embedded?.url ?? config.database.url ?? '');
     if (config.database.migrateOnStart) await migrate(appConfig.database.directUrl);
-    await serve(await buildApp(appConfig), config, embedded);
+    const app = await buildApp(appConfig);
+    onLog = (line) => app.log.info({ part: 'postgres' }, line);
+    await serve(app, config, embedded);
   } catch (error) {
     await embedded?.stop();
     throw error;
@@ -45,9 +49,9 @@ async function serve(
   if (!config.mail.resend) app.log.info(`mails are shown at ${app.listeningOrigin}/dev/mailbox/`);
 }
 
-async function startDatabase({ database, dataDirectory }: Config) {
+async function startDatabase({ database, dataDirectory }: Config, onLog: (line: string) => void) {
   if (database.url !== undefined) return undefined;
-  return startEmbeddedServer({ directory: join(dataDirectory, 'postgres') });
+  return startEmbeddedServer({ directory: join(dataDirectory, 'postgres'), onLog });
 }
 
 /** What an operator can act on is one line; everything else shows where it came from. */

@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { mkdir, realpath } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { createInterface } from 'node:readline';
+import { setTimeout as delay } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import pg from 'pg';
 import { EmbeddedServerError } from './embedded-binaries.ts';
@@ -34,10 +35,13 @@ const SETTINGS = [
   ...['log_min_messages=log', 'log_checkpoints=off', 'log_line_prefix='],
 ];
 const PORT_ATTEMPTS = 5;
+/** Milliseconds between the end of a server and its next start. */
+const RESTART_DELAY = 1_000;
 
 /**
  * Starts the PostgreSQL server under `directory`, after creating it on the first run. The server ends with this
- * process, in whatever way that ends; on Windows only through `stop`.
+ * process, in whatever way that ends; on Windows only through `stop`. When it ends before, as it does when it cannot
+ * write because the disk is full, it is started again, every second until it works.
  *
  * @param options.directory - created when missing; holds the cluster, its password and the locks
  * @param options.onLog - receives each line that the server logs
@@ -104,17 +108,58 @@ async function startOnFreePort(
   for (let attempt = 1; ; attempt++) {
     const port = await findFreePort();
     const commandLine = ['-D', clusterPath(folder), '-p', String(port), ...settings];
-    const child = startServer(programs, commandLine, claim.serverLock.descriptor);
-    const ended = new Promise<void>((resolve) => child.once('close', () => resolve()));
-    const failure = await waitUntilReady(child, ended, onLog);
+    const start = () => launch(programs, commandLine, claim, onLog);
+    const server = start();
+    const failure = await server.failure;
     if (failure === undefined) {
-      const shutDown = () => interrupt(child, programs, folder).then(() => ended);
+      const shutDown = keepServing(server, start, ({ child }) => interrupt(child, programs, folder));
       return { port, shutDown };
     }
     if (attempt === PORT_ATTEMPTS || !failure.includes('could not create any TCP/IP sockets')) {
       throw new EmbeddedServerError(`PostgreSQL in ${folder} did not start: ${failure}`);
     }
   }
+}
+
+interface Launched {
+  child: ChildProcess;
+  ended: Promise<void>;
+  /** Undefined as soon as it serves, or what it said when it ended instead. */
+  failure: Promise<string | undefined>;
+}
+
+function launch(programs: Programs, commandLine: string[], claim: Claim, onLog: Log): Launched {
+  const child = startServer(programs, commandLine, claim.serverLock.descriptor);
+  const ended = new Promise<void>((resolve) => child.once('close', () => resolve()));
+  return { child, ended, failure: waitUntilReady(child, ended, onLog) };
+}
+
+/**
+ * Starts the next server when one has ended. What may still be left of the last one is PostgreSQL's own to find out: such
+ * a start fails, and is tried again.
+ *
+ * @returns ends the server that runs then, and waits until it is gone
+ */
+function keepServing(
+  first: Launched,
+  start: () => Launched,
+  end: (server: Launched) => Promise<void>,
+): () => Promise<void> {
+  const shutdown = new AbortController();
+  let server = first;
+  const finished = (async () => {
+    for (;;) {
+      await server.ended;
+      await delay(RESTART_DELAY, undefined, { signal: shutdown.signal }).catch(() => undefined);
+      if (shutdown.signal.aborted) return;
+      server = start();
+    }
+  })();
+  return async () => {
+    shutdown.abort();
+    await end(server);
+    await finished;
+  };
 }
 
 async function findFreePort(): Promise<number> {

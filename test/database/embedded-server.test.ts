@@ -83,6 +83,35 @@ for (const signal of ['SIGKILL', 'SIGTERM', 'SIGHUP'] as const) {
   });
 }
 
+t.test('a server that ends by itself is started again where it was', async (t) => {
+  const directory = await temporaryFolder(t);
+  const lines: string[] = [];
+  const server = await startEmbeddedServer({ directory, onLog: (line) => lines.push(line) });
+  t.teardown(() => server.stop());
+  await writeNote(server.url);
+  for (const signal of ['SIGKILL', 'SIGTERM'] as const) {
+    const pid = await postmasterPid(directory);
+    process.kill(pid, signal);
+    for (const end = Date.now() + 30_000; Date.now() < end; await delay(100)) {
+      const now = await postmasterPid(directory).catch(() => pid);
+      if (now !== pid && (await query(server.url, 'SELECT 1').catch(() => [])).length === 1) break;
+    }
+    t.same(await query(server.url, 'SELECT text FROM note'), ['kept'], `after ${signal}`);
+    t.match(lines.join('\n'), `PostgreSQL has ended (${signal === 'SIGKILL' ? signal : 'exit code 0'})`);
+  }
+  await server.stop();
+  t.same(await processesIn(directory, 'postgres'), []);
+});
+
+t.test('a server that has ended by itself can be stopped before it starts again', async (t) => {
+  const directory = await temporaryFolder(t);
+  const server = await startEmbeddedServer({ directory });
+  process.kill(await postmasterPid(directory), 'SIGQUIT');
+  await server.stop();
+  await delay(1_500);
+  t.same(await processesIn(directory, 'postgres'), []);
+});
+
 t.test('a service that is killed leaves no process', async (t) => {
   const directory = await temporaryFolder(t);
   const starter = startElsewhere(t, directory);
