@@ -2,7 +2,7 @@ import t from 'tap';
 import { openTwoShops, requestsPath } from './notifications/shops.ts';
 import { createTestApp, createUser, password } from './support/app.ts';
 import { createTestDatabase, execute } from './support/database.ts';
-import { post, startService } from './support/service.ts';
+import { post, production, startService } from './support/service.ts';
 
 t.test('a database that has no connection left is service_unavailable, until it has', async (t) => {
   const migrated = await createTestApp({ WORKER_ENABLED: 'false' });
@@ -83,14 +83,8 @@ t.test('instances whose clocks differ by a minute take each other’s tokens', a
   t.teardown(database.drop);
   const start = (seconds: number) =>
     startService({
-      NODE_ENV: 'production',
-      HOST: '127.0.0.1',
+      ...production,
       DATABASE_URL: database.url,
-      JWT_SECRET: 'a secret that only tests have 0123456789',
-      RESEND_API_KEY: 're_test_0123456789',
-      RESEND_BASE_URL: 'http://127.0.0.1:9',
-      MAIL_FROM: 'Dure <no-reply@example.com>',
-      FRONTEND_URL: 'https://app.example.com',
       NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(shiftClock(seconds))}`,
     });
   const [ahead, behind] = await Promise.all([start(60), start(0)]);

@@ -8,18 +8,10 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import t from 'tap';
 import { password } from './support/app.ts';
 import { createEmptyDatabase, createTestDatabase } from './support/database.ts';
-import { post, spawnService, startService } from './support/service.ts';
+import { post, production, spawnService, startService } from './support/service.ts';
 
 const login = { username: 'dure_cafe', password };
 const account = { username: 'dure_cafe', password, name: '김두레', email: 'owner@example.com' };
-const production = {
-  NODE_ENV: 'production',
-  HOST: '127.0.0.1',
-  JWT_SECRET: 'a secret that only tests have 0123456789',
-  RESEND_API_KEY: 're_test_0123456789',
-  MAIL_FROM: 'Dure <no-reply@example.com>',
-  FRONTEND_URL: 'https://app.example.com',
-};
 
 t.test('on the embedded database', async (t) => {
   const DATA_DIR = await mkdtemp(join(tmpdir(), 'dure-service-'));

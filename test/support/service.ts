@@ -6,6 +6,17 @@ import { fileURLToPath } from 'node:url';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 
+/** What production asks for; the database is for the test to add. */
+export const production = {
+  NODE_ENV: 'production',
+  HOST: '127.0.0.1',
+  JWT_SECRET: 'a secret that only tests have 0123456789',
+  RESEND_API_KEY: 're_test_0123456789',
+  RESEND_BASE_URL: 'http://127.0.0.1:9',
+  MAIL_FROM: 'Dure <no-reply@example.com>',
+  FRONTEND_URL: 'https://app.example.com',
+};
+
 /** The service as a process of its own, as an operator runs it. */
 export interface Service {
   url: string;
