@@ -84,6 +84,8 @@ async function keepDown(directory: string, milliseconds: number): Promise<void> 
 }
 
 async function hang(directory: string, milliseconds: number): Promise<void> {
+  // First the one that makes new ones.
+  signalAll([await postmasterPid(directory)], 'SIGSTOP');
   const processes = await processesIn(directory, 'postgres');
   signalAll(processes, 'SIGSTOP');
   await sleep(milliseconds);
