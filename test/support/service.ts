@@ -27,10 +27,17 @@ export interface Service {
   end(signal?: NodeJS.Signals): Promise<{ code: number | null; signal: NodeJS.Signals | null }>;
 }
 
-/** Starts the process without waiting for it to listen. */
-export function spawnService(environment: Record<string, string>): Omit<Service, 'url'> {
+/**
+ * Starts the process without waiting for it to listen.
+ *
+ * @param script what Node runs: the source, or what was built from it
+ */
+export function spawnService(
+  environment: Record<string, string>,
+  script = ['--import=tsx', 'src/server.ts'],
+): Omit<Service, 'url'> {
   const { PATH = '' } = process.env;
-  const child = spawn(process.execPath, ['--import=tsx', 'src/server.ts'], {
+  const child = spawn(process.execPath, script, {
     cwd: root,
     env: { PATH, PORT: '0', ARGON2_MEMORY_KIB: '1024', ...environment },
     stdio: ['ignore', 'pipe', 'pipe'],
@@ -49,8 +56,8 @@ export function spawnService(environment: Record<string, string>): Omit<Service,
 }
 
 /** Starts the process and waits until it is ready. @throws with its output when it is not within a minute */
-export async function startService(environment: Record<string, string>): Promise<Service> {
-  const service = spawnService(environment);
+export async function startService(environment: Record<string, string>, script?: string[]): Promise<Service> {
+  const service = spawnService(environment, script);
   for (let waited = 0; waited < 60_000 && service.child.exitCode === null; waited += 100) {
     const url = /Server listening at (http:\/\/[\w.:]+)/.exec(service.output())?.[1];
     if (url !== undefined) return { ...service, url };
