@@ -14,6 +14,8 @@ export type SecurityEvent =
   | 'password_reset'
   | 'password_changed'
   | 'email_verified'
+  | 'email_code_failed'
+  | 'user_id_requested'
   | 'account_deleted';
 
 /** Writes a security event to the log, with the request it belongs to. Never pass anything secret. */

@@ -27,12 +27,18 @@ t.test('every security event is a line in the log, with user, session, address a
   }
   const uuid = /^[\da-f-]{36}$/;
   const account = { username: 'canary_shop', email: 'canary@example.com', name: '김두레', password };
-  const created = await causes('signup', { userId: Number }, 'POST', '/auth/signup/', { body: account });
+  const signUp = { body: account, headers: { 'idempotency-key': 'once' } };
+  const created = await causes('signup', { userId: Number }, 'POST', '/auth/signup/', signUp);
   const userId = created.body.data.id;
+  const again = await call('POST', '/auth/signup/', signUp);
+  t.equal(again.body.data.id, userId);
+  t.strictSame(eventOf(again.headers['x-request-id']), [], 'nobody signed up this time');
+
   const code = codeIn(await mails.next(account.email));
-  await causes('email_verified', {}, 'POST', '/auth/email-verify/confirm/', {
-    body: { email: account.email, code },
-  });
+  const confirm = '/auth/email-verify/confirm/';
+  const wrongCode = { body: { email: account.email, code: code === '000000' ? '000001' : '000000' } };
+  await causes('email_code_failed', { userId }, 'POST', confirm, wrongCode);
+  await causes('email_verified', { userId }, 'POST', confirm, { body: { email: account.email, code } });
   const credentials = { username: account.username, password };
   const login = { body: credentials };
   const { refresh } = (await causes('login', { userId, sessionId: uuid }, 'POST', '/auth/login/', login)).body
@@ -53,9 +59,9 @@ t.test('every security event is a line in the log, with user, session, address a
   t.equal((await call('GET', '/auth/me/', { token: other.token })).status, 401);
   await causes('logout', { userId, sessionId: uuid }, 'POST', '/auth/logout/', { token: one.token });
 
-  await causes('password_reset_requested', {}, 'POST', '/auth/reset-password-request/', {
-    body: { email: account.email },
-  });
+  const recovery = { body: { email: account.email } };
+  await causes('password_reset_requested', { userId }, 'POST', '/auth/reset-password-request/', recovery);
+  await causes('user_id_requested', { userId }, 'POST', '/auth/find-id/', recovery);
   const { uid, token } = resetLinkIn(await mails.next(account.email, 1));
   const reset = { body: { uid, token, new_password: 'bibimbap-for-two' } };
   await causes('password_reset', { userId }, 'POST', '/auth/reset-password-confirm/', reset);
@@ -79,7 +85,7 @@ t.test('every security event is a line in the log, with user, session, address a
     await causes('login_failed', { userId: suspended.id }, 'POST', '/auth/login/', wrong);
   }
   await causes('login_delayed', { userId: suspended.id }, 'POST', '/auth/login/', wrong);
-  t.equal(seen.size, 13, 'all there are');
+  t.equal(seen.size, 15, 'all there are');
 
   const log = app.logs.join('\n');
   const tokens = [token, refresh, one.token, one.refresh, renewed.token];

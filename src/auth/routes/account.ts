@@ -1,5 +1,4 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
-import { audit } from '../../http/audit.ts';
 import { currentUser, requireUser, tokenNotValid } from '../../http/authentication.ts';
 import { httpErrors } from '../../http/errors.ts';
 import { type Idempotency, IdempotencyHeaders } from '../../http/idempotency.ts';
@@ -54,9 +53,8 @@ export const accountRoutes: FastifyPluginAsyncTypebox<Options> = async (
     },
     async (request, reply) => {
       const user = await idempotency(request, null, (transaction) =>
-        signUp(transaction, request.body, request.language),
+        signUp(transaction, request.body, request),
       );
-      audit(request, 'signup', { userId: user.id });
       return reply.code(201).send(user);
     },
   );

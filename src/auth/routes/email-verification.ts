@@ -1,5 +1,4 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
-import { audit } from '../../http/audit.ts';
 import { Reference } from '../../http/schemas.ts';
 import type { AuthDependencies } from '../dependencies.ts';
 import { authErrors } from '../errors.ts';
@@ -54,9 +53,7 @@ export const emailVerificationRoutes: FastifyPluginAsyncTypebox<Options> = async
     },
     async (request) => {
       const { email, code } = request.body;
-      const verification = await service.confirm(email, code);
-      audit(request, 'email_verified');
-      return verification;
+      return service.confirm(email, code, request);
     },
   );
 };

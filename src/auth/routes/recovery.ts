@@ -1,5 +1,4 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
-import { audit } from '../../http/audit.ts';
 import { Nothing, Reference } from '../../http/schemas.ts';
 import type { AuthDependencies } from '../dependencies.ts';
 import { authErrors } from '../errors.ts';
@@ -35,9 +34,7 @@ export const recoveryRoutes: FastifyPluginAsyncTypebox<Options> = async (app, { 
       },
     },
     async (request) => {
-      const resendAfter = await service.request(request.body.email, request.language);
-      audit(request, 'password_reset_requested');
-      return { resend_after: resendAfter };
+      return { resend_after: await service.request(request.body.email, request) };
     },
   );
 
@@ -105,6 +102,6 @@ export const recoveryRoutes: FastifyPluginAsyncTypebox<Options> = async (app, { 
         response: { 200: Reference(MailSent) },
       },
     },
-    async (request) => ({ resend_after: await service.findId(request.body.email, request.language) }),
+    async (request) => ({ resend_after: await service.findId(request.body.email, request) }),
   );
 };

@@ -1,4 +1,6 @@
+import type { FastifyRequest } from 'fastify';
 import type { Connection } from '../../database/client.ts';
+import { audit } from '../../http/audit.ts';
 import { ApiError, retryLater } from '../../http/errors.ts';
 import type { Language } from '../../http/language.ts';
 import type { AuthDependencies } from '../dependencies.ts';
@@ -40,15 +42,17 @@ export function createEmailVerification(dependencies: AuthDependencies) {
    *
    * @throws {ApiError} `invalid_code`, `too_many_attempts`
    */
-  async function confirm(email: string, code: string) {
+  async function confirm(email: string, code: string, request: FastifyRequest) {
     // A refused try must stay counted, so the refusal is thrown after the transaction.
-    const outcome = await database.transaction(async (tx) => {
+    const { userId, ...outcome } = await database.transaction(async (tx) => {
       const account = await accounts.findByEmail(tx, email);
+      const who = { userId: account?.id };
       const result = await emailCodes.tryCode(tx, email, code, !account?.is_verified);
-      if (!result.correct) return result;
+      if (!result.correct) return { ...result, ...who };
       if (account) await accounts.markVerified(tx, email);
-      return { correct: true, token: await emailCodes.issueProof(tx, email) } as const;
+      return { correct: true, token: await emailCodes.issueProof(tx, email), ...who } as const;
     });
+    audit(request, outcome.correct ? 'email_verified' : 'email_code_failed', { userId });
     if (outcome.correct) {
       const expiresIn = Math.floor(config.email.verificationTokenTtl);
       return { email, verification_token: outcome.token, expires_in: expiresIn };

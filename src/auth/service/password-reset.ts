@@ -23,15 +23,18 @@ export function createPasswordReset(dependencies: AuthDependencies) {
   } = dependencies;
 
   /** Mails a link to the address, if it has an account. @returns seconds until another mail may go out */
-  async function request(email: string, language: Language): Promise<number> {
-    return database.transaction(async (tx) => {
+  async function request(email: string, request: FastifyRequest): Promise<number> {
+    const { language } = request;
+    const { resendAfter, userId } = await database.transaction(async (tx) => {
       const { allowed, resendAfter } = await mailSends.request(tx, 'reset_password', email);
       if (allowed) {
         const id = await passwordResets.issue(tx, email);
         await mailQueue.add(tx, 'reset_link', { id, language });
       }
-      return resendAfter;
+      return { resendAfter, userId: (await accounts.findByEmail(tx, email))?.id };
     });
+    audit(request, 'password_reset_requested', { userId });
+    return resendAfter;
   }
 
   /** @returns when the link stops to work @throws {ApiError} `reset_link_invalid` */
@@ -73,12 +76,15 @@ export function createPasswordReset(dependencies: AuthDependencies) {
   }
 
   /** Mails the username to the address, if it has an account. @returns seconds until another mail may go out */
-  async function findId(email: string, language: Language): Promise<number> {
-    return database.transaction(async (tx) => {
+  async function findId(email: string, request: FastifyRequest): Promise<number> {
+    const { language } = request;
+    const { resendAfter, userId } = await database.transaction(async (tx) => {
       const { allowed, resendAfter } = await mailSends.request(tx, 'find_id', email);
       if (allowed) await mailQueue.add(tx, 'user_id', { email, language });
-      return resendAfter;
+      return { resendAfter, userId: (await accounts.findByEmail(tx, email))?.id };
     });
+    audit(request, 'user_id_requested', { userId });
+    return resendAfter;
   }
 
   return { request, validate, confirm, findId };

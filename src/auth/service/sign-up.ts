@@ -1,7 +1,8 @@
+import type { FastifyRequest } from 'fastify';
 import type { Connection } from '../../database/client.ts';
+import { audit } from '../../http/audit.ts';
 import { ApiError, invalidFields } from '../../http/errors.ts';
 import type { Transaction } from '../../http/idempotency.ts';
-import type { Language } from '../../http/language.ts';
 import type { AuthDependencies } from '../dependencies.ts';
 import { authErrors } from '../errors.ts';
 import { passwordProblems } from '../passwords.ts';
@@ -19,8 +20,9 @@ export function createSignUp({ config, passwords, accounts, emailCodes, ...depen
   return async function signUp(
     transaction: Transaction,
     input: SignupRequest,
-    language: Language,
+    request: FastifyRequest,
   ): Promise<User> {
+    const { language } = request;
     const { username, email, name, password, verification_token: proof } = input;
     const problems = passwordProblems('password', password, input, config.password.minLength);
     if (proof === undefined && config.email.verification === 'required') {
@@ -29,7 +31,8 @@ export function createSignUp({ config, passwords, accounts, emailCodes, ...depen
     if (Object.keys(problems).length > 0) throw invalidFields(problems);
     const passwordHash = await passwords.hash(password);
 
-    return transaction(async (tx) => {
+    let isNew = false;
+    const user = await transaction(async (tx) => {
       const isVerified = proof !== undefined;
       if (isVerified && !(await emailCodes.useProof(tx, email, proof))) {
         throw new ApiError(authErrors.verificationTokenInvalid);
@@ -39,8 +42,11 @@ export function createSignUp({ config, passwords, accounts, emailCodes, ...depen
       if (!isVerified) {
         await sendVerificationCode({ ...dependencies, emailCodes }, tx, email, language);
       }
+      isNew = true;
       return user;
     });
+    if (isNew) audit(request, 'signup', { userId: user.id });
+    return user;
   };
 
   async function takenError(tx: Connection, username: string): Promise<ApiError> {
