@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import t from 'tap';
-import { createTestApp } from '../support/app.ts';
+import { createTestApp, password } from '../support/app.ts';
 
 t.test('a process that cannot keep up turns requests away with 503, and health still answers', async (t) => {
   const { app, call, close } = await createTestApp({}, { maxEventLoopDelay: 1_000 });
@@ -20,4 +20,27 @@ t.test('a process that cannot keep up turns requests away with 503, and health s
   t.equal((await call('GET', '/health/live')).status, 200);
   await sleep(2_200);
   t.equal((await call('GET', '/api/v1/stores/categories/')).status, 200, 'it recovers by itself');
+});
+
+t.test('health answers while 64 logins run', async (t) => {
+  // Hashes as expensive as in production.
+  const app = await createTestApp({ ARGON2_MEMORY_KIB: '19456', ARGON2_TIME_COST: '2' });
+  t.teardown(app.close);
+  let running = 64;
+  const logins = Array.from({ length: running }, async (_, index) => {
+    const answer = await app.call('POST', '/auth/login/', { body: { username: `nobody${index}`, password } });
+    running -= 1;
+    return answer;
+  });
+  let rounds = 0;
+  for (; running > 0; rounds++) {
+    const health = await Promise.all(['live', 'ready'].map((what) => app.call('GET', `/health/${what}`)));
+    t.strictSame(
+      health.map(({ status }) => status),
+      [200, 200],
+    );
+  }
+  // Hashes on the event loop would let one of them through at a time.
+  t.ok(rounds > logins.length, `${rounds} times in the meantime`);
+  for (const { status } of await Promise.all(logins)) t.equal(status, 401);
 });
