@@ -2,7 +2,7 @@ import t from 'tap';
 import { createTestApp } from '../support/app.ts';
 import { createPost } from '../support/stores.ts';
 import { hold } from './database-locks.ts';
-import { act, openTwoShops, type Shop, send } from './shops.ts';
+import { act, openTwoShops, type Shop, send, toldTo } from './shops.ts';
 
 const app = await createTestApp();
 t.teardown(app.close);
@@ -52,6 +52,30 @@ t.test("mails are in the recipient's language and not in that of who causes them
     headers: { 'accept-language': 'en' },
   });
   t.equal((await app.mails.next(sender.email, 1)).subject, '[두레] 햇살카페에서 제휴 요청을 수락했어요');
+});
+
+t.test('who asks and withdraws again and again mails the owner five times an hour at most', async (t) => {
+  const { sender, receiver, post } = await openTwoShops(app);
+  const mails = async () => {
+    await app.mails.settled();
+    return mailsTo(receiver).length;
+  };
+  const askAndWithdraw = async (target: typeof post) =>
+    act(app, sender, await send(app, sender, target), 'withdraw');
+  for (let turn = 0; turn < 7; turn++) await askAndWithdraw(post);
+  t.equal(await mails(), 5);
+  t.equal(
+    (await toldTo(app, receiver)).filter(([kind]) => kind === 'received').length,
+    7,
+    'and is told of all',
+  );
+
+  const other = await createPost(app, receiver.token, { title: '다른 이야기' });
+  await askAndWithdraw(other);
+  t.equal(await mails(), 6, 'another post is another matter');
+  await app.pool.query("UPDATE partner_requests SET created_at = created_at - interval '61 minutes'");
+  await send(app, sender, post);
+  t.equal(await mails(), 7, 'an hour later as well');
 });
 
 t.test('a withdrawal and a refused request send nothing', async (t) => {

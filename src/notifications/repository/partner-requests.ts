@@ -150,6 +150,17 @@ export function createPartnerRequestRepository(database: Database) {
     return row;
   }
 
+  /** How many requests a store has sent for a post within an hour, whatever became of them. */
+  async function countOfLastHour(
+    transaction: Connection,
+    { sender, postId }: { sender: number; postId: number },
+  ): Promise<number> {
+    const [row] = await transaction.$queryRaw<{ count: number }[]>`
+      SELECT count(*)::int AS count FROM partner_requests
+      WHERE sender_store_id = ${sender} AND post_id = ${postId} AND created_at > now() - interval '1 hour'`;
+    return row?.count ?? 0;
+  }
+
   /**
    * Answers or withdraws a pending request. One conditional update, so that of parallel ones a single one succeeds.
    *
@@ -193,7 +204,7 @@ export function createPartnerRequestRepository(database: Database) {
     return rows.length > 0;
   }
 
-  return { findSent, findReceived, findSides, holdOpen, create, change, isOn };
+  return { findSent, findReceived, findSides, holdOpen, create, countOfLastHour, change, isOn };
 }
 
 function storeOn(side: 'sender' | 'receiver') {

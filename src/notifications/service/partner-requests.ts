@@ -14,6 +14,9 @@ const actions = {
   withdraw: { side: 'sender', status: 'withdrawn', kind: 'partner_request_withdrawn', mailed: false },
 } as const;
 
+/** Of one store about one post: who asks and withdraws in a loop shall not fill a mailbox. The same cap as for codes. */
+const mailsPerHour = 5;
+
 export type PartnerRequestAction = keyof typeof actions;
 
 /** Partnership requests, with the notifications and mails that go with each change in one transaction. */
@@ -36,7 +39,9 @@ export function createPartnerRequestService(dependencies: NotificationDependenci
       if (sender === receiver) throw new ApiError(notificationErrors.ownPost);
       const request = await partnerRequests.create(tx, { postId, sender, receiver, message });
       if (request === undefined) throw new ApiError(notificationErrors.alreadyRequested);
-      await mailQueue.add(tx, 'partner_request_received', { request_id: request.id });
+      if ((await partnerRequests.countOfLastHour(tx, { sender, postId })) <= mailsPerHour) {
+        await mailQueue.add(tx, 'partner_request_received', { request_id: request.id });
+      }
       await notifications.add(tx, 'partner_request_received', [
         { userId: receiverUserId, requestId: request.id },
       ]);
