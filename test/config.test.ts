@@ -315,9 +315,11 @@ t.test('durations have a unit and an end', async (t) => {
     refused(t, name, '15', 'm', '15 m', '1.5h', '-1s', '1w', '15M', '9999999999s', '4000d', '1h30m');
   }
   for (const name of lifetimes) refused(t, name, '0s', '0d');
+  refused(t, 'EMAIL_COOLDOWN', '61m', '2h');
+  t.equal(load({ EMAIL_COOLDOWN: '1h' }).email.cooldown, 3600);
   const accepted = { '250ms': 0.25, '1s': 1, '2m': 120, '3h': 10800, '4d': 345600 };
   for (const [text, seconds] of Object.entries(accepted)) {
-    t.equal(load({ EMAIL_COOLDOWN: text }).email.cooldown, seconds);
+    t.equal(load({ EMAIL_CODE_TTL: text }).email.codeTtl, seconds);
   }
 });
 
