@@ -16,6 +16,7 @@ import { healthRoutes } from './http/health.ts';
 import { createIdempotency } from './http/idempotency.ts';
 import { languagePlugin } from './http/language.ts';
 import { loggerOptions, requestLogPlugin } from './http/logging.ts';
+import { messageFramingPlugin } from './http/message-framing.ts';
 import { createMetrics } from './http/metrics.ts';
 import { openApiPlugin, openApiRoutes } from './http/openapi.ts';
 import { overloadPlugin } from './http/overload.ts';
@@ -63,7 +64,8 @@ export async function buildApp(config: AppConfig, overrides: AppOverrides = {}):
     rewriteUrl,
     bodyLimit,
     requestTimeout: 30_000,
-    http: { headersTimeout: 10_000, connectionsCheckingInterval: 2_000 },
+    // Which Host headers are right is decided where the answer is in the envelope.
+    http: { headersTimeout: 10_000, connectionsCheckingInterval: 2_000, requireHostHeader: false },
     keepAliveTimeout: 72_000,
     forceCloseConnections: 'idle',
     return503OnClosing: false,
@@ -89,6 +91,7 @@ export async function buildApp(config: AppConfig, overrides: AppOverrides = {}):
   const metrics = createMetrics(database);
   await app.register(metrics.plugin);
   await app.register(errorHandlerPlugin);
+  await app.register(messageFramingPlugin);
   await app.register(shutdownPlugin);
   await app.register(deadlinePlugin, { timeLimit: overrides.timeLimit });
   await app.register(securityHeadersPlugin, { config });

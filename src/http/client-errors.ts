@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { type ServerResponse, STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
+import type { Duplex } from 'node:stream';
 import type { FastifyInstance } from 'fastify';
 import { failureBody } from './error-handler.ts';
 import { ApiError, type ErrorDefinition, httpErrors } from './errors.ts';
@@ -29,9 +30,19 @@ export function clientErrorHandler(
     socket.destroy();
     return;
   }
+  refuseConnection(this, socket, error);
+}
+
+/** Answers on a connection that no request will come from, and ends it. */
+export function refuseConnection(
+  { log }: FastifyInstance,
+  socket: Duplex,
+  { code = '', message }: Error & { code?: string },
+): void {
   const requestId = randomUUID();
-  const definition = parserErrors[error.code ?? ''] ?? httpErrors.malformedRequest;
-  this.log.info({ reqId: requestId, code: definition.code, cause: error.message }, 'request refused');
+  const definition = parserErrors[code] ?? httpErrors.malformedRequest;
+  log.info({ reqId: requestId, code: definition.code, cause: message }, 'request refused');
+  socket.on('error', () => undefined);
   socket.end(toHttp(definition, requestId));
   setTimeout(() => socket.destroy(), lingering).unref();
 }

@@ -20,7 +20,9 @@ export const errorHandlerPlugin = fastifyPlugin(async (app: FastifyInstance) => 
 
 /** Answers a failure; also used where Fastify has no route yet. */
 export function sendError(error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
-  const failure = toApiError(error);
+  // Who went away while the body was read is told nothing any more, and nothing here is broken.
+  const isAborted = error !== undefined && request.raw.errored === error;
+  const failure = isAborted ? new ApiError(httpErrors.malformedRequest, { cause: error }) : toApiError(error);
   const { status, code } = failure.definition;
   if (status >= 500) request.log.error({ err: failure.cause ?? error, code }, 'request failed');
   else request.log.info({ code, cause: causeMessage(failure) }, 'request refused');
@@ -52,9 +54,6 @@ function toApiError(error: unknown): ApiError {
   if (statusCode === 503) return unavailable(error);
   const known = code === undefined ? undefined : frameworkErrors[code];
   if (known) return known;
-  // The client went away while its body was read.
-  if (code === 'ECONNRESET' || code === 'ERR_STREAM_PREMATURE_CLOSE')
-    return new ApiError(httpErrors.malformedJson);
   return new ApiError(httpErrors.internalError, { cause: error });
 }
 

@@ -1,4 +1,5 @@
 import { once } from 'node:events';
+import { setTimeout as sleep } from 'node:timers/promises';
 import t, { type Test } from 'tap';
 import { bodyLimit } from '../../src/http/body-parser.ts';
 import { createTestApp, createUser, password } from '../support/app.ts';
@@ -261,9 +262,27 @@ t.test('what is not HTTP', async (t) => {
       `${chunked}Content-Length: 2\r\n\r\n2\r\n{}\r\n0\r\n\r\n`,
       `${chunked}Content-Type: application/json\r\n\r\nzz\r\n`,
       'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n',
+      'GET /health/live\r\n\r\n',
+      'GET /health/live HTTP/1.1\r\nHost: x\r\nhost: y\r\n\r\n',
+      'GET /health/live HTTP/1.1\r\nHost: x\r\nHost: x\r\n\r\n',
+      'GET /health/live HTTP/1.0\r\nHost: x\r\nHost: x\r\n\r\n',
+      'GET /health/live HTTP/1.1\r\n\r\n',
+      'GET /health/live HTTP/1.1\r\nHost: x/y\r\n\r\n',
+      'GET /health/live HTTP/1.1\r\nHost: x y\r\n\r\n',
+      'POST /auth/login/ HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: gzip, chunked\r\n\r\n2\r\n{}\r\n0\r\n\r\n',
+      'CONNECT x:80 HTTP/1.1\r\nHost: x:80\r\n\r\n',
       '\u0016\u0003\u0001\u0002\u0000\u0001\u0000\u0001\u00fc\u0003\u0003',
     ];
     for (const request of requests) await refusedRequest(t, request, 400, 'malformed_request');
+  });
+
+  t.test('every kind of host is one', async (t) => {
+    for (const host of ['x', 'api.example.com:8443', '[::1]:3000', 'xn--2z2bo0a.kr', '127.0.0.1', '']) {
+      const head = `GET /health/live HTTP/1.1\r\nHost: ${host}\r\nConnection: close`;
+      t.equal((await rawCall(port, `${head}\r\n\r\n`)).status, 200, host);
+    }
+    const old = await rawCall(port, 'GET /health/live HTTP/1.0\r\n\r\n');
+    t.equal(old.status, 200, 'HTTP/1.0 may leave it out');
   });
 
   t.test('headers above 16 KB are headers_too_large', async (t) => {
@@ -294,6 +313,24 @@ t.test('what is not HTTP', async (t) => {
     t.equal((await connection.answer()).status, 200);
     connection.send('GARBAGE\r\n\r\n');
     refused(t, await connection.answer(), 400, 'malformed_request');
+  });
+
+  t.test('who goes away in the middle of a body is no failure of the service', async (t) => {
+    const connection = await rawConnection(port);
+    const linesBefore = app.logs.length;
+    const type = 'Content-Type: application/json';
+    connection.send(
+      `POST /auth/login/ HTTP/1.1\r\nHost: x\r\n${type}\r\nContent-Length: 99\r\n\r\n{"username":`,
+    );
+    await once(app.app.server, 'request');
+    connection.socket.resetAndDestroy();
+    const newLines = () => app.logs.slice(linesBefore).map((line) => JSON.parse(line));
+    for (let waited = 0; newLines().length === 0 && waited < 5_000; waited += 20) await sleep(20);
+    t.match(newLines()[0], { level: 30, code: 'malformed_request' });
+    t.strictSame(
+      newLines().filter(({ level }) => level > 30),
+      [],
+    );
   });
 
   t.test('absolute targets, asterisks and unknown expectations are ordinary requests', async (t) => {

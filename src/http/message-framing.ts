@@ -1,0 +1,35 @@
+import type { IncomingMessage } from 'node:http';
+import type { FastifyInstance } from 'fastify';
+import fastifyPlugin from 'fastify-plugin';
+import { refuseConnection } from './client-errors.ts';
+import { ApiError, httpErrors } from './errors.ts';
+
+/** The characters of a host, a port and the brackets of an IPv6 address (RFC 3986, section 3.2.2). */
+const authority = /^[\w.~!$&'()*+,;=%:[\]-]*$/;
+
+/**
+ * Refuses what Node's parser lets through and RFC 9112 does not: what two servers in a row may read differently must not be
+ * read at all. Such a connection is not used any further.
+ */
+export const messageFramingPlugin = fastifyPlugin(async (app: FastifyInstance) => {
+  app.addHook('onRequest', async ({ raw }, reply) => {
+    const fault = faultOf(raw);
+    if (fault === undefined) return;
+    reply.header('connection', 'close');
+    throw new ApiError(httpErrors.malformedRequest, { cause: new Error(fault) });
+  });
+  // Nothing here is a tunnel; Node alone would close the connection without a word.
+  app.server.on('connect', (_request, socket) => refuseConnection(app, socket, new Error('a tunnel')));
+});
+
+/** What is wrong with the head of a request by sections 2.3, 3.2 and 6.1 of RFC 9112. */
+function faultOf({ httpVersion, rawHeaders, headers }: IncomingMessage): string | undefined {
+  if (httpVersion !== '1.1' && httpVersion !== '1.0') return 'another version of HTTP';
+  const hosts = rawHeaders.filter((name, index) => index % 2 === 0 && name.toLowerCase() === 'host').length;
+  if (hosts > 1 || (hosts === 0 && httpVersion === '1.1')) return `${hosts} Host headers`;
+  if (!authority.test(headers.host ?? '')) return 'a Host header that names no host';
+  const coding = headers['transfer-encoding'];
+  return coding === undefined || /^chunked$/i.test(coding)
+    ? undefined
+    : 'another transfer coding than chunked';
+}
