@@ -1,17 +1,19 @@
 import type { FastifyRequest } from 'fastify';
 import { audit } from '../../http/audit.ts';
 import { type CurrentUser, tokenNotValid } from '../../http/authentication.ts';
-import { ApiError, invalidFields, retryLater } from '../../http/errors.ts';
+import { ApiError, invalidFields } from '../../http/errors.ts';
 import { clientAddress } from '../../http/rate-limits.ts';
 import type { AuthDependencies } from '../dependencies.ts';
 import { authErrors } from '../errors.ts';
 import { passwordProblems } from '../passwords.ts';
+import { createPasswordCheck } from './password-check.ts';
 import { queuePasswordChanged } from './password-reset.ts';
 
 /** Changes of an account that its owner makes while logged in. */
 export function createAccountService(dependencies: AuthDependencies) {
   const { config, database, accounts, sessions, passwords, loginFailures, closeAccount } = dependencies;
   const { emailCodes, passwordResets } = dependencies;
+  const judge = createPasswordCheck(dependencies);
 
   /**
    * Sets a new password; every other session ends.
@@ -73,25 +75,9 @@ export function createAccountService(dependencies: AuthDependencies) {
     const { passwordHash, fromKnownAddress } = account;
     const key = loginFailures.keyOf({ userId: user.id }, fromKnownAddress ? address : undefined);
 
-    await refuseWhileDelayed(key, user, request);
-    if (!(await passwords.verify(passwordHash, password))) {
-      const delay = await loginFailures.count(key);
-      audit(request, delay > 0 ? 'login_delayed' : 'login_failed', {
-        userId: user.id,
-        sessionId: user.sessionId,
-      });
-      throw delay > 0 ? retryLater(authErrors.tooManyLogins, delay) : new ApiError(authErrors.wrongPassword);
-    }
-    // Others may have failed meanwhile: a guess that is judged after the delay began is not told to be right.
-    await refuseWhileDelayed(key, user, request);
+    const who = { userId: user.id, sessionId: user.sessionId };
+    await judge({ key, passwordHash, password, who, wrong: authErrors.wrongPassword }, request);
     return passwordHash;
-  }
-
-  async function refuseWhileDelayed(key: string, user: CurrentUser, request: FastifyRequest): Promise<void> {
-    const delay = await loginFailures.delay(key);
-    if (delay === 0) return;
-    audit(request, 'login_delayed', { userId: user.id, sessionId: user.sessionId });
-    throw retryLater(authErrors.tooManyLogins, delay);
   }
 
   return { changePassword, remove };

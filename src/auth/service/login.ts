@@ -1,16 +1,18 @@
 import type { FastifyRequest } from 'fastify';
 import { audit } from '../../http/audit.ts';
 import { tokenNotValid } from '../../http/authentication.ts';
-import { ApiError, retryLater } from '../../http/errors.ts';
+import { ApiError } from '../../http/errors.ts';
 import { clientAddress, maxAddressLength } from '../../http/rate-limits.ts';
 import type { AuthDependencies } from '../dependencies.ts';
 import { authErrors } from '../errors.ts';
 import type { LiveSession } from '../repository/sessions.ts';
 import type { LoginResult, TokenPair } from '../schemas.ts';
+import { createPasswordCheck } from './password-check.ts';
 
 /** Begins, continues and ends sessions. */
 export function createLogin(dependencies: AuthDependencies) {
   const { config, database, accounts, sessions, tokens, passwords, loginFailures } = dependencies;
+  const checkPassword = createPasswordCheck(dependencies);
 
   /**
    * @param login the username or the e-mail address
@@ -26,11 +28,13 @@ export function createLogin(dependencies: AuthDependencies) {
         ? loginFailures.keyOf({ login: folded })
         : loginFailures.keyOf({ userId: account.user.id }, account.fromKnownAddress ? address : undefined);
 
-    await refuseWhileDelayed(key, userId, request);
-    const correct = await passwords.verify(account?.passwordHash, password);
-    if (account === undefined || !correct) throw await countFailure(key, userId, request);
-    // Others may have failed meanwhile: a guess that is judged after the delay began is not told to be right.
-    await refuseWhileDelayed(key, userId, request);
+    const wrong = authErrors.invalidCredentials;
+    await checkPassword(
+      { key, passwordHash: account?.passwordHash, password, who: { userId }, wrong },
+      request,
+    );
+    // Without an account no password is right.
+    if (account === undefined) throw new ApiError(wrong);
     if (account.suspended) {
       audit(request, 'login_suspended', { userId });
       throw new ApiError(authErrors.accountSuspended);
@@ -50,29 +54,6 @@ export function createLogin(dependencies: AuthDependencies) {
     if (session === undefined) return logIn(login, password, request);
     audit(request, 'login', session);
     return { ...toTokenPair(session), user };
-  }
-
-  async function refuseWhileDelayed(
-    key: string,
-    userId: number | undefined,
-    request: FastifyRequest,
-  ): Promise<void> {
-    const delay = await loginFailures.delay(key);
-    if (delay === 0) return;
-    audit(request, 'login_delayed', { userId });
-    throw retryLater(authErrors.tooManyLogins, delay);
-  }
-
-  async function countFailure(
-    key: string,
-    userId: number | undefined,
-    request: FastifyRequest,
-  ): Promise<ApiError> {
-    const delay = await loginFailures.count(key);
-    audit(request, delay > 0 ? 'login_delayed' : 'login_failed', { userId });
-    return delay > 0
-      ? retryLater(authErrors.tooManyLogins, delay)
-      : new ApiError(authErrors.invalidCredentials);
   }
 
   /** @throws {ApiError} `token_not_valid` */
