@@ -4,8 +4,8 @@ import fastifyPlugin from 'fastify-plugin';
 import { refuseConnection } from './client-errors.ts';
 import { ApiError, httpErrors } from './errors.ts';
 
-/** The characters of a host, a port and the brackets of an IPv6 address (RFC 3986, section 3.2.2). */
-const authority = /^[\w.~!$&'()*+,;=%:[\]-]*$/;
+/** A name or an address, and a port (RFC 3986, section 3.2.2). */
+const authority = /^([\w.~!$&'()*+,;=%-]*|\[[\da-f:.]+\])(:\d*)?$/i;
 
 /**
  * Refuses what Node's parser lets through and RFC 9112 does not: what two servers in a row may read differently must not be
@@ -18,6 +18,8 @@ export const messageFramingPlugin = fastifyPlugin(async (app: FastifyInstance) =
     reply.header('connection', 'close');
     throw new ApiError(httpErrors.malformedRequest, { cause: new Error(fault) });
   });
+  // Node would pass over all headers after the two thousandth; their size is limited in any case.
+  app.server.maxHeadersCount = 0;
   // Nothing here is a tunnel; Node alone would close the connection without a word.
   app.server.on('connect', (_request, socket) => refuseConnection(app, socket, new Error('a tunnel')));
 });

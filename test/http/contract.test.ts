@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto';
 import t, { type Test } from 'tap';
-import { bodyLimit } from '../../src/http/body-parser.ts';
 import {
   type CallOptions,
   codeIn,
@@ -196,7 +195,7 @@ t.test('bodies and tokens that no operation takes', async (t) => {
     if (method !== 'GET') {
       await send({ body: '{', headers: json });
       await send({ body: 'x', headers: { 'content-type': 'text/plain' } });
-      await send({ body: ' '.repeat(bodyLimit + 1), headers: json });
+      await send({ body: ' '.repeat(128 * 1024 + 1), headers: json });
     }
     if (security.length === 0) continue;
     await call(method, urlOf(operation));

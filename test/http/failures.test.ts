@@ -1,10 +1,12 @@
 import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import t, { type Test } from 'tap';
-import { bodyLimit } from '../../src/http/body-parser.ts';
+
 import { createTestApp, createUser, password } from '../support/app.ts';
 import { invalid, listen, rawCall, rawConnection, refused } from './http-support.ts';
 
+/** In bytes. */
+const bodyLimit = 128 * 1024;
 const json = { 'content-type': 'application/json' };
 const required = ['username', 'password'];
 
