@@ -1,7 +1,6 @@
 import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import t, { type Test } from 'tap';
-
 import { createTestApp, createUser, password } from '../support/app.ts';
 import { invalid, listen, rawCall, rawConnection, refused } from './http-support.ts';
 
