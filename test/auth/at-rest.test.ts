@@ -237,8 +237,6 @@ t.test('the logs hold no query strings', async (t) => {
 });
 
 t.test('nothing of an account is left at rest after it was deleted', async (t) => {
-  const { pool } = app;
-  await pool.query('DELETE FROM idempotency_keys');
   const login = await post('login', { username, password: passwords.change });
   const options = { token: login.body.data.access, body: { password: passwords.change } };
   t.equal((await app.call('DELETE', '/auth/me/', options)).status, 200);
