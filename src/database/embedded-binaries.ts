@@ -8,6 +8,7 @@ export class EmbeddedServerError extends Error {
   override name = 'EmbeddedServerError';
 }
 
+/** The programs of an installed PostgreSQL, and what they need to run. */
 export interface Binaries {
   initdb: string;
   postgres: string;

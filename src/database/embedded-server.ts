@@ -19,6 +19,7 @@ import { findPrograms, type Programs, startServer } from './embedded-programs.ts
 
 export { EmbeddedServerError } from './embedded-binaries.ts';
 
+/** A PostgreSQL server that this process started and keeps running. */
 export interface EmbeddedServer {
   /** Connection string of the `dure` database. */
   url: string;

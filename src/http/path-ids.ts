@@ -10,6 +10,11 @@ export function isId(text: string): boolean {
   return /^[1-9]\d{0,9}$/.test(text) && Number(text) <= maxId;
 }
 
+/** Whether a text is a UUID in the form that PostgreSQL and this service write. */
+export function isUuid(text: string): boolean {
+  return /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(text);
+}
+
 /**
  * Reads the ids in a path, as a `preValidation` hook. What cannot be an id becomes 0, which no row has: like any other id that
  * nothing has, it is that resource's 404, after everything that comes before existence.

@@ -18,6 +18,7 @@ export interface ComposedMail {
  */
 export type MailComposers = Record<string, (payload: MailPayload) => Promise<ComposedMail | null>>;
 
+/** What composing, sending and reporting a mail takes. */
 export interface SendMailOptions {
   transport: MailTransport;
   composers: MailComposers;

@@ -9,6 +9,7 @@ import { keepExhaustedMails, reasonOf, sendMailTask } from './queue.ts';
 import { createSendMail, type SendMailOptions } from './send-mail.ts';
 import { openWorkerLocks, type WorkerLocks } from './worker-locks.ts';
 
+/** What one runner of jobs works with. */
 export interface RunnerOptions extends SendMailOptions {
   /** Must lead to a session of its own, for LISTEN and session locks: not through a pooler in transaction mode. */
   connectionString: string;

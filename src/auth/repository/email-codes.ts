@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Config } from '../../config.ts';
 import type { Connection } from '../../database/client.ts';
+import { isUuid } from '../../http/path-ids.ts';
 import { type DerivedSecrets, secretsEqual } from '../derived-secrets.ts';
 
 /** How often one code may be tried. */
@@ -88,9 +89,4 @@ export function createEmailCodeRepository(
   }
 
   return { issue, find, tryCode, issueProof, useProof, forget };
-}
-
-/** Whether a text is a UUID in the form that PostgreSQL and this service write. */
-export function isUuid(text: string): boolean {
-  return /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(text);
 }

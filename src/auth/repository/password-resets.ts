@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import type { Config } from '../../config.ts';
 import type { Connection } from '../../database/client.ts';
+import { isUuid } from '../../http/path-ids.ts';
 import { type DerivedSecrets, secretsEqual } from '../derived-secrets.ts';
-import { isUuid } from './email-codes.ts';
 
 /** The parts of a reset link that its receiver sends back. */
 export interface ResetLinkParts {

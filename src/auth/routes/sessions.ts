@@ -4,10 +4,10 @@ import { audit } from '../../http/audit.ts';
 import { authenticate, currentUser, requireUser } from '../../http/authentication.ts';
 import { ApiError, httpErrors } from '../../http/errors.ts';
 import { Page, PageQuery, readCursor, toPage } from '../../http/pagination.ts';
+import { isUuid } from '../../http/path-ids.ts';
 import { Nothing, Reference } from '../../http/schemas.ts';
 import type { AuthDependencies } from '../dependencies.ts';
 import { authErrors } from '../errors.ts';
-import { isUuid } from '../repository/email-codes.ts';
 import { LoginRequest, LoginResult, LogoutRequest, RefreshRequest, Session, TokenPair } from '../schemas.ts';
 import { createLogin } from '../service/login.ts';
 

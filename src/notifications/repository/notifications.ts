@@ -97,6 +97,7 @@ const largestId = '9223372036854775807';
 /** The first key of the advisory locks under which notifications are added; the second is the user's id. */
 const addingLock = 1_852_798_825;
 
+/** Which of a user's notifications, newest first. */
 export interface NotificationFilter {
   userId: number;
   isRead: boolean | undefined;
