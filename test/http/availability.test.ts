@@ -106,6 +106,8 @@ t.test(
     t.ok(performance.now() - started < 10_000);
     const overloaded = answers.filter(({ status }) => status === 503);
     t.ok(overloaded.length > 0, 'some are turned away');
+    // And not because they waited too long for something else.
+    t.ok(app.logs.some((line) => line.includes('the password hashing queue is full')));
     for (const answer of overloaded.slice(0, 3)) {
       refused(t, answer, 503, 'service_unavailable');
       t.match(answer.headers['retry-after'], /^[1-9]\d*$/);
