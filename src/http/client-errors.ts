@@ -13,6 +13,9 @@ const parserErrors: Record<string, ErrorDefinition> = {
   HPE_HEADER_OVERFLOW: httpErrors.headersTooLarge,
 };
 
+/** Connections with a refusal to come, behind the answers that come first. */
+const waiting = new WeakSet<Socket>();
+
 /** Milliseconds for a client that still sends to read the answer. */
 const lingering = 1_000;
 
@@ -25,12 +28,24 @@ export function clientErrorHandler(
   error: Error & { code?: string },
   socket: Socket & { _httpMessage?: ServerResponse | null },
 ): void {
-  const answered = socket._httpMessage?.headersSent === true;
-  if (error.code === 'ECONNRESET' || answered || !socket.writable) {
+  if (error.code === 'ECONNRESET' || !socket.writable) {
     socket.destroy();
     return;
   }
-  refuseConnection(this, socket, error);
+  const answer = socket._httpMessage;
+  if (waiting.has(socket)) return;
+  if (answer?.req.complete) {
+    // It is a later request that cannot be read: those before it have their answers first.
+    waiting.add(socket);
+    answer.once('close', () => {
+      waiting.delete(socket);
+      clientErrorHandler.call(this, error, socket);
+    });
+  } else if (answer?.headersSent) {
+    socket.destroy();
+  } else {
+    refuseConnection(this, socket, error);
+  }
 }
 
 /** Answers on a connection that no request will come from, and ends it. */

@@ -1,4 +1,5 @@
 import type { IncomingMessage } from 'node:http';
+import type { Socket } from 'node:net';
 import type { FastifyInstance } from 'fastify';
 import fastifyPlugin from 'fastify-plugin';
 import { refuseConnection } from './client-errors.ts';
@@ -9,12 +10,14 @@ const authority = /^([\w.~!$&'()*+,;=%-]*|\[[\da-f:.]+\])(:\d*)?$/i;
 
 /**
  * Refuses what Node's parser lets through and RFC 9112 does not: what two servers in a row may read differently must not be
- * read at all. Such a connection is not used any further.
+ * read at all. Such a connection is not used any further, nor is anything done that came on it behind such a request.
  */
 export const messageFramingPlugin = fastifyPlugin(async (app: FastifyInstance) => {
+  const refused = new WeakSet<Socket>();
   app.addHook('onRequest', async ({ raw }, reply) => {
-    const fault = faultOf(raw);
+    const fault = refused.has(raw.socket) ? 'behind a refused request' : faultOf(raw);
     if (fault === undefined) return;
+    refused.add(raw.socket);
     reply.header('connection', 'close');
     throw new ApiError(httpErrors.malformedRequest, { cause: new Error(fault) });
   });
@@ -25,7 +28,9 @@ export const messageFramingPlugin = fastifyPlugin(async (app: FastifyInstance) =
 });
 
 /** What is wrong with the head of a request by sections 2.3, 3.2 and 6.1 of RFC 9112. */
-function faultOf({ httpVersion, rawHeaders, headers }: IncomingMessage): string | undefined {
+function faultOf({ httpVersion, rawHeaders, headers, socket }: IncomingMessage): string | undefined {
+  // Nobody is there to be answered, and nobody could say any more from which address it came.
+  if (socket.remoteAddress === undefined) return 'the client is gone';
   if (httpVersion !== '1.1' && httpVersion !== '1.0') return 'another version of HTTP';
   const hosts = rawHeaders.filter((name, index) => index % 2 === 0 && name.toLowerCase() === 'host').length;
   if (hosts > 1 || (hosts === 0 && httpVersion === '1.1')) return `${hosts} Host headers`;
