@@ -11,6 +11,7 @@ t.test('every test that SECURITY.md names is there, under that name', async (t) 
   for (const row of rows) {
     const files = row.split(/(?=`test\/[\w./-]+\.test\.ts`)/).slice(1);
     t.ok(files.length > 0, row);
+    t.match(row.split(' | ')[2], /\w/, 'it is said without what it fails');
     for (const file of files) {
       const [, path = ''] = /^`([^`]+)`/.exec(file) ?? [];
       const source = await read(path);
