@@ -1,16 +1,22 @@
 import { execFileSync } from 'node:child_process';
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import process from 'node:process';
 import { setTimeout as sleep } from 'node:timers/promises';
 import t, { type Test } from 'tap';
 import { startEmbeddedServer } from '../src/database/embedded-server.ts';
-import { postmasterPid, processesIn, query, signalAll } from './database/embedded-support.ts';
+import {
+  postmasterPid,
+  processesIn,
+  query,
+  signalAll,
+  temporaryFolder,
+} from './database/embedded-support.ts';
 import { password } from './support/app.ts';
 import { createTestDatabase, execute } from './support/database.ts';
 import { createProvider, type ProviderMood } from './support/provider.ts';
 import { post, production, type Service, startService } from './support/service.ts';
+import { until } from './support/until.ts';
 
 /** Real processes, real failures: what the service promises while PostgreSQL, the mail provider or the disk is not there. */
 
@@ -46,18 +52,6 @@ async function insist(t: Test, service: Service, username: string): Promise<void
 }
 
 const status = async (service: Service, path: string) => (await fetch(`${service.url}${path}`)).status;
-
-async function until(what: string, condition: () => boolean | Promise<boolean>): Promise<void> {
-  for (const end = Date.now() + 30_000; !(await condition()); await sleep(100)) {
-    if (Date.now() > end) throw new Error(`not within 30 s: ${what}`);
-  }
-}
-
-async function temporaryFolder(t: Test): Promise<string> {
-  const folder = await mkdtemp(join(tmpdir(), 'dure-outage-'));
-  t.teardown(() => rm(folder, { recursive: true, force: true, maxRetries: 5 }));
-  return folder;
-}
 
 /** Whether a service says that it is not ready, some time within 20 seconds. */
 async function saysUnready(service: Service): Promise<boolean> {

@@ -1,14 +1,15 @@
 import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
-import { createServer } from 'node:http';
-import { type AddressInfo, connect } from 'node:net';
+import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import t from 'tap';
 import { password } from './support/app.ts';
 import { createEmptyDatabase, createTestDatabase } from './support/database.ts';
+import { createProvider } from './support/provider.ts';
 import { post, production, spawnService, startService } from './support/service.ts';
+import { until } from './support/until.ts';
 
 const login = { username: 'dure_cafe', password };
 const account = { username: 'dure_cafe', password, name: '김두레', email: 'owner@example.com' };
@@ -115,53 +116,23 @@ t.test(
   async (t) => {
     const database = await createTestDatabase();
     t.teardown(() => database.drop());
-    const provider = await startProvider();
-    t.teardown(provider.close);
+    const provider = await createProvider(t);
     const environment = { ...production, DATABASE_URL: database.url, RESEND_BASE_URL: provider.url };
 
-    provider.hang = true;
+    provider.mood = () => undefined;
     const killed = await startService(environment);
     t.equal((await post(`${killed.url}/auth/signup/`, account)).status, 201);
-    await provider.received(1);
+    await until('the first try', () => provider.tries.length === 1);
     await killed.end('SIGKILL');
 
-    provider.hang = false;
+    provider.mood = 'ok';
     const again = await startService(environment);
     t.teardown(() => again.end());
-    await provider.received(2);
+    await until('the second try', () => provider.tries.length === 2);
     await sleep(500);
-    t.equal(provider.mails.length, 2);
-    const [first, second] = provider.mails;
+    const [first, second, ...others] = provider.tries;
     t.ok(first?.key);
     t.same(second, first, 'the same mail under the same idempotency key');
+    t.same(others, []);
   },
 );
-
-/** Plays the provider of mails. */
-async function startProvider() {
-  const mails: { key: string | undefined; body: string }[] = [];
-  const provider = { mails, hang: false, url: '', close: () => {}, received };
-  const server = createServer((request, response) => {
-    let body = '';
-    request.on('data', (chunk) => (body += chunk));
-    request.on('end', () => {
-      mails.push({ key: request.headers['idempotency-key']?.toString(), body });
-      if (!provider.hang) response.setHeader('content-type', 'application/json').end('{"id":"1"}');
-    });
-  }).listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  provider.url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-  provider.close = () => {
-    server.close();
-    server.closeAllConnections();
-  };
-  return provider;
-
-  async function received(count: number): Promise<void> {
-    for (let waited = 0; waited < 40_000; waited += 50) {
-      if (mails.length >= count) return;
-      await sleep(50);
-    }
-    throw new Error(`the provider got ${mails.length} mails instead of ${count}`);
-  }
-}

@@ -23,6 +23,15 @@ async function createShop() {
 
 const shop = await createShop();
 
+const store = {
+  name: '두레 카페',
+  category_ids: [1],
+  description: '',
+  address: '',
+  phone_number: '',
+  business_hours: '',
+};
+
 /** A body of each operation that nothing is wrong with, but that names nothing that exists. A test sees that none is missing. */
 const validBodies: Record<string, Record<string, unknown>> = {
   signUp: {
@@ -43,22 +52,8 @@ const validBodies: Record<string, Record<string, unknown>> = {
   requestPasswordReset: { email: 'nobody@example.com' },
   confirmPasswordReset: { uid: unknownUuid, token: 'x'.repeat(22), new_password: 'bibimbap-for-two' },
   findUserId: { email: 'nobody@example.com' },
-  createStore: {
-    name: '두레 카페',
-    category_ids: [1],
-    description: '',
-    address: '',
-    phone_number: '',
-    business_hours: '',
-  },
-  updateOwnStore: {
-    name: '두레 카페',
-    category_ids: [1],
-    description: '',
-    address: '',
-    phone_number: '',
-    business_hours: '',
-  },
+  createStore: store,
+  updateOwnStore: store,
   createPost: { title: '제목', content: '내용', images: ['https://cdn.example.com/1.jpg'] },
   updatePost: { title: '제목', content: '내용', images: ['https://cdn.example.com/1.jpg'] },
   createPartnerRequest: { post_id: 2_147_483_647, message: '함께해요' },

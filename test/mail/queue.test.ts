@@ -10,6 +10,7 @@ import { createMailQueue, type MailPayload } from '../../src/mail/queue.ts';
 import { MailRejectedError, type OutgoingMail } from '../../src/mail/transport.ts';
 import { type MailComposers, startWorker } from '../../src/mail/worker.ts';
 import { createTestDatabase } from '../support/database.ts';
+import { until } from '../support/until.ts';
 
 const code = '731942';
 const link = 'https://dure.example/reset-password?uid=41&token=Zk3vQmT0aYt9HsLwBqXc';
@@ -75,12 +76,6 @@ async function setUp(t: Test, connectVia = async (url: string) => url) {
       return { sent, stop: () => worker.stop() };
     },
   };
-}
-
-async function until(what: string, condition: () => boolean | Promise<boolean>, seconds = 10): Promise<void> {
-  for (const end = Date.now() + seconds * 1_000; !(await condition()); await sleep(20)) {
-    if (Date.now() > end) throw new Error(`not within ${seconds} s: ${what}`);
-  }
 }
 
 const accept = () => undefined;

@@ -1,5 +1,6 @@
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { text } from 'node:stream/consumers';
 import type { Test } from 'tap';
 
 /** What the provider does with a mail: takes it, or answers in another way. */
@@ -11,7 +12,7 @@ export interface Provider {
   /** How it answers from now on. */
   mood: ProviderMood;
   /** Every try that reached it, in order. */
-  tries: { to: string; key: string }[];
+  tries: { to: string; key: string; body: string }[];
   /** The keys of the mails that it took for an address; a key that comes again is the same mail, as Resend has it. */
   taken(to: string): string[];
 }
@@ -20,9 +21,10 @@ export interface Provider {
 export async function createProvider(t: Test): Promise<Provider> {
   const taken = new Map<string, Set<string>>();
   const server = createServer(async (request, response) => {
-    const { to } = await readJson(request);
+    const body = await text(request);
+    const { to } = JSON.parse(body);
     const key = String(request.headers['idempotency-key']);
-    provider.tries.push({ to, key });
+    provider.tries.push({ to, key, body });
     const take = () => taken.set(to, (taken.get(to) ?? new Set()).add(key));
     if (provider.mood === 'ok') {
       take();
@@ -44,10 +46,4 @@ export async function createProvider(t: Test): Promise<Provider> {
     taken: (to) => [...(taken.get(to) ?? [])],
   };
   return provider;
-}
-
-async function readJson(request: IncomingMessage): Promise<{ to: string }> {
-  const chunks: Buffer[] = [];
-  for await (const chunk of request) chunks.push(chunk);
-  return JSON.parse(Buffer.concat(chunks).toString());
 }
