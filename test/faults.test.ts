@@ -111,6 +111,12 @@ t.test('instances whose clocks differ by a minute take each other’s tokens', a
     const late = await post(`${one.url}/auth/token/refresh/`, { refresh: data.refresh });
     t.equal(late.status, 200, 'within ten seconds, whatever a clock says');
     t.equal((await post(`${one.url}/auth/token/refresh/`, { refresh: pair.refresh })).status, 200);
+    await execute(database.url, `UPDATE sessions SET expires_at = now() + interval '30 seconds'`);
+    for (const { url } of [one, other]) {
+      const headers = { authorization: `Bearer ${pair.access}` };
+      const listed = await (await fetch(`${url}/auth/sessions/`, { headers })).json();
+      t.match(listed, { data: { items: [{ is_current: true }] } }, 'listed as long as it is taken');
+    }
     const out = await fetch(`${one.url}/auth/logout/`, {
       method: 'POST',
       headers: { authorization: `Bearer ${pair.access}` },

@@ -12,6 +12,15 @@ export interface LiveSession extends TokenClaims {
   refreshExpiresIn: number;
 }
 
+/** A session as its user sees it. */
+export interface ListedSession {
+  id: string;
+  user_agent: string;
+  ip: string;
+  created_at: Date;
+  last_used_at: Date;
+}
+
 export type Sessions = ReturnType<typeof createSessionRepository>;
 
 /** Sessions: rows while they live, deleted when they end. All times are the database's, so that instances need no common clock. */
@@ -114,17 +123,15 @@ export function createSessionRepository(database: Database, tokens: Config['toke
   }
 
   /** Live sessions of a user, newest first. */
-  async function list(userId: number, limit: number, after: Position | undefined) {
-    const before = after && new Date(after.time);
-    return client.session.findMany({
-      where: {
-        userId,
-        expiresAt: { gt: new Date() },
-        ...(before && { OR: [{ createdAt: { lt: before } }, { createdAt: before, id: { lt: after.id } }] }),
-      },
-      orderBy: [{ createdAt: 'desc' }, { id: 'desc' }],
-      take: limit,
-    });
+  async function list(userId: number, limit: number, after: Position | undefined): Promise<ListedSession[]> {
+    const older = after
+      ? Prisma.sql`AND (s.created_at, s.id) < (${new Date(after.time)}::timestamptz, ${after.id}::uuid)`
+      : Prisma.empty;
+    return client.$queryRaw<ListedSession[]>`
+      SELECT s.id, s.user_agent, s.ip, s.created_at, s.last_used_at
+      FROM sessions s JOIN users u ON ${isLive}
+      WHERE s.user_id = ${userId} ${older}
+      ORDER BY s.created_at DESC, s.id DESC LIMIT ${limit}`;
   }
 
   return { create, findUser, findLive, refresh, endReused, end, endAll, list };

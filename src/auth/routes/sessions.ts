@@ -127,13 +127,13 @@ const ownSessionRoutes: FastifyPluginAsyncTypebox<Options> = async (app, { depen
       return toPage(
         rows,
         limit,
-        (row) => ({ time: row.createdAt.getTime(), id: row.id }),
+        (row) => ({ time: row.created_at.getTime(), id: row.id }),
         (row) => ({
           id: row.id,
-          user_agent: row.userAgent,
+          user_agent: row.user_agent,
           ip: row.ip,
-          created_at: row.createdAt.toISOString(),
-          last_used_at: row.lastUsedAt.toISOString(),
+          created_at: row.created_at.toISOString(),
+          last_used_at: row.last_used_at.toISOString(),
           is_current: row.id === user.sessionId,
         }),
       );
