@@ -57,7 +57,7 @@ export function openDatabase({ url, poolSize, pooled, onError }: DatabaseOptions
   });
   // An idle connection that breaks is replaced at its next use; without a listener the process would end.
   pool.on('error', onError);
-  const client = new PrismaClient({ adapter: new PrismaPg(pool) });
+  const client = new PrismaClient({ adapter: new PrismaPg(pool), errorFormat: 'minimal' });
   return {
     pool,
     client,

@@ -105,9 +105,11 @@ export function createResendTransport(options: {
   return {
     async send({ to, subject, text, html, idempotencyKey }) {
       const signal = AbortSignal.timeout(timeoutMs);
+      // A provider that moved is for the operator to follow; the mail, with its code or link, goes nowhere else by itself.
+      const request = { idempotencyKey, signal, redirect: 'manual' } as const;
       const { data, error } = await resend.emails.send(
         { from: options.from, to, subject, text, html },
-        { idempotencyKey, signal },
+        request,
       );
       if (signal.aborted && data === null) {
         throw new Error(`Resend did not answer within ${timeoutMs} ms`);

@@ -1,5 +1,6 @@
 import t from 'tap';
 import { createTestApp, createUser, logIn } from '../support/app.ts';
+import { until } from '../support/until.ts';
 import { decode, refused, tokenRefused } from './auth-support.ts';
 import { createForge, type TokenParts } from './token-forge.ts';
 
@@ -58,6 +59,22 @@ t.test('the tokens of a suspended account are revoked at once, for good or until
   const answer = await app.call('POST', '/auth/token/refresh/', { body: { refresh } });
   tokenRefused(t, answer, 'revoked', 'refresh');
   tokenRefused(t, await app.call('GET', '/auth/sessions/', { token: suspended.token }), 'revoked');
+});
+
+t.test('who is suspended during the login gets no session', async (t) => {
+  const user = await createUser(app);
+  const suspension = await app.pool.connect();
+  t.teardown(() => suspension.release());
+  await suspension.query('BEGIN');
+  await suspension.query('UPDATE users SET suspended_at = now() WHERE id = $1', [user.id]);
+  const { username } = user;
+  const login = app.call('POST', '/auth/login/', { body: { username, password: user.password } });
+  const waiting =
+    "SELECT FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()";
+  await until('the login waits', async () => (await app.pool.query(waiting)).rows.length > 0);
+  await suspension.query('COMMIT');
+  t.match(await login, { status: 403, body: { data: { code: 'account_suspended' } } });
+  t.strictSame((await app.pool.query('SELECT FROM sessions WHERE user_id = $1', [user.id])).rows, []);
 });
 
 t.test('a suspension ends the sessions for good, also when it is lifted', async (t) => {

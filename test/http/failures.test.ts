@@ -346,6 +346,23 @@ t.test('what is not HTTP', async (t) => {
   });
 });
 
+t.test('the log of an unexpected error holds nothing of the row that it was about', async (t) => {
+  const app = await createTestApp();
+  t.teardown(app.close);
+  const { token } = await createUser(app, { email: 'canary@example.com' });
+  await app.pool.query("ALTER TABLE users ADD CHECK (name <> 'canary-name' AND language <> 'en') NOT VALID");
+  const headers = { 'accept-language': 'en' };
+  const account = { username: 'canary', email: 'canary-2@example.com', name: 'somebody', password };
+  const answers = [
+    await app.call('POST', '/auth/signup/', { body: account, headers }),
+    await app.call('PATCH', '/auth/me/', { token, body: { name: 'canary-name' } }),
+  ];
+  for (const answer of answers) refused(t, answer, 500, 'internal_error');
+  const log = app.logs.join('');
+  t.match(log, 'users_check', 'what went wrong is there');
+  t.notMatch(log, /canary|argon2id\$/);
+});
+
 t.test('an unexpected error is internal_error, with the request id and nothing of the inside', async (t) => {
   const app = await createTestApp();
   t.teardown(app.close);

@@ -195,6 +195,15 @@ for (const [what, answer] of Object.entries(nonsense)) {
   });
 }
 
+t.test('a mail is not sent after a provider that points elsewhere', async (t) => {
+  const elsewhere = await playResend(t, json(200, { id: 'taken' }));
+  const points = (response: ServerResponse) =>
+    response.writeHead(307, { location: `${elsewhere.baseUrl}/emails` }).end();
+  const error = await failure(t, points);
+  t.notOk(error instanceof MailRejectedError, 'it may pass');
+  t.strictSame(elsewhere.received, []);
+});
+
 t.test('nobody listening may pass', async (t) => {
   const server = createServer();
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));

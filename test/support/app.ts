@@ -4,6 +4,7 @@ import pg from 'pg';
 import { pino } from 'pino';
 import { type AppOverrides, buildApp } from '../../src/app.ts';
 import { loadConfig, withDatabase } from '../../src/config.ts';
+import { loggerOptions } from '../../src/http/logging.ts';
 import type { OutgoingMail } from '../../src/mail/transport.ts';
 import { createTestDatabase } from './database.ts';
 
@@ -75,7 +76,7 @@ export async function createTestApp(
   const url = options.databaseUrl ?? own?.url ?? '';
   const config = withDatabase(loadConfig({ ...environment, ...overrides }), url);
   const logs: string[] = [];
-  const logger = pino({ level: config.logLevel }, { write: (line: string) => void logs.push(line) });
+  const logger = pino(loggerOptions(config.logLevel), { write: (line: string) => void logs.push(line) });
   const pool = new pg.Pool({ connectionString: url, max: 3 });
   // The pool does not wait for its last connections to close, and dropping the database cuts them off.
   pool.on('error', () => undefined);

@@ -77,7 +77,7 @@ export function createAccountRepository({ client }: Database) {
    * Keeps what a successful login tells: the language, the address, and a hash with today's parameters.
    *
    * @param checkedHash the hash that the password was checked against
-   * @returns false when the password was changed in the meantime
+   * @returns false when the password was changed or the account suspended in the meantime
    */
   async function recordLogin(
     transaction: Connection,
@@ -86,7 +86,7 @@ export function createAccountRepository({ client }: Database) {
     { address, ...changes }: { address: string; language: Language; passwordHash?: string },
   ): Promise<boolean> {
     const { count } = await transaction.user.updateMany({
-      where: { id: userId, passwordHash: checkedHash },
+      where: { id: userId, passwordHash: checkedHash, suspendedAt: null },
       data: changes,
     });
     if (count === 0) return false;

@@ -50,7 +50,7 @@ export function createLogin(dependencies: AuthDependencies) {
       const ip = request.ip.slice(0, maxAddressLength);
       return sessions.create(tx, { userId: user.id, userAgent, ip });
     });
-    // The hash was replaced meanwhile: by another password, or by a parallel login that rehashed this one.
+    // The account changed meanwhile: it was suspended, or its hash replaced, be it by a parallel login that rehashed the password.
     if (session === undefined) return logIn(login, password, request);
     audit(request, 'login', session);
     return { ...toTokenPair(session), user };
