@@ -78,6 +78,33 @@ t.test('who asks and withdraws again and again mails the owner five times an hou
   t.equal(await mails(), 7, 'an hour later as well');
 });
 
+t.test('who asks and declines again and again mails the sender five times an hour at most', async (t) => {
+  const { sender, receiver, post } = await openTwoShops(app);
+  for (let turn = 0; turn < 7; turn++) await act(app, receiver, await send(app, sender, post), 'decline');
+  await app.mails.settled();
+  t.equal(mailsTo(sender).length, 5);
+  t.equal(mailsTo(receiver).length, 5);
+});
+
+t.test('nobody gets more than sixty mails an hour about requests, whoever causes them', async (t) => {
+  const { sender, receiver, post } = await openTwoShops(app);
+  const first = await send(app, sender, post);
+  await app.pool.query(
+    `INSERT INTO notifications (user_id, kind, partner_request_id)
+     SELECT $1, 'partner_request_received', $2 FROM generate_series(1, 58)`,
+    [receiver.id, first],
+  );
+  const posts = [await createPost(app, receiver.token), await createPost(app, receiver.token)] as const;
+  for (const one of posts) await send(app, sender, one);
+  await app.mails.settled();
+  t.equal(mailsTo(receiver).length, 2, 'the first and the sixtieth');
+  t.equal((await toldTo(app, receiver)).length, 61, 'and is told of all');
+  await app.pool.query("UPDATE notifications SET created_at = created_at - interval '61 minutes'");
+  await send(app, sender, await createPost(app, receiver.token));
+  await app.mails.settled();
+  t.equal(mailsTo(receiver).length, 3, 'an hour later as well');
+});
+
 t.test('a withdrawal and a refused request send nothing', async (t) => {
   const { sender, receiver, post } = await openTwoShops(app);
   const id = await send(app, sender, post);

@@ -141,6 +141,15 @@ export function createNotificationRepository(database: Database) {
         json_build_object('user_id', user_id, 'notification_id', id)::text) FROM added`;
   }
 
+  /** How often a user was told within an hour of what is mailed, too; of the newest 240, which is more than anybody asks for. */
+  async function countOfLastHour(transaction: Connection, userId: number): Promise<number> {
+    const [row] = await transaction.$queryRaw<{ count: number }[]>`
+      SELECT count(*)::int AS count
+      FROM (SELECT kind, created_at FROM notifications WHERE user_id = ${userId} ORDER BY id DESC LIMIT 240) n
+      WHERE kind <> 'partner_request_withdrawn' AND created_at > now() - interval '1 hour'`;
+    return row?.count ?? 0;
+  }
+
   /** Notifications of a user, newest first, with the number of all unread ones. */
   async function find({ userId, isRead, beforeId, limit }: NotificationFilter) {
     const { name, text } = isRead === undefined ? pages.all : isRead ? pages.read : pages.unread;
@@ -179,5 +188,5 @@ export function createNotificationRepository(database: Database) {
     return rows[0]?.updated_count ?? 0;
   }
 
-  return { add, find, listAfter, countUnread, mark };
+  return { add, countOfLastHour, find, listAfter, countUnread, mark };
 }

@@ -49,7 +49,7 @@ export const partnerRequestRoutes: FastifyPluginAsyncTypebox<Options> = async (
         operationId: 'createPartnerRequest',
         summary: 'Create a partnership request',
         description:
-          'Asks the store that wrote a post for the partnership it looks for. The receiver is notified and gets a mail, at most five mails an hour about one post from one store. A store has one pending or accepted request for a post; after a declined or withdrawn one it may ask again.',
+          'Asks the store that wrote a post for the partnership it looks for. The receiver is notified and gets a mail, at most five mails an hour about one post from one store and sixty in all. A store has one pending or accepted request for a post; after a declined or withdrawn one it may ask again.',
         tags: ['notifications'],
         headers: IdempotencyHeaders,
         body: Reference(NewPartnerRequest),

@@ -14,8 +14,8 @@ const actions = {
   withdraw: { side: 'sender', status: 'withdrawn', kind: 'partner_request_withdrawn', mailed: false },
 } as const;
 
-/** Of one store about one post: who asks and withdraws in a loop shall not fill a mailbox. The same cap as for codes. */
-const mailsPerHour = 5;
+/** Who asks, withdraws and declines in a loop shall not fill a mailbox: about one store and post as many as codes, and so many in all. */
+const mailsPerHour = { aboutOne: 5, inAll: 60 };
 
 export type PartnerRequestAction = keyof typeof actions;
 
@@ -39,7 +39,7 @@ export function createPartnerRequestService(dependencies: NotificationDependenci
       if (sender === receiver) throw new ApiError(notificationErrors.ownPost);
       const request = await partnerRequests.create(tx, { postId, sender, receiver, message });
       if (request === undefined) throw new ApiError(notificationErrors.alreadyRequested);
-      if ((await partnerRequests.countOfLastHour(tx, { sender, postId })) <= mailsPerHour) {
+      if (await mayMail(tx, receiverUserId, sender, postId)) {
         await mailQueue.add(tx, 'partner_request_received', { request_id: request.id });
       }
       await notifications.add(tx, 'partner_request_received', [
@@ -76,11 +76,20 @@ export function createPartnerRequestService(dependencies: NotificationDependenci
           exists ? notificationErrors.invalidTransition : notificationErrors.partnerRequestNotFound,
         );
       }
-      if (mailed) await mailQueue.add(tx, kind, { request_id: id });
       const other = side === 'sender' ? request.receiver_user_id : request.sender_user_id;
-      if (other !== null) await notifications.add(tx, kind, [{ userId: other, requestId: id }]);
+      // The account on the other side is gone.
+      if (other === null) return request;
+      if (mailed && (await mayMail(tx, other, request.sender_store.id, request.post_id))) {
+        await mailQueue.add(tx, kind, { request_id: id });
+      }
+      await notifications.add(tx, kind, [{ userId: other, requestId: id }]);
       return request;
     });
+  }
+
+  async function mayMail(tx: Connection, userId: number, sender: number, postId: number): Promise<boolean> {
+    if ((await partnerRequests.countOfLastHour(tx, { sender, postId })) > mailsPerHour.aboutOne) return false;
+    return (await notifications.countOfLastHour(tx, userId)) < mailsPerHour.inAll;
   }
 
   return { send, act };
