@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import t, { type Test } from 'tap';
 import { codeIn, createTestApp, resetLinkIn, type TestApp } from '../support/app.ts';
+import { createPost, createStore } from '../support/stores.ts';
 import { invalid, refused } from './auth-support.ts';
 import { mailsTo } from './mail-support.ts';
 
@@ -238,7 +239,11 @@ t.test('the logs hold no query strings', async (t) => {
 
 t.test('nothing of an account is left at rest after it was deleted', async (t) => {
   const login = await post('login', { username, password: passwords.change });
-  const options = { token: login.body.data.access, body: { password: passwords.change } };
+  const token = login.body.data.access;
+  // The names of the store and the post stay, for the other side of requests.
+  await createStore(app, token, { description: username, address: username, business_hours: username });
+  await createPost(app, token, { content: username, images: [`https://cdn.example.com/${username}.jpg`] });
+  const options = { token, body: { password: passwords.change } };
   t.equal((await app.call('DELETE', '/auth/me/', options)).status, 200);
   const rows = (await everyRow(app))
     .split('\n')

@@ -71,6 +71,8 @@ t.test('a deleted post is nowhere', async (t) => {
   for (const [method, body] of [['GET'], ['PATCH', { title: '글' }], ['DELETE']] as const) {
     refused(t, await call(method, `${path}${post.id}/`, { token, body }), 404, 'post_not_found');
   }
+  const { rows } = await app.pool.query('SELECT content, images FROM posts WHERE id = $1', [post.id]);
+  t.strictSame(rows, [{ content: '', images: [] }], 'nor at rest');
   for (const query of ['', '?mine=true', `?store_id=${store.id}`, '?category_id=1', '?q=%EA%B8%80']) {
     const { items } = (await call('GET', `${path}${query}`, { token })).body.data;
     t.ok(

@@ -20,10 +20,10 @@ async function lockStore(transaction: Connection, userId: number): Promise<numbe
   return store?.id;
 }
 
-/** Deletes the posts of a store. */
+/** Deletes the posts of a store; their titles stay for the requests that answer them. */
 export async function deletePosts(transaction: Connection, storeId: number): Promise<void> {
   await transaction.$executeRaw`
-    UPDATE posts SET deleted_at = now() WHERE store_id = ${storeId} AND deleted_at IS NULL`;
+    UPDATE posts SET deleted_at = now(), content = '', images = '{}' WHERE store_id = ${storeId} AND deleted_at IS NULL`;
 }
 
 /** Closes a store. Its name stays, for the other side of its requests; how to reach it does not. */

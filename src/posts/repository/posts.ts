@@ -62,13 +62,13 @@ export function createPostRepository(database: Database) {
     return row && toPost(row);
   }
 
-  /** Deletes a post; its row stays for the requests that answer it. @returns whether the user had such a post */
+  /** Deletes a post; its row and its title stay for the requests that answer it. @returns whether the user had such a post */
   async function remove(
     transaction: Connection,
     { id, userId }: { id: number; userId: number },
   ): Promise<boolean> {
     const removed = await transaction.$executeRaw`
-      UPDATE posts p SET deleted_at = now() FROM stores s
+      UPDATE posts p SET deleted_at = now(), content = '', images = '{}' FROM stores s
       WHERE p.id = ${id} AND p.deleted_at IS NULL
         AND s.id = p.store_id AND s.owner_id = ${userId} AND s.closed_at IS NULL`;
     return removed > 0;
