@@ -61,6 +61,18 @@ export async function createPasswords(config: Config['password'], logger: Fastif
 
 const commonPasswords = new Set(dictionary['passwords-common']);
 
+const runs = ['01234567890', 'abcdefghijklmnopqrstuvwxyz'].flatMap((run) => [
+  run,
+  [...run].reverse().join(''),
+]);
+
+/** The list leaves out what its makers find by pattern: one character up to twelve times, and letters or digits in their order. */
+function isCommon(folded: string): boolean {
+  return (
+    commonPasswords.has(folded) || /^(.)\1{0,11}$/u.test(folded) || runs.some((run) => run.includes(folded))
+  );
+}
+
 const texts = {
   short: (minimum: number): Text => ({
     ko: `${minimum}자 이상이어야 합니다.`,
@@ -88,7 +100,7 @@ export function passwordProblems(
   const localPart = account.email.split('@')[0] ?? '';
   const problems: Text[] = [];
   if ([...password].length < minLength) problems.push(texts.short(minLength));
-  if (commonPasswords.has(folded)) problems.push(texts.common);
+  if (isCommon(folded)) problems.push(texts.common);
   if (folded.includes(account.username)) problems.push(texts.username);
   if (localPart.length >= 4 && folded.includes(localPart)) problems.push(texts.email);
   return problems.length > 0 ? { [field]: problems } : {};

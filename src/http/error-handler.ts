@@ -25,7 +25,11 @@ export function sendError(error: unknown, request: FastifyRequest, reply: Fastif
   const failure = isAborted ? new ApiError(httpErrors.malformedRequest, { cause: error }) : toApiError(error);
   const { status, code } = failure.definition;
   if (status >= 500) request.log.error({ err: failure.cause ?? error, code }, 'request failed');
-  else request.log.info({ code, cause: causeMessage(failure) }, 'request refused');
+  else
+    request.log.info(
+      { code, reason: failure.data['reason'], cause: causeMessage(failure) },
+      'request refused',
+    );
   if (status === 401) reply.header('www-authenticate', challenge(code));
   return reply
     .code(status)

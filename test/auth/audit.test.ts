@@ -87,6 +87,14 @@ t.test('every security event is a line in the log, with user, session, address a
   await causes('login_delayed', { userId: suspended.id }, 'POST', '/auth/login/', wrong);
   t.equal(seen.size, 15, 'all there are');
 
+  const forged = await call('GET', '/auth/me/', { token: `${one.token}x` });
+  const refusals = app.logs.map((line) => JSON.parse(line)).filter(({ code }) => code === 'token_not_valid');
+  t.match(
+    refusals.find(({ reqId }) => reqId === forged.headers['x-request-id']),
+    { reason: 'malformed', msg: 'request refused' },
+    'a forged token can be told from an expired one',
+  );
+
   const log = app.logs.join('\n');
   const tokens = [token, refresh, one.token, one.refresh, renewed.token];
   for (const secret of [...tokens, password, 'bibimbap-for-two', 'japchae-for-three', 'a-wrong-canary-1']) {

@@ -196,7 +196,9 @@ t.test('a password is the same in every Unicode form', async (t) => {
 });
 
 t.test('a common password is refused', async (t) => {
-  for (const common of ['password', '12345678', 'qwertyuiop', 'iloveyou', 'trustno1']) {
+  const listed = ['password', '12345678', 'qwertyuiop', 'iloveyou', 'trustno1'];
+  const patterns = ['00000000', 'aaaaaaaa', 'ㅋㅋㅋㅋㅋㅋㅋㅋ', '87654321', 'ABCDEFGH', 'zyxwvuts'];
+  for (const common of [...listed, ...patterns]) {
     invalid(t, await withField('password', common), 'password');
   }
 });
