@@ -3,10 +3,11 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import process from 'node:process';
 import { setTimeout as sleep } from 'node:timers/promises';
 import t from 'tap';
 import { password } from './support/app.ts';
-import { createEmptyDatabase, createTestDatabase } from './support/database.ts';
+import { createEmptyDatabase, createTestDatabase, execute } from './support/database.ts';
 import { createProvider } from './support/provider.ts';
 import { post, production, spawnService, startService } from './support/service.ts';
 import { until } from './support/until.ts';
@@ -66,6 +67,29 @@ t.test('instances that start together on an empty database migrate it once and a
   const services = await Promise.all([1, 2, 3].map(() => startService(environment)));
   t.teardown(() => Promise.all(services.map((service) => service.end())));
   for (const { url } of services) t.equal((await fetch(`${url}/health/ready`)).status, 200);
+});
+
+t.test('an account that owns its database and nothing else is enough', async (t) => {
+  const database = await createEmptyDatabase();
+  const url = new URL(database.url);
+  const role = `owner_${process.pid}`;
+  await execute(
+    database.url,
+    `CREATE ROLE ${role} LOGIN NOSUPERUSER NOCREATEDB NOCREATEROLE PASSWORD 'owns-one-database'`,
+    `ALTER DATABASE ${url.pathname.slice(1)} OWNER TO ${role}`,
+  );
+  t.teardown(() => execute(new URL('postgres', database.url).href, `DROP ROLE ${role}`));
+  t.teardown(() => database.drop());
+  url.username = role;
+  url.password = 'owns-one-database';
+  const { url: origin, end } = await startService({
+    ...production,
+    DATABASE_URL: url.href,
+    MIGRATE_ON_START: 'true',
+  });
+  t.equal((await post(`${origin}/auth/signup/`, account)).status, 201);
+  t.equal((await fetch(`${origin}/health/ready`)).status, 200);
+  t.same(await end('SIGTERM'), { code: 0, signal: null });
 });
 
 t.test(
