@@ -7,6 +7,8 @@ import { migrate } from '../src/database/migrator.ts';
 /**
  * Runs work on the configured database, migrated: the one of `DATABASE_URL`, or the embedded one, which is started for it and
  * must not be in use by the service.
+ *
+ * @throws Error in production: the accounts that the scripts make have passwords that everybody can read
  */
 export async function withMigratedDatabase(work: (config: AppConfig) => Promise<void>): Promise<void> {
   const config = loadConfig({
@@ -15,6 +17,8 @@ export async function withMigratedDatabase(work: (config: AppConfig) => Promise<
     WORKER_ENABLED: 'false',
     ...process.env,
   });
+  if (config.production)
+    throw new Error('This fills a database for trying things out, and not one of production.');
   const embedded =
     config.database.url === undefined
       ? await startEmbeddedServer({ directory: join(config.dataDirectory, 'postgres') })

@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import process from 'node:process';
 import { setTimeout as sleep } from 'node:timers/promises';
+import pg from 'pg';
 import t from 'tap';
 import { password } from './support/app.ts';
 import { createEmptyDatabase, createTestDatabase, execute } from './support/database.ts';
@@ -67,6 +68,21 @@ t.test('instances that start together on an empty database migrate it once and a
   const services = await Promise.all([1, 2, 3].map(() => startService(environment)));
   t.teardown(() => Promise.all(services.map((service) => service.end())));
   for (const { url } of services) t.equal((await fetch(`${url}/health/ready`)).status, 200);
+});
+
+t.test('no accounts with well-known passwords are made in production', async (t) => {
+  const database = await createTestDatabase();
+  t.teardown(() => database.drop());
+  for (const script of ['demo', 'seed']) {
+    const command = ['--import=tsx', `scripts/${script}.ts`];
+    const { output, child } = spawnService({ ...production, DATABASE_URL: database.url }, command);
+    t.equal((await once(child, 'close'))[0], 1, script);
+    t.match(output(), 'not one of production');
+  }
+  const client = new pg.Client({ connectionString: database.url });
+  await client.connect();
+  t.teardown(() => client.end());
+  t.strictSame((await client.query('SELECT username FROM users')).rows, [], 'nor does a migration make any');
 });
 
 t.test('an account that owns its database and nothing else is enough', async (t) => {
