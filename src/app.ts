@@ -91,10 +91,10 @@ export async function buildApp(config: AppConfig, overrides: AppOverrides = {}):
   const metrics = createMetrics(database);
   await app.register(metrics.plugin);
   await app.register(errorHandlerPlugin);
-  await app.register(messageFramingPlugin);
   await app.register(shutdownPlugin);
   await app.register(deadlinePlugin, { timeLimit: overrides.timeLimit });
   await app.register(securityHeadersPlugin, { config });
+  await app.register(messageFramingPlugin);
   await app.register(overloadPlugin, { maxEventLoopDelay: overrides.maxEventLoopDelay });
   await app.register(jwt, jwtOptions(config));
 

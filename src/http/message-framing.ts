@@ -18,7 +18,7 @@ export const messageFramingPlugin = fastifyPlugin(async (app: FastifyInstance) =
     const fault = refused.has(raw.socket) ? 'behind a refused request' : faultOf(raw);
     if (fault === undefined) return;
     refused.add(raw.socket);
-    reply.header('connection', 'close');
+    reply.headers({ connection: 'close', 'cache-control': 'no-store' });
     throw new ApiError(httpErrors.malformedRequest, { cause: new Error(fault) });
   });
   // Node would pass over all headers after the two thousandth; their size is limited in any case.

@@ -58,6 +58,8 @@ t.test('every security event is a line in the log, with user, session, address a
   await causes('session_ended', { userId, sessionId: id }, 'DELETE', end, { token: one.token });
   t.equal((await call('GET', '/auth/me/', { token: other.token })).status, 401);
   await causes('logout', { userId, sessionId: uuid }, 'POST', '/auth/logout/', { token: one.token });
+  const body = { refresh: (await logIn({ call }, credentials)).refresh };
+  await causes('logout', { userId, sessionId: uuid }, 'POST', '/auth/logout/', { body });
 
   const recovery = { body: { email: account.email } };
   await causes('password_reset_requested', { userId }, 'POST', '/auth/reset-password-request/', recovery);

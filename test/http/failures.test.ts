@@ -248,6 +248,8 @@ t.test('what is not HTTP', async (t) => {
     t.equal(answer.headers.connection, 'close');
     t.ok(answer.closed);
     t.ok(answer.headers.date);
+    t.equal(answer.headers['x-content-type-options'], 'nosniff');
+    t.equal(answer.headers['cache-control'], 'no-store');
   };
 
   t.test('a head that cannot be read is malformed_request', async (t) => {

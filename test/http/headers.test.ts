@@ -7,8 +7,10 @@ const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 function secured(t: Test, { headers }: Answer): void {
   t.equal(headers['x-content-type-options'], 'nosniff');
   t.equal(headers['referrer-policy'], 'no-referrer');
-  t.match(headers['content-security-policy'], /frame-ancestors 'none'/);
-  t.match(headers['content-security-policy'], /default-src 'none'/);
+  for (const directive of ['default-src', 'frame-ancestors', 'base-uri', 'form-action']) {
+    t.match(headers['content-security-policy'], new RegExp(`${directive} '(none|self)'`));
+  }
+  t.match(headers['cross-origin-resource-policy'], /^(same|cross)-origin$/);
   t.notMatch(headers['content-security-policy'], /unsafe-eval|script-src[^;]*unsafe-inline/);
   t.equal(headers['x-frame-options'], 'DENY');
   t.equal(headers['x-powered-by'], undefined);

@@ -92,6 +92,7 @@ const wrongTextsToRead = {
   'an override of the direction': 'a\u202eb',
   'an isolate of the direction': 'a\u2066b',
   'a zero-width space': 'a\u200bb',
+  'stacked marks': `a${'\u0301'.repeat(31)}`,
   'a byte order mark': 'a\ufeffb',
 };
 
@@ -338,6 +339,7 @@ t.test('parameters of a query', async (t) => {
 t.test('ids in a path', async (t) => {
   const wrong = [
     ...['0', '-1', '1.0', '1e3', '0x10', '01', '+1', '%20', 'NaN', '9'.repeat(40), '9223372036854775808'],
+    ...['2147483648', '9999999999'],
     ...['%00', '%ff', '%2e%2e', '1%2f2', '1;x', "1'--", '%E2%80%AE1', '[object Object]', '__proto__', '١'],
   ];
   const withId = operations.filter(({ path }) => path.includes('{'));
