@@ -46,9 +46,11 @@ async function signUp(t: Test, { url }: Service, username: string): Promise<bool
   return false;
 }
 
-/** Tries again, as a careful client does, until it is a success. */
+/** Tries again, as a careful client does, until it is a success. @throws when it is none within a minute */
 async function insist(t: Test, service: Service, username: string): Promise<void> {
-  while (!(await signUp(t, service, username))) await sleep(200);
+  for (const end = Date.now() + 60_000; !(await signUp(t, service, username)); await sleep(200)) {
+    if (Date.now() > end) throw new Error(`${username} cannot sign up`);
+  }
 }
 
 const status = async (service: Service, path: string) => (await fetch(`${service.url}${path}`)).status;
