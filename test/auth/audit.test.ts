@@ -63,8 +63,8 @@ t.test('every security event is a line in the log, with user, session, address a
 
   const recovery = { body: { email: account.email } };
   await causes('password_reset_requested', { userId }, 'POST', '/auth/reset-password-request/', recovery);
-  await causes('user_id_requested', { userId }, 'POST', '/auth/find-id/', recovery);
   const { uid, token } = resetLinkIn(await mails.next(account.email, 1));
+  await causes('user_id_requested', { userId }, 'POST', '/auth/find-id/', recovery);
   const reset = { body: { uid, token, new_password: 'bibimbap-for-two' } };
   await causes('password_reset', { userId }, 'POST', '/auth/reset-password-confirm/', reset);
   const renewed = await logIn({ call }, { username: account.username, password: 'bibimbap-for-two' });
