@@ -34,7 +34,7 @@ export const recoveryRoutes: FastifyPluginAsyncTypebox<Options> = async (app, { 
       },
     },
     async (request) => {
-      return { resend_after: await service.request(request.body.email, request) };
+      return { resend_after: await service.requestLink(request.body.email, request) };
     },
   );
 

@@ -23,7 +23,7 @@ export function createPasswordReset(dependencies: AuthDependencies) {
   } = dependencies;
 
   /** Mails a link to the address, if it has an account. @returns seconds until another mail may go out */
-  async function request(email: string, request: FastifyRequest): Promise<number> {
+  async function requestLink(email: string, request: FastifyRequest): Promise<number> {
     const { language } = request;
     const { resendAfter, userId } = await database.transaction(async (tx) => {
       const { allowed, resendAfter } = await mailSends.request(tx, 'reset_password', email);
@@ -87,7 +87,7 @@ export function createPasswordReset(dependencies: AuthDependencies) {
     return resendAfter;
   }
 
-  return { request, validate, confirm, findId };
+  return { requestLink, validate, confirm, findId };
 }
 
 /** Tells the owner that the password is another one now. */
