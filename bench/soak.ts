@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import process from 'node:process';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
-import { startEmbeddedServer } from '../src/database/embedded-server.ts';
+import { startEmbeddedServer } from '../src/embedded-postgres/server.ts';
 import { production, type Service, startService } from '../test/support/service.ts';
 import { createShop, visit } from './visits.ts';
 

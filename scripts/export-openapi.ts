@@ -1,9 +1,9 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { buildApp } from '../src/app.ts';
-import { loadConfig, withDatabase } from '../src/config.ts';
-import { toYaml } from '../src/http/openapi.ts';
-import { openApiDocument } from '../src/http/openapi-document.ts';
+import { loadConfig, withDatabase } from '../src/config/config.ts';
+import { openApiDocument } from '../src/openapi/document.ts';
+import { toYaml } from '../src/openapi/plugin.ts';
 
 // `npm run openapi` writes openapi.yaml from the routes; with `--check` it fails when the file is not what it would write.
 // Another file may be named.

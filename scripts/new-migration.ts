@@ -5,9 +5,9 @@ import { join } from 'node:path';
 import process from 'node:process';
 import { fileURLToPath } from 'node:url';
 import pg from 'pg';
-import { startEmbeddedServer } from '../src/database/embedded-server.ts';
-import { migrate } from '../src/database/migrator.ts';
-import { createSchemaEngine } from '../src/database/schema-engine.ts';
+import { migrate } from '../src/database/migrations.ts';
+import { startEmbeddedServer } from '../src/embedded-postgres/server.ts';
+import { createSchemaEngine } from './schema-engine.ts';
 
 /*
  * npm run migration:new <name>

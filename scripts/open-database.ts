@@ -1,8 +1,8 @@
 import { join } from 'node:path';
 import process from 'node:process';
-import { type AppConfig, loadConfig, withDatabase } from '../src/config.ts';
-import { startEmbeddedServer } from '../src/database/embedded-server.ts';
-import { migrate } from '../src/database/migrator.ts';
+import { type AppConfig, loadConfig, withDatabase } from '../src/config/config.ts';
+import { migrate } from '../src/database/migrations.ts';
+import { startEmbeddedServer } from '../src/embedded-postgres/server.ts';
 
 /**
  * Runs work on the configured database, migrated: the one of `DATABASE_URL`, or the embedded one, which is started for it and

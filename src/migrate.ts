@@ -1,8 +1,8 @@
 import { join } from 'node:path';
 import process from 'node:process';
-import { loadConfig } from './config.ts';
-import { startEmbeddedServer } from './database/embedded-server.ts';
-import { migrate } from './database/migrator.ts';
+import { loadConfig } from './config/config.ts';
+import { migrate } from './database/migrations.ts';
+import { startEmbeddedServer } from './embedded-postgres/server.ts';
 
 /** The process of `npm run migrate`: brings the configured database, or the embedded one, up to date. */
 async function run(): Promise<string[]> {

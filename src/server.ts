@@ -2,9 +2,9 @@ import { join } from 'node:path';
 import closeWithGrace from 'close-with-grace';
 import type { FastifyInstance } from 'fastify';
 import { buildApp } from './app.ts';
-import { type Config, ConfigError, loadConfig, withDatabase } from './config.ts';
-import { type EmbeddedServer, EmbeddedServerError, startEmbeddedServer } from './database/embedded-server.ts';
-import { MigrationError, migrate } from './database/migrator.ts';
+import { type Config, ConfigError, loadConfig, withDatabase } from './config/config.ts';
+import { MigrationError, migrate } from './database/migrations.ts';
+import { type EmbeddedServer, EmbeddedServerError, startEmbeddedServer } from './embedded-postgres/server.ts';
 
 /** Milliseconds from the signal to the end, at most, and to the moment when whoever still sends a request is cut off. */
 const shutdownTime = 14_500;

@@ -2,7 +2,7 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync
 import { availableParallelism, tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import t, { type Test } from 'tap';
-import { ConfigError, loadConfig, withDatabase } from '../src/config.ts';
+import { ConfigError, loadConfig, withDatabase } from '../src/config/config.ts';
 
 const secret = 'kX2v8Jw0rTq5YbN7mZc4LpD9sGh1FaUe3Ri6';
 const production = {

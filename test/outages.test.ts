@@ -4,14 +4,14 @@ import { join } from 'node:path';
 import process from 'node:process';
 import { setTimeout as sleep } from 'node:timers/promises';
 import t, { type Test } from 'tap';
-import { startEmbeddedServer } from '../src/database/embedded-server.ts';
+import { startEmbeddedServer } from '../src/embedded-postgres/server.ts';
 import {
   postmasterPid,
   processesIn,
   query,
   signalAll,
   temporaryFolder,
-} from './database/embedded-support.ts';
+} from './embedded-postgres/support.ts';
 import { password } from './support/app.ts';
 import { createTestDatabase, execute } from './support/database.ts';
 import { createProvider, type ProviderMood } from './support/provider.ts';

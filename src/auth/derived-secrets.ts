@@ -1,5 +1,5 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
-import type { Secret } from '../config.ts';
+import type { Secret } from '../config/config.ts';
 
 /** What a derived secret is for; it keeps a code's id from being used as a link's. */
 type Purpose = 'email code' | 'email proof' | 'password reset';

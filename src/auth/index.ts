@@ -1,5 +1,5 @@
 import type { FastifyInstance } from 'fastify';
-import type { Config } from '../config.ts';
+import type { Config } from '../config/config.ts';
 import type { Connection, Database } from '../database/client.ts';
 import type { Authenticator } from '../http/authentication.ts';
 import type { Idempotency } from '../http/idempotency.ts';

@@ -2,7 +2,7 @@ import { dictionary } from '@zxcvbn-ts/language-common';
 import argon2 from 'argon2';
 import type { FastifyBaseLogger } from 'fastify';
 import pLimit from 'p-limit';
-import type { Config } from '../config.ts';
+import type { Config } from '../config/config.ts';
 import { ApiError, type FieldTexts, httpErrors } from '../http/errors.ts';
 import type { Text } from '../http/language.ts';
 

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { FastifyJWTOptions, JWT } from '@fastify/jwt';
 import { type Static, Type } from '@sinclair/typebox';
 import { TypeCompiler } from '@sinclair/typebox/compiler';
-import type { Config, Secret } from '../config.ts';
+import type { Config, Secret } from '../config/config.ts';
 import type { TokenProblem, TokenType } from '../http/authentication.ts';
 import { maxId } from '../http/schemas.ts';
 

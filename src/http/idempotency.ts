@@ -1,7 +1,7 @@
 import { createHmac } from 'node:crypto';
 import { Type } from '@sinclair/typebox';
 import type { FastifyRequest } from 'fastify';
-import type { Secret } from '../config.ts';
+import type { Secret } from '../config/config.ts';
 import type { Connection, Database } from '../database/client.ts';
 import { ApiError, httpErrors } from './errors.ts';
 import { type Language, languages } from './language.ts';

@@ -11,9 +11,9 @@ import { notificationRoutes } from './routes/notifications.ts';
 import { partnerRequestRoutes } from './routes/partner-requests.ts';
 import { notificationSchemas } from './schemas.ts';
 import { createWithdrawals } from './service/withdrawals.ts';
-import { notificationStreamRoute } from './stream.ts';
-import type { EventStreamTimes } from './stream-events.ts';
-import { createStreamHub } from './stream-hub.ts';
+import type { EventStreamTimes } from './stream/event-stream.ts';
+import { createStreamHub } from './stream/hub.ts';
+import { notificationStreamRoute } from './stream/route.ts';
 
 interface RoutesOptions {
   idempotency: Idempotency;

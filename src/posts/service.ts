@@ -1,4 +1,4 @@
-import type { Config } from '../config.ts';
+import type { Config } from '../config/config.ts';
 import type { Connection, Database } from '../database/client.ts';
 import { ApiError } from '../http/errors.ts';
 import type { Transaction } from '../http/idempotency.ts';

@@ -3,8 +3,8 @@ import type { FastifyInstance, FastifyPluginAsync, InjectOptions, LightMyRequest
 import pg from 'pg';
 import { pino } from 'pino';
 import { type AppOverrides, buildApp } from '../../src/app.ts';
-import { loadConfig, withDatabase } from '../../src/config.ts';
-import { loggerOptions } from '../../src/http/logging.ts';
+import { loadConfig, withDatabase } from '../../src/config/config.ts';
+import { loggerOptions } from '../../src/http/plugins/logging.ts';
 import type { OutgoingMail } from '../../src/mail/transport.ts';
 import { createTestDatabase } from './database.ts';
 

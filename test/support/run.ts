@@ -8,8 +8,8 @@ import { dirname, join } from 'node:path';
 import process from 'node:process';
 import { fileURLToPath } from 'node:url';
 import pg from 'pg';
-import { startEmbeddedServer } from '../../src/database/embedded-server.ts';
-import { migrate } from '../../src/database/migrator.ts';
+import { migrate } from '../../src/database/migrations.ts';
+import { startEmbeddedServer } from '../../src/embedded-postgres/server.ts';
 import { databaseUrl, execute } from './database.ts';
 
 /*

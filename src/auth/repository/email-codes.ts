@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { Config } from '../../config.ts';
+import type { Config } from '../../config/config.ts';
 import type { Connection } from '../../database/client.ts';
 import { isUuid } from '../../http/path-ids.ts';
 import { type DerivedSecrets, secretsEqual } from '../derived-secrets.ts';

@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto';
+import type { Secret } from '../../config/secrets.ts';
 import type { Connection, Database } from '../../database/client.ts';
-import type { Secret } from '../../secrets.ts';
 
 /** So many failures within the window start the delay. */
 const maxFailures = 10;

@@ -1,4 +1,4 @@
-import type { Config } from '../../config.ts';
+import type { Config } from '../../config/config.ts';
 import type { Connection } from '../../database/client.ts';
 import type { MailPurpose } from '../../database/generated/enums.ts';
 

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { Config } from '../../config.ts';
+import type { Config } from '../../config/config.ts';
 import type { Connection, Database } from '../../database/client.ts';
 import { Prisma } from '../../database/generated/client.ts';
 import type { AccessClaims, CurrentUser } from '../../http/authentication.ts';

@@ -2,7 +2,7 @@ import type { FastifyRequest } from 'fastify';
 import { audit } from '../../http/audit.ts';
 import { type CurrentUser, tokenNotValid } from '../../http/authentication.ts';
 import { ApiError, invalidFields } from '../../http/errors.ts';
-import { clientAddress } from '../../http/rate-limits.ts';
+import { clientAddress } from '../../http/plugins/rate-limits.ts';
 import type { AuthDependencies } from '../dependencies.ts';
 import { authErrors } from '../errors.ts';
 import { passwordProblems } from '../passwords.ts';

@@ -2,7 +2,7 @@ import type { FastifyRequest } from 'fastify';
 import { audit } from '../../http/audit.ts';
 import { tokenNotValid } from '../../http/authentication.ts';
 import { ApiError } from '../../http/errors.ts';
-import { clientAddress, maxAddressLength } from '../../http/rate-limits.ts';
+import { clientAddress, maxAddressLength } from '../../http/plugins/rate-limits.ts';
 import type { AuthDependencies } from '../dependencies.ts';
 import { authErrors } from '../errors.ts';
 import type { LiveSession } from '../repository/sessions.ts';

@@ -6,7 +6,7 @@ import {
   newestFirstValues,
   oneOf,
   type Shortcuts,
-} from '../../database/newest-first.ts';
+} from '../../database/search/keyset-page.ts';
 import type { Position } from '../../http/pagination.ts';
 import { isOfCategory, rareCategory } from '../../stores/category-sql.ts';
 import { type PostRow, postColumns } from './row.ts';

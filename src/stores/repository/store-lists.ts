@@ -6,7 +6,7 @@ import {
   newestFirstValues,
   oneOf,
   type Shortcuts,
-} from '../../database/newest-first.ts';
+} from '../../database/search/keyset-page.ts';
 import type { Position } from '../../http/pagination.ts';
 import { isOfCategory, rareCategory } from '../category-sql.ts';
 import type { StoreSummary } from '../schemas.ts';

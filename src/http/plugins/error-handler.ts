@@ -1,0 +1,83 @@
+import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import fastifyPlugin from 'fastify-plugin';
+import { isDatabaseUnavailable } from '../../database/errors.ts';
+import { ApiError, type FieldTexts, httpErrors, invalidFields } from '../errors.ts';
+import type { Language } from '../language.ts';
+import { describeErrors } from '../validation.ts';
+
+const frameworkErrors: Record<string, ApiError> = {
+  FST_ERR_CTP_BODY_TOO_LARGE: new ApiError(httpErrors.payloadTooLarge),
+  FST_ERR_CTP_INVALID_MEDIA_TYPE: new ApiError(httpErrors.unsupportedMediaType),
+  FST_ERR_CTP_INVALID_CONTENT_LENGTH: new ApiError(httpErrors.malformedJson),
+  FST_ERR_BAD_URL: new ApiError(httpErrors.notFound),
+  FST_ERR_MAX_PARAM_LENGTH: new ApiError(httpErrors.notFound),
+};
+
+/** Every failure leaves through here: in the envelope, in the caller's language, its cause only in the log. */
+export const errorHandlerPlugin = fastifyPlugin(async (app: FastifyInstance) => {
+  app.setErrorHandler((error, request, reply) => sendError(error, request, reply));
+});
+
+/** Answers a failure; also used where Fastify has no route yet. */
+export function sendError(error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
+  // Who went away while the body was read is told nothing any more, and nothing here is broken.
+  const isAborted = error !== undefined && request.raw.errored === error;
+  const failure = isAborted ? new ApiError(httpErrors.malformedRequest, { cause: error }) : toApiError(error);
+  const { status, code } = failure.definition;
+  if (status >= 500) request.log.error({ err: failure.cause ?? error, code }, 'request failed');
+  else
+    request.log.info(
+      { code, reason: failure.data['reason'], cause: causeMessage(failure) },
+      'request refused',
+    );
+  if (status === 401) reply.header('www-authenticate', challenge(code));
+  return reply
+    .code(status)
+    .headers(failure.headers)
+    .type('application/json; charset=utf-8')
+    .serializer(JSON.stringify)
+    .send(failureBody(failure, request.language));
+}
+
+/** A failure in the envelope. */
+export function failureBody({ definition, data, fieldTexts }: ApiError, language: Language) {
+  const detail = definition.text[language];
+  return {
+    success: false,
+    message: detail,
+    data: { detail, code: definition.code, ...data, ...fieldsOf(fieldTexts, language) },
+  };
+}
+
+function toApiError(error: unknown): ApiError {
+  if (error instanceof ApiError) return error;
+  if (isDatabaseUnavailable(error)) return unavailable(error);
+  if (!(error instanceof Error)) return new ApiError(httpErrors.internalError, { cause: error });
+  const { validation, code, statusCode } = error as Partial<FastifyError>;
+  if (validation) return invalidFields(describeErrors(validation));
+  if (statusCode === 503) return unavailable(error);
+  const known = code === undefined ? undefined : frameworkErrors[code];
+  if (known) return known;
+  return new ApiError(httpErrors.internalError, { cause: error });
+}
+
+function unavailable(cause: unknown): ApiError {
+  return new ApiError(httpErrors.serviceUnavailable, { cause, headers: { 'retry-after': '5' } });
+}
+
+function challenge(code: string): string {
+  return `Bearer realm="api"${code === httpErrors.tokenNotValid.code ? ', error="invalid_token"' : ''}`;
+}
+
+function causeMessage(failure: ApiError): string | undefined {
+  return failure.cause instanceof Error ? failure.cause.message : undefined;
+}
+
+function fieldsOf(fieldTexts: FieldTexts | undefined, language: Language) {
+  if (!fieldTexts) return {};
+  const fields = Object.entries(fieldTexts).map(([name, texts]) => [
+    name,
+    texts.map((text) => text[language]),
+  ]);
+  return { fields: Object.fromEntries(fields) };
+}

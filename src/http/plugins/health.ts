@@ -1,0 +1,61 @@
+import { Type } from '@sinclair/typebox';
+import type { FastifyInstance } from 'fastify';
+import { OneOf, Reference } from '../schemas.ts';
+
+interface HealthOptions {
+  /** Resolves when the service can answer requests. @throws what keeps it from that, in words for the operator */
+  checkReady(): Promise<void>;
+}
+
+const Health = Type.Object({ status: OneOf(['ok', 'unavailable']) }, { $id: 'Health' });
+const answer = (description: string) => ({ ...Reference(Health), description });
+const config = { limit: 'none' } as const;
+
+/** `live`: the process answers. `ready`: it can do its work; a load balancer sends requests only then. */
+export async function healthRoutes(app: FastifyInstance, { checkReady }: HealthOptions): Promise<void> {
+  app.addSchema(Health);
+  let closing = false;
+  app.addHook('preClose', async () => {
+    closing = true;
+  });
+
+  app.get(
+    '/health/live',
+    {
+      config,
+      schema: {
+        operationId: 'getLiveness',
+        summary: 'Whether the process is up',
+        description: 'Answers as long as the process runs, whatever is broken behind it.',
+        tags: ['system'],
+        response: { 200: answer('The process is up') },
+      },
+    },
+    async () => ({ status: 'ok' }),
+  );
+
+  app.get(
+    '/health/ready',
+    {
+      config,
+      schema: {
+        operationId: 'getReadiness',
+        summary: 'Whether the service can answer requests',
+        description:
+          'The database answers, all migrations are applied, and the process is not shutting down.',
+        tags: ['system'],
+        response: { 200: answer('Ready'), 503: answer('Not ready; send requests elsewhere') },
+      },
+    },
+    async (request, reply) => {
+      try {
+        if (closing) throw new Error('shutting down');
+        await checkReady();
+        return { status: 'ok' };
+      } catch (error) {
+        request.log.warn({ err: error }, 'not ready');
+        return reply.code(503).header('retry-after', '5').send({ status: 'unavailable' });
+      }
+    },
+  );
+}

@@ -1,0 +1,80 @@
+import { Readable } from 'node:stream';
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
+import { currentUser } from '../../http/authentication.ts';
+import type { createStreamHub } from './hub.ts';
+import { NotificationEvents, StreamHeaders, streamSchemas } from './schemas.ts';
+
+const description = `Server-sent events for as long as the client reads them, in the language of the request:
+
+\`\`\`
+id: 41
+event: notification
+data: {"id":41,"kind":"partner_request_received",...}
+
+event: unread_count
+data: {"unread_count":3}
+\`\`\`
+
+- \`notification\`: a new one, within a second, on whatever instance it was caused.
+- \`unread_count\`: at the start, after new notifications, and when notifications are marked as read anywhere.
+- A comment every 25 seconds shows that the connection is alive.
+
+Without \`Last-Event-ID\` the stream begins with what comes from now on; with it, with what came after that notification, without gap or repetition.
+
+The stream lives as long as the session: it outlasts the access token that opened it, and ends within 5 seconds when the session ends (logout, new password, deletion, suspension). It also ends when the server shuts down, when the client does not read for 30 seconds, and, as the oldest one, when the user opens more than 10. To go on, connect again with the last \`id\` as \`Last-Event-ID\`. A browser's \`EventSource\` cannot send the \`Authorization\` header: use \`fetch\`, or a library over it.`;
+
+interface Options {
+  streams: ReturnType<typeof createStreamHub>;
+}
+
+/** Notifications as they come. */
+export const notificationStreamRoute: FastifyPluginAsyncTypebox<Options> = async (app, { streams }) => {
+  for (const schema of streamSchemas) app.addSchema(schema);
+  // Before the server waits for its connections to end.
+  app.addHook('preClose', () => streams.close());
+
+  app.get(
+    '/stream/',
+    {
+      config: { errors: [] },
+      schema: {
+        operationId: 'streamNotifications',
+        summary: 'Stream notifications',
+        description,
+        tags: ['notifications'],
+        headers: StreamHeaders,
+        response: {
+          200: {
+            description: 'Events, until either side ends the connection',
+            content: { 'text/event-stream': { schema: NotificationEvents } },
+          },
+        },
+      },
+    },
+    async (request, reply) => {
+      const { id, sessionId } = currentUser(request);
+      const lastEventId = request.headers['last-event-id'];
+      const isHead = request.method === 'HEAD';
+      const body = isHead
+        ? Readable.from([])
+        : await streams.open({
+            userId: id,
+            sessionId,
+            language: request.language,
+            lastEventId: lastEventId ? Number(lastEventId) : undefined,
+            response: reply.raw,
+            logger: request.log,
+          });
+      return reply
+        .headers({
+          'content-type': 'text/event-stream; charset=utf-8',
+          'cache-control': 'private, no-cache, no-transform',
+          // Otherwise nginx keeps events back until its buffer is full.
+          'x-accel-buffering': 'no',
+          // A stream that ends shall not leave an idle connection behind.
+          connection: 'close',
+        })
+        .send(body);
+    },
+  );
+};

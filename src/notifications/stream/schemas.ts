@@ -1,0 +1,59 @@
+import type { Readable } from 'node:stream';
+import { Type } from '@sinclair/typebox';
+import { Reference } from '../../http/schemas.ts';
+import { Notification, UnreadCount } from '../schemas.ts';
+
+const StreamedNotification = Type.Object(
+  {
+    event: Type.Literal('notification'),
+    id: Type.String({ description: '`id` of the notification', examples: ['1'] }),
+    data: Reference(Notification),
+  },
+  { $id: 'StreamedNotification', description: 'A new notification' },
+);
+
+const StreamedUnreadCount = Type.Object(
+  {
+    event: Type.Literal('unread_count'),
+    id: Type.Optional(
+      Type.String({
+        description: 'Only in the first event of a stream: where to resume before a notification came',
+        examples: ['1'],
+      }),
+    ),
+    retry: Type.Optional(
+      Type.Integer({
+        description: 'Only in the first event: milliseconds to wait before connecting again',
+        examples: [3000],
+      }),
+    ),
+    data: Reference(UnreadCount),
+  },
+  { $id: 'StreamedUnreadCount', description: 'How many notifications are unread now' },
+);
+
+const NotificationStreamEvent = Type.Union(
+  [Reference(StreamedNotification), Reference(StreamedUnreadCount)],
+  {
+    $id: 'NotificationStreamEvent',
+    description: 'One event: the fields of its block, with `data` parsed',
+  },
+);
+
+/** Registered by `$id`, so that the OpenAPI document names them. */
+export const streamSchemas = [StreamedNotification, StreamedUnreadCount, NotificationStreamEvent];
+
+/** A handler sends a stream; the client reads these events from it. */
+export const NotificationEvents = Type.Unsafe<Readable>({ $ref: `${NotificationStreamEvent.$id}#` });
+
+/** Any number is in range: what is beyond the newest notification counts as the newest. */
+export const StreamHeaders = Type.Object({
+  'last-event-id': Type.Optional(
+    Type.String({
+      pattern: '^[0-9]{0,20}$',
+      description:
+        'The last `id` that the client got. The stream begins with all that came after it. Anything but decimal digits is a `validation_error`; an empty value is as none, a number beyond the newest notification as the newest.',
+      examples: ['1'],
+    }),
+  ),
+});

@@ -1,0 +1,160 @@
+import { STATUS_CODES } from 'node:http';
+import type { FastifyInstance } from 'fastify';
+import { textRuleKeyword } from '../http/text.ts';
+import { type AnswerNotes, isObject, type JsonObject, notesKey, toPascalCase } from './operation.ts';
+
+interface OpenApiDocument extends JsonObject {
+  paths: Record<string, Record<string, Operation>>;
+  components: Record<'schemas' | 'headers' | 'examples', Record<string, JsonObject>>;
+}
+
+interface Operation {
+  operationId: string;
+  parameters?: Parameter[];
+  requestBody?: { required?: boolean; content: Record<string, { schema: JsonObject }> };
+  responses: Record<string, Answer>;
+}
+
+interface Parameter {
+  example?: unknown;
+  name: string;
+  in: string;
+  required?: boolean;
+  schema: JsonObject;
+}
+
+interface Answer {
+  content?: Record<string, { schema: JsonObject; examples?: Record<string, JsonObject> }>;
+  headers?: Record<string, JsonObject>;
+}
+
+const headers = {
+  RetryAfter: {
+    description: 'Seconds until another try makes sense',
+    schema: { type: 'integer', minimum: 1 },
+    example: 30,
+  },
+  WWWAuthenticate: {
+    description: 'The challenge; `error="invalid_token"` when a token was sent',
+    schema: { type: 'string' },
+    example: 'Bearer realm="api", error="invalid_token"',
+  },
+};
+
+/** Headers that come with a status wherever it is answered. */
+const statusHeaders: Record<string, Record<string, keyof typeof headers>> = {
+  401: { 'WWW-Authenticate': 'WWWAuthenticate' },
+  429: { 'Retry-After': 'RetryAfter' },
+  503: { 'Retry-After': 'RetryAfter' },
+};
+
+/** The document of an application whose plugins are loaded. */
+export function openApiDocument(app: FastifyInstance): JsonObject {
+  const document = stripInternal(app.swagger()) as OpenApiDocument;
+  document.components = { ...document.components, headers, examples: {} };
+  for (const operation of Object.values(document.paths).flatMap((path) => Object.values(path))) {
+    for (const parameter of operation.parameters ?? []) describeParameter(parameter);
+    describeBody(document, operation);
+    for (const [status, answer] of Object.entries(operation.responses)) {
+      describeAnswer(document, operation, status, answer);
+    }
+  }
+  return document;
+}
+
+/** What has a default may be left out, although the validated value is always there. */
+function describeParameter(parameter: Parameter): void {
+  if ('default' in parameter.schema) parameter.required = false;
+  if (parameter.in === 'header') {
+    parameter.name = parameter.name.replace(/\bid\b|\b[a-z]/g, (a) => a.toUpperCase());
+  }
+  // Swagger UI fills a parameter's example in; a filter that nobody asked for would narrow the first try.
+  if (!parameter.required) {
+    delete parameter.example;
+    delete parameter.schema.examples;
+  }
+}
+
+/** A body that may be empty may be absent. */
+function describeBody({ components }: OpenApiDocument, { requestBody }: Operation): void {
+  const schema = requestBody?.content['application/json']?.schema;
+  if (!requestBody || !schema) return;
+  const name = String(schema['$ref']).split('/').at(-1) ?? '';
+  const {
+    required = [],
+    minProperties = 0,
+    oneOf,
+  } = (components.schemas[name] ?? schema) as {
+    required?: string[];
+    minProperties?: number;
+    oneOf?: unknown[];
+  };
+  // One of several forms is more than nothing.
+  requestBody.required = required.length > 0 || minProperties > 0 || oneOf !== undefined;
+}
+
+function describeAnswer(
+  document: OpenApiDocument,
+  operation: Operation,
+  status: string,
+  answer: Answer,
+): void {
+  const media = answer.content?.['application/json'];
+  if (media && !('$ref' in media.schema)) {
+    const { [notesKey]: notes = {}, ...schema } = media.schema;
+    const { name, examples = {} } = notes as AnswerNotes;
+    const prefix = toPascalCase(operation.operationId);
+    media.schema = place(document, 'schemas', name ?? answerName(prefix, status), schema);
+    for (const [code, value] of Object.entries(examples)) {
+      media.examples = { ...media.examples, [code]: placeExample(document, prefix, code, value) };
+    }
+  }
+  for (const [header, name] of Object.entries(statusHeaders[status] ?? {})) {
+    answer.headers = { ...answer.headers, [header]: { $ref: `#/components/headers/${name}` } };
+  }
+}
+
+/** As `LogInResponse`, `LogInTooManyRequestsFailure`. */
+function answerName(operation: string, status: string): string {
+  if (Number(status) < 400) return `${operation}Response`;
+  return `${operation}${STATUS_CODES[status]?.replace(/\W/g, '')}Failure`;
+}
+
+/** Operations that say the same with a code share the example; one that says it in other words has its own. */
+function placeExample(
+  document: OpenApiDocument,
+  operation: string,
+  code: string,
+  value: JsonObject,
+): JsonObject {
+  const name = toPascalCase(code);
+  const known = document.components.examples[name];
+  const own = known !== undefined && !isSame(known['value'], value);
+  return place(document, 'examples', own ? `${operation}${name}` : name, { value });
+}
+
+/** Moves a part to the components, so that generated clients have a name for it. */
+function place(
+  { components }: OpenApiDocument,
+  kind: 'schemas' | 'examples',
+  name: string,
+  part: JsonObject,
+): JsonObject {
+  const known = components[kind][name];
+  if (known !== undefined && !isSame(known, part))
+    throw new Error(`two different ${kind} would be named ${name}`);
+  components[kind][name] = part;
+  return { $ref: `#/components/${kind}/${name}` };
+}
+
+function isSame(one: unknown, other: unknown): boolean {
+  return JSON.stringify(one) === JSON.stringify(other);
+}
+
+/** Leaves out what only the validator knows. */
+function stripInternal(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(stripInternal);
+  if (!isObject(value)) return value;
+  const kept = Object.entries(value).filter(([key]) => key !== textRuleKeyword && key !== '$id');
+  return Object.fromEntries(kept.map(([key, item]) => [key, stripInternal(item)]));
+}

@@ -1,0 +1,111 @@
+import swagger from '@fastify/swagger';
+import swaggerUi from '@fastify/swagger-ui';
+import type { FastifyInstance } from 'fastify';
+import fastifyPlugin from 'fastify-plugin';
+import { stringify } from 'yaml';
+import { openApiDocument } from './document.ts';
+import { documentRoute, type JsonObject } from './operation.ts';
+
+const information = {
+  openapi: '3.1.0',
+  info: {
+    title: 'Dure',
+    version: '0.1.0',
+    summary: 'Neighbourhood shops find partners and answer each other',
+    description: [
+      'Shops sign up, register their store, publish what partnership they look for, send each other partnership requests and hear about them.',
+      'Every JSON answer is `{ success, message, data }`. `message` is for people and follows `Accept-Language` (Korean by default, English); `data.code` of a failure is for programs and never changes.',
+      'Canonical paths end with a slash; the same path without it answers the same.',
+      'Every answer has an `X-Request-Id` (the one that was sent, where it is 1-64 of `A-Za-z0-9._-`) and says in `RateLimit-Limit`, `RateLimit-Remaining` and `RateLimit-Reset` how many requests are left in this minute. After 429 and 503, `Retry-After` tells how many seconds to wait.',
+      'A path that does not exist is 404 `not_found`, a method that it does not have 405 `method_not_allowed` with `Allow`. What is not valid HTTP is answered before it reaches an operation: 400 `malformed_request`, 408 `request_timeout`, 431 `headers_too_large`.',
+    ].join('\n\n'),
+    license: { name: 'MIT', identifier: 'MIT' },
+  },
+  servers: [{ url: '/', description: 'The server that shows this document' }],
+  tags: [
+    { name: 'auth', description: 'Accounts, sessions, e-mail verification and recovery' },
+    { name: 'stores', description: 'The store of a user, my-page, and finding other stores' },
+    { name: 'posts', description: 'What partnership a store looks for' },
+    {
+      name: 'notifications',
+      description: 'Partnership requests between stores, and what their owners hear of them',
+    },
+    { name: 'system', description: 'For operators' },
+  ],
+};
+
+/** Describes the API from its routes. Register it before the routes. */
+export const openApiPlugin = fastifyPlugin(async (app: FastifyInstance) => {
+  await app.register(swagger, {
+    openapi: {
+      ...information,
+      components: {
+        securitySchemes: {
+          bearer: {
+            type: 'http',
+            scheme: 'bearer',
+            bearerFormat: 'JWT',
+            description: 'The `access` token of `POST /auth/login/`',
+          },
+        },
+      },
+    },
+    refResolver: {
+      buildLocalReference: (json, _base, _fragment, index) => String(json['$id'] ?? `schema-${index}`),
+    },
+    transform: ({ schema, url, route }) => ({ schema: documentRoute(schema, route), url }),
+    transformObject: (document) =>
+      'openapiObject' in document ? document.openapiObject : document.swaggerObject,
+  });
+});
+
+/** Serves the document as YAML and JSON and, where wanted, Swagger UI. */
+export async function openApiRoutes(
+  app: FastifyInstance,
+  { docsEnabled }: { docsEnabled: boolean },
+): Promise<void> {
+  let document: JsonObject = {};
+  let yaml = '';
+  let json = '';
+  app.addHook('onReady', async () => {
+    document = openApiDocument(app);
+    yaml = toYaml(document);
+    json = JSON.stringify(document);
+  });
+  app.get('/openapi.yaml', { schema: { hide: true } }, async (_request, reply) =>
+    reply.type('application/yaml; charset=utf-8').send(yaml),
+  );
+  app.get('/openapi.json', { schema: { hide: true } }, async (_request, reply) =>
+    reply.type('application/json; charset=utf-8').send(json),
+  );
+  if (!docsEnabled) return;
+  await app.register(swaggerUi, {
+    routePrefix: '/docs',
+    staticCSP: {
+      'default-src': ["'none'"],
+      'script-src': ["'self'"],
+      // Swagger UI styles elements from its scripts.
+      'style-src': ["'self'", "'unsafe-inline'"],
+      'img-src': ["'self'", 'data:'],
+      'connect-src': ["'self'"],
+      'base-uri': ["'none'"],
+      'form-action': ["'none'"],
+      'frame-ancestors': ["'none'"],
+    },
+    // Swagger UI asks for `/docs/json`, whatever address it is told.
+    transformSpecification: () => document,
+    transformSpecificationClone: false,
+    theme: { title: 'Dure API' },
+    uiConfig: {
+      deepLinking: true,
+      displayRequestDuration: true,
+      persistAuthorization: true,
+      tryItOutEnabled: true,
+    },
+  });
+}
+
+/** How the document is written to a file. */
+export function toYaml(document: JsonObject): string {
+  return stringify(document, { lineWidth: 110, aliasDuplicateObjects: false });
+}

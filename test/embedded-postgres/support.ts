@@ -1,0 +1,157 @@
+import { type ChildProcess, execFileSync, spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, readdir, readFile, readlink, realpath, rm, stat } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { basename, join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { setTimeout as delay } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import pg from 'pg';
+import type { Test } from 'tap';
+import { startEmbeddedServer } from '../../src/embedded-postgres/server.ts';
+
+export const projectFolder = fileURLToPath(new URL('../..', import.meta.url));
+const fixture = join(projectFolder, 'test/embedded-postgres/fixture.ts');
+const typescriptLoader = join(projectFolder, 'node_modules/tsx/dist/loader.mjs');
+
+export const onlyAsRoot = process.getuid?.() === 0 ? {} : { skip: 'needs root' };
+export const onlyOnLinux = process.platform === 'linux' ? {} : { skip: 'needs Linux' };
+export const ORDINARY_USER = { uid: 1000, gid: 1000 };
+
+/** Root's Node or checkout may lie where nobody else may go. */
+export const onlyWithOrdinaryUser = ordinaryUserCanRun() ? {} : { skip: 'needs root and readable folders' };
+
+function ordinaryUserCanRun(): boolean {
+  if (process.getuid?.() !== 0) return false;
+  const command = ['--import', typescriptLoader, '--eval', 'fs.readFileSync(process.argv[1])', fixture];
+  return spawnSync(process.execPath, command, { ...ORDINARY_USER, cwd: '/' }).status === 0;
+}
+
+export interface Starter {
+  child: ChildProcess;
+  /** What the process says, line by line: first the connection string or an error. */
+  says(): Promise<string>;
+  kill(signal: NodeJS.Signals): Promise<void>;
+  stop(): Promise<void>;
+}
+
+export interface StarterOptions {
+  env?: NodeJS.ProcessEnv;
+  uid?: number;
+  gid?: number;
+  detached?: boolean;
+  script?: string;
+}
+
+/** Starts the embedded server from a Node process of its own. */
+export function startElsewhere(t: Test, directory: string, options: StarterOptions = {}): Starter {
+  const { script = fixture, ...spawnOptions } = options;
+  const command = ['--import', typescriptLoader, script, directory];
+  const child = spawn(process.execPath, command, { stdio: ['pipe', 'pipe', 'inherit'], ...spawnOptions });
+  const closed = once(child, 'close');
+  const lines = createInterface(child.stdout)[Symbol.asyncIterator]();
+  t.teardown(() => child.kill('SIGKILL'));
+  return {
+    child,
+    says: async () => (await lines.next()).value ?? '',
+    async kill(signal) {
+      child.kill(signal);
+      await closed;
+    },
+    async stop() {
+      child.stdin.write('\n');
+      await closed;
+    },
+  };
+}
+
+/** A folder that is removed in the end, with every process in it. */
+export async function temporaryFolder(t: Test): Promise<string> {
+  const folder = await realpath(await mkdtemp(join(tmpdir(), 'dure-embedded-')));
+  t.teardown(async () => {
+    signalAll(await processesIn(folder), 'SIGKILL');
+    await rm(folder, { recursive: true, force: true, maxRetries: 5 });
+  });
+  return folder;
+}
+
+/** PostgreSQL's processes and what watches over them, but no Node process; or only those of one program. */
+export async function processesIn(folder: string, program?: string): Promise<number[]> {
+  const processes = process.platform === 'linux' ? await processesOfProc() : processesOfPs();
+  return processes
+    .filter(({ command, place }) => command.includes(folder) || place.startsWith(folder))
+    .filter(({ command }) => !command.includes(process.execPath))
+    .filter(({ command }) => !program || basename(command.split(/[: ]/)[0] ?? '') === program)
+    .map(({ pid }) => pid);
+}
+
+async function processesOfProc(): Promise<{ pid: number; command: string; place: string }[]> {
+  const pids = (await readdir('/proc')).map(Number).filter((pid) => pid > 0);
+  return Promise.all(
+    pids.map(async (pid) => ({
+      pid,
+      command: (await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '')).replaceAll('\0', ' '),
+      place: await readlink(`/proc/${pid}/cwd`).catch(() => ''),
+    })),
+  );
+}
+
+function processesOfPs(): { pid: number; command: string; place: string }[] {
+  const lines = execFileSync('ps', ['-axo', 'pid=,command='], { encoding: 'utf8' }).trim().split('\n');
+  return lines.map((line) => ({
+    pid: Number.parseInt(line, 10),
+    command: line.replace(/^ *\d+ +/, ''),
+    place: '',
+  }));
+}
+
+export function signalAll(pids: number[], signal: NodeJS.Signals): void {
+  for (const pid of pids) {
+    try {
+      process.kill(pid, signal);
+    } catch {
+      // It has ended since it was listed.
+    }
+  }
+}
+
+/** Whether no process is left in the folder within a time that even a busy machine needs. */
+export async function allGone(folder: string): Promise<boolean> {
+  for (const end = Date.now() + 15_000; Date.now() < end; await delay(50)) {
+    if ((await processesIn(folder)).length === 0) return true;
+  }
+  return false;
+}
+
+export async function postmasterPid(directory: string): Promise<number> {
+  return Number.parseInt(await readFile(join(directory, 'cluster/postmaster.pid'), 'utf8'), 10);
+}
+
+/** The values of the result, row by row. */
+export async function query(url: string, sql: string): Promise<unknown[]> {
+  const client = new pg.Client({ connectionString: url });
+  client.on('error', () => undefined);
+  await client.connect();
+  try {
+    return (await client.query({ text: sql, rowMode: 'array' })).rows.flat();
+  } finally {
+    await client.end();
+  }
+}
+
+export async function runsAs(directory: string, uid: number): Promise<boolean> {
+  return (await stat(`/proc/${await postmasterPid(directory)}`)).uid === uid;
+}
+
+export const writeNote = (url: string) => query(url, "CREATE TABLE note AS SELECT 'kept' AS text");
+
+/** Starts in the folder, checks that the note is there, and stops. */
+export async function checkNote(t: Test, directory: string, message: string): Promise<void> {
+  const server = await startEmbeddedServer({ directory });
+  try {
+    t.same(await query(server.url, 'SELECT text FROM note'), ['kept'], message);
+  } finally {
+    await server.stop();
+  }
+  t.same(await processesIn(directory, 'postgres'), [], 'stop waits for the end');
+}
