@@ -1,25 +1,23 @@
 import { type Static, Type } from '@sinclair/typebox';
-import { Reference } from '../http/schemas.ts';
-import { PartnerRequest } from '../notifications/schemas.ts';
+import { Ref } from '../http/schemas.ts';
+import { PartnerRequest } from '../partner-requests/schemas.ts';
 import { PostSummary } from '../posts/schemas.ts';
-import { StoreSummary } from './schemas.ts';
+import { StoreSummary, storeSummarySchemas } from '../stores/schemas.ts';
 
-// Apart from the other schemas of stores, which posts and notifications refer to.
-
-/** How many posts and how many requests my-page holds at most. */
+/** The most posts and the most requests on my-page. */
 export const myPageLimit = 100;
 
 export const MyPage = Type.Object(
   {
-    store: Type.Union([Reference(StoreSummary), Type.Null()], {
+    store: Type.Union([Ref(StoreSummary), Type.Null()], {
       description: 'The store of the user; `null` when none is registered',
     }),
-    posts: Type.Array(Reference(PostSummary), {
+    posts: Type.Array(Ref(PostSummary), {
       maxItems: myPageLimit,
       description:
         'The latest posts of the user, newest first; all of them are at `GET /api/v1/posts/?mine=true`',
     }),
-    sent_requests: Type.Array(Reference(PartnerRequest), {
+    sent_requests: Type.Array(Ref(PartnerRequest), {
       maxItems: myPageLimit,
       description:
         'The latest partnership requests that the user sent, newest first; all of them are at `GET /api/v1/notifications/partner-request/?box=sent`',
@@ -30,4 +28,4 @@ export const MyPage = Type.Object(
 export type MyPage = Static<typeof MyPage>;
 
 /** Registered by `$id`, so that the OpenAPI document names them. */
-export const myPageSchemas = [PostSummary, PartnerRequest, MyPage];
+export const myPageSchemas = [...storeSummarySchemas, PostSummary, PartnerRequest, MyPage];

@@ -1,37 +1,33 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import { Type } from '@sinclair/typebox';
-import { currentUser } from '../../http/authentication.ts';
-import { httpErrors } from '../../http/errors.ts';
-import { type Idempotency, IdempotencyHeaders } from '../../http/idempotency.ts';
-import { Page, readCursor, toPage } from '../../http/pagination.ts';
-import { isId, PathId, readPathIds } from '../../http/path-ids.ts';
-import { Reference } from '../../http/schemas.ts';
-import { postErrors } from '../../posts/errors.ts';
-import type { NotificationDependencies } from '../dependencies.ts';
-import { notificationErrors } from '../errors.ts';
-import { toPartnerRequest, toReceivedPartnerRequest } from '../repository/partner-requests.ts';
+import { currentUser } from '../http/authentication.ts';
+import { idempotencyKey, sendCreated } from '../http/idempotency.ts';
+import { Page, paginate } from '../http/pagination.ts';
+import { isId, PathId } from '../http/path-ids.ts';
+import { Ref } from '../http/schemas.ts';
+import { postErrors } from '../posts/errors.ts';
+import { partnerRequestErrors } from './errors.ts';
+import { toPartnerRequest, toReceivedPartnerRequest } from './presenters.ts';
+import type { PartnerRequests } from './repository.ts';
 import {
   NewPartnerRequest,
   PartnerRequest,
   PartnerRequestQuery,
   ReceivedPartnerRequest,
-} from '../schemas.ts';
-import { createPartnerRequestService } from '../service/partner-requests.ts';
+  stateOfStatus,
+} from './schemas.ts';
+import type { createPartnerRequestService } from './service.ts';
 
 interface Options {
-  dependencies: NotificationDependencies;
-  idempotency: Idempotency;
+  partnerRequests: PartnerRequests;
+  service: ReturnType<typeof createPartnerRequestService>;
 }
 
 /** Sending, listing, answering and withdrawing partnership requests. */
 export const partnerRequestRoutes: FastifyPluginAsyncTypebox<Options> = async (
   app,
-  { dependencies, idempotency },
+  { partnerRequests, service },
 ) => {
-  app.addHook('preValidation', readPathIds);
-  const { partnerRequests } = dependencies;
-  const service = createPartnerRequestService(dependencies);
-
   app.post(
     '/partner-request/',
     {
@@ -40,28 +36,23 @@ export const partnerRequestRoutes: FastifyPluginAsyncTypebox<Options> = async (
         errors: [
           postErrors.storeRequired,
           postErrors.postNotFound,
-          notificationErrors.ownPost,
-          notificationErrors.alreadyRequested,
-          httpErrors.idempotencyConflict,
+          partnerRequestErrors.ownPost,
+          partnerRequestErrors.alreadyRequested,
         ],
+        idempotent: true,
       },
       schema: {
         operationId: 'createPartnerRequest',
         summary: 'Create a partnership request',
         description:
           'Asks the store that wrote a post for the partnership it looks for. The receiver is notified and gets a mail, at most five mails an hour about one post from one store and sixty in all. A store has one pending or accepted request for a post; after a declined or withdrawn one it may ask again.',
-        tags: ['notifications'],
-        headers: IdempotencyHeaders,
-        body: Reference(NewPartnerRequest),
-        response: { 201: Reference(PartnerRequest) },
+        body: Ref(NewPartnerRequest),
+        response: { 201: Ref(PartnerRequest) },
       },
     },
     async (request, reply) => {
-      const user = currentUser(request);
-      const created = await idempotency(request, user, (transaction) =>
-        service.send(transaction, user.id, request.body),
-      );
-      return reply.code(201).send(created);
+      const { id: userId } = currentUser(request);
+      return sendCreated(reply, await service.send(userId, request.body, idempotencyKey(request, userId)));
     },
   );
 
@@ -70,36 +61,38 @@ export const partnerRequestRoutes: FastifyPluginAsyncTypebox<Options> = async (
     {
       config: {
         message: { ko: '제휴 요청 목록을 조회했습니다.', en: 'Here are the partnership requests.' },
-        errors: [httpErrors.invalidCursor],
       },
       schema: {
         operationId: 'listPartnerRequests',
         summary: 'List partnership requests',
         description:
           "Requests that the user's store sent or received, newest first; none without a store. Sent ones are PartnerRequest, received ones ReceivedPartnerRequest.",
-        tags: ['notifications'],
         querystring: PartnerRequestQuery,
         response: {
-          200: Page(Type.Union([Reference(PartnerRequest), Reference(ReceivedPartnerRequest)])),
+          200: Page(Type.Union([Ref(PartnerRequest), Ref(ReceivedPartnerRequest)])),
         },
       },
     },
     async (request) => {
-      const { box, status, limit, cursor } = request.query;
-      const filter = {
-        userId: currentUser(request).id,
-        status,
-        after: readCursor(cursor, isId),
-        limit: limit + 1,
-      };
+      const { box, status: shownStatus } = request.query;
+      const { id: userId } = currentUser(request);
+      const status = shownStatus && stateOfStatus(shownStatus);
       return box === 'sent'
-        ? toPage(await partnerRequests.findSent(filter), limit, position, toPartnerRequest)
-        : toPage(await partnerRequests.findReceived(filter), limit, position, toReceivedPartnerRequest);
+        ? paginate(request.query, {
+            isId,
+            find: (page) => partnerRequests.findSent({ userId, status, ...page }),
+            present: toPartnerRequest,
+          })
+        : paginate(request.query, {
+            isId,
+            find: (page) => partnerRequests.findReceived({ userId, status, ...page }),
+            present: toReceivedPartnerRequest,
+          });
     },
   );
 
   const params = Type.Object({ id: PathId('`id` of a partnership request') });
-  const errors = [notificationErrors.partnerRequestNotFound, notificationErrors.invalidTransition];
+  const errors = [partnerRequestErrors.partnerRequestNotFound, partnerRequestErrors.invalidTransition];
 
   app.post(
     '/partner-request/:id/accept/',
@@ -112,13 +105,14 @@ export const partnerRequestRoutes: FastifyPluginAsyncTypebox<Options> = async (
         operationId: 'acceptPartnerRequest',
         summary: 'Accept a partnership request',
         description: 'Only its receiver can, while it is pending. The sender is notified and gets a mail.',
-        tags: ['notifications'],
         params,
-        response: { 200: Reference(ReceivedPartnerRequest) },
+        response: { 200: Ref(ReceivedPartnerRequest) },
       },
     },
     async (request) =>
-      toReceivedPartnerRequest(await service.act('accept', currentUser(request).id, request.params.id)),
+      toReceivedPartnerRequest(
+        await service.transition('accept', currentUser(request).id, request.params.id),
+      ),
   );
 
   app.post(
@@ -132,13 +126,14 @@ export const partnerRequestRoutes: FastifyPluginAsyncTypebox<Options> = async (
         operationId: 'declinePartnerRequest',
         summary: 'Decline a partnership request',
         description: 'Only its receiver can, while it is pending. The sender is notified and gets a mail.',
-        tags: ['notifications'],
         params,
-        response: { 200: Reference(ReceivedPartnerRequest) },
+        response: { 200: Ref(ReceivedPartnerRequest) },
       },
     },
     async (request) =>
-      toReceivedPartnerRequest(await service.act('decline', currentUser(request).id, request.params.id)),
+      toReceivedPartnerRequest(
+        await service.transition('decline', currentUser(request).id, request.params.id),
+      ),
   );
 
   app.post(
@@ -152,16 +147,11 @@ export const partnerRequestRoutes: FastifyPluginAsyncTypebox<Options> = async (
         operationId: 'withdrawPartnerRequest',
         summary: 'Withdraw a partnership request',
         description: 'Only its sender can, while it is pending. The receiver is notified.',
-        tags: ['notifications'],
         params,
-        response: { 200: Reference(PartnerRequest) },
+        response: { 200: Ref(PartnerRequest) },
       },
     },
     async (request) =>
-      toPartnerRequest(await service.act('withdraw', currentUser(request).id, request.params.id)),
+      toPartnerRequest(await service.transition('withdraw', currentUser(request).id, request.params.id)),
   );
 };
-
-function position({ created_at, id }: { created_at: Date; id: number }) {
-  return { time: created_at.getTime(), id: String(id) };
-}

@@ -1,7 +1,7 @@
 import type { ErrorDefinition } from '../http/errors.ts';
 
-/** Failures of the operations on partnership requests. */
-export const notificationErrors = {
+/** Failures of the operations on partner requests. */
+export const partnerRequestErrors = {
   partnerRequestNotFound: {
     code: 'partner_request_not_found',
     status: 404,

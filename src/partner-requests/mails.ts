@@ -1,16 +1,20 @@
+import type { Config } from '../config/config.ts';
+import type { Database } from '../database/client.ts';
 import type { ComposedMail, MailComposers, MailPayload } from '../mail/worker.ts';
-import type { NotificationDependencies } from './dependencies.ts';
 
-/** Composes this domain's mails when they are sent, in the language of who gets them. */
-export function notificationMails({
+/** Composes this domain's mails when they are sent, in the language of the recipient. */
+export function partnerRequestMails({
   config,
-  database: { client },
-}: Pick<NotificationDependencies, 'config' | 'database'>): MailComposers {
+  database,
+}: {
+  config: Config;
+  database: Database;
+}): MailComposers {
   const url = `${config.frontendUrl}/notifications`;
 
   function find(payload: MailPayload) {
     const store = { select: { name: true, owner: { select: { email: true, name: true, language: true } } } };
-    return client.partnerRequest.findUnique({
+    return database.prisma.partnerRequest.findUnique({
       where: { id: Number(payload['request_id']) },
       select: {
         message: true,
@@ -27,21 +31,19 @@ export function notificationMails({
     if (!owner || request.post.deletedAt !== null) return null;
     const { email: to, language, name } = owner;
     const { senderStore, post, message } = request;
-    return {
-      to,
-      language,
-      mail: {
-        kind: 'partner_request_received',
-        name,
-        senderStoreName: senderStore.name,
-        postTitle: post.title,
-        message,
-        url,
-      },
-    };
+    const kind = 'partner_request_received';
+    const mail = {
+      kind,
+      name,
+      senderStoreName: senderStore.name,
+      postTitle: post.title,
+      message,
+      url,
+    } as const;
+    return { to, language, mail };
   }
 
-  /** An answer holds also after the post was deleted. */
+  /** An answer is mailed even if the post was deleted since. */
   const answered =
     (kind: 'partner_request_accepted' | 'partner_request_declined') =>
     async (payload: MailPayload): Promise<ComposedMail | null> => {

@@ -1,13 +1,12 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import { Type } from '@sinclair/typebox';
-import { currentUser } from '../../http/authentication.ts';
-import { httpErrors } from '../../http/errors.ts';
-import { readCursor, toPage } from '../../http/pagination.ts';
-import { Reference } from '../../http/schemas.ts';
-import type { NotificationDependencies } from '../dependencies.ts';
-import { hasCurrent } from '../entity-tag.ts';
-import { markReadError } from '../mark-read-error.ts';
-import { toNotification } from '../repository/notifications.ts';
+import { currentUser } from '../http/authentication.ts';
+import { paginate } from '../http/pagination.ts';
+import { Ref } from '../http/schemas.ts';
+import { matchesEntityTag } from './entity-tag.ts';
+import { markReadError } from './mark-read-error.ts';
+import { toNotification } from './presenters.ts';
+import type { Notifications } from './repository.ts';
 import {
   entityTagHeader,
   MarkReadRequest,
@@ -15,49 +14,45 @@ import {
   NotificationQuery,
   ReadCount,
   UnreadCount,
-} from '../schemas.ts';
-
-interface Options {
-  dependencies: NotificationDependencies;
-}
+} from './schemas.ts';
 
 /** Listing notifications, marking them as read and counting the unread ones. */
-export const notificationRoutes: FastifyPluginAsyncTypebox<Options> = async (
+export const notificationRoutes: FastifyPluginAsyncTypebox<{ notifications: Notifications }> = async (
   app,
-  { dependencies: { notifications } },
+  { notifications },
 ) => {
   app.get(
     '/mypage/',
     {
-      config: {
-        message: { ko: '알림 목록을 조회했습니다.', en: 'Here are your notifications.' },
-        errors: [httpErrors.invalidCursor],
-      },
+      config: { message: { ko: '알림 목록을 조회했습니다.', en: 'Here are your notifications.' } },
       schema: {
         operationId: 'listNotifications',
         summary: 'List notifications',
         description:
           'What happened to the partnership requests of the user, newest first. `unread_count` counts all unread notifications, whatever the page and the filter.',
-        tags: ['notifications'],
         querystring: NotificationQuery,
-        response: { 200: Reference(NotificationPage) },
+        response: { 200: Ref(NotificationPage) },
       },
     },
     async (request) => {
-      const { is_read: isRead, limit, cursor } = request.query;
-      const { rows, unreadCount } = await notifications.find({
-        userId: currentUser(request).id,
-        isRead,
-        beforeId: readCursor(cursor, isNotificationId)?.id,
-        limit: limit + 1,
+      const { id: userId } = currentUser(request);
+      const { is_read: isRead } = request.query;
+      let unread_count = 0;
+      const page = await paginate(request.query, {
+        isId: isNotificationId,
+        async find({ after, limit }) {
+          const { rows, unreadCount } = await notifications.find({
+            userId,
+            isRead,
+            beforeId: after?.id,
+            limit,
+          });
+          unread_count = unreadCount;
+          return rows;
+        },
+        present: (row) => toNotification(row, request.language),
       });
-      const page = toPage(
-        rows,
-        limit,
-        ({ created_at, id }) => ({ time: created_at.getTime(), id }),
-        (row) => toNotification(row, request.language),
-      );
-      return { ...page, unread_count: unreadCount };
+      return { ...page, unread_count };
     },
   );
 
@@ -71,14 +66,13 @@ export const notificationRoutes: FastifyPluginAsyncTypebox<Options> = async (
         summary: 'Mark as read',
         description:
           'Marks single notifications, or one and all older ones. Repeating it changes nothing. Notifications of others and unknown ids are ignored and not counted.',
-        tags: ['notifications'],
-        body: Reference(MarkReadRequest),
-        response: { 200: Reference(ReadCount) },
+        body: Ref(MarkReadRequest),
+        response: { 200: Ref(ReadCount) },
       },
     },
     async (request) => {
       const { id } = currentUser(request);
-      const updated = await notifications.mark(id, request.body);
+      const updated = await notifications.markRead(id, request.body);
       return { updated_count: updated, unread_count: await notifications.countUnread(id) };
     },
   );
@@ -91,12 +85,11 @@ export const notificationRoutes: FastifyPluginAsyncTypebox<Options> = async (
         operationId: 'countUnreadNotifications',
         summary: 'Count unread notifications',
         description: 'Send the `ETag` of the last answer as `If-None-Match` to poll cheaply.',
-        tags: ['notifications'],
         headers: Type.Object({
           'if-none-match': Type.Optional(Type.String({ description: 'The `ETag` of an answer before' })),
         }),
         response: {
-          200: { ...Reference(UnreadCount), headers: entityTagHeader },
+          200: { ...Ref(UnreadCount), headers: entityTagHeader },
           304: Type.Null({
             description: 'The count is still the one that the client knows',
             headers: entityTagHeader,
@@ -108,13 +101,13 @@ export const notificationRoutes: FastifyPluginAsyncTypebox<Options> = async (
       const unreadCount = await notifications.countUnread(currentUser(request).id);
       const tag = `"${unreadCount}-${request.language}"`;
       reply.header('etag', tag);
-      if (hasCurrent(request.headers['if-none-match'], tag)) return reply.code(304).send(null);
+      if (matchesEntityTag(request.headers['if-none-match'], tag)) return reply.code(304).send(null);
       return { unread_count: unreadCount };
     },
   );
 };
 
-/** 64 bits hold more, but no notification has such an id. */
+/** The column has 64 bits, but JSON numbers are exact only up to here. */
 function isNotificationId(text: string): boolean {
   return /^[1-9]\d{0,15}$/.test(text) && Number.isSafeInteger(Number(text));
 }

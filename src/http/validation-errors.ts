@@ -1,13 +1,13 @@
-import type { FastifyInstance, FastifySchemaValidationError } from 'fastify';
-import fastifyPlugin from 'fastify-plugin';
-import { type FieldTexts, invalidFields } from './errors.ts';
-import type { Text } from './language.ts';
+import type { FastifySchemaValidationError } from 'fastify';
+import type { FieldTexts } from './errors.ts';
+import type { LocalizedText } from './language.ts';
 import type { TextProblem } from './text.ts';
 
-/** More than this many failing fields are of no use to anybody. */
+/** More failing fields than this help no client. */
 const maxFields = 50;
 
-const problemTexts: Record<TextProblem, Text> = {
+/** Texts of what is wrong with a string. */
+export const problemTexts: Record<TextProblem, LocalizedText> = {
   control: { ko: '제어 문자는 쓸 수 없습니다.', en: 'Must not contain control characters.' },
   surrogate: { ko: '올바른 유니코드 문자열이 아닙니다.', en: 'Must be well-formed Unicode.' },
   marks: {
@@ -24,7 +24,7 @@ const problemTexts: Record<TextProblem, Text> = {
 
 type Params = Record<string, unknown>;
 
-const keywordTexts: Record<string, (params: Params) => Text> = {
+const keywordTexts: Record<string, (params: Params) => LocalizedText> = {
   required: () => ({ ko: '필수 항목입니다.', en: 'This field is required.' }),
   additionalProperties: () => ({ ko: '알 수 없는 항목입니다.', en: 'This field is not known.' }),
   type: ({ type }) => ({ ko: `${typeName(type).ko} 값이어야 합니다.`, en: `Must be ${typeName(type).en}.` }),
@@ -48,9 +48,9 @@ const keywordTexts: Record<string, (params: Params) => Text> = {
   textRule: ({ problem }) => problemTexts[problem as TextProblem],
 };
 
-const otherText: Text = { ko: '형식이 올바르지 않습니다.', en: 'The format is not valid.' };
+const otherText: LocalizedText = { ko: '형식이 올바르지 않습니다.', en: 'The format is not valid.' };
 
-const typeNames: Record<string, Text> = {
+const typeNames: Record<string, LocalizedText> = {
   string: { ko: '문자열', en: 'a string' },
   integer: { ko: '정수', en: 'an integer' },
   number: { ko: '숫자', en: 'a number' },
@@ -59,20 +59,19 @@ const typeNames: Record<string, Text> = {
   object: { ko: '객체', en: 'an object' },
 };
 
-function typeName(type: unknown): Text {
+function typeName(type: unknown): LocalizedText {
   return typeNames[String(type)] ?? { ko: '다른 형식의', en: 'of another type' };
 }
 
 /**
- * Turns AJV's errors into texts for each failing field.
+ * Turns AJV's errors into texts per field.
  *
- * @returns a field's name, or the JSON pointer (RFC 6901) of a value inside a field, to its texts; `body` for the
- *   body as a whole
+ * @returns texts by field name, or by JSON pointer (RFC 6901) for a value inside a field; `body` is the body as a whole
  */
 export function describeErrors(errors: FastifySchemaValidationError[]): FieldTexts {
-  const fields = new Map<string, Text[]>();
+  const fields = new Map<string, LocalizedText[]>();
   for (const error of errors) {
-    // These sum up what the errors of their branches say better.
+    // These only summarise the errors of their branches.
     if (['anyOf', 'oneOf', 'if', 'const'].includes(error.keyword) && errors.length > 1) continue;
     const name = fieldName(error);
     if (fields.size >= maxFields && !fields.has(name)) continue;
@@ -88,7 +87,7 @@ function fieldName(error: FastifySchemaValidationError): string {
   const { missingProperty, additionalProperty } = error.params;
   const property = error.keyword === 'required' ? missingProperty : additionalProperty;
   const suffix = typeof property === 'string' ? `/${escapePointer(property)}` : '';
-  // The name of an unknown field is the client's own: no longer than a reader needs, and cut through no character.
+  // The client chose the name of an unknown field. It is cut, but never in the middle of a character.
   const pointer = `${error.instancePath}${suffix}`.slice(0, 120).toWellFormed();
   if (pointer === '') return 'body';
   return pointer.lastIndexOf('/') === 0 ? unescapePointer(pointer.slice(1)) : pointer;
@@ -101,41 +100,3 @@ function escapePointer(text: string): string {
 function unescapePointer(text: string): string {
   return text.replaceAll('~1', '/').replaceAll('~0', '~');
 }
-
-/**
- * Reads numbers and booleans out of a query string, for which everything is text. AJV's own coercion would also take `0x10`,
- * `1e3` and the empty string; here a number is plain decimal digits and everything else is left to fail.
- */
-function readQueryValue(schema: unknown, value: unknown): unknown {
-  if (typeof value !== 'string' || typeof schema !== 'object' || schema === null) return value;
-  const type = 'type' in schema ? schema.type : undefined;
-  if (type === 'integer' && /^(0|-?[1-9]\d{0,14})$/.test(value)) return Number(value);
-  if (type === 'boolean' && (value === 'true' || value === 'false')) return value === 'true';
-  return value;
-}
-
-/** Whether what is percent-encoded in a URL is UTF-8; the query parser would take it literally otherwise. */
-function isDecodable(url: string): boolean {
-  try {
-    decodeURIComponent(url);
-    return true;
-  } catch {
-    return false;
-  }
-}
-
-/** Reads query strings by their schema, and an absent body as the empty object, so that every missing field is named. */
-export const validationPlugin = fastifyPlugin(async (app: FastifyInstance) => {
-  app.addHook('preValidation', async (request) => {
-    const { querystring, body } = request.routeOptions.schema ?? {};
-    if (querystring !== undefined && !isDecodable(request.url))
-      throw invalidFields({ query: [problemTexts.surrogate] });
-    if (typeof querystring === 'object' && querystring !== null && 'properties' in querystring) {
-      const query = request.query as Record<string, unknown>;
-      for (const [name, schema] of Object.entries(querystring.properties as Record<string, unknown>)) {
-        if (Object.hasOwn(query, name)) query[name] = readQueryValue(schema, query[name]);
-      }
-    }
-    if (body !== undefined && request.body === undefined) request.body = {};
-  });
-});
