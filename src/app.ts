@@ -3,6 +3,7 @@ import { type FastifyBaseLogger, type FastifyInstance, fastify, LogController } 
 import { createAuth } from './auth/index.ts';
 import { jwtOptions } from './auth/tokens.ts';
 import type { AppConfig, Config } from './config/config.ts';
+import { cleanUp } from './database/clean-up.ts';
 import { type Database, openDatabase } from './database/client.ts';
 import { createListener, type Listener } from './database/listener.ts';
 import { pendingMigrations } from './database/migrations.ts';
@@ -136,6 +137,7 @@ export async function buildApp(config: AppConfig, overrides: AppOverrides = {}):
       transport,
       composers: { ...auth.mails, ...notifications.mails },
       database,
+      cleanUp: () => cleanUp(database),
     });
   return app;
 }
@@ -187,7 +189,7 @@ function startWorkerWithApp(
 ): void {
   let worker: Worker | undefined;
   app.addHook('onReady', async () => {
-    worker = await startWorker({
+    worker = startWorker({
       ...options,
       connectionString: config.database.directUrl,
       logger: app.log,
