@@ -84,7 +84,7 @@ t.test(
   async (t) => {
     const { add, jobs, queueIsEmpty, makeDue, start } = await setUp(t);
     let hanging = true;
-    const { sent } = start({ send: () => (hanging ? hang() : undefined), times: { attempt: 300 } });
+    const { sent } = start({ send: () => (hanging ? hang() : undefined), times: { attempt: 1_000 } });
     await add('code');
     await until('the first attempt failed', async () => (await jobs())[0]?.last_error !== null);
     t.match(await jobs(), [{ last_error: 'not sent within 1000 ms', locked_by: null }]);
