@@ -36,8 +36,7 @@ import { registerTracing } from './http/plugins/tracing.ts';
 import { validationPlugin } from './http/plugins/validation.ts';
 import { addTextRules } from './http/text.ts';
 import { createDevMailbox, devMailboxRoutes } from './mail/dev-mailbox.ts';
-import { expiredFailedMails } from './mail/failed-mails.ts';
-import { createMailQueue } from './mail/queue.ts';
+import { createMailQueue, expiredFailedMails } from './mail/queue.ts';
 import { createResendTransport, type MailTransport } from './mail/transport.ts';
 import { startWorker, type Worker } from './mail/worker.ts';
 import { createMyPage } from './my-page/index.ts';
@@ -47,6 +46,9 @@ import { openApiPlugin, openApiRoutes } from './openapi/plugin.ts';
 import { createPartnerRequests } from './partner-requests/index.ts';
 import { createPosts } from './posts/index.ts';
 import { createStores } from './stores/index.ts';
+
+/** What the clean-up deletes. */
+export const expiredRows = [...expiredAuthRows, expiredIdempotencyKeys, expiredFailedMails];
 
 /** What tests replace. */
 export interface AppOverrides {
@@ -111,6 +113,7 @@ export async function buildApp(config: AppConfig, overrides: AppOverrides = {}):
   await app.register(auth.routes, { prefix: '/auth' });
   await app.register(stores.routes, { prefix: '/api/v1/stores' });
   await app.register(myPage.routes, { prefix: '/api/v1/stores' });
+  await app.register(stores.directory, { prefix: '/api/v1/stores' });
   await app.register(posts.routes, { prefix: '/api/v1/posts' });
   await app.register(partnerRequests.routes, { prefix: '/api/v1/notifications' });
   await app.register(notifications.routes, {
@@ -132,7 +135,7 @@ export async function buildApp(config: AppConfig, overrides: AppOverrides = {}):
       transport,
       composers: { ...auth.mails, ...partnerRequests.mails },
       database,
-      cleanUp: () => cleanUp(database, [...expiredAuthRows, expiredIdempotencyKeys, expiredFailedMails]),
+      cleanUp: () => cleanUp(database, expiredRows),
     });
   }
   return app;
@@ -214,7 +217,7 @@ function startWorkerWithApp(
 ): void {
   let worker: Worker | undefined;
   app.addHook('onReady', async () => {
-    worker = await startWorker({
+    worker = startWorker({
       ...options,
       connectionString: config.database.directUrl,
       logger: app.log,

@@ -154,7 +154,8 @@ t.test(
     for (const username of [...signedUp.slice(0, 20), ...signedUp.slice(-20)]) {
       t.equal((await post(`${services[0].url}/auth/login/`, { username, password })).status, 200, username);
     }
-    await until('all mails', () => signedUp.every((username) => provider.taken(mailOf(username)).length > 0));
+    const allTaken = () => signedUp.every((username) => provider.taken(mailOf(username)).length > 0);
+    await until('all mails', allTaken, 75);
     t.same(
       signedUp.filter((username) => provider.taken(mailOf(username)).length !== 1),
       [],

@@ -11,25 +11,35 @@ import { ownStoreRoutes } from './routes/own-store.ts';
 import { storeSchemas } from './schemas.ts';
 import { createStoreService } from './service.ts';
 
+const documentation = { tag: 'stores', schemas: storeSchemas };
+
 /** Builds the stores domain: its routes under `/api/v1/stores`, and what other domains need of stores. */
 export function createStores(options: { database: Database; idempotency: Idempotency }) {
   const stores = createStoreRepository(options.database);
   const storeLists = createStoreListRepository(options.database);
   const service = createStoreService({ ...options, stores });
 
+  /** The categories, and the store of the logged-in user. */
   async function routes(app: FastifyInstance): Promise<void> {
-    await app.register(documentDomain, { tag: 'stores', schemas: storeSchemas });
+    await app.register(documentDomain, documentation);
     await app.register(categoryRoutes, { stores });
     await app.register(async (scope) => {
       await scope.register(requireUser);
-      scope.addHook('preValidation', readPathIds);
       await scope.register(ownStoreRoutes, { stores, service });
-      await scope.register(directoryRoutes, { ...options, stores, storeLists, service });
     });
+  }
+
+  /** Search for stores, and reading one. */
+  async function directory(scope: FastifyInstance): Promise<void> {
+    await scope.register(documentDomain, documentation);
+    await scope.register(requireUser);
+    scope.addHook('preValidation', readPathIds);
+    await scope.register(directoryRoutes, { ...options, stores, storeLists, service });
   }
 
   return {
     routes,
+    directory,
     checkCategoryFilter: service.checkCategoryFilter,
     lockStore: stores.lockStore,
     closeStore: stores.close,
