@@ -98,7 +98,10 @@ export async function migrate(
  * Names of the migrations that are not applied, for readiness; `graphile_worker` when the worker's schema is missing
  * or older than the installed package. One query on a migrated database.
  */
-export async function pendingMigrations(database: pg.Pool, folder = migrationsFolder): Promise<string[]> {
+export async function pendingMigrations(
+  database: pg.Pool | pg.Client,
+  folder = migrationsFolder,
+): Promise<string[]> {
   return pendingOf(await migrationNames(folder), await readRecorded(database));
 }
 

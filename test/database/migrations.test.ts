@@ -19,14 +19,15 @@ const tables = "SELECT tablename AS value FROM pg_tables WHERE schemaname = 'pub
 
 async function connect(t: Test, create = createEmptyDatabase) {
   const { url, drop } = await create();
-  const pool = new pg.Pool({ connectionString: url, max: 1 });
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
   t.teardown(async () => {
-    await pool.end();
+    await client.end();
     await drop();
   });
   const values = async (text: string) =>
-    (await pool.query<{ value: unknown }>(text)).rows.map(({ value }) => value);
-  return { url, pool, values };
+    (await client.query<{ value: unknown }>(text)).rows.map(({ value }) => value);
+  return { url, client, values };
 }
 
 /** Writes a folder in place of prisma/migrations. */
@@ -55,11 +56,11 @@ async function runMigrateProcess(url: string): Promise<string> {
 t.test(
   'an empty database gets all migrations and the worker schema, and a second run does nothing',
   async (t) => {
-    const { url, pool, values } = await connect(t);
-    t.same(await pendingMigrations(pool), [...committed, worker]);
+    const { url, client, values } = await connect(t);
+    t.same(await pendingMigrations(client), [...committed, worker]);
 
     t.same(await migrate(url), [...committed, worker]);
-    t.same(await pendingMigrations(pool), []);
+    t.same(await pendingMigrations(client), []);
     t.same(await migrate(url), []);
 
     t.same(await values('SELECT migration_name AS value FROM _prisma_migrations ORDER BY 1'), committed);
@@ -69,29 +70,31 @@ t.test(
 );
 
 t.test('readiness takes one query on a migrated database', async (t) => {
-  const { pool } = await connect(t, createTestDatabase);
-  const query = t.capture(pool, 'query', pool.query);
-  t.same(await pendingMigrations(pool), []);
+  const { client } = await connect(t, createTestDatabase);
+  const query = t.capture(client, 'query', client.query);
+  t.same(await pendingMigrations(client), []);
   t.equal(query().length, 1);
 });
 
 t.test('a missing or outdated worker schema is pending', async (t) => {
-  const { url, pool } = await connect(t, createTestDatabase);
-  await pool.query(
+  const { url, client } = await connect(t, createTestDatabase);
+  await client.query(
     'DELETE FROM graphile_worker.migrations WHERE id = (SELECT max(id) FROM graphile_worker.migrations)',
   );
-  t.same(await pendingMigrations(pool), [worker]);
-  await pool.query('DROP SCHEMA graphile_worker CASCADE');
-  t.same(await pendingMigrations(pool), [worker]);
+  t.same(await pendingMigrations(client), [worker]);
+  await client.query('DROP SCHEMA graphile_worker CASCADE');
+  t.same(await pendingMigrations(client), [worker]);
   t.same(await migrate(url), [worker]);
 });
 
 t.test('a role that owns only its database can migrate it', async (t) => {
-  const { url, pool, values } = await connect(t);
+  const { url, client, values } = await connect(t);
   const [database] = await values('SELECT current_database() AS value');
   const role = `${database}_owner`;
-  await pool.query(`CREATE ROLE ${role} LOGIN PASSWORD 'owner'; ALTER DATABASE ${database} OWNER TO ${role}`);
-  t.teardown(() => pool.query(`REASSIGN OWNED BY ${role} TO CURRENT_USER; DROP ROLE ${role}`));
+  await client.query(
+    `CREATE ROLE ${role} LOGIN PASSWORD 'owner'; ALTER DATABASE ${database} OWNER TO ${role}`,
+  );
+  t.teardown(() => client.query(`REASSIGN OWNED BY ${role} TO CURRENT_USER; DROP ROLE ${role}`));
   const ownerUrl = new URL(url);
   ownerUrl.username = role;
   ownerUrl.password = 'owner';
@@ -106,32 +109,29 @@ t.test('of concurrent processes one applies the migrations and all succeed', asy
   t.same(await values('SELECT migration_name AS value FROM _prisma_migrations ORDER BY 1'), committed);
 });
 
-t.test(
-  'a run waits for the advisory lock until its timeout, and continues when the holder dies',
-  async (t) => {
-    const { url, pool, values } = await connect(t);
-    const holder = new pg.Client({ connectionString: url });
-    holder.on('error', () => undefined);
-    await holder.connect();
-    const locked = await holder.query('SELECT pg_advisory_lock(72707369), pg_backend_pid() AS pid');
-    await t.rejects(migrate(url, { lockTimeout: 100 }), {
-      name: 'MigrationError',
-      message: 'a concurrent migration did not finish within 0.1 s',
-    });
+t.test('a run waits for the lock until its timeout, or until the lock holder dies', async (t) => {
+  const { url, client, values } = await connect(t);
+  const holder = new pg.Client({ connectionString: url });
+  holder.on('error', () => undefined);
+  await holder.connect();
+  const locked = await holder.query('SELECT pg_advisory_lock(72707369), pg_backend_pid() AS pid');
+  await t.rejects(migrate(url, { lockTimeout: 100 }), {
+    name: 'MigrationError',
+    message: 'a concurrent migration did not finish within 0.1 s',
+  });
 
-    const migrating = migrate(url);
-    const waiting = "SELECT 1 AS value FROM pg_locks WHERE locktype = 'advisory' AND NOT granted";
-    await until('the run waits for the lock', async () => (await values(waiting)).length > 0);
-    t.same(await pendingMigrations(pool), [...committed, worker]);
-    await pool.query('SELECT pg_terminate_backend($1)', [locked.rows[0]?.pid]);
-    t.same(await migrating, [...committed, worker]);
-  },
-);
+  const migrating = migrate(url);
+  const waiting = "SELECT 1 AS value FROM pg_locks WHERE locktype = 'advisory' AND NOT granted";
+  await until('the run waits for the lock', async () => (await values(waiting)).length > 0);
+  t.same(await pendingMigrations(client), [...committed, worker]);
+  await client.query('SELECT pg_terminate_backend($1)', [locked.rows[0]?.pid]);
+  t.same(await migrating, [...committed, worker]);
+});
 
 t.test('a migration has a lock timeout and no statement timeout', async (t) => {
-  const { url, pool, values } = await connect(t);
+  const { url, client, values } = await connect(t);
   const [database] = await values('SELECT current_database() AS value');
-  await pool.query(`ALTER DATABASE ${database} SET statement_timeout = '5s'`);
+  await client.query(`ALTER DATABASE ${database} SET statement_timeout = '5s'`);
   const { folder } = await writeMigrations(t, {
     '20260101000000_settings': `CREATE TABLE settings AS SELECT name || ' ' || setting AS value
       FROM pg_settings WHERE name IN ('lock_timeout', 'statement_timeout');`,
@@ -144,7 +144,7 @@ t.test('a migration has a lock timeout and no statement timeout', async (t) => {
 });
 
 t.test('a failed migration is named with its line, is rolled back and is retried', async (t) => {
-  const { url, pool, values } = await connect(t);
+  const { url, client, values } = await connect(t);
   const { folder, write } = await writeMigrations(t, {
     '20260101000000_first': 'CREATE TABLE first (id int);',
     '20260102000000_broken': 'CREATE TABLE partial (id int);\nCREATE TABLE other (\n  id integger\n);',
@@ -155,15 +155,25 @@ t.test('a failed migration is named with its line, is rolled back and is retried
     message: 'migration 20260102000000_broken failed: type "integger" does not exist (42704, line 3)',
   });
   t.same(await values(tables), ['_prisma_migrations', 'first']);
-  t.same(await pendingMigrations(pool, folder), ['20260102000000_broken', '20260103000000_last', worker]);
+  t.same(await pendingMigrations(client, folder), ['20260102000000_broken', '20260103000000_last', worker]);
 
   await write('20260102000000_broken', 'CREATE TABLE fixed (id int);');
   t.same(await migrate(url, { folder }), ['20260102000000_broken', '20260103000000_last', worker]);
   t.same(await values(tables), ['_prisma_migrations', 'first', 'fixed', 'last']);
 });
 
+t.test('a migration is rolled back when its row cannot be inserted', async (t) => {
+  const { url, values } = await connect(t);
+  const { folder } = await writeMigrations(t, {
+    '20260101000000_first':
+      "CREATE TABLE first (id int); ALTER TABLE _prisma_migrations ADD CHECK (checksum = '');",
+  });
+  await t.rejects(migrate(url, { folder }), { message: /^migration 20260101000000_first failed: .*23514/ });
+  t.same(await values(tables), ['_prisma_migrations']);
+});
+
 t.test('a migration whose connection is lost is rolled back and retried', async (t) => {
-  const { url, pool, values } = await connect(t);
+  const { url, client, values } = await connect(t);
   const { folder, write } = await writeMigrations(t, {
     '20260101000000_slow': 'CREATE TABLE slow (id int); SELECT pg_sleep(30);',
   });
@@ -171,7 +181,7 @@ t.test('a migration whose connection is lost is rolled back and retried', async 
   const sleeping =
     "SELECT pid AS value FROM pg_stat_activity WHERE wait_event = 'PgSleep' AND datname = current_database()";
   await until('the migration runs', async () => (await values(sleeping)).length > 0);
-  await pool.query(`SELECT pg_terminate_backend(value) FROM (${sleeping}) AS sleeping`);
+  await client.query(`SELECT pg_terminate_backend(value) FROM (${sleeping}) AS sleeping`);
   await failing;
   t.same(await values(tables), ['_prisma_migrations']);
 
@@ -180,20 +190,20 @@ t.test('a migration whose connection is lost is rolled back and retried', async 
 });
 
 t.test('a failure of the worker schema is reported with its name', async (t) => {
-  const { url, pool } = await connect(t);
-  await pool.query('CREATE SCHEMA graphile_worker; CREATE TABLE graphile_worker.jobs (id int)');
+  const { url, client } = await connect(t);
+  await client.query('CREATE SCHEMA graphile_worker; CREATE TABLE graphile_worker.jobs (id int)');
   await t.rejects(migrate(url), { name: 'MigrationError', message: /^migration graphile_worker failed: / });
 });
 
 t.test('a migration recorded as started but not finished stops the run', async (t) => {
-  const { url, pool } = await connect(t, createTestDatabase);
-  await pool.query('UPDATE _prisma_migrations SET finished_at = NULL');
-  t.same(await pendingMigrations(pool), committed);
+  const { url, client } = await connect(t, createTestDatabase);
+  await client.query('UPDATE _prisma_migrations SET finished_at = NULL');
+  t.same(await pendingMigrations(client), committed);
   await t.rejects(migrate(url), {
     name: 'MigrationError',
     message: /^migration \d{14}_\w+ was started and not/,
   });
-  await pool.query('UPDATE _prisma_migrations SET finished_at = now()');
+  await client.query('UPDATE _prisma_migrations SET finished_at = now()');
   t.same(await migrate(url), []);
 });
 
@@ -214,8 +224,8 @@ t.test('a migration edited after it was applied stops the run; other line ending
 });
 
 t.test('migrations of a newer release in the database are allowed', async (t) => {
-  const { url, pool } = await connect(t, createTestDatabase);
+  const { url, client } = await connect(t, createTestDatabase);
   const { folder } = await writeMigrations(t, {});
-  t.same(await pendingMigrations(pool, folder), []);
+  t.same(await pendingMigrations(client, folder), []);
   t.same(await migrate(url, { folder }), []);
 });
