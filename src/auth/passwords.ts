@@ -13,7 +13,7 @@ export type Passwords = Awaited<ReturnType<typeof createPasswords>>;
 
 /** Hashes and checks passwords with argon2id (RFC 9106; parameters of the OWASP password storage cheat sheet). */
 export async function createPasswords(config: Config['password'], logger: FastifyBaseLogger) {
-  const limit = pLimit(config.hashesAtOnce);
+  const limit = pLimit(config.maxConcurrentHashes);
   const options = {
     type: argon2.argon2id,
     memoryCost: config.memoryCost,

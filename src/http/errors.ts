@@ -7,7 +7,7 @@ export interface ErrorDefinition {
   readonly code: string;
   readonly status: number;
   readonly text: LocalizedText;
-  /** What `data` holds besides `detail` and `code`. */
+  /** Fields of `data` besides `detail` and `code`. */
   readonly fields?: TProperties;
 }
 

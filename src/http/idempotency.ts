@@ -68,7 +68,7 @@ export function idempotencyKey(
   };
 }
 
-/** Answers with what an idempotent operation created. A replay keeps the first answer's language and says what it is. */
+/** Answers an idempotent operation with 201. A replay keeps the language of the first answer and has a header. */
 export function sendCreated<Data>(reply: FastifyReply, { data, replayedIn }: Outcome<Data>): Data {
   reply.code(201);
   if (replayedIn !== undefined) {
@@ -107,7 +107,7 @@ export function createIdempotency(database: Database, secrets: readonly [Secret,
   }
 
   /**
-   * The first answer to a key, if it was used. {@link run} asks by itself; asking before saves expensive work.
+   * The first answer to a key, if it was used. {@link run} looks it up as well; call this first where the work before the transaction is expensive.
    *
    * @throws {ApiError} `idempotency_conflict` when the key was used with another body
    */

@@ -77,8 +77,8 @@ export function createPartnerRequestRepository(database: Database) {
   }
 
   /**
-   * The stores on both sides of a new request, which never change; null where there is none. They may be closed:
-   * {@link lockOpenStoresAndPost} tells.
+   * The stores on both sides of a new request, which never change; null where there is none. They may be closed, which
+   * {@link lockOpenStoresAndPost} checks.
    */
   async function findStores(connection: Connection, userId: number, postId: number) {
     const [stores] = await connection.query<{ sender: number | null; receiver: number | null }>(sql`

@@ -7,8 +7,8 @@ import { authErrors } from '../errors.ts';
 import type { CodeSent, EmailVerification } from '../schemas.ts';
 
 /**
- * Enqueues a mail with a code, unless the cooldown or the hourly cap forbids it. Nothing here depends on whether the address
- * has an account; only the mail says something else to an address with a verified one.
+ * Enqueues a mail with a code, unless the cooldown or the hourly cap forbids it. The answer never depends on whether the
+ * address has an account; only the mail to an address with a verified account differs.
  *
  * @returns seconds until another mail may be sent
  */

@@ -25,7 +25,7 @@ export type IndexPath = (rowFilter: Sql) => Sql;
 const recentRows = raw('500');
 /** How many candidates are read through the index paths. Where there are more, a scan in order fills a page soon. */
 const maxCandidates = raw('2000');
-/** The largest page plus the row that tells whether there is another. A constant, because the planner needs its value. */
+/** The largest page plus one row to know whether there is another page. A constant, because the planner needs its value. */
 const maxPage = raw('101');
 
 const newestFirst = raw('ORDER BY created_at DESC, id DESC');
@@ -33,8 +33,8 @@ const newestFirst = raw('ORDER BY created_at DESC, id DESC');
 /**
  * Selects the ids of one page.
  *
- * No single plan suits both rare and frequent matches, and the planner cannot tell them apart, because it takes words that
- * occur together for independent. So the statement tries three ways, and each runs only when the one before did not suffice:
+ * No single plan suits both rare and frequent matches, and the planner cannot distinguish them, because it assumes that words
+ * are independent. So the statement tries three ways, and each runs only when the one before did not suffice:
  *
  * 1. `recent`: filter the newest rows.
  * 2. `candidates`: read through the index paths, up to a limit.
