@@ -21,43 +21,40 @@ import {
 t.setTimeout(120_000);
 t.jobs = 4;
 
-t.test('a service that is killed leaves no process', async (t) => {
-  const directory = await temporaryFolder(t);
-  const starter = startProcess(t, directory);
-  await starter.nextLine();
-  t.ok((await processesIn(directory)).length > 3);
-  await starter.kill('SIGKILL');
-  t.ok(await allEnd(directory));
-});
-
-t.test('a start right after a kill waits for PostgreSQL to shut down, and the data is there', async (t) => {
+t.test('a service that is killed leaves no process and no damage', async (t) => {
   const directory = await temporaryFolder(t);
   const starter = startProcess(t, directory);
   await writeNote(await starter.nextLine());
   await starter.kill('SIGKILL');
-  await checkNote(t, directory, 'the data is there');
+  await checkNote(t, directory, 'a start right afterwards waits for PostgreSQL to shut down');
+
+  const again = startProcess(t, directory);
+  await again.nextLine();
+  t.ok((await processesIn(directory)).length > 3);
+  await again.kill('SIGKILL');
+  t.ok(await allEnd(directory), 'no process is left');
 });
 
-const moments = [
-  'server.lock',
-  'initializing',
-  'initializing/PG_VERSION',
-  'cluster',
-  'cluster/postmaster.pid',
-];
-for (const path of moments) {
-  t.test(`a first start that is killed when it has created ${path} is repaired by the next`, async (t) => {
-    const directory = await temporaryFolder(t);
+t.test('a first start that is killed at any moment is repaired by the next', async (t) => {
+  const directory = await temporaryFolder(t);
+  const created = [
+    'server.lock',
+    'initializing',
+    'initializing/PG_VERSION',
+    'cluster',
+    'cluster/postmaster.pid',
+  ];
+  for (const path of created) {
     const starter = startProcess(t, directory);
     while (!existsSync(join(directory, path))) await sleep(2);
     await starter.kill('SIGKILL');
-    t.ok(await allEnd(directory), 'no process is left');
-    const server = await startEmbeddedServer({ directory });
-    t.same(await query(server.url, 'SELECT 1'), [1]);
-    await server.stop();
-    t.same(await readdir(directory), ['cluster', 'password', 'server.lock']);
-  });
-}
+    t.ok(await allEnd(directory), `no process is left when it is killed after creating ${path}`);
+  }
+  const server = await startEmbeddedServer({ directory });
+  t.same(await query(server.url, 'SELECT 1'), [1]);
+  await server.stop();
+  t.same(await readdir(directory), ['cluster', 'password', 'server.lock']);
+});
 
 t.test(
   'after a kill of all processes a start recovers, even if the process id is in use again',

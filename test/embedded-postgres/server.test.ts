@@ -152,7 +152,7 @@ t.test('an ordinary user', onlyWithOrdinaryUser, async (t) => {
     t.match(await refused.nextLine(), `Error: EACCES: permission denied, open '${foreign}/server.lock'`);
   });
 
-  await t.test('starts in a folder of root where root works in the folder of a user', async (t) => {
+  await t.test('lets root create a database in a folder that only this user can enter', async (t) => {
     const folder = join(closed, 'of root');
     const server = await startEmbeddedServer({ directory: folder });
     await writeNote(server.url);
