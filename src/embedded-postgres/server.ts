@@ -5,7 +5,7 @@ import { resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import { clusterPath, databaseName, lockFolder, prepareCluster, shutdownTimeout } from './cluster.ts';
-import { EmbeddedServerError, findPrograms, type Program, startProgram } from './programs.ts';
+import { EmbeddedServerError, findPrograms, startProgram } from './programs.ts';
 
 export { EmbeddedServerError } from './programs.ts';
 
@@ -76,14 +76,8 @@ export async function startEmbeddedServer(options: EmbeddedServerOptions): Promi
   return { url: urlOf(databaseName), stop };
 }
 
-interface Started {
-  postgres: Program;
-  port: number;
-  password: string;
-}
-
 /** There is no time limit: recovery after a crash may take long, and a server that cannot start ends. */
-async function startPostgres(folder: string, lock: number, options: EmbeddedServerOptions): Promise<Started> {
+async function startPostgres(folder: string, lock: number, options: EmbeddedServerOptions) {
   const cluster = clusterPath(folder);
   const programs = findPrograms(cluster);
   const password = await prepareCluster(cluster, programs, lock);
