@@ -66,7 +66,7 @@ t.test('while the provider is down a mail waits, and is retried unchanged', para
   const delay = job.run_at.getTime() - Date.now();
   t.ok(delay > 0 && delay < 5_000, `next attempt in ${delay} ms`);
   t.notMatch(JSON.stringify(await jobs()), code, 'the code is not in the queue');
-  const reported = logLines.filter(({ level }) => Number(level) >= 40);
+  const reported = logLines.filter(({ msg }) => msg === 'job failed');
   t.match(reported, [{ level: 40, payload: { kind: 'code' }, attempts: 1, reason: /^fetch failed for / }]);
   t.notMatch(JSON.stringify(logLines), new RegExp(`${code}|"stack"`), 'neither code nor stack in the log');
 

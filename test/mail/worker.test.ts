@@ -196,7 +196,7 @@ t.test('the clean-up runs on a schedule', parallel(), async (t) => {
   await database.pool.query(`SELECT graphile_worker.add_job('clean_up')`);
   await until('it ran again after a failure', () => runs === 2);
   t.match(
-    logLines.filter(({ level }) => level === 40),
+    logLines.filter(({ msg }) => msg === 'job failed'),
     [{ task: 'clean_up', reason: /lock timeout/ }],
   );
 });
