@@ -27,8 +27,6 @@ export interface WorkerTimes {
   staleLock: number;
   /** The time between two runs of {@link recoverJobs}. */
   recovery: number;
-  /** The longest life of a connection, so that one that stopped answering is replaced. */
-  connection: number;
 }
 
 export interface Worker {
@@ -40,7 +38,7 @@ export interface Worker {
  * Taking a job takes 5 s at most, an attempt 30 s and writing its outcome 10 s, so a lock older than 45 s belongs to a
  * dead worker. If that is only suspended, the idempotency key prevents a second mail.
  */
-const defaultTimes = { attempt: 30_000, staleLock: 45_000, recovery: 5_000, connection: 30_000 };
+const defaultTimes = { attempt: 30_000, staleLock: 45_000, recovery: 5_000 };
 const restartDelay = { min: 500, max: 10_000 };
 const stopLimit = 9_000;
 const concurrency = 2;
@@ -85,11 +83,16 @@ async function superviseRunner(options: RunnerOptions, signal: AbortSignal): Pro
 
 /** @throws Error when the database cannot be reached */
 async function runUntilStopped(options: RunnerOptions, signal: AbortSignal): Promise<void> {
-  const pool = openPool(options);
+  const pool = openPool(options.connectionString);
   try {
     const runner = await startRunner(pool, options);
     options.logger.info('worker started');
     const stop = () => void runner.stop().catch(() => undefined);
+    // A runner whose first query failed never recovers, and it reuses connections that stopped answering.
+    runner.events.on('worker:getJob:error', ({ error }) => {
+      options.logger.warn({ reason: reasonOf(error) }, 'taking a job failed');
+      stop();
+    });
     if (signal.aborted) stop();
     signal.addEventListener('abort', stop);
     await runner.promise.finally(() => signal.removeEventListener('abort', stop));
@@ -99,7 +102,7 @@ async function runUntilStopped(options: RunnerOptions, signal: AbortSignal): Pro
   }
 }
 
-function openPool({ connectionString, times }: RunnerOptions): pg.Pool {
+function openPool(connectionString: string): pg.Pool {
   const pool = new pg.Pool({
     connectionString,
     application_name: 'dure-worker',
@@ -108,7 +111,6 @@ function openPool({ connectionString, times }: RunnerOptions): pg.Pool {
     statement_timeout: 5_000,
     keepAlive: true,
     keepAliveInitialDelayMillis: 10_000,
-    maxLifetimeSeconds: times.connection / 1_000,
     // One more for LISTEN.
     max: concurrency + 1,
   });

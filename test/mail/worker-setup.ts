@@ -46,6 +46,9 @@ export async function setUp(t: Test) {
   const queue = createMailQueue();
   const logLines: Record<string, unknown>[] = [];
   const stream = { write: (line: string) => logLines.push(JSON.parse(line)) };
+  t.teardown(() => {
+    if (!t.passing()) t.comment(logLines);
+  });
 
   const jobs = async () => (await database.pool.query('SELECT * FROM graphile_worker._private_jobs')).rows;
   return {
