@@ -210,7 +210,7 @@ t.test('a mail that cannot be composed now is composed later', parallel(), async
 t.test('two workers send each mail once', parallel(), async (t) => {
   const { database, queue, queueIsEmpty, start } = await setUp(t);
   const workers = [start({ send: () => sleep(50) }), start({ send: () => sleep(50) })];
-  await database.transaction(async (tx) => {
+  await database.runInTransaction(async (tx) => {
     for (let id = 0; id < 60; id++) await queue.add(tx, 'code', { id });
   });
   await queueIsEmpty();
