@@ -28,7 +28,7 @@ import { createSchemaEngine } from './schema-engine.ts';
  * the index by hand before the release, and write CREATE INDEX IF NOT EXISTS in the migration.
  */
 
-const PRISMA_FOLDER = fileURLToPath(new URL('../prisma', import.meta.url));
+const PRISMA_FOLDER = fileURLToPath(import.meta.resolve('#package/prisma'));
 
 /**
  * @param connectionString a database that has the migrations

@@ -27,8 +27,7 @@ export class MigrationError extends Error {
 const UNFINISHED =
   'it stopped half-way in an earlier run; complete or undo it by hand, then set finished_at or rolled_back_at of its row in _prisma_migrations';
 
-/** The same depth below the package's root in src/ and in dist/. */
-const MIGRATIONS_FOLDER = fileURLToPath(new URL('../../prisma/migrations', import.meta.url));
+const MIGRATIONS_FOLDER = fileURLToPath(import.meta.resolve('#package/prisma/migrations'));
 
 /** graphile-worker's schema among the names of migrations. */
 const WORKER = 'graphile_worker';

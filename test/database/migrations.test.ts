@@ -14,7 +14,7 @@ import { createEmptyDatabase, createTestDatabase } from '../support/database.ts'
 
 const WORKER = 'graphile_worker';
 const committed = (
-  await readdir(new URL('../../prisma/migrations', import.meta.url), { withFileTypes: true })
+  await readdir(new URL(import.meta.resolve('#package/prisma/migrations')), { withFileTypes: true })
 )
   .filter((entry) => entry.isDirectory())
   .map((entry) => entry.name)
@@ -46,14 +46,14 @@ async function writeMigrations(t: Test, scripts: Record<string, string>) {
 }
 
 async function runMigrateProcess(url: string): Promise<string> {
-  const script = fileURLToPath(new URL('../../src/migrate.ts', import.meta.url));
+  const script = fileURLToPath(new URL('../../src/migrate.js', import.meta.url));
   const env = {
     ...process.env,
     NODE_ENV: 'test',
     DATABASE_URL: url,
     JWT_SECRET: 'wQ3v9-eLk2_xRt7y'.repeat(3),
   };
-  return (await promisify(execFile)(process.execPath, ['--import=tsx', script], { env })).stdout;
+  return (await promisify(execFile)(process.execPath, [script], { env })).stdout;
 }
 
 async function waitUntil(condition: () => Promise<boolean>): Promise<void> {

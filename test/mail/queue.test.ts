@@ -157,8 +157,8 @@ async function setUpBehindProxy(t: Test) {
 
 /** Starts test/mail/queue-fixture.ts and reads its lines. */
 function startFixture(t: Test, ...args: string[]) {
-  const path = fileURLToPath(new URL('queue-fixture.ts', import.meta.url));
-  const child = spawn(process.execPath, ['--import=tsx', path, ...args], {
+  const path = fileURLToPath(new URL('queue-fixture.js', import.meta.url));
+  const child = spawn(process.execPath, [path, ...args], {
     stdio: ['ignore', 'pipe', 'inherit'],
   });
   const exited = new Promise<void>((resolve) => child.once('exit', () => resolve()));
