@@ -14,9 +14,8 @@ import { createShop, visit } from './visits.ts';
 /*
  * npm run soak [-- --minutes 10 --rate 80]
  *
- * Runs the built service on a throw-away PostgreSQL under an even load, and compares the last third of the time with the middle
- * one; the first is for warming up. Ends with exit code 1 when memory, connections or the delay of the event loop have grown,
- * or when an answer was a 5xx.
+ * Runs the built service on a throw-away PostgreSQL under constant load and compares the last third of the time with the middle
+ * one; the first is the warm-up. Exit code 1 when memory, connections or the event loop delay have grown, or after a 5xx answer.
  */
 
 const { values } = parseArgs({
@@ -27,16 +26,16 @@ const rate = Number(values.rate);
 if (!(duration >= 60_000 && duration <= 3_600_000)) throw new Error('--minutes is 1 to 60');
 if (!(rate >= 1 && rate <= 300)) throw new Error('--rate is 1 to 300 requests in a second');
 
-/** Something that shall not grow. */
+/** A metric that must not grow. */
 interface Measure {
-  /** Of the metrics, with its labels. */
+  /** The name of the metric, with its labels. */
   metric: string;
-  /** What one third is told by: the middle of its samples, or the least, which is what remains after a collection of garbage. */
-  by: 'median' | 'least';
-  /** The last third may have so many times as much as the middle one, and so much more. */
+  /** How the samples of one third are reduced; the minimum is what remains after a garbage collection. */
+  by: 'median' | 'minimum';
+  /** The limit for the last third: `middle * factor + noise`. */
   factor: number;
   noise: number;
-  /** What one of the table's unit is in the metric's. */
+  /** The unit of the table in that of the metric. */
   unit?: number;
 }
 
@@ -52,19 +51,19 @@ const measures: Record<string, Measure> = {
   },
   'used heap, MB': {
     metric: 'nodejs_heap_size_used_bytes',
-    by: 'least',
+    by: 'minimum',
     factor: 1.05,
     noise: 2,
     unit: megabyte,
   },
   'memory beside the heap, MB': {
     metric: 'nodejs_external_memory_bytes',
-    by: 'least',
+    by: 'minimum',
     factor: 1.05,
     noise: 2,
     unit: megabyte,
   },
-  'open handles': { metric: 'nodejs_active_handles_total', by: 'least', factor: 1.1, noise: 5 },
+  'open handles': { metric: 'nodejs_active_handles_total', by: 'minimum', factor: 1.1, noise: 5 },
   'connections to PostgreSQL': {
     metric: 'database_connections{state="total"}',
     by: 'median',
@@ -89,18 +88,18 @@ const measures: Record<string, Measure> = {
 
 type Sample = Record<string, number>;
 
-async function look({ url }: Service): Promise<Sample> {
+async function readSample({ url }: Service): Promise<Sample> {
   const lines = (await (await fetch(`${url}/metrics`)).text()).split('\n');
   return Object.fromEntries(
     Object.entries(measures).map(([name, { metric, unit = 1 }]) => {
       const line = lines.find((one) => one.startsWith(`${metric} `));
-      if (line === undefined) throw new Error(`there is no metric ${metric}`);
+      if (line === undefined) throw new Error(`metric ${metric} is missing`);
       return [name, Number(line.slice(metric.length)) / unit];
     }),
   );
 }
 
-/** Sends the load for the time that was asked for. @returns how many answers had each status */
+/** Sends the load. @returns the number of answers per status */
 async function load({ url }: Service, onSample: () => Promise<void>): Promise<Map<number, number>> {
   const shops = await Promise.all(Array.from({ length: 20 }, (_, index) => createShop(url, index)));
   const statuses = new Map<number, number>();
@@ -121,14 +120,14 @@ async function load({ url }: Service, onSample: () => Promise<void>): Promise<Ma
   return statuses;
 }
 
-/** Prints each measure in each third. @returns whether none has grown */
+/** Prints each measure per third. @returns whether none has grown */
 function compare(samples: Sample[]): boolean {
   const third = Math.floor(samples.length / 3);
   let isFlat = true;
   for (const [name, { by, factor, noise }] of Object.entries(measures)) {
     const [warm = 0, middle = 0, last = 0] = [0, 1, 2].map((part) => {
       const all = samples.slice(part * third, (part + 1) * third).map((sample) => sample[name] ?? 0);
-      return all.sort((a, b) => a - b)[by === 'least' ? 0 : Math.floor(all.length / 2)];
+      return all.sort((a, b) => a - b)[by === 'minimum' ? 0 : Math.floor(all.length / 2)];
     });
     const limit = middle * factor + noise;
     if (last > limit) isFlat = false;
@@ -161,7 +160,7 @@ try {
   };
   const service = await startService(environment, ['dist/server.js']);
   const samples: Sample[] = [];
-  const statuses = await load(service, async () => void samples.push(await look(service)));
+  const statuses = await load(service, async () => void samples.push(await readSample(service)));
   const { code } = await service.end();
   const answers = [...statuses].sort(([one], [other]) => one - other);
   say(`answers: ${answers.map(([status, count]) => `${count} of ${status}`).join(', ')}`);

@@ -1,6 +1,6 @@
-/** What people do with the service, as one turn of a load after the other. */
+/** One step of the load after the other, as users would take them. */
 
-/** A shop of the load, with the session of its owner. */
+/** A shop, with the session of its owner. */
 export interface Shop {
   username: string;
   access: string;
@@ -97,6 +97,6 @@ export async function visit(url: string, turn: number, shops: Shop[]): Promise<n
   const round = Math.floor(turn / visits.length);
   const [shop, other] = [shops[round % shops.length], shops[(round + 1) % shops.length]];
   const next = visits[turn % visits.length];
-  if (!shop || !other || !next) throw new Error('nobody is there');
+  if (!shop || !other || !next) throw new Error('there are no shops');
   return next(url, shop, other);
 }

@@ -7,7 +7,7 @@ import { runScript, withMigratedDatabase } from './open-database.ts';
 /*
  * npm run demo
  *
- * Puts a small neighbourhood into the database through the API itself, so that the first look at Swagger UI shows something.
+ * Creates a small neighbourhood through the API, so that Swagger UI has something to show.
  */
 
 const password = 'gimbap-and-coffee-7';
@@ -129,7 +129,7 @@ async function request(
   const headers = token === undefined ? {} : { authorization: `Bearer ${token}` };
   const response = await app.inject({ method, url, headers, ...(body ? { payload: body } : {}) });
   const answer = response.json();
-  if (answer.data.code === 'username_taken') throw new Error('the neighbourhood is there already');
+  if (answer.data.code === 'username_taken') throw new Error('the demo data exists already');
   if (!answer.success) throw new Error(`${method} ${url}: ${response.body}`);
   return answer.data;
 }
@@ -143,7 +143,7 @@ await runScript(() =>
       await demo(app, pool);
       const names = shops.map(({ username }) => username).join(', ');
       process.stdout.write(
-        `${shops.length} shops are there. Log in as ${names}; the password is ${password}\n`,
+        `Created ${shops.length} shops. Log in as ${names}; the password is ${password}\n`,
       );
     } finally {
       await pool.end();

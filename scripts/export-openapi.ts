@@ -16,7 +16,7 @@ const config = loadConfig({
   LOG_LEVEL: 'silent',
   RATE_LIMIT_ENABLED: 'false',
 });
-// No connection is made: nothing asks the database while routes are registered.
+// No connection is made, because registering routes needs no database.
 const app = await buildApp(withDatabase(config, 'postgresql://localhost/none'));
 await app.ready();
 const yaml = toYaml(openApiDocument(app));

@@ -5,10 +5,9 @@ import { migrate } from '../src/database/migrations.ts';
 import { startEmbeddedServer } from '../src/embedded-postgres/server.ts';
 
 /**
- * Runs work on the configured database, migrated: the one of `DATABASE_URL`, or the embedded one, which is started for it and
- * must not be in use by the service.
+ * Runs work on the migrated database: that of `DATABASE_URL`, or the embedded one, which the service must not be using.
  *
- * @throws Error in production: the accounts that the scripts make have passwords that everybody can read
+ * @throws Error in production, because the passwords of the created accounts are public
  */
 export async function withMigratedDatabase(work: (config: AppConfig) => Promise<void>): Promise<void> {
   const config = loadConfig({
@@ -18,7 +17,7 @@ export async function withMigratedDatabase(work: (config: AppConfig) => Promise<
     ...process.env,
   });
   if (config.production)
-    throw new Error('This fills a database for trying things out, and not one of production.');
+    throw new Error('this fills the database with test data and does not run in production');
   const embedded =
     config.database.url === undefined
       ? await startEmbeddedServer({ directory: join(config.dataDirectory, 'postgres') })
@@ -32,7 +31,7 @@ export async function withMigratedDatabase(work: (config: AppConfig) => Promise<
   }
 }
 
-/** Runs a script's work and ends with a line and exit code 1 when it fails. */
+/** Runs a script; when it fails, prints one line and sets exit code 1. */
 export async function runScript(work: () => Promise<void>): Promise<void> {
   try {
     await work();

@@ -8,102 +8,88 @@ import {
   type SqlMigrationAwareDriverAdapterFactory,
   type SqlQuery,
 } from '@prisma/driver-adapter-utils';
-import type { SchemaEngine } from '@prisma/schema-engine-wasm/schema_engine_bg';
+import * as bindings from '@prisma/schema-engine-wasm/schema_engine_bg';
 import pg from 'pg';
 
-type EngineModule = typeof import('@prisma/schema-engine-wasm/schema_engine_bg');
-
-// The compiler has these types only in its DOM library, which a service has no other use for.
+// TypeScript has these types only in its DOM library.
 declare const WebAssembly: {
   instantiate(
     bytes: Uint8Array,
     imports: Record<string, unknown>,
-  ): Promise<{ instance: { exports: Record<string, unknown> } }>;
+  ): Promise<{ instance: { exports: { __wbindgen_start(): void } } }>;
 };
 
-const CATALOGUE_CHAR = pg.types.builtins.CHAR;
-const CHAR_MARK = 'catalogue char: ';
-
-let engineModule: Promise<EngineModule> | undefined;
+await loadEngine();
 
 /**
- * Prisma's schema engine (the one in its CLI) as WebAssembly, working on one connection.
+ * Runs work with Prisma's schema engine, the one of Prisma's CLI, as WebAssembly. For development and tests only.
  *
- * Beware: it takes the session's advisory lock 72707369 by itself and leaves it to the session's end.
+ * The engine takes the advisory lock 72707369 for the time of the work.
  *
- * @param client a connected client; everything the engine does happens in its session and its open transaction
- * @param runScript runs a migration's SQL on that client
+ * @param connectionString of the database that the engine reads
  */
-export async function createSchemaEngine(
-  client: pg.Client,
-  runScript: (script: string) => Promise<unknown> = (script) => client.query(script),
-): Promise<SchemaEngine> {
-  engineModule ??= loadEngineModule();
-  const { SchemaEngine } = await engineModule;
-  const factory = bindMigrationAwareSqlAdapterFactory(adapterFactoryFor(client, runScript));
-  return SchemaEngine.new({ datamodels: undefined }, () => undefined, factory);
+export async function withSchemaEngine<Result>(
+  connectionString: string,
+  work: (engine: bindings.SchemaEngine) => Promise<Result>,
+): Promise<Result> {
+  // One connection, because the lock belongs to a session.
+  const pool = new pg.Pool({ connectionString, max: 1 });
+  try {
+    const factory = bindMigrationAwareSqlAdapterFactory(createAdapterFactory(pool));
+    return await work(await bindings.SchemaEngine.new({ datamodels: undefined }, () => undefined, factory));
+  } finally {
+    await pool.end();
+  }
 }
 
-/** By hand, because the package's own entry imports the .wasm file as a module, which Node 20 cannot. */
-async function loadEngineModule(): Promise<EngineModule> {
-  const bindings = await import('@prisma/schema-engine-wasm/schema_engine_bg');
+/** The package's own entry imports the .wasm file as a module, which Node 20 does not support. */
+async function loadEngine(): Promise<void> {
   const path = createRequire(import.meta.url).resolve('@prisma/schema-engine-wasm/schema_engine_bg');
   const bytes = await readFile(join(dirname(path), 'schema_engine_bg.wasm'));
   const { instance } = await WebAssembly.instantiate(bytes, {
-    './schema_engine_bg.js': Object.fromEntries(Object.entries(bindings).map(withoutLastingTimers)),
+    './schema_engine_bg.js': Object.fromEntries(Object.entries(bindings).map(unrefTimers)),
   });
   bindings.__wbg_set_wasm(instance.exports);
-  const start = instance.exports.__wbindgen_start;
-  if (typeof start !== 'function') throw new Error('schema_engine_bg.wasm has no __wbindgen_start');
-  start();
-  return bindings;
+  instance.exports.__wbindgen_start();
 }
 
-/** The engine limits its wait for the lock with a timer that it never clears: the process would live on for 10 s. */
-function withoutLastingTimers([name, value]: [string, unknown]): [string, unknown] {
+/** The engine does not clear the timeout of its lock, which would keep the process alive for 10 s. */
+function unrefTimers([name, value]: [string, unknown]): [string, unknown] {
   if (!name.startsWith('__wbg_setTimeout_')) return [name, value];
-  return [name, (callback: () => void, delay: number) => setTimeout(callback, delay >>> 0).unref()];
+  return [name, (callback: () => void, delay: number) => setTimeout(callback, delay).unref()];
 }
 
 /**
- * Prisma's adapter for PostgreSQL with three things put right for the engine:
- * - one session: the adapter wants a pool and would spread a migration over its connections, so it gets a pool that
- *   never connects and hands every query to the client;
- * - whole scripts: it splits a script at every semicolon, also at those in function bodies and comments;
- * - the type "char" of PostgreSQL's catalogue, which the engine asks for and the adapter refuses.
+ * Prisma's adapter refuses the type "char" of PostgreSQL's catalogue, which the engine reads. Such columns pass the
+ * adapter as text with a marked name and get their type back after it.
  */
-function adapterFactoryFor(
-  client: pg.Client,
-  runScript: (script: string) => Promise<unknown>,
-): SqlMigrationAwareDriverAdapterFactory {
+function createAdapterFactory(pool: pg.Pool): SqlMigrationAwareDriverAdapterFactory {
+  const mark = '"char" ';
+  const queryPool = pool.query.bind(pool);
   const query = async (config: pg.QueryArrayConfig) => {
-    const result = await client.query(config);
+    const result = await queryPool(config);
     for (const field of result.fields) {
-      if (field.dataTypeID !== CATALOGUE_CHAR) continue;
+      if (field.dataTypeID !== pg.types.builtins.CHAR) continue;
       field.dataTypeID = pg.types.builtins.TEXT;
-      field.name = CHAR_MARK + field.name;
+      field.name = mark + field.name;
     }
     return result;
   };
-  const factory = new PrismaPg(Object.assign(new pg.Pool(), { query }));
+  const factory = new PrismaPg(Object.assign(pool, { query }));
+  const connectAdapter = factory.connect.bind(factory);
   const connect = async () => {
-    const adapter = await factory.connect();
-    const queryRaw = adapter.queryRaw.bind(adapter);
-    return Object.assign(adapter, {
-      queryRaw: async (query: SqlQuery) => {
-        const result = await queryRaw(query);
-        result.columnNames.forEach((name, index) => {
-          if (!name.startsWith(CHAR_MARK)) return;
-          result.columnNames[index] = name.slice(CHAR_MARK.length);
-          result.columnTypes[index] = ColumnTypeEnum.Character;
-        });
-        return result;
-      },
-      executeScript: async (script: string) => {
-        await runScript(script);
-      },
-    });
+    const adapter = await connectAdapter();
+    const queryAdapter = adapter.queryRaw.bind(adapter);
+    const queryRaw = async (query: SqlQuery) => {
+      const result = await queryAdapter(query);
+      result.columnNames.forEach((name, index) => {
+        if (!name.startsWith(mark)) return;
+        result.columnNames[index] = name.slice(mark.length);
+        result.columnTypes[index] = ColumnTypeEnum.Character;
+      });
+      return result;
+    };
+    return Object.assign(adapter, { queryRaw });
   };
-  const connectToShadowDb = () => Promise.reject(new Error('not supported: compare with a real database'));
-  return { provider: factory.provider, adapterName: factory.adapterName, connect, connectToShadowDb };
+  return Object.assign(factory, { connect });
 }

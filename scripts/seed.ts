@@ -7,8 +7,8 @@ import { runScript, withMigratedDatabase } from './open-database.ts';
 /*
  * npm run seed -- --users 10000 --posts 100000 --notifications 1000000
  *
- * Fills a database by bulk SQL, for trying things at size. Users are `seed_1`, `seed_2`, ..., each with a store, and
- * all with the password below. Running it again adds more.
+ * Fills the database by bulk SQL, to try the service at size. Users are `seed_1`, `seed_2`, ..., each with a store and the
+ * password below. Running it again adds more.
  */
 
 const password = 'seed-password-for-trying';
@@ -54,7 +54,7 @@ const words = {
   ],
 };
 
-/** Each statement takes the numbers of users, posts and notifications as $1, $2, $3 and uses what it needs of them. */
+/** The parameters of each statement are in `seed`. */
 const statements: [label: string, sql: string][] = [
   [
     'users',
@@ -87,7 +87,7 @@ const statements: [label: string, sql: string][] = [
   ],
   [
     'partner requests',
-    // One request for every four notifications; answered ones, as a store can have only one open request for a post.
+    // One request per four notifications; declined, because a store can have only one open request for a post.
     `WITH p AS (SELECT id, store_id, row_number() OVER () - 1 AS place, count(*) OVER () AS total FROM posts WHERE deleted_at IS NULL),
        s AS (SELECT array_agg(id) AS ids FROM stores WHERE closed_at IS NULL)
      INSERT INTO partner_requests (post_id, sender_store_id, receiver_store_id, status, message, created_at)
@@ -132,7 +132,7 @@ async function seed(
   await client.connect();
   try {
     await client.query('BEGIN');
-    // Built at once, the search index takes a fraction of the time.
+    // Creating the search index afterwards takes a fraction of the time.
     const { rows } = await client.query<{ indexdef: string }>(
       `SELECT indexdef FROM pg_indexes WHERE indexname = 'posts_search_idx'`,
     );

@@ -60,7 +60,12 @@ function describeService(config: Config, origin: string): string {
 
 async function startDatabase({ database, dataDirectory }: Config, onLog: (line: string) => void) {
   if (database.url !== undefined) return undefined;
-  return startEmbeddedServer({ directory: join(dataDirectory, 'postgres'), onLog });
+  return startEmbeddedServer({ directory: join(dataDirectory, 'postgres'), onLog, onExit: fail });
+}
+
+function fail(error: unknown): never {
+  process.stderr.write(`${describe(error)}\n`);
+  process.exit(1);
 }
 
 /** What an operator can act on is one line; everything else shows where it came from. */
@@ -76,6 +81,5 @@ function describe(error: unknown): string {
 try {
   await start();
 } catch (error) {
-  process.stderr.write(`${describe(error)}\n`);
-  process.exit(1);
+  fail(error);
 }

@@ -74,7 +74,7 @@ t.test('without any variable the defaults hold', async (t) => {
     otlpEndpoint: undefined,
   });
   t.equal(load().dataDirectory, resolve('.data'));
-  t.ok(config.password.hashesAtOnce >= 1 && config.password.hashesAtOnce <= availableParallelism());
+  t.ok(config.password.maxConcurrentHashes >= 1 && config.password.maxConcurrentHashes <= availableParallelism());
 });
 
 t.test('every variable is read', async (t) => {

@@ -164,6 +164,11 @@ t.test(
     t.equal((await post(`${killed.url}/auth/signup/`, account)).status, 201);
     await until('the first try', () => provider.tries.length === 1);
     await killed.end('SIGKILL');
+    // As if 45 seconds had passed: then the lock of a dead worker is released.
+    await execute(
+      database.url,
+      `UPDATE graphile_worker._private_jobs SET locked_at = now() - interval '1 minute'`,
+    );
 
     provider.mood = 'ok';
     const again = await startService(environment);

@@ -1,5 +1,6 @@
 import type { Config } from '../config/config.ts';
-import type { Connection, Database } from '../database/client.ts';
+import type { Database, Tx } from '../database/client.ts';
+import type { Idempotency } from '../http/idempotency.ts';
 import type { MailQueue } from '../mail/queue.ts';
 import type { Passwords } from './passwords.ts';
 import type { Accounts } from './repository/accounts.ts';
@@ -10,11 +11,18 @@ import type { PasswordResets } from './repository/password-resets.ts';
 import type { Sessions } from './repository/sessions.ts';
 import type { Tokens } from './tokens.ts';
 
-/** What the services of this domain work with; `index.ts` builds it. */
-export interface AuthDependencies {
+/** What `app.ts` passes to this domain. */
+export interface AuthOptions {
   config: Config;
   database: Database;
   mailQueue: MailQueue;
+  idempotency: Idempotency;
+  /** Deletes what an account has in other domains, before the account itself is deleted in the same transaction. */
+  deleteAccountData(tx: Tx, userId: number): Promise<void>;
+}
+
+/** What the services of this domain work with; `index.ts` builds it. */
+export interface AuthDependencies extends AuthOptions {
   tokens: Tokens;
   passwords: Passwords;
   accounts: Accounts;
@@ -23,6 +31,4 @@ export interface AuthDependencies {
   passwordResets: PasswordResets;
   mailSends: MailSends;
   loginFailures: LoginFailures;
-  /** Closes what an account has in other domains, before it is removed in the same transaction. */
-  closeAccount(transaction: Connection, userId: number): Promise<void>;
 }

@@ -1,14 +1,14 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import type { Secret } from '../config/config.ts';
 
-/** What a derived secret is for; it keeps a code's id from being used as a link's. */
+/** What a derived secret is for. Part of the HMAC, so that the id of a code gives no link. */
 type Purpose = 'email code' | 'email proof' | 'password reset';
 
 export type DerivedSecrets = ReturnType<typeof createDerivedSecrets>;
 
 /**
- * Codes and link tokens. They are not stored: a row has a random id, and the secret is computed from it whenever it is
- * mailed or checked. So a retried mail holds the same code, and a copy of the database opens nothing.
+ * Codes and link tokens. They are not stored: a row has a random id, and the secret is derived from it whenever it is mailed
+ * or checked. So a retried mail holds the same code, and a copy of the database reveals none.
  */
 export function createDerivedSecrets(secrets: readonly [Secret, ...Secret[]]) {
   function digest(purpose: Purpose, id: string, keyId: string): Buffer | undefined {
@@ -34,7 +34,7 @@ export function createDerivedSecrets(secrets: readonly [Secret, ...Secret[]]) {
   return { keyId, code, token };
 }
 
-/** Compares in constant time; an expected value that does not exist equals nothing. */
+/** Compares in constant time. An undefined expected value equals nothing. */
 export function secretsEqual(expected: string | undefined, given: string): boolean {
   if (expected === undefined) return false;
   const [a, b] = [Buffer.from(expected), Buffer.from(given)];

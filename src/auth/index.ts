@@ -1,19 +1,16 @@
 import type { FastifyInstance } from 'fastify';
-import type { Config } from '../config/config.ts';
-import type { Connection, Database } from '../database/client.ts';
 import type { Authenticator } from '../http/authentication.ts';
-import type { Idempotency } from '../http/idempotency.ts';
-import type { MailQueue } from '../mail/queue.ts';
-import type { AuthDependencies } from './dependencies.ts';
+import { documentDomain } from '../http/document-domain.ts';
+import type { AuthDependencies, AuthOptions } from './dependencies.ts';
 import { createDerivedSecrets } from './derived-secrets.ts';
 import { authMails } from './mails.ts';
 import { createPasswords } from './passwords.ts';
-import { createAccountRepository } from './repository/accounts.ts';
-import { createEmailCodeRepository } from './repository/email-codes.ts';
-import { createLoginFailureRepository } from './repository/login-failures.ts';
-import { createMailSendRepository } from './repository/mail-sends.ts';
-import { createPasswordResetRepository } from './repository/password-resets.ts';
-import { createSessionRepository } from './repository/sessions.ts';
+import { createAccountRepository, expiredKnownAddresses } from './repository/accounts.ts';
+import { createEmailCodeRepository, expiredEmailCodes } from './repository/email-codes.ts';
+import { createLoginFailureRepository, expiredLoginFailures } from './repository/login-failures.ts';
+import { createMailSendRepository, expiredMailSends } from './repository/mail-sends.ts';
+import { createPasswordResetRepository, expiredPasswordResets } from './repository/password-resets.ts';
+import { createSessionRepository, expiredSessions } from './repository/sessions.ts';
 import { accountRoutes } from './routes/account.ts';
 import { emailVerificationRoutes } from './routes/email-verification.ts';
 import { recoveryRoutes } from './routes/recovery.ts';
@@ -21,17 +18,20 @@ import { sessionRoutes } from './routes/sessions.ts';
 import { authSchemas } from './schemas.ts';
 import { createTokens } from './tokens.ts';
 
-interface AuthOptions {
-  config: Config;
-  database: Database;
-  mailQueue: MailQueue;
-  closeAccount(transaction: Connection, userId: number): Promise<void>;
-}
+/** Rows of this domain that the clean-up deletes. */
+export const expiredAuthRows = [
+  expiredSessions,
+  ...expiredEmailCodes,
+  expiredPasswordResets,
+  expiredMailSends,
+  expiredLoginFailures,
+  expiredKnownAddresses,
+];
 
 /**
- * Builds the authentication domain: who a token belongs to, the mails it sends, and its routes under `/auth`.
+ * Builds the authentication domain: how tokens are checked, the mails it sends, and its routes under `/auth`.
  *
- * `@fastify/jwt` must be registered before.
+ * @param app with `@fastify/jwt` registered
  */
 export async function createAuth(app: FastifyInstance, options: AuthOptions) {
   const { config, database } = options;
@@ -47,27 +47,20 @@ export async function createAuth(app: FastifyInstance, options: AuthOptions) {
     mailSends: createMailSendRepository(config.email),
     loginFailures: createLoginFailureRepository(database, config.secrets[0]),
   };
+  const { tokens, sessions } = dependencies;
 
   const authenticator: Authenticator = {
-    verifyAccessToken: (token) => dependencies.tokens.verify('access', token),
-    findUser: dependencies.sessions.findUser,
+    verifyAccessToken: (token) => tokens.verify('access', token),
+    findUser: sessions.findUser,
   };
 
-  async function routes(
-    scope: FastifyInstance,
-    { idempotency }: { idempotency: Idempotency },
-  ): Promise<void> {
-    for (const schema of authSchemas) scope.addSchema(schema);
-    await scope.register(accountRoutes, { dependencies, idempotency });
-    await scope.register(sessionRoutes, { dependencies });
-    await scope.register(emailVerificationRoutes, { dependencies });
-    await scope.register(recoveryRoutes, { dependencies });
+  async function routes(scope: FastifyInstance): Promise<void> {
+    await scope.register(documentDomain, { tag: 'auth', schemas: authSchemas });
+    await scope.register(accountRoutes, dependencies);
+    await scope.register(sessionRoutes, dependencies);
+    await scope.register(emailVerificationRoutes, dependencies);
+    await scope.register(recoveryRoutes, dependencies);
   }
 
-  return {
-    authenticator,
-    mails: authMails(dependencies),
-    routes,
-    findLiveSessions: dependencies.sessions.findLive,
-  };
+  return { authenticator, routes, mails: authMails(dependencies), findLiveSessions: sessions.findLive };
 }

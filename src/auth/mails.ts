@@ -2,40 +2,35 @@ import type { Language } from '../http/language.ts';
 import type { ComposedMail, MailComposers, MailPayload } from '../mail/worker.ts';
 import type { AuthDependencies } from './dependencies.ts';
 
-/**
- * Composes this domain's mails when they are sent. An account is looked up here and not when the mail is asked for, so that
- * the request takes the same time for every address.
- */
-export function authMails({
-  config,
-  database: { client },
-  accounts,
-  emailCodes,
-  passwordResets,
-}: Pick<
+type MailDependencies = Pick<
   AuthDependencies,
   'config' | 'database' | 'accounts' | 'emailCodes' | 'passwordResets'
->): MailComposers {
+>;
+
+/**
+ * Composes this domain's mails when they are sent. Accounts are looked up here and not when a mail is requested, so that the
+ * request takes the same time for every address.
+ */
+export function authMails(dependencies: MailDependencies): MailComposers {
+  const { config, database, accounts, emailCodes, passwordResets } = dependencies;
   const { frontendUrl, email: settings } = config;
 
   async function verificationCode(payload: MailPayload): Promise<ComposedMail | null> {
-    const issued = await emailCodes.find(client, text(payload, 'id'));
+    const issued = await emailCodes.find(database, textOf(payload, 'id'));
     if (issued === undefined) return null;
-    const account = await accounts.findByEmail(client, issued.email);
-    const to = { to: issued.email, language: languageOf(payload) };
-    if (!account?.is_verified) {
-      return {
-        ...to,
-        mail: { kind: 'verification_code', code: issued.code, minutes: minutes(settings.codeTtl) },
-      };
+    const account = await accounts.findByEmail(database, issued.email);
+    const recipient = { to: issued.email, language: languageOf(payload) };
+    if (!account?.isVerified) {
+      const minutes = toMinutes(settings.codeTtl);
+      return { ...recipient, mail: { kind: 'verification_code', code: issued.code, minutes } };
     }
     const urls = { loginUrl: `${frontendUrl}/login`, resetUrl: `${frontendUrl}/reset-password-request` };
-    return { ...to, mail: { kind: 'account_exists', username: account.username, ...urls } };
+    return { ...recipient, mail: { kind: 'account_exists', username: account.username, ...urls } };
   }
 
   async function resetLink(payload: MailPayload): Promise<ComposedMail | null> {
-    const link = await passwordResets.find(client, text(payload, 'id'));
-    const account = link && (await accounts.findByEmail(client, link.email));
+    const link = await passwordResets.find(database, textOf(payload, 'id'));
+    const account = link && (await accounts.findByEmail(database, link.email));
     if (!link || !account) return null;
     const query = new URLSearchParams({ uid: link.uid, token: link.token });
     return {
@@ -45,24 +40,21 @@ export function authMails({
         kind: 'reset_link',
         name: account.name,
         url: `${frontendUrl}/reset-password?${query}`,
-        minutes: minutes(settings.passwordResetTtl),
+        minutes: toMinutes(settings.passwordResetTtl),
       },
     };
   }
 
   async function passwordChanged(payload: MailPayload): Promise<ComposedMail | null> {
-    const account = await accounts.findById(client, Number(payload['user_id']));
+    const account = await accounts.findById(database, Number(payload['user_id']));
     if (account === undefined) return null;
     const changedAt = new Date(Number(payload['changed_at']));
-    return {
-      to: account.email,
-      language: languageOf(payload),
-      mail: { kind: 'password_changed', name: account.name, changedAt },
-    };
+    const mail = { kind: 'password_changed', name: account.name, changedAt } as const;
+    return { to: account.email, language: languageOf(payload), mail };
   }
 
   async function userId(payload: MailPayload): Promise<ComposedMail | null> {
-    const account = await accounts.findByEmail(client, text(payload, 'email'));
+    const account = await accounts.findByEmail(database, textOf(payload, 'email'));
     if (account === undefined) return null;
     const { name, username } = account;
     return { to: account.email, language: languageOf(payload), mail: { kind: 'user_id', name, username } };
@@ -76,7 +68,7 @@ export function authMails({
   };
 }
 
-function text(payload: MailPayload, name: string): string {
+function textOf(payload: MailPayload, name: string): string {
   return String(payload[name]);
 }
 
@@ -84,6 +76,6 @@ function languageOf(payload: MailPayload): Language {
   return payload['language'] === 'en' ? 'en' : 'ko';
 }
 
-function minutes(seconds: number): number {
+function toMinutes(seconds: number): number {
   return Math.max(1, Math.round(seconds / 60));
 }

@@ -3,17 +3,17 @@ import argon2 from 'argon2';
 import type { FastifyBaseLogger } from 'fastify';
 import pLimit from 'p-limit';
 import type { Config } from '../config/config.ts';
-import { ApiError, type FieldTexts, httpErrors } from '../http/errors.ts';
-import type { Text } from '../http/language.ts';
+import { type FieldTexts, invalidFields, serviceUnavailable } from '../http/errors.ts';
+import type { LocalizedText } from '../http/language.ts';
 
-/** How many hashes may wait. At about 30 ms each they are through in seconds; more would only time out. */
+/** Hashes that may wait. At about 30 ms each they take seconds; more would only time out. */
 const maxWaiting = 256;
 
 export type Passwords = Awaited<ReturnType<typeof createPasswords>>;
 
 /** Hashes and checks passwords with argon2id (RFC 9106; parameters of the OWASP password storage cheat sheet). */
 export async function createPasswords(config: Config['password'], logger: FastifyBaseLogger) {
-  const limit = pLimit(config.hashesAtOnce);
+  const limit = pLimit(config.maxConcurrentHashes);
   const options = {
     type: argon2.argon2id,
     memoryCost: config.memoryCost,
@@ -23,30 +23,27 @@ export async function createPasswords(config: Config['password'], logger: Fastif
 
   function queued<Result>(work: () => Promise<Result>): Promise<Result> {
     if (limit.pendingCount >= maxWaiting) {
-      throw new ApiError(httpErrors.serviceUnavailable, {
-        cause: new Error('the password hashing queue is full'),
-        headers: { 'retry-after': '5' },
-      });
+      throw serviceUnavailable(new Error('the password hashing queue is full'));
     }
     return limit(work);
   }
 
-  // What a password is compared with when there is no account: it takes as long as a real one.
-  const nobody = await argon2.hash('nobody has this password', options);
+  // Passwords for unknown accounts are verified against this hash, so that they take the same time.
+  const dummyHash = await argon2.hash('dummy password', options);
 
   return {
-    /** @throws {ApiError} `service_unavailable` when too many hashes wait already */
+    /** @throws {ApiError} `service_unavailable` when too many hashes are waiting */
     hash: async (password: string): Promise<string> => queued(() => argon2.hash(password, options)),
 
     /**
-     * Whether a password is the right one. Takes the same time whether there is a hash or not.
+     * Whether a password matches a hash. Takes the same time without a hash.
      *
-     * @throws {ApiError} `service_unavailable` when too many hashes wait already
+     * @throws {ApiError} `service_unavailable` when too many hashes are waiting
      */
     async verify(hash: string | undefined, password: string): Promise<boolean> {
       return queued(async () => {
         try {
-          return (await argon2.verify(hash ?? nobody, password)) && hash !== undefined;
+          return (await argon2.verify(hash ?? dummyHash, password)) && hash !== undefined;
         } catch (error) {
           logger.error({ err: error }, 'a stored password hash cannot be read');
           return false;
@@ -54,7 +51,7 @@ export async function createPasswords(config: Config['password'], logger: Fastif
       });
     },
 
-    /** Whether a hash was made with other parameters than the present ones. */
+    /** Whether a hash was made with other parameters than the configured ones. */
     needsRehash: (hash: string): boolean => argon2.needsRehash(hash, options),
   };
 }
@@ -66,7 +63,7 @@ const runs = ['01234567890', 'abcdefghijklmnopqrstuvwxyz'].flatMap((run) => [
   [...run].reverse().join(''),
 ]);
 
-/** The list leaves out what its makers find by pattern: one character up to twelve times, and letters or digits in their order. */
+/** The list lacks passwords that are found by pattern: one repeated character, and letters or digits in sequence. */
 function isCommon(folded: string): boolean {
   return (
     commonPasswords.has(folded) || /^(.)\1{0,11}$/u.test(folded) || runs.some((run) => run.includes(folded))
@@ -74,7 +71,7 @@ function isCommon(folded: string): boolean {
 }
 
 const texts = {
-  short: (minimum: number): Text => ({
+  short: (minimum: number): LocalizedText => ({
     ko: `${minimum}자 이상이어야 합니다.`,
     en: `Must have at least ${minimum} characters.`,
   }),
@@ -84,11 +81,11 @@ const texts = {
 };
 
 /**
- * Checks a new password against what the schema cannot know (NIST SP 800-63B, section 3.1.1.2: a list of common passwords and
- * context, no composition rules).
+ * Checks a new password by the rules that the schema cannot express (NIST SP 800-63B, section 3.1.1.2: a list of common
+ * passwords and context, no composition rules).
  *
- * @param field the name under which the password came in
- * @returns the texts of a validation error; empty when the password is good
+ * @param field the name of the password's field
+ * @returns the texts of a validation error; empty for a good password
  */
 export function passwordProblems(
   field: string,
@@ -98,10 +95,16 @@ export function passwordProblems(
 ): FieldTexts {
   const folded = password.toLowerCase();
   const localPart = account.email.split('@')[0] ?? '';
-  const problems: Text[] = [];
+  const problems: LocalizedText[] = [];
   if ([...password].length < minLength) problems.push(texts.short(minLength));
   if (isCommon(folded)) problems.push(texts.common);
   if (folded.includes(account.username)) problems.push(texts.username);
   if (localPart.length >= 4 && folded.includes(localPart)) problems.push(texts.email);
   return problems.length > 0 ? { [field]: problems } : {};
+}
+
+/** @throws {ApiError} `validation_error` when a new password breaks a rule; see {@link passwordProblems} */
+export function checkNewPassword(...parameters: Parameters<typeof passwordProblems>): void {
+  const problems = passwordProblems(...parameters);
+  if (Object.keys(problems).length > 0) throw invalidFields(problems);
 }

@@ -1,32 +1,32 @@
 import { type Static, Type } from '@sinclair/typebox';
-import { Nothing, OneOf, Timestamp } from '../http/schemas.ts';
-import { Text } from '../http/text.ts';
+import { EmptyData, StringEnum, Timestamp } from '../http/schemas.ts';
+import { TextField } from '../http/text.ts';
 
-const username = Text('username', {
+const username = TextField('username', {
   minLength: 4,
   maxLength: 30,
   pattern: '^[a-z][a-z0-9._-]*$',
   description: 'Starts with a letter; small letters, digits, `.`, `_`, `-`. Capitals are folded.',
   examples: ['dure_cafe'],
 });
-const email = Text('email', { format: 'email', maxLength: 254, examples: ['owner@example.com'] });
-const name = Text('line', { minLength: 1, maxLength: 50, examples: ['김두레'] });
-const newPassword = Text('secret', {
+const email = TextField('email', { format: 'email', maxLength: 254, examples: ['owner@example.com'] });
+const name = TextField('line', { minLength: 1, maxLength: 50, examples: ['김두레'] });
+const newPassword = TextField('secret', {
   minLength: 8,
   maxLength: 128,
   format: 'password',
   description: 'Not a common password; contains neither the username nor the local part of the e-mail',
   examples: ['gimbap-and-coffee-7'],
 });
-/** A password that is only compared: whatever was once allowed must still be accepted here. */
-const password = Text('secret', {
+/** A password that is only verified: it may have been set under older rules. */
+const password = TextField('secret', {
   minLength: 1,
   maxLength: 128,
   format: 'password',
   examples: ['gimbap-and-coffee-7'],
 });
 const opaque = (description: string, example: string) =>
-  Text('line', { minLength: 1, description, examples: [example] });
+  TextField('line', { minLength: 1, description, examples: [example] });
 const verificationToken = 'c0ffee00-5b1f-4e0e-9a59-0d4a1b2c3d4e.Zm9yIGV4YW1wbGUgb25seQ';
 const uid = opaque('`uid` of the link', 'c0ffee00-5b1f-4e0e-9a59-0d4a1b2c3d4e');
 const linkToken = opaque('`token` of the link', 'Zm9yIGV4YW1wbGUgb25seS4uLg');
@@ -38,7 +38,7 @@ export const User = Type.Object(
     username: Type.String({ examples: ['dure_cafe'] }),
     name: Type.String({ examples: ['김두레'] }),
     email: Type.String({ format: 'email', examples: ['owner@example.com'] }),
-    role: OneOf(['user', 'admin']),
+    role: StringEnum(['user', 'admin']),
     is_verified: Type.Boolean({ description: 'Whether the e-mail address is verified' }),
   },
   { $id: 'User', additionalProperties: false },
@@ -61,7 +61,7 @@ export type SignupRequest = Static<typeof SignupRequest>;
 
 export const LoginRequest = Type.Object(
   {
-    username: Text('line', {
+    username: TextField('line', {
       minLength: 1,
       maxLength: 254,
       description: 'The username or the e-mail address',
@@ -75,7 +75,7 @@ export const LoginRequest = Type.Object(
 const tokenPair = {
   access: Type.String({ description: 'Send it as `Authorization: Bearer <access>`', examples: [jwt] }),
   refresh: Type.String({ description: 'Gives a new pair at `token/refresh/`', examples: [jwt] }),
-  token_type: OneOf(['Bearer']),
+  token_type: StringEnum(['Bearer']),
   expires_in: Type.Integer({ description: 'Seconds until `access` expires', examples: [900] }),
   refresh_expires_in: Type.Integer({ description: 'Seconds until `refresh` expires', examples: [1209600] }),
 };
@@ -89,7 +89,7 @@ export const LoginResult = Type.Object(
 );
 export type LoginResult = Static<typeof LoginResult>;
 
-const refresh = Text('line', {
+const refresh = TextField('line', {
   minLength: 1,
   description: 'A refresh token',
   examples: [jwt],
@@ -117,12 +117,13 @@ export const CodeSent = Type.Object(
   },
   { $id: 'CodeSent' },
 );
+export type CodeSent = Static<typeof CodeSent>;
 export const MailSent = Type.Object({ resend_after: resendAfter }, { $id: 'MailSent' });
 
 export const ConfirmEmailRequest = Type.Object(
   {
     email,
-    code: Text('line', {
+    code: TextField('line', {
       pattern: '^[0-9]{6}$',
       maxLength: 6,
       description: 'Six digits',
@@ -142,6 +143,7 @@ export const EmailVerification = Type.Object(
   },
   { $id: 'EmailVerification' },
 );
+export type EmailVerification = Static<typeof EmailVerification>;
 
 export const ResetLinkQuery = Type.Object({
   uid,
@@ -184,7 +186,7 @@ export type Session = Static<typeof Session>;
 
 /** Registered by `$id`, so that the OpenAPI document names them. */
 export const authSchemas = [
-  Nothing,
+  EmptyData,
   User,
   SignupRequest,
   LoginRequest,

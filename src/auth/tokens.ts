@@ -9,7 +9,7 @@ import { maxId } from '../http/schemas.ts';
 const issuer = 'dure';
 const audience = 'dure-api';
 
-/** Options of `@fastify/jwt`. Its defaults accept more than is issued here (RFC 8725, sections 3.1 and 3.8). */
+/** Options of `@fastify/jwt`, whose defaults accept more than is issued here (RFC 8725, sections 3.1 and 3.8). */
 export function jwtOptions({ secrets }: Pick<Config, 'secrets'>): FastifyJWTOptions {
   return {
     secret: secrets[0].key,
@@ -48,17 +48,17 @@ const Claims = Type.Object({
 });
 const ClaimsCheck = TypeCompiler.Compile(Claims);
 
-/** What a genuine token says. */
+/** The claims of a genuine token. */
 export interface TokenClaims {
   userId: number;
   sessionId: string;
-  /** How often the session was refreshed when the token was issued; 0 in access tokens. */
+  /** How often the session had been refreshed when the token was issued; 0 in access tokens. */
   count: number;
 }
 
 export type Tokens = ReturnType<typeof createTokens>;
 
-/** Issues and checks JWTs; knows nothing of sessions. */
+/** Issues and verifies JWTs; whether their session is live is checked elsewhere. */
 export function createTokens(jwt: JWT, secrets: readonly Secret[]) {
   /** @param lifetime whole seconds, at least 1 */
   function sign(type: TokenType, claims: TokenClaims, lifetime: number): string {
@@ -72,7 +72,7 @@ export function createTokens(jwt: JWT, secrets: readonly Secret[]) {
   }
 
   /**
-   * Checks signature, times, shape and type of a token. Never throws: everything a token can be wrong in has an answer.
+   * Verifies signature, times, shape and type of a token. Never throws.
    */
   function verify(type: TokenType, token: string): TokenClaims | { problem: TokenProblem } {
     const secret = token.length > 4096 ? undefined : secretOf(token, secrets);
@@ -101,7 +101,7 @@ function toTokenClaims({
   return { userId: Number(sub), sessionId: sid, count: count ?? 0 };
 }
 
-/** The secret that the header names, if the header is one that is issued here. */
+/** The secret that the header names, if the header has the form that is issued here. */
 function secretOf(token: string, secrets: readonly Secret[]): Secret | undefined {
   const [encoded, ...rest] = token.split('.');
   if (encoded === undefined || rest.length !== 2) return undefined;

@@ -6,19 +6,19 @@ import { readSecrets } from './secrets.ts';
 
 export type { Secret } from './secrets.ts';
 
-/** Everything an operator can set, validated and converted. Durations are in seconds. */
+/** The configuration, validated and converted. Durations are in seconds. */
 export type Config = ReturnType<typeof buildConfig>;
 
-/** A configuration whose database is known: the one that was set, or the embedded one once it runs. */
+/** A configuration with the URL of the database: of `DATABASE_URL`, or of the embedded server once it runs. */
 export type AppConfig = Config & { database: { url: string; directUrl: string } };
 
-/** Completes a configuration with the address of the database. */
+/** Adds the URL of the database to a configuration. */
 export function withDatabase(config: Config, url: string): AppConfig {
   const { directUrl } = config.database;
   return deepFreeze({ ...config, database: { ...config.database, url, directUrl: directUrl ?? url } });
 }
 
-/** The configuration cannot be used; the message lists every problem, one a line. */
+/** An invalid configuration; the message lists every problem, one per line. */
 export class ConfigError extends Error {
   constructor(problems: string[]) {
     super(`The configuration cannot be used:\n${problems.map((problem) => `  - ${problem}`).join('\n')}`);
@@ -27,13 +27,13 @@ export class ConfigError extends Error {
 }
 
 /**
- * Reads the configuration from environment variables, once, at start.
+ * Reads the configuration from environment variables; called once, at start.
  *
  * @param source the environment, `process.env` in production
- * @throws {ConfigError} naming every problem at once
+ * @throws {ConfigError} with every problem
  */
 export function loadConfig(source: NodeJS.ProcessEnv): Config {
-  // An empty value is what `compose.yaml` passes for a variable that nobody set.
+  // `compose.yaml` passes an empty value for a variable that is not set.
   const data = Object.fromEntries(Object.entries(source).filter(([, value]) => value !== ''));
   const problems: string[] = [];
   const config = buildConfig(readEnvironment(data, problems), problems);
@@ -81,8 +81,8 @@ function buildConfig(environment: Environment, problems: string[]) {
       minLength: environment.PASSWORD_MIN_LENGTH,
       memoryCost: environment.ARGON2_MEMORY_KIB,
       timeCost: environment.ARGON2_TIME_COST,
-      // argon2 runs on libuv's threads. One stays free, so that file and DNS work never waits for a password.
-      hashesAtOnce: Math.max(1, Math.min(availableParallelism(), environment.UV_THREADPOOL_SIZE - 1)),
+      // argon2 runs on libuv's threads. One stays free, so that file and DNS work never waits for a hash.
+      maxConcurrentHashes: Math.max(1, Math.min(availableParallelism(), environment.UV_THREADPOOL_SIZE - 1)),
     },
     frontendUrl: (environment.FRONTEND_URL ?? 'http://localhost:5173').replace(/\/+$/, ''),
     mail: { from: environment.MAIL_FROM ?? 'Dure <no-reply@localhost>', resend },
@@ -153,10 +153,10 @@ function checkDurations(environment: Environment, problems: string[]): void {
     if (seconds(environment[name]) > longestDuration) problems.push(`${name} must be at most 3650d`);
   }
   if (seconds(environment.EMAIL_COOLDOWN) > 3600) {
-    problems.push('EMAIL_COOLDOWN must be at most 1h: that long it is remembered what was sent');
+    problems.push('EMAIL_COOLDOWN must be at most 1h: sent mails are remembered that long');
   }
   for (const name of lifetimes) {
-    if (seconds(environment[name]) === 0) problems.push(`${name} must be longer than nothing`);
+    if (seconds(environment[name]) === 0) problems.push(`${name} must be longer than 0`);
   }
 }
 
@@ -193,7 +193,7 @@ function splitList(value: string): string[] {
     .filter((item) => item !== '');
 }
 
-/** Ten years, in seconds: far above any use, and far below where dates end. */
+/** Ten years, in seconds: above any use, and safely below the largest date. */
 const longestDuration = 3650 * 86400;
 
 const unitSeconds = { ms: 0.001, s: 1, m: 60, h: 3600, d: 86400 } as const;

@@ -2,13 +2,12 @@ import { type Static, Type } from '@sinclair/typebox';
 import { envSchema } from 'env-schema';
 
 const duration = (value: string) => Type.String({ default: value, pattern: '^[0-9]{1,9}(ms|s|m|h|d)$' });
-const flag = (options: { default?: boolean } = {}) => Type.Boolean(options);
-const oneOf = <const Value extends string>(values: readonly Value[], value: Value) =>
+const enumWithDefault = <const Value extends string>(values: readonly Value[], value: Value) =>
   Type.Unsafe<Value>({ type: 'string', enum: values, default: value });
 
 const Environment = Type.Object({
-  // A misspelt `production` must not quietly run without its checks.
-  NODE_ENV: oneOf(['development', 'test', 'production'], 'development'),
+  // A misspelt `production` must not run without the checks of production.
+  NODE_ENV: enumWithDefault(['development', 'test', 'production'], 'development'),
   HOST: Type.Optional(Type.String({ minLength: 1 })),
   PORT: Type.Integer({ default: 3000, minimum: 0, maximum: 65535 }),
   DATABASE_URL: Type.Optional(Type.String()),
@@ -24,7 +23,7 @@ const Environment = Type.Object({
   EMAIL_COOLDOWN: duration('60s'),
   VERIFICATION_TOKEN_TTL: duration('30m'),
   PASSWORD_RESET_TTL: duration('1h'),
-  EMAIL_VERIFICATION: oneOf(['optional', 'required'], 'optional'),
+  EMAIL_VERIFICATION: enumWithDefault(['optional', 'required'], 'optional'),
   PASSWORD_MIN_LENGTH: Type.Integer({ default: 8, minimum: 8, maximum: 64 }),
   ARGON2_MEMORY_KIB: Type.Integer({ default: 19456, minimum: 1024, maximum: 4194304 }),
   ARGON2_TIME_COST: Type.Integer({ default: 2, minimum: 1, maximum: 100 }),
@@ -36,11 +35,11 @@ const Environment = Type.Object({
   CORS_ORIGINS: Type.String({ default: '' }),
   TRUST_PROXY: Type.String({ default: 'false' }),
   REDIS_URL: Type.Optional(Type.String()),
-  RATE_LIMIT_ENABLED: flag({ default: true }),
-  WORKER_ENABLED: flag({ default: true }),
-  DOCS_ENABLED: Type.Optional(flag()),
-  MIGRATE_ON_START: Type.Optional(flag()),
-  LOG_LEVEL: oneOf(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'], 'info'),
+  RATE_LIMIT_ENABLED: Type.Boolean({ default: true }),
+  WORKER_ENABLED: Type.Boolean({ default: true }),
+  DOCS_ENABLED: Type.Optional(Type.Boolean()),
+  MIGRATE_ON_START: Type.Optional(Type.Boolean()),
+  LOG_LEVEL: enumWithDefault(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'], 'info'),
   OTEL_EXPORTER_OTLP_ENDPOINT: Type.Optional(Type.String()),
 });
 
@@ -50,7 +49,7 @@ export type Environment = Static<typeof Environment>;
 /**
  * Reads the environment variables by their types.
  *
- * @param problems gets one line for each that cannot be used; that one then has its default
+ * @param problems gets one line for each invalid variable, which then has its default
  */
 export function readEnvironment(data: Record<string, unknown>, problems: string[]): Environment {
   const read = (values: Record<string, unknown>) =>
@@ -62,7 +61,7 @@ export function readEnvironment(data: Record<string, unknown>, problems: string[
     if (!Array.isArray(errors)) throw error;
     const failed = new Set(errors.map(({ instancePath }: AjvError) => instancePath.slice(1)));
     problems.push(...errors.map(describeError));
-    // The rest is looked at, too: one message shall list every problem.
+    // The valid variables are read anyway, so that one message can list every problem.
     return read(Object.fromEntries(Object.entries(data).filter(([name]) => !failed.has(name))));
   }
 }

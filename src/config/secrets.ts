@@ -2,18 +2,18 @@ import { createHmac, randomBytes, randomUUID } from 'node:crypto';
 import { linkSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** A secret with the short public name that tokens and rows carry, so that the right one is found again. */
+/** A secret, and the short public id by which tokens and rows refer to it. */
 export interface Secret {
   id: string;
   key: Buffer;
 }
 
 /**
- * Reads the secrets that sign tokens and keep codes, links and idempotency keys apart.
+ * Reads the secrets that sign tokens and derive codes, links and hashes.
  *
  * @param value of `JWT_SECRET`; outside production a missing one is generated once and kept in the data directory
- * @param problems what is wrong is added here
- * @returns the one that signs first; every one verifies
+ * @param problems gets what is wrong
+ * @returns the signing secret first; all verify
  */
 export function readSecrets(
   value: string | undefined,
@@ -42,13 +42,13 @@ function isWeak(key: Buffer): boolean {
   return key.length < 32 || new Set(key).size < 8;
 }
 
-/** The secret that a developer's machine makes for itself and keeps, so that logins survive a restart. */
+/** The generated secret, which is kept so that sessions survive a restart. */
 function generatedSecret(dataDirectory: string, problems: string[]): string {
   const path = join(dataDirectory, 'jwt-secret');
   try {
     const secret = readIfThere(path) ?? createSecret(dataDirectory, path);
     if (isWeak(Buffer.from(secret)))
-      problems.push(`${path} holds no secret; delete it, and a new one is made`);
+      problems.push(`${path} contains no secret; delete it to generate a new one`);
     return secret;
   } catch (error) {
     problems.push(`DATA_DIR cannot be used: ${error instanceof Error ? error.message : error}`);
@@ -56,7 +56,7 @@ function generatedSecret(dataDirectory: string, problems: string[]): string {
   }
 }
 
-/** Of two processes that start together one writes, and both read the same secret, whole, whenever one of them is killed. */
+/** Written to a draft and linked: of concurrent starts one wins, both read the same secret, and a crash leaves no partial file. */
 function createSecret(dataDirectory: string, path: string): string {
   mkdirSync(dataDirectory, { recursive: true, mode: 0o700 });
   const draft = `${path}.${randomUUID()}`;
@@ -64,7 +64,7 @@ function createSecret(dataDirectory: string, path: string): string {
   try {
     linkSync(draft, path);
   } catch (error) {
-    // Some file systems have no links.
+    // Some file systems have no hard links.
     if (!hasCode(error, 'EEXIST')) renameSync(draft, path);
   } finally {
     rmSync(draft, { force: true });

@@ -1,49 +1,38 @@
-import type { Database } from './client.ts';
+import type { Queryable } from './client.ts';
+import { raw, type Sql, sql } from './sql.ts';
 
-/** What of a table may go. Each condition has an index on its time. */
-const expired = {
-  sessions: 'expires_at < now()',
-  email_codes: 'expires_at < now()',
-  email_proofs: 'expires_at < now()',
-  password_resets: 'expires_at < now()',
-  // The cap on mails looks back an hour.
-  mail_sends: `updated_at < now() - interval '1 hour'`,
-  login_failures: `updated_at < now() - interval '1 hour' AND (locked_until IS NULL OR locked_until < now())`,
-  known_addresses: `last_used_at < now() - interval '30 days'`,
-  idempotency_keys: `created_at < now() - interval '24 hours'`,
-  failed_mails: `created_at < now() - interval '90 days'`,
-};
+/** Rows of a table that may be deleted. The domain that owns the table says which; its condition needs an index. */
+export interface ExpiredRows {
+  table: string;
+  condition: Sql;
+}
 
 const batchSize = 1_000;
-/** The next run goes on where this one stops. */
-const mostBatches = 100;
+/** The next run continues where this one stops. */
+const maxBatches = 100;
 
 /**
- * Deletes what has expired, in small batches so that no lock is held long. Rows that a transaction holds are left for
- * the next run.
+ * Deletes expired rows in small batches, so that no lock is kept for long. Rows that are locked are left to the next run.
  *
  * @returns rows deleted per table
  */
-export async function cleanUp(database: Pick<Database, 'pool'>): Promise<Record<string, number>> {
+export async function cleanUp(
+  database: Queryable,
+  expired: readonly ExpiredRows[],
+): Promise<Record<string, number>> {
   const deleted: Record<string, number> = {};
-  for (const [table, condition] of Object.entries(expired)) {
-    deleted[table] = await deleteInBatches(database, table, condition);
-  }
+  for (const rows of expired) deleted[rows.table] = await deleteInBatches(database, rows);
   return deleted;
 }
 
-async function deleteInBatches(
-  { pool }: Pick<Database, 'pool'>,
-  table: string,
-  condition: string,
-): Promise<number> {
-  const statement = `
-    DELETE FROM ${table} WHERE ctid = ANY (ARRAY(
-      SELECT ctid FROM ${table} WHERE ${condition} LIMIT ${batchSize} FOR UPDATE SKIP LOCKED
+async function deleteInBatches(database: Queryable, { table, condition }: ExpiredRows): Promise<number> {
+  const statement = sql`
+    DELETE FROM ${raw(table)} WHERE ctid = ANY (ARRAY(
+      SELECT ctid FROM ${raw(table)} WHERE ${condition} LIMIT ${raw(String(batchSize))} FOR UPDATE SKIP LOCKED
     ))`;
   let total = 0;
-  for (let batch = 0; batch < mostBatches; batch++) {
-    const count = (await pool.query(statement)).rowCount ?? 0;
+  for (let batch = 0; batch < maxBatches; batch++) {
+    const count = await database.execute(statement);
     total += count;
     if (count < batchSize) break;
   }

@@ -1,44 +1,48 @@
 import { PrismaPg } from '@prisma/adapter-pg';
 import pg from 'pg';
 import { type Prisma, PrismaClient } from './generated/client.ts';
+import { type Sql, statementName } from './sql.ts';
 
-/** A connection to run statements on: the client itself, or a transaction. */
-export type Connection = Prisma.TransactionClient;
+/** Runs hand-written statements. */
+export interface Queryable {
+  /** @returns the rows */
+  query<Row extends pg.QueryResultRow>(statement: Sql): Promise<Row[]>;
+  /** @returns how many rows were affected */
+  execute(statement: Sql): Promise<number>;
+}
+
+/** A place to run statements: the pool, or a transaction. */
+export interface Connection extends Queryable {
+  /** Prisma's client, for plain reads and writes of one table. */
+  prisma: Prisma.TransactionClient;
+}
+
+/** A transaction that is open. */
+export type Tx = Connection;
 
 /** The database of one instance: one pool, and Prisma's client over it. */
-export interface Database {
+export interface Database extends Connection {
   pool: pg.Pool;
-  client: PrismaClient;
-  /** Runs work in one transaction; it is rolled back when the work throws. */
-  transaction<Result>(work: (transaction: Connection) => Promise<Result>): Promise<Result>;
-  /**
-   * Runs one of the few queries that every request makes, as a prepared statement where nothing stands in between.
-   *
-   * @param name of the statement; one name, one text
-   */
-  query<Row extends pg.QueryResultRow>(
-    name: string,
-    text: string,
-    values: unknown[],
-  ): Promise<pg.QueryResult<Row>>;
+  /** Runs work in one transaction, which is rolled back when the work throws. */
+  runInTransaction<Result>(work: (tx: Tx) => Promise<Result>): Promise<Result>;
   close(): Promise<void>;
 }
 
 interface DatabaseOptions {
   url: string;
   poolSize: number;
-  /** Whether a transaction-pooling proxy stands in between: it refuses settings at connection start. */
+  /** Whether a transaction pooler stands in between: it keeps neither settings of a connection nor prepared statements. */
   pooled: boolean;
   onError(error: Error): void;
 }
 
 /**
- * How long the database may take, in milliseconds. Together they keep every request below ten seconds, whatever PostgreSQL does:
- * the server ends what it still controls, `query_timeout` what it does not.
+ * How long the database may take, in milliseconds. Together they keep every request below ten seconds: the server ends what
+ * it still controls, `query_timeout` ends the rest.
  */
 const timeouts = { connect: 3_000, lock: 3_000, statement: 5_000, idleInTransaction: 8_000, query: 6_000 };
 
-/** Opens the pool lazily: no connection is made before the first query. */
+/** Opens the pool lazily: the first query makes the first connection. */
 export function openDatabase({ url, poolSize, pooled, onError }: DatabaseOptions): Database {
   const settings = {
     statement_timeout: timeouts.statement,
@@ -57,16 +61,38 @@ export function openDatabase({ url, poolSize, pooled, onError }: DatabaseOptions
   });
   // An idle connection that breaks is replaced at its next use; without a listener the process would end.
   pool.on('error', onError);
-  const client = new PrismaClient({ adapter: new PrismaPg(pool), errorFormat: 'minimal' });
+  const adapter = new PrismaPg(
+    pool,
+    pooled ? {} : { statementNameGenerator: (query) => statementName(query.sql) },
+  );
+  const prisma = new PrismaClient({ adapter, errorFormat: 'minimal' });
+
+  function run<Row extends pg.QueryResultRow>({ text, values }: Sql) {
+    return pool.query<Row>({ text, values, ...(pooled ? {} : { name: statementName(text) }) });
+  }
+
   return {
     pool,
-    client,
-    transaction: (work) =>
-      client.$transaction(work, { maxWait: timeouts.connect, timeout: timeouts.idleInTransaction }),
-    query: (name, text, values) => pool.query({ text, values, ...(pooled ? {} : { name }) }),
+    prisma,
+    query: async <Row extends pg.QueryResultRow>(statement: Sql) => (await run<Row>(statement)).rows,
+    execute: async (statement) => (await run(statement)).rowCount ?? 0,
+    runInTransaction: (work) =>
+      prisma.$transaction((tx) => work(withStatements(tx)), {
+        maxWait: timeouts.connect,
+        timeout: timeouts.idleInTransaction,
+      }),
     async close() {
-      await client.$disconnect();
+      await prisma.$disconnect();
       await pool.end();
     },
+  };
+}
+
+/** A transaction of Prisma's client that runs hand-written statements, too. */
+function withStatements(prisma: Prisma.TransactionClient): Tx {
+  return {
+    prisma,
+    query: ({ text, values }) => prisma.$queryRawUnsafe(text, ...values),
+    execute: ({ text, values }) => prisma.$executeRawUnsafe(text, ...values),
   };
 }

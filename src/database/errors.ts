@@ -1,10 +1,9 @@
 /**
- * PostgreSQL's SQLSTATE classes and codes (appendix A of its manual) that mean "not now" and not "your request is wrong":
- * connection exceptions, out of resources, operator intervention, lock not available, serialization failures.
+ * SQLSTATE classes and codes (PostgreSQL manual, appendix A) of temporary failures: connection exceptions, out of resources, operator intervention, lock not available, serialization failures.
  */
 const unavailableStates = /^(08...|53...|57P0.|57014|55P03|40001|40P01|25P0[34]|58...)$/;
 
-/** What the operating system and the driver say of a connection that could not be made or was lost. */
+/** Error codes for connections that could not be made or were lost. */
 const unavailableCodes = new Set([
   'ECONNREFUSED',
   'ECONNRESET',
@@ -25,7 +24,7 @@ const unavailableCodes = new Set([
   'P2037',
 ]);
 
-/** How Prisma's driver adapter names the same. */
+/** The names of Prisma's driver adapter for the same failures. */
 const unavailableKinds = new Set([
   'DatabaseNotReachable',
   'ConnectionClosed',
@@ -34,20 +33,20 @@ const unavailableKinds = new Set([
   'TooManyConnections',
 ]);
 
-/** `pg` gives these no code. */
+/** Errors of `pg` and Prisma without a code. */
 const unavailableMessages =
   /Query read timeout|timeout exceeded when trying to connect|Connection terminated|not queryable|Cannot use a pool after calling end|Client has encountered a connection error|Unable to start a transaction|Transaction already closed|Transaction API error/;
 
-/** Whether an error says that the database cannot answer now, so that trying again later makes sense. */
+/** Whether an error means that the database is unavailable at the moment, so that a retry makes sense. */
 export function isDatabaseUnavailable(error: unknown): boolean {
   for (let cause = error, depth = 0; cause !== null && typeof cause === 'object' && depth < 5; depth++) {
-    if (saysUnavailable(cause)) return true;
+    if (isTemporary(cause)) return true;
     cause = nextCause(cause);
   }
   return false;
 }
 
-function saysUnavailable(error: object): boolean {
+function isTemporary(error: object): boolean {
   const { code, originalCode, kind, message } = error as Record<string, unknown>;
   return (
     [code, originalCode].some(

@@ -2,65 +2,61 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { FastifyBaseLogger } from 'fastify';
 import pg from 'pg';
 
-/** Hears what is told with `NOTIFY` in the database, on any instance. */
+/** Receives what any instance sends with `NOTIFY`. */
 export interface Listener {
-  /** Calls a handler with the payload of everything told on a channel. Subscribe before the start. */
+  /** Calls a handler with the payload of every notification on a channel. Subscribe before the start. */
   subscribe(channel: string, handler: (payload: string) => void): void;
-  /**
-   * Calls a handler whenever the listener hears again, the first time included. What was told before is lost, so this is when
-   * to look at the database itself.
-   */
+  /** Calls a handler after every connect, the first included. Notifications sent before are lost, so read the tables then. */
   onReconnect(handler: () => void): void;
-  /** Begins to listen, now or as soon as the database is there. */
+  /** Connects, and reconnects until the listener is closed. */
   start(): void;
   close(): Promise<void>;
 }
 
 interface ListenerOptions {
-  /** Must lead to a session of its own: `LISTEN` does not work through a pooler in transaction mode. */
+  /** Needs a session of its own: `LISTEN` does not work through a transaction pooler. */
   connectionString: string;
   logger: FastifyBaseLogger;
   times?: Partial<typeof defaultTimes>;
 }
 
-/** In milliseconds. A connection that died silently is noticed after `check` and `answer` together. */
+/** In milliseconds. A connection that died silently is detected after `check` and `answer` together. */
 const defaultTimes = {
   connect: 5_000,
   check: 10_000,
   answer: 5_000,
   end: 1_000,
-  shortest: 100,
-  longest: 5_000,
+  minBackoff: 100,
+  maxBackoff: 5_000,
 };
 
-/** One connection of an instance on which it listens; a lost one is replaced until the listener is closed. */
+/** Listens on one connection per instance, which is replaced when it is lost. */
 export function createListener({ connectionString, logger, times }: ListenerOptions): Listener {
-  const { connect, check, answer, end, shortest, longest } = { ...defaultTimes, ...times };
+  const { connect, check, answer, end, minBackoff, maxBackoff } = { ...defaultTimes, ...times };
   const handlers = new Map<string, ((payload: string) => void)[]>();
   const reconnectHandlers: (() => void)[] = [];
   const closing = new AbortController();
   const { signal } = closing;
   let running: Promise<void> | undefined;
-  let abandon = () => {};
+  let cancel = () => {};
 
   async function listenUntilClosed(): Promise<void> {
-    let delay = shortest;
+    let backoff = minBackoff;
     while (!signal.aborted) {
       const startedAt = Date.now();
-      await listen().catch((error: unknown) => {
-        if (!signal.aborted) logger.warn({ err: error }, 'the database is not listened to; trying again');
+      await listenOnce().catch((error: unknown) => {
+        if (!signal.aborted) logger.warn({ err: error }, 'listening to the database failed, will retry');
       });
-      if (Date.now() - startedAt > longest) delay = shortest;
-      // Not all instances at once.
-      await sleep(delay * (0.5 + Math.random() / 2), undefined, { signal, ref: false }).catch(
-        () => undefined,
-      );
-      delay = Math.min(delay * 2, longest);
+      if (Date.now() - startedAt > maxBackoff) backoff = minBackoff;
+      // With jitter, so that instances do not reconnect at once.
+      const delay = backoff * (0.5 + Math.random() / 2);
+      await sleep(delay, undefined, { signal, ref: false }).catch(() => undefined);
+      backoff = Math.min(backoff * 2, maxBackoff);
     }
   }
 
-  /** Listens on one connection. @throws when it is lost, or there is none */
-  async function listen(): Promise<void> {
+  /** @throws when the connection is lost or cannot be made */
+  async function listenOnce(): Promise<void> {
     const client = new pg.Client({
       connectionString,
       application_name: 'dure-listener',
@@ -72,24 +68,24 @@ export function createListener({ connectionString, logger, times }: ListenerOpti
     const lost = new Promise<never>((_resolve, reject) => {
       client.on('error', reject);
       client.on('end', () => reject(new Error('the connection ended')));
-      abandon = () => reject(signal.reason);
+      cancel = () => reject(signal.reason);
     });
     client.on('notification', ({ channel, payload = '' }) => {
       for (const handler of handlers.get(channel) ?? []) run(() => handler(payload));
     });
     try {
-      await Promise.race([lost, hear(client)]);
+      await Promise.race([lost, listenOn(client)]);
     } finally {
       await Promise.race([client.end(), sleep(end, undefined, { ref: false })]);
     }
   }
 
-  async function hear(client: pg.Client): Promise<never> {
+  async function listenOn(client: pg.Client): Promise<never> {
     await client.connect();
     for (const channel of handlers.keys()) await client.query(`LISTEN ${client.escapeIdentifier(channel)}`);
     logger.info('listening to the database');
     reconnectHandlers.forEach(run);
-    // A connection can die without a word.
+    // A connection can die without an error, so it is checked.
     for (;;) {
       await sleep(check, undefined, { signal, ref: false });
       await client.query('SELECT 1');
@@ -100,7 +96,7 @@ export function createListener({ connectionString, logger, times }: ListenerOpti
     try {
       handler();
     } catch (error) {
-      logger.error({ err: error }, 'a notification was not handled');
+      logger.error({ err: error }, 'handling a database notification failed');
     }
   }
 
@@ -115,7 +111,7 @@ export function createListener({ connectionString, logger, times }: ListenerOpti
     },
     async close() {
       closing.abort();
-      abandon();
+      cancel();
       await running;
     },
   };

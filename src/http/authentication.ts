@@ -3,7 +3,7 @@ import fastifyPlugin from 'fastify-plugin';
 import { ApiError, httpErrors } from './errors.ts';
 import type { Language } from './language.ts';
 
-/** Who makes a request: the account and the session behind a valid access token. */
+/** The account and the session behind a valid access token. */
 export interface CurrentUser {
   id: number;
   username: string;
@@ -19,17 +19,17 @@ export type TokenProblem = 'malformed' | 'expired' | 'revoked' | 'reused' | 'wro
 
 export type TokenType = 'access' | 'refresh';
 
-/** What a genuine access token says: whose it is and in which session it was issued. */
+/** The user and the session that a genuine access token names. */
 export interface AccessClaims {
   userId: number;
   sessionId: string;
 }
 
-/** How tokens are checked; the authentication domain knows. */
+/** How access tokens are checked; implemented by the authentication domain. */
 export interface Authenticator {
-  /** Signature, times and type of an access token; needs no database. */
+  /** Checks signature, times and type, without the database. */
   verifyAccessToken(token: string): AccessClaims | { problem: TokenProblem };
-  /** The user of a session, or undefined when the session has ended. */
+  /** @returns undefined when the session has ended */
   findUser(claims: AccessClaims): Promise<CurrentUser | undefined>;
 }
 
@@ -47,7 +47,7 @@ declare module 'fastify' {
 
 const invalidToken = { ko: '유효하지 않거나 만료된 토큰입니다.', en: 'Token is invalid or expired.' };
 
-/** The refusal of a token, as section 7 of the interface specification shows it. */
+/** 401 `token_not_valid`, in the shape of section 7 of the interface specification. */
 export function tokenNotValid(type: TokenType, reason: TokenProblem, language: Language): ApiError {
   const token_class = type === 'access' ? 'AccessToken' : 'RefreshToken';
   return new ApiError(httpErrors.tokenNotValid, {
@@ -55,28 +55,15 @@ export function tokenNotValid(type: TokenType, reason: TokenProblem, language: L
   });
 }
 
-/** Reads the Bearer token (RFC 6750, section 2.1) of every request, before limits are counted. */
-export const credentialsPlugin = fastifyPlugin(
-  async (app: FastifyInstance, { authenticator }: { authenticator: Authenticator }) => {
-    app.decorate('authenticator', authenticator);
-    app.decorateRequest('credentials', null);
-    app.decorateRequest('currentUser', null);
-    app.addHook('onRequest', async (request) => {
-      const token = /^Bearer +(\S.*)$/i.exec(request.headers.authorization ?? '')?.[1];
-      if (token !== undefined) request.credentials = authenticator.verifyAccessToken(token.trim());
-    });
-  },
-);
-
-/** The id of the user whose genuine access token a request carries, or undefined. */
-export function claimedUserId(request: FastifyRequest): number | undefined {
-  return request.credentials && 'userId' in request.credentials ? request.credentials.userId : undefined;
+/** The id of the user whose genuine access token a request carries, or undefined. Does not ask the database. */
+export function claimedUserId({ credentials }: FastifyRequest): number | undefined {
+  return credentials && 'userId' in credentials ? credentials.userId : undefined;
 }
 
 /**
- * Finds out who makes a request.
+ * Finds the user of a request.
  *
- * @throws {ApiError} `not_authenticated` without a Bearer token, `token_not_valid` with one that is of no use
+ * @throws {ApiError} `not_authenticated` without a Bearer token, `token_not_valid` with one that is refused
  */
 export async function authenticate(request: FastifyRequest): Promise<CurrentUser> {
   const { credentials, language } = request;
@@ -87,7 +74,7 @@ export async function authenticate(request: FastifyRequest): Promise<CurrentUser
   return user;
 }
 
-/** Requires a user in the scope that registers it, and says so in the OpenAPI document. */
+/** Requires a user in the scope that registers it, and documents that in OpenAPI. */
 export const requireUser = fastifyPlugin(async (app: FastifyInstance) => {
   app.addHook('onRoute', (route) => {
     route.schema = { ...route.schema, security: [{ bearer: [] }] };

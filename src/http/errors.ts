@@ -1,30 +1,30 @@
 import { type TProperties, Type } from '@sinclair/typebox';
-import type { Text } from './language.ts';
-import { OneOf } from './schemas.ts';
+import type { LocalizedText } from './language.ts';
+import { StringEnum } from './schemas.ts';
 
-/** One way in which a request can fail: a stable code, its status and what people read. */
+/** One kind of failure: a stable code, its status and its text. */
 export interface ErrorDefinition {
   readonly code: string;
   readonly status: number;
-  readonly text: Text;
-  /** What `data` holds besides `detail` and `code`. */
+  readonly text: LocalizedText;
+  /** Fields of `data` besides `detail` and `code`. */
   readonly fields?: TProperties;
 }
 
-/** What a validation error says of each field, in every language. */
-export type FieldTexts = Record<string, Text[]>;
+/** The texts of a validation error, by field. */
+export type FieldTexts = Record<string, LocalizedText[]>;
 
 interface ApiErrorOptions {
   /** Values of the definition's `fields`. */
   data?: Record<string, unknown>;
-  /** Texts of a validation error, put into the caller's language when it is answered. */
+  /** Texts of a validation error. */
   fieldTexts?: FieldTexts;
   headers?: Record<string, string>;
-  /** What really happened; it is logged and never answered. */
+  /** Logged, never part of the answer. */
   cause?: unknown;
 }
 
-/** An answer other than success. Thrown anywhere, rendered in one place. */
+/** A failure that the client gets as an answer. Thrown anywhere, rendered by the error handler. */
 export class ApiError extends Error {
   readonly definition: ErrorDefinition;
   readonly data: Record<string, unknown>;
@@ -42,7 +42,7 @@ export class ApiError extends Error {
 }
 
 /**
- * A refusal that tells when to come back, in the body and in `Retry-After`.
+ * A failure with `retry_after` in the body and `Retry-After` in the headers.
  *
  * @param retryAfter seconds; rounded up, at least 1
  */
@@ -51,12 +51,25 @@ export function retryLater(definition: ErrorDefinition, retryAfter: number): Api
   return new ApiError(definition, { data: { retry_after: wait }, headers: { 'retry-after': String(wait) } });
 }
 
-/** A validation error of single fields, for rules that a schema cannot say. */
+/**
+ * 503 `service_unavailable`.
+ *
+ * @param cause logged
+ * @param retryAfter whole seconds
+ */
+export function serviceUnavailable(cause: unknown, retryAfter = 5): ApiError {
+  return new ApiError(httpErrors.serviceUnavailable, {
+    cause,
+    headers: { 'retry-after': String(retryAfter) },
+  });
+}
+
+/** A validation error of single fields, for rules that a schema cannot express. */
 export function invalidFields(fieldTexts: FieldTexts): ApiError {
   return new ApiError(httpErrors.validationError, { fieldTexts });
 }
 
-/** Seconds to wait, for every 429. */
+/** The field of every 429. */
 export const retryAfterField = {
   retry_after: Type.Integer({
     minimum: 1,
@@ -65,7 +78,7 @@ export const retryAfterField = {
   }),
 };
 
-/** Failures that any operation can have. */
+/** Failures that do not belong to a domain. */
 export const httpErrors = {
   validationError: {
     code: 'validation_error',
@@ -108,12 +121,12 @@ export const httpErrors = {
     fields: {
       messages: Type.Array(
         Type.Object({
-          token_class: OneOf(['AccessToken', 'RefreshToken']),
-          token_type: OneOf(['access', 'refresh']),
+          token_class: StringEnum(['AccessToken', 'RefreshToken']),
+          token_type: StringEnum(['access', 'refresh']),
           message: Type.String({ examples: ['유효하지 않거나 만료된 토큰입니다.'] }),
         }),
       ),
-      reason: OneOf(['malformed', 'expired', 'revoked', 'reused', 'wrong_type'], {
+      reason: StringEnum(['malformed', 'expired', 'revoked', 'reused', 'wrong_type'], {
         description: 'Why the token is refused',
         examples: ['expired'],
       }),

@@ -1,17 +1,23 @@
 import { createHmac } from 'node:crypto';
 import { Type } from '@sinclair/typebox';
-import type { FastifyRequest } from 'fastify';
+import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Secret } from '../config/config.ts';
-import type { Connection, Database } from '../database/client.ts';
-import { ApiError, httpErrors } from './errors.ts';
+import type { ExpiredRows } from '../database/clean-up.ts';
+import type { Database, Tx } from '../database/client.ts';
+import { sql } from '../database/sql.ts';
+import { ApiError, httpErrors, serviceUnavailable } from './errors.ts';
 import { type Language, languages } from './language.ts';
 
-/** Runs work in one transaction. */
-export type Transaction = <Result>(work: (transaction: Connection) => Promise<Result>) => Promise<Result>;
+/** How long a key is remembered. */
+const retentionHours = 24;
 
-export type Idempotency = ReturnType<typeof createIdempotency>;
+/** Rows of `idempotency_keys` that are of no use any more. */
+export const expiredIdempotencyKeys: ExpiredRows = {
+  table: 'idempotency_keys',
+  condition: sql`created_at < now() - make_interval(hours => ${retentionHours})`,
+};
 
-/** Headers of an operation that can be repeated safely. */
+/** Headers of an operation with `idempotent: true`. */
 export const IdempotencyHeaders = Type.Object({
   'idempotency-key': Type.Optional(
     Type.String({
@@ -24,88 +30,133 @@ export const IdempotencyHeaders = Type.Object({
   ),
 });
 
-/** What is kept of a first answer: its data, and the language its message was in. */
-interface KeptAnswer {
-  request_hash: string;
-  body: { data?: unknown; language?: string };
+/** A request that carries an `Idempotency-Key`. */
+export interface IdempotencyKey {
+  /** The caller and the operation to which the key belongs. */
+  scope: string;
+  key: string;
+  /** Parameters and body; never stored as they are. */
+  content: string;
+  language: Language;
+}
+
+/** What an operation answers, and whether it is the first answer again. */
+export interface Outcome<Data> {
+  data: Data;
+  /** Of a replay: the language of the first answer. */
+  replayedIn?: Language;
+}
+
+export type Idempotency = ReturnType<typeof createIdempotency>;
+
+/**
+ * The idempotency key of a request, or undefined without one.
+ *
+ * @param callerId of the user; undefined for anonymous callers
+ */
+export function idempotencyKey(
+  request: FastifyRequest,
+  callerId: number | undefined,
+): IdempotencyKey | undefined {
+  const key = request.headers['idempotency-key'];
+  if (typeof key !== 'string') return undefined;
+  return {
+    scope: `${callerId ?? 'anonymous'}:${request.routeOptions.schema?.operationId}`,
+    key,
+    content: JSON.stringify([request.params, request.body], sortedKeys),
+    language: request.language,
+  };
+}
+
+/** Answers an idempotent operation with 201. A replay keeps the language of the first answer and has a header. */
+export function sendCreated<Data>(reply: FastifyReply, { data, replayedIn }: Outcome<Data>): Data {
+  reply.code(201);
+  if (replayedIn !== undefined) {
+    reply.request.language = replayedIn;
+    reply.header('idempotency-replayed', 'true');
+  }
+  return data;
 }
 
 /**
- * Answers a repeated request with the first answer. The key is claimed at the start of the very transaction that does the
- * work: a second request waits at the unique index until the first one has committed, and a crash frees the key.
+ * Runs operations once per idempotency key. The key is claimed in the transaction that does the work: a concurrent request
+ * with the same key waits at the unique index until the first one commits, and a rollback frees the key.
  */
 export function createIdempotency(database: Database, secrets: readonly [Secret, ...Secret[]]) {
   /**
-   * Runs an operation once for its key.
+   * Runs work in a transaction, or replays the first answer to the same key.
    *
-   * @param caller whose key it is
-   * @param operation makes the change in the transaction it is given, and returns the `data` of the answer
-   * @throws {ApiError} `idempotency_conflict` when the key came with another body before
+   * @param work makes the change and returns the `data` of the answer
+   * @throws {ApiError} `idempotency_conflict` when the key was used with another body
    */
-  return async function once<Data>(
-    request: FastifyRequest,
-    caller: { id: number } | null,
-    operation: (transaction: Transaction) => Promise<Data>,
-  ): Promise<Data> {
-    const key = request.headers['idempotency-key'];
-    if (typeof key !== 'string') return operation(database.transaction);
-    const scope = `${caller?.id ?? 'anonymous'}:${request.routeOptions.schema?.operationId}`;
-    // Asked first, so that a repetition costs no password hash.
-    const kept = await find(scope, key);
-    if (kept) return replay<Data>(kept, request);
+  async function run<Data>(
+    key: IdempotencyKey | undefined,
+    work: (tx: Tx) => Promise<Data>,
+  ): Promise<Outcome<Data>> {
+    if (key === undefined) return { data: await database.runInTransaction(work) };
+    const first = await database.runInTransaction(async (tx) => {
+      if (!(await claim(tx, key))) return undefined;
+      const data = await work(tx);
+      await keepAnswer(tx, key, data);
+      return { data };
+    });
+    const outcome = first ?? (await findReplay<Data>(key));
+    // The first request was rolled back after this one had waited for it.
+    if (outcome === undefined) throw serviceUnavailable(new Error('the idempotency key was released'), 1);
+    return outcome;
+  }
 
-    const claimed: Transaction = async (work) => {
-      const outcome = await database.transaction(async (transaction) => {
-        if (!(await claim(transaction, scope, key, hashes(request)[0] ?? ''))) return undefined;
-        const result = await work(transaction);
-        const body = JSON.stringify({ data: result, language: request.language });
-        await transaction.$executeRaw`
-          UPDATE idempotency_keys SET body = ${body}::jsonb WHERE scope = ${scope} AND key = ${key}`;
-        return { result };
-      });
-      if (outcome) return outcome.result;
-      const first = await find(scope, key);
-      if (first === undefined)
-        throw new ApiError(httpErrors.serviceUnavailable, { headers: { 'retry-after': '1' } });
-      return replay(first, request);
-    };
-    return operation(claimed);
-  };
+  /**
+   * The first answer to a key, if it was used. {@link run} looks it up as well; call this first where the work before the transaction is expensive.
+   *
+   * @throws {ApiError} `idempotency_conflict` when the key was used with another body
+   */
+  async function findReplay<Data>(key: IdempotencyKey | undefined): Promise<Outcome<Data> | undefined> {
+    if (key === undefined) return undefined;
+    const [kept] = await database.query<{ request_hash: string; body: { data: Data; language: string } }>(sql`
+      SELECT request_hash, body FROM idempotency_keys
+      WHERE scope = ${key.scope} AND key = ${key.key}
+        AND created_at > now() - make_interval(hours => ${retentionHours})`);
+    if (kept === undefined) return undefined;
+    if (!hashes(key).includes(kept.request_hash)) throw new ApiError(httpErrors.idempotencyConflict);
+    const { data, language } = kept.body;
+    return { data, replayedIn: languages.find((known) => known === language) ?? key.language };
+  }
 
-  /** @returns false when another request has the key; if that one is not done yet, waits for it */
-  async function claim(transaction: Connection, scope: string, key: string, hash: string): Promise<boolean> {
-    const claimed = await transaction.$executeRaw`
-      INSERT INTO idempotency_keys AS k (scope, key, request_hash, body) VALUES (${scope}, ${key}, ${hash}, '{}')
+  /** @returns false when another request has used the key; waits for one that is in progress */
+  async function claim(tx: Tx, key: IdempotencyKey): Promise<boolean> {
+    const claimed = await tx.execute(sql`
+      INSERT INTO idempotency_keys AS k (scope, key, request_hash, body)
+      VALUES (${key.scope}, ${key.key}, ${hashes(key)[0]}, '{}')
       ON CONFLICT (scope, key) DO UPDATE SET request_hash = excluded.request_hash, body = '{}', created_at = now()
-        WHERE k.created_at < now() - interval '24 hours'`;
+        WHERE k.created_at < now() - make_interval(hours => ${retentionHours})`);
     return claimed === 1;
   }
 
-  async function find(scope: string, key: string): Promise<KeptAnswer | undefined> {
-    const [kept] = await database.client.$queryRaw<KeptAnswer[]>`
-      SELECT request_hash, body FROM idempotency_keys
-      WHERE scope = ${scope} AND key = ${key} AND created_at > now() - interval '24 hours'`;
-    return kept;
+  async function keepAnswer(tx: Tx, { scope, key, language }: IdempotencyKey, data: unknown): Promise<void> {
+    const body = JSON.stringify({ data, language });
+    await tx.execute(sql`
+      UPDATE idempotency_keys SET body = ${body}::jsonb WHERE scope = ${scope} AND key = ${key}`);
   }
 
-  function replay<Data>(kept: KeptAnswer, request: FastifyRequest): Data {
-    if (!hashes(request).includes(kept.request_hash)) throw new ApiError(httpErrors.idempotencyConflict);
-    request.language =
-      languages.find((language: Language) => language === kept.body.language) ?? request.language;
-    // Written by the same operation from the same type.
-    return kept.body.data as Data;
-  }
-
-  /** One hash for each secret, today's first. A plain digest would let a guessed password be checked against it. */
-  function hashes(request: FastifyRequest): string[] {
-    const content = JSON.stringify([request.params, request.body], sortedKeys);
+  /** One hash per secret, the current one first. Keyed, so that a guessed password cannot be checked against a stored hash. */
+  function hashes({ content }: IdempotencyKey): string[] {
     return secrets.map(({ key }) =>
       createHmac('sha256', key).update(`dure request:${content}`).digest('hex'),
     );
   }
+
+  /** Deletes the kept answers to a user's requests, the sign-up included. */
+  async function deleteAnswersOf(tx: Tx, userId: number): Promise<void> {
+    await tx.execute(sql`
+      DELETE FROM idempotency_keys WHERE scope LIKE ${`${userId}:%`}
+        OR scope = 'anonymous:signUp' AND body #>> '{data,id}' = ${String(userId)}`);
+  }
+
+  return { run, findReplay, deleteAnswersOf };
 }
 
-/** For `JSON.stringify`: the order in which a client writes its fields means nothing. */
+/** For `JSON.stringify`: the order of properties does not matter. */
 function sortedKeys(_key: string, value: unknown): unknown {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return value;
   return Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1)));

@@ -1,4 +1,5 @@
 import { type TSchema, Type } from '@sinclair/typebox';
+import type { KeysetPosition, PageRequest } from '../database/keyset.ts';
 import { ApiError, httpErrors } from './errors.ts';
 
 /** Query parameters of every list. */
@@ -15,44 +16,43 @@ export function Page<T extends TSchema>(item: T) {
   });
 }
 
-/** A place in a list that is ordered by time and id, newest first. */
-export interface Position {
-  /** Milliseconds since 1970. */
-  time: number;
-  id: string;
+interface Pagination<Row, Item> {
+  /** Whether a text is an id of this list's rows. */
+  isId(id: string): boolean;
+  /** Reads rows, newest first. */
+  find(page: PageRequest): Promise<Row[]>;
+  /** What the API shows of a row. */
+  present(row: Row): Item;
 }
 
 /**
- * Reads a cursor.
+ * Reads one page of a list. One row more than the page holds is read, to know whether there is another page.
  *
  * @throws {ApiError} `invalid_cursor`
  */
-export function readCursor(cursor: string | undefined, isId: (id: string) => boolean): Position | undefined {
+export async function paginate<Row extends { id: string | number; created_at: Date }, Item>(
+  { limit, cursor }: { limit: number; cursor?: string },
+  { isId, find, present }: Pagination<Row, Item>,
+) {
+  const rows = await find({ after: readCursor(cursor, isId), limit: limit + 1 });
+  const shown = rows.slice(0, limit);
+  const last = rows.length > limit ? shown.at(-1) : undefined;
+  return {
+    items: shown.map(present),
+    next_cursor: last ? writeCursor({ time: last.created_at.getTime(), id: String(last.id) }) : null,
+  };
+}
+
+function readCursor(cursor: string | undefined, isId: (id: string) => boolean): KeysetPosition | undefined {
   if (cursor === undefined) return undefined;
   const [, time, id] = /^(\d{1,13})_(.+)$/.exec(Buffer.from(cursor, 'base64url').toString('latin1')) ?? [];
-  const canonical =
-    time !== undefined && id !== undefined && cursor === writeCursor({ time: Number(time), id });
-  if (!canonical || !isId(id)) throw new ApiError(httpErrors.invalidCursor);
-  return { time: Number(time), id };
+  if (time === undefined || id === undefined || !isId(id)) throw new ApiError(httpErrors.invalidCursor);
+  const position = { time: Number(time), id };
+  // Decoding base64url ignores what it cannot read, so other texts could mean the same position.
+  if (cursor !== writeCursor(position)) throw new ApiError(httpErrors.invalidCursor);
+  return position;
 }
 
-function writeCursor({ time, id }: Position): string {
+function writeCursor({ time, id }: KeysetPosition): string {
   return Buffer.from(`${time}_${id}`, 'latin1').toString('base64url');
-}
-
-/**
- * Makes a page of rows that were read with a limit one above the page's: the row too many tells that there is more.
- */
-export function toPage<Row, Item>(
-  rows: Row[],
-  limit: number,
-  position: (row: Row) => Position,
-  toItem: (row: Row) => Item,
-) {
-  const shown = rows.slice(0, limit);
-  const last = shown.at(-1);
-  return {
-    items: shown.map(toItem),
-    next_cursor: rows.length > limit && last !== undefined ? writeCursor(position(last)) : null,
-  };
 }

@@ -16,8 +16,8 @@ export function isUuid(text: string): boolean {
 }
 
 /**
- * Reads the ids in a path, as a `preValidation` hook. What cannot be an id becomes 0, which no row has: like any other id that
- * nothing has, it is that resource's 404, after everything that comes before existence.
+ * Reads the ids in a path, as a `preValidation` hook. What cannot be an id becomes 0, which no row has, so that it ends as
+ * that resource's 404 after authentication and validation, like any unknown id.
  */
 export async function readPathIds(request: FastifyRequest): Promise<void> {
   const params = request.params as Record<string, unknown>;

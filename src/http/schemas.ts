@@ -1,12 +1,15 @@
 import { type SchemaOptions, type Static, type TSchema, Type } from '@sinclair/typebox';
 
 /** A reference to a schema that is registered by its `$id`, with that schema's type. */
-export function Reference<T extends TSchema>(schema: T) {
+export function Ref<T extends TSchema>(schema: T) {
   return Type.Unsafe<Static<T>>({ $ref: `${schema.$id}#` });
 }
 
-/** One of some texts; as `enum`, which generated clients read better than a union of constants. */
-export function OneOf<const Value extends string>(values: readonly Value[], options: SchemaOptions = {}) {
+/** One of several strings; as `enum`, which generated clients read better than a union of constants. */
+export function StringEnum<const Value extends string>(
+  values: readonly Value[],
+  options: SchemaOptions = {},
+) {
   return Type.Unsafe<Value>({ type: 'string', enum: values, ...options });
 }
 
@@ -18,13 +21,13 @@ export const Timestamp = (description?: string) =>
     ...(description ? { description } : {}),
   });
 
-/** The `data` of an answer that has nothing to tell. */
-export const Nothing = Type.Object(
+/** The `data` of an answer without content. */
+export const EmptyData = Type.Object(
   {},
   { $id: 'Nothing', description: 'Always empty', additionalProperties: false },
 );
 
-/** The largest id a 32-bit column holds. */
+/** The largest id that a 32-bit column holds. */
 export const maxId = 2_147_483_647;
 
 /** An id in a body or a query; outside the column's range it is a validation error. */

@@ -2,7 +2,7 @@ import { type StringOptions, type TString, Type } from '@sinclair/typebox';
 import type { Ajv, SchemaValidateFunction } from 'ajv';
 
 /**
- * How a string that comes in is cleaned and what is refused in it.
+ * How an incoming string is cleaned and what it must not contain.
  *
  * - `line`: trimmed, one line
  * - `block`: trimmed, may hold line feeds; CRLF becomes LF
@@ -10,36 +10,36 @@ import type { Ajv, SchemaValidateFunction } from 'ajv';
  * - `username`: trimmed and case-folded
  * - `secret`: a password; never trimmed
  *
- * All are brought into Unicode's NFC, and none may hold control characters or unpaired surrogates.
+ * All are normalised to Unicode NFC; control characters and unpaired surrogates are refused.
  */
 export type TextRule = 'line' | 'block' | 'email' | 'username' | 'secret';
 
-/** The JSON Schema keyword that carries a string's rule; it is left out of the OpenAPI document. */
+/** The JSON Schema keyword of a string's rule; the OpenAPI document leaves it out. */
 export const textRuleKeyword = 'textRule';
 
-/** What is wrong with a text; `minLength`, `maxLength` and `pattern` are AJV's own. */
+/** What is wrong with a text, besides AJV's own `minLength`, `maxLength` and `pattern`. */
 export type TextProblem = 'control' | 'surrogate' | 'marks' | 'invisible' | 'blank' | 'email';
 
 /** A string property that is cleaned by a rule before its length and pattern are checked. */
-export function Text(rule: TextRule, options: StringOptions = {}): TString {
+export function TextField(rule: TextRule, options: StringOptions = {}): TString {
   return Type.String({ ...options, [textRuleKeyword]: rule });
 }
 
 /**
- * Characters that change how text around them is shown, or that nobody can see: bidirectional controls
- * (Unicode TR9, the "Trojan Source" set), zero-width space, word joiner, byte order mark. Zero-width (non-)joiners stay,
- * emoji and several scripts need them.
+ * Invisible characters and those that change how the text around them is shown: bidirectional controls (Unicode TR9, the
+ * "Trojan Source" set), zero-width space, word joiner, byte order mark. Zero-width (non-)joiners are allowed, because emoji
+ * and several scripts need them.
  */
 const deceptive =
   /[\u061c\u200b\u200e\u200f\u202a-\u202e\u2060-\u2064\u2066-\u2069\ufeff]|[\u{e0000}-\u{e007f}]/u;
 
 /**
  * More combining marks in a row than any language stacks (the limit of Unicode's Stream-Safe Text Format, UAX #15, section 13).
- * Sorting them for NFC takes time that grows with the square of their number: seconds for one request's worth.
+ * NFC sorts them in quadratic time: seconds for one request.
  */
 const stackedMarks = /\p{M}{31}/u;
 
-/** Blank to a reader: white space, joiners and the Hangul fillers that are famous as "invisible names". */
+/** Text that looks empty: white space, joiners and the Hangul fillers known from "invisible names". */
 const blank =
   /^(?:\s|\u00ad|\u034f|\u115f|\u1160|[\u17b4-\u17b5]|[\u180b-\u180f]|\u200c|\u200d|\u2800|\u3164|[\ufe00-\ufe0f]|\uffa0)+$/;
 
@@ -67,7 +67,7 @@ export function cleanText(rule: TextRule, raw: string): { text: string } | { pro
 }
 
 function cleanEmail(text: string): { text: string } | { problem: TextProblem } {
-  // RFC 5321, section 4.5.3.1: 64 octets before the @, 254 in all. Length first, so that the pattern reads little.
+  // RFC 5321, section 4.5.3.1: 64 octets before the @, 254 in all. Checked first, so that the pattern runs on short text.
   if (text.length > 254 || text.indexOf('@') > 64) return { problem: 'email' };
   const email = text.toLowerCase();
   return emailPattern.test(email) ? { text: email } : { problem: 'email' };
@@ -83,7 +83,7 @@ const applyTextRule: SchemaValidateFunction = (rule: TextRule, data: string, _sc
   return true;
 };
 
-/** Teaches AJV the rules. They run before the length is checked, which counts the cleaned text. */
+/** Adds the keyword to AJV. It runs before the length is checked, so that the cleaned text is counted. */
 export function addTextRules(ajv: Ajv): Ajv {
   return ajv.addKeyword({
     keyword: textRuleKeyword,

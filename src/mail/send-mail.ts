@@ -1,11 +1,13 @@
+import { once } from 'node:events';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { FastifyBaseLogger } from 'fastify';
 import type { Task } from 'graphile-worker';
 import type { Database } from '../database/client.ts';
-import { keepFailedMail, type MailPayload, readQueuedMail, reasonOf } from './queue.ts';
+import { type MailPayload, type QueuedMail, readQueuedMail } from './queue.ts';
 import { type Language, type Mail, type RenderedMail, renderMail } from './templates.ts';
 import { MailRejectedError, type MailTransport } from './transport.ts';
 
-/** A mail with all that its text depends on, and where it goes. */
+/** A mail with all that its text depends on, and its recipient. */
 export interface ComposedMail {
   to: string;
   language: Language;
@@ -13,51 +15,80 @@ export interface ComposedMail {
 }
 
 /**
- * By kind, looks up what the mail needs at the time it is sent; null when there is nothing to send any more, because
- * the code was superseded or the account is gone. What a composer throws is taken for temporary.
+ * By kind, looks up what the mail needs at the time it is sent. Null: the mail is obsolete, because the code was
+ * superseded or the account is gone. An error counts as temporary.
  */
 export type MailComposers = Record<string, (payload: MailPayload) => Promise<ComposedMail | null>>;
 
-/** What composing, sending and reporting a mail takes. */
+/** What composing, sending and logging a mail takes. */
 export interface SendMailOptions {
   transport: MailTransport;
   composers: MailComposers;
-  database: Pick<Database, 'client'>;
+  database: Pick<Database, 'prisma'>;
   logger: FastifyBaseLogger;
 }
 
-/** The task that makes one try to send a queued mail: composed and written anew each time, under the same key. */
-export function createSendMail({ transport, composers, database, logger }: SendMailOptions): Task {
-  return async (input, { job: { id, attempts, max_attempts } }) => {
-    const { kind, payload, idempotencyKey } = readQueuedMail(input);
-    const compose = Object.hasOwn(composers, kind) ? composers[kind] : undefined;
-    let rendered: RenderedMail | undefined;
+/**
+ * The task that makes one attempt to send a queued mail: composed and rendered anew each time, under the same key.
+ *
+ * @param attemptLimit milliseconds until an attempt is given up, to be retried
+ */
+export function createSendMail(options: SendMailOptions, attemptLimit: number): Task {
+  return async (input, { job, abortSignal }) => {
+    const mail = readQueuedMail(input);
+    const finished = new AbortController();
+    const { signal } = finished;
+    const fail = (reason: string) => () => {
+      throw new Error(reason);
+    };
     try {
-      if (compose === undefined) throw new MailRejectedError('There is no such kind of mail');
-      const composed = await compose(payload);
-      if (composed === null) {
-        logger.info({ job: id, kind }, 'A mail was not sent because it is out of date');
-        return;
-      }
-      rendered = renderMail(composed.mail, composed.language);
-      await transport.send({ to: composed.to, ...rendered, idempotencyKey });
-      logger.info({ job: id, kind, attempts, idempotencyKey }, 'A mail was sent');
-    } catch (error) {
-      const reason = withoutMailText(reasonOf(error), rendered);
-      const report = { job: id, kind, payload, attempts, idempotencyKey, reason };
-      if (!(error instanceof MailRejectedError)) {
-        logger.warn({ ...report, triesLeft: max_attempts - attempts }, 'A mail was not sent');
-        // graphile-worker keeps the message with the job, and plans the next try.
-        throw new Error(reason);
-      }
-      logger.error(report, 'A mail was rejected and is not tried again');
-      await keepFailedMail(database, { kind, payload, reason, attempts });
+      await Promise.race([
+        attempt(options, mail, { id: job.id, attempts: job.attempts, signal }),
+        sleep(attemptLimit, undefined, { signal }).then(fail(`not sent within ${attemptLimit} ms`)),
+        once(abortSignal, 'abort', { signal }).then(fail('the worker was stopped')),
+      ]);
+    } finally {
+      finished.abort();
     }
   };
 }
 
-/** Takes out of an error what it may quote of the mail: whole lines, codes, and the parts of links. */
-function withoutMailText(reason: string, mail: RenderedMail | undefined): string {
+async function attempt(
+  { transport, composers, database, logger }: SendMailOptions,
+  { kind, payload, idempotencyKey }: QueuedMail,
+  { id, attempts, signal }: { id: string; attempts: number; signal: AbortSignal },
+): Promise<void> {
+  const compose = Object.hasOwn(composers, kind) ? composers[kind] : undefined;
+  let rendered: RenderedMail | undefined;
+  try {
+    if (compose === undefined) throw new MailRejectedError('there is no such kind of mail');
+    const composed = await compose(payload);
+    if (composed === null) {
+      logger.info({ job: id, kind }, 'obsolete mail dropped');
+      return;
+    }
+    rendered = renderMail(composed.mail, composed.language);
+    signal.throwIfAborted();
+    await transport.send({ to: composed.to, ...rendered, idempotencyKey });
+    logger.info({ job: id, kind, attempts, idempotencyKey }, 'mail sent');
+  } catch (error) {
+    const reason = redact(reasonOf(error), rendered);
+    // graphile-worker stores the message with the job and schedules the next attempt.
+    if (!(error instanceof MailRejectedError)) throw new Error(reason);
+    logger.error({ job: id, kind, payload, attempts, idempotencyKey, reason }, 'mail rejected, not retried');
+    await database.prisma.failedMail.create({ data: { kind, payload, reason, attempts } });
+  }
+}
+
+/** The message of an error, in one line. Connection errors may have a code only. */
+export function reasonOf(error: unknown): string {
+  if (!(error instanceof Error)) return 'an error without a message';
+  const code = 'code' in error ? String(error.code) : error.name;
+  return (error.message || code).replace(/\s+/g, ' ').trim();
+}
+
+/** Removes what an error may quote of the mail: whole lines, codes, and the parts of links. */
+function redact(reason: string, mail: RenderedMail | undefined): string {
   if (mail === undefined) return reason.slice(0, 500);
   const lines = [mail.subject, ...mail.text.split('\n')]
     .map((line) => line.trim())

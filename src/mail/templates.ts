@@ -8,7 +8,7 @@ import { renderText, singleLine } from './templates/plain-text.ts';
 export type { Language } from '../http/language.ts';
 export type { Mail } from './templates/mail.ts';
 
-/** A mail ready to be sent, but for its address. */
+/** A mail ready to be sent, except for its address. */
 export interface RenderedMail {
   subject: string;
   text: string;
@@ -33,8 +33,8 @@ const frames: Record<Language, FrameWording> = {
 };
 
 /**
- * Writes a mail in one language. The text and the HTML come from one description and say the same. The same input
- * gives the same bytes, so that a retry is the same mail to the provider, and the subject is always a single line.
+ * Renders a mail in one language, as text and HTML with the same content. The same input gives the same bytes: Resend
+ * refuses another body under the same idempotency key.
  */
 export function renderMail(mail: Mail, language: Language): RenderedMail {
   const content = contents[language](mail);

@@ -1,22 +1,24 @@
 import { Resend } from 'resend';
 import type { RenderedMail } from './templates.ts';
 
-/** A mail on its way to the provider. */
+/** A rendered mail with its recipient. */
 export interface OutgoingMail extends RenderedMail {
   to: string;
-  /** The same key sends one mail, however often it is tried: Resend remembers it for 24 hours. 1-256 characters. */
+  /** One key sends one mail, also when it is retried within 24 hours (Resend's limit). 1-256 characters. */
   idempotencyKey: string;
 }
 
-/** The mail itself is at fault and will never be accepted: the queue gives up. Anything else thrown is temporary. */
+/** The mail itself is invalid and is not retried. Any other error is temporary. */
 export class MailRejectedError extends Error {
   override name = 'MailRejectedError';
 }
 
-/** Hands one mail to whoever delivers it. */
+/** Delivers mails. */
 export interface MailTransport {
   /**
-   * @throws MailRejectedError when trying again is pointless
+   * Sends one mail.
+   *
+   * @throws MailRejectedError when a retry cannot succeed
    * @throws Error when the mail may be accepted later
    */
   send(mail: OutgoingMail): Promise<void>;
@@ -26,11 +28,10 @@ const defaultBaseUrl = 'https://api.resend.com';
 const defaultTimeout = 10_000;
 
 /**
- * Failures that another try of the same mail cannot mend, by Resend's names
- * (https://resend.com/docs/api-reference/errors). Everything that an operator can mend - key, domain, sender, quota -
- * is missing on purpose: such a mail waits in the queue until the service is configured right.
+ * Resend's names of permanent failures (https://resend.com/docs/api-reference/errors). What an operator can fix (key,
+ * domain, sender, quota) is not among them: such a mail waits in the queue.
  */
-const mailFaults: Record<string, string> = {
+const permanentFailures: Record<string, string> = {
   validation_error: 'a field of the mail is not valid',
   invalid_parameter: 'a field of the mail is not valid',
   missing_required_field: 'a field of the mail is missing',
@@ -38,10 +39,10 @@ const mailFaults: Record<string, string> = {
   invalid_idempotency_key: 'the idempotency key is not valid',
   invalid_idempotent_request: 'the idempotency key was used for another mail',
 };
-/** The same names come with 403 for an unverified domain, and that an operator can mend. */
-const mailFaultStatuses = new Set<number | undefined>([400, 409, 413, 422, undefined]);
+/** The same names with 403 mean an unverified domain, which an operator can fix. */
+const permanentStatuses = new Set<number | undefined>([400, 409, 413, 422, undefined]);
 
-/** What can be trusted of an error body: the SDK hands on whatever JSON the other side sent. */
+/** The validated part of an error. The SDK passes on any JSON that it received. */
 interface ProviderFailure {
   status: number | undefined;
   name: string | undefined;
@@ -61,15 +62,12 @@ function readFailure(error: unknown): ProviderFailure {
   };
 }
 
-/**
- * The provider's own message is not repeated: it may quote the mail, and with it a code or a link, while this reason
- * is stored and logged.
- */
+/** Leaves out the provider's message, which may quote a code or a link of the mail: the reason is stored and logged. */
 function failureFor({ status, name, field }: ProviderFailure): Error {
   const answer = [status, name].filter((part) => part !== undefined).join(' ') || 'no readable answer';
-  const fault = name === undefined ? undefined : mailFaults[name];
-  // the sender is configuration, not part of one mail
-  if (fault !== undefined && mailFaultStatuses.has(status) && field !== 'from') {
+  const fault = name === undefined ? undefined : permanentFailures[name];
+  // The sender is configuration, not part of one mail.
+  if (fault !== undefined && permanentStatuses.has(status) && field !== 'from') {
     const where = field === undefined ? '' : ` (field "${field}")`;
     return new MailRejectedError(`Resend rejected the mail: ${fault}${where}: ${answer}`);
   }
@@ -85,8 +83,8 @@ function failureFor({ status, name, field }: ProviderFailure): Error {
  * Sends with Resend.
  *
  * @param options.from the sender, `Name <address>` or a bare address
- * @param options.baseUrl where the API is, for tests; never read from the environment here
- * @param options.timeoutMs how long one try may take, connection and body included; the SDK itself waits for ever
+ * @param options.baseUrl of the API, for tests; not read from the environment
+ * @param options.timeoutMs milliseconds for connection, request and body; the SDK has no limit
  */
 export function createResendTransport(options: {
   apiKey: string;
@@ -96,7 +94,7 @@ export function createResendTransport(options: {
 }): MailTransport {
   const timeoutMs = options.timeoutMs ?? defaultTimeout;
   if (options.apiKey === '') throw new Error('A Resend API key is needed');
-  // Whatever is left out here, the SDK would take from process.env.
+  // The SDK reads options that are missing from process.env.
   const resend = new Resend(options.apiKey, {
     baseUrl: (options.baseUrl ?? defaultBaseUrl).replace(/\/+$/, ''),
     userAgent: 'dure',
@@ -105,7 +103,7 @@ export function createResendTransport(options: {
   return {
     async send({ to, subject, text, html, idempotencyKey }) {
       const signal = AbortSignal.timeout(timeoutMs);
-      // A provider that moved is for the operator to follow; the mail, with its code or link, goes nowhere else by itself.
+      // A mail contains a code or a link, so it is not sent to the target of a redirect.
       const request = { idempotencyKey, signal, redirect: 'manual' } as const;
       const { data, error } = await resend.emails.send(
         { from: options.from, to, subject, text, html },
@@ -115,7 +113,7 @@ export function createResendTransport(options: {
         throw new Error(`Resend did not answer within ${timeoutMs} ms`);
       }
       if (error !== null) throw failureFor(readFailure(error));
-      // the SDK says there is always an id, but this is only what the other side sent
+      // Typed as always present, but not validated by the SDK.
       const answer: { id?: unknown } | null = data;
       const id = answer?.id;
       if (typeof id !== 'string' || id === '') {

@@ -1,68 +1,150 @@
-import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { reasonOf } from './queue.ts';
-import { type RunnerOptions, type StartedRunner, settlesWithin, startRunner } from './worker-runner.ts';
+import type { FastifyBaseLogger } from 'fastify';
+import { Logger, type Runner, run } from 'graphile-worker';
+import pg from 'pg';
+import type { Database } from '../database/client.ts';
+import { recoverJobs } from './job-recovery.ts';
+import { sendMailTask } from './queue.ts';
+import { createSendMail, reasonOf, type SendMailOptions } from './send-mail.ts';
 
 export type { MailPayload } from './queue.ts';
 export type { ComposedMail, MailComposers } from './send-mail.ts';
 
+export interface WorkerOptions extends SendMailOptions {
+  /** Must not go through a transaction pooler, because the worker listens. */
+  connectionString: string;
+  database: Database;
+  /** Deletes expired rows and returns their number per table. Runs every five minutes on one of the instances. */
+  cleanUp(): Promise<Record<string, number>>;
+  times?: Partial<WorkerTimes>;
+}
+
+/** In milliseconds. */
+export interface WorkerTimes {
+  /** How long one attempt to send a mail may take. */
+  attempt: number;
+  /** The age of a job's lock from which its worker counts as dead. */
+  staleLock: number;
+  /** The time between two runs of {@link recoverJobs}. */
+  recovery: number;
+  /** The longest life of a connection, so that one that stopped answering is replaced. */
+  connection: number;
+}
+
 export interface Worker {
-  /** Takes no more jobs, lets the running ones finish for some seconds, and frees what is not done by then. */
+  /** Takes no more jobs, lets running ones finish for 5 seconds and releases the rest. Takes 9 seconds at most. */
   stop(): Promise<void>;
 }
 
-/** In milliseconds; the runner's limits for its own end add up to a little less. */
+/**
+ * Taking a job takes 5 s at most, an attempt 30 s and writing its outcome 10 s, so a lock older than 45 s belongs to a
+ * dead worker. If that is only suspended, the idempotency key prevents a second mail.
+ */
+const defaultTimes = { attempt: 30_000, staleLock: 45_000, recovery: 5_000, connection: 30_000 };
+const restartDelay = { min: 500, max: 10_000 };
 const stopLimit = 9_000;
-const restartDelay = { shortest: 500, longest: 10_000 };
+const concurrency = 2;
 
 /**
- * Sends the queued mails and cleans the database up until it is stopped, through any failure of the database: when
- * that is away at the start, the work begins once it is there.
+ * Sends queued mails and runs the clean-up until it is stopped. It starts in the background and survives outages of the
+ * database, also at the start.
  */
-export async function startWorker(options: RunnerOptions): Promise<Worker> {
+export function startWorker(options: WorkerOptions): Worker {
   const logger = options.logger.child({ part: 'worker' });
+  const times = { ...defaultTimes, ...options.times };
   const stopping = new AbortController();
-  const first = await tryToStart({ ...options, logger });
-  const ended = supervise(first, { ...options, logger }, stopping.signal);
+  const stopped = superviseRunner({ ...options, logger, times }, stopping.signal);
+  const recovery = setInterval(
+    () => void recoverJobs(options.database, logger, times.staleLock),
+    times.recovery,
+  );
   return {
     async stop() {
+      clearInterval(recovery);
       stopping.abort();
-      if (!(await settlesWithin(stopLimit, ended))) logger.warn('The worker did not stop in time');
+      await Promise.race([stopped, sleep(stopLimit, undefined, { ref: false })]);
     },
   };
 }
 
-/** Runs one runner after the other: one that breaks is left behind as a whole, with its connections. */
-async function supervise(
-  first: StartedRunner | undefined,
-  options: RunnerOptions,
-  signal: AbortSignal,
-): Promise<void> {
-  const stopped = once(signal, 'abort').then(() => undefined);
-  let runner = first;
-  let delay = restartDelay.shortest;
+type RunnerOptions = WorkerOptions & { times: WorkerTimes };
+
+/** Restarts the runner with exponential backoff when it cannot start or ends by itself. */
+async function superviseRunner(options: RunnerOptions, signal: AbortSignal): Promise<void> {
+  let delay = restartDelay.min;
   while (!signal.aborted) {
-    if (runner !== undefined) {
-      const startedAt = Date.now();
-      const reason = await Promise.race([runner.broken, stopped]);
-      if (reason !== undefined) options.logger.warn({ reason }, 'The worker broke and starts again');
-      await runner.close();
-      if (Date.now() - startedAt > restartDelay.longest) delay = restartDelay.shortest;
-    }
+    const startedAt = Date.now();
+    const reason = await runUntilStopped(options, signal).then(() => 'the runner ended', reasonOf);
+    if (signal.aborted) return;
+    if (Date.now() - startedAt > restartDelay.max) delay = restartDelay.min;
+    options.logger.warn({ reason, delay }, 'worker failed, restarting');
     await sleep(delay, undefined, { signal }).catch(() => undefined);
-    delay = Math.min(delay * 2, restartDelay.longest);
-    runner = signal.aborted ? undefined : await tryToStart(options);
+    delay = Math.min(delay * 2, restartDelay.max);
   }
-  await runner?.close();
 }
 
-async function tryToStart(options: RunnerOptions): Promise<StartedRunner | undefined> {
+/** @throws Error when the database cannot be reached */
+async function runUntilStopped(options: RunnerOptions, signal: AbortSignal): Promise<void> {
+  const pool = openPool(options);
   try {
-    const runner = await startRunner(options);
-    options.logger.info('The worker is running');
-    return runner;
-  } catch (error) {
-    options.logger.warn({ reason: reasonOf(error) }, 'The worker could not start and will try again');
-    return undefined;
+    const runner = await startRunner(pool, options);
+    options.logger.info('worker started');
+    const stop = () => void runner.stop().catch(() => undefined);
+    if (signal.aborted) stop();
+    signal.addEventListener('abort', stop);
+    await runner.promise.finally(() => signal.removeEventListener('abort', stop));
+  } finally {
+    // Not awaited: a connection that stopped answering must not delay the restart.
+    void pool.end();
   }
+}
+
+function openPool({ connectionString, times }: RunnerOptions): pg.Pool {
+  const pool = new pg.Pool({
+    connectionString,
+    application_name: 'dure-worker',
+    connectionTimeoutMillis: 5_000,
+    query_timeout: 5_000,
+    statement_timeout: 5_000,
+    keepAlive: true,
+    keepAliveInitialDelayMillis: 10_000,
+    maxLifetimeSeconds: times.connection / 1_000,
+    // One more for LISTEN.
+    max: concurrency + 1,
+  });
+  // Queries report broken connections. Without these listeners the events would end the process.
+  pool.on('error', () => undefined);
+  pool.on('connect', (client) => client.on('error', () => undefined));
+  return pool;
+}
+
+async function startRunner(pgPool: pg.Pool, options: RunnerOptions): Promise<Runner> {
+  const { logger, cleanUp, times } = options;
+  const runner = await run({
+    pgPool,
+    concurrency,
+    noHandleSignals: true,
+    logger: bridgeLogger(logger),
+    taskList: {
+      [sendMailTask]: createSendMail(options, times.attempt),
+      clean_up: async () => logger.debug({ deleted: await cleanUp() }, 'expired rows deleted'),
+    },
+    // The job key replaces a run that is still waiting.
+    crontab: '*/5 * * * * clean_up ?jobKey=clean_up',
+    // In batches, an outcome that cannot be written ends the runner; otherwise it is an unhandled rejection.
+    preset: { worker: { completeJobBatchDelay: 0, failJobBatchDelay: 0 } },
+  });
+  runner.events.on('job:error', ({ job, error }) => {
+    const { id, task_identifier: task, payload, attempts, max_attempts: maxAttempts } = job;
+    logger.warn({ job: id, task, payload, attempts, maxAttempts, reason: reasonOf(error) }, 'job failed');
+  });
+  return runner;
+}
+
+/** Failed jobs are logged on `job:error`. graphile-worker's metadata contains whole jobs and is dropped. */
+function bridgeLogger(logger: FastifyBaseLogger): Logger {
+  return new Logger(() => (level, message, meta) => {
+    const problem = (level === 'error' || level === 'warning') && meta?.['failure'] !== true;
+    logger[problem ? 'warn' : 'debug'](`graphile-worker: ${message.split('\n', 1)[0]}`);
+  });
 }

@@ -1,9 +1,9 @@
-/** The PostgreSQL channel on which instances tell each other about notifications, with {@link NotificationEvent} as JSON. */
+/** The PostgreSQL channel with {@link NotificationEvent} as JSON. */
 export const notificationChannel = 'notifications';
 
 /**
- * What is told when a transaction commits: a user got a notification, or another number of the user's notifications is unread
- * now because some were marked as read. Events of one user arrive in the order of their commits, as the ids do.
+ * Sent with `NOTIFY` when a transaction commits: a user has a new notification, or fewer unread ones. Events of one user
+ * arrive in commit order.
  */
 export type NotificationEvent =
   | { user_id: number; notification_id: number }

@@ -1,17 +1,17 @@
 import type { FastifySchemaValidationError } from 'fastify';
 import { type ApiError, invalidFields } from '../http/errors.ts';
-import type { Text } from '../http/language.ts';
-import { describeErrors } from '../http/validation.ts';
+import type { LocalizedText } from '../http/language.ts';
+import { describeErrors } from '../http/validation-errors.ts';
 import { MarkReadByIds, MarkReadUpTo } from './schemas.ts';
 
-const exactlyOne: Text = {
+const exactlyOne: LocalizedText = {
   ko: 'ids와 up_to_id 중 하나만 보내야 합니다.',
   en: 'Send exactly one of ids and up_to_id.',
 };
 
 /**
- * Says what is wrong with a request to mark as read. Its body has one of two forms and the validator compares it with both; of
- * interest is the one that was meant.
+ * Describes what is wrong with a mark-read request. Its body has one of two forms, and the validator reports the errors of
+ * both; only those of the form that was meant are shown.
  */
 export function markReadError(errors: FastifySchemaValidationError[]): ApiError {
   if (errors.some(({ keyword, instancePath }) => keyword === 'type' && instancePath === '')) {

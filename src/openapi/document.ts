@@ -48,7 +48,7 @@ const statusHeaders: Record<string, Record<string, keyof typeof headers>> = {
   503: { 'Retry-After': 'RetryAfter' },
 };
 
-/** The document of an application whose plugins are loaded. */
+/** Builds the document of an application that is ready. */
 export function openApiDocument(app: FastifyInstance): JsonObject {
   const document = stripInternal(app.swagger()) as OpenApiDocument;
   document.components = { ...document.components, headers, examples: {} };
@@ -62,20 +62,20 @@ export function openApiDocument(app: FastifyInstance): JsonObject {
   return document;
 }
 
-/** What has a default may be left out, although the validated value is always there. */
+/** A parameter with a default is optional, although its validated value always exists. */
 function describeParameter(parameter: Parameter): void {
   if ('default' in parameter.schema) parameter.required = false;
   if (parameter.in === 'header') {
     parameter.name = parameter.name.replace(/\bid\b|\b[a-z]/g, (a) => a.toUpperCase());
   }
-  // Swagger UI fills a parameter's example in; a filter that nobody asked for would narrow the first try.
+  // Swagger UI fills in examples, and an optional filter would narrow the first try.
   if (!parameter.required) {
     delete parameter.example;
     delete parameter.schema.examples;
   }
 }
 
-/** A body that may be empty may be absent. */
+/** A body that may be empty is optional. */
 function describeBody({ components }: OpenApiDocument, { requestBody }: Operation): void {
   const schema = requestBody?.content['application/json']?.schema;
   if (!requestBody || !schema) return;
@@ -89,7 +89,7 @@ function describeBody({ components }: OpenApiDocument, { requestBody }: Operatio
     minProperties?: number;
     oneOf?: unknown[];
   };
-  // One of several forms is more than nothing.
+  // One of several forms is never empty.
   requestBody.required = required.length > 0 || minProperties > 0 || oneOf !== undefined;
 }
 
@@ -120,7 +120,7 @@ function answerName(operation: string, status: string): string {
   return `${operation}${STATUS_CODES[status]?.replace(/\W/g, '')}Failure`;
 }
 
-/** Operations that say the same with a code share the example; one that says it in other words has its own. */
+/** Operations with the same text for a code share the example; one with another text has its own. */
 function placeExample(
   document: OpenApiDocument,
   operation: string,
@@ -151,7 +151,7 @@ function isSame(one: unknown, other: unknown): boolean {
   return JSON.stringify(one) === JSON.stringify(other);
 }
 
-/** Leaves out what only the validator knows. */
+/** Removes keywords that only the validator understands. */
 function stripInternal(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(stripInternal);
   if (!isObject(value)) return value;

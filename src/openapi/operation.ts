@@ -3,7 +3,7 @@ import { type ErrorDefinition, httpErrors } from '../http/errors.ts';
 
 export type JsonObject = Record<string, unknown>;
 
-/** What the schema of an answer tells the document about itself, and what is left out of it. */
+/** Notes in the schema of an answer for the document, which are left out of it. */
 export interface AnswerNotes {
   /** The component's name, where it does not follow from the operation. */
   name?: string;
@@ -14,7 +14,7 @@ export interface AnswerNotes {
 /** The key in an answer's schema that holds its {@link AnswerNotes}. */
 export const notesKey = 'x-dure-notes';
 
-/** Adds to a route's schema what follows from its configuration: every failure, with its codes. */
+/** Adds to a route's schema what follows from its configuration: every failure with its codes, and the replay header. */
 export function documentRoute(schema: FastifySchema, route: RouteOptions): FastifySchema {
   const security = 'security' in schema ? schema.security : [];
   const { message, errors: ownErrors, limit } = route.config ?? {};
@@ -23,7 +23,11 @@ export function documentRoute(schema: FastifySchema, route: RouteOptions): Fasti
     const unreadable = limit === 'none' ? { '4xx': unreadableRequest() } : {};
     return { ...schema, security, response: { ...(schema.response as JsonObject), ...unreadable } };
   }
-  const errors = [...impliedErrors(schema, route), ...(ownErrors ?? [])];
+  const errors = [
+    ...impliedErrors(schema, route),
+    ...(ownErrors ?? []),
+    ...(route.config?.idempotent ? [httpErrors.idempotencyConflict] : []),
+  ];
   const statuses = [...new Set(errors.map(({ status }) => status))].sort((one, other) => one - other);
   const failures = statuses.map((status) => [
     status,
@@ -31,19 +35,22 @@ export function documentRoute(schema: FastifySchema, route: RouteOptions): Fasti
   ]);
   const responses = Object.entries(schema.response as Record<string, JsonObject>).map(([status, data]) => [
     status,
-    withMessageExample({ description: 'Success', ...data }, message?.ko),
+    withReplayHeader(withMessageExample({ description: 'Success', ...data }, message?.ko), route),
   ]);
   return { ...schema, security, response: Object.fromEntries([...responses, ...failures]) };
 }
 
-/** Failures that an operation has because of what it takes and where it stands. */
+/** Failures that follow from the input of an operation and its scope. */
 function impliedErrors(schema: FastifySchema, route: RouteOptions): ErrorDefinition[] {
-  const { security } = schema as { security?: unknown[] };
+  const { security, querystring } = schema as { security?: unknown[]; querystring?: JsonObject };
   const takesInput = schema.body || schema.querystring || schema.headers;
-  // Also an operation that wants no body reads what is sent to it.
+  // A body is read even where the operation needs none.
   const readsBody = [route.method].flat().some((method) => method !== 'GET' && method !== 'HEAD');
   return [
     ...(takesInput ? [httpErrors.validationError] : []),
+    ...(isObject(querystring?.['properties']) && 'cursor' in querystring['properties']
+      ? [httpErrors.invalidCursor]
+      : []),
     ...(readsBody
       ? [httpErrors.malformedJson, httpErrors.payloadTooLarge, httpErrors.unsupportedMediaType]
       : []),
@@ -54,7 +61,7 @@ function impliedErrors(schema: FastifySchema, route: RouteOptions): ErrorDefinit
   ];
 }
 
-/** What any request can fail with before it reaches an operation; told where there is no other failure to tell. */
+/** Failures before a request reaches an operation, documented where an operation has no other failure. */
 function unreadableRequest(): JsonObject {
   const failure = failureResponse([
     httpErrors.malformedRequest,
@@ -72,12 +79,12 @@ function unreadableRequest(): JsonObject {
 function failureResponse(errors: ErrorDefinition[]): JsonObject {
   const codes = [...new Set(errors.map(({ code }) => code))];
   const fields = Object.assign({}, ...errors.map((error) => error.fields ?? {})) as JsonObject;
-  // A field is certain only where every failure of the status has it.
+  // A field is required only where every failure of the status has it.
   const required = Object.keys(fields).filter((name) =>
     errors.every((error) => name in (error.fields ?? {})),
   );
   const notes: AnswerNotes = {
-    // Two codes still make a name that can be read; more are named by their operation.
+    // More than two codes would make an unreadable name; those are named by their operation.
     ...(codes.length <= 2 ? { name: `${codes.map(toPascalCase).join('Or')}Failure` } : {}),
     examples: Object.fromEntries(errors.map((error) => [error.code, exampleOfFailure(error)])),
   };
@@ -111,7 +118,7 @@ function exampleOfFailure({ code, text, fields = {} }: ErrorDefinition): JsonObj
   };
 }
 
-/** A value that a schema allows: its own example, or one made of those of its parts. */
+/** A value that a schema allows: its own example, or one composed of the examples of its parts. */
 function exampleOf(schema: JsonObject): unknown {
   const { examples, enum: values, properties, items, minimum } = schema;
   if (Array.isArray(examples)) return examples[0];
@@ -123,6 +130,14 @@ function exampleOf(schema: JsonObject): unknown {
   }
   if (isObject(items)) return [exampleOf(items)];
   return schema['type'] === 'integer' ? (minimum ?? 1) : '';
+}
+
+/** `Idempotency-Replayed`, on the answers of idempotent operations. */
+function withReplayHeader(schema: JsonObject, { config }: RouteOptions): JsonObject {
+  if (!config?.idempotent) return schema;
+  const description =
+    '`true` when this is the first answer to the same `Idempotency-Key` again; absent otherwise';
+  return { ...schema, headers: { 'Idempotency-Replayed': { type: 'string', enum: ['true'], description } } };
 }
 
 function withMessageExample(schema: JsonObject, text: string | undefined): JsonObject {

@@ -34,7 +34,7 @@ const information = {
   ],
 };
 
-/** Describes the API from its routes. Register it before the routes. */
+/** Collects the routes for the document. Register it before the routes. */
 export const openApiPlugin = fastifyPlugin(async (app: FastifyInstance) => {
   await app.register(swagger, {
     openapi: {
@@ -59,24 +59,20 @@ export const openApiPlugin = fastifyPlugin(async (app: FastifyInstance) => {
   });
 });
 
-/** Serves the document as YAML and JSON and, where wanted, Swagger UI. */
+/** Serves the document as YAML and JSON and, where enabled, Swagger UI. */
 export async function openApiRoutes(
   app: FastifyInstance,
   { docsEnabled }: { docsEnabled: boolean },
 ): Promise<void> {
-  let document: JsonObject = {};
-  let yaml = '';
-  let json = '';
-  app.addHook('onReady', async () => {
-    document = openApiDocument(app);
-    yaml = toYaml(document);
-    json = JSON.stringify(document);
-  });
+  // Computed at the first request, because it takes longer than all the rest of the start.
+  const document = once(() => openApiDocument(app));
+  const yaml = once(() => toYaml(document()));
+  const json = once(() => JSON.stringify(document()));
   app.get('/openapi.yaml', { schema: { hide: true } }, async (_request, reply) =>
-    reply.type('application/yaml; charset=utf-8').send(yaml),
+    reply.type('application/yaml; charset=utf-8').send(yaml()),
   );
   app.get('/openapi.json', { schema: { hide: true } }, async (_request, reply) =>
-    reply.type('application/json; charset=utf-8').send(json),
+    reply.type('application/json; charset=utf-8').send(json()),
   );
   if (!docsEnabled) return;
   await app.register(swaggerUi, {
@@ -92,8 +88,8 @@ export async function openApiRoutes(
       'form-action': ["'none'"],
       'frame-ancestors': ["'none'"],
     },
-    // Swagger UI asks for `/docs/json`, whatever address it is told.
-    transformSpecification: () => document,
+    // Swagger UI loads `/docs/json`, whatever URL it is given.
+    transformSpecification: () => document(),
     transformSpecificationClone: false,
     theme: { title: 'Dure API' },
     uiConfig: {
@@ -105,7 +101,15 @@ export async function openApiRoutes(
   });
 }
 
-/** How the document is written to a file. */
+function once<Value>(compute: () => Value): () => Value {
+  let computed: { value: Value } | undefined;
+  return () => {
+    computed ??= { value: compute() };
+    return computed.value;
+  };
+}
+
+/** The document as it is committed. */
 export function toYaml(document: JsonObject): string {
   return stringify(document, { lineWidth: 110, aliasDuplicateObjects: false });
 }

@@ -10,11 +10,11 @@ const withCredentials = {
   en: 'Must not contain a user name or password.',
 };
 
-/** What no address may hold unescaped (RFC 3987, section 2.2), and percent signs that escape nothing. */
+/** Characters that must be escaped in a URL (RFC 3987, section 2.2), and percent signs that escape nothing. */
 const forbidden = /[\s"<>\\^`{|}]|%(?![0-9a-f]{2})/i;
 
 /**
- * Checks that images are absolute URLs with which a browser shows an image and gives nothing away.
+ * Checks that images are absolute URLs without credentials.
  *
  * @param production whether plain `http` is refused
  * @throws {ApiError} `validation_error` that names each failing image by its JSON pointer
@@ -32,7 +32,7 @@ function problemOf(image: string, production: boolean) {
   const [, scheme, authority] = /^(https?):\/\/([^/?#]+)/i.exec(image) ?? [];
   if (scheme === undefined || authority === undefined) return notHttps;
   if (production && scheme.toLowerCase() === 'http') return notHttps;
-  // The parser takes an empty user name for none.
+  // The URL parser drops an empty user name.
   if (authority.includes('@')) return withCredentials;
   return forbidden.test(image) || !URL.canParse(image) ? notUrl : undefined;
 }

@@ -1,15 +1,15 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import { Type } from '@sinclair/typebox';
 import { currentUser } from '../http/authentication.ts';
-import { ApiError, httpErrors } from '../http/errors.ts';
-import { type Idempotency, IdempotencyHeaders } from '../http/idempotency.ts';
-import { Page, readCursor, toPage } from '../http/pagination.ts';
+import { ApiError } from '../http/errors.ts';
+import { idempotencyKey, sendCreated } from '../http/idempotency.ts';
+import { Page, paginate } from '../http/pagination.ts';
 import { isId, PathId } from '../http/path-ids.ts';
-import { Nothing, Reference } from '../http/schemas.ts';
+import { EmptyData, Ref } from '../http/schemas.ts';
 import { postErrors } from './errors.ts';
+import { toPost } from './presenters.ts';
 import type { PostLists } from './repository/post-lists.ts';
 import type { Posts } from './repository/posts.ts';
-import { toPost } from './repository/row.ts';
 import { NewPost, Post, PostChanges, PostQuery } from './schemas.ts';
 import type { PostService } from './service.ts';
 
@@ -17,7 +17,6 @@ interface Options {
   posts: Posts;
   postLists: PostLists;
   service: PostService;
-  idempotency: Idempotency;
   /** @throws {ApiError} `validation_error` for a category that does not exist */
   checkCategoryFilter(id: number | undefined): Promise<void>;
 }
@@ -25,7 +24,7 @@ interface Options {
 /** Writing, finding, changing and deleting posts. */
 export const postRoutes: FastifyPluginAsyncTypebox<Options> = async (
   app,
-  { posts, postLists, service, idempotency, checkCategoryFilter },
+  { posts, postLists, service, checkCategoryFilter },
 ) => {
   const params = Type.Object({ post_id: PathId('`id` of a post') });
 
@@ -35,25 +34,21 @@ export const postRoutes: FastifyPluginAsyncTypebox<Options> = async (
       prefixTrailingSlash: 'slash',
       config: {
         message: { ko: '글을 등록했습니다.', en: 'Your post has been published.' },
-        errors: [postErrors.storeRequired, httpErrors.idempotencyConflict],
+        errors: [postErrors.storeRequired],
+        idempotent: true,
       },
       schema: {
         operationId: 'createPost',
         summary: 'Write a post',
         description:
           "Publishes what partnership the user's store looks for. Images that are refused are named by their JSON pointer, as `/images/1`.",
-        tags: ['posts'],
-        headers: IdempotencyHeaders,
-        body: Reference(NewPost),
-        response: { 201: Reference(Post) },
+        body: Ref(NewPost),
+        response: { 201: Ref(Post) },
       },
     },
     async (request, reply) => {
-      const user = currentUser(request);
-      const post = await idempotency(request, user, (transaction) =>
-        service.write(transaction, user.id, request.body),
-      );
-      return reply.code(201).send(post);
+      const { id: userId } = currentUser(request);
+      return sendCreated(reply, await service.create(userId, request.body, idempotencyKey(request, userId)));
     },
   );
 
@@ -61,31 +56,25 @@ export const postRoutes: FastifyPluginAsyncTypebox<Options> = async (
     '/',
     {
       prefixTrailingSlash: 'slash',
-      config: {
-        message: { ko: '글 목록을 조회했습니다.', en: 'Here are the posts.' },
-        errors: [httpErrors.invalidCursor],
-      },
+      config: { message: { ko: '글 목록을 조회했습니다.', en: 'Here are the posts.' } },
       schema: {
         operationId: 'listPosts',
         summary: 'Find posts',
         description: 'Posts, newest first; those that meet every filter that is given.',
-        tags: ['posts'],
         querystring: PostQuery,
-        response: { 200: Page(Reference(Post)) },
+        response: { 200: Page(Ref(Post)) },
       },
     },
     async (request) => {
-      const { mine, store_id: storeId, category_id: categoryId, q = '', limit, cursor } = request.query;
+      const { mine, store_id: storeId, category_id: categoryId, q = '' } = request.query;
       const ownerId = mine ? currentUser(request).id : undefined;
-      const after = readCursor(cursor, isId);
-      const rows = await postLists.list({ ownerId, storeId, categoryId, q, after, limit: limit + 1 });
-      if (rows.length === 0) await checkCategoryFilter(categoryId);
-      return toPage(
-        rows,
-        limit,
-        ({ created_at, id }) => ({ time: created_at.getTime(), id: String(id) }),
-        toPost,
-      );
+      const result = await paginate(request.query, {
+        isId,
+        find: (page) => postLists.list({ ownerId, storeId, categoryId, q, ...page }),
+        present: toPost,
+      });
+      if (result.items.length === 0) await checkCategoryFilter(categoryId);
+      return result;
     },
   );
 
@@ -100,15 +89,14 @@ export const postRoutes: FastifyPluginAsyncTypebox<Options> = async (
         operationId: 'getPost',
         summary: 'Read a post',
         description: 'Any post of an open store.',
-        tags: ['posts'],
         params,
-        response: { 200: Reference(Post) },
+        response: { 200: Ref(Post) },
       },
     },
     async (request) => {
       const post = await posts.findById(request.params.post_id);
       if (post === undefined) throw new ApiError(postErrors.postNotFound);
-      return post;
+      return toPost(post);
     },
   );
 
@@ -123,10 +111,9 @@ export const postRoutes: FastifyPluginAsyncTypebox<Options> = async (
         operationId: 'updatePost',
         summary: 'Change a post',
         description: 'Changes the given fields of a post of the user. `images` replaces all images.',
-        tags: ['posts'],
         params,
-        body: Reference(PostChanges),
-        response: { 200: Reference(Post) },
+        body: Ref(PostChanges),
+        response: { 200: Ref(Post) },
       },
     },
     async (request) => service.change(currentUser(request).id, request.params.post_id, request.body),
@@ -144,9 +131,8 @@ export const postRoutes: FastifyPluginAsyncTypebox<Options> = async (
         summary: 'Delete a post',
         description:
           'Deletes a post of the user. Partnership requests for it that wait for an answer are withdrawn; answered ones stay.',
-        tags: ['posts'],
         params,
-        response: { 200: Reference(Nothing) },
+        response: { 200: Ref(EmptyData) },
       },
     },
     async (request) => {

@@ -1,6 +1,6 @@
 import { type Static, Type } from '@sinclair/typebox';
-import { Id, Reference, Timestamp } from '../http/schemas.ts';
-import { Text } from '../http/text.ts';
+import { Id, Ref, Timestamp } from '../http/schemas.ts';
+import { TextField } from '../http/text.ts';
 import { SearchQuery, StoreSummary } from '../stores/schemas.ts';
 
 const exampleTitle = '주말 공동 할인 함께 하실 가게를 찾아요';
@@ -23,7 +23,7 @@ export const Post = Type.Object(
     ...summary,
     content: Type.String({ examples: [exampleContent] }),
     images: Type.Array(Type.String({ format: 'uri' }), { examples: [[exampleImage]] }),
-    store: Reference(StoreSummary),
+    store: Ref(StoreSummary),
     updated_at: Timestamp('When it was last changed'),
   },
   { $id: 'Post', description: 'What partnership a store looks for' },
@@ -31,14 +31,14 @@ export const Post = Type.Object(
 export type Post = Static<typeof Post>;
 
 const fields = {
-  title: Text('line', { minLength: 1, maxLength: 100, examples: [exampleTitle] }),
-  content: Text('block', {
+  title: TextField('line', { minLength: 1, maxLength: 100, examples: [exampleTitle] }),
+  content: TextField('block', {
     minLength: 1,
     maxLength: 5000,
     description: 'May hold line feeds',
     examples: [exampleContent],
   }),
-  images: Type.Array(Text('line', { minLength: 1, maxLength: 2048, format: 'uri' }), {
+  images: Type.Array(TextField('line', { minLength: 1, maxLength: 2048, format: 'uri' }), {
     minItems: 1,
     maxItems: 10,
     description:
@@ -69,7 +69,7 @@ export const PostQuery = Type.Object({
   mine: Type.Optional(Type.Boolean({ description: '`true`: only posts of your own store' })),
   store_id: Type.Optional(Id('Only posts of this store')),
   q: Type.Optional(
-    Text('line', {
+    TextField('line', {
       maxLength: 100,
       description: 'Only posts whose title or content holds this text, in any case; empty for all',
       examples: ['카페'],

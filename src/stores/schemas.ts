@@ -1,7 +1,7 @@
 import { type Static, Type } from '@sinclair/typebox';
 import { PageQuery } from '../http/pagination.ts';
-import { Id, Reference, Timestamp } from '../http/schemas.ts';
-import { Text } from '../http/text.ts';
+import { Id, Ref, Timestamp } from '../http/schemas.ts';
+import { TextField } from '../http/text.ts';
 
 /**
  * Digits, in groups joined by single hyphens. With a leading 0 a Korean number: area or service code, 3 or 4 digits,
@@ -22,7 +22,7 @@ export type StoreCategory = Static<typeof StoreCategory>;
 const summary = {
   id: Type.Integer({ examples: [1] }),
   name: Type.String({ examples: ['두레 카페'] }),
-  store_categories: Type.Array(Reference(StoreCategory), {
+  store_categories: Type.Array(Ref(StoreCategory), {
     description: 'One to five, in the order the owner gave',
     examples: [[{ id: 1, name: '카페' }]],
   }),
@@ -46,7 +46,7 @@ export const Store = Type.Object(
 );
 export type Store = Static<typeof Store>;
 
-const name = Text('line', { minLength: 1, maxLength: 50, examples: ['두레 카페'] });
+const name = TextField('line', { minLength: 1, maxLength: 50, examples: ['두레 카페'] });
 const categoryIds = Type.Array(Id(), {
   minItems: 1,
   maxItems: 5,
@@ -56,15 +56,15 @@ const categoryIds = Type.Array(Id(), {
 });
 const details = {
   description: Type.Optional(
-    Text('block', {
+    TextField('block', {
       maxLength: 2000,
       description: 'May hold line feeds',
       examples: ['동네에서 직접 볶은 커피를 내립니다.'],
     }),
   ),
-  address: Type.Optional(Text('line', { maxLength: 200, examples: ['서울특별시 마포구 와우산로 1'] })),
+  address: Type.Optional(TextField('line', { maxLength: 200, examples: ['서울특별시 마포구 와우산로 1'] })),
   phone_number: Type.Optional(
-    Text('line', {
+    TextField('line', {
       maxLength: 30,
       pattern: phoneNumberPattern,
       description:
@@ -72,7 +72,7 @@ const details = {
       examples: ['02-123-4567'],
     }),
   ),
-  business_hours: Type.Optional(Text('line', { maxLength: 100, examples: ['매일 09:00-21:00'] })),
+  business_hours: Type.Optional(TextField('line', { maxLength: 100, examples: ['매일 09:00-21:00'] })),
 };
 
 export const NewStore = Type.Object(
@@ -100,7 +100,7 @@ export const SearchQuery = {
 
 export const StoreQuery = Type.Object({
   q: Type.Optional(
-    Text('line', {
+    TextField('line', {
       maxLength: 50,
       description: 'Only stores whose name holds this text, in any case; empty for all',
       examples: ['카페'],

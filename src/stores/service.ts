@@ -1,32 +1,38 @@
-import type { Connection, Database } from '../database/client.ts';
+import type { Connection, Database, Tx } from '../database/client.ts';
 import { ApiError, invalidFields } from '../http/errors.ts';
-import type { Transaction } from '../http/idempotency.ts';
+import type { Idempotency, IdempotencyKey, Outcome } from '../http/idempotency.ts';
 import { storeErrors } from './errors.ts';
+import { toStore } from './presenters.ts';
 import type { Stores } from './repository/stores.ts';
 import type { NewStore, Store, StoreChanges } from './schemas.ts';
 
 const unknownCategory = { ko: '없는 카테고리입니다.', en: 'There is no such category.' };
 
+interface StoreServiceOptions {
+  database: Database;
+  stores: Stores;
+  idempotency: Idempotency;
+}
+
 export type StoreService = ReturnType<typeof createStoreService>;
 
 /** Registering and changing the store of a user. */
-export function createStoreService({ database, stores }: { database: Database; stores: Stores }) {
+export function createStoreService({ database, stores, idempotency }: StoreServiceOptions) {
   /**
    * Registers the one store of a user.
    *
-   * @param transaction runs the change; with an idempotency key it gives the first answer again
-   * @returns undefined when the account was deleted in the meantime
+   * @returns `data` is undefined when the account was deleted meanwhile
    * @throws {ApiError} `validation_error` for an unknown category, `store_exists`
    */
   async function register(
-    transaction: Transaction,
     userId: number,
     input: NewStore,
-  ): Promise<Store | undefined> {
-    return transaction(async (tx) => {
+    key: IdempotencyKey | undefined,
+  ): Promise<Outcome<Store | undefined>> {
+    return idempotency.run(key, async (tx) => {
       await checkCategories(tx, input.category_ids);
       const id = await stores.create(tx, userId, input);
-      if (id !== undefined) return stores.findInside(tx, id);
+      if (id !== undefined) return read(tx, id);
       if (await stores.exists(tx, userId)) throw new ApiError(storeErrors.storeExists);
       return undefined;
     });
@@ -38,16 +44,21 @@ export function createStoreService({ database, stores }: { database: Database; s
    * @throws {ApiError} `validation_error` for an unknown category, `store_not_found`
    */
   async function change(userId: number, changes: StoreChanges): Promise<Store> {
-    return database.transaction(async (tx) => {
+    return database.runInTransaction(async (tx) => {
       await checkCategories(tx, changes.category_ids ?? []);
       const id = await stores.change(tx, userId, changes);
-      const store = id === undefined ? undefined : await stores.findInside(tx, id);
-      if (store === undefined) throw new ApiError(storeErrors.storeNotFound);
-      return store;
+      if (id === undefined) throw new ApiError(storeErrors.storeNotFound);
+      return read(tx, id);
     });
   }
 
-  async function checkCategories(tx: Connection, ids: number[]): Promise<void> {
+  async function read(connection: Connection, id: number): Promise<Store> {
+    const store = await stores.findById(connection, id);
+    if (store === undefined) throw new ApiError(storeErrors.storeNotFound);
+    return toStore(store);
+  }
+
+  async function checkCategories(tx: Tx, ids: number[]): Promise<void> {
     if (ids.length === 0) return;
     const known = await stores.knownCategories(tx, ids);
     const unknown = ids.flatMap((id, index) => (known.has(id) ? [] : [`/category_ids/${index}`]));
@@ -57,13 +68,13 @@ export function createStoreService({ database, stores }: { database: Database; s
   }
 
   /**
-   * Tells a list of a category that nobody has from one of a category that does not exist. Asked only when a list is empty.
+   * Checks the category of a list, which is needed only when the list is empty.
    *
    * @throws {ApiError} `validation_error` for an unknown category
    */
   async function checkCategoryFilter(id: number | undefined): Promise<void> {
     if (id === undefined) return;
-    const known = await stores.knownCategories(database.client, [id]);
+    const known = await stores.knownCategories(database, [id]);
     if (!known.has(id)) throw invalidFields({ category_id: [unknownCategory] });
   }
 

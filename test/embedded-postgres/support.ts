@@ -4,7 +4,7 @@ import { mkdtemp, readdir, readFile, readlink, realpath, rm, stat } from 'node:f
 import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import { createInterface } from 'node:readline';
-import { setTimeout as delay } from 'node:timers/promises';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import pg from 'pg';
 import type { Test } from 'tap';
@@ -14,22 +14,21 @@ export const projectFolder = dirname(fileURLToPath(import.meta.resolve('#package
 const fixture = join(projectFolder, 'build/test/embedded-postgres/fixture.js');
 
 export const onlyAsRoot = process.getuid?.() === 0 ? {} : { skip: 'needs root' };
-export const onlyOnLinux = process.platform === 'linux' ? {} : { skip: 'needs Linux' };
-export const ORDINARY_USER = { uid: 1000, gid: 1000 };
+export const ordinaryUser = { uid: 1000, gid: 1000 };
 
-/** Root's Node or checkout may lie where nobody else may go. */
+/** Another user cannot read root's Node or checkout if they are in a folder such as /root. */
 export const onlyWithOrdinaryUser = ordinaryUserCanRun() ? {} : { skip: 'needs root and readable folders' };
 
 function ordinaryUserCanRun(): boolean {
   if (process.getuid?.() !== 0) return false;
   const command = ['--eval', 'fs.readFileSync(process.argv[1])', fixture];
-  return spawnSync(process.execPath, command, { ...ORDINARY_USER, cwd: '/' }).status === 0;
+  return spawnSync(process.execPath, command, { ...ordinaryUser, cwd: '/' }).status === 0;
 }
 
 export interface Starter {
   child: ChildProcess;
-  /** What the process says, line by line: first the connection string or an error. */
-  says(): Promise<string>;
+  /** The next line of its output: first the connection string or an error. */
+  nextLine(): Promise<string>;
   kill(signal: NodeJS.Signals): Promise<void>;
   stop(): Promise<void>;
 }
@@ -42,8 +41,8 @@ export interface StarterOptions {
   script?: string;
 }
 
-/** Starts the embedded server from a Node process of its own. */
-export function startElsewhere(t: Test, directory: string, options: StarterOptions = {}): Starter {
+/** Starts the embedded server in another Node process. */
+export function startProcess(t: Test, directory: string, options: StarterOptions = {}): Starter {
   const { script = fixture, ...spawnOptions } = options;
   const command = [script, directory];
   const child = spawn(process.execPath, command, { stdio: ['pipe', 'pipe', 'inherit'], ...spawnOptions });
@@ -52,7 +51,7 @@ export function startElsewhere(t: Test, directory: string, options: StarterOptio
   t.teardown(() => child.kill('SIGKILL'));
   return {
     child,
-    says: async () => (await lines.next()).value ?? '',
+    nextLine: async () => (await lines.next()).value ?? '',
     async kill(signal) {
       child.kill(signal);
       await closed;
@@ -64,7 +63,7 @@ export function startElsewhere(t: Test, directory: string, options: StarterOptio
   };
 }
 
-/** A folder that is removed in the end, with every process in it. */
+/** A folder that is removed after the test, with every process in it. */
 export async function temporaryFolder(t: Test): Promise<string> {
   const folder = await realpath(await mkdtemp(join(tmpdir(), 'dure-embedded-')));
   t.teardown(async () => {
@@ -74,33 +73,33 @@ export async function temporaryFolder(t: Test): Promise<string> {
   return folder;
 }
 
-/** PostgreSQL's processes and what watches over them, but no Node process; or only those of one program. */
+/** Ids of PostgreSQL's processes and their watchdogs in a folder, or only of those of one program. */
 export async function processesIn(folder: string, program?: string): Promise<number[]> {
   const processes = process.platform === 'linux' ? await processesOfProc() : processesOfPs();
   return processes
-    .filter(({ command, place }) => command.includes(folder) || place.startsWith(folder))
+    .filter(({ command, cwd }) => command.includes(folder) || cwd.startsWith(folder))
     .filter(({ command }) => !command.includes(process.execPath))
     .filter(({ command }) => !program || basename(command.split(/[: ]/)[0] ?? '') === program)
     .map(({ pid }) => pid);
 }
 
-async function processesOfProc(): Promise<{ pid: number; command: string; place: string }[]> {
+async function processesOfProc(): Promise<{ pid: number; command: string; cwd: string }[]> {
   const pids = (await readdir('/proc')).map(Number).filter((pid) => pid > 0);
   return Promise.all(
     pids.map(async (pid) => ({
       pid,
       command: (await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '')).replaceAll('\0', ' '),
-      place: await readlink(`/proc/${pid}/cwd`).catch(() => ''),
+      cwd: await readlink(`/proc/${pid}/cwd`).catch(() => ''),
     })),
   );
 }
 
-function processesOfPs(): { pid: number; command: string; place: string }[] {
+function processesOfPs(): { pid: number; command: string; cwd: string }[] {
   const lines = execFileSync('ps', ['-axo', 'pid=,command='], { encoding: 'utf8' }).trim().split('\n');
   return lines.map((line) => ({
     pid: Number.parseInt(line, 10),
     command: line.replace(/^ *\d+ +/, ''),
-    place: '',
+    cwd: '',
   }));
 }
 
@@ -114,9 +113,9 @@ export function signalAll(pids: number[], signal: NodeJS.Signals): void {
   }
 }
 
-/** Whether no process is left in the folder within a time that even a busy machine needs. */
-export async function allGone(folder: string): Promise<boolean> {
-  for (const end = Date.now() + 15_000; Date.now() < end; await delay(50)) {
+/** Whether all processes in the folder end within 15 seconds. */
+export async function allEnd(folder: string): Promise<boolean> {
+  for (const end = Date.now() + 15_000; Date.now() < end; await sleep(50)) {
     if ((await processesIn(folder)).length === 0) return true;
   }
   return false;
@@ -138,8 +137,9 @@ export async function query(url: string, sql: string): Promise<unknown[]> {
   }
 }
 
-export async function runsAs(directory: string, uid: number): Promise<boolean> {
-  return (await stat(`/proc/${await postmasterPid(directory)}`)).uid === uid;
+/** The user id of the running server. */
+export async function serverUser(directory: string): Promise<number> {
+  return (await stat(`/proc/${await postmasterPid(directory)}`)).uid;
 }
 
 export const writeNote = (url: string) => query(url, "CREATE TABLE note AS SELECT 'kept' AS text");
@@ -152,5 +152,5 @@ export async function checkNote(t: Test, directory: string, message: string): Pr
   } finally {
     await server.stop();
   }
-  t.same(await processesIn(directory, 'postgres'), [], 'stop waits for the end');
+  t.same(await processesIn(directory, 'postgres'), [], 'stop waits until all processes have ended');
 }

@@ -1,7 +1,7 @@
 import { Type } from '@sinclair/typebox';
 import type { FastifyInstance } from 'fastify';
 import t from 'tap';
-import { Text } from '../../src/http/text.ts';
+import { TextField } from '../../src/http/text.ts';
 import { createTestApp, createUser, password } from '../support/app.ts';
 import { invalid, refused } from './http-support.ts';
 
@@ -11,7 +11,7 @@ const english = { 'accept-language': 'en' };
 /** A route that takes what no operation takes by itself. */
 async function probeRoutes(app: FastifyInstance): Promise<void> {
   const Item = Type.Object(
-    { text: Text('block', { minLength: 1, maxLength: 5 }), count: Type.Optional(Type.Integer()) },
+    { text: TextField('block', { minLength: 1, maxLength: 5 }), count: Type.Optional(Type.Integer()) },
     { additionalProperties: false },
   );
   app.post(

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import Fastify from 'fastify';
 import t, { type Test } from 'tap';
 import { createDevMailbox, type DevMailbox, devMailboxRoutes } from '../../src/mail/dev-mailbox.ts';
@@ -5,7 +6,7 @@ import { renderMail } from '../../src/mail/templates.ts';
 
 let keys = 0;
 
-/** A mail with a key of its own unless told. */
+/** A mail, with a key of its own by default. */
 function outgoing(
   changes: { to?: string; subject?: string; text?: string; html?: string; idempotencyKey?: string } = {},
 ) {
@@ -29,7 +30,7 @@ async function build(t: Test, mailbox: DevMailbox = createDevMailbox()) {
   return { mailbox, get };
 }
 
-t.test('keeps what would have been sent, newest first', async (t) => {
+t.test('keeps the mails, newest first', async (t) => {
   const mailbox = createDevMailbox();
   const before = Date.now();
   await mailbox.send(outgoing({ subject: 'first', idempotencyKey: 'a' }));
@@ -42,7 +43,7 @@ t.test('keeps what would have been sent, newest first', async (t) => {
   t.same(Object.keys(newest ?? {}).sort(), ['created_at', 'html', 'id', 'subject', 'text', 'to']);
 });
 
-t.test('keeps a mail once however often it is tried', async (t) => {
+t.test('keeps a mail once, also when it is retried', async (t) => {
   const mailbox = createDevMailbox();
   const mail = outgoing();
   await mailbox.send(mail);
@@ -63,14 +64,14 @@ t.test('keeps the newest 200', async (t) => {
   t.equal(ids.at(-1), 4);
 });
 
-t.test('a caller cannot change what is kept', async (t) => {
+t.test('a caller cannot change the list', async (t) => {
   const mailbox = createDevMailbox();
   await mailbox.send(outgoing());
   mailbox.list().pop();
   t.equal(mailbox.list().length, 1);
 });
 
-t.test('answers JSON to who accepts JSON', async (t) => {
+t.test('answers JSON when the client accepts it', async (t) => {
   const { mailbox, get } = await build(t);
   await mailbox.send(outgoing({ subject: 'first' }));
   await mailbox.send(outgoing({ subject: 'second' }));
@@ -82,7 +83,6 @@ t.test('answers JSON to who accepts JSON', async (t) => {
     const answer = await get({ accept });
     t.equal(answer.statusCode, 200);
     t.match(answer.headers['content-type'], /^application\/json/);
-    t.match(answer.headers.vary, /\bAccept(,|$)/);
     t.equal(answer.headers['cache-control'], 'no-store');
     t.same(answer.json(), { items: mailbox.list() }, accept);
   }
@@ -100,23 +100,9 @@ t.test('answers a page to browsers, with and without the slash', async (t) => {
     const answer = await get({ accept }, '/dev/mailbox');
     t.equal(answer.statusCode, 200);
     t.match(answer.headers['content-type'], /^text\/html; charset=utf-8/);
-    t.match(answer.headers.vary, /\bAccept(,|$)/);
     t.equal(answer.headers['cache-control'], 'no-store');
     t.ok(answer.body.indexOf('<h2>second</h2>') < answer.body.indexOf('<h2>first</h2>'), 'newest first');
   }
-});
-
-t.test('adds to a Vary that a plugin has set', async (t) => {
-  const { get } = await build(t);
-  t.equal((await get()).headers.vary, 'Accept, Accept-Language');
-  const other = Fastify();
-  t.teardown(() => other.close());
-  other.addHook('onRequest', async (_request, reply) => {
-    reply.header('vary', 'Origin, accept-language');
-  });
-  await other.register(devMailboxRoutes, { mailbox: createDevMailbox() });
-  const answer = await other.inject({ url: '/dev/mailbox/', headers: { accept: 'text/html' } });
-  t.equal(answer.headers.vary, 'Origin, accept-language, Accept');
 });
 
 t.test('is not part of the published specification', async (t) => {
@@ -130,25 +116,27 @@ t.test('is not part of the published specification', async (t) => {
   t.ok(hidden.length > 0 && hidden.every((hide) => hide === true));
 });
 
-t.test('allows the scripts of the page and no other', async (t) => {
-  const { get } = await build(t);
-  const [first, second] = [await get(), await get()];
-  const policy = String(first.headers['content-security-policy']);
+t.test('allows the script of the page and no other', async (t) => {
+  const { mailbox, get } = await build(t);
+  await mailbox.send(outgoing());
+  const { body, headers } = await get();
+  const policy = String(headers['content-security-policy']);
   const directives = new Map(
     policy.split('; ').map((part) => [part.split(' ')[0], part.split(' ').slice(1).join(' ')]),
   );
   t.equal(directives.get('default-src'), "'none'");
-  t.match(directives.get('script-src'), /^'nonce-[A-Za-z0-9+/=]{22,}'$/);
   t.equal(directives.get('frame-ancestors'), "'none'");
   t.equal(directives.get('base-uri'), "'none'");
   t.equal(directives.get('form-action'), "'none'");
   t.equal(directives.get('connect-src'), "'self'");
-  t.notSame(second.headers['content-security-policy'], policy, 'a nonce is used once');
 
-  const nonce = /'nonce-([^']+)'/.exec(policy)?.[1];
-  const scripts = first.body.match(/<script[^>]*>/g);
-  t.same(scripts, [`<script nonce="${nonce}">`]);
-  t.notMatch(first.body, /<[^>]+\son[a-z]+=/i);
+  const [script, ...others] = [...body.matchAll(/<script[^>]*>([\s\S]*?)<\/script>/g)];
+  const hash = createHash('sha256')
+    .update(script?.[1] ?? '')
+    .digest('base64');
+  t.equal(directives.get('script-src'), `'sha256-${hash}'`);
+  t.same(others, []);
+  t.notMatch(body, /<[^>]+\son[a-z]+=/i);
 });
 
 t.test('shows every part of a mail as text', async (t) => {
@@ -170,7 +158,7 @@ t.test('shows every part of a mail as text', async (t) => {
   t.ok(body.includes('srcdoc="&lt;p&gt;&quot;&gt;&lt;script&gt;'), 'the HTML is one attribute');
 });
 
-t.test('draws the HTML in a frame without scripts, forms or an origin', async (t) => {
+t.test('shows the HTML in a frame without scripts, forms or an origin', async (t) => {
   const { mailbox, get } = await build(t);
   await mailbox.send(outgoing());
   const sandbox = /<details>.*<iframe [^>]*sandbox="([^"]*)"[^>]*srcdoc="&lt;p&gt;html/.exec(
@@ -180,7 +168,7 @@ t.test('draws the HTML in a frame without scripts, forms or an origin', async (t
   t.notMatch(sandbox, /allow-(scripts|same-origin|forms|top-navigation)/);
 });
 
-t.test('offers codes and links of our mails to copy, and nothing that a user wrote', async (t) => {
+t.test('highlights the codes and links of a mail, and nothing that a user wrote', async (t) => {
   const { mailbox, get } = await build(t);
   await mailbox.send(outgoing(renderMail({ kind: 'verification_code', code: '048213', minutes: 10 }, 'ko')));
   const url = 'https://dure.example/reset-password?uid=7&token=abc';
@@ -195,44 +183,33 @@ t.test('offers codes and links of our mails to copy, and nothing that a user wro
   } as const;
   await mailbox.send(outgoing(renderMail(request, 'ko')));
   const { body } = await get();
-  t.same(body.match(/<span class="value code">[^<]*/g), ['<span class="value code">048213']);
-  t.same(body.match(/<a class="value link" href="[^"]*"/g), [
-    '<a class="value link" href="https://dure.example/requests"',
-    '<a class="value link" href="https://dure.example/reset-password?uid=7&amp;token=abc"',
+  t.same(body.match(/<span class="highlight code">[^<]*/g), ['<span class="highlight code">048213']);
+  t.same(body.match(/<a class="highlight" href="[^"]*"/g), [
+    '<a class="highlight" href="https://dure.example/requests"',
+    '<a class="highlight" href="https://dure.example/reset-password?uid=7&amp;token=abc"',
   ]);
 });
 
-t.test('explains itself while there is no mail', async (t) => {
+t.test('says when there is no mail', async (t) => {
   const { mailbox, get } = await build(t);
-  t.match((await get()).body, /아직 메일이 없어요[\s\S]*RESEND_API_KEY/);
+  t.match((await get()).body, /RESEND_API_KEY[\s\S]*아직 메일이 없어요/);
   await mailbox.send(outgoing());
   t.notMatch((await get()).body, /아직 메일이 없어요<\/h2>/);
 });
 
-t.test('speaks the language of the reader', async (t) => {
+t.test('is in the language of the reader', async (t) => {
   const { get } = await build(t);
   const korean = await get();
-  t.equal(korean.headers['content-language'], 'ko');
   t.match(korean.body, /<html lang="ko">[\s\S]*개발용 메일함/);
   const english = await get({ 'accept-language': 'en-US,en;q=0.9' });
-  t.equal(english.headers['content-language'], 'en');
   t.match(english.body, /<html lang="en">[\s\S]*Dev mailbox/);
   t.notMatch(english.body, /[가-힣]/);
 });
 
-t.test('tells an open page cheaply that nothing is new', async (t) => {
+t.test('an open page can tell that there is a new mail', async (t) => {
   const { mailbox, get } = await build(t);
-  const etag = String((await get()).headers.etag);
-  t.equal((await get({ 'if-none-match': etag })).statusCode, 304);
-  t.equal((await get({ 'if-none-match': etag, accept: 'application/json' })).statusCode, 200);
-  t.equal((await get({ 'if-none-match': etag, 'accept-language': 'en' })).statusCode, 200);
+  t.match((await get()).body, '<body data-newest="">');
   await mailbox.send(outgoing());
-  const changed = await get({ 'if-none-match': etag });
-  t.equal(changed.statusCode, 200);
-  t.match(changed.body, `data-version="${String(changed.headers.etag).replaceAll('"', '&quot;')}"`);
-
-  const restarted = await build(t);
-  await restarted.mailbox.send(outgoing());
-  const after = await restarted.get({ 'if-none-match': String(changed.headers.etag) });
-  t.equal(after.statusCode, 200, 'the same id of another process is another mail');
+  const { items } = (await get({ accept: 'application/json' })).json();
+  t.match((await get()).body, `<body data-newest="${items[0].created_at}">`);
 });

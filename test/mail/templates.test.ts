@@ -45,8 +45,8 @@ const mails: Record<Mail['kind'], Mail> = {
   },
 };
 
-/** What a mail must hold, in every language. */
-const holds: Record<Mail['kind'], string[]> = {
+/** What a mail must contain, in every language. */
+const expectedParts: Record<Mail['kind'], string[]> = {
   verification_code: [code],
   account_exists: ['minji.kim', 'https://dure.example/login', 'https://dure.example/forgot?a=1&b=2'],
   reset_link: ['김민지', resetUrl],
@@ -66,7 +66,7 @@ function escaped(text: string): string {
     .replaceAll("'", '&#39;');
 }
 
-/** What is read of an HTML mail and where its links go, without its head and without what is hidden. */
+/** The visible text and the link targets of an HTML mail. */
 function visible(html: string): string {
   return html
     .replace(/^[\s\S]*<body[^>]*>/, '')
@@ -86,9 +86,9 @@ for (const language of languages) {
     for (const mail of Object.values(mails)) {
       t.test(mail.kind, async (t) => {
         const { subject, text, html } = renderMail(mail, language);
-        for (const part of holds[mail.kind]) {
-          t.ok(text.includes(part), `the text holds ${part}`);
-          t.ok(html.includes(escaped(part)), `the HTML holds ${part}`);
+        for (const part of expectedParts[mail.kind]) {
+          t.ok(text.includes(part), `the text contains ${part}`);
+          t.ok(html.includes(escaped(part)), `the HTML contains ${part}`);
         }
         t.match(subject, language === 'ko' ? /^\[두레\] .*[가-힣]$/ : /^[^[]*[a-zA-Z]$/);
         t.ok(html.includes(`<html lang="${language}">`));
@@ -101,12 +101,12 @@ for (const language of languages) {
         t.notMatch(text + html, /undefined|NaN|\[object/);
       });
 
-      t.test(`${mail.kind}: text and HTML say the same`, async (t) => {
+      t.test(`${mail.kind}: text and HTML have the same content`, async (t) => {
         const { text, html } = renderMail(mail, language);
-        const read = visible(html);
+        const content = visible(html);
         for (const line of text.split('\n')) {
-          const said = line.replace(/^(> |----$)/, '').replace(/:$/, '');
-          t.ok(read.includes(said), `the HTML says: ${said}`);
+          const part = line.replace(/^(> |----$)/, '').replace(/:$/, '');
+          t.ok(content.includes(part), `the HTML contains: ${part}`);
         }
       });
 
@@ -137,7 +137,7 @@ t.test(
   },
 );
 
-t.test('links stand on lines of their own', async (t) => {
+t.test('links are on lines of their own', async (t) => {
   for (const language of languages) {
     t.same(renderMail(mails.reset_link, language).text.match(/^https?:.*$/gm), [resetUrl]);
     t.same(renderMail(mails.account_exists, language).text.match(/^https?:.*$/gm), [
@@ -160,17 +160,17 @@ t.test('every security mail says what to do if it was not you', async (t) => {
   t.match(renderMail(mails.password_changed, 'en').text, /If it was not you, .*set a new password/);
 });
 
-t.test('durations are said in the unit that fits', async (t) => {
-  const said = (minutes: number, language: Language) =>
+t.test('durations are in the largest exact unit', async (t) => {
+  const textFor = (minutes: number, language: Language) =>
     renderMail({ kind: 'verification_code', code, minutes }, language).text;
-  t.match(said(10, 'ko'), /10분 동안/);
-  t.match(said(60, 'ko'), /1시간 동안/);
-  t.match(said(90, 'ko'), /90분 동안/);
-  t.match(said(1, 'en'), /for 1 minute\./);
-  t.match(said(10, 'en'), /for 10 minutes\./);
-  t.match(said(60, 'en'), /for 1 hour\./);
-  t.match(said(120, 'en'), /for 2 hours\./);
-  t.match(said(1.9, 'en'), /for 1 minute\./, 'never longer than it is');
+  t.match(textFor(10, 'ko'), /10분 동안/);
+  t.match(textFor(60, 'ko'), /1시간 동안/);
+  t.match(textFor(90, 'ko'), /90분 동안/);
+  t.match(textFor(1, 'en'), /for 1 minute\./);
+  t.match(textFor(10, 'en'), /for 10 minutes\./);
+  t.match(textFor(60, 'en'), /for 1 hour\./);
+  t.match(textFor(120, 'en'), /for 2 hours\./);
+  t.match(textFor(1.9, 'en'), /for 1 minute\./, 'never longer than it is');
 });
 
 t.test('times are in Seoul for Korean and in UTC for English, with the zone', async (t) => {
@@ -212,7 +212,7 @@ t.test('nothing that users write becomes markup', async (t) => {
   }
 });
 
-t.test('a subject never holds a line break or a control character', async (t) => {
+t.test('a subject never contains a line break or a control character', async (t) => {
   const name = '카페\r\nBcc: victim@example.com\u0000\u2028\u0085끝\u202e';
   const url = requestUrl;
   const rendered: Mail[] = [
@@ -230,7 +230,7 @@ t.test('a subject never holds a line break or a control character', async (t) =>
   }
 });
 
-t.test('what another user wrote keeps its lines and cannot pass for ours', async (t) => {
+t.test('the message of a user keeps its lines and is marked as a quote', async (t) => {
   const message = '첫 줄\r\n\r\n<둘째> 줄\n654321\nhttps://evil.example/';
   for (const language of languages) {
     const { text, html } = renderMail({ ...mails.partner_request_received, message } as Mail, language);

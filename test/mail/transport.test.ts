@@ -18,8 +18,8 @@ interface Received {
   body: unknown;
 }
 
-/** A server in Resend's place that answers every request the same way. */
-async function playResend(t: Test, answer: (response: ServerResponse) => void) {
+/** Starts a fake Resend that answers every request in the same way. */
+async function startFakeResend(t: Test, answer: (response: ServerResponse) => void) {
   const received: Received[] = [];
   const server = createServer(async (request, response) => {
     const chunks: Buffer[] = [];
@@ -41,13 +41,13 @@ function json(status: number, body: unknown): (response: ServerResponse) => void
     response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
 }
 
-/** What `send` throws when the provider answers like this. */
+/** The error that `send` throws for an answer of the provider. */
 async function failure(
   t: Test,
   answer: (response: ServerResponse) => void,
   timeoutMs = 5000,
 ): Promise<Error> {
-  const { baseUrl } = await playResend(t, answer);
+  const { baseUrl } = await startFakeResend(t, answer);
   const transport = createResendTransport({
     apiKey: 're_key',
     from: 'Dure <no-reply@dure.example>',
@@ -58,7 +58,7 @@ async function failure(
     () => undefined,
     (thrown: unknown) => thrown,
   );
-  if (!(error instanceof Error)) throw new Error('the mail was taken');
+  if (!(error instanceof Error)) throw new Error('the mail was accepted');
   return error;
 }
 
@@ -67,7 +67,7 @@ function refusal(statusCode: number, name: string, message = 'Something is wrong
 }
 
 t.test('sends the mail with the key, the idempotency key and all its parts', async (t) => {
-  const { baseUrl, received } = await playResend(t, json(200, { id: '49a3999c' }));
+  const { baseUrl, received } = await startFakeResend(t, json(200, { id: '49a3999c' }));
   await createResendTransport({
     apiKey: 're_key',
     from: 'Dure <no-reply@dure.example>',
@@ -89,9 +89,9 @@ t.test('sends the mail with the key, the idempotency key and all its parts', asy
   });
 });
 
-t.test('takes nothing from the environment', async (t) => {
-  const elsewhere = await playResend(t, json(200, { id: 'x' }));
-  const { baseUrl, received } = await playResend(t, json(200, { id: 'x' }));
+t.test('reads nothing from the environment', async (t) => {
+  const elsewhere = await startFakeResend(t, json(200, { id: 'x' }));
+  const { baseUrl, received } = await startFakeResend(t, json(200, { id: 'x' }));
   t.intercept(process, 'env', {
     value: {
       ...process.env,
@@ -129,14 +129,14 @@ const permanent: [number, string, string?][] = [
   [409, 'invalid_idempotent_request'],
 ];
 for (const [status, name, message] of permanent) {
-  t.test(`${status} ${name} is for good`, async (t) => {
+  t.test(`${status} ${name} is permanent`, async (t) => {
     const error = await failure(t, refusal(status, name, message));
     t.ok(error instanceof MailRejectedError, error.message);
     t.match(error.message, `${status} ${name}`);
   });
 }
 
-t.test('the field at fault is named', async (t) => {
+t.test('the reason names the invalid field', async (t) => {
   const error = await failure(t, refusal(422, 'validation_error', 'Invalid `to` field.'));
   t.match(error.message, /field "to"/);
 });
@@ -160,19 +160,19 @@ const temporary: [number, string, string?][] = [
   [422, 'something_new'],
 ];
 for (const [status, name, message] of temporary) {
-  t.test(`${status} ${name}${message === undefined ? '' : ` (${message})`} may pass`, async (t) => {
+  t.test(`${status} ${name}${message === undefined ? '' : ` (${message})`} is temporary`, async (t) => {
     const error = await failure(t, refusal(status, name, message));
     t.notOk(error instanceof MailRejectedError, error.message);
     t.match(error.message, `${status} ${name}`);
   });
 }
 
-t.test('an operator reads what to check', async (t) => {
+t.test('the reason of a configuration error names the setting to check', async (t) => {
   t.match((await failure(t, refusal(403, 'invalid_api_key'))).message, /RESEND_API_KEY/);
   t.match((await failure(t, refusal(422, 'invalid_from_address'))).message, /MAIL_FROM/);
 });
 
-const nonsense: Record<string, (response: ServerResponse) => void> = {
+const malformedAnswers: Record<string, (response: ServerResponse) => void> = {
   'a page of a proxy with 422': (response) => response.writeHead(422).end('<html>'),
   'a page of a proxy with 502': (response) => response.writeHead(502).end('<html>Bad gateway</html>'),
   'an empty 500': (response) => response.writeHead(500).end(),
@@ -187,24 +187,24 @@ const nonsense: Record<string, (response: ServerResponse) => void> = {
   'a 204': (response) => response.writeHead(204).end(),
   'a cut connection': (response) => response.destroy(),
 };
-for (const [what, answer] of Object.entries(nonsense)) {
-  t.test(`${what} may pass`, async (t) => {
+for (const [what, answer] of Object.entries(malformedAnswers)) {
+  t.test(`${what} is temporary`, async (t) => {
     const error = await failure(t, answer);
     t.notOk(error instanceof MailRejectedError, error.message);
     t.match(error.message, /^Resend /);
   });
 }
 
-t.test('a mail is not sent after a provider that points elsewhere', async (t) => {
-  const elsewhere = await playResend(t, json(200, { id: 'taken' }));
-  const points = (response: ServerResponse) =>
+t.test('a redirect is not followed', async (t) => {
+  const elsewhere = await startFakeResend(t, json(200, { id: 'accepted' }));
+  const redirect = (response: ServerResponse) =>
     response.writeHead(307, { location: `${elsewhere.baseUrl}/emails` }).end();
-  const error = await failure(t, points);
-  t.notOk(error instanceof MailRejectedError, 'it may pass');
+  const error = await failure(t, redirect);
+  t.notOk(error instanceof MailRejectedError, 'it is temporary');
   t.strictSame(elsewhere.received, []);
 });
 
-t.test('nobody listening may pass', async (t) => {
+t.test('a refused connection is temporary', async (t) => {
   const server = createServer();
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const { port } = server.address() as AddressInfo;
@@ -217,7 +217,7 @@ t.test('nobody listening may pass', async (t) => {
   await t.rejects(transport.send(mail), { name: 'Error', message: /may do so later/ });
 });
 
-t.test('gives up waiting, for the answer and for its body', async (t) => {
+t.test('the time for the answer and its body is limited', async (t) => {
   const silent = {
     headers: () => {},
     body: (response: ServerResponse) => void response.writeHead(200).write('{"id":'),
@@ -231,7 +231,7 @@ t.test('gives up waiting, for the answer and for its body', async (t) => {
   }
 });
 
-t.test('an error never repeats the mail, the address or the key', async (t) => {
+t.test('an error never quotes the mail, the address or the key', async (t) => {
   const quoting = `Invalid \`text\` field: ${mail.text} ${mail.html} ${mail.to} re_key`;
   for (const answer of [
     refusal(422, 'validation_error', quoting),
@@ -241,7 +241,7 @@ t.test('an error never repeats the mail, the address or the key', async (t) => {
     json(422, { statusCode: quoting, name: 'validation_error', message: quoting }),
   ]) {
     const error = await failure(t, answer);
-    const told = `${error.message} ${error.stack} ${JSON.stringify(error)} ${String(error.cause)}`;
-    t.notMatch(told, /048213|minji@|re_key/);
+    const output = `${error.message} ${error.stack} ${JSON.stringify(error)} ${String(error.cause)}`;
+    t.notMatch(output, /048213|minji@|re_key/);
   }
 });

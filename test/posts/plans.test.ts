@@ -1,6 +1,6 @@
 import t from 'tap';
+import { createMyPageRepository } from '../../src/my-page/repository.ts';
 import { createPostListRepository, type PostFilter } from '../../src/posts/repository/post-lists.ts';
-import { createMyPageRepository } from '../../src/stores/repository/my-page.ts';
 import { createStoreListRepository, type StoreFilter } from '../../src/stores/repository/store-lists.ts';
 import { createTestApp } from '../support/app.ts';
 import { type Execution, explainingDatabase } from '../support/plans.ts';

@@ -8,6 +8,8 @@ export interface DatabaseProxy {
   cut(): Promise<void>;
   /** Accepts connections and never says anything, as a server that hangs does. */
   freeze(): void;
+  /** Stops passing data on the open connections, as a network that loses packets does. New ones work. */
+  stall(): void;
   /** Lets everything through again. */
   restore(): Promise<void>;
   close(): Promise<void>;
@@ -51,6 +53,10 @@ export async function createDatabaseProxy(url: string): Promise<DatabaseProxy> {
     await closed;
   }
 
+  function stall(): void {
+    for (const socket of sockets) socket.unpipe().pause();
+  }
+
   await listen(0);
   const { port } = server.address() as AddressInfo;
   const proxied = new URL(url);
@@ -60,8 +66,9 @@ export async function createDatabaseProxy(url: string): Promise<DatabaseProxy> {
     cut,
     freeze() {
       frozen = true;
-      for (const socket of sockets) socket.unpipe().pause();
+      stall();
     },
+    stall,
     async restore() {
       frozen = false;
       for (const socket of sockets) socket.destroy();

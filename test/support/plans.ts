@@ -1,5 +1,6 @@
 import type pg from 'pg';
-import type { Database } from '../../src/database/client.ts';
+import type { Queryable } from '../../src/database/client.ts';
+import type { Sql } from '../../src/database/sql.ts';
 
 interface PlanNode {
   'Node Type': string;
@@ -29,7 +30,7 @@ export interface Execution {
  */
 export function explainingDatabase(pool: pg.Pool, mode: 'generic' | 'custom') {
   const executions: Execution[] = [];
-  const query: Database['query'] = async (_name, text, values) => {
+  async function query<Row>({ text, values }: Sql): Promise<Row[]> {
     const client = await pool.connect();
     try {
       await client.query(`SET plan_cache_mode = force_${mode}_plan`);
@@ -38,12 +39,14 @@ export function explainingDatabase(pool: pg.Pool, mode: 'generic' | 'custom') {
       const { rows } = await client.query(`EXPLAIN (ANALYZE, FORMAT JSON) EXECUTE explained (${literals})`);
       executions.push(read(rows[0]['QUERY PLAN'][0].Plan));
       await client.query('DEALLOCATE explained; RESET plan_cache_mode');
-      return { rows: [], rowCount: 0, command: 'EXPLAIN', oid: 0, fields: [] };
+      return [];
     } finally {
       client.release();
     }
-  };
-  return { database: { query }, executions };
+  }
+  const execute = (statement: Sql) => query(statement).then(() => 0);
+  const database: Queryable = { query, execute };
+  return { database, executions };
 }
 
 function read(root: PlanNode): Execution {

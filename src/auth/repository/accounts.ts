@@ -1,30 +1,19 @@
-import type { Connection, Database } from '../../database/client.ts';
-import { Prisma } from '../../database/generated/client.ts';
-import type { Language } from '../../http/language.ts';
-import type { User } from '../schemas.ts';
+import type { ExpiredRows } from '../../database/clean-up.ts';
+import type { Connection, Database, Tx } from '../../database/client.ts';
+import type { Prisma } from '../../database/generated/client.ts';
+import type { Language } from '../../database/generated/enums.ts';
+import { type Sql, sql } from '../../database/sql.ts';
 
-/** What a login needs to know of an account. */
-export interface LoginAccount {
-  user: User;
-  passwordHash: string;
-  suspended: boolean;
-  /** Whether the account logged in from this client's address lately. */
-  fromKnownAddress: boolean;
-}
-
-type LoginRow = User & { password_hash: string; suspended: boolean; from_known_address: boolean };
-
-/** Logins from an address make it known for so long. */
+/** How long a client's address stays known after the last login from it. */
 const knownAddressDays = 30;
 
-/** Whether the user `u` of a query logged in from an address lately. */
-function isKnownAddress(address: string): Prisma.Sql {
-  return Prisma.sql`
-    EXISTS (SELECT FROM known_addresses k WHERE k.user_id = u.id AND k.address = ${address}
-      AND k.last_used_at > now() - make_interval(days => ${knownAddressDays}))`;
-}
+/** Addresses without a recent login. */
+export const expiredKnownAddresses: ExpiredRows = {
+  table: 'known_addresses',
+  condition: sql`last_used_at < now() - make_interval(days => ${knownAddressDays})`,
+};
 
-export const userColumns = {
+const userColumns = {
   id: true,
   username: true,
   name: true,
@@ -33,143 +22,156 @@ export const userColumns = {
   isVerified: true,
 } satisfies Prisma.UserSelect;
 
-type UserRow = Prisma.UserGetPayload<{ select: typeof userColumns }>;
+export type UserRow = Prisma.UserGetPayload<{ select: typeof userColumns }>;
+export type UserWithLanguage = UserRow & { language: Language };
 
-/** A row as the API shows it: exactly the fields of the interface specification. */
-export function toUser({ isVerified, ...user }: UserRow): User {
-  return { ...user, is_verified: isVerified };
+/** What a password check needs of an account. */
+export interface PasswordAccount {
+  passwordHash: string;
+  /** Whether the account logged in from this client's address lately. */
+  fromKnownAddress: boolean;
+}
+
+/** What a login needs of an account. */
+export type LoginAccount = UserRow & PasswordAccount & { isSuspended: boolean };
+
+/** Whether the user `u` of a query logged in from an address lately. */
+function isKnownAddress(address: string): Sql {
+  return sql`
+    EXISTS (SELECT FROM known_addresses k WHERE k.user_id = u.id AND k.address = ${address}
+      AND k.last_used_at > now() - make_interval(days => ${knownAddressDays}))`;
 }
 
 export type Accounts = ReturnType<typeof createAccountRepository>;
 
-/** Accounts, and what is known of where they log in from. */
-export function createAccountRepository({ client }: Database) {
-  /** @returns undefined when the username or the e-mail address is taken; two at once: one gets it */
-  async function create(connection: Connection, data: Prisma.UserCreateManyInput): Promise<User | undefined> {
-    const [row] = await connection.user.createManyAndReturn({
+/** Accounts, and the client addresses from which they log in. */
+export function createAccountRepository(database: Database) {
+  /** @returns undefined when the username or the e-mail address is taken; of concurrent calls one succeeds */
+  async function create(tx: Tx, data: Prisma.UserCreateManyInput): Promise<UserRow | undefined> {
+    const [row] = await tx.prisma.user.createManyAndReturn({
       data: [data],
       skipDuplicates: true,
       select: userColumns,
     });
-    return row && toUser(row);
+    return row;
   }
 
   async function isUsernameTaken(connection: Connection, username: string): Promise<boolean> {
-    return (await connection.user.count({ where: { username } })) > 0;
+    return (await connection.prisma.user.count({ where: { username } })) > 0;
   }
 
   /**
-   * One query whether the account exists or not, so that the time tells nothing.
+   * One query whether the account exists or not, so that the time reveals nothing.
    *
    * @param login the username or the e-mail address, folded
    */
   async function findForLogin(login: string, address: string): Promise<LoginAccount | undefined> {
-    const [row] = await client.$queryRaw<LoginRow[]>`
-      SELECT id, username, name, email, role::text, is_verified, password_hash, suspended_at IS NOT NULL AS suspended,
-        ${isKnownAddress(address)} AS from_known_address
-      FROM users u WHERE username = ${login} OR email = ${login}`;
-    if (row === undefined) return undefined;
-    const { password_hash, suspended, from_known_address, ...user } = row;
-    return { user, passwordHash: password_hash, suspended, fromKnownAddress: from_known_address };
+    const [row] = await database.query<LoginAccount>(sql`
+      SELECT id, username, name, email, role, is_verified AS "isVerified", password_hash AS "passwordHash",
+        suspended_at IS NOT NULL AS "isSuspended", ${isKnownAddress(address)} AS "fromKnownAddress"
+      FROM users u WHERE username = ${login} OR email = ${login}`);
+    return row;
+  }
+
+  /** What the password check of a logged-in user needs. */
+  async function findForPasswordCheck(userId: number, address: string): Promise<PasswordAccount | undefined> {
+    const [row] = await database.query<PasswordAccount>(sql`
+      SELECT password_hash AS "passwordHash", ${isKnownAddress(address)} AS "fromKnownAddress"
+      FROM users u WHERE id = ${userId}`);
+    return row;
   }
 
   /**
-   * Keeps what a successful login tells: the language, the address, and a hash with today's parameters.
+   * Saves what a successful login changes: the language, the address, and a hash with the current parameters.
    *
-   * @param checkedHash the hash that the password was checked against
-   * @returns false when the password was changed or the account suspended in the meantime
+   * @param verifiedHash the hash that the password was verified against
+   * @returns false when the password was changed or the account suspended meanwhile
    */
   async function recordLogin(
-    transaction: Connection,
+    tx: Tx,
     userId: number,
-    checkedHash: string,
+    verifiedHash: string,
     { address, ...changes }: { address: string; language: Language; passwordHash?: string },
   ): Promise<boolean> {
-    const { count } = await transaction.user.updateMany({
-      where: { id: userId, passwordHash: checkedHash, suspendedAt: null },
+    const { count } = await tx.prisma.user.updateMany({
+      where: { id: userId, passwordHash: verifiedHash, suspendedAt: null },
       data: changes,
     });
     if (count === 0) return false;
-    await transaction.$executeRaw`
+    await tx.execute(sql`
       INSERT INTO known_addresses (user_id, address) VALUES (${userId}, ${address})
-      ON CONFLICT (user_id, address) DO UPDATE SET last_used_at = now()`;
+      ON CONFLICT (user_id, address) DO UPDATE SET last_used_at = now()`);
     return true;
   }
 
-  /** Addresses that count failed logins for themselves. */
+  /** Addresses that have a counter of failed logins of their own. */
   async function knownAddresses(connection: Connection, userId: number): Promise<string[]> {
-    const rows = await connection.knownAddress.findMany({ where: { userId }, select: { address: true } });
+    const rows = await connection.prisma.knownAddress.findMany({
+      where: { userId },
+      select: { address: true },
+    });
     return rows.map(({ address }) => address);
   }
 
-  /** What a check of the password of somebody who is logged in needs to know. */
-  async function findForPasswordCheck(
-    userId: number,
-    address: string,
-  ): Promise<Pick<LoginAccount, 'passwordHash' | 'fromKnownAddress'> | undefined> {
-    const [row] = await client.$queryRaw<Pick<LoginRow, 'password_hash' | 'from_known_address'>[]>`
-      SELECT password_hash, ${isKnownAddress(address)} AS from_known_address FROM users u WHERE id = ${userId}`;
-    return row && { passwordHash: row.password_hash, fromKnownAddress: row.from_known_address };
+  async function findByEmail(connection: Connection, email: string): Promise<UserWithLanguage | undefined> {
+    return find(connection, { email });
   }
 
-  async function findByEmail(connection: Connection, email: string) {
-    const row = await connection.user.findUnique({
-      where: { email },
-      select: { ...userColumns, language: true },
-    });
-    return row === null ? undefined : { ...toUser(row), language: row.language };
+  async function findById(connection: Connection, id: number): Promise<UserWithLanguage | undefined> {
+    return find(connection, { id });
   }
 
-  async function findById(connection: Connection, id: number) {
-    const row = await connection.user.findUnique({
-      where: { id },
-      select: { ...userColumns, language: true },
-    });
-    return row === null ? undefined : { ...toUser(row), language: row.language };
+  async function find(connection: Connection, where: Prisma.UserWhereUniqueInput) {
+    const select = { ...userColumns, language: true };
+    return (await connection.prisma.user.findUnique({ where, select })) ?? undefined;
   }
 
-  async function rename(userId: number, name: string): Promise<User | undefined> {
-    const [row] = await client.user.updateManyAndReturn({
+  /** @returns undefined when the account is gone */
+  async function rename(userId: number, name: string): Promise<UserRow | undefined> {
+    const [row] = await database.prisma.user.updateManyAndReturn({
       where: { id: userId },
       data: { name },
       select: userColumns,
     });
-    return row && toUser(row);
+    return row;
   }
 
   async function markVerified(connection: Connection, email: string): Promise<void> {
-    await connection.user.updateMany({ where: { email, isVerified: false }, data: { isVerified: true } });
+    await connection.prisma.user.updateMany({
+      where: { email, isVerified: false },
+      data: { isVerified: true },
+    });
   }
 
   /**
-   * Puts a new hash in place.
+   * Replaces the password hash.
    *
-   * @param expectedHash the hash that the caller checked a password against; when another request was faster, nothing happens
+   * @param expectedHash the hash that a password was verified against; nothing happens when it was replaced meanwhile
    * @returns whether the hash was replaced
    */
   async function replacePassword(
-    connection: Connection,
+    tx: Tx,
     userId: number,
     passwordHash: string,
     expectedHash?: string,
   ): Promise<boolean> {
     const where = expectedHash === undefined ? { id: userId } : { id: userId, passwordHash: expectedHash };
-    const changed = await connection.user.updateMany({ where, data: { passwordHash } });
-    return changed.count > 0;
+    const { count } = await tx.prisma.user.updateMany({ where, data: { passwordHash } });
+    return count > 0;
   }
 
-  async function remove(connection: Connection, userId: number): Promise<boolean> {
-    const removed = await connection.user.deleteMany({ where: { id: userId } });
-    return removed.count > 0;
+  /** @returns whether the account existed */
+  async function remove(tx: Tx, userId: number): Promise<boolean> {
+    return (await tx.prisma.user.deleteMany({ where: { id: userId } })).count > 0;
   }
 
   return {
     create,
     isUsernameTaken,
     findForLogin,
+    findForPasswordCheck,
     recordLogin,
     knownAddresses,
-    findForPasswordCheck,
     findByEmail,
     findById,
     rename,

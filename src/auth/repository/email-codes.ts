@@ -1,92 +1,94 @@
 import { randomUUID } from 'node:crypto';
 import type { Config } from '../../config/config.ts';
-import type { Connection } from '../../database/client.ts';
-import { isUuid } from '../../http/path-ids.ts';
+import type { ExpiredRows } from '../../database/clean-up.ts';
+import type { Connection, Tx } from '../../database/client.ts';
+import { sql } from '../../database/sql.ts';
 import { type DerivedSecrets, secretsEqual } from '../derived-secrets.ts';
 
-/** How often one code may be tried. */
-export const maxCodeAttempts = 5;
+/** Tries per code. */
+const maxAttempts = 5;
 
-/** How a try of a code ended. */
+/** Codes and proofs that can no longer be used. */
+export const expiredEmailCodes: ExpiredRows[] = [
+  { table: 'email_codes', condition: sql`expires_at < now()` },
+  { table: 'email_proofs', condition: sql`expires_at < now()` },
+];
+
+/** The result of trying a code. */
 export type CodeResult = { correct: true } | { correct: false; attemptsLeft: number; exhausted: boolean };
 
 export type EmailCodes = ReturnType<typeof createEmailCodeRepository>;
 
-/** Verification codes, one an address, and the proofs that they were entered. Neither can be read from the rows. */
+/** Verification codes, one per address, and proofs that they were entered. The rows reveal neither. */
 export function createEmailCodeRepository(
   secrets: DerivedSecrets,
   { codeTtl, verificationTokenTtl }: Config['email'],
 ) {
-  /** Makes a new code, which voids the one before. @returns its id */
-  async function issue(transaction: Connection, email: string): Promise<string> {
+  /** Creates a code, which voids the one before. @returns its id */
+  async function issue(tx: Tx, email: string): Promise<string> {
     const id = randomUUID();
-    await transaction.$executeRaw`
+    await tx.execute(sql`
       INSERT INTO email_codes (email, id, key_id, attempts, expires_at)
       VALUES (${email}, ${id}::uuid, ${secrets.keyId}, 0, now() + make_interval(secs => ${codeTtl}))
       ON CONFLICT (email) DO UPDATE
-        SET id = excluded.id, key_id = excluded.key_id, attempts = 0, expires_at = excluded.expires_at`;
+        SET id = excluded.id, key_id = excluded.key_id, attempts = 0, expires_at = excluded.expires_at`);
     return id;
   }
 
-  /** The code and the address of an id, as long as it is the newest one of its address and has not been used. */
+  /** @returns undefined when the code was used, replaced or has expired */
   async function find(
     connection: Connection,
     id: string,
   ): Promise<{ email: string; code: string } | undefined> {
-    const [row] = await connection.$queryRaw<{ email: string; key_id: string }[]>`
-      SELECT email, key_id FROM email_codes WHERE id = ${id}::uuid AND expires_at > now()`;
+    const [row] = await connection.query<{ email: string; key_id: string }>(sql`
+      SELECT email, key_id FROM email_codes WHERE id = ${id}::uuid AND expires_at > now()`);
     const code = row && secrets.code(id, row.key_id);
     return row && code !== undefined ? { email: row.email, code } : undefined;
   }
 
   /**
-   * Tries a code and counts the try. A correct code is used up. The lock of the row puts parallel tries in a row.
+   * Tries a code and counts the attempt; a correct code is used up. The row lock serialises concurrent attempts.
    *
-   * @param genuine false for an address whose mail held no code: nothing is correct then, and it looks the same
+   * @param genuine false for an address whose mail held no code: every code is wrong then, and the answer looks the same
    */
-  async function tryCode(
-    transaction: Connection,
-    email: string,
-    code: string,
-    genuine: boolean,
-  ): Promise<CodeResult> {
-    const [row] = await transaction.$queryRaw<{ id: string; key_id: string; attempts: number }[]>`
-      SELECT id, key_id, attempts FROM email_codes WHERE email = ${email} AND expires_at > now() FOR UPDATE`;
+  async function tryCode(tx: Tx, email: string, code: string, genuine: boolean): Promise<CodeResult> {
+    const [row] = await tx.query<{ id: string; key_id: string; attempts: number }>(sql`
+      SELECT id, key_id, attempts FROM email_codes WHERE email = ${email} AND expires_at > now() FOR UPDATE`);
     if (row === undefined) return { correct: false, attemptsLeft: 0, exhausted: false };
-    if (row.attempts >= maxCodeAttempts) return { correct: false, attemptsLeft: 0, exhausted: true };
+    if (row.attempts >= maxAttempts) return { correct: false, attemptsLeft: 0, exhausted: true };
     if (secretsEqual(secrets.code(row.id, row.key_id), code) && genuine) {
-      await transaction.emailCode.deleteMany({ where: { email } });
+      await tx.prisma.emailCode.deleteMany({ where: { email } });
       return { correct: true };
     }
-    await transaction.emailCode.updateMany({ where: { email }, data: { attempts: { increment: 1 } } });
-    return { correct: false, attemptsLeft: maxCodeAttempts - row.attempts - 1, exhausted: false };
+    await tx.prisma.emailCode.updateMany({ where: { email }, data: { attempts: { increment: 1 } } });
+    return { correct: false, attemptsLeft: maxAttempts - row.attempts - 1, exhausted: false };
   }
 
-  /** Makes a token that proves, once, that an address was verified. */
-  async function issueProof(transaction: Connection, email: string): Promise<string> {
+  /** Creates a token that proves once that an address was verified. */
+  async function issueProof(tx: Tx, email: string): Promise<string> {
     const id = randomUUID();
-    await transaction.$executeRaw`
+    await tx.execute(sql`
       INSERT INTO email_proofs (id, email, key_id, expires_at)
-      VALUES (${id}::uuid, ${email}, ${secrets.keyId}, now() + make_interval(secs => ${verificationTokenTtl}))`;
+      VALUES (${id}::uuid, ${email}, ${secrets.keyId}, now() + make_interval(secs => ${verificationTokenTtl}))`);
     return `${id}.${secrets.token('email proof', id, secrets.keyId)}`;
   }
 
-  /** Uses a proof up. @returns whether it was one for this address */
-  async function useProof(transaction: Connection, email: string, token: string): Promise<boolean> {
-    const [, id, given] = /^([0-9a-f-]{36})\.([\w-]{43})$/.exec(token) ?? [];
-    if (id === undefined || given === undefined || !isUuid(id)) return false;
-    const [row] = await transaction.$queryRaw<{ key_id: string }[]>`
-      SELECT key_id FROM email_proofs WHERE id = ${id}::uuid AND email = ${email} AND expires_at > now() FOR UPDATE`;
+  /** Uses up a proof. @returns false when the token does not prove this address */
+  async function useProof(tx: Tx, email: string, token: string): Promise<boolean> {
+    const [, id, given] = /^([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})\.([\w-]{43})$/.exec(token) ?? [];
+    if (id === undefined || given === undefined) return false;
+    const [row] = await tx.query<{ key_id: string }>(sql`
+      SELECT key_id FROM email_proofs WHERE id = ${id}::uuid AND email = ${email} AND expires_at > now() FOR UPDATE`);
     if (row === undefined || !secretsEqual(secrets.token('email proof', id, row.key_id), given)) return false;
-    await transaction.emailProof.delete({ where: { id } });
+    await tx.prisma.emailProof.delete({ where: { id } });
     return true;
   }
 
-  /** Voids whatever code and proofs an address has. */
-  async function forget(transaction: Connection, email: string): Promise<void> {
-    await transaction.emailCode.deleteMany({ where: { email } });
-    await transaction.emailProof.deleteMany({ where: { email } });
+  /** Voids the code and the proofs of an address. */
+  async function revoke(tx: Tx, email: string): Promise<void> {
+    await tx.prisma.emailCode.deleteMany({ where: { email } });
+    await tx.prisma.emailProof.deleteMany({ where: { email } });
   }
 
-  return { issue, find, tryCode, issueProof, useProof, forget };
+  return { issue, find, tryCode, issueProof, useProof, revoke };
 }

@@ -1,12 +1,20 @@
 import type { Config } from '../../config/config.ts';
-import type { Connection } from '../../database/client.ts';
+import type { ExpiredRows } from '../../database/clean-up.ts';
+import type { Connection, Tx } from '../../database/client.ts';
 import type { MailPurpose } from '../../database/generated/enums.ts';
+import { type Sql, sql } from '../../database/sql.ts';
 
-/** So many mails of one purpose go to one address in an hour. */
+/** Mails of one purpose to one address within {@link capSeconds}. */
 const maxPerHour = 5;
-const hour = 3600;
+const capSeconds = 3600;
 
-/** Whether a mail may go out now, and when the next one may. */
+/** Sends that no longer count towards the cap. */
+export const expiredMailSends: ExpiredRows = {
+  table: 'mail_sends',
+  condition: sql`updated_at < now() - make_interval(secs => ${capSeconds})`,
+};
+
+/** Whether a mail may be sent now, and when the next one may. */
 export interface SendPermit {
   allowed: boolean;
   /** Seconds, rounded up. */
@@ -15,56 +23,62 @@ export interface SendPermit {
 
 export type MailSends = ReturnType<typeof createMailSendRepository>;
 
-/** Cooldown and hourly cap of mails that anybody can ask for. They hold for every address alike, known or not. */
+/** Cooldown and hourly cap of mails that anyone can request. They apply to every address alike, known or not. */
 export function createMailSendRepository({ cooldown }: Config['email']) {
   /**
-   * Asks to send a mail now and, if it may go out, counts it. The lock of the row puts parallel requests in a row: one of
-   * them sends. It is held until the transaction ends.
+   * Asks for permission to send a mail now and counts it if it is allowed. The row lock, which lasts until the transaction
+   * ends, serialises concurrent requests: one of them sends.
    */
-  async function request(transaction: Connection, purpose: MailPurpose, email: string): Promise<SendPermit> {
-    await transaction.$executeRaw`
+  async function request(tx: Tx, purpose: MailPurpose, email: string): Promise<SendPermit> {
+    await tx.execute(sql`
       INSERT INTO mail_sends (purpose, email, sent_at) VALUES (${purpose}::mail_purpose, ${email}, '{}')
-      ON CONFLICT DO NOTHING`;
-    const [row] = await transaction.$queryRaw<{ ages: number[] }[]>`
-      SELECT ARRAY(SELECT extract(epoch FROM clock_timestamp() - t)::float8 FROM unnest(sent_at) t) AS ages
-      FROM mail_sends WHERE purpose = ${purpose}::mail_purpose AND email = ${email} FOR UPDATE`;
-    const recent = recentAges(row?.ages);
-    const wait = waitFor(recent, cooldown);
-    if (wait > 0) return { allowed: false, resendAfter: Math.ceil(wait) };
-    await transaction.$executeRaw`
+      ON CONFLICT DO NOTHING`);
+    const [row] = await tx.query<AgesRow>(sql`${selectAges(purpose, email)} FOR UPDATE`);
+    const recent = recentAges(row);
+    const seconds = secondsToWait(recent, cooldown);
+    if (seconds > 0) return { allowed: false, resendAfter: Math.ceil(seconds) };
+    await tx.execute(sql`
       UPDATE mail_sends SET updated_at = clock_timestamp(),
-        sent_at = ARRAY(SELECT t FROM unnest(sent_at) t WHERE t > clock_timestamp() - make_interval(secs => ${hour}))
-          || clock_timestamp()
-      WHERE purpose = ${purpose}::mail_purpose AND email = ${email}`;
-    return { allowed: true, resendAfter: Math.ceil(waitFor([0, ...recent], cooldown)) };
+        sent_at = ARRAY(
+          SELECT t FROM unnest(sent_at) t WHERE t > clock_timestamp() - make_interval(secs => ${capSeconds})
+        ) || clock_timestamp()
+      WHERE purpose = ${purpose}::mail_purpose AND email = ${email}`);
+    return { allowed: true, resendAfter: Math.ceil(secondsToWait([0, ...recent], cooldown)) };
   }
 
-  /** Seconds until a mail may go out again; 0 when it may now. Counts nothing. */
+  /** Seconds until a mail may be sent again; 0 when it may be sent now. Counts nothing. */
   async function wait(connection: Connection, purpose: MailPurpose, email: string): Promise<number> {
-    const [row] = await connection.$queryRaw<{ ages: number[] }[]>`
-      SELECT ARRAY(SELECT extract(epoch FROM clock_timestamp() - t)::float8 FROM unnest(sent_at) t) AS ages
-      FROM mail_sends WHERE purpose = ${purpose}::mail_purpose AND email = ${email}`;
-    const recent = recentAges(row?.ages);
-    return Math.max(0, waitFor(recent, cooldown));
+    const [row] = await connection.query<AgesRow>(selectAges(purpose, email));
+    return Math.max(0, secondsToWait(recentAges(row), cooldown));
   }
 
   return { request, wait };
 }
 
-/** Seconds since each mail of the last hour, newest first. After the clock was set back, a mail is as new as can be. */
-function recentAges(ages: number[] = []): number[] {
-  return ages
+interface AgesRow {
+  ages: number[];
+}
+
+function selectAges(purpose: MailPurpose, email: string): Sql {
+  return sql`
+    SELECT ARRAY(SELECT extract(epoch FROM clock_timestamp() - t)::float8 FROM unnest(sent_at) t) AS ages
+    FROM mail_sends WHERE purpose = ${purpose}::mail_purpose AND email = ${email}`;
+}
+
+/** Seconds since each mail of the last hour, newest first. Negative ages, after the clock was set back, count as 0. */
+function recentAges(row: AgesRow | undefined): number[] {
+  return (row?.ages ?? [])
     .map((age) => Math.max(0, age))
-    .filter((age) => age < hour)
+    .filter((age) => age < capSeconds)
     .sort((a, b) => a - b);
 }
 
 /** @param ages seconds since each mail of the last hour, newest first */
-function waitFor(ages: number[], cooldown: number): number {
+function secondsToWait(ages: number[], cooldown: number): number {
   const newest = ages[0];
   const oldestOfCap = ages[maxPerHour - 1];
   return Math.max(
     newest === undefined ? 0 : cooldown - newest,
-    oldestOfCap === undefined ? 0 : hour - oldestOfCap,
+    oldestOfCap === undefined ? 0 : capSeconds - oldestOfCap,
   );
 }

@@ -1,10 +1,14 @@
 import { randomUUID } from 'node:crypto';
 import type { Config } from '../../config/config.ts';
-import type { Connection, Database } from '../../database/client.ts';
-import { Prisma } from '../../database/generated/client.ts';
-import type { AccessClaims, CurrentUser } from '../../http/authentication.ts';
-import type { Position } from '../../http/pagination.ts';
+import type { ExpiredRows } from '../../database/clean-up.ts';
+import type { Connection, Database, Tx } from '../../database/client.ts';
+import type { Role } from '../../database/generated/enums.ts';
+import { afterTime, type PageRequest } from '../../database/keyset.ts';
+import { sql } from '../../database/sql.ts';
 import type { TokenClaims } from '../tokens.ts';
+
+/** Sessions that ended by themselves. */
+export const expiredSessions: ExpiredRows = { table: 'sessions', condition: sql`expires_at < now()` };
 
 /** A session whose tokens can be issued. */
 export interface LiveSession extends TokenClaims {
@@ -12,8 +16,19 @@ export interface LiveSession extends TokenClaims {
   refreshExpiresIn: number;
 }
 
-/** A session as its user sees it. */
-export interface ListedSession {
+/** The user of a session. */
+export interface SessionUserRow {
+  id: number;
+  username: string;
+  name: string;
+  email: string;
+  role: Role;
+  is_verified: boolean;
+  sessionId: string;
+}
+
+/** A session in the list of its user. */
+export interface SessionRow {
   id: string;
   user_agent: string;
   ip: string;
@@ -21,65 +36,58 @@ export interface ListedSession {
   last_used_at: Date;
 }
 
+type SessionKey = Pick<TokenClaims, 'userId' | 'sessionId'>;
+
 export type Sessions = ReturnType<typeof createSessionRepository>;
 
-/** Sessions: rows while they live, deleted when they end. All times are the database's, so that instances need no common clock. */
+/** Sessions: rows while they live, deleted when they end. All times are the database's, so instances need no common clock. */
 export function createSessionRepository(database: Database, tokens: Config['tokens']) {
   const { refreshTtl, sessionMaxAge, reuseGrace } = tokens;
-  const { client } = database;
 
-  /** Whether the session `s` of the user `u` goes on. */
-  const isLive = Prisma.sql`
+  /** Whether the session `s` of the user `u` is live. */
+  const isLive = sql`
     u.id = s.user_id AND u.suspended_at IS NULL AND s.expires_at > now()
     AND s.created_at > now() - make_interval(secs => ${sessionMaxAge})`;
 
   async function create(
-    transaction: Connection,
+    tx: Tx,
     { userId, userAgent, ip }: { userId: number; userAgent: string; ip: string },
   ): Promise<LiveSession> {
     const sessionId = randomUUID();
     const lifetime = Math.min(refreshTtl, sessionMaxAge);
-    await transaction.$executeRaw`
+    await tx.execute(sql`
       INSERT INTO sessions (id, user_id, rotated_at, user_agent, ip, expires_at)
-      VALUES (${sessionId}::uuid, ${userId}, '{}', ${userAgent}, ${ip}, now() + make_interval(secs => ${lifetime}))`;
+      VALUES (${sessionId}::uuid, ${userId}, '{}', ${userAgent}, ${ip}, now() + make_interval(secs => ${lifetime}))`);
     return { userId, sessionId, count: 0, refreshExpiresIn: lifetime };
   }
 
-  /** The user of a live session. The query of every request that carries an access token. */
-  async function findUser({ userId, sessionId }: AccessClaims): Promise<CurrentUser | undefined> {
-    const { rows } = await database.query<CurrentUser>(
-      'find_session_user',
-      `
+  /** The user of a live session. Runs for every request that carries an access token. */
+  async function findUser({ userId, sessionId }: SessionKey): Promise<SessionUserRow | undefined> {
+    const [user] = await database.query<SessionUserRow>(sql`
       SELECT u.id, u.username, u.name, u.email, u.role, u.is_verified, s.id AS "sessionId"
       FROM sessions s JOIN users u ON u.id = s.user_id
-      WHERE s.id = $1 AND s.user_id = $2 AND s.expires_at > now() AND u.suspended_at IS NULL`,
-      [sessionId, userId],
-    );
-    return rows[0];
+      WHERE s.id = ${sessionId} AND s.user_id = ${userId} AND s.expires_at > now() AND u.suspended_at IS NULL`);
+    return user;
   }
 
-  /** Which of some sessions have not ended. */
+  /** Which of some sessions are live. */
   async function findLive(sessionIds: string[]): Promise<Set<string>> {
-    const { rows } = await database.query<{ id: string }>(
-      'find_live_sessions',
-      `
+    const rows = await database.query<{ id: string }>(sql`
       SELECT s.id FROM sessions s JOIN users u ON u.id = s.user_id
-      WHERE s.id = ANY ($1::uuid[]) AND s.expires_at > now() AND u.suspended_at IS NULL`,
-      [sessionIds],
-    );
+      WHERE s.id = ANY (${sessionIds}::uuid[]) AND s.expires_at > now() AND u.suspended_at IS NULL`);
     return new Set(rows.map(({ id }) => id));
   }
 
   /**
-   * Uses a refresh token: the current one rotates, one that was current within the grace time is answered with the
-   * current count. One statement, so that PostgreSQL puts parallel refreshes in a row.
+   * Uses a refresh token: the current count rotates, a count that was current within the grace time gets the current one. One
+   * statement, so that the row lock serialises concurrent refreshes.
    *
-   * `rotated_at` holds, newest last, when each latest count stopped to be the current one.
+   * `rotated_at` holds when each of the latest counts stopped being current, newest last.
    *
-   * @returns undefined when the token is too old, or the session has ended
+   * @returns undefined when the token is too old or the session has ended
    */
   async function refresh({ userId, sessionId, count }: TokenClaims): Promise<LiveSession | undefined> {
-    const [row] = await client.$queryRaw<{ refresh_count: number; lifetime: number }[]>`
+    const [row] = await database.query<{ refresh_count: number; lifetime: number }>(sql`
       UPDATE sessions s SET
         refresh_count = refresh_count + CASE WHEN refresh_count = ${count} THEN 1 ELSE 0 END,
         rotated_at = CASE WHEN refresh_count = ${count} THEN
@@ -97,42 +105,44 @@ export function createSessionRepository(database: Database, tokens: Config['toke
       RETURNING s.refresh_count, least(
         ${refreshTtl}::float8,
         extract(epoch FROM s.created_at + make_interval(secs => ${sessionMaxAge}) - clock_timestamp())
-      )::float8 AS lifetime`;
+      )::float8 AS lifetime`);
     return row && { userId, sessionId, count: row.refresh_count, refreshExpiresIn: row.lifetime };
   }
 
-  /** Ends a session whose refresh token came back after its grace time. @returns whether that was so */
+  /** Ends a session whose refresh token was used again after its grace time. @returns whether that was the case */
   async function endReused({ userId, sessionId, count }: TokenClaims): Promise<boolean> {
-    const ended = await client.$executeRaw`
+    const ended = await database.execute(sql`
       DELETE FROM sessions s USING users u
-      WHERE s.id = ${sessionId}::uuid AND s.user_id = ${userId} AND ${isLive} AND s.refresh_count > ${count}`;
+      WHERE s.id = ${sessionId}::uuid AND s.user_id = ${userId} AND ${isLive} AND s.refresh_count > ${count}`);
     return ended > 0;
   }
 
-  /** @returns whether there was such a session */
-  async function end({ userId, sessionId }: AccessClaims): Promise<boolean> {
-    const ended = await client.session.deleteMany({ where: { id: sessionId, userId } });
-    return ended.count > 0;
+  /** @returns whether the session existed */
+  async function end({ userId, sessionId }: SessionKey): Promise<boolean> {
+    return (await database.prisma.session.deleteMany({ where: { id: sessionId, userId } })).count > 0;
   }
 
-  async function endAll(connection: Connection, userId: number, except?: string): Promise<number> {
-    const ended = await connection.session.deleteMany({
-      where: { userId, ...(except === undefined ? {} : { id: { not: except } }) },
-    });
-    return ended.count;
+  async function endAll(tx: Tx, userId: number): Promise<void> {
+    await tx.prisma.session.deleteMany({ where: { userId } });
+  }
+
+  /** Ends all sessions of a user but one. */
+  async function endOthers(connection: Connection, { userId, sessionId }: SessionKey): Promise<void> {
+    await connection.prisma.session.deleteMany({ where: { userId, id: { not: sessionId } } });
   }
 
   /** Live sessions of a user, newest first. */
-  async function list(userId: number, limit: number, after: Position | undefined): Promise<ListedSession[]> {
-    const older = after
-      ? Prisma.sql`AND (s.created_at, s.id) < (${new Date(after.time)}::timestamptz, ${after.id}::uuid)`
-      : Prisma.empty;
-    return client.$queryRaw<ListedSession[]>`
+  async function list(userId: number, { after, limit }: PageRequest): Promise<SessionRow[]> {
+    return database.query<SessionRow>(sql`
       SELECT s.id, s.user_agent, s.ip, s.created_at, s.last_used_at
       FROM sessions s JOIN users u ON ${isLive}
-      WHERE s.user_id = ${userId} ${older}
-      ORDER BY s.created_at DESC, s.id DESC LIMIT ${limit}`;
+      WHERE s.user_id = ${userId}
+        AND (s.created_at, s.id) < (${afterTime(after)}, ${after?.id ?? firstId}::uuid)
+      ORDER BY s.created_at DESC, s.id DESC LIMIT ${limit}`);
   }
 
-  return { create, findUser, findLive, refresh, endReused, end, endAll, list };
+  return { create, findUser, findLive, refresh, endReused, end, endAll, endOthers, list };
 }
+
+/** Without a position the time alone decides, so any id will do. */
+const firstId = '00000000-0000-0000-0000-000000000000';

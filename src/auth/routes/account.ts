@@ -1,8 +1,8 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
-import { currentUser, requireUser, tokenNotValid } from '../../http/authentication.ts';
-import { httpErrors } from '../../http/errors.ts';
-import { type Idempotency, IdempotencyHeaders } from '../../http/idempotency.ts';
-import { Nothing, Reference } from '../../http/schemas.ts';
+import { currentUser, requireUser } from '../../http/authentication.ts';
+import { idempotencyKey, sendCreated } from '../../http/idempotency.ts';
+import { requestContext } from '../../http/request-context.ts';
+import { EmptyData, Ref } from '../../http/schemas.ts';
 import type { AuthDependencies } from '../dependencies.ts';
 import { authErrors } from '../errors.ts';
 import {
@@ -15,16 +15,8 @@ import {
 import { createAccountService } from '../service/account.ts';
 import { createSignUp } from '../service/sign-up.ts';
 
-interface Options {
-  dependencies: AuthDependencies;
-  idempotency: Idempotency;
-}
-
-/** Sign-up, and the account of who is logged in. */
-export const accountRoutes: FastifyPluginAsyncTypebox<Options> = async (
-  app,
-  { dependencies, idempotency },
-) => {
+/** Sign-up, and the account of the logged-in user. */
+export const accountRoutes: FastifyPluginAsyncTypebox<AuthDependencies> = async (app, dependencies) => {
   const signUp = createSignUp(dependencies);
 
   app.post(
@@ -33,39 +25,28 @@ export const accountRoutes: FastifyPluginAsyncTypebox<Options> = async (
       config: {
         limit: 'signup',
         message: { ko: '회원가입이 완료되었습니다.', en: 'Your account has been created.' },
-        errors: [
-          authErrors.verificationTokenInvalid,
-          authErrors.usernameTaken,
-          authErrors.emailTaken,
-          httpErrors.idempotencyConflict,
-        ],
+        errors: [authErrors.verificationTokenInvalid, authErrors.usernameTaken, authErrors.emailTaken],
+        idempotent: true,
       },
       schema: {
         operationId: 'signUp',
         summary: 'Sign up',
         description:
           'Creates an account. With a `verification_token` its e-mail address is verified at once; otherwise a code is mailed, to be confirmed at `email-verify/confirm/`.',
-        tags: ['auth'],
-        headers: IdempotencyHeaders,
-        body: Reference(SignupRequest),
-        response: { 201: Reference(User) },
+        body: Ref(SignupRequest),
+        response: { 201: Ref(User) },
       },
     },
     async (request, reply) => {
-      const user = await idempotency(request, null, (transaction) =>
-        signUp(transaction, request.body, request),
-      );
-      return reply.code(201).send(user);
+      const key = idempotencyKey(request, undefined);
+      return sendCreated(reply, await signUp(request.body, key, requestContext(request)));
     },
   );
 
-  await app.register(ownAccountRoutes, { dependencies });
+  await app.register(ownAccountRoutes, dependencies);
 };
 
-const ownAccountRoutes: FastifyPluginAsyncTypebox<Pick<Options, 'dependencies'>> = async (
-  app,
-  { dependencies },
-) => {
+const ownAccountRoutes: FastifyPluginAsyncTypebox<AuthDependencies> = async (app, dependencies) => {
   await app.register(requireUser);
   const service = createAccountService(dependencies);
 
@@ -77,8 +58,7 @@ const ownAccountRoutes: FastifyPluginAsyncTypebox<Pick<Options, 'dependencies'>>
         operationId: 'getCurrentUser',
         summary: 'Current user information',
         description: 'The account that the access token belongs to.',
-        tags: ['auth'],
-        response: { 200: Reference(User) },
+        response: { 200: Ref(User) },
       },
     },
     async (request) => currentUser(request),
@@ -92,17 +72,13 @@ const ownAccountRoutes: FastifyPluginAsyncTypebox<Pick<Options, 'dependencies'>>
         operationId: 'updateCurrentUser',
         summary: 'Change the name',
         description: 'Changes the given fields of the account that the access token belongs to.',
-        tags: ['auth'],
-        body: Reference(UpdateUserRequest),
-        response: { 200: Reference(User) },
+        body: Ref(UpdateUserRequest),
+        response: { 200: Ref(User) },
       },
     },
     async (request) => {
       const user = currentUser(request);
-      const { name } = request.body;
-      const changed = await dependencies.accounts.rename(user.id, name ?? user.name);
-      if (changed === undefined) throw tokenNotValid('access', 'revoked', request.language);
-      return changed;
+      return service.rename(user, request.body.name ?? user.name, requestContext(request));
     },
   );
 
@@ -118,13 +94,12 @@ const ownAccountRoutes: FastifyPluginAsyncTypebox<Pick<Options, 'dependencies'>>
         summary: 'Delete the account',
         description:
           'Removes the account for good, with its sessions. Its posts disappear, partnership requests that wait for an answer are withdrawn, and the username and the e-mail address are free again.',
-        tags: ['auth'],
-        body: Reference(DeleteUserRequest),
-        response: { 200: Reference(Nothing) },
+        body: Ref(DeleteUserRequest),
+        response: { 200: Ref(EmptyData) },
       },
     },
     async (request) => {
-      await service.remove(currentUser(request), request.body.password, request);
+      await service.deleteAccount(currentUser(request), request.body.password, requestContext(request));
       return {};
     },
   );
@@ -141,14 +116,14 @@ const ownAccountRoutes: FastifyPluginAsyncTypebox<Pick<Options, 'dependencies'>>
         summary: 'Change the password',
         description:
           'Every session but the current one ends, a reset link on its way stops to work, and a notice is mailed.',
-        tags: ['auth'],
-        body: Reference(ChangePasswordRequest),
-        response: { 200: Reference(Nothing) },
+        body: Ref(ChangePasswordRequest),
+        response: { 200: Ref(EmptyData) },
       },
     },
     async (request) => {
       const { current_password, new_password } = request.body;
-      await service.changePassword(currentUser(request), current_password, new_password, request);
+      const user = currentUser(request);
+      await service.changePassword(user, current_password, new_password, requestContext(request));
       return {};
     },
   );

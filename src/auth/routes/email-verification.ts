@@ -1,16 +1,16 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
-import { Reference } from '../../http/schemas.ts';
+import { requestContext } from '../../http/request-context.ts';
+import { Ref } from '../../http/schemas.ts';
 import type { AuthDependencies } from '../dependencies.ts';
 import { authErrors } from '../errors.ts';
 import { CodeSent, ConfirmEmailRequest, EmailRequest, EmailVerification } from '../schemas.ts';
 import { createEmailVerification } from '../service/email-verification.ts';
 
-interface Options {
-  dependencies: AuthDependencies;
-}
-
-/** Proof, by a code in a mail, that an address belongs to who gives it. */
-export const emailVerificationRoutes: FastifyPluginAsyncTypebox<Options> = async (app, { dependencies }) => {
+/** Verification of an e-mail address by a code. */
+export const emailVerificationRoutes: FastifyPluginAsyncTypebox<AuthDependencies> = async (
+  app,
+  dependencies,
+) => {
   const service = createEmailVerification(dependencies);
 
   app.post(
@@ -25,12 +25,11 @@ export const emailVerificationRoutes: FastifyPluginAsyncTypebox<Options> = async
         summary: 'Send e-mail verification code',
         description:
           'Mails a code of six digits; an address that has a verified account gets a mail that says so instead. The answer is always the same. A newer code voids the older one.',
-        tags: ['auth'],
-        body: Reference(EmailRequest),
-        response: { 200: Reference(CodeSent) },
+        body: Ref(EmailRequest),
+        response: { 200: Ref(CodeSent) },
       },
     },
-    async (request) => service.send(request.body.email, request.language),
+    async (request) => service.send(request.body.email, requestContext(request)),
   );
 
   app.post(
@@ -46,14 +45,13 @@ export const emailVerificationRoutes: FastifyPluginAsyncTypebox<Options> = async
         summary: 'Confirm e-mail verification',
         description:
           'Checks the code, which works once and may be tried five times. An unverified account with the address becomes verified; the token proves the address at sign-up.',
-        tags: ['auth'],
-        body: Reference(ConfirmEmailRequest),
-        response: { 200: Reference(EmailVerification) },
+        body: Ref(ConfirmEmailRequest),
+        response: { 200: Ref(EmailVerification) },
       },
     },
     async (request) => {
       const { email, code } = request.body;
-      return service.confirm(email, code, request);
+      return service.confirm(email, code, requestContext(request));
     },
   );
 };

@@ -1,16 +1,13 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
-import { Nothing, Reference } from '../../http/schemas.ts';
+import { requestContext } from '../../http/request-context.ts';
+import { EmptyData, Ref } from '../../http/schemas.ts';
 import type { AuthDependencies } from '../dependencies.ts';
 import { authErrors } from '../errors.ts';
 import { EmailRequest, MailSent, ResetLink, ResetLinkQuery, ResetPasswordRequest } from '../schemas.ts';
 import { createPasswordReset } from '../service/password-reset.ts';
 
-interface Options {
-  dependencies: AuthDependencies;
-}
-
-/** Ways back in: a new password, a forgotten username. */
-export const recoveryRoutes: FastifyPluginAsyncTypebox<Options> = async (app, { dependencies }) => {
+/** Recovery of a forgotten password or username. */
+export const recoveryRoutes: FastifyPluginAsyncTypebox<AuthDependencies> = async (app, dependencies) => {
   const service = createPasswordReset(dependencies);
 
   app.post(
@@ -28,13 +25,12 @@ export const recoveryRoutes: FastifyPluginAsyncTypebox<Options> = async (app, { 
         summary: 'Request password reset',
         description:
           'Mails a link to the address if it has an account. The answer is always the same. A newer link voids the older one.',
-        tags: ['auth'],
-        body: Reference(EmailRequest),
-        response: { 200: Reference(MailSent) },
+        body: Ref(EmailRequest),
+        response: { 200: Ref(MailSent) },
       },
     },
     async (request) => {
-      return { resend_after: await service.requestLink(request.body.email, request) };
+      return { resend_after: await service.requestLink(request.body.email, requestContext(request)) };
     },
   );
 
@@ -50,9 +46,8 @@ export const recoveryRoutes: FastifyPluginAsyncTypebox<Options> = async (app, { 
         operationId: 'validatePasswordReset',
         summary: 'Validate password reset link',
         description: 'Says whether a link still works, and uses nothing up.',
-        tags: ['auth'],
         querystring: ResetLinkQuery,
-        response: { 200: Reference(ResetLink) },
+        response: { 200: Ref(ResetLink) },
       },
     },
     async (request) => ({ expires_at: (await service.validate(request.query)).toISOString() }),
@@ -71,14 +66,13 @@ export const recoveryRoutes: FastifyPluginAsyncTypebox<Options> = async (app, { 
         summary: 'Complete password reset',
         description:
           'Sets a new password with the link from the mail, once. Every session ends, the e-mail address counts as verified, and a notice is mailed.',
-        tags: ['auth'],
-        body: Reference(ResetPasswordRequest),
-        response: { 200: Reference(Nothing) },
+        body: Ref(ResetPasswordRequest),
+        response: { 200: Ref(EmptyData) },
       },
     },
     async (request) => {
       const { new_password, ...link } = request.body;
-      await service.confirm(link, new_password, request);
+      await service.confirm(link, new_password, requestContext(request));
       return {};
     },
   );
@@ -97,11 +91,10 @@ export const recoveryRoutes: FastifyPluginAsyncTypebox<Options> = async (app, { 
         operationId: 'findUserId',
         summary: 'Find user id',
         description: 'Mails the username to the address if it has an account. The answer is always the same.',
-        tags: ['auth'],
-        body: Reference(EmailRequest),
-        response: { 200: Reference(MailSent) },
+        body: Ref(EmailRequest),
+        response: { 200: Ref(MailSent) },
       },
     },
-    async (request) => ({ resend_after: await service.findId(request.body.email, request) }),
+    async (request) => ({ resend_after: await service.findId(request.body.email, requestContext(request)) }),
   );
 };

@@ -1,26 +1,21 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import { Type } from '@sinclair/typebox';
-import { audit } from '../../http/audit.ts';
 import { authenticate, currentUser, requireUser } from '../../http/authentication.ts';
 import { ApiError, httpErrors } from '../../http/errors.ts';
-import { Page, PageQuery, readCursor, toPage } from '../../http/pagination.ts';
+import { Page, PageQuery, paginate } from '../../http/pagination.ts';
 import { isUuid } from '../../http/path-ids.ts';
-import { Nothing, Reference } from '../../http/schemas.ts';
+import { requestContext } from '../../http/request-context.ts';
+import { EmptyData, Ref } from '../../http/schemas.ts';
 import type { AuthDependencies } from '../dependencies.ts';
 import { authErrors } from '../errors.ts';
+import { toSession } from '../presenters.ts';
 import { LoginRequest, LoginResult, LogoutRequest, RefreshRequest, Session, TokenPair } from '../schemas.ts';
 import { createLogin } from '../service/login.ts';
 
-interface Options {
-  dependencies: AuthDependencies;
-}
-
-const loggedOut = { ko: '로그아웃되었습니다.', en: 'You are logged out.' };
-
-/** Login, refresh, logout, and the list of logins. */
-export const sessionRoutes: FastifyPluginAsyncTypebox<Options> = async (app, { dependencies }) => {
+/** Login, refresh, logout, and the list of sessions. */
+export const sessionRoutes: FastifyPluginAsyncTypebox<AuthDependencies> = async (app, dependencies) => {
   const { sessions } = dependencies;
-  const { logIn, refresh, logOutWith } = createLogin(dependencies);
+  const { logIn, refresh, logOutByRefreshToken } = createLogin(dependencies);
 
   app.post(
     '/login/',
@@ -35,12 +30,11 @@ export const sessionRoutes: FastifyPluginAsyncTypebox<Options> = async (app, { d
         summary: 'Log in',
         description:
           'Begins a session. An unknown user and a wrong password are answered alike. After ten failures in 15 minutes an account is answered with 429 for a while.',
-        tags: ['auth'],
-        body: Reference(LoginRequest),
-        response: { 200: Reference(LoginResult) },
+        body: Ref(LoginRequest),
+        response: { 200: Ref(LoginResult) },
       },
     },
-    async (request) => logIn(request.body.username, request.body.password, request),
+    async (request) => logIn(request.body.username, request.body.password, requestContext(request)),
   );
 
   app.post(
@@ -56,19 +50,21 @@ export const sessionRoutes: FastifyPluginAsyncTypebox<Options> = async (app, { d
         summary: 'Refresh token',
         description:
           'Gives a new access token and a new refresh token. The refresh token that was sent works for a few more seconds, so that parallel refreshes are safe; sent later again, it ends the session (`reason: "reused"`).',
-        tags: ['auth'],
-        body: Reference(RefreshRequest),
-        response: { 200: Reference(TokenPair) },
+        body: Ref(RefreshRequest),
+        response: { 200: Ref(TokenPair) },
       },
     },
-    async (request) => refresh(request.body.refresh, request),
+    async (request) => refresh(request.body.refresh, requestContext(request)),
   );
 
   app.post(
     '/logout/',
     {
-      config: { message: loggedOut, errors: [httpErrors.notAuthenticated, httpErrors.tokenNotValid] },
-      // The Bearer token decides where there is one, before the body is looked at.
+      config: {
+        message: { ko: '로그아웃되었습니다.', en: 'You are logged out.' },
+        errors: [httpErrors.notAuthenticated, httpErrors.tokenNotValid],
+      },
+      // A Bearer token takes precedence, and is checked before the body.
       onRequest: async (request) => {
         if (request.credentials) request.currentUser = await authenticate(request);
       },
@@ -77,19 +73,19 @@ export const sessionRoutes: FastifyPluginAsyncTypebox<Options> = async (app, { d
         summary: 'Log out',
         description:
           'Ends the session of the access token, or of the refresh token in the body where no access token is sent.',
-        tags: ['auth'],
         security: [{ bearer: [] }, {}],
-        body: Reference(LogoutRequest),
-        response: { 200: Reference(Nothing) },
+        body: Ref(LogoutRequest),
+        response: { 200: Ref(EmptyData) },
       },
     },
     async (request) => {
+      const context = requestContext(request);
       if (request.currentUser) {
         const { id: userId, sessionId } = request.currentUser;
         await sessions.end({ userId, sessionId });
-        audit(request, 'logout', { userId, sessionId });
+        context.audit('logout', { userId, sessionId });
       } else if (request.body.refresh !== undefined) {
-        await logOutWith(request.body.refresh, request);
+        await logOutByRefreshToken(request.body.refresh, context);
       } else {
         throw new ApiError(httpErrors.notAuthenticated);
       }
@@ -97,46 +93,32 @@ export const sessionRoutes: FastifyPluginAsyncTypebox<Options> = async (app, { d
     },
   );
 
-  await app.register(ownSessionRoutes, { dependencies });
+  await app.register(ownSessionRoutes, dependencies);
 };
 
-const ownSessionRoutes: FastifyPluginAsyncTypebox<Options> = async (app, { dependencies }) => {
+const ownSessionRoutes: FastifyPluginAsyncTypebox<AuthDependencies> = async (app, dependencies) => {
   await app.register(requireUser);
   const { database, sessions } = dependencies;
 
   app.get(
     '/sessions/',
     {
-      config: {
-        message: { ko: '로그인 기록을 조회했습니다.', en: 'Here are your sessions.' },
-        errors: [httpErrors.invalidCursor],
-      },
+      config: { message: { ko: '로그인 기록을 조회했습니다.', en: 'Here are your sessions.' } },
       schema: {
         operationId: 'listSessions',
         summary: 'Where the user is logged in',
         description: 'Live sessions, newest first.',
-        tags: ['auth'],
         querystring: Type.Object(PageQuery),
-        response: { 200: Page(Reference(Session)) },
+        response: { 200: Page(Ref(Session)) },
       },
     },
     async (request) => {
       const user = currentUser(request);
-      const { limit, cursor } = request.query;
-      const rows = await sessions.list(user.id, limit + 1, readCursor(cursor, isUuid));
-      return toPage(
-        rows,
-        limit,
-        (row) => ({ time: row.created_at.getTime(), id: row.id }),
-        (row) => ({
-          id: row.id,
-          user_agent: row.user_agent,
-          ip: row.ip,
-          created_at: row.created_at.toISOString(),
-          last_used_at: row.last_used_at.toISOString(),
-          is_current: row.id === user.sessionId,
-        }),
-      );
+      return paginate(request.query, {
+        isId: isUuid,
+        find: (page) => sessions.list(user.id, page),
+        present: (row) => toSession(row, user.sessionId),
+      });
     },
   );
 
@@ -151,9 +133,8 @@ const ownSessionRoutes: FastifyPluginAsyncTypebox<Options> = async (app, { depen
         operationId: 'endSession',
         summary: 'End one session',
         description: 'Its tokens are refused at once. The current session may be ended, too.',
-        tags: ['auth'],
         params: Type.Object({ session_id: Type.String({ description: '`id` of a session' }) }),
-        response: { 200: Reference(Nothing) },
+        response: { 200: Ref(EmptyData) },
       },
     },
     async (request) => {
@@ -162,7 +143,7 @@ const ownSessionRoutes: FastifyPluginAsyncTypebox<Options> = async (app, { depen
       if (!isUuid(sessionId) || !(await sessions.end({ userId, sessionId }))) {
         throw new ApiError(authErrors.sessionNotFound);
       }
-      audit(request, 'session_ended', { userId, sessionId });
+      requestContext(request).audit('session_ended', { userId, sessionId });
       return {};
     },
   );
@@ -177,14 +158,13 @@ const ownSessionRoutes: FastifyPluginAsyncTypebox<Options> = async (app, { depen
         operationId: 'endOtherSessions',
         summary: 'End all other sessions',
         description: 'Everything but the current session ends.',
-        tags: ['auth'],
-        response: { 200: Reference(Nothing) },
+        response: { 200: Ref(EmptyData) },
       },
     },
     async (request) => {
       const { id: userId, sessionId } = currentUser(request);
-      await sessions.endAll(database.client, userId, sessionId);
-      audit(request, 'session_ended', { userId });
+      await sessions.endOthers(database, { userId, sessionId });
+      requestContext(request).audit('session_ended', { userId });
       return {};
     },
   );

@@ -1,19 +1,25 @@
-import type { FastifyRequest } from 'fastify';
-import { audit } from '../../http/audit.ts';
 import { type CurrentUser, tokenNotValid } from '../../http/authentication.ts';
-import { ApiError, invalidFields } from '../../http/errors.ts';
-import { clientAddress } from '../../http/plugins/rate-limits.ts';
+import { ApiError } from '../../http/errors.ts';
+import type { RequestContext } from '../../http/request-context.ts';
 import type { AuthDependencies } from '../dependencies.ts';
 import { authErrors } from '../errors.ts';
-import { passwordProblems } from '../passwords.ts';
-import { createPasswordCheck } from './password-check.ts';
-import { queuePasswordChanged } from './password-reset.ts';
+import { checkNewPassword } from '../passwords.ts';
+import { toUser } from '../presenters.ts';
+import type { User } from '../schemas.ts';
+import { verifyPasswordAttempt } from './password-attempts.ts';
+import { enqueuePasswordChanged } from './password-reset.ts';
 
-/** Changes of an account that its owner makes while logged in. */
+/** Changes that a logged-in user makes to the account. */
 export function createAccountService(dependencies: AuthDependencies) {
-  const { config, database, accounts, sessions, passwords, loginFailures, closeAccount } = dependencies;
+  const { config, database, accounts, sessions, passwords, loginFailures, deleteAccountData } = dependencies;
   const { emailCodes, passwordResets } = dependencies;
-  const judge = createPasswordCheck(dependencies);
+
+  /** @throws {ApiError} `token_not_valid` when the account was deleted meanwhile */
+  async function rename(user: CurrentUser, name: string, { language }: RequestContext): Promise<User> {
+    const changed = await accounts.rename(user.id, name);
+    if (changed === undefined) throw tokenNotValid('access', 'revoked', language);
+    return toUser(changed);
+  }
 
   /**
    * Sets a new password; every other session ends.
@@ -22,63 +28,62 @@ export function createAccountService(dependencies: AuthDependencies) {
    */
   async function changePassword(
     user: CurrentUser,
-    current: string,
-    next: string,
-    request: FastifyRequest,
+    currentPassword: string,
+    newPassword: string,
+    context: RequestContext,
   ): Promise<void> {
-    const problems = passwordProblems('new_password', next, user, config.password.minLength);
-    if (Object.keys(problems).length > 0) throw invalidFields(problems);
-    const currentHash = await checkPassword(user, current, request);
-    const passwordHash = await passwords.hash(next);
-    const changed = await database.transaction(async (tx) => {
+    checkNewPassword('new_password', newPassword, user, config.password.minLength);
+    const currentHash = await verifyPassword(user, currentPassword, context);
+    const passwordHash = await passwords.hash(newPassword);
+    const changed = await database.runInTransaction(async (tx) => {
       await passwordResets.revoke(tx, user.email);
       if (!(await accounts.replacePassword(tx, user.id, passwordHash, currentHash))) return false;
-      await sessions.endAll(tx, user.id, user.sessionId);
-      await queuePasswordChanged(dependencies, tx, user.id, request.language);
+      await sessions.endOthers(tx, { userId: user.id, sessionId: user.sessionId });
+      await enqueuePasswordChanged(dependencies, tx, user.id, context.language);
       return true;
     });
     if (!changed) throw new ApiError(authErrors.wrongPassword);
-    audit(request, 'password_changed', { userId: user.id, sessionId: user.sessionId });
+    context.audit('password_changed', { userId: user.id, sessionId: user.sessionId });
   }
 
   /**
-   * Removes the account with everything that only it has; its username and e-mail address are free again.
+   * Deletes the account with everything that only it has; its username and e-mail address are free again.
    *
    * @throws {ApiError} `invalid_credentials`, `too_many_attempts`
    */
-  async function remove(user: CurrentUser, password: string, request: FastifyRequest): Promise<void> {
-    await checkPassword(user, password, request);
-    const removed = await database.transaction(async (tx) => {
+  async function deleteAccount(user: CurrentUser, password: string, context: RequestContext): Promise<void> {
+    await verifyPassword(user, password, context);
+    const deleted = await database.runInTransaction(async (tx) => {
       await passwordResets.revoke(tx, user.email);
-      await emailCodes.forget(tx, user.email);
-      await closeAccount(tx, user.id);
+      await emailCodes.revoke(tx, user.email);
+      await deleteAccountData(tx, user.id);
       return accounts.remove(tx, user.id);
     });
-    if (!removed) throw tokenNotValid('access', 'revoked', request.language);
-    audit(request, 'account_deleted', { userId: user.id, sessionId: user.sessionId });
+    if (!deleted) throw tokenNotValid('access', 'revoked', context.language);
+    context.audit('account_deleted', { userId: user.id, sessionId: user.sessionId });
   }
 
   /**
-   * Failures count as failed logins do, so that a stolen access token cannot be used to guess the password.
+   * Verifies the password of a logged-in user. Failures count like failed logins, so that a stolen access token cannot be used
+   * to guess the password.
    *
-   * @returns the hash that the password was checked against
+   * @returns the hash that the password was verified against
    */
-  async function checkPassword(
-    user: CurrentUser,
+  async function verifyPassword(
+    { id: userId, sessionId }: CurrentUser,
     password: string,
-    request: FastifyRequest,
+    context: RequestContext,
   ): Promise<string> {
-    const address = clientAddress(request);
-    const account = await accounts.findForPasswordCheck(user.id, address);
-    // Deleted since the token was read.
-    if (account === undefined) throw tokenNotValid('access', 'revoked', request.language);
+    const address = context.clientAddress;
+    const account = await accounts.findForPasswordCheck(userId, address);
+    if (account === undefined) throw tokenNotValid('access', 'revoked', context.language);
     const { passwordHash, fromKnownAddress } = account;
-    const key = loginFailures.keyOf({ userId: user.id }, fromKnownAddress ? address : undefined);
-
-    const who = { userId: user.id, sessionId: user.sessionId };
-    await judge({ key, passwordHash, password, who, wrong: authErrors.wrongPassword }, request);
+    const key = loginFailures.keyOf({ userId }, fromKnownAddress ? address : undefined);
+    const actor = { userId, sessionId };
+    const attempt = { key, passwordHash, password, actor, error: authErrors.wrongPassword };
+    await verifyPasswordAttempt(dependencies, attempt, context);
     return passwordHash;
   }
 
-  return { changePassword, remove };
+  return { rename, changePassword, deleteAccount };
 }

@@ -1,38 +1,38 @@
-import type { FastifyRequest } from 'fastify';
-import type { Connection } from '../../database/client.ts';
-import { audit } from '../../http/audit.ts';
+import type { Tx } from '../../database/client.ts';
 import { ApiError, retryLater } from '../../http/errors.ts';
 import type { Language } from '../../http/language.ts';
+import type { RequestContext } from '../../http/request-context.ts';
 import type { AuthDependencies } from '../dependencies.ts';
 import { authErrors } from '../errors.ts';
+import type { CodeSent, EmailVerification } from '../schemas.ts';
 
 /**
- * Mails a code, unless the address had one a moment ago. Nothing here depends on whether the address has an account: the mail
- * itself says something else to an address that has a verified one.
+ * Enqueues a mail with a code, unless the cooldown or the hourly cap forbids it. The answer never depends on whether the
+ * address has an account; only the mail to an address with a verified account differs.
  *
- * @returns seconds until another mail may go out
+ * @returns seconds until another mail may be sent
  */
-export async function sendVerificationCode(
+export async function enqueueVerificationCode(
   { mailSends, emailCodes, mailQueue }: Pick<AuthDependencies, 'mailSends' | 'emailCodes' | 'mailQueue'>,
-  transaction: Connection,
+  tx: Tx,
   email: string,
   language: Language,
 ): Promise<number> {
-  const { allowed, resendAfter } = await mailSends.request(transaction, 'email_verify', email);
+  const { allowed, resendAfter } = await mailSends.request(tx, 'email_verify', email);
   if (allowed) {
-    const id = await emailCodes.issue(transaction, email);
-    await mailQueue.add(transaction, 'verification_code', { id, language });
+    const id = await emailCodes.issue(tx, email);
+    await mailQueue.add(tx, 'verification_code', { id, language });
   }
   return resendAfter;
 }
 
-/** Proves that an e-mail address is read by who gives it. */
+/** Verification of e-mail addresses by codes. */
 export function createEmailVerification(dependencies: AuthDependencies) {
   const { config, database, accounts, emailCodes, mailSends } = dependencies;
 
-  async function send(email: string, language: Language) {
-    const resendAfter = await database.transaction((tx) =>
-      sendVerificationCode(dependencies, tx, email, language),
+  async function send(email: string, { language }: RequestContext): Promise<CodeSent> {
+    const resendAfter = await database.runInTransaction((tx) =>
+      enqueueVerificationCode(dependencies, tx, email, language),
     );
     return { expires_in: Math.floor(config.email.codeTtl), resend_after: resendAfter };
   }
@@ -42,26 +42,24 @@ export function createEmailVerification(dependencies: AuthDependencies) {
    *
    * @throws {ApiError} `invalid_code`, `too_many_attempts`
    */
-  async function confirm(email: string, code: string, request: FastifyRequest) {
-    // A refused try must stay counted, so the refusal is thrown after the transaction.
-    const { userId, ...outcome } = await database.transaction(async (tx) => {
+  async function confirm(email: string, code: string, context: RequestContext): Promise<EmailVerification> {
+    // Throwing inside the transaction would roll back the count of attempts.
+    const { userId, ...outcome } = await database.runInTransaction(async (tx) => {
       const account = await accounts.findByEmail(tx, email);
-      const who = { userId: account?.id };
-      const result = await emailCodes.tryCode(tx, email, code, !account?.is_verified);
-      if (!result.correct) return { ...result, ...who };
+      const subject = { userId: account?.id };
+      const result = await emailCodes.tryCode(tx, email, code, !account?.isVerified);
+      if (!result.correct) return { ...result, ...subject };
       if (account) await accounts.markVerified(tx, email);
-      return { correct: true, token: await emailCodes.issueProof(tx, email), ...who } as const;
+      return { correct: true, token: await emailCodes.issueProof(tx, email), ...subject } as const;
     });
-    audit(request, outcome.correct ? 'email_verified' : 'email_code_failed', { userId });
+    context.audit(outcome.correct ? 'email_verified' : 'email_code_failed', { userId });
     if (outcome.correct) {
       const expiresIn = Math.floor(config.email.verificationTokenTtl);
       return { email, verification_token: outcome.token, expires_in: expiresIn };
     }
     if (outcome.exhausted) {
-      throw retryLater(
-        authErrors.tooManyCodeAttempts,
-        await mailSends.wait(database.client, 'email_verify', email),
-      );
+      const seconds = await mailSends.wait(database, 'email_verify', email);
+      throw retryLater(authErrors.tooManyCodeAttempts, seconds);
     }
     throw new ApiError(authErrors.invalidCode, { data: { attempts_left: outcome.attemptsLeft } });
   }

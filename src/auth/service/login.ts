@@ -1,78 +1,75 @@
-import type { FastifyRequest } from 'fastify';
-import { audit } from '../../http/audit.ts';
 import { tokenNotValid } from '../../http/authentication.ts';
 import { ApiError } from '../../http/errors.ts';
-import { clientAddress, maxAddressLength } from '../../http/plugins/rate-limits.ts';
+import type { RequestContext } from '../../http/request-context.ts';
 import type { AuthDependencies } from '../dependencies.ts';
 import { authErrors } from '../errors.ts';
+import { toUser } from '../presenters.ts';
 import type { LiveSession } from '../repository/sessions.ts';
 import type { LoginResult, TokenPair } from '../schemas.ts';
-import { createPasswordCheck } from './password-check.ts';
+import type { TokenClaims } from '../tokens.ts';
+import { verifyPasswordAttempt } from './password-attempts.ts';
 
-/** Begins, continues and ends sessions. */
+/** Starts, refreshes and ends sessions. */
 export function createLogin(dependencies: AuthDependencies) {
   const { config, database, accounts, sessions, tokens, passwords, loginFailures } = dependencies;
-  const checkPassword = createPasswordCheck(dependencies);
 
   /**
    * @param login the username or the e-mail address
    * @throws {ApiError} `invalid_credentials`, `too_many_attempts`, `account_suspended`
    */
-  async function logIn(login: string, password: string, request: FastifyRequest): Promise<LoginResult> {
-    const address = clientAddress(request);
+  async function logIn(login: string, password: string, context: RequestContext): Promise<LoginResult> {
+    const { language, ip, userAgent, clientAddress: address } = context;
     const folded = login.toLowerCase();
     const account = await accounts.findForLogin(folded, address);
-    const userId = account?.user.id;
     const key =
       account === undefined
         ? loginFailures.keyOf({ login: folded })
-        : loginFailures.keyOf({ userId: account.user.id }, account.fromKnownAddress ? address : undefined);
-
-    const wrong = authErrors.invalidCredentials;
-    await checkPassword(
-      { key, passwordHash: account?.passwordHash, password, who: { userId }, wrong },
-      request,
-    );
-    // Without an account no password is right.
-    if (account === undefined) throw new ApiError(wrong);
-    if (account.suspended) {
-      audit(request, 'login_suspended', { userId });
+        : loginFailures.keyOf({ userId: account.id }, account.fromKnownAddress ? address : undefined);
+    const actor = { userId: account?.id };
+    const error = authErrors.invalidCredentials;
+    const attempt = { key, passwordHash: account?.passwordHash, password, actor, error };
+    await verifyPasswordAttempt(dependencies, attempt, context);
+    if (account === undefined) throw new ApiError(error);
+    if (account.isSuspended) {
+      context.audit('login_suspended', actor);
       throw new ApiError(authErrors.accountSuspended);
     }
 
-    const { user, passwordHash } = account;
+    const { id: userId, passwordHash } = account;
     const newHash = passwords.needsRehash(passwordHash) ? await passwords.hash(password) : undefined;
-    const session = await database.transaction(async (tx) => {
-      const changes = { address, language: request.language, ...(newHash ? { passwordHash: newHash } : {}) };
-      if (!(await accounts.recordLogin(tx, user.id, passwordHash, changes))) return undefined;
+    const session = await database.runInTransaction(async (tx) => {
+      const changes = { address, language, ...(newHash ? { passwordHash: newHash } : {}) };
+      if (!(await accounts.recordLogin(tx, userId, passwordHash, changes))) return undefined;
       await loginFailures.clear(tx, [key]);
-      const userAgent = cutUserAgent(request.headers['user-agent']);
-      const ip = request.ip.slice(0, maxAddressLength);
-      return sessions.create(tx, { userId: user.id, userAgent, ip });
+      return sessions.create(tx, { userId, userAgent, ip });
     });
-    // The account changed meanwhile: it was suspended, or its hash replaced, be it by a parallel login that rehashed the password.
-    if (session === undefined) return logIn(login, password, request);
-    audit(request, 'login', session);
-    return { ...toTokenPair(session), user };
+    // The account was suspended meanwhile, or its hash was replaced, for example by a concurrent login that rehashed it.
+    if (session === undefined) return logIn(login, password, context);
+    context.audit('login', session);
+    return { ...toTokenPair(session), user: toUser(account) };
   }
 
   /** @throws {ApiError} `token_not_valid` */
-  async function refresh(refreshToken: string, request: FastifyRequest): Promise<TokenPair> {
-    const claims = tokens.verify('refresh', refreshToken);
-    if ('problem' in claims) throw tokenNotValid('refresh', claims.problem, request.language);
+  async function refresh(refreshToken: string, context: RequestContext): Promise<TokenPair> {
+    const claims = verifyRefreshToken(refreshToken, context);
     const session = await sessions.refresh(claims);
     if (session) return toTokenPair(session);
     const reused = await sessions.endReused(claims);
-    if (reused) audit(request, 'refresh_reused', claims);
-    throw tokenNotValid('refresh', reused ? 'reused' : 'revoked', request.language);
+    if (reused) context.audit('refresh_reused', claims);
+    throw tokenNotValid('refresh', reused ? 'reused' : 'revoked', context.language);
   }
 
   /** Ends the session of a refresh token. @throws {ApiError} `token_not_valid` */
-  async function logOutWith(refreshToken: string, request: FastifyRequest): Promise<void> {
+  async function logOutByRefreshToken(refreshToken: string, context: RequestContext): Promise<void> {
+    const claims = verifyRefreshToken(refreshToken, context);
+    if (!(await sessions.end(claims))) throw tokenNotValid('refresh', 'revoked', context.language);
+    context.audit('logout', claims);
+  }
+
+  function verifyRefreshToken(refreshToken: string, { language }: RequestContext): TokenClaims {
     const claims = tokens.verify('refresh', refreshToken);
-    if ('problem' in claims) throw tokenNotValid('refresh', claims.problem, request.language);
-    if (!(await sessions.end(claims))) throw tokenNotValid('refresh', 'revoked', request.language);
-    audit(request, 'logout', claims);
+    if ('problem' in claims) throw tokenNotValid('refresh', claims.problem, language);
+    return claims;
   }
 
   function toTokenPair(session: LiveSession): TokenPair {
@@ -90,10 +87,5 @@ export function createLogin(dependencies: AuthDependencies) {
     };
   }
 
-  return { logIn, refresh, logOutWith };
-}
-
-/** What a browser says it is, without what PostgreSQL cannot store or nobody should see in a list. */
-function cutUserAgent(header: string | undefined): string {
-  return (header ?? '').replace(/\p{Cc}/gu, '').slice(0, 400);
+  return { logIn, refresh, logOutByRefreshToken };
 }

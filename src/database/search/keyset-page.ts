@@ -1,94 +1,85 @@
-/** A list that is ordered by time and id, newest first, as SQL. The conditions call a row of it `item`. */
-export interface NewestFirst {
+import { afterId, afterTime, type PageRequest } from '../keyset.ts';
+import { and, raw, type Sql, sql } from '../sql.ts';
+
+/** A filtered list that is ordered by time and id, newest first. Its conditions call a row `item`. */
+export interface FilteredList {
   /** A table with `id` and `created_at`. */
-  table: string;
-  /** Which of its rows are there at all: the condition of the index on `created_at` and `id`, where that has one. */
-  present: string;
-  /** What rows have to meet besides. */
-  conditions: readonly string[];
-  /** Where few rows may meet the conditions. */
-  shortcuts?: Shortcuts;
+  table: 'posts' | 'stores';
+  /** Which rows exist for readers: the condition of the partial index on `created_at` and `id`. */
+  baseFilter: Sql;
+  /** The filters that the caller asked for. */
+  conditions: readonly Sql[];
+  /** Index scans that find the rows where few meet the conditions; empty where scanning in order is always cheap. */
+  indexPaths: readonly IndexPath[];
 }
 
 /**
- * Other ways to the rows of a list, by indexes: `FROM` clauses with their `WHERE`, which has to hold the condition that they
- * are given. Together they lead to at least the rows that meet the conditions, and to none twice.
+ * A `SELECT item.*` that reads candidates through an index. All paths of a list together yield at least the rows that meet
+ * the conditions, and no row twice.
+ *
+ * @param rowFilter the base filter and the position of the page, which the path must apply
  */
-export type Shortcuts = readonly ((begun: string) => string)[];
+export type IndexPath = (rowFilter: Sql) => Sql;
 
-/** Rows that are looked at first, the newest ones: enough for a page of what every twentieth row meets. */
-const nearby = 500;
-/** Rows that are read by shortcuts. Where they lead to more, walking on from the newest row soon has a page. */
-const readable = 2_000;
-/** The longest page, and the row that tells whether there is another. The planner has to know, and cannot from a parameter. */
-const longestPage = 101;
+/** How many of the newest rows are tried first: enough for a page that every twentieth row matches. */
+const recentRows = raw('500');
+/** How many candidates are read through the index paths. Where there are more, a scan in order fills a page soon. */
+const maxCandidates = raw('2000');
+/** The largest page plus one row to know whether there is another page. A constant, because the planner needs its value. */
+const maxPage = raw('101');
 
-const order = 'ORDER BY created_at DESC, id DESC';
+const newestFirst = raw('ORDER BY created_at DESC, id DESC');
 
 /**
- * Selects the ids of a page. `$1` and `$2` are the time and id to begin after, `$3` is how many.
+ * Selects the ids of one page.
  *
- * No plan is good for both what is rare and what is frequent, and the planner cannot know which it is: it takes
- * words that follow each other for independent. So the statement finds out, and each step runs only when the one before
- * was not enough: look at the newest rows; read what the shortcuts lead to; walk from the newest row to the oldest.
+ * No single plan suits both rare and frequent matches, and the planner cannot distinguish them, because it assumes that words
+ * are independent. So the statement tries three ways, and each runs only when the one before did not suffice:
+ *
+ * 1. `recent`: filter the newest rows.
+ * 2. `candidates`: read through the index paths, up to a limit.
+ * 3. `scan`: walk the ordered index from newest to oldest.
  *
  * @returns a query with the columns `id` and `created_at`, in no order
  */
-export function newestFirst({ table, present, conditions, shortcuts = [] }: NewestFirst): string {
-  const begun = `${present} AND (item.created_at, item.id) < ($1::timestamptz, $2::int)`;
-  const meeting = conditions.map((condition) => ` AND ${condition}`).join('');
-  const walk = (when: string) => `
+export function keysetPageSql(list: FilteredList, { after, limit }: PageRequest): Sql {
+  const { baseFilter, conditions, indexPaths } = list;
+  const table = raw(list.table);
+  const matches = conditions.length > 0 ? and(conditions) : sql`true`;
+  const rowFilter = sql`${baseFilter} AND (item.created_at, item.id) < (${afterTime(after)}, ${afterId(after)})`;
+  // `walk_from` makes every plan but a scan of the ordered index look expensive to the planner.
+  const scan = (precondition: Sql) => sql`
     SELECT id, created_at FROM (
       SELECT item.id, item.created_at FROM ${table} item
-      WHERE ${when}${present} AND (item.created_at, item.id) < (walk_from($1::timestamptz), $2::int)${meeting}
-      ${order} LIMIT ${longestPage}
-    ) walked LIMIT $3`;
-  if (shortcuts.length === 0) return walk('');
-  const led = shortcuts.map((shortcut) => `(SELECT item.* FROM ${shortcut(begun)})`).join(' UNION ALL ');
-  return `
-    WITH near AS MATERIALIZED (
+      WHERE ${precondition} AND ${baseFilter}
+        AND (item.created_at, item.id) < (walk_from(${afterTime(after)}), ${afterId(after)}) AND ${matches}
+      ${newestFirst} LIMIT ${maxPage}
+    ) scanned LIMIT ${limit}`;
+  if (indexPaths.length === 0) return scan(sql`true`);
+  return sql`
+    WITH recent AS MATERIALIZED (
       SELECT item.id, item.created_at
-      FROM (SELECT * FROM ${table} item WHERE ${begun} ${order} LIMIT ${nearby}) item
-      WHERE true${meeting} ${order} LIMIT $3
-    ), led AS MATERIALIZED (
-      SELECT * FROM (${led}) item WHERE (SELECT count(*) FROM near) < $3 LIMIT ${readable}
-    ), walk AS MATERIALIZED (${walk(`(SELECT count(*) FROM led) = ${readable} AND `)})
+      FROM (SELECT * FROM ${table} item WHERE ${rowFilter} ${newestFirst} LIMIT ${recentRows}) item
+      WHERE ${matches} ${newestFirst} LIMIT ${limit}
+    ), candidates AS MATERIALIZED (
+      SELECT * FROM (${unionAll(indexPaths.map((path) => path(rowFilter)))}) item
+      WHERE (SELECT count(*) FROM recent) < ${limit} LIMIT ${maxCandidates}
+    ), scan AS MATERIALIZED (${scan(sql`(SELECT count(*) FROM candidates) = ${maxCandidates}`)})
     SELECT * FROM (
-      SELECT * FROM near WHERE (SELECT count(*) FROM near) = $3
+      SELECT * FROM recent WHERE (SELECT count(*) FROM recent) = ${limit}
       UNION ALL
-      SELECT item.id, item.created_at FROM led item WHERE (SELECT count(*) FROM led) < ${readable}${meeting}
+      SELECT item.id, item.created_at FROM candidates item
+      WHERE (SELECT count(*) FROM candidates) < ${maxCandidates} AND ${matches}
       UNION ALL
-      SELECT * FROM walk
-    ) either ${order} LIMIT $3`;
+      SELECT * FROM scan
+    ) page ${newestFirst} LIMIT ${limit}`;
 }
 
-/** The values of `$1` to `$3`. */
-export function newestFirstValues(
-  after: { time: number; id: string } | undefined,
-  limit: number,
-): [time: string, id: number, limit: number] {
-  return after === undefined
-    ? ['infinity', 0, limit]
-    : [new Date(after.time).toISOString(), Number(after.id), limit];
+function unionAll([first = sql`SELECT`, ...rest]: readonly Sql[]): Sql {
+  return rest.reduce((union, query) => sql`${union} UNION ALL (${query})`, sql`(${first})`);
 }
 
-/** SQL that joins the row with an id, row by row: `OFFSET 0` keeps the planner from reading the whole table instead. */
-export function oneOf(table: string, alias: string, id: string): string {
-  return `CROSS JOIN LATERAL (SELECT * FROM ${table} WHERE id = ${id} OFFSET 0) ${alias}`;
-}
-
-/** SQL that is true where a folded text holds the text of a parameter. */
-export function holdsText(foldedText: string, parameter: string): string {
-  // A subquery is computed once, and not for each row.
-  return `position((SELECT search_fold(${parameter})) IN ${foldedText}) > 0`;
-}
-
-/**
- * SQL that is true where a folded text has every pair of neighbouring characters of a parameter, or its only character. A
- * GIN index on `search_grams(...) COLLATE "C"` serves it.
- */
-export function hasGramsOf(foldedText: string, parameter: string): string {
-  return `(search_grams(${foldedText}) COLLATE "C") @> (
-    SELECT array_agg(gram) FROM unnest(search_grams(search_fold(${parameter}))) AS gram
-    WHERE char_length(gram) = least(2, char_length(search_fold(${parameter}))))`;
+/** SQL that joins the row with an id, row by row: `OFFSET 0` keeps the planner from reading the whole table. */
+export function lateralById(table: 'posts' | 'stores', alias: string, id: string): Sql {
+  return raw(`CROSS JOIN LATERAL (SELECT * FROM ${table} WHERE id = ${id} OFFSET 0) ${alias}`);
 }

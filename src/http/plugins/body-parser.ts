@@ -3,15 +3,15 @@ import fastifyPlugin from 'fastify-plugin';
 import { ApiError, httpErrors } from '../errors.ts';
 
 /**
- * The largest body that is read, in bytes. The longest valid one is a post of 5,000 characters, each written as an escaped
+ * The largest accepted body, in bytes. The longest valid one is a post of 5,000 characters, each written as an escaped
  * pair of surrogates (12 bytes), and ten image addresses.
  */
 export const bodyLimit = 128 * 1024;
 
-/** Deeper nesting than any schema has. */
+/** More levels of nesting than any schema has. */
 const maxDepth = 16;
 
-/** JSON in UTF-8 is the only body there is; what is not exactly that is refused. */
+/** Accepts JSON in UTF-8 and nothing else. */
 export const bodyParserPlugin = fastifyPlugin(async (app: FastifyInstance) => {
   const parseJson = app.getDefaultJsonParser('error', 'error');
   const decoder = new TextDecoder('utf-8', { fatal: true });
@@ -21,7 +21,7 @@ export const bodyParserPlugin = fastifyPlugin(async (app: FastifyInstance) => {
     if (charset !== undefined && !/^utf-?8$/i.test(charset)) {
       return done(new ApiError(httpErrors.unsupportedMediaType));
     }
-    // Clients that always send the header send it with an empty body, too.
+    // Some clients send the header with an empty body.
     if (body.length === 0) return done(null, undefined);
     try {
       parseJson(request, decoder.decode(body), (error, value) => {

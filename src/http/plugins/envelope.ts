@@ -1,22 +1,51 @@
 import { type TSchema, Type } from '@sinclair/typebox';
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyInstance, RouteOptions } from 'fastify';
 import fastifyPlugin from 'fastify-plugin';
 import type { ErrorDefinition } from '../errors.ts';
-import type { Text } from '../language.ts';
+import { IdempotencyHeaders } from '../idempotency.ts';
+import type { LocalizedText } from '../language.ts';
 
 declare module 'fastify' {
   interface FastifyContextConfig {
     /** The `message` of a successful answer. A route that has one answers in the envelope. */
-    message?: Text;
+    message?: LocalizedText;
     /**
-     * Failures of the operation besides those that follow from its schema and scope. A route that streams, and so has no
-     * `message`, says `[]`, for the latter to be documented.
+     * Failures of the operation besides those that follow from its schema and scope. A streaming route has no `message`; with
+     * `[]` its failures are documented all the same.
      */
     errors?: readonly ErrorDefinition[];
+    /** Whether the operation takes an `Idempotency-Key`; its handler answers with `sendCreated`. */
+    idempotent?: boolean;
   }
 }
 
-/** The shape of every answer under `/auth/` and `/api/`. `headers` of an answer are documented beside it. */
+/**
+ * Wraps what a handler returns, and the schema it declares for it, into the envelope `{ success, message, data }`, and gives
+ * idempotent operations their header.
+ */
+export const envelopePlugin = fastifyPlugin(async (app: FastifyInstance) => {
+  app.addHook('onRoute', (route) => {
+    if (route.config?.idempotent) route.schema = { headers: IdempotencyHeaders, ...route.schema };
+    if (route.config?.message) wrapResponses(route);
+  });
+  app.addHook('preSerialization', async (request, reply, payload: unknown) => {
+    const text = request.routeOptions.config.message;
+    if (text === undefined || reply.statusCode >= 300) return payload;
+    return { success: true, message: text[request.language], data: payload };
+  });
+});
+
+function wrapResponses(route: RouteOptions): void {
+  const responses = Object.entries((route.schema?.response ?? {}) as Record<string, TSchema>);
+  const wrapped = responses.map(([status, data]) => {
+    // A 304 has no body. A `HEAD` route shares the schema of its `GET` route, which is wrapped already.
+    const isWrapped = Number(status) >= 300 || ('properties' in data && 'success' in data['properties']);
+    return [status, isWrapped ? data : envelopeOf(data)];
+  });
+  route.schema = { ...route.schema, response: Object.fromEntries(wrapped) };
+}
+
+/** The schema of an answer. `headers` of the answer are documented beside it. */
 function envelopeOf({ headers, ...data }: TSchema): TSchema {
   const envelope = Type.Object({
     success: Type.Literal(true),
@@ -24,36 +53,4 @@ function envelopeOf({ headers, ...data }: TSchema): TSchema {
     data,
   });
   return headers === undefined ? envelope : { ...envelope, headers };
-}
-
-function envelope(request: FastifyRequest, data: unknown) {
-  const text = request.routeOptions.config.message;
-  return { success: true, message: text?.[request.language] ?? '', data };
-}
-
-/** Puts what a handler returns, and the schema it declares for it, into the envelope. */
-export const envelopePlugin = fastifyPlugin(async (app: FastifyInstance) => {
-  app.addHook('onRoute', (route) => {
-    if (!route.config?.message || !route.schema?.response) return;
-    const responses = Object.entries(route.schema.response as Record<string, TSchema>);
-    // `HEAD` routes are made from their `GET` route and share its schema, which then is wrapped already.
-    route.schema = {
-      ...route.schema,
-      response: Object.fromEntries(
-        responses.map(([status, data]) => [
-          status,
-          // A 304 has no body.
-          Number(status) >= 300 || isEnvelope(data) ? data : envelopeOf(data),
-        ]),
-      ),
-    };
-  });
-  app.addHook('preSerialization', async (request: FastifyRequest, reply: FastifyReply, payload: unknown) => {
-    const wrapped = reply.statusCode < 300 && request.routeOptions.config.message !== undefined;
-    return wrapped ? envelope(request, payload) : payload;
-  });
-});
-
-function isEnvelope(schema: TSchema): boolean {
-  return 'properties' in schema && 'success' in schema['properties'];
 }

@@ -1,9 +1,9 @@
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import fastifyPlugin from 'fastify-plugin';
 import { isDatabaseUnavailable } from '../../database/errors.ts';
-import { ApiError, type FieldTexts, httpErrors, invalidFields } from '../errors.ts';
+import { ApiError, type FieldTexts, httpErrors, invalidFields, serviceUnavailable } from '../errors.ts';
 import type { Language } from '../language.ts';
-import { describeErrors } from '../validation.ts';
+import { describeErrors } from '../validation-errors.ts';
 
 const frameworkErrors: Record<string, ApiError> = {
   FST_ERR_CTP_BODY_TOO_LARGE: new ApiError(httpErrors.payloadTooLarge),
@@ -13,23 +13,18 @@ const frameworkErrors: Record<string, ApiError> = {
   FST_ERR_MAX_PARAM_LENGTH: new ApiError(httpErrors.notFound),
 };
 
-/** Every failure leaves through here: in the envelope, in the caller's language, its cause only in the log. */
+/** Renders every failure: in the envelope, in the language of the request, with its cause only in the log. */
 export const errorHandlerPlugin = fastifyPlugin(async (app: FastifyInstance) => {
   app.setErrorHandler((error, request, reply) => sendError(error, request, reply));
 });
 
-/** Answers a failure; also used where Fastify has no route yet. */
+/** Answers with a failure; also used where Fastify has no route yet. */
 export function sendError(error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
-  // Who went away while the body was read is told nothing any more, and nothing here is broken.
+  // The client disconnected while its body was read: not a fault of the service, and there is no one to answer.
   const isAborted = error !== undefined && request.raw.errored === error;
   const failure = isAborted ? new ApiError(httpErrors.malformedRequest, { cause: error }) : toApiError(error);
   const { status, code } = failure.definition;
-  if (status >= 500) request.log.error({ err: failure.cause ?? error, code }, 'request failed');
-  else
-    request.log.info(
-      { code, reason: failure.data['reason'], cause: causeMessage(failure) },
-      'request refused',
-    );
+  logFailure(failure, error, request);
   if (status === 401) reply.header('www-authenticate', challenge(code));
   return reply
     .code(status)
@@ -37,6 +32,15 @@ export function sendError(error: unknown, request: FastifyRequest, reply: Fastif
     .type('application/json; charset=utf-8')
     .serializer(JSON.stringify)
     .send(failureBody(failure, request.language));
+}
+
+function logFailure({ definition, data, cause }: ApiError, error: unknown, { log }: FastifyRequest): void {
+  const { status, code } = definition;
+  if (status >= 500) log.error({ err: cause ?? error, code }, 'request failed');
+  else {
+    const message = cause instanceof Error ? cause.message : undefined;
+    log.info({ code, reason: data['reason'], cause: message }, 'request refused');
+  }
 }
 
 /** A failure in the envelope. */
@@ -51,26 +55,17 @@ export function failureBody({ definition, data, fieldTexts }: ApiError, language
 
 function toApiError(error: unknown): ApiError {
   if (error instanceof ApiError) return error;
-  if (isDatabaseUnavailable(error)) return unavailable(error);
+  if (isDatabaseUnavailable(error)) return serviceUnavailable(error);
   if (!(error instanceof Error)) return new ApiError(httpErrors.internalError, { cause: error });
   const { validation, code, statusCode } = error as Partial<FastifyError>;
   if (validation) return invalidFields(describeErrors(validation));
-  if (statusCode === 503) return unavailable(error);
+  if (statusCode === 503) return serviceUnavailable(error);
   const known = code === undefined ? undefined : frameworkErrors[code];
-  if (known) return known;
-  return new ApiError(httpErrors.internalError, { cause: error });
-}
-
-function unavailable(cause: unknown): ApiError {
-  return new ApiError(httpErrors.serviceUnavailable, { cause, headers: { 'retry-after': '5' } });
+  return known ?? new ApiError(httpErrors.internalError, { cause: error });
 }
 
 function challenge(code: string): string {
   return `Bearer realm="api"${code === httpErrors.tokenNotValid.code ? ', error="invalid_token"' : ''}`;
-}
-
-function causeMessage(failure: ApiError): string | undefined {
-  return failure.cause instanceof Error ? failure.cause.message : undefined;
 }
 
 function fieldsOf(fieldTexts: FieldTexts | undefined, language: Language) {

@@ -1,17 +1,17 @@
 import { Type } from '@sinclair/typebox';
 import type { FastifyInstance } from 'fastify';
-import { OneOf, Reference } from '../schemas.ts';
+import { Ref, StringEnum } from '../schemas.ts';
 
 interface HealthOptions {
-  /** Resolves when the service can answer requests. @throws what keeps it from that, in words for the operator */
+  /** @throws the reason, for the log, when the service cannot answer requests */
   checkReady(): Promise<void>;
 }
 
-const Health = Type.Object({ status: OneOf(['ok', 'unavailable']) }, { $id: 'Health' });
-const answer = (description: string) => ({ ...Reference(Health), description });
+const Health = Type.Object({ status: StringEnum(['ok', 'unavailable']) }, { $id: 'Health' });
+const answer = (description: string) => ({ ...Ref(Health), description });
 const config = { limit: 'none' } as const;
 
-/** `live`: the process answers. `ready`: it can do its work; a load balancer sends requests only then. */
+/** `live`: the process answers. `ready`: it can do its work, so a load balancer may send requests. */
 export async function healthRoutes(app: FastifyInstance, { checkReady }: HealthOptions): Promise<void> {
   app.addSchema(Health);
   let closing = false;

@@ -2,7 +2,7 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 import fastifyPlugin from 'fastify-plugin';
 import { claimedUserId } from '../authentication.ts';
 
-/** What the log may say of a request: never a query string, a header or a body, which hold tokens and passwords. */
+/** The log never holds query strings, headers or bodies of requests, because they hold tokens and passwords. */
 export function loggerOptions(level: string) {
   return {
     level,
@@ -13,7 +13,7 @@ export function loggerOptions(level: string) {
   };
 }
 
-/** What an error says of itself. Not its other properties: PostgreSQL's `detail`, for one, is the row that it would not take. */
+/** An error without its other properties: PostgreSQL's `detail`, for example, quotes the refused row. */
 function describeError(error: Error, depth = 0): DescribedError {
   const { name, message, stack = '', cause } = error;
   const code = 'code' in error ? error.code : undefined;
@@ -30,7 +30,7 @@ interface DescribedError {
   [other: string]: unknown;
 }
 
-/** One line for each request, when it is answered. */
+/** Logs one line per request, when it is answered. */
 export const requestLogPlugin = fastifyPlugin(async (app: FastifyInstance) => {
   app.addHook('onResponse', async (request, reply) => {
     request.log.info(

@@ -3,7 +3,7 @@ import fastifyPlugin from 'fastify-plugin';
 import { collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import type { Database } from '../../database/client.ts';
 
-/** Request and process metrics as Prometheus text. Routes are named by their pattern, so that ids make no new series. */
+/** Request and process metrics as Prometheus text. Routes are labelled by their pattern, so that ids add no series. */
 export function createMetrics(database: Database) {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });
@@ -16,7 +16,7 @@ export function createMetrics(database: Database) {
   });
   new Gauge({
     name: 'database_connections',
-    help: 'Connections of the pool by what they do',
+    help: 'Connections of the pool by state',
     labelNames: ['state'],
     registers: [registry],
     collect() {
@@ -34,7 +34,7 @@ export function createMetrics(database: Database) {
     });
   });
 
-  /** Adds a number that is asked for when somebody reads the metrics. */
+  /** Adds a gauge that is read at each scrape. */
   function addGauge(name: string, help: string, read: () => number): void {
     new Gauge({
       name,

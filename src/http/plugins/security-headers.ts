@@ -4,21 +4,25 @@ import type { FastifyInstance } from 'fastify';
 import fastifyPlugin from 'fastify-plugin';
 import type { Config } from '../../config/config.ts';
 
-/** Headers that browsers obey: what may frame, sniff, cache and call the service. */
+const directives = {
+  'default-src': ["'none'"],
+  'frame-ancestors': ["'none'"],
+  'base-uri': ["'none'"],
+  'form-action': ["'none'"],
+};
+
+/** The policy of every answer that is not a page of its own. */
+export const contentSecurityPolicy = Object.entries(directives)
+  .map(([name, values]) => `${name} ${values.join(' ')}`)
+  .join(';');
+
+/** Headers for browsers: who may frame, sniff, cache and call the service. */
 export const securityHeadersPlugin = fastifyPlugin(
   async (app: FastifyInstance, { config }: { config: Config }) => {
     await app.register(helmet, {
-      contentSecurityPolicy: {
-        useDefaults: false,
-        directives: {
-          'default-src': ["'none'"],
-          'frame-ancestors': ["'none'"],
-          'base-uri': ["'none'"],
-          'form-action': ["'none'"],
-        },
-      },
+      contentSecurityPolicy: { useDefaults: false, directives },
       referrerPolicy: { policy: 'no-referrer' },
-      // For browsers that do not know `frame-ancestors`.
+      // For browsers without `frame-ancestors`.
       xFrameOptions: { action: 'deny' },
       strictTransportSecurity: config.production ? { maxAge: 31_536_000, includeSubDomains: true } : false,
       crossOriginResourcePolicy: { policy: config.corsOrigins.length > 0 ? 'cross-origin' : 'same-origin' },
@@ -46,12 +50,12 @@ export const securityHeadersPlugin = fastifyPlugin(
           'RateLimit-Reset',
         ],
         maxAge: 600,
-        // Otherwise an `OPTIONS` that is no preflight is answered in plain text.
+        // In strict mode an `OPTIONS` request that is no preflight is answered in plain text.
         strictPreflight: false,
       });
     }
     app.addHook('onRequest', async (request, reply) => {
-      // The route's own path where there is one: what was asked for may be written in another way, as `/%61uth/me/`.
+      // The path of the route where there is one, because a URL can be encoded in other ways, as `/%61uth/me/`.
       const path = request.routeOptions.url ?? request.url;
       if (path.startsWith('/auth/')) reply.header('cache-control', 'no-store');
       else if (path.startsWith('/api/')) reply.header('cache-control', 'private, no-cache');

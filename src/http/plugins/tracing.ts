@@ -1,8 +1,8 @@
 import type { FastifyInstance } from 'fastify';
 
 /**
- * Sends traces of requests to an OpenTelemetry collector. Only where an endpoint is configured: the libraries are not
- * even loaded otherwise. Register it before the routes.
+ * Sends traces of requests to an OpenTelemetry collector. The libraries are loaded only where an endpoint is
+ * configured. Register it before the routes.
  *
  * @param endpoint base URL of an OTLP/HTTP receiver; traces go to `<endpoint>/v1/traces`
  */
@@ -21,7 +21,7 @@ export async function registerTracing(app: FastifyInstance, endpoint: string): P
   });
   const instrumentation = new FastifyOtelInstrumentation({
     instrumentHooks: false,
-    // The query of a reset link holds its token.
+    // The query of a reset link contains its token.
     requestHook: (span, request) => void span.setAttribute('url.path', request.url.split('?')[0] ?? ''),
   });
   instrumentation.setTracerProvider(provider);

@@ -1,4 +1,4 @@
-import type { Mail, MailContent } from './mail.ts';
+import { button, code, link, type Mail, type MailContent, note, paragraph, quote } from './mail.ts';
 import { clock, greetableName, wholeUnits } from './wording.ts';
 
 const months = [
@@ -33,7 +33,7 @@ function date(moment: Date): string {
 const partnerReason = 'You receive this mail because you registered a shop with Dure.';
 const accountReason = 'We send this mail to keep your Dure account safe.';
 
-/** What a mail says in English. */
+/** The content of a mail in English. */
 export function englishContent(mail: Mail): MailContent {
   switch (mail.kind) {
     case 'verification_code':
@@ -42,17 +42,13 @@ export function englishContent(mail: Mail): MailContent {
         preheader: `Code ${mail.code}, valid for ${duration(mail.minutes)}.`,
         heading: 'Your verification code',
         blocks: [
-          { type: 'paragraph', text: 'Enter this code in Dure to confirm your email address.' },
-          { type: 'code', value: mail.code },
-          { type: 'paragraph', text: `The code works once and for ${duration(mail.minutes)}.` },
-          {
-            type: 'note',
-            text: 'Dure never asks for this code by phone or message. Do not share it with anyone.',
-          },
-          {
-            type: 'note',
-            text: 'If you did not ask for this, you can ignore this mail. Without the code this address stays unconfirmed.',
-          },
+          paragraph('Enter this code in Dure to confirm your email address.'),
+          code(mail.code),
+          paragraph(`The code works once and for ${duration(mail.minutes)}.`),
+          note('Dure never asks for this code by phone or message. Do not share it with anyone.'),
+          note(
+            'If you did not ask for this, you can ignore this mail. Without the code this address stays unconfirmed.',
+          ),
         ],
         reason: 'You receive this mail because Dure was asked to confirm this address.',
       };
@@ -62,17 +58,13 @@ export function englishContent(mail: Mail): MailContent {
         preheader: 'There is no need to sign up again: log in with the account you have.',
         heading: 'You already have an account',
         blocks: [
-          {
-            type: 'paragraph',
-            text: 'Somebody asked to sign up with this email address or to confirm it, but it already belongs to a Dure account. If that was you, log in with this user ID.',
-          },
-          { type: 'code', value: mail.username },
-          { type: 'button', label: 'Log in', url: mail.loginUrl },
-          { type: 'link', label: 'Forgot your password? Set a new one', url: mail.resetUrl },
-          {
-            type: 'note',
-            text: 'If it was not you, you can ignore this mail. Nothing about your account has changed.',
-          },
+          paragraph(
+            'Somebody asked to sign up with this email address or to confirm it, but it already belongs to a Dure account. If that was you, log in with this user ID.',
+          ),
+          code(mail.username),
+          button('Log in', mail.loginUrl),
+          link('Forgot your password? Set a new one', mail.resetUrl),
+          note('If it was not you, you can ignore this mail. Nothing about your account has changed.'),
         ],
         reason: accountReason,
       };
@@ -82,20 +74,15 @@ export function englishContent(mail: Mail): MailContent {
         preheader: `The link works once and for ${duration(mail.minutes)}.`,
         heading: 'Reset your password',
         blocks: [
-          { type: 'paragraph', text: greeting(mail.name) },
-          {
-            type: 'paragraph',
-            text: 'If you asked to reset your password, choose a new one here.',
-          },
-          { type: 'button', label: 'Choose a new password', url: mail.url },
-          {
-            type: 'paragraph',
-            text: `The link works once and for ${duration(mail.minutes)}. It stops working when you ask for a newer one.`,
-          },
-          {
-            type: 'note',
-            text: 'If you did not ask for this, you can ignore this mail: your password stays as it is. Do not forward the link to anyone.',
-          },
+          paragraph(greeting(mail.name)),
+          paragraph('If you asked to reset your password, choose a new one here.'),
+          button('Choose a new password', mail.url),
+          paragraph(
+            `The link works once and for ${duration(mail.minutes)}. It stops working when you ask for a newer one.`,
+          ),
+          note(
+            'If you did not ask for this, you can ignore this mail: your password stays as it is. Do not forward the link to anyone.',
+          ),
         ],
         reason: accountReason,
       };
@@ -105,16 +92,14 @@ export function englishContent(mail: Mail): MailContent {
         preheader: 'If it was not you, reset your password now.',
         heading: 'Your password was changed',
         blocks: [
-          { type: 'paragraph', text: greeting(mail.name) },
-          {
-            type: 'paragraph',
-            text: `The password of your Dure account was changed on ${date(mail.changedAt)}. To be safe, your other devices were logged out.`,
-          },
-          { type: 'paragraph', text: 'If it was you, there is nothing left to do.' },
-          {
-            type: 'paragraph',
-            text: 'If it was not you, use “Forgot password” on the Dure login page now to set a new password. That logs out every device. We also advise you to change the password of this mailbox.',
-          },
+          paragraph(greeting(mail.name)),
+          paragraph(
+            `The password of your Dure account was changed on ${date(mail.changedAt)}. To be safe, your other devices were logged out.`,
+          ),
+          paragraph('If it was you, there is nothing left to do.'),
+          paragraph(
+            'If it was not you, use “Forgot password” on the Dure login page now to set a new password. That logs out every device. We also advise you to change the password of this mailbox.',
+          ),
         ],
         reason: accountReason,
       };
@@ -124,16 +109,12 @@ export function englishContent(mail: Mail): MailContent {
         preheader: 'Here is the user ID you asked for.',
         heading: 'Your user ID',
         blocks: [
-          { type: 'paragraph', text: greeting(mail.name) },
-          {
-            type: 'paragraph',
-            text: 'This is the user ID of the Dure account with this email address.',
-          },
-          { type: 'code', value: mail.username },
-          {
-            type: 'note',
-            text: 'If you did not ask for this, you can ignore this mail. The user ID was sent to this mailbox only, and nothing about your account has changed.',
-          },
+          paragraph(greeting(mail.name)),
+          paragraph('This is the user ID of the Dure account with this email address.'),
+          code(mail.username),
+          note(
+            'If you did not ask for this, you can ignore this mail. The user ID was sent to this mailbox only, and nothing about your account has changed.',
+          ),
         ],
         reason: accountReason,
       };
@@ -143,14 +124,11 @@ export function englishContent(mail: Mail): MailContent {
         preheader: `Post: ${mail.postTitle}`,
         heading: 'You have a new partnership request',
         blocks: [
-          { type: 'paragraph', text: greeting(mail.name) },
-          {
-            type: 'paragraph',
-            text: `${mail.senderStoreName} asks for a partnership on your post “${mail.postTitle}”.`,
-          },
-          { type: 'quote', text: mail.message },
-          { type: 'button', label: 'View the request', url: mail.url },
-          { type: 'note', text: 'Once you have read it, you can accept or decline.' },
+          paragraph(greeting(mail.name)),
+          paragraph(`${mail.senderStoreName} asks for a partnership on your post “${mail.postTitle}”.`),
+          quote(mail.message),
+          button('View the request', mail.url),
+          note('Once you have read it, you can accept or decline.'),
         ],
         reason: partnerReason,
       };
@@ -160,12 +138,11 @@ export function englishContent(mail: Mail): MailContent {
         preheader: `Post: ${mail.postTitle}`,
         heading: 'Your request was accepted',
         blocks: [
-          { type: 'paragraph', text: greeting(mail.name) },
-          {
-            type: 'paragraph',
-            text: `${mail.receiverStoreName} accepted your partnership request on “${mail.postTitle}”. We wish you both a good start.`,
-          },
-          { type: 'button', label: 'View your requests', url: mail.url },
+          paragraph(greeting(mail.name)),
+          paragraph(
+            `${mail.receiverStoreName} accepted your partnership request on “${mail.postTitle}”. We wish you both a good start.`,
+          ),
+          button('View your requests', mail.url),
         ],
         reason: partnerReason,
       };
@@ -175,12 +152,11 @@ export function englishContent(mail: Mail): MailContent {
         preheader: `Post: ${mail.postTitle}`,
         heading: 'Your request was declined',
         blocks: [
-          { type: 'paragraph', text: greeting(mail.name) },
-          {
-            type: 'paragraph',
-            text: `Unfortunately, ${mail.receiverStoreName} declined your partnership request on “${mail.postTitle}”. There are more posts by other shops on Dure.`,
-          },
-          { type: 'button', label: 'View your requests', url: mail.url },
+          paragraph(greeting(mail.name)),
+          paragraph(
+            `Unfortunately, ${mail.receiverStoreName} declined your partnership request on “${mail.postTitle}”. There are more posts by other shops on Dure.`,
+          ),
+          button('View your requests', mail.url),
         ],
         reason: partnerReason,
       };

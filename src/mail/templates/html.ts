@@ -9,26 +9,26 @@ const replacements: Record<string, string> = {
   "'": '&#39;',
 };
 
-/** Makes a text safe inside an HTML element and inside a quoted attribute. */
+/** Escapes text for an HTML element or a quoted attribute. */
 export function escapeHtml(text: string): string {
   return text.replace(/[&<>"']/g, (character) => replacements[character] ?? character);
 }
 
-/** The words of the frame around a mail's own content. */
+/** The texts around the content of a mail. */
 export interface FrameWording {
   language: string;
   brand: string;
   tagline: string;
-  /** Shown above the bare address under a button. */
+  /** Shown above the URL under a button. */
   linkFallback: string;
 }
 
 const fonts = `-apple-system,BlinkMacSystemFont,'Apple SD Gothic Neo','Noto Sans KR','Malgun Gothic','Segoe UI',Roboto,Helvetica,Arial,sans-serif`;
 const monospace = `ui-monospace,SFMono-Regular,Menlo,Consolas,'Courier New',monospace`;
-// keep-all: Korean breaks between words; anywhere: an address or one endless word must not widen the page
+// keep-all: Korean breaks between words. anywhere: a URL or a long word must not widen the page.
 const wrapping = 'word-break:keep-all;overflow-wrap:anywhere;';
 
-// The colours below are repeated inline for clients that drop <style>; the classes exist for dark mode only.
+// The light colours are inline, for clients that drop <style>. The classes exist for dark mode only.
 const darkMode = `:root{color-scheme:light dark;supported-color-schemes:light dark}
 @media (prefers-color-scheme:dark){
 .page{background:#131a16!important}
@@ -55,7 +55,7 @@ function blockHtml(block: Block, wording: FrameWording): string {
     case 'code':
       return `<p class="box ink" style="margin:0 0 20px;padding:18px 12px;background:#eef5f0;border:1px solid #cfe0d5;border-radius:10px;text-align:center;font-family:${monospace};font-size:28px;font-weight:700;line-height:1.3;letter-spacing:2px;color:#1d2a23;overflow-wrap:anywhere;">${escapeHtml(singleLine(block.value))}</p>`;
     case 'button':
-      // a table cell, because Outlook on Windows draws no padding around a link
+      // A table cell, because Outlook on Windows ignores the padding of a link.
       return `<table role="presentation" border="0" cellspacing="0" cellpadding="0" style="margin:0 0 16px;"><tr><td class="button" bgcolor="#1f6f4a" style="border-radius:10px;background:#1f6f4a;mso-padding-alt:14px 24px;"><a href="${escapeHtml(block.url)}" target="_blank" rel="noopener noreferrer" style="display:inline-block;padding:14px 24px;font-size:16px;font-weight:700;line-height:1.3;color:#ffffff;text-decoration:none;">${escapeHtml(singleLine(block.label))}</a></td></tr></table>
 <p class="soft" style="margin:0 0 20px;font-size:13px;line-height:1.6;color:#55635b;${wrapping}">${escapeHtml(wording.linkFallback)}<br>${bareLink(block.url)}</p>`;
     case 'link':
@@ -65,10 +65,7 @@ function blockHtml(block: Block, wording: FrameWording): string {
   }
 }
 
-/**
- * A mail as an HTML document: inline styles, no images, nothing loaded from elsewhere; a table only where Outlook
- * needs one.
- */
+/** Renders a mail as an HTML document with inline styles that loads nothing. Tables only where Outlook needs them. */
 export function renderHtml(content: MailContent, wording: FrameWording): string {
   const subject = escapeHtml(singleLine(content.subject));
   const blocks = content.blocks.map((block) => blockHtml(block, wording)).join('\n');

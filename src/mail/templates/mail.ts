@@ -1,4 +1,4 @@
-/** Every mail the service sends, with all that its text depends on. */
+/** Every mail of the service, with all that its text depends on. */
 export type Mail =
   | { kind: 'verification_code'; code: string; minutes: number }
   | { kind: 'account_exists'; username: string; loginUrl: string; resetUrl: string }
@@ -14,41 +14,41 @@ export type Mail =
       url: string;
     }
   | {
-      kind: 'partner_request_accepted';
-      name: string;
-      receiverStoreName: string;
-      postTitle: string;
-      url: string;
-    }
-  | {
-      kind: 'partner_request_declined';
+      kind: 'partner_request_accepted' | 'partner_request_declined';
       name: string;
       receiverStoreName: string;
       postTitle: string;
       url: string;
     };
 
-/** One part of a mail; the text and the HTML are both made from it. */
+/** One part of a mail. Both text and HTML are rendered from it. */
 export type Block =
   | { type: 'paragraph'; text: string }
-  /** What to do if the mail was not expected, how long something holds: smaller than a paragraph. */
+  /** Less important than a paragraph, and smaller. */
   | { type: 'note'; text: string }
-  /** The one thing to copy: a code or a user id. */
+  /** What to copy: a code or a user id. */
   | { type: 'code'; value: string }
-  /** The one thing to press. */
+  /** The main action. */
   | { type: 'button'; label: string; url: string }
-  /** A second way, less prominent than the button. */
+  /** A second action, less prominent than the button. */
   | { type: 'link'; label: string; url: string }
-  /** Text that another user wrote; the only block that keeps its line feeds. */
+  /** Text that another user wrote. The only block that keeps its line feeds. */
   | { type: 'quote'; text: string };
 
-/** What a mail says in one language, before it becomes text or HTML. */
+/** The content of a mail in one language, before it is rendered as text and HTML. */
 export interface MailContent {
   subject: string;
   /** Shown by mail clients beside the subject. */
   preheader: string;
   heading: string;
   blocks: Block[];
-  /** Why the receiver got this mail. */
+  /** Why the recipient got this mail. */
   reason: string;
 }
+
+export const paragraph = (text: string): Block => ({ type: 'paragraph', text });
+export const note = (text: string): Block => ({ type: 'note', text });
+export const code = (value: string): Block => ({ type: 'code', value });
+export const button = (label: string, url: string): Block => ({ type: 'button', label, url });
+export const link = (label: string, url: string): Block => ({ type: 'link', label, url });
+export const quote = (text: string): Block => ({ type: 'quote', text });

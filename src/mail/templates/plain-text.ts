@@ -1,13 +1,9 @@
 import type { Block, MailContent } from './mail.ts';
 
-// What orders text from right to left or overrides its order; a name holding it could make the rest of a line read
-// as something else.
+// Characters that change the direction of text. In a name they could make the rest of a line read differently.
 const bidiControls = /[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/g;
 
-/**
- * Text as one line: no line feed, no control character, so that nothing can start a new header in a subject nor a new
- * line that looks like the service's own.
- */
+/** Removes line feeds and control characters, so that user text cannot inject a header or a line of its own. */
 export function singleLine(text: string): string {
   return text
     .replace(bidiControls, '')
@@ -15,7 +11,7 @@ export function singleLine(text: string): string {
     .trim();
 }
 
-/** The lines of a text that a user wrote. */
+/** The lines of a text, each as {@link singleLine}. */
 export function lines(text: string): string[] {
   return text.split(/\r\n|[\n\r\u0085\u2028\u2029]/).map(singleLine);
 }
@@ -37,9 +33,7 @@ function blockText(block: Block): string {
   }
 }
 
-/**
- * A mail as plain text. Codes and links stand on lines of their own, what another user wrote is marked with `>`.
- */
+/** Renders a mail as plain text. Codes and links are on lines of their own, text of another user is prefixed with `>`. */
 export function renderText(content: MailContent, brand: string): string {
   const body = [singleLine(content.heading), ...content.blocks.map(blockText)].join('\n\n');
   return `${body}\n\n----\n${singleLine(content.reason)}\n${brand}\n`;

@@ -3,29 +3,29 @@ import { finished, PassThrough, type Readable } from 'node:stream';
 
 /** In milliseconds. */
 export interface EventStreamTimes {
-  /** Between two comments that show that the connection is alive. */
+  /** Between two comments that keep the connection alive. */
   heartbeat: number;
-  /** How long a client may read nothing while there is more to send. */
+  /** How long a client may read nothing while data is waiting. */
   stall: number;
-  /** How long what was sent may take to leave when the stream ends. */
+  /** How long sending the rest may take when the stream ends. */
   end: number;
 }
 
 interface ServerSentEvent {
   event: string;
   data: object;
-  /** Where the client resumes after it has seen the event. */
+  /** What the client sends as `Last-Event-ID` after this event. */
   id?: number;
-  /** Milliseconds after which a client that lost its connection shall come back. */
+  /** Milliseconds after which a client should reconnect. */
   retry?: number;
 }
 
 export type EventStream = ReturnType<typeof openEventStream>;
 
 /**
- * An answer that goes on: server-sent events, as the HTML standard defines them in section 9.2. It goes through Fastify as any
- * other stream, so that hooks and headers are those of other answers. `@fastify/sse` is of no use here: it writes
- * heartbeats to clients that do not read, waits for such clients without an end, and answers 406 outside the envelope.
+ * Server-sent events (HTML standard, section 9.2) as a stream that Fastify sends like any other, with its hooks and headers.
+ * `@fastify/sse` does not fit: it ignores back-pressure in its heartbeat, waits for stalled clients without a limit, and answers
+ * 406 outside the envelope.
  */
 export function openEventStream(response: ServerResponse, times: EventStreamTimes) {
   const body = new PassThrough();
@@ -45,20 +45,20 @@ export function openEventStream(response: ServerResponse, times: EventStreamTime
 
   return {
     body: readable,
-    /** Resolves when the connection is gone. */
+    /** Resolves when the connection is closed. */
     closed,
     isOpen: () => body.writable,
     send(event: ServerSentEvent): void {
       if (body.writable) body.write(format(event));
     },
-    /** Resolves when the client has read enough to be sent more. One that does not read is cut off. */
+    /** Resolves when the client has read enough. Disconnects a client that stalls. */
     async drained(): Promise<void> {
       if (!body.writable || !body.writableNeedDrain) return;
       const stalled = setTimeout(() => response.destroy(), times.stall);
       await Promise.race([new Promise((resolve) => body.once('drain', resolve)), closed]);
       clearTimeout(stalled);
     },
-    /** Ends the answer once what was sent has left, or without that when it takes too long. */
+    /** Ends the answer after sending the rest, or without it when that takes too long. */
     end(): void {
       body.end();
       const overdue = setTimeout(() => response.destroy(), times.end);
@@ -67,7 +67,7 @@ export function openEventStream(response: ServerResponse, times: EventStreamTime
   };
 }
 
-/** Data is JSON, which has no line feeds. */
+/** JSON has no line feeds, so data is one line. */
 function format({ event, data, id, retry }: ServerSentEvent): string {
   return [
     ...(retry === undefined ? [] : [`retry: ${retry}`]),

@@ -3,18 +3,18 @@ import type { Readable } from 'node:stream';
 import type { FastifyBaseLogger } from 'fastify';
 import pLimit from 'p-limit';
 import type { Listener } from '../../database/listener.ts';
-import { ApiError, httpErrors } from '../../http/errors.ts';
+import { serviceUnavailable } from '../../http/errors.ts';
 import type { Language } from '../../http/language.ts';
 import { type NotificationEvent, notificationChannel } from '../events.ts';
-import type { Notifications } from '../repository/notifications.ts';
+import type { Notifications } from '../repository.ts';
 import { type EventStreamTimes, openEventStream } from './event-stream.ts';
 import { createReader } from './reader.ts';
 import { watchSessions } from './session-watch.ts';
 
-/** Of one user on one instance. One more ends the oldest, so that a client that forgets to close costs no more than this. */
+/** Per user and instance. One more ends the oldest, which limits clients that never close theirs. */
 const streamsPerUser = 10;
 
-/** Milliseconds after which a client shall come back. */
+/** Milliseconds after which a client should reconnect. */
 const retry = 3_000;
 
 const defaultTimes: EventStreamTimes = { heartbeat: 25_000, stall: 30_000, end: 1_000 };
@@ -23,18 +23,18 @@ interface HubOptions {
   notifications: Pick<Notifications, 'find' | 'listAfter' | 'countUnread'>;
   listener: Listener;
   findLiveSessions(sessionIds: string[]): Promise<Set<string>>;
-  /** How many streams may ask the database at once. */
-  readsAtOnce: number;
+  /** Of all streams of this instance. */
+  maxConcurrentReads: number;
   times?: Partial<EventStreamTimes> | undefined;
   logger: FastifyBaseLogger;
 }
 
-/** Whose stream to open, where it begins and how it leaves. */
+/** A request for a stream. */
 interface StreamRequest {
   userId: number;
   sessionId: string;
   language: Language;
-  /** The notification after which to begin; without it only what comes from now on is sent. */
+  /** The notification after which to start; without it only new ones are sent. */
   lastEventId: number | undefined;
   response: ServerResponse;
   logger: FastifyBaseLogger;
@@ -50,9 +50,9 @@ interface OpenStream {
 
 /** The streams of one instance. */
 export function createStreamHub(options: HubOptions) {
-  const { notifications, listener, findLiveSessions, readsAtOnce, logger } = options;
+  const { notifications, listener, findLiveSessions, maxConcurrentReads, logger } = options;
   const times = { ...defaultTimes, ...options.times };
-  const limit = pLimit(readsAtOnce);
+  const limit = pLimit(maxConcurrentReads);
   const streams = new Map<number, Set<OpenStream>>();
   const stopWatching = watchSessions({ findLiveSessions, openStreams: all, logger });
   let isClosing = false;
@@ -72,7 +72,7 @@ export function createStreamHub(options: HubOptions) {
     const ofUser = streams.get(stream.userId) ?? new Set();
     streams.set(stream.userId, ofUser.add(stream));
     const [oldest] = ofUser;
-    if (ofUser.size > streamsPerUser) oldest?.end('the user opened too many');
+    if (ofUser.size > streamsPerUser) oldest?.end('too many streams of one user');
   }
 
   function remove(stream: OpenStream): void {
@@ -82,18 +82,18 @@ export function createStreamHub(options: HubOptions) {
   }
 
   /**
-   * Opens a stream. It hears of new notifications before it looks where it stands, so that none comes in between.
+   * Opens a stream. It is registered for wake-ups before the newest notification is read, so that none is missed in between.
    *
-   * @returns what to send; it ends by itself
+   * @returns the body of the answer; it ends by itself
    * @throws {ApiError} `service_unavailable` while the instance shuts down
    */
   async function open(request: StreamRequest): Promise<Readable> {
-    if (isClosing) throw new ApiError(httpErrors.serviceUnavailable, { headers: { 'retry-after': '1' } });
+    if (isClosing) throw serviceUnavailable(new Error('shutting down'), 1);
     const { userId, sessionId, lastEventId, response } = request;
     const events = openEventStream(response, times);
-    let isTold = false;
+    let wokenEarly = false;
     let wake = () => {
-      isTold = true;
+      wokenEarly = true;
     };
     const stream: OpenStream = {
       userId,
@@ -101,7 +101,7 @@ export function createStreamHub(options: HubOptions) {
       wake: () => wake(),
       end(reason) {
         remove(stream);
-        request.logger.info({ reason }, 'a notification stream is ended');
+        request.logger.info({ reason }, 'notification stream ended');
         events.end();
       },
       closed: events.closed,
@@ -117,26 +117,26 @@ export function createStreamHub(options: HubOptions) {
     });
     const newest = Number(rows[0]?.id ?? 0);
     const lastId = Math.min(lastEventId ?? newest, newest);
-    // With the id a client that loses the connection before its first notification comes can resume, too.
+    // The id lets a client resume that loses the connection before its first notification.
     events.send({ event: 'unread_count', id: lastId, retry, data: { unread_count: unreadCount } });
     wake = createReader({ ...request, events, lastId, notifications, limit });
-    if (isTold || lastId < newest) wake();
+    if (wokenEarly || lastId < newest) wake();
     return events.body;
   }
 
-  /** Ends all streams and opens none any more. */
+  /** Ends all streams and refuses new ones. */
   async function close(): Promise<void> {
     isClosing = true;
     stopWatching();
     const open = all();
-    for (const { end } of open) end('the instance shuts down');
+    for (const { end } of open) end('shutting down');
     await Promise.all(open.map(({ closed }) => closed));
   }
 
   return { open, close, count: () => all().length };
 }
 
-/** Whom a payload tells about; it is not trusted with more. */
+/** The user of a payload; nothing else in it is used. */
 function userOf(payload: string): NotificationEvent['user_id'] {
   const event: unknown = JSON.parse(payload);
   return typeof event === 'object' && event !== null && 'user_id' in event

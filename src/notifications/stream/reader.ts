@@ -2,32 +2,33 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { FastifyBaseLogger } from 'fastify';
 import type { LimitFunction } from 'p-limit';
 import type { Language } from '../../http/language.ts';
-import { type Notifications, toNotification } from '../repository/notifications.ts';
+import { toNotification } from '../presenters.ts';
+import type { Notifications } from '../repository.ts';
 import type { EventStream } from './event-stream.ts';
 
-/** Notifications read at once. With the sizes that texts may have, this bounds what a client that does not read can hold. */
+/** Notifications per query. With the sizes of texts, this bounds the memory of a client that does not read. */
 const pageSize = 50;
 
-/** Before a failed reading is tried again, in milliseconds. */
-const retryDelay = { shortest: 500, longest: 5_000 };
+/** Backoff after a failed query, in milliseconds. */
+const retryDelay = { min: 500, max: 5_000 };
 
 interface ReaderOptions {
   userId: number;
   language: Language;
   events: EventStream;
-  /** The notification after which to send. */
+  /** The notification after which to start. */
   lastId: number;
   notifications: Pick<Notifications, 'listAfter' | 'countUnread'>;
-  /** Keeps the streams of an instance from taking all connections of the pool. */
+  /** Limits concurrent queries, so that streams do not use up the pool. */
   limit: LimitFunction;
   logger: FastifyBaseLogger;
 }
 
 /**
- * Sends what the database has after the last notification sent. Whatever was told only says that it is time to look, so nothing
- * is sent twice, and nothing is left out: ids of one user grow in the order of the commits.
+ * Sends the notifications after the last one sent. NOTIFY is only a wake-up; rows are the source of truth, and the ids of one
+ * user grow in commit order, so there are no gaps or duplicates.
  *
- * @returns to be called when there may be something new; calls during a reading make one more reading, however many they are
+ * @returns a wake-up, to be called when there may be new rows; any number of calls during a read cause one more read
  */
 export function createReader(options: ReaderOptions): () => void {
   const { userId, language, events, notifications, limit, logger } = options;
@@ -35,19 +36,20 @@ export function createReader(options: ReaderOptions): () => void {
   let isDue = false;
   let isReading = false;
 
-  async function read(): Promise<void> {
+  async function readWhileDue(): Promise<void> {
     isReading = true;
-    let delay = retryDelay.shortest;
+    let delay = retryDelay.min;
     while (isDue && events.isOpen()) {
       isDue = false;
       try {
         await sendNew();
-        delay = retryDelay.shortest;
+        delay = retryDelay.min;
       } catch (error) {
         logger.warn({ err: error }, 'notifications could not be read for a stream');
         isDue = true;
+        // With jitter, so that the streams of an instance do not retry at once.
         await sleep(delay * (0.5 + Math.random() / 2), undefined, { ref: false });
-        delay = Math.min(delay * 2, retryDelay.longest);
+        delay = Math.min(delay * 2, retryDelay.max);
       }
     }
     isReading = false;
@@ -55,7 +57,7 @@ export function createReader(options: ReaderOptions): () => void {
 
   async function sendNew(): Promise<void> {
     for (let isLastPage = false; !isLastPage; ) {
-      const rows = await whileOpen(() => notifications.listAfter(userId, lastId, pageSize), []);
+      const rows = await queryWhileOpen(() => notifications.listAfter(userId, lastId, pageSize), []);
       for (const row of rows) {
         const notification = toNotification(row, language);
         lastId = notification.id;
@@ -64,18 +66,18 @@ export function createReader(options: ReaderOptions): () => void {
       await events.drained();
       isLastPage = rows.length < pageSize;
     }
-    const unreadCount = await whileOpen(() => notifications.countUnread(userId), 0);
+    const unreadCount = await queryWhileOpen(() => notifications.countUnread(userId), 0);
     events.send({ event: 'unread_count', data: { unread_count: unreadCount } });
     await events.drained();
   }
 
-  /** Asks the database when it is this stream's turn, unless its client is gone by then. */
-  function whileOpen<Result>(query: () => Promise<Result>, otherwise: Result): Promise<Result> {
+  /** Queries when the limit allows, unless the client has disconnected by then. */
+  function queryWhileOpen<Result>(query: () => Promise<Result>, otherwise: Result): Promise<Result> {
     return limit(async () => (events.isOpen() ? query() : otherwise));
   }
 
   return () => {
     isDue = true;
-    if (!isReading) void read();
+    if (!isReading) void readWhileDue();
   };
 }

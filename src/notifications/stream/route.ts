@@ -2,7 +2,7 @@ import { Readable } from 'node:stream';
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import { currentUser } from '../../http/authentication.ts';
 import type { createStreamHub } from './hub.ts';
-import { NotificationEvents, StreamHeaders, streamSchemas } from './schemas.ts';
+import { NotificationEvents, StreamHeaders } from './schemas.ts';
 
 const description = `Server-sent events for as long as the client reads them, in the language of the request:
 
@@ -27,10 +27,9 @@ interface Options {
   streams: ReturnType<typeof createStreamHub>;
 }
 
-/** Notifications as they come. */
+/** Live notifications as server-sent events. */
 export const notificationStreamRoute: FastifyPluginAsyncTypebox<Options> = async (app, { streams }) => {
-  for (const schema of streamSchemas) app.addSchema(schema);
-  // Before the server waits for its connections to end.
+  // Open streams would keep the server from closing.
   app.addHook('preClose', () => streams.close());
 
   app.get(
@@ -41,7 +40,6 @@ export const notificationStreamRoute: FastifyPluginAsyncTypebox<Options> = async
         operationId: 'streamNotifications',
         summary: 'Stream notifications',
         description,
-        tags: ['notifications'],
         headers: StreamHeaders,
         response: {
           200: {
@@ -69,9 +67,9 @@ export const notificationStreamRoute: FastifyPluginAsyncTypebox<Options> = async
         .headers({
           'content-type': 'text/event-stream; charset=utf-8',
           'cache-control': 'private, no-cache, no-transform',
-          // Otherwise nginx keeps events back until its buffer is full.
+          // Keeps nginx from buffering events.
           'x-accel-buffering': 'no',
-          // A stream that ends shall not leave an idle connection behind.
+          // The connection is of no use after the stream.
           connection: 'close',
         })
         .send(body);

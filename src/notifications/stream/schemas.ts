@@ -1,13 +1,13 @@
 import type { Readable } from 'node:stream';
 import { Type } from '@sinclair/typebox';
-import { Reference } from '../../http/schemas.ts';
+import { Ref } from '../../http/schemas.ts';
 import { Notification, UnreadCount } from '../schemas.ts';
 
 const StreamedNotification = Type.Object(
   {
     event: Type.Literal('notification'),
     id: Type.String({ description: '`id` of the notification', examples: ['1'] }),
-    data: Reference(Notification),
+    data: Ref(Notification),
   },
   { $id: 'StreamedNotification', description: 'A new notification' },
 );
@@ -27,26 +27,23 @@ const StreamedUnreadCount = Type.Object(
         examples: [3000],
       }),
     ),
-    data: Reference(UnreadCount),
+    data: Ref(UnreadCount),
   },
   { $id: 'StreamedUnreadCount', description: 'How many notifications are unread now' },
 );
 
-const NotificationStreamEvent = Type.Union(
-  [Reference(StreamedNotification), Reference(StreamedUnreadCount)],
-  {
-    $id: 'NotificationStreamEvent',
-    description: 'One event: the fields of its block, with `data` parsed',
-  },
-);
+const NotificationStreamEvent = Type.Union([Ref(StreamedNotification), Ref(StreamedUnreadCount)], {
+  $id: 'NotificationStreamEvent',
+  description: 'One event: the fields of its block, with `data` parsed',
+});
 
 /** Registered by `$id`, so that the OpenAPI document names them. */
 export const streamSchemas = [StreamedNotification, StreamedUnreadCount, NotificationStreamEvent];
 
-/** A handler sends a stream; the client reads these events from it. */
+/** The handler sends a stream of these events. */
 export const NotificationEvents = Type.Unsafe<Readable>({ $ref: `${NotificationStreamEvent.$id}#` });
 
-/** Any number is in range: what is beyond the newest notification counts as the newest. */
+/** Any number is accepted: one beyond the newest notification counts as the newest. */
 export const StreamHeaders = Type.Object({
   'last-event-id': Type.Optional(
     Type.String({

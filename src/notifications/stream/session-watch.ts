@@ -1,51 +1,51 @@
 import type { FastifyBaseLogger } from 'fastify';
 
-/** A stream that lives as long as its session does. */
+/** A stream that ends with its session. */
 interface SessionStream {
   sessionId: string;
   end(reason: string): void;
 }
 
 interface SessionWatchOptions {
-  /** Which of some sessions have not ended. */
+  /** Which of some sessions are live. */
   findLiveSessions(sessionIds: string[]): Promise<Set<string>>;
   openStreams(): SessionStream[];
   logger: FastifyBaseLogger;
 }
 
-/** In milliseconds. A stream has to end within 5 s of its session; nobody can be asked for longer than `patience` is as an end. */
-const times = { interval: 3_000, patience: 60_000 };
+/** In milliseconds. A stream has to end within 5 s of its session. */
+const checkInterval = 3_000;
+/** Fail closed: streams end after so many milliseconds without a successful check. */
+const maxUnchecked = 60_000;
 
 /**
- * Ends the streams of sessions that ended, on whatever instance. All are asked for with one query.
+ * Ends the streams of sessions that have ended on any instance. One query checks all of them.
  *
  * @returns stops the watch
  */
 export function watchSessions({ findLiveSessions, openStreams, logger }: SessionWatchOptions): () => void {
-  let confirmedAt = Date.now();
-  let isAsking = false;
+  let checkedAt = Date.now();
+  let isChecking = false;
 
   async function check(): Promise<void> {
     const streams = openStreams();
-    if (isAsking) return;
-    isAsking = true;
+    if (isChecking) return;
+    isChecking = true;
     try {
-      const live =
-        streams.length > 0
-          ? await findLiveSessions([...new Set(streams.map(({ sessionId }) => sessionId))])
-          : new Set();
-      confirmedAt = Date.now();
-      for (const stream of streams) if (!live.has(stream.sessionId)) stream.end('its session ended');
+      const sessionIds = [...new Set(streams.map(({ sessionId }) => sessionId))];
+      const live = sessionIds.length > 0 ? await findLiveSessions(sessionIds) : new Set();
+      checkedAt = Date.now();
+      for (const stream of streams) if (!live.has(stream.sessionId)) stream.end('session ended');
     } catch (error) {
-      logger.warn({ err: error }, 'the sessions of open streams are not known');
-      if (Date.now() - confirmedAt > times.patience) {
-        for (const stream of streams) stream.end('its session is not known');
+      logger.warn({ err: error }, 'sessions of open streams could not be checked');
+      if (Date.now() - checkedAt > maxUnchecked) {
+        for (const stream of streams) stream.end('session could not be checked');
       }
     } finally {
-      isAsking = false;
+      isChecking = false;
     }
   }
 
-  const timer = setInterval(() => void check(), times.interval).unref();
+  const timer = setInterval(() => void check(), checkInterval).unref();
   return () => clearInterval(timer);
 }

@@ -1,52 +1,62 @@
-import type { Connection, Database } from '../../database/client.ts';
-import { Prisma } from '../../database/generated/client.ts';
+import type { Connection, Database, Tx } from '../../database/client.ts';
+import { type Sql, sql } from '../../database/sql.ts';
+import { storeSummarySql } from '../../stores/sql.ts';
 import type { NewPost, Post, PostChanges } from '../schemas.ts';
-import { type PostRow, postColumns, toPost } from './row.ts';
 
-const findPost = `
-  SELECT ${postColumns} FROM posts p JOIN stores s ON s.id = p.store_id
-  WHERE p.id = $1 AND p.deleted_at IS NULL AND s.closed_at IS NULL`;
+/** The columns of the post `p` of the store `s`. */
+export const postColumns = sql`
+  p.id, p.title, p.content, p.images, p.created_at, p.updated_at, ${storeSummarySql} AS store`;
 
-const columns = Prisma.raw(postColumns);
+export interface PostRow extends Pick<Post, 'id' | 'title' | 'content' | 'images' | 'store'> {
+  created_at: Date;
+  updated_at: Date;
+}
+
+/** A post, and the user who must own it. */
+interface OwnPost {
+  id: number;
+  userId: number;
+}
 
 export type Posts = ReturnType<typeof createPostRepository>;
 
-/** Posts one by one. A deleted one, and one of a closed store, is as if it were not there. */
+/** Single posts. Deleted posts and those of closed stores do not exist for readers. */
 export function createPostRepository(database: Database) {
-  async function findById(id: number): Promise<Post | undefined> {
-    const { rows } = await database.query<PostRow>('find_post', findPost, [id]);
-    return rows[0] && toPost(rows[0]);
+  async function findById(id: number): Promise<PostRow | undefined> {
+    const [row] = await database.query<PostRow>(sql`
+      SELECT ${postColumns} FROM posts p JOIN stores s ON s.id = p.store_id
+      WHERE p.id = ${id} AND p.deleted_at IS NULL AND s.closed_at IS NULL`);
+    return row;
   }
 
   async function exists(connection: Connection, id: number): Promise<boolean> {
     const where = { id, deletedAt: null, store: { closedAt: null } };
-    return (await connection.post.count({ where })) > 0;
+    return (await connection.prisma.post.count({ where })) > 0;
   }
 
-  /** @returns undefined when the user has no store; one that is being closed is waited for */
+  /** @returns undefined when the user has no store; waits for a store that is being closed */
   async function create(
-    transaction: Connection,
+    tx: Tx,
     userId: number,
     { title, content, images }: NewPost,
-  ): Promise<Post | undefined> {
-    const [row] = await transaction.$queryRaw<PostRow[]>`
+  ): Promise<PostRow | undefined> {
+    const [row] = await tx.query<PostRow>(sql`
       WITH created AS (
         INSERT INTO posts (store_id, title, content, images)
         SELECT id, ${title}, ${content}, ${images}::text[] FROM stores
         WHERE owner_id = ${userId} AND closed_at IS NULL FOR SHARE
         RETURNING *
       )
-      SELECT ${columns} FROM created p JOIN stores s ON s.id = p.store_id`;
-    return row && toPost(row);
+      SELECT ${postColumns} FROM created p JOIN stores s ON s.id = p.store_id`);
+    return row;
   }
 
-  /** Changes what is given. @returns undefined when the user has no such post */
+  /** Changes the given fields. @returns undefined when the user has no such post */
   async function change(
-    connection: Connection,
-    { id, userId }: { id: number; userId: number },
+    { id, userId }: OwnPost,
     { title, content, images }: PostChanges,
-  ): Promise<Post | undefined> {
-    const [row] = await connection.$queryRaw<PostRow[]>`
+  ): Promise<PostRow | undefined> {
+    const [row] = await database.query<PostRow>(sql`
       WITH changed AS (
         UPDATE posts p SET
           title = coalesce(${title ?? null}, p.title),
@@ -58,21 +68,26 @@ export function createPostRepository(database: Database) {
           AND s.id = p.store_id AND s.owner_id = ${userId} AND s.closed_at IS NULL
         RETURNING p.*
       )
-      SELECT ${columns} FROM changed p JOIN stores s ON s.id = p.store_id`;
-    return row && toPost(row);
+      SELECT ${postColumns} FROM changed p JOIN stores s ON s.id = p.store_id`);
+    return row;
   }
 
-  /** Deletes a post; its row and its title stay for the requests that answer it. @returns whether the user had such a post */
-  async function remove(
-    transaction: Connection,
-    { id, userId }: { id: number; userId: number },
-  ): Promise<boolean> {
-    const removed = await transaction.$executeRaw`
+  /** Deletes a post. @returns whether the user had such a post */
+  async function remove(tx: Tx, { id, userId }: OwnPost): Promise<boolean> {
+    return (await deleteWhere(tx, sql`p.id = ${id} AND s.owner_id = ${userId} AND s.closed_at IS NULL`)) > 0;
+  }
+
+  /** Deletes all posts of a store. */
+  async function removeOfStore(tx: Tx, storeId: number): Promise<void> {
+    await deleteWhere(tx, sql`s.id = ${storeId}`);
+  }
+
+  /** Deleted posts keep their row and their title, for the requests that answer them. */
+  function deleteWhere(tx: Tx, condition: Sql): Promise<number> {
+    return tx.execute(sql`
       UPDATE posts p SET deleted_at = now(), content = '', images = '{}' FROM stores s
-      WHERE p.id = ${id} AND p.deleted_at IS NULL
-        AND s.id = p.store_id AND s.owner_id = ${userId} AND s.closed_at IS NULL`;
-    return removed > 0;
+      WHERE s.id = p.store_id AND p.deleted_at IS NULL AND ${condition}`);
   }
 
-  return { findById, exists, create, change, remove };
+  return { findById, exists, create, change, remove, removeOfStore };
 }

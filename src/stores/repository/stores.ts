@@ -1,98 +1,81 @@
-import type { Connection, Database } from '../../database/client.ts';
-import { Prisma } from '../../database/generated/client.ts';
+import type { Connection, Database, Tx } from '../../database/client.ts';
+import { sql } from '../../database/sql.ts';
 import type { NewStore, Store, StoreCategory, StoreChanges } from '../schemas.ts';
-import { storeCategoriesSql } from '../summary-sql.ts';
+import { storeCategoriesSql } from '../sql.ts';
 
-interface StoreRow extends Omit<Store, 'created_at' | 'updated_at'> {
+export interface StoreRow extends Omit<Store, 'created_at' | 'updated_at'> {
   created_at: Date;
   updated_at: Date;
 }
 
-const columns = `
+const columns = sql`
   s.id, s.name, ${storeCategoriesSql} AS store_categories,
   s.description, s.address, s.phone_number, s.business_hours, s.created_at, s.updated_at`;
 
-const findOwnStore = `SELECT ${columns} FROM stores s WHERE s.owner_id = $1 AND s.closed_at IS NULL`;
-const findStore = `SELECT ${columns} FROM stores s WHERE s.id = $1 AND s.closed_at IS NULL`;
-const listCategories = 'SELECT id, name FROM store_categories ORDER BY id';
-
-function toStore(row: StoreRow): Store {
-  return {
-    ...row,
-    created_at: row.created_at.toISOString(),
-    updated_at: row.updated_at.toISOString(),
-  };
-}
-
 export type Stores = ReturnType<typeof createStoreRepository>;
 
-/** Stores one by one, and their categories. A closed store is as if it were not there. */
+/** Single stores, and the categories. Closed stores do not exist for readers. */
 export function createStoreRepository(database: Database) {
-  async function findByOwner(userId: number): Promise<Store | undefined> {
-    const { rows } = await database.query<StoreRow>('find_own_store', findOwnStore, [userId]);
-    return rows[0] && toStore(rows[0]);
+  async function findByOwner(userId: number): Promise<StoreRow | undefined> {
+    const [row] = await database.query<StoreRow>(sql`
+      SELECT ${columns} FROM stores s WHERE s.owner_id = ${userId} AND s.closed_at IS NULL`);
+    return row;
   }
 
-  async function findById(id: number): Promise<Store | undefined> {
-    const { rows } = await database.query<StoreRow>('find_store', findStore, [id]);
-    return rows[0] && toStore(rows[0]);
-  }
-
-  /** A store as the transaction sees it. */
-  async function findInside(transaction: Connection, id: number): Promise<Store | undefined> {
-    const [row] = await transaction.$queryRaw<StoreRow[]>`
-      SELECT ${Prisma.raw(columns)} FROM stores s WHERE s.id = ${id}`;
-    return row && toStore(row);
+  async function findById(connection: Connection, id: number): Promise<StoreRow | undefined> {
+    const [row] = await connection.query<StoreRow>(sql`
+      SELECT ${columns} FROM stores s WHERE s.id = ${id} AND s.closed_at IS NULL`);
+    return row;
   }
 
   async function categories(): Promise<StoreCategory[]> {
-    return (await database.query<StoreCategory>('list_store_categories', listCategories, [])).rows;
+    return database.prisma.storeCategory.findMany({ orderBy: { id: 'asc' } });
   }
 
   /** Which of some ids are categories. */
   async function knownCategories(connection: Connection, ids: readonly number[]): Promise<Set<number>> {
-    const rows = await connection.$queryRaw<{ id: number }[]>`
-      SELECT id FROM store_categories WHERE id = ANY (${ids}::int[])`;
+    const rows = await connection.query<{ id: number }>(sql`
+      SELECT id FROM store_categories WHERE id = ANY (${ids}::int[])`);
     return new Set(rows.map(({ id }) => id));
   }
 
   /**
-   * Two at once for one owner: one is created.
+   * Creates the store of a user. Of concurrent calls for one user, one succeeds.
    *
-   * @returns the new store's id, or undefined when the owner has a store or there is no such user
+   * @returns its id, or undefined when the user has a store or does not exist
    */
   async function create(
-    transaction: Connection,
+    tx: Tx,
     ownerId: number,
     { name, category_ids, description, address, phone_number, business_hours }: NewStore,
   ): Promise<number | undefined> {
-    // From the user's row: an account that is deleted at this moment is waited for, and then has no row.
-    const [created] = await transaction.$queryRaw<{ id: number }[]>`
+    // Selected from the user's row, so that a concurrent deletion of the account is waited for.
+    const [created] = await tx.query<{ id: number }>(sql`
       INSERT INTO stores (owner_id, name, description, address, phone_number, business_hours)
       (SELECT u.id, ${name}, ${description ?? ''}, ${address ?? ''}, ${phone_number ?? ''}, ${business_hours ?? ''}
        FROM users u WHERE u.id = ${ownerId} FOR KEY SHARE)
       ON CONFLICT (owner_id) DO NOTHING
-      RETURNING id`;
-    if (created) await addCategories(transaction, created.id, category_ids);
+      RETURNING id`);
+    if (created) await addCategories(tx, created.id, category_ids);
     return created?.id;
   }
 
   async function exists(connection: Connection, ownerId: number): Promise<boolean> {
-    return (await connection.store.count({ where: { ownerId } })) > 0;
+    return (await connection.prisma.store.count({ where: { ownerId } })) > 0;
   }
 
   /**
-   * Changes what is given. The update comes first and locks the store, so that parallel changes of its categories wait for each other.
+   * Changes the given fields. The update comes first, because its row lock serialises concurrent changes of the categories.
    *
    * @returns the store's id, or undefined when the user has no store
    */
   async function change(
-    transaction: Connection,
+    tx: Tx,
     ownerId: number,
     { category_ids, ...changes }: StoreChanges,
   ): Promise<number | undefined> {
     const { name, description, address, phone_number, business_hours } = changes;
-    const [changed] = await transaction.$queryRaw<{ id: number }[]>`
+    const [changed] = await tx.query<{ id: number }>(sql`
       UPDATE stores SET
         name = coalesce(${name ?? null}, name),
         description = coalesce(${description ?? null}, description),
@@ -101,19 +84,53 @@ export function createStoreRepository(database: Database) {
         business_hours = coalesce(${business_hours ?? null}, business_hours),
         updated_at = clock_timestamp()
       WHERE owner_id = ${ownerId} AND closed_at IS NULL
-      RETURNING id`;
+      RETURNING id`);
     if (changed && category_ids) {
-      await transaction.storeCategoryLink.deleteMany({ where: { storeId: changed.id } });
-      await addCategories(transaction, changed.id, category_ids);
+      await tx.prisma.storeCategoryLink.deleteMany({ where: { storeId: changed.id } });
+      await addCategories(tx, changed.id, category_ids);
     }
     return changed?.id;
   }
 
-  async function addCategories(transaction: Connection, storeId: number, ids: number[]): Promise<void> {
-    await transaction.storeCategoryLink.createMany({
+  async function addCategories(tx: Tx, storeId: number, ids: number[]): Promise<void> {
+    await tx.prisma.storeCategoryLink.createMany({
       data: ids.map((categoryId, index) => ({ storeId, categoryId, position: index + 1 })),
     });
   }
 
-  return { findByOwner, findById, findInside, categories, knownCategories, create, exists, change };
+  /**
+   * Locks the store of a user until the transaction ends, so that no post is written in it and no request sent from it or to
+   * it meanwhile.
+   *
+   * @returns undefined when the user has no store and cannot get one before the transaction ends
+   */
+  async function lockStore(tx: Tx, userId: number): Promise<number | undefined> {
+    const selectStore = sql`SELECT id FROM stores WHERE owner_id = ${userId} FOR UPDATE`;
+    const [store] = await tx.query<{ id: number }>(selectStore);
+    if (store) return store.id;
+    // A concurrent registration has locked the user's row. Waiting for it makes its store visible.
+    await tx.execute(sql`SELECT FROM users WHERE id = ${userId} FOR UPDATE`);
+    const [registered] = await tx.query<{ id: number }>(selectStore);
+    return registered?.id;
+  }
+
+  /** Closes a store: its name stays for the other side of its requests, its contact details do not. */
+  async function close(tx: Tx, id: number): Promise<void> {
+    await tx.execute(sql`
+      UPDATE stores
+      SET closed_at = now(), updated_at = now(), description = '', address = '', phone_number = '', business_hours = ''
+      WHERE id = ${id}`);
+  }
+
+  return {
+    findByOwner,
+    findById,
+    categories,
+    knownCategories,
+    create,
+    exists,
+    change,
+    lockStore,
+    close,
+  };
 }

@@ -1,10 +1,12 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import { Type } from '@sinclair/typebox';
-import { ApiError, httpErrors } from '../../http/errors.ts';
-import { Page, readCursor, toPage } from '../../http/pagination.ts';
+import type { Database } from '../../database/client.ts';
+import { ApiError } from '../../http/errors.ts';
+import { Page, paginate } from '../../http/pagination.ts';
 import { isId, PathId } from '../../http/path-ids.ts';
-import { Reference } from '../../http/schemas.ts';
+import { Ref } from '../../http/schemas.ts';
 import { storeErrors } from '../errors.ts';
+import { toStore } from '../presenters.ts';
 import type { StoreLists } from '../repository/store-lists.ts';
 import type { Stores } from '../repository/stores.ts';
 import { Store, StoreCategory, StoreQuery, StoreSummary } from '../schemas.ts';
@@ -20,8 +22,7 @@ export const categoryRoutes: FastifyPluginAsyncTypebox<{ stores: Stores }> = asy
         operationId: 'listStoreCategories',
         summary: 'List store categories',
         description: 'Every category a store can have.',
-        tags: ['stores'],
-        response: { 200: Type.Object({ items: Type.Array(Reference(StoreCategory)) }) },
+        response: { 200: Type.Object({ items: Type.Array(Ref(StoreCategory)) }) },
       },
     },
     async () => ({ items: await stores.categories() }),
@@ -29,44 +30,39 @@ export const categoryRoutes: FastifyPluginAsyncTypebox<{ stores: Stores }> = asy
 };
 
 interface Options {
+  database: Database;
   stores: Stores;
   storeLists: StoreLists;
   service: StoreService;
 }
 
-/** Finding the stores of others. */
+/** Search for stores, and reading one. */
 export const directoryRoutes: FastifyPluginAsyncTypebox<Options> = async (
   app,
-  { stores, storeLists, service },
+  { database, stores, storeLists, service },
 ) => {
   app.get(
     '/',
     {
       prefixTrailingSlash: 'slash',
-      config: {
-        message: { ko: '가게 목록을 조회했습니다.', en: 'Here are the stores.' },
-        errors: [httpErrors.invalidCursor],
-      },
+      config: { message: { ko: '가게 목록을 조회했습니다.', en: 'Here are the stores.' } },
       schema: {
         operationId: 'listStores',
         summary: 'Find stores',
         description: 'Stores, newest first; by name and category where these are given.',
-        tags: ['stores'],
         querystring: StoreQuery,
-        response: { 200: Page(Reference(StoreSummary)) },
+        response: { 200: Page(Ref(StoreSummary)) },
       },
     },
     async (request) => {
-      const { q = '', category_id: categoryId, limit, cursor } = request.query;
-      const after = readCursor(cursor, isId);
-      const rows = await storeLists.list({ q, categoryId, after, limit: limit + 1 });
-      if (rows.length === 0) await service.checkCategoryFilter(categoryId);
-      return toPage(
-        rows,
-        limit,
-        ({ created_at, id }) => ({ time: created_at.getTime(), id: String(id) }),
-        ({ id, name, store_categories }) => ({ id, name, store_categories }),
-      );
+      const { q = '', category_id: categoryId } = request.query;
+      const result = await paginate(request.query, {
+        isId,
+        find: (page) => storeLists.list({ q, categoryId, ...page }),
+        present: ({ id, name, store_categories }) => ({ id, name, store_categories }),
+      });
+      if (result.items.length === 0) await service.checkCategoryFilter(categoryId);
+      return result;
     },
   );
 
@@ -81,15 +77,14 @@ export const directoryRoutes: FastifyPluginAsyncTypebox<Options> = async (
         operationId: 'getStore',
         summary: 'Read a store',
         description: 'Any store that is open.',
-        tags: ['stores'],
         params: Type.Object({ store_id: PathId('`id` of a store') }),
-        response: { 200: Reference(Store) },
+        response: { 200: Ref(Store) },
       },
     },
     async (request) => {
-      const store = await stores.findById(request.params.store_id);
+      const store = await stores.findById(database, request.params.store_id);
       if (store === undefined) throw new ApiError(storeErrors.storeNotFound);
-      return store;
+      return toStore(store);
     },
   );
 };

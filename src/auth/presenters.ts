@@ -1,0 +1,24 @@
+import type { UserRow } from './repository/accounts.ts';
+import type { SessionRow } from './repository/sessions.ts';
+import type { Session, User } from './schemas.ts';
+
+/** An account as the API shows it: exactly the fields of the interface specification. */
+export function toUser({ id, username, name, email, role, isVerified }: UserRow): User {
+  return { id, username, name, email, role, is_verified: isVerified };
+}
+
+/**
+ * A session as its user sees it.
+ *
+ * @param currentSessionId the session of the request
+ */
+export function toSession(row: SessionRow, currentSessionId: string): Session {
+  return {
+    id: row.id,
+    user_agent: row.user_agent,
+    ip: row.ip,
+    created_at: row.created_at.toISOString(),
+    last_used_at: row.last_used_at.toISOString(),
+    is_current: row.id === currentSessionId,
+  };
+}

@@ -1,0 +1,24 @@
+import { type Sql, sql } from './sql.ts';
+
+/** A position in a list that is ordered by time and id, newest first. */
+export interface KeysetPosition {
+  /** Milliseconds since 1970. */
+  time: number;
+  id: string;
+}
+
+/** One page of a list: the rows after a position, or the first ones. */
+export interface PageRequest {
+  after: KeysetPosition | undefined;
+  limit: number;
+}
+
+/** SQL of the time after which a page continues; before every row without a position. */
+export function afterTime(after: KeysetPosition | undefined): Sql {
+  return sql`${after === undefined ? 'infinity' : new Date(after.time).toISOString()}::timestamptz`;
+}
+
+/** SQL of the integer id after which a page continues. */
+export function afterId(after: KeysetPosition | undefined): Sql {
+  return sql`${after === undefined ? 0 : Number(after.id)}::int`;
+}

@@ -1,0 +1,53 @@
+import type { FastifyRequest } from 'fastify';
+import { clientAddress, maxAddressLength } from './client-address.ts';
+import type { Language } from './language.ts';
+
+/** Security events that operators search the log for. */
+export type SecurityEvent =
+  | 'signup'
+  | 'login'
+  | 'login_failed'
+  | 'login_delayed'
+  | 'login_suspended'
+  | 'refresh_reused'
+  | 'logout'
+  | 'session_ended'
+  | 'password_reset_requested'
+  | 'password_reset'
+  | 'password_changed'
+  | 'email_verified'
+  | 'email_code_failed'
+  | 'user_id_requested'
+  | 'account_deleted';
+
+/** Whom a security event is about. */
+export interface EventSubject {
+  userId?: number | undefined;
+  sessionId?: string;
+}
+
+/** What services know of the request they work for. */
+export interface RequestContext {
+  language: Language;
+  /** The client's address, for people; at most 45 characters. */
+  ip: string;
+  /** The client's address as limits and counters use it: IPv6 by its /64. */
+  clientAddress: string;
+  /** The `User-Agent` without control characters, at most 400 characters. */
+  userAgent: string;
+  /** Logs a security event with the request's id. Must not get anything secret. */
+  audit(event: SecurityEvent, subject?: EventSubject): void;
+}
+
+/** The context of a request. */
+export function requestContext(request: FastifyRequest): RequestContext {
+  return {
+    language: request.language,
+    ip: request.ip.slice(0, maxAddressLength),
+    clientAddress: clientAddress(request),
+    userAgent: (request.headers['user-agent'] ?? '').replace(/\p{Cc}/gu, '').slice(0, 400),
+    audit(event, { userId, sessionId } = {}) {
+      request.log.info({ event, userId, sessionId, address: request.ip }, `security event: ${event}`);
+    },
+  };
+}

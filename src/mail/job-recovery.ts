@@ -1,0 +1,50 @@
+import type { FastifyBaseLogger } from 'fastify';
+import type { Queryable } from '../database/client.ts';
+import { sql } from '../database/sql.ts';
+import { sendMailTask } from './queue.ts';
+import { reasonOf } from './send-mail.ts';
+
+/** graphile-worker locks a job under the id of its worker's pool, and would release it after four hours. */
+const releaseStaleLocks = (milliseconds: number) => sql`
+  SELECT count(*)::int AS jobs, graphile_worker.force_unlock_workers(array_agg(DISTINCT locked_by))
+  FROM graphile_worker.jobs
+  WHERE task_identifier = ${sendMailTask} AND locked_at < now() - ${milliseconds} * interval '1 millisecond'
+  HAVING count(*) > 0`;
+
+/** graphile-worker keeps a job without an attempt left for ever. The last attempt may have ended with its process. */
+const moveExhaustedJobs = sql`
+  WITH exhausted AS MATERIALIZED (
+    SELECT payload::jsonb AS payload, last_error, attempts FROM graphile_worker.complete_jobs(ARRAY(
+      SELECT id FROM graphile_worker.jobs
+      WHERE task_identifier = ${sendMailTask} AND attempts >= max_attempts AND locked_at IS NULL LIMIT 1000
+    ))
+  )
+  INSERT INTO failed_mails (kind, payload, reason, attempts)
+  SELECT
+    left(coalesce(payload->>'kind', 'unknown'), 50),
+    payload - 'kind' - 'idempotency_key',
+    coalesce(last_error, 'the process ended during the last attempt'),
+    attempts
+  FROM exhausted
+  RETURNING kind, payload, reason, attempts`;
+
+/**
+ * Releases the jobs of dead workers and moves jobs without an attempt left to the failed mails. Logs what it did, and
+ * failures of the database too: the next run makes up for them.
+ *
+ * @param staleLock age in milliseconds from which a lock belongs to a dead worker
+ */
+export async function recoverJobs(
+  database: Queryable,
+  logger: FastifyBaseLogger,
+  staleLock: number,
+): Promise<void> {
+  try {
+    const released = await database.query<{ jobs: number }>(releaseStaleLocks(staleLock));
+    for (const { jobs } of released) logger.warn({ jobs }, 'jobs of dead workers released');
+    const failed = await database.query(moveExhaustedJobs);
+    for (const mail of failed) logger.error(mail, 'mail failed after its last attempt');
+  } catch (error) {
+    logger.warn({ reason: reasonOf(error) }, 'recovery of jobs failed');
+  }
+}

@@ -1,0 +1,20 @@
+import type { FastifyInstance } from 'fastify';
+import type { Database } from '../database/client.ts';
+import { requireUser } from '../http/authentication.ts';
+import { documentDomain } from '../http/document-domain.ts';
+import { createMyPageRepository } from './repository.ts';
+import { myPageRoutes } from './routes.ts';
+import { myPageSchemas } from './schemas.ts';
+
+/** Builds my-page, which reads the tables of stores, posts and partner requests. Its route is under `/api/v1/stores`. */
+export function createMyPage({ database }: { database: Database }) {
+  const myPages = createMyPageRepository(database);
+
+  async function routes(scope: FastifyInstance): Promise<void> {
+    await scope.register(documentDomain, { tag: 'stores', schemas: myPageSchemas });
+    await scope.register(requireUser);
+    await scope.register(myPageRoutes, { myPages });
+  }
+
+  return { routes };
+}

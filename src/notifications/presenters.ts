@@ -1,0 +1,59 @@
+import type { Language, LocalizedText } from '../http/language.ts';
+import { partnerRequestStatuses } from '../partner-requests/schemas.ts';
+import type { NotificationRow } from './repository.ts';
+import type { Notification } from './schemas.ts';
+
+/** A notification as the API shows it, with its sentence in a language. */
+export function toNotification(row: NotificationRow, language: Language): Notification {
+  return {
+    id: Number(row.id),
+    kind: row.kind,
+    message: sentences(row)[language],
+    is_read: row.is_read,
+    created_at: row.created_at.toISOString(),
+    partner_request: {
+      id: row.request_id,
+      post_id: row.post_id,
+      post_title: row.post_title,
+      status: partnerRequestStatuses[row.status],
+      sender_store_name: row.sender_store_name,
+      receiver_store_name: row.receiver_store_name,
+      message: row.message,
+    },
+  };
+}
+
+/**
+ * What a notification says. Names and titles are followed only by 에서 or ’, which do not change with the letter before them. A
+ * receiver cannot withdraw a request: when its sender is notified of a withdrawal, the post was deleted.
+ */
+function sentences(row: NotificationRow): LocalizedText {
+  const { kind, post_title: title, sender_store_name: sender, receiver_store_name: receiver } = row;
+  switch (kind) {
+    case 'partner_request_received':
+      return {
+        ko: `${sender}에서 ‘${title}’ 글에 제휴를 요청했습니다.`,
+        en: `${sender} sent you a partnership request for “${title}”.`,
+      };
+    case 'partner_request_accepted':
+      return {
+        ko: `${receiver}에서 ‘${title}’ 글에 보낸 제휴 요청을 수락했습니다.`,
+        en: `${receiver} accepted your partnership request for “${title}”.`,
+      };
+    case 'partner_request_declined':
+      return {
+        ko: `${receiver}에서 ‘${title}’ 글에 보낸 제휴 요청을 거절했습니다.`,
+        en: `${receiver} declined your partnership request for “${title}”.`,
+      };
+    case 'partner_request_withdrawn':
+      return row.to_sender
+        ? {
+            ko: `${receiver}에서 올린 ‘${title}’ 글이 삭제되어 제휴 요청이 취소되었습니다.`,
+            en: `Your partnership request for “${title}” was withdrawn because ${receiver} removed the post.`,
+          }
+        : {
+            ko: `${sender}에서 ‘${title}’ 글에 보낸 제휴 요청이 취소되었습니다.`,
+            en: `The partnership request of ${sender} for “${title}” was withdrawn.`,
+          };
+  }
+}

@@ -1,0 +1,141 @@
+import type { Database, Tx } from '../database/client.ts';
+import type { NotificationKind, PartnerRequestStatus } from '../database/generated/enums.ts';
+import { empty, raw, type Sql, sql } from '../database/sql.ts';
+import { type NotificationEvent, notificationChannel } from './events.ts';
+import type { MarkReadRequest } from './schemas.ts';
+
+/** A notification with the request it is about. */
+export interface NotificationRow {
+  /** 64 bits, which the driver returns as text. */
+  id: string;
+  kind: NotificationKind;
+  is_read: boolean;
+  created_at: Date;
+  request_id: number;
+  post_id: number;
+  post_title: string;
+  status: PartnerRequestStatus;
+  message: string;
+  sender_store_name: string;
+  receiver_store_name: string;
+  /** Whether the recipient is the sender of the request; else the receiver. */
+  to_sender: boolean;
+}
+
+/** Which of a user's notifications. */
+export interface NotificationFilter {
+  userId: number;
+  isRead: boolean | undefined;
+  /** Only notifications older than this one. */
+  beforeId: string | undefined;
+  limit: number;
+}
+
+/** Whom to notify about which request. */
+export interface Recipient {
+  userId: number;
+  requestId: number;
+}
+
+const largestId = '9223372036854775807';
+
+/** The first key of the advisory locks under which notifications are added; the second one is the user's id. */
+const notifyLock = raw('1852798825');
+
+/** Adds the requests to rows of `notifications`, given as a query. */
+const withRequests = (notifications: Sql) => sql`
+  SELECT n.id, n.kind, n.is_read, n.created_at, r.id AS request_id, r.post_id, p.title AS post_title, r.status, r.message,
+    s.name AS sender_store_name, v.name AS receiver_store_name, coalesce(s.owner_id = n.user_id, false) AS to_sender
+  FROM (${notifications}) n
+  JOIN partner_requests r ON r.id = n.partner_request_id
+  JOIN posts p ON p.id = r.post_id
+  JOIN stores s ON s.id = r.sender_store_id
+  JOIN stores v ON v.id = r.receiver_store_id`;
+
+const selectUnreadCount = (userId: number) => sql`
+  SELECT count(*)::int AS unread_count FROM notifications WHERE user_id = ${userId} AND NOT is_read`;
+
+export type Notifications = ReturnType<typeof createNotificationRepository>;
+
+/** Notifications of users, read and unread. */
+export function createNotificationRepository(database: Database) {
+  /**
+   * Adds notifications and wakes up the instances that stream to their users. Call it as the last statement of a transaction:
+   * ids are drawn under an advisory lock per user that lasts until the commit, so that the ids of one user grow in commit order.
+   */
+  async function notify(tx: Tx, kind: NotificationKind, recipients: Recipient[]): Promise<void> {
+    if (recipients.length === 0) return;
+    const users = [...new Set(recipients.map(({ userId }) => userId))].sort((a, b) => a - b);
+    // In id order, to avoid deadlocks.
+    await tx.execute(sql`
+      SELECT pg_advisory_xact_lock(${notifyLock}, user_id) FROM unnest(${users}::int[]) user_id`);
+    await tx.execute(sql`
+      WITH added AS (
+        INSERT INTO notifications (user_id, kind, partner_request_id, created_at)
+        SELECT user_id, ${kind}::notification_kind, request_id, clock_timestamp()
+        FROM unnest(${recipients.map(({ userId }) => userId)}::int[],
+          ${recipients.map(({ requestId }) => requestId)}::int[]) AS recipient(user_id, request_id)
+        RETURNING id, user_id
+      )
+      SELECT pg_notify(${notificationChannel},
+        json_build_object('user_id', user_id, 'notification_id', id)::text) FROM added`);
+  }
+
+  /** How many notifications of kinds that are mailed a user got within an hour, of the newest 240: more than any cap. */
+  async function countMailedOfLastHour(tx: Tx, userId: number): Promise<number> {
+    const [row] = await tx.query<{ count: number }>(sql`
+      SELECT count(*)::int AS count
+      FROM (SELECT kind, created_at FROM notifications WHERE user_id = ${userId} ORDER BY id DESC LIMIT 240) n
+      WHERE kind <> 'partner_request_withdrawn' AND created_at > now() - interval '1 hour'`);
+    return row?.count ?? 0;
+  }
+
+  /** One page of a user's notifications, newest first, and the number of all unread ones, as of one moment. */
+  async function find({ userId, isRead, beforeId = largestId, limit }: NotificationFilter) {
+    // A text for each filter, so that each is planned with its own index.
+    const filter = isRead === undefined ? empty : isRead ? sql`AND is_read` : sql`AND NOT is_read`;
+    const page = sql`
+      SELECT * FROM notifications
+      WHERE user_id = ${userId} AND id < ${beforeId}::bigint ${filter} ORDER BY id DESC LIMIT ${limit}`;
+    const rows = await database.query<{ unread_count: number } & (NotificationRow | { id: null })>(sql`
+      SELECT unread_count, page.* FROM (${selectUnreadCount(userId)}) unread
+      LEFT JOIN (${withRequests(page)}) page ON true
+      ORDER BY page.id DESC`);
+    return {
+      rows: rows.flatMap((row) => (row.id === null ? [] : [row])),
+      unreadCount: rows[0]?.unread_count ?? 0,
+    };
+  }
+
+  /** Notifications of a user after one of them, oldest first: what a stream sends. */
+  async function listAfter(userId: number, afterId: number, limit: number): Promise<NotificationRow[]> {
+    const newer = sql`
+      SELECT * FROM notifications WHERE user_id = ${userId} AND id > ${afterId}::bigint ORDER BY id LIMIT ${limit}`;
+    return database.query<NotificationRow>(sql`${withRequests(newer)} ORDER BY n.id`);
+  }
+
+  async function countUnread(userId: number): Promise<number> {
+    const [row] = await database.query<{ unread_count: number }>(selectUnreadCount(userId));
+    return row?.unread_count ?? 0;
+  }
+
+  /** Marks notifications of a user as read; ids of other users are ignored. @returns how many were unread */
+  async function markRead(userId: number, which: MarkReadRequest): Promise<number> {
+    const event: NotificationEvent = { user_id: userId, unread: true };
+    const condition =
+      'ids' in which ? sql`id = ANY (${which.ids}::bigint[])` : sql`id <= ${which.up_to_id}::bigint`;
+    // Rows are locked in id order to avoid deadlocks.
+    const [row] = await database.query<{ updated_count: number }>(sql`
+      WITH unread AS (
+        SELECT id FROM notifications WHERE user_id = ${userId} AND NOT is_read AND ${condition} ORDER BY id FOR UPDATE
+      ), marked AS (
+        UPDATE notifications n SET is_read = true FROM unread WHERE n.id = unread.id RETURNING n.id
+      )
+      SELECT count(*)::int AS updated_count,
+        CASE WHEN count(*) > 0 THEN pg_notify(${notificationChannel}, ${JSON.stringify(event)})::text END
+      FROM marked`);
+    return row?.updated_count ?? 0;
+  }
+
+  return { notify, countMailedOfLastHour, find, listAfter, countUnread, markRead };
+}

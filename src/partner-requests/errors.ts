@@ -1,0 +1,34 @@
+import type { ErrorDefinition } from '../http/errors.ts';
+
+/** Failures of the operations on partner requests. */
+export const partnerRequestErrors = {
+  partnerRequestNotFound: {
+    code: 'partner_request_not_found',
+    status: 404,
+    text: { ko: '해당 제휴 요청이 없습니다.', en: 'There is no such partnership request.' },
+  },
+  ownPost: {
+    code: 'own_post',
+    status: 409,
+    text: {
+      ko: '내 글에는 제휴를 요청할 수 없습니다.',
+      en: 'You cannot send a partnership request to your own post.',
+    },
+  },
+  alreadyRequested: {
+    code: 'already_requested',
+    status: 409,
+    text: {
+      ko: '이 글에 보낸 제휴 요청이 이미 있습니다.',
+      en: 'You already have a partnership request for this post.',
+    },
+  },
+  invalidTransition: {
+    code: 'invalid_transition',
+    status: 409,
+    text: {
+      ko: '이미 처리된 제휴 요청입니다.',
+      en: 'This partnership request has already been answered or withdrawn.',
+    },
+  },
+} as const satisfies Record<string, ErrorDefinition>;

@@ -1,0 +1,67 @@
+import type { Config } from '../config/config.ts';
+import type { Database } from '../database/client.ts';
+import type { ComposedMail, MailComposers, MailPayload } from '../mail/worker.ts';
+
+/** Composes this domain's mails when they are sent, in the language of the recipient. */
+export function partnerRequestMails({
+  config,
+  database,
+}: {
+  config: Config;
+  database: Database;
+}): MailComposers {
+  const url = `${config.frontendUrl}/notifications`;
+
+  function find(payload: MailPayload) {
+    const store = { select: { name: true, owner: { select: { email: true, name: true, language: true } } } };
+    return database.prisma.partnerRequest.findUnique({
+      where: { id: Number(payload['request_id']) },
+      select: {
+        message: true,
+        post: { select: { title: true, deletedAt: true } },
+        senderStore: store,
+        receiverStore: store,
+      },
+    });
+  }
+
+  async function received(payload: MailPayload): Promise<ComposedMail | null> {
+    const request = await find(payload);
+    const owner = request?.receiverStore.owner;
+    if (!owner || request.post.deletedAt !== null) return null;
+    const { email: to, language, name } = owner;
+    const { senderStore, post, message } = request;
+    const kind = 'partner_request_received';
+    const mail = {
+      kind,
+      name,
+      senderStoreName: senderStore.name,
+      postTitle: post.title,
+      message,
+      url,
+    } as const;
+    return { to, language, mail };
+  }
+
+  /** An answer is mailed even if the post was deleted since. */
+  const answered =
+    (kind: 'partner_request_accepted' | 'partner_request_declined') =>
+    async (payload: MailPayload): Promise<ComposedMail | null> => {
+      const request = await find(payload);
+      const owner = request?.senderStore.owner;
+      if (!owner) return null;
+      const { email: to, language, name } = owner;
+      const { receiverStore, post } = request;
+      return {
+        to,
+        language,
+        mail: { kind, name, receiverStoreName: receiverStore.name, postTitle: post.title, url },
+      };
+    };
+
+  return {
+    partner_request_received: received,
+    partner_request_accepted: answered('partner_request_accepted'),
+    partner_request_declined: answered('partner_request_declined'),
+  };
+}

@@ -1,0 +1,222 @@
+import type { Connection, Database, Tx } from '../database/client.ts';
+import { PartnerRequestStatus } from '../database/generated/enums.ts';
+import { afterId, afterTime, type PageRequest } from '../database/keyset.ts';
+import { raw, type Sql, sql } from '../database/sql.ts';
+import type { StoreSummary } from '../stores/schemas.ts';
+import { storeSummarySql } from '../stores/sql.ts';
+
+interface RequestRow {
+  id: number;
+  post_id: number;
+  status: PartnerRequestStatus;
+  message: string;
+  created_at: Date;
+}
+
+export interface SentRequestRow extends RequestRow {
+  receiver_store_name: string;
+}
+
+export interface ReceivedRequestRow extends RequestRow {
+  post_title: string;
+  sender_store: StoreSummary;
+}
+
+/** The owners of both stores of a request; null where the account is gone. */
+interface Owners {
+  sender_user_id: number | null;
+  receiver_user_id: number | null;
+}
+
+export interface PartnerRequestWithOwners extends SentRequestRow, ReceivedRequestRow, Owners {}
+
+/** A request that was withdrawn because its post or one of its accounts is gone. */
+export interface WithdrawnRequest extends Owners {
+  id: number;
+}
+
+/** The two sides of a request. */
+export type Side = 'sender' | 'receiver';
+
+/** A request, and the user who must be on one side of it. */
+export interface Participant {
+  id: number;
+  userId: number;
+  side: Side;
+}
+
+/** Which requests of a user to list. */
+export interface RequestFilter extends PageRequest {
+  userId: number;
+  /** All without it. */
+  status: PartnerRequestStatus | undefined;
+}
+
+export type PartnerRequests = ReturnType<typeof createPartnerRequestRepository>;
+
+/** Partner requests and their states; a transition is one conditional update. */
+export function createPartnerRequestRepository(database: Database) {
+  /** Requests that the user's store sent, newest first; none without a store. */
+  async function findSent(filter: RequestFilter): Promise<SentRequestRow[]> {
+    return database.query<SentRequestRow>(sql`
+      SELECT r.id, r.post_id, r.status, r.message, r.created_at, v.name AS receiver_store_name
+      FROM (${pageSql('sender', filter)}) r
+      JOIN stores v ON v.id = r.receiver_store_id
+      ORDER BY r.created_at DESC, r.id DESC`);
+  }
+
+  /** Requests that the user's store received, newest first; none without a store. */
+  async function findReceived(filter: RequestFilter): Promise<ReceivedRequestRow[]> {
+    return database.query<ReceivedRequestRow>(sql`
+      SELECT r.id, r.post_id, r.status, r.message, r.created_at, p.title AS post_title,
+        ${storeSummarySql} AS sender_store
+      FROM (${pageSql('receiver', filter)}) r
+      JOIN posts p ON p.id = r.post_id
+      JOIN stores s ON s.id = r.sender_store_id
+      ORDER BY r.created_at DESC, r.id DESC`);
+  }
+
+  /**
+   * The stores on both sides of a new request, which never change; null where there is none. They may be closed, which
+   * {@link lockOpenStoresAndPost} checks.
+   */
+  async function findStores(connection: Connection, userId: number, postId: number) {
+    const [stores] = await connection.query<{ sender: number | null; receiver: number | null }>(sql`
+      SELECT (SELECT id FROM stores WHERE owner_id = ${userId}) AS sender,
+        (SELECT store_id FROM posts WHERE id = ${postId}) AS receiver`);
+    return { sender: stores?.sender ?? null, receiver: stores?.receiver ?? null };
+  }
+
+  /**
+   * Locks stores and a post against being closed or deleted until the transaction ends. Stores are locked before posts, and in
+   * id order, to avoid deadlocks.
+   *
+   * @returns the stores that are open, and whether the post exists
+   */
+  async function lockOpenStoresAndPost(tx: Tx, storeIds: number[], postId: number) {
+    const stores = await tx.query<{ id: number; owner_id: number }>(sql`
+      SELECT id, owner_id FROM stores
+      WHERE id = ANY (${storeIds}::int[]) AND closed_at IS NULL AND owner_id IS NOT NULL
+      ORDER BY id FOR SHARE`);
+    const posts = await tx.query<{ id: number }>(sql`
+      SELECT id FROM posts WHERE id = ${postId} AND deleted_at IS NULL FOR SHARE`);
+    return { stores, postExists: posts.length > 0 };
+  }
+
+  /** @returns undefined when the store has a pending or accepted request for the post; of concurrent calls one succeeds */
+  async function create(
+    tx: Tx,
+    request: { postId: number; sender: number; receiver: number; message: string },
+  ): Promise<SentRequestRow | undefined> {
+    const { postId, sender, receiver, message } = request;
+    const [row] = await tx.query<SentRequestRow>(sql`
+      WITH created AS (
+        INSERT INTO partner_requests (post_id, sender_store_id, receiver_store_id, message)
+        VALUES (${postId}, ${sender}, ${receiver}, ${message})
+        ON CONFLICT (sender_store_id, post_id) WHERE status IN ('requested', 'accepted') DO NOTHING
+        RETURNING *
+      )
+      SELECT r.id, r.post_id, r.status::text, r.message, r.created_at, v.name AS receiver_store_name
+      FROM created r JOIN stores v ON v.id = r.receiver_store_id`);
+    return row;
+  }
+
+  /** How many requests a store has sent for a post within an hour, in whatever state they are now. */
+  async function countOfLastHour(tx: Tx, sender: number, postId: number): Promise<number> {
+    const [row] = await tx.query<{ count: number }>(sql`
+      SELECT count(*)::int AS count FROM partner_requests
+      WHERE sender_store_id = ${sender} AND post_id = ${postId} AND created_at > now() - interval '1 hour'`);
+    return row?.count ?? 0;
+  }
+
+  /**
+   * Moves a pending request to another state. One conditional update, so that of concurrent transitions one succeeds.
+   *
+   * @returns undefined when the user has no such request on that side, or it is not pending
+   */
+  async function transition(
+    tx: Tx,
+    { id, userId, side }: Participant,
+    status: PartnerRequestStatus,
+  ): Promise<PartnerRequestWithOwners | undefined> {
+    const [row] = await tx.query<PartnerRequestWithOwners>(sql`
+      WITH changed AS (
+        UPDATE partner_requests r SET status = ${status}::partner_request_status, updated_at = now()
+        FROM stores own
+        WHERE r.id = ${id} AND r.status = 'requested' AND own.id = r.${storeColumn(side)} AND own.owner_id = ${userId}
+        RETURNING r.*
+      )
+      SELECT r.id, r.post_id, r.status::text, r.message, r.created_at, p.title AS post_title,
+        v.name AS receiver_store_name, ${storeSummarySql} AS sender_store,
+        s.owner_id AS sender_user_id, v.owner_id AS receiver_user_id
+      FROM changed r
+      JOIN posts p ON p.id = r.post_id
+      JOIN stores s ON s.id = r.sender_store_id
+      JOIN stores v ON v.id = r.receiver_store_id`);
+    return row;
+  }
+
+  /** Whether the user is on that side of a request, in any state. */
+  async function isParticipant(connection: Connection, { id, userId, side }: Participant): Promise<boolean> {
+    const rows = await connection.query<{ id: number }>(sql`
+      SELECT r.id FROM partner_requests r JOIN stores own ON own.id = r.${storeColumn(side)}
+      WHERE r.id = ${id} AND own.owner_id = ${userId}`);
+    return rows.length > 0;
+  }
+
+  /** Withdraws the pending requests for a post. */
+  function withdrawOfPost(tx: Tx, postId: number): Promise<WithdrawnRequest[]> {
+    return withdrawWhere(tx, sql`post_id = ${postId}`);
+  }
+
+  /** Withdraws the pending requests that a store sent or received. */
+  function withdrawOfStore(tx: Tx, storeId: number): Promise<WithdrawnRequest[]> {
+    return withdrawWhere(tx, sql`(sender_store_id = ${storeId} OR receiver_store_id = ${storeId})`);
+  }
+
+  return {
+    findSent,
+    findReceived,
+    findStores,
+    lockOpenStoresAndPost,
+    create,
+    countOfLastHour,
+    transition,
+    isParticipant,
+    withdrawOfPost,
+    withdrawOfStore,
+  };
+}
+
+/** Rows are locked in id order to avoid deadlocks. */
+function withdrawWhere(tx: Tx, condition: Sql): Promise<WithdrawnRequest[]> {
+  return tx.query<WithdrawnRequest>(sql`
+    WITH pending AS (
+      SELECT id FROM partner_requests WHERE status = 'requested' AND ${condition} ORDER BY id FOR UPDATE
+    ), withdrawn AS (
+      UPDATE partner_requests r SET status = 'withdrawn', updated_at = now()
+      FROM pending WHERE r.id = pending.id
+      RETURNING r.id, r.sender_store_id, r.receiver_store_id
+    )
+    SELECT w.id, s.owner_id AS sender_user_id, v.owner_id AS receiver_user_id
+    FROM withdrawn w
+    JOIN stores s ON s.id = w.sender_store_id
+    JOIN stores v ON v.id = w.receiver_store_id
+    ORDER BY w.id`);
+}
+
+/** One page of the requests of a user's store, read through the index of the store that is in the order of the list. */
+function pageSql(side: Side, { userId, status, after, limit }: RequestFilter): Sql {
+  const statuses = status === undefined ? Object.values(PartnerRequestStatus) : [status];
+  return sql`
+    SELECT * FROM partner_requests
+    WHERE ${storeColumn(side)} = (SELECT id FROM stores WHERE owner_id = ${userId})
+      AND status = ANY (${statuses}::partner_request_status[])
+      AND (created_at, id) < (${afterTime(after)}, ${afterId(after)})
+    ORDER BY created_at DESC, id DESC
+    LIMIT ${limit}`;
+}
+
+function storeColumn(side: Side): Sql {
+  return raw(side === 'sender' ? 'sender_store_id' : 'receiver_store_id');
+}

@@ -1,0 +1,157 @@
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
+import { Type } from '@sinclair/typebox';
+import { currentUser } from '../http/authentication.ts';
+import { idempotencyKey, sendCreated } from '../http/idempotency.ts';
+import { Page, paginate } from '../http/pagination.ts';
+import { isId, PathId } from '../http/path-ids.ts';
+import { Ref } from '../http/schemas.ts';
+import { postErrors } from '../posts/errors.ts';
+import { partnerRequestErrors } from './errors.ts';
+import { toPartnerRequest, toReceivedPartnerRequest } from './presenters.ts';
+import type { PartnerRequests } from './repository.ts';
+import {
+  NewPartnerRequest,
+  PartnerRequest,
+  PartnerRequestQuery,
+  ReceivedPartnerRequest,
+  stateOfStatus,
+} from './schemas.ts';
+import type { createPartnerRequestService } from './service.ts';
+
+interface Options {
+  partnerRequests: PartnerRequests;
+  service: ReturnType<typeof createPartnerRequestService>;
+}
+
+/** Sending, listing, answering and withdrawing partnership requests. */
+export const partnerRequestRoutes: FastifyPluginAsyncTypebox<Options> = async (
+  app,
+  { partnerRequests, service },
+) => {
+  app.post(
+    '/partner-request/',
+    {
+      config: {
+        message: { ko: '제휴를 요청했습니다.', en: 'Your partnership request has been sent.' },
+        errors: [
+          postErrors.storeRequired,
+          postErrors.postNotFound,
+          partnerRequestErrors.ownPost,
+          partnerRequestErrors.alreadyRequested,
+        ],
+        idempotent: true,
+      },
+      schema: {
+        operationId: 'createPartnerRequest',
+        summary: 'Create a partnership request',
+        description:
+          'Asks the store that wrote a post for the partnership it looks for. The receiver is notified and gets a mail, at most five mails an hour about one post from one store and sixty in all. A store has one pending or accepted request for a post; after a declined or withdrawn one it may ask again.',
+        body: Ref(NewPartnerRequest),
+        response: { 201: Ref(PartnerRequest) },
+      },
+    },
+    async (request, reply) => {
+      const { id: userId } = currentUser(request);
+      return sendCreated(reply, await service.send(userId, request.body, idempotencyKey(request, userId)));
+    },
+  );
+
+  app.get(
+    '/partner-request/',
+    {
+      config: {
+        message: { ko: '제휴 요청 목록을 조회했습니다.', en: 'Here are the partnership requests.' },
+      },
+      schema: {
+        operationId: 'listPartnerRequests',
+        summary: 'List partnership requests',
+        description:
+          "Requests that the user's store sent or received, newest first; none without a store. Sent ones are PartnerRequest, received ones ReceivedPartnerRequest.",
+        querystring: PartnerRequestQuery,
+        response: {
+          200: Page(Type.Union([Ref(PartnerRequest), Ref(ReceivedPartnerRequest)])),
+        },
+      },
+    },
+    async (request) => {
+      const { box, status: shownStatus } = request.query;
+      const { id: userId } = currentUser(request);
+      const status = shownStatus && stateOfStatus(shownStatus);
+      return box === 'sent'
+        ? paginate(request.query, {
+            isId,
+            find: (page) => partnerRequests.findSent({ userId, status, ...page }),
+            present: toPartnerRequest,
+          })
+        : paginate(request.query, {
+            isId,
+            find: (page) => partnerRequests.findReceived({ userId, status, ...page }),
+            present: toReceivedPartnerRequest,
+          });
+    },
+  );
+
+  const params = Type.Object({ id: PathId('`id` of a partnership request') });
+  const errors = [partnerRequestErrors.partnerRequestNotFound, partnerRequestErrors.invalidTransition];
+
+  app.post(
+    '/partner-request/:id/accept/',
+    {
+      config: {
+        message: { ko: '제휴 요청을 수락했습니다.', en: 'You accepted the partnership request.' },
+        errors,
+      },
+      schema: {
+        operationId: 'acceptPartnerRequest',
+        summary: 'Accept a partnership request',
+        description: 'Only its receiver can, while it is pending. The sender is notified and gets a mail.',
+        params,
+        response: { 200: Ref(ReceivedPartnerRequest) },
+      },
+    },
+    async (request) =>
+      toReceivedPartnerRequest(
+        await service.transition('accept', currentUser(request).id, request.params.id),
+      ),
+  );
+
+  app.post(
+    '/partner-request/:id/decline/',
+    {
+      config: {
+        message: { ko: '제휴 요청을 거절했습니다.', en: 'You declined the partnership request.' },
+        errors,
+      },
+      schema: {
+        operationId: 'declinePartnerRequest',
+        summary: 'Decline a partnership request',
+        description: 'Only its receiver can, while it is pending. The sender is notified and gets a mail.',
+        params,
+        response: { 200: Ref(ReceivedPartnerRequest) },
+      },
+    },
+    async (request) =>
+      toReceivedPartnerRequest(
+        await service.transition('decline', currentUser(request).id, request.params.id),
+      ),
+  );
+
+  app.post(
+    '/partner-request/:id/withdraw/',
+    {
+      config: {
+        message: { ko: '제휴 요청을 취소했습니다.', en: 'You withdrew the partnership request.' },
+        errors,
+      },
+      schema: {
+        operationId: 'withdrawPartnerRequest',
+        summary: 'Withdraw a partnership request',
+        description: 'Only its sender can, while it is pending. The receiver is notified.',
+        params,
+        response: { 200: Ref(PartnerRequest) },
+      },
+    },
+    async (request) =>
+      toPartnerRequest(await service.transition('withdraw', currentUser(request).id, request.params.id)),
+  );
+};

@@ -1,0 +1,138 @@
+import type { Database, Tx } from '../database/client.ts';
+import type { NotificationKind } from '../database/generated/enums.ts';
+import { ApiError } from '../http/errors.ts';
+import type { Idempotency, IdempotencyKey, Outcome } from '../http/idempotency.ts';
+import type { MailQueue } from '../mail/queue.ts';
+import { postErrors } from '../posts/errors.ts';
+import { partnerRequestErrors } from './errors.ts';
+import { toPartnerRequest } from './presenters.ts';
+import type { PartnerRequests, PartnerRequestWithOwners } from './repository.ts';
+import type { NewPartnerRequest, PartnerRequest } from './schemas.ts';
+
+/** The transitions of a pending request: which side may make them, and what the other side gets. */
+const transitions = {
+  accept: { side: 'receiver', status: 'accepted', kind: 'partner_request_accepted', mailed: true },
+  decline: { side: 'receiver', status: 'declined', kind: 'partner_request_declined', mailed: true },
+  withdraw: { side: 'sender', status: 'withdrawn', kind: 'partner_request_withdrawn', mailed: false },
+} as const;
+
+export type Transition = keyof typeof transitions;
+
+/** Mails per hour, so that requesting, declining and withdrawing in a loop cannot flood a mailbox. */
+const maxMailsPerHour = { perStoreAndPost: 5, perUser: 60 };
+
+/** A user who is notified about a request. */
+export interface Recipient {
+  userId: number;
+  requestId: number;
+}
+
+export interface PartnerRequestServiceOptions {
+  database: Database;
+  mailQueue: MailQueue;
+  idempotency: Idempotency;
+  partnerRequests: PartnerRequests;
+  /** Adds notifications; the last statement of a transaction. */
+  notify(tx: Tx, kind: NotificationKind, recipients: Recipient[]): Promise<void>;
+  /** How many notifications with a mail a user got within an hour. */
+  countMailedOfLastHour(tx: Tx, userId: number): Promise<number>;
+}
+
+/** Partner requests, with the notifications and mails that belong to a change in its transaction. */
+export function createPartnerRequestService(options: PartnerRequestServiceOptions) {
+  const { database, mailQueue, idempotency, partnerRequests, notify, countMailedOfLastHour } = options;
+
+  /**
+   * Sends a request to the store that wrote a post.
+   *
+   * @throws {ApiError} `store_required`, `post_not_found`, `own_post`, `already_requested`
+   */
+  async function send(
+    userId: number,
+    { post_id: postId, message }: NewPartnerRequest,
+    key: IdempotencyKey | undefined,
+  ): Promise<Outcome<PartnerRequest>> {
+    return idempotency.run(key, async (tx) => {
+      const { sender, receiver, receiverUserId } = await lockParticipants(tx, userId, postId);
+      if (sender === receiver) throw new ApiError(partnerRequestErrors.ownPost);
+      const request = await partnerRequests.create(tx, { postId, sender, receiver, message });
+      if (request === undefined) throw new ApiError(partnerRequestErrors.alreadyRequested);
+      const requestId = request.id;
+      if (await mayMail(tx, receiverUserId, sender, postId)) {
+        await mailQueue.add(tx, 'partner_request_received', { request_id: requestId });
+      }
+      await notify(tx, 'partner_request_received', [{ userId: receiverUserId, requestId }]);
+      return toPartnerRequest(request);
+    });
+  }
+
+  /** Locks the user's store, the post and its store until the transaction ends. */
+  async function lockParticipants(tx: Tx, userId: number, postId: number) {
+    const { sender, receiver } = await partnerRequests.findStores(tx, userId, postId);
+    if (sender === null) throw new ApiError(postErrors.storeRequired);
+    if (receiver === null) throw new ApiError(postErrors.postNotFound);
+    const { stores, postExists } = await partnerRequests.lockOpenStoresAndPost(
+      tx,
+      [sender, receiver],
+      postId,
+    );
+    if (!stores.some(({ id }) => id === sender)) throw new ApiError(postErrors.storeRequired);
+    const receiverUserId = stores.find(({ id }) => id === receiver)?.owner_id;
+    if (receiverUserId === undefined || !postExists) throw new ApiError(postErrors.postNotFound);
+    return { sender, receiver, receiverUserId };
+  }
+
+  /**
+   * Accepts, declines or withdraws a request.
+   *
+   * @throws {ApiError} `partner_request_not_found`, also for the user on the other side; `invalid_transition`
+   */
+  async function transition(name: Transition, userId: number, id: number): Promise<PartnerRequestWithOwners> {
+    const { side, status, kind, mailed } = transitions[name];
+    return database.runInTransaction(async (tx) => {
+      const request = await partnerRequests.transition(tx, { id, userId, side }, status);
+      if (request === undefined) {
+        const exists = await partnerRequests.isParticipant(tx, { id, userId, side });
+        const { invalidTransition, partnerRequestNotFound } = partnerRequestErrors;
+        throw new ApiError(exists ? invalidTransition : partnerRequestNotFound);
+      }
+      const recipient = side === 'sender' ? request.receiver_user_id : request.sender_user_id;
+      // The account of the other side was deleted.
+      if (recipient === null) return request;
+      if (mailed && (await mayMail(tx, recipient, request.sender_store.id, request.post_id))) {
+        await mailQueue.add(tx, kind, { request_id: id });
+      }
+      await notify(tx, kind, [{ userId: recipient, requestId: id }]);
+      return request;
+    });
+  }
+
+  async function mayMail(tx: Tx, userId: number, sender: number, postId: number): Promise<boolean> {
+    const sent = await partnerRequests.countOfLastHour(tx, sender, postId);
+    if (sent > maxMailsPerHour.perStoreAndPost) return false;
+    return (await countMailedOfLastHour(tx, userId)) < maxMailsPerHour.perUser;
+  }
+
+  /** Withdraws the pending requests for a post that was deleted in the same transaction, and notifies their senders. */
+  async function withdrawRequestsOfPost(tx: Tx, postId: number): Promise<void> {
+    const withdrawn = await partnerRequests.withdrawOfPost(tx, postId);
+    const recipients = withdrawn.map(({ id, sender_user_id }) => recipientOf(id, sender_user_id));
+    await notify(tx, 'partner_request_withdrawn', recipients.flat());
+  }
+
+  /** Withdraws the pending requests of a store that is being closed, and notifies the other sides. */
+  async function withdrawRequestsOfStore(tx: Tx, storeId: number, ownerId: number): Promise<void> {
+    const withdrawn = await partnerRequests.withdrawOfStore(tx, storeId);
+    const recipients = withdrawn.map(({ id, sender_user_id, receiver_user_id }) =>
+      recipientOf(id, sender_user_id === ownerId ? receiver_user_id : sender_user_id),
+    );
+    await notify(tx, 'partner_request_withdrawn', recipients.flat());
+  }
+
+  return { send, transition, withdrawRequestsOfPost, withdrawRequestsOfStore };
+}
+
+/** Empty where the account is gone. */
+function recipientOf(requestId: number, userId: number | null): Recipient[] {
+  return userId === null ? [] : [{ userId, requestId }];
+}

@@ -1,0 +1,103 @@
+import Fastify from 'fastify';
+import type { Test } from 'tap';
+import { openDatabase } from '../../src/database/client.ts';
+import { createMailQueue, type MailPayload } from '../../src/mail/queue.ts';
+import type { OutgoingMail } from '../../src/mail/transport.ts';
+import { type MailComposers, startWorker, type WorkerTimes } from '../../src/mail/worker.ts';
+import { createTestDatabase } from '../support/database.ts';
+import { until } from '../support/until.ts';
+
+export const code = '731942';
+export const token = 'Zk3vQmT0aYt9HsLwBqXc';
+export const composers: MailComposers = {
+  code: async ({ id }) => ({
+    to: `user${id}@example.com`,
+    language: 'en',
+    mail: { kind: 'verification_code', code, minutes: 10 },
+  }),
+  link: async () => ({
+    to: 'mina@example.com',
+    language: 'ko',
+    mail: {
+      kind: 'reset_link',
+      name: '미나',
+      url: `https://dure.example/reset-password?uid=41&token=${token}`,
+      minutes: 60,
+    },
+  }),
+  obsolete: async () => null,
+};
+
+interface StartOptions {
+  send?(mail: OutgoingMail): Promise<void> | void;
+  composers?: MailComposers;
+  cleanUp?(): Promise<Record<string, number>>;
+  times?: Partial<WorkerTimes>;
+  /** Another way to the database, such as a proxy. */
+  connectionString?: string;
+}
+
+/** A database with its queue, and workers that stop with the test. */
+export async function setUp(t: Test) {
+  const { url, drop } = await createTestDatabase();
+  t.teardown(drop);
+  const database = openDatabase({ url, poolSize: 4, pooled: false, onError: () => undefined });
+  t.teardown(() => database.close());
+  const queue = createMailQueue();
+  const logLines: Record<string, unknown>[] = [];
+  const stream = { write: (line: string) => logLines.push(JSON.parse(line)) };
+
+  const jobs = async () => (await database.pool.query('SELECT * FROM graphile_worker._private_jobs')).rows;
+  return {
+    url,
+    database,
+    queue,
+    logLines,
+    add: (kind: string, payload: MailPayload = { id: 1 }) =>
+      database.runInTransaction((tx) => queue.add(tx, kind, payload)),
+    jobs,
+    queueIsEmpty: () => until('the queue is empty', async () => (await jobs()).length === 0),
+    failedMails: async () =>
+      (await database.pool.query('SELECT kind, payload, reason, attempts FROM failed_mails ORDER BY kind'))
+        .rows,
+    /** Makes waiting jobs due now, with the given number of attempts behind them. */
+    makeDue: (attempts?: number) =>
+      database.pool.query(
+        'UPDATE graphile_worker._private_jobs SET run_at = now(), attempts = coalesce($1, attempts) WHERE locked_at IS NULL',
+        [attempts],
+      ),
+    start(options: StartOptions = {}) {
+      const sent: OutgoingMail[] = [];
+      const worker = startWorker({
+        connectionString: options.connectionString ?? url,
+        database,
+        composers: options.composers ?? composers,
+        cleanUp: options.cleanUp ?? (async () => ({})),
+        times: { recovery: 500, ...options.times },
+        logger: Fastify({ logger: { level: 'debug', stream } }).log,
+        transport: {
+          async send(mail) {
+            sent.push(mail);
+            await options.send?.(mail);
+          },
+        },
+      });
+      t.teardown(() => worker.stop());
+      return { sent, stop: () => worker.stop() };
+    },
+  };
+}
+
+/** A provider that does not answer. */
+export const hang = () => new Promise<void>(() => undefined);
+
+/** Fails when mails are found by polling only, which takes two seconds for each. */
+export async function sendsAtOnce(t: Test, sent: unknown[], add: (kind: string) => Promise<void>) {
+  const began = Date.now();
+  for (let mail = 0; mail < 4; mail++) {
+    const before = sent.length;
+    await add('code');
+    await until('the mail is sent', () => sent.length > before);
+  }
+  t.ok(Date.now() - began < 3_000, `four mails within ${Date.now() - began} ms`);
+}
