@@ -74,7 +74,9 @@ t.test('without any variable the defaults hold', async (t) => {
     otlpEndpoint: undefined,
   });
   t.equal(load().dataDirectory, resolve('.data'));
-  t.ok(config.password.maxConcurrentHashes >= 1 && config.password.maxConcurrentHashes <= availableParallelism());
+  t.ok(
+    config.password.maxConcurrentHashes >= 1 && config.password.maxConcurrentHashes <= availableParallelism(),
+  );
 });
 
 t.test('every variable is read', async (t) => {
