@@ -20,7 +20,8 @@ import { selectTests } from './tiers.ts';
  */
 
 const root = dirname(fileURLToPath(import.meta.resolve('#package/package.json')));
-const groupsFolder = join(root, 'build/test-groups');
+/** Of this run alone, so that two runs at once do not disturb each other. */
+const groupsFolder = join(root, `build/test-groups-${process.pid}`);
 const tapProgram = join(
   dirname(createRequire(import.meta.url).resolve('tap/package.json')),
   'dist/esm/run.mjs',
@@ -68,6 +69,7 @@ async function run(args: string[]): Promise<number> {
   } finally {
     await dropDatabases(server.url, template, `dure_test_${id}_`).catch(() => undefined);
     await server.stop();
+    await rm(groupsFolder, { recursive: true, force: true });
   }
 }
 
@@ -77,7 +79,6 @@ function compiled(file: string): string {
 
 /** tap starts a process for each file that it is given, so each group is one file that runs its test files. */
 async function writeGroups(groups: Map<string, string[]>): Promise<string[]> {
-  await rm(groupsFolder, { recursive: true, force: true });
   await mkdir(groupsFolder, { recursive: true });
   return Promise.all(
     [...groups].map(async ([name, files]) => {
