@@ -5,7 +5,6 @@ WORKDIR /app
 COPY package.json package-lock.json ./
 RUN npm ci --workspaces=false --no-audit --no-fund
 COPY tsconfig.json tsconfig.build.json prisma.config.ts ./
-COPY scripts/generate-client.ts scripts/
 COPY prisma prisma
 COPY src src
 RUN npm run build

@@ -8,7 +8,7 @@ import { toYaml } from '../src/openapi/plugin.ts';
 // `npm run openapi` writes openapi.yaml from the routes; with `--check` it fails when the file is not what it would write.
 // Another file may be named.
 const [other] = process.argv.slice(2).filter((argument) => !argument.startsWith('--'));
-const path = other ?? fileURLToPath(new URL('../openapi.yaml', import.meta.url));
+const path = other ?? fileURLToPath(import.meta.resolve('#package/openapi.yaml'));
 const secret = 'only for the export of the OpenAPI document';
 const config = loadConfig({
   JWT_SECRET: secret,

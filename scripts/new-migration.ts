@@ -27,7 +27,7 @@ import { withSchemaEngine } from './schema-engine.ts';
  * index by hand before the release, and write CREATE INDEX IF NOT EXISTS in the migration.
  */
 
-const prismaFolder = fileURLToPath(new URL('../prisma', import.meta.url));
+const prismaFolder = fileURLToPath(import.meta.resolve('#package/prisma'));
 
 /**
  * Compares a database with prisma/schema.prisma.

@@ -45,8 +45,17 @@ async function serve(
     await app.close();
     throw error;
   }
-  if (config.docsEnabled) app.log.info(`explore the API at ${app.listeningOrigin}/docs/`);
-  if (!config.mail.resend) app.log.info(`mails are shown at ${app.listeningOrigin}/dev/mailbox/`);
+  // On stderr, so that stdout has JSON lines only.
+  if (!config.production) process.stderr.write(describeService(config, app.listeningOrigin));
+}
+
+/** What a developer opens first, for a terminal. */
+function describeService(config: Config, origin: string): string {
+  const lines = [`Dure is running at ${origin}`];
+  if (config.docsEnabled) lines.push(`  API documentation  ${origin}/docs/`);
+  if (!config.mail.resend) lines.push(`  Mailbox            ${origin}/dev/mailbox/ (mails are not sent)`);
+  if (!config.database.url) lines.push(`  Data               ${config.dataDirectory} (embedded PostgreSQL)`);
+  return `\n${lines.join('\n')}\n  Press Ctrl-C to stop.\n\n`;
 }
 
 async function startDatabase({ database, dataDirectory }: Config, onLog: (line: string) => void) {

@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import t from 'tap';
 
-const root = new URL('..', import.meta.url);
+const root = import.meta.resolve('#package/package.json');
 const read = (path: string) => readFile(fileURLToPath(new URL(path, root)), 'utf8');
 
 t.test('every test that SECURITY.md names is there, under that name', async (t) => {

@@ -74,7 +74,7 @@ t.test('no accounts with well-known passwords are made in production', async (t)
   const database = await createTestDatabase();
   t.teardown(() => database.drop());
   for (const script of ['demo', 'seed']) {
-    const command = ['--import=tsx', `scripts/${script}.ts`];
+    const command = [`build/scripts/${script}.js`];
     const { output, child } = spawnService({ ...production, DATABASE_URL: database.url }, command);
     t.equal((await once(child, 'close'))[0], 1, script);
     t.match(output(), 'not one of production');

@@ -22,8 +22,7 @@ interface RecordedMigration {
   applied: boolean;
 }
 
-/** Same depth below the package root in src/ and in dist/. */
-const migrationsFolder = fileURLToPath(new URL('../../prisma/migrations', import.meta.url));
+const migrationsFolder = fileURLToPath(import.meta.resolve('#package/prisma/migrations'));
 
 /** Stands for graphile-worker's schema among the names of migrations. */
 const worker = 'graphile_worker';

@@ -12,7 +12,7 @@ import { createEmptyDatabase, createTestDatabase } from '../support/database.ts'
 import { until } from '../support/until.ts';
 
 const worker = 'graphile_worker';
-const committed = (await readdir(new URL('../../prisma/migrations', import.meta.url)))
+const committed = (await readdir(new URL(import.meta.resolve('#package/prisma/migrations'))))
   .filter((name) => name !== 'migration_lock.toml')
   .sort();
 const tables = "SELECT tablename AS value FROM pg_tables WHERE schemaname = 'public' ORDER BY 1";
@@ -43,14 +43,14 @@ async function writeMigrations(t: Test, scripts: Record<string, string>) {
 }
 
 async function runMigrateProcess(url: string): Promise<string> {
-  const script = fileURLToPath(new URL('../../src/migrate.ts', import.meta.url));
+  const script = fileURLToPath(new URL('../../src/migrate.js', import.meta.url));
   const env = {
     ...process.env,
     NODE_ENV: 'test',
     DATABASE_URL: url,
     JWT_SECRET: 'wQ3v9-eLk2_xRt7y'.repeat(3),
   };
-  return (await promisify(execFile)(process.execPath, ['--import=tsx', script], { env })).stdout;
+  return (await promisify(execFile)(process.execPath, [script], { env })).stdout;
 }
 
 t.test(

@@ -10,7 +10,7 @@ import { withSchemaEngine } from '../../scripts/schema-engine.ts';
 import { migrate } from '../../src/database/migrations.ts';
 import { createEmptyDatabase, createTestDatabase, execute } from '../support/database.ts';
 
-const committed = fileURLToPath(new URL('../../prisma/migrations', import.meta.url));
+const committed = fileURLToPath(import.meta.resolve('#package/prisma/migrations'));
 const filters = { externalTables: [], externalEnums: [] };
 
 async function createUrl(t: Test, create = createTestDatabase): Promise<string> {

@@ -70,12 +70,12 @@ t.test('library links that npm did not create without install scripts are create
 async function installSources(t: Test): Promise<{ folder: string; script: string }> {
   const folder = await temporaryFolder(t);
   for (const sources of ['src/embedded-postgres', 'test/embedded-postgres']) {
-    await cp(join(projectFolder, sources), join(folder, sources), { recursive: true });
+    await cp(join(projectFolder, 'build', sources), join(folder, sources), { recursive: true });
   }
   await writeFile(join(folder, 'package.json'), '{ "type": "module" }');
   await mkdir(join(folder, 'node_modules'));
   await symlink(join(projectFolder, 'node_modules/pg'), join(folder, 'node_modules/pg'));
-  return { folder, script: join(folder, 'test/embedded-postgres/fixture.ts') };
+  return { folder, script: join(folder, 'test/embedded-postgres/fixture.js') };
 }
 
 async function copyBinariesWithoutLinks(folder: string): Promise<void> {

@@ -2,7 +2,7 @@ import { type ChildProcess, execFileSync, spawn, spawnSync } from 'node:child_pr
 import { once } from 'node:events';
 import { mkdtemp, readdir, readFile, readlink, realpath, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { basename, join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
@@ -10,9 +10,8 @@ import pg from 'pg';
 import type { Test } from 'tap';
 import { startEmbeddedServer } from '../../src/embedded-postgres/server.ts';
 
-export const projectFolder = fileURLToPath(new URL('../..', import.meta.url));
-const fixture = join(projectFolder, 'test/embedded-postgres/fixture.ts');
-const typescriptLoader = join(projectFolder, 'node_modules/tsx/dist/loader.mjs');
+export const projectFolder = dirname(fileURLToPath(import.meta.resolve('#package/package.json')));
+const fixture = join(projectFolder, 'build/test/embedded-postgres/fixture.js');
 
 export const onlyAsRoot = process.getuid?.() === 0 ? {} : { skip: 'needs root' };
 export const ordinaryUser = { uid: 1000, gid: 1000 };
@@ -22,7 +21,7 @@ export const onlyWithOrdinaryUser = ordinaryUserCanRun() ? {} : { skip: 'needs r
 
 function ordinaryUserCanRun(): boolean {
   if (process.getuid?.() !== 0) return false;
-  const command = ['--import', typescriptLoader, '--eval', 'fs.readFileSync(process.argv[1])', fixture];
+  const command = ['--eval', 'fs.readFileSync(process.argv[1])', fixture];
   return spawnSync(process.execPath, command, { ...ordinaryUser, cwd: '/' }).status === 0;
 }
 
@@ -45,7 +44,7 @@ export interface StarterOptions {
 /** Starts the embedded server in another Node process. */
 export function startProcess(t: Test, directory: string, options: StarterOptions = {}): Starter {
   const { script = fixture, ...spawnOptions } = options;
-  const command = ['--import', typescriptLoader, script, directory];
+  const command = [script, directory];
   const child = spawn(process.execPath, command, { stdio: ['pipe', 'pipe', 'inherit'], ...spawnOptions });
   const closed = once(child, 'close');
   const lines = createInterface(child.stdout)[Symbol.asyncIterator]();

@@ -194,7 +194,7 @@ t.test('the check tells a stale file from a fresh one', async (t) => {
   const check = (name: string, content: string) => {
     const path = join(directory, name);
     writeFileSync(path, content);
-    return run(['--import=tsx', 'scripts/export-openapi.ts', '--check', path]);
+    return run(['build/scripts/export-openapi.js', '--check', path]);
   };
   const [fresh, longer, changed] = await Promise.all([
     check('fresh.yaml', text),

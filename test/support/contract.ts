@@ -5,7 +5,7 @@ import { parse } from 'yaml';
 import type { Answer } from './app.ts';
 
 /** The committed OpenAPI document. */
-export const documentPath = fileURLToPath(new URL('../../openapi.yaml', import.meta.url));
+export const documentPath = fileURLToPath(import.meta.resolve('#package/openapi.yaml'));
 
 type JsonObject = Record<string, unknown>;
 

@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { availableParallelism, tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -11,19 +11,26 @@ import pg from 'pg';
 import { migrate } from '../../src/database/migrations.ts';
 import { startEmbeddedServer } from '../../src/embedded-postgres/server.ts';
 import { databaseUrl, execute } from './database.ts';
+import { selectTests } from './tiers.ts';
 
 /*
- * `npm test [-- <tap arguments>]`: one PostgreSQL server and one migrated template database for all test files of a
- * run, then tap. The server is DATABASE_URL's when that is set, else a throw-away one.
+ * npm test [-- [--fast | --system] [files or folders] [tap arguments]]
+ *
+ * Starts one PostgreSQL server with one migrated template database for the run, then tap. DATABASE_URL names another server.
  */
 
-const ROOT = fileURLToPath(new URL('../..', import.meta.url));
-const resolve = createRequire(import.meta.url).resolve;
-const TAP = join(dirname(resolve('tap/package.json')), 'dist/esm/run.mjs');
+const root = dirname(fileURLToPath(import.meta.resolve('#package/package.json')));
+/** Of this run alone, so that two runs at once do not disturb each other. */
+const groupsFolder = join(root, `build/test-groups-${process.pid}`);
+const tapProgram = join(
+  dirname(createRequire(import.meta.url).resolve('tap/package.json')),
+  'dist/esm/run.mjs',
+);
 
-/** More test files at once would run out of the server's connections before they run out of processors. */
-const JOBS = Math.min(8, availableParallelism());
-const KILL_AFTER = 5_000;
+/** More processes at once would need more connections than the server has. */
+const jobs = Math.min(8, availableParallelism());
+/** Milliseconds from SIGTERM to SIGKILL. */
+const killDelay = 5_000;
 
 interface Server {
   url: string;
@@ -44,15 +51,17 @@ process.stdout.write(`\nTests ${outcome ?? (exitCode === 0 ? 'passed' : 'FAILED'
 process.exitCode = outcome ? 130 : exitCode;
 
 async function run(args: string[]): Promise<number> {
-  await prepareTap();
+  const { groups, systemFiles, tapArguments } = await selectTests(root, args);
+  const entries = [...systemFiles.map(compiled), ...(await writeGroups(groups))];
+  await buildTap();
   const server = await openServer();
   const id = randomBytes(4).toString('hex');
   const template = `dure_test_template_${id}`;
   try {
     await createTemplate(server.url, template);
-    // Whatever the developer's database is, no test shall write to it.
+    // Tests must not write to the database of the developer.
     const { DATABASE_URL: _, ...environment } = process.env;
-    return await runTap(['run', `--jobs=${JOBS}`, ...withoutCoverage(args), ...args], {
+    return await runTap(['run', `--jobs=${jobs}`, ...tapArguments, ...entries], {
       ...environment,
       DURE_TEST_DATABASE_URL: server.url,
       DURE_TEST_TEMPLATE: template,
@@ -60,7 +69,25 @@ async function run(args: string[]): Promise<number> {
   } finally {
     await dropDatabases(server.url, template, `dure_test_${id}_`).catch(() => undefined);
     await server.stop();
+    await rm(groupsFolder, { recursive: true, force: true });
   }
+}
+
+function compiled(file: string): string {
+  return join('build', file.replace(/\.ts$/, '.js'));
+}
+
+/** tap starts a process for each file that it is given, so each group is one file that runs its test files. */
+async function writeGroups(groups: Map<string, string[]>): Promise<string[]> {
+  await mkdir(groupsFolder, { recursive: true });
+  return Promise.all(
+    [...groups].map(async ([name, files]) => {
+      const path = join(groupsFolder, `${name}.js`);
+      const source = `import { runGroup } from '../test/support/group.js';\nawait runGroup(${JSON.stringify(files)});\n`;
+      await writeFile(path, source);
+      return path;
+    }),
+  );
 }
 
 async function openServer(): Promise<Server> {
@@ -69,7 +96,7 @@ async function openServer(): Promise<Server> {
   const removeDirectory = () => rm(directory, { recursive: true, force: true });
   try {
     const { url, stop } = await startEmbeddedServer({ directory });
-    // Nothing here has to survive a power cut.
+    // Durability costs time and serves no test.
     const settings = ['fsync', 'synchronous_commit', 'full_page_writes'];
     await execute(
       url,
@@ -86,7 +113,7 @@ async function openServer(): Promise<Server> {
 async function createTemplate(serverUrl: string, template: string): Promise<void> {
   await execute(serverUrl, `CREATE DATABASE ${template}`);
   await migrate(databaseUrl(serverUrl, template));
-  // PostgreSQL copies a database only while nobody is connected to it.
+  // PostgreSQL copies a database only while it has no connection.
   await execute(serverUrl, `ALTER DATABASE ${template} WITH ALLOW_CONNECTIONS false`);
 }
 
@@ -105,29 +132,25 @@ async function dropDatabases(serverUrl: string, template: string, prefix: string
   }
 }
 
-/**
- * tap comes built with its TypeScript plugin, which .taprc leaves out because tsx does that work. `tap run` would
- * rebuild tap by itself, but then still start that first run's files with the plugin, and fail.
- */
-async function prepareTap(): Promise<void> {
-  const built = await readFile(createRequire(TAP).resolve('@tapjs/test/built'), 'utf8');
+/** tap is distributed with a TypeScript loader that needs TypeScript 5; .taprc leaves it out, which takes a build of tap. */
+async function buildTap(): Promise<void> {
+  const built = await readFile(createRequire(tapProgram).resolve('@tapjs/test/built'), 'utf8');
   if (!built.includes('@tapjs/typescript')) return;
   if ((await runTap(['build'], process.env)) !== 0) throw new Error('`tap build` failed');
 }
 
-/** Coverage slows the tests and is not what they are for; any argument about it turns it on. */
-function withoutCoverage(args: string[]): string[] {
-  const wanted = args.some((argument) => argument.includes('coverage'));
-  return wanted ? ['--allow-incomplete-coverage', '--allow-empty-coverage'] : ['--disable-coverage'];
-}
-
 async function runTap(args: string[], env: NodeJS.ProcessEnv): Promise<number> {
   interruption.signal.throwIfAborted();
-  // In a process group of its own, so that it can be ended together with the test files it runs.
-  const tap = spawn(process.execPath, [TAP, ...args], { cwd: ROOT, env, stdio: 'inherit', detached: true });
+  // A process group of its own, so that a signal reaches the test files too.
+  const tap = spawn(process.execPath, [tapProgram, ...args], {
+    cwd: root,
+    env,
+    stdio: 'inherit',
+    detached: true,
+  });
   const stop = () => {
     signalGroup(tap, 'SIGTERM');
-    setTimeout(() => signalGroup(tap, 'SIGKILL'), KILL_AFTER).unref();
+    setTimeout(() => signalGroup(tap, 'SIGKILL'), killDelay).unref();
   };
   interruption.signal.addEventListener('abort', stop);
   try {
@@ -143,6 +166,6 @@ function signalGroup({ pid }: ChildProcess, signal: NodeJS.Signals): void {
   try {
     if (pid !== undefined) process.kill(-pid, signal);
   } catch {
-    // Nobody is left in it.
+    // The group has ended.
   }
 }

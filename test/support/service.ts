@@ -1,10 +1,11 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { dirname } from 'node:path';
 import process from 'node:process';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 
-const root = fileURLToPath(new URL('../..', import.meta.url));
+const root = dirname(fileURLToPath(import.meta.resolve('#package/package.json')));
 
 /** What production asks for; the database is for the test to add. */
 export const production = {
@@ -30,11 +31,11 @@ export interface Service {
 /**
  * Starts the process without waiting for it to listen.
  *
- * @param script what Node runs: the source, or what was built from it
+ * @param script what Node runs: by default what `npm run compile` made of src/server.ts
  */
 export function spawnService(
   environment: Record<string, string>,
-  script = ['--import=tsx', 'src/server.ts'],
+  script = ['build/src/server.js'],
 ): Omit<Service, 'url'> {
   const { PATH = '' } = process.env;
   const child = spawn(process.execPath, script, {
