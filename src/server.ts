@@ -6,13 +6,13 @@ import { type Config, ConfigError, loadConfig, withDatabase } from './config/con
 import { MigrationError, migrate } from './database/migrations.ts';
 import { type EmbeddedServer, EmbeddedServerError, startEmbeddedServer } from './embedded-postgres/server.ts';
 
-/** Milliseconds from the signal to the end, at most, and to the moment when whoever still sends a request is cut off. */
-const shutdownTime = 14_500;
-const patience = 10_000;
+/** Milliseconds after a signal: when open connections are closed, and when the process ends at the latest. */
+const connectionTimeout = 10_000;
+const shutdownTimeout = 14_500;
 
 async function start(): Promise<void> {
   const config = loadConfig(process.env);
-  // Until there is a log: why PostgreSQL does not start is part of the error.
+  // There is no log yet. If PostgreSQL does not start, the error contains its output.
   let onLog: (line: string) => void = () => undefined;
   const embedded = await startDatabase(config, (line) => onLog(line));
   try {
@@ -32,16 +32,16 @@ async function serve(
   config: Config,
   embedded: EmbeddedServer | undefined,
 ): Promise<void> {
-  closeWithGrace({ delay: shutdownTime, logger: app.log }, async ({ err }) => {
-    if (err) app.log.fatal({ err }, 'the process ends because of an error nobody handled');
-    setTimeout(() => app.server.closeAllConnections(), patience).unref();
+  closeWithGrace({ delay: shutdownTimeout, logger: app.log }, async ({ err }) => {
+    if (err) app.log.fatal({ err }, 'unhandled error, shutting down');
+    setTimeout(() => app.server.closeAllConnections(), connectionTimeout).unref();
     await app.close();
     await embedded?.stop();
   });
   try {
     await app.listen({ host: config.host, port: config.port });
   } catch (error) {
-    // What already works behind the port, such as the worker, must not go on without it.
+    // The worker is running already and must not continue without the server.
     await app.close();
     throw error;
   }
@@ -49,7 +49,7 @@ async function serve(
   if (!config.production) process.stderr.write(describeService(config, app.listeningOrigin));
 }
 
-/** What a developer opens first, for a terminal. */
+/** What a developer opens first. */
 function describeService(config: Config, origin: string): string {
   const lines = [`Dure is running at ${origin}`];
   if (config.docsEnabled) lines.push(`  API documentation  ${origin}/docs/`);
@@ -68,14 +68,14 @@ function fail(error: unknown): never {
   process.exit(1);
 }
 
-/** What an operator can act on is one line; everything else shows where it came from. */
+/** Errors that an operator can act on are one line; others include the stack. */
 function describe(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
-  const ours = [ConfigError, EmbeddedServerError, MigrationError].some((type) => error instanceof type);
-  // The operating system's and PostgreSQL's own errors: a taken port, a database that is not there.
+  const isOwn = [ConfigError, EmbeddedServerError, MigrationError].some((type) => error instanceof type);
+  // Error codes of the operating system and of PostgreSQL, such as a port in use or a missing database.
   const code = 'code' in error ? String(error.code) : '';
-  const theirs = /^(E[A-Z]+|[0-9A-Z]{5})$/.test(code);
-  return ours || theirs ? error.message || code : String(error.stack);
+  const isSystem = /^(E[A-Z]+|[0-9A-Z]{5})$/.test(code);
+  return isOwn || isSystem ? error.message || code : String(error.stack);
 }
 
 try {
