@@ -1,7 +1,7 @@
 import t from 'tap';
-import { openTwoShops, requestsPath } from './notifications/shops.ts';
 import { createTestApp, createUser, password } from './support/app.ts';
 import { createTestDatabase, execute } from './support/database.ts';
+import { openTwoShops, requestsPath } from './support/partner-requests.ts';
 import { post, production, startService } from './support/service.ts';
 
 t.test('a database that has no connection left is service_unavailable, until it has', async (t) => {

@@ -14,7 +14,7 @@ import {
 } from './embedded-postgres/support.ts';
 import { password } from './support/app.ts';
 import { createTestDatabase, execute } from './support/database.ts';
-import { createProvider, type ProviderMood } from './support/provider.ts';
+import { createProvider, type ProviderBehaviour } from './support/provider.ts';
 import { post, production, type Service, startService } from './support/service.ts';
 import { until } from './support/until.ts';
 
@@ -172,12 +172,12 @@ t.test('a mail provider that is down, slow or talks nonsense', async (t) => {
   t.teardown(() => service.end());
 
   const error =
-    (code: number, name: string, headers = {}): ProviderMood =>
+    (code: number, name: string, headers = {}): ProviderBehaviour =>
     (response) =>
       response
         .writeHead(code, { 'content-type': 'application/json', ...headers })
         .end(JSON.stringify({ statusCode: code, name, message: 'Not now' }));
-  const moods: Record<string, ProviderMood> = {
+  const moods: Record<string, ProviderBehaviour> = {
     down: (response) => response.destroy(),
     failing: error(500, 'internal_server_error'),
     unavailable: (response) => response.writeHead(503, { 'content-type': 'text/html' }).end('<h1>Sorry</h1>'),
@@ -194,14 +194,14 @@ t.test('a mail provider that is down, slow or talks nonsense', async (t) => {
   };
   const triesFor = (name: string) => provider.tries.filter(({ to }) => to === mailOf(name));
   for (const [name, mood] of Object.entries(moods)) {
-    provider.mood = mood;
+    provider.behaviour = mood;
     t.ok(await signUp(t, service, name), `${name}: signing up needs no mail to be sent`);
     await until(`a try while it is ${name}`, () => triesFor(name).length > 0);
     t.same(provider.taken(mailOf(name)).length, name === 'forgetful' ? 1 : 0);
     t.equal(await status(service, '/health/ready'), 200);
   }
 
-  provider.mood = 'ok';
+  provider.behaviour = 'ok';
   const hurry = () =>
     execute(database.url, 'UPDATE graphile_worker._private_jobs SET run_at = now() WHERE locked_at IS NULL');
   await until('all mails', async () => {

@@ -6,10 +6,11 @@ import { join } from 'node:path';
 import process from 'node:process';
 import { setTimeout as sleep } from 'node:timers/promises';
 import t, { type Test } from 'tap';
-import { openTwoShops, requestsPath } from './notifications/shops.ts';
-import { openStream } from './notifications/stream-support.ts';
+import { openStream } from './notifications/streams.ts';
 import { codeIn, createTestApp, logIn } from './support/app.ts';
+import { inParallel } from './support/concurrency.ts';
 import { createTestDatabase, execute } from './support/database.ts';
+import { openTwoShops, requestsPath } from './support/partner-requests.ts';
 
 const noPooler = spawnSync('pgbouncer', ['--version']).error ? 'there is no pgbouncer here' : false;
 
@@ -69,8 +70,8 @@ t.test('behind a pooler that gives a connection for one transaction only', { ski
     const stream = await openStream(t, app, receiver.token);
     const body = { post_id: post.id, message: '함께 해요!' };
     const headers = { 'idempotency-key': 'once' };
-    const sent = await Promise.all(
-      Array.from({ length: 8 }, () => app.call('POST', requestsPath, { token: sender.token, body, headers })),
+    const sent = await inParallel(8, () =>
+      app.call('POST', requestsPath, { token: sender.token, body, headers }),
     );
     t.strictSame(new Set(sent.map(({ status, text }) => `${status} ${text}`)).size, 1);
     t.equal(sent[0]?.status, 201);
@@ -80,10 +81,8 @@ t.test('behind a pooler that gives a connection for one transaction only', { ski
 
   await t.test('many at once each get their own answer', async (t) => {
     const { sender, receiver } = await openTwoShops(app);
-    const answers = await Promise.all(
-      Array.from({ length: 200 }, (_, index) =>
-        app.call('GET', '/auth/me/', { token: (index % 2 ? sender : receiver).token }),
-      ),
+    const answers = await inParallel(200, (index) =>
+      app.call('GET', '/auth/me/', { token: (index % 2 ? sender : receiver).token }),
     );
     answers.forEach(({ status, body }, index) => {
       t.equal(status, 200);

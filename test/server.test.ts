@@ -159,13 +159,13 @@ t.test(
     const provider = await createProvider(t);
     const environment = { ...production, DATABASE_URL: database.url, RESEND_BASE_URL: provider.url };
 
-    provider.mood = () => undefined;
+    provider.behaviour = () => undefined;
     const killed = await startService(environment);
     t.equal((await post(`${killed.url}/auth/signup/`, account)).status, 201);
     await until('the first try', () => provider.tries.length === 1);
     await killed.end('SIGKILL');
 
-    provider.mood = 'ok';
+    provider.behaviour = 'ok';
     const again = await startService(environment);
     t.teardown(() => again.end());
     await until('the second try', () => provider.tries.length === 2);

@@ -1,7 +1,8 @@
 import t from 'tap';
 import { createTestApp, createUser, logIn, password } from '../support/app.ts';
-import { inParallel, invalid, refused, tokenRefused } from './auth-support.ts';
-import { createVerifiedUser, delayed, mailsTo, tally, twentyAtOnce } from './mail-support.ts';
+import { delayed, invalid, refused, tally, tokenRefused } from '../support/assertions.ts';
+import { inParallel } from '../support/concurrency.ts';
+import { createVerifiedUser, mailsTo } from './mailbox.ts';
 
 const app = await createTestApp();
 const secondApp = await createTestApp({ WORKER_ENABLED: 'false' }, { databaseUrl: app.url });
@@ -160,7 +161,7 @@ t.test('username and e-mail of a deleted account are free, again and again', asy
 
 t.test('of twenty deletions at once, one removes the account', async (t) => {
   const user = await createUser(app);
-  const answers = await twentyAtOnce(() => remove(user.token, password));
+  const answers = await inParallel(20, () => remove(user.token, password));
   t.strictSame(tally(answers), { '200': 1, '401 token_not_valid': 19 });
   for (const answer of answers) if (answer.status !== 200) tokenRefused(t, answer, 'revoked');
 });

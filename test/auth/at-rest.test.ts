@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
 import t, { type Test } from 'tap';
 import { codeIn, createTestApp, createUser, resetLinkIn, type TestApp } from '../support/app.ts';
+import { invalid, refused } from '../support/assertions.ts';
 import { createPost, createStore } from '../support/stores.ts';
-import { invalid, refused } from './auth-support.ts';
-import { mailsTo } from './mail-support.ts';
+import { mailsTo } from './mailbox.ts';
 
 const environment = { LOG_LEVEL: 'trace', JWT_SECRET: 'canary-secret-Fz97kQ-0123456789-abcdefghijkl' };
 // Nobody takes up the jobs of this one.

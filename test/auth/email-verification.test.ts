@@ -1,19 +1,18 @@
 import t from 'tap';
 import { createTestApp, createUser, password } from '../support/app.ts';
-import { invalid, proveAddress, refused } from './auth-support.ts';
+import { delayed, invalid, refused, tally } from '../support/assertions.ts';
+import { inParallel } from '../support/concurrency.ts';
+import { verifyAddress } from './accounts.ts';
 import {
   about,
   comparable,
   createVerifiedUser,
-  delayed,
   latestCode,
   latestMail,
   mailsTo,
   newResetLink,
   passTime,
-  tally,
-  twentyAtOnce,
-} from './mail-support.ts';
+} from './mailbox.ts';
 
 const app = await createTestApp();
 t.teardown(app.close);
@@ -92,7 +91,7 @@ t.test('five sends an hour go to an address; then resend_after says when the hou
 
 t.test('twenty sends at once mail one code', async (t) => {
   const email = 'twenty-sends@example.com';
-  const answers = await twentyAtOnce(() => send(email));
+  const answers = await inParallel(20, () => send(email));
   t.strictSame(tally(answers), { '200': 20 });
   for (const { body } of answers) about(t, body.data.resend_after, 60);
   t.equal((await mailsTo(app, email)).length, 1);
@@ -242,14 +241,14 @@ t.test('a code works once', async (t) => {
 t.test('of twenty uses of the right code at once, one succeeds', async (t) => {
   const email = 'twenty-right@example.com';
   const code = await newCode(email);
-  const answers = await twentyAtOnce(() => confirm(email, code));
+  const answers = await inParallel(20, () => confirm(email, code));
   t.strictSame(tally(answers), { '200': 1, '400 invalid_code': 19 });
 });
 
 t.test('of twenty wrong codes at once, five are tried', async (t) => {
   const email = 'twenty-wrong@example.com';
   const code = await newCode(email);
-  const answers = await twentyAtOnce(() => confirm(email, other(code)));
+  const answers = await inParallel(20, () => confirm(email, other(code)));
   t.strictSame(tally(answers), { '400 invalid_code': 5, '429 too_many_attempts': 15 });
   const left = answers.filter(({ status }) => status === 400).map(({ body }) => body.data.attempts_left);
   t.strictSame(left.sort(), [0, 1, 2, 3, 4]);
@@ -334,7 +333,7 @@ t.test('an address is the same in capitals and with space around it', async (t) 
 
 t.test('a verification_token makes an account verified, once, and mails no code', async (t) => {
   const email = 'proved@example.com';
-  const verification_token = await proveAddress(app, email);
+  const verification_token = await verifyAddress(app, email);
   const signup = await signUp({ username: 'proved', email, verification_token });
   t.equal(signup.status, 201);
   t.equal(signup.body.data.is_verified, true);
@@ -346,7 +345,7 @@ t.test('a verification_token makes an account verified, once, and mails no code'
 });
 
 t.test('a verification_token is bound to its address', async (t) => {
-  const verification_token = await proveAddress(app, 'bound@example.com');
+  const verification_token = await verifyAddress(app, 'bound@example.com');
   const stranger = await signUp({ username: 'stranger', email: 'stranger@example.com', verification_token });
   refused(t, stranger, 400, 'verification_token_invalid');
   const owner = await signUp({ username: 'bound', email: 'bound@example.com', verification_token });
@@ -359,7 +358,7 @@ t.test('a verification_token works for 30 minutes', async (t) => {
     ['old-proof', 1800, 400],
   ] as const) {
     const email = `${name}@example.com`;
-    const verification_token = await proveAddress(app, email);
+    const verification_token = await verifyAddress(app, email);
     await app.pool.query(
       'UPDATE email_proofs SET expires_at = expires_at - make_interval(secs => $2) WHERE email = $1',
       [email, age],
@@ -372,7 +371,7 @@ t.test('a verification_token works for 30 minutes', async (t) => {
 
 t.test('a verification_token that was tampered with or made up is refused', async (t) => {
   const email = 'tampered@example.com';
-  const genuine = await proveAddress(app, email);
+  const genuine = await verifyAddress(app, email);
   const code = await newCode('no-token@example.com');
   const flipped = genuine.replace(/.$/, (last) => (last === 'A' ? 'B' : 'A'));
   for (const wrong of [genuine.slice(0, -1), `${genuine}A`, flipped, genuine.toUpperCase(), 'x', code]) {
@@ -384,8 +383,8 @@ t.test('a verification_token that was tampered with or made up is refused', asyn
 
 t.test('of twenty sign-ups at once with one verification_token, one succeeds', async (t) => {
   const email = 'twenty-proofs@example.com';
-  const verification_token = await proveAddress(app, email);
-  const answers = await twentyAtOnce((index) =>
+  const verification_token = await verifyAddress(app, email);
+  const answers = await inParallel(20, (index) =>
     signUp({ username: `twenty-proofs-${index}`, email, verification_token }),
   );
   const { '201': created, ...refusals } = tally(answers);

@@ -1,6 +1,7 @@
 import t from 'tap';
 import { createTestApp } from '../support/app.ts';
-import { invalid } from './auth-support.ts';
+import { invalid, tally } from '../support/assertions.ts';
+import { inParallel } from '../support/concurrency.ts';
 import {
   about,
   comparable,
@@ -9,9 +10,7 @@ import {
   latestMail,
   mailsTo,
   passTime,
-  tally,
-  twentyAtOnce,
-} from './mail-support.ts';
+} from './mailbox.ts';
 
 const app = await createTestApp();
 t.teardown(app.close);
@@ -73,7 +72,7 @@ t.test('it has a cooldown and an hourly cap of its own, also for an address that
 t.test('twenty at once mail once', async (t) => {
   const { email } = await createSettledUser(app);
   const before = (await mailsTo(app, email)).length;
-  t.strictSame(tally(await twentyAtOnce(() => findId(email))), { '200': 20 });
+  t.strictSame(tally(await inParallel(20, () => findId(email))), { '200': 20 });
   t.equal((await mailsTo(app, email)).length - before, 1);
 });
 

@@ -1,6 +1,8 @@
 import t from 'tap';
 import { createTestApp, createUser, password, type TestApp } from '../support/app.ts';
-import { inParallel, refused, signUpBody, statuses } from './auth-support.ts';
+import { refused, tally } from '../support/assertions.ts';
+import { inParallel } from '../support/concurrency.ts';
+import { signUpBody } from './accounts.ts';
 
 /** Parameters as in production, so that hashes take time. */
 const costly = await createTestApp({ ARGON2_MEMORY_KIB: '19456', ARGON2_TIME_COST: '2' });
@@ -38,7 +40,7 @@ t.test('raised parameters rehash at the next login', async (t) => {
 t.test('parallel logins all succeed also while the password is rehashed', async (t) => {
   const { username, id } = await createUser(cheap);
   const answers = await inParallel(20, () => logIn(costly, username));
-  t.strictSame(statuses(answers), { 200: 20 });
+  t.strictSame(tally(answers), { 200: 20 });
   t.match(await hashOf(id), /m=19456,t=2,p=1/);
 });
 

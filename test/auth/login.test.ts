@@ -1,7 +1,9 @@
 import { createHmac } from 'node:crypto';
 import t from 'tap';
 import { createTestApp, createUser, password, type TestApp } from '../support/app.ts';
-import { decode, inParallel, invalid, refused, statuses } from './auth-support.ts';
+import { invalid, refused, tally } from '../support/assertions.ts';
+import { inParallel } from '../support/concurrency.ts';
+import { decode } from './tokens.ts';
 
 const secret = 'another secret that only tests have 42';
 const app = await createTestApp({ JWT_SECRET: secret });
@@ -188,11 +190,11 @@ t.test('the language of a user is updated at login', async (t) => {
 t.test('64 parallel logins all succeed, each with a session of its own', async (t) => {
   const { username } = await createUser(app);
   const answers = await inParallel(64, () => logIn(username));
-  t.strictSame(statuses(answers), { 200: 64 });
+  t.strictSame(tally(answers), { 200: 64 });
   t.equal(new Set(answers.map(({ body }) => decode(body.data.access).claims.sid)).size, 64);
-  const people = await Promise.all(Array.from({ length: 16 }, () => createUser(app)));
+  const people = await inParallel(16, () => createUser(app));
   const others = await inParallel(64, (index) => logIn(people[index % 16]?.username));
-  t.strictSame(statuses(others), { 200: 64 });
+  t.strictSame(tally(others), { 200: 64 });
 });
 
 t.test('no token can be read from the database or the log', async (t) => {

@@ -2,8 +2,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import t, { type Test } from 'tap';
 import type { OutgoingMail } from '../../src/mail/transport.ts';
 import { codeIn, createTestApp, createUser, password, resetLinkIn } from '../support/app.ts';
-import { refused, signUpBody } from './auth-support.ts';
-import { createVerifiedUser, latestMail, mailsTo, newResetLink, passTime } from './mail-support.ts';
+import { refused } from '../support/assertions.ts';
+import { signUpBody } from './accounts.ts';
+import { createVerifiedUser, latestMail, mailsTo, newResetLink, passTime } from './mailbox.ts';
 
 const app = await createTestApp({
   FRONTEND_URL: 'https://shop.example.com/app/',

@@ -1,20 +1,17 @@
 import t from 'tap';
 import { createTestApp, logIn, password, resetLinkIn } from '../support/app.ts';
-import { invalid, refused, tokenRefused } from './auth-support.ts';
+import { delayed, invalid, refused, tally, tokenRefused } from '../support/assertions.ts';
+import { inParallel, waitForLockWait } from '../support/concurrency.ts';
 import {
   about,
   comparable,
   createSettledUser,
   createVerifiedUser,
-  delayed,
   latestMail,
   mailsTo,
   newResetLink,
   passTime,
-  somebodyWaits,
-  tally,
-  twentyAtOnce,
-} from './mail-support.ts';
+} from './mailbox.ts';
 
 const app = await createTestApp();
 const secondApp = await createTestApp({ WORKER_ENABLED: 'false' }, { databaseUrl: app.url });
@@ -118,7 +115,7 @@ t.test('requests have a cooldown and an hourly cap, also for an address that nob
 t.test('twenty requests at once mail one link', async (t) => {
   const { email } = await createSettledUser(app);
   const before = (await mailsTo(app, email)).length;
-  t.strictSame(tally(await twentyAtOnce(() => request(email))), { '200': 20 });
+  t.strictSame(tally(await inParallel(20, () => request(email))), { '200': 20 });
   t.equal((await mailsTo(app, email)).length - before, 1);
   t.equal((await validate(resetLinkIn(await latestMail(app, email)))).status, 200);
 });
@@ -312,7 +309,7 @@ t.test('a link works once', async (t) => {
 t.test('of twenty uses of a link at once, one succeeds and its password is the one', async (t) => {
   const { link, username, email } = await createUserWithLink();
   const mailed = (await mailsTo(app, email)).length;
-  const answers = await twentyAtOnce((index) => confirm(link, `${newPassword}-${index}`));
+  const answers = await inParallel(20, (index) => confirm(link, `${newPassword}-${index}`));
   t.strictSame(tally(answers), { '200': 1, '400 reset_link_invalid': 19 });
   const winner = answers.findIndex(({ status }) => status === 200);
   t.equal((await tryLogin(username, `${newPassword}-${winner}`)).status, 200);
@@ -392,7 +389,7 @@ t.test('a reset of an account that is being deleted is refused', async (t) => {
     await deletion.query('BEGIN');
     await deletion.query('DELETE FROM users WHERE id = $1', [id]);
     const reset = confirm(link);
-    await somebodyWaits(app);
+    await waitForLockWait(app);
     await deletion.query('COMMIT');
     refused(t, await reset, 400, 'reset_link_invalid');
   } finally {

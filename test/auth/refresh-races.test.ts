@@ -1,6 +1,8 @@
 import t, { type Test } from 'tap';
 import { type Answer, createTestApp, createUser, logIn } from '../support/app.ts';
-import { countIn, inParallel, sessionIdIn, statuses, tokenRefused } from './auth-support.ts';
+import { tally, tokenRefused } from '../support/assertions.ts';
+import { inParallel } from '../support/concurrency.ts';
+import { countIn, sessionIdIn } from './tokens.ts';
 
 const app = await createTestApp();
 t.teardown(app.close);
@@ -18,7 +20,7 @@ const either = (index: number) => (index % 2 ? other : app);
 
 /** Asserts that the session of these answers lives on, with the newest of their tokens, and that none was refused. */
 async function livesOn(t: Test, token: string, answers: Answer[]) {
-  t.strictSame(statuses(answers), { 200: answers.length });
+  t.strictSame(tally(answers), { 200: answers.length });
   const { rows } = await app.pool.query('SELECT refresh_count FROM sessions WHERE id = $1', [
     sessionIdIn(token),
   ]);
@@ -27,7 +29,7 @@ async function livesOn(t: Test, token: string, answers: Answer[]) {
   const newest = tokens.reduce((one, next) => (countIn(next) > countIn(one) ? next : one));
   t.equal(countIn(newest), rows[0].refresh_count);
   const reads = await Promise.all(answers.map(({ body }) => read(body.data.access)));
-  t.strictSame(statuses(reads), { 200: answers.length }, 'every access token works');
+  t.strictSame(tally(reads), { 200: answers.length }, 'every access token works');
   const next = await refresh(newest);
   t.equal(next.status, 200, 'the newest token works');
   t.equal(countIn(next.body.data.refresh), countIn(newest) + 1);
@@ -70,7 +72,7 @@ t.test('20 tabs that each go on with what they got leave one live session', asyn
 });
 
 t.test('parallel refreshes of several sessions do not disturb each other', async (t) => {
-  const sessions = await Promise.all(Array.from({ length: 5 }, () => logIn(app, user)));
+  const sessions = await inParallel(5, () => logIn(app, user));
   const tokens = sessions.map((session) => session.refresh);
   const answers = await inParallel(20, (index) => refresh(tokens[index % 5] ?? '', either(index)));
   for (const [index, token] of tokens.entries()) {
@@ -90,7 +92,7 @@ t.test('20 parallel reuses of an old token end the session, once', async (t) => 
     [sessionIdIn(token)],
   );
   const answers = await inParallel(20, (index) => refresh(token, either(index)));
-  t.strictSame(statuses(answers), { 401: 20 });
+  t.strictSame(tally(answers), { '401 token_not_valid': 20 });
   const reasons = answers.map(({ body }) => body.data.reason);
   t.ok(reasons.includes('reused'));
   t.ok(reasons.every((reason) => ['reused', 'revoked'].includes(reason)));

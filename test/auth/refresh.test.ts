@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import t from 'tap';
 import { createTestApp, createUser, logIn } from '../support/app.ts';
-import { countIn, decode, invalid, sessionIdIn, tokenRefused } from './auth-support.ts';
-import { createForge, now } from './token-forge.ts';
+import { invalid, tokenRefused } from '../support/assertions.ts';
+import { countIn, createForge, decode, now, sessionIdIn } from './tokens.ts';
 
 const secret = 'the secret that signs these tests 0123456789';
 const app = await createTestApp({ JWT_SECRET: secret });

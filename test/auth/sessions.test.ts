@@ -1,6 +1,8 @@
 import t, { type Test } from 'tap';
 import { type Answer, createTestApp, createUser, logIn, password } from '../support/app.ts';
-import { inParallel, invalid, refused, sessionIdIn, statuses, tokenRefused } from './auth-support.ts';
+import { invalid, refused, tally, tokenRefused } from '../support/assertions.ts';
+import { inParallel } from '../support/concurrency.ts';
+import { sessionIdIn } from './tokens.ts';
 
 const app = await createTestApp();
 t.teardown(app.close);
@@ -272,7 +274,7 @@ t.test('what is no session is not found', async (t) => {
 t.test('of 20 parallel ends of one session exactly one finds it', async (t) => {
   const { user, ids } = await createSessions(1);
   const answers = await inParallel(20, (index) => end(user.token, String(ids[1]), index % 2 ? other : app));
-  t.strictSame(statuses(answers), { 200: 1, 404: 19 });
+  t.strictSame(tally(answers), { '200': 1, '404 session_not_found': 19 });
 });
 
 t.test('ending the others leaves the current one', async (t) => {

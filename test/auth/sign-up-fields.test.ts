@@ -1,6 +1,7 @@
 import t from 'tap';
 import { createTestApp } from '../support/app.ts';
-import { invalid, refused, signUpBody } from './auth-support.ts';
+import { invalid, refused } from '../support/assertions.ts';
+import { signUpBody } from './accounts.ts';
 
 const app = await createTestApp();
 t.teardown(app.close);

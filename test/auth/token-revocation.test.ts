@@ -1,8 +1,8 @@
 import t from 'tap';
 import { createTestApp, createUser, logIn } from '../support/app.ts';
+import { noErrorLogged, refused, tokenRefused } from '../support/assertions.ts';
 import { until } from '../support/until.ts';
-import { decode, refused, tokenRefused } from './auth-support.ts';
-import { createForge, type TokenParts } from './token-forge.ts';
+import { createForge, decode, type TokenParts } from './tokens.ts';
 
 const secret = 'the secret that signs these tests 0123456789';
 const app = await createTestApp({ JWT_SECRET: secret });
@@ -102,8 +102,5 @@ t.test('authentication comes before validation, existence and the method of the 
 });
 
 t.test('nothing of all this was an error of the service', async (t) => {
-  t.strictSame(
-    app.logs.filter((line) => JSON.parse(line).level >= 50),
-    [],
-  );
+  noErrorLogged(t, app.logs);
 });

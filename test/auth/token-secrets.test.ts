@@ -1,7 +1,8 @@
 import t from 'tap';
 import { createTestApp, createUser, logIn, type TestApp } from '../support/app.ts';
-import { decode, proveAddress, signUpBody, tokenRefused } from './auth-support.ts';
-import { createForge } from './token-forge.ts';
+import { tokenRefused } from '../support/assertions.ts';
+import { signUpBody, verifyAddress } from './accounts.ts';
+import { createForge, decode } from './tokens.ts';
 
 const first = 'the first secret of these tests 0123456789';
 const second = 'the second secret of these tests 0123456789';
@@ -82,7 +83,7 @@ t.test('a token of the second secret is checked as strictly as one of the first'
 
 t.test('what was mailed before a rotation still works during it', async (t) => {
   const body = signUpBody();
-  const verification_token = await proveAddress(before, body.email);
+  const verification_token = await verifyAddress(before, body.email);
   const refused = await after.call('POST', '/auth/signup/', { body: { ...body, verification_token } });
   t.equal(refused.body.data.code, 'verification_token_invalid');
   const answer = await during.call('POST', '/auth/signup/', { body: { ...body, verification_token } });

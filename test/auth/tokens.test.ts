@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import t from 'tap';
 import { createTestApp, createUser } from '../support/app.ts';
-import { decode, refused, tokenRefused } from './auth-support.ts';
-import { createForge, now, signInput, signText } from './token-forge.ts';
+import { noErrorLogged, refused, tokenRefused } from '../support/assertions.ts';
+import { createForge, decode, now, signInput, signText } from './tokens.ts';
 
 const secret = 'the secret that signs these tests 0123456789';
 const app = await createTestApp({ JWT_SECRET: secret });
@@ -250,8 +250,5 @@ t.test('a refresh token is no access token', async (t) => {
 });
 
 t.test('nothing of all this was an error of the service', async (t) => {
-  t.strictSame(
-    app.logs.filter((line) => JSON.parse(line).level >= 50),
-    [],
-  );
+  noErrorLogged(t, app.logs);
 });

@@ -4,7 +4,7 @@ import { pino } from 'pino';
 import t, { type Test } from 'tap';
 import { createListener } from '../../src/database/listener.ts';
 import { createTestDatabase, execute } from '../support/database.ts';
-import { createDatabaseProxy } from '../support/database-proxy.ts';
+import { createTcpProxy } from '../support/tcp-proxy.ts';
 
 const database = await createTestDatabase();
 const pool = new pg.Pool({ connectionString: database.url, max: 1 });
@@ -68,7 +68,7 @@ t.test('a payload that cannot be handled does no harm', async (t) => {
 });
 
 t.test('a database that is away at the start is waited for', async (t) => {
-  const proxy = await createDatabaseProxy(database.url);
+  const proxy = await createTcpProxy(database.url);
   await proxy.cut();
   const { heard, began, logs } = listen(t, proxy.url);
   await until(() => logs.length > 1);
@@ -94,7 +94,7 @@ t.test('a connection that is killed is replaced, and those who missed something 
 });
 
 t.test('a connection that died without a word is noticed and replaced', async (t) => {
-  const proxy = await createDatabaseProxy(database.url);
+  const proxy = await createTcpProxy(database.url);
   const { heard, began, logs } = listen(t, proxy.url, { check: 100, answer: 200, connect: 300 });
   await until(() => began() === 1);
   proxy.freeze();

@@ -1,9 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import t, { type Test } from 'tap';
 import { type Answer, createTestApp, createUser, password } from '../support/app.ts';
+import { refused } from '../support/assertions.ts';
 import { createTestDatabase } from '../support/database.ts';
-import { createDatabaseProxy } from '../support/database-proxy.ts';
-import { listen, rawConnection, refused } from './http-support.ts';
+import { listen, rawConnection } from '../support/raw-http.ts';
+import { createTcpProxy } from '../support/tcp-proxy.ts';
 
 /** Asserts the answer of a service that cannot do its work now. */
 function unavailable(t: Test, answer: Answer): void {
@@ -14,7 +15,7 @@ function unavailable(t: Test, answer: Answer): void {
 t.test('a database that is away', async (t) => {
   const database = await createTestDatabase();
   t.teardown(database.drop);
-  const proxy = await createDatabaseProxy(database.url);
+  const proxy = await createTcpProxy(database.url);
   t.teardown(proxy.close);
   const app = await createTestApp({ WORKER_ENABLED: 'false' }, { databaseUrl: proxy.url });
   t.teardown(app.close);

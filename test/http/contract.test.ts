@@ -12,8 +12,8 @@ import {
 } from '../support/app.ts';
 import { createContract } from '../support/contract.ts';
 import { createTestDatabase } from '../support/database.ts';
-import { createDatabaseProxy } from '../support/database-proxy.ts';
-import { listen, rawCall } from './http-support.ts';
+import { listen, rawCall } from '../support/raw-http.ts';
+import { createTcpProxy } from '../support/tcp-proxy.ts';
 
 const contract = createContract();
 const operations = contract.operations.filter(({ path }) => path.startsWith('/auth/'));
@@ -219,7 +219,7 @@ t.test('too many requests', async (t) => {
 t.test('a service that is broken, or without its database', async (t) => {
   const database = await createTestDatabase();
   t.teardown(database.drop);
-  const proxy = await createDatabaseProxy(database.url);
+  const proxy = await createTcpProxy(database.url);
   t.teardown(proxy.close);
   const app = await createTestApp({ WORKER_ENABLED: 'false' }, { databaseUrl: proxy.url });
   t.teardown(app.close);

@@ -2,7 +2,8 @@ import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import t, { type Test } from 'tap';
 import { createTestApp, createUser, password } from '../support/app.ts';
-import { invalid, listen, rawCall, rawConnection, refused } from './http-support.ts';
+import { invalid, refused } from '../support/assertions.ts';
+import { listen, rawCall, rawConnection } from '../support/raw-http.ts';
 
 /** In bytes. */
 const bodyLimit = 128 * 1024;

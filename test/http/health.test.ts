@@ -1,13 +1,13 @@
 import t from 'tap';
 import { createTestApp, createUser } from '../support/app.ts';
 import { createTestDatabase } from '../support/database.ts';
-import { createDatabaseProxy } from '../support/database-proxy.ts';
-import { listen, rawConnection } from './http-support.ts';
+import { listen, rawConnection } from '../support/raw-http.ts';
+import { createTcpProxy } from '../support/tcp-proxy.ts';
 
 t.test('health', async (t) => {
   const database = await createTestDatabase();
   t.teardown(database.drop);
-  const proxy = await createDatabaseProxy(database.url);
+  const proxy = await createTcpProxy(database.url);
   t.teardown(proxy.close);
   const app = await createTestApp({ WORKER_ENABLED: 'false' }, { databaseUrl: proxy.url });
   t.teardown(app.close);

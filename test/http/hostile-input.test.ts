@@ -1,9 +1,10 @@
 import fc from 'fast-check';
 import t, { type Test } from 'tap';
 import { type Answer, createTestApp, createUser, password } from '../support/app.ts';
+import { noErrorLogged, refused } from '../support/assertions.ts';
 import { createContract, type DocumentedOperation } from '../support/contract.ts';
+import { listen, rawCall } from '../support/raw-http.ts';
 import { createPost, createStore } from '../support/stores.ts';
-import { listen, rawCall, refused } from './http-support.ts';
 
 const contract = createContract();
 const operations = contract.operations.filter(({ path }) => /^\/(?:auth|api)\//.test(path));
@@ -456,10 +457,7 @@ t.test('whatever a query asks, the answer is one of the documented ones', async 
 
 t.test('after all this the service works, and nothing unexpected is in its log', async (t) => {
   t.equal((await app.call('GET', '/auth/me/', { token: shop.token })).status, 200);
-  t.strictSame(
-    app.logs.filter((line) => JSON.parse(line).level >= 50),
-    [],
-  );
+  noErrorLogged(t, app.logs);
 });
 
 /** Everything beside `detail` and `code`. */

@@ -3,7 +3,8 @@ import { once } from 'node:events';
 import { type AddressInfo, createServer } from 'node:net';
 import t, { type Test } from 'tap';
 import { type Answer, type CallOptions, createTestApp, createUser, type TestApp } from '../support/app.ts';
-import { invalid, refused } from './http-support.ts';
+import { invalid, refused } from '../support/assertions.ts';
+import { inParallel } from '../support/concurrency.ts';
 
 /** The operations with a counter of their own, and how many requests a minute an address has. */
 const groups: [string, string, number][] = [
@@ -244,9 +245,7 @@ t.test('behind a trusted proxy the client’s own address counts', async (t) => 
 t.test('without its Redis the service stays open', async (t) => {
   const app = await createLimitedApp(t, { REDIS_URL: 'redis://127.0.0.1:1' });
   const started = performance.now();
-  const answers = await Promise.all(
-    Array.from({ length: 20 }, () => app.call('POST', '/auth/find-id/', { body: {} })),
-  );
+  const answers = await inParallel(20, () => app.call('POST', '/auth/find-id/', { body: {} }));
   t.ok(performance.now() - started < 2_000);
   for (const answer of answers) t.equal(answer.status, 400);
 });

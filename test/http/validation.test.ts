@@ -3,7 +3,7 @@ import type { FastifyInstance } from 'fastify';
 import t from 'tap';
 import { Text } from '../../src/http/text.ts';
 import { createTestApp, createUser, password } from '../support/app.ts';
-import { invalid, refused } from './http-support.ts';
+import { invalid, refused } from '../support/assertions.ts';
 
 const json = { 'content-type': 'application/json' };
 const english = { 'accept-language': 'en' };

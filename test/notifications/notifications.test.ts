@@ -1,8 +1,15 @@
 import t from 'tap';
 import { createTestApp, createUser } from '../support/app.ts';
-import { invalid, refused } from '../support/refusals.ts';
-import { createPost } from '../support/stores.ts';
-import { act, notificationsOf, openShop, openTwoShops, type Shop, send, toldTo } from './shops.ts';
+import { invalid, refused } from '../support/assertions.ts';
+import { inParallel } from '../support/concurrency.ts';
+import {
+  notificationsOf,
+  notifiedOf,
+  openTwoShops,
+  sendRequest,
+  transition,
+} from '../support/partner-requests.ts';
+import { createPost, openShop, type Shop } from '../support/stores.ts';
 
 const app = await createTestApp();
 t.teardown(app.close);
@@ -14,7 +21,7 @@ async function notified(count: number) {
   const shops = await openTwoShops(app);
   for (let index = 0; index < count; index++) {
     const post = await createPost(app, shops.receiver.token, { title: `글 ${index}` });
-    await send(app, shops.sender, post);
+    await sendRequest(app, shops.sender, post);
   }
   return { ...shops, ids: await idsOf(shops.receiver, '?limit=100') };
 }
@@ -37,27 +44,27 @@ t.test("a notification's sentence is in the caller's language, whatever the send
   const english = { 'accept-language': 'en' };
   const sentence = async (shop: Shop, headers = {}) =>
     (await notificationsOf(app, shop, '', headers)).items[0].message;
-  const accepted = await send(app, sender, post);
+  const accepted = await sendRequest(app, sender, post);
   t.equal(
     await sentence(receiver, english),
     '두레 베이커리 sent you a partnership request for “주말 공동 할인”.',
   );
-  await act(app, receiver, accepted, 'accept');
+  await transition(app, receiver, accepted, 'accept');
   t.equal(
     await sentence(sender, english),
     '햇살카페 accepted your partnership request for “주말 공동 할인”.',
   );
-  const declined = await send(app, sender, await createPost(app, receiver.token, { title: '둘째' }));
-  await act(app, receiver, declined, 'decline');
+  const declined = await sendRequest(app, sender, await createPost(app, receiver.token, { title: '둘째' }));
+  await transition(app, receiver, declined, 'decline');
   t.equal(await sentence(sender, english), '햇살카페 declined your partnership request for “둘째”.');
-  const withdrawn = await send(app, sender, await createPost(app, receiver.token, { title: '셋째' }));
-  await act(app, sender, withdrawn, 'withdraw');
+  const withdrawn = await sendRequest(app, sender, await createPost(app, receiver.token, { title: '셋째' }));
+  await transition(app, sender, withdrawn, 'withdraw');
   t.equal(
     await sentence(receiver, english),
     'The partnership request of 두레 베이커리 for “셋째” was withdrawn.',
   );
   const last = await createPost(app, receiver.token, { title: '넷째' });
-  await send(app, sender, last);
+  await sendRequest(app, sender, last);
   await app.call('DELETE', `/api/v1/posts/${last.id}/`, { token: receiver.token });
   t.equal(
     await sentence(sender, english),
@@ -74,7 +81,7 @@ t.test('pages go from the newest to the oldest while notifications are added and
     ids.slice(0, 2),
   );
   t.equal(first.unread_count, 6);
-  await send(app, sender, await createPost(app, receiver.token));
+  await sendRequest(app, sender, await createPost(app, receiver.token));
   await app.pool.query('DELETE FROM notifications WHERE id = ANY ($1)', [[ids[1], ids[2]]]);
   const second = await notificationsOf(app, receiver, `?limit=2&cursor=${first.next_cursor}`);
   t.strictSame(
@@ -191,13 +198,13 @@ t.test('marking takes 1-100 ids or one up_to_id, exactly one of them', async (t)
 
 t.test('while marks and new notifications cross, every row is counted once', async (t) => {
   const { sender, receiver, ids } = await notified(12);
-  const posts = await Promise.all(Array.from({ length: 8 }, () => createPost(app, receiver.token)));
+  const posts = await inParallel(8, () => createPost(app, receiver.token));
   const marks = Promise.all([
     ...Array.from({ length: 6 }, (_, index) => markRead(receiver, { ids: ids.slice(index, index + 6) })),
     ...Array.from({ length: 6 }, (_, index) => markRead(receiver, { up_to_id: ids[index * 2] })),
     ...Array.from({ length: 4 }, () => markRead(receiver, { up_to_id: Number.MAX_SAFE_INTEGER })),
   ]);
-  const [answers] = await Promise.all([marks, ...posts.map((post) => send(app, sender, post))]);
+  const [answers] = await Promise.all([marks, ...posts.map((post) => sendRequest(app, sender, post))]);
   t.ok(answers.every(({ status }) => status === 200));
   const updated = answers.reduce((sum, { body }) => sum + body.data.updated_count, 0);
   t.equal(updated, (await idsOf(receiver, '?is_read=true&limit=100')).length);
@@ -209,9 +216,9 @@ t.test('while marks and new notifications cross, every row is counted once', asy
 t.test('notifications of many are kept apart', async (t) => {
   const one = await openTwoShops(app);
   const other = await openTwoShops(app);
-  const id = await send(app, one.sender, one.post);
-  const otherId = await send(app, other.sender, other.post);
-  t.strictSame(await toldTo(app, one.receiver), [['received', id, '요청됨']]);
-  t.strictSame(await toldTo(app, other.receiver), [['received', otherId, '요청됨']]);
-  t.strictSame(await toldTo(app, one.sender), []);
+  const id = await sendRequest(app, one.sender, one.post);
+  const otherId = await sendRequest(app, other.sender, other.post);
+  t.strictSame(await notifiedOf(app, one.receiver), [['received', id, '요청됨']]);
+  t.strictSame(await notifiedOf(app, other.receiver), [['received', otherId, '요청됨']]);
+  t.strictSame(await notifiedOf(app, one.sender), []);
 });

@@ -5,8 +5,9 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import t, { type Test } from 'tap';
 import { logIn, password, type TestApp } from '../support/app.ts';
-import { createDatabaseProxy } from '../support/database-proxy.ts';
-import { createListeningApp, createPair, openStream, storedIds, streamPath } from './stream-support.ts';
+import { inParallel } from '../support/concurrency.ts';
+import { createTcpProxy } from '../support/tcp-proxy.ts';
+import { createListeningApp, createPair, openStream, storedIds, streamPath } from './streams.ts';
 
 const here = await createListeningApp({ ACCESS_TOKEN_TTL: '2s' });
 const there = await createListeningApp({}, { databaseUrl: here.url });
@@ -52,7 +53,7 @@ async function connectWithoutReading(t: Test, { app }: TestApp, token: string): 
 }
 
 t.test('a stream ends within 5 seconds of its session, however that ended', async (t) => {
-  const users = await Promise.all(Array.from({ length: 6 }, () => createPair(there)));
+  const users = await inParallel(6, () => createPair(there));
   const streams = await Promise.all(users.map(({ receiver }) => openStream(t, here, receiver.token)));
   const [logout, changed, removed, suspended, expired] = users.map(({ receiver }) => receiver);
   const other = await logIn(there, { username: changed?.username ?? '', password });
@@ -142,7 +143,7 @@ t.test('nothing is missed when the connection that listens is lost', async (t) =
 });
 
 t.test('streams stay open while the database is away, and then go on', async (t) => {
-  const proxy = await createDatabaseProxy(here.url);
+  const proxy = await createTcpProxy(here.url);
   const instance = await createListeningApp({ WORKER_ENABLED: 'false' }, { databaseUrl: proxy.url });
   t.teardown(async () => {
     await instance.app.close();

@@ -1,7 +1,7 @@
 import { connect } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import t from 'tap';
-import { notificationsOf } from './shops.ts';
+import { notificationsOf } from '../support/partner-requests.ts';
 import {
   createListeningApp,
   createPair,
@@ -9,7 +9,7 @@ import {
   openStream,
   storedIds,
   streamPath,
-} from './stream-support.ts';
+} from './streams.ts';
 
 const environment = { CORS_ORIGINS: 'https://app.example.com' };
 const here = await createListeningApp(environment);

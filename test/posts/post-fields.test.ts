@@ -1,6 +1,6 @@
 import t, { type Test } from 'tap';
 import { createTestApp, createUser } from '../support/app.ts';
-import { invalid } from '../support/refusals.ts';
+import { invalid } from '../support/assertions.ts';
 import { createPost, createStore } from '../support/stores.ts';
 
 const path = '/api/v1/posts/';

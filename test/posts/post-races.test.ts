@@ -1,6 +1,7 @@
 import t from 'tap';
 import { createTestApp, createUser } from '../support/app.ts';
-import { refused } from '../support/refusals.ts';
+import { refused } from '../support/assertions.ts';
+import { inParallel } from '../support/concurrency.ts';
 import { createPost, createStore } from '../support/stores.ts';
 
 const app = await createTestApp();
@@ -18,9 +19,7 @@ async function openShop(name = '두레 카페') {
 t.test('the same Idempotency-Key writes one post', async (t) => {
   const { token, store } = await openShop();
   const headers = { 'idempotency-key': 'post-1' };
-  const answers = await Promise.all(
-    Array.from({ length: 8 }, () => call('POST', path, { token, headers, body })),
-  );
+  const answers = await inParallel(8, () => call('POST', path, { token, headers, body }));
   for (const answer of answers) t.strictSame([answer.status, answer.body], [201, answers[0]?.body]);
   const again = await call('POST', path, { token, headers, body });
   t.strictSame([again.status, again.body], [201, answers[0]?.body]);
@@ -43,9 +42,7 @@ t.test('after a refusal the key is free again', async (t) => {
 t.test('of parallel deletions one succeeds', async (t) => {
   const { token } = await openShop();
   const post = await createPost(app, token);
-  const answers = await Promise.all(
-    Array.from({ length: 6 }, () => call('DELETE', `${path}${post.id}/`, { token })),
-  );
+  const answers = await inParallel(6, () => call('DELETE', `${path}${post.id}/`, { token }));
   t.equal(answers.filter(({ status }) => status === 200).length, 1);
   for (const answer of answers) if (answer.status !== 200) refused(t, answer, 404, 'post_not_found');
 });
@@ -103,7 +100,7 @@ t.test(
   'requests that arrive while their post is deleted are refused or withdrawn, never left waiting',
   async (t) => {
     const receiver = await openShop('받는 가게');
-    const senders = await Promise.all(Array.from({ length: 4 }, (_, index) => openShop(`가게 ${index}`)));
+    const senders = await inParallel(4, (index) => openShop(`가게 ${index}`));
     for (let round = 0; round < 5; round++) {
       const post = await createPost(app, receiver.token);
       const answers = await Promise.all([

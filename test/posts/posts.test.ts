@@ -1,6 +1,6 @@
 import t from 'tap';
 import { createTestApp, createUser } from '../support/app.ts';
-import { refused } from '../support/refusals.ts';
+import { refused } from '../support/assertions.ts';
 import { createPost, createStore } from '../support/stores.ts';
 
 const app = await createTestApp();

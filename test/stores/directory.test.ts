@@ -1,6 +1,6 @@
 import t, { type Test } from 'tap';
 import { createTestApp, createUser, type TestApp } from '../support/app.ts';
-import { invalid, refused } from '../support/refusals.ts';
+import { invalid, refused } from '../support/assertions.ts';
 import { createStore, type TestStore } from '../support/stores.ts';
 
 const path = '/api/v1/stores/';

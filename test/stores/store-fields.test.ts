@@ -1,6 +1,6 @@
 import t from 'tap';
 import { createTestApp, createUser } from '../support/app.ts';
-import { invalid, refused } from '../support/refusals.ts';
+import { invalid, refused } from '../support/assertions.ts';
 import { createStore } from '../support/stores.ts';
 
 const app = await createTestApp();

@@ -1,6 +1,7 @@
 import t from 'tap';
 import { createTestApp, createUser } from '../support/app.ts';
-import { invalid, refused } from '../support/refusals.ts';
+import { invalid, refused } from '../support/assertions.ts';
+import { inParallel } from '../support/concurrency.ts';
 import { createStore } from '../support/stores.ts';
 
 const app = await createTestApp();
@@ -17,10 +18,8 @@ async function countStores(ownerId: number): Promise<number> {
 
 t.test('of 20 parallel registrations one is answered 201, all others 409', async (t) => {
   const { id, token } = await createUser(app);
-  const answers = await Promise.all(
-    Array.from({ length: 20 }, (_, index) =>
-      call('POST', path, { token, body: { name: `가게 ${index}`, category_ids: [1, 2] } }),
-    ),
+  const answers = await inParallel(20, (index) =>
+    call('POST', path, { token, body: { name: `가게 ${index}`, category_ids: [1, 2] } }),
   );
   const created = answers.filter(({ status }) => status === 201);
   t.equal(created.length, 1);
@@ -113,9 +112,7 @@ t.test('of parallel requests with one key one does the work and all get its answ
   const { id, token } = await createUser(app);
   const headers = { 'idempotency-key': 'parallel' };
   const body = { name: '두레 카페', category_ids: [1] };
-  const answers = await Promise.all(
-    Array.from({ length: 8 }, () => call('POST', path, { token, headers, body })),
-  );
+  const answers = await inParallel(8, () => call('POST', path, { token, headers, body }));
   for (const answer of answers) t.strictSame([answer.status, answer.body], [201, answers[0]?.body]);
   t.equal(await countStores(id), 1);
 });

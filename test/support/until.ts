@@ -1,6 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** Waits for what comes by itself. @throws when it has not come after some seconds */
+/**
+ * Polls until a condition is true.
+ *
+ * @param what the condition, for the message of the error
+ * @throws when it is not true within `seconds`
+ */
 export async function until(
   what: string,
   condition: () => boolean | Promise<boolean>,

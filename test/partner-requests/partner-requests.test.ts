@@ -1,17 +1,16 @@
 import t from 'tap';
 import { createTestApp, createUser } from '../support/app.ts';
-import { invalid, refused } from '../support/refusals.ts';
-import { createPost } from '../support/stores.ts';
+import { invalid, refused, tally } from '../support/assertions.ts';
+import { inParallel } from '../support/concurrency.ts';
 import {
-  act,
-  ask,
   notificationsOf,
-  openShop,
   openTwoShops,
+  requestPartnership,
   requestsPath,
-  send,
-  statusesOf,
-} from './shops.ts';
+  sendRequest,
+  transition,
+} from '../support/partner-requests.ts';
+import { createPost, openShop } from '../support/stores.ts';
 
 const app = await createTestApp();
 t.teardown(app.close);
@@ -109,47 +108,46 @@ t.test('a request holds a post and a message of 1-1000 characters, and nothing e
 t.test('who has no store cannot ask, whatever the post', async (t) => {
   const { post } = await openTwoShops(app);
   const user = await createUser(app);
-  refused(t, await ask(app, user, post), 403, 'store_required');
-  refused(t, await ask(app, user, { id: 2_000_000_000 }), 403, 'store_required');
+  refused(t, await requestPartnership(app, user, post), 403, 'store_required');
+  refused(t, await requestPartnership(app, user, { id: 2_000_000_000 }), 403, 'store_required');
 });
 
 t.test('unknown, deleted and closed posts are answered alike', async (t) => {
   const { sender, receiver, post } = await openTwoShops(app);
-  refused(t, await ask(app, sender, { id: 2_147_483_647 }), 404, 'post_not_found');
+  refused(t, await requestPartnership(app, sender, { id: 2_147_483_647 }), 404, 'post_not_found');
   const deleted = await createPost(app, receiver.token);
   await app.call('DELETE', `/api/v1/posts/${deleted.id}/`, { token: receiver.token });
-  refused(t, await ask(app, sender, deleted), 404, 'post_not_found');
-  refused(t, await ask(app, receiver, deleted), 404, 'post_not_found', {});
+  refused(t, await requestPartnership(app, sender, deleted), 404, 'post_not_found');
+  refused(t, await requestPartnership(app, receiver, deleted), 404, 'post_not_found', {});
   const { password } = receiver;
   const gone = await app.call('DELETE', '/auth/me/', { token: receiver.token, body: { password } });
   t.equal(gone.status, 200);
-  refused(t, await ask(app, sender, post), 404, 'post_not_found');
+  refused(t, await requestPartnership(app, sender, post), 404, 'post_not_found');
 });
 
 t.test('a store does not ask itself', async (t) => {
   const { receiver, post } = await openTwoShops(app);
-  refused(t, await ask(app, receiver, post), 409, 'own_post');
+  refused(t, await requestPartnership(app, receiver, post), 409, 'own_post');
 });
 
 t.test('a store has one pending or accepted request for a post', async (t) => {
   const { sender, receiver, post } = await openTwoShops(app);
   const other = await openShop(app, '다른 가게');
-  const first = await send(app, sender, post);
-  refused(t, await ask(app, sender, post), 409, 'already_requested');
-  t.equal((await ask(app, other, post)).status, 201, 'others may ask');
-  await act(app, sender, first, 'withdraw');
-  const second = await send(app, sender, post);
-  await act(app, receiver, second, 'decline');
-  const third = await send(app, sender, post);
-  await act(app, receiver, third, 'accept');
-  refused(t, await ask(app, sender, post), 409, 'already_requested');
+  const first = await sendRequest(app, sender, post);
+  refused(t, await requestPartnership(app, sender, post), 409, 'already_requested');
+  t.equal((await requestPartnership(app, other, post)).status, 201, 'others may ask');
+  await transition(app, sender, first, 'withdraw');
+  const second = await sendRequest(app, sender, post);
+  await transition(app, receiver, second, 'decline');
+  const third = await sendRequest(app, sender, post);
+  await transition(app, receiver, third, 'accept');
+  refused(t, await requestPartnership(app, sender, post), 409, 'already_requested');
 });
 
 t.test('of twenty at once one is created, told once and mailed once', async (t) => {
   const { sender, receiver, post } = await openTwoShops(app);
-  const answers = await Promise.all(Array.from({ length: 20 }, () => ask(app, sender, post)));
-  t.strictSame(statusesOf(answers), { 201: 1, 409: 19 });
-  t.ok(answers.every(({ status, body }) => status === 201 || body.data.code === 'already_requested'));
+  const answers = await inParallel(20, () => requestPartnership(app, sender, post));
+  t.strictSame(tally(answers), { '201': 1, '409 already_requested': 19 });
   t.strictSame(await counts(post.id), { requests: 1, notifications: 1 });
   await app.mails.next(receiver.email, 1);
   await app.mails.settled();
@@ -158,28 +156,28 @@ t.test('of twenty at once one is created, told once and mailed once', async (t) 
 
 t.test('twenty shops that ask at once all arrive', async (t) => {
   const { receiver, post } = await openTwoShops(app);
-  const shops = await Promise.all(Array.from({ length: 20 }, (_, index) => openShop(app, `가게 ${index}`)));
-  const answers = await Promise.all(shops.map((shop) => ask(app, shop, post)));
-  t.strictSame(statusesOf(answers), { 201: 20 });
+  const shops = await inParallel(20, (index) => openShop(app, `가게 ${index}`));
+  const answers = await Promise.all(shops.map((shop) => requestPartnership(app, shop, post)));
+  t.strictSame(tally(answers), { 201: 20 });
   t.equal((await notificationsOf(app, receiver)).unread_count, 20);
 });
 
 t.test('two stores that ask each other at once both arrive', async (t) => {
   const { sender, receiver, post } = await openTwoShops(app);
-  const posts = await Promise.all(Array.from({ length: 6 }, () => createPost(app, sender.token)));
-  const others = await Promise.all(Array.from({ length: 6 }, () => createPost(app, receiver.token)));
+  const posts = await inParallel(6, () => createPost(app, sender.token));
+  const others = await inParallel(6, () => createPost(app, receiver.token));
   const answers = await Promise.all([
-    ...posts.map((one) => ask(app, receiver, one)),
-    ...[...others, post].map((one) => ask(app, sender, one)),
+    ...posts.map((one) => requestPartnership(app, receiver, one)),
+    ...[...others, post].map((one) => requestPartnership(app, sender, one)),
   ]);
-  t.strictSame(statusesOf(answers), { 201: 13 });
+  t.strictSame(tally(answers), { 201: 13 });
 });
 
 t.test('the same key and body give the first answer again and change nothing', async (t) => {
   const { sender, post } = await openTwoShops(app);
   const headers = { 'idempotency-key': 'request-1' };
-  const first = await ask(app, sender, post, headers);
-  const again = await ask(app, sender, post, headers);
+  const first = await requestPartnership(app, sender, post, headers);
+  const again = await requestPartnership(app, sender, post, headers);
   t.equal(first.status, 201);
   t.equal(again.status, 201);
   t.strictSame(again.body, first.body);
@@ -187,14 +185,14 @@ t.test('the same key and body give the first answer again and change nothing', a
   const other = await create(sender.token, { post_id: post.id, message: '다른 말' }, headers);
   refused(t, other, 409, 'idempotency_conflict');
   const stranger = await openShop(app, '다른 가게');
-  t.equal((await ask(app, stranger, post, headers)).status, 201, 'keys belong to the caller');
+  t.equal((await requestPartnership(app, stranger, post, headers)).status, 201, 'keys belong to the caller');
 });
 
 t.test('of twenty at once with one key one does the work and all get its answer', async (t) => {
   const { sender, post } = await openTwoShops(app);
   const headers = { 'idempotency-key': 'request-2' };
-  const answers = await Promise.all(Array.from({ length: 20 }, () => ask(app, sender, post, headers)));
-  t.strictSame(statusesOf(answers), { 201: 20 });
+  const answers = await inParallel(20, () => requestPartnership(app, sender, post, headers));
+  t.strictSame(tally(answers), { 201: 20 });
   t.equal(new Set(answers.map(({ text }) => text)).size, 1);
   t.strictSame(await counts(post.id), { requests: 1, notifications: 1 });
 });
@@ -202,8 +200,8 @@ t.test('of twenty at once with one key one does the work and all get its answer'
 t.test('a refused request leaves its key free', async (t) => {
   const { sender, receiver, post } = await openTwoShops(app);
   const headers = { 'idempotency-key': 'request-3' };
-  const id = await send(app, sender, post);
-  refused(t, await ask(app, sender, post, headers), 409, 'already_requested');
-  await act(app, receiver, id, 'decline');
-  t.equal((await ask(app, sender, post, headers)).status, 201);
+  const id = await sendRequest(app, sender, post);
+  refused(t, await requestPartnership(app, sender, post, headers), 409, 'already_requested');
+  await transition(app, receiver, id, 'decline');
+  t.equal((await requestPartnership(app, sender, post, headers)).status, 201);
 });

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Test } from 'tap';
 import { type Answer, createTestApp, createUser, type TestApp } from '../support/app.ts';
-import { act, ask } from './shops.ts';
+import { requestPartnership, transition } from '../support/partner-requests.ts';
 
 export const streamPath = '/api/v1/notifications/stream/';
 
@@ -142,8 +142,9 @@ export async function createTeller(app: TestApp, postId: number) {
   let pending: number | undefined;
   return async (times = 1, through: TestApp = app): Promise<void> => {
     for (let told = 0; told < times; told++) {
-      if (pending === undefined) pending = (await mustSucceed(ask(through, sender, { id: postId }))).id;
-      else pending = void (await mustSucceed(act(through, sender, pending, 'withdraw')));
+      if (pending === undefined)
+        pending = (await mustSucceed(requestPartnership(through, sender, { id: postId }))).id;
+      else pending = void (await mustSucceed(transition(through, sender, pending, 'withdraw')));
     }
   };
 }

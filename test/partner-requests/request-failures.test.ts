@@ -1,10 +1,17 @@
 import pg from 'pg';
 import t from 'tap';
 import { createTestApp } from '../support/app.ts';
-import { refused } from '../support/refusals.ts';
-import { createPost } from '../support/stores.ts';
-import { hold, pausing } from './database-locks.ts';
-import { act, ask, notificationsOf, openShop, openTwoShops, send, toldTo } from './shops.ts';
+import { refused } from '../support/assertions.ts';
+import { lockRows, waitForSleep } from '../support/concurrency.ts';
+import {
+  notificationsOf,
+  notifiedOf,
+  openTwoShops,
+  requestPartnership,
+  sendRequest,
+  transition,
+} from '../support/partner-requests.ts';
+import { createPost, openShop } from '../support/stores.ts';
 
 const app = await createTestApp();
 t.teardown(app.close);
@@ -23,56 +30,56 @@ t.test('a request whose connection dies before the end leaves nothing, and its k
   const { sender, receiver, post } = await openTwoShops(app);
   const before = await written();
   const headers = { 'idempotency-key': 'dies' };
-  const held = await hold(t, app, 'SELECT FROM users WHERE id = $1 FOR UPDATE', [receiver.id]);
-  const asked = ask(app, sender, post, headers);
-  const [backend] = await held.waiting(1);
+  const held = await lockRows(t, app, 'SELECT FROM users WHERE id = $1 FOR UPDATE', [receiver.id]);
+  const asked = requestPartnership(app, sender, post, headers);
+  const [backend] = await held.waiters(1);
   await app.pool.query('SELECT pg_terminate_backend($1)', [backend]);
   const answer = await asked;
   refused(t, answer, 503, 'service_unavailable');
   t.match(answer.headers['retry-after'], /^\d+$/);
   await held.release();
   t.strictSame(await written(), before);
-  const again = await ask(app, sender, post, headers);
+  const again = await requestPartnership(app, sender, post, headers);
   t.equal(again.status, 201);
-  t.strictSame(await toldTo(app, receiver), [['received', again.body.data.id, '요청됨']]);
+  t.strictSame(await notifiedOf(app, receiver), [['received', again.body.data.id, '요청됨']]);
 });
 
 t.test('an answer whose connection dies before the end leaves the request pending', async (t) => {
   const { sender, receiver, post } = await openTwoShops(app);
-  const id = await send(app, sender, post);
+  const id = await sendRequest(app, sender, post);
   const before = await written();
-  const held = await hold(t, app, 'SELECT FROM users WHERE id = $1 FOR UPDATE', [sender.id]);
-  const answered = act(app, receiver, id, 'accept');
-  const [backend] = await held.waiting(1);
+  const held = await lockRows(t, app, 'SELECT FROM users WHERE id = $1 FOR UPDATE', [sender.id]);
+  const answered = transition(app, receiver, id, 'accept');
+  const [backend] = await held.waiters(1);
   await app.pool.query('SELECT pg_terminate_backend($1)', [backend]);
   refused(t, await answered, 503, 'service_unavailable');
   await held.release();
   t.strictSame(await written(), before);
-  t.equal((await act(app, receiver, id, 'accept')).status, 200);
+  t.equal((await transition(app, receiver, id, 'accept')).status, 200);
 });
 
 t.test('a deletion whose connection dies before the end leaves post and requests', async (t) => {
   const { sender, receiver, post } = await openTwoShops(app);
-  const id = await send(app, sender, post);
+  const id = await sendRequest(app, sender, post);
   const before = await written();
-  const held = await hold(t, app, 'SELECT FROM users WHERE id = $1 FOR UPDATE', [sender.id]);
+  const held = await lockRows(t, app, 'SELECT FROM users WHERE id = $1 FOR UPDATE', [sender.id]);
   const deleted = app.call('DELETE', `/api/v1/posts/${post.id}/`, { token: receiver.token });
-  const [backend] = await held.waiting(1);
+  const [backend] = await held.waiters(1);
   await app.pool.query('SELECT pg_terminate_backend($1)', [backend]);
   refused(t, await deleted, 503, 'service_unavailable');
   await held.release();
   t.strictSame(await written(), before);
-  t.equal((await act(app, receiver, id, 'accept')).status, 200);
+  t.equal((await transition(app, receiver, id, 'accept')).status, 200);
 });
 
 t.test('a request that waits too long for another is answered with 503 in time', async (t) => {
   const { sender, receiver, post } = await openTwoShops(app);
-  const held = await hold(t, app, 'SELECT FROM posts WHERE id = $1 FOR UPDATE', [post.id]);
+  const held = await lockRows(t, app, 'SELECT FROM posts WHERE id = $1 FOR UPDATE', [post.id]);
   const started = Date.now();
-  refused(t, await ask(app, sender, post), 503, 'service_unavailable');
+  refused(t, await requestPartnership(app, sender, post), 503, 'service_unavailable');
   t.ok(Date.now() - started < 10_000);
   await held.release();
-  t.strictSame(await toldTo(app, receiver), []);
+  t.strictSame(await notifiedOf(app, receiver), []);
 });
 
 t.test("a user's notifications appear in the order of their ids", async (t) => {
@@ -82,9 +89,9 @@ t.test("a user's notifications appear in the order of their ids", async (t) => {
   await app.pool.query(`
     CREATE FUNCTION pause() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN PERFORM pg_sleep(0.7); RETURN NEW; END $$;
     CREATE TRIGGER pause BEFORE UPDATE ON idempotency_keys FOR EACH ROW WHEN (NEW.key = 'slow') EXECUTE FUNCTION pause()`);
-  const slow = ask(app, sender, post, { 'idempotency-key': 'slow' });
-  await pausing(app);
-  const fast = await ask(app, other, post);
+  const slow = requestPartnership(app, sender, post, { 'idempotency-key': 'slow' });
+  await waitForSleep(app);
+  const fast = await requestPartnership(app, other, post);
   t.equal(fast.status, 201);
   const { items } = await notificationsOf(app, receiver);
   t.strictSame(
@@ -102,9 +109,9 @@ t.test('who listens hears of new and of read notifications, once they are kept',
   const heard: unknown[] = [];
   client.on('notification', ({ channel, payload }) => heard.push([channel, JSON.parse(payload ?? '')]));
   await client.query('LISTEN notifications');
-  const id = await send(app, sender, post);
-  await ask(app, sender, post);
-  await act(app, receiver, id, 'accept');
+  const id = await sendRequest(app, sender, post);
+  await requestPartnership(app, sender, post);
+  await transition(app, receiver, id, 'accept');
   const [received] = (await notificationsOf(app, receiver)).items;
   const [accepted] = (await notificationsOf(app, sender)).items;
   for (let times = 0; times < 2; times++) {
@@ -123,7 +130,7 @@ t.test('a name or a message is text, whatever it holds', async (t) => {
   const sender = await openShop(app, `'; DROP TABLE "stores"; -- <b>`);
   const { receiver } = await openTwoShops(app);
   const post = await createPost(app, receiver.token, { title: '$1 {{title}} %s' });
-  const id = await send(app, sender, post);
+  const id = await sendRequest(app, sender, post);
   const [item] = (await notificationsOf(app, receiver)).items;
   t.equal(item.partner_request.id, id);
   t.equal(item.message, `'; DROP TABLE "stores"; -- <b>에서 ‘$1 {{title}} %s’ 글에 제휴를 요청했습니다.`);

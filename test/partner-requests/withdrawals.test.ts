@@ -1,20 +1,17 @@
 import t from 'tap';
 import { createTestApp, createUser } from '../support/app.ts';
-import { refused } from '../support/refusals.ts';
-import { createPost, createStore } from '../support/stores.ts';
-import { hold, pausing } from './database-locks.ts';
+import { refused, tally } from '../support/assertions.ts';
+import { lockRows, waitForSleep } from '../support/concurrency.ts';
 import {
-  act,
-  ask,
   notificationsOf,
-  openShop,
+  notifiedOf,
   openTwoShops,
+  requestPartnership,
   requestsPath,
-  type Shop,
-  send,
-  statusesOf,
-  toldTo,
-} from './shops.ts';
+  sendRequest,
+  transition,
+} from '../support/partner-requests.ts';
+import { createPost, createStore, openShop, type Shop } from '../support/stores.ts';
 
 const app = await createTestApp();
 t.teardown(app.close);
@@ -42,47 +39,51 @@ t.test('deleting a post withdraws its pending requests and tells their senders',
   const second = await openShop(app, '둘째 가게');
   const accepted = await openShop(app, '수락된 가게');
   const other = await createPost(app, receiver.token);
-  const ids = [await send(app, sender, post), await send(app, second, post)];
-  const acceptedId = await send(app, accepted, post);
-  await act(app, receiver, acceptedId, 'accept');
-  const otherId = await send(app, sender, other);
+  const ids = [await sendRequest(app, sender, post), await sendRequest(app, second, post)];
+  const acceptedId = await sendRequest(app, accepted, post);
+  await transition(app, receiver, acceptedId, 'accept');
+  const otherId = await sendRequest(app, sender, other);
   t.equal((await deletePost(receiver, post.id)).status, 200);
-  t.strictSame(await toldTo(app, sender), [['withdrawn', ids[0], '취소됨']]);
-  t.strictSame(await toldTo(app, second), [['withdrawn', ids[1], '취소됨']]);
-  t.strictSame(await toldTo(app, accepted), [['accepted', acceptedId, '수락됨']], 'what is settled stays');
-  const [newest] = await toldTo(app, receiver);
+  t.strictSame(await notifiedOf(app, sender), [['withdrawn', ids[0], '취소됨']]);
+  t.strictSame(await notifiedOf(app, second), [['withdrawn', ids[1], '취소됨']]);
+  t.strictSame(
+    await notifiedOf(app, accepted),
+    [['accepted', acceptedId, '수락됨']],
+    'what is settled stays',
+  );
+  const [newest] = await notifiedOf(app, receiver);
   t.strictSame(newest, ['received', otherId, '요청됨'], 'who deletes is not told');
   const { items } = await notificationsOf(app, sender);
   t.equal(items[0].partner_request.post_title, '주말 공동 할인', 'the title stays readable');
-  refused(t, await act(app, receiver, ids[0] ?? 0, 'accept'), 409, 'invalid_transition');
+  refused(t, await transition(app, receiver, ids[0] ?? 0, 'accept'), 409, 'invalid_transition');
 });
 
 t.test('deleting an account withdraws what it sent and received, and tells the other sides', async (t) => {
   const { sender, receiver, post } = await openTwoShops(app);
   const third = await openShop(app, '셋째 가게');
   const own = await createPost(app, sender.token, { title: '내 글' });
-  const sent = await send(app, sender, post);
-  const received = await send(app, third, own);
-  const settled = await send(app, receiver, own);
-  await act(app, sender, settled, 'accept');
+  const sent = await sendRequest(app, sender, post);
+  const received = await sendRequest(app, third, own);
+  const settled = await sendRequest(app, receiver, own);
+  await transition(app, sender, settled, 'accept');
   t.equal((await deleteAccount(sender)).status, 200);
   t.strictSame(
-    (await toldTo(app, receiver)).sort(),
+    (await notifiedOf(app, receiver)).sort(),
     [
       ['withdrawn', sent, '취소됨'],
       ['received', sent, '취소됨'],
       ['accepted', settled, '수락됨'],
     ].sort(),
   );
-  t.strictSame(await toldTo(app, third), [['withdrawn', received, '취소됨']]);
+  t.strictSame(await notifiedOf(app, third), [['withdrawn', received, '취소됨']]);
   const sentence = async (shop: Shop) => (await notificationsOf(app, shop)).items[0].message;
   t.equal(
     await sentence(receiver),
     '두레 베이커리에서 ‘주말 공동 할인’ 글에 보낸 제휴 요청이 취소되었습니다.',
   );
   t.equal(await sentence(third), '두레 베이커리에서 올린 ‘내 글’ 글이 삭제되어 제휴 요청이 취소되었습니다.');
-  refused(t, await act(app, receiver, sent, 'accept'), 409, 'invalid_transition');
-  refused(t, await act(app, third, received, 'withdraw'), 409, 'invalid_transition');
+  refused(t, await transition(app, receiver, sent, 'accept'), 409, 'invalid_transition');
+  refused(t, await transition(app, third, received, 'withdraw'), 409, 'invalid_transition');
   t.strictSame(await stranded(), []);
 });
 
@@ -108,9 +109,11 @@ t.test('the store of a deleted account keeps its name and loses how to reach it'
 
 t.test('the answers that were kept for the keys of a deleted account go with it', async (t) => {
   const { sender, receiver, post } = await openTwoShops(app);
-  const kept = await ask(app, receiver, await createPost(app, sender.token), { 'idempotency-key': 'mine' });
+  const kept = await requestPartnership(app, receiver, await createPost(app, sender.token), {
+    'idempotency-key': 'mine',
+  });
   t.equal(kept.status, 201);
-  t.equal((await ask(app, sender, post, { 'idempotency-key': 'mine' })).status, 201);
+  t.equal((await requestPartnership(app, sender, post, { 'idempotency-key': 'mine' })).status, 201);
   await deleteAccount(sender);
   const { rows } = await app.pool.query('SELECT scope FROM idempotency_keys WHERE key = $1', ['mine']);
   t.strictSame(rows, [{ scope: `${receiver.id}:createPartnerRequest` }]);
@@ -130,7 +133,7 @@ t.test('a store that is being registered while its account is deleted is closed'
     CREATE TRIGGER pause BEFORE INSERT ON store_category_links FOR EACH ROW EXECUTE FUNCTION pause()`);
   t.teardown(() => app.pool.query('DROP FUNCTION pause CASCADE'));
   const registered = createStore(app, user.token);
-  await pausing(app);
+  await waitForSleep(app);
   const body = { password: user.password };
   t.equal((await app.call('DELETE', '/auth/me/', { token: user.token, body })).status, 200);
   const { id } = await registered;
@@ -141,28 +144,28 @@ t.test('a store that is being registered while its account is deleted is closed'
 
 t.test('a request that is being sent is seen by the deletion of the post', async (t) => {
   const { sender, receiver, post } = await openTwoShops(app);
-  const held = await hold(t, app, 'SELECT FROM users WHERE id = $1 FOR UPDATE', [receiver.id]);
-  const asked = ask(app, sender, post);
-  await held.waiting(1);
+  const held = await lockRows(t, app, 'SELECT FROM users WHERE id = $1 FOR UPDATE', [receiver.id]);
+  const asked = requestPartnership(app, sender, post);
+  await held.waiters(1);
   const deleted = deletePost(receiver, post.id);
-  await held.waiting(2);
+  await held.waiters(2);
   await held.release();
   t.equal((await asked).status, 201);
   t.equal((await deleted).status, 200);
   const id = (await asked).body.data.id;
-  t.strictSame(await toldTo(app, sender), [['withdrawn', id, '취소됨']]);
+  t.strictSame(await notifiedOf(app, sender), [['withdrawn', id, '취소됨']]);
   t.strictSame(await stranded(), []);
 });
 
 t.test('a request for a post that is being deleted is refused', async (t) => {
   const { sender, receiver, post } = await openTwoShops(app);
   const earlier = await openShop(app, '먼저 온 가게');
-  const id = await send(app, earlier, post);
-  const held = await hold(t, app, 'SELECT FROM partner_requests WHERE id = $1 FOR UPDATE', [id]);
+  const id = await sendRequest(app, earlier, post);
+  const held = await lockRows(t, app, 'SELECT FROM partner_requests WHERE id = $1 FOR UPDATE', [id]);
   const deleted = deletePost(receiver, post.id);
-  await held.waiting(1);
-  const asked = ask(app, sender, post);
-  await held.waiting(2);
+  await held.waiters(1);
+  const asked = requestPartnership(app, sender, post);
+  await held.waiters(2);
   await held.release();
   t.equal((await deleted).status, 200);
   refused(t, await asked, 404, 'post_not_found');
@@ -172,14 +175,14 @@ t.test('a request for a post that is being deleted is refused', async (t) => {
 t.test('requests from and to an account that is being deleted are refused', async (t) => {
   const { sender, receiver, post } = await openTwoShops(app);
   const own = await createPost(app, sender.token);
-  const id = await send(app, receiver, own);
-  const held = await hold(t, app, 'SELECT FROM partner_requests WHERE id = $1 FOR UPDATE', [id]);
+  const id = await sendRequest(app, receiver, own);
+  const held = await lockRows(t, app, 'SELECT FROM partner_requests WHERE id = $1 FOR UPDATE', [id]);
   const deleted = deleteAccount(sender);
-  await held.waiting(1);
+  await held.waiters(1);
   const third = await openShop(app, '셋째 가게');
-  const asked = ask(app, third, own);
-  const asking = ask(app, sender, post, { 'idempotency-key': 'leaving' });
-  await held.waiting(3);
+  const asked = requestPartnership(app, third, own);
+  const asking = requestPartnership(app, sender, post, { 'idempotency-key': 'leaving' });
+  await held.waiters(3);
   await held.release();
   t.equal((await deleted).status, 200);
   refused(t, await asked, 404, 'post_not_found');
@@ -191,16 +194,16 @@ t.test('requests from and to an account that is being deleted are refused', asyn
 
 t.test('an answer and the deletion of the post or the account: one wins', async (t) => {
   const { sender, receiver, post } = await openTwoShops(app);
-  const id = await send(app, sender, post);
-  const held = await hold(t, app, 'SELECT FROM users WHERE id = $1 FOR UPDATE', [sender.id]);
-  const accepted = act(app, receiver, id, 'accept');
-  await held.waiting(1);
+  const id = await sendRequest(app, sender, post);
+  const held = await lockRows(t, app, 'SELECT FROM users WHERE id = $1 FOR UPDATE', [sender.id]);
+  const accepted = transition(app, receiver, id, 'accept');
+  await held.waiters(1);
   const deleted = deletePost(receiver, post.id);
-  await held.waiting(2);
+  await held.waiters(2);
   await held.release();
   t.equal((await accepted).status, 200);
   t.equal((await deleted).status, 200);
-  t.strictSame(await toldTo(app, sender), [['accepted', id, '수락됨']]);
+  t.strictSame(await notifiedOf(app, sender), [['accepted', id, '수락됨']]);
 });
 
 t.test('whatever crosses, no pending request is left on what is gone', async (t) => {
@@ -208,21 +211,21 @@ t.test('whatever crosses, no pending request is left on what is gone', async (t)
     const { sender, receiver, post } = await openTwoShops(app);
     const shops = await Promise.all([1, 2, 3].map((index) => openShop(app, `가게 ${index}`)));
     const own = await createPost(app, sender.token);
-    const pending = await send(app, receiver, own);
+    const pending = await sendRequest(app, receiver, own);
     const crossing = await Promise.all([
-      ...shops.map((shop) => ask(app, shop, post)),
+      ...shops.map((shop) => requestPartnership(app, shop, post)),
       round % 2 === 0 ? deletePost(receiver, post.id) : deleteAccount(receiver),
-      ...shops.map((shop) => ask(app, shop, own)),
+      ...shops.map((shop) => requestPartnership(app, shop, own)),
       round % 3 === 0 ? deleteAccount(sender) : deletePost(sender, own.id),
-      act(app, sender, pending, 'accept'),
-      act(app, receiver, pending, 'withdraw'),
+      transition(app, sender, pending, 'accept'),
+      transition(app, receiver, pending, 'withdraw'),
       app.call('GET', requestsPath, { token: receiver.token }),
     ]);
     const broken = crossing.filter(({ status }) => status >= 500);
     t.strictSame(
       broken.map(({ text }) => text),
       [],
-      JSON.stringify(statusesOf(crossing)),
+      JSON.stringify(tally(crossing)),
     );
     t.strictSame(await stranded(), []);
   }
@@ -232,11 +235,11 @@ t.test('two accounts with requests for each other can be deleted at once', async
   for (let round = 0; round < 4; round++) {
     const { sender, receiver } = await openTwoShops(app);
     for (let index = 0; index < 4; index++) {
-      await send(app, sender, await createPost(app, receiver.token));
-      await send(app, receiver, await createPost(app, sender.token));
+      await sendRequest(app, sender, await createPost(app, receiver.token));
+      await sendRequest(app, receiver, await createPost(app, sender.token));
     }
     const deletions = await Promise.all([deleteAccount(sender), deleteAccount(receiver)]);
-    t.strictSame(statusesOf(deletions), { 200: 2 });
+    t.strictSame(tally(deletions), { 200: 2 });
     t.strictSame(await stranded(), []);
   }
 });
