@@ -1,18 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import t, { type Test } from 'tap';
-import { type Answer, createTestApp, createUser, password } from '../support/app.ts';
-import { refused } from '../support/assertions.ts';
+import t from 'tap';
+import { createTestApp, createUser, password } from '../support/app.ts';
+import { refused, unavailable } from '../support/assertions.ts';
 import { createTestDatabase } from '../support/database.ts';
 import { listen, rawConnection } from '../support/raw-http.ts';
 import { createTcpProxy } from '../support/tcp-proxy.ts';
 
-/** Asserts the answer of a service that cannot do its work now. */
-function unavailable(t: Test, answer: Answer): void {
-  refused(t, answer, 503, 'service_unavailable');
-  t.match(answer.headers['retry-after'], /^[1-9]\d*$/);
-}
-
-t.test('a database that is away', async (t) => {
+t.test('a database that is unreachable or hangs', async (t) => {
   const database = await createTestDatabase();
   t.teardown(database.drop);
   const proxy = await createTcpProxy(database.url);
@@ -22,7 +16,7 @@ t.test('a database that is away', async (t) => {
   const { token } = await createUser(app);
   const body = { username: 'nobody', password };
 
-  t.test('is service_unavailable with Retry-After, and over when it is back', async (t) => {
+  t.test('unreachable: service_unavailable with Retry-After until it is back', async (t) => {
     await proxy.cut();
     const answers = [
       await app.call('GET', '/auth/me/', { token }),
@@ -36,7 +30,7 @@ t.test('a database that is away', async (t) => {
     t.equal((await app.call('GET', '/auth/me/', { token })).status, 200);
   });
 
-  t.test('is service_unavailable within ten seconds when it says nothing at all', async (t) => {
+  t.test('hanging: service_unavailable within ten seconds', async (t) => {
     proxy.freeze();
     const started = performance.now();
     const ready = app.call('GET', '/health/ready');
@@ -53,7 +47,7 @@ t.test('a database that is away', async (t) => {
   });
 });
 
-t.test('a request is answered in time, its body may take longer', async (t) => {
+t.test('a request is answered in time, however long its body takes', async (t) => {
   const patient = await createTestApp();
   t.teardown(patient.close);
   const { token } = await createUser(patient);
@@ -61,7 +55,7 @@ t.test('a request is answered in time, its body may take longer', async (t) => {
   t.teardown(app.close);
   const port = await listen(app.app);
 
-  t.test('whatever it waits for', async (t) => {
+  t.test('while it waits for a lock', async (t) => {
     const client = await app.pool.connect();
     await client.query('BEGIN; LOCK TABLE users IN ACCESS EXCLUSIVE MODE');
     const started = performance.now();
@@ -93,7 +87,7 @@ t.test('a request is answered in time, its body may take longer', async (t) => {
 });
 
 t.test(
-  'more logins than can be hashed are service_unavailable, and nothing else waits for them',
+  'logins beyond the hashing queue are service_unavailable, and other requests do not wait for them',
   async (t) => {
     const app = await createTestApp({ ARGON2_MEMORY_KIB: '8192', ARGON2_TIME_COST: '2' });
     t.teardown(app.close);
@@ -109,10 +103,7 @@ t.test(
     t.ok(overloaded.length > 0, 'some are turned away');
     // And not because they waited too long for something else.
     t.ok(app.logs.some((line) => line.includes('the password hashing queue is full')));
-    for (const answer of overloaded.slice(0, 3)) {
-      refused(t, answer, 503, 'service_unavailable');
-      t.match(answer.headers['retry-after'], /^[1-9]\d*$/);
-    }
+    for (const answer of overloaded.slice(0, 3)) unavailable(t, answer);
     const others = answers.filter(({ status }) => status !== 503);
     t.ok(others.length > 100, `the others are served: ${others.length}`);
     for (const answer of others) t.equal(answer.status, 401);

@@ -54,7 +54,7 @@ t.test('headers', async (t) => {
     t.ok(logged.length > 0, 'and the log has it');
   });
 
-  t.test('nothing of /auth/ is stored, nothing of /api/ shared', async (t) => {
+  t.test('/auth/ is no-store, /api/ is private, no-cache', async (t) => {
     const authPaths = [
       '/auth/me/',
       '/auth/me',
@@ -97,7 +97,7 @@ t.test('headers', async (t) => {
     secured(t, await call('PUT', '/auth/login/'));
   });
 
-  t.test('the policy of the documentation runs its own scripts and nobody else’s', async (t) => {
+  t.test('the policy of the documentation allows its own scripts only', async (t) => {
     const policy = String((await call('GET', '/docs/')).headers['content-security-policy']);
     t.match(policy, /script-src 'self'(;|$)/);
     t.match(policy, /connect-src 'self'(;|$)/);
@@ -179,7 +179,7 @@ t.test('CORS', async (t) => {
     'https://APP.example.com',
   ];
 
-  t.test('an origin of the list may read the answer and the headers that clients need', async (t) => {
+  t.test('an allowed origin may read the answer and the headers that clients need', async (t) => {
     for (const origin of origins) {
       for (const path of ['/auth/me/', '/auth/nothing/']) {
         const { headers } = await app.call('GET', path, { headers: { origin } });
@@ -194,7 +194,7 @@ t.test('CORS', async (t) => {
     }
   });
 
-  t.test('any other origin may not', async (t) => {
+  t.test('any other origin is not allowed', async (t) => {
     for (const origin of strangers) {
       const answer = await app.call('GET', '/auth/me/', { headers: { origin } });
       t.equal(answer.headers['access-control-allow-origin'], undefined, origin);
@@ -242,7 +242,7 @@ t.test('CORS', async (t) => {
     }
   });
 
-  t.test('an OPTIONS that is no preflight is no failure in plain text', async (t) => {
+  t.test('an OPTIONS that is not a preflight is answered without a plain-text error', async (t) => {
     for (const headers of [{}, { origin: origins[0] ?? '' }]) {
       const answer = await app.call('OPTIONS', '/auth/me/', { headers });
       t.equal(answer.status, 204);
@@ -250,7 +250,7 @@ t.test('CORS', async (t) => {
     }
   });
 
-  t.test('paths and methods are told apart as without it', async (t) => {
+  t.test('404 and 405 are the same with CORS', async (t) => {
     t.equal((await app.call('GET', '/auth/nothing/')).status, 404);
     const wrong = await app.call('PUT', '/auth/me/');
     t.equal(wrong.status, 405);
@@ -258,7 +258,7 @@ t.test('CORS', async (t) => {
   });
 });
 
-t.test('in production browsers are told to stay with https', async (t) => {
+t.test('in production there is HSTS, and no documentation and no mailbox', async (t) => {
   const app = await createTestApp({
     NODE_ENV: 'production',
     DATABASE_URL: 'postgresql://db.example.com/dure',

@@ -14,7 +14,7 @@ t.test('health', async (t) => {
   const live = () => app.call('GET', '/health/live');
   const ready = () => app.call('GET', '/health/ready');
 
-  t.test('a process that can do its work is live and ready', async (t) => {
+  t.test('a working process is live and ready', async (t) => {
     for (const answer of [await live(), await ready()]) {
       t.equal(answer.status, 200);
       t.strictSame(answer.body, { status: 'ok' });
@@ -23,7 +23,7 @@ t.test('health', async (t) => {
     t.equal((await app.call('GET', '/health')).status, 404);
   });
 
-  t.test('without its database it is live and not ready, until the database is back', async (t) => {
+  t.test('without the database it is live and not ready, until the database is back', async (t) => {
     await proxy.cut();
     t.equal((await live()).status, 200);
     const answer = await ready();
@@ -59,7 +59,7 @@ t.test('health', async (t) => {
   });
 });
 
-t.test('while it shuts down it is not ready, and what has begun is finished', async (t) => {
+t.test('during shutdown it is not ready, and requests in flight are finished', async (t) => {
   const app = await createTestApp({ WORKER_ENABLED: 'false' });
   const { token } = await createUser(app);
   const port = await listen(app.app);

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import t from 'tap';
 import { createTestApp, password } from '../support/app.ts';
 
-t.test('a process that cannot keep up turns requests away with 503, and health still answers', async (t) => {
+t.test('an overloaded process refuses requests with 503, and health still answers', async (t) => {
   const { app, call, close } = await createTestApp({}, { maxEventLoopDelay: 1_000 });
   t.teardown(close);
   t.equal((await call('GET', '/api/v1/stores/categories/')).status, 200);
