@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import t, { type Test } from 'tap';
-import { codeIn, createTestApp, createUser, resetLinkIn, type TestApp } from '../support/app.ts';
+import { codeIn, createTestApp, resetLinkIn } from '../support/app.ts';
 import { invalid, refused } from '../support/assertions.ts';
-import { createPost, createStore } from '../support/stores.ts';
+import { everyRow } from '../support/rows.ts';
 import { mailsTo } from './mailbox.ts';
 
 const environment = { LOG_LEVEL: 'trace', JWT_SECRET: 'canary-secret-Fz97kQ-0123456789-abcdefghijkl' };
@@ -42,38 +42,9 @@ const secrets = new Map<string, string>([
 /** Six digits can stand anywhere by chance, so they are looked for as a word of their own. */
 const codes = new Set<string>();
 
-/** The tables that hold anything of a user's. */
-async function tablesWith({ pool }: TestApp, userId: number): Promise<string[]> {
-  const columns = await pool.query<{ name: string }>(
-    `SELECT table_name AS name FROM information_schema.columns
-     WHERE table_schema = 'public' AND column_name = 'user_id' ORDER BY name`,
-  );
-  const places = columns.rows.map(({ name }) => [name, `user_id = ${userId}`] as const);
-  const found: string[] = [];
-  for (const [name, condition] of [['idempotency_keys', `scope LIKE '${userId}:%'`] as const, ...places]) {
-    const { rowCount } = await pool.query(`SELECT FROM ${name} WHERE ${condition}`);
-    if (rowCount !== 0) found.push(name);
-  }
-  return found;
-}
-
 const post = (path: string, body: unknown, headers: Record<string, string> = {}, token?: string) =>
   app.call('POST', `/auth/${path}/`, { body, headers, token });
 const json = { 'content-type': 'application/json' };
-
-/** Every row of every table, also of those of the queue. */
-async function everyRow({ pool }: TestApp): Promise<string> {
-  const tables = await pool.query<{ name: string }>(
-    `SELECT format('%I.%I', schemaname, tablename) AS name FROM pg_tables
-     WHERE schemaname NOT IN ('pg_catalog', 'information_schema')`,
-  );
-  const rows: string[] = [];
-  for (const { name } of tables.rows) {
-    const found = await pool.query<{ row: string }>(`SELECT t::text AS row FROM ${name} t`);
-    rows.push(...found.rows.map(({ row }) => `${name} ${row}`));
-  }
-  return rows.join('\n');
-}
 
 /** A secret as it is and in the forms from which it, or a guess at it, can be told. */
 function formsOf(secret: string): string[] {
@@ -250,39 +221,4 @@ t.test('the logs hold no query strings', async (t) => {
   }
   t.ok(app.logs.length >= 24);
   t.notMatch(app.logs.join(''), 'query-canary');
-});
-
-t.test('nothing of an account is left at rest after it was deleted', async (t) => {
-  const login = await post('login', { username, password: passwords.change });
-  const token = login.body.data.access;
-  // The names of the store and the post stay, for the other side of requests.
-  await createStore(app, token, { description: username, address: username, business_hours: username });
-  const images = [`https://cdn.example.com/${username}.jpg`];
-  const letters = await createPost(app, token, { content: username, images });
-  await app.pool.query('UPDATE mail_sends SET sent_at = $1', [[]]);
-  await post('reset-password-request', { email });
-  await post('email-verify/send', { email });
-  const key = { 'idempotency-key': 'a-post' };
-  const letter = { title: '제목', content: '내용', images: ['https://cdn.example.com/1.jpg'] };
-  t.equal((await app.call('POST', '/api/v1/posts/', { token, headers: key, body: letter })).status, 201);
-  const me = await app.call('GET', '/auth/me/', { token });
-  const { id } = me.body.data;
-  const held = ['idempotency_keys', 'known_addresses', 'notifications', 'sessions'];
-  const other = await createUser(app);
-  await createStore(app, other.token);
-  const request = { post_id: letters.id, message: '함께 해요!' };
-  const path = '/api/v1/notifications/partner-request/';
-  t.equal((await app.call('POST', path, { token: other.token, body: request })).status, 201);
-  t.strictSame(await tablesWith(app, id), held);
-  const options = { token, body: { password: passwords.change } };
-  t.equal((await app.call('DELETE', '/auth/me/', options)).status, 200);
-  t.strictSame(await tablesWith(app, id), []);
-  const rows = (await everyRow(app))
-    .split('\n')
-    .filter((row) => row.includes(email) || row.includes(username));
-  // The cooldowns of the address outlive the account, and a mail that waits finds nobody to write to.
-  t.strictSame(
-    rows.filter((row) => !/mail_sends|_private_jobs/.test(row)),
-    [],
-  );
 });

@@ -2,7 +2,6 @@ import t from 'tap';
 import { createTestApp, createUser, password } from '../support/app.ts';
 import { delayed, invalid, refused, tally } from '../support/assertions.ts';
 import { inParallel } from '../support/concurrency.ts';
-import { verifyAddress } from './accounts.ts';
 import {
   about,
   comparable,
@@ -289,29 +288,6 @@ t.test('what is no six digits is a validation error and costs no try', async (t)
   t.equal((await confirm(email, ` ${code}\n`)).status, 200, 'white space around a pasted code is trimmed');
 });
 
-t.test('what is no e-mail address, and what is not known, is a validation error', async (t) => {
-  for (const wrong of [
-    '',
-    'nobody',
-    'nobody@',
-    '@example.com',
-    'a b@example.com',
-    'a@b',
-    'a@b..com',
-    7,
-    null,
-  ]) {
-    invalid(t, await send(wrong), 'email');
-    invalid(t, await confirm(wrong, '123456'), 'email');
-  }
-  invalid(t, await app.call('POST', '/auth/email-verify/send/'), 'email');
-  invalid(t, await app.call('POST', '/auth/email-verify/confirm/', { body: {} }), 'email', 'code');
-  const body = { email: 'unknown-field@example.com', code: '123456', name: 'x' };
-  invalid(t, await app.call('POST', '/auth/email-verify/confirm/', { body }), 'name');
-  invalid(t, await app.call('POST', '/auth/email-verify/send/', { body }), 'code', 'name');
-  t.equal((await mailsTo(app, 'unknown-field@example.com')).length, 0);
-});
-
 t.test('an address is the same in capitals and with space around it', async (t) => {
   const email = 'folded@example.com';
   t.equal((await send('  Folded@EXAMPLE.com ')).status, 200);
@@ -329,84 +305,4 @@ t.test('an address is the same in capitals and with space around it', async (t) 
   });
   t.equal(signup.status, 201);
   t.equal(signup.body.data.is_verified, true);
-});
-
-t.test('a verification_token makes an account verified, once, and mails no code', async (t) => {
-  const email = 'proved@example.com';
-  const verification_token = await verifyAddress(app, email);
-  const signup = await signUp({ username: 'proved', email, verification_token });
-  t.equal(signup.status, 201);
-  t.equal(signup.body.data.is_verified, true);
-  t.equal((await mailsTo(app, email)).length, 1, 'only the one before the sign-up');
-
-  await app.pool.query('DELETE FROM users WHERE email = $1', [email]);
-  const again = await signUp({ username: 'proved', email, verification_token });
-  refused(t, again, 400, 'verification_token_invalid');
-});
-
-t.test('a verification_token is bound to its address', async (t) => {
-  const verification_token = await verifyAddress(app, 'bound@example.com');
-  const stranger = await signUp({ username: 'stranger', email: 'stranger@example.com', verification_token });
-  refused(t, stranger, 400, 'verification_token_invalid');
-  const owner = await signUp({ username: 'bound', email: 'bound@example.com', verification_token });
-  t.equal(owner.status, 201, 'a refused use is none');
-});
-
-t.test('a verification_token works for 30 minutes', async (t) => {
-  for (const [name, age, status] of [
-    ['young-proof', 1790, 201],
-    ['old-proof', 1800, 400],
-  ] as const) {
-    const email = `${name}@example.com`;
-    const verification_token = await verifyAddress(app, email);
-    await app.pool.query(
-      'UPDATE email_proofs SET expires_at = expires_at - make_interval(secs => $2) WHERE email = $1',
-      [email, age],
-    );
-    const answer = await signUp({ username: name, email, verification_token });
-    t.equal(answer.status, status);
-    if (status === 400) refused(t, answer, 400, 'verification_token_invalid');
-  }
-});
-
-t.test('a verification_token that was tampered with or made up is refused', async (t) => {
-  const email = 'tampered@example.com';
-  const genuine = await verifyAddress(app, email);
-  const code = await newCode('no-token@example.com');
-  const flipped = genuine.replace(/.$/, (last) => (last === 'A' ? 'B' : 'A'));
-  for (const wrong of [genuine.slice(0, -1), `${genuine}A`, flipped, genuine.toUpperCase(), 'x', code]) {
-    const answer = await signUp({ username: 'tampered', email, verification_token: wrong });
-    refused(t, answer, 400, 'verification_token_invalid');
-  }
-  t.equal((await signUp({ username: 'tampered', email, verification_token: genuine })).status, 201);
-});
-
-t.test('of twenty sign-ups at once with one verification_token, one succeeds', async (t) => {
-  const email = 'twenty-proofs@example.com';
-  const verification_token = await verifyAddress(app, email);
-  const answers = await inParallel(20, (index) =>
-    signUp({ username: `twenty-proofs-${index}`, email, verification_token }),
-  );
-  const { '201': created, ...refusals } = tally(answers);
-  t.equal(created, 1);
-  t.strictSame(
-    Object.keys(refusals).filter((kind) => !/verification_token_invalid|email_taken/.test(kind)),
-    [],
-  );
-});
-
-t.test('the codes of a deleted account are void', async (t) => {
-  const user = await createUser(app);
-  const code = await latestCode(app, user.email);
-  await app.call('DELETE', '/auth/me/', { token: user.token, body: { password } });
-  refused(t, await confirm(user.email, code), 400, 'invalid_code', { attempts_left: 0 });
-});
-
-t.test('a verification_token dies with the account of its address', async (t) => {
-  const user = await createUser(app);
-  const proof = await confirm(user.email, await latestCode(app, user.email));
-  await app.call('DELETE', '/auth/me/', { token: user.token, body: { password } });
-  const { verification_token } = proof.body.data;
-  const answer = await signUp({ username: user.username, email: user.email, verification_token });
-  refused(t, answer, 400, 'verification_token_invalid');
 });

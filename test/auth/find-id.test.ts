@@ -1,6 +1,6 @@
 import t from 'tap';
 import { createTestApp } from '../support/app.ts';
-import { invalid, tally } from '../support/assertions.ts';
+import { tally } from '../support/assertions.ts';
 import { inParallel } from '../support/concurrency.ts';
 import {
   about,
@@ -81,21 +81,4 @@ t.test('an address is the same in capitals and with space around it', async (t) 
   await findId(`\t${email.toUpperCase()} `);
   t.match((await latestMail(app, email)).text, username);
   about(t, (await findId(email)).body.data.resend_after, 60);
-});
-
-t.test('nothing is mailed to the address of a deleted account', async (t) => {
-  const { email, token, password } = await createSettledUser(app);
-  await app.call('DELETE', '/auth/me/', { token, body: { password } });
-  const before = (await mailsTo(app, email)).length;
-  t.strictSame((await findId(email)).body.data, { resend_after: 60 });
-  t.equal((await mailsTo(app, email)).length, before);
-});
-
-t.test('what is no address, and what is not known, is a validation error', async (t) => {
-  for (const wrong of ['', 'nobody', 'a@b', ['a@example.com'], null, undefined]) {
-    invalid(t, await findId(wrong), 'email');
-  }
-  invalid(t, await app.call('POST', '/auth/find-id/'), 'email');
-  const body = { email: 'find-unknown@example.com', name: '김두레' };
-  invalid(t, await app.call('POST', '/auth/find-id/', { body }), 'name');
 });

@@ -1,6 +1,6 @@
 import t from 'tap';
 import { createTestApp, createUser, logIn } from '../support/app.ts';
-import { noErrorLogged, refused, tokenRefused } from '../support/assertions.ts';
+import { noErrorLogged, tokenRefused } from '../support/assertions.ts';
 import { until } from '../support/until.ts';
 import { createForge, decode, type TokenParts } from './tokens.ts';
 
@@ -39,18 +39,6 @@ t.test('a token of a session whose time is over is refused', async (t) => {
   tokenRefused(t, await read(token), 'revoked');
 });
 
-t.test('the tokens of a deleted account are revoked', async (t) => {
-  const gone = await createUser(app);
-  const other = await logIn(app, gone);
-  const body = { password: gone.password };
-  t.equal((await app.call('DELETE', '/auth/me/', { token: gone.token, body })).status, 200);
-  for (const { token, refresh } of [gone, other]) {
-    tokenRefused(t, await read(token), 'revoked');
-    const answer = await app.call('POST', '/auth/token/refresh/', { body: { refresh } });
-    tokenRefused(t, answer, 'revoked', 'refresh');
-  }
-});
-
 t.test('the tokens of a suspended account are revoked at once, for good or until it is lifted', async (t) => {
   const suspended = await createUser(app);
   await app.pool.query('UPDATE users SET suspended_at = now() WHERE id = $1', [suspended.id]);
@@ -85,20 +73,6 @@ t.test('a suspension ends the sessions for good, also when it is lifted', async 
   const refresh = await app.call('POST', '/auth/token/refresh/', { body: { refresh: user.refresh } });
   t.equal(refresh.body.data.reason, 'revoked');
   t.ok((await logIn(app, user)).token, 'who was suspended may log in again');
-});
-
-t.test('authentication comes before validation, existence and the method of the operation', async (t) => {
-  for (const [method, path] of [
-    ['PATCH', '/auth/me/'],
-    ['DELETE', '/auth/me/'],
-    ['POST', '/auth/change-password/'],
-    ['GET', '/auth/sessions/?limit=x'],
-    ['DELETE', '/auth/sessions/'],
-    ['DELETE', '/auth/sessions/x/'],
-  ] as const) {
-    refused(t, await app.call(method, path), 401, 'not_authenticated');
-    tokenRefused(t, await app.call(method, path, { token: 'x', body: { unknown: 1 } }), 'malformed');
-  }
 });
 
 t.test('nothing of all this was an error of the service', async (t) => {

@@ -131,20 +131,3 @@ t.test('a withdrawal that fails leaves the post', async (t) => {
   await pool.query('ALTER TABLE partner_requests DROP CONSTRAINT broken');
   t.equal((await call('GET', `${path}${post.id}/`, { token: receiver.token })).status, 200);
 });
-
-t.test('a post that is written while its account is deleted does not outlive the account', async (t) => {
-  for (let round = 0; round < 4; round++) {
-    const { token, store, password } = await openShop('떠나는 가게');
-    const [gone, ...written] = await Promise.all([
-      call('DELETE', '/auth/me/', { token, body: { password } }),
-      ...Array.from({ length: 4 }, () => call('POST', path, { token, body })),
-    ]);
-    t.equal(gone.status, 200);
-    for (const { status } of written) t.ok([201, 401, 403].includes(status), `status ${status}`);
-    const { rows } = await pool.query(
-      'SELECT count(*)::int AS posts FROM posts WHERE store_id = $1 AND deleted_at IS NULL',
-      [store.id],
-    );
-    t.equal(rows[0].posts, 0);
-  }
-});

@@ -122,19 +122,6 @@ t.test('every operation needs a login', async (t) => {
   }
 });
 
-t.test('the posts of a deleted account are nowhere', async (t) => {
-  const owner = await openShop();
-  const post = await createPost(app, owner.token, { title: '떠나는 가게의 글' });
-  const body = { password: owner.password };
-  t.equal((await call('DELETE', '/auth/me/', { token: owner.token, body })).status, 200);
-  const { token } = await createUser(app);
-  refused(t, await call('GET', `${path}${post.id}/`, { token }), 404, 'post_not_found');
-  t.strictSame(
-    (await call('GET', `${path}?q=${encodeURIComponent('떠나는')}`, { token })).body.data.items,
-    [],
-  );
-});
-
 t.test('the posts of a store that an operator closes are nowhere', async (t) => {
   const owner = await openShop();
   const post = await createPost(app, owner.token, { title: '닫힌 가게의 글' });

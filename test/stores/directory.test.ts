@@ -164,23 +164,3 @@ t.test('a closed store is nowhere', async (t) => {
   const page = await app.call('GET', `${path}mypage/`, owner);
   t.strictSame(page.body.data, { store: null, posts: [], sent_requests: [] });
 });
-
-t.test(
-  'the store of a deleted account is nowhere, and its owner may register again after signing up again',
-  async (t) => {
-    const app = await createTestApp();
-    t.teardown(app.close);
-    const reader = await createUser(app);
-    const owner = await createUser(app);
-    const store = await createStore(app, owner.token);
-    const gone = await app.call('DELETE', '/auth/me/', {
-      token: owner.token,
-      body: { password: owner.password },
-    });
-    t.equal(gone.status, 200);
-    refused(t, await app.call('GET', `${path}${store.id}/`, { token: reader.token }), 404, 'store_not_found');
-    t.strictSame((await app.call('GET', path, { token: reader.token })).body.data.items, []);
-    const again = await createUser(app, { username: owner.username, email: owner.email });
-    t.not((await createStore(app, again.token)).id, store.id);
-  },
-);

@@ -125,21 +125,3 @@ t.test('a malformed Idempotency-Key is refused', async (t) => {
     invalid(t, answer, 'idempotency-key');
   }
 });
-
-t.test('a store that is registered while its account is deleted is not left open', async (t) => {
-  for (let round = 0; round < 4; round++) {
-    const { token, password } = await createUser(app);
-    const name = `떠나는 가게 ${round}`;
-    const [gone, registered] = await Promise.all([
-      call('DELETE', '/auth/me/', { token, body: { password } }),
-      call('POST', path, { token, body: { name, category_ids: [1] } }),
-    ]);
-    t.equal(gone.status, 200);
-    t.ok([201, 401].includes(registered.status), `status ${registered.status}`);
-    const { rows } = await pool.query(
-      'SELECT count(*)::int AS open FROM stores WHERE name = $1 AND closed_at IS NULL',
-      [name],
-    );
-    t.equal(rows[0].open, 0);
-  }
-});

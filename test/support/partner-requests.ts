@@ -66,3 +66,16 @@ export async function notifiedOf(app: TestApp, shop: Caller): Promise<[string, n
     ],
   );
 }
+
+/** Pending requests whose post or one of whose stores is gone; there must never be one. */
+export async function strandedRequests({ pool }: TestApp): Promise<number[]> {
+  const { rows } = await pool.query(`
+    SELECT r.id FROM partner_requests r
+    JOIN posts p ON p.id = r.post_id
+    JOIN stores s ON s.id = r.sender_store_id
+    JOIN stores v ON v.id = r.receiver_store_id
+    WHERE r.status = 'requested'
+      AND (p.deleted_at IS NOT NULL OR s.closed_at IS NOT NULL OR v.closed_at IS NOT NULL
+        OR s.owner_id IS NULL OR v.owner_id IS NULL)`);
+  return rows.map(({ id }) => id);
+}
