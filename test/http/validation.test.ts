@@ -200,7 +200,8 @@ t.test('no text takes long to refuse', async (t) => {
   for (const text of texts) {
     const started = performance.now();
     const answers = [
-      await signUp({ ...account, username: text, password: text }),
+      await signUp({ ...account, username: text }),
+      await signUp({ ...account, password: text }),
       await call('POST', '/auth/find-id/', { body: { email: text } }),
       await call('POST', '/auth/login/', { body: { username: text, password: 'x' } }),
       await rename(text),

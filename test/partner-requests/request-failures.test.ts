@@ -1,17 +1,14 @@
-import pg from 'pg';
 import t from 'tap';
 import { createTestApp } from '../support/app.ts';
 import { refused } from '../support/assertions.ts';
-import { lockRows, waitForSleep } from '../support/concurrency.ts';
+import { lockRows } from '../support/concurrency.ts';
 import {
-  notificationsOf,
   notifiedOf,
   openTwoShops,
   requestPartnership,
   sendRequest,
   transition,
 } from '../support/partner-requests.ts';
-import { createPost, openShop } from '../support/stores.ts';
 
 const app = await createTestApp();
 t.teardown(app.close);
@@ -80,58 +77,4 @@ t.test('a request that waits too long for another is answered with 503 in time',
   t.ok(Date.now() - started < 10_000);
   await held.release();
   t.strictSame(await notifiedOf(app, receiver), []);
-});
-
-t.test("a user's notifications appear in the order of their ids", async (t) => {
-  const { sender, receiver, post } = await openTwoShops(app);
-  const other = await openShop(app, '다른 가게');
-  // The end of a transaction with this key takes a while, after its notification has got its id.
-  await app.pool.query(`
-    CREATE FUNCTION pause() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN PERFORM pg_sleep(0.7); RETURN NEW; END $$;
-    CREATE TRIGGER pause BEFORE UPDATE ON idempotency_keys FOR EACH ROW WHEN (NEW.key = 'slow') EXECUTE FUNCTION pause()`);
-  const slow = requestPartnership(app, sender, post, { 'idempotency-key': 'slow' });
-  await waitForSleep(app);
-  const fast = await requestPartnership(app, other, post);
-  t.equal(fast.status, 201);
-  const { items } = await notificationsOf(app, receiver);
-  t.strictSame(
-    items.map((item: { partner_request: { id: number } }) => item.partner_request.id),
-    [fast.body.data.id, (await slow).body.data.id],
-    'the one with the smaller id was there before',
-  );
-});
-
-t.test('who listens hears of new and of read notifications, once they are kept', async (t) => {
-  const { sender, receiver, post } = await openTwoShops(app);
-  const client = new pg.Client({ connectionString: app.url });
-  await client.connect();
-  t.teardown(() => client.end());
-  const heard: unknown[] = [];
-  client.on('notification', ({ channel, payload }) => heard.push([channel, JSON.parse(payload ?? '')]));
-  await client.query('LISTEN notifications');
-  const id = await sendRequest(app, sender, post);
-  await requestPartnership(app, sender, post);
-  await transition(app, receiver, id, 'accept');
-  const [received] = (await notificationsOf(app, receiver)).items;
-  const [accepted] = (await notificationsOf(app, sender)).items;
-  for (let times = 0; times < 2; times++) {
-    const body = { ids: [received.id] };
-    await app.call('POST', '/api/v1/notifications/mark-read/', { token: receiver.token, body });
-  }
-  await client.query('SELECT 1');
-  t.strictSame(heard, [
-    ['notifications', { user_id: receiver.id, notification_id: received.id }],
-    ['notifications', { user_id: sender.id, notification_id: accepted.id }],
-    ['notifications', { user_id: receiver.id, unread: true }],
-  ]);
-});
-
-t.test('a name or a message is text, whatever it holds', async (t) => {
-  const sender = await openShop(app, `'; DROP TABLE "stores"; -- <b>`);
-  const { receiver } = await openTwoShops(app);
-  const post = await createPost(app, receiver.token, { title: '$1 {{title}} %s' });
-  const id = await sendRequest(app, sender, post);
-  const [item] = (await notificationsOf(app, receiver)).items;
-  t.equal(item.partner_request.id, id);
-  t.equal(item.message, `'; DROP TABLE "stores"; -- <b>에서 ‘$1 {{title}} %s’ 글에 제휴를 요청했습니다.`);
 });

@@ -38,9 +38,9 @@ export async function lockRows(
   return { waiters: (count) => waitForLockWait(app, count), release };
 }
 
-/** Waits until `count` statements of the app wait for a lock. @returns their backend ids, oldest first */
+/** Waits until `count` statements wait for a lock. @returns their backend ids, oldest first */
 export function waitForLockWait(app: TestApp, count = 1): Promise<number[]> {
-  return waitForBackends(app, "wait_event_type = 'Lock' AND application_name = 'dure'", count);
+  return waitForBackends(app, "wait_event_type = 'Lock'", count);
 }
 
 /** Waits until a statement of the app is in `pg_sleep`. */

@@ -1,7 +1,7 @@
 import t from 'tap';
 import { createTestApp } from '../support/app.ts';
 import { refused, tally } from '../support/assertions.ts';
-import { lockRows } from '../support/concurrency.ts';
+import { inParallel, lockRows } from '../support/concurrency.ts';
 import {
   notificationsOf,
   notifiedOf,
@@ -17,33 +17,79 @@ import { createPost, openShop, type Shop } from '../support/stores.ts';
 const app = await createTestApp();
 t.teardown(app.close);
 
+const actions = ['accept', 'decline', 'withdraw'] as const;
 const deletePost = (shop: Shop, id: number) =>
   app.call('DELETE', `/api/v1/posts/${id}/`, { token: shop.token });
 const deleteAccount = ({ token, password }: Shop) =>
   app.call('DELETE', '/auth/me/', { token, body: { password } });
 
-t.test('deleting a post withdraws its pending requests and tells their senders', async (t) => {
-  const { sender, receiver, post } = await openTwoShops(app);
-  const second = await openShop(app, '둘째 가게');
-  const accepted = await openShop(app, '수락된 가게');
-  const other = await createPost(app, receiver.token);
-  const ids = [await sendRequest(app, sender, post), await sendRequest(app, second, post)];
-  const acceptedId = await sendRequest(app, accepted, post);
-  await transition(app, receiver, acceptedId, 'accept');
-  const otherId = await sendRequest(app, sender, other);
-  t.equal((await deletePost(receiver, post.id)).status, 200);
-  t.strictSame(await notifiedOf(app, sender), [['withdrawn', ids[0], '취소됨']]);
-  t.strictSame(await notifiedOf(app, second), [['withdrawn', ids[1], '취소됨']]);
-  t.strictSame(
-    await notifiedOf(app, accepted),
-    [['accepted', acceptedId, '수락됨']],
-    'what is settled stays',
+/** How many requests and notifications a post has. */
+const counts = async (postId: number) => {
+  const { rows } = await app.pool.query(
+    `SELECT count(*)::int AS requests, (SELECT count(*)::int FROM notifications n
+       JOIN partner_requests q ON q.id = n.partner_request_id WHERE q.post_id = $1) AS notifications
+     FROM partner_requests WHERE post_id = $1`,
+    [postId],
   );
-  const [newest] = await notifiedOf(app, receiver);
-  t.strictSame(newest, ['received', otherId, '요청됨'], 'who deletes is not told');
-  const { items } = await notificationsOf(app, sender);
-  t.equal(items[0].partner_request.post_title, '주말 공동 할인', 'the title stays readable');
-  refused(t, await transition(app, receiver, ids[0] ?? 0, 'accept'), 409, 'invalid_transition');
+  return rows[0];
+};
+
+t.test('of twenty at once one is created, told once and mailed once', async (t) => {
+  const { sender, receiver, post } = await openTwoShops(app);
+  const answers = await inParallel(20, () => requestPartnership(app, sender, post));
+  t.strictSame(tally(answers), { '201': 1, '409 already_requested': 19 });
+  t.strictSame(await counts(post.id), { requests: 1, notifications: 1 });
+  await app.mails.next(receiver.email, 1);
+  await app.mails.settled();
+  t.equal(app.mails.sent.filter(({ to }) => to === receiver.email).length, 2, 'the code and one request');
+});
+
+t.test('twenty shops that ask at once all arrive', async (t) => {
+  const { receiver, post } = await openTwoShops(app);
+  const shops = await inParallel(20, (index) => openShop(app, `가게 ${index}`));
+  const answers = await Promise.all(shops.map((shop) => requestPartnership(app, shop, post)));
+  t.strictSame(tally(answers), { 201: 20 });
+  t.equal((await notificationsOf(app, receiver)).unread_count, 20);
+});
+
+t.test('two stores that ask each other at once both arrive', async (t) => {
+  const { sender, receiver, post } = await openTwoShops(app);
+  const posts = await inParallel(6, () => createPost(app, sender.token));
+  const others = await inParallel(6, () => createPost(app, receiver.token));
+  const answers = await Promise.all([
+    ...posts.map((one) => requestPartnership(app, receiver, one)),
+    ...[...others, post].map((one) => requestPartnership(app, sender, one)),
+  ]);
+  t.strictSame(tally(answers), { 201: 13 });
+});
+
+t.test('of twenty at once with one key one does the work and all get its answer', async (t) => {
+  const { sender, post } = await openTwoShops(app);
+  const headers = { 'idempotency-key': 'request-2' };
+  const answers = await inParallel(20, () => requestPartnership(app, sender, post, headers));
+  t.strictSame(tally(answers), { 201: 20 });
+  t.equal(new Set(answers.map(({ text }) => text)).size, 1);
+  t.strictSame(await counts(post.id), { requests: 1, notifications: 1 });
+});
+
+t.test('of twenty mixed answers and withdrawals at once exactly one wins', async (t) => {
+  for (let round = 0; round < 3; round++) {
+    const { sender, receiver, post } = await openTwoShops(app);
+    const id = await sendRequest(app, sender, post);
+    const answers = await inParallel(20, (index) => {
+      const action = actions[(index + round) % 3] ?? 'accept';
+      return transition(app, action === 'withdraw' ? sender : receiver, id, action);
+    });
+    t.strictSame(tally(answers), { '200': 1, '409 invalid_transition': 19 });
+    const won = answers.find(({ status }) => status === 200)?.body.data.status;
+    const { rows } = await app.pool.query('SELECT kind FROM notifications WHERE partner_request_id = $1', [
+      id,
+    ]);
+    const kind = { 수락됨: 'accepted', 거절됨: 'declined', 취소됨: 'withdrawn' }[String(won)];
+    t.strictSame(rows.map((row) => row.kind).sort(), [
+      ...[`partner_request_${kind}`, 'partner_request_received'].sort(),
+    ]);
+  }
 });
 
 t.test('a request that is being sent is seen by the deletion of the post', async (t) => {
