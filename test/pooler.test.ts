@@ -54,7 +54,7 @@ async function startPooler(t: Test, databaseUrl: string): Promise<string> {
   }
 }
 
-t.test('behind a pooler that gives a connection for one transaction only', { skip: noPooler }, async (t) => {
+t.test('behind PgBouncer in transaction mode', { skip: noPooler }, async (t) => {
   const database = await createTestDatabase();
   t.teardown(database.drop);
   const databaseUrl = await startPooler(t, database.url);
@@ -62,7 +62,7 @@ t.test('behind a pooler that gives a connection for one transaction only', { ski
   t.teardown(app.close);
   await app.app.listen({ host: '127.0.0.1', port: 0 });
 
-  await t.test('a request reaches the other shop, on its stream and by mail', async (t) => {
+  await t.test('a request reaches the receiver by stream and by mail', async (t) => {
     const { sender, receiver, post } = await openTwoShops(app);
     const code = codeIn(await app.mails.next(receiver.email));
     const confirm = { email: receiver.email, code };
@@ -79,7 +79,7 @@ t.test('behind a pooler that gives a connection for one transaction only', { ski
     t.match(await app.mails.next(receiver.email, 1), { subject: /두레 베이커리/ });
   });
 
-  await t.test('many at once each get their own answer', async (t) => {
+  await t.test('concurrent requests get their own answers', async (t) => {
     const { sender, receiver } = await openTwoShops(app);
     const answers = await inParallel(200, (index) =>
       app.call('GET', '/auth/me/', { token: (index % 2 ? sender : receiver).token }),

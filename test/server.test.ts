@@ -20,11 +20,14 @@ t.test('on the embedded database', async (t) => {
   const DATA_DIR = await mkdtemp(join(tmpdir(), 'dure-service-'));
   t.teardown(() => rm(DATA_DIR, { recursive: true, force: true }));
 
-  await t.test('a first start makes everything it needs, and SIGTERM ends it with exit code 0', async (t) => {
-    const service = await startService({ DATA_DIR });
-    t.equal((await post(`${service.url}/auth/signup/`, account)).status, 201);
-    t.same(await service.end('SIGTERM'), { code: 0, signal: null });
-  });
+  await t.test(
+    'the first start creates its database and secret, and SIGTERM ends it with exit code 0',
+    async (t) => {
+      const service = await startService({ DATA_DIR });
+      t.equal((await post(`${service.url}/auth/signup/`, account)).status, 201);
+      t.same(await service.end('SIGTERM'), { code: 0, signal: null });
+    },
+  );
 
   await t.test('data and sessions survive a restart, Ctrl-C and SIGKILL', async (t) => {
     const killed = await startService({ DATA_DIR });
@@ -70,7 +73,7 @@ t.test('instances that start together on an empty database migrate it once and a
   for (const { url } of services) t.equal((await fetch(`${url}/health/ready`)).status, 200);
 });
 
-t.test('no accounts with well-known passwords are made in production', async (t) => {
+t.test('demo and seed data are refused in production', async (t) => {
   const database = await createTestDatabase();
   t.teardown(() => database.drop());
   for (const script of ['demo', 'seed']) {
@@ -137,7 +140,7 @@ t.test(
   },
 );
 
-t.test('a request that never ends holds up the end for less than 15 seconds', async (t) => {
+t.test('a request that never ends delays the shutdown by less than 15 seconds', async (t) => {
   const database = await createTestDatabase();
   t.teardown(() => database.drop());
   const { url, end } = await startService({ ...production, DATABASE_URL: database.url });
@@ -151,28 +154,25 @@ t.test('a request that never ends holds up the end for less than 15 seconds', as
   t.ok(Date.now() - began < 15_000);
 });
 
-t.test(
-  'a mail whose sender is killed between commit and send goes out after the restart, once',
-  async (t) => {
-    const database = await createTestDatabase();
-    t.teardown(() => database.drop());
-    const provider = await createProvider(t);
-    const environment = { ...production, DATABASE_URL: database.url, RESEND_BASE_URL: provider.url };
+t.test('a mail of a killed process is sent once after the restart', async (t) => {
+  const database = await createTestDatabase();
+  t.teardown(() => database.drop());
+  const provider = await createProvider(t);
+  const environment = { ...production, DATABASE_URL: database.url, RESEND_BASE_URL: provider.url };
 
-    provider.behaviour = () => undefined;
-    const killed = await startService(environment);
-    t.equal((await post(`${killed.url}/auth/signup/`, account)).status, 201);
-    await until('the first try', () => provider.tries.length === 1);
-    await killed.end('SIGKILL');
+  provider.behaviour = () => undefined;
+  const killed = await startService(environment);
+  t.equal((await post(`${killed.url}/auth/signup/`, account)).status, 201);
+  await until('the first try', () => provider.tries.length === 1);
+  await killed.end('SIGKILL');
 
-    provider.behaviour = 'ok';
-    const again = await startService(environment);
-    t.teardown(() => again.end());
-    await until('the second try', () => provider.tries.length === 2);
-    await sleep(500);
-    const [first, second, ...others] = provider.tries;
-    t.ok(first?.key);
-    t.same(second, first, 'the same mail under the same idempotency key');
-    t.same(others, []);
-  },
-);
+  provider.behaviour = 'ok';
+  const again = await startService(environment);
+  t.teardown(() => again.end());
+  await until('the second try', () => provider.tries.length === 2);
+  await sleep(500);
+  const [first, second, ...others] = provider.tries;
+  t.ok(first?.key);
+  t.same(second, first, 'the same mail under the same idempotency key');
+  t.same(others, []);
+});

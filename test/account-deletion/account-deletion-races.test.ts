@@ -22,13 +22,13 @@ const deleteAccount = ({ token, password }: { token: string; password: string })
   app.call('DELETE', '/auth/me/', { token, body: { password } });
 const tryLogin = (username: string) => app.call('POST', '/auth/login/', { body: { username, password } });
 
-t.test('of twenty deletions at once, one removes the account', async (t) => {
+t.test('of 20 concurrent deletions, one removes the account', async (t) => {
   const user = await createUser(app);
   const answers = await inParallel(20, () => deleteAccount(user));
   t.strictSame(tally(answers), { '200': 1, '401 token_not_valid': 19 });
 });
 
-t.test('of sign-ups while the account is deleted, at most one gets the username', async (t) => {
+t.test('of sign-ups during a deletion, at most one gets the username', async (t) => {
   const user = await createUser(app);
   const [deleted, ...signups] = await Promise.all([
     deleteAccount(user),
@@ -42,37 +42,34 @@ t.test('of sign-ups while the account is deleted, at most one gets the username'
   t.equal(created + taken + used, 10, JSON.stringify(tally(signups)));
 });
 
-t.test(
-  'a login, a refresh and a change of the account while it is deleted leave nothing behind',
-  async (t) => {
-    const user = await createUser(app);
-    const answers = await Promise.all([
-      deleteAccount(user),
-      ...Array.from({ length: 5 }, () => tryLogin(user.username)),
-      ...Array.from({ length: 5 }, () =>
-        app.call('POST', '/auth/token/refresh/', { body: { refresh: user.refresh } }),
-      ),
-      ...Array.from({ length: 5 }, () =>
-        app.call('PATCH', '/auth/me/', { token: user.token, body: { name: '바뀐 이름' } }),
-      ),
-      app.call('POST', '/auth/change-password/', {
-        token: user.token,
-        body: { current_password: password, new_password: 'rice-cake-at-dawn-3' },
-      }),
-    ]);
-    t.ok(
-      answers.every(({ status }) => status === 200 || status === 401),
-      JSON.stringify(tally(answers)),
-    );
-    for (const { status, body } of answers) {
-      if (status === 200 && body.data.access) tokenRefused(t, await me(body.data.access), 'revoked');
-    }
-    const { rows } = await app.pool.query('SELECT 1 FROM users WHERE id = $1', [user.id]);
-    t.equal(rows.length, answers[0]?.status === 200 ? 0 : 1);
-  },
-);
+t.test('logins, refreshes and changes during a deletion leave nothing', async (t) => {
+  const user = await createUser(app);
+  const answers = await Promise.all([
+    deleteAccount(user),
+    ...Array.from({ length: 5 }, () => tryLogin(user.username)),
+    ...Array.from({ length: 5 }, () =>
+      app.call('POST', '/auth/token/refresh/', { body: { refresh: user.refresh } }),
+    ),
+    ...Array.from({ length: 5 }, () =>
+      app.call('PATCH', '/auth/me/', { token: user.token, body: { name: '바뀐 이름' } }),
+    ),
+    app.call('POST', '/auth/change-password/', {
+      token: user.token,
+      body: { current_password: password, new_password: 'rice-cake-at-dawn-3' },
+    }),
+  ]);
+  t.ok(
+    answers.every(({ status }) => status === 200 || status === 401),
+    JSON.stringify(tally(answers)),
+  );
+  for (const { status, body } of answers) {
+    if (status === 200 && body.data.access) tokenRefused(t, await me(body.data.access), 'revoked');
+  }
+  const { rows } = await app.pool.query('SELECT 1 FROM users WHERE id = $1', [user.id]);
+  t.equal(rows.length, answers[0]?.status === 200 ? 0 : 1);
+});
 
-t.test('a store that is registered while its account is deleted is not left open', async (t) => {
+t.test('a store registered during the deletion of its account is closed', async (t) => {
   for (let round = 0; round < 4; round++) {
     const user = await createUser(app);
     const name = `떠나는 가게 ${round}`;
@@ -90,7 +87,7 @@ t.test('a store that is registered while its account is deleted is not left open
   }
 });
 
-t.test('a post that is written while its account is deleted does not outlive the account', async (t) => {
+t.test('a post written during the deletion of its account is deleted', async (t) => {
   for (let round = 0; round < 4; round++) {
     const shop = await openShop(app, '떠나는 가게');
     const { token, store } = shop;
@@ -109,7 +106,7 @@ t.test('a post that is written while its account is deleted does not outlive the
   }
 });
 
-t.test('a reset of an account that is being deleted is refused', async (t) => {
+t.test('a password reset of an account in deletion is refused', async (t) => {
   const user = await createSettledUser(app);
   const link = await newResetLink(app, user.email);
   const lock = await lockRows(t, app, 'DELETE FROM users WHERE id = $1', [user.id]);
@@ -120,7 +117,7 @@ t.test('a reset of an account that is being deleted is refused', async (t) => {
   refused(t, await reset, 400, 'reset_link_invalid');
 });
 
-t.test('a store that is being registered while its account is deleted is closed', async (t) => {
+t.test('a store in an uncommitted registration is closed by the deletion of its account', async (t) => {
   const user = await createUser(app);
   await app.pool.query(`
     CREATE FUNCTION pause() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN PERFORM pg_sleep(0.7); RETURN NEW; END $$;
@@ -136,7 +133,7 @@ t.test('a store that is being registered while its account is deleted is closed'
   t.ok(rows[0].closed_at);
 });
 
-t.test('requests from and to an account that is being deleted are refused', async (t) => {
+t.test('requests from and to an account in deletion are refused', async (t) => {
   const { sender, receiver, post } = await openTwoShops(app);
   const own = await createPost(app, sender.token);
   const id = await sendRequest(app, receiver, own);
@@ -156,15 +153,18 @@ t.test('requests from and to an account that is being deleted are refused', asyn
   t.equal(rows.length, 0);
 });
 
-t.test('two accounts with requests for each other can be deleted at once', async (t) => {
-  for (let round = 0; round < 4; round++) {
-    const { sender, receiver } = await openTwoShops(app);
-    for (let index = 0; index < 4; index++) {
-      await sendRequest(app, sender, await createPost(app, receiver.token));
-      await sendRequest(app, receiver, await createPost(app, sender.token));
+t.test(
+  'two accounts with requests to each other can be deleted concurrently without a deadlock',
+  async (t) => {
+    for (let round = 0; round < 4; round++) {
+      const { sender, receiver } = await openTwoShops(app);
+      for (let index = 0; index < 4; index++) {
+        await sendRequest(app, sender, await createPost(app, receiver.token));
+        await sendRequest(app, receiver, await createPost(app, sender.token));
+      }
+      const deletions = await Promise.all([deleteAccount(sender), deleteAccount(receiver)]);
+      t.strictSame(tally(deletions), { 200: 2 });
+      t.strictSame(await strandedRequests(app), []);
     }
-    const deletions = await Promise.all([deleteAccount(sender), deleteAccount(receiver)]);
-    t.strictSame(tally(deletions), { 200: 2 });
-    t.strictSame(await strandedRequests(app), []);
-  }
-});
+  },
+);

@@ -26,7 +26,7 @@ const deleteAccount = (user: { token: string; password: string }) => remove(user
 const tryLogin = (username: string, password: string) =>
   app.call('POST', '/auth/login/', { body: { username, password } });
 
-t.test('DELETE removes the account, and its tokens are refused at once on every instance', async (t) => {
+t.test('DELETE removes the account, and every instance refuses its tokens at once', async (t) => {
   const user = await createUser(app);
   const sessions = [user, await logIn(app, user), await logIn(other, user)];
   const answer = await remove(user.token, password);
@@ -45,7 +45,7 @@ t.test('DELETE removes the account, and its tokens are refused at once on every 
   }
 });
 
-t.test('username and e-mail of a deleted account are free, again and again', async (t) => {
+t.test('username and e-mail of a deleted account can be used again', async (t) => {
   const [username, email] = ['phoenix', 'phoenix@example.com'];
   const ids = new Set<number>();
   const tokens: string[] = [];
@@ -60,7 +60,7 @@ t.test('username and e-mail of a deleted account are free, again and again', asy
   t.equal(ids.size, 3, 'an id is never given twice');
 });
 
-t.test('DELETE with a wrong password is refused and removes nothing', async (t) => {
+t.test('DELETE with a wrong password removes nothing', async (t) => {
   const { token } = await createUser(app);
   for (const wrong of ['wrong-password', `${password} `, password.toUpperCase()]) {
     refused(t, await remove(token, wrong), 401, 'invalid_credentials');
@@ -68,7 +68,7 @@ t.test('DELETE with a wrong password is refused and removes nothing', async (t) 
   t.equal((await me(token)).status, 200);
 });
 
-t.test('deleting an account withdraws what it sent and received, and tells the other sides', async (t) => {
+t.test('deleting an account withdraws its pending requests and notifies the other side', async (t) => {
   const { sender, receiver, post } = await openTwoShops(app);
   const third = await openShop(app, '셋째 가게');
   const own = await createPost(app, sender.token, { title: '내 글' });
@@ -97,7 +97,7 @@ t.test('deleting an account withdraws what it sent and received, and tells the o
   t.strictSame(await strandedRequests(app), []);
 });
 
-t.test('the store of a deleted account keeps its name and loses how to reach it', async (t) => {
+t.test('the store of a deleted account keeps its name and loses its contact data', async (t) => {
   const shop = await openShop(app, '떠나는 가게', {
     description: '소개',
     address: '서울',
@@ -117,27 +117,19 @@ t.test('the store of a deleted account keeps its name and loses how to reach it'
   t.ok(posts.rows[0].deleted_at);
 });
 
-t.test(
-  'the store of a deleted account is nowhere, and its owner may register again after signing up again',
-  async (t) => {
-    const reader = await createUser(app);
-    const owner = await createUser(app);
-    const store = await createStore(app, owner.token);
-    t.equal((await deleteAccount(owner)).status, 200);
-    refused(
-      t,
-      await app.call('GET', `${stores}${store.id}/`, { token: reader.token }),
-      404,
-      'store_not_found',
-    );
-    const { items } = (await app.call('GET', `${stores}?limit=100`, { token: reader.token })).body.data;
-    t.notOk(items.some(({ id }: { id: number }) => id === store.id));
-    const again = await createUser(app, { username: owner.username, email: owner.email });
-    t.not((await createStore(app, again.token)).id, store.id);
-  },
-);
+t.test('the store of a deleted account is not found, and its owner can register again', async (t) => {
+  const reader = await createUser(app);
+  const owner = await createUser(app);
+  const store = await createStore(app, owner.token);
+  t.equal((await deleteAccount(owner)).status, 200);
+  refused(t, await app.call('GET', `${stores}${store.id}/`, { token: reader.token }), 404, 'store_not_found');
+  const { items } = (await app.call('GET', `${stores}?limit=100`, { token: reader.token })).body.data;
+  t.notOk(items.some(({ id }: { id: number }) => id === store.id));
+  const again = await createUser(app, { username: owner.username, email: owner.email });
+  t.not((await createStore(app, again.token)).id, store.id);
+});
 
-t.test('the posts of a deleted account are nowhere', async (t) => {
+t.test('the posts of a deleted account are not found', async (t) => {
   const owner = await openShop(app);
   const post = await createPost(app, owner.token, { title: '떠나는 가게의 글' });
   t.equal((await deleteAccount(owner)).status, 200);
@@ -149,7 +141,7 @@ t.test('the posts of a deleted account are nowhere', async (t) => {
   );
 });
 
-t.test('an account without a store, and one without requests, can be deleted', async (t) => {
+t.test('an account without requests can be deleted', async (t) => {
   const shop = await openShop(app, '조용한 가게');
   t.equal((await deleteAccount(shop)).status, 200);
   const again = await openShop(app, '조용한 가게');

@@ -28,7 +28,7 @@ t.test('the codes of a deleted account are void', async (t) => {
   refused(t, await confirm(user.email, code), 400, 'invalid_code', { attempts_left: 0 });
 });
 
-t.test('a verification_token dies with the account of its address', async (t) => {
+t.test('a verification_token is void after the account of its address is deleted', async (t) => {
   const user = await createUser(app);
   const proof = await confirm(user.email, await latestCode(app, user.email));
   await deleteAccount(user);
@@ -39,7 +39,7 @@ t.test('a verification_token dies with the account of its address', async (t) =>
   refused(t, answer, 400, 'verification_token_invalid');
 });
 
-t.test('a link is void after deletion, also when a new account takes the address', async (t) => {
+t.test('a reset link is void after deletion, also when a new account has the address', async (t) => {
   const user = await createSettledUser(app);
   const { email, username } = user;
   const link = await newResetLink(app, email);
@@ -63,7 +63,7 @@ t.test('nothing is mailed to the address of a deleted account', async (t) => {
   t.equal((await mailsTo(app, email)).length, before);
 });
 
-t.test('the answers that were kept for the keys of a deleted account go with it', async (t) => {
+t.test('idempotency keys are deleted with their account', async (t) => {
   const { sender, receiver, post } = await openTwoShops(app);
   const kept = await requestPartnership(app, receiver, await createPost(app, sender.token), {
     'idempotency-key': 'mine',

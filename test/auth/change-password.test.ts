@@ -95,7 +95,7 @@ t.test('a password is compared in NFC and never trimmed', async (t) => {
   t.equal((await change(user.token, spaced.normalize('NFD'))).status, 200);
 });
 
-t.test('of password changes at once, one wins', async (t) => {
+t.test('of concurrent password changes, one succeeds', async (t) => {
   const user = await createUser(app);
   const sessions = [user];
   for (let logins = 0; logins < 8; logins++) sessions.push({ ...user, ...(await logIn(app, user)) });
@@ -116,7 +116,7 @@ t.test('of password changes at once, one wins', async (t) => {
   }
 });
 
-t.test('a login with the old password during a change leaves no session behind', async (t) => {
+t.test('a login with the old password during a change leaves no session', async (t) => {
   const user = await createUser(app);
   const [changed, ...logins] = await Promise.all([
     change(user.token, password),

@@ -18,7 +18,7 @@ t.teardown(app.close);
 const hour = 3600;
 const findId = (email: unknown) => app.call('POST', '/auth/find-id/', { body: { email } });
 
-t.test('the answer is the same, whoever the address belongs to', async (t) => {
+t.test('the answer is the same for unknown, unverified and verified addresses', async (t) => {
   const unverified = await createSettledUser(app);
   const verified = await createVerifiedUser(app);
   const answers = [];
@@ -32,7 +32,7 @@ t.test('the answer is the same, whoever the address belongs to', async (t) => {
   for (const answer of others) t.strictSame(answer, nobody);
 });
 
-t.test('the username goes to the mailbox only, and to no other', async (t) => {
+t.test('the username is mailed to its own address only', async (t) => {
   const user = await createSettledUser(app, { username: 'forgotten.name-7' });
   const before = app.mails.sent.length;
   const answer = await findId(user.email);
@@ -47,7 +47,7 @@ t.test('the username goes to the mailbox only, and to no other', async (t) => {
   t.strictSame(receivers, [user.email]);
 });
 
-t.test('it has a cooldown and an hourly cap of its own, also for an address that nobody has', async (t) => {
+t.test('it has its own cooldown and hourly cap, also for unknown addresses', async (t) => {
   const user = await createSettledUser(app);
   await app.call('POST', '/auth/reset-password-request/', { body: { email: user.email } });
   for (const [email, mailed] of [
@@ -69,14 +69,14 @@ t.test('it has a cooldown and an hourly cap of its own, also for an address that
   }
 });
 
-t.test('twenty at once mail once', async (t) => {
+t.test('20 concurrent requests mail once', async (t) => {
   const { email } = await createSettledUser(app);
   const before = (await mailsTo(app, email)).length;
   t.strictSame(tally(await inParallel(20, () => findId(email))), { '200': 20 });
   t.equal((await mailsTo(app, email)).length - before, 1);
 });
 
-t.test('an address is the same in capitals and with space around it', async (t) => {
+t.test('an address is trimmed and case-folded', async (t) => {
   const { email, username } = await createSettledUser(app);
   await findId(`\t${email.toUpperCase()} `);
   t.match((await latestMail(app, email)).text, username);

@@ -37,7 +37,7 @@ t.test('raised parameters rehash at the next login', async (t) => {
   t.equal(await hashOf(id), after, 'and only once');
 });
 
-t.test('parallel logins all succeed also while the password is rehashed', async (t) => {
+t.test('concurrent logins succeed while the password is rehashed', async (t) => {
   const { username, id } = await createUser(cheap);
   const answers = await inParallel(20, () => logIn(costly, username));
   t.strictSame(tally(answers), { 200: 20 });
@@ -70,7 +70,7 @@ t.test('hashing does not block other requests', async (t) => {
   t.ok(reads < (performance.now() - start) * 0.75, 'reads are answered before the logins are through');
 });
 
-t.test('when too many passwords wait, the answer is 503, and all is well afterwards', async (t) => {
+t.test('a full hashing queue is answered with 503, and later requests succeed', async (t) => {
   const app = await createTestApp(
     { ARGON2_MEMORY_KIB: '4096', WORKER_ENABLED: 'false' },
     { databaseUrl: costly.url },

@@ -91,7 +91,7 @@ t.test('the lifetimes are configurable, and no token outlives the session', asyn
   }
 });
 
-t.test('the username may be the e-mail address, and either is taken in any case', async (t) => {
+t.test('the username may be the e-mail address, both case-insensitive', async (t) => {
   const { username, email, id } = await createUser(app);
   for (const login of [username, username.toUpperCase(), email, email.toUpperCase(), ` ${username}\t`]) {
     const answer = await logIn(login);
@@ -100,7 +100,7 @@ t.test('the username may be the e-mail address, and either is taken in any case'
   }
 });
 
-t.test('an unknown user and a wrong password are answered alike', async (t) => {
+t.test('an unknown user and a wrong password get the same answer', async (t) => {
   const { username, email } = await createUser(app);
   const answers = [
     await logIn(username, 'not the password'),
@@ -128,7 +128,7 @@ t.test('an unknown user and a wrong password are answered alike', async (t) => {
   t.strictSame((await english(username)).body, (await english('nobody-has-this')).body);
 });
 
-t.test('account_suspended is told only after the right password', async (t) => {
+t.test('account_suspended is only answered to the right password', async (t) => {
   const { username, id } = await createUser(app);
   await app.pool.query('UPDATE users SET suspended_at = now() WHERE id = $1', [id]);
   const sessions = async () =>
@@ -172,7 +172,7 @@ t.test('the language of a user is updated at login', async (t) => {
   }
 });
 
-t.test('64 parallel logins all succeed, each with a session of its own', async (t) => {
+t.test('64 concurrent logins succeed, each with its own session', async (t) => {
   const { username } = await createUser(app);
   const answers = await inParallel(64, () => logIn(username));
   t.strictSame(tally(answers), { 200: 64 });
@@ -193,7 +193,7 @@ t.test('no token can be read from the database or the log', async (t) => {
   for (const token of [access, refresh]) t.notOk(everything.includes(token.split('.')[2]));
 });
 
-t.test('a user agent is kept without what cannot be stored', async (t) => {
+t.test('a user agent is cut and cleaned before it is stored', async (t) => {
   const { username } = await createUser(app);
   for (const [given, kept] of [
     ['a'.repeat(5000), 'a'.repeat(400)],
@@ -208,7 +208,7 @@ t.test('a user agent is kept without what cannot be stored', async (t) => {
   }
 });
 
-t.test('whatever a trusted proxy passes on as an address, the login succeeds', async (t) => {
+t.test('any address that a trusted proxy forwards is accepted at login', async (t) => {
   const behindProxy = await createTestApp(
     { TRUST_PROXY: '127.0.0.1', WORKER_ENABLED: 'false' },
     { databaseUrl: app.url },

@@ -117,7 +117,7 @@ t.test('a mail has the language of the request that asked for it, by its quality
   }
 });
 
-t.test('a mail without a preference is Korean, whatever the account spoke before', async (t) => {
+t.test('a mail without a preference is Korean, whatever the language of the account', async (t) => {
   const body = signUpBody();
   await post('signup', body, 'en');
   await app.call('POST', '/auth/login/', {
@@ -129,7 +129,7 @@ t.test('a mail without a preference is Korean, whatever the account spoke before
   t.match((await mailAfter(email, request)).subject, hangul);
 });
 
-t.test('a name cannot smuggle HTML into a mail', async (t) => {
+t.test('a name is escaped in the HTML of a mail', async (t) => {
   const name = `<img src=x onerror=alert(1)> & "김" 'x'`;
   const { email } = await createUser(app, { name });
   for (const path of ['reset-password-request', 'find-id']) {
@@ -140,7 +140,7 @@ t.test('a name cannot smuggle HTML into a mail', async (t) => {
   }
 });
 
-t.test('every mail has an idempotency key of its own', async (t) => {
+t.test('every mail has its own idempotency key', async (t) => {
   await app.mails.settled();
   const keys = app.mails.sent.map(({ idempotencyKey }) => idempotencyKey);
   t.ok(keys.length > 10);
@@ -168,7 +168,7 @@ t.test('a refused sign-up mails nothing', async (t) => {
   t.ok(codeIn(await latestMail(app, email)), 'a refused sign-up starts no cooldown');
 });
 
-t.test('the durations are the ones that are configured', async (t) => {
+t.test('the durations are configurable', async (t) => {
   const email = 'durations@example.com';
   const sent = await post('email-verify/send', { email }, 'ko');
   t.strictSame(sent.body.data, { expires_in: 300, resend_after: 1 });

@@ -35,14 +35,14 @@ async function livesOn(t: Test, token: string, answers: Answer[]) {
   t.equal(countIn(next.body.data.refresh), countIn(newest) + 1);
 }
 
-t.test('20 parallel refreshes of one token leave one live session whose newest token works', async (t) => {
+t.test('20 concurrent refreshes of one token leave one session whose newest token works', async (t) => {
   const { refresh: token } = await logIn(app, user);
   const answers = await inParallel(20, (index) => refresh(token, either(index)));
   t.strictSame(new Set(answers.map(({ body }) => countIn(body.data.refresh))), new Set([1]), 'one rotation');
   await livesOn(t, token, answers);
 });
 
-t.test('a storm of tokens that were current a moment ago leaves one live session', async (t) => {
+t.test('concurrent refreshes of recently current tokens leave one session', async (t) => {
   const { refresh: first } = await logIn(app, user);
   const tokens = [first];
   const all: Answer[] = [];
@@ -56,7 +56,7 @@ t.test('a storm of tokens that were current a moment ago leaves one live session
   await livesOn(t, first, all);
 });
 
-t.test('20 tabs that each go on with what they got leave one live session', async (t) => {
+t.test('20 tabs that refresh in sequence leave one session', async (t) => {
   const { refresh: first } = await logIn(app, user);
   const all: Answer[] = [];
   await inParallel(20, async (index) => {
@@ -71,7 +71,7 @@ t.test('20 tabs that each go on with what they got leave one live session', asyn
   await livesOn(t, first, all);
 });
 
-t.test('parallel refreshes of several sessions do not disturb each other', async (t) => {
+t.test('concurrent refreshes of several sessions are independent', async (t) => {
   const sessions = await inParallel(5, () => logIn(app, user));
   const tokens = sessions.map((session) => session.refresh);
   const answers = await inParallel(20, (index) => refresh(tokens[index % 5] ?? '', either(index)));
@@ -84,7 +84,7 @@ t.test('parallel refreshes of several sessions do not disturb each other', async
   }
 });
 
-t.test('20 parallel reuses of an old token end the session, once', async (t) => {
+t.test('20 concurrent reuses of an old token end the session', async (t) => {
   const { refresh: token } = await logIn(app, user);
   const next = (await refresh(token)).body.data;
   await app.pool.query(
@@ -100,7 +100,7 @@ t.test('20 parallel reuses of an old token end the session, once', async (t) => 
   tokenRefused(t, await refresh(next.refresh), 'revoked', 'refresh');
 });
 
-t.test('no refresh brings a session back that ends at the same time', async (t) => {
+t.test('a refresh during the logout does not restore the session', async (t) => {
   for (let round = 0; round < 5; round++) {
     const session = await logIn(app, user);
     const [, ...answers] = await Promise.all([

@@ -177,7 +177,7 @@ t.test(
   },
 );
 
-t.test('PASSWORD_MIN_LENGTH asks for more', async (t) => {
+t.test('PASSWORD_MIN_LENGTH sets the minimum length', async (t) => {
   const strict = await createTestApp(
     { PASSWORD_MIN_LENGTH: '12', WORKER_ENABLED: 'false' },
     { databaseUrl: app.url },
@@ -188,7 +188,7 @@ t.test('PASSWORD_MIN_LENGTH asks for more', async (t) => {
   t.equal((await post(signUpBody({ password: 'zu-k9!xqabcd' }))).status, 201);
 });
 
-t.test('nothing that was refused was stored', async (t) => {
+t.test('no refused sign-up was stored', async (t) => {
   const { rows } = await app.pool.query(
     `SELECT count(*)::int AS n FROM users WHERE username !~ '^[a-z][a-z0-9._-]{3,29}$' OR role <> 'user' OR is_verified`,
   );

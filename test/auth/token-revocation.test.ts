@@ -33,13 +33,13 @@ t.test('a token of a session that ended is revoked', async (t) => {
   t.equal((await read(user.token)).status, 200, 'other sessions go on');
 });
 
-t.test('a token of a session whose time is over is refused', async (t) => {
+t.test('a token of an expired session is revoked', async (t) => {
   const { token } = await logIn(app, user);
   await app.pool.query('UPDATE sessions SET expires_at = now() WHERE id = $1', [decode(token).claims.sid]);
   tokenRefused(t, await read(token), 'revoked');
 });
 
-t.test('the tokens of a suspended account are revoked at once, for good or until it is lifted', async (t) => {
+t.test('the tokens of a suspended account are revoked at once', async (t) => {
   const suspended = await createUser(app);
   await app.pool.query('UPDATE users SET suspended_at = now() WHERE id = $1', [suspended.id]);
   tokenRefused(t, await read(suspended.token), 'revoked');
@@ -49,7 +49,7 @@ t.test('the tokens of a suspended account are revoked at once, for good or until
   tokenRefused(t, await app.call('GET', '/auth/sessions/', { token: suspended.token }), 'revoked');
 });
 
-t.test('who is suspended during the login gets no session', async (t) => {
+t.test('a suspension during the login prevents the session', async (t) => {
   const user = await createUser(app);
   const suspension = await app.pool.connect();
   t.teardown(() => suspension.release());
@@ -65,7 +65,7 @@ t.test('who is suspended during the login gets no session', async (t) => {
   t.strictSame((await app.pool.query('SELECT FROM sessions WHERE user_id = $1', [user.id])).rows, []);
 });
 
-t.test('a suspension ends the sessions for good, also when it is lifted', async (t) => {
+t.test('a suspension ends the sessions, also after it is lifted', async (t) => {
   const user = await createUser(app);
   await app.pool.query('UPDATE users SET suspended_at = now() WHERE id = $1', [user.id]);
   await app.pool.query('UPDATE users SET suspended_at = NULL WHERE id = $1', [user.id]);
@@ -75,6 +75,6 @@ t.test('a suspension ends the sessions for good, also when it is lifted', async 
   t.ok((await logIn(app, user)).token, 'who was suspended may log in again');
 });
 
-t.test('nothing of all this was an error of the service', async (t) => {
+t.test('no refusal is an error of the service', async (t) => {
   noErrorLogged(t, app.logs);
 });

@@ -34,12 +34,12 @@ async function idsOf(shop: Pick<Shop, 'token'>, query: string): Promise<number[]
 const markRead = (shop: Pick<Shop, 'token'>, body: unknown) =>
   app.call('POST', '/api/v1/notifications/mark-read/', { token: shop.token, body });
 
-t.test('who has heard nothing has an empty list', async (t) => {
+t.test('a new user has no notifications', async (t) => {
   const user = await createUser(app);
   t.strictSame(await notificationsOf(app, user), { items: [], next_cursor: null, unread_count: 0 });
 });
 
-t.test("a notification's sentence is in the caller's language, whatever the sender's", async (t) => {
+t.test("the message of a notification is in the caller's language", async (t) => {
   const { sender, receiver, post } = await openTwoShops(app);
   const english = { 'accept-language': 'en' };
   const sentence = async (shop: Shop, headers = {}) =>
@@ -97,7 +97,7 @@ t.test('pages go from the newest to the oldest while notifications are added and
   t.equal(third.unread_count, 5, 'counts all pages, as they are now');
 });
 
-t.test('is_read selects, and the count stays that of all unread', async (t) => {
+t.test('is_read filters the list, unread_count counts all unread', async (t) => {
   const { receiver, ids } = await notified(5);
   t.equal((await markRead(receiver, { ids: [ids[1], ids[3]] })).status, 200);
   t.strictSame(await idsOf(receiver, '?is_read=true'), [ids[1], ids[3]]);
@@ -108,7 +108,7 @@ t.test('is_read selects, and the count stays that of all unread', async (t) => {
   t.strictSame(await idsOf(receiver, `?is_read=true&limit=1&cursor=${read.next_cursor}`), [ids[3]]);
 });
 
-t.test('single notifications are marked as read once, with duplicates and in any order', async (t) => {
+t.test('marking ids as read is idempotent', async (t) => {
   const { receiver, ids } = await notified(4);
   const some = [ids[2], ids[0], ids[2]];
   const answer = await markRead(receiver, { ids: some });
@@ -122,7 +122,7 @@ t.test('single notifications are marked as read once, with duplicates and in any
   );
 });
 
-t.test('one and all older ones are marked as read', async (t) => {
+t.test('up_to_id marks a notification and all older ones', async (t) => {
   const { receiver, ids } = await notified(4);
   const upTo = { up_to_id: ids[1] };
   t.strictSame((await markRead(receiver, upTo)).body.data, { updated_count: 3, unread_count: 1 });
@@ -143,7 +143,7 @@ t.test('ids of others and unknown ids are ignored and not counted', async (t) =>
   t.strictSame((await markRead(receiver, mixed)).body.data, { updated_count: 1, unread_count: 1 });
 });
 
-t.test('while marks and new notifications cross, every row is counted once', async (t) => {
+t.test('concurrent marks count every notification once', async (t) => {
   const { sender, receiver, ids } = await notified(12);
   const posts = await inParallel(8, () => createPost(app, receiver.token));
   const marks = Promise.all([
@@ -160,7 +160,7 @@ t.test('while marks and new notifications cross, every row is counted once', asy
   t.equal(unread_count, (await idsOf(receiver, '?is_read=false&limit=100')).length);
 });
 
-t.test('notifications of many are kept apart', async (t) => {
+t.test('a user sees only their own notifications', async (t) => {
   const one = await openTwoShops(app);
   const other = await openTwoShops(app);
   const id = await sendRequest(app, one.sender, one.post);
@@ -179,7 +179,7 @@ t.test('marking as read takes either ids or up_to_id', async (t) => {
   invalid(t, await markRead(user, { all: true }), 'all', 'ids', 'up_to_id');
 });
 
-t.test("a user's notifications appear in the order of their ids", async (t) => {
+t.test('notifications of a user become visible in the order of their ids', async (t) => {
   const { sender, receiver, post } = await openTwoShops(app);
   const other = await openShop(app, '다른 가게');
   // The end of a transaction with this key takes a while, after its notification has got its id.
@@ -198,7 +198,7 @@ t.test("a user's notifications appear in the order of their ids", async (t) => {
   );
 });
 
-t.test('who listens hears of new and of read notifications, once they are kept', async (t) => {
+t.test('NOTIFY is sent for new and for read notifications, at commit', async (t) => {
   const { sender, receiver, post } = await openTwoShops(app);
   const client = new pg.Client({ connectionString: app.url });
   await client.connect();

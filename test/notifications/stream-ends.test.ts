@@ -87,7 +87,7 @@ t.test('a stream outlives the access token that opened it', async (t) => {
   await stream.until(() => stream.ids().length === 1, 1_000);
 });
 
-t.test('of eleven streams of a user the oldest is ended, and nobody else is', async (t) => {
+t.test('the eleventh stream of a user ends the oldest', async (t) => {
   const { receiver, tell } = await createPair(there);
   const other = await openStream(t, here, (await createPair(there)).receiver.token);
   const first = await openStream(t, here, receiver.token);
@@ -102,32 +102,35 @@ t.test('of eleven streams of a user the oldest is ended, and nobody else is', as
   t.equal(other.hasEnded(), false);
 });
 
-t.test('a client that does not read costs little memory, delays nobody and is cut off', async (t) => {
-  const instance = await createListeningApp({}, { databaseUrl: here.url, streamTimes: { stall: 6_000 } });
-  t.teardown(instance.close);
-  const { receiver, tell } = await createPair(there);
-  const other = await createPair(there);
-  await tell(1, there);
-  const stream = await openStream(t, instance, other.receiver.token);
-  const connection = await connectWithoutReading(t, instance, receiver.token);
-  const before = memory();
-  await tellAtOnce(receiver.id, 20_000);
+t.test(
+  'a client that does not read is disconnected, with bounded memory and no delay of others',
+  async (t) => {
+    const instance = await createListeningApp({}, { databaseUrl: here.url, streamTimes: { stall: 6_000 } });
+    t.teardown(instance.close);
+    const { receiver, tell } = await createPair(there);
+    const other = await createPair(there);
+    await tell(1, there);
+    const stream = await openStream(t, instance, other.receiver.token);
+    const connection = await connectWithoutReading(t, instance, receiver.token);
+    const before = memory();
+    await tellAtOnce(receiver.id, 20_000);
 
-  const full = Date.now();
-  let written = -1;
-  for (; written !== connection.bytesWritten; await sleep(500)) written = connection.bytesWritten;
-  t.ok(written < 20_000_000, `of 70 MB, ${written} bytes were sent`);
-  await sleep(2_000);
-  const kept = memory() - before;
-  t.ok(kept < 25_000_000, `and the rest does not wait in memory: ${kept} bytes`);
-  await other.tell(1, there);
-  await stream.until(() => stream.ids().length === 1, 1_000);
-  t.equal(connection.destroyed, false);
-  await once(connection, 'close', { signal: AbortSignal.timeout(5_000) });
-  t.ok(Date.now() - full > 6_000, 'not before it had its time');
-});
+    const full = Date.now();
+    let written = -1;
+    for (; written !== connection.bytesWritten; await sleep(500)) written = connection.bytesWritten;
+    t.ok(written < 20_000_000, `of 70 MB, ${written} bytes were sent`);
+    await sleep(2_000);
+    const kept = memory() - before;
+    t.ok(kept < 25_000_000, `and the rest does not wait in memory: ${kept} bytes`);
+    await other.tell(1, there);
+    await stream.until(() => stream.ids().length === 1, 1_000);
+    t.equal(connection.destroyed, false);
+    await once(connection, 'close', { signal: AbortSignal.timeout(5_000) });
+    t.ok(Date.now() - full > 6_000, 'not before it had its time');
+  },
+);
 
-t.test('nothing is missed when the connection that listens is lost', async (t) => {
+t.test('nothing is missed when the LISTEN connection is lost', async (t) => {
   const { receiver, tell } = await createPair(there);
   const stream = await openStream(t, here, receiver.token);
   await tell();
@@ -142,7 +145,7 @@ t.test('nothing is missed when the connection that listens is lost', async (t) =
   t.strictSame(stream.ids(), await storedIds(here, receiver.id));
 });
 
-t.test('streams stay open while the database is away, and then go on', async (t) => {
+t.test('streams stay open while the database is unreachable, and resume', async (t) => {
   const proxy = await createTcpProxy(here.url);
   const instance = await createListeningApp({ WORKER_ENABLED: 'false' }, { databaseUrl: proxy.url });
   t.teardown(async () => {

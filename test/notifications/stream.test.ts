@@ -35,7 +35,7 @@ t.test('a notification reaches a client of another instance in less than a secon
   t.match(count, { event: 'unread_count', id: undefined, data: { unread_count: 1 } });
 });
 
-t.test('the answer has the headers of a stream and those of every answer', async (t) => {
+t.test('a stream has its own headers and the common ones', async (t) => {
   const { receiver } = await createPair(here);
   const stream = await openStream(t, here, receiver.token, {
     'x-request-id': 'mine',
@@ -69,7 +69,7 @@ t.test('notifications are in the language of the request', async (t) => {
   t.match(korean.events[1]?.data.message, /제휴를 요청했습니다/);
 });
 
-t.test('what was read on one instance lowers the count on the other', async (t) => {
+t.test('marking as read on one instance updates the count on the other', async (t) => {
   const { receiver, tell } = await createPair(here);
   await tell(2);
   const stream = await openStream(t, there, receiver.token);
@@ -83,7 +83,7 @@ t.test('what was read on one instance lowers the count on the other', async (t) 
   ]);
 });
 
-t.test('without Last-Event-ID a stream begins with what comes from then on', async (t) => {
+t.test('without Last-Event-ID a stream starts with new notifications', async (t) => {
   const { receiver, tell } = await createPair(here);
   await tell(3);
   const stream = await openStream(t, here, receiver.token);
@@ -92,7 +92,7 @@ t.test('without Last-Event-ID a stream begins with what comes from then on', asy
   t.strictSame(stream.ids(), (await storedIds(here, receiver.id)).slice(3));
 });
 
-t.test('a client resumes with all that it missed, once and in order', async (t) => {
+t.test('a client resumes with all missed notifications, once and in order', async (t) => {
   const { receiver, tell } = await createPair(here);
   const before = await openStream(t, here, receiver.token);
   await tell(2);
@@ -128,7 +128,7 @@ t.test('nothing is lost or repeated while clients connect', async (t) => {
   }
 });
 
-t.test('the last of several at once comes as soon as the first', async (t) => {
+t.test('concurrent notifications are all delivered within a second', async (t) => {
   const { receiver, postId, tell } = await createPair(here);
   const tellers = [tell, ...(await Promise.all([1, 2, 3, 4].map(() => createTeller(here, postId))))];
   const stream = await openStream(t, there, receiver.token);
@@ -140,7 +140,7 @@ t.test('the last of several at once comes as soon as the first', async (t) => {
   t.strictSame(stream.ids(), await storedIds(here, receiver.id));
 });
 
-t.test('a client that never got a notification resumes where its stream began', async (t) => {
+t.test('a client without a notification resumes where its stream started', async (t) => {
   const { receiver, tell } = await createPair(here);
   await tell(1);
   const before = await openStream(t, here, receiver.token);
@@ -152,7 +152,7 @@ t.test('a client that never got a notification resumes where its stream began', 
   t.strictSame(after.ids(), (await storedIds(here, receiver.id)).slice(1));
 });
 
-t.test('an id beyond the newest counts as the newest, so that nothing is held back', async (t) => {
+t.test('a Last-Event-ID beyond the newest counts as the newest', async (t) => {
   const { receiver, tell } = await createPair(here);
   await tell(1);
   for (const lastId of ['', '99999999999999999999']) {
@@ -164,7 +164,7 @@ t.test('an id beyond the newest counts as the newest, so that nothing is held ba
   }
 });
 
-t.test('a client hears that the connection is alive', async (t) => {
+t.test('a stream sends heartbeats', async (t) => {
   const { receiver } = await createPair(here);
   const options = { databaseUrl: here.url, streamTimes: { heartbeat: 100 }, timeLimit: 600 };
   const instance = await createListeningApp({}, options);
@@ -175,7 +175,7 @@ t.test('a client hears that the connection is alive', async (t) => {
   t.equal(stream.events.length, 1, 'which is no event');
 });
 
-t.test('what is wrong before the stream begins is answered in the envelope', async (t) => {
+t.test('a refused stream is answered in the envelope', async (t) => {
   const { receiver } = await createPair(here);
   const none = await here.call('GET', streamPath);
   t.match(none, { status: 401, body: { success: false, data: { code: 'not_authenticated' } } });
@@ -195,7 +195,7 @@ t.test('HEAD answers with the headers and opens no stream', async (t) => {
   t.equal(head.text, '');
 });
 
-t.test('the metrics tell how many streams are open', async (t) => {
+t.test('a metric counts the open streams', async (t) => {
   const { receiver } = await createPair(here);
   const open = async () =>
     /^notification_streams (\d+)$/m.exec((await here.call('GET', '/metrics')).text)?.[1];

@@ -18,7 +18,7 @@ t.teardown(app.close);
 const create = (token: string | undefined, body: unknown, headers: Record<string, string> = {}) =>
   app.call('POST', requestsPath, { token, body, headers });
 
-t.test('a request is answered with exactly the six fields and notifies the receiver', async (t) => {
+t.test('a request notifies the receiver and answers with the fields of the specification', async (t) => {
   const { sender, receiver, post } = await openTwoShops(app);
   const message = '안녕하세요,\r\n저희 빵을 함께 팔아요.  ';
   const answer = await create(sender.token, { post_id: post.id, message });
@@ -58,7 +58,7 @@ t.test('a request is answered with exactly the six fields and notifies the recei
   t.strictSame((await notificationsOf(app, sender)).items, [], 'the sender knows');
 });
 
-t.test('the receiver accepts: the sender is notified', async (t) => {
+t.test('the receiver accepts, and the sender is notified', async (t) => {
   const { sender, receiver, post } = await openTwoShops(app);
   const id = await sendRequest(app, sender, post);
   const answer = await transition(app, receiver, id, 'accept');
@@ -90,7 +90,7 @@ t.test('the receiver accepts: the sender is notified', async (t) => {
   t.equal(notification.message, '햇살카페에서 ‘주말 공동 할인’ 글에 보낸 제휴 요청을 수락했습니다.');
 });
 
-t.test('the receiver declines: the sender is notified', async (t) => {
+t.test('the receiver declines, and the sender is notified', async (t) => {
   const { sender, receiver, post } = await openTwoShops(app);
   const id = await sendRequest(app, sender, post);
   const answer = await transition(app, receiver, id, 'decline');
@@ -102,7 +102,7 @@ t.test('the receiver declines: the sender is notified', async (t) => {
   t.equal(notification.message, '햇살카페에서 ‘주말 공동 할인’ 글에 보낸 제휴 요청을 거절했습니다.');
 });
 
-t.test('the sender withdraws: the receiver is notified, without a mail', async (t) => {
+t.test('the sender withdraws, and the receiver is notified without a mail', async (t) => {
   const { sender, receiver, post } = await openTwoShops(app);
   const id = await sendRequest(app, sender, post);
   const answer = await transition(app, sender, id, 'withdraw');
@@ -129,7 +129,7 @@ t.test('the sender withdraws: the receiver is notified, without a mail', async (
   );
 });
 
-t.test('deleting a post withdraws its pending requests and tells their senders', async (t) => {
+t.test('deleting a post withdraws its pending requests and notifies their senders', async (t) => {
   const { sender, receiver, post } = await openTwoShops(app);
   const second = await openShop(app, '둘째 가게');
   const accepted = await openShop(app, '수락된 가게');
@@ -153,7 +153,7 @@ t.test('deleting a post withdraws its pending requests and tells their senders',
   refused(t, await transition(app, receiver, ids[0] ?? 0, 'accept'), 409, 'invalid_transition');
 });
 
-t.test('the same key and body give the first answer again and change nothing', async (t) => {
+t.test('a repeated Idempotency-Key replays the first answer', async (t) => {
   const { sender, post } = await openTwoShops(app);
   const headers = { 'idempotency-key': 'request-1' };
   const first = await requestPartnership(app, sender, post, headers);
@@ -168,7 +168,7 @@ t.test('the same key and body give the first answer again and change nothing', a
   t.equal((await requestPartnership(app, stranger, post, headers)).status, 201, 'keys belong to the caller');
 });
 
-t.test('a name or a message is text, whatever it holds', async (t) => {
+t.test('markup, SQL and placeholders in names are plain text', async (t) => {
   const sender = await openShop(app, `'; DROP TABLE "stores"; -- <b>`);
   const { receiver } = await openTwoShops(app);
   const post = await createPost(app, receiver.token, { title: '$1 {{title}} %s' });

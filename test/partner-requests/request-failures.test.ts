@@ -23,7 +23,7 @@ async function written() {
   return { ...rows[0], mails: app.mails.sent.length };
 }
 
-t.test('a request whose connection dies before the end leaves nothing, and its key free', async (t) => {
+t.test('a request whose connection is lost before the commit leaves nothing, and its key free', async (t) => {
   const { sender, receiver, post } = await openTwoShops(app);
   const before = await written();
   const headers = { 'idempotency-key': 'dies' };
@@ -41,7 +41,7 @@ t.test('a request whose connection dies before the end leaves nothing, and its k
   t.strictSame(await notifiedOf(app, receiver), [['received', again.body.data.id, '요청됨']]);
 });
 
-t.test('an answer whose connection dies before the end leaves the request pending', async (t) => {
+t.test('a transition whose connection is lost before the commit leaves the request pending', async (t) => {
   const { sender, receiver, post } = await openTwoShops(app);
   const id = await sendRequest(app, sender, post);
   const before = await written();
@@ -55,7 +55,7 @@ t.test('an answer whose connection dies before the end leaves the request pendin
   t.equal((await transition(app, receiver, id, 'accept')).status, 200);
 });
 
-t.test('a deletion whose connection dies before the end leaves post and requests', async (t) => {
+t.test('a deletion whose connection is lost before the commit leaves post and requests', async (t) => {
   const { sender, receiver, post } = await openTwoShops(app);
   const id = await sendRequest(app, sender, post);
   const before = await written();
@@ -69,7 +69,7 @@ t.test('a deletion whose connection dies before the end leaves post and requests
   t.equal((await transition(app, receiver, id, 'accept')).status, 200);
 });
 
-t.test('a request that waits too long for another is answered with 503 in time', async (t) => {
+t.test('a request that waits too long for a lock is answered with 503', async (t) => {
   const { sender, receiver, post } = await openTwoShops(app);
   const held = await lockRows(t, app, 'SELECT FROM posts WHERE id = $1 FOR UPDATE', [post.id]);
   const started = Date.now();

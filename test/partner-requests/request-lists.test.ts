@@ -21,7 +21,7 @@ async function sendMany(count: number) {
   return { ...shops, ids };
 }
 
-t.test('each side sees a request in its own box, as its own kind of object', async (t) => {
+t.test('each side lists a request in its own box', async (t) => {
   const { sender, receiver, post } = await openTwoShops(app);
   const id = await sendRequest(app, sender, post);
   const request = { id, post_id: post.id, status: '요청됨', message: '함께 해요!' };
@@ -53,7 +53,7 @@ t.test('each side sees a request in its own box, as its own kind of object', asy
   t.strictSame((await list(receiver, '?box=sent')).body.data.items, []);
 });
 
-t.test('who has no store has no requests', async (t) => {
+t.test('a user without a store has no requests', async (t) => {
   const user = await createUser(app);
   for (const query of ['', '?box=sent', '?box=received']) {
     const answer = await list(user, query);
@@ -62,7 +62,7 @@ t.test('who has no store has no requests', async (t) => {
   }
 });
 
-t.test('a status selects', async (t) => {
+t.test('requests can be filtered by status', async (t) => {
   const { sender, receiver, ids } = await sendMany(4);
   const [accepted = 0, declined = 0, withdrawn = 0, requested = 0] = ids;
   await transition(app, receiver, accepted, 'accept');
@@ -134,7 +134,7 @@ t.test('pages go from the newest to the oldest, each request once', async (t) =>
   }
 });
 
-t.test('pages stay right while requests of the same moment are added and change their state', async (t) => {
+t.test('pages stay right while requests are added and change their status', async (t) => {
   const { sender, receiver, ids } = await sendMany(6);
   await app.pool.query('UPDATE partner_requests SET created_at = date_trunc($2, now()) WHERE id = ANY ($1)', [
     ids,
@@ -157,7 +157,7 @@ t.test('pages stay right while requests of the same moment are added and change 
   );
 });
 
-t.test('requests of a store that closed keep its name', async (t) => {
+t.test('requests of a closed store keep its name', async (t) => {
   const { sender, receiver, post } = await openTwoShops(app);
   const leaving = await openShop(app, '떠나는 가게');
   const own = await createPost(app, leaving.token, { title: '마지막 글' });

@@ -34,7 +34,7 @@ const counts = async (postId: number) => {
   return rows[0];
 };
 
-t.test('of twenty at once one is created, told once and mailed once', async (t) => {
+t.test('of 20 concurrent requests for a post, one is created, notified and mailed', async (t) => {
   const { sender, receiver, post } = await openTwoShops(app);
   const answers = await inParallel(20, () => requestPartnership(app, sender, post));
   t.strictSame(tally(answers), { '201': 1, '409 already_requested': 19 });
@@ -44,7 +44,7 @@ t.test('of twenty at once one is created, told once and mailed once', async (t) 
   t.equal(app.mails.sent.filter(({ to }) => to === receiver.email).length, 2, 'the code and one request');
 });
 
-t.test('twenty shops that ask at once all arrive', async (t) => {
+t.test('concurrent requests of 20 shops are all created', async (t) => {
   const { receiver, post } = await openTwoShops(app);
   const shops = await inParallel(20, (index) => openShop(app, `가게 ${index}`));
   const answers = await Promise.all(shops.map((shop) => requestPartnership(app, shop, post)));
@@ -52,7 +52,7 @@ t.test('twenty shops that ask at once all arrive', async (t) => {
   t.equal((await notificationsOf(app, receiver)).unread_count, 20);
 });
 
-t.test('two stores that ask each other at once both arrive', async (t) => {
+t.test('concurrent requests of two stores to each other do not deadlock', async (t) => {
   const { sender, receiver, post } = await openTwoShops(app);
   const posts = await inParallel(6, () => createPost(app, sender.token));
   const others = await inParallel(6, () => createPost(app, receiver.token));
@@ -63,7 +63,7 @@ t.test('two stores that ask each other at once both arrive', async (t) => {
   t.strictSame(tally(answers), { 201: 13 });
 });
 
-t.test('of twenty at once with one key one does the work and all get its answer', async (t) => {
+t.test('of 20 concurrent requests with one key, one is created and all get its answer', async (t) => {
   const { sender, post } = await openTwoShops(app);
   const headers = { 'idempotency-key': 'request-2' };
   const answers = await inParallel(20, () => requestPartnership(app, sender, post, headers));
@@ -72,7 +72,7 @@ t.test('of twenty at once with one key one does the work and all get its answer'
   t.strictSame(await counts(post.id), { requests: 1, notifications: 1 });
 });
 
-t.test('of twenty mixed answers and withdrawals at once exactly one wins', async (t) => {
+t.test('of 20 concurrent transitions, one succeeds', async (t) => {
   for (let round = 0; round < 3; round++) {
     const { sender, receiver, post } = await openTwoShops(app);
     const id = await sendRequest(app, sender, post);
@@ -92,7 +92,7 @@ t.test('of twenty mixed answers and withdrawals at once exactly one wins', async
   }
 });
 
-t.test('a request that is being sent is seen by the deletion of the post', async (t) => {
+t.test('the deletion of a post withdraws an uncommitted request', async (t) => {
   const { sender, receiver, post } = await openTwoShops(app);
   const held = await lockRows(t, app, 'SELECT FROM users WHERE id = $1 FOR UPDATE', [receiver.id]);
   const asked = requestPartnership(app, sender, post);
@@ -107,7 +107,7 @@ t.test('a request that is being sent is seen by the deletion of the post', async
   t.strictSame(await strandedRequests(app), []);
 });
 
-t.test('a request for a post that is being deleted is refused', async (t) => {
+t.test('a request for a post in deletion is refused', async (t) => {
   const { sender, receiver, post } = await openTwoShops(app);
   const earlier = await openShop(app, '먼저 온 가게');
   const id = await sendRequest(app, earlier, post);
@@ -122,7 +122,7 @@ t.test('a request for a post that is being deleted is refused', async (t) => {
   t.strictSame(await strandedRequests(app), []);
 });
 
-t.test('an answer and the deletion of the post or the account: one wins', async (t) => {
+t.test('a post deleted during an acceptance leaves the request accepted', async (t) => {
   const { sender, receiver, post } = await openTwoShops(app);
   const id = await sendRequest(app, sender, post);
   const held = await lockRows(t, app, 'SELECT FROM users WHERE id = $1 FOR UPDATE', [sender.id]);
@@ -136,27 +136,30 @@ t.test('an answer and the deletion of the post or the account: one wins', async 
   t.strictSame(await notifiedOf(app, sender), [['accepted', id, '수락됨']]);
 });
 
-t.test('whatever crosses, no pending request is left on what is gone', async (t) => {
-  for (let round = 0; round < 6; round++) {
-    const { sender, receiver, post } = await openTwoShops(app);
-    const shops = await Promise.all([1, 2, 3].map((index) => openShop(app, `가게 ${index}`)));
-    const own = await createPost(app, sender.token);
-    const pending = await sendRequest(app, receiver, own);
-    const crossing = await Promise.all([
-      ...shops.map((shop) => requestPartnership(app, shop, post)),
-      round % 2 === 0 ? deletePost(receiver, post.id) : deleteAccount(receiver),
-      ...shops.map((shop) => requestPartnership(app, shop, own)),
-      round % 3 === 0 ? deleteAccount(sender) : deletePost(sender, own.id),
-      transition(app, sender, pending, 'accept'),
-      transition(app, receiver, pending, 'withdraw'),
-      app.call('GET', requestsPath, { token: receiver.token }),
-    ]);
-    const broken = crossing.filter(({ status }) => status >= 500);
-    t.strictSame(
-      broken.map(({ text }) => text),
-      [],
-      JSON.stringify(tally(crossing)),
-    );
-    t.strictSame(await strandedRequests(app), []);
-  }
-});
+t.test(
+  'concurrent requests, transitions and deletions leave no pending request of a deleted post or store',
+  async (t) => {
+    for (let round = 0; round < 6; round++) {
+      const { sender, receiver, post } = await openTwoShops(app);
+      const shops = await Promise.all([1, 2, 3].map((index) => openShop(app, `가게 ${index}`)));
+      const own = await createPost(app, sender.token);
+      const pending = await sendRequest(app, receiver, own);
+      const crossing = await Promise.all([
+        ...shops.map((shop) => requestPartnership(app, shop, post)),
+        round % 2 === 0 ? deletePost(receiver, post.id) : deleteAccount(receiver),
+        ...shops.map((shop) => requestPartnership(app, shop, own)),
+        round % 3 === 0 ? deleteAccount(sender) : deletePost(sender, own.id),
+        transition(app, sender, pending, 'accept'),
+        transition(app, receiver, pending, 'withdraw'),
+        app.call('GET', requestsPath, { token: receiver.token }),
+      ]);
+      const broken = crossing.filter(({ status }) => status >= 500);
+      t.strictSame(
+        broken.map(({ text }) => text),
+        [],
+        JSON.stringify(tally(crossing)),
+      );
+      t.strictSame(await strandedRequests(app), []);
+    }
+  },
+);

@@ -15,14 +15,14 @@ t.teardown(app.close);
 
 const actions = ['accept', 'decline', 'withdraw'] as const;
 
-t.test('who has no store cannot ask, whatever the post', async (t) => {
+t.test('a user without a store cannot send a request', async (t) => {
   const { post } = await openTwoShops(app);
   const user = await createUser(app);
   refused(t, await requestPartnership(app, user, post), 403, 'store_required');
   refused(t, await requestPartnership(app, user, { id: 2_000_000_000 }), 403, 'store_required');
 });
 
-t.test('unknown, deleted and closed posts are answered alike', async (t) => {
+t.test('unknown, deleted and closed posts are post_not_found', async (t) => {
   const { sender, receiver, post } = await openTwoShops(app);
   refused(t, await requestPartnership(app, sender, { id: 2_147_483_647 }), 404, 'post_not_found');
   const deleted = await createPost(app, receiver.token);
@@ -35,7 +35,7 @@ t.test('unknown, deleted and closed posts are answered alike', async (t) => {
   refused(t, await requestPartnership(app, sender, post), 404, 'post_not_found');
 });
 
-t.test('a store does not ask itself', async (t) => {
+t.test('a store cannot send a request for its own post', async (t) => {
   const { receiver, post } = await openTwoShops(app);
   refused(t, await requestPartnership(app, receiver, post), 409, 'own_post');
 });
@@ -54,7 +54,7 @@ t.test('a store has one pending or accepted request for a post', async (t) => {
   refused(t, await requestPartnership(app, sender, post), 409, 'already_requested');
 });
 
-t.test('nothing follows after an answer or a withdrawal', async (t) => {
+t.test('an accepted, declined or withdrawn request cannot change', async (t) => {
   for (const first of actions) {
     const { sender, receiver, post } = await openTwoShops(app);
     const id = await sendRequest(app, sender, post);
@@ -68,7 +68,7 @@ t.test('nothing follows after an answer or a withdrawal', async (t) => {
   }
 });
 
-t.test('for anyone else a request does not exist', async (t) => {
+t.test('a request is not found for third parties, nor for actions of the other side', async (t) => {
   const { sender, receiver, post } = await openTwoShops(app);
   const stranger = await openShop(app, '다른 가게');
   const user = await createUser(app);
@@ -95,7 +95,7 @@ t.test('for anyone else a request does not exist', async (t) => {
   );
 });
 
-t.test('a refused request leaves its key free', async (t) => {
+t.test('a refused request leaves its idempotency key free', async (t) => {
   const { sender, receiver, post } = await openTwoShops(app);
   const headers = { 'idempotency-key': 'request-3' };
   const id = await sendRequest(app, sender, post);

@@ -29,13 +29,13 @@ async function ids(query = '', token = visitor): Promise<number[]> {
 
 const idsOf = (posts: TestPost[]) => posts.map(({ id }) => id);
 
-t.test('the list holds whole posts, newest first', async (t) => {
+t.test('the list has complete posts, newest first', async (t) => {
   const answer = await list();
   t.equal(answer.status, 200);
   t.strictSame(answer.body.data, { items: newestFirst, next_cursor: null });
 });
 
-t.test('filters narrow the list, alone and together', async (t) => {
+t.test('filters combine', async (t) => {
   const ofCafe = idsOf(newestFirst.filter(({ store }) => store.id === cafe.store.id));
   const ofBakery = idsOf(newestFirst.filter(({ store }) => store.id === bakery.store.id));
   t.strictSame(await ids('?mine=true', cafe.token), ofCafe);
@@ -56,7 +56,7 @@ t.test('filters narrow the list, alone and together', async (t) => {
   t.strictSame(await ids(`?q=${encodeURIComponent('없는 말')}`), []);
 });
 
-t.test('pages hold every post once, also those of one time', async (t) => {
+t.test('pages list every post once, also posts of the same time', async (t) => {
   await pool.query('UPDATE posts SET created_at = $1 WHERE id = ANY ($2)', [
     created[4]?.created_at,
     idsOf(created.slice(4, 10)),
@@ -95,7 +95,7 @@ t.test('a cursor stays right while posts are added and deleted', async (t) => {
   t.strictSame(await ids(`?limit=100&cursor=${first.next_cursor}`), expected.slice(1));
 });
 
-t.test('a store shows as it is now', async (t) => {
+t.test('a post shows the present name and categories of its store', async (t) => {
   await call('PATCH', '/api/v1/stores/me/', {
     token: cafe.token,
     body: { name: '새 이름', category_ids: [11, 2] },

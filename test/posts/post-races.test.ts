@@ -34,7 +34,7 @@ t.test('after a refusal the key is free again', async (t) => {
   t.equal((await call('POST', path, { token, headers, body })).status, 201);
 });
 
-t.test('of parallel deletions one succeeds', async (t) => {
+t.test('of concurrent deletions, one succeeds', async (t) => {
   const { token } = await openShop(app);
   const post = await createPost(app, token);
   const answers = await inParallel(6, () => call('DELETE', `${path}${post.id}/`, { token }));
@@ -42,7 +42,7 @@ t.test('of parallel deletions one succeeds', async (t) => {
   for (const answer of answers) if (answer.status !== 200) refused(t, answer, 404, 'post_not_found');
 });
 
-t.test('parallel changes of different fields are all kept', async (t) => {
+t.test('concurrent changes of different fields are all kept', async (t) => {
   const { token } = await openShop(app);
   const post = await createPost(app, token);
   const changes = [

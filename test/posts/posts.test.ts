@@ -29,7 +29,7 @@ t.test('writing a post answers 201 with exactly the fields of a Post', async (t)
   t.strictSame((await call('GET', `${path}${id}/`, { token: reader.token })).body.data, answer.body.data);
 });
 
-t.test('PATCH changes what is given and nothing else', async (t) => {
+t.test('PATCH changes the given fields only', async (t) => {
   const { token } = await openShop(app);
   const post = await createPost(app, token, { images });
   const patch = (body: unknown) => call('PATCH', `${path}${post.id}/`, { token, body });
@@ -48,7 +48,7 @@ t.test('PATCH changes what is given and nothing else', async (t) => {
   t.strictSame((await call('GET', `${path}${post.id}/`, { token })).body.data, all.body.data);
 });
 
-t.test('a deleted post is nowhere', async (t) => {
+t.test('a deleted post is not found, and its content is erased', async (t) => {
   const { token, store } = await openShop(app);
   const kept = await createPost(app, token, { title: '남은 글' });
   const post = await createPost(app, token, { title: '지운 글' });
@@ -73,7 +73,7 @@ t.test('a deleted post is nowhere', async (t) => {
   }
 });
 
-t.test('the posts of a store that an operator closes are nowhere', async (t) => {
+t.test('the posts of a closed store are not found', async (t) => {
   const owner = await openShop(app, '닫힌 가게', { category_ids: [3] });
   const post = await createPost(app, owner.token, { title: '닫힌 가게의 글' });
   await app.pool.query('UPDATE stores SET closed_at = now() WHERE id = $1', [owner.store.id]);

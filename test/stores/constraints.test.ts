@@ -22,7 +22,7 @@ t.test('a store without a category cannot be committed', async (t) => {
   await violates(t, insert, 'stores_category_check');
 });
 
-t.test('the last category of a store cannot be taken away', async (t) => {
+t.test('the last category of a store cannot be deleted', async (t) => {
   const { token } = await createUser(app);
   const store = await createStore(app, token, { category_ids: [1] });
   const taken = pool.query('DELETE FROM store_category_links WHERE store_id = $1', [store.id]);

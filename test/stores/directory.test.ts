@@ -36,7 +36,7 @@ async function close(id: number | undefined): Promise<void> {
 
 const text = (q: string) => `?q=${encodeURIComponent(q)}`;
 
-t.test('the list holds summaries, newest first', async (t) => {
+t.test('the list has store summaries, newest first', async (t) => {
   const { stores, list } = await createDirectory([
     ['하나', 1],
     ['둘', 3, 2],
@@ -50,7 +50,7 @@ t.test('the list holds summaries, newest first', async (t) => {
   });
 });
 
-t.test('names and categories narrow the list, together, too', async (t) => {
+t.test('names and categories filter the list, alone and together', async (t) => {
   const { list, names } = await createDirectory([
     ['두레 카페', 1],
     ['Café Été', 1, 3],
@@ -84,7 +84,7 @@ t.test('names and categories narrow the list, together, too', async (t) => {
   t.equal((await list(text('가'.repeat(50)))).status, 200);
 });
 
-t.test('pages hold every store once while stores are added and closed', async (t) => {
+t.test('pages list every store once while stores are added and closed', async (t) => {
   const { stores, list } = await createDirectory(
     Array.from({ length: 12 }, (_, index): [string, number] => [`가게 ${index}`, 1 + (index % 2)]),
   );
@@ -122,7 +122,7 @@ t.test('pages hold every store once while stores are added and closed', async (t
   t.equal(rest.next_cursor, null);
 });
 
-t.test('a closed store is nowhere', async (t) => {
+t.test('a closed store is not found', async (t) => {
   const { stores, token, tokens, names } = await createDirectory([
     ['남은 카페', 1],
     ['닫은 카페', 1],

@@ -16,7 +16,7 @@ async function countStores(ownerId: number): Promise<number> {
   return rows[0].stores;
 }
 
-t.test('of 20 parallel registrations one is answered 201, all others 409', async (t) => {
+t.test('of 20 concurrent registrations, one succeeds', async (t) => {
   const { id, token } = await createUser(app);
   const answers = await inParallel(20, (index) =>
     call('POST', path, { token, body: { name: `가게 ${index}`, category_ids: [1, 2] } }),
@@ -30,7 +30,7 @@ t.test('of 20 parallel registrations one is answered 201, all others 409', async
   t.strictSame((await call('GET', `${path}me/`, { token })).body.data, created[0]?.body.data);
 });
 
-t.test('parallel changes keep one to five categories, those of one of them, in its order', async (t) => {
+t.test('concurrent changes of the categories leave those of one change, in order', async (t) => {
   const { token } = await createUser(app);
   await createStore(app, token, { category_ids: [12] });
   for (let round = 0; round < 5; round++) {
@@ -54,7 +54,7 @@ t.test('parallel changes keep one to five categories, those of one of them, in i
   }
 });
 
-t.test('parallel changes of different fields are all kept', async (t) => {
+t.test('concurrent changes of different fields are all kept', async (t) => {
   const { token } = await createUser(app);
   await createStore(app, token);
   const changes = [
@@ -72,7 +72,7 @@ t.test('parallel changes of different fields are all kept', async (t) => {
   });
 });
 
-t.test('a key belongs to the caller', async (t) => {
+t.test('an idempotency key belongs to the caller', async (t) => {
   const headers = { 'idempotency-key': 'shared' };
   const body = { name: '두레 카페', category_ids: [1] };
   const [one, two] = [await createUser(app), await createUser(app)];
@@ -82,7 +82,7 @@ t.test('a key belongs to the caller', async (t) => {
   t.not(second.body.data.id, first.body.data.id);
 });
 
-t.test('of parallel requests with one key one does the work and all get its answer', async (t) => {
+t.test('of concurrent requests with one key, one does the work and all get its answer', async (t) => {
   const { id, token } = await createUser(app);
   const headers = { 'idempotency-key': 'parallel' };
   const body = { name: '두레 카페', category_ids: [1] };

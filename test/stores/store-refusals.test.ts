@@ -26,7 +26,7 @@ t.test('validation comes before the store that exists', async (t) => {
   t.equal(answer.body.data.code, 'validation_error');
 });
 
-t.test('without a store, own store is 404 in the language of the caller', async (t) => {
+t.test('without a store, the own store is store_not_found', async (t) => {
   const { token } = await createUser(app);
   for (const [method, body] of [['GET'], ['PATCH', { name: '새 이름' }]] as const) {
     const korean = await call(method, `${path}me/`, { token, body });
@@ -41,7 +41,7 @@ t.test('without a store, own store is 404 in the language of the caller', async 
   }
 });
 
-t.test('PATCH that is refused changes nothing', async (t) => {
+t.test('a refused PATCH changes nothing', async (t) => {
   const { token } = await createUser(app);
   const store = await createStore(app, token);
   const answer = await call('PATCH', `${path}me/`, {

@@ -47,7 +47,7 @@ t.test('a field that was never given is an empty string', async (t) => {
   t.match(store, { description: '', address: '', phone_number: '', business_hours: '' });
 });
 
-t.test('PATCH changes what is given and nothing else', async (t) => {
+t.test('PATCH changes the given fields only', async (t) => {
   const { token } = await createUser(app);
   const store = await createStore(app, token, { address: '옛 주소', phone_number: '1588-1234' });
   const patch = (body: unknown) => call('PATCH', `${path}me/`, { token, body });
@@ -140,7 +140,7 @@ t.test('phone numbers of Korea and of other countries are accepted', async (t) =
   t.equal(trimmed.body.data.phone_number, '1588-1234');
 });
 
-t.test('the same Idempotency-Key gives the first answer again', async (t) => {
+t.test('a repeated Idempotency-Key replays the first answer', async (t) => {
   const { id, token } = await createUser(app);
   const headers = { 'idempotency-key': 'register-1' };
   const body = { name: '두레 카페', category_ids: [1] };
