@@ -1,26 +1,23 @@
 import { spawn, spawnSync } from 'node:child_process';
 import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import process from 'node:process';
-import { setTimeout as sleep } from 'node:timers/promises';
 import t, { type Test } from 'tap';
 import { openStream } from './notifications/streams.ts';
 import { codeIn, createTestApp, logIn } from './support/app.ts';
 import { inParallel } from './support/concurrency.ts';
 import { createTestDatabase, execute } from './support/database.ts';
+import { freePort } from './support/free-port.ts';
 import { openTwoShops, requestsPath } from './support/partner-requests.ts';
+import { until } from './support/until.ts';
 
 const noPooler = spawnSync('pgbouncer', ['--version']).error ? 'there is no pgbouncer here' : false;
 
 /** Starts PgBouncer in front of a database, with fewer connections than the app has. */
 async function startPooler(t: Test, databaseUrl: string): Promise<string> {
   const { hostname, port, username, password, pathname } = new URL(databaseUrl);
-  const probe = createServer().listen(0, '127.0.0.1');
-  await new Promise((resolve) => probe.once('listening', resolve));
-  const { port: ownPort } = probe.address() as AddressInfo;
-  await new Promise((resolve) => probe.close(resolve));
+  const ownPort = await freePort();
   const directory = await mkdtemp(join(tmpdir(), 'dure-pooler-'));
   t.teardown(() => rm(directory, { recursive: true, force: true }));
   const file = join(directory, 'pgbouncer.ini');
@@ -43,15 +40,13 @@ async function startPooler(t: Test, databaseUrl: string): Promise<string> {
   const pooler = spawn('pgbouncer', [...(isRoot ? ['-u', 'nobody'] : []), file], { stdio: 'ignore' });
   t.teardown(() => pooler.kill('SIGKILL'));
   const url = `postgresql://app@127.0.0.1:${ownPort}${pathname}`;
-  for (let tries = 0; ; tries++) {
-    try {
-      await execute(url, 'SELECT 1');
-      return url;
-    } catch (error) {
-      if (tries > 50) throw error;
-      await sleep(100);
-    }
-  }
+  const accepts = () =>
+    execute(url, 'SELECT 1').then(
+      () => true,
+      () => false,
+    );
+  await until('PgBouncer', accepts, 10);
+  return url;
 }
 
 t.test('behind PgBouncer in transaction mode', { skip: noPooler }, async (t) => {

@@ -2,7 +2,6 @@ import t from 'tap';
 import { createTestApp, createUser, password, type TestApp } from '../support/app.ts';
 import { refused, tally } from '../support/assertions.ts';
 import { inParallel } from '../support/concurrency.ts';
-import { signUpBody } from './accounts.ts';
 
 /** Parameters as in production, so that hashes take time. */
 const costly = await createTestApp({ ARGON2_MEMORY_KIB: '19456', ARGON2_TIME_COST: '2' });
@@ -58,35 +57,4 @@ t.test('an unknown user takes as long as a wrong password', async (t) => {
   const wrong = await fastest(() => username);
   const unknown = await fastest((time) => `nobody${time}`);
   t.ok(unknown > wrong / 2 && wrong > unknown / 2, `${wrong} ms and ${unknown} ms`);
-});
-
-t.test('hashing does not block other requests', async (t) => {
-  const { username, token } = await createUser(costly);
-  const logins = inParallel(30, () => logIn(costly, username));
-  const start = performance.now();
-  for (let time = 0; time < 5; time++) await costly.call('GET', '/auth/me/', { token });
-  const reads = performance.now() - start;
-  await logins;
-  t.ok(reads < (performance.now() - start) * 0.75, 'reads are answered before the logins are through');
-});
-
-t.test('a full hashing queue is answered with 503, and later requests succeed', async (t) => {
-  const app = await createTestApp(
-    { ARGON2_MEMORY_KIB: '4096', WORKER_ENABLED: 'false' },
-    { databaseUrl: costly.url },
-  );
-  t.teardown(app.close);
-  const answers = await inParallel(600, () =>
-    app.call('POST', '/auth/signup/', { body: signUpBody({ verification_token: 'x' }) }),
-  );
-  const overflow = answers.filter(({ status }) => status === 503);
-  t.ok(overflow.length > 0 && overflow.length < 600, `${overflow.length} of 600`);
-  t.ok(app.logs.some((line) => line.includes('the password hashing queue is full')));
-  for (const answer of overflow) {
-    refused(t, answer, 503, 'service_unavailable');
-    t.match(answer.headers['retry-after'], /^[1-9]\d*$/);
-  }
-  t.equal(answers.filter(({ status }) => status === 400).length, 600 - overflow.length);
-  const { username } = await createUser(app);
-  t.equal((await logIn(app, username)).status, 200);
 });

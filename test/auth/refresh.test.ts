@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import t from 'tap';
 import { createTestApp, createUser, logIn } from '../support/app.ts';
 import { tokenRefused } from '../support/assertions.ts';
@@ -116,14 +115,14 @@ t.test('REFRESH_REUSE_GRACE sets the grace period', async (t) => {
   const session = await logIn(app, user);
   t.equal((await refresh(session.refresh, hasty)).status, 200);
   t.equal((await refresh(session.refresh, hasty)).status, 200);
-  await sleep(1_050);
+  await age(session.refresh, '1.05 seconds');
   tokenRefused(t, await refresh(session.refresh, hasty), 'reused', 'refresh');
 
   const strict = await createTestApp({ ...options, REFRESH_REUSE_GRACE: '0s' }, { databaseUrl: app.url });
   t.teardown(strict.close);
   const again = await logIn(app, user);
   t.equal((await refresh(again.refresh, strict)).status, 200);
-  await sleep(5);
+  await age(again.refresh, '5 milliseconds');
   tokenRefused(t, await refresh(again.refresh, strict), 'reused', 'refresh');
 });
 

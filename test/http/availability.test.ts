@@ -107,5 +107,6 @@ t.test(
     const others = answers.filter(({ status }) => status !== 503);
     t.ok(others.length > 100, `the others are served: ${others.length}`);
     for (const answer of others) t.equal(answer.status, 401);
+    t.ok((await createUser(app)).token, 'later requests succeed');
   },
 );

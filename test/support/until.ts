@@ -1,17 +1,20 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
 /**
- * Polls until a condition is true.
+ * Polls until a condition has a truthy value.
  *
- * @param what the condition, for the message of the error
- * @throws when it is not true within `seconds`
+ * @param what what is waited for, for the message of the error
+ * @returns that value
+ * @throws when it has none within `seconds`
  */
-export async function until(
+export async function until<Value>(
   what: string,
-  condition: () => boolean | Promise<boolean>,
+  condition: () => Value | Promise<Value>,
   seconds = 30,
-): Promise<void> {
-  for (const end = Date.now() + seconds * 1_000; !(await condition()); await sleep(20)) {
+): Promise<NonNullable<Value>> {
+  for (const end = Date.now() + seconds * 1_000; ; await sleep(20)) {
+    const value = await condition();
+    if (value) return value;
     if (Date.now() > end) throw new Error(`not within ${seconds} s: ${what}`);
   }
 }
