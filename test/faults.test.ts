@@ -1,5 +1,6 @@
 import t from 'tap';
 import { createTestApp, createUser, password } from './support/app.ts';
+import { unavailable } from './support/assertions.ts';
 import { createTestDatabase, execute } from './support/database.ts';
 import { openTwoShops, requestsPath } from './support/partner-requests.ts';
 import { post, production, startService } from './support/service.ts';
@@ -26,17 +27,11 @@ t.test('a database without free connections is service_unavailable', async (t) =
   const started = performance.now();
   const answers = await Promise.all([
     app.call('GET', '/auth/me/', { token }),
-    app.call('POST', '/auth/login/', { body: { username: 'nobody', password } }),
+    app.call('POST', '/auth/login/', { body: { username: 'unknown', password } }),
     app.call('GET', '/api/v1/stores/categories/'),
   ]);
   t.ok(performance.now() - started < 10_000);
-  for (const { status, body, headers } of answers) {
-    t.match(
-      { status, body },
-      { status: 503, body: { success: false, data: { code: 'service_unavailable' } } },
-    );
-    t.match(headers['retry-after'], /^[1-9]\d*$/);
-  }
+  for (const answer of answers) unavailable(t, answer);
   t.equal((await app.call('GET', '/health/live')).status, 200);
   t.equal((await app.call('GET', '/health/ready')).status, 503);
 
@@ -105,7 +100,7 @@ t.test('instances whose clocks differ by a minute accept each other’s tokens',
     const pair = JSON.parse(refreshed.text).data;
     t.equal((await me(pair.access, one.url)).status, 200);
     const late = await post(`${one.url}/auth/token/refresh/`, { refresh: data.refresh });
-    t.equal(late.status, 200, 'within ten seconds, whatever a clock says');
+    t.equal(late.status, 200, 'the reuse grace does not depend on the clock of an instance');
     t.equal((await post(`${one.url}/auth/token/refresh/`, { refresh: pair.refresh })).status, 200);
     await execute(database.url, `UPDATE sessions SET expires_at = now() + interval '30 seconds'`);
     for (const { url } of [one, other]) {

@@ -137,14 +137,14 @@ t.test('requests from and to an account in deletion are refused', async (t) => {
   const { sender, receiver, post } = await openTwoShops(app);
   const own = await createPost(app, sender.token);
   const id = await sendRequest(app, receiver, own);
-  const held = await lockRows(t, app, 'SELECT FROM partner_requests WHERE id = $1 FOR UPDATE', [id]);
+  const lock = await lockRows(t, app, 'SELECT FROM partner_requests WHERE id = $1 FOR UPDATE', [id]);
   const deleted = deleteAccount(sender);
-  await held.waiters(1);
+  await lock.waiters(1);
   const third = await openShop(app, '셋째 가게');
   const asked = requestPartnership(app, third, own);
   const asking = requestPartnership(app, sender, post, { 'idempotency-key': 'leaving' });
-  await held.waiters(3);
-  await held.release();
+  await lock.waiters(3);
+  await lock.release();
   t.equal((await deleted).status, 200);
   refused(t, await asked, 404, 'post_not_found');
   refused(t, await asking, 403, 'store_required');

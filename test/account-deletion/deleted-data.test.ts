@@ -93,12 +93,12 @@ t.test('nothing of an account is left at rest after it was deleted', async (t) =
   const key = { 'idempotency-key': 'a-post' };
   const body = { title: '제목', content: '내용', images: ['https://cdn.example.com/1.jpg'] };
   t.equal((await app.call('POST', '/api/v1/posts/', { token, headers: key, body: body })).status, 201);
-  const held = ['idempotency_keys', 'known_addresses', 'notifications', 'sessions'];
+  const lock = ['idempotency_keys', 'known_addresses', 'notifications', 'sessions'];
   const other = await createUser(app);
   await createStore(app, other.token);
   const request = { post_id: content.id, message: '함께 해요!' };
   t.equal((await app.call('POST', requestsPath, { token: other.token, body: request })).status, 201);
-  t.strictSame(await tablesWith(app, id), held);
+  t.strictSame(await tablesWith(app, id), lock);
   t.equal((await app.call('DELETE', '/auth/me/', { token, body: { password: user.password } })).status, 200);
   t.strictSame(await tablesWith(app, id), []);
   const rows = (await everyRow(app))

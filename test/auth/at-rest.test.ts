@@ -6,7 +6,7 @@ import { everyRow } from '../support/rows.ts';
 import { mailsTo } from './mailbox.ts';
 
 const environment = { LOG_LEVEL: 'trace', JWT_SECRET: 'canary-secret-Fz97kQ-0123456789-abcdefghijkl' };
-// Nobody takes up the jobs of this one.
+// No worker takes the jobs of this instance.
 const app = await createTestApp({ ...environment, WORKER_ENABLED: 'false' });
 t.teardown(app.close);
 
@@ -14,7 +14,7 @@ const email = 'keeper@example.com';
 const stranger = 'visitor@example.com';
 const username = 'keeper-owner';
 
-/** Passwords that come in, rightly or wrongly, by what is done with them. */
+/** Passwords in requests, by what happens with them. */
 const passwords = {
   signUp: 'Canary-sign-up-Fz81kQ',
   tooShort: 'Fz81-sh',
@@ -46,7 +46,7 @@ const post = (path: string, body: unknown, headers: Record<string, string> = {},
   app.call('POST', `/auth/${path}/`, { body, headers, token });
 const json = { 'content-type': 'application/json' };
 
-/** A secret as it is and in the forms from which it, or a guess at it, can be told. */
+/** A secret, its encodings and its digests. */
 function formsOf(secret: string): string[] {
   const bytes = Buffer.from(secret);
   const digests = ['md5', 'sha1', 'sha256', 'sha512'].map((name) => createHash(name).update(secret).digest());
@@ -56,8 +56,8 @@ function formsOf(secret: string): string[] {
   return [secret, JSON.stringify(secret).slice(1, -1), encodeURIComponent(secret), ...encoded];
 }
 
-/** Asserts that a text holds none of the secrets that are known by now. */
-function holdsNoSecret(t: Test, text: string, where: string) {
+/** Asserts that a text has none of the secrets up to now. */
+function hasNoSecret(t: Test, text: string, where: string) {
   const folded = text.toLowerCase();
   for (const [name, secret] of secrets) {
     const found = formsOf(secret).filter((form) => folded.includes(form.toLowerCase()));
@@ -101,7 +101,7 @@ t.test('no password, code, link token or refresh token can be read at rest or in
     refused(t, await post('login', body, json), 400, 'malformed_json');
   }
   refused(t, await post('login', { username, password: passwords.wrongLogin }), 401, 'invalid_credentials');
-  await post('login', { username: 'nobody-here', password: passwords.wrongLogin });
+  await post('login', { username: 'unknown-user', password: passwords.wrongLogin });
   await app.call('PUT', '/auth/login/', { body: { username, password: passwords.wrongMethod } });
   await app.call('POST', `/auth/login/?password=${passwords.inQuery}`, { body: {} });
   await app.call('GET', `/nowhere/?password=${passwords.inQuery}`);
@@ -127,8 +127,8 @@ t.test('no password, code, link token or refresh token can be read at rest or in
   const [code, provingCode] = [codeIn(codeMail), codeIn(proving)];
   secrets.set('link token', token);
   codes.add(code).add(provingCode);
-  holdsNoSecret(t, queued, 'the database while mails are queued');
-  holdsNoSecret(t, mailer.logs.join(''), 'the logs of who mails');
+  hasNoSecret(t, queued, 'the database while mails are queued');
+  hasNoSecret(t, mailer.logs.join(''), 'the logs of the mailing instance');
 
   // After every secret was used, rightly and wrongly.
   const wrongCode = code === '740913' ? '740914' : '740913';
@@ -142,7 +142,7 @@ t.test('no password, code, link token or refresh token can be read at rest or in
   const verificationToken: string = proof.body.data.verification_token;
   secrets.set('verification token', verificationToken);
   secrets.set('secret half of the verification token', verificationToken.split('.').at(-1) ?? '');
-  holdsNoSecret(t, await everyRow(app), 'the database while a verification token is open');
+  hasNoSecret(t, await everyRow(app), 'the database while a verification token is open');
 
   const link = new URLSearchParams({ uid, token });
   t.equal((await app.call('GET', `/auth/reset-password-validate/?${link}`)).status, 200);
@@ -155,7 +155,7 @@ t.test('no password, code, link token or refresh token can be read at rest or in
     await post('reset-password-confirm', { uid, token, new_password: passwords.badReset }),
     'new_password',
   );
-  holdsNoSecret(t, await everyRow(app), 'the database while a reset link is open');
+  hasNoSecret(t, await everyRow(app), 'the database while a reset link is open');
   t.equal((await post('reset-password-confirm', { uid, token, new_password: passwords.reset })).status, 200);
 
   const login = await post('login', { username, password: passwords.reset });
@@ -195,16 +195,16 @@ t.test('no password, code, link token or refresh token can be read at rest or in
   const used = await everyRow(app);
   t.match(used, '_private_jobs ', 'the notices wait');
   t.match(used, /sessions .*,1,/, 'a session that was refreshed is there');
-  holdsNoSecret(t, used, 'the database after all was used');
+  hasNoSecret(t, used, 'the database after all was used');
 
   t.equal((await post('logout', { refresh: tokens['second refresh'] })).status, 200);
   const logs = app.logs.join('');
   t.match(logs, '"path":"/auth/reset-password-validate/"', 'the requests are logged');
   t.match(logs, 'login_failed');
-  holdsNoSecret(t, logs, 'the logs');
+  hasNoSecret(t, logs, 'the logs');
 });
 
-t.test('the logs hold no query strings', async (t) => {
+t.test('the logs have no query strings', async (t) => {
   app.logs.length = 0;
   for (const path of [
     '/auth/reset-password-validate/',

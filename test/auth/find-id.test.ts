@@ -22,14 +22,14 @@ t.test('the answer is the same for unknown, unverified and verified addresses', 
   const unverified = await createSettledUser(app);
   const verified = await createVerifiedUser(app);
   const answers = [];
-  for (const email of ['find-nobody@example.com', unverified.email, verified.email]) {
+  for (const email of ['find-unknown@example.com', unverified.email, verified.email]) {
     answers.push(await findId(email));
   }
-  const [nobody, ...others] = answers.map(comparable);
-  t.equal(nobody?.status, 200);
+  const [unknown, ...others] = answers.map(comparable);
+  t.equal(unknown?.status, 200);
   t.equal(answers[0]?.body.success, true);
   t.strictSame(answers[0]?.body.data, { resend_after: 60 });
-  for (const answer of others) t.strictSame(answer, nobody);
+  for (const answer of others) t.strictSame(answer, unknown);
 });
 
 t.test('the username is mailed to its own address only', async (t) => {

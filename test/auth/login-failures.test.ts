@@ -76,7 +76,7 @@ t.test('username and e-mail address count together', async (t) => {
 
 t.test('each failure after a delay doubles it, from 30 s up to 15 min', async (t) => {
   const { username } = await createUser(app);
-  for (const login of [username, 'nobody.at.all']) {
+  for (const login of [username, 'unknown.user']) {
     await fail(t, 10, login);
     for (const seconds of [30, 60, 120, 240, 480, 900, 900]) {
       delayedFor(t, await logIn(login, wrong), seconds);
@@ -208,7 +208,7 @@ t.test('of 30 concurrent wrong guesses, ten are checked', async (t) => {
   const { username, email } = await createUser(app);
   for (const [one, other] of [
     [username, email],
-    ['nobody.there', 'nobody.there'],
+    ['other.unknown', 'other.unknown'],
   ]) {
     const answers = await inParallel(30, (index) => logIn(String(index % 2 ? one : other), wrong));
     t.strictSame(tally(answers), { '401 invalid_credentials': 10, '429 too_many_attempts': 20 });

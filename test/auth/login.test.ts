@@ -105,8 +105,8 @@ t.test('an unknown user and a wrong password get the same answer', async (t) => 
   const answers = [
     await logIn(username, 'not the password'),
     await logIn(email, 'not the password'),
-    await logIn('nobody-has-this', 'not the password'),
-    await logIn('nobody@example.com', 'not the password'),
+    await logIn('no-such-user', 'not the password'),
+    await logIn('unknown@example.com', 'not the password'),
     await logIn("' OR 1=1 --", 'not the password'),
     await logIn('이런 사람은 없어요', 'not the password'),
     await logIn(username, `${password} `),
@@ -125,7 +125,7 @@ t.test('an unknown user and a wrong password get the same answer', async (t) => 
       headers: { 'accept-language': 'en' },
     });
   t.match((await english(username)).body.message, /password/);
-  t.strictSame((await english(username)).body, (await english('nobody-has-this')).body);
+  t.strictSame((await english(username)).body, (await english('no-such-user')).body);
 });
 
 t.test('account_suspended is only answered to the right password', async (t) => {
@@ -136,7 +136,7 @@ t.test('account_suspended is only answered to the right password', async (t) => 
   const before = await sessions();
   const wrong = await logIn(username, 'not the password');
   refused(t, wrong, 401, 'invalid_credentials');
-  t.equal(wrong.text, (await logIn('nobody-has-this', 'not the password')).text);
+  t.equal(wrong.text, (await logIn('no-such-user', 'not the password')).text);
   refused(t, await logIn(username), 403, 'account_suspended');
   t.equal(await sessions(), before, 'no session began');
   await app.pool.query('UPDATE users SET suspended_at = NULL WHERE id = $1', [id]);

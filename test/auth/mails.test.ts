@@ -31,7 +31,7 @@ async function mailAfter(email: string, request: () => Promise<{ status: number;
   return app.mails.next(email, skip);
 }
 
-/** Asserts that a mail is complete, in one language, and holds some texts in both its forms. */
+/** Asserts that a mail is complete, in one language, and has some texts in both parts. */
 function isMail(t: Test, mail: OutgoingMail, language: string, ...texts: string[]) {
   const { subject, text, html } = mail;
   t.match(subject, /^[^\r\n]+$/);
@@ -39,8 +39,8 @@ function isMail(t: Test, mail: OutgoingMail, language: string, ...texts: string[
   t.equal(hangul.test(text), language === 'ko', text);
   t.match(html, `<html lang="${language}">`);
   for (const part of texts) {
-    t.ok(text.includes(part), `the text holds ${part}`);
-    t.ok(html.includes(part.replaceAll('&', '&amp;')), `the HTML holds ${part}`);
+    t.ok(text.includes(part), `the text has ${part}`);
+    t.ok(html.includes(part.replaceAll('&', '&amp;')), `the HTML has ${part}`);
   }
   t.match(mail.idempotencyKey, /^\S{1,256}$/);
 }

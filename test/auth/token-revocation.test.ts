@@ -22,7 +22,7 @@ t.test('user and session must belong together', async (t) => {
     { claims: { sid: '00000000-0000-4000-8000-000000000000' } },
   ];
   for (const parts of foreign) tokenRefused(t, await read(forge(parts)), 'revoked');
-  t.equal((await read(user.token)).status, 200, 'which ends nobody');
+  t.equal((await read(user.token)).status, 200, 'no session ends');
   t.equal((await read(other.token)).status, 200);
 });
 
@@ -72,7 +72,7 @@ t.test('a suspension ends the sessions, also after it is lifted', async (t) => {
   tokenRefused(t, await app.call('GET', '/auth/me/', { token: user.token }), 'revoked');
   const refresh = await app.call('POST', '/auth/token/refresh/', { body: { refresh: user.refresh } });
   t.equal(refresh.body.data.reason, 'revoked');
-  t.ok((await logIn(app, user)).token, 'who was suspended may log in again');
+  t.ok((await logIn(app, user)).token, 'a login is possible again');
 });
 
 t.test('no refusal is an error of the service', async (t) => {

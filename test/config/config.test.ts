@@ -2,7 +2,7 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:f
 import { availableParallelism, tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import t, { type Test } from 'tap';
-import { ConfigError, loadConfig, withDatabase } from '../../src/config/config.ts';
+import { loadConfig, withDatabase } from '../../src/config/config.ts';
 
 const secret = 'kX2v8Jw0rTq5YbN7mZc4LpD9sGh1FaUe3Ri6';
 const production = {
@@ -16,18 +16,6 @@ const production = {
 
 function load(environment: Record<string, string> = {}) {
   return loadConfig({ JWT_SECRET: secret, ...environment });
-}
-
-/** The lines of a refused configuration's message. */
-function problems(t: Test, environment: Record<string, string | undefined>): string[] {
-  try {
-    loadConfig(environment);
-  } catch (error) {
-    t.ok(error instanceof ConfigError);
-    if (error instanceof Error) return error.message.split('\n').slice(1);
-  }
-  t.fail(`accepted: ${JSON.stringify(environment)}`);
-  return [];
 }
 
 function temporaryDirectory(t: Test): string {

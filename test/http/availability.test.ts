@@ -14,7 +14,7 @@ t.test('a database that is unreachable or hangs', async (t) => {
   const app = await createTestApp({ WORKER_ENABLED: 'false' }, { databaseUrl: proxy.url });
   t.teardown(app.close);
   const { token } = await createUser(app);
-  const body = { username: 'nobody', password };
+  const body = { username: 'unknown', password };
 
   t.test('unreachable: service_unavailable with Retry-After until it is back', async (t) => {
     await proxy.cut();
@@ -22,7 +22,7 @@ t.test('a database that is unreachable or hangs', async (t) => {
       await app.call('GET', '/auth/me/', { token }),
       await app.call('POST', '/auth/login/', { body }),
       await app.call('POST', '/auth/signup/', { body: { ...body, name: '김', email: 'a@example.com' } }),
-      await app.call('POST', '/auth/find-id/', { body: { email: 'nobody@example.com' } }),
+      await app.call('POST', '/auth/find-id/', { body: { email: 'unknown@example.com' } }),
     ];
     for (const answer of answers) unavailable(t, answer);
     refused(t, await app.call('GET', '/auth/me/'), 401, 'not_authenticated');
@@ -61,7 +61,7 @@ t.test('a request is answered in time, however long its body takes', async (t) =
     const started = performance.now();
     const answers = await Promise.all([
       app.call('GET', '/auth/me/', { token }),
-      app.call('POST', '/auth/login/', { body: { username: 'nobody', password } }),
+      app.call('POST', '/auth/login/', { body: { username: 'unknown', password } }),
     ]);
     const took = performance.now() - started;
     await client.query('ROLLBACK');
@@ -92,7 +92,7 @@ t.test(
     const app = await createTestApp({ ARGON2_MEMORY_KIB: '8192', ARGON2_TIME_COST: '2' });
     t.teardown(app.close);
     const logins = Array.from({ length: 400 }, (_, index) =>
-      app.call('POST', '/auth/login/', { body: { username: `nobody${index}`, password } }),
+      app.call('POST', '/auth/login/', { body: { username: `unknown${index}`, password } }),
     );
     await Promise.race(logins);
     const started = performance.now();
@@ -100,7 +100,7 @@ t.test(
     const answers = await Promise.all(logins);
     t.ok(performance.now() - started < 10_000);
     const overloaded = answers.filter(({ status }) => status === 503);
-    t.ok(overloaded.length > 0, 'some are turned away');
+    t.ok(overloaded.length > 0, 'some are refused');
     // And not because they waited too long for something else.
     t.ok(app.logs.some((line) => line.includes('the password hashing queue is full')));
     for (const answer of overloaded.slice(0, 3)) unavailable(t, answer);

@@ -44,14 +44,14 @@ t.test('any other media type is unsupported_media_type', async (t) => {
     'application/json; charset=iso-8859-1',
     'application/json; charset="euc-kr"',
   ];
-  const body = JSON.stringify({ username: 'nobody', password });
+  const body = JSON.stringify({ username: 'unknown', password });
   for (const type of types)
     refused(t, await logIn(body, { 'content-type': type }), 415, 'unsupported_media_type');
   refused(t, await logIn(body, {}), 415, 'unsupported_media_type');
   refused(t, await logIn(body, { 'content-type': '' }), 415, 'unsupported_media_type');
 });
 
-t.test('what is not JSON is malformed_json', async (t) => {
+t.test('a body that is not JSON is malformed_json', async (t) => {
   const bodies = [
     '{',
     '}',
@@ -72,7 +72,7 @@ t.test('what is not JSON is malformed_json', async (t) => {
   for (const body of bodies) refused(t, await logIn(body), 400, 'malformed_json');
 });
 
-t.test('what is not UTF-8 is malformed_json', async (t) => {
+t.test('a body that is not UTF-8 is malformed_json', async (t) => {
   const bodies = [
     Buffer.from('{"username":"caf\u00e9"}', 'latin1'),
     Buffer.from('{"username":"a"}', 'utf16le'),
@@ -134,7 +134,7 @@ t.test('the limit holds for chunked bodies and for announced lengths', async (t)
   invalid(t, small, ...required);
 });
 
-t.test('operations without a body still refuse what is no JSON', async (t) => {
+t.test('operations without a body refuse a malformed one', async (t) => {
   const { token } = await createUser(app);
   const end = (body: string, headers: Record<string, string>) =>
     call('DELETE', '/auth/sessions/', { token, body, headers });

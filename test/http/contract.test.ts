@@ -163,7 +163,7 @@ t.test('answers about mailed codes and links are documented', async (t) => {
   }
 
   await call('POST', '/auth/find-id/', { body: { email: address } });
-  await call('POST', '/auth/find-id/', { body: { email: 'nobody@example.com' } });
+  await call('POST', '/auth/find-id/', { body: { email: 'unknown@example.com' } });
   await call('POST', '/auth/find-id/', { body: { email: 'x' } });
   await call('POST', '/auth/reset-password-request/', { body: { email: user.email } });
   await call('POST', '/auth/reset-password-request/', { body: { email: 'x' } });

@@ -141,7 +141,7 @@ t.test('an unexpected error is internal_error with the request id, and shows no 
   await app.pool.query('ALTER TABLE users RENAME TO lost_users');
   const answers = [
     await app.call('GET', '/auth/me/', { token, headers: { 'x-request-id': 'find-me-1' } }),
-    await app.call('POST', '/auth/login/', { body: { username: 'nobody', password } }),
+    await app.call('POST', '/auth/login/', { body: { username: 'unknown', password } }),
     await app.call('POST', '/auth/token/refresh/', { body: { refresh } }),
   ];
   for (const answer of answers) refused(t, answer, 500, 'internal_error');

@@ -118,7 +118,7 @@ t.test('headers', async (t) => {
     const session = '/auth/sessions/3f1ab0e2-5b1f-4e0e-9a59-0d4a1b2c3d4e';
     const operations: [string, string, unknown?][] = [
       ['POST', '/auth/signup', {}],
-      ['POST', '/auth/login', { username: 'nobody', password: 'wrong-password' }],
+      ['POST', '/auth/login', { username: 'unknown', password: 'wrong-password' }],
       ['POST', '/auth/token/refresh', { refresh: 'x' }],
       ['POST', '/auth/email-verify/send', {}],
       ['POST', '/auth/email-verify/confirm', {}],

@@ -91,7 +91,7 @@ t.test('language', async (t) => {
     const answers = [
       await app.call('GET', '/auth/me/', { token, headers }),
       await app.call('POST', '/auth/login/', { body: {}, headers }),
-      await app.call('POST', '/auth/login/', { body: { username: 'nobody', password }, headers }),
+      await app.call('POST', '/auth/login/', { body: { username: 'unknown', password }, headers }),
       await app.call('GET', '/nothing', { headers }),
       await app.call('PUT', '/auth/me/', { headers }),
       await app.call('POST', '/auth/login/', {

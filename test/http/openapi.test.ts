@@ -9,7 +9,7 @@ import { parse } from 'yaml';
 import { createTestApp } from '../support/app.ts';
 import { createContract, type DocumentedOperation, documentPath, readDocument } from '../support/contract.ts';
 
-/** Every code by its status: the table of the contract, and what is not HTTP at all. */
+/** Every code by its status: the table of the contract, and codes of malformed HTTP. */
 const codes: Record<string, string[]> = {
   400: [
     'validation_error',

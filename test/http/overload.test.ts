@@ -28,7 +28,9 @@ t.test('health answers while 64 logins run', async (t) => {
   t.teardown(app.close);
   let running = 64;
   const logins = Array.from({ length: running }, async (_, index) => {
-    const answer = await app.call('POST', '/auth/login/', { body: { username: `nobody${index}`, password } });
+    const answer = await app.call('POST', '/auth/login/', {
+      body: { username: `unknown${index}`, password },
+    });
     running -= 1;
     return answer;
   });

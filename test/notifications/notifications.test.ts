@@ -203,8 +203,8 @@ t.test('NOTIFY is sent for new and for read notifications, at commit', async (t)
   const client = new pg.Client({ connectionString: app.url });
   await client.connect();
   t.teardown(() => client.end());
-  const heard: unknown[] = [];
-  client.on('notification', ({ channel, payload }) => heard.push([channel, JSON.parse(payload ?? '')]));
+  const events: unknown[] = [];
+  client.on('notification', ({ channel, payload }) => events.push([channel, JSON.parse(payload ?? '')]));
   await client.query('LISTEN notifications');
   const id = await sendRequest(app, sender, post);
   await requestPartnership(app, sender, post);
@@ -216,7 +216,7 @@ t.test('NOTIFY is sent for new and for read notifications, at commit', async (t)
     await app.call('POST', '/api/v1/notifications/mark-read/', { token: receiver.token, body });
   }
   await client.query('SELECT 1');
-  t.strictSame(heard, [
+  t.strictSame(events, [
     ['notifications', { user_id: receiver.id, notification_id: received.id }],
     ['notifications', { user_id: sender.id, notification_id: accepted.id }],
     ['notifications', { user_id: receiver.id, unread: true }],

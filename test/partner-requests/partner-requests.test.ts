@@ -35,15 +35,15 @@ t.test('a request notifies the receiver and answers with the fields of the speci
   });
   t.ok(Number.isInteger(id));
   t.match(created_at, /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
-  const told = await notificationsOf(app, receiver);
-  t.equal(told.unread_count, 1);
-  t.strictSame(told.items, [
+  const notified = await notificationsOf(app, receiver);
+  t.equal(notified.unread_count, 1);
+  t.strictSame(notified.items, [
     {
-      id: told.items[0].id,
+      id: notified.items[0].id,
       kind: 'partner_request_received',
       message: '두레 베이커리에서 ‘주말 공동 할인’ 글에 제휴를 요청했습니다.',
       is_read: false,
-      created_at: told.items[0].created_at,
+      created_at: notified.items[0].created_at,
       partner_request: {
         id,
         post_id: post.id,
@@ -144,10 +144,10 @@ t.test('deleting a post withdraws its pending requests and notifies their sender
   t.strictSame(
     await notifiedOf(app, accepted),
     [['accepted', acceptedId, '수락됨']],
-    'what is settled stays',
+    'an accepted request stays',
   );
   const [newest] = await notifiedOf(app, receiver);
-  t.strictSame(newest, ['received', otherId, '요청됨'], 'who deletes is not told');
+  t.strictSame(newest, ['received', otherId, '요청됨'], 'the deleting side is not notified');
   const { items } = await notificationsOf(app, sender);
   t.equal(items[0].partner_request.post_title, '주말 공동 할인', 'the title stays readable');
   refused(t, await transition(app, receiver, ids[0] ?? 0, 'accept'), 409, 'invalid_transition');

@@ -67,7 +67,7 @@ t.test('repeated requests and withdrawals mail the receiver at most five times a
   t.equal(
     (await notifiedOf(app, receiver)).filter(([kind]) => kind === 'received').length,
     7,
-    'and is told of all',
+    'but gets all notifications',
   );
 
   const other = await createPost(app, receiver.token, { title: '다른 이야기' });
@@ -99,7 +99,7 @@ t.test('a recipient gets at most 60 mails an hour about requests', async (t) => 
   for (const one of posts) await sendRequest(app, sender, one);
   await app.mails.settled();
   t.equal(mailsTo(receiver).length, 2, 'the first and the sixtieth');
-  t.equal((await notifiedOf(app, receiver)).length, 61, 'and is told of all');
+  t.equal((await notifiedOf(app, receiver)).length, 61, 'but gets all notifications');
   await app.pool.query("UPDATE notifications SET created_at = created_at - interval '61 minutes'");
   await sendRequest(app, sender, await createPost(app, receiver.token));
   await app.mails.settled();
@@ -125,11 +125,11 @@ t.test('a mail is enqueued in the transaction of its change, with ids only', asy
     BEGIN INSERT INTO queued VALUES (NEW.payload::text); RETURN NEW; END $$;
     CREATE TRIGGER keep_payload AFTER INSERT ON graphile_worker._private_jobs
       FOR EACH ROW EXECUTE FUNCTION keep_payload()`);
-  const held = await lockRows(t, app, 'SELECT FROM users WHERE id = $1 FOR UPDATE', [receiver.id]);
+  const lock = await lockRows(t, app, 'SELECT FROM users WHERE id = $1 FOR UPDATE', [receiver.id]);
   const sent = sendRequest(app, sender, post);
-  await held.waiters(1);
+  await lock.waiters(1);
   t.equal((await app.pool.query('SELECT FROM queued')).rowCount, 0, 'not before the request is there');
-  await held.release();
+  await lock.release();
   const id = await sent;
   await transition(app, receiver, id, 'accept');
   const { rows } = await app.pool.query('SELECT payload FROM queued');
@@ -169,7 +169,7 @@ t.test('a mail is dropped when its request or recipient is gone', async (t) => {
   t.strictSame(
     about.map(({ to }) => to).sort(),
     [kept.receiver.email, two.receiver.email].sort(),
-    'the post of the first and the sender of the second are gone, but not who received it',
+    'the post of the first and the sender of the second are gone, the receiver of the second is not',
   );
   const { rows } = await online.pool.query('SELECT * FROM failed_mails');
   t.strictSame(rows, []);

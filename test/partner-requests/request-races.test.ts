@@ -94,12 +94,12 @@ t.test('of 20 concurrent transitions, one succeeds', async (t) => {
 
 t.test('the deletion of a post withdraws an uncommitted request', async (t) => {
   const { sender, receiver, post } = await openTwoShops(app);
-  const held = await lockRows(t, app, 'SELECT FROM users WHERE id = $1 FOR UPDATE', [receiver.id]);
+  const lock = await lockRows(t, app, 'SELECT FROM users WHERE id = $1 FOR UPDATE', [receiver.id]);
   const asked = requestPartnership(app, sender, post);
-  await held.waiters(1);
+  await lock.waiters(1);
   const deleted = deletePost(receiver, post.id);
-  await held.waiters(2);
-  await held.release();
+  await lock.waiters(2);
+  await lock.release();
   t.equal((await asked).status, 201);
   t.equal((await deleted).status, 200);
   const id = (await asked).body.data.id;
@@ -111,12 +111,12 @@ t.test('a request for a post in deletion is refused', async (t) => {
   const { sender, receiver, post } = await openTwoShops(app);
   const earlier = await openShop(app, '먼저 온 가게');
   const id = await sendRequest(app, earlier, post);
-  const held = await lockRows(t, app, 'SELECT FROM partner_requests WHERE id = $1 FOR UPDATE', [id]);
+  const lock = await lockRows(t, app, 'SELECT FROM partner_requests WHERE id = $1 FOR UPDATE', [id]);
   const deleted = deletePost(receiver, post.id);
-  await held.waiters(1);
+  await lock.waiters(1);
   const asked = requestPartnership(app, sender, post);
-  await held.waiters(2);
-  await held.release();
+  await lock.waiters(2);
+  await lock.release();
   t.equal((await deleted).status, 200);
   refused(t, await asked, 404, 'post_not_found');
   t.strictSame(await strandedRequests(app), []);
@@ -125,12 +125,12 @@ t.test('a request for a post in deletion is refused', async (t) => {
 t.test('a post deleted during an acceptance leaves the request accepted', async (t) => {
   const { sender, receiver, post } = await openTwoShops(app);
   const id = await sendRequest(app, sender, post);
-  const held = await lockRows(t, app, 'SELECT FROM users WHERE id = $1 FOR UPDATE', [sender.id]);
+  const lock = await lockRows(t, app, 'SELECT FROM users WHERE id = $1 FOR UPDATE', [sender.id]);
   const accepted = transition(app, receiver, id, 'accept');
-  await held.waiters(1);
+  await lock.waiters(1);
   const deleted = deletePost(receiver, post.id);
-  await held.waiters(2);
-  await held.release();
+  await lock.waiters(2);
+  await lock.release();
   t.equal((await accepted).status, 200);
   t.equal((await deleted).status, 200);
   t.strictSame(await notifiedOf(app, sender), [['accepted', id, '수락됨']]);

@@ -64,7 +64,11 @@ t.test('an accepted, declined or withdrawn request cannot change', async (t) => 
       const answer = await transition(app, second === 'withdraw' ? sender : receiver, id, second);
       refused(t, answer, 409, 'invalid_transition');
     }
-    t.strictSame([await notifiedOf(app, sender), await notifiedOf(app, receiver)], before, 'nobody was told');
+    t.strictSame(
+      [await notifiedOf(app, sender), await notifiedOf(app, receiver)],
+      before,
+      'no side is notified',
+    );
   }
 });
 

@@ -177,14 +177,14 @@ export async function logIn(
 /** The six digits in a verification mail. */
 export function codeIn(mail: OutgoingMail): string {
   const code = /\b\d{6}\b/.exec(mail.text)?.[0];
-  if (code === undefined) throw new Error('the mail holds no code');
+  if (code === undefined) throw new Error('the mail has no code');
   return code;
 }
 
 /** The query of the reset link in a mail. */
 export function resetLinkIn(mail: OutgoingMail): { uid: string; token: string; url: string } {
   const url = /https:\/\/\S+\/reset-password\?\S+/.exec(mail.text)?.[0];
-  if (url === undefined) throw new Error('the mail holds no link');
+  if (url === undefined) throw new Error('the mail has no link');
   const { searchParams } = new URL(url);
   return { uid: searchParams.get('uid') ?? '', token: searchParams.get('token') ?? '', url };
 }

@@ -132,7 +132,7 @@ function withoutSlash(path: string): string {
   return path.length > 1 && path.endsWith('/') ? path.slice(0, -1) : path;
 }
 
-/** Forbids what is not named, in every object that names anything. */
+/** Forbids undocumented properties in every object schema with properties. */
 function closed<T>(value: T): T;
 function closed(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(closed);

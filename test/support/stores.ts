@@ -1,6 +1,6 @@
 import { createUser, type TestApp } from './app.ts';
 
-/** A store, as answers hold it. */
+/** A store in an answer. */
 export interface TestStore {
   id: number;
   name: string;
@@ -13,7 +13,7 @@ export interface TestStore {
   updated_at: string;
 }
 
-/** A post, as answers hold it. */
+/** A post in an answer. */
 export interface TestPost {
   id: number;
   title: string;

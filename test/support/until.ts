@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 /**
  * Polls until a condition has a truthy value.
  *
- * @param what what is waited for, for the message of the error
+ * @param what names the condition in the error
  * @returns that value
  * @throws when it has none within `seconds`
  */
