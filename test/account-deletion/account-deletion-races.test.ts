@@ -1,7 +1,7 @@
 import t from 'tap';
 import { signUpBody } from '../auth/accounts.ts';
 import { createSettledUser, newResetLink } from '../auth/mailbox.ts';
-import { createTestApp, createUser, password } from '../support/app.ts';
+import { createTestApp, createUser, deleteAccount, password } from '../support/app.ts';
 import { refused, tally, tokenRefused } from '../support/assertions.ts';
 import { inParallel, lockRows, waitForSleep } from '../support/concurrency.ts';
 import {
@@ -18,20 +18,18 @@ t.teardown(app.close);
 const posts = '/api/v1/posts/';
 const stores = '/api/v1/stores/';
 const me = (token: string) => app.call('GET', '/auth/me/', { token });
-const deleteAccount = ({ token, password }: { token: string; password: string }) =>
-  app.call('DELETE', '/auth/me/', { token, body: { password } });
 const tryLogin = (username: string) => app.call('POST', '/auth/login/', { body: { username, password } });
 
 t.test('of 20 concurrent deletions, one removes the account', async (t) => {
   const user = await createUser(app);
-  const answers = await inParallel(20, () => deleteAccount(user));
+  const answers = await inParallel(20, () => deleteAccount(app, user));
   t.strictSame(tally(answers), { '200': 1, '401 token_not_valid': 19 });
 });
 
 t.test('of sign-ups during a deletion, at most one gets the username', async (t) => {
   const user = await createUser(app);
   const [deleted, ...signups] = await Promise.all([
-    deleteAccount(user),
+    deleteAccount(app, user),
     ...Array.from({ length: 10 }, () =>
       app.call('POST', '/auth/signup/', { body: signUpBody({ username: user.username, email: user.email }) }),
     ),
@@ -45,7 +43,7 @@ t.test('of sign-ups during a deletion, at most one gets the username', async (t)
 t.test('logins, refreshes and changes during a deletion leave nothing', async (t) => {
   const user = await createUser(app);
   const answers = await Promise.all([
-    deleteAccount(user),
+    deleteAccount(app, user),
     ...Array.from({ length: 5 }, () => tryLogin(user.username)),
     ...Array.from({ length: 5 }, () =>
       app.call('POST', '/auth/token/refresh/', { body: { refresh: user.refresh } }),
@@ -74,7 +72,7 @@ t.test('a store registered during the deletion of its account is closed', async 
     const user = await createUser(app);
     const name = `떠나는 가게 ${round}`;
     const [gone, registered] = await Promise.all([
-      deleteAccount(user),
+      deleteAccount(app, user),
       app.call('POST', stores, { token: user.token, body: { name, category_ids: [1] } }),
     ]);
     t.equal(gone.status, 200);
@@ -93,7 +91,7 @@ t.test('a post written during the deletion of its account is deleted', async (t)
     const { token, store } = shop;
     const body = { title: '글', content: '내용', images: ['https://cdn.example.com/1.jpg'] };
     const [gone, ...written] = await Promise.all([
-      deleteAccount(shop),
+      deleteAccount(app, shop),
       ...Array.from({ length: 4 }, () => app.call('POST', posts, { token, body })),
     ]);
     t.equal(gone.status, 200);
@@ -138,7 +136,7 @@ t.test('requests from and to an account in deletion are refused', async (t) => {
   const own = await createPost(app, sender.token);
   const id = await sendRequest(app, receiver, own);
   const lock = await lockRows(t, app, 'SELECT FROM partner_requests WHERE id = $1 FOR UPDATE', [id]);
-  const deleted = deleteAccount(sender);
+  const deleted = deleteAccount(app, sender);
   await lock.waiters(1);
   const third = await openShop(app, '셋째 가게');
   const asked = requestPartnership(app, third, own);
@@ -162,7 +160,7 @@ t.test(
         await sendRequest(app, sender, await createPost(app, receiver.token));
         await sendRequest(app, receiver, await createPost(app, sender.token));
       }
-      const deletions = await Promise.all([deleteAccount(sender), deleteAccount(receiver)]);
+      const deletions = await Promise.all([deleteAccount(app, sender), deleteAccount(app, receiver)]);
       t.strictSame(tally(deletions), { 200: 2 });
       t.strictSame(await strandedRequests(app), []);
     }

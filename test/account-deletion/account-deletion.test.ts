@@ -1,5 +1,5 @@
 import t from 'tap';
-import { createTestApp, createUser, logIn, password } from '../support/app.ts';
+import { createTestApp, createUser, deleteAccount, logIn, password } from '../support/app.ts';
 import { refused, tokenRefused } from '../support/assertions.ts';
 import {
   notificationsOf,
@@ -22,7 +22,6 @@ const me = (token: string, at = app) => at.call('GET', '/auth/me/', { token });
 const refresh = (refresh: string, at = app) => at.call('POST', '/auth/token/refresh/', { body: { refresh } });
 const remove = (token: string, password: unknown) =>
   app.call('DELETE', '/auth/me/', { token, body: { password } });
-const deleteAccount = (user: { token: string; password: string }) => remove(user.token, user.password);
 const tryLogin = (username: string, password: string) =>
   app.call('POST', '/auth/login/', { body: { username, password } });
 
@@ -76,7 +75,7 @@ t.test('deleting an account withdraws its pending requests and notifies the othe
   const received = await sendRequest(app, third, own);
   const settled = await sendRequest(app, receiver, own);
   await transition(app, sender, settled, 'accept');
-  t.equal((await deleteAccount(sender)).status, 200);
+  t.equal((await deleteAccount(app, sender)).status, 200);
   t.strictSame(
     (await notifiedOf(app, receiver)).sort(),
     [
@@ -105,7 +104,7 @@ t.test('the store of a deleted account keeps its name and loses its contact data
     business_hours: '매일',
   });
   const post = await createPost(app, shop.token);
-  t.equal((await deleteAccount(shop)).status, 200);
+  t.equal((await deleteAccount(app, shop)).status, 200);
   const { rows } = await app.pool.query(
     `SELECT owner_id, name, description, address, phone_number, business_hours, closed_at IS NOT NULL AS closed
      FROM stores WHERE id = $1`,
@@ -121,7 +120,7 @@ t.test('the store of a deleted account is not found, and its owner can register 
   const reader = await createUser(app);
   const owner = await createUser(app);
   const store = await createStore(app, owner.token);
-  t.equal((await deleteAccount(owner)).status, 200);
+  t.equal((await deleteAccount(app, owner)).status, 200);
   refused(t, await app.call('GET', `${stores}${store.id}/`, { token: reader.token }), 404, 'store_not_found');
   const { items } = (await app.call('GET', `${stores}?limit=100`, { token: reader.token })).body.data;
   t.notOk(items.some(({ id }: { id: number }) => id === store.id));
@@ -132,7 +131,7 @@ t.test('the store of a deleted account is not found, and its owner can register 
 t.test('the posts of a deleted account are not found', async (t) => {
   const owner = await openShop(app);
   const post = await createPost(app, owner.token, { title: '떠나는 가게의 글' });
-  t.equal((await deleteAccount(owner)).status, 200);
+  t.equal((await deleteAccount(app, owner)).status, 200);
   const { token } = await createUser(app);
   refused(t, await app.call('GET', `${posts}${post.id}/`, { token }), 404, 'post_not_found');
   t.strictSame(
@@ -143,7 +142,7 @@ t.test('the posts of a deleted account are not found', async (t) => {
 
 t.test('an account without requests can be deleted', async (t) => {
   const shop = await openShop(app, '조용한 가게');
-  t.equal((await deleteAccount(shop)).status, 200);
+  t.equal((await deleteAccount(app, shop)).status, 200);
   const again = await openShop(app, '조용한 가게');
   t.not(again.store.id, shop.store.id);
 });

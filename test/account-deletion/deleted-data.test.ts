@@ -1,7 +1,7 @@
 import t from 'tap';
 import { signUpBody } from '../auth/accounts.ts';
 import { createSettledUser, latestCode, mailsTo, newResetLink } from '../auth/mailbox.ts';
-import { createTestApp, createUser, logIn } from '../support/app.ts';
+import { createTestApp, createUser, deleteAccount, logIn } from '../support/app.ts';
 import { refused } from '../support/assertions.ts';
 import { openTwoShops, requestPartnership, requestsPath } from '../support/partner-requests.ts';
 import { everyRow, tablesWith } from '../support/rows.ts';
@@ -18,20 +18,18 @@ const confirmReset = (link: Record<string, string>) =>
   });
 const confirm = (email: unknown, code: unknown) =>
   app.call('POST', '/auth/email-verify/confirm/', { body: { email, code } });
-const deleteAccount = ({ token, password }: { token: string; password: string }) =>
-  app.call('DELETE', '/auth/me/', { token, body: { password } });
 
 t.test('the codes of a deleted account are void', async (t) => {
   const user = await createUser(app);
   const code = await latestCode(app, user.email);
-  await deleteAccount(user);
+  await deleteAccount(app, user);
   refused(t, await confirm(user.email, code), 400, 'invalid_code', { attempts_left: 0 });
 });
 
 t.test('a verification_token is void after the account of its address is deleted', async (t) => {
   const user = await createUser(app);
   const proof = await confirm(user.email, await latestCode(app, user.email));
-  await deleteAccount(user);
+  await deleteAccount(app, user);
   const { verification_token } = proof.body.data;
   const answer = await app.call('POST', '/auth/signup/', {
     body: signUpBody({ username: user.username, email: user.email, verification_token }),
@@ -43,7 +41,7 @@ t.test('a reset link is void after deletion, also when a new account has the add
   const user = await createSettledUser(app);
   const { email, username } = user;
   const link = await newResetLink(app, email);
-  t.equal((await deleteAccount(user)).status, 200);
+  t.equal((await deleteAccount(app, user)).status, 200);
   refused(t, await validate(link), 400, 'reset_link_invalid');
   refused(t, await confirmReset(link), 400, 'reset_link_invalid');
   await createSettledUser(app, { email, username });
@@ -54,7 +52,7 @@ t.test('a reset link is void after deletion, also when a new account has the add
 
 t.test('nothing is mailed to the address of a deleted account', async (t) => {
   const user = await createSettledUser(app);
-  await deleteAccount(user);
+  await deleteAccount(app, user);
   const { email } = user;
   const before = (await mailsTo(app, email)).length;
   t.strictSame((await app.call('POST', '/auth/find-id/', { body: { email } })).body.data, {
@@ -70,7 +68,7 @@ t.test('idempotency keys are deleted with their account', async (t) => {
   });
   t.equal(kept.status, 201);
   t.equal((await requestPartnership(app, sender, post, { 'idempotency-key': 'mine' })).status, 201);
-  await deleteAccount(sender);
+  await deleteAccount(app, sender);
   const { rows } = await app.pool.query('SELECT scope FROM idempotency_keys WHERE key = $1', ['mine']);
   t.strictSame(rows, [{ scope: `${receiver.id}:createPartnerRequest` }]);
 });

@@ -1,5 +1,5 @@
 import t from 'tap';
-import { createTestApp } from '../support/app.ts';
+import { createTestApp, deleteAccount } from '../support/app.ts';
 import { refused, tally } from '../support/assertions.ts';
 import { inParallel, lockRows } from '../support/concurrency.ts';
 import {
@@ -20,8 +20,6 @@ t.teardown(app.close);
 const actions = ['accept', 'decline', 'withdraw'] as const;
 const deletePost = (shop: Shop, id: number) =>
   app.call('DELETE', `/api/v1/posts/${id}/`, { token: shop.token });
-const deleteAccount = ({ token, password }: Shop) =>
-  app.call('DELETE', '/auth/me/', { token, body: { password } });
 
 /** How many requests and notifications a post has. */
 const counts = async (postId: number) => {
@@ -146,9 +144,9 @@ t.test(
       const pending = await sendRequest(app, receiver, own);
       const crossing = await Promise.all([
         ...shops.map((shop) => requestPartnership(app, shop, post)),
-        round % 2 === 0 ? deletePost(receiver, post.id) : deleteAccount(receiver),
+        round % 2 === 0 ? deletePost(receiver, post.id) : deleteAccount(app, receiver),
         ...shops.map((shop) => requestPartnership(app, shop, own)),
-        round % 3 === 0 ? deleteAccount(sender) : deletePost(sender, own.id),
+        round % 3 === 0 ? deleteAccount(app, sender) : deletePost(sender, own.id),
         transition(app, sender, pending, 'accept'),
         transition(app, receiver, pending, 'withdraw'),
         app.call('GET', requestsPath, { token: receiver.token }),

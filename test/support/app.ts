@@ -174,6 +174,14 @@ export async function logIn(
   return { token: login.body.data.access as string, refresh: login.body.data.refresh as string };
 }
 
+/** Deletes an account through the API. */
+export function deleteAccount(
+  { call }: Pick<TestApp, 'call'>,
+  { token, password }: { token: string; password: string },
+): Promise<Answer> {
+  return call('DELETE', '/auth/me/', { token, body: { password } });
+}
+
 /** The six digits in a verification mail. */
 export function codeIn(mail: OutgoingMail): string {
   const code = /\b\d{6}\b/.exec(mail.text)?.[0];
