@@ -15,7 +15,7 @@ import {
 } from './embedded-postgres/support.ts';
 import { password } from './support/app.ts';
 import { createTestDatabase, execute } from './support/database.ts';
-import { createProvider, type ProviderMood } from './support/provider.ts';
+import { createProvider, type ProviderBehaviour } from './support/provider.ts';
 import { post, production, type Service, startService } from './support/service.ts';
 import { until } from './support/until.ts';
 
@@ -198,12 +198,12 @@ t.test('a mail provider that is down, slow or talks nonsense', async (t) => {
   t.teardown(() => service.end());
 
   const error =
-    (code: number, name: string, headers = {}): ProviderMood =>
+    (code: number, name: string, headers = {}): ProviderBehaviour =>
     (response) =>
       response
         .writeHead(code, { 'content-type': 'application/json', ...headers })
         .end(JSON.stringify({ statusCode: code, name, message: 'Not now' }));
-  const moods: Record<string, ProviderMood> = {
+  const behaviours: Record<string, ProviderBehaviour> = {
     down: (response) => response.destroy(),
     failing: error(500, 'internal_server_error'),
     unavailable: (response) => response.writeHead(503, { 'content-type': 'text/html' }).end('<h1>Sorry</h1>'),
@@ -219,26 +219,26 @@ t.test('a mail provider that is down, slow or talks nonsense', async (t) => {
     slow: () => undefined,
   };
   const triesFor = (name: string) => provider.tries.filter(({ to }) => to === mailOf(name));
-  for (const [name, mood] of Object.entries(moods)) {
-    provider.mood = mood;
+  for (const [name, behaviour] of Object.entries(behaviours)) {
+    provider.behaviour = behaviour;
     t.ok(await signUp(t, service, name), `${name}: signing up needs no mail to be sent`);
     await until(`a try while it is ${name}`, () => triesFor(name).length > 0);
     t.same(provider.taken(mailOf(name)).length, name === 'forgetful' ? 1 : 0);
     t.equal(await status(service, '/health/ready'), 200);
   }
 
-  provider.mood = 'ok';
+  provider.behaviour = 'ok';
   const hurry = () =>
     execute(database.url, 'UPDATE graphile_worker._private_jobs SET run_at = now() WHERE locked_at IS NULL');
   await until('all mails', async () => {
     await hurry();
-    return Object.keys(moods).every((name) => provider.taken(mailOf(name)).length > 0);
+    return Object.keys(behaviours).every((name) => provider.taken(mailOf(name)).length > 0);
   });
   await until('an empty queue', async () => {
     await hurry();
     return (await query(database.url, 'SELECT id FROM graphile_worker._private_jobs')).length === 0;
   });
-  for (const name of Object.keys(moods)) {
+  for (const name of Object.keys(behaviours)) {
     t.equal(provider.taken(mailOf(name)).length, 1, `${name}: once`);
     t.equal(new Set(triesFor(name).map(({ key }) => key)).size, 1, `${name}: under one key`);
     t.ok(triesFor(name).length > 1, `${name}: tried again`);

@@ -1,25 +1,23 @@
 import { spawn, spawnSync } from 'node:child_process';
 import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import process from 'node:process';
-import { setTimeout as sleep } from 'node:timers/promises';
 import t, { type Test } from 'tap';
-import { openTwoShops, requestsPath } from './notifications/shops.ts';
-import { openStream } from './notifications/stream-support.ts';
+import { openStream } from './notifications/streams.ts';
 import { codeIn, createTestApp, logIn } from './support/app.ts';
+import { inParallel } from './support/concurrency.ts';
 import { createTestDatabase, execute } from './support/database.ts';
+import { freePort } from './support/free-port.ts';
+import { openTwoShops, requestsPath } from './support/partner-requests.ts';
+import { until } from './support/until.ts';
 
 const noPooler = spawnSync('pgbouncer', ['--version']).error ? 'there is no pgbouncer here' : false;
 
 /** Starts PgBouncer in front of a database, with fewer connections than the app has. */
 async function startPooler(t: Test, databaseUrl: string): Promise<string> {
   const { hostname, port, username, password, pathname } = new URL(databaseUrl);
-  const probe = createServer().listen(0, '127.0.0.1');
-  await new Promise((resolve) => probe.once('listening', resolve));
-  const { port: ownPort } = probe.address() as AddressInfo;
-  await new Promise((resolve) => probe.close(resolve));
+  const ownPort = await freePort();
   const directory = await mkdtemp(join(tmpdir(), 'dure-pooler-'));
   t.teardown(() => rm(directory, { recursive: true, force: true }));
   const file = join(directory, 'pgbouncer.ini');
@@ -42,18 +40,16 @@ async function startPooler(t: Test, databaseUrl: string): Promise<string> {
   const pooler = spawn('pgbouncer', [...(isRoot ? ['-u', 'nobody'] : []), file], { stdio: 'ignore' });
   t.teardown(() => pooler.kill('SIGKILL'));
   const url = `postgresql://app@127.0.0.1:${ownPort}${pathname}`;
-  for (let tries = 0; ; tries++) {
-    try {
-      await execute(url, 'SELECT 1');
-      return url;
-    } catch (error) {
-      if (tries > 50) throw error;
-      await sleep(100);
-    }
-  }
+  const accepts = () =>
+    execute(url, 'SELECT 1').then(
+      () => true,
+      () => false,
+    );
+  await until('PgBouncer', accepts, 10);
+  return url;
 }
 
-t.test('behind a pooler that gives a connection for one transaction only', { skip: noPooler }, async (t) => {
+t.test('behind PgBouncer in transaction mode', { skip: noPooler }, async (t) => {
   const database = await createTestDatabase();
   t.teardown(database.drop);
   const databaseUrl = await startPooler(t, database.url);
@@ -61,7 +57,7 @@ t.test('behind a pooler that gives a connection for one transaction only', { ski
   t.teardown(app.close);
   await app.app.listen({ host: '127.0.0.1', port: 0 });
 
-  await t.test('a request reaches the other shop, on its stream and by mail', async (t) => {
+  await t.test('a request reaches the receiver by stream and by mail', async (t) => {
     const { sender, receiver, post } = await openTwoShops(app);
     const code = codeIn(await app.mails.next(receiver.email));
     const confirm = { email: receiver.email, code };
@@ -69,8 +65,8 @@ t.test('behind a pooler that gives a connection for one transaction only', { ski
     const stream = await openStream(t, app, receiver.token);
     const body = { post_id: post.id, message: '함께 해요!' };
     const headers = { 'idempotency-key': 'once' };
-    const sent = await Promise.all(
-      Array.from({ length: 8 }, () => app.call('POST', requestsPath, { token: sender.token, body, headers })),
+    const sent = await inParallel(8, () =>
+      app.call('POST', requestsPath, { token: sender.token, body, headers }),
     );
     t.strictSame(new Set(sent.map(({ status, text }) => `${status} ${text}`)).size, 1);
     t.equal(sent[0]?.status, 201);
@@ -78,12 +74,10 @@ t.test('behind a pooler that gives a connection for one transaction only', { ski
     t.match(await app.mails.next(receiver.email, 1), { subject: /두레 베이커리/ });
   });
 
-  await t.test('many at once each get their own answer', async (t) => {
+  await t.test('concurrent requests get their own answers', async (t) => {
     const { sender, receiver } = await openTwoShops(app);
-    const answers = await Promise.all(
-      Array.from({ length: 200 }, (_, index) =>
-        app.call('GET', '/auth/me/', { token: (index % 2 ? sender : receiver).token }),
-      ),
+    const answers = await inParallel(200, (index) =>
+      app.call('GET', '/auth/me/', { token: (index % 2 ? sender : receiver).token }),
     );
     answers.forEach(({ status, body }, index) => {
       t.equal(status, 200);

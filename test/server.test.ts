@@ -10,7 +10,7 @@ import t from 'tap';
 import { password } from './support/app.ts';
 import { createEmptyDatabase, createTestDatabase, execute } from './support/database.ts';
 import { createProvider } from './support/provider.ts';
-import { post, production, spawnService, startService } from './support/service.ts';
+import { post, production, type Service, spawnService, startService } from './support/service.ts';
 import { until } from './support/until.ts';
 
 const login = { username: 'dure_cafe', password };
@@ -19,37 +19,67 @@ const account = { username: 'dure_cafe', password, name: '김두레', email: 'ow
 t.test('on the embedded database', async (t) => {
   const DATA_DIR = await mkdtemp(join(tmpdir(), 'dure-service-'));
   t.teardown(() => rm(DATA_DIR, { recursive: true, force: true }));
+  let running: Service | undefined;
+  t.teardown(() => running?.end('SIGKILL'));
 
-  await t.test('a first start makes everything it needs, and SIGTERM ends it with exit code 0', async (t) => {
-    const service = await startService({ DATA_DIR });
-    t.equal((await post(`${service.url}/auth/signup/`, account)).status, 201);
-    t.same(await service.end('SIGTERM'), { code: 0, signal: null });
-  });
-
-  await t.test('data and sessions survive a restart, Ctrl-C and SIGKILL', async (t) => {
-    const killed = await startService({ DATA_DIR });
-    const loggedIn = await post(`${killed.url}/auth/login/`, login);
-    t.equal(loggedIn.status, 200);
-    t.same(await killed.end('SIGKILL'), { code: null, signal: 'SIGKILL' });
-
-    const again = await startService({ DATA_DIR });
-    const headers = { authorization: `Bearer ${JSON.parse(loggedIn.text).data.access}` };
-    t.equal((await fetch(`${again.url}/auth/me/`, { headers })).status, 200);
-    t.same(await again.end('SIGINT'), { code: 0, signal: null });
-  });
+  await t.test(
+    'the first start creates its database and secret, and SIGTERM ends it with exit code 0',
+    async (t) => {
+      const service = await startService({ DATA_DIR });
+      t.equal((await post(`${service.url}/auth/signup/`, account)).status, 201);
+      t.same(await service.end('SIGTERM'), { code: 0, signal: null });
+    },
+  );
 
   await t.test('a second start in the same folder ends with a clear message', async (t) => {
-    const first = await startService({ DATA_DIR });
-    t.teardown(() => first.end());
+    running = await startService({ DATA_DIR });
     const second = spawnService({ DATA_DIR });
     const [code] = await once(second.child, 'close');
     t.equal(code, 1);
     t.match(second.output(), /already running/);
     t.match(second.output(), DATA_DIR);
     t.notMatch(second.output(), /\n\s+at /, 'no stack');
-    t.equal((await fetch(`${first.url}/health/ready`)).status, 200);
+    t.equal((await fetch(`${running.url}/health/ready`)).status, 200);
+  });
+
+  await t.test('data and sessions survive SIGKILL and Ctrl-C', async (t) => {
+    if (!running) throw new Error('nothing was started');
+    const loggedIn = await post(`${running.url}/auth/login/`, login);
+    t.equal(loggedIn.status, 200);
+    t.same(await running.end('SIGKILL'), { code: null, signal: 'SIGKILL' });
+
+    const again = await startService({ DATA_DIR });
+    const headers = { authorization: `Bearer ${JSON.parse(loggedIn.text).data.access}` };
+    t.equal((await fetch(`${again.url}/auth/me/`, { headers })).status, 200);
+    t.same(await again.end('SIGINT'), { code: 0, signal: null });
   });
 });
+
+t.test(
+  'instances that start together, as owner of an empty database only, migrate it once and all work',
+  async (t) => {
+    const database = await createEmptyDatabase();
+    const url = new URL(database.url);
+    const role = `owner_${process.pid}`;
+    await execute(
+      database.url,
+      `CREATE ROLE ${role} LOGIN NOSUPERUSER NOCREATEDB NOCREATEROLE PASSWORD 'owns-one-database'`,
+      `ALTER DATABASE ${url.pathname.slice(1)} OWNER TO ${role}`,
+    );
+    t.teardown(() => execute(new URL('postgres', database.url).href, `DROP ROLE ${role}`));
+    t.teardown(() => database.drop());
+    url.username = role;
+    url.password = 'owns-one-database';
+    const environment = { ...production, DATABASE_URL: url.href, MIGRATE_ON_START: 'true' };
+    const services = await Promise.all([1, 2].map(() => startService(environment)));
+    t.teardown(() => Promise.all(services.map((service) => service.end('SIGKILL'))));
+    for (const service of services) t.equal((await fetch(`${service.url}/health/ready`)).status, 200);
+    const [first, second] = services;
+    t.equal((await post(`${first?.url}/auth/signup/`, account)).status, 201);
+    t.equal((await post(`${second?.url}/auth/login/`, login)).status, 200);
+    for (const service of services) t.same(await service.end('SIGTERM'), { code: 0, signal: null });
+  },
+);
 
 t.test('production without what it needs stops with one message that lists every problem', async (t) => {
   const service = spawnService({ NODE_ENV: 'production', JWT_SECRET: 'short' });
@@ -61,16 +91,7 @@ t.test('production without what it needs stops with one message that lists every
   t.notMatch(service.output(), /\n\s+at /, 'no stack');
 });
 
-t.test('instances that start together on an empty database migrate it once and all work', async (t) => {
-  const database = await createEmptyDatabase();
-  t.teardown(() => database.drop());
-  const environment = { ...production, DATABASE_URL: database.url, MIGRATE_ON_START: 'true' };
-  const services = await Promise.all([1, 2, 3].map(() => startService(environment)));
-  t.teardown(() => Promise.all(services.map((service) => service.end())));
-  for (const { url } of services) t.equal((await fetch(`${url}/health/ready`)).status, 200);
-});
-
-t.test('no accounts with well-known passwords are made in production', async (t) => {
+t.test('demo and seed data are refused in production', async (t) => {
   const database = await createTestDatabase();
   t.teardown(() => database.drop());
   for (const script of ['demo', 'seed']) {
@@ -83,29 +104,6 @@ t.test('no accounts with well-known passwords are made in production', async (t)
   await client.connect();
   t.teardown(() => client.end());
   t.strictSame((await client.query('SELECT username FROM users')).rows, [], 'nor does a migration make any');
-});
-
-t.test('an account that owns its database and nothing else is enough', async (t) => {
-  const database = await createEmptyDatabase();
-  const url = new URL(database.url);
-  const role = `owner_${process.pid}`;
-  await execute(
-    database.url,
-    `CREATE ROLE ${role} LOGIN NOSUPERUSER NOCREATEDB NOCREATEROLE PASSWORD 'owns-one-database'`,
-    `ALTER DATABASE ${url.pathname.slice(1)} OWNER TO ${role}`,
-  );
-  t.teardown(() => execute(new URL('postgres', database.url).href, `DROP ROLE ${role}`));
-  t.teardown(() => database.drop());
-  url.username = role;
-  url.password = 'owns-one-database';
-  const { url: origin, end } = await startService({
-    ...production,
-    DATABASE_URL: url.href,
-    MIGRATE_ON_START: 'true',
-  });
-  t.equal((await post(`${origin}/auth/signup/`, account)).status, 201);
-  t.equal((await fetch(`${origin}/health/ready`)).status, 200);
-  t.same(await end('SIGTERM'), { code: 0, signal: null });
 });
 
 t.test(
@@ -137,7 +135,7 @@ t.test(
   },
 );
 
-t.test('a request that never ends holds up the end for less than 15 seconds', async (t) => {
+t.test('a request that never ends delays the shutdown by less than 15 seconds', async (t) => {
   const database = await createTestDatabase();
   t.teardown(() => database.drop());
   const { url, end } = await startService({ ...production, DATABASE_URL: database.url });
@@ -151,33 +149,30 @@ t.test('a request that never ends holds up the end for less than 15 seconds', as
   t.ok(Date.now() - began < 15_000);
 });
 
-t.test(
-  'a mail whose sender is killed between commit and send goes out after the restart, once',
-  async (t) => {
-    const database = await createTestDatabase();
-    t.teardown(() => database.drop());
-    const provider = await createProvider(t);
-    const environment = { ...production, DATABASE_URL: database.url, RESEND_BASE_URL: provider.url };
+t.test('a mail of a killed process is sent once after the restart', async (t) => {
+  const database = await createTestDatabase();
+  t.teardown(() => database.drop());
+  const provider = await createProvider(t);
+  const environment = { ...production, DATABASE_URL: database.url, RESEND_BASE_URL: provider.url };
 
-    provider.mood = () => undefined;
-    const killed = await startService(environment);
-    t.equal((await post(`${killed.url}/auth/signup/`, account)).status, 201);
-    await until('the first try', () => provider.tries.length === 1);
-    await killed.end('SIGKILL');
-    // As if 45 seconds had passed: then the lock of a dead worker is released.
-    await execute(
-      database.url,
-      `UPDATE graphile_worker._private_jobs SET locked_at = now() - interval '1 minute'`,
-    );
+  provider.behaviour = () => undefined;
+  const killed = await startService(environment);
+  t.equal((await post(`${killed.url}/auth/signup/`, account)).status, 201);
+  await until('the first try', () => provider.tries.length === 1);
+  await killed.end('SIGKILL');
+  // As if 45 seconds had passed: then the lock of a dead worker is released.
+  await execute(
+    database.url,
+    `UPDATE graphile_worker._private_jobs SET locked_at = now() - interval '1 minute'`,
+  );
 
-    provider.mood = 'ok';
-    const again = await startService(environment);
-    t.teardown(() => again.end());
-    await until('the second try', () => provider.tries.length === 2);
-    await sleep(500);
-    const [first, second, ...others] = provider.tries;
-    t.ok(first?.key);
-    t.same(second, first, 'the same mail under the same idempotency key');
-    t.same(others, []);
-  },
-);
+  provider.behaviour = 'ok';
+  const again = await startService(environment);
+  t.teardown(() => again.end());
+  await until('the second try', () => provider.tries.length === 2);
+  await sleep(500);
+  const [first, second, ...others] = provider.tries;
+  t.ok(first?.key);
+  t.same(second, first, 'the same mail under the same idempotency key');
+  t.same(others, []);
+});

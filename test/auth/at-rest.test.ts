@@ -1,12 +1,12 @@
 import { createHash } from 'node:crypto';
 import t, { type Test } from 'tap';
-import { codeIn, createTestApp, createUser, resetLinkIn, type TestApp } from '../support/app.ts';
-import { createPost, createStore } from '../support/stores.ts';
-import { invalid, refused } from './auth-support.ts';
-import { mailsTo } from './mail-support.ts';
+import { codeIn, createTestApp, resetLinkIn } from '../support/app.ts';
+import { invalid, refused } from '../support/assertions.ts';
+import { everyRow } from '../support/rows.ts';
+import { mailsTo } from './mailbox.ts';
 
 const environment = { LOG_LEVEL: 'trace', JWT_SECRET: 'canary-secret-Fz97kQ-0123456789-abcdefghijkl' };
-// Nobody takes up the jobs of this one.
+// No worker takes the jobs of this instance.
 const app = await createTestApp({ ...environment, WORKER_ENABLED: 'false' });
 t.teardown(app.close);
 
@@ -14,7 +14,7 @@ const email = 'keeper@example.com';
 const stranger = 'visitor@example.com';
 const username = 'keeper-owner';
 
-/** Passwords that come in, rightly or wrongly, by what is done with them. */
+/** Passwords in requests, by what happens with them. */
 const passwords = {
   signUp: 'Canary-sign-up-Fz81kQ',
   tooShort: 'Fz81-sh',
@@ -42,40 +42,11 @@ const secrets = new Map<string, string>([
 /** Six digits can stand anywhere by chance, so they are looked for as a word of their own. */
 const codes = new Set<string>();
 
-/** The tables that hold anything of a user's. */
-async function tablesWith({ pool }: TestApp, userId: number): Promise<string[]> {
-  const columns = await pool.query<{ name: string }>(
-    `SELECT table_name AS name FROM information_schema.columns
-     WHERE table_schema = 'public' AND column_name = 'user_id' ORDER BY name`,
-  );
-  const places = columns.rows.map(({ name }) => [name, `user_id = ${userId}`] as const);
-  const found: string[] = [];
-  for (const [name, condition] of [['idempotency_keys', `scope LIKE '${userId}:%'`] as const, ...places]) {
-    const { rowCount } = await pool.query(`SELECT FROM ${name} WHERE ${condition}`);
-    if (rowCount !== 0) found.push(name);
-  }
-  return found;
-}
-
 const post = (path: string, body: unknown, headers: Record<string, string> = {}, token?: string) =>
   app.call('POST', `/auth/${path}/`, { body, headers, token });
 const json = { 'content-type': 'application/json' };
 
-/** Every row of every table, also of those of the queue. */
-async function everyRow({ pool }: TestApp): Promise<string> {
-  const tables = await pool.query<{ name: string }>(
-    `SELECT format('%I.%I', schemaname, tablename) AS name FROM pg_tables
-     WHERE schemaname NOT IN ('pg_catalog', 'information_schema')`,
-  );
-  const rows: string[] = [];
-  for (const { name } of tables.rows) {
-    const found = await pool.query<{ row: string }>(`SELECT t::text AS row FROM ${name} t`);
-    rows.push(...found.rows.map(({ row }) => `${name} ${row}`));
-  }
-  return rows.join('\n');
-}
-
-/** A secret as it is and in the forms from which it, or a guess at it, can be told. */
+/** A secret, its encodings and its digests. */
 function formsOf(secret: string): string[] {
   const bytes = Buffer.from(secret);
   const digests = ['md5', 'sha1', 'sha256', 'sha512'].map((name) => createHash(name).update(secret).digest());
@@ -85,8 +56,8 @@ function formsOf(secret: string): string[] {
   return [secret, JSON.stringify(secret).slice(1, -1), encodeURIComponent(secret), ...encoded];
 }
 
-/** Asserts that a text holds none of the secrets that are known by now. */
-function holdsNoSecret(t: Test, text: string, where: string) {
+/** Asserts that a text has none of the secrets up to now. */
+function hasNoSecret(t: Test, text: string, where: string) {
   const folded = text.toLowerCase();
   for (const [name, secret] of secrets) {
     const found = formsOf(secret).filter((form) => folded.includes(form.toLowerCase()));
@@ -130,7 +101,7 @@ t.test('no password, code, link token or refresh token can be read at rest or in
     refused(t, await post('login', body, json), 400, 'malformed_json');
   }
   refused(t, await post('login', { username, password: passwords.wrongLogin }), 401, 'invalid_credentials');
-  await post('login', { username: 'nobody-here', password: passwords.wrongLogin });
+  await post('login', { username: 'unknown-user', password: passwords.wrongLogin });
   await app.call('PUT', '/auth/login/', { body: { username, password: passwords.wrongMethod } });
   await app.call('POST', `/auth/login/?password=${passwords.inQuery}`, { body: {} });
   await app.call('GET', `/nowhere/?password=${passwords.inQuery}`);
@@ -156,8 +127,8 @@ t.test('no password, code, link token or refresh token can be read at rest or in
   const [code, provingCode] = [codeIn(codeMail), codeIn(proving)];
   secrets.set('link token', token);
   codes.add(code).add(provingCode);
-  holdsNoSecret(t, queued, 'the database while mails are queued');
-  holdsNoSecret(t, mailer.logs.join(''), 'the logs of who mails');
+  hasNoSecret(t, queued, 'the database while mails are queued');
+  hasNoSecret(t, mailer.logs.join(''), 'the logs of the mailing instance');
 
   // After every secret was used, rightly and wrongly.
   const wrongCode = code === '740913' ? '740914' : '740913';
@@ -171,7 +142,7 @@ t.test('no password, code, link token or refresh token can be read at rest or in
   const verificationToken: string = proof.body.data.verification_token;
   secrets.set('verification token', verificationToken);
   secrets.set('secret half of the verification token', verificationToken.split('.').at(-1) ?? '');
-  holdsNoSecret(t, await everyRow(app), 'the database while a verification token is open');
+  hasNoSecret(t, await everyRow(app), 'the database while a verification token is open');
 
   const link = new URLSearchParams({ uid, token });
   t.equal((await app.call('GET', `/auth/reset-password-validate/?${link}`)).status, 200);
@@ -184,7 +155,7 @@ t.test('no password, code, link token or refresh token can be read at rest or in
     await post('reset-password-confirm', { uid, token, new_password: passwords.badReset }),
     'new_password',
   );
-  holdsNoSecret(t, await everyRow(app), 'the database while a reset link is open');
+  hasNoSecret(t, await everyRow(app), 'the database while a reset link is open');
   t.equal((await post('reset-password-confirm', { uid, token, new_password: passwords.reset })).status, 200);
 
   const login = await post('login', { username, password: passwords.reset });
@@ -224,16 +195,16 @@ t.test('no password, code, link token or refresh token can be read at rest or in
   const used = await everyRow(app);
   t.match(used, '_private_jobs ', 'the notices wait');
   t.match(used, /sessions .*,1,/, 'a session that was refreshed is there');
-  holdsNoSecret(t, used, 'the database after all was used');
+  hasNoSecret(t, used, 'the database after all was used');
 
   t.equal((await post('logout', { refresh: tokens['second refresh'] })).status, 200);
   const logs = app.logs.join('');
   t.match(logs, '"path":"/auth/reset-password-validate/"', 'the requests are logged');
   t.match(logs, 'login_failed');
-  holdsNoSecret(t, logs, 'the logs');
+  hasNoSecret(t, logs, 'the logs');
 });
 
-t.test('the logs hold no query strings', async (t) => {
+t.test('the logs have no query strings', async (t) => {
   app.logs.length = 0;
   for (const path of [
     '/auth/reset-password-validate/',
@@ -250,39 +221,4 @@ t.test('the logs hold no query strings', async (t) => {
   }
   t.ok(app.logs.length >= 24);
   t.notMatch(app.logs.join(''), 'query-canary');
-});
-
-t.test('nothing of an account is left at rest after it was deleted', async (t) => {
-  const login = await post('login', { username, password: passwords.change });
-  const token = login.body.data.access;
-  // The names of the store and the post stay, for the other side of requests.
-  await createStore(app, token, { description: username, address: username, business_hours: username });
-  const images = [`https://cdn.example.com/${username}.jpg`];
-  const letters = await createPost(app, token, { content: username, images });
-  await app.pool.query('UPDATE mail_sends SET sent_at = $1', [[]]);
-  await post('reset-password-request', { email });
-  await post('email-verify/send', { email });
-  const key = { 'idempotency-key': 'a-post' };
-  const letter = { title: '제목', content: '내용', images: ['https://cdn.example.com/1.jpg'] };
-  t.equal((await app.call('POST', '/api/v1/posts/', { token, headers: key, body: letter })).status, 201);
-  const me = await app.call('GET', '/auth/me/', { token });
-  const { id } = me.body.data;
-  const held = ['idempotency_keys', 'known_addresses', 'notifications', 'sessions'];
-  const other = await createUser(app);
-  await createStore(app, other.token);
-  const request = { post_id: letters.id, message: '함께 해요!' };
-  const path = '/api/v1/notifications/partner-request/';
-  t.equal((await app.call('POST', path, { token: other.token, body: request })).status, 201);
-  t.strictSame(await tablesWith(app, id), held);
-  const options = { token, body: { password: passwords.change } };
-  t.equal((await app.call('DELETE', '/auth/me/', options)).status, 200);
-  t.strictSame(await tablesWith(app, id), []);
-  const rows = (await everyRow(app))
-    .split('\n')
-    .filter((row) => row.includes(email) || row.includes(username));
-  // The cooldowns of the address outlive the account, and a mail that waits finds nobody to write to.
-  t.strictSame(
-    rows.filter((row) => !/mail_sends|_private_jobs/.test(row)),
-    [],
-  );
 });

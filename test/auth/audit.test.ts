@@ -5,7 +5,7 @@ const app = await createTestApp({ REFRESH_REUSE_GRACE: '0s' });
 t.teardown(app.close);
 const { call, mails } = app;
 
-/** What the log holds of the security event that a request caused, by the id of the request. */
+/** The security events in the log of a request, by its request id. */
 function eventOf(requestId: unknown) {
   const lines: Record<string, unknown>[] = app.logs.map((line) => JSON.parse(line));
   return lines.filter((line) => line.reqId === requestId && 'event' in line);
@@ -32,7 +32,7 @@ t.test('every security event is a line in the log, with user, session, address a
   const userId = created.body.data.id;
   const again = await call('POST', '/auth/signup/', signUp);
   t.equal(again.body.data.id, userId);
-  t.strictSame(eventOf(again.headers['x-request-id']), [], 'nobody signed up this time');
+  t.strictSame(eventOf(again.headers['x-request-id']), [], 'a replay is not a sign-up');
 
   const code = codeIn(await mails.next(account.email));
   const confirm = '/auth/email-verify/confirm/';
@@ -94,7 +94,7 @@ t.test('every security event is a line in the log, with user, session, address a
   t.match(
     refusals.find(({ reqId }) => reqId === forged.headers['x-request-id']),
     { reason: 'malformed', msg: 'request refused' },
-    'a forged token can be told from an expired one',
+    'the log distinguishes a forged token from an expired one',
   );
 
   const log = app.logs.join('\n');

@@ -1,6 +1,7 @@
 import t, { type Test } from 'tap';
 import { type Answer, createTestApp, createUser, password, resetLinkIn } from '../support/app.ts';
-import { inParallel, refused, statuses } from './auth-support.ts';
+import { delayed, refused, tally } from '../support/assertions.ts';
+import { inParallel } from '../support/concurrency.ts';
 
 const app = await createTestApp();
 t.teardown(app.close);
@@ -20,12 +21,8 @@ async function fail(t: Test, times: number, username: string, remoteAddress?: st
   }
 }
 
-/** Asserts a refusal for a delay of so many seconds that has just begun. */
-function delayed(t: Test, answer: Answer, seconds: number) {
-  const retryAfter = answer.body?.data?.retry_after;
-  refused(t, answer, 429, 'too_many_attempts', { retry_after: retryAfter });
-  t.ok(retryAfter <= seconds && retryAfter > seconds - 5, `${retryAfter} of ${seconds} s`);
-}
+/** Asserts a delay of so many seconds that has just begun. */
+const delayedFor = (t: Test, answer: Answer, seconds: number) => delayed(t, answer, seconds, seconds - 4);
 
 /** Lets every delay pass. */
 const passDelays = () =>
@@ -43,14 +40,14 @@ const age = (interval: string) =>
 t.test('after 10 failed logins an account is delayed for 30 s, also for the right password', async (t) => {
   const { username } = await createUser(app);
   await fail(t, 10, username);
-  delayed(t, await logIn(username, wrong), 30);
-  delayed(t, await logIn(username), 30);
+  delayedFor(t, await logIn(username, wrong), 30);
+  delayedFor(t, await logIn(username), 30);
 });
 
-t.test('the failures count whatever address they come from', async (t) => {
+t.test('failures from all addresses count together', async (t) => {
   const { username } = await createUser(app);
   for (let time = 1; time <= 10; time++) await fail(t, 1, username, `198.51.100.${time}`);
-  delayed(t, await logIn(username, password, '198.51.100.99'), 30);
+  delayedFor(t, await logIn(username, password, '198.51.100.99'), 30);
 });
 
 t.test('accounts that do not exist are delayed the same', async (t) => {
@@ -60,9 +57,9 @@ t.test('accounts that do not exist are delayed the same', async (t) => {
     t.equal(other.status, 401);
     t.equal(other.text, one.text);
   }
-  delayed(t, await logIn(username, wrong), 30);
-  delayed(t, await logIn('no.such.user', wrong), 30);
-  delayed(t, await logIn('NO.such.User', wrong), 30);
+  delayedFor(t, await logIn(username, wrong), 30);
+  delayedFor(t, await logIn('no.such.user', wrong), 30);
+  delayedFor(t, await logIn('NO.such.User', wrong), 30);
   const texts = await Promise.all([logIn(username, wrong), logIn('no.such.user', wrong)]);
   t.equal(texts[0].body.message, texts[1].body.message);
 });
@@ -73,28 +70,28 @@ t.test('username and e-mail address count together', async (t) => {
   await fail(t, 3, email);
   await fail(t, 1, username.toUpperCase());
   await fail(t, 1, email.toUpperCase());
-  delayed(t, await logIn(username), 30);
-  delayed(t, await logIn(email), 30);
+  delayedFor(t, await logIn(username), 30);
+  delayedFor(t, await logIn(email), 30);
 });
 
 t.test('each failure after a delay doubles it, from 30 s up to 15 min', async (t) => {
   const { username } = await createUser(app);
-  for (const login of [username, 'nobody.at.all']) {
+  for (const login of [username, 'unknown.user']) {
     await fail(t, 10, login);
     for (const seconds of [30, 60, 120, 240, 480, 900, 900]) {
-      delayed(t, await logIn(login, wrong), seconds);
-      delayed(t, await logIn(login, wrong), seconds);
+      delayedFor(t, await logIn(login, wrong), seconds);
+      delayedFor(t, await logIn(login, wrong), seconds);
       await passDelays();
       await fail(t, 1, login);
     }
   }
 });
 
-t.test('a try during the delay does not prolong it', async (t) => {
+t.test('an attempt during the delay does not prolong it', async (t) => {
   const { username } = await createUser(app);
   await fail(t, 10, username);
   await age('20 seconds');
-  for (let time = 0; time < 5; time++) delayed(t, await logIn(username, wrong), 10);
+  for (let time = 0; time < 5; time++) delayedFor(t, await logIn(username, wrong), 10);
 });
 
 t.test('a successful login lifts the delay and forgets the failures', async (t) => {
@@ -103,7 +100,7 @@ t.test('a successful login lifts the delay and forgets the failures', async (t) 
   await passDelays();
   t.equal((await logIn(username, password, '198.51.100.1')).status, 200);
   await fail(t, 10, username);
-  delayed(t, await logIn(username), 30);
+  delayedFor(t, await logIn(username), 30);
 
   await passDelays();
   t.equal((await logIn(username, password, '198.51.100.2')).status, 200);
@@ -116,7 +113,7 @@ t.test('a completed reset lifts the delay, for strangers and from known addresse
   const { username, email } = await createUser(app);
   await fail(t, 10, username);
   await fail(t, 10, username, home);
-  delayed(t, await logIn(username, password, home), 30);
+  delayedFor(t, await logIn(username, password, home), 30);
   await app.call('POST', '/auth/reset-password-request/', { body: { email } });
   const { uid, token } = resetLinkIn(await app.mails.next(email, 1));
   const body = { uid, token, new_password: 'tteok-and-tea-2' };
@@ -131,39 +128,39 @@ t.test('only failures within 15 min count', async (t) => {
   await fail(t, 9, username);
   await age('15 minutes 1 second');
   await fail(t, 10, username);
-  delayed(t, await logIn(username), 30);
+  delayedFor(t, await logIn(username), 30);
 
   const other = await createUser(app);
   await fail(t, 9, other.username);
   await age('14 minutes');
   await fail(t, 1, other.username);
-  delayed(t, await logIn(other.username), 30);
+  delayedFor(t, await logIn(other.username), 30);
 });
 
-t.test('a delay long ago is forgotten', async (t) => {
+t.test('a delay expires', async (t) => {
   const { username } = await createUser(app);
   await fail(t, 10, username);
   await age('16 minutes');
   await fail(t, 10, username);
-  delayed(t, await logIn(username), 30);
+  delayedFor(t, await logIn(username), 30);
 });
 
-t.test('the owner can log in from a known address while strangers are delayed', async (t) => {
+t.test('the owner can log in from a known address while other addresses are delayed', async (t) => {
   const { username, email } = await createUser(app);
   await fail(t, 10, username);
-  delayed(t, await logIn(username), 30);
+  delayedFor(t, await logIn(username), 30);
   t.equal((await logIn(username, password, home)).status, 200);
   t.equal((await logIn(email, password, home)).status, 200);
-  delayed(t, await logIn(username), 30);
+  delayedFor(t, await logIn(username), 30);
   await fail(t, 10, username, home);
-  delayed(t, await logIn(username, password, home), 30);
+  delayedFor(t, await logIn(username, password, home), 30);
 });
 
 t.test('failures from a known address delay only that address', async (t) => {
   const { username } = await createUser(app);
   t.equal((await logIn(username, password, '198.51.100.200')).status, 200);
   await fail(t, 10, username, home);
-  delayed(t, await logIn(username, password, home), 30);
+  delayedFor(t, await logIn(username, password, home), 30);
   t.equal((await logIn(username, password, '198.51.100.200')).status, 200);
   t.equal((await logIn(username)).status, 200);
 });
@@ -177,26 +174,26 @@ t.test('an address is known for 30 days after a login', async (t) => {
       id,
     ]);
   await lastUsed('30 days 1 second');
-  delayed(t, await logIn(username, password, home), 30);
+  delayedFor(t, await logIn(username, password, home), 30);
   await lastUsed('29 days 23 hours');
   t.equal((await logIn(username, password, home)).status, 200);
   await lastUsed('0 seconds');
 });
 
-t.test('an address that is known to one account is strange to another', async (t) => {
+t.test('an address is known to one account only', async (t) => {
   const [one, other] = [await createUser(app), await createUser(app)];
   t.equal((await logIn(other.username, password, '198.51.100.201')).status, 200);
   await fail(t, 10, one.username);
-  delayed(t, await logIn(one.username, password, '198.51.100.201'), 30);
+  delayedFor(t, await logIn(one.username, password, '198.51.100.201'), 30);
 });
 
 t.test('a failed login makes no address known', async (t) => {
   const { username } = await createUser(app);
   await fail(t, 10, username);
-  delayed(t, await logIn(username, password), 30);
+  delayedFor(t, await logIn(username, password), 30);
   await passDelays();
   await fail(t, 1, username);
-  delayed(t, await logIn(username, password), 60);
+  delayedFor(t, await logIn(username, password), 60);
 });
 
 t.test('IPv6 addresses are known by their /64', async (t) => {
@@ -204,31 +201,28 @@ t.test('IPv6 addresses are known by their /64', async (t) => {
   t.equal((await logIn(username, password, '2001:db8:1:2::1')).status, 200);
   await fail(t, 10, username);
   t.equal((await logIn(username, password, '2001:db8:1:2:ffff:ffff:ffff:ffff')).status, 200);
-  delayed(t, await logIn(username, password, '2001:db8:1:3::1'), 30);
+  delayedFor(t, await logIn(username, password, '2001:db8:1:3::1'), 30);
 });
 
-t.test('of 30 parallel wrong guesses at most ten are judged', async (t) => {
+t.test('of 30 concurrent wrong guesses, ten are checked', async (t) => {
   const { username, email } = await createUser(app);
   for (const [one, other] of [
     [username, email],
-    ['nobody.there', 'nobody.there'],
+    ['other.unknown', 'other.unknown'],
   ]) {
     const answers = await inParallel(30, (index) => logIn(String(index % 2 ? one : other), wrong));
-    t.strictSame(statuses(answers), { 401: 10, 429: 20 });
-    for (const answer of answers) {
-      if (answer.status === 429) delayed(t, answer, 30);
-      else refused(t, answer, 401, 'invalid_credentials');
-    }
+    t.strictSame(tally(answers), { '401 invalid_credentials': 10, '429 too_many_attempts': 20 });
+    for (const answer of answers.filter(({ status }) => status === 429)) delayedFor(t, answer, 30);
   }
-  delayed(t, await logIn(username), 30);
+  delayedFor(t, await logIn(username), 30);
 });
 
-t.test('when the delay has passed, one of 30 parallel wrong guesses is judged', async (t) => {
+t.test('after the delay, one of 30 concurrent wrong guesses is checked', async (t) => {
   const { username } = await createUser(app);
   await fail(t, 10, username);
   await passDelays();
   const answers = await inParallel(30, () => logIn(username, wrong));
-  t.strictSame(statuses(answers), { 401: 1, 429: 29 });
+  t.strictSame(tally(answers), { '401 invalid_credentials': 1, '429 too_many_attempts': 29 });
 });
 
 t.test('failures count on all instances together', async (t) => {
@@ -236,17 +230,17 @@ t.test('failures count on all instances together', async (t) => {
   t.teardown(other.close);
   const { username } = await createUser(app);
   const answers = await inParallel(30, (index) => logIn(username, wrong, stranger, index % 2 ? other : app));
-  t.strictSame(statuses(answers), { 401: 10, 429: 20 });
-  delayed(t, await logIn(username, password, stranger, other), 30);
+  t.strictSame(tally(answers), { '401 invalid_credentials': 10, '429 too_many_attempts': 20 });
+  delayedFor(t, await logIn(username, password, stranger, other), 30);
 });
 
-t.test('what is no login attempt does not count', async (t) => {
+t.test('a validation error is not a failed login', async (t) => {
   const { username } = await createUser(app);
   for (let time = 0; time < 12; time++) t.equal((await logIn(username, '')).status, 400);
   t.equal((await logIn(username)).status, 200);
 });
 
-t.test('nobody can read from the database whose login failed', async (t) => {
+t.test('failed logins are stored without the name that was typed', async (t) => {
   await fail(t, 1, 'a.very.special.name');
   const { rows } = await app.pool.query('SELECT f::text AS row FROM login_failures f');
   t.ok(rows.length > 0);

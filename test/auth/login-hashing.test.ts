@@ -1,6 +1,7 @@
 import t from 'tap';
 import { createTestApp, createUser, password, type TestApp } from '../support/app.ts';
-import { inParallel, refused, signUpBody, statuses } from './auth-support.ts';
+import { refused, tally } from '../support/assertions.ts';
+import { inParallel } from '../support/concurrency.ts';
 
 /** Parameters as in production, so that hashes take time. */
 const costly = await createTestApp({ ARGON2_MEMORY_KIB: '19456', ARGON2_TIME_COST: '2' });
@@ -35,10 +36,10 @@ t.test('raised parameters rehash at the next login', async (t) => {
   t.equal(await hashOf(id), after, 'and only once');
 });
 
-t.test('parallel logins all succeed also while the password is rehashed', async (t) => {
+t.test('concurrent logins succeed while the password is rehashed', async (t) => {
   const { username, id } = await createUser(cheap);
   const answers = await inParallel(20, () => logIn(costly, username));
-  t.strictSame(statuses(answers), { 200: 20 });
+  t.strictSame(tally(answers), { 200: 20 });
   t.match(await hashOf(id), /m=19456,t=2,p=1/);
 });
 
@@ -54,37 +55,6 @@ t.test('an unknown user takes as long as a wrong password', async (t) => {
     return best;
   };
   const wrong = await fastest(() => username);
-  const unknown = await fastest((time) => `nobody${time}`);
+  const unknown = await fastest((time) => `unknown${time}`);
   t.ok(unknown > wrong / 2 && wrong > unknown / 2, `${wrong} ms and ${unknown} ms`);
-});
-
-t.test('hashing does not block other requests', async (t) => {
-  const { username, token } = await createUser(costly);
-  const logins = inParallel(30, () => logIn(costly, username));
-  const start = performance.now();
-  for (let time = 0; time < 5; time++) await costly.call('GET', '/auth/me/', { token });
-  const reads = performance.now() - start;
-  await logins;
-  t.ok(reads < (performance.now() - start) * 0.75, 'reads are answered before the logins are through');
-});
-
-t.test('when too many passwords wait, the answer is 503, and all is well afterwards', async (t) => {
-  const app = await createTestApp(
-    { ARGON2_MEMORY_KIB: '4096', WORKER_ENABLED: 'false' },
-    { databaseUrl: costly.url },
-  );
-  t.teardown(app.close);
-  const answers = await inParallel(600, () =>
-    app.call('POST', '/auth/signup/', { body: signUpBody({ verification_token: 'x' }) }),
-  );
-  const overflow = answers.filter(({ status }) => status === 503);
-  t.ok(overflow.length > 0 && overflow.length < 600, `${overflow.length} of 600`);
-  t.ok(app.logs.some((line) => line.includes('the password hashing queue is full')));
-  for (const answer of overflow) {
-    refused(t, answer, 503, 'service_unavailable');
-    t.match(answer.headers['retry-after'], /^[1-9]\d*$/);
-  }
-  t.equal(answers.filter(({ status }) => status === 400).length, 600 - overflow.length);
-  const { username } = await createUser(app);
-  t.equal((await logIn(app, username)).status, 200);
 });

@@ -1,9 +1,9 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import t, { type Test } from 'tap';
 import type { OutgoingMail } from '../../src/mail/transport.ts';
 import { codeIn, createTestApp, createUser, password, resetLinkIn } from '../support/app.ts';
-import { refused, signUpBody } from './auth-support.ts';
-import { createVerifiedUser, latestMail, mailsTo, newResetLink, passTime } from './mail-support.ts';
+import { refused } from '../support/assertions.ts';
+import { signUpBody } from './accounts.ts';
+import { createVerifiedUser, latestMail, mailsTo, newResetLink, passTime } from './mailbox.ts';
 
 const app = await createTestApp({
   FRONTEND_URL: 'https://shop.example.com/app/',
@@ -31,7 +31,7 @@ async function mailAfter(email: string, request: () => Promise<{ status: number;
   return app.mails.next(email, skip);
 }
 
-/** Asserts that a mail is complete, in one language, and holds some texts in both its forms. */
+/** Asserts that a mail is complete, in one language, and has some texts in both parts. */
 function isMail(t: Test, mail: OutgoingMail, language: string, ...texts: string[]) {
   const { subject, text, html } = mail;
   t.match(subject, /^[^\r\n]+$/);
@@ -39,8 +39,8 @@ function isMail(t: Test, mail: OutgoingMail, language: string, ...texts: string[
   t.equal(hangul.test(text), language === 'ko', text);
   t.match(html, `<html lang="${language}">`);
   for (const part of texts) {
-    t.ok(text.includes(part), `the text holds ${part}`);
-    t.ok(html.includes(part.replaceAll('&', '&amp;')), `the HTML holds ${part}`);
+    t.ok(text.includes(part), `the text has ${part}`);
+    t.ok(html.includes(part.replaceAll('&', '&amp;')), `the HTML has ${part}`);
   }
   t.match(mail.idempotencyKey, /^\S{1,256}$/);
 }
@@ -116,7 +116,7 @@ t.test('a mail has the language of the request that asked for it, by its quality
   }
 });
 
-t.test('a mail without a preference is Korean, whatever the account spoke before', async (t) => {
+t.test('a mail without a preference is Korean, whatever the language of the account', async (t) => {
   const body = signUpBody();
   await post('signup', body, 'en');
   await app.call('POST', '/auth/login/', {
@@ -128,7 +128,7 @@ t.test('a mail without a preference is Korean, whatever the account spoke before
   t.match((await mailAfter(email, request)).subject, hangul);
 });
 
-t.test('a name cannot smuggle HTML into a mail', async (t) => {
+t.test('a name is escaped in the HTML of a mail', async (t) => {
   const name = `<img src=x onerror=alert(1)> & "김" 'x'`;
   const { email } = await createUser(app, { name });
   for (const path of ['reset-password-request', 'find-id']) {
@@ -139,7 +139,7 @@ t.test('a name cannot smuggle HTML into a mail', async (t) => {
   }
 });
 
-t.test('every mail has an idempotency key of its own', async (t) => {
+t.test('every mail has its own idempotency key', async (t) => {
   await app.mails.settled();
   const keys = app.mails.sent.map(({ idempotencyKey }) => idempotencyKey);
   t.ok(keys.length > 10);
@@ -167,14 +167,14 @@ t.test('a refused sign-up mails nothing', async (t) => {
   t.ok(codeIn(await latestMail(app, email)), 'a refused sign-up starts no cooldown');
 });
 
-t.test('the durations are the ones that are configured', async (t) => {
+t.test('the durations are configurable', async (t) => {
   const email = 'durations@example.com';
   const sent = await post('email-verify/send', { email }, 'ko');
   t.strictSame(sent.body.data, { expires_in: 300, resend_after: 1 });
   const code = codeIn(await latestMail(app, email));
   const confirmed = await post('email-verify/confirm', { email, code }, 'ko');
   t.equal(confirmed.body.data.expires_in, 90);
-  await sleep(1_050);
+  await passTime(app, email, 1);
   t.strictSame((await post('email-verify/send', { email }, 'ko')).body.data, {
     expires_in: 300,
     resend_after: 1,

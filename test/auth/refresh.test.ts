@@ -1,15 +1,12 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import t from 'tap';
 import { createTestApp, createUser, logIn } from '../support/app.ts';
-import { countIn, decode, invalid, sessionIdIn, tokenRefused } from './auth-support.ts';
-import { createForge, now } from './token-forge.ts';
+import { tokenRefused } from '../support/assertions.ts';
+import { countIn, decode, sessionIdIn } from './tokens.ts';
 
 const secret = 'the secret that signs these tests 0123456789';
 const app = await createTestApp({ JWT_SECRET: secret });
 t.teardown(app.close);
 const options = { JWT_SECRET: secret, WORKER_ENABLED: 'false' };
-const other = await createTestApp(options, { databaseUrl: app.url });
-t.teardown(other.close);
 
 const user = await createUser(app);
 
@@ -31,7 +28,7 @@ const age = (token: string, interval: string) =>
     [sessionIdIn(token), interval],
   );
 
-t.test('a refresh answers with a new pair, and counts', async (t) => {
+t.test('a refresh answers with a new pair and rotates the count', async (t) => {
   const session = await logIn(app, user);
   const answer = await refresh(session.refresh);
   t.equal(answer.status, 200);
@@ -67,14 +64,14 @@ t.test('a session can be refreshed many times', async (t) => {
   }
 });
 
-t.test('no Authorization header is asked for, and none disturbs', async (t) => {
+t.test('the Authorization header is ignored', async (t) => {
   const session = await logIn(app, user);
   const headers = { authorization: 'Bearer expired.or.worse' };
   const body = { refresh: session.refresh };
   t.equal((await app.call('POST', '/auth/token/refresh/', { body, headers })).status, 200);
 });
 
-t.test('a token that was just replaced gives a new access token and the current count', async (t) => {
+t.test('a token that was just replaced gives a new access token and the current refresh token', async (t) => {
   const session = await logIn(app, user);
   const next = await rotate(session.refresh);
   for (let time = 0; time < 3; time++) {
@@ -86,7 +83,7 @@ t.test('a token that was just replaced gives a new access token and the current 
   t.equal(countIn(await rotate(next)), countIn(next) + 1);
 });
 
-t.test('each token that was current within the last 10 s works and gives the newest count', async (t) => {
+t.test('every token that was current within the last 10 s gives the newest refresh token', async (t) => {
   const tokens = [(await logIn(app, user)).refresh];
   for (let count = 0; count < 5; count++) tokens.push(await rotate(String(tokens.at(-1))));
   await age(String(tokens[0]), '9 seconds');
@@ -99,7 +96,7 @@ t.test('each token that was current within the last 10 s works and gives the new
   t.equal(countIn(await rotate(String(tokens[0]))), 6);
 });
 
-t.test('what counts is when a token stopped to be the current one', async (t) => {
+t.test('the grace period starts when a token stops being the current one', async (t) => {
   const first = (await logIn(app, user)).refresh;
   await age(first, '1 day');
   const second = await rotate(first);
@@ -112,50 +109,24 @@ t.test('what counts is when a token stopped to be the current one', async (t) =>
   tokenRefused(t, await refresh(first), 'reused', 'refresh');
 });
 
-t.test('anything older ends the session, at once and on every instance', async (t) => {
-  const session = await logIn(app, user);
-  const elsewhere = await logIn(app, user);
-  const answer = await refresh(session.refresh);
-  const { access, refresh: next } = answer.body.data;
-  await age(next, '10.001 seconds');
-  tokenRefused(t, await refresh(session.refresh), 'reused', 'refresh');
-  for (const instance of [app, other]) {
-    tokenRefused(t, await read(access, instance), 'revoked');
-    tokenRefused(t, await read(session.token, instance), 'revoked');
-    tokenRefused(t, await refresh(next, instance), 'revoked', 'refresh');
-    t.equal((await read(elsewhere.token, instance)).status, 200, 'other sessions go on');
-  }
-  t.match((await refresh(session.refresh)).body.data.reason, /^(reused|revoked)$/);
-  t.equal((await refresh(elsewhere.refresh)).status, 200);
-});
-
-t.test('several rotations ago is older, however recent the last one is', async (t) => {
-  const first = (await logIn(app, user)).refresh;
-  const second = await rotate(first);
-  await age(first, '11 seconds');
-  const third = await rotate(second);
-  tokenRefused(t, await refresh(first), 'reused', 'refresh');
-  tokenRefused(t, await refresh(third), 'revoked', 'refresh');
-});
-
-t.test('REFRESH_REUSE_GRACE is how long', async (t) => {
+t.test('REFRESH_REUSE_GRACE sets the grace period', async (t) => {
   const hasty = await createTestApp({ ...options, REFRESH_REUSE_GRACE: '1s' }, { databaseUrl: app.url });
   t.teardown(hasty.close);
   const session = await logIn(app, user);
   t.equal((await refresh(session.refresh, hasty)).status, 200);
   t.equal((await refresh(session.refresh, hasty)).status, 200);
-  await sleep(1_050);
+  await age(session.refresh, '1.05 seconds');
   tokenRefused(t, await refresh(session.refresh, hasty), 'reused', 'refresh');
 
   const strict = await createTestApp({ ...options, REFRESH_REUSE_GRACE: '0s' }, { databaseUrl: app.url });
   t.teardown(strict.close);
   const again = await logIn(app, user);
   t.equal((await refresh(again.refresh, strict)).status, 200);
-  await sleep(5);
+  await age(again.refresh, '5 milliseconds');
   tokenRefused(t, await refresh(again.refresh, strict), 'reused', 'refresh');
 });
 
-t.test('each refresh moves the expiry, 14 days on', async (t) => {
+t.test('each refresh moves the expiry to 14 days from now', async (t) => {
   const { refresh: token } = await logIn(app, user);
   await app.pool.query(`UPDATE sessions SET expires_at = now() + interval '1 minute' WHERE id = $1`, [
     sessionIdIn(token),
@@ -169,7 +140,7 @@ t.test('each refresh moves the expiry, 14 days on', async (t) => {
   t.ok(rows[0].seconds > 1_209_500);
 });
 
-t.test('but never beyond 90 days from login', async (t) => {
+t.test('a session ends 90 days after login', async (t) => {
   const { refresh: first } = await logIn(app, user);
   const loggedIn = (interval: string) =>
     app.pool.query('UPDATE sessions SET created_at = now() - $2::interval WHERE id = $1', [
@@ -198,80 +169,4 @@ t.test('but never beyond 90 days from login', async (t) => {
   const answer = await refresh(last.refresh);
   t.match(answer.body.data.reason, /^(expired|revoked)$/);
   tokenRefused(t, answer, answer.body.data.reason, 'refresh');
-});
-
-t.test('an expired token is refused as expired', async (t) => {
-  const session = await logIn(app, user);
-  const forge = createForge({ secret, ...decode(session.refresh) });
-  tokenRefused(t, await refresh(forge({ claims: { exp: now() - 1 } })), 'expired', 'refresh');
-  t.equal((await refresh(session.refresh)).status, 200, 'which ends nothing');
-  await app.pool.query('UPDATE sessions SET expires_at = now() WHERE id = $1', [sessionIdIn(session.token)]);
-  const answer = await refresh(session.refresh);
-  t.match(answer.body.data.reason, /^(expired|revoked)$/);
-  tokenRefused(t, answer, answer.body.data.reason, 'refresh');
-});
-
-t.test('an access token is no refresh token', async (t) => {
-  tokenRefused(t, await refresh(user.token), 'wrong_type', 'refresh');
-});
-
-t.test('what is no genuine refresh token is malformed', async (t) => {
-  const session = await logIn(app, user);
-  const genuine = decode(session.refresh);
-  const forge = createForge({ secret, ...genuine });
-  const [counter = ''] = Object.keys(genuine.claims).filter((name) => !(name in decode(user.token).claims));
-  const tokens = [
-    'x',
-    'a.b.c',
-    '..',
-    `${session.refresh}A`,
-    `${session.refresh}=`,
-    session.refresh.slice(0, -1),
-  ];
-  tokens.push(
-    forge({ secret: 'not the secret' }),
-    forge({ header: { alg: 'none' } }),
-    forge({ payload: null }),
-  );
-  tokens.push(forge({ header: { kid: 'x' } }), forge({ claims: { exp: undefined } }), forge({ payload: [] }));
-  for (const count of [undefined, null, -1, 0.5, '0', [0], 1e300]) {
-    tokens.push(forge({ claims: { [counter]: count } }));
-  }
-  for (const token of tokens) tokenRefused(t, await refresh(token), 'malformed', 'refresh');
-  t.equal((await refresh(forge())).status, 200, 'one that the test signs is as good as the genuine one');
-});
-
-t.test('user and session must belong together', async (t) => {
-  const [session, stranger] = [await logIn(app, user), await createUser(app)];
-  const forge = createForge({ secret, ...decode(session.refresh) });
-  for (const claims of [{ sub: String(stranger.id) }, { sid: sessionIdIn(stranger.token) }]) {
-    tokenRefused(t, await refresh(forge({ claims })), 'revoked', 'refresh');
-  }
-  t.equal((await refresh(session.refresh)).status, 200);
-  t.equal((await refresh(stranger.refresh)).status, 200);
-});
-
-t.test('a body that is no refresh is a validation error', async (t) => {
-  const { refresh: token } = await logIn(app, user);
-  const post = (body: unknown) => app.call('POST', '/auth/token/refresh/', { body });
-  invalid(t, await post({}), 'refresh');
-  invalid(t, await app.call('POST', '/auth/token/refresh/'), 'refresh');
-  invalid(t, await post({ refresh: token, access: 'x' }), 'access');
-  for (const value of [null, 5, true, [token], {}, '', '\u0000']) invalid(t, await refresh(value), 'refresh');
-  t.equal((await refresh(token)).status, 200);
-});
-
-t.test('a suspension is no reuse: the session is revoked', async (t) => {
-  const suspended = await createUser(app);
-  const next = await rotate(suspended.refresh);
-  await app.pool.query('UPDATE users SET suspended_at = now() WHERE id = $1', [suspended.id]);
-  tokenRefused(t, await refresh(suspended.refresh), 'revoked', 'refresh');
-  tokenRefused(t, await refresh(next), 'revoked', 'refresh');
-});
-
-t.test('nothing of all this was an error of the service', async (t) => {
-  t.strictSame(
-    [...app.logs, ...other.logs].filter((line) => JSON.parse(line).level >= 50),
-    [],
-  );
 });

@@ -1,7 +1,8 @@
 import t from 'tap';
 import { createTestApp, createUser, logIn, type TestApp } from '../support/app.ts';
-import { decode, proveAddress, signUpBody, tokenRefused } from './auth-support.ts';
-import { createForge } from './token-forge.ts';
+import { tokenRefused } from '../support/assertions.ts';
+import { signUpBody, verifyAddress } from './accounts.ts';
+import { createForge, decode } from './tokens.ts';
 
 const first = 'the first secret of these tests 0123456789';
 const second = 'the second secret of these tests 0123456789';
@@ -39,7 +40,7 @@ t.test('a token of a removed secret is refused', async (t) => {
   tokenRefused(t, await refreshAt(after, user.refresh), 'malformed', 'refresh');
 });
 
-t.test('refreshing moves a session over to the first secret', async (t) => {
+t.test('a refresh signs with the first secret', async (t) => {
   const session = await logIn(before, user);
   const answer = await refreshAt(during, session.refresh);
   t.equal(answer.status, 200);
@@ -55,7 +56,7 @@ t.test('the key id names the secret, and one secret always has the same', async 
   t.not(one, other);
 });
 
-t.test('a token that names one secret and is signed with another is malformed', async (t) => {
+t.test('a token with the key id of another secret is malformed', async (t) => {
   const [one, other] = [decode(user.token), decode((await logIn(during, user)).token)];
   for (const [header, secret] of [
     [one.header, second],
@@ -80,9 +81,9 @@ t.test('a token of the second secret is checked as strictly as one of the first'
   tokenRefused(t, await read(during, `${user.token}A`), 'malformed');
 });
 
-t.test('what was mailed before a rotation still works during it', async (t) => {
+t.test('a verification_token works during a rotation of the secret', async (t) => {
   const body = signUpBody();
-  const verification_token = await proveAddress(before, body.email);
+  const verification_token = await verifyAddress(before, body.email);
   const refused = await after.call('POST', '/auth/signup/', { body: { ...body, verification_token } });
   t.equal(refused.body.data.code, 'verification_token_invalid');
   const answer = await during.call('POST', '/auth/signup/', { body: { ...body, verification_token } });
@@ -90,7 +91,7 @@ t.test('what was mailed before a rotation still works during it', async (t) => {
   t.equal(answer.body.data.is_verified, true);
 });
 
-t.test('a repeated sign-up is recognised during a rotation', async (t) => {
+t.test('an idempotency key works during a rotation of the secret', async (t) => {
   const body = signUpBody();
   const headers = { 'idempotency-key': 'kept-through-the-rotation' };
   const one = await before.call('POST', '/auth/signup/', { body, headers });

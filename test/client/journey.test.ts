@@ -57,9 +57,9 @@ t.test('two shops find each other through a client that was generated from opena
   });
   t.equal(request.data?.data.status, '요청됨' satisfies Status);
 
-  const heard = await receiver.GET('/api/v1/notifications/mypage/');
-  t.equal(heard.data?.data.unread_count, 1);
-  t.match(heard.data?.data.items, [{ kind: 'partner_request_received', is_read: false }]);
+  const received = await receiver.GET('/api/v1/notifications/mypage/');
+  t.equal(received.data?.data.unread_count, 1);
+  t.match(received.data?.data.items, [{ kind: 'partner_request_received', is_read: false }]);
 
   const id = request.data?.data.id ?? 0;
   const path = '/api/v1/notifications/partner-request/{id}/accept/';

@@ -38,7 +38,7 @@ const rows: Record<string, (age: string) => string> = {
     VALUES ('', '{}', '', 1, now() - interval '90 days' - interval '${age}')`,
 };
 
-t.test('deletes of each table what has expired, and nothing else', async (t) => {
+t.test('expired rows of each table are deleted, and no others', async (t) => {
   const { database, query } = await setUp(t);
   for (const [table, values] of Object.entries(rows)) {
     await query(`INSERT INTO ${table} ${values('5 seconds')}`);
@@ -61,19 +61,19 @@ t.test('deletes of each table what has expired, and nothing else', async (t) => 
   t.same(await cleanUp(database, expiredRows), Object.fromEntries(tables.map((table) => [table, 0])));
 });
 
-t.test('looks at every table that holds what expires', async (t) => {
+t.test('every table with an expires_at is cleaned up', async (t) => {
   const { database, query } = await setUp(t);
   const found = await query(`SELECT table_name FROM information_schema.columns
     WHERE table_schema = 'public' AND column_name = 'expires_at'`);
   t.strictSame(
     found.map(({ table_name: table }) => table).filter((table) => !(table in rows)),
     [],
-    'an expires_at that nobody cleans up',
+    'an expires_at without clean-up',
   );
   t.strictSame(Object.keys(await cleanUp(database, expiredRows)).sort(), Object.keys(rows).sort());
 });
 
-t.test('deletes thousands of rows in batches', async (t) => {
+t.test('thousands of rows are deleted in batches', async (t) => {
   const { database, query } = await setUp(t);
   await query(`INSERT INTO email_proofs (id, email, key_id, expires_at)
     SELECT gen_random_uuid(), '', '', now() - interval '1 day' FROM generate_series(1, 3500)`);
@@ -91,15 +91,15 @@ t.test('deletes thousands of rows in batches', async (t) => {
   );
 });
 
-t.test('neither waits for rows that are locked nor deletes them', async (t) => {
+t.test('locked rows are skipped', async (t) => {
   const { url, database, query } = await setUp(t);
   await query(`INSERT INTO email_codes (email, id, key_id, expires_at)
-    SELECT email, gen_random_uuid(), '', now() - interval '1 day' FROM (VALUES ('held'), ('free')) AS rows (email)`);
+    SELECT email, gen_random_uuid(), '', now() - interval '1 day' FROM (VALUES ('locked'), ('free')) AS rows (email)`);
   const other = new pg.Client({ connectionString: url });
   await other.connect();
-  await other.query(`BEGIN; SELECT FROM email_codes WHERE email = 'held' FOR UPDATE`);
+  await other.query(`BEGIN; SELECT FROM email_codes WHERE email = 'locked' FOR UPDATE`);
   t.equal((await cleanUp(database, expiredRows)).email_codes, 1);
-  t.same(await query('SELECT email FROM email_codes'), [{ email: 'held' }]);
+  t.same(await query('SELECT email FROM email_codes'), [{ email: 'locked' }]);
   await other.end();
   t.equal((await cleanUp(database, expiredRows)).email_codes, 1);
 });

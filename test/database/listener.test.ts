@@ -4,7 +4,8 @@ import { pino } from 'pino';
 import t, { type Test } from 'tap';
 import { createListener } from '../../src/database/listener.ts';
 import { createTestDatabase, execute } from '../support/database.ts';
-import { createDatabaseProxy } from '../support/database-proxy.ts';
+import { createTcpProxy } from '../support/tcp-proxy.ts';
+import { until } from '../support/until.ts';
 
 const database = await createTestDatabase();
 const pool = new pg.Pool({ connectionString: database.url, max: 1 });
@@ -13,7 +14,8 @@ t.teardown(async () => {
   await database.drop();
 });
 
-const tell = (channel: string, payload: string) => pool.query('SELECT pg_notify($1, $2)', [channel, payload]);
+const notify = (channel: string, payload: string) =>
+  pool.query('SELECT pg_notify($1, $2)', [channel, payload]);
 
 async function connections(): Promise<number> {
   const { rows } = await pool.query(
@@ -22,105 +24,99 @@ async function connections(): Promise<number> {
   return rows.length;
 }
 
-async function until(came: () => boolean | Promise<boolean>, limit = 5_000): Promise<void> {
-  for (const deadline = Date.now() + limit; !(await came()); await sleep(5)) {
-    if (Date.now() > deadline) throw new Error('it did not come');
-  }
-}
-
-/** A listener on one channel, with all that it heard, how often it began to hear, and what it logged. */
+/** A listener on one channel, with the payloads that it received, how often it connected, and its log lines. */
 function listen(t: Test, connectionString: string, times = {}) {
-  const heard: string[] = [];
+  const received: string[] = [];
   const logs: string[] = [];
-  let began = 0;
+  let connected = 0;
   const logger = pino({}, { write: (line: string) => void logs.push(line) });
   const listener = createListener({ connectionString, logger, times });
   listener.subscribe('news', (payload) => {
     if (payload === 'bad') throw new Error('not understood');
-    heard.push(payload);
+    received.push(payload);
   });
   listener.onReconnect(() => {
-    began += 1;
+    connected += 1;
   });
   listener.start();
   t.teardown(listener.close);
-  return { listener, heard, logs, began: () => began };
+  return { listener, received, logs, connected: () => connected };
 }
 
-t.test('what is told on the channel is heard, in order, and nothing else', async (t) => {
-  const { heard, began } = listen(t, database.url);
-  await until(() => began() === 1);
-  await tell('news', 'one');
-  await tell('other', 'two');
-  await tell('news', 'three');
-  await until(() => heard.length === 2);
-  t.strictSame(heard, ['one', 'three']);
+t.test('notifications of the channel are received in order, others are not', async (t) => {
+  const { received, connected } = listen(t, database.url);
+  await until('a connection', () => connected() === 1, 5);
+  await notify('news', 'one');
+  await notify('other', 'two');
+  await notify('news', 'three');
+  await until('the notifications', () => received.length === 2, 5);
+  t.strictSame(received, ['one', 'three']);
 });
 
-t.test('a payload that cannot be handled does no harm', async (t) => {
-  const { heard, logs, began } = listen(t, database.url);
-  await until(() => began() === 1);
-  await tell('news', 'bad');
-  await tell('news', 'good');
-  await until(() => heard.length === 1);
-  t.equal(began(), 1, 'on the same connection');
+t.test('an error of a handler does not stop the listener', async (t) => {
+  const { received, logs, connected } = listen(t, database.url);
+  await until('a connection', () => connected() === 1, 5);
+  await notify('news', 'bad');
+  await notify('news', 'good');
+  await until('the notifications', () => received.length === 1, 5);
+  t.equal(connected(), 1, 'on the same connection');
   t.equal(logs.filter((line) => line.includes('not understood')).length, 1);
 });
 
-t.test('a database that is away at the start is waited for', async (t) => {
-  const proxy = await createDatabaseProxy(database.url);
+t.test('a listener retries until the database is reachable', async (t) => {
+  const proxy = await createTcpProxy(database.url);
   await proxy.cut();
-  const { heard, began, logs } = listen(t, proxy.url);
-  await until(() => logs.length > 1);
-  t.equal(began(), 0);
+  const { received, connected, logs } = listen(t, proxy.url);
+  await until('a log line', () => logs.length > 1, 5);
+  t.equal(connected(), 0);
   await proxy.restore();
-  await until(() => began() === 1);
-  await tell('news', 'one');
-  await until(() => heard.length === 1);
+  await until('a connection', () => connected() === 1, 5);
+  await notify('news', 'one');
+  await until('the notifications', () => received.length === 1, 5);
   t.teardown(proxy.close);
 });
 
-t.test('a connection that is killed is replaced, and those who missed something are called', async (t) => {
-  const { heard, began } = listen(t, database.url);
-  await until(() => began() === 1);
+t.test('a killed connection is replaced, and onReconnect is called', async (t) => {
+  const { received, connected } = listen(t, database.url);
+  await until('a connection', () => connected() === 1, 5);
   await execute(
     database.url,
     `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
      WHERE application_name = 'dure-listener' AND datname = current_database()`,
   );
-  await until(() => began() === 2);
-  await tell('news', 'one');
-  await until(() => heard.length === 1);
+  await until('a connection', () => connected() === 2, 5);
+  await notify('news', 'one');
+  await until('the notifications', () => received.length === 1, 5);
 });
 
-t.test('a connection that died without a word is noticed and replaced', async (t) => {
-  const proxy = await createDatabaseProxy(database.url);
-  const { heard, began, logs } = listen(t, proxy.url, { check: 100, answer: 200, connect: 300 });
-  await until(() => began() === 1);
+t.test('a connection that hangs is detected and replaced', async (t) => {
+  const proxy = await createTcpProxy(database.url);
+  const { received, connected, logs } = listen(t, proxy.url, { check: 100, answer: 200, connect: 300 });
+  await until('a connection', () => connected() === 1, 5);
   proxy.freeze();
-  await until(() => logs.some((line) => line.includes('timeout')), 2_000);
+  await until('a log line', () => logs.some((line) => line.includes('timeout')), 2);
   await proxy.restore();
-  await until(() => began() === 2);
-  await tell('news', 'one');
-  await until(() => heard.length === 1);
+  await until('a connection', () => connected() === 2, 5);
+  await notify('news', 'one');
+  await until('the notifications', () => received.length === 1, 5);
   t.teardown(proxy.close);
 });
 
-t.test('a closed listener leaves no connection and makes none', async (t) => {
-  const { listener, began } = listen(t, database.url);
-  await until(() => began() === 1);
+t.test('a closed listener has no connection and opens none', async (t) => {
+  const { listener, connected } = listen(t, database.url);
+  await until('a connection', () => connected() === 1, 5);
   t.equal(await connections(), 1);
   await listener.close();
-  await until(async () => (await connections()) === 0);
+  await until('no connection', async () => (await connections()) === 0, 5);
   const unreachable = listen(t, 'postgresql://127.0.0.1:1/none');
-  await until(() => unreachable.logs.length > 0);
+  await until('a log line', () => unreachable.logs.length > 0, 5);
   await unreachable.listener.close();
   const attempts = unreachable.logs.length;
   await sleep(300);
   t.equal(unreachable.logs.length, attempts);
 });
 
-t.test('who subscribes too late is told so', async (t) => {
+t.test('subscribing after the start throws', async (t) => {
   const { listener } = listen(t, database.url);
   t.throws(() => listener.subscribe('late', () => undefined));
 });

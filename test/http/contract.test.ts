@@ -10,10 +10,11 @@ import {
   resetLinkIn,
   type TestApp,
 } from '../support/app.ts';
+import { refused } from '../support/assertions.ts';
 import { createContract } from '../support/contract.ts';
 import { createTestDatabase } from '../support/database.ts';
-import { createDatabaseProxy } from '../support/database-proxy.ts';
-import { listen, rawCall } from './http-support.ts';
+import { listen, rawCall } from '../support/raw-http.ts';
+import { createTcpProxy } from '../support/tcp-proxy.ts';
 
 const contract = createContract();
 const operations = contract.operations.filter(({ path }) => path.startsWith('/auth/'));
@@ -70,7 +71,7 @@ function urlOf({ path, operationId }: { path: string; operationId: string }): st
   return path.replace('{session_id}', randomUUID()).replace(/\{\w+\}/g, '1') + query;
 }
 
-t.test('accounts and sessions', async (t) => {
+t.test('answers about accounts and sessions are documented', async (t) => {
   const app = await createTestApp();
   t.teardown(app.close);
   const call = checked(t, app);
@@ -138,7 +139,7 @@ t.test('accounts and sessions', async (t) => {
   await call('POST', '/auth/login/', { body: { username: suspended.username, password } });
 });
 
-t.test('mailed codes and links', async (t) => {
+t.test('answers about mailed codes and links are documented', async (t) => {
   const app = await createTestApp();
   t.teardown(app.close);
   const call = checked(t, app);
@@ -162,7 +163,7 @@ t.test('mailed codes and links', async (t) => {
   }
 
   await call('POST', '/auth/find-id/', { body: { email: address } });
-  await call('POST', '/auth/find-id/', { body: { email: 'nobody@example.com' } });
+  await call('POST', '/auth/find-id/', { body: { email: 'unknown@example.com' } });
   await call('POST', '/auth/find-id/', { body: { email: 'x' } });
   await call('POST', '/auth/reset-password-request/', { body: { email: user.email } });
   await call('POST', '/auth/reset-password-request/', { body: { email: 'x' } });
@@ -182,7 +183,7 @@ t.test('mailed codes and links', async (t) => {
   await reset({});
 });
 
-t.test('bodies and tokens that no operation takes', async (t) => {
+t.test('every operation refuses bodies and tokens that it cannot read', async (t) => {
   const app = await createTestApp({ WORKER_ENABLED: 'false' });
   t.teardown(app.close);
   const call = checked(t, app);
@@ -193,9 +194,21 @@ t.test('bodies and tokens that no operation takes', async (t) => {
     const token = security.length > 0 ? user.token : undefined;
     const send = (options: CallOptions) => call(method, urlOf(operation), { token, ...options });
     if (method !== 'GET') {
-      await send({ body: '{', headers: json });
-      await send({ body: 'x', headers: { 'content-type': 'text/plain' } });
-      await send({ body: ' '.repeat(128 * 1024 + 1), headers: json });
+      const malformed = ['{', '{"a":1}{"b":2}', '[', '{"a":'.repeat(5_000)];
+      for (const body of malformed) refused(t, await send({ body, headers: json }), 400, 'malformed_json');
+      for (const type of [
+        'text/plain',
+        'application/x-www-form-urlencoded',
+        'application/json; charset=utf-16',
+      ])
+        refused(
+          t,
+          await send({ body: 'a=b', headers: { 'content-type': type } }),
+          415,
+          'unsupported_media_type',
+        );
+      const tooLarge = await send({ body: ' '.repeat(128 * 1024 + 1), headers: json });
+      refused(t, tooLarge, 413, 'payload_too_large');
     }
     if (security.length === 0) continue;
     await call(method, urlOf(operation));
@@ -203,7 +216,7 @@ t.test('bodies and tokens that no operation takes', async (t) => {
   }
 });
 
-t.test('too many requests', async (t) => {
+t.test('answers beyond the rate limits are documented', async (t) => {
   const app = await createTestApp({ RATE_LIMIT_ENABLED: 'true', WORKER_ENABLED: 'false' });
   t.teardown(app.close);
   const call = checked(t, app);
@@ -216,10 +229,10 @@ t.test('too many requests', async (t) => {
   }
 });
 
-t.test('a service that is broken, or without its database', async (t) => {
+t.test('answers of a broken service and without the database are documented', async (t) => {
   const database = await createTestDatabase();
   t.teardown(database.drop);
-  const proxy = await createDatabaseProxy(database.url);
+  const proxy = await createTcpProxy(database.url);
   t.teardown(proxy.close);
   const app = await createTestApp({ WORKER_ENABLED: 'false' }, { databaseUrl: proxy.url });
   t.teardown(app.close);

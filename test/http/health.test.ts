@@ -1,20 +1,20 @@
 import t from 'tap';
 import { createTestApp, createUser } from '../support/app.ts';
 import { createTestDatabase } from '../support/database.ts';
-import { createDatabaseProxy } from '../support/database-proxy.ts';
-import { listen, rawConnection } from './http-support.ts';
+import { listen, rawConnection } from '../support/raw-http.ts';
+import { createTcpProxy } from '../support/tcp-proxy.ts';
 
 t.test('health', async (t) => {
   const database = await createTestDatabase();
   t.teardown(database.drop);
-  const proxy = await createDatabaseProxy(database.url);
+  const proxy = await createTcpProxy(database.url);
   t.teardown(proxy.close);
   const app = await createTestApp({ WORKER_ENABLED: 'false' }, { databaseUrl: proxy.url });
   t.teardown(app.close);
   const live = () => app.call('GET', '/health/live');
   const ready = () => app.call('GET', '/health/ready');
 
-  t.test('a process that can do its work is live and ready', async (t) => {
+  t.test('a working process is live and ready', async (t) => {
     for (const answer of [await live(), await ready()]) {
       t.equal(answer.status, 200);
       t.strictSame(answer.body, { status: 'ok' });
@@ -23,7 +23,7 @@ t.test('health', async (t) => {
     t.equal((await app.call('GET', '/health')).status, 404);
   });
 
-  t.test('without its database it is live and not ready, until the database is back', async (t) => {
+  t.test('without the database it is live and not ready, until the database is back', async (t) => {
     await proxy.cut();
     t.equal((await live()).status, 200);
     const answer = await ready();
@@ -59,7 +59,7 @@ t.test('health', async (t) => {
   });
 });
 
-t.test('while it shuts down it is not ready, and what has begun is finished', async (t) => {
+t.test('during shutdown it is not ready, and requests in flight are finished', async (t) => {
   const app = await createTestApp({ WORKER_ENABLED: 'false' });
   const { token } = await createUser(app);
   const port = await listen(app.app);

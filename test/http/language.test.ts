@@ -8,7 +8,7 @@ t.test('language', async (t) => {
     app.call('GET', path, { headers: header === undefined ? {} : { 'accept-language': header } });
   const texts = { ko: '로그인이 필요합니다.', en: 'Authentication credentials were not provided.' };
 
-  t.test('Accept-Language is negotiated with quality values; who prefers neither gets Korean', async (t) => {
+  t.test('Accept-Language is negotiated with quality values; the default is Korean', async (t) => {
     const cases: [string | undefined, 'ko' | 'en'][] = [
       [undefined, 'ko'],
       ['', 'ko'],
@@ -54,7 +54,7 @@ t.test('language', async (t) => {
     }
   });
 
-  t.test('a header that nobody can read is as good as none', async (t) => {
+  t.test('an unreadable header is ignored', async (t) => {
     const garbage = [
       ';',
       ',',
@@ -85,13 +85,13 @@ t.test('language', async (t) => {
     t.equal((await ask(';;;,,,')).headers['content-language'], 'ko');
   });
 
-  t.test('every answer says its language and that it depends on the header', async (t) => {
+  t.test('every answer has Content-Language and Vary', async (t) => {
     const { token } = await createUser(app);
     const headers = { 'accept-language': 'en' };
     const answers = [
       await app.call('GET', '/auth/me/', { token, headers }),
       await app.call('POST', '/auth/login/', { body: {}, headers }),
-      await app.call('POST', '/auth/login/', { body: { username: 'nobody', password }, headers }),
+      await app.call('POST', '/auth/login/', { body: { username: 'unknown', password }, headers }),
       await app.call('GET', '/nothing', { headers }),
       await app.call('PUT', '/auth/me/', { headers }),
       await app.call('POST', '/auth/login/', {
@@ -110,7 +110,7 @@ t.test('language', async (t) => {
     }
   });
 
-  t.test('nothing in data but texts depends on it', async (t) => {
+  t.test('only texts depend on the language', async (t) => {
     const { token } = await createUser(app);
     const both = async (method: string, path: string, options = {}) => {
       const answers = [];

@@ -9,7 +9,7 @@ import { parse } from 'yaml';
 import { createTestApp } from '../support/app.ts';
 import { createContract, type DocumentedOperation, documentPath, readDocument } from '../support/contract.ts';
 
-/** Every code by its status: the table of the contract, and what is not HTTP at all. */
+/** Every code by its status: the table of the contract, and codes of malformed HTTP. */
 const codes: Record<string, string[]> = {
   400: [
     'validation_error',
@@ -69,7 +69,7 @@ async function run(command: string[]): Promise<{ code: number; output: string }>
   return { code, output };
 }
 
-t.test('the document says of every operation what a client has to know', async (t) => {
+t.test('every operation has an id, a summary, a description, a tag and its security', async (t) => {
   t.match(document.openapi, /^3\.1\./);
   const ids = operations.map(({ operationId }) => operationId);
   t.equal(new Set(ids).size, ids.length, 'operation ids are unique');
@@ -86,7 +86,7 @@ t.test('the document says of every operation what a client has to know', async (
   }
 });
 
-t.test('every failure is there with its codes', async (t) => {
+t.test('every failure is documented with its codes', async (t) => {
   for (const operation of api) {
     const { operationId, method, responses, security = [] } = operation;
     const failures = Object.keys(responses).filter((status) => Number(status) >= 400);
@@ -116,7 +116,7 @@ t.test('every failure is there with its codes', async (t) => {
   }
 });
 
-t.test('bodies and answers are named components, and their examples are right', async (t) => {
+t.test('bodies and answers are named components with valid examples', async (t) => {
   for (const operation of operations) {
     const { operationId, requestBody, responses } = operation;
     const media = [requestBody, ...Object.values(responses)].flatMap((part) =>
@@ -145,7 +145,7 @@ t.test('bodies and answers are named components, and their examples are right', 
   t.notMatch(text, /undefined|\[object/);
 });
 
-t.test('what may be left out is optional', async (t) => {
+t.test('optional parameters and bodies are documented as optional', async (t) => {
   const find = (id: string) => operations.find(({ operationId }) => operationId === id);
   for (const { name, required, schema } of operations.flatMap(({ parameters = [] }) => parameters)) {
     if ('default' in schema) t.notOk(required, `${name} has a default`);
@@ -155,7 +155,7 @@ t.test('what may be left out is optional', async (t) => {
   t.equal(find('updateCurrentUser')?.requestBody?.required, true);
 });
 
-t.test('security is what the service asks for', async (t) => {
+t.test('the documented security is that of the service', async (t) => {
   const app = await createTestApp({ WORKER_ENABLED: 'false' });
   t.teardown(app.close);
   for (const { method, path, operationId, security = [] } of operations) {
@@ -165,7 +165,7 @@ t.test('security is what the service asks for', async (t) => {
   }
 });
 
-t.test('it is served as it is committed', async (t) => {
+t.test('the committed document is served', async (t) => {
   const app = await createTestApp({ WORKER_ENABLED: 'false' });
   t.teardown(app.close);
   const yaml = await app.call('GET', '/openapi.yaml');
@@ -177,7 +177,7 @@ t.test('it is served as it is committed', async (t) => {
   t.strictSame((await app.call('GET', '/docs/json')).body, parse(text), 'and shown so in Swagger UI');
 });
 
-t.test('it passes the linter without a warning', async (t) => {
+t.test('the document passes the linter without a warning', async (t) => {
   const cli = join(
     dirname(createRequire(import.meta.url).resolve('@redocly/cli/package.json')),
     'bin/cli.js',
@@ -188,7 +188,7 @@ t.test('it passes the linter without a warning', async (t) => {
   t.match(report.totals, { errors: 0, warnings: 0 }, output);
 });
 
-t.test('the check tells a stale file from a fresh one', async (t) => {
+t.test('the check detects a stale file', async (t) => {
   const directory = mkdtempSync(join(tmpdir(), 'dure-openapi-'));
   t.teardown(() => rmSync(directory, { recursive: true, force: true }));
   const check = (name: string, content: string) => {
@@ -209,7 +209,7 @@ t.test('the check tells a stale file from a fresh one', async (t) => {
   t.equal(readFileSync(join(directory, 'longer.yaml'), 'utf8'), `${text}\n`, 'it never writes');
 });
 
-t.test('the contract checker finds what is wrong', async (t) => {
+t.test('the contract checker detects wrong answers', async (t) => {
   const app = await createTestApp({ WORKER_ENABLED: 'false' });
   t.teardown(app.close);
   const path = '/auth/me/?a=1';

@@ -1,9 +1,6 @@
-import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
-import { once } from 'node:events';
-import { type AddressInfo, createServer } from 'node:net';
 import t, { type Test } from 'tap';
 import { type Answer, type CallOptions, createTestApp, createUser, type TestApp } from '../support/app.ts';
-import { invalid, refused } from './http-support.ts';
+import { invalid, refused } from '../support/assertions.ts';
 
 /** The operations with a counter of their own, and how many requests a minute an address has. */
 const groups: [string, string, number][] = [
@@ -26,7 +23,7 @@ function newAddress(): string {
   return `198.51.${Math.floor(hosts / 250)}.${hosts % 250}`;
 }
 
-/** Asserts a request that came too often. */
+/** Asserts a request beyond the limit. */
 function limited(t: Test, answer: Answer): void {
   const wait = Number(answer.headers['retry-after']);
   refused(t, answer, 429, 'rate_limited', { retry_after: wait });
@@ -40,7 +37,7 @@ async function createLimitedApp(t: Test, environment: Record<string, string> = {
   return app;
 }
 
-/** Makes requests one after the other and returns how many were served before the first that was not. */
+/** Makes requests one after the other. @returns how many were served before the first refusal */
 async function served(
   app: TestApp,
   count: number,
@@ -101,7 +98,7 @@ t.test('limits', async (t) => {
     t.equal(headers['ratelimit-limit'], '300');
   });
 
-  t.test('a user has 600 a minute over everything else, wherever the requests come from', async (t) => {
+  t.test('a user has 600 other requests a minute, from all addresses together', async (t) => {
     const { token } = await createUser({
       call: (method, path, options) => app.call(method, path, { ...options, remoteAddress: newAddress() }),
     });
@@ -130,7 +127,7 @@ t.test('limits', async (t) => {
     );
   });
 
-  t.test('limits come before everything else that can be wrong', async (t) => {
+  t.test('limits come before every other check', async (t) => {
     const remoteAddress = newAddress();
     const login = (options: CallOptions) => app.call('POST', '/auth/login/', { ...options, remoteAddress });
     invalid(t, await login({ body: {} }), 'username', 'password');
@@ -159,7 +156,7 @@ t.test('limits', async (t) => {
     t.equal((await app.call('GET', '/auth/me/', { remoteAddress })).headers['ratelimit-remaining'], '299');
   });
 
-  t.test('an IPv6 client is counted by its /64, a mapped IPv4 address as what it is', async (t) => {
+  t.test('an IPv6 client is counted by its /64, a mapped IPv4 address as IPv4', async (t) => {
     const remaining = async (remoteAddress: string) => {
       const { headers } = await app.call('POST', '/auth/find-id/', { remoteAddress, body: {} });
       return Number(headers['ratelimit-remaining']);
@@ -173,7 +170,7 @@ t.test('limits', async (t) => {
     t.equal(await remaining('203.0.113.201'), 9);
   });
 
-  t.test('X-Forwarded-For is nobody’s word by default', async (t) => {
+  t.test('X-Forwarded-For is ignored by default', async (t) => {
     const remoteAddress = newAddress();
     const count = await served(app, 11, (index) => [
       'POST',
@@ -192,18 +189,18 @@ t.test('limits', async (t) => {
     const request: [string, string, CallOptions] = ['POST', '/auth/find-id/', { remoteAddress, body: {} }];
     t.equal(await served(app, 11, () => request), 10);
     const wait = Number((await app.call(...request)).headers['retry-after']);
+    // The counter in memory reads this clock; other files of the process must not see it changed.
     const { now } = Date;
-    t.teardown(() => {
+    Date.now = () => now() + wait * 1_000;
+    const answer = await app.call(...request).finally(() => {
       Date.now = now;
     });
-    Date.now = () => now() + wait * 1_000;
-    const answer = await app.call(...request);
     t.equal(answer.status, 400);
     t.equal(answer.headers['ratelimit-remaining'], '9');
   });
 });
 
-t.test('behind a trusted proxy the client’s own address counts', async (t) => {
+t.test('behind a trusted proxy the address of the client counts', async (t) => {
   const app = await createLimitedApp(t, { TRUST_PROXY: '10.0.0.0/8, 2001:db8:ffff::1' });
   const remaining = async (remoteAddress: string, forwarded?: string) => {
     const headers = forwarded === undefined ? {} : { 'x-forwarded-for': forwarded };
@@ -240,58 +237,6 @@ t.test('behind a trusted proxy the client’s own address counts', async (t) => 
     t.ok((await remaining('10.1.2.3', garbage)) >= 0, `${garbage.slice(0, 10)} does no harm`);
   }
 });
-
-t.test('without its Redis the service stays open', async (t) => {
-  const app = await createLimitedApp(t, { REDIS_URL: 'redis://127.0.0.1:1' });
-  const started = performance.now();
-  const answers = await Promise.all(
-    Array.from({ length: 20 }, () => app.call('POST', '/auth/find-id/', { body: {} })),
-  );
-  t.ok(performance.now() - started < 2_000);
-  for (const answer of answers) t.equal(answer.status, 400);
-});
-
-const noRedis = spawnSync('redis-server', ['--version']).error ? 'there is no redis-server here' : false;
-
-t.test('instances with one Redis share the limits, and go on without it', { skip: noRedis }, async (t) => {
-  const { url, process: redis } = await startRedis();
-  t.teardown(() => redis.kill('SIGKILL'));
-  const apps = [await createLimitedApp(t, { REDIS_URL: url }), await createLimitedApp(t, { REDIS_URL: url })];
-  const [one, other] = apps;
-  if (!one || !other) throw new Error('two apps were made');
-  const isConnected = async (app: TestApp) => {
-    const { headers } = await app.call('POST', '/auth/find-id/', { remoteAddress: newAddress(), body: {} });
-    return headers['ratelimit-remaining'] === '9';
-  };
-  for (const app of apps) while (!(await isConnected(app)));
-  const remoteAddress = newAddress();
-  const request: [string, string, CallOptions] = ['POST', '/auth/find-id/', { remoteAddress, body: {} }];
-  const remaining = [];
-  for (let index = 0; index < 10; index++) {
-    const { headers } = await (index % 2 === 0 ? one : other).call(...request);
-    remaining.push(Number(headers['ratelimit-remaining']));
-  }
-  t.strictSame(remaining, [9, 8, 7, 6, 5, 4, 3, 2, 1, 0]);
-  for (const app of apps) limited(t, await app.call(...request));
-  t.not((await one.call('POST', '/auth/login/', { remoteAddress, body: {} })).status, 429);
-
-  const gone = once(redis, 'exit');
-  redis.kill('SIGKILL');
-  await gone;
-  const started = performance.now();
-  for (const app of apps) t.equal((await app.call(...request)).status, 400);
-  t.ok(performance.now() - started < 2_000);
-});
-
-async function startRedis(): Promise<{ url: string; process: ChildProcess }> {
-  const probe = createServer().listen(0, '127.0.0.1');
-  await once(probe, 'listening');
-  const { port } = probe.address() as AddressInfo;
-  probe.close();
-  const redis = spawn('redis-server', ['--port', String(port), '--bind', '127.0.0.1', '--save', '']);
-  for await (const line of redis.stdout) if (String(line).includes('Ready to accept connections')) break;
-  return { url: `redis://127.0.0.1:${port}`, process: redis };
-}
 
 t.test('limits can be turned off', async (t) => {
   const app = await createLimitedApp(t, { RATE_LIMIT_ENABLED: 'false' });

@@ -3,7 +3,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import t, { type Test } from 'tap';
 import { createTestApp, createUser } from '../support/app.ts';
-import { listen, rawCall, rawConnection, refused } from './http-support.ts';
+import { refused } from '../support/assertions.ts';
+import { inParallel } from '../support/concurrency.ts';
+import { listen, rawCall, rawConnection } from '../support/raw-http.ts';
 
 const app = await createTestApp({ WORKER_ENABLED: 'false' });
 t.teardown(app.close);
@@ -327,7 +329,7 @@ attack('connections that are reset, wherever they are', async () => {
 
 attack('hundreds of connections that say nothing are closed in time', async (t) => {
   const before = await countConnections();
-  const idle = await Promise.all(Array.from({ length: 400 }, () => rawConnection(port)));
+  const idle = await inParallel(400, () => rawConnection(port));
   await connected(t, before + idle.length);
   shorten(t, 500, 1_000);
   for (const answer of await Promise.all(idle.map((one) => one.answer()))) t.equal(answer.status, 408);

@@ -3,7 +3,7 @@ import { createInterface } from 'node:readline';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import t, { type Test } from 'tap';
-import { createDatabaseProxy } from '../support/database-proxy.ts';
+import { createTcpProxy } from '../support/tcp-proxy.ts';
 import { until } from '../support/until.ts';
 import { hang, sendsAtOnce, setUp } from './worker-setup.ts';
 
@@ -14,7 +14,7 @@ const parallel = () => ({ buffered: true });
 /** A service whose workers reach the database by way of a proxy. */
 async function setUpBehindProxy(t: Test) {
   const service = await setUp(t);
-  const proxy = await createDatabaseProxy(service.url);
+  const proxy = await createTcpProxy(service.url);
   t.teardown(() => proxy.close());
   return { ...service, proxy };
 }

@@ -1,20 +1,27 @@
+import pg from 'pg';
 import t from 'tap';
 import { createTestApp, createUser } from '../support/app.ts';
-import { invalid, refused } from '../support/refusals.ts';
-import { createPost } from '../support/stores.ts';
-import { act, notificationsOf, openShop, openTwoShops, type Shop, send, toldTo } from './shops.ts';
+import { invalid } from '../support/assertions.ts';
+import { inParallel, waitForSleep } from '../support/concurrency.ts';
+import {
+  notificationsOf,
+  notifiedOf,
+  openTwoShops,
+  requestPartnership,
+  sendRequest,
+  transition,
+} from '../support/partner-requests.ts';
+import { createPost, openShop, type Shop } from '../support/stores.ts';
 
 const app = await createTestApp();
 t.teardown(app.close);
-
-const path = '/api/v1/notifications/mypage/';
 
 /** A shop whose owner has so many notifications, with their ids, newest first. */
 async function notified(count: number) {
   const shops = await openTwoShops(app);
   for (let index = 0; index < count; index++) {
     const post = await createPost(app, shops.receiver.token, { title: `글 ${index}` });
-    await send(app, shops.sender, post);
+    await sendRequest(app, shops.sender, post);
   }
   return { ...shops, ids: await idsOf(shops.receiver, '?limit=100') };
 }
@@ -27,37 +34,37 @@ async function idsOf(shop: Pick<Shop, 'token'>, query: string): Promise<number[]
 const markRead = (shop: Pick<Shop, 'token'>, body: unknown) =>
   app.call('POST', '/api/v1/notifications/mark-read/', { token: shop.token, body });
 
-t.test('who has heard nothing has an empty list', async (t) => {
+t.test('a new user has no notifications', async (t) => {
   const user = await createUser(app);
   t.strictSame(await notificationsOf(app, user), { items: [], next_cursor: null, unread_count: 0 });
 });
 
-t.test("a notification's sentence is in the caller's language, whatever the sender's", async (t) => {
+t.test("the message of a notification is in the caller's language", async (t) => {
   const { sender, receiver, post } = await openTwoShops(app);
   const english = { 'accept-language': 'en' };
   const sentence = async (shop: Shop, headers = {}) =>
     (await notificationsOf(app, shop, '', headers)).items[0].message;
-  const accepted = await send(app, sender, post);
+  const accepted = await sendRequest(app, sender, post);
   t.equal(
     await sentence(receiver, english),
     '두레 베이커리 sent you a partnership request for “주말 공동 할인”.',
   );
-  await act(app, receiver, accepted, 'accept');
+  await transition(app, receiver, accepted, 'accept');
   t.equal(
     await sentence(sender, english),
     '햇살카페 accepted your partnership request for “주말 공동 할인”.',
   );
-  const declined = await send(app, sender, await createPost(app, receiver.token, { title: '둘째' }));
-  await act(app, receiver, declined, 'decline');
+  const declined = await sendRequest(app, sender, await createPost(app, receiver.token, { title: '둘째' }));
+  await transition(app, receiver, declined, 'decline');
   t.equal(await sentence(sender, english), '햇살카페 declined your partnership request for “둘째”.');
-  const withdrawn = await send(app, sender, await createPost(app, receiver.token, { title: '셋째' }));
-  await act(app, sender, withdrawn, 'withdraw');
+  const withdrawn = await sendRequest(app, sender, await createPost(app, receiver.token, { title: '셋째' }));
+  await transition(app, sender, withdrawn, 'withdraw');
   t.equal(
     await sentence(receiver, english),
     'The partnership request of 두레 베이커리 for “셋째” was withdrawn.',
   );
   const last = await createPost(app, receiver.token, { title: '넷째' });
-  await send(app, sender, last);
+  await sendRequest(app, sender, last);
   await app.call('DELETE', `/api/v1/posts/${last.id}/`, { token: receiver.token });
   t.equal(
     await sentence(sender, english),
@@ -74,7 +81,7 @@ t.test('pages go from the newest to the oldest while notifications are added and
     ids.slice(0, 2),
   );
   t.equal(first.unread_count, 6);
-  await send(app, sender, await createPost(app, receiver.token));
+  await sendRequest(app, sender, await createPost(app, receiver.token));
   await app.pool.query('DELETE FROM notifications WHERE id = ANY ($1)', [[ids[1], ids[2]]]);
   const second = await notificationsOf(app, receiver, `?limit=2&cursor=${first.next_cursor}`);
   t.strictSame(
@@ -90,7 +97,7 @@ t.test('pages go from the newest to the oldest while notifications are added and
   t.equal(third.unread_count, 5, 'counts all pages, as they are now');
 });
 
-t.test('is_read selects, and the count stays that of all unread', async (t) => {
+t.test('is_read filters the list, unread_count counts all unread', async (t) => {
   const { receiver, ids } = await notified(5);
   t.equal((await markRead(receiver, { ids: [ids[1], ids[3]] })).status, 200);
   t.strictSame(await idsOf(receiver, '?is_read=true'), [ids[1], ids[3]]);
@@ -101,25 +108,7 @@ t.test('is_read selects, and the count stays that of all unread', async (t) => {
   t.strictSame(await idsOf(receiver, `?is_read=true&limit=1&cursor=${read.next_cursor}`), [ids[3]]);
 });
 
-t.test('a query that is not valid is refused', async (t) => {
-  const user = await createUser(app);
-  for (const [query, field] of [
-    ['?is_read=yes', 'is_read'],
-    ['?is_read=1', 'is_read'],
-    ['?is_read=', 'is_read'],
-    ['?limit=0', 'limit'],
-    ['?limit=101', 'limit'],
-  ] as const) {
-    invalid(t, await app.call('GET', `${path}${query}`, { token: user.token }), field);
-  }
-  const encoded = (text: string) => Buffer.from(text).toString('base64url');
-  for (const cursor of ['x', encoded('1_x'), encoded('1_0'), encoded('1_9007199254740992')]) {
-    const answer = await app.call('GET', `${path}?cursor=${cursor}`, { token: user.token });
-    refused(t, answer, 400, 'invalid_cursor');
-  }
-});
-
-t.test('single notifications are marked as read once, with duplicates and in any order', async (t) => {
+t.test('marking ids as read is idempotent', async (t) => {
   const { receiver, ids } = await notified(4);
   const some = [ids[2], ids[0], ids[2]];
   const answer = await markRead(receiver, { ids: some });
@@ -133,7 +122,7 @@ t.test('single notifications are marked as read once, with duplicates and in any
   );
 });
 
-t.test('one and all older ones are marked as read', async (t) => {
+t.test('up_to_id marks a notification and all older ones', async (t) => {
   const { receiver, ids } = await notified(4);
   const upTo = { up_to_id: ids[1] };
   t.strictSame((await markRead(receiver, upTo)).body.data, { updated_count: 3, unread_count: 1 });
@@ -154,50 +143,15 @@ t.test('ids of others and unknown ids are ignored and not counted', async (t) =>
   t.strictSame((await markRead(receiver, mixed)).body.data, { updated_count: 1, unread_count: 1 });
 });
 
-t.test('marking takes 1-100 ids or one up_to_id, exactly one of them', async (t) => {
-  const user = await createUser(app);
-  for (const [body, fields] of [
-    [{}, ['ids', 'up_to_id']],
-    [undefined, ['ids', 'up_to_id']],
-    [{ ids: [1], up_to_id: 1 }, ['ids', 'up_to_id']],
-    [{ all: true }, ['all', 'ids', 'up_to_id']],
-    [{ ids: [] }, ['ids']],
-    [{ ids: Array.from({ length: 101 }, () => 1) }, ['ids']],
-    [{ ids: 1 }, ['ids']],
-    [{ ids: null }, ['ids']],
-    [{ ids: [1, 0] }, ['/ids/1']],
-    [{ ids: ['1'] }, ['/ids/0']],
-    [{ ids: [1.5] }, ['/ids/0']],
-    [{ ids: [1], all: true }, ['all']],
-    [{ up_to_id: 0 }, ['up_to_id']],
-    [{ up_to_id: '1' }, ['up_to_id']],
-    [{ up_to_id: null }, ['up_to_id']],
-    [{ up_to_id: 1, all: true }, ['all']],
-    [[1], ['body']],
-  ] as const) {
-    invalid(t, await markRead(user, body), ...fields);
-  }
-  for (const body of ['{"ids":[9007199254740992]}', '{"ids":[1e400]}', '{"ids":[-0]}']) {
-    const answer = await app.call('POST', '/api/v1/notifications/mark-read/', {
-      token: user.token,
-      body,
-      headers: { 'content-type': 'application/json' },
-    });
-    invalid(t, answer, '/ids/0');
-  }
-  const both = await markRead(user, { ids: [1], up_to_id: 1 });
-  t.strictSame(both.body.data.fields.ids, ['ids와 up_to_id 중 하나만 보내야 합니다.']);
-});
-
-t.test('while marks and new notifications cross, every row is counted once', async (t) => {
+t.test('concurrent marks count every notification once', async (t) => {
   const { sender, receiver, ids } = await notified(12);
-  const posts = await Promise.all(Array.from({ length: 8 }, () => createPost(app, receiver.token)));
+  const posts = await inParallel(8, () => createPost(app, receiver.token));
   const marks = Promise.all([
     ...Array.from({ length: 6 }, (_, index) => markRead(receiver, { ids: ids.slice(index, index + 6) })),
     ...Array.from({ length: 6 }, (_, index) => markRead(receiver, { up_to_id: ids[index * 2] })),
     ...Array.from({ length: 4 }, () => markRead(receiver, { up_to_id: Number.MAX_SAFE_INTEGER })),
   ]);
-  const [answers] = await Promise.all([marks, ...posts.map((post) => send(app, sender, post))]);
+  const [answers] = await Promise.all([marks, ...posts.map((post) => sendRequest(app, sender, post))]);
   t.ok(answers.every(({ status }) => status === 200));
   const updated = answers.reduce((sum, { body }) => sum + body.data.updated_count, 0);
   t.equal(updated, (await idsOf(receiver, '?is_read=true&limit=100')).length);
@@ -206,12 +160,65 @@ t.test('while marks and new notifications cross, every row is counted once', asy
   t.equal(unread_count, (await idsOf(receiver, '?is_read=false&limit=100')).length);
 });
 
-t.test('notifications of many are kept apart', async (t) => {
+t.test('a user sees only their own notifications', async (t) => {
   const one = await openTwoShops(app);
   const other = await openTwoShops(app);
-  const id = await send(app, one.sender, one.post);
-  const otherId = await send(app, other.sender, other.post);
-  t.strictSame(await toldTo(app, one.receiver), [['received', id, '요청됨']]);
-  t.strictSame(await toldTo(app, other.receiver), [['received', otherId, '요청됨']]);
-  t.strictSame(await toldTo(app, one.sender), []);
+  const id = await sendRequest(app, one.sender, one.post);
+  const otherId = await sendRequest(app, other.sender, other.post);
+  t.strictSame(await notifiedOf(app, one.receiver), [['received', id, '요청됨']]);
+  t.strictSame(await notifiedOf(app, other.receiver), [['received', otherId, '요청됨']]);
+  t.strictSame(await notifiedOf(app, one.sender), []);
+});
+
+t.test('marking as read takes either ids or up_to_id', async (t) => {
+  const user = await createUser(app);
+  const both = await markRead(user, { ids: [1], up_to_id: 1 });
+  invalid(t, both, 'ids', 'up_to_id');
+  t.strictSame(both.body.data.fields.ids, ['ids와 up_to_id 중 하나만 보내야 합니다.']);
+  invalid(t, await markRead(user, {}), 'ids', 'up_to_id');
+  invalid(t, await markRead(user, { all: true }), 'all', 'ids', 'up_to_id');
+});
+
+t.test('notifications of a user become visible in the order of their ids', async (t) => {
+  const { sender, receiver, post } = await openTwoShops(app);
+  const other = await openShop(app, '다른 가게');
+  // The end of a transaction with this key takes a while, after its notification has got its id.
+  await app.pool.query(`
+    CREATE FUNCTION pause() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN PERFORM pg_sleep(0.7); RETURN NEW; END $$;
+    CREATE TRIGGER pause BEFORE UPDATE ON idempotency_keys FOR EACH ROW WHEN (NEW.key = 'slow') EXECUTE FUNCTION pause()`);
+  const slow = requestPartnership(app, sender, post, { 'idempotency-key': 'slow' });
+  await waitForSleep(app);
+  const fast = await requestPartnership(app, other, post);
+  t.equal(fast.status, 201);
+  const { items } = await notificationsOf(app, receiver);
+  t.strictSame(
+    items.map((item: { partner_request: { id: number } }) => item.partner_request.id),
+    [fast.body.data.id, (await slow).body.data.id],
+    'the one with the smaller id was there before',
+  );
+});
+
+t.test('NOTIFY is sent for new and for read notifications, at commit', async (t) => {
+  const { sender, receiver, post } = await openTwoShops(app);
+  const client = new pg.Client({ connectionString: app.url });
+  await client.connect();
+  t.teardown(() => client.end());
+  const events: unknown[] = [];
+  client.on('notification', ({ channel, payload }) => events.push([channel, JSON.parse(payload ?? '')]));
+  await client.query('LISTEN notifications');
+  const id = await sendRequest(app, sender, post);
+  await requestPartnership(app, sender, post);
+  await transition(app, receiver, id, 'accept');
+  const [received] = (await notificationsOf(app, receiver)).items;
+  const [accepted] = (await notificationsOf(app, sender)).items;
+  for (let times = 0; times < 2; times++) {
+    const body = { ids: [received.id] };
+    await app.call('POST', '/api/v1/notifications/mark-read/', { token: receiver.token, body });
+  }
+  await client.query('SELECT 1');
+  t.strictSame(events, [
+    ['notifications', { user_id: receiver.id, notification_id: received.id }],
+    ['notifications', { user_id: sender.id, notification_id: accepted.id }],
+    ['notifications', { user_id: receiver.id, unread: true }],
+  ]);
 });

@@ -1,15 +1,16 @@
 import { connect } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import t from 'tap';
-import { notificationsOf } from './shops.ts';
+import { notificationsOf } from '../support/partner-requests.ts';
+import { until } from '../support/until.ts';
 import {
   createListeningApp,
+  createNotifier,
   createPair,
-  createTeller,
   openStream,
   storedIds,
   streamPath,
-} from './stream-support.ts';
+} from './streams.ts';
 
 const environment = { CORS_ORIGINS: 'https://app.example.com' };
 const here = await createListeningApp(environment);
@@ -20,11 +21,11 @@ t.teardown(async () => {
 });
 
 t.test('a notification reaches a client of another instance in less than a second', async (t) => {
-  const { receiver, tell } = await createPair(here);
+  const { receiver, notify } = await createPair(here);
   const stream = await openStream(t, there, receiver.token);
   await stream.until(() => stream.events.length === 1);
   t.match(stream.events[0], { event: 'unread_count', data: { unread_count: 0 } });
-  await tell();
+  await notify();
   const committedAt = Date.now();
   await stream.until(() => stream.events.length === 3);
   const [, notification, count] = stream.events;
@@ -35,7 +36,7 @@ t.test('a notification reaches a client of another instance in less than a secon
   t.match(count, { event: 'unread_count', id: undefined, data: { unread_count: 1 } });
 });
 
-t.test('the answer has the headers of a stream and those of every answer', async (t) => {
+t.test('a stream has its own headers and the common ones', async (t) => {
   const { receiver } = await createPair(here);
   const stream = await openStream(t, here, receiver.token, {
     'x-request-id': 'mine',
@@ -56,11 +57,11 @@ t.test('the answer has the headers of a stream and those of every answer', async
 });
 
 t.test('notifications are in the language of the request', async (t) => {
-  const { receiver, tell } = await createPair(here);
+  const { receiver, notify } = await createPair(here);
   const korean = await openStream(t, here, receiver.token);
   const english = await openStream(t, here, receiver.token, { 'accept-language': 'en-GB' });
   t.equal(english.headers.get('content-language'), 'en');
-  await tell();
+  await notify();
   await Promise.all([korean, english].map((stream) => stream.until(() => stream.events.length === 3)));
   t.equal(
     english.events[1]?.data.message,
@@ -69,9 +70,9 @@ t.test('notifications are in the language of the request', async (t) => {
   t.match(korean.events[1]?.data.message, /제휴를 요청했습니다/);
 });
 
-t.test('what was read on one instance lowers the count on the other', async (t) => {
-  const { receiver, tell } = await createPair(here);
-  await tell(2);
+t.test('marking as read on one instance updates the count on the other', async (t) => {
+  const { receiver, notify } = await createPair(here);
+  await notify(2);
   const stream = await openStream(t, there, receiver.token);
   await stream.until(() => stream.events.length === 1);
   const body = { ids: (await storedIds(here, receiver.id)).slice(0, 1) };
@@ -83,36 +84,36 @@ t.test('what was read on one instance lowers the count on the other', async (t) 
   ]);
 });
 
-t.test('without Last-Event-ID a stream begins with what comes from then on', async (t) => {
-  const { receiver, tell } = await createPair(here);
-  await tell(3);
+t.test('without Last-Event-ID a stream starts with new notifications', async (t) => {
+  const { receiver, notify } = await createPair(here);
+  await notify(3);
   const stream = await openStream(t, here, receiver.token);
-  await tell(1);
+  await notify(1);
   await stream.until(() => stream.ids().length === 1);
   t.strictSame(stream.ids(), (await storedIds(here, receiver.id)).slice(3));
 });
 
-t.test('a client resumes with all that it missed, once and in order', async (t) => {
-  const { receiver, tell } = await createPair(here);
+t.test('a client resumes with all missed notifications, once and in order', async (t) => {
+  const { receiver, notify } = await createPair(here);
   const before = await openStream(t, here, receiver.token);
-  await tell(2);
+  await notify(2);
   await before.until(() => before.ids().length === 2);
   before.drop();
-  await tell(60);
+  await notify(60);
   const lastId = String(before.ids().at(-1));
   const after = await openStream(t, there, receiver.token, { 'last-event-id': lastId });
   await after.until(() => after.ids().length >= 60);
-  await tell(2);
+  await notify(2);
   await after.until(() => after.ids().length >= 62 && after.events.at(-1)?.data.unread_count === 64);
   t.strictSame([...before.ids(), ...after.ids()], await storedIds(here, receiver.id));
   t.match(after.events[0], { event: 'unread_count', id: lastId }, 'a break right now would lose nothing');
 });
 
 t.test('nothing is lost or repeated while clients connect', async (t) => {
-  const { receiver, tell } = await createPair(here);
-  await tell(1);
+  const { receiver, notify } = await createPair(here);
+  await notify(1);
   const [first = 0] = await storedIds(here, receiver.id);
-  const burst = tell(50, there);
+  const burst = notify(50, there);
   const streams = [];
   for (let opened = 0; opened < 10; opened++) {
     const instance = opened % 2 === 0 ? here : there;
@@ -128,43 +129,43 @@ t.test('nothing is lost or repeated while clients connect', async (t) => {
   }
 });
 
-t.test('the last of several at once comes as soon as the first', async (t) => {
-  const { receiver, postId, tell } = await createPair(here);
-  const tellers = [tell, ...(await Promise.all([1, 2, 3, 4].map(() => createTeller(here, postId))))];
+t.test('concurrent notifications are all delivered within a second', async (t) => {
+  const { receiver, postId, notify } = await createPair(here);
+  const notifiers = [notify, ...(await Promise.all([1, 2, 3, 4].map(() => createNotifier(here, postId))))];
   const stream = await openStream(t, there, receiver.token);
   for (let round = 1; round <= 10; round++) {
-    await Promise.all(tellers.map((tellOnce) => tellOnce()));
+    await Promise.all(notifiers.map((notifyOnce) => notifyOnce()));
     await stream.until(() => stream.ids().length === 5 * round, 1_000);
     await stream.until(() => stream.events.at(-1)?.data.unread_count === 5 * round, 1_000);
   }
   t.strictSame(stream.ids(), await storedIds(here, receiver.id));
 });
 
-t.test('a client that never got a notification resumes where its stream began', async (t) => {
-  const { receiver, tell } = await createPair(here);
-  await tell(1);
+t.test('a client without a notification resumes where its stream started', async (t) => {
+  const { receiver, notify } = await createPair(here);
+  await notify(1);
   const before = await openStream(t, here, receiver.token);
   await before.until(() => before.events.length === 1);
   before.drop();
-  await tell(2);
+  await notify(2);
   const after = await openStream(t, here, receiver.token, { 'last-event-id': before.events[0]?.id ?? '' });
   await after.until(() => after.ids().length === 2);
   t.strictSame(after.ids(), (await storedIds(here, receiver.id)).slice(1));
 });
 
-t.test('an id beyond the newest counts as the newest, so that nothing is held back', async (t) => {
-  const { receiver, tell } = await createPair(here);
-  await tell(1);
+t.test('a Last-Event-ID beyond the newest counts as the newest', async (t) => {
+  const { receiver, notify } = await createPair(here);
+  await notify(1);
   for (const lastId of ['', '99999999999999999999']) {
     const stream = await openStream(t, here, receiver.token, { 'last-event-id': lastId });
-    await tell(1);
+    await notify(1);
     await stream.until(() => stream.ids().length === 1);
     t.strictSame(stream.ids(), (await storedIds(here, receiver.id)).slice(-1));
     stream.drop();
   }
 });
 
-t.test('a client hears that the connection is alive', async (t) => {
+t.test('a stream sends heartbeats', async (t) => {
   const { receiver } = await createPair(here);
   const options = { databaseUrl: here.url, streamTimes: { heartbeat: 100 }, timeLimit: 600 };
   const instance = await createListeningApp({}, options);
@@ -175,7 +176,7 @@ t.test('a client hears that the connection is alive', async (t) => {
   t.equal(stream.events.length, 1, 'which is no event');
 });
 
-t.test('what is wrong before the stream begins is answered in the envelope', async (t) => {
+t.test('a refused stream is answered in the envelope', async (t) => {
   const { receiver } = await createPair(here);
   const none = await here.call('GET', streamPath);
   t.match(none, { status: 401, body: { success: false, data: { code: 'not_authenticated' } } });
@@ -195,14 +196,11 @@ t.test('HEAD answers with the headers and opens no stream', async (t) => {
   t.equal(head.text, '');
 });
 
-t.test('the metrics tell how many streams are open', async (t) => {
+t.test('a metric counts the open streams', async (t) => {
   const { receiver } = await createPair(here);
   const open = async () =>
     /^notification_streams (\d+)$/m.exec((await here.call('GET', '/metrics')).text)?.[1];
-  const becomes = async (count: string) => {
-    for (let waited = 0; waited < 1_000 && (await open()) !== count; waited += 20) await sleep(20);
-    t.equal(await open(), count);
-  };
+  const becomes = (count: string) => until(`${count} open streams`, async () => (await open()) === count, 2);
   const streams = [await openStream(t, here, receiver.token), await openStream(t, here, receiver.token)];
   await becomes('2');
   for (const stream of streams) stream.drop();
@@ -216,7 +214,6 @@ t.test('the metrics tell how many streams are open', async (t) => {
     connection.destroy();
   });
   await Promise.all(dropped);
-  // All of them have been answered by now, in whatever way.
-  await sleep(500);
+  await sleep(200);
   await becomes('0');
 });

@@ -1,7 +1,7 @@
 import t from 'tap';
 import { createTestApp } from '../support/app.ts';
-import { createPost } from '../support/stores.ts';
-import { openTwoShops, type Shop, send } from './shops.ts';
+import { openTwoShops, sendRequest } from '../support/partner-requests.ts';
+import { createPost, type Shop } from '../support/stores.ts';
 
 const app = await createTestApp();
 t.teardown(app.close);
@@ -16,8 +16,8 @@ t.test('the count follows what is added and read', async (t) => {
     message: '읽지 않은 알림 수를 조회했습니다.',
     data: { unread_count: 0 },
   });
-  await send(app, sender, post);
-  await send(app, sender, await createPost(app, receiver.token));
+  await sendRequest(app, sender, post);
+  await sendRequest(app, sender, await createPost(app, receiver.token));
   t.equal((await count(receiver)).body.data.unread_count, 2);
   t.equal((await count(sender)).body.data.unread_count, 0);
   const body = { up_to_id: Number.MAX_SAFE_INTEGER };
@@ -49,14 +49,14 @@ t.test('a client that knows the count gets 304 without a body until it changes',
   for (const unknown of ['"other"', tag.slice(1, -1), `${tag.slice(0, -1)}x"`, 'W/"*"', '']) {
     t.equal((await count(receiver, { 'if-none-match': unknown })).status, 200, unknown);
   }
-  await send(app, sender, post);
+  await sendRequest(app, sender, post);
   const changed = await count(receiver, { 'if-none-match': tag });
   t.equal(changed.status, 200);
   t.equal(changed.body.data.unread_count, 1);
   t.not(changed.headers.etag, tag);
 });
 
-t.test('an answer in another language is another one', async (t) => {
+t.test('the ETag depends on the language', async (t) => {
   const { receiver } = await openTwoShops(app);
   const known = String((await count(receiver)).headers.etag);
   const english = await count(receiver, { 'if-none-match': known, 'accept-language': 'en' });

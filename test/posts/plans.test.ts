@@ -13,7 +13,7 @@ const stores = 3_000;
 const posts = 9_000;
 const modes = ['generic', 'custom'] as const;
 
-// One in three posts holds 카페, three hold 희귀어; two stores are of category 11. The first store wrote every other post and
+// One in three posts has 카페, some have 희귀어; two stores are of category 11. The first store wrote every other post and
 // sent a request for each of the others.
 await pool.query(`
   BEGIN;

@@ -1,26 +1,20 @@
 import t from 'tap';
 import { createTestApp, createUser } from '../support/app.ts';
-import { refused } from '../support/refusals.ts';
-import { createPost, createStore } from '../support/stores.ts';
+import { refused } from '../support/assertions.ts';
+import { inParallel } from '../support/concurrency.ts';
+import { openTwoShops, sendRequest } from '../support/partner-requests.ts';
+import { createPost, createStore, openShop } from '../support/stores.ts';
 
 const app = await createTestApp();
 t.teardown(app.close);
 const { call, pool } = app;
 const path = '/api/v1/posts/';
-const requests = '/api/v1/notifications/partner-request/';
 const body = { title: '글', content: '내용', images: ['https://cdn.example.com/1.jpg'] };
 
-async function openShop(name = '두레 카페') {
-  const user = await createUser(app);
-  return { ...user, store: await createStore(app, user.token, { name }) };
-}
-
 t.test('the same Idempotency-Key writes one post', async (t) => {
-  const { token, store } = await openShop();
+  const { token, store } = await openShop(app);
   const headers = { 'idempotency-key': 'post-1' };
-  const answers = await Promise.all(
-    Array.from({ length: 8 }, () => call('POST', path, { token, headers, body })),
-  );
+  const answers = await inParallel(8, () => call('POST', path, { token, headers, body }));
   for (const answer of answers) t.strictSame([answer.status, answer.body], [201, answers[0]?.body]);
   const again = await call('POST', path, { token, headers, body });
   t.strictSame([again.status, again.body], [201, answers[0]?.body]);
@@ -40,18 +34,16 @@ t.test('after a refusal the key is free again', async (t) => {
   t.equal((await call('POST', path, { token, headers, body })).status, 201);
 });
 
-t.test('of parallel deletions one succeeds', async (t) => {
-  const { token } = await openShop();
+t.test('of concurrent deletions, one succeeds', async (t) => {
+  const { token } = await openShop(app);
   const post = await createPost(app, token);
-  const answers = await Promise.all(
-    Array.from({ length: 6 }, () => call('DELETE', `${path}${post.id}/`, { token })),
-  );
+  const answers = await inParallel(6, () => call('DELETE', `${path}${post.id}/`, { token }));
   t.equal(answers.filter(({ status }) => status === 200).length, 1);
   for (const answer of answers) if (answer.status !== 200) refused(t, answer, 404, 'post_not_found');
 });
 
-t.test('parallel changes of different fields are all kept', async (t) => {
-  const { token } = await openShop();
+t.test('concurrent changes of different fields are all kept', async (t) => {
+  const { token } = await openShop(app);
   const post = await createPost(app, token);
   const changes = [
     { title: '새 제목' },
@@ -74,80 +66,13 @@ t.test('parallel changes of different fields are all kept', async (t) => {
   }
 });
 
-t.test('deleting a post withdraws what waits for an answer, and leaves what was answered', async (t) => {
-  const receiver = await openShop('받는 가게');
-  const post = await createPost(app, receiver.token);
-  const other = await createPost(app, receiver.token);
-  const senders = [await openShop('가게 1'), await openShop('가게 2')];
-  const ids: number[] = [];
-  for (const { token } of senders) {
-    const answer = await call('POST', requests, { token, body: { post_id: post.id, message: '함께해요' } });
-    ids.push(answer.body.data.id);
-  }
-  const elsewhere = { post_id: other.id, message: '함께해요' };
-  await call('POST', requests, { token: senders[0]?.token, body: elsewhere });
-  await call('POST', `${requests}${ids[0]}/accept/`, { token: receiver.token });
-  t.equal((await call('DELETE', `${path}${post.id}/`, { token: receiver.token })).status, 200);
-  const { rows } = await pool.query(
-    'SELECT post_id, status FROM partner_requests WHERE receiver_store_id = $1 ORDER BY id',
-    [receiver.store.id],
-  );
-  t.strictSame(rows, [
-    { post_id: post.id, status: 'accepted' },
-    { post_id: post.id, status: 'withdrawn' },
-    { post_id: other.id, status: 'requested' },
-  ]);
-});
-
-t.test(
-  'requests that arrive while their post is deleted are refused or withdrawn, never left waiting',
-  async (t) => {
-    const receiver = await openShop('받는 가게');
-    const senders = await Promise.all(Array.from({ length: 4 }, (_, index) => openShop(`가게 ${index}`)));
-    for (let round = 0; round < 5; round++) {
-      const post = await createPost(app, receiver.token);
-      const answers = await Promise.all([
-        ...senders.map(({ token }) =>
-          call('POST', requests, { token, body: { post_id: post.id, message: '함께' } }),
-        ),
-        call('DELETE', `${path}${post.id}/`, { token: receiver.token }),
-      ]);
-      for (const { status } of answers) t.ok([200, 201, 404].includes(status), `status ${status}`);
-      const { rows } = await pool.query(
-        `SELECT count(*)::int AS waiting FROM partner_requests WHERE post_id = $1 AND status = 'requested'`,
-        [post.id],
-      );
-      t.equal(rows[0].waiting, 0);
-    }
-  },
-);
-
 t.test('a withdrawal that fails leaves the post', async (t) => {
-  const receiver = await openShop('받는 가게');
-  const sender = await openShop('보내는 가게');
-  const post = await createPost(app, receiver.token);
-  await call('POST', requests, { token: sender.token, body: { post_id: post.id, message: '함께해요' } });
+  const { sender, receiver, post } = await openTwoShops(app);
+  await sendRequest(app, sender, post);
   await pool.query(
     `ALTER TABLE partner_requests ADD CONSTRAINT broken CHECK (status <> 'withdrawn') NOT VALID`,
   );
   t.equal((await call('DELETE', `${path}${post.id}/`, { token: receiver.token })).status, 500);
   await pool.query('ALTER TABLE partner_requests DROP CONSTRAINT broken');
   t.equal((await call('GET', `${path}${post.id}/`, { token: receiver.token })).status, 200);
-});
-
-t.test('a post that is written while its account is deleted does not outlive the account', async (t) => {
-  for (let round = 0; round < 4; round++) {
-    const { token, store, password } = await openShop('떠나는 가게');
-    const [gone, ...written] = await Promise.all([
-      call('DELETE', '/auth/me/', { token, body: { password } }),
-      ...Array.from({ length: 4 }, () => call('POST', path, { token, body })),
-    ]);
-    t.equal(gone.status, 200);
-    for (const { status } of written) t.ok([201, 401, 403].includes(status), `status ${status}`);
-    const { rows } = await pool.query(
-      'SELECT count(*)::int AS posts FROM posts WHERE store_id = $1 AND deleted_at IS NULL',
-      [store.id],
-    );
-    t.equal(rows[0].posts, 0);
-  }
 });

@@ -1,30 +1,33 @@
-import t, { type Test } from 'tap';
-import { createTestApp, createUser, type TestApp } from '../support/app.ts';
-import { invalid, refused } from '../support/refusals.ts';
-import { createStore, type TestStore } from '../support/stores.ts';
+import t from 'tap';
+import { createTestApp, createUser } from '../support/app.ts';
+import { refused } from '../support/assertions.ts';
+import { createStore, openShop, type Shop, type TestStore } from '../support/stores.ts';
 
 const path = '/api/v1/stores/';
 
-/** An app with stores of these names, the first one the oldest. */
-async function createDirectory(t: Test, stores: [name: string, ...categories: number[]][]) {
-  const app = await createTestApp();
-  t.teardown(app.close);
-  const created: TestStore[] = [];
-  const tokens: string[] = [];
-  for (const [name, ...category_ids] of stores) {
-    const { token } = await createUser(app);
-    created.push(await createStore(app, token, { name, category_ids }));
-    tokens.push(token);
-  }
-  const token = tokens[0] ?? '';
+const app = await createTestApp();
+t.teardown(app.close);
+
+/** Stores of these names, the first one the oldest, in a directory that has no others. */
+async function createDirectory(stores: [name: string, ...categories: number[]][]) {
+  await app.pool.query('UPDATE stores SET closed_at = now() WHERE closed_at IS NULL');
+  const shops: Shop[] = [];
+  for (const [name, ...category_ids] of stores) shops.push(await openShop(app, name, { category_ids }));
+  const token = shops[0]?.token ?? '';
   const list = (query = '') => app.call('GET', `${path}${query}`, { token });
   const names = async (query = ''): Promise<string[]> =>
     (await list(query)).body.data.items.map(({ name }: TestStore) => name);
-  return { app, stores: created, token, tokens, list, names };
+  return {
+    stores: shops.map(({ store }) => store),
+    token,
+    tokens: shops.map((shop) => shop.token),
+    list,
+    names,
+  };
 }
 
-async function close({ pool }: TestApp, id: number | undefined): Promise<void> {
-  await pool.query(
+async function close(id: number | undefined): Promise<void> {
+  await app.pool.query(
     `UPDATE stores SET closed_at = now(), description = '', address = '', phone_number = '', business_hours = ''
      WHERE id = $1`,
     [id],
@@ -33,8 +36,8 @@ async function close({ pool }: TestApp, id: number | undefined): Promise<void> {
 
 const text = (q: string) => `?q=${encodeURIComponent(q)}`;
 
-t.test('the list holds summaries, newest first', async (t) => {
-  const { stores, list } = await createDirectory(t, [
+t.test('the list has store summaries, newest first', async (t) => {
+  const { stores, list } = await createDirectory([
     ['하나', 1],
     ['둘', 3, 2],
     ['셋', 12],
@@ -47,8 +50,8 @@ t.test('the list holds summaries, newest first', async (t) => {
   });
 });
 
-t.test('names and categories narrow the list, together, too', async (t) => {
-  const { list, names } = await createDirectory(t, [
+t.test('names and categories filter the list, alone and together', async (t) => {
+  const { list, names } = await createDirectory([
     ['두레 카페', 1],
     ['Café Été', 1, 3],
     ['동네 빵집', 3],
@@ -81,32 +84,8 @@ t.test('names and categories narrow the list, together, too', async (t) => {
   t.equal((await list(text('가'.repeat(50)))).status, 200);
 });
 
-t.test('what is wrong with a filter is named', async (t) => {
-  const { app, token, list } = await createDirectory(t, [['하나', 1]]);
-  const queries: [query: string, field: string][] = [
-    ['?limit=0', 'limit'],
-    ['?limit=101', 'limit'],
-    ['?limit=1.5', 'limit'],
-    ['?limit=abc', 'limit'],
-    ['?limit=', 'limit'],
-    ['?category_id=0', 'category_id'],
-    ['?category_id=x', 'category_id'],
-    ['?category_id=2147483648', 'category_id'],
-    ['?category_id=999', 'category_id'],
-    [text('가'.repeat(51)), 'q'],
-    ['?q=%00', 'q'],
-    ['?q=a&q=b', 'q'],
-  ];
-  for (const [query, field] of queries) invalid(t, await list(query), field);
-  for (const cursor of ['', 'x', 'bm90IGEgY3Vyc29y', Buffer.from('1_0').toString('base64url')]) {
-    refused(t, await list(`?cursor=${cursor}`), 400, 'invalid_cursor');
-  }
-  t.equal((await app.call('GET', `${path}?limit=100`, { token })).status, 200);
-});
-
-t.test('pages hold every store once while stores are added and closed', async (t) => {
-  const { app, stores, list } = await createDirectory(
-    t,
+t.test('pages list every store once while stores are added and closed', async (t) => {
+  const { stores, list } = await createDirectory(
     Array.from({ length: 12 }, (_, index): [string, number] => [`가게 ${index}`, 1 + (index % 2)]),
   );
   // Several of one time, so that the id has to decide.
@@ -133,8 +112,8 @@ t.test('pages hold every store once while stores are added and closed', async (t
   const expected = (await list('?limit=100')).body.data.items.slice(4).map(({ id }: TestStore) => id);
   const { token } = await createUser(app);
   await createStore(app, token, { name: '새 가게' });
-  await close(app, first.items[3].id);
-  await close(app, expected[1]);
+  await close(first.items[3].id);
+  await close(expected[1]);
   const rest = (await list(`?limit=100&cursor=${first.next_cursor}`)).body.data;
   t.strictSame(
     rest.items.map(({ id }: TestStore) => id),
@@ -143,12 +122,12 @@ t.test('pages hold every store once while stores are added and closed', async (t
   t.equal(rest.next_cursor, null);
 });
 
-t.test('a closed store is nowhere', async (t) => {
-  const { app, stores, token, tokens, names } = await createDirectory(t, [
+t.test('a closed store is not found', async (t) => {
+  const { stores, token, tokens, names } = await createDirectory([
     ['남은 카페', 1],
     ['닫은 카페', 1],
   ]);
-  await close(app, stores[1]?.id);
+  await close(stores[1]?.id);
   t.strictSame(await names(), ['남은 카페']);
   t.strictSame(await names('?category_id=1'), ['남은 카페']);
   t.strictSame(await names(text('카페')), ['남은 카페']);
@@ -164,23 +143,3 @@ t.test('a closed store is nowhere', async (t) => {
   const page = await app.call('GET', `${path}mypage/`, owner);
   t.strictSame(page.body.data, { store: null, posts: [], sent_requests: [] });
 });
-
-t.test(
-  'the store of a deleted account is nowhere, and its owner may register again after signing up again',
-  async (t) => {
-    const app = await createTestApp();
-    t.teardown(app.close);
-    const reader = await createUser(app);
-    const owner = await createUser(app);
-    const store = await createStore(app, owner.token);
-    const gone = await app.call('DELETE', '/auth/me/', {
-      token: owner.token,
-      body: { password: owner.password },
-    });
-    t.equal(gone.status, 200);
-    refused(t, await app.call('GET', `${path}${store.id}/`, { token: reader.token }), 404, 'store_not_found');
-    t.strictSame((await app.call('GET', path, { token: reader.token })).body.data.items, []);
-    const again = await createUser(app, { username: owner.username, email: owner.email });
-    t.not((await createStore(app, again.token)).id, store.id);
-  },
-);

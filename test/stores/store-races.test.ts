@@ -1,6 +1,7 @@
 import t from 'tap';
 import { createTestApp, createUser } from '../support/app.ts';
-import { invalid, refused } from '../support/refusals.ts';
+import { refused } from '../support/assertions.ts';
+import { inParallel } from '../support/concurrency.ts';
 import { createStore } from '../support/stores.ts';
 
 const app = await createTestApp();
@@ -15,12 +16,10 @@ async function countStores(ownerId: number): Promise<number> {
   return rows[0].stores;
 }
 
-t.test('of 20 parallel registrations one is answered 201, all others 409', async (t) => {
+t.test('of 20 concurrent registrations, one succeeds', async (t) => {
   const { id, token } = await createUser(app);
-  const answers = await Promise.all(
-    Array.from({ length: 20 }, (_, index) =>
-      call('POST', path, { token, body: { name: `가게 ${index}`, category_ids: [1, 2] } }),
-    ),
+  const answers = await inParallel(20, (index) =>
+    call('POST', path, { token, body: { name: `가게 ${index}`, category_ids: [1, 2] } }),
   );
   const created = answers.filter(({ status }) => status === 201);
   t.equal(created.length, 1);
@@ -31,7 +30,7 @@ t.test('of 20 parallel registrations one is answered 201, all others 409', async
   t.strictSame((await call('GET', `${path}me/`, { token })).body.data, created[0]?.body.data);
 });
 
-t.test('parallel changes keep one to five categories, those of one of them, in its order', async (t) => {
+t.test('concurrent changes of the categories leave those of one change, in order', async (t) => {
   const { token } = await createUser(app);
   await createStore(app, token, { category_ids: [12] });
   for (let round = 0; round < 5; round++) {
@@ -55,7 +54,7 @@ t.test('parallel changes keep one to five categories, those of one of them, in i
   }
 });
 
-t.test('parallel changes of different fields are all kept', async (t) => {
+t.test('concurrent changes of different fields are all kept', async (t) => {
   const { token } = await createUser(app);
   await createStore(app, token);
   const changes = [
@@ -73,24 +72,7 @@ t.test('parallel changes of different fields are all kept', async (t) => {
   });
 });
 
-t.test('the same Idempotency-Key gives the first answer again', async (t) => {
-  const { id, token } = await createUser(app);
-  const headers = { 'idempotency-key': 'register-1' };
-  const body = { name: '두레 카페', category_ids: [1] };
-  const first = await call('POST', path, { token, headers, body });
-  t.equal(first.status, 201);
-  await call('PATCH', `${path}me/`, { token, body: { name: '새 이름' } });
-  const again = await call('POST', path, { token, headers, body });
-  t.equal(again.status, 201);
-  t.strictSame(again.body, first.body);
-  t.equal(await countStores(id), 1);
-
-  const other = { ...body, name: '다른 카페' };
-  refused(t, await call('POST', path, { token, headers, body: other }), 409, 'idempotency_conflict');
-  refused(t, await call('POST', path, { token, body }), 409, 'store_exists');
-});
-
-t.test('a key belongs to the caller', async (t) => {
+t.test('an idempotency key belongs to the caller', async (t) => {
   const headers = { 'idempotency-key': 'shared' };
   const body = { name: '두레 카페', category_ids: [1] };
   const [one, two] = [await createUser(app), await createUser(app)];
@@ -100,49 +82,11 @@ t.test('a key belongs to the caller', async (t) => {
   t.not(second.body.data.id, first.body.data.id);
 });
 
-t.test('after a refusal the key is free again', async (t) => {
-  const { token } = await createUser(app);
-  const headers = { 'idempotency-key': 'second-try' };
-  const call1 = await call('POST', path, { token, headers, body: { name: '카페', category_ids: [99] } });
-  invalid(t, call1, '/category_ids/0');
-  const call2 = await call('POST', path, { token, headers, body: { name: '카페', category_ids: [1] } });
-  t.equal(call2.status, 201);
-});
-
-t.test('of parallel requests with one key one does the work and all get its answer', async (t) => {
+t.test('of concurrent requests with one key, one does the work and all get its answer', async (t) => {
   const { id, token } = await createUser(app);
   const headers = { 'idempotency-key': 'parallel' };
   const body = { name: '두레 카페', category_ids: [1] };
-  const answers = await Promise.all(
-    Array.from({ length: 8 }, () => call('POST', path, { token, headers, body })),
-  );
+  const answers = await inParallel(8, () => call('POST', path, { token, headers, body }));
   for (const answer of answers) t.strictSame([answer.status, answer.body], [201, answers[0]?.body]);
   t.equal(await countStores(id), 1);
-});
-
-t.test('a malformed Idempotency-Key is refused', async (t) => {
-  const { token } = await createUser(app);
-  for (const key of ['', 'has space', 'a'.repeat(256)]) {
-    const headers = { 'idempotency-key': key };
-    const answer = await call('POST', path, { token, headers, body: { name: '카페', category_ids: [1] } });
-    invalid(t, answer, 'idempotency-key');
-  }
-});
-
-t.test('a store that is registered while its account is deleted is not left open', async (t) => {
-  for (let round = 0; round < 4; round++) {
-    const { token, password } = await createUser(app);
-    const name = `떠나는 가게 ${round}`;
-    const [gone, registered] = await Promise.all([
-      call('DELETE', '/auth/me/', { token, body: { password } }),
-      call('POST', path, { token, body: { name, category_ids: [1] } }),
-    ]);
-    t.equal(gone.status, 200);
-    t.ok([201, 401].includes(registered.status), `status ${registered.status}`);
-    const { rows } = await pool.query(
-      'SELECT count(*)::int AS open FROM stores WHERE name = $1 AND closed_at IS NULL',
-      [name],
-    );
-    t.equal(rows[0].open, 0);
-  }
 });

@@ -1,12 +1,12 @@
 import t from 'tap';
 import { createTestApp, createUser } from '../support/app.ts';
-import { createStore } from '../support/stores.ts';
+import { refused } from '../support/assertions.ts';
+import { createStore, openShop } from '../support/stores.ts';
 
 const app = await createTestApp();
 t.teardown(app.close);
-const { call } = app;
+const { call, pool } = app;
 const path = '/api/v1/stores/';
-const notFound = { ko: '가게를 찾을 수 없습니다.', en: 'The store was not found.' };
 
 t.test('registering a store answers 201 with exactly the fields of a Store', async (t) => {
   const { token } = await createUser(app);
@@ -47,45 +47,7 @@ t.test('a field that was never given is an empty string', async (t) => {
   t.match(store, { description: '', address: '', phone_number: '', business_hours: '' });
 });
 
-t.test('text is brought into NFC', async (t) => {
-  const { token } = await createUser(app);
-  const store = await createStore(app, token, { name: '카페'.normalize('NFD') });
-  t.equal(store.name, '카페');
-});
-
-t.test('a user has one store', async (t) => {
-  const { token } = await createUser(app);
-  const store = await createStore(app, token);
-  const second = await call('POST', path, { token, body: { name: '둘째', category_ids: [2] } });
-  t.equal(second.status, 409);
-  t.equal(second.body.data.code, 'store_exists');
-  t.equal(second.body.message, second.body.data.detail);
-  t.strictSame((await call('GET', `${path}me/`, { token })).body.data, store);
-});
-
-t.test('validation comes before the store that exists', async (t) => {
-  const { token } = await createUser(app);
-  await createStore(app, token);
-  const answer = await call('POST', path, { token, body: { name: '둘째', category_ids: [999] } });
-  t.equal(answer.body.data.code, 'validation_error');
-});
-
-t.test('without a store, own store is 404 in the language of the caller', async (t) => {
-  const { token } = await createUser(app);
-  for (const [method, body] of [['GET'], ['PATCH', { name: '새 이름' }]] as const) {
-    const korean = await call(method, `${path}me/`, { token, body });
-    t.equal(korean.status, 404);
-    t.strictSame(korean.body, {
-      success: false,
-      message: notFound.ko,
-      data: { detail: notFound.ko, code: 'store_not_found' },
-    });
-    const headers = { 'accept-language': 'en' };
-    t.equal((await call(method, `${path}me/`, { token, body, headers })).body.message, notFound.en);
-  }
-});
-
-t.test('PATCH changes what is given and nothing else', async (t) => {
+t.test('PATCH changes the given fields only', async (t) => {
   const { token } = await createUser(app);
   const store = await createStore(app, token, { address: '옛 주소', phone_number: '1588-1234' });
   const patch = (body: unknown) => call('PATCH', `${path}me/`, { token, body });
@@ -116,34 +78,6 @@ t.test('PATCH changes what is given and nothing else', async (t) => {
   t.strictSame((await call('GET', `${path}me/`, { token })).body.data, all.body.data);
 });
 
-t.test('PATCH that is refused changes nothing', async (t) => {
-  const { token } = await createUser(app);
-  const store = await createStore(app, token);
-  const answer = await call('PATCH', `${path}me/`, {
-    token,
-    body: { name: '새 이름', category_ids: [2, 99] },
-  });
-  t.equal(answer.status, 400);
-  t.strictSame(Object.keys(answer.body.data.fields), ['/category_ids/1']);
-  t.strictSame((await call('GET', `${path}me/`, { token })).body.data, store);
-});
-
-t.test('everything but the categories needs a login', async (t) => {
-  const operations = [
-    ['POST', path],
-    ['GET', path],
-    ['GET', `${path}me/`],
-    ['PATCH', `${path}me/`],
-    ['GET', `${path}mypage/`],
-    ['GET', `${path}1/`],
-  ] as const;
-  for (const [method, url] of operations) {
-    const answer = await call(method, url, method === 'GET' ? {} : { body: {} });
-    t.equal(answer.status, 401, `${method} ${url}`);
-    t.equal(answer.body.data.code, 'not_authenticated');
-  }
-});
-
 t.test('the categories are the shipped ones, in their order', async (t) => {
   const answer = await call('GET', `${path}categories/`);
   t.equal(answer.status, 200);
@@ -158,24 +92,67 @@ t.test('the categories are the shipped ones, in their order', async (t) => {
   t.strictSame(answer.body.data, { items: names.map((name, index) => ({ id: index + 1, name })) });
 });
 
-t.test('a path id that no store has, or no store can have, is store_not_found', async (t) => {
+t.test('the longest values are kept as they are', async (t) => {
+  const body = {
+    name: '😀'.repeat(50),
+    category_ids: [1, 2, 3, 4, 5],
+    description: '😀'.repeat(2000),
+    address: '가'.repeat(200),
+    phone_number: '821012345678901',
+    business_hours: '나'.repeat(100),
+  };
   const { token } = await createUser(app);
-  const ids = [
-    '999999',
-    '0',
-    '-1',
-    '1.5',
-    'abc',
-    '01',
-    '2147483648',
-    '9'.repeat(40),
-    '%EA%B0%80',
-    '1e3',
-    ' 1',
+  const { category_ids, ...fields } = body;
+  t.match(await createStore(app, token, body), fields);
+});
+
+t.test('phone numbers of Korea and of other countries are accepted', async (t) => {
+  const owner = await openShop(app);
+  const numbers = [
+    ...['02-123-4567', '02-1234-5678', '0212345678', '031-123-4567', '010-1234-5678', '01012345678'],
+    ...[
+      '070-1234-5678',
+      '0505-123-4567',
+      '0502-1234-5678',
+      '080-123-4567',
+      '1588-1234',
+      '15881234',
+      '1899-0000',
+    ],
+    ...[
+      '82-2-123-4567',
+      '82-10-1234-5678',
+      '821012345678',
+      '1-212-555-0100',
+      '44-20-7946-0958',
+      '81-3-1234-5678',
+    ],
+    '',
   ];
-  for (const id of ids) {
-    const answer = await call('GET', `${path}${encodeURI(id).replaceAll('%25', '%')}/`, { token });
-    t.equal(answer.status, 404, id);
-    t.equal(answer.body.data.code, 'store_not_found', id);
+  for (const phone_number of numbers) {
+    const answer = await call('PATCH', `${path}me/`, { token: owner.token, body: { phone_number } });
+    t.equal(answer.body.data.phone_number, phone_number, phone_number);
   }
+  const trimmed = await call('PATCH', `${path}me/`, {
+    token: owner.token,
+    body: { phone_number: ' 1588-1234 ' },
+  });
+  t.equal(trimmed.body.data.phone_number, '1588-1234');
+});
+
+t.test('a repeated Idempotency-Key replays the first answer', async (t) => {
+  const { id, token } = await createUser(app);
+  const headers = { 'idempotency-key': 'register-1' };
+  const body = { name: '두레 카페', category_ids: [1] };
+  const first = await call('POST', path, { token, headers, body });
+  t.equal(first.status, 201);
+  await call('PATCH', `${path}me/`, { token, body: { name: '새 이름' } });
+  const again = await call('POST', path, { token, headers, body });
+  t.equal(again.status, 201);
+  t.strictSame(again.body, first.body);
+  t.equal((await pool.query('SELECT FROM stores WHERE owner_id = $1', [id])).rowCount, 1);
+
+  const other = { ...body, name: '다른 카페' };
+  refused(t, await call('POST', path, { token, headers, body: other }), 409, 'idempotency_conflict');
+  refused(t, await call('POST', path, { token, body }), 409, 'store_exists');
 });

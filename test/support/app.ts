@@ -7,8 +7,9 @@ import { loadConfig, withDatabase } from '../../src/config/config.ts';
 import { loggerOptions } from '../../src/http/plugins/logging.ts';
 import type { OutgoingMail } from '../../src/mail/transport.ts';
 import { createTestDatabase } from './database.ts';
+import { until } from './until.ts';
 
-/** What the tests set where they do not say otherwise: cheap hashes, no limits per client, as all of them share one address. */
+/** Defaults of the tests: cheap hashes, and no rate limits, because all requests have one client address. */
 const environment = {
   JWT_SECRET: 'a secret that only tests have 0123456789',
   ARGON2_MEMORY_KIB: '1024',
@@ -18,19 +19,19 @@ const environment = {
   FRONTEND_URL: 'https://app.example.com',
 };
 
-/** An answer, read. */
+/** A parsed answer. */
 export interface Answer {
   status: number;
   headers: LightMyRequestResponse['headers'];
   /** The whole body; null when it is not JSON. */
-  // biome-ignore lint/suspicious/noExplicitAny: what an answer holds is what the tests find out
+  // biome-ignore lint/suspicious/noExplicitAny: the tests find out what an answer holds
   body: any;
   text: string;
 }
 
 export interface TestApp {
   app: FastifyInstance;
-  /** The app's own database, for looking and for what no request can do. */
+  /** Connections to the database of the app, to inspect it and to change what no request can. */
   pool: pg.Pool;
   url: string;
   mails: Mails;
@@ -47,24 +48,24 @@ export interface CallOptions {
   remoteAddress?: string;
 }
 
-/** Mails that the app sent, through its real queue and worker. */
+/** Mails that the app sent through its real queue and worker. */
 export interface Mails {
   sent: OutgoingMail[];
-  /** Waits for the mail after the first `skip` ones to an address. @throws after 10 seconds without it */
+  /** Waits for the mail after the first `skip` ones to an address. @throws after 30 seconds */
   next(to: string, skip?: number): Promise<OutgoingMail>;
-  /** Resolves when every queued mail has been handled, so that what is not there now does not come. */
+  /** Waits until the mail queue is empty, so that no further mail will come. */
   settled(): Promise<void>;
 }
 
 interface TestAppOptions extends Pick<AppOverrides, 'timeLimit' | 'streamTimes' | 'maxEventLoopDelay'> {
-  /** Of another instance, to build a second one on the same database. */
+  /** Database of another instance, to build a second one on it. */
   databaseUrl?: string;
-  /** Of the test itself, for rules that no operation shows by itself. */
+  /** Routes of the test, for rules that no operation shows. */
   routes?: FastifyPluginAsync;
 }
 
 /**
- * Builds the real app on a database of its own.
+ * Builds the real app on a new database.
  *
  * @param overrides environment variables
  */
@@ -78,7 +79,7 @@ export async function createTestApp(
   const logs: string[] = [];
   const logger = pino(loggerOptions(config.logLevel), { write: (line: string) => void logs.push(line) });
   const pool = new pg.Pool({ connectionString: url, max: 3 });
-  // The pool does not wait for its last connections to close, and dropping the database cuts them off.
+  // Dropping the database terminates connections that the pool has not closed yet.
   pool.on('error', () => undefined);
   const sent: OutgoingMail[] = [];
   const transport = { send: async (mail: OutgoingMail) => void sent.push(mail) };
@@ -108,7 +109,7 @@ async function call(
   options: CallOptions = {},
 ): Promise<Answer> {
   const { token, body, headers, remoteAddress } = options;
-  // Many requests that wait for nothing outside would be one long turn of the event loop, and so look like overload.
+  // Without a turn of the event loop between them, many injected requests look like overload.
   await nextTurn();
   const response = await app.inject({
     method: method as NonNullable<InjectOptions['method']>,
@@ -129,31 +130,24 @@ async function call(
 function mailsOf(sent: OutgoingMail[], pool: pg.Pool): Mails {
   return {
     sent,
-    async next(to, skip = 0) {
-      for (let waited = 0; waited < 10_000; waited += 20) {
-        const mail = sent.filter((one) => one.to === to)[skip];
-        if (mail) return mail;
-        await new Promise((resolve) => setTimeout(resolve, 20));
-      }
-      throw new Error(`no mail number ${skip + 1} to ${to}`);
+    next(to, skip = 0) {
+      return until(`mail ${skip + 1} to ${to}`, () => sent.filter((one) => one.to === to)[skip]);
     },
     async settled() {
-      for (let waited = 0; waited < 10_000; waited += 20) {
+      await until('an empty mail queue', async () => {
         const { rows } = await pool.query('SELECT count(*)::int AS jobs FROM graphile_worker.jobs');
-        if (rows[0]?.jobs === 0) return;
-        await new Promise((resolve) => setTimeout(resolve, 20));
-      }
-      throw new Error('the mail queue does not get empty');
+        return rows[0]?.jobs === 0;
+      });
     },
   };
 }
 
-/** A good password for tests. */
+/** A valid password. */
 export const password = 'gimbap-and-coffee-7';
 
 let counter = 0;
 
-/** A new account, and a session of it. */
+/** Signs up a new account and logs in. */
 export async function createUser({ call }: Pick<TestApp, 'call'>, fields: Record<string, unknown> = {}) {
   counter += 1;
   const account = {
@@ -180,17 +174,25 @@ export async function logIn(
   return { token: login.body.data.access as string, refresh: login.body.data.refresh as string };
 }
 
+/** Deletes an account through the API. */
+export function deleteAccount(
+  { call }: Pick<TestApp, 'call'>,
+  { token, password }: { token: string; password: string },
+): Promise<Answer> {
+  return call('DELETE', '/auth/me/', { token, body: { password } });
+}
+
 /** The six digits in a verification mail. */
 export function codeIn(mail: OutgoingMail): string {
   const code = /\b\d{6}\b/.exec(mail.text)?.[0];
-  if (code === undefined) throw new Error('the mail holds no code');
+  if (code === undefined) throw new Error('the mail has no code');
   return code;
 }
 
 /** The query of the reset link in a mail. */
 export function resetLinkIn(mail: OutgoingMail): { uid: string; token: string; url: string } {
   const url = /https:\/\/\S+\/reset-password\?\S+/.exec(mail.text)?.[0];
-  if (url === undefined) throw new Error('the mail holds no link');
+  if (url === undefined) throw new Error('the mail has no link');
   const { searchParams } = new URL(url);
   return { uid: searchParams.get('uid') ?? '', token: searchParams.get('token') ?? '', url };
 }

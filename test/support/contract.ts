@@ -20,7 +20,7 @@ export interface DocumentedAnswer {
   headers?: Record<string, JsonObject>;
 }
 
-/** An operation of the document, with where it stands. */
+/** An operation of the document with its method and path. */
 export interface DocumentedOperation {
   method: string;
   path: string;
@@ -55,10 +55,7 @@ export function readDocument(): OpenApiDocument {
   return parse(readFileSync(documentPath, 'utf8'));
 }
 
-/**
- * Compares answers with what the OpenAPI document promises. It is stricter than the document: a property that is not documented
- * is a mistake, too.
- */
+/** Compares answers with the OpenAPI document. It is stricter than the document: undocumented properties are refused. */
 export function createContract(document: OpenApiDocument = readDocument()) {
   const ajv = new Ajv2020({ strict: false, allErrors: true, formats });
   ajv.addSchema(closed(document), 'document', undefined, false);
@@ -66,7 +63,7 @@ export function createContract(document: OpenApiDocument = readDocument()) {
     Object.entries(item).map(([method, operation]) => ({ ...operation, method: method.toUpperCase(), path })),
   );
 
-  /** The operation that a request reaches; with or without the last slash, and a query. */
+  /** The operation of a request; the last slash is optional, a query is ignored. */
   function operationOf(method: string, url: string): DocumentedOperation | undefined {
     const path = withoutSlash(url.split('?')[0] ?? '');
     return operations
@@ -74,7 +71,7 @@ export function createContract(document: OpenApiDocument = readDocument()) {
       .sort((one, other) => one.path.split('{').length - other.path.split('{').length)[0];
   }
 
-  /** What is wrong with an answer; nothing, as a rule. */
+  /** How an answer differs from the document; empty when it conforms. */
   function problems(method: string, url: string, answer: Answer): string[] {
     const operation = operationOf(method, url);
     if (!operation) return [`${method} ${url} is not documented`];
@@ -112,7 +109,7 @@ export function createContract(document: OpenApiDocument = readDocument()) {
     );
   }
 
-  /** What is wrong with a value by the schema at a place in the document. */
+  /** How a value differs from the schema at a place in the document. */
   function schemaProblems(place: string[], value: unknown): string[] {
     const pointer = place.map((part) => part.replaceAll('~', '~0').replaceAll('/', '~1')).join('/');
     const validate: ValidateFunction | undefined = ajv.getSchema(`document#/${pointer}`);
@@ -135,7 +132,7 @@ function withoutSlash(path: string): string {
   return path.length > 1 && path.endsWith('/') ? path.slice(0, -1) : path;
 }
 
-/** Forbids what is not named, in every object that names anything. */
+/** Forbids undocumented properties in every object schema with properties. */
 function closed<T>(value: T): T;
 function closed(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(closed);

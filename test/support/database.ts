@@ -10,7 +10,7 @@ export interface TestDatabase {
 }
 
 /** How long to wait for a template that another connection is in, in milliseconds. */
-const TEMPLATE_PATIENCE = 30_000;
+const templateTimeout = 30_000;
 
 /**
  * Creates a migrated database without rows of its own: a copy of the template that test/support/run.ts made for this
@@ -44,11 +44,11 @@ async function createDatabase(serverUrl: string, template: string, prefix: strin
 }
 
 async function copyTemplate(serverUrl: string, template: string, name: string): Promise<void> {
-  for (const deadline = Date.now() + TEMPLATE_PATIENCE; ; ) {
+  for (const deadline = Date.now() + templateTimeout; ; ) {
     try {
       return await execute(serverUrl, `CREATE DATABASE ${name} TEMPLATE ${template}`);
     } catch (error) {
-      // 55006: somebody is connected to the template, such as autovacuum.
+      // 55006: another session is connected to the template, such as autovacuum.
       const busy = error instanceof pg.DatabaseError && error.code === '55006';
       if (!busy || Date.now() > deadline) throw error;
       await sleep(50 + Math.random() * 200);

@@ -13,20 +13,20 @@ interface PlanNode {
   Plans?: PlanNode[];
 }
 
-/** What a statement really did. */
+/** What the execution of a statement did. */
 export interface Execution {
-  /** Rows that were looked at in tables. */
+  /** Rows read from tables. */
   rowsRead: number;
-  /** Indexes that were used. */
+  /** Indexes used. */
   indexes: string[];
-  /** Tables that were read from one end to the other. */
+  /** Tables read by a sequential scan. */
   scanned: string[];
 }
 
 /**
- * A database whose statements are explained instead of answered.
+ * A database that explains statements instead of answering them.
  *
- * @param mode `generic`: the plan without knowledge of the values, which a prepared statement has sooner or later
+ * @param mode `generic`: the plan that ignores the values, which PostgreSQL may choose for a prepared statement
  */
 export function explainingDatabase(pool: pg.Pool, mode: 'generic' | 'custom') {
   const executions: Execution[] = [];

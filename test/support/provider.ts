@@ -3,34 +3,34 @@ import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import type { Test } from 'tap';
 
-/** What the provider does with a mail: takes it, or answers in another way. */
-export type ProviderMood = 'ok' | ((response: ServerResponse, take: () => void) => void);
+/** How the provider answers: it accepts the mail, or a handler of the test answers. */
+export type ProviderBehaviour = 'ok' | ((response: ServerResponse, accept: () => void) => void);
 
-/** A server in Resend's place that keeps what it took. */
+/** A fake of Resend's API that records the mails it got. */
 export interface Provider {
   url: string;
   /** How it answers from now on. */
-  mood: ProviderMood;
-  /** Every try that reached it, in order. */
+  behaviour: ProviderBehaviour;
+  /** Every attempt that reached it, in order. */
   tries: { to: string; key: string; body: string }[];
-  /** The keys of the mails that it took for an address; a key that comes again is the same mail, as Resend has it. */
+  /** Idempotency keys of the mails that it accepted for an address; Resend treats a repeated key as the same mail. */
   taken(to: string): string[];
 }
 
-/** Starts a provider that ends with the test. */
+/** Starts a provider that stops with the test. */
 export async function createProvider(t: Test): Promise<Provider> {
-  const taken = new Map<string, Set<string>>();
+  const accepted = new Map<string, Set<string>>();
   const server = createServer(async (request, response) => {
     const body = await text(request);
     const { to } = JSON.parse(body);
     const key = String(request.headers['idempotency-key']);
     provider.tries.push({ to, key, body });
-    const take = () => taken.set(to, (taken.get(to) ?? new Set()).add(key));
-    if (provider.mood === 'ok') {
-      take();
+    const accept = () => accepted.set(to, (accepted.get(to) ?? new Set()).add(key));
+    if (provider.behaviour === 'ok') {
+      accept();
       response.setHeader('content-type', 'application/json').end(JSON.stringify({ id: key }));
     } else {
-      provider.mood(response, take);
+      provider.behaviour(response, accept);
     }
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
@@ -41,9 +41,9 @@ export async function createProvider(t: Test): Promise<Provider> {
   const { port } = server.address() as AddressInfo;
   const provider: Provider = {
     url: `http://127.0.0.1:${port}`,
-    mood: 'ok',
+    behaviour: 'ok',
     tries: [],
-    taken: (to) => [...(taken.get(to) ?? [])],
+    taken: (to) => [...(accepted.get(to) ?? [])],
   };
   return provider;
 }

@@ -2,12 +2,12 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { dirname } from 'node:path';
 import process from 'node:process';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
+import { until } from './until.ts';
 
 const root = dirname(fileURLToPath(import.meta.resolve('#package/package.json')));
 
-/** What production asks for; the database is for the test to add. */
+/** What production requires, without the database. */
 export const production = {
   NODE_ENV: 'production',
   HOST: '127.0.0.1',
@@ -18,7 +18,7 @@ export const production = {
   FRONTEND_URL: 'https://app.example.com',
 };
 
-/** The service as a process of its own, as an operator runs it. */
+/** The service in its own process, as an operator runs it. */
 export interface Service {
   url: string;
   child: ChildProcess;
@@ -59,13 +59,20 @@ export function spawnService(
 /** Starts the process and waits until it is ready. @throws with its output when it is not within a minute */
 export async function startService(environment: Record<string, string>, script?: string[]): Promise<Service> {
   const service = spawnService(environment, script);
-  for (let waited = 0; waited < 60_000 && service.child.exitCode === null; waited += 100) {
-    const url = /Server listening at (http:\/\/[\w.:]+)/.exec(service.output())?.[1];
-    if (url !== undefined) return { ...service, url };
-    await sleep(100);
+  try {
+    const url = await until(
+      'a listening service',
+      () => {
+        if (service.child.exitCode !== null) throw new Error(`exit code ${service.child.exitCode}`);
+        return /Server listening at (http:\/\/[\w.:]+)/.exec(service.output())?.[1];
+      },
+      60,
+    );
+    return { ...service, url };
+  } catch (error) {
+    await service.end('SIGKILL');
+    throw new Error(`the service did not start:\n${service.output()}`, { cause: error });
   }
-  await service.end('SIGKILL');
-  throw new Error(`the service did not start:\n${service.output()}`);
 }
 
 /** A JSON request over a real connection. */

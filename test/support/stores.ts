@@ -1,6 +1,6 @@
-import type { TestApp } from './app.ts';
+import { createUser, type TestApp } from './app.ts';
 
-/** A store, as answers hold it. */
+/** A store in an answer. */
 export interface TestStore {
   id: number;
   name: string;
@@ -13,7 +13,7 @@ export interface TestStore {
   updated_at: string;
 }
 
-/** A post, as answers hold it. */
+/** A post in an answer. */
 export interface TestPost {
   id: number;
   title: string;
@@ -35,6 +35,26 @@ export async function createStore(
   const answer = await call('POST', '/api/v1/stores/', { token, body });
   if (answer.status !== 201) throw new Error(`the store was not registered: ${answer.text}`);
   return answer.body.data;
+}
+
+/** A user with a store. */
+export interface Shop {
+  id: number;
+  username: string;
+  email: string;
+  password: string;
+  token: string;
+  store: TestStore;
+}
+
+/** Signs up a user who registers a store. */
+export async function openShop(
+  app: Pick<TestApp, 'call'>,
+  name = '두레 카페',
+  fields: Record<string, unknown> = {},
+): Promise<Shop> {
+  const user = await createUser(app);
+  return { ...user, store: await createStore(app, user.token, { name, ...fields }) };
 }
 
 /** Writes a post of a user who has a store. */

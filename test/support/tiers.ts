@@ -20,6 +20,7 @@ const systemTests = [
   'test/http/overload.test.ts',
   'test/http/rate-limits.test.ts',
   'test/http/raw-protocol.test.ts',
+  'test/http/redis.test.ts',
   'test/auth/login-hashing.test.ts',
   'test/pooler.test.ts',
   'test/http/tracing.test.ts',

@@ -1,12 +1,20 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** Waits for what comes by itself. @throws when it has not come after some seconds */
-export async function until(
+/**
+ * Polls until a condition has a truthy value.
+ *
+ * @param what names the condition in the error
+ * @returns that value
+ * @throws when it has none within `seconds`
+ */
+export async function until<Value>(
   what: string,
-  condition: () => boolean | Promise<boolean>,
+  condition: () => Value | Promise<Value>,
   seconds = 30,
-): Promise<void> {
-  for (const end = Date.now() + seconds * 1_000; !(await condition()); await sleep(20)) {
+): Promise<NonNullable<Value>> {
+  for (const end = Date.now() + seconds * 1_000; ; await sleep(20)) {
+    const value = await condition();
+    if (value) return value;
     if (Date.now() > end) throw new Error(`not within ${seconds} s: ${what}`);
   }
 }

@@ -1,8 +1,8 @@
 import t from 'tap';
 import { createTestApp, createUser } from '../support/app.ts';
-import { invalid, refused } from '../support/refusals.ts';
-import { createPost } from '../support/stores.ts';
-import { act, openShop, openTwoShops, requestsPath, type Shop, send } from './shops.ts';
+import { invalid, refused } from '../support/assertions.ts';
+import { openTwoShops, requestsPath, sendRequest, transition } from '../support/partner-requests.ts';
+import { createPost, openShop, type Shop } from '../support/stores.ts';
 
 const app = await createTestApp();
 t.teardown(app.close);
@@ -16,14 +16,14 @@ async function sendMany(count: number) {
   const ids: number[] = [];
   for (let index = 0; index < count; index++) {
     const post = await createPost(app, shops.receiver.token, { title: `글 ${index}` });
-    ids.push(await send(app, shops.sender, post));
+    ids.push(await sendRequest(app, shops.sender, post));
   }
   return { ...shops, ids };
 }
 
-t.test('each side sees a request in its own box, as its own kind of object', async (t) => {
+t.test('each side lists a request in its own box', async (t) => {
   const { sender, receiver, post } = await openTwoShops(app);
-  const id = await send(app, sender, post);
+  const id = await sendRequest(app, sender, post);
   const request = { id, post_id: post.id, status: '요청됨', message: '함께 해요!' };
   const sent = await list(sender, '?box=sent');
   t.equal(sent.status, 200);
@@ -53,7 +53,7 @@ t.test('each side sees a request in its own box, as its own kind of object', asy
   t.strictSame((await list(receiver, '?box=sent')).body.data.items, []);
 });
 
-t.test('who has no store has no requests', async (t) => {
+t.test('a user without a store has no requests', async (t) => {
   const user = await createUser(app);
   for (const query of ['', '?box=sent', '?box=received']) {
     const answer = await list(user, query);
@@ -62,12 +62,12 @@ t.test('who has no store has no requests', async (t) => {
   }
 });
 
-t.test('a status selects', async (t) => {
+t.test('requests can be filtered by status', async (t) => {
   const { sender, receiver, ids } = await sendMany(4);
   const [accepted = 0, declined = 0, withdrawn = 0, requested = 0] = ids;
-  await act(app, receiver, accepted, 'accept');
-  await act(app, receiver, declined, 'decline');
-  await act(app, sender, withdrawn, 'withdraw');
+  await transition(app, receiver, accepted, 'accept');
+  await transition(app, receiver, declined, 'decline');
+  await transition(app, sender, withdrawn, 'withdraw');
   for (const [status, id] of Object.entries({
     수락됨: accepted,
     거절됨: declined,
@@ -134,7 +134,7 @@ t.test('pages go from the newest to the oldest, each request once', async (t) =>
   }
 });
 
-t.test('pages stay right while requests of the same moment are added and change their state', async (t) => {
+t.test('pages stay right while requests are added and change their status', async (t) => {
   const { sender, receiver, ids } = await sendMany(6);
   await app.pool.query('UPDATE partner_requests SET created_at = date_trunc($2, now()) WHERE id = ANY ($1)', [
     ids,
@@ -147,9 +147,9 @@ t.test('pages stay right while requests of the same moment are added and change 
     first.items.map(({ id }: { id: number }) => id),
     [sixth, fifth],
   );
-  await send(app, sender, await createPost(app, receiver.token));
-  await act(app, receiver, fifth, 'accept');
-  await act(app, receiver, fourth, 'decline');
+  await sendRequest(app, sender, await createPost(app, receiver.token));
+  await transition(app, receiver, fifth, 'accept');
+  await transition(app, receiver, fourth, 'decline');
   const rest = (await list(receiver, `?limit=10&status=${pending}&cursor=${first.next_cursor}`)).body.data;
   t.strictSame(
     rest.items.map(({ id }: { id: number }) => id),
@@ -157,13 +157,13 @@ t.test('pages stay right while requests of the same moment are added and change 
   );
 });
 
-t.test('requests of a store that closed keep its name', async (t) => {
+t.test('requests of a closed store keep its name', async (t) => {
   const { sender, receiver, post } = await openTwoShops(app);
   const leaving = await openShop(app, '떠나는 가게');
   const own = await createPost(app, leaving.token, { title: '마지막 글' });
-  const fromLeaving = await send(app, leaving, post);
-  await act(app, receiver, fromLeaving, 'accept');
-  const toLeaving = await send(app, sender, own);
+  const fromLeaving = await sendRequest(app, leaving, post);
+  await transition(app, receiver, fromLeaving, 'accept');
+  const toLeaving = await sendRequest(app, sender, own);
   const body = { password: leaving.password };
   t.equal((await app.call('DELETE', '/auth/me/', { token: leaving.token, body })).status, 200);
   const [received] = (await list(receiver)).body.data.items;

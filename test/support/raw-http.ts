@@ -1,59 +1,24 @@
 import { once } from 'node:events';
 import { type AddressInfo, connect, type Socket } from 'node:net';
 import type { FastifyInstance } from 'fastify';
-import type { Test } from 'tap';
-import type { Answer } from '../support/app.ts';
+import type { Answer } from './app.ts';
 
-/** What no answer may ever show: stacks, SQL, files, the parts that the service is made of. */
-const internals =
-  /\bat .*:\d+|node_modules|\.ts\b|\.js\b|\/work\/|SELECT |INSERT |UPDATE |relation|column|prisma|postgres|fastify|FST_|ECONN/i;
-
-/**
- * Asserts a refusal: its status and code in the envelope, one text in two places, nothing else in `data` than `extra`, the
- * request id to find it in the log, and nothing of the inside.
- */
-export function refused(
-  t: Test,
-  answer: Answer,
-  status: number,
-  code: string,
-  extra: Record<string, unknown> = {},
-): void {
-  const about = answer.text.slice(0, 300);
-  const detail = answer.body?.message;
-  t.equal(answer.status, status, about);
-  t.strictSame(answer.body, { success: false, message: detail, data: { detail, code, ...extra } });
-  t.match(detail, /\S/);
-  t.equal(answer.headers['content-type'], 'application/json; charset=utf-8');
-  t.match(String(answer.headers['x-request-id']), /^[A-Za-z0-9._-]{1,64}$/);
-  t.notMatch(answer.text, internals);
-}
-
-/** Asserts a validation error that names exactly these fields, each with at least one text. */
-export function invalid(t: Test, answer: Answer, ...fields: string[]): Record<string, string[]> {
-  const texts: Record<string, string[]> = answer.body?.data?.fields ?? {};
-  refused(t, answer, 400, 'validation_error', { fields: texts });
-  t.strictSame(Object.keys(texts).sort(), [...fields].sort(), answer.text.slice(0, 300));
-  for (const list of Object.values(texts)) t.ok(list.length > 0 && list.every((text) => /\S/.test(text)));
-  return texts;
-}
-
-/** Makes an app listen on a port of its own, and returns the port. */
+/** Makes an app listen on a free port. @returns the port */
 export async function listen(app: FastifyInstance): Promise<number> {
   await app.listen({ host: '127.0.0.1', port: 0 });
   return (app.server.address() as AddressInfo).port;
 }
 
 export interface RawAnswer extends Answer {
-  /** Whether the server ended the connection. */
+  /** Whether the server closed the connection. */
   closed: boolean;
 }
 
-/** A connection on which a test says what no client library would. */
+/** A TCP connection on which a test sends bytes that no HTTP client library would send. */
 export interface RawConnection {
   socket: Socket;
   send(data: string | Buffer): void;
-  /** The next answer on it. @throws when none comes within 5 seconds */
+  /** Reads the next answer. @throws when none arrives within 5 seconds */
   answer(): Promise<RawAnswer>;
 }
 
@@ -82,7 +47,7 @@ export async function rawConnection(port: number): Promise<RawConnection> {
       const deadline = AbortSignal.timeout(5_000);
       for (;;) {
         const complete = readAnswer(received);
-        // A connection is closed right after its last answer.
+        // The close follows the last answer, so wait for it.
         if (complete && (closed || complete.answer.headers.connection !== 'close')) {
           received = received.subarray(complete.length);
           return { ...complete.answer, closed };
@@ -97,7 +62,7 @@ export async function rawConnection(port: number): Promise<RawConnection> {
   };
 }
 
-/** Sends one thing on a connection of its own and returns the answer. */
+/** Sends bytes on a new connection and returns the answer. */
 export async function rawCall(port: number, data: string | Buffer): Promise<RawAnswer> {
   const connection = await rawConnection(port);
   connection.send(data);

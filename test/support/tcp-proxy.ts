@@ -1,26 +1,26 @@
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 
-/** A way to a database that a test can cut. */
-export interface DatabaseProxy {
+/** A TCP proxy in front of a database server, whose connections a test can cut. */
+export interface TcpProxy {
   url: string;
   /** Ends every connection and refuses new ones, as a server that went down does. */
   cut(): Promise<void>;
-  /** Accepts connections and never says anything, as a server that hangs does. */
+  /** Accepts connections and never answers, as a server that hangs does. */
   freeze(): void;
   /** Stops passing data on the open connections, as a network that loses packets does. New ones work. */
   stall(): void;
-  /** Lets everything through again. */
+  /** Forwards everything again. */
   restore(): Promise<void>;
   close(): Promise<void>;
 }
 
 /**
- * Puts a proxy in front of a database server.
+ * Starts a proxy in front of a database server.
  *
- * @param url of a database; the proxy's `url` is the same database by way of it
+ * @param url of a database; `url` of the proxy is the same database through the proxy
  */
-export async function createDatabaseProxy(url: string): Promise<DatabaseProxy> {
+export async function createTcpProxy(url: string): Promise<TcpProxy> {
   const target = new URL(url);
   const sockets = new Set<Socket>();
   let frozen = false;

@@ -1,8 +1,7 @@
 import type { Test } from 'tap';
 import { type Answer, codeIn, createUser, resetLinkIn, type TestApp } from '../support/app.ts';
-import { inParallel, refused } from './auth-support.ts';
 
-/** Makes the mails that an address asked for older, so that cooldowns and caps need no waiting. */
+/** Makes the sends to an address older, so that cooldowns and caps need no waiting. */
 export async function passTime({ pool }: TestApp, email: string, seconds: number): Promise<void> {
   await pool.query(
     `UPDATE mail_sends SET sent_at = ARRAY(SELECT t - make_interval(secs => $2) FROM unnest(sent_at) t ORDER BY t)
@@ -28,7 +27,7 @@ export async function latestCode(app: TestApp, email: string): Promise<string> {
   return codeIn(await latestMail(app, email));
 }
 
-/** Asks for a reset link, whatever was asked for before, and reads it in the mail. */
+/** Requests a reset link, past any cooldown, and reads it in the mail. */
 export async function newResetLink(app: TestApp, email: string): Promise<{ uid: string; token: string }> {
   await passTime(app, email, 3600);
   const skip = (await mailsTo(app, email)).length;
@@ -37,14 +36,14 @@ export async function newResetLink(app: TestApp, email: string): Promise<{ uid: 
   return { uid, token };
 }
 
-/** An account whose sign-up was mailed already, so that the next mail is the one that a test asks for. */
+/** An account whose sign-up mail is sent, so that the next mail is the one that the test causes. */
 export async function createSettledUser(app: TestApp, fields: Record<string, unknown> = {}) {
   const user = await createUser(app, fields);
   await app.mails.settled();
   return user;
 }
 
-/** An account whose address is verified, and which may be mailed again at once. */
+/** An account with a verified address and no cooldown. */
 export async function createVerifiedUser(app: TestApp, fields: Record<string, unknown> = {}) {
   const user = await createUser(app, fields);
   const body = { email: user.email, code: await latestCode(app, user.email) };
@@ -54,47 +53,14 @@ export async function createVerifiedUser(app: TestApp, fields: Record<string, un
   return user;
 }
 
-/** Asserts that a wait counted down from `expected` seconds; a slow machine may have taken some of them. */
+/** Asserts that a countdown is at `expected` seconds, or up to 20 less on a slow machine. */
 export function about(t: Test, seconds: unknown, expected: number): void {
   const wait = Number(seconds);
   t.ok(Number.isInteger(seconds) && wait <= expected && wait > expected - 20, `${wait} is about ${expected}`);
 }
 
-/** Asserts `too_many_attempts` with a wait of at most so many seconds. */
-export function delayed(t: Test, answer: Answer, most: number): void {
-  const wait: unknown = answer.body?.data?.retry_after;
-  refused(t, answer, 429, 'too_many_attempts', { retry_after: wait });
-  t.ok(Number.isInteger(wait) && Number(wait) >= 1 && Number(wait) <= most, `the wait is up to ${most} s`);
-}
-
-/** All of an answer that must be the same for everybody: status, headers and body, without ids and times. */
+/** Status, headers and body of an answer without request id and date, to compare answers. */
 export function comparable({ status, headers, text }: Answer) {
   const { 'x-request-id': _id, date: _date, ...rest } = headers;
   return { status, headers: rest, text };
-}
-
-/** How many answers there are of each kind, as in `{ '200': 1, '400 invalid_code': 19 }`. */
-export function tally(answers: Answer[]): Record<string, number> {
-  const counts: Record<string, number> = {};
-  for (const { status, body } of answers) {
-    const kind = status < 300 ? String(status) : `${status} ${body?.data?.code}`;
-    counts[kind] = (counts[kind] ?? 0) + 1;
-  }
-  return counts;
-}
-
-/** Starts twenty requests at once. */
-export function twentyAtOnce(request: (index: number) => Promise<Answer>): Promise<Answer[]> {
-  return inParallel(20, request);
-}
-
-/** Resolves when a request waits for a row that another transaction holds. @throws after 5 seconds without one */
-export async function somebodyWaits({ pool }: TestApp): Promise<void> {
-  for (const deadline = Date.now() + 5_000; Date.now() < deadline; ) {
-    const { rowCount } = await pool.query(
-      `SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`,
-    );
-    if (rowCount !== 0) return;
-  }
-  throw new Error('nobody waits for a lock');
 }

@@ -1,6 +1,7 @@
 import pg from 'pg';
 import t, { type Test } from 'tap';
 import { createTestApp, createUser } from '../support/app.ts';
+import { waitForLockWait } from '../support/concurrency.ts';
 import { createPost, createStore } from '../support/stores.ts';
 
 const app = await createTestApp();
@@ -21,14 +22,14 @@ t.test('a store without a category cannot be committed', async (t) => {
   await violates(t, insert, 'stores_category_check');
 });
 
-t.test('the last category of a store cannot be taken away', async (t) => {
+t.test('the last category of a store cannot be deleted', async (t) => {
   const { token } = await createUser(app);
   const store = await createStore(app, token, { category_ids: [1] });
   const taken = pool.query('DELETE FROM store_category_links WHERE store_id = $1', [store.id]);
   await violates(t, taken, 'stores_category_check');
 });
 
-t.test('two that take one of two categories each do not leave none', async (t) => {
+t.test('concurrent transactions cannot take away both of two categories', async (t) => {
   const { token } = await createUser(app);
   const store = await createStore(app, token, { category_ids: [1, 2] });
   const [first, second] = [await pool.connect(), await pool.connect()];
@@ -41,13 +42,13 @@ t.test('two that take one of two categories each do not leave none', async (t) =
     );
   await take(first, 1);
   const refused = violates(t, take(second, 2), 'stores_category_check');
-  await new Promise((resolve) => setTimeout(resolve, 100));
+  await waitForLockWait(app);
   await first.query('COMMIT');
   await refused;
   await second.query('ROLLBACK');
 });
 
-t.test('a store has five categories at most and a phone number by the rule', async (t) => {
+t.test('the database limits categories to five and checks phone numbers', async (t) => {
   const { token } = await createUser(app);
   const { id } = await createStore(app, token);
   const link = (category: number, position: number) =>
@@ -60,7 +61,7 @@ t.test('a store has five categories at most and a phone number by the rule', asy
   }
 });
 
-t.test('posts written by hand are found, too', async (t) => {
+t.test('the search text of a post is always that of its title and content', async (t) => {
   const { token } = await createUser(app);
   const { id } = await createStore(app, token);
   await pool.query(

@@ -1,6 +1,25 @@
 import { createHmac, randomUUID } from 'node:crypto';
 
-/** Parts of a token that a test sets; what is undefined is left out. */
+/** The header and the claims of a token; the signature is not checked. */
+// biome-ignore lint/suspicious/noExplicitAny: the tests find out what a token holds
+export function decode(token: string): { header: any; claims: any } {
+  const [header = '', claims = ''] = token.split('.');
+  const read = (part: string) => JSON.parse(Buffer.from(part, 'base64url').toString('utf8'));
+  return { header: read(header), claims: read(claims) };
+}
+
+/** The session of a token. */
+export function sessionIdIn(token: string): string {
+  return decode(token).claims.sid;
+}
+
+/** The rotation count of a refresh token: the one claim that an access token does not have. */
+export function countIn(refreshToken: string): number {
+  const { aud, exp, iat, iss, jti, sid, sub, token_type, ...count } = decode(refreshToken).claims;
+  return Number(Object.values(count)[0]);
+}
+
+/** Parts of a token that a test sets; undefined ones are left out. */
 export interface TokenParts {
   /** Replaces fields of the header. */
   header?: Record<string, unknown>;

@@ -1,7 +1,7 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { Test } from 'tap';
 import { type Answer, createTestApp, createUser, type TestApp } from '../support/app.ts';
-import { act, ask } from './shops.ts';
+import { requestPartnership, transition } from '../support/partner-requests.ts';
+import { until } from '../support/until.ts';
 
 export const streamPath = '/api/v1/notifications/stream/';
 
@@ -9,7 +9,7 @@ export const streamPath = '/api/v1/notifications/stream/';
 export interface StreamEvent {
   event: string;
   id: string | undefined;
-  // biome-ignore lint/suspicious/noExplicitAny: what an event holds is what the tests find out
+  // biome-ignore lint/suspicious/noExplicitAny: the tests find out what an event holds
   data: any;
   /** When it arrived, in milliseconds of the process. */
   at: number;
@@ -18,14 +18,14 @@ export interface StreamEvent {
 export interface TestStream {
   status: number;
   headers: Headers;
-  /** Everything that came up to now. */
+  /** Every event up to now. */
   events: StreamEvent[];
   comments: string[];
-  /** Ids of the notifications that came up to now. */
+  /** Ids of the notifications up to now. */
   ids(): number[];
-  /** Waits until something came. @throws after `limit` milliseconds without it, or when the stream ends before */
+  /** Waits for events. @throws after `limit` milliseconds, or when the stream ends */
   until(came: () => boolean, limit?: number): Promise<void>;
-  /** Waits until the server ended the stream. @throws after 5 seconds */
+  /** Waits until the server ends the stream. @throws after 5 seconds */
   toEnd(): Promise<void>;
   hasEnded(): boolean;
   /** Drops the connection. */
@@ -48,7 +48,7 @@ export async function openStream(
   const events: StreamEvent[] = [];
   const comments: string[] = [];
   let hasEnded = false;
-  const ended = read(response, events, comments).finally(() => {
+  void read(response, events, comments).finally(() => {
     hasEnded = true;
   });
   return {
@@ -58,15 +58,17 @@ export async function openStream(
     comments,
     ids: () => events.flatMap(({ event, data }) => (event === 'notification' ? [data.id] : [])),
     async until(came, limit = 10_000) {
-      for (const deadline = Date.now() + limit; !came(); await sleep(5)) {
-        if (hasEnded && !came()) throw new Error(`the stream ended: ${JSON.stringify(events)}`);
-        if (Date.now() > deadline)
-          throw new Error(`it did not come: ${JSON.stringify(events).slice(-2_000)}`);
-      }
+      await until(
+        'an event',
+        () => {
+          if (hasEnded && !came()) throw new Error(`the stream ended: ${JSON.stringify(events)}`);
+          return came();
+        },
+        limit / 1_000,
+      );
     },
     async toEnd() {
-      await Promise.race([ended, sleep(5_000, undefined, { ref: false })]);
-      if (!hasEnded) throw new Error('the stream does not end');
+      await until('the end of the stream', () => hasEnded, 5);
     },
     hasEnded: () => hasEnded,
     drop: () => dropping.abort(),
@@ -124,26 +126,27 @@ async function insertStore({ pool }: Pick<TestApp, 'pool'>, ownerId: number, nam
   return row;
 }
 
-/** A user who is told, and another one who gives reason to. */
+/** A user with a post, and a function that notifies them. */
 export async function createPair(app: TestApp) {
   const receiver = await createUser(app);
   const { post_id: postId } = await insertStore(app, receiver.id, '햇살카페');
-  return { receiver, postId, tell: await createTeller(app, postId) };
+  return { receiver, postId, notify: await createNotifier(app, postId) };
 }
 
 /**
- * Another user, who sends requests to a post and withdraws them.
+ * Signs up another user, who sends requests to a post and withdraws them.
  *
- * @returns tells the post's owner as often
+ * @returns notifies the owner of the post so many times
  */
-export async function createTeller(app: TestApp, postId: number) {
+export async function createNotifier(app: TestApp, postId: number) {
   const sender = await createUser(app);
   await insertStore(app, sender.id, '두레 베이커리');
   let pending: number | undefined;
   return async (times = 1, through: TestApp = app): Promise<void> => {
-    for (let told = 0; told < times; told++) {
-      if (pending === undefined) pending = (await mustSucceed(ask(through, sender, { id: postId }))).id;
-      else pending = void (await mustSucceed(act(through, sender, pending, 'withdraw')));
+    for (let sent = 0; sent < times; sent++) {
+      if (pending === undefined)
+        pending = (await mustSucceed(requestPartnership(through, sender, { id: postId }))).id;
+      else pending = void (await mustSucceed(transition(through, sender, pending, 'withdraw')));
     }
   };
 }
@@ -169,8 +172,7 @@ export async function createListeningApp(
 ): Promise<TestApp> {
   const app = await createTestApp(overrides, options);
   await app.app.listen({ host: '127.0.0.1', port: 0 });
-  // Streams look again when the instance begins to hear, which on a busy machine may be after the first one is open.
-  const hears = () => app.logs.some((line) => line.includes('listening to the database'));
-  for (const deadline = Date.now() + 10_000; !hears() && Date.now() < deadline; ) await sleep(5);
+  // Streams read again when LISTEN starts, which may be after the first stream is open.
+  await until('LISTEN', () => app.logs.some((line) => line.includes('listening to the database')));
   return app;
 }

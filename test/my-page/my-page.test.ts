@@ -1,22 +1,17 @@
 import t from 'tap';
 import { createTestApp, createUser } from '../support/app.ts';
-import { createPost, createStore, type TestPost } from '../support/stores.ts';
+import { requestsPath } from '../support/partner-requests.ts';
+import { createPost, openShop, type TestPost } from '../support/stores.ts';
 
 const app = await createTestApp();
 t.teardown(app.close);
 const { call, pool } = app;
 const path = '/api/v1/stores/mypage/';
-const requests = '/api/v1/notifications/partner-request/';
 
 async function myPage(token: string) {
   const answer = await call('GET', path, { token });
   if (answer.status !== 200) throw new Error(answer.text);
   return answer.body.data;
-}
-
-async function openShop(name: string) {
-  const user = await createUser(app);
-  return { ...user, store: await createStore(app, user.token, { name }) };
 }
 
 t.test('without a store everything is empty', async (t) => {
@@ -29,8 +24,8 @@ t.test('without a store everything is empty', async (t) => {
 });
 
 t.test('my-page holds exactly the fields of the specification, newest first', async (t) => {
-  const me = await openShop('두레 카페');
-  const other = await openShop('동네 빵집');
+  const me = await openShop(app, '두레 카페');
+  const other = await openShop(app, '동네 빵집');
   const mine: TestPost[] = [];
   for (const title of ['첫 글', '둘째 글']) {
     mine.push(
@@ -44,7 +39,7 @@ t.test('my-page holds exactly the fields of the specification, newest first', as
   for (const title of ['제안 1', '제안 2']) {
     const post = await createPost(app, other.token, { title });
     const body = { post_id: post.id, message: `${title}에 함께해요` };
-    const answer = await call('POST', requests, { token: me.token, body });
+    const answer = await call('POST', requestsPath, { token: me.token, body });
     t.equal(answer.status, 201);
     sent.push(answer.body.data);
   }
@@ -60,20 +55,20 @@ t.test('my-page holds exactly the fields of the specification, newest first', as
 });
 
 t.test('statuses are those of the requests, and deleted posts are not there', async (t) => {
-  const me = await openShop('보내는 가게');
-  const other = await openShop('받는 가게');
+  const me = await openShop(app, '보내는 가게');
+  const other = await openShop(app, '받는 가게');
   const ids: number[] = [];
   for (let index = 0; index < 4; index++) {
     const post = await createPost(app, other.token);
-    const answer = await call('POST', requests, {
+    const answer = await call('POST', requestsPath, {
       token: me.token,
       body: { post_id: post.id, message: '함께해요' },
     });
     ids.push(answer.body.data.id);
     if (index === 3) await call('DELETE', `/api/v1/posts/${post.id}/`, { token: other.token });
   }
-  await call('POST', `${requests}${ids[0]}/accept/`, { token: other.token });
-  await call('POST', `${requests}${ids[1]}/decline/`, { token: other.token });
+  await call('POST', `${requestsPath}${ids[0]}/accept/`, { token: other.token });
+  await call('POST', `${requestsPath}${ids[1]}/decline/`, { token: other.token });
   const kept = await createPost(app, me.token);
   const deleted = await createPost(app, me.token);
   await call('DELETE', `/api/v1/posts/${deleted.id}/`, { token: me.token });
@@ -94,8 +89,8 @@ t.test('statuses are those of the requests, and deleted posts are not there', as
 });
 
 t.test('both lists end at the latest 100', async (t) => {
-  const me = await openShop('부지런한 가게');
-  const other = await openShop('인기 가게');
+  const me = await openShop(app, '부지런한 가게');
+  const other = await openShop(app, '인기 가게');
   await pool.query(
     `INSERT INTO posts (store_id, title, content, images, created_at)
      SELECT store, 'n' || n, 'c', '{https://a.example/1.jpg}', timestamptz '2026-01-01' + n * interval '1 second'
@@ -125,7 +120,7 @@ t.test('times are UTC whatever the time zone of the database is', async (t) => {
   url.searchParams.set('options', '-c TimeZone=Asia/Seoul');
   const second = await createTestApp({}, { databaseUrl: url.href });
   t.teardown(second.close);
-  const me = await openShop('서울 가게');
+  const me = await openShop(app, '서울 가게');
   const post = await createPost(app, me.token);
   const { rows } = await second.pool.query('SHOW TimeZone');
   t.equal(rows[0].TimeZone, 'Asia/Seoul');

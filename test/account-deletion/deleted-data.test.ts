@@ -1,0 +1,110 @@
+import t from 'tap';
+import { signUpBody } from '../auth/accounts.ts';
+import { createSettledUser, latestCode, mailsTo, newResetLink } from '../auth/mailbox.ts';
+import { createTestApp, createUser, deleteAccount, logIn } from '../support/app.ts';
+import { refused } from '../support/assertions.ts';
+import { openTwoShops, requestPartnership, requestsPath } from '../support/partner-requests.ts';
+import { everyRow, tablesWith } from '../support/rows.ts';
+import { createPost, createStore } from '../support/stores.ts';
+
+const app = await createTestApp();
+t.teardown(app.close);
+
+const validate = (link: Record<string, string>) =>
+  app.call('GET', `/auth/reset-password-validate/?${new URLSearchParams(link)}`);
+const confirmReset = (link: Record<string, string>) =>
+  app.call('POST', '/auth/reset-password-confirm/', {
+    body: { ...link, new_password: 'rice-cake-at-dawn-3' },
+  });
+const confirm = (email: unknown, code: unknown) =>
+  app.call('POST', '/auth/email-verify/confirm/', { body: { email, code } });
+
+t.test('the codes of a deleted account are void', async (t) => {
+  const user = await createUser(app);
+  const code = await latestCode(app, user.email);
+  await deleteAccount(app, user);
+  refused(t, await confirm(user.email, code), 400, 'invalid_code', { attempts_left: 0 });
+});
+
+t.test('a verification_token is void after the account of its address is deleted', async (t) => {
+  const user = await createUser(app);
+  const proof = await confirm(user.email, await latestCode(app, user.email));
+  await deleteAccount(app, user);
+  const { verification_token } = proof.body.data;
+  const answer = await app.call('POST', '/auth/signup/', {
+    body: signUpBody({ username: user.username, email: user.email, verification_token }),
+  });
+  refused(t, answer, 400, 'verification_token_invalid');
+});
+
+t.test('a reset link is void after deletion, also when a new account has the address', async (t) => {
+  const user = await createSettledUser(app);
+  const { email, username } = user;
+  const link = await newResetLink(app, email);
+  t.equal((await deleteAccount(app, user)).status, 200);
+  refused(t, await validate(link), 400, 'reset_link_invalid');
+  refused(t, await confirmReset(link), 400, 'reset_link_invalid');
+  await createSettledUser(app, { email, username });
+  refused(t, await validate(link), 400, 'reset_link_invalid');
+  refused(t, await confirmReset(link), 400, 'reset_link_invalid');
+  t.ok((await logIn(app, user)).token);
+});
+
+t.test('nothing is mailed to the address of a deleted account', async (t) => {
+  const user = await createSettledUser(app);
+  await deleteAccount(app, user);
+  const { email } = user;
+  const before = (await mailsTo(app, email)).length;
+  t.strictSame((await app.call('POST', '/auth/find-id/', { body: { email } })).body.data, {
+    resend_after: 60,
+  });
+  t.equal((await mailsTo(app, email)).length, before);
+});
+
+t.test('idempotency keys are deleted with their account', async (t) => {
+  const { sender, receiver, post } = await openTwoShops(app);
+  const kept = await requestPartnership(app, receiver, await createPost(app, sender.token), {
+    'idempotency-key': 'mine',
+  });
+  t.equal(kept.status, 201);
+  t.equal((await requestPartnership(app, sender, post, { 'idempotency-key': 'mine' })).status, 201);
+  await deleteAccount(app, sender);
+  const { rows } = await app.pool.query('SELECT scope FROM idempotency_keys WHERE key = $1', ['mine']);
+  t.strictSame(rows, [{ scope: `${receiver.id}:createPartnerRequest` }]);
+});
+
+t.test('nothing of an account is left at rest after it was deleted', async (t) => {
+  // No worker takes the queued mails, so that they can be looked through, too.
+  const app = await createTestApp({ WORKER_ENABLED: 'false' });
+  t.teardown(app.close);
+  const username = 'keeper-owner';
+  const email = 'keeper@example.com';
+  const user = await createUser(app, { username, email });
+  const { token, id } = user;
+  // The names of the store and the post stay, for the other side of requests.
+  await createStore(app, token, { description: username, address: username, business_hours: username });
+  const images = [`https://cdn.example.com/${username}.jpg`];
+  const content = await createPost(app, token, { content: username, images });
+  await app.pool.query('UPDATE mail_sends SET sent_at = $1', [[]]);
+  for (const path of ['reset-password-request', 'email-verify/send'])
+    await app.call('POST', `/auth/${path}/`, { body: { email } });
+  const key = { 'idempotency-key': 'a-post' };
+  const body = { title: '제목', content: '내용', images: ['https://cdn.example.com/1.jpg'] };
+  t.equal((await app.call('POST', '/api/v1/posts/', { token, headers: key, body: body })).status, 201);
+  const lock = ['idempotency_keys', 'known_addresses', 'notifications', 'sessions'];
+  const other = await createUser(app);
+  await createStore(app, other.token);
+  const request = { post_id: content.id, message: '함께 해요!' };
+  t.equal((await app.call('POST', requestsPath, { token: other.token, body: request })).status, 201);
+  t.strictSame(await tablesWith(app, id), lock);
+  t.equal((await app.call('DELETE', '/auth/me/', { token, body: { password: user.password } })).status, 200);
+  t.strictSame(await tablesWith(app, id), []);
+  const rows = (await everyRow(app))
+    .split('\n')
+    .filter((row) => row.includes(email) || row.includes(username));
+  // The cooldowns of the address outlive the account; a queued mail finds no recipient.
+  t.strictSame(
+    rows.filter((row) => !/mail_sends|_private_jobs/.test(row)),
+    [],
+  );
+});

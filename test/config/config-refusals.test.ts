@@ -1,0 +1,197 @@
+import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import t, { type Test } from 'tap';
+import { ConfigError, loadConfig } from '../../src/config/config.ts';
+
+const secret = 'kX2v8Jw0rTq5YbN7mZc4LpD9sGh1FaUe3Ri6';
+const production = {
+  NODE_ENV: 'production',
+  DATABASE_URL: 'postgresql://dure@db.example.com/dure',
+  JWT_SECRET: secret,
+  RESEND_API_KEY: 're_123456789',
+  MAIL_FROM: 'Dure <no-reply@example.com>',
+  FRONTEND_URL: 'https://app.example.com',
+};
+
+function load(environment: Record<string, string> = {}) {
+  return loadConfig({ JWT_SECRET: secret, ...environment });
+}
+
+/** The lines of a refused configuration's message. */
+function problems(t: Test, environment: Record<string, string | undefined>): string[] {
+  try {
+    loadConfig(environment);
+  } catch (error) {
+    t.ok(error instanceof ConfigError);
+    if (error instanceof Error) return error.message.split('\n').slice(1);
+  }
+  t.fail(`accepted: ${JSON.stringify(environment)}`);
+  return [];
+}
+
+/** Asserts that a variable is refused, alone and by name. */
+function refused(t: Test, name: string, ...values: string[]): void {
+  for (const value of values) {
+    const found = problems(t, { JWT_SECRET: secret, [name]: value });
+    t.equal(found.length, 1, `${name}=${value}: ${found.join()}`);
+    t.match(found[0], name);
+  }
+}
+
+function temporaryDirectory(t: Test): string {
+  const directory = mkdtempSync(join(tmpdir(), 'dure-config-'));
+  t.teardown(() => rmSync(directory, { recursive: true, force: true }));
+  return directory;
+}
+
+t.test('production without what it needs fails with one message that lists everything', async (t) => {
+  const needed = ['DATABASE_URL', 'JWT_SECRET', 'RESEND_API_KEY', 'MAIL_FROM', 'FRONTEND_URL'];
+  const missing = problems(t, { NODE_ENV: 'production' });
+  t.equal(missing.length, needed.length);
+  for (const name of needed)
+    t.ok(
+      missing.some((line) => line.includes(`${name} `)),
+      name,
+    );
+
+  const weak = problems(t, {
+    NODE_ENV: 'production',
+    DATABASE_URL: 'mysql://db.example.com/dure',
+    JWT_SECRET: 'secret',
+    RESEND_API_KEY: 're_1',
+    MAIL_FROM: 'nobody',
+    FRONTEND_URL: 'http://app.example.com',
+  });
+  t.equal(weak.length, needed.length, weak.join('\n'));
+  for (const name of needed)
+    t.ok(
+      weak.some((line) => line.includes(`${name} `)),
+      name,
+    );
+
+  const mixed = problems(t, {
+    NODE_ENV: 'production',
+    PORT: 'http',
+    LOG_LEVEL: 'loud',
+    ACCESS_TOKEN_TTL: '15',
+    TRUST_PROXY: 'true',
+    CORS_ORIGINS: '*',
+    JWT_SECRET: secret,
+  });
+  const wrong = ['PORT', 'LOG_LEVEL', 'ACCESS_TOKEN_TTL', 'TRUST_PROXY', 'CORS_ORIGINS'];
+  const expected = [...wrong, ...needed.filter((name) => name !== 'JWT_SECRET')];
+  t.equal(mixed.length, expected.length, mixed.join('\n'));
+  for (const name of expected)
+    t.ok(
+      mixed.some((line) => line.includes(`${name} `)),
+      name,
+    );
+});
+
+t.test('the message never shows a secret', async (t) => {
+  const text = problems(t, { ...production, JWT_SECRET: 'hunter2', RESEND_API_KEY: 'hunter2' }).join();
+  t.notMatch(text, 'hunter2');
+  const url = problems(t, { ...production, DATABASE_URL: 'mysql://u:hunter2@db/dure' }).join();
+  t.notMatch(url, 'hunter2');
+});
+
+t.test('weak secrets are refused in every environment', async (t) => {
+  refused(
+    t,
+    'JWT_SECRET',
+    'x',
+    'x'.repeat(64),
+    'abc'.repeat(20),
+    secret.slice(0, 31),
+    `${secret},short`,
+    `${secret},`,
+  );
+  t.doesNotThrow(() => load({ JWT_SECRET: ` ${secret} , ${secret.toLowerCase()} ` }));
+  t.equal(
+    load({ JWT_SECRET: `${'비밀'.repeat(3)}abcdefghijklmnopq` }).secrets[0].key.length,
+    35,
+    'bytes are counted',
+  );
+});
+
+t.test('invalid values are refused', async (t) => {
+  refused(t, 'PORT', 'x', '-1', '65536', '80.5');
+  refused(t, 'DATABASE_POOL_SIZE', '0', '1', 'many');
+  refused(t, 'DATABASE_URL', 'db.example.com', 'http://db.example.com', 'postgres');
+  refused(t, 'EMAIL_VERIFICATION', 'yes', 'REQUIRED');
+  refused(t, 'PASSWORD_MIN_LENGTH', '7', '129', 'x');
+  refused(t, 'ARGON2_MEMORY_KIB', '8', 'x');
+  refused(t, 'ARGON2_TIME_COST', '0', 'x');
+  refused(
+    t,
+    'FRONTEND_URL',
+    'app.example.com',
+    'ftp://x.example',
+    'https://x.example/?a=1',
+    'https://x.example/#/',
+  );
+  refused(t, 'RESEND_BASE_URL', 'nowhere', 'ftp://x.example');
+  refused(t, 'MAIL_FROM', 'nobody', 'a b@example.com', 'X <a@b', 'X <a@b>\r\nBcc: c@d');
+  refused(t, 'CORS_ORIGINS', '*', 'app.example.com', 'https://app.example.com/', 'https://a.example,null');
+  refused(
+    t,
+    'TRUST_PROXY',
+    'true',
+    '1',
+    'proxy',
+    '10.0.0.0/0',
+    '10.0.0.0/33',
+    '::1/129',
+    '10.0.0.0/8/9',
+    '10.0.0.0/',
+  );
+  refused(t, 'REDIS_URL', 'redis.example.com', 'http://redis.example.com');
+  refused(t, 'RATE_LIMIT_ENABLED', 'yes', 'on');
+  refused(t, 'DOCS_ENABLED', 'maybe');
+  refused(t, 'MIGRATE_ON_START', 'maybe');
+  refused(t, 'LOG_LEVEL', 'verbose', 'INFO');
+  refused(t, 'OTEL_EXPORTER_OTLP_ENDPOINT', 'collector:4318');
+  t.doesNotThrow(
+    () => loadConfig({ ...production, FRONTEND_URL: 'http://localhost:5173' }),
+    'https is for the world',
+  );
+});
+
+t.test('durations have a unit and a maximum', async (t) => {
+  const lifetimes = [
+    'ACCESS_TOKEN_TTL',
+    'REFRESH_TOKEN_TTL',
+    'SESSION_MAX_AGE',
+    'EMAIL_CODE_TTL',
+    'VERIFICATION_TOKEN_TTL',
+    'PASSWORD_RESET_TTL',
+  ];
+  for (const name of [...lifetimes, 'REFRESH_REUSE_GRACE', 'EMAIL_COOLDOWN']) {
+    refused(t, name, '15', 'm', '15 m', '1.5h', '-1s', '1w', '15M', '9999999999s', '4000d', '1h30m');
+  }
+  for (const name of lifetimes) refused(t, name, '0s', '0d');
+  refused(t, 'EMAIL_COOLDOWN', '61m', '2h');
+  t.equal(load({ EMAIL_COOLDOWN: '1h' }).email.cooldown, 3600);
+  const accepted = { '250ms': 0.25, '1s': 1, '2m': 120, '3h': 10800, '4d': 345600 };
+  for (const [text, seconds] of Object.entries(accepted)) {
+    t.equal(load({ EMAIL_CODE_TTL: text }).email.codeTtl, seconds);
+  }
+});
+
+t.test('a damaged secret file is refused', async (t) => {
+  const directory = temporaryDirectory(t);
+  for (const content of ['', 'short', '0'.repeat(64)]) {
+    writeFileSync(join(directory, 'jwt-secret'), content);
+    t.match(problems(t, { DATA_DIR: directory }).join(), 'jwt-secret');
+  }
+  writeFileSync(join(directory, 'file'), '');
+  t.match(problems(t, { DATA_DIR: join(directory, 'file') }).join(), 'DATA_DIR');
+});
+
+t.test('production generates no secret', async (t) => {
+  const directory = temporaryDirectory(t);
+  const { JWT_SECRET: _, ...environment } = production;
+  t.equal(problems(t, { ...environment, DATA_DIR: directory }).length, 1);
+  t.strictSame(readdirSync(directory), []);
+});

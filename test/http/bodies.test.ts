@@ -1,0 +1,145 @@
+import t from 'tap';
+import { createTestApp, createUser, password } from '../support/app.ts';
+import { invalid, refused } from '../support/assertions.ts';
+import { listen, rawCall } from '../support/raw-http.ts';
+
+/** In bytes. */
+const bodyLimit = 128 * 1024;
+const json = { 'content-type': 'application/json' };
+const required = ['username', 'password'];
+
+const app = await createTestApp({ WORKER_ENABLED: 'false' });
+t.teardown(app.close);
+const { call } = app;
+const logIn = (body: string | Buffer | undefined, headers: Record<string, string> = json) =>
+  call('POST', '/auth/login/', { body, headers });
+
+t.test('JSON in UTF-8 is read under every spelling of its name', async (t) => {
+  const types = [
+    'application/json',
+    'application/json; charset=utf-8',
+    'application/json;charset=UTF-8',
+    'APPLICATION/JSON; charset="utf-8"',
+    'application/json ; charset=utf8',
+    'application/json; version=1',
+  ];
+  for (const type of types) invalid(t, await logIn('{}', { 'content-type': type }), ...required);
+});
+
+t.test('any other media type is unsupported_media_type', async (t) => {
+  const types = [
+    'text/plain',
+    'application/x-www-form-urlencoded',
+    'multipart/form-data; boundary=x',
+    'application/octet-stream',
+    'application/problem+json',
+    'application/vnd.api+json',
+    'application/json5',
+    'application/jsonx',
+    'text/json',
+    'json',
+    '*/*',
+    'application/json, text/plain',
+    'application/json; charset=utf-16',
+    'application/json; charset=iso-8859-1',
+    'application/json; charset="euc-kr"',
+  ];
+  const body = JSON.stringify({ username: 'unknown', password });
+  for (const type of types)
+    refused(t, await logIn(body, { 'content-type': type }), 415, 'unsupported_media_type');
+  refused(t, await logIn(body, {}), 415, 'unsupported_media_type');
+  refused(t, await logIn(body, { 'content-type': '' }), 415, 'unsupported_media_type');
+});
+
+t.test('a body that is not JSON is malformed_json', async (t) => {
+  const bodies = [
+    '{',
+    '}',
+    '{"username":}',
+    '{"username":"a",}',
+    "{'username':'a'}",
+    '{username:"a"}',
+    '{"username":"a"} {}',
+    'undefined',
+    'NaN',
+    '[1,2',
+    '"open',
+    '{"username":"a\nb"}',
+    '\u0000',
+    ' ',
+    '// comment\n{}',
+  ];
+  for (const body of bodies) refused(t, await logIn(body), 400, 'malformed_json');
+});
+
+t.test('a body that is not UTF-8 is malformed_json', async (t) => {
+  const bodies = [
+    Buffer.from('{"username":"caf\u00e9"}', 'latin1'),
+    Buffer.from('{"username":"a"}', 'utf16le'),
+    Buffer.from([0x22, 0xed, 0xa0, 0x80, 0x22]),
+    Buffer.from([0x22, 0xc0, 0xaf, 0x22]),
+    Buffer.concat([Buffer.from('{"username":"'), Buffer.from('한').subarray(0, 2), Buffer.from('"}')]),
+  ];
+  for (const body of bodies) refused(t, await logIn(body), 400, 'malformed_json');
+});
+
+t.test('a missing body, an empty one and an empty object name every missing field', async (t) => {
+  invalid(t, await logIn(undefined, {}), ...required);
+  invalid(t, await logIn(undefined, json), ...required);
+  invalid(t, await logIn('', json), ...required);
+  invalid(t, await logIn('{}', json), ...required);
+});
+
+t.test('prototypes cannot be reached', async (t) => {
+  const bodies = [
+    '{"__proto__":{"isAdmin":true}}',
+    '{"username":"a","password":{"__proto__":{"isAdmin":true}}}',
+    '{"\\u005f_proto__":{"isAdmin":true}}',
+    '{"constructor":{"prototype":{"isAdmin":true}}}',
+  ];
+  for (const body of bodies) refused(t, await logIn(body), 400, 'malformed_json');
+  t.notOk(Object.hasOwn(Object.prototype, 'isAdmin'));
+  const unknown = '{"username":"abcd","password":"x","constructor":1,"prototype":2,"toString":3}';
+  invalid(t, await logIn(unknown), 'constructor', 'prototype', 'toString');
+});
+
+t.test('nesting deeper than any schema is malformed_json, at once', async (t) => {
+  const nested = (depth: number) => `${'['.repeat(depth)}${']'.repeat(depth)}`;
+  invalid(t, await logIn(nested(10)), 'body');
+  for (const depth of [20, 1000, 60_000]) {
+    const started = performance.now();
+    refused(t, await logIn(nested(depth)), 400, 'malformed_json');
+    t.ok(performance.now() - started < 500);
+  }
+  refused(t, await logIn('{"a":'.repeat(20_000)), 400, 'malformed_json');
+});
+
+t.test('a body above the limit is payload_too_large, a body at the limit is read', async (t) => {
+  const body = (size: number) => `{"username":"${'a'.repeat(size - 15)}"}`;
+  const large = await logIn(body(bodyLimit));
+  t.equal(Buffer.byteLength(body(bodyLimit)), bodyLimit);
+  invalid(t, large, ...required);
+  refused(t, await logIn(body(bodyLimit + 1)), 413, 'payload_too_large');
+});
+
+t.test('the limit holds for chunked bodies and for announced lengths', async (t) => {
+  const port = await listen(app.app);
+  const head = 'POST /auth/login/ HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n';
+  const chunk = `${(64 * 1024).toString(16)}\r\n${' '.repeat(64 * 1024)}\r\n`;
+  const chunked = await rawCall(port, `${head}Transfer-Encoding: chunked\r\n\r\n${chunk.repeat(3)}`);
+  refused(t, chunked, 413, 'payload_too_large');
+  const announced = await rawCall(port, `${head}Content-Length: ${1024 ** 3}\r\n\r\n{`);
+  refused(t, announced, 413, 'payload_too_large');
+  const small = await rawCall(port, `${head}Transfer-Encoding: chunked\r\n\r\n2\r\n{}\r\n0\r\n\r\n`);
+  invalid(t, small, ...required);
+});
+
+t.test('operations without a body refuse a malformed one', async (t) => {
+  const { token } = await createUser(app);
+  const end = (body: string, headers: Record<string, string>) =>
+    call('DELETE', '/auth/sessions/', { token, body, headers });
+  refused(t, await end('{', json), 400, 'malformed_json');
+  refused(t, await end('x', { 'content-type': 'text/plain' }), 415, 'unsupported_media_type');
+  t.equal((await end('', json)).status, 200);
+  t.equal((await call('DELETE', '/auth/sessions/', { token })).status, 200);
+});

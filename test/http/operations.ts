@@ -1,0 +1,133 @@
+import type { Test } from 'tap';
+import { type Answer, createTestApp, password } from '../support/app.ts';
+import { createContract, type DocumentedOperation } from '../support/contract.ts';
+import { createPost, openShop } from '../support/stores.ts';
+
+export const contract = createContract();
+
+/** Every documented operation of the API. */
+export const operations = contract.operations.filter(({ path }) => /^\/(?:auth|api)\//.test(path));
+
+export const operationsWithBody = operations.filter(({ requestBody }) => requestBody !== undefined);
+
+/** The keywords of a JSON Schema that the tests read. */
+export interface Schema {
+  $ref?: string;
+  type?: string;
+  format?: string;
+  pattern?: string;
+  minLength?: number;
+  maxLength?: number;
+  minimum?: number;
+  maximum?: number;
+  minItems?: number;
+  maxItems?: number;
+  uniqueItems?: boolean;
+  items?: Schema;
+  properties?: Record<string, Schema>;
+  required?: string[];
+  minProperties?: number;
+  oneOf?: Schema[];
+}
+
+const unknownUuid = '00000000-0000-4000-8000-000000000000';
+const store = { name: '두레 카페', category_ids: [1] };
+const storeDetails = { description: '', address: '', phone_number: '', business_hours: '' };
+const post = { title: '제목', content: '내용', images: ['https://cdn.example.com/1.jpg'] };
+const email = 'unknown@example.com';
+
+/**
+ * Valid bodies of each operation, with every field, that name nothing that exists. The first one is complete; later ones have the
+ * fields that exclude those of the first.
+ */
+export const validBodies: Record<string, Record<string, unknown>[]> = {
+  signUp: [{ username: 'somebody', password, name: '김두레', email, verification_token: 'x'.repeat(22) }],
+  updateCurrentUser: [{ name: '김두레' }],
+  deleteCurrentUser: [{ password: 'not-the-password' }],
+  changePassword: [{ current_password: 'not-the-password', new_password: 'bibimbap-for-two' }],
+  logIn: [{ username: 'unknown-user', password }],
+  refreshToken: [{ refresh: 'x.y.z' }],
+  logOut: [{ refresh: 'x.y.z' }],
+  sendVerificationCode: [{ email }],
+  confirmEmail: [{ email, code: '123456' }],
+  requestPasswordReset: [{ email }],
+  confirmPasswordReset: [{ uid: unknownUuid, token: 'x'.repeat(22), new_password: 'bibimbap-for-two' }],
+  findUserId: [{ email }],
+  createStore: [{ ...store, ...storeDetails }],
+  updateOwnStore: [{ ...store, ...storeDetails }],
+  createPost: [post],
+  updatePost: [post],
+  createPartnerRequest: [{ post_id: 2_147_483_647, message: '함께해요' }],
+  markNotificationsRead: [{ ids: [1] }, { up_to_id: 1 }],
+};
+
+/** The complete valid body of an operation. */
+export function validBody({ operationId }: DocumentedOperation): Record<string, unknown> | undefined {
+  return validBodies[operationId]?.[0];
+}
+
+/** Follows a reference to its component. */
+export function resolve(schema: Schema): Schema {
+  const name = schema.$ref?.split('/').at(-1);
+  return name === undefined ? schema : resolve((contract.document.components.schemas[name] ?? {}) as Schema);
+}
+
+/** The object schemas of a body: one, or its alternatives. */
+export function bodySchemas({ requestBody }: DocumentedOperation): Schema[] {
+  const schema = resolve((Object.values(requestBody?.content ?? {})[0]?.schema ?? {}) as Schema);
+  return (schema.oneOf ?? [schema]).map(resolve);
+}
+
+/** Every field of an operation with its schema and a valid body that has it. */
+export function fieldsOf(operation: DocumentedOperation) {
+  return bodySchemas(operation).flatMap((schema, index) => {
+    const body = validBodies[operation.operationId]?.[index] ?? {};
+    return Object.entries(schema.properties ?? {}).map(([name, field]) => ({ name, field, body }));
+  });
+}
+
+export interface OperationRequest {
+  body?: unknown;
+  query?: string;
+  headers?: Record<string, string>;
+  path?: string;
+}
+
+/** Builds an app with a user who has a store and a post, and sends requests of any operation to it. */
+export async function createOperationsApp(t: Test) {
+  const app = await createTestApp({ WORKER_ENABLED: 'false' });
+  t.teardown(app.close);
+  const shop = await openShop(app);
+  const ownPost = await createPost(app, shop.token);
+
+  /** Where a request of an operation goes: an own post, else ids that nothing has. */
+  function pathOf({ path, operationId }: DocumentedOperation): string {
+    const id = operationId === 'updatePost' ? String(ownPost.id) : '2147483647';
+    return path.replace('{session_id}', unknownUuid).replace(/\{\w+\}/, id);
+  }
+
+  /** Sends a request; with a token only where the operation requires one, so that the body decides. */
+  function send(operation: DocumentedOperation, { body, query = '', headers, path }: OperationRequest = {}) {
+    const { security = [], operationId, method } = operation;
+    const needsToken = security.length > 0 && security.every((one) => 'bearer' in one);
+    const options = { body, ...(headers ? { headers } : {}) };
+    const withToken = needsToken && operationId !== 'logOut' ? { ...options, token: shop.token } : options;
+    return app.call(method, (path ?? pathOf(operation)) + query, withToken);
+  }
+
+  return { app, shop, send, pathOf };
+}
+
+/** What is wrong with an answer by the document; a 5xx always is. */
+export function problemsOf(operation: DocumentedOperation, answer: Answer): string[] {
+  const problems = contract.problems(operation.method, operation.path, answer);
+  return answer.status >= 500 ? [`failed with ${answer.status}: ${answer.text}`, ...problems] : problems;
+}
+
+/** What keeps an answer from being a documented `validation_error` that names exactly one field. */
+export function notInvalid(operation: DocumentedOperation, answer: Answer, field: string): string[] {
+  const { code, fields = {} } = answer.body?.data ?? {};
+  const isInvalid =
+    answer.status === 400 && code === 'validation_error' && Object.keys(fields).join() === field;
+  return [...(isInvalid ? [] : [`does not name ${field}: ${answer.text}`]), ...problemsOf(operation, answer)];
+}

@@ -1,0 +1,87 @@
+import t from 'tap';
+import { createTestApp, createUser } from '../support/app.ts';
+import { refused } from '../support/assertions.ts';
+
+/** In bytes. */
+const bodyLimit = 128 * 1024;
+const json = { 'content-type': 'application/json' };
+
+const app = await createTestApp({ WORKER_ENABLED: 'false' });
+t.teardown(app.close);
+const { call } = app;
+
+t.test('an unknown path is not_found for every method and body', async (t) => {
+  for (const path of ['/', '/auth/', '/auth/nothing/', '/api/v1/', '/api/v2/stores/', '/auth/me/nothing/']) {
+    for (const method of ['GET', 'POST', 'PUT', 'DELETE', 'OPTIONS']) {
+      refused(t, await call(method, path), 404, 'not_found');
+    }
+  }
+  const bodies: [string, Record<string, string>][] = [
+    ['{', json],
+    ['x=1', { 'content-type': 'application/x-www-form-urlencoded' }],
+    ['no type', {}],
+    [`"${'x'.repeat(bodyLimit)}"`, json],
+  ];
+  for (const [body, headers] of bodies) {
+    refused(t, await call('POST', '/auth/nothing/', { body, headers }), 404, 'not_found');
+  }
+  refused(t, await call('GET', '/AUTH/ME/'), 404, 'not_found');
+  refused(t, await call('GET', '//auth/me/'), 404, 'not_found');
+});
+
+t.test('the message is Korean without Accept-Language, or English on request', async (t) => {
+  t.match((await call('GET', '/auth/nothing/')).body.message, /[가-힣]/);
+  const english = await call('GET', '/auth/nothing/', { headers: { 'accept-language': 'en' } });
+  t.equal(english.body.message, 'There is nothing at this path.');
+});
+
+t.test('a known path with another method is method_not_allowed, with Allow', async (t) => {
+  const cases: [string, string, string][] = [
+    ['PUT', '/auth/me/', 'GET, HEAD, PATCH, DELETE'],
+    ['POST', '/auth/me', 'GET, HEAD, PATCH, DELETE'],
+    ['OPTIONS', '/auth/me/', 'GET, HEAD, PATCH, DELETE'],
+    ['GET', '/auth/login/', 'POST'],
+    ['GET', '/auth/login', 'POST'],
+    ['GET', '/auth/login/?next=/auth/me/', 'POST'],
+    ['DELETE', '/auth/token/refresh/', 'POST'],
+    ['GET', '/auth/sessions/3f1ab0e2-5b1f-4e0e-9a59-0d4a1b2c3d4e/', 'DELETE'],
+    ['POST', '/auth/reset-password-validate/', 'GET, HEAD'],
+    ['POST', '/health/live', 'GET, HEAD'],
+    ['POST', '/metrics', 'GET, HEAD'],
+    ['DELETE', '/openapi.yaml', 'GET, HEAD'],
+  ];
+  for (const [method, path, allow] of cases) {
+    const answer = await call(method, path);
+    refused(t, answer, 405, 'method_not_allowed');
+    t.equal(answer.headers.allow, allow, `${method} ${path}`);
+  }
+  const withBody = await call('PUT', '/auth/login/', { body: '{', headers: json });
+  refused(t, withBody, 405, 'method_not_allowed');
+});
+
+t.test('HEAD answers as GET does, without a body', async (t) => {
+  const head = await call('HEAD', '/health/live');
+  t.equal(head.status, 200);
+  t.equal(head.text, '');
+  const wrong = await call('HEAD', '/auth/login/');
+  t.equal(wrong.status, 405);
+  t.equal(wrong.headers.allow, 'POST');
+  t.equal(wrong.text, '');
+  t.equal((await call('HEAD', '/auth/me/')).status, 401);
+  t.equal((await call('HEAD', '/auth/nothing/')).status, 404);
+});
+
+t.test('a path that cannot be decoded is answered like any other path', async (t) => {
+  const { token } = await createUser(app);
+  for (const path of ['/auth/%zz/', '/%', '/auth/%ff%fe/', '/auth/%c0%af/']) {
+    const answer = await call('GET', path, { headers: { 'accept-language': 'en' } });
+    refused(t, answer, 404, 'not_found');
+    t.equal(answer.headers['content-language'], 'en');
+    t.ok(answer.headers['content-security-policy']);
+  }
+  for (const id of ['%ff', '%', 'a'.repeat(300), 'a'.repeat(7000), '%00', '0', '-1']) {
+    const path = `/auth/sessions/${id}/`;
+    refused(t, await call('DELETE', path), 401, 'not_authenticated');
+    refused(t, await call('DELETE', path, { token }), 404, 'session_not_found');
+  }
+});

@@ -1,0 +1,163 @@
+import t from 'tap';
+import { createTestApp, deleteAccount } from '../support/app.ts';
+import { refused, tally } from '../support/assertions.ts';
+import { inParallel, lockRows } from '../support/concurrency.ts';
+import {
+  notificationsOf,
+  notifiedOf,
+  openTwoShops,
+  requestPartnership,
+  requestsPath,
+  sendRequest,
+  strandedRequests,
+  transition,
+} from '../support/partner-requests.ts';
+import { createPost, openShop, type Shop } from '../support/stores.ts';
+
+const app = await createTestApp();
+t.teardown(app.close);
+
+const actions = ['accept', 'decline', 'withdraw'] as const;
+const deletePost = (shop: Shop, id: number) =>
+  app.call('DELETE', `/api/v1/posts/${id}/`, { token: shop.token });
+
+/** How many requests and notifications a post has. */
+const counts = async (postId: number) => {
+  const { rows } = await app.pool.query(
+    `SELECT count(*)::int AS requests, (SELECT count(*)::int FROM notifications n
+       JOIN partner_requests q ON q.id = n.partner_request_id WHERE q.post_id = $1) AS notifications
+     FROM partner_requests WHERE post_id = $1`,
+    [postId],
+  );
+  return rows[0];
+};
+
+t.test('of 20 concurrent requests for a post, one is created, notified and mailed', async (t) => {
+  const { sender, receiver, post } = await openTwoShops(app);
+  const answers = await inParallel(20, () => requestPartnership(app, sender, post));
+  t.strictSame(tally(answers), { '201': 1, '409 already_requested': 19 });
+  t.strictSame(await counts(post.id), { requests: 1, notifications: 1 });
+  await app.mails.next(receiver.email, 1);
+  await app.mails.settled();
+  t.equal(app.mails.sent.filter(({ to }) => to === receiver.email).length, 2, 'the code and one request');
+});
+
+t.test('concurrent requests of 20 shops are all created', async (t) => {
+  const { receiver, post } = await openTwoShops(app);
+  const shops = await inParallel(20, (index) => openShop(app, `가게 ${index}`));
+  const answers = await Promise.all(shops.map((shop) => requestPartnership(app, shop, post)));
+  t.strictSame(tally(answers), { 201: 20 });
+  t.equal((await notificationsOf(app, receiver)).unread_count, 20);
+});
+
+t.test('concurrent requests of two stores to each other do not deadlock', async (t) => {
+  const { sender, receiver, post } = await openTwoShops(app);
+  const posts = await inParallel(6, () => createPost(app, sender.token));
+  const others = await inParallel(6, () => createPost(app, receiver.token));
+  const answers = await Promise.all([
+    ...posts.map((one) => requestPartnership(app, receiver, one)),
+    ...[...others, post].map((one) => requestPartnership(app, sender, one)),
+  ]);
+  t.strictSame(tally(answers), { 201: 13 });
+});
+
+t.test('of 20 concurrent requests with one key, one is created and all get its answer', async (t) => {
+  const { sender, post } = await openTwoShops(app);
+  const headers = { 'idempotency-key': 'request-2' };
+  const answers = await inParallel(20, () => requestPartnership(app, sender, post, headers));
+  t.strictSame(tally(answers), { 201: 20 });
+  t.equal(new Set(answers.map(({ text }) => text)).size, 1);
+  t.strictSame(await counts(post.id), { requests: 1, notifications: 1 });
+});
+
+t.test('of 20 concurrent transitions, one succeeds', async (t) => {
+  for (let round = 0; round < 3; round++) {
+    const { sender, receiver, post } = await openTwoShops(app);
+    const id = await sendRequest(app, sender, post);
+    const answers = await inParallel(20, (index) => {
+      const action = actions[(index + round) % 3] ?? 'accept';
+      return transition(app, action === 'withdraw' ? sender : receiver, id, action);
+    });
+    t.strictSame(tally(answers), { '200': 1, '409 invalid_transition': 19 });
+    const won = answers.find(({ status }) => status === 200)?.body.data.status;
+    const { rows } = await app.pool.query('SELECT kind FROM notifications WHERE partner_request_id = $1', [
+      id,
+    ]);
+    const kind = { 수락됨: 'accepted', 거절됨: 'declined', 취소됨: 'withdrawn' }[String(won)];
+    t.strictSame(rows.map((row) => row.kind).sort(), [
+      ...[`partner_request_${kind}`, 'partner_request_received'].sort(),
+    ]);
+  }
+});
+
+t.test('the deletion of a post withdraws an uncommitted request', async (t) => {
+  const { sender, receiver, post } = await openTwoShops(app);
+  const lock = await lockRows(t, app, 'SELECT FROM users WHERE id = $1 FOR UPDATE', [receiver.id]);
+  const asked = requestPartnership(app, sender, post);
+  await lock.waiters(1);
+  const deleted = deletePost(receiver, post.id);
+  await lock.waiters(2);
+  await lock.release();
+  t.equal((await asked).status, 201);
+  t.equal((await deleted).status, 200);
+  const id = (await asked).body.data.id;
+  t.strictSame(await notifiedOf(app, sender), [['withdrawn', id, '취소됨']]);
+  t.strictSame(await strandedRequests(app), []);
+});
+
+t.test('a request for a post in deletion is refused', async (t) => {
+  const { sender, receiver, post } = await openTwoShops(app);
+  const earlier = await openShop(app, '먼저 온 가게');
+  const id = await sendRequest(app, earlier, post);
+  const lock = await lockRows(t, app, 'SELECT FROM partner_requests WHERE id = $1 FOR UPDATE', [id]);
+  const deleted = deletePost(receiver, post.id);
+  await lock.waiters(1);
+  const asked = requestPartnership(app, sender, post);
+  await lock.waiters(2);
+  await lock.release();
+  t.equal((await deleted).status, 200);
+  refused(t, await asked, 404, 'post_not_found');
+  t.strictSame(await strandedRequests(app), []);
+});
+
+t.test('a post deleted during an acceptance leaves the request accepted', async (t) => {
+  const { sender, receiver, post } = await openTwoShops(app);
+  const id = await sendRequest(app, sender, post);
+  const lock = await lockRows(t, app, 'SELECT FROM users WHERE id = $1 FOR UPDATE', [sender.id]);
+  const accepted = transition(app, receiver, id, 'accept');
+  await lock.waiters(1);
+  const deleted = deletePost(receiver, post.id);
+  await lock.waiters(2);
+  await lock.release();
+  t.equal((await accepted).status, 200);
+  t.equal((await deleted).status, 200);
+  t.strictSame(await notifiedOf(app, sender), [['accepted', id, '수락됨']]);
+});
+
+t.test(
+  'concurrent requests, transitions and deletions leave no pending request of a deleted post or store',
+  async (t) => {
+    for (let round = 0; round < 6; round++) {
+      const { sender, receiver, post } = await openTwoShops(app);
+      const shops = await Promise.all([1, 2, 3].map((index) => openShop(app, `가게 ${index}`)));
+      const own = await createPost(app, sender.token);
+      const pending = await sendRequest(app, receiver, own);
+      const crossing = await Promise.all([
+        ...shops.map((shop) => requestPartnership(app, shop, post)),
+        round % 2 === 0 ? deletePost(receiver, post.id) : deleteAccount(app, receiver),
+        ...shops.map((shop) => requestPartnership(app, shop, own)),
+        round % 3 === 0 ? deleteAccount(app, sender) : deletePost(sender, own.id),
+        transition(app, sender, pending, 'accept'),
+        transition(app, receiver, pending, 'withdraw'),
+        app.call('GET', requestsPath, { token: receiver.token }),
+      ]);
+      const broken = crossing.filter(({ status }) => status >= 500);
+      t.strictSame(
+        broken.map(({ text }) => text),
+        [],
+        JSON.stringify(tally(crossing)),
+      );
+      t.strictSame(await strandedRequests(app), []);
+    }
+  },
+);

@@ -1,0 +1,109 @@
+import t from 'tap';
+import { createTestApp, createUser } from '../support/app.ts';
+import { refused } from '../support/assertions.ts';
+import {
+  notifiedOf,
+  openTwoShops,
+  requestPartnership,
+  sendRequest,
+  transition,
+} from '../support/partner-requests.ts';
+import { createPost, openShop } from '../support/stores.ts';
+
+const app = await createTestApp();
+t.teardown(app.close);
+
+const actions = ['accept', 'decline', 'withdraw'] as const;
+
+t.test('a user without a store cannot send a request', async (t) => {
+  const { post } = await openTwoShops(app);
+  const user = await createUser(app);
+  refused(t, await requestPartnership(app, user, post), 403, 'store_required');
+  refused(t, await requestPartnership(app, user, { id: 2_000_000_000 }), 403, 'store_required');
+});
+
+t.test('unknown, deleted and closed posts are post_not_found', async (t) => {
+  const { sender, receiver, post } = await openTwoShops(app);
+  refused(t, await requestPartnership(app, sender, { id: 2_147_483_647 }), 404, 'post_not_found');
+  const deleted = await createPost(app, receiver.token);
+  await app.call('DELETE', `/api/v1/posts/${deleted.id}/`, { token: receiver.token });
+  refused(t, await requestPartnership(app, sender, deleted), 404, 'post_not_found');
+  refused(t, await requestPartnership(app, receiver, deleted), 404, 'post_not_found', {});
+  const { password } = receiver;
+  const gone = await app.call('DELETE', '/auth/me/', { token: receiver.token, body: { password } });
+  t.equal(gone.status, 200);
+  refused(t, await requestPartnership(app, sender, post), 404, 'post_not_found');
+});
+
+t.test('a store cannot send a request for its own post', async (t) => {
+  const { receiver, post } = await openTwoShops(app);
+  refused(t, await requestPartnership(app, receiver, post), 409, 'own_post');
+});
+
+t.test('a store has one pending or accepted request for a post', async (t) => {
+  const { sender, receiver, post } = await openTwoShops(app);
+  const other = await openShop(app, '다른 가게');
+  const first = await sendRequest(app, sender, post);
+  refused(t, await requestPartnership(app, sender, post), 409, 'already_requested');
+  t.equal((await requestPartnership(app, other, post)).status, 201, 'others may ask');
+  await transition(app, sender, first, 'withdraw');
+  const second = await sendRequest(app, sender, post);
+  await transition(app, receiver, second, 'decline');
+  const third = await sendRequest(app, sender, post);
+  await transition(app, receiver, third, 'accept');
+  refused(t, await requestPartnership(app, sender, post), 409, 'already_requested');
+});
+
+t.test('an accepted, declined or withdrawn request cannot change', async (t) => {
+  for (const first of actions) {
+    const { sender, receiver, post } = await openTwoShops(app);
+    const id = await sendRequest(app, sender, post);
+    t.equal((await transition(app, first === 'withdraw' ? sender : receiver, id, first)).status, 200);
+    const before = [await notifiedOf(app, sender), await notifiedOf(app, receiver)];
+    for (const second of actions) {
+      const answer = await transition(app, second === 'withdraw' ? sender : receiver, id, second);
+      refused(t, answer, 409, 'invalid_transition');
+    }
+    t.strictSame(
+      [await notifiedOf(app, sender), await notifiedOf(app, receiver)],
+      before,
+      'no side is notified',
+    );
+  }
+});
+
+t.test('a request is not found for third parties, nor for actions of the other side', async (t) => {
+  const { sender, receiver, post } = await openTwoShops(app);
+  const stranger = await openShop(app, '다른 가게');
+  const user = await createUser(app);
+  const id = await sendRequest(app, sender, post);
+  const missing = await transition(app, stranger, 2_147_483_647, 'accept');
+  refused(t, missing, 404, 'partner_request_not_found');
+  for (const [who, may] of [
+    [sender, ['withdraw']],
+    [receiver, ['accept', 'decline']],
+    [stranger, []],
+    [user, []],
+  ] as const) {
+    for (const action of actions.filter((one) => !may.some((allowed) => allowed === one))) {
+      const answer = await transition(app, who, id, action);
+      t.equal(answer.status, 404);
+      t.strictSame(answer.body, missing.body);
+    }
+  }
+  await transition(app, receiver, id, 'accept');
+  t.strictSame(
+    (await transition(app, stranger, id, 'accept')).body,
+    missing.body,
+    'also once it is answered',
+  );
+});
+
+t.test('a refused request leaves its idempotency key free', async (t) => {
+  const { sender, receiver, post } = await openTwoShops(app);
+  const headers = { 'idempotency-key': 'request-3' };
+  const id = await sendRequest(app, sender, post);
+  refused(t, await requestPartnership(app, sender, post, headers), 409, 'already_requested');
+  await transition(app, receiver, id, 'decline');
+  t.equal((await requestPartnership(app, sender, post, headers)).status, 201);
+});

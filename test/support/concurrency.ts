@@ -1,0 +1,65 @@
+import type { Test } from 'tap';
+import type { TestApp } from './app.ts';
+import { until } from './until.ts';
+
+/** Starts `count` calls at once and returns their results in order. */
+export function inParallel<Result>(
+  count: number,
+  request: (index: number) => Promise<Result>,
+): Promise<Result[]> {
+  return Promise.all(Array.from({ length: count }, (_, index) => request(index)));
+}
+
+/** A transaction of the test that keeps row locks, so that requests of the app wait at a known place. */
+export interface RowLock {
+  /** Waits until `count` statements of the app wait for a lock. @returns their backend ids, oldest first */
+  waiters(count: number): Promise<number[]>;
+  release(end?: 'COMMIT' | 'ROLLBACK'): Promise<void>;
+}
+
+/** Runs a locking statement in a transaction that stays open until it is released or the test ends. */
+export async function lockRows(
+  t: Test,
+  app: TestApp,
+  statement: string,
+  values: unknown[] = [],
+): Promise<RowLock> {
+  const client = await app.pool.connect();
+  await client.query('BEGIN');
+  await client.query(statement, values);
+  let isOpen = true;
+  async function release(end: 'COMMIT' | 'ROLLBACK' = 'ROLLBACK') {
+    if (!isOpen) return;
+    isOpen = false;
+    await client.query(end);
+    client.release();
+  }
+  t.teardown(() => release());
+  return { waiters: (count) => waitForLockWait(app, count), release };
+}
+
+/** Waits until `count` statements wait for a lock. @returns their backend ids, oldest first */
+export function waitForLockWait(app: TestApp, count = 1): Promise<number[]> {
+  return waitForBackends(app, "wait_event_type = 'Lock'", count);
+}
+
+/** Waits until a statement of the app is in `pg_sleep`. */
+export async function waitForSleep(app: TestApp): Promise<void> {
+  await waitForBackends(app, "wait_event = 'PgSleep'", 1);
+}
+
+async function waitForBackends({ pool }: TestApp, condition: string, count: number): Promise<number[]> {
+  let backends: number[] = [];
+  await until(
+    `${count} statements where ${condition}`,
+    async () => {
+      const { rows } = await pool.query(
+        `SELECT pid FROM pg_stat_activity WHERE datname = current_database() AND ${condition} ORDER BY xact_start`,
+      );
+      backends = rows.map(({ pid }) => pid);
+      return backends.length >= count;
+    },
+    5,
+  );
+  return backends;
+}

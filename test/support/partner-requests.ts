@@ -1,0 +1,81 @@
+import type { Answer, TestApp } from './app.ts';
+import { createPost, openShop, type Shop, type TestPost } from './stores.ts';
+
+/** The collection of partner requests. */
+export const requestsPath = '/api/v1/notifications/partner-request/';
+
+type Caller = Pick<Shop, 'token'>;
+
+/** Two shops, and a post of the receiver. */
+export async function openTwoShops(app: TestApp): Promise<{ sender: Shop; receiver: Shop; post: TestPost }> {
+  const sender = await openShop(app, '두레 베이커리', { category_ids: [3, 1] });
+  const receiver = await openShop(app, '햇살카페');
+  const post = await createPost(app, receiver.token, { title: '주말 공동 할인' });
+  return { sender, receiver, post };
+}
+
+/** Requests a partnership for a post. */
+export function requestPartnership(
+  app: TestApp,
+  shop: Caller,
+  post: Pick<TestPost, 'id'>,
+  headers: Record<string, string> = {},
+): Promise<Answer> {
+  const body = { post_id: post.id, message: '함께 해요!' };
+  return app.call('POST', requestsPath, { token: shop.token, body, headers });
+}
+
+/** Sends a request for a post. @returns its id @throws when it is refused */
+export async function sendRequest(app: TestApp, shop: Caller, post: Pick<TestPost, 'id'>): Promise<number> {
+  const answer = await requestPartnership(app, shop, post);
+  if (answer.status !== 201) throw new Error(`the request was refused: ${answer.text}`);
+  return answer.body.data.id;
+}
+
+/** Moves a request to another state. */
+export function transition(
+  app: TestApp,
+  shop: Caller,
+  id: number | string,
+  action: 'accept' | 'decline' | 'withdraw',
+): Promise<Answer> {
+  return app.call('POST', `${requestsPath}${id}/${action}/`, { token: shop.token });
+}
+
+/** A page of the notifications of a shop's owner. */
+export async function notificationsOf(
+  app: TestApp,
+  shop: Caller,
+  query = '',
+  headers: Record<string, string> = {},
+) {
+  const path = `/api/v1/notifications/mypage/${query}`;
+  const answer = await app.call('GET', path, { token: shop.token, headers });
+  if (answer.status !== 200) throw new Error(`no notifications: ${answer.text}`);
+  return answer.body.data;
+}
+
+/** The notifications of a shop's owner, newest first: kind, request id, and the present status of the request. */
+export async function notifiedOf(app: TestApp, shop: Caller): Promise<[string, number, string][]> {
+  const { items } = await notificationsOf(app, shop, '?limit=100');
+  return items.map(
+    (item: { kind: string; partner_request: { id: number; status: string } }): [string, number, string] => [
+      item.kind.replace('partner_request_', ''),
+      item.partner_request.id,
+      item.partner_request.status,
+    ],
+  );
+}
+
+/** Pending requests whose post or one of whose stores is gone; there must never be one. */
+export async function strandedRequests({ pool }: TestApp): Promise<number[]> {
+  const { rows } = await pool.query(`
+    SELECT r.id FROM partner_requests r
+    JOIN posts p ON p.id = r.post_id
+    JOIN stores s ON s.id = r.sender_store_id
+    JOIN stores v ON v.id = r.receiver_store_id
+    WHERE r.status = 'requested'
+      AND (p.deleted_at IS NOT NULL OR s.closed_at IS NOT NULL OR v.closed_at IS NOT NULL
+        OR s.owner_id IS NULL OR v.owner_id IS NULL)`);
+  return rows.map(({ id }) => id);
+}
