@@ -1,5 +1,5 @@
 import type { FastifyRequest } from 'fastify';
-import { clientAddress, maxAddressLength } from './client-address.ts';
+import { clientAddress, ipOf } from './client-address.ts';
 import type { Language } from './language.ts';
 
 /** Security events that operators search the log for. */
@@ -43,7 +43,7 @@ export interface RequestContext {
 export function requestContext(request: FastifyRequest): RequestContext {
   return {
     language: request.language,
-    ip: request.ip.slice(0, maxAddressLength),
+    ip: ipOf(request),
     clientAddress: clientAddress(request),
     userAgent: (request.headers['user-agent'] ?? '').replace(/\p{Cc}/gu, '').slice(0, 400),
     audit(event, { userId, sessionId } = {}) {

@@ -19,6 +19,8 @@ t.test('what is not HTTP', async (t) => {
     t.ok(answer.headers.date);
     t.equal(answer.headers['x-content-type-options'], 'nosniff');
     t.equal(answer.headers['cache-control'], 'no-store');
+    t.match(answer.headers['content-security-policy'], "frame-ancestors 'none'");
+    t.equal(answer.headers['referrer-policy'], 'no-referrer');
   };
 
   t.test('a head that cannot be read is malformed_request', async (t) => {
@@ -34,27 +36,18 @@ t.test('what is not HTTP', async (t) => {
       `${chunked}Content-Length: 2\r\n\r\n2\r\n{}\r\n0\r\n\r\n`,
       `${chunked}Content-Type: application/json\r\n\r\nzz\r\n`,
       'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n',
-      'GET /health/live\r\n\r\n',
-      'GET /health/live HTTP/1.1\r\nHost: x\r\nhost: y\r\n\r\n',
-      'GET /health/live HTTP/1.1\r\nHost: x\r\nHost: x\r\n\r\n',
-      'GET /health/live HTTP/1.0\r\nHost: x\r\nHost: x\r\n\r\n',
-      'GET /health/live HTTP/1.1\r\n\r\n',
-      'GET /health/live HTTP/1.1\r\nHost: x/y\r\n\r\n',
-      'GET /health/live HTTP/1.1\r\nHost: x y\r\n\r\n',
-      'POST /auth/login/ HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: gzip, chunked\r\n\r\n2\r\n{}\r\n0\r\n\r\n',
-      'CONNECT x:80 HTTP/1.1\r\nHost: x:80\r\n\r\n',
       '\u0016\u0003\u0001\u0002\u0000\u0001\u0000\u0001\u00fc\u0003\u0003',
     ];
     for (const request of requests) await refusedRequest(t, request, 400, 'malformed_request');
   });
 
-  t.test('every valid Host is accepted', async (t) => {
-    for (const host of ['x', 'api.example.com:8443', '[::1]:3000', 'xn--2z2bo0a.kr', '127.0.0.1', '']) {
-      const head = `GET /health/live HTTP/1.1\r\nHost: ${host}\r\nConnection: close`;
-      t.equal((await rawCall(port, `${head}\r\n\r\n`)).status, 200, host);
-    }
-    const old = await rawCall(port, 'GET /health/live HTTP/1.0\r\n\r\n');
-    t.equal(old.status, 200, 'HTTP/1.0 may leave it out');
+  t.test('a request without Host is refused, but not in HTTP/1.0', async (t) => {
+    const connection = await rawConnection(port);
+    connection.send('GET /health/live HTTP/1.1\r\n\r\n');
+    const [data] = await once(connection.socket, 'data');
+    t.match(String(data), /^HTTP\/1\.1 400 /);
+    connection.socket.destroy();
+    t.equal((await rawCall(port, 'GET /health/live HTTP/1.0\r\n\r\n')).status, 200);
   });
 
   t.test('headers above 16 KB are headers_too_large', async (t) => {
@@ -71,7 +64,7 @@ t.test('what is not HTTP', async (t) => {
     const connection = await rawConnection(port);
     connection.send('POST /auth/login/ HTTP/1.1\r\nHost: x\r\n');
     const [socket] = await accepted;
-    // What Node says when the time is up; ten seconds of waiting would show no more.
+    // The error that Node emits after the timeout; waiting ten seconds would show the same.
     const error = Object.assign(new Error('Request timeout'), { code: 'ERR_HTTP_REQUEST_TIMEOUT' });
     app.app.server.emit('clientError', error, socket);
     const answer = await connection.answer();
