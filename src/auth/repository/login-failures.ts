@@ -29,8 +29,6 @@ interface Failures {
   locked_until: number | null;
 }
 
-export type LoginFailures = ReturnType<typeof createLoginFailureRepository>;
-
 /**
  * Counts failed logins per account, existing or not. A client address from which the account logged in lately has a counter
  * of its own, so that a stranger cannot lock the owner out.
