@@ -8,7 +8,7 @@ import type { NewStore, Store, StoreChanges } from './schemas.ts';
 
 const unknownCategory = { ko: '없는 카테고리입니다.', en: 'There is no such category.' };
 
-interface StoreServiceOptions {
+export interface StoreServiceOptions {
   database: Database;
   stores: Stores;
   idempotency: Idempotency;
