@@ -1,20 +1,9 @@
 import { button, code, link, type Mail, type MailContent, note, paragraph, quote } from './mail.ts';
 import { clock, greetableName, wholeUnits } from './wording.ts';
 
-const months = [
-  'January',
-  'February',
-  'March',
-  'April',
-  'May',
-  'June',
-  'July',
-  'August',
-  'September',
-  'October',
-  'November',
-  'December',
-];
+const months = 'January February March April May June July August September October November December'.split(
+  ' ',
+);
 
 function greeting(name: string): string {
   const known = greetableName(name);
