@@ -14,20 +14,15 @@ export const expiredMailSends: ExpiredRows = {
   condition: sql`updated_at < now() - make_interval(secs => ${capSeconds})`,
 };
 
-/** Whether a mail may be sent now, and when the next one may. */
-export interface SendPermit {
-  allowed: boolean;
-  /** Seconds, rounded up. */
-  resendAfter: number;
-}
-
 /** Cooldown and hourly cap of mails that anyone can request. They apply to every address alike, known or not. */
 export function createMailSendRepository({ cooldown }: Config['email']) {
   /**
    * Asks for permission to send a mail now and counts it if it is allowed. The row lock, which lasts until the transaction
    * ends, serialises concurrent requests: one of them sends.
+   *
+   * @returns whether the mail may be sent, and the whole seconds until the next one may
    */
-  async function request(tx: Tx, purpose: MailPurpose, email: string): Promise<SendPermit> {
+  async function request(tx: Tx, purpose: MailPurpose, email: string) {
     await tx.execute(sql`
       INSERT INTO mail_sends (purpose, email, sent_at) VALUES (${purpose}::mail_purpose, ${email}, '{}')
       ON CONFLICT DO NOTHING`);
