@@ -32,7 +32,7 @@ export function createStores(options: Omit<StoreServiceOptions, 'stores'>) {
     await scope.register(documentDomain, documentation);
     await scope.register(requireUser);
     scope.addHook('preValidation', readPathIds);
-    await scope.register(directoryRoutes, { ...options, stores, storeLists, service });
+    await scope.register(directoryRoutes, { storeLists, service });
   }
 
   return {
