@@ -4,6 +4,7 @@ import { Type } from '@sinclair/typebox';
 import { TypeCompiler } from '@sinclair/typebox/compiler';
 import type { Config, Secret } from '../config/config.ts';
 import type { TokenProblem, TokenType } from '../http/authentication.ts';
+import { isId, isUuid } from '../http/path-ids.ts';
 import { maxId } from '../http/schemas.ts';
 
 const issuer = 'dure';
@@ -24,8 +25,6 @@ export function jwtOptions({ secrets }: Pick<Config, 'secrets'>): FastifyJWTOpti
   };
 }
 
-const uuid = '^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$';
-
 const Header = TypeCompiler.Compile(
   Type.Object({
     alg: Type.Literal('HS256'),
@@ -37,8 +36,8 @@ const Header = TypeCompiler.Compile(
 
 const Claims = TypeCompiler.Compile(
   Type.Object({
-    sub: Type.String({ pattern: '^[1-9][0-9]{0,9}$' }),
-    sid: Type.String({ pattern: uuid }),
+    sub: Type.String(),
+    sid: Type.String(),
     jti: Type.String({ minLength: 1 }),
     iat: Type.Integer(),
     exp: Type.Integer(),
@@ -75,8 +74,9 @@ export function createTokens(jwt: JWT, secrets: readonly Secret[]) {
     } catch (error) {
       return { problem: isExpired(error) ? 'expired' : 'malformed' };
     }
-    if (!Claims.Check(claims) || Number(claims.sub) > maxId) return { problem: 'malformed' };
+    if (!Claims.Check(claims)) return { problem: 'malformed' };
     const { sub, sid, token_type, count } = claims;
+    if (!isId(sub) || !isUuid(sid)) return { problem: 'malformed' };
     if (token_type !== type) return { problem: 'wrong_type' };
     if (token_type === 'refresh' && count === undefined) return { problem: 'malformed' };
     return { userId: Number(sub), sessionId: sid, count: count ?? 0 };
