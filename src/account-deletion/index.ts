@@ -8,7 +8,7 @@ interface AccountDeletionSteps {
   deleteAnswersOf(tx: Tx, userId: number): Promise<void>;
   deletePostsOfStore(tx: Tx, storeId: number): Promise<void>;
   /** Withdraws pending requests and notifies the other sides. */
-  withdrawRequestsOfStore(tx: Tx, storeId: number, ownerId: number): Promise<void>;
+  withdrawRequestsOfStore(tx: Tx, storeId: number): Promise<void>;
   closeStore(tx: Tx, storeId: number): Promise<void>;
 }
 
@@ -27,6 +27,6 @@ export function createAccountDeletion(steps: AccountDeletionSteps) {
     if (storeId === undefined) return;
     await steps.deletePostsOfStore(tx, storeId);
     await steps.closeStore(tx, storeId);
-    await steps.withdrawRequestsOfStore(tx, storeId, userId);
+    await steps.withdrawRequestsOfStore(tx, storeId);
   };
 }

@@ -1,15 +1,17 @@
+import type { FastifyInstance } from 'fastify';
 import type { Config } from '../config/config.ts';
 import type { Database, Tx } from '../database/client.ts';
 import type { Idempotency } from '../http/idempotency.ts';
 import type { MailQueue } from '../mail/queue.ts';
-import type { Passwords } from './passwords.ts';
-import type { Accounts } from './repository/accounts.ts';
-import type { EmailCodes } from './repository/email-codes.ts';
-import type { LoginFailures } from './repository/login-failures.ts';
-import type { MailSends } from './repository/mail-sends.ts';
-import type { PasswordResets } from './repository/password-resets.ts';
-import type { Sessions } from './repository/sessions.ts';
-import type { Tokens } from './tokens.ts';
+import { createDerivedSecrets } from './derived-secrets.ts';
+import { createPasswords } from './passwords.ts';
+import { createAccountRepository } from './repository/accounts.ts';
+import { createEmailCodeRepository } from './repository/email-codes.ts';
+import { createLoginFailureRepository } from './repository/login-failures.ts';
+import { createMailSendRepository } from './repository/mail-sends.ts';
+import { createPasswordResetRepository } from './repository/password-resets.ts';
+import { createSessionRepository } from './repository/sessions.ts';
+import { createTokens } from './tokens.ts';
 
 /** What `app.ts` passes to this domain. */
 export interface AuthOptions {
@@ -21,14 +23,22 @@ export interface AuthOptions {
   deleteAccountData(tx: Tx, userId: number): Promise<void>;
 }
 
-/** What the services of this domain work with; `index.ts` builds it. */
-export interface AuthDependencies extends AuthOptions {
-  tokens: Tokens;
-  passwords: Passwords;
-  accounts: Accounts;
-  sessions: Sessions;
-  emailCodes: EmailCodes;
-  passwordResets: PasswordResets;
-  mailSends: MailSends;
-  loginFailures: LoginFailures;
+/** What the services and routes of this domain work with. */
+export type AuthDependencies = Awaited<ReturnType<typeof createAuthDependencies>>;
+
+/** Builds the repositories of this domain, its tokens and its password hashing. */
+export async function createAuthDependencies({ jwt, log }: FastifyInstance, options: AuthOptions) {
+  const { config, database } = options;
+  const secrets = createDerivedSecrets(config.secrets);
+  return {
+    ...options,
+    tokens: createTokens(jwt, config.secrets),
+    passwords: await createPasswords(config.password, log),
+    accounts: createAccountRepository(database),
+    sessions: createSessionRepository(database, config.tokens),
+    emailCodes: createEmailCodeRepository(secrets, config.email),
+    passwordResets: createPasswordResetRepository(secrets, config.email),
+    mailSends: createMailSendRepository(config.email),
+    loginFailures: createLoginFailureRepository(database, config.secrets[0]),
+  };
 }

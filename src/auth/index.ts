@@ -1,22 +1,19 @@
 import type { FastifyInstance } from 'fastify';
 import type { Authenticator } from '../http/authentication.ts';
 import { documentDomain } from '../http/document-domain.ts';
-import type { AuthDependencies, AuthOptions } from './dependencies.ts';
-import { createDerivedSecrets } from './derived-secrets.ts';
+import { type AuthOptions, createAuthDependencies } from './dependencies.ts';
 import { authMails } from './mails.ts';
-import { createPasswords } from './passwords.ts';
-import { createAccountRepository, expiredKnownAddresses } from './repository/accounts.ts';
-import { createEmailCodeRepository, expiredEmailCodes } from './repository/email-codes.ts';
-import { createLoginFailureRepository, expiredLoginFailures } from './repository/login-failures.ts';
-import { createMailSendRepository, expiredMailSends } from './repository/mail-sends.ts';
-import { createPasswordResetRepository, expiredPasswordResets } from './repository/password-resets.ts';
-import { createSessionRepository, expiredSessions } from './repository/sessions.ts';
+import { expiredKnownAddresses } from './repository/accounts.ts';
+import { expiredEmailCodes } from './repository/email-codes.ts';
+import { expiredLoginFailures } from './repository/login-failures.ts';
+import { expiredMailSends } from './repository/mail-sends.ts';
+import { expiredPasswordResets } from './repository/password-resets.ts';
+import { expiredSessions } from './repository/sessions.ts';
 import { accountRoutes } from './routes/account.ts';
 import { emailVerificationRoutes } from './routes/email-verification.ts';
 import { recoveryRoutes } from './routes/recovery.ts';
 import { sessionRoutes } from './routes/sessions.ts';
 import { authSchemas } from './schemas.ts';
-import { createTokens } from './tokens.ts';
 
 /** Rows of this domain that the clean-up deletes. */
 export const expiredAuthRows = [
@@ -34,19 +31,7 @@ export const expiredAuthRows = [
  * @param app with `@fastify/jwt` registered
  */
 export async function createAuth(app: FastifyInstance, options: AuthOptions) {
-  const { config, database } = options;
-  const secrets = createDerivedSecrets(config.secrets);
-  const dependencies: AuthDependencies = {
-    ...options,
-    tokens: createTokens(app.jwt, config.secrets),
-    passwords: await createPasswords(config.password, app.log),
-    accounts: createAccountRepository(database),
-    sessions: createSessionRepository(database, config.tokens),
-    emailCodes: createEmailCodeRepository(secrets, config.email),
-    passwordResets: createPasswordResetRepository(secrets, config.email),
-    mailSends: createMailSendRepository(config.email),
-    loginFailures: createLoginFailureRepository(database, config.secrets[0]),
-  };
+  const dependencies = await createAuthDependencies(app, options);
   const { tokens, sessions } = dependencies;
 
   const authenticator: Authenticator = {

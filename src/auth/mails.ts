@@ -2,21 +2,16 @@ import type { Language } from '../http/language.ts';
 import type { ComposedMail, MailComposers, MailPayload } from '../mail/worker.ts';
 import type { AuthDependencies } from './dependencies.ts';
 
-type MailDependencies = Pick<
-  AuthDependencies,
-  'config' | 'database' | 'accounts' | 'emailCodes' | 'passwordResets'
->;
-
 /**
  * Composes this domain's mails when they are sent. Accounts are looked up here and not when a mail is requested, so that the
  * request takes the same time for every address.
  */
-export function authMails(dependencies: MailDependencies): MailComposers {
+export function authMails(dependencies: AuthDependencies): MailComposers {
   const { config, database, accounts, emailCodes, passwordResets } = dependencies;
   const { frontendUrl, email: settings } = config;
 
   async function verificationCode(payload: MailPayload): Promise<ComposedMail | null> {
-    const issued = await emailCodes.find(database, textOf(payload, 'id'));
+    const issued = await emailCodes.find(database, String(payload['id']));
     if (issued === undefined) return null;
     const account = await accounts.findByEmail(database, issued.email);
     const recipient = { to: issued.email, language: languageOf(payload) };
@@ -29,7 +24,7 @@ export function authMails(dependencies: MailDependencies): MailComposers {
   }
 
   async function resetLink(payload: MailPayload): Promise<ComposedMail | null> {
-    const link = await passwordResets.find(database, textOf(payload, 'id'));
+    const link = await passwordResets.find(database, String(payload['id']));
     const account = link && (await accounts.findByEmail(database, link.email));
     if (!link || !account) return null;
     const query = new URLSearchParams({ uid: link.uid, token: link.token });
@@ -47,15 +42,15 @@ export function authMails(dependencies: MailDependencies): MailComposers {
 
   async function passwordChanged(payload: MailPayload): Promise<ComposedMail | null> {
     const account = await accounts.findById(database, Number(payload['user_id']));
-    if (account === undefined) return null;
+    if (account === null) return null;
     const changedAt = new Date(Number(payload['changed_at']));
     const mail = { kind: 'password_changed', name: account.name, changedAt } as const;
     return { to: account.email, language: languageOf(payload), mail };
   }
 
   async function userId(payload: MailPayload): Promise<ComposedMail | null> {
-    const account = await accounts.findByEmail(database, textOf(payload, 'email'));
-    if (account === undefined) return null;
+    const account = await accounts.findByEmail(database, String(payload['email']));
+    if (account === null) return null;
     const { name, username } = account;
     return { to: account.email, language: languageOf(payload), mail: { kind: 'user_id', name, username } };
   }
@@ -66,10 +61,6 @@ export function authMails(dependencies: MailDependencies): MailComposers {
     password_changed: passwordChanged,
     user_id: userId,
   };
-}
-
-function textOf(payload: MailPayload, name: string): string {
-  return String(payload[name]);
 }
 
 function languageOf(payload: MailPayload): Language {

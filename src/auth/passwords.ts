@@ -9,8 +9,6 @@ import type { LocalizedText } from '../http/language.ts';
 /** Hashes that may wait. At about 30 ms each they take seconds; more would only time out. */
 const maxWaiting = 256;
 
-export type Passwords = Awaited<ReturnType<typeof createPasswords>>;
-
 /** Hashes and checks passwords with argon2id (RFC 9106; parameters of the OWASP password storage cheat sheet). */
 export async function createPasswords(config: Config['password'], logger: FastifyBaseLogger) {
   const limit = pLimit(config.maxConcurrentHashes);

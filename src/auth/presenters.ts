@@ -14,9 +14,7 @@ export function toUser({ id, username, name, email, role, isVerified }: UserRow)
  */
 export function toSession(row: SessionRow, currentSessionId: string): Session {
   return {
-    id: row.id,
-    user_agent: row.user_agent,
-    ip: row.ip,
+    ...row,
     created_at: row.created_at.toISOString(),
     last_used_at: row.last_used_at.toISOString(),
     is_current: row.id === currentSessionId,

@@ -1,4 +1,6 @@
 import { randomUUID } from 'node:crypto';
+import { Type } from '@sinclair/typebox';
+import { Value } from '@sinclair/typebox/value';
 import type { ExpiredRows } from '../database/clean-up.ts';
 import type { Tx } from '../database/client.ts';
 import { sql } from '../database/sql.ts';
@@ -6,11 +8,11 @@ import { sql } from '../database/sql.ts';
 /** What a mail is made from when it is sent: ids, never secrets. */
 export type MailPayload = Record<string, string | number>;
 
-/** Enqueues mails. */
-export interface MailQueue {
-  /** Enqueues a mail in the caller's transaction, so that it is sent only if that commits. */
-  add(tx: Tx, kind: string, payload: MailPayload): Promise<void>;
-}
+/** The payload of a job. */
+const Job = Type.Intersect([
+  Type.Object({ kind: Type.String(), idempotency_key: Type.String() }),
+  Type.Record(Type.String(), Type.Union([Type.String(), Type.Number()])),
+]);
 
 /** A mail as the worker reads it from the queue. */
 export interface QueuedMail {
@@ -32,10 +34,13 @@ export const expiredFailedMails: ExpiredRows = {
   condition: sql`created_at < now() - interval '90 days'`,
 };
 
+export type MailQueue = ReturnType<typeof createMailQueue>;
+
 /** The queue is graphile-worker's table of jobs; a worker of any instance picks a job up at once. */
-export function createMailQueue(): MailQueue {
+export function createMailQueue() {
   return {
-    async add(tx, kind, payload) {
+    /** Enqueues a mail in the caller's transaction, so that it is sent only if that commits. */
+    async add(tx: Tx, kind: string, payload: MailPayload): Promise<void> {
       const job = JSON.stringify({ ...payload, kind, idempotency_key: randomUUID() });
       await tx.execute(sql`
         SELECT graphile_worker.add_job(${sendMailTask}, payload => ${job}::json, max_attempts => ${maxAttempts}::int)`);
@@ -49,18 +54,7 @@ export function createMailQueue(): MailQueue {
  * @throws Error when it was not written by `MailQueue.add`
  */
 export function readQueuedMail(job: unknown): QueuedMail {
-  if (!isMailPayload(job)) throw new Error('the job is not a mail');
+  if (!Value.Check(Job, job)) throw new Error('the job is not a mail');
   const { kind, idempotency_key: idempotencyKey, ...payload } = job;
-  if (typeof kind !== 'string' || typeof idempotencyKey !== 'string') {
-    throw new Error('the job has no kind of mail or no idempotency key');
-  }
   return { kind, idempotencyKey, payload };
-}
-
-function isMailPayload(value: unknown): value is MailPayload {
-  return (
-    typeof value === 'object' &&
-    value !== null &&
-    Object.values(value).every((item) => typeof item === 'string' || typeof item === 'number')
-  );
 }

@@ -1,25 +1,19 @@
 import type { FastifyInstance } from 'fastify';
 import type { Config } from '../config/config.ts';
 import type { Database } from '../database/client.ts';
-import type { Listener } from '../database/listener.ts';
 import { requireUser } from '../http/authentication.ts';
 import { documentDomain } from '../http/document-domain.ts';
 import { createNotificationRepository } from './repository.ts';
 import { notificationRoutes } from './routes.ts';
 import { notificationSchemas } from './schemas.ts';
-import type { EventStreamTimes } from './stream/event-stream.ts';
-import { createStreamHub } from './stream/hub.ts';
+import { createStreamHub, type HubOptions } from './stream/hub.ts';
 import { notificationStreamRoute } from './stream/route.ts';
 import { streamSchemas } from './stream/schemas.ts';
 
-interface RoutesOptions {
+interface RoutesOptions extends Pick<HubOptions, 'listener' | 'findLiveSessions' | 'streamTimes'> {
   config: Config;
-  listener: Listener;
-  /** Which of some sessions are live. */
-  findLiveSessions(sessionIds: string[]): Promise<Set<string>>;
   /** Adds a metric. */
   addGauge(name: string, help: string, read: () => number): void;
-  streamTimes?: Partial<EventStreamTimes> | undefined;
 }
 
 /** Builds the notifications domain: its routes under `/api/v1/notifications`, and how other domains notify users. */

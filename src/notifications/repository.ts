@@ -1,8 +1,18 @@
 import type { Database, Tx } from '../database/client.ts';
 import type { NotificationKind, PartnerRequestStatus } from '../database/generated/enums.ts';
 import { empty, raw, type Sql, sql } from '../database/sql.ts';
-import { type NotificationEvent, notificationChannel } from './events.ts';
 import type { MarkReadRequest } from './schemas.ts';
+
+/** The PostgreSQL channel with {@link NotificationEvent} as JSON. */
+export const notificationChannel = 'notifications';
+
+/**
+ * Sent with `NOTIFY` when a transaction commits: a user has a new notification, or fewer unread ones. Events of one user
+ * arrive in commit order.
+ */
+export type NotificationEvent =
+  | { user_id: number; notification_id: number }
+  | { user_id: number; unread: true };
 
 /** A notification with the request it is about. */
 export interface NotificationRow {
@@ -25,16 +35,10 @@ export interface NotificationRow {
 /** Which of a user's notifications. */
 export interface NotificationFilter {
   userId: number;
-  isRead: boolean | undefined;
+  isRead?: boolean | undefined;
   /** Only notifications older than this one. */
-  beforeId: string | undefined;
+  beforeId?: string | undefined;
   limit: number;
-}
-
-/** Whom to notify about which request. */
-export interface Recipient {
-  userId: number;
-  requestId: number;
 }
 
 const largestId = '9223372036854775807';
@@ -63,18 +67,22 @@ export function createNotificationRepository(database: Database) {
    * Adds notifications and wakes up the instances that stream to their users. Call it as the last statement of a transaction:
    * ids are drawn under an advisory lock per user that lasts until the commit, so that the ids of one user grow in commit order.
    */
-  async function notify(tx: Tx, kind: NotificationKind, recipients: Recipient[]): Promise<void> {
+  async function notify(
+    tx: Tx,
+    kind: NotificationKind,
+    recipients: { userId: number; requestId: number }[],
+  ): Promise<void> {
     if (recipients.length === 0) return;
-    const users = [...new Set(recipients.map(({ userId }) => userId))].sort((a, b) => a - b);
+    const userIds = recipients.map(({ userId }) => userId);
     // In id order, to avoid deadlocks.
+    const users = [...new Set(userIds)].sort((a, b) => a - b);
     await tx.execute(sql`
       SELECT pg_advisory_xact_lock(${notifyLock}, user_id) FROM unnest(${users}::int[]) user_id`);
     await tx.execute(sql`
       WITH added AS (
         INSERT INTO notifications (user_id, kind, partner_request_id, created_at)
         SELECT user_id, ${kind}::notification_kind, request_id, clock_timestamp()
-        FROM unnest(${recipients.map(({ userId }) => userId)}::int[],
-          ${recipients.map(({ requestId }) => requestId)}::int[]) AS recipient(user_id, request_id)
+        FROM unnest(${userIds}::int[], ${recipients.map(({ requestId }) => requestId)}::int[]) AS recipient(user_id, request_id)
         RETURNING id, user_id
       )
       SELECT pg_notify(${notificationChannel},

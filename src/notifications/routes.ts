@@ -41,14 +41,9 @@ export const notificationRoutes: FastifyPluginAsyncTypebox<{ notifications: Noti
       const page = await paginate(request.query, {
         isId: isNotificationId,
         async find({ after, limit }) {
-          const { rows, unreadCount } = await notifications.find({
-            userId,
-            isRead,
-            beforeId: after?.id,
-            limit,
-          });
-          unread_count = unreadCount;
-          return rows;
+          const found = await notifications.find({ userId, isRead, beforeId: after?.id, limit });
+          unread_count = found.unreadCount;
+          return found.rows;
         },
         present: (row) => toNotification(row, request.language),
       });

@@ -3,13 +3,8 @@ import type { Database } from '../database/client.ts';
 import type { ComposedMail, MailComposers, MailPayload } from '../mail/worker.ts';
 
 /** Composes this domain's mails when they are sent, in the language of the recipient. */
-export function partnerRequestMails({
-  config,
-  database,
-}: {
-  config: Config;
-  database: Database;
-}): MailComposers {
+export function partnerRequestMails(options: { config: Config; database: Database }): MailComposers {
+  const { config, database } = options;
   const url = `${config.frontendUrl}/notifications`;
 
   function find(payload: MailPayload) {
@@ -29,18 +24,19 @@ export function partnerRequestMails({
     const request = await find(payload);
     const owner = request?.receiverStore.owner;
     if (!owner || request.post.deletedAt !== null) return null;
-    const { email: to, language, name } = owner;
     const { senderStore, post, message } = request;
-    const kind = 'partner_request_received';
-    const mail = {
-      kind,
-      name,
-      senderStoreName: senderStore.name,
-      postTitle: post.title,
-      message,
-      url,
-    } as const;
-    return { to, language, mail };
+    return {
+      to: owner.email,
+      language: owner.language,
+      mail: {
+        kind: 'partner_request_received',
+        name: owner.name,
+        senderStoreName: senderStore.name,
+        postTitle: post.title,
+        message,
+        url,
+      },
+    };
   }
 
   /** An answer is mailed even if the post was deleted since. */
@@ -50,13 +46,9 @@ export function partnerRequestMails({
       const request = await find(payload);
       const owner = request?.senderStore.owner;
       if (!owner) return null;
-      const { email: to, language, name } = owner;
       const { receiverStore, post } = request;
-      return {
-        to,
-        language,
-        mail: { kind, name, receiverStoreName: receiverStore.name, postTitle: post.title, url },
-      };
+      const names = { name: owner.name, receiverStoreName: receiverStore.name, postTitle: post.title };
+      return { to: owner.email, language: owner.language, mail: { kind, ...names, url } };
     };
 
   return {

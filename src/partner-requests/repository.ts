@@ -2,37 +2,28 @@ import type { Connection, Database, Tx } from '../database/client.ts';
 import { PartnerRequestStatus } from '../database/generated/enums.ts';
 import { afterId, afterTime, type PageRequest } from '../database/keyset.ts';
 import { raw, type Sql, sql } from '../database/sql.ts';
-import type { StoreSummary } from '../stores/schemas.ts';
 import { storeSummarySql } from '../stores/sql.ts';
+import type { PartnerRequest, ReceivedPartnerRequest } from './schemas.ts';
 
-interface RequestRow {
-  id: number;
-  post_id: number;
+/** A request of the API with the status and the time as the database has them. */
+type RequestRow<Shown> = Omit<Shown, 'status' | 'created_at'> & {
   status: PartnerRequestStatus;
-  message: string;
   created_at: Date;
-}
+};
 
-export interface SentRequestRow extends RequestRow {
-  receiver_store_name: string;
-}
+export type SentRequestRow = RequestRow<PartnerRequest>;
+export type ReceivedRequestRow = RequestRow<ReceivedPartnerRequest>;
 
-export interface ReceivedRequestRow extends RequestRow {
-  post_title: string;
-  sender_store: StoreSummary;
-}
-
-/** The owners of both stores of a request; null where the account is gone. */
-interface Owners {
+/** A request with the owners of both stores; null where the account is gone. */
+export interface PartnerRequestWithOwners extends SentRequestRow, ReceivedRequestRow {
   sender_user_id: number | null;
   receiver_user_id: number | null;
 }
 
-export interface PartnerRequestWithOwners extends SentRequestRow, ReceivedRequestRow, Owners {}
-
-/** A request that was withdrawn because its post or one of its accounts is gone. */
-export interface WithdrawnRequest extends Owners {
-  id: number;
+/** A user who is notified about a request. */
+export interface Recipient {
+  userId: number;
+  requestId: number;
 }
 
 /** The two sides of a request. */
@@ -164,14 +155,18 @@ export function createPartnerRequestRepository(database: Database) {
     return rows.length > 0;
   }
 
-  /** Withdraws the pending requests for a post. */
-  function withdrawOfPost(tx: Tx, postId: number): Promise<WithdrawnRequest[]> {
-    return withdrawWhere(tx, sql`post_id = ${postId}`);
+  /** Withdraws the pending requests for a post. @returns their senders */
+  function withdrawOfPost(tx: Tx, postId: number): Promise<Recipient[]> {
+    return withdrawWhere(tx, sql`post_id = ${postId}`, sql`w.sender_store_id`);
   }
 
-  /** Withdraws the pending requests that a store sent or received. */
-  function withdrawOfStore(tx: Tx, storeId: number): Promise<WithdrawnRequest[]> {
-    return withdrawWhere(tx, sql`(sender_store_id = ${storeId} OR receiver_store_id = ${storeId})`);
+  /** Withdraws the pending requests that a store sent or received. @returns the other sides */
+  function withdrawOfStore(tx: Tx, storeId: number): Promise<Recipient[]> {
+    return withdrawWhere(
+      tx,
+      sql`(sender_store_id = ${storeId} OR receiver_store_id = ${storeId})`,
+      sql`CASE w.sender_store_id WHEN ${storeId} THEN w.receiver_store_id ELSE w.sender_store_id END`,
+    );
   }
 
   return {
@@ -188,9 +183,14 @@ export function createPartnerRequestRepository(database: Database) {
   };
 }
 
-/** Rows are locked in id order to avoid deadlocks. */
-function withdrawWhere(tx: Tx, condition: Sql): Promise<WithdrawnRequest[]> {
-  return tx.query<WithdrawnRequest>(sql`
+/**
+ * Withdraws pending requests. Rows are locked in id order to avoid deadlocks.
+ *
+ * @param notifiedStore SQL of the store of `w` whose owner is to be notified
+ * @returns the owners whose accounts exist
+ */
+function withdrawWhere(tx: Tx, condition: Sql, notifiedStore: Sql): Promise<Recipient[]> {
+  return tx.query<Recipient>(sql`
     WITH pending AS (
       SELECT id FROM partner_requests WHERE status = 'requested' AND ${condition} ORDER BY id FOR UPDATE
     ), withdrawn AS (
@@ -198,10 +198,9 @@ function withdrawWhere(tx: Tx, condition: Sql): Promise<WithdrawnRequest[]> {
       FROM pending WHERE r.id = pending.id
       RETURNING r.id, r.sender_store_id, r.receiver_store_id
     )
-    SELECT w.id, s.owner_id AS sender_user_id, v.owner_id AS receiver_user_id
-    FROM withdrawn w
-    JOIN stores s ON s.id = w.sender_store_id
-    JOIN stores v ON v.id = w.receiver_store_id
+    SELECT s.owner_id AS "userId", w.id AS "requestId"
+    FROM withdrawn w JOIN stores s ON s.id = ${notifiedStore}
+    WHERE s.owner_id IS NOT NULL
     ORDER BY w.id`);
 }
 

@@ -6,7 +6,7 @@ import type { MailQueue } from '../mail/queue.ts';
 import { postErrors } from '../posts/errors.ts';
 import { partnerRequestErrors } from './errors.ts';
 import { toPartnerRequest } from './presenters.ts';
-import type { PartnerRequests, PartnerRequestWithOwners } from './repository.ts';
+import type { PartnerRequests, PartnerRequestWithOwners, Recipient } from './repository.ts';
 import type { NewPartnerRequest, PartnerRequest } from './schemas.ts';
 
 /** The transitions of a pending request: which side may make them, and what the other side gets. */
@@ -20,12 +20,6 @@ export type Transition = keyof typeof transitions;
 
 /** Mails per hour, so that requesting, declining and withdrawing in a loop cannot flood a mailbox. */
 const maxMailsPerHour = { perStoreAndPost: 5, perUser: 60 };
-
-/** A user who is notified about a request. */
-export interface Recipient {
-  userId: number;
-  requestId: number;
-}
 
 export interface PartnerRequestServiceOptions {
   database: Database;
@@ -115,24 +109,13 @@ export function createPartnerRequestService(options: PartnerRequestServiceOption
 
   /** Withdraws the pending requests for a post that was deleted in the same transaction, and notifies their senders. */
   async function withdrawRequestsOfPost(tx: Tx, postId: number): Promise<void> {
-    const withdrawn = await partnerRequests.withdrawOfPost(tx, postId);
-    const recipients = withdrawn.map(({ id, sender_user_id }) => recipientOf(id, sender_user_id));
-    await notify(tx, 'partner_request_withdrawn', recipients.flat());
+    await notify(tx, 'partner_request_withdrawn', await partnerRequests.withdrawOfPost(tx, postId));
   }
 
   /** Withdraws the pending requests of a store that is being closed, and notifies the other sides. */
-  async function withdrawRequestsOfStore(tx: Tx, storeId: number, ownerId: number): Promise<void> {
-    const withdrawn = await partnerRequests.withdrawOfStore(tx, storeId);
-    const recipients = withdrawn.map(({ id, sender_user_id, receiver_user_id }) =>
-      recipientOf(id, sender_user_id === ownerId ? receiver_user_id : sender_user_id),
-    );
-    await notify(tx, 'partner_request_withdrawn', recipients.flat());
+  async function withdrawRequestsOfStore(tx: Tx, storeId: number): Promise<void> {
+    await notify(tx, 'partner_request_withdrawn', await partnerRequests.withdrawOfStore(tx, storeId));
   }
 
   return { send, transition, withdrawRequestsOfPost, withdrawRequestsOfStore };
-}
-
-/** Empty where the account is gone. */
-function recipientOf(requestId: number, userId: number | null): Recipient[] {
-  return userId === null ? [] : [{ userId, requestId }];
 }

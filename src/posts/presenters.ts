@@ -2,15 +2,11 @@ import type { PostRow } from './repository/posts.ts';
 import type { Post } from './schemas.ts';
 
 /** A post as the API shows it. */
-export function toPost({ id, title, content, images, store, created_at, updated_at }: PostRow): Post {
+export function toPost(row: PostRow): Post {
   return {
-    id,
-    title,
-    thumbnail: images[0] ?? '',
-    content,
-    images,
-    store,
-    created_at: created_at.toISOString(),
-    updated_at: updated_at.toISOString(),
+    ...row,
+    thumbnail: row.images[0] ?? '',
+    created_at: row.created_at.toISOString(),
+    updated_at: row.updated_at.toISOString(),
   };
 }

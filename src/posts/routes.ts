@@ -11,18 +11,18 @@ import { toPost } from './presenters.ts';
 import type { PostLists } from './repository/post-lists.ts';
 import type { Posts } from './repository/posts.ts';
 import { NewPost, Post, PostChanges, PostQuery } from './schemas.ts';
-import type { PostService } from './service.ts';
+import type { createPostService } from './service.ts';
 
-interface Options {
+export interface PostRoutesOptions {
   posts: Posts;
   postLists: PostLists;
-  service: PostService;
+  service: ReturnType<typeof createPostService>;
   /** @throws {ApiError} `validation_error` for a category that does not exist */
   checkCategoryFilter(id: number | undefined): Promise<void>;
 }
 
 /** Writing, finding, changing and deleting posts. */
-export const postRoutes: FastifyPluginAsyncTypebox<Options> = async (
+export const postRoutes: FastifyPluginAsyncTypebox<PostRoutesOptions> = async (
   app,
   { posts, postLists, service, checkCategoryFilter },
 ) => {

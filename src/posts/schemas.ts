@@ -77,7 +77,6 @@ export const PostQuery = Type.Object({
   ),
   ...SearchQuery,
 });
-export type PostQuery = Static<typeof PostQuery>;
 
 /** Registered by `$id`, so that the OpenAPI document names them. */
 export const postSchemas = [PostSummary, Post, NewPost, PostChanges];

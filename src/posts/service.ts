@@ -8,7 +8,7 @@ import { toPost } from './presenters.ts';
 import type { Posts } from './repository/posts.ts';
 import type { NewPost, Post, PostChanges } from './schemas.ts';
 
-interface PostServiceOptions {
+export interface PostServiceOptions {
   config: Pick<Config, 'production'>;
   database: Database;
   posts: Posts;
@@ -16,8 +16,6 @@ interface PostServiceOptions {
   /** Withdraws the pending requests for a post that was deleted in the same transaction. */
   withdrawRequestsOfPost(tx: Tx, postId: number): Promise<void>;
 }
-
-export type PostService = ReturnType<typeof createPostService>;
 
 /** Writing, changing and deleting posts. */
 export function createPostService(options: PostServiceOptions) {

@@ -1,20 +1,18 @@
 import type { FastifyInstance } from 'fastify';
-import type { Database } from '../database/client.ts';
 import { requireUser } from '../http/authentication.ts';
 import { documentDomain } from '../http/document-domain.ts';
-import type { Idempotency } from '../http/idempotency.ts';
 import { readPathIds } from '../http/path-ids.ts';
 import { createStoreListRepository } from './repository/store-lists.ts';
 import { createStoreRepository } from './repository/stores.ts';
 import { categoryRoutes, directoryRoutes } from './routes/directory.ts';
 import { ownStoreRoutes } from './routes/own-store.ts';
 import { storeSchemas } from './schemas.ts';
-import { createStoreService } from './service.ts';
+import { createStoreService, type StoreServiceOptions } from './service.ts';
 
 const documentation = { tag: 'stores', schemas: storeSchemas };
 
 /** Builds the stores domain: its routes under `/api/v1/stores`, and what other domains need of stores. */
-export function createStores(options: { database: Database; idempotency: Idempotency }) {
+export function createStores(options: Omit<StoreServiceOptions, 'stores'>) {
   const stores = createStoreRepository(options.database);
   const storeLists = createStoreListRepository(options.database);
   const service = createStoreService({ ...options, stores });
@@ -34,7 +32,7 @@ export function createStores(options: { database: Database; idempotency: Idempot
     await scope.register(documentDomain, documentation);
     await scope.register(requireUser);
     scope.addHook('preValidation', readPathIds);
-    await scope.register(directoryRoutes, { ...options, stores, storeLists, service });
+    await scope.register(directoryRoutes, { storeLists, service });
   }
 
   return {

@@ -108,7 +108,6 @@ export const StoreQuery = Type.Object({
   ),
   ...SearchQuery,
 });
-export type StoreQuery = Static<typeof StoreQuery>;
 
 /** What other domains need to show a store in short. */
 export const storeSummarySchemas = [StoreCategory, StoreSummary];

@@ -8,7 +8,7 @@ import type { NewStore, Store, StoreChanges } from './schemas.ts';
 
 const unknownCategory = { ko: '없는 카테고리입니다.', en: 'There is no such category.' };
 
-interface StoreServiceOptions {
+export interface StoreServiceOptions {
   database: Database;
   stores: Stores;
   idempotency: Idempotency;
@@ -32,7 +32,7 @@ export function createStoreService({ database, stores, idempotency }: StoreServi
     return idempotency.run(key, async (tx) => {
       await checkCategories(tx, input.category_ids);
       const id = await stores.create(tx, userId, input);
-      if (id !== undefined) return read(tx, id);
+      if (id !== undefined) return find(id, tx);
       if (await stores.exists(tx, userId)) throw new ApiError(storeErrors.storeExists);
       return undefined;
     });
@@ -48,11 +48,12 @@ export function createStoreService({ database, stores, idempotency }: StoreServi
       await checkCategories(tx, changes.category_ids ?? []);
       const id = await stores.change(tx, userId, changes);
       if (id === undefined) throw new ApiError(storeErrors.storeNotFound);
-      return read(tx, id);
+      return find(id, tx);
     });
   }
 
-  async function read(connection: Connection, id: number): Promise<Store> {
+  /** @throws {ApiError} `store_not_found` */
+  async function find(id: number, connection: Connection = database): Promise<Store> {
     const store = await stores.findById(connection, id);
     if (store === undefined) throw new ApiError(storeErrors.storeNotFound);
     return toStore(store);
@@ -78,5 +79,5 @@ export function createStoreService({ database, stores, idempotency }: StoreServi
     if (!known.has(id)) throw invalidFields({ category_id: [unknownCategory] });
   }
 
-  return { register, change, checkCategoryFilter };
+  return { register, change, find, checkCategoryFilter };
 }

@@ -23,9 +23,8 @@ const userColumns = {
 } satisfies Prisma.UserSelect;
 
 export type UserRow = Prisma.UserGetPayload<{ select: typeof userColumns }>;
-export type UserWithLanguage = UserRow & { language: Language };
 
-/** What a password check needs of an account. */
+/** What the password check of a logged-in user needs. */
 export interface PasswordAccount {
   passwordHash: string;
   /** Whether the account logged in from this client's address lately. */
@@ -41,8 +40,6 @@ function isKnownAddress(address: string): Sql {
     EXISTS (SELECT FROM known_addresses k WHERE k.user_id = u.id AND k.address = ${address}
       AND k.last_used_at > now() - make_interval(days => ${knownAddressDays}))`;
 }
-
-export type Accounts = ReturnType<typeof createAccountRepository>;
 
 /** Accounts, and the client addresses from which they log in. */
 export function createAccountRepository(database: Database) {
@@ -73,7 +70,6 @@ export function createAccountRepository(database: Database) {
     return row;
   }
 
-  /** What the password check of a logged-in user needs. */
   async function findForPasswordCheck(userId: number, address: string): Promise<PasswordAccount | undefined> {
     const [row] = await database.query<PasswordAccount>(sql`
       SELECT password_hash AS "passwordHash", ${isKnownAddress(address)} AS "fromKnownAddress"
@@ -106,24 +102,16 @@ export function createAccountRepository(database: Database) {
 
   /** Addresses that have a counter of failed logins of their own. */
   async function knownAddresses(connection: Connection, userId: number): Promise<string[]> {
-    const rows = await connection.prisma.knownAddress.findMany({
-      where: { userId },
-      select: { address: true },
-    });
+    const rows = await connection.prisma.knownAddress.findMany({ where: { userId } });
     return rows.map(({ address }) => address);
   }
 
-  async function findByEmail(connection: Connection, email: string): Promise<UserWithLanguage | undefined> {
-    return find(connection, { email });
+  async function findByEmail(connection: Connection, email: string): Promise<UserRow | null> {
+    return connection.prisma.user.findUnique({ where: { email }, select: userColumns });
   }
 
-  async function findById(connection: Connection, id: number): Promise<UserWithLanguage | undefined> {
-    return find(connection, { id });
-  }
-
-  async function find(connection: Connection, where: Prisma.UserWhereUniqueInput) {
-    const select = { ...userColumns, language: true };
-    return (await connection.prisma.user.findUnique({ where, select })) ?? undefined;
+  async function findById(connection: Connection, id: number): Promise<UserRow | null> {
+    return connection.prisma.user.findUnique({ where: { id }, select: userColumns });
   }
 
   /** @returns undefined when the account is gone */

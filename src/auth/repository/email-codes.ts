@@ -17,8 +17,6 @@ export const expiredEmailCodes: ExpiredRows[] = [
 /** The result of trying a code. */
 export type CodeResult = { correct: true } | { correct: false; attemptsLeft: number; exhausted: boolean };
 
-export type EmailCodes = ReturnType<typeof createEmailCodeRepository>;
-
 /** Verification codes, one per address, and proofs that they were entered. The rows reveal neither. */
 export function createEmailCodeRepository(
   secrets: DerivedSecrets,
@@ -36,10 +34,7 @@ export function createEmailCodeRepository(
   }
 
   /** @returns undefined when the code was used, replaced or has expired */
-  async function find(
-    connection: Connection,
-    id: string,
-  ): Promise<{ email: string; code: string } | undefined> {
+  async function find(connection: Connection, id: string) {
     const [row] = await connection.query<{ email: string; key_id: string }>(sql`
       SELECT email, key_id FROM email_codes WHERE id = ${id}::uuid AND expires_at > now()`);
     const code = row && secrets.code(id, row.key_id);

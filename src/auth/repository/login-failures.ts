@@ -21,15 +21,18 @@ export const expiredLoginFailures: ExpiredRows = {
     AND (locked_until IS NULL OR locked_until < now())`,
 };
 
-/** Times in seconds since 1970, by the database's clock. */
 interface Failures {
-  now: number;
-  failed_at: number[];
+  /** Failures within the window, without this one. */
+  recent: number;
   delay_seconds: number;
-  locked_until: number | null;
+  /** Seconds until the latest delay ends, negative when it is over; null before the first delay. */
+  remaining: number | null;
 }
 
-export type LoginFailures = ReturnType<typeof createLoginFailureRepository>;
+/** The failures of a row that count together with a new one. */
+const recentFailures = sql`
+  SELECT t FROM unnest(failed_at) t WHERE t > clock_timestamp() - make_interval(secs => ${windowSeconds})
+  ORDER BY t DESC LIMIT ${maxFailures - 1}`;
 
 /**
  * Counts failed logins per account, existing or not. A client address from which the account logged in lately has a counter
@@ -66,20 +69,15 @@ export function createLoginFailureRepository(database: Database, secret: Secret)
       await tx.execute(sql`
         INSERT INTO login_failures (key, failed_at) VALUES (${key}, '{}') ON CONFLICT DO NOTHING`);
       const [failures] = await tx.query<Failures>(sql`
-        SELECT extract(epoch FROM clock_timestamp())::float8 AS now,
-          ARRAY(SELECT extract(epoch FROM t)::float8 FROM unnest(failed_at) t) AS failed_at,
-          delay_seconds, extract(epoch FROM locked_until)::float8 AS locked_until
+        SELECT cardinality(ARRAY(${recentFailures})) AS recent, delay_seconds,
+          extract(epoch FROM locked_until - clock_timestamp())::float8 AS remaining
         FROM login_failures WHERE key = ${key} FOR UPDATE`);
       if (failures === undefined) return 0;
-      const { now, locked_until: lockedUntil } = failures;
-      if (lockedUntil !== null && lockedUntil > now) return lockedUntil - now;
-      const recent = [...failures.failed_at, now]
-        .filter((time) => time > now - windowSeconds)
-        .slice(-maxFailures);
-      const next = nextDelay(failures, recent.length);
+      if (failures.remaining !== null && failures.remaining > 0) return failures.remaining;
+      const next = nextDelay(failures);
       await tx.execute(sql`
         UPDATE login_failures SET
-          failed_at = ARRAY(SELECT to_timestamp(t) FROM unnest(${recent}::float8[]) t),
+          failed_at = ARRAY(${recentFailures}) || clock_timestamp(),
           delay_seconds = ${next},
           locked_until = CASE WHEN ${next}::int > 0 THEN clock_timestamp() + make_interval(secs => ${next}) END,
           updated_at = clock_timestamp()
@@ -96,8 +94,8 @@ export function createLoginFailureRepository(database: Database, secret: Secret)
   return { keyOf, delay, count, clear };
 }
 
-function nextDelay({ now, delay_seconds, locked_until }: Failures, recentFailures: number): number {
-  const wasDelayed = delay_seconds > 0 && locked_until !== null && locked_until > now - windowSeconds;
+function nextDelay({ recent, delay_seconds, remaining }: Failures): number {
+  const wasDelayed = delay_seconds > 0 && remaining !== null && remaining > -windowSeconds;
   if (wasDelayed) return Math.min(delay_seconds * 2, longestDelay);
-  return recentFailures >= maxFailures ? firstDelay : 0;
+  return recent + 1 >= maxFailures ? firstDelay : 0;
 }

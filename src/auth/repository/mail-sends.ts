@@ -14,27 +14,20 @@ export const expiredMailSends: ExpiredRows = {
   condition: sql`updated_at < now() - make_interval(secs => ${capSeconds})`,
 };
 
-/** Whether a mail may be sent now, and when the next one may. */
-export interface SendPermit {
-  allowed: boolean;
-  /** Seconds, rounded up. */
-  resendAfter: number;
-}
-
-export type MailSends = ReturnType<typeof createMailSendRepository>;
-
 /** Cooldown and hourly cap of mails that anyone can request. They apply to every address alike, known or not. */
 export function createMailSendRepository({ cooldown }: Config['email']) {
   /**
    * Asks for permission to send a mail now and counts it if it is allowed. The row lock, which lasts until the transaction
    * ends, serialises concurrent requests: one of them sends.
+   *
+   * @returns whether the mail may be sent, and the whole seconds until the next one may
    */
-  async function request(tx: Tx, purpose: MailPurpose, email: string): Promise<SendPermit> {
+  async function request(tx: Tx, purpose: MailPurpose, email: string) {
     await tx.execute(sql`
       INSERT INTO mail_sends (purpose, email, sent_at) VALUES (${purpose}::mail_purpose, ${email}, '{}')
       ON CONFLICT DO NOTHING`);
     const [row] = await tx.query<AgesRow>(sql`${selectAges(purpose, email)} FOR UPDATE`);
-    const recent = recentAges(row);
+    const recent = row?.ages ?? [];
     const seconds = secondsToWait(recent, cooldown);
     if (seconds > 0) return { allowed: false, resendAfter: Math.ceil(seconds) };
     await tx.execute(sql`
@@ -49,28 +42,25 @@ export function createMailSendRepository({ cooldown }: Config['email']) {
   /** Seconds until a mail may be sent again; 0 when it may be sent now. Counts nothing. */
   async function wait(connection: Connection, purpose: MailPurpose, email: string): Promise<number> {
     const [row] = await connection.query<AgesRow>(selectAges(purpose, email));
-    return Math.max(0, secondsToWait(recentAges(row), cooldown));
+    return Math.max(0, secondsToWait(row?.ages ?? [], cooldown));
   }
 
   return { request, wait };
 }
 
 interface AgesRow {
+  /** Seconds since each mail of the last hour, newest first. */
   ages: number[];
 }
 
 function selectAges(purpose: MailPurpose, email: string): Sql {
+  // A mail that seems to be of the future, after the clock was set back, has the age 0.
   return sql`
-    SELECT ARRAY(SELECT extract(epoch FROM clock_timestamp() - t)::float8 FROM unnest(sent_at) t) AS ages
+    SELECT ARRAY(
+      SELECT greatest(0, extract(epoch FROM clock_timestamp() - t))::float8 AS age FROM unnest(sent_at) t
+      WHERE t > clock_timestamp() - make_interval(secs => ${capSeconds}) ORDER BY age
+    ) AS ages
     FROM mail_sends WHERE purpose = ${purpose}::mail_purpose AND email = ${email}`;
-}
-
-/** Seconds since each mail of the last hour, newest first. Negative ages, after the clock was set back, count as 0. */
-function recentAges(row: AgesRow | undefined): number[] {
-  return (row?.ages ?? [])
-    .map((age) => Math.max(0, age))
-    .filter((age) => age < capSeconds)
-    .sort((a, b) => a - b);
 }
 
 /** @param ages seconds since each mail of the last hour, newest first */

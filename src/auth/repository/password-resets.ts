@@ -26,8 +26,6 @@ export interface ValidLink {
   expiresAt: Date;
 }
 
-export type PasswordResets = ReturnType<typeof createPasswordResetRepository>;
-
 /** Reset links, one per address, kept for every address alike so that the table does not reveal which have an account. */
 export function createPasswordResetRepository(
   secrets: DerivedSecrets,
@@ -45,10 +43,7 @@ export function createPasswordResetRepository(
   }
 
   /** What the mail of a link needs. @returns undefined when the link was used, replaced or has expired */
-  async function find(
-    connection: Connection,
-    id: string,
-  ): Promise<(ResetLinkParts & { email: string }) | undefined> {
+  async function find(connection: Connection, id: string) {
     const [row] = await connection.query<{ email: string; key_id: string }>(sql`
       SELECT email, key_id FROM password_resets WHERE id = ${id}::uuid AND expires_at > now()`);
     const token = row && secrets.token('password reset', id, row.key_id);

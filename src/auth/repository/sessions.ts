@@ -2,9 +2,9 @@ import { randomUUID } from 'node:crypto';
 import type { Config } from '../../config/config.ts';
 import type { ExpiredRows } from '../../database/clean-up.ts';
 import type { Connection, Database, Tx } from '../../database/client.ts';
-import type { Role } from '../../database/generated/enums.ts';
 import { afterTime, type PageRequest } from '../../database/keyset.ts';
 import { sql } from '../../database/sql.ts';
+import type { Session, User } from '../schemas.ts';
 import type { TokenClaims } from '../tokens.ts';
 
 /** Sessions that ended by themselves. */
@@ -17,28 +17,15 @@ export interface LiveSession extends TokenClaims {
 }
 
 /** The user of a session. */
-export interface SessionUserRow {
-  id: number;
-  username: string;
-  name: string;
-  email: string;
-  role: Role;
-  is_verified: boolean;
-  sessionId: string;
-}
+export type SessionUserRow = User & { sessionId: string };
 
 /** A session in the list of its user. */
-export interface SessionRow {
-  id: string;
-  user_agent: string;
-  ip: string;
+export interface SessionRow extends Pick<Session, 'id' | 'user_agent' | 'ip'> {
   created_at: Date;
   last_used_at: Date;
 }
 
 type SessionKey = Pick<TokenClaims, 'userId' | 'sessionId'>;
-
-export type Sessions = ReturnType<typeof createSessionRepository>;
 
 /** Sessions: rows while they live, deleted when they end. All times are the database's, so instances need no common clock. */
 export function createSessionRepository(database: Database, tokens: Config['tokens']) {

@@ -7,12 +7,11 @@ import { checkNewPassword } from '../passwords.ts';
 import { toUser } from '../presenters.ts';
 import type { User } from '../schemas.ts';
 import { verifyPasswordAttempt } from './password-attempts.ts';
-import { enqueuePasswordChanged } from './password-reset.ts';
 
 /** Changes that a logged-in user makes to the account. */
 export function createAccountService(dependencies: AuthDependencies) {
-  const { config, database, accounts, sessions, passwords, loginFailures, deleteAccountData } = dependencies;
-  const { emailCodes, passwordResets } = dependencies;
+  const { config, database, accounts, sessions, passwords, loginFailures } = dependencies;
+  const { emailCodes, passwordResets, mailQueue, deleteAccountData } = dependencies;
 
   /** @throws {ApiError} `token_not_valid` when the account was deleted meanwhile */
   async function rename(user: CurrentUser, name: string, { language }: RequestContext): Promise<User> {
@@ -39,7 +38,8 @@ export function createAccountService(dependencies: AuthDependencies) {
       await passwordResets.revoke(tx, user.email);
       if (!(await accounts.replacePassword(tx, user.id, passwordHash, currentHash))) return false;
       await sessions.endOthers(tx, { userId: user.id, sessionId: user.sessionId });
-      await enqueuePasswordChanged(dependencies, tx, user.id, context.language);
+      const notice = { user_id: user.id, changed_at: Date.now(), language: context.language };
+      await mailQueue.add(tx, 'password_changed', notice);
       return true;
     });
     if (!changed) throw new ApiError(authErrors.wrongPassword);

@@ -13,7 +13,7 @@ import type { CodeSent, EmailVerification } from '../schemas.ts';
  * @returns seconds until another mail may be sent
  */
 export async function enqueueVerificationCode(
-  { mailSends, emailCodes, mailQueue }: Pick<AuthDependencies, 'mailSends' | 'emailCodes' | 'mailQueue'>,
+  { mailSends, emailCodes, mailQueue }: AuthDependencies,
   tx: Tx,
   email: string,
   language: Language,

@@ -73,11 +73,9 @@ export function createLogin(dependencies: AuthDependencies) {
   }
 
   function toTokenPair(session: LiveSession): TokenPair {
-    const refreshLifetime = Math.max(1, Math.floor(session.refreshExpiresIn));
-    const accessLifetime = Math.max(
-      1,
-      Math.floor(Math.min(config.tokens.accessTtl, session.refreshExpiresIn)),
-    );
+    const wholeSeconds = (seconds: number) => Math.max(1, Math.floor(seconds));
+    const refreshLifetime = wholeSeconds(session.refreshExpiresIn);
+    const accessLifetime = wholeSeconds(Math.min(config.tokens.accessTtl, session.refreshExpiresIn));
     return {
       access: tokens.sign('access', session, accessLifetime),
       refresh: tokens.sign('refresh', session, refreshLifetime),

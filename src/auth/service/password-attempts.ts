@@ -16,15 +16,13 @@ export interface PasswordAttempt {
   error: ErrorDefinition;
 }
 
-type Dependencies = Pick<AuthDependencies, 'passwords' | 'loginFailures'>;
-
 /**
  * Verifies a password. Too many failures delay further attempts for the account, whether their password is right or not.
  *
  * @throws {ApiError} `attempt.error`, `too_many_attempts`
  */
 export async function verifyPasswordAttempt(
-  { passwords, loginFailures }: Dependencies,
+  { passwords, loginFailures }: AuthDependencies,
   attempt: PasswordAttempt,
   context: RequestContext,
 ): Promise<void> {

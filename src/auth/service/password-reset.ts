@@ -1,6 +1,5 @@
-import type { Connection, Tx } from '../../database/client.ts';
+import type { Connection } from '../../database/client.ts';
 import { ApiError } from '../../http/errors.ts';
-import type { Language } from '../../http/language.ts';
 import { isUuid } from '../../http/path-ids.ts';
 import type { RequestContext } from '../../http/request-context.ts';
 import type { AuthDependencies } from '../dependencies.ts';
@@ -53,7 +52,8 @@ export function createPasswordReset(dependencies: AuthDependencies) {
       const addresses = await accounts.knownAddresses(tx, userId);
       const keys = [undefined, ...addresses].map((address) => loginFailures.keyOf({ userId }, address));
       await loginFailures.clear(tx, keys);
-      await enqueuePasswordChanged(dependencies, tx, userId, context.language);
+      const notice = { user_id: userId, changed_at: Date.now(), language: context.language };
+      await mailQueue.add(tx, 'password_changed', notice);
     });
     context.audit('password_reset', { userId: account.userId });
   }
@@ -76,14 +76,4 @@ export function createPasswordReset(dependencies: AuthDependencies) {
   }
 
   return { requestLink, validate, confirm, findId };
-}
-
-/** Enqueues the notice that the password was changed. */
-export async function enqueuePasswordChanged(
-  { mailQueue }: Pick<AuthDependencies, 'mailQueue'>,
-  tx: Tx,
-  userId: number,
-  language: Language,
-): Promise<void> {
-  await mailQueue.add(tx, 'password_changed', { user_id: userId, changed_at: Date.now(), language });
 }

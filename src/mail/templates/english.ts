@@ -1,21 +1,6 @@
 import { button, code, link, type Mail, type MailContent, note, paragraph, quote } from './mail.ts';
 import { clock, greetableName, wholeUnits } from './wording.ts';
 
-const months = [
-  'January',
-  'February',
-  'March',
-  'April',
-  'May',
-  'June',
-  'July',
-  'August',
-  'September',
-  'October',
-  'November',
-  'December',
-];
-
 function greeting(name: string): string {
   const known = greetableName(name);
   return known === undefined ? 'Hello,' : `Hello ${known},`;
@@ -27,7 +12,9 @@ function duration(minutes: number): string {
 }
 
 function date(moment: Date): string {
-  return `${moment.getUTCDate()} ${months[moment.getUTCMonth()]} ${moment.getUTCFullYear()} at ${clock(moment)} UTC`;
+  // Unlike other output of `Intl`, the names of the months are the same in every ICU version.
+  const month = moment.toLocaleString('en', { month: 'long', timeZone: 'UTC' });
+  return `${moment.getUTCDate()} ${month} ${moment.getUTCFullYear()} at ${clock(moment)} UTC`;
 }
 
 const partnerReason = 'You receive this mail because you registered a shop with Dure.';

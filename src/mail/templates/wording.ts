@@ -15,9 +15,8 @@ export function wholeUnits(minutes: number): { amount: number; unit: 'minute' | 
   return whole % 60 === 0 ? { amount: whole / 60, unit: 'hour' } : { amount: whole, unit: 'minute' };
 }
 
-const millisecondsPerHour = 3_600_000;
-/** Korea has had no daylight saving time since 1988. */
-const seoulOffset = 9 * millisecondsPerHour;
+/** Milliseconds. Korea has had no daylight saving time since 1988. */
+const seoulOffset = 9 * 3_600_000;
 
 /**
  * A date whose UTC fields are the time in Seoul. Not with `Intl`, whose output differs between ICU versions: a retry
@@ -29,6 +28,5 @@ export function inSeoul(moment: Date): Date {
 
 /** The UTC time of a date, as `15:04`. */
 export function clock(moment: Date): string {
-  const twoDigits = (value: number) => String(value).padStart(2, '0');
-  return `${twoDigits(moment.getUTCHours())}:${twoDigits(moment.getUTCMinutes())}`;
+  return moment.toISOString().slice(11, 16);
 }

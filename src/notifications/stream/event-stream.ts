@@ -1,5 +1,5 @@
 import type { ServerResponse } from 'node:http';
-import { finished, PassThrough, type Readable } from 'node:stream';
+import { finished, PassThrough } from 'node:stream';
 
 /** In milliseconds. */
 export interface EventStreamTimes {
@@ -29,7 +29,6 @@ export type EventStream = ReturnType<typeof openEventStream>;
  */
 export function openEventStream(response: ServerResponse, times: EventStreamTimes) {
   const body = new PassThrough();
-  const readable: Readable = body;
   const heartbeat = setInterval(() => write(': heartbeat\n\n'), times.heartbeat).unref();
   const closed = new Promise<void>((resolve) => {
     finished(response, () => {
@@ -44,7 +43,7 @@ export function openEventStream(response: ServerResponse, times: EventStreamTime
   }
 
   return {
-    body: readable,
+    body,
     /** Resolves when the connection is closed. */
     closed,
     isOpen: () => body.writable,

@@ -5,8 +5,7 @@ import pLimit from 'p-limit';
 import type { Listener } from '../../database/listener.ts';
 import { serviceUnavailable } from '../../http/errors.ts';
 import type { Language } from '../../http/language.ts';
-import { type NotificationEvent, notificationChannel } from '../events.ts';
-import type { Notifications } from '../repository.ts';
+import { type NotificationEvent, type Notifications, notificationChannel } from '../repository.ts';
 import { type EventStreamTimes, openEventStream } from './event-stream.ts';
 import { createReader } from './reader.ts';
 import { watchSessions } from './session-watch.ts';
@@ -19,13 +18,14 @@ const retry = 3_000;
 
 const defaultTimes: EventStreamTimes = { heartbeat: 25_000, stall: 30_000, end: 1_000 };
 
-interface HubOptions {
-  notifications: Pick<Notifications, 'find' | 'listAfter' | 'countUnread'>;
+export interface HubOptions {
+  notifications: Notifications;
   listener: Listener;
+  /** Which of some sessions are live. */
   findLiveSessions(sessionIds: string[]): Promise<Set<string>>;
   /** Of all streams of this instance. */
   maxConcurrentReads: number;
-  times?: Partial<EventStreamTimes> | undefined;
+  streamTimes?: Partial<EventStreamTimes> | undefined;
   logger: FastifyBaseLogger;
 }
 
@@ -51,14 +51,15 @@ interface OpenStream {
 /** The streams of one instance. */
 export function createStreamHub(options: HubOptions) {
   const { notifications, listener, findLiveSessions, maxConcurrentReads, logger } = options;
-  const times = { ...defaultTimes, ...options.times };
+  const times = { ...defaultTimes, ...options.streamTimes };
   const limit = pLimit(maxConcurrentReads);
   const streams = new Map<number, Set<OpenStream>>();
   const stopWatching = watchSessions({ findLiveSessions, openStreams: all, logger });
   let isClosing = false;
 
   listener.subscribe(notificationChannel, (payload) => {
-    for (const { wake } of streams.get(userOf(payload)) ?? []) wake();
+    const { user_id }: NotificationEvent = JSON.parse(payload);
+    for (const { wake } of streams.get(user_id) ?? []) wake();
   });
   listener.onReconnect(() => {
     for (const { wake } of all()) wake();
@@ -109,12 +110,7 @@ export function createStreamHub(options: HubOptions) {
     void events.closed.then(() => remove(stream));
     add(stream);
 
-    const { rows, unreadCount } = await notifications.find({
-      userId,
-      isRead: undefined,
-      beforeId: undefined,
-      limit: 1,
-    });
+    const { rows, unreadCount } = await notifications.find({ userId, limit: 1 });
     const newest = Number(rows[0]?.id ?? 0);
     const lastId = Math.min(lastEventId ?? newest, newest);
     // The id lets a client resume that loses the connection before its first notification.
@@ -134,12 +130,4 @@ export function createStreamHub(options: HubOptions) {
   }
 
   return { open, close, count: () => all().length };
-}
-
-/** The user of a payload; nothing else in it is used. */
-function userOf(payload: string): NotificationEvent['user_id'] {
-  const event: unknown = JSON.parse(payload);
-  return typeof event === 'object' && event !== null && 'user_id' in event
-    ? Number(event.user_id)
-    : Number.NaN;
 }

@@ -3,7 +3,7 @@ import type { FastifyBaseLogger } from 'fastify';
 import type { LimitFunction } from 'p-limit';
 import type { Language } from '../../http/language.ts';
 import { toNotification } from '../presenters.ts';
-import type { Notifications } from '../repository.ts';
+import type { NotificationRow, Notifications } from '../repository.ts';
 import type { EventStream } from './event-stream.ts';
 
 /** Notifications per query. With the sizes of texts, this bounds the memory of a client that does not read. */
@@ -18,7 +18,7 @@ interface ReaderOptions {
   events: EventStream;
   /** The notification after which to start. */
   lastId: number;
-  notifications: Pick<Notifications, 'listAfter' | 'countUnread'>;
+  notifications: Notifications;
   /** Limits concurrent queries, so that streams do not use up the pool. */
   limit: LimitFunction;
   logger: FastifyBaseLogger;
@@ -56,16 +56,16 @@ export function createReader(options: ReaderOptions): () => void {
   }
 
   async function sendNew(): Promise<void> {
-    for (let isLastPage = false; !isLastPage; ) {
-      const rows = await queryWhileOpen(() => notifications.listAfter(userId, lastId, pageSize), []);
+    let rows: NotificationRow[];
+    do {
+      rows = await queryWhileOpen(() => notifications.listAfter(userId, lastId, pageSize), []);
       for (const row of rows) {
         const notification = toNotification(row, language);
         lastId = notification.id;
         events.send({ event: 'notification', id: lastId, data: notification });
       }
       await events.drained();
-      isLastPage = rows.length < pageSize;
-    }
+    } while (rows.length === pageSize);
     const unreadCount = await queryWhileOpen(() => notifications.countUnread(userId), 0);
     events.send({ event: 'unread_count', data: { unread_count: unreadCount } });
     await events.drained();

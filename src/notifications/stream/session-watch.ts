@@ -1,15 +1,9 @@
 import type { FastifyBaseLogger } from 'fastify';
 
-/** A stream that ends with its session. */
-interface SessionStream {
-  sessionId: string;
-  end(reason: string): void;
-}
-
 interface SessionWatchOptions {
   /** Which of some sessions are live. */
   findLiveSessions(sessionIds: string[]): Promise<Set<string>>;
-  openStreams(): SessionStream[];
+  openStreams(): { sessionId: string; end(reason: string): void }[];
   logger: FastifyBaseLogger;
 }
 

@@ -72,9 +72,8 @@ export function createStoreRepository(database: Database) {
   async function change(
     tx: Tx,
     ownerId: number,
-    { category_ids, ...changes }: StoreChanges,
+    { name, category_ids, description, address, phone_number, business_hours }: StoreChanges,
   ): Promise<number | undefined> {
-    const { name, description, address, phone_number, business_hours } = changes;
     const [changed] = await tx.query<{ id: number }>(sql`
       UPDATE stores SET
         name = coalesce(${name ?? null}, name),

@@ -1,12 +1,9 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import { Type } from '@sinclair/typebox';
-import type { Database } from '../../database/client.ts';
-import { ApiError } from '../../http/errors.ts';
 import { Page, paginate } from '../../http/pagination.ts';
 import { isId, PathId } from '../../http/path-ids.ts';
 import { Ref } from '../../http/schemas.ts';
 import { storeErrors } from '../errors.ts';
-import { toStore } from '../presenters.ts';
 import type { StoreLists } from '../repository/store-lists.ts';
 import type { Stores } from '../repository/stores.ts';
 import { Store, StoreCategory, StoreQuery, StoreSummary } from '../schemas.ts';
@@ -30,17 +27,12 @@ export const categoryRoutes: FastifyPluginAsyncTypebox<{ stores: Stores }> = asy
 };
 
 interface Options {
-  database: Database;
-  stores: Stores;
   storeLists: StoreLists;
   service: StoreService;
 }
 
 /** Search for stores, and reading one. */
-export const directoryRoutes: FastifyPluginAsyncTypebox<Options> = async (
-  app,
-  { database, stores, storeLists, service },
-) => {
+export const directoryRoutes: FastifyPluginAsyncTypebox<Options> = async (app, { storeLists, service }) => {
   app.get(
     '/',
     {
@@ -81,10 +73,6 @@ export const directoryRoutes: FastifyPluginAsyncTypebox<Options> = async (
         response: { 200: Ref(Store) },
       },
     },
-    async (request) => {
-      const store = await stores.findById(database, request.params.store_id);
-      if (store === undefined) throw new ApiError(storeErrors.storeNotFound);
-      return toStore(store);
-    },
+    async (request) => service.find(request.params.store_id),
   );
 };
