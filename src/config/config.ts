@@ -149,14 +149,14 @@ function checkDurations(environment: Environment, problems: string[]): void {
     'VERIFICATION_TOKEN_TTL',
     'PASSWORD_RESET_TTL',
   ] as const;
+  for (const name of lifetimes) {
+    if (seconds(environment[name]) === 0) problems.push(`${name} must be longer than 0`);
+  }
   for (const name of [...lifetimes, 'REFRESH_REUSE_GRACE'] as const) {
     if (seconds(environment[name]) > longestDuration) problems.push(`${name} must be at most 3650d`);
   }
   if (seconds(environment.EMAIL_COOLDOWN) > 3600) {
     problems.push('EMAIL_COOLDOWN must be at most 1h: sent mails are remembered that long');
-  }
-  for (const name of lifetimes) {
-    if (seconds(environment[name]) === 0) problems.push(`${name} must be longer than 0`);
   }
 }
 

@@ -1,4 +1,5 @@
 import { STATUS_CODES } from 'node:http';
+import { isDeepStrictEqual } from 'node:util';
 import type { FastifyInstance } from 'fastify';
 import { textRuleKeyword } from '../http/text.ts';
 import { type AnswerNotes, isObject, type JsonObject, notesKey, toPascalCase } from './operation.ts';
@@ -80,17 +81,9 @@ function describeBody({ components }: OpenApiDocument, { requestBody }: Operatio
   const schema = requestBody?.content['application/json']?.schema;
   if (!requestBody || !schema) return;
   const name = String(schema['$ref']).split('/').at(-1) ?? '';
-  const {
-    required = [],
-    minProperties = 0,
-    oneOf,
-  } = (components.schemas[name] ?? schema) as {
-    required?: string[];
-    minProperties?: number;
-    oneOf?: unknown[];
-  };
+  const body = components.schemas[name] ?? schema;
   // One of several forms is never empty.
-  requestBody.required = required.length > 0 || minProperties > 0 || oneOf !== undefined;
+  requestBody.required = ['required', 'minProperties', 'oneOf'].some((keyword) => keyword in body);
 }
 
 function describeAnswer(
@@ -129,7 +122,7 @@ function placeExample(
 ): JsonObject {
   const name = toPascalCase(code);
   const known = document.components.examples[name];
-  const own = known !== undefined && !isSame(known['value'], value);
+  const own = known !== undefined && !isDeepStrictEqual(known['value'], value);
   return place(document, 'examples', own ? `${operation}${name}` : name, { value });
 }
 
@@ -141,14 +134,10 @@ function place(
   part: JsonObject,
 ): JsonObject {
   const known = components[kind][name];
-  if (known !== undefined && !isSame(known, part))
+  if (known !== undefined && !isDeepStrictEqual(known, part))
     throw new Error(`two different ${kind} would be named ${name}`);
   components[kind][name] = part;
   return { $ref: `#/components/${kind}/${name}` };
-}
-
-function isSame(one: unknown, other: unknown): boolean {
-  return JSON.stringify(one) === JSON.stringify(other);
 }
 
 /** Removes keywords that only the validator understands. */

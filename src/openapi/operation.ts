@@ -18,7 +18,7 @@ export const notesKey = 'x-dure-notes';
 export function documentRoute(schema: FastifySchema, route: RouteOptions): FastifySchema {
   const security = 'security' in schema ? schema.security : [];
   const { message, errors: ownErrors, limit } = route.config ?? {};
-  if (schema?.hide) return { ...schema, security };
+  if (schema.hide) return { ...schema, security };
   if (message === undefined && ownErrors === undefined) {
     const unreadable = limit === 'none' ? { '4xx': unreadableRequest() } : {};
     return { ...schema, security, response: { ...(schema.response as JsonObject), ...unreadable } };
@@ -28,8 +28,7 @@ export function documentRoute(schema: FastifySchema, route: RouteOptions): Fasti
     ...(ownErrors ?? []),
     ...(route.config?.idempotent ? [httpErrors.idempotencyConflict] : []),
   ];
-  const statuses = [...new Set(errors.map(({ status }) => status))].sort((one, other) => one - other);
-  const failures = statuses.map((status) => [
+  const failures = errors.map(({ status }) => [
     status,
     failureResponse(errors.filter((error) => error.status === status)),
   ]);

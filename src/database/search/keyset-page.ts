@@ -1,5 +1,5 @@
 import { afterId, afterTime, type PageRequest } from '../keyset.ts';
-import { and, raw, type Sql, sql } from '../sql.ts';
+import { join, raw, type Sql, sql } from '../sql.ts';
 
 /** A filtered list that is ordered by time and id, newest first. Its conditions call a row `item`. */
 export interface FilteredList {
@@ -8,7 +8,7 @@ export interface FilteredList {
   /** Which rows exist for readers: the condition of the partial index on `created_at` and `id`. */
   baseFilter: Sql;
   /** The filters that the caller asked for. */
-  conditions: readonly Sql[];
+  conditions: Sql[];
   /** Index scans that find the rows where few meet the conditions; empty where scanning in order is always cheap. */
   indexPaths: readonly IndexPath[];
 }
@@ -45,7 +45,7 @@ const newestFirst = raw('ORDER BY created_at DESC, id DESC');
 export function keysetPageSql(list: FilteredList, { after, limit }: PageRequest): Sql {
   const { baseFilter, conditions, indexPaths } = list;
   const table = raw(list.table);
-  const matches = conditions.length > 0 ? and(conditions) : sql`true`;
+  const matches = conditions.length > 0 ? join(conditions, ' AND ') : sql`true`;
   const rowFilter = sql`${baseFilter} AND (item.created_at, item.id) < (${afterTime(after)}, ${afterId(after)})`;
   // `walk_from` makes every plan but a scan of the ordered index look expensive to the planner.
   const scan = (precondition: Sql) => sql`
@@ -56,13 +56,14 @@ export function keysetPageSql(list: FilteredList, { after, limit }: PageRequest)
       ${newestFirst} LIMIT ${maxPage}
     ) scanned LIMIT ${limit}`;
   if (indexPaths.length === 0) return scan(sql`true`);
+  const candidates = indexPaths.map((path) => path(rowFilter));
   return sql`
     WITH recent AS MATERIALIZED (
       SELECT item.id, item.created_at
       FROM (SELECT * FROM ${table} item WHERE ${rowFilter} ${newestFirst} LIMIT ${recentRows}) item
       WHERE ${matches} ${newestFirst} LIMIT ${limit}
     ), candidates AS MATERIALIZED (
-      SELECT * FROM (${unionAll(indexPaths.map((path) => path(rowFilter)))}) item
+      SELECT * FROM (${join(candidates, ' UNION ALL ')}) item
       WHERE (SELECT count(*) FROM recent) < ${limit} LIMIT ${maxCandidates}
     ), scan AS MATERIALIZED (${scan(sql`(SELECT count(*) FROM candidates) = ${maxCandidates}`)})
     SELECT * FROM (
@@ -73,10 +74,6 @@ export function keysetPageSql(list: FilteredList, { after, limit }: PageRequest)
       UNION ALL
       SELECT * FROM scan
     ) page ${newestFirst} LIMIT ${limit}`;
-}
-
-function unionAll([first = sql`SELECT`, ...rest]: readonly Sql[]): Sql {
-  return rest.reduce((union, query) => sql`${union} UNION ALL (${query})`, sql`(${first})`);
 }
 
 /** SQL that joins the row with an id, row by row: `OFFSET 0` keeps the planner from reading the whole table. */

@@ -15,7 +15,7 @@ const frameworkErrors: Record<string, ApiError> = {
 
 /** Renders every failure: in the envelope, in the language of the request, with its cause only in the log. */
 export const errorHandlerPlugin = fastifyPlugin(async (app: FastifyInstance) => {
-  app.setErrorHandler((error, request, reply) => sendError(error, request, reply));
+  app.setErrorHandler(sendError);
 });
 
 /** Answers with a failure; also used where Fastify has no route yet. */
