@@ -174,22 +174,23 @@ function readTrustProxy(value: string, problems: string[]): string[] | false {
   if (value === 'false') return false;
   const proxies = splitList(value);
   for (const proxy of proxies) {
-    const [address = '', bits, ...rest] = proxy.split('/');
-    const family = isIP(address);
-    const named = ['loopback', 'linklocal', 'uniquelocal'].includes(proxy);
-    const bitsValid =
-      bits === undefined || (/^[1-9]\d{0,2}$/.test(bits) && Number(bits) <= (family === 4 ? 32 : 128));
-    if (!named && (family === 0 || !bitsValid || rest.length > 0)) {
+    if (!['loopback', 'linklocal', 'uniquelocal'].includes(proxy) && !isAddressOrRange(proxy)) {
       problems.push(`TRUST_PROXY holds "${proxy}", which is neither an address nor a CIDR range`);
     }
   }
   return proxies;
 }
 
+function isAddressOrRange(text: string): boolean {
+  const [address = '', bits = '1', ...rest] = text.split('/');
+  const longest = { 4: 32, 6: 128 }[isIP(address)] ?? 0;
+  return /^[1-9]\d{0,2}$/.test(bits) && Number(bits) <= longest && rest.length === 0;
+}
+
 function splitList(value: string): string[] {
   return value
-    .split(',')
-    .map((item) => item.trim())
+    .trim()
+    .split(/\s*,\s*/)
     .filter((item) => item !== '');
 }
 

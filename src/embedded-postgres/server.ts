@@ -17,12 +17,9 @@ export interface EmbeddedServer {
   stop(): Promise<void>;
 }
 
-/** How to start an embedded server. */
-export interface EmbeddedServerOptions {
+interface EmbeddedServerOptions {
   /** Created when missing; contains the cluster, its password and the lock. */
   directory: string;
-  /** TCP port on the loopback interface; a random free one by default. */
-  port?: number;
   /** Receives each line that the server logs. */
   onLog?(line: string): void;
   /** Called when the server ends without `stop`; the message has its last output. It is not restarted. */
@@ -83,7 +80,7 @@ async function startPostgres(folder: string, lock: number, options: EmbeddedServ
   const password = await prepareCluster(cluster, programs, lock);
   for (const deadline = Date.now() + shutdownTimeout; ; await sleep(200)) {
     // Below the range from which the operating system takes the ports of outgoing connections.
-    const port = options.port ?? randomInt(20_000, 32_000);
+    const port = randomInt(20_000, 32_000);
     const command = [...programs.postgres, '-D', cluster, '-p', String(port), ...settings];
     let markReady = (): void => undefined;
     const ready = new Promise<void>((resolve) => {
@@ -103,8 +100,6 @@ async function startPostgres(folder: string, lock: number, options: EmbeddedServ
 
 async function createDatabase(url: string): Promise<void> {
   const client = new pg.Client({ connectionString: url });
-  // Without a listener a broken connection would end the process.
-  client.on('error', () => undefined);
   await client.connect();
   try {
     const { rowCount } = await client.query('SELECT FROM pg_database WHERE datname = $1', [databaseName]);
