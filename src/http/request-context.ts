@@ -20,7 +20,7 @@ export type SecurityEvent =
   | 'user_id_requested'
   | 'account_deleted';
 
-/** Whom a security event is about. */
+/** The account and the session of a security event. */
 export interface EventSubject {
   userId?: number | undefined;
   sessionId?: string;

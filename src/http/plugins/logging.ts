@@ -2,7 +2,7 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 import fastifyPlugin from 'fastify-plugin';
 import { claimedUserId } from '../authentication.ts';
 
-/** The log never holds query strings, headers or bodies of requests, because they hold tokens and passwords. */
+/** The log never contains query strings, headers or bodies of requests, because tokens and passwords are in them. */
 export function loggerOptions(level: string) {
   return {
     level,
