@@ -10,12 +10,7 @@ import { EmbeddedServerError, findPrograms, startProgram } from './programs.ts';
 export { EmbeddedServerError } from './programs.ts';
 
 /** A PostgreSQL server that this process started. */
-export interface EmbeddedServer {
-  /** Connection string of the `dure` database. */
-  url: string;
-  /** Shuts the server down fast (open transactions are rolled back) and waits until all its processes have ended. */
-  stop(): Promise<void>;
-}
+export type EmbeddedServer = Awaited<ReturnType<typeof startEmbeddedServer>>;
 
 interface EmbeddedServerOptions {
   /** Created when missing; contains the cluster, its password and the lock. */
@@ -40,10 +35,12 @@ const temporaryFailure = /could not create any TCP\/IP sockets|"postmaster\.pid"
  * Starts the PostgreSQL server in `directory`, after creating it on the first run. The server shuts down when this
  * process ends for any reason.
  *
+ * @returns the connection string of the `dure` database, and `stop`, which rolls back open transactions and waits until all
+ *   processes of the server have ended
  * @throws {EmbeddedServerError} when another process uses the directory, when no binaries are installed for this
  *   platform (the optional dependency is left out), or when PostgreSQL does not start
  */
-export async function startEmbeddedServer(options: EmbeddedServerOptions): Promise<EmbeddedServer> {
+export async function startEmbeddedServer(options: EmbeddedServerOptions) {
   const folder = resolve(options.directory);
   await mkdir(folder, { recursive: true, mode: 0o700 });
   const lock = await lockFolder(folder);

@@ -1,6 +1,9 @@
+import { normalizeIP } from '@fastify/rate-limit';
 import type { FastifyRequest } from 'fastify';
-import { clientAddress, maxAddressLength } from './client-address.ts';
 import type { Language } from './language.ts';
+
+/** The length of the longest IP address in text. A proxy may pass on anything, so addresses are cut to it. */
+const maxAddressLength = 45;
 
 /** Security events that operators search the log for. */
 export type SecurityEvent =
@@ -50,4 +53,10 @@ export function requestContext(request: FastifyRequest): RequestContext {
       request.log.info({ event, userId, sessionId, address: request.ip }, `security event: ${event}`);
     },
   };
+}
+
+/** The address by which a client is counted: IPv4 as it is, IPv6 by its /64, which is what one customer gets. */
+export function clientAddress(request: FastifyRequest): string {
+  // The socket has no address any more once the client has disconnected.
+  return normalizeIP(request.ip ?? '', 64).slice(0, maxAddressLength);
 }

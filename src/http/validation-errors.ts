@@ -82,17 +82,11 @@ export function describeErrors(errors: FastifySchemaValidationError[]): FieldTex
 function fieldName(error: FastifySchemaValidationError): string {
   const { missingProperty, additionalProperty } = error.params;
   const property = error.keyword === 'required' ? missingProperty : additionalProperty;
-  const suffix = typeof property === 'string' ? `/${escapePointer(property)}` : '';
+  const suffix =
+    typeof property === 'string' ? `/${property.replaceAll('~', '~0').replaceAll('/', '~1')}` : '';
   // The client chose the name of an unknown field. It is cut, but never in the middle of a character.
   const pointer = `${error.instancePath}${suffix}`.slice(0, 120).toWellFormed();
   if (pointer === '') return 'body';
-  return pointer.lastIndexOf('/') === 0 ? unescapePointer(pointer.slice(1)) : pointer;
-}
-
-function escapePointer(text: string): string {
-  return text.replaceAll('~', '~0').replaceAll('/', '~1');
-}
-
-function unescapePointer(text: string): string {
-  return text.replaceAll('~1', '/').replaceAll('~0', '~');
+  if (pointer.lastIndexOf('/') > 0) return pointer;
+  return pointer.slice(1).replaceAll('~1', '/').replaceAll('~0', '~');
 }

@@ -40,8 +40,7 @@ export function searchPageSql(list: SearchableList, filter: SearchFilter): Sql {
   const storeId = raw(`item.${list.storeColumn}`);
   return keysetPageSql(
     {
-      table: list.table,
-      baseFilter: list.baseFilter,
+      ...list,
       conditions: [
         ...ofOneStore,
         ...(q === '' ? [] : [containsText(list.foldedText, q)]),
