@@ -149,14 +149,14 @@ function checkDurations(environment: Environment, problems: string[]): void {
     'VERIFICATION_TOKEN_TTL',
     'PASSWORD_RESET_TTL',
   ] as const;
+  for (const name of lifetimes) {
+    if (seconds(environment[name]) === 0) problems.push(`${name} must be longer than 0`);
+  }
   for (const name of [...lifetimes, 'REFRESH_REUSE_GRACE'] as const) {
     if (seconds(environment[name]) > longestDuration) problems.push(`${name} must be at most 3650d`);
   }
   if (seconds(environment.EMAIL_COOLDOWN) > 3600) {
     problems.push('EMAIL_COOLDOWN must be at most 1h: sent mails are remembered that long');
-  }
-  for (const name of lifetimes) {
-    if (seconds(environment[name]) === 0) problems.push(`${name} must be longer than 0`);
   }
 }
 
@@ -174,22 +174,23 @@ function readTrustProxy(value: string, problems: string[]): string[] | false {
   if (value === 'false') return false;
   const proxies = splitList(value);
   for (const proxy of proxies) {
-    const [address = '', bits, ...rest] = proxy.split('/');
-    const family = isIP(address);
-    const named = ['loopback', 'linklocal', 'uniquelocal'].includes(proxy);
-    const bitsValid =
-      bits === undefined || (/^[1-9]\d{0,2}$/.test(bits) && Number(bits) <= (family === 4 ? 32 : 128));
-    if (!named && (family === 0 || !bitsValid || rest.length > 0)) {
+    if (!['loopback', 'linklocal', 'uniquelocal'].includes(proxy) && !isAddressOrRange(proxy)) {
       problems.push(`TRUST_PROXY holds "${proxy}", which is neither an address nor a CIDR range`);
     }
   }
   return proxies;
 }
 
+function isAddressOrRange(text: string): boolean {
+  const [address = '', bits = '1', ...rest] = text.split('/');
+  const longest = { 4: 32, 6: 128 }[isIP(address)] ?? 0;
+  return /^[1-9]\d{0,2}$/.test(bits) && Number(bits) <= longest && rest.length === 0;
+}
+
 function splitList(value: string): string[] {
   return value
-    .split(',')
-    .map((item) => item.trim())
+    .trim()
+    .split(/\s*,\s*/)
     .filter((item) => item !== '');
 }
 

@@ -1,6 +1,6 @@
-import { createHmac, randomBytes, randomUUID } from 'node:crypto';
-import { linkSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { createHmac, randomBytes } from 'node:crypto';
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 
 /** A secret, and the short public id by which tokens and rows refer to it. */
 export interface Secret {
@@ -46,7 +46,8 @@ function isWeak(key: Buffer): boolean {
 function generatedSecret(dataDirectory: string, problems: string[]): string {
   const path = join(dataDirectory, 'jwt-secret');
   try {
-    const secret = readIfThere(path) ?? createSecret(dataDirectory, path);
+    if (!existsSync(path)) createSecret(path);
+    const secret = readFileSync(path, 'utf8').trim();
     if (isWeak(Buffer.from(secret)))
       problems.push(`${path} contains no secret; delete it to generate a new one`);
     return secret;
@@ -56,31 +57,13 @@ function generatedSecret(dataDirectory: string, problems: string[]): string {
   }
 }
 
-/** Written to a draft and linked: of concurrent starts one wins, both read the same secret, and a crash leaves no partial file. */
-function createSecret(dataDirectory: string, path: string): string {
-  mkdirSync(dataDirectory, { recursive: true, mode: 0o700 });
-  const draft = `${path}.${randomUUID()}`;
-  writeFileSync(draft, randomBytes(48).toString('base64url'), { mode: 0o600, flag: 'wx' });
+/** Of concurrent starts the first creates the file, and all read its secret. */
+function createSecret(path: string): void {
+  mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+  const secret = randomBytes(48).toString('base64url');
   try {
-    linkSync(draft, path);
+    writeFileSync(path, secret, { mode: 0o600, flag: 'wx', flush: true });
   } catch (error) {
-    // Some file systems have no hard links.
-    if (!hasCode(error, 'EEXIST')) renameSync(draft, path);
-  } finally {
-    rmSync(draft, { force: true });
+    if (!(error instanceof Error && 'code' in error && error.code === 'EEXIST')) throw error;
   }
-  return readFileSync(path, 'utf8').trim();
-}
-
-function readIfThere(path: string): string | undefined {
-  try {
-    return readFileSync(path, 'utf8').trim();
-  } catch (error) {
-    if (hasCode(error, 'ENOENT')) return undefined;
-    throw error;
-  }
-}
-
-function hasCode(error: unknown, code: string): boolean {
-  return error instanceof Error && 'code' in error && error.code === code;
 }

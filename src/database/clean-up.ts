@@ -21,20 +21,17 @@ export async function cleanUp(
   expired: readonly ExpiredRows[],
 ): Promise<Record<string, number>> {
   const deleted: Record<string, number> = {};
-  for (const rows of expired) deleted[rows.table] = await deleteInBatches(database, rows);
-  return deleted;
-}
-
-async function deleteInBatches(database: Queryable, { table, condition }: ExpiredRows): Promise<number> {
-  const statement = sql`
-    DELETE FROM ${raw(table)} WHERE ctid = ANY (ARRAY(
-      SELECT ctid FROM ${raw(table)} WHERE ${condition} LIMIT ${raw(String(batchSize))} FOR UPDATE SKIP LOCKED
-    ))`;
-  let total = 0;
-  for (let batch = 0; batch < maxBatches; batch++) {
-    const count = await database.execute(statement);
-    total += count;
-    if (count < batchSize) break;
+  for (const { table, condition } of expired) {
+    const statement = sql`
+      DELETE FROM ${raw(table)} WHERE ctid = ANY (ARRAY(
+        SELECT ctid FROM ${raw(table)} WHERE ${condition} LIMIT ${raw(String(batchSize))} FOR UPDATE SKIP LOCKED
+      ))`;
+    let total = 0;
+    for (let batch = 0, count = batchSize; batch < maxBatches && count === batchSize; batch++) {
+      count = await database.execute(statement);
+      total += count;
+    }
+    deleted[table] = total;
   }
-  return total;
+  return deleted;
 }

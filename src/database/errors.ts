@@ -1,9 +1,7 @@
-/**
- * SQLSTATE classes and codes (PostgreSQL manual, appendix A) of temporary failures: connection exceptions, out of resources, operator intervention, lock not available, serialization failures.
- */
+/** SQLSTATE classes and codes (PostgreSQL manual, appendix A) of temporary failures. */
 const unavailableStates = /^(08...|53...|57P0.|57014|55P03|40001|40P01|25P0[34]|58...)$/;
 
-/** Error codes for connections that could not be made or were lost. */
+/** The same failures by the codes of Node and Prisma, and by the kinds of Prisma's driver adapter. */
 const unavailableCodes = new Set([
   'ECONNREFUSED',
   'ECONNRESET',
@@ -22,10 +20,6 @@ const unavailableCodes = new Set([
   'P2028',
   'P2034',
   'P2037',
-]);
-
-/** The names of Prisma's driver adapter for the same failures. */
-const unavailableKinds = new Set([
   'DatabaseNotReachable',
   'ConnectionClosed',
   'SocketTimeout',
@@ -49,10 +43,9 @@ export function isDatabaseUnavailable(error: unknown): boolean {
 function isTemporary(error: object): boolean {
   const { code, originalCode, kind, message } = error as Record<string, unknown>;
   return (
-    [code, originalCode].some(
+    [code, originalCode, kind].some(
       (value) => typeof value === 'string' && (unavailableCodes.has(value) || unavailableStates.test(value)),
     ) ||
-    (typeof kind === 'string' && unavailableKinds.has(kind)) ||
     (typeof message === 'string' && unavailableMessages.test(message))
   );
 }

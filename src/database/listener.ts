@@ -2,16 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { FastifyBaseLogger } from 'fastify';
 import pg from 'pg';
 
-/** Receives what any instance sends with `NOTIFY`. */
-export interface Listener {
-  /** Calls a handler with the payload of every notification on a channel. Subscribe before the start. */
-  subscribe(channel: string, handler: (payload: string) => void): void;
-  /** Calls a handler after every connect, the first included. Notifications sent before are lost, so read the tables then. */
-  onReconnect(handler: () => void): void;
-  /** Connects, and reconnects until the listener is closed. */
-  start(): void;
-  close(): Promise<void>;
-}
+export type Listener = ReturnType<typeof createListener>;
 
 interface ListenerOptions {
   /** Needs a session of its own: `LISTEN` does not work through a transaction pooler. */
@@ -30,8 +21,8 @@ const defaultTimes = {
   maxBackoff: 5_000,
 };
 
-/** Listens on one connection per instance, which is replaced when it is lost. */
-export function createListener({ connectionString, logger, times }: ListenerOptions): Listener {
+/** Receives what any instance sends with `NOTIFY`, on one connection that is replaced when it is lost. */
+export function createListener({ connectionString, logger, times }: ListenerOptions) {
   const { connect, check, answer, end, minBackoff, maxBackoff } = { ...defaultTimes, ...times };
   const handlers = new Map<string, ((payload: string) => void)[]>();
   const reconnectHandlers: (() => void)[] = [];
@@ -101,15 +92,20 @@ export function createListener({ connectionString, logger, times }: ListenerOpti
   }
 
   return {
-    subscribe(channel, handler) {
+    /** Calls a handler with the payload of every notification on a channel. Subscribe before the start. */
+    subscribe(channel: string, handler: (payload: string) => void): void {
       if (running !== undefined) throw new Error('subscribe before the listener starts');
       handlers.set(channel, [...(handlers.get(channel) ?? []), handler]);
     },
-    onReconnect: (handler) => void reconnectHandlers.push(handler),
-    start() {
+    /** Calls a handler after every connect, the first included. Notifications sent before are lost, so read the tables then. */
+    onReconnect(handler: () => void): void {
+      reconnectHandlers.push(handler);
+    },
+    /** Connects, and reconnects until the listener is closed. */
+    start(): void {
       running ??= listenUntilClosed();
     },
-    async close() {
+    async close(): Promise<void> {
       closing.abort();
       cancel();
       await running;

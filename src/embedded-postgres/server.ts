@@ -10,19 +10,11 @@ import { EmbeddedServerError, findPrograms, startProgram } from './programs.ts';
 export { EmbeddedServerError } from './programs.ts';
 
 /** A PostgreSQL server that this process started. */
-export interface EmbeddedServer {
-  /** Connection string of the `dure` database. */
-  url: string;
-  /** Shuts the server down fast (open transactions are rolled back) and waits until all its processes have ended. */
-  stop(): Promise<void>;
-}
+export type EmbeddedServer = Awaited<ReturnType<typeof startEmbeddedServer>>;
 
-/** How to start an embedded server. */
-export interface EmbeddedServerOptions {
+interface EmbeddedServerOptions {
   /** Created when missing; contains the cluster, its password and the lock. */
   directory: string;
-  /** TCP port on the loopback interface; a random free one by default. */
-  port?: number;
   /** Receives each line that the server logs. */
   onLog?(line: string): void;
   /** Called when the server ends without `stop`; the message has its last output. It is not restarted. */
@@ -43,10 +35,12 @@ const temporaryFailure = /could not create any TCP\/IP sockets|"postmaster\.pid"
  * Starts the PostgreSQL server in `directory`, after creating it on the first run. The server shuts down when this
  * process ends for any reason.
  *
+ * @returns the connection string of the `dure` database, and `stop`, which rolls back open transactions and waits until all
+ *   processes of the server have ended
  * @throws {EmbeddedServerError} when another process uses the directory, when no binaries are installed for this
  *   platform (the optional dependency is left out), or when PostgreSQL does not start
  */
-export async function startEmbeddedServer(options: EmbeddedServerOptions): Promise<EmbeddedServer> {
+export async function startEmbeddedServer(options: EmbeddedServerOptions) {
   const folder = resolve(options.directory);
   await mkdir(folder, { recursive: true, mode: 0o700 });
   const lock = await lockFolder(folder);
@@ -83,7 +77,7 @@ async function startPostgres(folder: string, lock: number, options: EmbeddedServ
   const password = await prepareCluster(cluster, programs, lock);
   for (const deadline = Date.now() + shutdownTimeout; ; await sleep(200)) {
     // Below the range from which the operating system takes the ports of outgoing connections.
-    const port = options.port ?? randomInt(20_000, 32_000);
+    const port = randomInt(20_000, 32_000);
     const command = [...programs.postgres, '-D', cluster, '-p', String(port), ...settings];
     let markReady = (): void => undefined;
     const ready = new Promise<void>((resolve) => {
@@ -103,7 +97,7 @@ async function startPostgres(folder: string, lock: number, options: EmbeddedServ
 
 async function createDatabase(url: string): Promise<void> {
   const client = new pg.Client({ connectionString: url });
-  // Without a listener a broken connection would end the process.
+  // An unhandled error event would end the process; the next query reports a lost connection.
   client.on('error', () => undefined);
   await client.connect();
   try {

@@ -35,7 +35,7 @@ export interface Authenticator {
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** What the `Authorization` header holds; null without a Bearer token. */
+    /** What the `Authorization` header contains; null without a Bearer token. */
     credentials: AccessClaims | { problem: TokenProblem } | null;
     /** Set in scopes that require a user; read it with {@link currentUser}. */
     currentUser: CurrentUser | null;

@@ -2,16 +2,14 @@ import type { TSchema } from '@sinclair/typebox';
 import type { FastifyInstance } from 'fastify';
 import fastifyPlugin from 'fastify-plugin';
 
-interface DomainDocumentation {
-  /** The tag of the domain's operations in the OpenAPI document. */
-  tag: string;
-  /** Schemas that the domain's routes refer to by `$id`; the document names them. */
-  schemas: readonly TSchema[];
-}
-
-/** Documents the scope of a domain: its schemas, and one tag for all its operations. */
+/**
+ * Documents the scope of a domain.
+ *
+ * @param options.tag of all its operations in the OpenAPI document
+ * @param options.schemas to which its routes refer by `$id`; the document names them
+ */
 export const documentDomain = fastifyPlugin(
-  async (app: FastifyInstance, { tag, schemas }: DomainDocumentation) => {
+  async (app: FastifyInstance, { tag, schemas }: { tag: string; schemas: readonly TSchema[] }) => {
     for (const schema of schemas) app.addSchema(schema);
     app.addHook('onRoute', (route) => {
       route.schema = { ...route.schema, tags: [tag] };

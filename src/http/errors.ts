@@ -26,6 +26,7 @@ interface ApiErrorOptions {
 
 /** A failure that the client gets as an answer. Thrown anywhere, rendered by the error handler. */
 export class ApiError extends Error {
+  override readonly name = 'ApiError';
   readonly definition: ErrorDefinition;
   readonly data: Record<string, unknown>;
   readonly fieldTexts: FieldTexts | undefined;
@@ -33,7 +34,6 @@ export class ApiError extends Error {
 
   constructor(definition: ErrorDefinition, options: ApiErrorOptions = {}) {
     super(definition.code, { cause: options.cause });
-    this.name = 'ApiError';
     this.definition = definition;
     this.data = options.data ?? {};
     this.fieldTexts = options.fieldTexts;

@@ -30,6 +30,15 @@ export const IdempotencyHeaders = Type.Object({
   ),
 });
 
+/** The header of a replayed answer. */
+export const IdempotencyReplayed = {
+  'Idempotency-Replayed': {
+    type: 'string',
+    enum: ['true'],
+    description: '`true` when this is the first answer to the same `Idempotency-Key` again; absent otherwise',
+  },
+};
+
 /** A request that carries an `Idempotency-Key`. */
 export interface IdempotencyKey {
   /** The caller and the operation to which the key belongs. */

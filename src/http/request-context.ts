@@ -1,6 +1,9 @@
+import { normalizeIP } from '@fastify/rate-limit';
 import type { FastifyRequest } from 'fastify';
-import { clientAddress, ipOf } from './client-address.ts';
 import type { Language } from './language.ts';
+
+/** The length of the longest IP address in text. A proxy may pass on anything, so addresses are cut to it. */
+const maxAddressLength = 45;
 
 /** Security events that operators search the log for. */
 export type SecurityEvent =
@@ -20,7 +23,7 @@ export type SecurityEvent =
   | 'user_id_requested'
   | 'account_deleted';
 
-/** Whom a security event is about. */
+/** The account and the session of a security event. */
 export interface EventSubject {
   userId?: number | undefined;
   sessionId?: string;
@@ -50,4 +53,14 @@ export function requestContext(request: FastifyRequest): RequestContext {
       request.log.info({ event, userId, sessionId, address: request.ip }, `security event: ${event}`);
     },
   };
+}
+
+/** The address by which a client is counted: IPv4 as it is, IPv6 by its /64, which is what one customer gets. */
+export function clientAddress(request: FastifyRequest): string {
+  return normalizeIP(ipOf(request), 64);
+}
+
+/** Empty when the client has disconnected, because the socket has no address any more. */
+function ipOf(request: FastifyRequest): string {
+  return (request.ip ?? '').slice(0, maxAddressLength);
 }

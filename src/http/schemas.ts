@@ -27,7 +27,7 @@ export const EmptyData = Type.Object(
   { $id: 'Nothing', description: 'Always empty', additionalProperties: false },
 );
 
-/** The largest id that a 32-bit column holds. */
+/** The largest id of a 32-bit column. */
 export const maxId = 2_147_483_647;
 
 /** An id in a body or a query; outside the column's range it is a validation error. */

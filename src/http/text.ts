@@ -5,7 +5,7 @@ import type { Ajv, SchemaValidateFunction } from 'ajv';
  * How an incoming string is cleaned and what it must not contain.
  *
  * - `line`: trimmed, one line
- * - `block`: trimmed, may hold line feeds; CRLF becomes LF
+ * - `block`: trimmed, may contain line feeds; CRLF becomes LF
  * - `email`: a lower-cased address
  * - `username`: trimmed and case-folded
  * - `secret`: a password; never trimmed

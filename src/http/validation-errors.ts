@@ -27,7 +27,7 @@ type Params = Record<string, unknown>;
 const keywordTexts: Record<string, (params: Params) => LocalizedText> = {
   required: () => ({ ko: '필수 항목입니다.', en: 'This field is required.' }),
   additionalProperties: () => ({ ko: '알 수 없는 항목입니다.', en: 'This field is not known.' }),
-  type: ({ type }) => ({ ko: `${typeName(type).ko} 값이어야 합니다.`, en: `Must be ${typeName(type).en}.` }),
+  type: ({ type }) => typeTexts[String(type)] ?? otherText,
   minLength: ({ limit }) => ({
     ko: `${limit}자 이상이어야 합니다.`,
     en: `Must have at least ${limit} characters.`,
@@ -50,18 +50,14 @@ const keywordTexts: Record<string, (params: Params) => LocalizedText> = {
 
 const otherText: LocalizedText = { ko: '형식이 올바르지 않습니다.', en: 'The format is not valid.' };
 
-const typeNames: Record<string, LocalizedText> = {
-  string: { ko: '문자열', en: 'a string' },
-  integer: { ko: '정수', en: 'an integer' },
-  number: { ko: '숫자', en: 'a number' },
-  boolean: { ko: '참/거짓', en: 'a boolean' },
-  array: { ko: '배열', en: 'an array' },
-  object: { ko: '객체', en: 'an object' },
+const typeTexts: Record<string, LocalizedText> = {
+  string: { ko: '문자열 값이어야 합니다.', en: 'Must be a string.' },
+  integer: { ko: '정수 값이어야 합니다.', en: 'Must be an integer.' },
+  number: { ko: '숫자 값이어야 합니다.', en: 'Must be a number.' },
+  boolean: { ko: '참/거짓 값이어야 합니다.', en: 'Must be a boolean.' },
+  array: { ko: '배열 값이어야 합니다.', en: 'Must be an array.' },
+  object: { ko: '객체 값이어야 합니다.', en: 'Must be an object.' },
 };
-
-function typeName(type: unknown): LocalizedText {
-  return typeNames[String(type)] ?? { ko: '다른 형식의', en: 'of another type' };
-}
 
 /**
  * Turns AJV's errors into texts per field.
@@ -86,17 +82,11 @@ export function describeErrors(errors: FastifySchemaValidationError[]): FieldTex
 function fieldName(error: FastifySchemaValidationError): string {
   const { missingProperty, additionalProperty } = error.params;
   const property = error.keyword === 'required' ? missingProperty : additionalProperty;
-  const suffix = typeof property === 'string' ? `/${escapePointer(property)}` : '';
+  const suffix =
+    typeof property === 'string' ? `/${property.replaceAll('~', '~0').replaceAll('/', '~1')}` : '';
   // The client chose the name of an unknown field. It is cut, but never in the middle of a character.
   const pointer = `${error.instancePath}${suffix}`.slice(0, 120).toWellFormed();
   if (pointer === '') return 'body';
-  return pointer.lastIndexOf('/') === 0 ? unescapePointer(pointer.slice(1)) : pointer;
-}
-
-function escapePointer(text: string): string {
-  return text.replaceAll('~', '~0').replaceAll('/', '~1');
-}
-
-function unescapePointer(text: string): string {
-  return text.replaceAll('~1', '/').replaceAll('~0', '~');
+  if (pointer.lastIndexOf('/') > 0) return pointer;
+  return pointer.slice(1).replaceAll('~1', '/').replaceAll('~0', '~');
 }

@@ -1,12 +1,15 @@
 import { STATUS_CODES } from 'node:http';
+import { isDeepStrictEqual } from 'node:util';
 import type { FastifyInstance } from 'fastify';
 import { textRuleKeyword } from '../http/text.ts';
 import { type AnswerNotes, isObject, type JsonObject, notesKey, toPascalCase } from './operation.ts';
 
 interface OpenApiDocument extends JsonObject {
   paths: Record<string, Record<string, Operation>>;
-  components: Record<'schemas' | 'headers' | 'examples', Record<string, JsonObject>>;
+  components: Components;
 }
+
+type Components = Record<'schemas' | 'headers' | 'examples', Record<string, JsonObject>>;
 
 interface Operation {
   operationId: string;
@@ -51,15 +54,15 @@ const statusHeaders: Record<string, Record<string, keyof typeof headers>> = {
 /** Builds the document of an application that is ready. */
 export function openApiDocument(app: FastifyInstance): JsonObject {
   const document = stripInternal(app.swagger()) as OpenApiDocument;
-  document.components = { ...document.components, headers, examples: {} };
+  const components = { ...document.components, headers, examples: {} };
   for (const operation of Object.values(document.paths).flatMap((path) => Object.values(path))) {
     for (const parameter of operation.parameters ?? []) describeParameter(parameter);
-    describeBody(document, operation);
+    describeBody(components, operation);
     for (const [status, answer] of Object.entries(operation.responses)) {
-      describeAnswer(document, operation, status, answer);
+      describeAnswer(components, operation, status, answer);
     }
   }
-  return document;
+  return { ...document, components };
 }
 
 /** A parameter with a default is optional, although its validated value always exists. */
@@ -76,37 +79,24 @@ function describeParameter(parameter: Parameter): void {
 }
 
 /** A body that may be empty is optional. */
-function describeBody({ components }: OpenApiDocument, { requestBody }: Operation): void {
+function describeBody(components: Components, { requestBody }: Operation): void {
   const schema = requestBody?.content['application/json']?.schema;
   if (!requestBody || !schema) return;
   const name = String(schema['$ref']).split('/').at(-1) ?? '';
-  const {
-    required = [],
-    minProperties = 0,
-    oneOf,
-  } = (components.schemas[name] ?? schema) as {
-    required?: string[];
-    minProperties?: number;
-    oneOf?: unknown[];
-  };
+  const body = components.schemas[name] ?? schema;
   // One of several forms is never empty.
-  requestBody.required = required.length > 0 || minProperties > 0 || oneOf !== undefined;
+  requestBody.required = ['required', 'minProperties', 'oneOf'].some((keyword) => keyword in body);
 }
 
-function describeAnswer(
-  document: OpenApiDocument,
-  operation: Operation,
-  status: string,
-  answer: Answer,
-): void {
+function describeAnswer(components: Components, operation: Operation, status: string, answer: Answer): void {
   const media = answer.content?.['application/json'];
   if (media && !('$ref' in media.schema)) {
     const { [notesKey]: notes = {}, ...schema } = media.schema;
     const { name, examples = {} } = notes as AnswerNotes;
     const prefix = toPascalCase(operation.operationId);
-    media.schema = place(document, 'schemas', name ?? answerName(prefix, status), schema);
+    media.schema = place(components, 'schemas', name ?? answerName(prefix, status), schema);
     for (const [code, value] of Object.entries(examples)) {
-      media.examples = { ...media.examples, [code]: placeExample(document, prefix, code, value) };
+      media.examples = { ...media.examples, [code]: placeExample(components, prefix, code, value) };
     }
   }
   for (const [header, name] of Object.entries(statusHeaders[status] ?? {})) {
@@ -122,33 +112,24 @@ function answerName(operation: string, status: string): string {
 
 /** Operations with the same text for a code share the example; one with another text has its own. */
 function placeExample(
-  document: OpenApiDocument,
+  components: Components,
   operation: string,
   code: string,
   value: JsonObject,
 ): JsonObject {
   const name = toPascalCase(code);
-  const known = document.components.examples[name];
-  const own = known !== undefined && !isSame(known['value'], value);
-  return place(document, 'examples', own ? `${operation}${name}` : name, { value });
+  const known = components.examples[name];
+  const own = known !== undefined && !isDeepStrictEqual(known['value'], value);
+  return place(components, 'examples', own ? `${operation}${name}` : name, { value });
 }
 
 /** Moves a part to the components, so that generated clients have a name for it. */
-function place(
-  { components }: OpenApiDocument,
-  kind: 'schemas' | 'examples',
-  name: string,
-  part: JsonObject,
-): JsonObject {
+function place(components: Components, kind: keyof Components, name: string, part: JsonObject): JsonObject {
   const known = components[kind][name];
-  if (known !== undefined && !isSame(known, part))
+  if (known !== undefined && !isDeepStrictEqual(known, part))
     throw new Error(`two different ${kind} would be named ${name}`);
   components[kind][name] = part;
   return { $ref: `#/components/${kind}/${name}` };
-}
-
-function isSame(one: unknown, other: unknown): boolean {
-  return JSON.stringify(one) === JSON.stringify(other);
 }
 
 /** Removes keywords that only the validator understands. */

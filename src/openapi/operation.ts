@@ -14,11 +14,11 @@ export interface AnswerNotes {
 /** The key in an answer's schema that holds its {@link AnswerNotes}. */
 export const notesKey = 'x-dure-notes';
 
-/** Adds to a route's schema what follows from its configuration: every failure with its codes, and the replay header. */
+/** Adds to a route's schema what follows from its configuration: every failure with its codes. */
 export function documentRoute(schema: FastifySchema, route: RouteOptions): FastifySchema {
   const security = 'security' in schema ? schema.security : [];
-  const { message, errors: ownErrors, limit } = route.config ?? {};
-  if (schema?.hide) return { ...schema, security };
+  const { message, errors: ownErrors, limit, idempotent } = route.config ?? {};
+  if (schema.hide) return { ...schema, security };
   if (message === undefined && ownErrors === undefined) {
     const unreadable = limit === 'none' ? { '4xx': unreadableRequest() } : {};
     return { ...schema, security, response: { ...(schema.response as JsonObject), ...unreadable } };
@@ -26,16 +26,15 @@ export function documentRoute(schema: FastifySchema, route: RouteOptions): Fasti
   const errors = [
     ...impliedErrors(schema, route),
     ...(ownErrors ?? []),
-    ...(route.config?.idempotent ? [httpErrors.idempotencyConflict] : []),
+    ...(idempotent ? [httpErrors.idempotencyConflict] : []),
   ];
-  const statuses = [...new Set(errors.map(({ status }) => status))].sort((one, other) => one - other);
-  const failures = statuses.map((status) => [
+  const failures = errors.map(({ status }) => [
     status,
     failureResponse(errors.filter((error) => error.status === status)),
   ]);
   const responses = Object.entries(schema.response as Record<string, JsonObject>).map(([status, data]) => [
     status,
-    withReplayHeader(withMessageExample({ description: 'Success', ...data }, message?.ko), route),
+    { description: 'Success', ...data },
   ]);
   return { ...schema, security, response: Object.fromEntries([...responses, ...failures]) };
 }
@@ -130,23 +129,6 @@ function exampleOf(schema: JsonObject): unknown {
   }
   if (isObject(items)) return [exampleOf(items)];
   return schema['type'] === 'integer' ? (minimum ?? 1) : '';
-}
-
-/** `Idempotency-Replayed`, on the answers of idempotent operations. */
-function withReplayHeader(schema: JsonObject, { config }: RouteOptions): JsonObject {
-  if (!config?.idempotent) return schema;
-  const description =
-    '`true` when this is the first answer to the same `Idempotency-Key` again; absent otherwise';
-  return { ...schema, headers: { 'Idempotency-Replayed': { type: 'string', enum: ['true'], description } } };
-}
-
-function withMessageExample(schema: JsonObject, text: string | undefined): JsonObject {
-  const { properties } = schema;
-  if (text === undefined || !isObject(properties) || !isObject(properties['message'])) return schema;
-  return {
-    ...schema,
-    properties: { ...properties, message: { ...properties['message'], examples: [text] } },
-  };
 }
 
 export function isObject(value: unknown): value is JsonObject {

@@ -54,8 +54,6 @@ export const openApiPlugin = fastifyPlugin(async (app: FastifyInstance) => {
       buildLocalReference: (json, _base, _fragment, index) => String(json['$id'] ?? `schema-${index}`),
     },
     transform: ({ schema, url, route }) => ({ schema: documentRoute(schema, route), url }),
-    transformObject: (document) =>
-      'openapiObject' in document ? document.openapiObject : document.swaggerObject,
   });
 });
 
@@ -67,13 +65,10 @@ export async function openApiRoutes(
   // Computed at the first request, because it takes longer than all the rest of the start.
   const document = once(() => openApiDocument(app));
   const yaml = once(() => toYaml(document()));
-  const json = once(() => JSON.stringify(document()));
   app.get('/openapi.yaml', { schema: { hide: true } }, async (_request, reply) =>
     reply.type('application/yaml; charset=utf-8').send(yaml()),
   );
-  app.get('/openapi.json', { schema: { hide: true } }, async (_request, reply) =>
-    reply.type('application/json; charset=utf-8').send(json()),
-  );
+  app.get('/openapi.json', { schema: { hide: true } }, async () => document());
   if (!docsEnabled) return;
   await app.register(swaggerUi, {
     routePrefix: '/docs',
@@ -102,10 +97,10 @@ export async function openApiRoutes(
 }
 
 function once<Value>(compute: () => Value): () => Value {
-  let computed: { value: Value } | undefined;
+  let value: Value | undefined;
   return () => {
-    computed ??= { value: compute() };
-    return computed.value;
+    value ??= compute();
+    return value;
   };
 }
 

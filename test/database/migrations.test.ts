@@ -11,7 +11,6 @@ import { migrate, pendingMigrations } from '../../src/database/migrations.ts';
 import { createEmptyDatabase, createTestDatabase } from '../support/database.ts';
 import { until } from '../support/until.ts';
 
-const worker = 'graphile_worker';
 const committed = (await readdir(new URL(import.meta.resolve('#package/prisma/migrations'))))
   .filter((name) => name !== 'migration_lock.toml')
   .sort();
@@ -57,9 +56,9 @@ t.test(
   'an empty database gets all migrations and the worker schema, and a second run does nothing',
   async (t) => {
     const { url, client, values } = await connect(t);
-    t.same(await pendingMigrations(client), [...committed, worker]);
+    t.same(await pendingMigrations(client), committed);
 
-    t.same(await migrate(url), [...committed, worker]);
+    t.same(await migrate(url), committed);
     t.same(await pendingMigrations(client), []);
     t.same(await migrate(url), []);
 
@@ -76,15 +75,11 @@ t.test('readiness takes one query on a migrated database', async (t) => {
   t.equal(query().length, 1);
 });
 
-t.test('a missing or outdated worker schema is pending', async (t) => {
-  const { url, client } = await connect(t, createTestDatabase);
-  await client.query(
-    'DELETE FROM graphile_worker.migrations WHERE id = (SELECT max(id) FROM graphile_worker.migrations)',
-  );
-  t.same(await pendingMigrations(client), [worker]);
+t.test('a missing worker schema is created by the next run', async (t) => {
+  const { url, client, values } = await connect(t, createTestDatabase);
   await client.query('DROP SCHEMA graphile_worker CASCADE');
-  t.same(await pendingMigrations(client), [worker]);
-  t.same(await migrate(url), [worker]);
+  await migrate(url);
+  t.same(await values("SELECT (graphile_worker.add_job('x')).attempts AS value"), [0]);
 });
 
 t.test('a role that owns only its database can migrate it', async (t) => {
@@ -98,13 +93,13 @@ t.test('a role that owns only its database can migrate it', async (t) => {
   const ownerUrl = new URL(url);
   ownerUrl.username = role;
   ownerUrl.password = 'owner';
-  t.same(await migrate(ownerUrl.href), [...committed, worker]);
+  t.same(await migrate(ownerUrl.href), committed);
 });
 
 t.test('of concurrent processes one applies the migrations and all succeed', async (t) => {
   const { url, values } = await connect(t);
   const outputs = await Promise.all(Array.from({ length: 2 }, () => runMigrateProcess(url)));
-  const applied = [...committed, worker].map((name) => `applied ${name}\n`).join('');
+  const applied = committed.map((name) => `applied ${name}\n`).join('');
   t.same(outputs.sort(), [applied, 'nothing to apply\n']);
   t.same(await values('SELECT migration_name AS value FROM _prisma_migrations ORDER BY 1'), committed);
 });
@@ -123,9 +118,9 @@ t.test('a run waits for the lock until its timeout, or until the lock holder die
   const migrating = migrate(url);
   const waiting = "SELECT 1 AS value FROM pg_locks WHERE locktype = 'advisory' AND NOT granted";
   await until('the run waits for the lock', async () => (await values(waiting)).length > 0);
-  t.same(await pendingMigrations(client), [...committed, worker]);
+  t.same(await pendingMigrations(client), committed);
   await client.query('SELECT pg_terminate_backend($1)', [locked.rows[0]?.pid]);
-  t.same(await migrating, [...committed, worker]);
+  t.same(await migrating, committed);
 });
 
 t.test('a migration has a lock timeout and no statement timeout', async (t) => {
@@ -143,7 +138,7 @@ t.test('a migration has a lock timeout and no statement timeout', async (t) => {
   ]);
 });
 
-t.test('a failed migration is named with its line, is rolled back and is retried', async (t) => {
+t.test('a failed migration is named, is rolled back and is retried', async (t) => {
   const { url, client, values } = await connect(t);
   const { folder, write } = await writeMigrations(t, {
     '20260101000000_first': 'CREATE TABLE first (id int);',
@@ -152,13 +147,13 @@ t.test('a failed migration is named with its line, is rolled back and is retried
   });
   await t.rejects(migrate(url, { folder }), {
     name: 'MigrationError',
-    message: 'migration 20260102000000_broken failed: type "integger" does not exist (42704, line 3)',
+    message: 'migration 20260102000000_broken failed: type "integger" does not exist',
   });
   t.same(await values(tables), ['_prisma_migrations', 'first']);
-  t.same(await pendingMigrations(client, folder), ['20260102000000_broken', '20260103000000_last', worker]);
+  t.same(await pendingMigrations(client, folder), ['20260102000000_broken', '20260103000000_last']);
 
   await write('20260102000000_broken', 'CREATE TABLE fixed (id int);');
-  t.same(await migrate(url, { folder }), ['20260102000000_broken', '20260103000000_last', worker]);
+  t.same(await migrate(url, { folder }), ['20260102000000_broken', '20260103000000_last']);
   t.same(await values(tables), ['_prisma_migrations', 'first', 'fixed', 'last']);
 });
 
@@ -168,7 +163,9 @@ t.test('a migration is rolled back when its row cannot be inserted', async (t) =
     '20260101000000_first':
       "CREATE TABLE first (id int); ALTER TABLE _prisma_migrations ADD CHECK (checksum = '');",
   });
-  await t.rejects(migrate(url, { folder }), { message: /^migration 20260101000000_first failed: .*23514/ });
+  await t.rejects(migrate(url, { folder }), {
+    message: /^migration 20260101000000_first failed: .*check constraint/,
+  });
   t.same(await values(tables), ['_prisma_migrations']);
 });
 
@@ -186,7 +183,7 @@ t.test('a migration whose connection is lost is rolled back and retried', async 
   t.same(await values(tables), ['_prisma_migrations']);
 
   await write('20260101000000_slow', 'CREATE TABLE slow (id int);');
-  t.same(await migrate(url, { folder }), ['20260101000000_slow', worker]);
+  t.same(await migrate(url, { folder }), ['20260101000000_slow']);
 });
 
 t.test('a failure of the worker schema is reported with its name', async (t) => {

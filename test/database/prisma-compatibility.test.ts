@@ -98,11 +98,7 @@ t.test("the history table equals the one that Prisma's engine writes", async (t)
   await withSchemaEngine(byPrisma, (engine) => engine.applyMigrations({ migrationsList, filters }));
   t.strictSame(await readHistory(byRunner), await readHistory(byPrisma));
 
-  t.strictSame(
-    await migrate(byPrisma, { folder }),
-    ['graphile_worker'],
-    'the runner accepts the rows of Prisma',
-  );
+  t.strictSame(await migrate(byPrisma, { folder }), [], 'the runner accepts the rows of Prisma');
 });
 
 t.test('the migrations match schema.prisma', async (t) => {

@@ -1,25 +1,20 @@
-import { afterId, afterTime, type PageRequest } from '../keyset.ts';
-import { and, raw, type Sql, sql } from '../sql.ts';
+import { afterId, afterTime, type KeysetPosition, type PageRequest } from '../keyset.ts';
+import { join, raw, type Sql, sql } from '../sql.ts';
 
 /** A filtered list that is ordered by time and id, newest first. Its conditions call a row `item`. */
-export interface FilteredList {
+interface FilteredList {
   /** A table with `id` and `created_at`. */
   table: 'posts' | 'stores';
   /** Which rows exist for readers: the condition of the partial index on `created_at` and `id`. */
   baseFilter: Sql;
   /** The filters that the caller asked for. */
-  conditions: readonly Sql[];
-  /** Index scans that find the rows where few meet the conditions; empty where scanning in order is always cheap. */
-  indexPaths: readonly IndexPath[];
+  conditions: Sql[];
+  /**
+   * Queries for `item.*` of {@link rowsAfter} that read an index of a condition. Together they yield at least the rows that
+   * meet the conditions, and no row twice. Empty where scanning in order is always cheap.
+   */
+  indexPaths: Sql[];
 }
-
-/**
- * A `SELECT item.*` that reads candidates through an index. All paths of a list together yield at least the rows that meet
- * the conditions, and no row twice.
- *
- * @param rowFilter the base filter and the position of the page, which the path must apply
- */
-export type IndexPath = (rowFilter: Sql) => Sql;
 
 /** How many of the newest rows are tried first: enough for a page that every twentieth row matches. */
 const recentRows = raw('500');
@@ -45,8 +40,7 @@ const newestFirst = raw('ORDER BY created_at DESC, id DESC');
 export function keysetPageSql(list: FilteredList, { after, limit }: PageRequest): Sql {
   const { baseFilter, conditions, indexPaths } = list;
   const table = raw(list.table);
-  const matches = conditions.length > 0 ? and(conditions) : sql`true`;
-  const rowFilter = sql`${baseFilter} AND (item.created_at, item.id) < (${afterTime(after)}, ${afterId(after)})`;
+  const matches = conditions.length > 0 ? join(conditions, ' AND ') : sql`true`;
   // `walk_from` makes every plan but a scan of the ordered index look expensive to the planner.
   const scan = (precondition: Sql) => sql`
     SELECT id, created_at FROM (
@@ -59,10 +53,10 @@ export function keysetPageSql(list: FilteredList, { after, limit }: PageRequest)
   return sql`
     WITH recent AS MATERIALIZED (
       SELECT item.id, item.created_at
-      FROM (SELECT * FROM ${table} item WHERE ${rowFilter} ${newestFirst} LIMIT ${recentRows}) item
+      FROM (SELECT * FROM ${table} item WHERE ${rowsAfter(baseFilter, after)} ${newestFirst} LIMIT ${recentRows}) item
       WHERE ${matches} ${newestFirst} LIMIT ${limit}
     ), candidates AS MATERIALIZED (
-      SELECT * FROM (${unionAll(indexPaths.map((path) => path(rowFilter)))}) item
+      SELECT * FROM (${join(indexPaths, ' UNION ALL ')}) item
       WHERE (SELECT count(*) FROM recent) < ${limit} LIMIT ${maxCandidates}
     ), scan AS MATERIALIZED (${scan(sql`(SELECT count(*) FROM candidates) = ${maxCandidates}`)})
     SELECT * FROM (
@@ -75,8 +69,9 @@ export function keysetPageSql(list: FilteredList, { after, limit }: PageRequest)
     ) page ${newestFirst} LIMIT ${limit}`;
 }
 
-function unionAll([first = sql`SELECT`, ...rest]: readonly Sql[]): Sql {
-  return rest.reduce((union, query) => sql`${union} UNION ALL (${query})`, sql`(${first})`);
+/** The condition of the rows from which a page takes its own. */
+export function rowsAfter(baseFilter: Sql, after: KeysetPosition | undefined): Sql {
+  return sql`${baseFilter} AND (item.created_at, item.id) < (${afterTime(after)}, ${afterId(after)})`;
 }
 
 /** SQL that joins the row with an id, row by row: `OFFSET 0` keeps the planner from reading the whole table. */

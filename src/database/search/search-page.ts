@@ -1,6 +1,6 @@
 import type { PageRequest } from '../keyset.ts';
 import { raw, type Sql, sql } from '../sql.ts';
-import { type IndexPath, keysetPageSql } from './keyset-page.ts';
+import { keysetPageSql, rowsAfter } from './keyset-page.ts';
 
 /*
  * The two searchable lists, stores and posts, are filtered by text and by the category of the store. Text search needs no
@@ -40,8 +40,7 @@ export function searchPageSql(list: SearchableList, filter: SearchFilter): Sql {
   const storeId = raw(`item.${list.storeColumn}`);
   return keysetPageSql(
     {
-      table: list.table,
-      baseFilter: list.baseFilter,
+      ...list,
       conditions: [
         ...ofOneStore,
         ...(q === '' ? [] : [containsText(list.foldedText, q)]),
@@ -54,27 +53,25 @@ export function searchPageSql(list: SearchableList, filter: SearchFilter): Sql {
   );
 }
 
-function indexPathsOf(list: SearchableList, { q, categoryId }: SearchFilter): IndexPath[] {
-  if (categoryId === undefined) return q === '' ? [] : [pathByText(list, q, sql`true`)];
-  if (q === '') return [pathByCategory(list, categoryId, sql`true`)];
-  const isRare = isRareCategory(categoryId);
-  return [pathByCategory(list, categoryId, isRare), pathByText(list, q, sql`NOT ${isRare}`)];
-}
-
-function pathByText({ table, foldedText }: SearchableList, q: string, precondition: Sql): IndexPath {
-  return (rowFilter) => sql`
-    SELECT item.* FROM ${raw(table)} item
-    WHERE ${precondition} AND ${hasGramsOf(foldedText, q)} AND ${rowFilter}`;
-}
-
-/** From the stores of the category to their rows; `OFFSET 0` keeps that order. */
-function pathByCategory({ table, storeColumn }: SearchableList, id: number, precondition: Sql): IndexPath {
-  return (rowFilter) => sql`
+function indexPathsOf(list: SearchableList, { q, categoryId, after }: SearchFilter): Sql[] {
+  const rowFilter = rowsAfter(list.baseFilter, after);
+  const byText = (precondition: Sql) => sql`
+    SELECT item.* FROM ${raw(list.table)} item
+    WHERE ${precondition} AND ${hasGramsOf(list.foldedText, q)} AND ${rowFilter}`;
+  // From the stores of the category to their rows; `OFFSET 0` keeps that order.
+  const byCategory = (precondition: Sql) => sql`
     SELECT item.*
-    FROM (SELECT store_id FROM store_category_links WHERE ${precondition} AND category_id = ${id}::int OFFSET 0) link
+    FROM (
+      SELECT store_id FROM store_category_links WHERE ${precondition} AND category_id = ${categoryId}::int OFFSET 0
+    ) link
     CROSS JOIN LATERAL (
-      SELECT * FROM ${raw(table)} item WHERE ${raw(`item.${storeColumn}`)} = link.store_id AND ${rowFilter} OFFSET 0
+      SELECT * FROM ${raw(list.table)} item
+      WHERE ${raw(`item.${list.storeColumn}`)} = link.store_id AND ${rowFilter} OFFSET 0
     ) item`;
+  if (categoryId === undefined) return q === '' ? [] : [byText(sql`true`)];
+  if (q === '') return [byCategory(sql`true`)];
+  const isRare = isRareCategory(categoryId);
+  return [byCategory(isRare), byText(sql`NOT ${isRare}`)];
 }
 
 /** True where a folded text contains a text. The subquery makes PostgreSQL fold the query once instead of once a row. */

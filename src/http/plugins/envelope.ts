@@ -2,7 +2,7 @@ import { type TSchema, Type } from '@sinclair/typebox';
 import type { FastifyInstance, RouteOptions } from 'fastify';
 import fastifyPlugin from 'fastify-plugin';
 import type { ErrorDefinition } from '../errors.ts';
-import { IdempotencyHeaders } from '../idempotency.ts';
+import { IdempotencyHeaders, IdempotencyReplayed } from '../idempotency.ts';
 import type { LocalizedText } from '../language.ts';
 
 declare module 'fastify' {
@@ -26,7 +26,7 @@ declare module 'fastify' {
 export const envelopePlugin = fastifyPlugin(async (app: FastifyInstance) => {
   app.addHook('onRoute', (route) => {
     if (route.config?.idempotent) route.schema = { headers: IdempotencyHeaders, ...route.schema };
-    if (route.config?.message) wrapResponses(route);
+    if (route.config?.message) wrapResponses(route, route.config.message);
   });
   app.addHook('preSerialization', async (request, reply, payload: unknown) => {
     const text = request.routeOptions.config.message;
@@ -35,22 +35,30 @@ export const envelopePlugin = fastifyPlugin(async (app: FastifyInstance) => {
   });
 });
 
-function wrapResponses(route: RouteOptions): void {
+function wrapResponses(route: RouteOptions, message: LocalizedText): void {
   const responses = Object.entries((route.schema?.response ?? {}) as Record<string, TSchema>);
   const wrapped = responses.map(([status, data]) => {
     // A 304 has no body. A `HEAD` route shares the schema of its `GET` route, which is wrapped already.
     const isWrapped = Number(status) >= 300 || ('properties' in data && 'success' in data['properties']);
-    return [status, isWrapped ? data : envelopeOf(data)];
+    return [status, isWrapped ? data : envelopeOf(data, route, message)];
   });
   route.schema = { ...route.schema, response: Object.fromEntries(wrapped) };
 }
 
 /** The schema of an answer. `headers` of the answer are documented beside it. */
-function envelopeOf({ headers, ...data }: TSchema): TSchema {
+function envelopeOf(
+  { headers, ...data }: TSchema,
+  { config }: RouteOptions,
+  message: LocalizedText,
+): TSchema {
   const envelope = Type.Object({
     success: Type.Literal(true),
-    message: Type.String({ description: 'For people, in the language of the answer' }),
+    message: {
+      ...Type.String({ description: 'For people, in the language of the answer' }),
+      examples: [message.ko],
+    },
     data,
   });
-  return headers === undefined ? envelope : { ...envelope, headers };
+  const documented = config?.idempotent ? { ...headers, ...IdempotencyReplayed } : headers;
+  return documented === undefined ? envelope : { ...envelope, headers: documented };
 }

@@ -15,12 +15,12 @@ const frameworkErrors: Record<string, ApiError> = {
 
 /** Renders every failure: in the envelope, in the language of the request, with its cause only in the log. */
 export const errorHandlerPlugin = fastifyPlugin(async (app: FastifyInstance) => {
-  app.setErrorHandler((error, request, reply) => sendError(error, request, reply));
+  app.setErrorHandler(sendError);
 });
 
 /** Answers with a failure; also used where Fastify has no route yet. */
 export function sendError(error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
-  // The client disconnected while its body was read: not a fault of the service, and there is no one to answer.
+  // The client disconnected while its body was read: not a fault of the service.
   const isAborted = error !== undefined && request.raw.errored === error;
   const failure = isAborted ? new ApiError(httpErrors.malformedRequest, { cause: error }) : toApiError(error);
   const { status, code } = failure.definition;

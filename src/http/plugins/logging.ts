@@ -2,7 +2,7 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 import fastifyPlugin from 'fastify-plugin';
 import { claimedUserId } from '../authentication.ts';
 
-/** The log never holds query strings, headers or bodies of requests, because they hold tokens and passwords. */
+/** The log never contains query strings, headers or bodies of requests, because tokens and passwords are in them. */
 export function loggerOptions(level: string) {
   return {
     level,
@@ -14,20 +14,14 @@ export function loggerOptions(level: string) {
 }
 
 /** An error without its other properties: PostgreSQL's `detail`, for example, quotes the refused row. */
-function describeError(error: Error, depth = 0): DescribedError {
+function describeError(
+  error: Error,
+  depth = 0,
+): { type: string; message: string; stack: string; [other: string]: unknown } {
   const { name, message, stack = '', cause } = error;
   const code = 'code' in error ? error.code : undefined;
   const reason = cause instanceof Error && depth < 3 ? { cause: describeError(cause, depth + 1) } : {};
   return { type: name, message, stack, code, ...reason };
-}
-
-interface DescribedError {
-  type: string;
-  message: string;
-  stack: string;
-  code: unknown;
-  cause?: DescribedError;
-  [other: string]: unknown;
 }
 
 /** Logs one line per request, when it is answered. */

@@ -4,8 +4,8 @@ import fastifyPlugin from 'fastify-plugin';
 import { Redis } from 'ioredis';
 import type { Config } from '../../config/config.ts';
 import { claimedUserId } from '../authentication.ts';
-import { clientAddress } from '../client-address.ts';
 import { httpErrors, retryLater } from '../errors.ts';
+import { clientAddress } from '../request-context.ts';
 
 /** Requests per minute and client address, for operations that invite guessing. */
 const groups = {

@@ -27,9 +27,10 @@ export function rewriteUrl({ url = '/' }: IncomingMessage): string {
   return [isDecodable(path) ? path : path.replaceAll('%', '%25'), ...query].join('?');
 }
 
-function isDecodable(path: string): boolean {
+/** Whether the percent-encoding of a URL is UTF-8. */
+export function isDecodable(url: string): boolean {
   try {
-    decodeURIComponent(path);
+    decodeURIComponent(url);
     return true;
   } catch {
     return false;

@@ -16,7 +16,7 @@ export const contentSecurityPolicy = Object.entries(directives)
   .map(([name, values]) => `${name} ${values.join(' ')}`)
   .join(';');
 
-/** Headers for browsers: who may frame, sniff, cache and call the service. */
+/** Headers for browsers: framing, MIME sniffing, caching and CORS. */
 export const securityHeadersPlugin = fastifyPlugin(
   async (app: FastifyInstance, { config }: { config: Config }) => {
     await app.register(helmet, {

@@ -2,6 +2,7 @@ import type { FastifyInstance } from 'fastify';
 import fastifyPlugin from 'fastify-plugin';
 import { invalidFields } from '../errors.ts';
 import { problemTexts } from '../validation-errors.ts';
+import { isDecodable } from './routing.ts';
 
 /**
  * Converts a value of a query string to the type in its schema. AJV's own coercion would also accept `0x10`, `1e3` and the
@@ -15,20 +16,11 @@ function readQueryValue(schema: unknown, value: unknown): unknown {
   return value;
 }
 
-/** Whether the percent-encoding of a URL is UTF-8. The query parser would take anything else literally. */
-function isDecodable(url: string): boolean {
-  try {
-    decodeURIComponent(url);
-    return true;
-  } catch {
-    return false;
-  }
-}
-
 /** Converts query strings by their schema, and an absent body to `{}`, so that every missing field is named. */
 export const validationPlugin = fastifyPlugin(async (app: FastifyInstance) => {
   app.addHook('preValidation', async (request) => {
     const { querystring, body } = request.routeOptions.schema ?? {};
+    // The query parser would take it literally.
     if (querystring !== undefined && !isDecodable(request.url))
       throw invalidFields({ query: [problemTexts.surrogate] });
     if (typeof querystring === 'object' && querystring !== null && 'properties' in querystring) {
