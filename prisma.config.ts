@@ -5,7 +5,4 @@ import { defineConfig } from 'prisma/config';
 // biome-ignore lint/style/noProcessEnv: the only way to tell Prisma
 process.env.PRISMA_SCHEMA_ENGINE_BINARY ??= process.execPath;
 
-export default defineConfig({
-  schema: 'prisma/schema.prisma',
-  migrations: { path: 'prisma/migrations' },
-});
+export default defineConfig({ schema: 'prisma/schema.prisma', migrations: { path: 'prisma/migrations' } });

@@ -217,11 +217,7 @@ function startWorkerWithApp(
 ): void {
   let worker: Worker | undefined;
   app.addHook('onReady', async () => {
-    worker = startWorker({
-      ...options,
-      connectionString: config.database.directUrl,
-      logger: app.log,
-    });
+    worker = startWorker({ ...options, connectionString: config.database.directUrl, logger: app.log });
   });
   app.addHook('onClose', async () => worker?.stop());
 }

@@ -89,11 +89,7 @@ export const LoginResult = Type.Object(
 );
 export type LoginResult = Static<typeof LoginResult>;
 
-const refresh = TextField('line', {
-  minLength: 1,
-  description: 'A refresh token',
-  examples: [jwt],
-});
+const refresh = TextField('line', { minLength: 1, description: 'A refresh token', examples: [jwt] });
 export const RefreshRequest = Type.Object(
   { refresh },
   { $id: 'RefreshRequest', additionalProperties: false },
@@ -145,10 +141,7 @@ export const EmailVerification = Type.Object(
 );
 export type EmailVerification = Static<typeof EmailVerification>;
 
-export const ResetLinkQuery = Type.Object({
-  uid,
-  token: linkToken,
-});
+export const ResetLinkQuery = Type.Object({ uid, token: linkToken });
 export const ResetLink = Type.Object(
   { expires_at: Timestamp('When the link stops to work') },
   { $id: 'ResetLink' },

@@ -110,11 +110,7 @@ function failureResponse(errors: ErrorDefinition[]): JsonObject {
 
 function exampleOfFailure({ code, text, fields = {} }: ErrorDefinition): JsonObject {
   const values = Object.entries(fields).map(([name, schema]) => [name, exampleOf(schema)]);
-  return {
-    success: false,
-    message: text.ko,
-    data: { detail: text.ko, code, ...Object.fromEntries(values) },
-  };
+  return { success: false, message: text.ko, data: { detail: text.ko, code, ...Object.fromEntries(values) } };
 }
 
 /** A value that a schema allows: its own example, or one composed of the examples of its parts. */

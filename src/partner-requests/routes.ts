@@ -59,18 +59,14 @@ export const partnerRequestRoutes: FastifyPluginAsyncTypebox<Options> = async (
   app.get(
     '/partner-request/',
     {
-      config: {
-        message: { ko: '제휴 요청 목록을 조회했습니다.', en: 'Here are the partnership requests.' },
-      },
+      config: { message: { ko: '제휴 요청 목록을 조회했습니다.', en: 'Here are the partnership requests.' } },
       schema: {
         operationId: 'listPartnerRequests',
         summary: 'List partnership requests',
         description:
           "Requests that the user's store sent or received, newest first; none without a store. Sent ones are PartnerRequest, received ones ReceivedPartnerRequest.",
         querystring: PartnerRequestQuery,
-        response: {
-          200: Page(Type.Union([Ref(PartnerRequest), Ref(ReceivedPartnerRequest)])),
-        },
+        response: { 200: Page(Type.Union([Ref(PartnerRequest), Ref(ReceivedPartnerRequest)])) },
       },
     },
     async (request) => {

@@ -11,10 +11,7 @@ import { TextField } from '../http/text.ts';
 const phoneNumberPattern = '^(0[1-9][0-9]{0,2}-?[0-9]{3,4}-?[0-9]{4}|[1-9](-?[0-9]){7,14})?$';
 
 export const StoreCategory = Type.Object(
-  {
-    id: Type.Integer({ examples: [1] }),
-    name: Type.String({ examples: ['카페'] }),
-  },
+  { id: Type.Integer({ examples: [1] }), name: Type.String({ examples: ['카페'] }) },
   { $id: 'StoreCategory', description: 'What kind of business a store is' },
 );
 export type StoreCategory = Static<typeof StoreCategory>;

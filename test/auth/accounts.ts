@@ -3,11 +3,9 @@ import { codeIn, password, type TestApp } from '../support/app.ts';
 let counter = 0;
 
 /** A valid body of a sign-up, with a new username and address. */
-export function signUpBody(fields: Record<string, unknown> = {}): Record<string, unknown> & {
-  username: string;
-  email: string;
-  password: string;
-} {
+export function signUpBody(
+  fields: Record<string, unknown> = {},
+): Record<string, unknown> & { username: string; email: string; password: string } {
   counter += 1;
   return {
     username: `guest${counter}`,

@@ -66,9 +66,11 @@ t.test('a random query gets a documented answer', async (t) => {
     const names = (operation.parameters ?? []).filter((one) => one.in === 'query').map(({ name }) => name);
     if (names.length === 0) continue;
     const pair = fc.tuple(fc.constantFrom(...names), values);
-    const requests = fc.uniqueArray(pair, { maxLength: 3, selector: ([name]) => name }).map((pairs) => ({
-      query: `?${pairs.map(([name, text]) => `${name}=${encodeURIComponent(text.toWellFormed())}`).join('&')}`,
-    }));
+    const requests = fc
+      .uniqueArray(pair, { maxLength: 3, selector: ([name]) => name })
+      .map((pairs) => ({
+        query: `?${pairs.map(([name, text]) => `${name}=${encodeURIComponent(text.toWellFormed())}`).join('&')}`,
+      }));
     await t.resolves(explore(operation, requests, 30), operation.operationId);
   }
 });

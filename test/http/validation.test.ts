@@ -30,10 +30,7 @@ async function probeRoutes(app: FastifyInstance): Promise<void> {
           flag: Type.Optional(Type.Boolean()),
         }),
         body: Type.Object(
-          {
-            items: Type.Array(Item, { minItems: 1, maxItems: 3 }),
-            on: Type.Optional(Type.Boolean()),
-          },
+          { items: Type.Array(Item, { minItems: 1, maxItems: 3 }), on: Type.Optional(Type.Boolean()) },
           { additionalProperties: false },
         ),
         response: { 200: Type.Unknown() },

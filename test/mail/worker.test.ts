@@ -22,9 +22,7 @@ async function setUpBehindProxy(t: Test) {
 /** Starts test/mail/worker-process.ts and reads its lines. */
 function startProcess(t: Test, ...args: string[]) {
   const path = fileURLToPath(new URL('worker-process.js', import.meta.url));
-  const child = spawn(process.execPath, [path, ...args], {
-    stdio: ['ignore', 'pipe', 'inherit'],
-  });
+  const child = spawn(process.execPath, [path, ...args], { stdio: ['ignore', 'pipe', 'inherit'] });
   const exited = new Promise<void>((resolve) => child.once('exit', () => resolve()));
   const kill = () => {
     child.kill('SIGKILL');

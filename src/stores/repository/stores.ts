@@ -121,15 +121,5 @@ export function createStoreRepository(database: Database) {
       WHERE id = ${id}`);
   }
 
-  return {
-    findByOwner,
-    findById,
-    categories,
-    knownCategories,
-    create,
-    exists,
-    change,
-    lockStore,
-    close,
-  };
+  return { findByOwner, findById, categories, knownCategories, create, exists, change, lockStore, close };
 }
