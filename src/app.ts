@@ -21,7 +21,7 @@ import { clientErrorHandler } from './http/plugins/client-errors.ts';
 import { credentialsPlugin } from './http/plugins/credentials.ts';
 import { deadlinePlugin } from './http/plugins/deadline.ts';
 import { envelopePlugin } from './http/plugins/envelope.ts';
-import { errorHandlerPlugin, sendError } from './http/plugins/error-handler.ts';
+import { sendError } from './http/plugins/error-handler.ts';
 import { healthRoutes } from './http/plugins/health.ts';
 import { languagePlugin } from './http/plugins/language.ts';
 import { loggerOptions, requestLogPlugin } from './http/plugins/logging.ts';
@@ -96,7 +96,7 @@ export async function buildApp(config: AppConfig, overrides: AppOverrides = {}):
   await app.register(languagePlugin);
   await app.register(requestLogPlugin);
   await app.register(metrics.plugin);
-  await app.register(errorHandlerPlugin);
+  app.setErrorHandler(sendError);
   await app.register(shutdownPlugin);
   await app.register(deadlinePlugin, { timeLimit: overrides.timeLimit });
   await app.register(securityHeadersPlugin, { config });

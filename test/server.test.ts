@@ -98,7 +98,7 @@ t.test('demo and seed data are refused in production', async (t) => {
     const command = [`build/scripts/${script}.js`];
     const { output, child } = spawnService({ ...production, DATABASE_URL: database.url }, command);
     t.equal((await once(child, 'close'))[0], 1, script);
-    t.match(output(), 'not one of production');
+    t.match(output(), 'does not run in production');
   }
   const client = new pg.Client({ connectionString: database.url });
   await client.connect();

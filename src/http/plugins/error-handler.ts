@@ -1,5 +1,4 @@
-import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import fastifyPlugin from 'fastify-plugin';
+import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify';
 import { isDatabaseUnavailable } from '../../database/errors.ts';
 import { ApiError, type FieldTexts, httpErrors, invalidFields, serviceUnavailable } from '../errors.ts';
 import type { Language } from '../language.ts';
@@ -14,11 +13,6 @@ const frameworkErrors: Record<string, ApiError> = {
 };
 
 /** Renders every failure: in the envelope, in the language of the request, with its cause only in the log. */
-export const errorHandlerPlugin = fastifyPlugin(async (app: FastifyInstance) => {
-  app.setErrorHandler(sendError);
-});
-
-/** Answers with a failure; also used where Fastify has no route yet. */
 export function sendError(error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
   // The client disconnected while its body was read: not a fault of the service.
   const isAborted = error !== undefined && request.raw.errored === error;
