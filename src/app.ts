@@ -79,17 +79,21 @@ export async function buildApp(config: AppConfig, overrides: AppOverrides = {}):
   const idempotency = createIdempotency(database, config.secrets);
   const base = { config, database, mailQueue, idempotency };
   const notifications = createNotifications(base);
-  const partnerRequests = createPartnerRequests({ ...base, ...notifications });
+  const { notify, countMailedOfLastHour } = notifications;
+  const partnerRequests = createPartnerRequests({ ...base, notify, countMailedOfLastHour });
+  const { withdrawRequestsOfPost, withdrawRequestsOfStore } = partnerRequests;
   const stores = createStores(base);
-  const posts = createPosts({ ...base, ...stores, ...partnerRequests });
-  const myPage = createMyPage(base);
+  const { checkCategoryFilter, lockStore, closeStore } = stores;
+  const posts = createPosts({ ...base, checkCategoryFilter, withdrawRequestsOfPost });
   const deleteAccountData = createAccountDeletion({
-    ...idempotency,
-    ...stores,
-    ...posts,
-    ...partnerRequests,
+    deleteAnswersOf: idempotency.deleteAnswersOf,
+    deletePostsOfStore: posts.deletePostsOfStore,
+    lockStore,
+    closeStore,
+    withdrawRequestsOfStore,
   });
   const auth = await createAuth(app, { ...base, deleteAccountData });
+  const myPage = createMyPage(base);
 
   // Every request.
   await app.register(requestIdPlugin);

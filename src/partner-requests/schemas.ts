@@ -13,10 +13,8 @@ export const partnerRequestStatuses = {
   withdrawn: '취소됨',
 } as const satisfies Record<PartnerRequestState, string>;
 
-export type ShownStatus = (typeof partnerRequestStatuses)[PartnerRequestState];
-
 /** The state in the database for a status of the API. */
-export function stateOfStatus(status: ShownStatus): PartnerRequestState | undefined {
+export function stateOfStatus(status: PartnerRequest['status']): PartnerRequestState | undefined {
   return Object.values(PartnerRequestState).find((state) => partnerRequestStatuses[state] === status);
 }
 

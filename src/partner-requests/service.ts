@@ -16,8 +16,6 @@ const transitions = {
   withdraw: { side: 'sender', status: 'withdrawn', kind: 'partner_request_withdrawn', mailed: false },
 } as const;
 
-export type Transition = keyof typeof transitions;
-
 /** Mails per hour, so that requesting, declining and withdrawing in a loop cannot flood a mailbox. */
 const maxMailsPerHour = { perStoreAndPost: 5, perUser: 60 };
 
@@ -81,7 +79,11 @@ export function createPartnerRequestService(options: PartnerRequestServiceOption
    *
    * @throws {ApiError} `partner_request_not_found`, also for the user on the other side; `invalid_transition`
    */
-  async function transition(name: Transition, userId: number, id: number): Promise<PartnerRequestWithOwners> {
+  async function transition(
+    name: keyof typeof transitions,
+    userId: number,
+    id: number,
+  ): Promise<PartnerRequestWithOwners> {
     const { side, status, kind, mailed } = transitions[name];
     return database.runInTransaction(async (tx) => {
       const request = await partnerRequests.transition(tx, { id, userId, side }, status);
