@@ -62,7 +62,7 @@ async function insist(t: Test, service: Service, username: string): Promise<void
 async function startRestartingServer(t: Test, directory: string): Promise<string> {
   let port: number | undefined;
   let stopped = false;
-  const start = () => startEmbeddedServer({ directory, ...(port && { port }), onExit: () => void restart() });
+  const start = () => startEmbeddedServer({ directory, port, onExit: () => void restart() });
   let server = start();
   const restart = async () => {
     await sleep(1_000);

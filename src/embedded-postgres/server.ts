@@ -15,6 +15,8 @@ export type EmbeddedServer = Awaited<ReturnType<typeof startEmbeddedServer>>;
 interface EmbeddedServerOptions {
   /** Created when missing; contains the cluster, its password and the lock. */
   directory: string;
+  /** Random by default. */
+  port?: number | undefined;
   /** Receives each line that the server logs. */
   onLog?(line: string): void;
   /** Called when the server ends without `stop`; the message has its last output. It is not restarted. */
@@ -77,7 +79,7 @@ async function startPostgres(folder: string, lock: number, options: EmbeddedServ
   const password = await prepareCluster(cluster, programs, lock);
   for (const deadline = Date.now() + shutdownTimeout; ; await sleep(200)) {
     // Below the range from which the operating system takes the ports of outgoing connections.
-    const port = randomInt(20_000, 32_000);
+    const port = options.port ?? randomInt(20_000, 32_000);
     const command = [...programs.postgres, '-D', cluster, '-p', String(port), ...settings];
     let markReady = (): void => undefined;
     const ready = new Promise<void>((resolve) => {
