@@ -14,7 +14,7 @@ import { databaseUrl, execute } from './database.ts';
 import { selectTests } from './tiers.ts';
 
 /*
- * npm test [-- [--fast | --system] [files or folders] [tap arguments]]
+ * npm test [-- [--system] [files or folders] [tap arguments]]
  *
  * Starts one PostgreSQL server with one migrated template database for the run, then tap. DATABASE_URL names another server.
  */
@@ -78,11 +78,11 @@ function compiled(file: string): string {
 }
 
 /** tap starts a process for each file that it is given, so each group is one file that runs its test files. */
-async function writeGroups(groups: Map<string, string[]>): Promise<string[]> {
+async function writeGroups(groups: string[][]): Promise<string[]> {
   await mkdir(groupsFolder, { recursive: true });
   return Promise.all(
-    [...groups].map(async ([name, files]) => {
-      const path = join(groupsFolder, `${name}.js`);
+    groups.map(async (files, index) => {
+      const path = join(groupsFolder, `group-${index + 1}.js`);
       const source = `import { runGroup } from '../test/support/group.js';\nawait runGroup(${JSON.stringify(files)});\n`;
       await writeFile(path, source);
       return path;

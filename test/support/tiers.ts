@@ -1,5 +1,5 @@
 import { readdir } from 'node:fs/promises';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 
 /**
  * The system tier: files and folders with real processes, outages, raw sockets, Redis or PgBouncer, with the load of production
@@ -29,14 +29,17 @@ const systemTests = [
 interface Selection {
   /** One process per file. */
   systemFiles: string[];
-  /** One process per group, which is a folder; the fast tier. */
-  groups: Map<string, string[]>;
+  /** The fast tier: one process per group of files. */
+  groups: string[][];
   tapArguments: string[];
 }
 
+/** Two rounds of groups for two cores: every process costs a start, and unequal groups leave a core idle at the end. */
+const maxGroups = 4;
+
 /**
- * Reads the arguments of `npm test`: `--fast` and `--system` select a tier, files and folders below test/ select files, and
- * everything else is for tap.
+ * Reads the arguments of `npm test`: files and folders below test/ select files, `--system` the system tier, nothing the fast
+ * tier; everything else is for tap.
  *
  * @param root folder of the repository
  * @throws when an argument or an entry of the system tier matches no test file
@@ -47,7 +50,7 @@ export async function selectTests(root: string, args: string[]): Promise<Selecti
     .map((entry) => join('test', entry))
     .filter((file) => file.endsWith('.test.ts') && !file.includes('node_modules'))
     .sort();
-  const tier = args.find((arg) => arg === '--fast' || arg === '--system');
+  const isSystem = args.includes('--system');
   const paths = args.filter((arg) => arg.startsWith('test/'));
   for (const path of [...systemTests, ...paths]) {
     if (!files.some((file) => matches(file, path))) throw new Error(`${path} matches no test file`);
@@ -56,9 +59,9 @@ export async function selectTests(root: string, args: string[]): Promise<Selecti
   const systemFiles = systemTests.flatMap((path) => selected.filter((file) => matches(file, path)));
   const fastFiles = selected.filter((file) => !systemFiles.includes(file));
   return {
-    systemFiles: tier === '--fast' ? [] : systemFiles,
-    groups: tier === '--system' ? new Map() : groupByFolder(fastFiles),
-    tapArguments: args.filter((arg) => arg !== tier && !paths.includes(arg)),
+    systemFiles: isSystem || paths.length > 0 ? systemFiles : [],
+    groups: isSystem ? [] : balance(fastFiles),
+    tapArguments: args.filter((arg) => arg !== '--system' && !paths.includes(arg)),
   };
 }
 
@@ -66,11 +69,13 @@ function matches(file: string, path: string): boolean {
   return file === path || file.startsWith(path.endsWith('/') ? path : `${path}/`);
 }
 
-function groupByFolder(files: string[]): Map<string, string[]> {
-  const groups = new Map<string, string[]>();
-  for (const file of files) {
-    const folder = file.split('/').slice(1, -1).join('-') || 'root';
-    groups.set(folder, [...(groups.get(folder) ?? []), file]);
+/** Distributes folders over groups of about the same number of files. */
+function balance(files: string[]): string[][] {
+  const folders = new Map<string, string[]>();
+  for (const file of files) folders.set(dirname(file), [...(folders.get(dirname(file)) ?? []), file]);
+  const groups: string[][] = Array.from({ length: maxGroups }, () => []);
+  for (const folder of [...folders.values()].sort((a, b) => b.length - a.length)) {
+    groups.sort((a, b) => a.length - b.length)[0]?.push(...folder);
   }
-  return groups;
+  return groups.filter((group) => group.length > 0);
 }
