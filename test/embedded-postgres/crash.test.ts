@@ -1,4 +1,4 @@
-import { spawn } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { readdir, readFile, writeFile } from 'node:fs/promises';
@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import t from 'tap';
 import { startEmbeddedServer } from '../../src/embedded-postgres/server.ts';
+import { until } from '../support/until.ts';
 import {
   allEnd,
   checkNote,
@@ -67,13 +68,15 @@ t.test(
     starter.child.kill('SIGKILL');
     signalAll(processes, 'SIGKILL');
     t.ok(await allEnd(directory));
+    const lock = join(directory, 'server.lock');
+    await until('the lock is released', () => spawnSync('flock', ['-n', lock, 'true']).status !== 1);
 
     const unrelated = spawn('sleep', ['60']);
     await once(unrelated, 'spawn');
     t.teardown(() => unrelated.kill('SIGKILL'));
     const pidFile = join(directory, 'cluster/postmaster.pid');
     await writeFile(pidFile, (await readFile(pidFile, 'utf8')).replace(`${pid}`, `${unrelated.pid}`));
-    await writeFile(join(directory, 'server.lock'), `${unrelated.pid}\n`);
+    await writeFile(lock, `${unrelated.pid}\n`);
     await checkNote(t, directory, 'committed data is there');
     t.equal(unrelated.exitCode ?? unrelated.signalCode, null, 'the unrelated process still runs');
   },
