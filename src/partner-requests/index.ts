@@ -2,7 +2,6 @@ import type { FastifyInstance } from 'fastify';
 import type { Config } from '../config/config.ts';
 import { requireUser } from '../http/authentication.ts';
 import { documentDomain } from '../http/document-domain.ts';
-import { readPathIds } from '../http/path-ids.ts';
 import { storeSummarySchemas } from '../stores/schemas.ts';
 import { partnerRequestMails } from './mails.ts';
 import { createPartnerRequestRepository } from './repository.ts';
@@ -26,7 +25,6 @@ export function createPartnerRequests(options: PartnerRequestsOptions) {
     const schemas = [...storeSummarySchemas, ...partnerRequestSchemas];
     await scope.register(documentDomain, { tag: 'notifications', schemas });
     await scope.register(requireUser);
-    scope.addHook('preValidation', readPathIds);
     await scope.register(partnerRequestRoutes, { partnerRequests, service });
   }
 

@@ -1,7 +1,6 @@
 import type { FastifyInstance } from 'fastify';
 import { requireUser } from '../http/authentication.ts';
 import { documentDomain } from '../http/document-domain.ts';
-import { readPathIds } from '../http/path-ids.ts';
 import { EmptyData } from '../http/schemas.ts';
 import { storeSummarySchemas } from '../stores/schemas.ts';
 import { createPostListRepository } from './repository/post-lists.ts';
@@ -22,7 +21,6 @@ export function createPosts(options: PostsOptions) {
     const schemas = [EmptyData, ...storeSummarySchemas, ...postSchemas];
     await scope.register(documentDomain, { tag: 'posts', schemas });
     await scope.register(requireUser);
-    scope.addHook('preValidation', readPathIds);
     await scope.register(postRoutes, { ...options, posts, postLists, service });
   }
 

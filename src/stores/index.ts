@@ -1,7 +1,6 @@
 import type { FastifyInstance } from 'fastify';
 import { requireUser } from '../http/authentication.ts';
 import { documentDomain } from '../http/document-domain.ts';
-import { readPathIds } from '../http/path-ids.ts';
 import { createStoreListRepository } from './repository/store-lists.ts';
 import { createStoreRepository } from './repository/stores.ts';
 import { categoryRoutes, directoryRoutes } from './routes/directory.ts';
@@ -31,7 +30,6 @@ export function createStores(options: Omit<StoreServiceOptions, 'stores'>) {
   async function directory(scope: FastifyInstance): Promise<void> {
     await scope.register(documentDomain, documentation);
     await scope.register(requireUser);
-    scope.addHook('preValidation', readPathIds);
     await scope.register(directoryRoutes, { storeLists, service });
   }
 

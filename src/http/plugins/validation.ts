@@ -1,34 +1,45 @@
 import type { FastifyInstance } from 'fastify';
 import fastifyPlugin from 'fastify-plugin';
 import { invalidFields } from '../errors.ts';
+import { isId } from '../path-ids.ts';
 import { problemTexts } from '../validation-errors.ts';
 import { isDecodable } from './routing.ts';
 
 /**
- * Converts a value of a query string to the type in its schema. AJV's own coercion would also accept `0x10`, `1e3` and the
- * empty string; here a number is plain decimal digits, and everything else fails validation.
+ * Converts paths and query strings by their schemas, because AJV's own coercion would also accept `0x10`, `1e3` and the empty
+ * string, and an absent body to `{}`, so that every missing field is named.
  */
-function readQueryValue(schema: unknown, value: unknown): unknown {
-  if (typeof value !== 'string' || typeof schema !== 'object' || schema === null) return value;
-  const type = 'type' in schema ? schema.type : undefined;
-  if (type === 'integer' && /^(0|-?[1-9]\d{0,14})$/.test(value)) return Number(value);
-  if (type === 'boolean' && (value === 'true' || value === 'false')) return value === 'true';
-  return value;
-}
-
-/** Converts query strings by their schema, and an absent body to `{}`, so that every missing field is named. */
 export const validationPlugin = fastifyPlugin(async (app: FastifyInstance) => {
   app.addHook('preValidation', async (request) => {
-    const { querystring, body } = request.routeOptions.schema ?? {};
+    const { params, querystring, body } = request.routeOptions.schema ?? {};
     // The query parser would take it literally.
     if (querystring !== undefined && !isDecodable(request.url))
       throw invalidFields({ query: [problemTexts.surrogate] });
-    if (typeof querystring === 'object' && querystring !== null && 'properties' in querystring) {
-      const query = request.query as Record<string, unknown>;
-      for (const [name, schema] of Object.entries(querystring.properties as Record<string, unknown>)) {
-        if (Object.hasOwn(query, name)) query[name] = readQueryValue(schema, query[name]);
-      }
-    }
+    convert(request.params, params, readPathId);
+    convert(request.query, querystring, readQueryValue);
     if (body !== undefined && request.body === undefined) request.body = {};
   });
 });
+
+/** Replaces the texts of an object by the values that its schema expects. */
+function convert(values: unknown, schema: unknown, read: (type: unknown, text: string) => unknown): void {
+  if (typeof schema !== 'object' || schema === null || !('properties' in schema)) return;
+  const texts = values as Record<string, unknown>;
+  for (const [name, { type }] of Object.entries(schema.properties as Record<string, { type?: unknown }>)) {
+    const text = Object.hasOwn(texts, name) ? texts[name] : undefined;
+    if (typeof text === 'string') texts[name] = read(type, text);
+  }
+}
+
+/** What cannot be an id becomes 0, which no row has, so that it ends as that resource's 404, like any unknown id. */
+function readPathId(type: unknown, text: string): unknown {
+  if (type !== 'integer') return text;
+  return isId(text) ? Number(text) : 0;
+}
+
+/** A number is plain decimal digits; everything else fails validation. */
+function readQueryValue(type: unknown, text: string): unknown {
+  if (type === 'integer' && /^(0|-?[1-9]\d{0,14})$/.test(text)) return Number(text);
+  if (type === 'boolean' && (text === 'true' || text === 'false')) return text === 'true';
+  return text;
+}
