@@ -28,6 +28,7 @@ export interface Schema {
   required?: string[];
   minProperties?: number;
   oneOf?: Schema[];
+  examples?: unknown[];
 }
 
 const unknownUuid = '00000000-0000-4000-8000-000000000000';
@@ -37,10 +38,10 @@ const post = { title: '제목', content: '내용', images: ['https://cdn.example
 const email = 'unknown@example.com';
 
 /**
- * Valid bodies of each operation, with every field, that name nothing that exists. The first one is complete; later ones have the
- * fields that exclude those of the first.
+ * Valid bodies, with every field, that name nothing that exists; for an operation that is not listed, the examples of its fields.
+ * The first body is complete; later ones have the fields that exclude those of the first.
  */
-export const validBodies: Record<string, Record<string, unknown>[]> = {
+const validBodies: Record<string, Record<string, unknown>[]> = {
   signUp: [{ username: 'somebody', password, name: '김두레', email, verification_token: 'x'.repeat(22) }],
   updateCurrentUser: [{ name: '김두레' }],
   deleteCurrentUser: [{ password: 'not-the-password' }],
@@ -62,8 +63,15 @@ export const validBodies: Record<string, Record<string, unknown>[]> = {
 };
 
 /** The complete valid body of an operation. */
-export function validBody({ operationId }: DocumentedOperation): Record<string, unknown> | undefined {
-  return validBodies[operationId]?.[0];
+export function validBody(operation: DocumentedOperation): Record<string, unknown> | undefined {
+  return operation.requestBody && bodiesOf(operation)[0];
+}
+
+/** Valid bodies that together have every field. */
+export function bodiesOf(operation: DocumentedOperation): Record<string, unknown>[] {
+  const examples = ({ properties = {} }: Schema) =>
+    Object.fromEntries(Object.entries(properties).map(([name, field]) => [name, field.examples?.[0]]));
+  return validBodies[operation.operationId] ?? bodySchemas(operation).map(examples);
 }
 
 /** Follows a reference to its component. */
@@ -81,7 +89,7 @@ export function bodySchemas({ requestBody }: DocumentedOperation): Schema[] {
 /** Every field of an operation with its schema and a valid body that has it. */
 export function fieldsOf(operation: DocumentedOperation) {
   return bodySchemas(operation).flatMap((schema, index) => {
-    const body = validBodies[operation.operationId]?.[index] ?? {};
+    const body = bodiesOf(operation)[index] ?? {};
     return Object.entries(schema.properties ?? {}).map(([name, field]) => ({ name, field, body }));
   });
 }
