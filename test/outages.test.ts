@@ -218,11 +218,11 @@ t.test('a mail provider that is down, slow or talks nonsense', async (t) => {
     },
     slow: () => undefined,
   };
-  const triesFor = (name: string) => provider.tries.filter(({ to }) => to === mailOf(name));
+  const attemptsFor = (name: string) => provider.attempts.filter(({ to }) => to === mailOf(name));
   for (const [name, behaviour] of Object.entries(behaviours)) {
     provider.behaviour = behaviour;
     t.ok(await signUp(t, service, name), `${name}: signing up needs no mail to be sent`);
-    await until(`a try while it is ${name}`, () => triesFor(name).length > 0);
+    await until(`a try while it is ${name}`, () => attemptsFor(name).length > 0);
     t.same(provider.taken(mailOf(name)).length, name === 'forgetful' ? 1 : 0);
     t.equal(await status(service, '/health/ready'), 200);
   }
@@ -240,8 +240,8 @@ t.test('a mail provider that is down, slow or talks nonsense', async (t) => {
   });
   for (const name of Object.keys(behaviours)) {
     t.equal(provider.taken(mailOf(name)).length, 1, `${name}: once`);
-    t.equal(new Set(triesFor(name).map(({ key }) => key)).size, 1, `${name}: under one key`);
-    t.ok(triesFor(name).length > 1, `${name}: tried again`);
+    t.equal(new Set(attemptsFor(name).map(({ key }) => key)).size, 1, `${name}: under one key`);
+    t.ok(attemptsFor(name).length > 1, `${name}: tried again`);
   }
   t.same(await query(database.url, 'SELECT id FROM failed_mails'), []);
 });

@@ -158,7 +158,7 @@ t.test('a mail of a killed process is sent once after the restart', async (t) =>
   provider.behaviour = () => undefined;
   const killed = await startService(environment);
   t.equal((await post(`${killed.url}/auth/signup/`, account)).status, 201);
-  await until('the first try', () => provider.tries.length === 1);
+  await until('the first attempt', () => provider.attempts.length === 1);
   await killed.end('SIGKILL');
   // As if 45 seconds had passed: then the lock of a dead worker is released.
   await execute(
@@ -169,9 +169,9 @@ t.test('a mail of a killed process is sent once after the restart', async (t) =>
   provider.behaviour = 'ok';
   const again = await startService(environment);
   t.teardown(() => again.end());
-  await until('the second try', () => provider.tries.length === 2);
+  await until('the second attempt', () => provider.attempts.length === 2);
   await sleep(500);
-  const [first, second, ...others] = provider.tries;
+  const [first, second, ...others] = provider.attempts;
   t.ok(first?.key);
   t.same(second, first, 'the same mail under the same idempotency key');
   t.same(others, []);

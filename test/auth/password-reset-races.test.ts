@@ -2,33 +2,14 @@ import t from 'tap';
 import { createTestApp, password, resetLinkIn } from '../support/app.ts';
 import { refused, tally, tokenRefused } from '../support/assertions.ts';
 import { inParallel } from '../support/concurrency.ts';
-import { createSettledUser, latestMail, mailsTo, newResetLink, passTime } from './mailbox.ts';
+import { createSettledUser, latestMail, mailsTo, passTime } from './mailbox.ts';
+import { newPassword, passwordResetOf } from './password-reset.ts';
 
 const app = await createTestApp();
 t.teardown(app.close);
 
-const newPassword = 'rice-cake-at-dawn-3';
-
-interface Link {
-  uid: string;
-  token: string;
-}
-
-const request = (email: unknown, headers: Record<string, string> = {}) =>
-  app.call('POST', '/auth/reset-password-request/', { body: { email }, headers });
-const validate = (link: Record<string, string> | Link) =>
-  app.call('GET', `/auth/reset-password-validate/?${new URLSearchParams({ ...link })}`);
-const confirm = (link: Link, new_password: unknown = newPassword) =>
-  app.call('POST', '/auth/reset-password-confirm/', { body: { ...link, new_password } });
-const tryLogin = (username: string, password: string) =>
-  app.call('POST', '/auth/login/', { body: { username, password } });
+const { request, validate, confirm, tryLogin, createUserWithLink } = passwordResetOf(app);
 const me = (token: string) => app.call('GET', '/auth/me/', { token });
-
-/** An account, and a link in its mailbox. */
-async function createUserWithLink() {
-  const user = await createSettledUser(app);
-  return { ...user, link: await newResetLink(app, user.email) };
-}
 
 t.test('20 concurrent requests mail one link', async (t) => {
   const { email } = await createSettledUser(app);

@@ -2,32 +2,13 @@ import t from 'tap';
 import { createTestApp, password } from '../support/app.ts';
 import { invalid, refused } from '../support/assertions.ts';
 import { createSettledUser, newResetLink } from './mailbox.ts';
+import { type Link, newPassword, passwordResetOf } from './password-reset.ts';
 
 const app = await createTestApp();
 t.teardown(app.close);
 
 const hour = 3600;
-const newPassword = 'rice-cake-at-dawn-3';
-
-interface Link {
-  uid: string;
-  token: string;
-}
-
-const request = (email: unknown, headers: Record<string, string> = {}) =>
-  app.call('POST', '/auth/reset-password-request/', { body: { email }, headers });
-const validate = (link: Record<string, string> | Link) =>
-  app.call('GET', `/auth/reset-password-validate/?${new URLSearchParams({ ...link })}`);
-const confirm = (link: Link, new_password: unknown = newPassword) =>
-  app.call('POST', '/auth/reset-password-confirm/', { body: { ...link, new_password } });
-const tryLogin = (username: string, password: string) =>
-  app.call('POST', '/auth/login/', { body: { username, password } });
-
-/** An account, and a link in its mailbox. */
-async function createUserWithLink() {
-  const user = await createSettledUser(app);
-  return { ...user, link: await newResetLink(app, user.email) };
-}
+const { request, validate, confirm, tryLogin, createUserWithLink } = passwordResetOf(app);
 
 t.test('a wrong link is refused, and the right one still works', async (t) => {
   const { link, username } = await createUserWithLink();

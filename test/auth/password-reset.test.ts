@@ -8,9 +8,9 @@ import {
   createVerifiedUser,
   latestMail,
   mailsTo,
-  newResetLink,
   passTime,
 } from './mailbox.ts';
+import { newPassword, passwordResetOf } from './password-reset.ts';
 
 const app = await createTestApp();
 const secondApp = await createTestApp({ WORKER_ENABLED: 'false' }, { databaseUrl: app.url });
@@ -20,29 +20,9 @@ t.teardown(async () => {
 });
 
 const hour = 3600;
-const newPassword = 'rice-cake-at-dawn-3';
-
-interface Link {
-  uid: string;
-  token: string;
-}
-
-const request = (email: unknown, headers: Record<string, string> = {}) =>
-  app.call('POST', '/auth/reset-password-request/', { body: { email }, headers });
-const validate = (link: Record<string, string> | Link) =>
-  app.call('GET', `/auth/reset-password-validate/?${new URLSearchParams({ ...link })}`);
-const confirm = (link: Link, new_password: unknown = newPassword) =>
-  app.call('POST', '/auth/reset-password-confirm/', { body: { ...link, new_password } });
-const tryLogin = (username: string, password: string) =>
-  app.call('POST', '/auth/login/', { body: { username, password } });
+const { request, validate, confirm, tryLogin, createUserWithLink } = passwordResetOf(app);
 const me = (token: string, at = app) => at.call('GET', '/auth/me/', { token });
 const refresh = (refresh: string, at = app) => at.call('POST', '/auth/token/refresh/', { body: { refresh } });
-
-/** An account, and a link in its mailbox. */
-async function createUserWithLink() {
-  const user = await createSettledUser(app);
-  return { ...user, link: await newResetLink(app, user.email) };
-}
 
 t.test('a request is answered the same for unknown, unverified and verified addresses', async (t) => {
   const unverified = await createSettledUser(app);

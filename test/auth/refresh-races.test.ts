@@ -2,6 +2,7 @@ import t, { type Test } from 'tap';
 import { type Answer, createTestApp, createUser, logIn } from '../support/app.ts';
 import { tally, tokenRefused } from '../support/assertions.ts';
 import { inParallel } from '../support/concurrency.ts';
+import { refreshesOf } from './refresh.ts';
 import { countIn, sessionIdIn } from './tokens.ts';
 
 const app = await createTestApp();
@@ -11,9 +12,7 @@ t.teardown(other.close);
 
 const user = await createUser(app);
 
-const refresh = (token: string, { call } = app) =>
-  call('POST', '/auth/token/refresh/', { body: { refresh: token } });
-const read = (token: string) => app.call('GET', '/auth/me/', { token });
+const { refresh, read } = refreshesOf(app);
 
 /** One instance or the other. */
 const either = (index: number) => (index % 2 ? other : app);

@@ -1,6 +1,7 @@
 import t from 'tap';
 import { createTestApp, createUser, logIn } from '../support/app.ts';
 import { tokenRefused } from '../support/assertions.ts';
+import { refreshesOf } from './refresh.ts';
 import { countIn, decode, sessionIdIn } from './tokens.ts';
 
 const secret = 'the secret that signs these tests 0123456789';
@@ -10,23 +11,7 @@ const options = { JWT_SECRET: secret, WORKER_ENABLED: 'false' };
 
 const user = await createUser(app);
 
-const refresh = (token: unknown, { call } = app) =>
-  call('POST', '/auth/token/refresh/', { body: { refresh: token } });
-const read = (token: string, { call } = app) => call('GET', '/auth/me/', { token });
-
-/** Refreshes and returns the new refresh token. */
-async function rotate(token: string): Promise<string> {
-  const answer = await refresh(token);
-  if (answer.status !== 200) throw new Error(`refresh failed: ${answer.text}`);
-  return answer.body.data.refresh;
-}
-
-/** Lets time pass for a session: all its rotations happened so much earlier. */
-const age = (token: string, interval: string) =>
-  app.pool.query(
-    `UPDATE sessions SET rotated_at = ARRAY(SELECT t - $2::interval FROM unnest(rotated_at) t) WHERE id = $1`,
-    [sessionIdIn(token), interval],
-  );
+const { refresh, read, rotate, age } = refreshesOf(app);
 
 t.test('a refresh answers with a new pair and rotates the count', async (t) => {
   const session = await logIn(app, user);

@@ -12,7 +12,7 @@ export interface Provider {
   /** How it answers from now on. */
   behaviour: ProviderBehaviour;
   /** Every attempt that reached it, in order. */
-  tries: { to: string; key: string; body: string }[];
+  attempts: { to: string; key: string; body: string }[];
   /** Idempotency keys of the mails that it accepted for an address; Resend treats a repeated key as the same mail. */
   taken(to: string): string[];
 }
@@ -24,7 +24,7 @@ export async function createProvider(t: Test): Promise<Provider> {
     const body = await text(request);
     const { to } = JSON.parse(body);
     const key = String(request.headers['idempotency-key']);
-    provider.tries.push({ to, key, body });
+    provider.attempts.push({ to, key, body });
     const accept = () => accepted.set(to, (accepted.get(to) ?? new Set()).add(key));
     if (provider.behaviour === 'ok') {
       accept();
@@ -42,7 +42,7 @@ export async function createProvider(t: Test): Promise<Provider> {
   const provider: Provider = {
     url: `http://127.0.0.1:${port}`,
     behaviour: 'ok',
-    tries: [],
+    attempts: [],
     taken: (to) => [...(accepted.get(to) ?? [])],
   };
   return provider;
