@@ -46,7 +46,8 @@ async function createDatabase(serverUrl: string, template: string, prefix: strin
 async function copyTemplate(serverUrl: string, template: string, name: string): Promise<void> {
   for (const deadline = Date.now() + templateTimeout; ; ) {
     try {
-      return await execute(serverUrl, `CREATE DATABASE ${name} TEMPLATE ${template}`);
+      // Copying files costs a third of the default, which writes the copy to the WAL; PostgreSQL 15 or newer.
+      return await execute(serverUrl, `CREATE DATABASE ${name} TEMPLATE ${template} STRATEGY FILE_COPY`);
     } catch (error) {
       // 55006: another session is connected to the template, such as autovacuum.
       const busy = error instanceof pg.DatabaseError && error.code === '55006';
