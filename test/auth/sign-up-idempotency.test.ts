@@ -22,11 +22,13 @@ t.test('the same key with the same body returns the first answer again and chang
   const [body, key] = [signUpBody(), newKey()];
   const first = await signUp(body, key);
   t.equal(first.status, 201);
+  t.notOk('idempotency-replayed' in first.headers);
   const users = await countUsers();
   for (let time = 0; time < 3; time++) {
     const again = await signUp(body, key);
     t.equal(again.status, 201);
     t.equal(again.text, first.text);
+    t.equal(again.headers['idempotency-replayed'], 'true');
   }
   t.equal(await countUsers(), users);
   await app.mails.settled();

@@ -161,6 +161,7 @@ t.test('a repeated Idempotency-Key replays the first answer', async (t) => {
   t.equal(first.status, 201);
   t.equal(again.status, 201);
   t.strictSame(again.body, first.body);
+  t.equal(again.headers['idempotency-replayed'], 'true');
   t.equal((await app.pool.query('SELECT FROM partner_requests WHERE post_id = $1', [post.id])).rowCount, 1);
   const other = await create(sender.token, { post_id: post.id, message: '다른 말' }, headers);
   refused(t, other, 409, 'idempotency_conflict');

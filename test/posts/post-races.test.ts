@@ -18,6 +18,8 @@ t.test('the same Idempotency-Key writes one post', async (t) => {
   for (const answer of answers) t.strictSame([answer.status, answer.body], [201, answers[0]?.body]);
   const again = await call('POST', path, { token, headers, body });
   t.strictSame([again.status, again.body], [201, answers[0]?.body]);
+  const replayed = answers.filter(({ headers }) => headers['idempotency-replayed'] === 'true');
+  t.equal(replayed.length, answers.length - 1, 'all but the answer of the work');
   const other = await call('POST', path, { token, headers, body: { ...body, title: '다른 글' } });
   refused(t, other, 409, 'idempotency_conflict');
   const { rows } = await pool.query('SELECT count(*)::int AS posts FROM posts WHERE store_id = $1', [

@@ -150,6 +150,7 @@ t.test('a repeated Idempotency-Key replays the first answer', async (t) => {
   const again = await call('POST', path, { token, headers, body });
   t.equal(again.status, 201);
   t.strictSame(again.body, first.body);
+  t.equal(again.headers['idempotency-replayed'], 'true');
   t.equal((await pool.query('SELECT FROM stores WHERE owner_id = $1', [id])).rowCount, 1);
 
   const other = { ...body, name: '다른 카페' };
