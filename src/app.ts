@@ -168,6 +168,8 @@ function serverOptions(config: Config, { logger }: AppOverrides): FastifyHttpOpt
         allErrors: true,
         useDefaults: true,
         validateFormats: false,
+        // Errors with their schema, which holds the text of a pattern.
+        verbose: true,
       },
       plugins: [addTextRules],
     },

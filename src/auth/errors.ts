@@ -1,5 +1,13 @@
 import { Type } from '@sinclair/typebox';
-import { type ErrorDefinition, retryAfterField } from '../http/errors.ts';
+import { type ErrorDefinition, fieldErrorFields, retryAfterField } from '../http/errors.ts';
+
+/** `fields` and `errors` of a failure about one field, with their examples. */
+function takenField(field: string, message: string) {
+  return {
+    fields: { ...fieldErrorFields.fields, examples: [{ [field]: [message] }] },
+    errors: { ...fieldErrorFields.errors, examples: [[{ field, code: 'taken', message }]] },
+  };
+}
 
 /** Failures of the authentication operations. */
 export const authErrors = {
@@ -22,11 +30,13 @@ export const authErrors = {
     code: 'username_taken',
     status: 409,
     text: { ko: '이미 사용 중인 아이디입니다.', en: 'This username is already taken.' },
+    fields: takenField('username', '이미 사용 중인 아이디입니다.'),
   },
   emailTaken: {
     code: 'email_taken',
     status: 409,
     text: { ko: '이미 가입된 이메일입니다.', en: 'This e-mail address already has an account.' },
+    fields: takenField('email', '이미 가입된 이메일입니다.'),
   },
   verificationTokenInvalid: {
     code: 'verification_token_invalid',

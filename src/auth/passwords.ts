@@ -3,8 +3,8 @@ import argon2 from 'argon2';
 import type { FastifyBaseLogger } from 'fastify';
 import pLimit from 'p-limit';
 import type { Config } from '../config/config.ts';
-import { type FieldTexts, invalidFields, serviceUnavailable } from '../http/errors.ts';
-import type { LocalizedText } from '../http/language.ts';
+import { invalidFields, serviceUnavailable } from '../http/errors.ts';
+import { type FieldError, type Problem, problems } from '../http/field-errors.ts';
 
 /** Hashes that may wait. At about 30 ms each they take seconds; more would only time out. */
 const maxWaiting = 256;
@@ -63,46 +63,52 @@ const runs = ['01234567890', 'abcdefghijklmnopqrstuvwxyz'].flatMap((run) => [
 
 /** The list lacks passwords that are found by pattern: one repeated character, and letters or digits in sequence. */
 function isCommon(folded: string): boolean {
-  return (
-    commonPasswords.has(folded) || /^(.)\1{0,11}$/u.test(folded) || runs.some((run) => run.includes(folded))
-  );
+  return commonPasswords.has(folded) || /^(.)\1*$/su.test(folded) || runs.some((run) => run.includes(folded));
 }
 
-const texts = {
-  short: (minimum: number): LocalizedText => ({
-    ko: `${minimum}자 이상이어야 합니다.`,
-    en: `Must have at least ${minimum} characters.`,
-  }),
-  common: { ko: '너무 흔한 비밀번호입니다.', en: 'This password is too common.' },
-  username: { ko: '비밀번호에 아이디를 넣을 수 없습니다.', en: 'Must not contain the username.' },
-  email: { ko: '비밀번호에 이메일 주소를 넣을 수 없습니다.', en: 'Must not contain the e-mail address.' },
-};
+const passwordProblems = {
+  common: {
+    code: 'password_too_common',
+    text: {
+      ko: '너무 흔한 비밀번호입니다. 다른 비밀번호를 입력해 주세요.',
+      en: 'This password is too common.',
+    },
+  },
+  username: {
+    code: 'password_contains_identity',
+    text: { ko: '비밀번호에 아이디를 넣을 수 없습니다.', en: 'Must not contain the username.' },
+  },
+  email: {
+    code: 'password_contains_identity',
+    text: { ko: '비밀번호에 이메일 주소를 넣을 수 없습니다.', en: 'Must not contain the e-mail address.' },
+  },
+} satisfies Record<string, Problem>;
 
 /**
  * Checks a new password by the rules that the schema cannot express (NIST SP 800-63B, section 3.1.1.2: a list of common
  * passwords and context, no composition rules).
  *
  * @param field the name of the password's field
- * @returns the texts of a validation error; empty for a good password
+ * @returns what is wrong with it; empty for a good password
  */
-export function passwordProblems(
+export function newPasswordErrors(
   field: string,
   password: string,
   account: { username: string; email: string },
   minLength: number,
-): FieldTexts {
+): FieldError[] {
   const folded = password.toLowerCase();
   const localPart = account.email.split('@')[0] ?? '';
-  const problems: LocalizedText[] = [];
-  if ([...password].length < minLength) problems.push(texts.short(minLength));
-  if (isCommon(folded)) problems.push(texts.common);
-  if (folded.includes(account.username)) problems.push(texts.username);
-  if (localPart.length >= 4 && folded.includes(localPart)) problems.push(texts.email);
-  return problems.length > 0 ? { [field]: problems } : {};
+  const found: Problem[] = [];
+  if ([...password].length < minLength) found.push(problems.tooShort(minLength));
+  if (isCommon(folded)) found.push(passwordProblems.common);
+  if (folded.includes(account.username)) found.push(passwordProblems.username);
+  if (localPart.length >= 4 && folded.includes(localPart)) found.push(passwordProblems.email);
+  return found.map((problem) => ({ field, ...problem }));
 }
 
-/** @throws {ApiError} `validation_error` when a new password breaks a rule; see {@link passwordProblems} */
-export function checkNewPassword(...parameters: Parameters<typeof passwordProblems>): void {
-  const problems = passwordProblems(...parameters);
-  if (Object.keys(problems).length > 0) throw invalidFields(problems);
+/** @throws {ApiError} `validation_error` when a new password breaks a rule; see {@link newPasswordErrors} */
+export function checkNewPassword(...parameters: Parameters<typeof newPasswordErrors>): void {
+  const errors = newPasswordErrors(...parameters);
+  if (errors.length > 0) throw invalidFields(errors);
 }

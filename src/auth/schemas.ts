@@ -1,11 +1,14 @@
 import { type Static, Type } from '@sinclair/typebox';
 import { EmptyData, StringEnum, Timestamp } from '../http/schemas.ts';
-import { TextField } from '../http/text.ts';
+import { pattern, TextField } from '../http/text.ts';
 
 const username = TextField('username', {
   minLength: 4,
   maxLength: 30,
-  pattern: '^[a-z][a-z0-9._-]*$',
+  ...pattern('^[a-z][a-z0-9._-]*$', {
+    ko: '영문 소문자로 시작하고 영문 소문자·숫자·. _ -만 쓸 수 있습니다.',
+    en: 'Must start with a letter and contain only small letters, digits, ".", "_" and "-".',
+  }),
   description: 'Starts with a letter; small letters, digits, `.`, `_`, `-`. Capitals are folded.',
   examples: ['dure_cafe'],
 });
@@ -120,7 +123,7 @@ export const ConfirmEmailRequest = Type.Object(
   {
     email,
     code: TextField('line', {
-      pattern: '^[0-9]{6}$',
+      ...pattern('^[0-9]{6}$', { ko: '숫자 여섯 자리를 입력해 주세요.', en: 'Must be six digits.' }),
       maxLength: 6,
       description: 'Six digits',
       examples: ['042317'],

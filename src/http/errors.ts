@@ -1,6 +1,7 @@
 import { type TProperties, Type } from '@sinclair/typebox';
+import { type FieldError, FieldErrorSchema, maxFieldErrors } from './field-errors.ts';
 import type { LocalizedText } from './language.ts';
-import { StringEnum } from './schemas.ts';
+import { Ref, StringEnum } from './schemas.ts';
 
 /** One kind of failure: a stable code, its status and its text. */
 export interface ErrorDefinition {
@@ -11,14 +12,11 @@ export interface ErrorDefinition {
   readonly fields?: TProperties;
 }
 
-/** The texts of a validation error, by field. */
-export type FieldTexts = Record<string, LocalizedText[]>;
-
 interface ApiErrorOptions {
   /** Values of the definition's `fields`. */
   data?: Record<string, unknown>;
-  /** Texts of a validation error. */
-  fieldTexts?: FieldTexts;
+  /** What is wrong with single values; rendered as `fields` and `errors`. */
+  fieldErrors?: readonly FieldError[];
   headers?: Record<string, string>;
   /** Logged, never part of the answer. */
   cause?: unknown;
@@ -29,14 +27,14 @@ export class ApiError extends Error {
   override readonly name = 'ApiError';
   readonly definition: ErrorDefinition;
   readonly data: Record<string, unknown>;
-  readonly fieldTexts: FieldTexts | undefined;
+  readonly fieldErrors: readonly FieldError[] | undefined;
   readonly headers: Record<string, string>;
 
   constructor(definition: ErrorDefinition, options: ApiErrorOptions = {}) {
     super(definition.code, { cause: options.cause });
     this.definition = definition;
     this.data = options.data ?? {};
-    this.fieldTexts = options.fieldTexts;
+    this.fieldErrors = options.fieldErrors;
     this.headers = options.headers ?? {};
   }
 }
@@ -65,9 +63,22 @@ export function serviceUnavailable(cause: unknown, retryAfter = 5): ApiError {
 }
 
 /** A validation error of single fields, for rules that a schema cannot express. */
-export function invalidFields(fieldTexts: FieldTexts): ApiError {
-  return new ApiError(httpErrors.validationError, { fieldTexts });
+export function invalidFields(fieldErrors: readonly FieldError[]): ApiError {
+  return new ApiError(httpErrors.validationError, { fieldErrors });
 }
+
+/** Fields of a failure that names single values. */
+export const fieldErrorFields = {
+  fields: Type.Record(Type.String(), Type.Array(Type.String()), {
+    description: 'Field name, or JSON pointer for a value inside a field, to what is wrong with it',
+    examples: [{ name: ['필수 항목입니다.'] }],
+  }),
+  errors: Type.Array(Ref(FieldErrorSchema), {
+    maxItems: maxFieldErrors,
+    description: 'The same for programs: one for each text in `fields`, in the same order',
+    examples: [[{ field: 'name', code: 'required', message: '필수 항목입니다.' }]],
+  }),
+};
 
 /** The field of every 429. */
 export const retryAfterField = {
@@ -84,12 +95,7 @@ export const httpErrors = {
     code: 'validation_error',
     status: 400,
     text: { ko: '입력값을 확인해 주세요.', en: 'Some of the values are not valid.' },
-    fields: {
-      fields: Type.Record(Type.String(), Type.Array(Type.String()), {
-        description: 'Field name, or JSON pointer for a value inside a field, to what is wrong with it',
-        examples: [{ name: ['필수 항목입니다.'] }],
-      }),
-    },
+    fields: fieldErrorFields,
   },
   malformedJson: {
     code: 'malformed_json',
@@ -99,7 +105,7 @@ export const httpErrors = {
   malformedRequest: {
     code: 'malformed_request',
     status: 400,
-    text: { ko: '요청이 올바른 HTTP가 아닙니다.', en: 'The request is not valid HTTP.' },
+    text: { ko: '올바른 HTTP 요청이 아닙니다.', en: 'The request is not valid HTTP.' },
   },
   invalidCursor: {
     code: 'invalid_cursor',
@@ -140,7 +146,7 @@ export const httpErrors = {
   methodNotAllowed: {
     code: 'method_not_allowed',
     status: 405,
-    text: { ko: '이 경로에서 쓸 수 없는 메서드입니다.', en: 'This path does not support the method.' },
+    text: { ko: '이 경로에서 사용할 수 없는 메서드입니다.', en: 'This path does not support the method.' },
   },
   requestTimeout: {
     code: 'request_timeout',
@@ -151,7 +157,7 @@ export const httpErrors = {
     code: 'idempotency_conflict',
     status: 409,
     text: {
-      ko: '같은 Idempotency-Key가 다른 내용의 요청에 이미 쓰였습니다.',
+      ko: '같은 Idempotency-Key가 이미 다른 내용의 요청에 사용되었습니다.',
       en: 'This Idempotency-Key was already used with a different request.',
     },
   },
@@ -185,7 +191,10 @@ export const httpErrors = {
   internalError: {
     code: 'internal_error',
     status: 500,
-    text: { ko: '서버에 문제가 생겼습니다.', en: 'Something went wrong on our side.' },
+    text: {
+      ko: '서버에 문제가 생겼습니다. 잠시 후 다시 시도해 주세요.',
+      en: 'Something went wrong on our side. Please try again in a moment.',
+    },
   },
   serviceUnavailable: {
     code: 'service_unavailable',

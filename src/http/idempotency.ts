@@ -7,6 +7,7 @@ import type { Database, Tx } from '../database/client.ts';
 import { sql } from '../database/sql.ts';
 import { ApiError, httpErrors, serviceUnavailable } from './errors.ts';
 import { type Language, languages } from './language.ts';
+import { pattern } from './text.ts';
 
 /** How long a key is remembered. */
 const retentionHours = 24;
@@ -23,7 +24,10 @@ export const IdempotencyHeaders = Type.Object({
     Type.String({
       minLength: 1,
       maxLength: 255,
-      pattern: '^[!-~]+$',
+      ...pattern('^[!-~]+$', {
+        ko: '공백 없이 영문·숫자·기호만 쓸 수 있습니다.',
+        en: 'Must contain only visible ASCII characters.',
+      }),
       description:
         'The same key with the same body within 24 hours returns the first answer again and changes nothing',
     }),

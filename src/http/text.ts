@@ -1,24 +1,36 @@
 import { type StringOptions, type TString, Type } from '@sinclair/typebox';
-import type { Ajv, SchemaValidateFunction } from 'ajv';
+import type { Ajv, AnySchemaObject, SchemaValidateFunction } from 'ajv';
+import type { problems } from './field-errors.ts';
+import type { LocalizedText } from './language.ts';
+import { cleanPhoneNumber } from './phone-number.ts';
 
 /**
  * How an incoming string is cleaned and what it must not contain.
  *
  * - `line`: trimmed, one line
- * - `block`: trimmed, may contain line feeds; CRLF becomes LF
+ * - `block`: trimmed, may contain line feeds; CRLF becomes LF, a tab a space
  * - `email`: a lower-cased address
  * - `username`: trimmed and case-folded
+ * - `phone`: digits in groups joined by hyphens, or empty
  * - `secret`: a password; never trimmed
  *
  * All are normalised to Unicode NFC; control characters and unpaired surrogates are refused.
  */
-export type TextRule = 'line' | 'block' | 'email' | 'username' | 'secret';
+export type TextRule = 'line' | 'block' | 'email' | 'username' | 'phone' | 'secret';
 
-/** The JSON Schema keyword of a string's rule; the OpenAPI document leaves it out. */
+/** The JSON Schema keyword of a string's rule. */
 export const textRuleKeyword = 'textRule';
 
+/** The JSON Schema keyword that says what a string's `pattern` demands. */
+const patternTextKeyword = 'patternText';
+
+/** Keywords that the OpenAPI document leaves out. */
+export const internalKeywords: readonly string[] = [textRuleKeyword, patternTextKeyword];
+
 /** What is wrong with a text, besides AJV's own `minLength`, `maxLength` and `pattern`. */
-export type TextProblem = 'control' | 'surrogate' | 'marks' | 'invisible' | 'blank' | 'email';
+export type TextProblem =
+  | 'blank'
+  | keyof Pick<typeof problems, 'control' | 'surrogate' | 'marks' | 'invisible' | 'email' | 'phone'>;
 
 /** A string property that is cleaned by a rule before its length and pattern are checked. */
 export function TextField(rule: TextRule, options: StringOptions = {}): TString {
@@ -26,18 +38,38 @@ export function TextField(rule: TextRule, options: StringOptions = {}): TString 
 }
 
 /**
+ * The options of a string with a pattern.
+ *
+ * @param text what the pattern demands, for people
+ */
+export function pattern(pattern: string, text: LocalizedText): StringOptions {
+  return { pattern, [patternTextKeyword]: text };
+}
+
+/** What the pattern of a schema demands. */
+export function patternText(schema: AnySchemaObject | undefined): LocalizedText | undefined {
+  return schema?.[patternTextKeyword];
+}
+
+/**
  * Invisible characters and those that change how the text around them is shown: bidirectional controls (Unicode TR9, the
- * "Trojan Source" set), zero-width space, word joiner, byte order mark. Zero-width (non-)joiners are allowed, because emoji
- * and several scripts need them.
+ * "Trojan Source" set), deprecated format characters, soft hyphen, zero-width space, word joiner, byte order mark, interlinear
+ * annotations, tags. Zero-width (non-)joiners are allowed, because emoji and several scripts need them.
  */
 const deceptive =
-  /[\u061c\u200b\u200e\u200f\u202a-\u202e\u2060-\u2064\u2066-\u2069\ufeff]|[\u{e0000}-\u{e007f}]/u;
+  /[\u00ad\u061c\u200b\u200e\u200f\u202a-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb]|[\u{e0000}-\u{e007f}]/u;
+
+/** Line and paragraph separators, which trimming would remove, and code points that are no characters. */
+const neverText = /[\u2028\u2029]|\p{Noncharacter_Code_Point}/u;
 
 /**
  * More combining marks in a row than any language stacks (the limit of Unicode's Stream-Safe Text Format, UAX #15, section 13).
  * NFC sorts them in quadratic time: seconds for one request.
  */
-const stackedMarks = /\p{M}{31}/u;
+const maxStackedMarks = 30;
+
+/** Printable ASCII, in which nothing has to be normalised or refused. */
+const plainAscii = /^[\x20-\x7e]*$/;
 
 /** Text that looks empty: white space, joiners and the Hangul fillers known from "invisible names". */
 const blank =
@@ -52,18 +84,39 @@ const emailPattern =
  * @returns the cleaned text, or what is wrong with it
  */
 export function cleanText(rule: TextRule, raw: string): { text: string } | { problem: TextProblem } {
-  if (!raw.isWellFormed()) return { problem: 'surrogate' };
-  if (stackedMarks.test(raw)) return { problem: 'marks' };
-  const lines = rule === 'block' ? raw.replaceAll('\r\n', '\n') : raw;
-  const text = rule === 'secret' ? lines.normalize('NFC') : lines.normalize('NFC').trim();
-  const control = rule === 'block' ? /[^\P{Cc}\n]/u : /\p{Cc}/u;
-  if (control.test(text)) return { problem: 'control' };
-  if (rule === 'secret') return { text };
-  if (deceptive.test(text)) return { problem: 'invisible' };
-  if (blank.test(text)) return { problem: 'blank' };
+  const characters = cleanCharacters(rule, raw);
+  if ('problem' in characters) return characters;
+  const { text } = characters;
   if (rule === 'username') return { text: text.toLowerCase() };
   if (rule === 'email') return cleanEmail(text);
+  if (rule === 'phone' && text !== '') {
+    const phoneNumber = cleanPhoneNumber(text);
+    return phoneNumber === undefined ? { problem: 'phone' } : { text: phoneNumber };
+  }
   return { text };
+}
+
+function cleanCharacters(rule: TextRule, raw: string): { text: string } | { problem: TextProblem } {
+  if (plainAscii.test(raw)) return { text: rule === 'secret' ? raw : raw.trim() };
+  if (!raw.isWellFormed()) return { problem: 'surrogate' };
+  if (hasStackedMarks(raw)) return { problem: 'marks' };
+  if (rule === 'secret') {
+    const text = raw.normalize('NFC');
+    return /\p{Cc}/u.test(text) ? { problem: 'control' } : { text };
+  }
+  if (neverText.test(raw)) return { problem: 'invisible' };
+  const lines = rule === 'block' ? raw.replaceAll('\r\n', '\n').replaceAll('\t', ' ') : raw;
+  const text = lines.normalize('NFC').trim();
+  const control = rule === 'block' ? /[^\P{Cc}\n]/u : /\p{Cc}/u;
+  if (control.test(text)) return { problem: 'control' };
+  if (deceptive.test(text)) return { problem: 'invisible' };
+  return blank.test(text) ? { problem: 'blank' } : { text };
+}
+
+/** In linear time: a pattern with a count would begin anew at every mark. */
+function hasStackedMarks(text: string): boolean {
+  const runs = text.match(/\p{M}+/gu) ?? [];
+  return runs.some((run) => run.length > maxStackedMarks && [...run].length > maxStackedMarks);
 }
 
 function cleanEmail(text: string): { text: string } | { problem: TextProblem } {
@@ -73,7 +126,10 @@ function cleanEmail(text: string): { text: string } | { problem: TextProblem } {
   return emailPattern.test(email) ? { text: email } : { problem: 'email' };
 }
 
-const applyTextRule: SchemaValidateFunction = (rule: TextRule, data: string, _schema, context) => {
+const applyTextRule: SchemaValidateFunction = (rule: TextRule, data: string, schema, context) => {
+  // NFC composes at most four code units into one. What is longer than that stays too long, and is not looked into.
+  if (data.length > 4 * (schema?.maxLength ?? data.length) && data.trim().length > 4 * schema?.maxLength)
+    return true;
   const cleaned = cleanText(rule, data);
   if ('problem' in cleaned) {
     applyTextRule.errors = [{ keyword: textRuleKeyword, params: { problem: cleaned.problem } }];
@@ -85,13 +141,15 @@ const applyTextRule: SchemaValidateFunction = (rule: TextRule, data: string, _sc
 
 /** Adds the keyword to AJV. It runs before the length is checked, so that the cleaned text is counted. */
 export function addTextRules(ajv: Ajv): Ajv {
-  return ajv.addKeyword({
-    keyword: textRuleKeyword,
-    type: 'string',
-    schemaType: 'string',
-    before: 'maxLength',
-    modifying: true,
-    errors: true,
-    validate: applyTextRule,
-  });
+  return ajv
+    .addKeyword({ keyword: patternTextKeyword, schemaType: 'object' })
+    .addKeyword({
+      keyword: textRuleKeyword,
+      type: 'string',
+      schemaType: 'string',
+      before: 'maxLength',
+      modifying: true,
+      errors: true,
+      validate: applyTextRule,
+    });
 }

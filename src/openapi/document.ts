@@ -1,7 +1,7 @@
 import { STATUS_CODES } from 'node:http';
 import { isDeepStrictEqual } from 'node:util';
 import type { FastifyInstance } from 'fastify';
-import { textRuleKeyword } from '../http/text.ts';
+import { internalKeywords } from '../http/text.ts';
 import { type AnswerNotes, isObject, type JsonObject, notesKey, toPascalCase } from './operation.ts';
 
 interface OpenApiDocument extends JsonObject {
@@ -136,6 +136,6 @@ function place(components: Components, kind: keyof Components, name: string, par
 function stripInternal(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(stripInternal);
   if (!isObject(value)) return value;
-  const kept = Object.entries(value).filter(([key]) => key !== textRuleKeyword && key !== '$id');
+  const kept = Object.entries(value).filter(([key]) => !internalKeywords.includes(key) && key !== '$id');
   return Object.fromEntries(kept.map(([key, item]) => [key, stripInternal(item)]));
 }

@@ -42,11 +42,11 @@ export function documentRoute(schema: FastifySchema, route: RouteOptions): Fasti
 /** Failures that follow from the input of an operation and its scope. */
 function impliedErrors(schema: FastifySchema, route: RouteOptions): ErrorDefinition[] {
   const { security, querystring } = schema as { security?: unknown[]; querystring?: JsonObject };
-  const takesInput = schema.body || schema.querystring || schema.headers;
   // A body is read even where the operation needs none.
   const readsBody = [route.method].flat().some((method) => method !== 'GET' && method !== 'HEAD');
   return [
-    ...(takesInput ? [httpErrors.validationError] : []),
+    // At least an unknown query parameter is refused.
+    httpErrors.validationError,
     ...(isObject(querystring?.['properties']) && 'cursor' in querystring['properties']
       ? [httpErrors.invalidCursor]
       : []),

@@ -3,6 +3,7 @@ import swaggerUi from '@fastify/swagger-ui';
 import type { FastifyInstance } from 'fastify';
 import fastifyPlugin from 'fastify-plugin';
 import { stringify } from 'yaml';
+import { FieldErrorSchema } from '../http/field-errors.ts';
 import { openApiDocument } from './document.ts';
 import { documentRoute, type JsonObject } from './operation.ts';
 
@@ -15,6 +16,7 @@ const information = {
     description: [
       'Shops sign up, register their store, publish what partnership they look for, send each other partnership requests and hear about them.',
       'Every JSON answer is `{ success, message, data }`. `message` is for people and follows `Accept-Language` (Korean by default, English); `data.code` of a failure is for programs and never changes.',
+      'A `validation_error` names every wrong value twice: `data.fields` has texts for people, `data.errors` has codes and parameters for programs. Unknown fields and unknown query parameters are refused; an empty query parameter is as if it were not there. A body may have 32 KiB, that of a post 128 KiB.',
       'Canonical paths end with a slash; the same path without it answers the same.',
       'Every answer has an `X-Request-Id` (the one that was sent, where it is 1-64 of `A-Za-z0-9._-`) and says in `RateLimit-Limit`, `RateLimit-Remaining` and `RateLimit-Reset` how many requests are left in this minute. After 429 and 503, `Retry-After` tells how many seconds to wait.',
       'A path that does not exist is 404 `not_found`, a method that it does not have 405 `method_not_allowed` with `Allow`. What is not valid HTTP is answered before it reaches an operation: 400 `malformed_request`, 408 `request_timeout`, 431 `headers_too_large`.',
@@ -36,6 +38,7 @@ const information = {
 
 /** Collects the routes for the document. Register it before the routes. */
 export const openApiPlugin = fastifyPlugin(async (app: FastifyInstance) => {
+  app.addSchema(FieldErrorSchema);
   await app.register(swagger, {
     openapi: {
       ...information,

@@ -1,13 +1,26 @@
-import { type FieldTexts, invalidFields } from '../http/errors.ts';
+import { invalidFields } from '../http/errors.ts';
+import type { FieldError, Problem } from '../http/field-errors.ts';
 
-const notUrl = { ko: '올바른 이미지 주소가 아닙니다.', en: 'Must be an absolute URL.' };
-const notHttps = {
-  ko: 'https://로 시작하는 주소여야 합니다.',
-  en: 'Must be an absolute URL that starts with https://.',
+const notUrl: Problem = {
+  code: 'invalid_format',
+  text: {
+    ko: '공백이나 특수 문자가 없는 전체 이미지 주소여야 합니다. 예: https://cdn.example.com/1.jpg',
+    en: 'Must be an absolute URL without spaces or unescaped characters, such as https://cdn.example.com/1.jpg.',
+  },
 };
-const withCredentials = {
-  ko: '주소에 아이디나 비밀번호를 넣을 수 없습니다.',
-  en: 'Must not contain a user name or password.',
+const notHttps: Problem = {
+  code: 'invalid_format',
+  text: {
+    ko: '이미지 주소는 https://로 시작해야 합니다.',
+    en: 'Must be an absolute URL that starts with https://.',
+  },
+};
+const withCredentials: Problem = {
+  code: 'invalid_format',
+  text: {
+    ko: '이미지 주소에 아이디나 비밀번호를 넣을 수 없습니다.',
+    en: 'Must not contain a user name or password.',
+  },
 };
 
 /** Characters that must be escaped in a URL (RFC 3987, section 2.2), and percent signs that escape nothing. */
@@ -20,15 +33,14 @@ const forbidden = /[\s"<>\\^`{|}]|%(?![0-9a-f]{2})/i;
  * @throws {ApiError} `validation_error` that names each failing image by its JSON pointer
  */
 export function checkImages(images: readonly string[], { production }: { production: boolean }): void {
-  const problems: FieldTexts = {};
-  images.forEach((image, index) => {
+  const errors = images.flatMap((image, index): FieldError[] => {
     const problem = problemOf(image, production);
-    if (problem) problems[`/images/${index}`] = [problem];
+    return problem ? [{ field: `/images/${index}`, ...problem }] : [];
   });
-  if (Object.keys(problems).length > 0) throw invalidFields(problems);
+  if (errors.length > 0) throw invalidFields(errors);
 }
 
-function problemOf(image: string, production: boolean) {
+function problemOf(image: string, production: boolean): Problem | undefined {
   const [, scheme, authority] = /^(https?):\/\/([^/?#]+)/i.exec(image) ?? [];
   if (scheme === undefined || authority === undefined) return notHttps;
   if (production && scheme.toLowerCase() === 'http') return notHttps;

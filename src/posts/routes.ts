@@ -26,12 +26,15 @@ export const postRoutes: FastifyPluginAsyncTypebox<PostRoutesOptions> = async (
   app,
   { posts, postLists, service, checkCategoryFilter },
 ) => {
+  // The longest valid body has 5,000 characters, each an escaped pair of surrogates (12 bytes), and ten image URLs.
+  const bodyLimit = 128 * 1024;
   const params = Type.Object({ post_id: PathId('`id` of a post') });
 
   app.post(
     '/',
     {
       prefixTrailingSlash: 'slash',
+      bodyLimit,
       config: {
         message: { ko: '글을 등록했습니다.', en: 'Your post has been published.' },
         errors: [postErrors.storeRequired],
@@ -103,6 +106,7 @@ export const postRoutes: FastifyPluginAsyncTypebox<PostRoutesOptions> = async (
   app.patch(
     '/:post_id/',
     {
+      bodyLimit,
       config: {
         message: { ko: '글을 수정했습니다.', en: 'Your post has been changed.' },
         errors: [postErrors.notYourPost, postErrors.postNotFound],

@@ -3,13 +3,6 @@ import { PageQuery } from '../http/pagination.ts';
 import { Id, Ref, Timestamp } from '../http/schemas.ts';
 import { TextField } from '../http/text.ts';
 
-/**
- * Digits, in groups joined by single hyphens. With a leading 0 a Korean number: area or service code, 3 or 4 digits,
- * 4 digits. Else 8 to 15 digits (ITU-T E.164 has 15 at most): a nationwide number as 1588-1234, or one that begins with its
- * country code. A check of the database says the same.
- */
-const phoneNumberPattern = '^(0[1-9][0-9]{0,2}-?[0-9]{3,4}-?[0-9]{4}|[1-9](-?[0-9]){7,14})?$';
-
 export const StoreCategory = Type.Object(
   { id: Type.Integer({ examples: [1] }), name: Type.String({ examples: ['카페'] }) },
   { $id: 'StoreCategory', description: 'What kind of business a store is' },
@@ -61,11 +54,10 @@ const details = {
   ),
   address: Type.Optional(TextField('line', { maxLength: 200, examples: ['서울특별시 마포구 와우산로 1'] })),
   phone_number: Type.Optional(
-    TextField('line', {
+    TextField('phone', {
       maxLength: 30,
-      pattern: phoneNumberPattern,
       description:
-        'Empty, or digits in groups joined by single hyphens: a Korean number with its area or service code, a nationwide one (1588-1234), or 8 to 15 digits that begin with a country code',
+        'Empty, or a Korean number with its area or service code, a nationwide one (1588-1234), or 8 to 15 digits that begin with a country code. Taken with spaces, dots, brackets or `+82`; kept as digits and hyphens.',
       examples: ['02-123-4567'],
     }),
   ),

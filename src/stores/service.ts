@@ -1,12 +1,16 @@
 import type { Connection, Database, Tx } from '../database/client.ts';
 import { ApiError, invalidFields } from '../http/errors.ts';
+import type { Problem } from '../http/field-errors.ts';
 import type { Idempotency, IdempotencyKey, Outcome } from '../http/idempotency.ts';
 import { storeErrors } from './errors.ts';
 import { toStore } from './presenters.ts';
 import type { Stores } from './repository/stores.ts';
 import type { NewStore, Store, StoreChanges } from './schemas.ts';
 
-const unknownCategory = { ko: '없는 카테고리입니다.', en: 'There is no such category.' };
+const unknownCategory: Problem = {
+  code: 'not_found',
+  text: { ko: '없는 카테고리입니다.', en: 'There is no such category.' },
+};
 
 export interface StoreServiceOptions {
   database: Database;
@@ -62,10 +66,10 @@ export function createStoreService({ database, stores, idempotency }: StoreServi
   async function checkCategories(tx: Tx, ids: number[]): Promise<void> {
     if (ids.length === 0) return;
     const known = await stores.knownCategories(tx, ids);
-    const unknown = ids.flatMap((id, index) => (known.has(id) ? [] : [`/category_ids/${index}`]));
-    if (unknown.length > 0) {
-      throw invalidFields(Object.fromEntries(unknown.map((pointer) => [pointer, [unknownCategory]])));
-    }
+    const errors = ids.flatMap((id, index) =>
+      known.has(id) ? [] : [{ field: `/category_ids/${index}`, ...unknownCategory }],
+    );
+    if (errors.length > 0) throw invalidFields(errors);
   }
 
   /**
@@ -76,7 +80,7 @@ export function createStoreService({ database, stores, idempotency }: StoreServi
   async function checkCategoryFilter(id: number | undefined): Promise<void> {
     if (id === undefined) return;
     const known = await stores.knownCategories(database, [id]);
-    if (!known.has(id)) throw invalidFields({ category_id: [unknownCategory] });
+    if (!known.has(id)) throw invalidFields([{ field: 'category_id', ...unknownCategory }]);
   }
 
   return { register, change, find, checkCategoryFilter };

@@ -132,7 +132,8 @@ t.test('a text takes as many characters as documented, however many code units t
   for (const operation of operationsWithBody) {
     for (const { name, field, body } of fieldsOf(operation)) {
       const { type, format, pattern, maxLength } = resolve(field);
-      if (type !== 'string' || maxLength === undefined || format || pattern) continue;
+      if (type !== 'string' || maxLength === undefined || format || pattern || name === 'phone_number')
+        continue;
       const answer = await send(operation, { body: { ...body, [name]: '😀'.repeat(maxLength) } });
       t.notOk(answer.body?.data?.fields, `${operation.operationId} ${name}: ${answer.text}`);
       t.strictSame(problemsOf(operation, answer), []);

@@ -1,5 +1,6 @@
 import type { Test } from 'tap';
 import { type Answer, createTestApp, password } from '../support/app.ts';
+import { fieldErrorProblems } from '../support/assertions.ts';
 import { createContract, type DocumentedOperation } from '../support/contract.ts';
 import { createPost, openShop } from '../support/stores.ts';
 
@@ -137,5 +138,9 @@ export function notInvalid(operation: DocumentedOperation, answer: Answer, field
   const { code, fields = {} } = answer.body?.data ?? {};
   const isInvalid =
     answer.status === 400 && code === 'validation_error' && Object.keys(fields).join() === field;
-  return [...(isInvalid ? [] : [`does not name ${field}: ${answer.text}`]), ...problemsOf(operation, answer)];
+  return [
+    ...(isInvalid ? [] : [`does not name ${field}: ${answer.text}`]),
+    ...fieldErrorProblems(answer.body?.data),
+    ...problemsOf(operation, answer),
+  ];
 }

@@ -19,11 +19,11 @@ const { app, shop, send, pathOf } = await createOperationsApp(t);
 
 const notIntegers = [
   ...['0x10', '1e3', '1.0', '1.5', '+1', '%2B1', '%201', '1%20', '01', '1_000', 'abc', 'NaN', 'null', 'true'],
-  ...['', '%EF%BC%91', '1%00', '1,2', '[1]', '-0', '-1', '9'.repeat(20), '9'.repeat(40)],
+  ...['%EF%BC%91', '1%00', '1,2', '[1]', '-0', '-1', '9'.repeat(20), '9'.repeat(40)],
 ];
-const notBooleans = ['1', '0', 'TRUE', 'yes', 'null', ''];
+const notBooleans = ['1', '0', 'TRUE', 'yes', 'null'];
 const refusedTexts = ['%00', 'a%00b', 'a%E2%80%AEb', 'a%E2%80%8Bb', '%1B'];
-const notCursors = ['', 'x', '!!!', 'null', '%EC%BB%A4', 'bm90IGEgY3Vyc29y', 'MV8w', 'x'.repeat(300)];
+const notCursors = ['x', '!!!', 'null', '%EC%BB%A4', 'bm90IGEgY3Vyc29y', 'MV8w', 'x'.repeat(300)];
 const notUtf8 = ['%', '%zz', '%ff%fe', '%ED%A0%80'];
 
 type Parameter = NonNullable<DocumentedOperation['parameters']>[number];
@@ -37,7 +37,7 @@ function wrongValues({ schema, required }: Parameter): string[] {
   const { type, minimum, maximum, maxLength } = schema;
   if (type === 'integer') return [...notIntegers, String(Number(minimum) - 1), String(Number(maximum) + 1)];
   if (type === 'boolean') return notBooleans;
-  if ('enum' in schema) return ['other', '', ...refusedTexts];
+  if ('enum' in schema) return ['other', ...refusedTexts];
   const tooLong = typeof maxLength === 'number' ? ['x'.repeat(maxLength + 1)] : [];
   return [...refusedTexts, ...tooLong, ...(required ? [''] : [])];
 }
@@ -62,6 +62,37 @@ t.test('a query parameter refuses other types, ranges, lengths, characters and r
       for (const value of name === 'cursor' ? [] : wrongValues(parameter))
         problems.push(...(await check(queryWith(operation, name, value), name)));
       t.strictSame(problems, [], `${operation.operationId} ${name}`);
+    }
+  }
+});
+
+t.test('an empty parameter is as if it were not there', async (t) => {
+  for (const operation of operations) {
+    const [required, optional] = [true, false].map((wanted) =>
+      queryParameters(operation).filter((one) => (one.required ?? false) === wanted),
+    );
+    for (const { name } of required ?? []) {
+      const answer = await send(operation, { query: queryWith(operation, name, '') });
+      t.match(
+        answer.body.data.errors,
+        [{ field: name, code: 'required' }],
+        `${operation.operationId} ${name}`,
+      );
+    }
+    if (optional === undefined || optional.length === 0 || (required ?? []).length > 0) continue;
+    const answer = await send(operation, { query: `?${optional.map(({ name }) => `${name}=`).join('&')}` });
+    t.equal(answer.status, 200, `${operation.operationId} ${answer.text}`);
+  }
+});
+
+t.test('an unknown parameter is refused by name', async (t) => {
+  for (const operation of operations) {
+    for (const name of ['unknown', 'Limit', '__proto__', 'constructor', '_']) {
+      const others = queryParameters(operation).filter((one) => one.required);
+      const query = `?${[`${name}=1`, ...others.map((one) => `${one.name}=x`)].join('&')}`;
+      const answer = await send(operation, { query, body: validBody(operation) });
+      t.strictSame(notInvalid(operation, answer, name), [], `${operation.operationId} ${query}`);
+      t.equal(answer.body?.data?.errors?.[0]?.code, 'unknown_field');
     }
   }
 });

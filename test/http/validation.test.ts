@@ -3,7 +3,7 @@ import type { FastifyInstance } from 'fastify';
 import t from 'tap';
 import { TextField } from '../../src/http/text.ts';
 import { createTestApp, createUser, password } from '../support/app.ts';
-import { invalid, refused } from '../support/assertions.ts';
+import { invalid } from '../support/assertions.ts';
 
 /*
  * How input is validated and how a refusal describes it, on a few fields. `body-fields.test.ts` and `parameters.test.ts` check that
@@ -62,7 +62,7 @@ t.test('the texts are Korean, or English on request', async (t) => {
     username: ['Must have at most 30 characters.'],
     password: ['Must be a string.'],
     name: ['This field is required.'],
-    email: ['Must be a valid e-mail address.'],
+    email: ['Must be an e-mail address such as name@example.com.'],
     role: ['This field is not known.'],
   });
   const list = await call('POST', '/auth/signup/', { body: '[]', headers: { ...json, ...english } });
@@ -80,19 +80,21 @@ t.test('integers and booleans of a query are converted', async (t) => {
   const body = { items: [{ text: 'a' }] };
   t.strictSame((await probe(body, '?number=-5&flag=true')).body.data.query, { number: -5, flag: true });
   t.strictSame((await probe(body, '?number=0&flag=false')).body.data.query, { number: 0, flag: false });
-  for (const flag of ['1', 'TRUE', 'yes', '']) invalid(t, await probe(body, `?flag=${flag}`), 'flag');
+  for (const flag of ['1', 'TRUE', 'yes']) invalid(t, await probe(body, `?flag=${flag}`), 'flag');
   invalid(t, await probe(body, '?number=-0'), 'number');
 });
 
-t.test('a refusal names at most 50 fields, by at most 120 characters each', async (t) => {
-  const many = Object.fromEntries(Array.from({ length: 5_000 }, (_, index) => [`field${index}`, 1]));
-  const answer = await signUp({ ...account, ...many });
-  t.equal(Object.keys(answer.body.data.fields).length, 50);
-  t.ok(answer.text.length < 10_000);
+t.test('a refusal names at most 20 fields, by at most 120 characters each', async (t) => {
+  for (const count of [17, 21, 100, 900]) {
+    const many = Object.fromEntries(Array.from({ length: count }, (_, index) => [`field${index}`, 1]));
+    const answer = await signUp({ ...account, ...many, name: '' });
+    t.equal(answer.body.data.errors.length, Math.min(count + 1, 20));
+    invalid(t, answer, ...Object.keys(answer.body.data.fields));
+  }
   for (const name of [`"${'😀'.repeat(500)}"`, '"\\ud800"', `"${'~/'.repeat(500)}"`]) {
     const body = JSON.stringify(account).replace('{', `{${name}:1,`);
     const long = await call('POST', '/auth/signup/', { body, headers: json });
-    refused(t, long, 400, 'validation_error', { fields: long.body.data.fields });
+    invalid(t, long, ...Object.keys(long.body.data.fields));
     t.ok(long.text.length < 1_000);
     t.ok(Object.keys(long.body.data.fields).every((field) => field.isWellFormed()));
   }
@@ -163,25 +165,33 @@ t.test('unpaired surrogates are refused', async (t) => {
 
 t.test('invisible and direction-changing characters are refused', async (t) => {
   const bidirectional = ['\u202a', '\u202e', '\u2066', '\u2069', '\u200e', '\u200f', '\u061c'];
-  for (const character of [...bidirectional, '\u200b', '\u2060', '\ufeff', '\u{e0041}'])
+  const separators = ['\u2028', '\u2029', '\u00ad', '\ufff9', '\ufffb', '\u206a', '\u206f'];
+  const noncharacters = ['\ufdd0', '\ufdef', '\ufffe', '\uffff', '\u{1fffe}', '\u{10ffff}'];
+  const invisible = ['\u200b', '\u2060', '\ufeff', '\u{e0041}'];
+  for (const character of [...bidirectional, ...invisible, ...separators, ...noncharacters])
     invalid(t, await rename(`김${character}두레`), 'name');
   const spaces = ['', ' ', '\u00a0', '\u3000', '\u3164', '\u3164 \u3164', '\uffa0', '\u115f', '\u1160'];
   for (const blank of [...spaces, '\u2800', '\u200c\u200d', '\u00ad', '\ufe0f', '\u034f'])
     invalid(t, await rename(blank), 'name');
+  for (const ends of ['\u2028김두레', '김두레\u2029']) invalid(t, await rename(ends), 'name');
   t.equal((await rename('가\u3164')).status, 200, 'a filler is accepted next to visible text');
 });
 
-t.test('a block of text may have line feeds, and no other control character', async (t) => {
-  const text = async (value: string) => probe({ items: [{ text: value }] });
-  t.equal((await text('a\nb')).body.data.body.items[0].text, 'a\nb');
-  t.equal((await text('a\r\nb')).body.data.body.items[0].text, 'a\nb');
-  t.equal((await text('\n a\n\nb \r\n')).body.data.body.items[0].text, 'a\n\nb');
-  const wrong = ['a\rb', 'a\tb', 'a\u000bb', 'a\u0085b', 'a\u0000', '\u3164\n\u3164', '\n\n', '\u202ea'];
-  for (const value of wrong) invalid(t, await text(value), '/items/0/text');
-});
+t.test(
+  'a block of text may have line feeds; a tab becomes a space; no other control character',
+  async (t) => {
+    const text = async (value: string) => probe({ items: [{ text: value }] });
+    t.equal((await text('a\nb')).body.data.body.items[0].text, 'a\nb');
+    t.equal((await text('a\r\nb')).body.data.body.items[0].text, 'a\nb');
+    t.equal((await text('\n a\n\nb \r\n')).body.data.body.items[0].text, 'a\n\nb');
+    t.equal((await text('a\tb\n\tc')).body.data.body.items[0].text, 'a b\n c');
+    const wrong = ['a\rb', 'a\u000bb', 'a\u0085b', 'a\u0000', '\u3164\n\u3164', '\n\n', '\u202ea'];
+    for (const value of wrong) invalid(t, await text(value), '/items/0/text');
+  },
+);
 
 t.test('no text takes long to refuse', async (t) => {
-  const size = 100_000;
+  const size = 30_000;
   const filled = (unit: string) => unit.repeat(size / unit.length);
   const texts = [
     ...['a', '.', '@', 'a.', 'a@', '@.', '-', 'a-', '.@a', ' ', ' a', '%', '+'].map(filled),

@@ -174,7 +174,9 @@ t.test('marking as read takes either ids or up_to_id', async (t) => {
   const user = await createUser(app);
   const both = await markRead(user, { ids: [1], up_to_id: 1 });
   invalid(t, both, 'ids', 'up_to_id');
-  t.strictSame(both.body.data.fields.ids, ['ids와 up_to_id 중 하나만 보내야 합니다.']);
+  t.strictSame(both.body.data.fields.ids, [
+    'ids와 up_to_id를 함께 보낼 수 없습니다. 둘 중 하나만 보내 주세요.',
+  ]);
   invalid(t, await markRead(user, {}), 'ids', 'up_to_id');
   invalid(t, await markRead(user, { all: true }), 'all', 'ids', 'up_to_id');
 });

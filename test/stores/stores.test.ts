@@ -109,36 +109,41 @@ t.test('the longest values are kept as they are', async (t) => {
 t.test('phone numbers of Korea and of other countries are accepted', async (t) => {
   const owner = await openShop(app);
   const numbers = [
-    ...['02-123-4567', '02-1234-5678', '0212345678', '031-123-4567', '010-1234-5678', '01012345678'],
-    ...[
-      '070-1234-5678',
-      '0505-123-4567',
-      '0502-1234-5678',
-      '080-123-4567',
-      '1588-1234',
-      '15881234',
-      '1899-0000',
-    ],
-    ...[
-      '82-2-123-4567',
-      '82-10-1234-5678',
-      '821012345678',
-      '1-212-555-0100',
-      '44-20-7946-0958',
-      '81-3-1234-5678',
-    ],
-    '',
+    ...['02-123-4567', '02-1234-5678', '031-123-4567', '010-1234-5678', '070-1234-5678', '0505-123-4567'],
+    ...['0502-1234-5678', '080-123-4567', '1588-1234', '1899-0000', '82-2-123-4567', '82-10-1234-5678'],
+    ...['821012345678', '1-212-555-0100', '44-20-7946-0958', '81-3-1234-5678', ''],
   ];
   for (const phone_number of numbers) {
     const answer = await call('PATCH', `${path}me/`, { token: owner.token, body: { phone_number } });
     t.equal(answer.body.data.phone_number, phone_number, phone_number);
   }
-  const trimmed = await call('PATCH', `${path}me/`, {
-    token: owner.token,
-    body: { phone_number: ' 1588-1234 ' },
-  });
-  t.equal(trimmed.body.data.phone_number, '1588-1234');
 });
+
+t.test(
+  'a phone number is taken in the shapes that people type, and kept as digits and hyphens',
+  async (t) => {
+    const owner = await openShop(app);
+    const shapes = {
+      '02-123-4567': ['02) 123-4567', '(02) 123 4567', '(02)123-4567', '021234567', '+82 (0)2 123 4567'],
+      '02-1234-5678': ['0212345678', '02.1234.5678', '+82-2-1234-5678', '+82 02 1234 5678'],
+      '010-1234-5678': [
+        ...['010 1234 5678', '010.1234.5678', '+82-10-1234-5678', '+821012345678', '01012345678'],
+        ...[' 010 - 1234 - 5678 ', '010–1234–5678', '010-12345678', '010\u00a01234\u00a05678'],
+      ],
+      '031-123-4567': ['031 123 4567', '0311234567'],
+      '0507-1234-5678': ['0507 1234 5678', '050712345678', '+82 507 1234 5678'],
+      '1588-1234': [' 1588-1234 ', '15881234', '1588 1234', '+82 1588 1234'],
+      '1-212-555-0100': ['+1 212 555 0100', '+1 (212) 555-0100'],
+      '44-20-7946-0958': ['+44 20 7946 0958', '+44 (0)20 7946 0958'],
+    };
+    for (const [kept, typed] of Object.entries(shapes)) {
+      for (const phone_number of typed) {
+        const answer = await call('PATCH', `${path}me/`, { token: owner.token, body: { phone_number } });
+        t.equal(answer.body.data.phone_number, kept, phone_number);
+      }
+    }
+  },
+);
 
 t.test('a repeated Idempotency-Key replays the first answer', async (t) => {
   const { id, token } = await createUser(app);

@@ -16,9 +16,10 @@ export function refused(
   { status, headers, body, text }: Answer,
   expectedStatus: number,
   code: string,
-  extra: Record<string, unknown> = {},
+  given: Record<string, unknown> = {},
 ): void {
   const detail = body?.message;
+  const extra = { ...takenFields(code, detail), ...given };
   const invalidToken = code === 'token_not_valid' ? ', error="invalid_token"' : '';
   t.strictSame(
     {
@@ -45,6 +46,71 @@ export function refused(
   );
 }
 
+/** What `username_taken` and `email_taken` say about their field. */
+function takenFields(code: string, message: string): Record<string, unknown> {
+  const field = { username_taken: 'username', email_taken: 'email' }[code];
+  if (field === undefined) return {};
+  return { fields: { [field]: [message] }, errors: [{ field, code: 'taken', message }] };
+}
+
+/** Parameters that come with a code of a field error. */
+const paramsOfCodes: Record<string, string[]> = {
+  required: [],
+  unknown_field: [],
+  invalid_type: [],
+  too_short: ['min'],
+  too_long: ['max'],
+  too_small: ['min'],
+  too_large: ['max'],
+  too_few: ['min'],
+  too_many: ['max'],
+  invalid_format: [],
+  invalid_characters: [],
+  not_allowed: ['allowed'],
+  not_found: [],
+  duplicate: [],
+  taken: [],
+  password_too_common: [],
+  password_contains_identity: [],
+};
+
+/** Texts that say only that something is wrong. */
+const vagueText =
+  /형식이 올바르지|올바르지 않은 (?:값|형식)|^(?:The )?(?:format|value) is (?:not valid|invalid)/i;
+
+interface FieldError {
+  field: string;
+  code: string;
+  message: string;
+  params?: Record<string, unknown>;
+}
+
+/**
+ * What is wrong with the `fields` and `errors` of a refusal: there is one error for each text, in the same order, at most 20, each
+ * with a known code and its parameters, and each text names the rule.
+ */
+export function fieldErrorProblems({ fields = {}, errors = [] }: Record<string, unknown> = {}): string[] {
+  const texts = Object.entries(fields as Record<string, string[]>).flatMap(([field, messages]) =>
+    messages.map((message) => ({ field, message })),
+  );
+  const given = errors as FieldError[];
+  const isSame =
+    given.length === texts.length &&
+    texts.every(({ field, message }, at) => given[at]?.field === field && given[at].message === message);
+  return [
+    ...(isSame ? [] : [`the errors are not those of the fields: ${JSON.stringify({ fields, errors })}`]),
+    ...(given.length <= 20 ? [] : [`${given.length} errors`]),
+    ...given.flatMap(({ code, message, params = {} }) => [
+      ...(code in paramsOfCodes ? [] : [`unknown code ${code}`]),
+      // `ids` and `up_to_id` exclude each other, so there is no list of values that are allowed.
+      ...(Object.keys(params).join() === paramsOfCodes[code]?.join() || /up_to_id/.test(message)
+        ? []
+        : [`${code} has the parameters ${JSON.stringify(params)}`]),
+      ...(vagueText.test(message) ? [`"${message}" names no rule`] : []),
+    ]),
+  ];
+}
+
 /**
  * Asserts a validation error that names exactly these fields, each with at least one text.
  *
@@ -56,7 +122,9 @@ export function invalid(t: Test, answer: Answer, ...names: string[]): Record<str
     const texts = fields[name] ?? [];
     return [name, texts.length > 0 && texts.every(hasText) ? texts : ['a text']];
   });
-  refused(t, answer, 400, 'validation_error', { fields: Object.fromEntries(expected) });
+  const errors = answer.body?.data?.errors;
+  refused(t, answer, 400, 'validation_error', { fields: Object.fromEntries(expected), errors });
+  t.strictSame(fieldErrorProblems(answer.body?.data), []);
   return fields;
 }
 

@@ -1,15 +1,25 @@
 import type { Tx } from '../../database/client.ts';
-import { ApiError, invalidFields } from '../../http/errors.ts';
+import { ApiError, type ErrorDefinition, invalidFields } from '../../http/errors.ts';
+import type { FieldError } from '../../http/field-errors.ts';
 import type { IdempotencyKey, Outcome } from '../../http/idempotency.ts';
 import type { RequestContext } from '../../http/request-context.ts';
 import type { AuthDependencies } from '../dependencies.ts';
 import { authErrors } from '../errors.ts';
-import { passwordProblems } from '../passwords.ts';
+import { newPasswordErrors } from '../passwords.ts';
 import { toUser } from '../presenters.ts';
 import type { SignupRequest, User } from '../schemas.ts';
 import { enqueueVerificationCode } from './email-verification.ts';
 
-const tokenRequired = { ko: '이메일을 먼저 인증해 주세요.', en: 'Please verify the e-mail address first.' };
+const tokenRequired: FieldError = {
+  field: 'verification_token',
+  code: 'required',
+  text: { ko: '이메일을 먼저 인증해 주세요.', en: 'Please verify the e-mail address first.' },
+};
+
+/** What `username_taken` and `email_taken` say about their field. */
+function takenError(field: 'username' | 'email', definition: ErrorDefinition): ApiError {
+  return new ApiError(definition, { fieldErrors: [{ field, code: 'taken', text: definition.text }] });
+}
 
 /** Creates accounts, and mails a code where the e-mail address is not verified yet. */
 export function createSignUp(dependencies: AuthDependencies) {
@@ -32,11 +42,11 @@ export function createSignUp(dependencies: AuthDependencies) {
   };
 
   function checkInput(input: SignupRequest): void {
-    const problems = passwordProblems('password', input.password, input, config.password.minLength);
+    const errors = newPasswordErrors('password', input.password, input, config.password.minLength);
     if (input.verification_token === undefined && config.email.verification === 'required') {
-      problems['verification_token'] = [tokenRequired];
+      errors.push(tokenRequired);
     }
-    if (Object.keys(problems).length > 0) throw invalidFields(problems);
+    if (errors.length > 0) throw invalidFields(errors);
   }
 
   async function createAccount(
@@ -52,7 +62,9 @@ export function createSignUp(dependencies: AuthDependencies) {
     const user = await accounts.create(tx, { username, email, name, passwordHash, language, isVerified });
     if (user === undefined) {
       const isUsernameTaken = await accounts.isUsernameTaken(tx, username);
-      throw new ApiError(isUsernameTaken ? authErrors.usernameTaken : authErrors.emailTaken);
+      throw isUsernameTaken
+        ? takenError('username', authErrors.usernameTaken)
+        : takenError('email', authErrors.emailTaken);
     }
     if (!isVerified) await enqueueVerificationCode(dependencies, tx, email, language);
     return toUser(user);

@@ -1,15 +1,13 @@
 import type { FastifyInstance } from 'fastify';
 import fastifyPlugin from 'fastify-plugin';
-import { ApiError, httpErrors } from '../errors.ts';
+import { maxValues, measureJson } from '../body-size.ts';
+import { ApiError, httpErrors, invalidFields } from '../errors.ts';
+import { problems } from '../field-errors.ts';
 
-/**
- * The largest accepted body, in bytes. The longest valid one is a post of 5,000 characters, each written as an escaped
- * pair of surrogates (12 bytes), and ten image addresses.
- */
-export const bodyLimit = 128 * 1024;
+/** The largest accepted body, in bytes, where a route sets no other `bodyLimit`. */
+export const bodyLimit = 32 * 1024;
 
-/** More levels of nesting than any schema has. */
-const maxDepth = 16;
+const tooManyValues = invalidFields([{ field: 'body', ...problems.tooMany(maxValues) }]);
 
 /** Accepts JSON in UTF-8 and nothing else. */
 export const bodyParserPlugin = fastifyPlugin(async (app: FastifyInstance) => {
@@ -24,8 +22,12 @@ export const bodyParserPlugin = fastifyPlugin(async (app: FastifyInstance) => {
     // Some clients send the header with an empty body.
     if (body.length === 0) return done(null, undefined);
     try {
-      parseJson(request, decoder.decode(body), (error, value) => {
-        if (error || isTooDeep(value)) done(new ApiError(httpErrors.malformedJson, { cause: error }));
+      const text = decoder.decode(body);
+      const size = measureJson(text);
+      if (size === 'too deep') return done(new ApiError(httpErrors.malformedJson));
+      if (size === 'too many values') return done(tooManyValues);
+      parseJson(request, text, (error, value) => {
+        if (error) done(new ApiError(httpErrors.malformedJson, { cause: error }));
         else done(null, value);
       });
     } catch (cause) {
@@ -33,12 +35,3 @@ export const bodyParserPlugin = fastifyPlugin(async (app: FastifyInstance) => {
     }
   });
 });
-
-function isTooDeep(value: unknown): boolean {
-  let level = [value];
-  for (let depth = 0; level.length > 0; depth++) {
-    if (depth > maxDepth) return true;
-    level = level.flatMap((item) => (typeof item === 'object' && item !== null ? Object.values(item) : []));
-  }
-  return false;
-}

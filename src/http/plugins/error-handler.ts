@@ -1,6 +1,7 @@
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify';
 import { isDatabaseUnavailable } from '../../database/errors.ts';
-import { ApiError, type FieldTexts, httpErrors, invalidFields, serviceUnavailable } from '../errors.ts';
+import { ApiError, httpErrors, invalidFields, serviceUnavailable } from '../errors.ts';
+import type { FieldError } from '../field-errors.ts';
 import type { Language } from '../language.ts';
 import { describeErrors } from '../validation-errors.ts';
 
@@ -38,12 +39,12 @@ function logFailure({ definition, data, cause }: ApiError, error: unknown, { log
 }
 
 /** A failure in the envelope. */
-export function failureBody({ definition, data, fieldTexts }: ApiError, language: Language) {
+export function failureBody({ definition, data, fieldErrors }: ApiError, language: Language) {
   const detail = definition.text[language];
   return {
     success: false,
     message: detail,
-    data: { detail, code: definition.code, ...data, ...fieldsOf(fieldTexts, language) },
+    data: { detail, code: definition.code, ...data, ...fieldsOf(fieldErrors, language) },
   };
 }
 
@@ -62,11 +63,18 @@ function challenge(code: string): string {
   return `Bearer realm="api"${code === httpErrors.tokenNotValid.code ? ', error="invalid_token"' : ''}`;
 }
 
-function fieldsOf(fieldTexts: FieldTexts | undefined, language: Language) {
-  if (!fieldTexts) return {};
-  const fields = Object.entries(fieldTexts).map(([name, texts]) => [
-    name,
-    texts.map((text) => text[language]),
+/** The texts by field for people, and one entry for each of them in the same order for programs. */
+function fieldsOf(fieldErrors: readonly FieldError[] | undefined, language: Language) {
+  if (!fieldErrors) return {};
+  // Without a prototype, because a client chooses the names of unknown fields.
+  const byField: Record<string, FieldError[]> = Object.create(null);
+  for (const error of fieldErrors) byField[error.field] = [...(byField[error.field] ?? []), error];
+  const texts = Object.entries(byField).map(([field, errors]) => [
+    field,
+    errors.map(({ text }) => text[language]),
   ]);
-  return { fields: Object.fromEntries(fields) };
+  const errors = Object.values(byField)
+    .flat()
+    .map(({ field, code, text, params }) => ({ field, code, message: text[language], params }));
+  return { fields: Object.fromEntries(texts), errors };
 }

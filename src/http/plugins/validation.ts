@@ -1,25 +1,49 @@
-import type { FastifyInstance } from 'fastify';
+import { Type } from '@sinclair/typebox';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
 import fastifyPlugin from 'fastify-plugin';
+import { type SizedSchema, sizeErrors } from '../body-size.ts';
 import { invalidFields } from '../errors.ts';
+import { problems } from '../field-errors.ts';
 import { isId } from '../path-ids.ts';
-import { problemTexts } from '../validation-errors.ts';
 import { isDecodable } from './routing.ts';
 
 /**
- * Converts paths and query strings by their schemas, because AJV's own coercion would also accept `0x10`, `1e3` and the empty
- * string, and an absent body to `{}`, so that every missing field is named.
+ * Prepares what the validator checks. Paths and query strings are converted by their schemas, because AJV's own coercion would
+ * also accept `0x10`, `1e3` and the empty string; an empty query parameter counts as absent, an unknown one is refused; an absent
+ * body becomes `{}`, so that every missing field is named. What is too large is refused before the validator looks into it.
  */
 export const validationPlugin = fastifyPlugin(async (app: FastifyInstance) => {
+  app.addHook('onRoute', (route) => {
+    const { message, errors } = route.config ?? {};
+    if (message === undefined && errors === undefined) return;
+    const querystring = route.schema?.querystring ?? Type.Object({});
+    route.schema = { ...route.schema, querystring: { ...querystring, additionalProperties: false } };
+  });
   app.addHook('preValidation', async (request) => {
     const { params, querystring, body } = request.routeOptions.schema ?? {};
     // The query parser would take it literally.
-    if (querystring !== undefined && !isDecodable(request.url))
-      throw invalidFields({ query: [problemTexts.surrogate] });
+    if (querystring !== undefined && !isDecodable(request.url)) {
+      throw invalidFields([{ field: 'query', ...problems.surrogate }]);
+    }
+    removeEmpty(request.query);
     convert(request.params, params, readPathId);
     convert(request.query, querystring, readQueryValue);
     if (body !== undefined && request.body === undefined) request.body = {};
+    checkSize(request, request.query, querystring);
+    checkSize(request, request.body, body);
   });
 });
+
+function checkSize({ server }: FastifyRequest, value: unknown, schema: unknown): void {
+  if (typeof schema !== 'object' || schema === null) return;
+  const errors = sizeErrors(value, schema as SizedSchema, (id) => server.getSchema(id));
+  if (errors.length > 0) throw invalidFields(errors);
+}
+
+function removeEmpty(query: unknown): void {
+  const texts = query as Record<string, unknown>;
+  for (const name of Object.keys(texts)) if (texts[name] === '') delete texts[name];
+}
 
 /** Replaces the texts of an object by the values that its schema expects. */
 function convert(values: unknown, schema: unknown, read: (type: unknown, text: string) => unknown): void {

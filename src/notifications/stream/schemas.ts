@@ -1,6 +1,7 @@
 import type { Readable } from 'node:stream';
 import { Type } from '@sinclair/typebox';
 import { Ref } from '../../http/schemas.ts';
+import { pattern } from '../../http/text.ts';
 import { Notification, UnreadCount } from '../schemas.ts';
 
 const StreamedNotification = Type.Object(
@@ -47,7 +48,7 @@ export const NotificationEvents = Type.Unsafe<Readable>({ $ref: `${NotificationS
 export const StreamHeaders = Type.Object({
   'last-event-id': Type.Optional(
     Type.String({
-      pattern: '^[0-9]{0,20}$',
+      ...pattern('^[0-9]{0,20}$', { ko: '숫자만 쓸 수 있습니다.', en: 'Must be decimal digits.' }),
       description:
         'The last `id` that the client got. The stream begins with all that came after it. Anything but decimal digits is a `validation_error`; an empty value is as none, a number beyond the newest notification as the newest.',
       examples: ['1'],

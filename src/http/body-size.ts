@@ -1,0 +1,101 @@
+import { type FieldError, fieldName, maxFieldErrors, pointerTo, problems } from './field-errors.ts';
+
+/** More levels of nesting than any schema has. */
+const maxDepth = 16;
+
+/** More properties, and more values in all, than any schema allows. */
+const maxProperties = 1_000;
+export const maxValues = 10_000;
+
+/**
+ * Measures JSON text without parsing it, because parsing thousands of properties costs more than answering a request.
+ *
+ * @returns whether it is nested deeper, or has more values, than any schema allows
+ */
+export function measureJson(text: string): 'accepted' | 'too deep' | 'too many values' {
+  let depth = 0;
+  let properties = 0;
+  let values = 0;
+  for (let index = 0; index < text.length; index++) {
+    switch (text[index]) {
+      case '"':
+        index = endOfString(text, index);
+        break;
+      case '{':
+      case '[':
+        if (++depth > maxDepth) return 'too deep';
+        break;
+      case '}':
+      case ']':
+        depth--;
+        break;
+      case ':':
+        if (++properties > maxProperties) return 'too many values';
+        break;
+      case ',':
+        if (++values > maxValues) return 'too many values';
+    }
+  }
+  return 'accepted';
+}
+
+/** @returns the index of the quote that ends the string which begins at `start`; the end of the text without one */
+function endOfString(text: string, start: number): number {
+  let end = text.indexOf('"', start + 1);
+  while (end !== -1 && isEscaped(text, end)) end = text.indexOf('"', end + 1);
+  return end === -1 ? text.length : end;
+}
+
+function isEscaped(text: string, index: number): boolean {
+  let backslashes = 0;
+  while (text[index - 1 - backslashes] === '\\') backslashes++;
+  return backslashes % 2 === 1;
+}
+
+/** The keywords of JSON Schema that {@link sizeErrors} reads. */
+export interface SizedSchema {
+  $ref?: string;
+  oneOf?: SizedSchema[];
+  properties?: Record<string, SizedSchema>;
+  maxItems?: number;
+}
+
+/**
+ * Finds lists with too many items and objects with many unknown fields, without looking at what they contain: the validator
+ * collects every error of every item, which takes far longer than a valid request.
+ *
+ * @param findSchema finds a schema by its `$id`
+ * @param path JSON pointer of the value
+ */
+export function sizeErrors(
+  value: unknown,
+  schema: SizedSchema,
+  findSchema: (id: string) => unknown,
+  path = '',
+): FieldError[] {
+  if (typeof value !== 'object' || value === null) return [];
+  const { properties, maxItems } = resolve(schema, findSchema);
+  if (Array.isArray(value)) {
+    const isTooLong = maxItems !== undefined && value.length > maxItems;
+    return isTooLong ? [{ field: fieldName(path), ...problems.tooMany(maxItems) }] : [];
+  }
+  if (properties === undefined) return [];
+  const unknown = Object.keys(value).filter((name) => !Object.hasOwn(properties, name));
+  if (unknown.length > maxFieldErrors) {
+    return unknown
+      .slice(0, maxFieldErrors)
+      .map((name) => ({ field: fieldName(path + pointerTo(name)), ...problems.unknownField }));
+  }
+  return Object.entries(value).flatMap(([name, item]) => {
+    const property = properties[name];
+    return property ? sizeErrors(item, property, findSchema, path + pointerTo(name)) : [];
+  });
+}
+
+/** Follows a reference, and merges the forms of a body that has several. */
+function resolve({ $ref, oneOf, ...schema }: SizedSchema, findSchema: (id: string) => unknown): SizedSchema {
+  if ($ref !== undefined) return resolve(findSchema($ref.replace(/#$/, '')) as SizedSchema, findSchema);
+  if (oneOf === undefined) return schema;
+  const forms = oneOf.map((form) => resolve(form, findSchema).properties ?? {});
+  return { properties: Object.assign({}, ...forms) };
+}

@@ -1,0 +1,173 @@
+import { type Static, Type } from '@sinclair/typebox';
+import type { LocalizedText } from './language.ts';
+import { StringEnum } from './schemas.ts';
+
+/** Codes of what is wrong with a single value. */
+const fieldErrorCodes = [
+  'required',
+  'unknown_field',
+  'invalid_type',
+  'too_short',
+  'too_long',
+  'too_small',
+  'too_large',
+  'too_few',
+  'too_many',
+  'invalid_format',
+  'invalid_characters',
+  'not_allowed',
+  'not_found',
+  'duplicate',
+  'taken',
+  'password_too_common',
+  'password_contains_identity',
+] as const;
+
+/** A validation error names no more than this. */
+export const maxFieldErrors = 20;
+
+const FieldErrorParams = Type.Object(
+  {
+    min: Type.Optional(Type.Number({ description: 'The smallest length, number or count', examples: [4] })),
+    max: Type.Optional(Type.Number({ description: 'The largest length, number or count', examples: [30] })),
+    allowed: Type.Optional(Type.Array(Type.String(), { description: 'All values that are accepted' })),
+  },
+  { description: 'What the text mentions' },
+);
+
+/** One thing that is wrong with one value, for programs. */
+export const FieldErrorSchema = Type.Object(
+  {
+    field: Type.String({
+      description: 'Field name, or JSON pointer for a value inside a field; `body` for the body as a whole',
+      examples: ['name'],
+    }),
+    code: StringEnum(fieldErrorCodes, { description: 'For programs; never changes', examples: ['required'] }),
+    message: Type.String({ description: 'The text in `fields`', examples: ['필수 항목입니다.'] }),
+    params: Type.Optional(FieldErrorParams),
+  },
+  { $id: 'FieldError', description: 'What is wrong with one value' },
+);
+
+/** What is wrong with a value: a code and parameters for programs, a text for people. */
+export interface Problem {
+  code: (typeof fieldErrorCodes)[number];
+  text: LocalizedText;
+  params?: Static<typeof FieldErrorParams>;
+}
+
+/** A problem and the value that has it: a field name, or a JSON pointer (RFC 6901) for a value inside a field. */
+export interface FieldError extends Problem {
+  field: string;
+}
+
+/** One step of a JSON pointer (RFC 6901). */
+export function pointerTo(property: string): string {
+  return `/${property.replaceAll('~', '~0').replaceAll('/', '~1')}`;
+}
+
+/** How a value is named: a field by its name, a value inside a field by its JSON pointer, the body as a whole by `body`. */
+export function fieldName(pointer: string): string {
+  // The client chose the name of an unknown field. It is cut, but never in the middle of a character.
+  const cut = pointer.slice(0, 120).toWellFormed();
+  if (cut === '') return 'body';
+  if (cut.lastIndexOf('/') > 0) return cut;
+  return cut.slice(1).replaceAll('~1', '/').replaceAll('~0', '~');
+}
+
+const stringText = { ko: '문자열이어야 합니다.', en: 'Must be a string.' };
+const typeTexts: Record<string, LocalizedText> = {
+  string: stringText,
+  integer: { ko: '정수여야 합니다.', en: 'Must be an integer.' },
+  number: { ko: '숫자여야 합니다.', en: 'Must be a number.' },
+  boolean: { ko: 'true 또는 false여야 합니다.', en: 'Must be true or false.' },
+  array: { ko: '배열이어야 합니다.', en: 'Must be an array.' },
+  object: { ko: '객체여야 합니다.', en: 'Must be an object.' },
+};
+
+const problem = (code: Problem['code'], ko: string, en: string, params?: Problem['params']): Problem => ({
+  code,
+  text: { ko, en },
+  ...(params ? { params } : {}),
+});
+
+const characters = (count: number) => `${count} character${count === 1 ? '' : 's'}`;
+const items = (count: number) => `${count} item${count === 1 ? '' : 's'}`;
+
+/** The problems that several fields can have. */
+export const problems = {
+  required: problem('required', '필수 항목입니다.', 'This field is required.'),
+  unknownField: problem('unknown_field', '알 수 없는 항목입니다.', 'This field is not known.'),
+  duplicate: problem('duplicate', '같은 값이 두 번 있습니다.', 'Must not contain the same value twice.'),
+  nothingToChange: problem(
+    'too_few',
+    '수정할 항목을 하나 이상 보내 주세요.',
+    'Send at least one field to change.',
+    { min: 1 },
+  ),
+  control: problem(
+    'invalid_characters',
+    '제어 문자는 사용할 수 없습니다.',
+    'Must not contain control characters.',
+  ),
+  surrogate: problem(
+    'invalid_characters',
+    '올바른 유니코드 문자만 사용할 수 있습니다.',
+    'Must be well-formed Unicode.',
+  ),
+  marks: problem(
+    'invalid_characters',
+    '겹쳐 쓰는 기호를 너무 많이 사용했습니다.',
+    'Must not stack so many combining marks.',
+  ),
+  invisible: problem(
+    'invalid_characters',
+    '보이지 않는 문자나 글의 방향을 바꾸는 문자는 사용할 수 없습니다.',
+    'Must not contain invisible or direction-changing characters.',
+  ),
+  email: problem(
+    'invalid_format',
+    '이메일 주소를 name@example.com처럼 입력해 주세요.',
+    'Must be an e-mail address such as name@example.com.',
+  ),
+  phone: problem(
+    'invalid_format',
+    '숫자와 하이픈으로 입력해 주세요. 예: 02-123-4567',
+    'Must be digits and hyphens, such as 02-123-4567.',
+  ),
+
+  /** @param type a type of JSON Schema */
+  type: (type: string): Problem => ({ code: 'invalid_type', text: typeTexts[type] ?? stringText }),
+
+  /** @param min in characters */
+  tooShort: (min: number) =>
+    min === 1
+      ? problem('too_short', '내용을 입력해 주세요.', 'Must not be blank.', { min })
+      : problem('too_short', `${min}자 이상이어야 합니다.`, `Must have at least ${characters(min)}.`, {
+          min,
+        }),
+
+  /** @param max in characters */
+  tooLong: (max: number) =>
+    problem('too_long', `${max}자 이하여야 합니다.`, `Must have at most ${characters(max)}.`, { max }),
+
+  tooSmall: (min: number) =>
+    problem('too_small', `${min} 이상이어야 합니다.`, `Must be at least ${min}.`, { min }),
+
+  tooLarge: (max: number) =>
+    problem('too_large', `${max} 이하여야 합니다.`, `Must be at most ${max}.`, { max }),
+
+  tooFew: (min: number) =>
+    problem('too_few', `${min}개 이상이어야 합니다.`, `Must have at least ${items(min)}.`, { min }),
+
+  tooMany: (max: number) =>
+    problem('too_many', `${max}개 이하여야 합니다.`, `Must have at most ${items(max)}.`, { max }),
+
+  notAllowed: (allowed: string[]) =>
+    problem(
+      'not_allowed',
+      `다음 중 하나여야 합니다: ${allowed.join(', ')}`,
+      `Must be one of: ${allowed.join(', ')}.`,
+      { allowed },
+    ),
+};
