@@ -73,13 +73,14 @@ function wrongValues(field: Schema, name: string): WrongValue[] {
   ];
 }
 
-function wrongTexts({ format, minLength = 0, maxLength }: Schema, name: string): string[] {
+function wrongTexts({ format, pattern, minLength = 0, maxLength }: Schema, name: string): string[] {
   const texts = format === 'password' ? refusedInSecrets : refusedTexts;
   const { 'a line feed': _, ...ofBlocks } = refusedTexts;
   return [
     ...Object.values(multiline.includes(name) ? ofBlocks : texts),
     ...(minLength > 0 ? ['', 'x'.repeat(minLength - 1)] : []),
     ...(minLength > 0 && format !== 'password' ? ['   ', '\n'] : []),
+    ...(pattern === undefined ? [] : ['!'.repeat(Math.max(1, minLength)), '가나다라마바']),
     ...(format === 'email' ? ['plain', 'a@b', 'a b@c.kr', 'a@b..com', '@example.com'] : []),
     ...(maxLength === undefined ? [] : ['x'.repeat(maxLength + 1), '😀'.repeat(maxLength + 1)]),
   ];

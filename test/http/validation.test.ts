@@ -69,6 +69,49 @@ t.test('the texts are Korean, or English on request', async (t) => {
   t.strictSame(invalid(t, list, 'body').body, ['Must be an object.']);
 });
 
+t.test('every problem has a code and the parameters of its text', async (t) => {
+  const body = { username: '1', password: 'short', name: '', email: 'x', role: 'admin' };
+  const answer = await signUp(body, english);
+  invalid(t, answer, ...Object.keys(body));
+  const byField = (name: string) =>
+    answer.body.data.errors
+      .filter(({ field }: { field: string }) => field === name)
+      .map(({ field, ...error }: { field: string }) => error);
+  t.strictSame(byField('username'), [
+    { code: 'too_short', message: 'Must have at least 4 characters.', params: { min: 4 } },
+    {
+      code: 'invalid_format',
+      message: 'Must start with a letter and contain only small letters, digits, ".", "_" and "-".',
+    },
+  ]);
+  t.strictSame(byField('password'), [
+    { code: 'too_short', message: 'Must have at least 8 characters.', params: { min: 8 } },
+  ]);
+  t.strictSame(byField('name'), [{ code: 'too_short', message: 'Must not be blank.', params: { min: 1 } }]);
+  t.match(byField('email'), [{ code: 'invalid_format' }]);
+  t.match(byField('role'), [{ code: 'unknown_field' }]);
+
+  const errorsOf = async (value: unknown, query = '') => (await probe(value, query)).body.data.errors;
+  const item = { text: 'a' };
+  t.match(await errorsOf({ items: [] }), [{ field: 'items', code: 'too_few', params: { min: 1 } }]);
+  t.match(await errorsOf({ items: Array(4).fill(item) }), [
+    { field: 'items', code: 'too_many', params: { max: 3 } },
+  ]);
+  t.match(await errorsOf({ items: [{ text: 'long text' }] }), [
+    { field: '/items/0/text', code: 'too_long', params: { max: 5 } },
+  ]);
+  t.match(await errorsOf({ items: [{ text: 1 }], on: 1 }), [
+    { field: '/items/0/text', code: 'invalid_type' },
+    { field: 'on', code: 'invalid_type' },
+  ]);
+  t.match(await errorsOf({ items: [item] }, '?number=-6'), [{ code: 'too_small', params: { min: -5 } }]);
+  t.match(await errorsOf({ items: [item] }, '?number=101'), [{ code: 'too_large', params: { max: 100 } }]);
+  t.match(await errorsOf({ items: [{ text: 'a\u200b' }] }), [{ code: 'invalid_characters' }]);
+  t.match(await errorsOf({}), [{ field: 'items', code: 'required' }]);
+  const box = await call('GET', '/api/v1/notifications/partner-request/?box=other', { token });
+  t.match(box.body.data.errors, [{ code: 'not_allowed', params: { allowed: ['sent', 'received'] } }]);
+});
+
 t.test('booleans and integers of a body are never converted', async (t) => {
   const item = { text: 'a' };
   for (const count of ['1', 1.5, true, null, ''])
@@ -184,7 +227,8 @@ t.test(
     t.equal((await text('a\nb')).body.data.body.items[0].text, 'a\nb');
     t.equal((await text('a\r\nb')).body.data.body.items[0].text, 'a\nb');
     t.equal((await text('\n a\n\nb \r\n')).body.data.body.items[0].text, 'a\n\nb');
-    t.equal((await text('a\tb\n\tc')).body.data.body.items[0].text, 'a b\n c');
+    t.equal((await text('a\t\tb')).body.data.body.items[0].text, 'a  b');
+    t.equal((await text('a\tb\n\t')).body.data.body.items[0].text, 'a b');
     const wrong = ['a\rb', 'a\u000bb', 'a\u0085b', 'a\u0000', '\u3164\n\u3164', '\n\n', '\u202ea'];
     for (const value of wrong) invalid(t, await text(value), '/items/0/text');
   },

@@ -3,7 +3,7 @@ import type { Answer } from './app.ts';
 
 /** Traces of the implementation that no answer may show: stacks, SQL, files, libraries. */
 const internals =
-  /\bat .*:\d+|node_modules|\.ts\b|\.js\b|\/work\/|SELECT |INSERT |UPDATE |relation|column|prisma|postgres|fastify|FST_|ECONN/i;
+  /\bat (?:\S+ \(|\S*:\d)|node_modules|\.ts\b|\.js\b|\/work\/|SELECT |INSERT |UPDATE |relation|column|prisma|postgres|fastify|FST_|ECONN/i;
 
 const hasText = (value: unknown) => typeof value === 'string' && /\S/.test(value);
 

@@ -1,0 +1,111 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { Agent, request } from 'node:http';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import process from 'node:process';
+import { parseArgs } from 'node:util';
+import { startEmbeddedServer } from '../src/embedded-postgres/server.ts';
+import { createContract, type DocumentedOperation } from '../test/support/contract.ts';
+import { startService } from '../test/support/service.ts';
+import { type BodySchema, badBodies } from './bad-bodies.ts';
+import { createShop } from './visits.ts';
+
+/*
+ * npm run bench -- refusals [--repeat 40] [--operation createPost] [--size 131072]
+ *
+ * CPU time that the service spends on bodies that it refuses: for every operation the most expensive one, as large as the limit
+ * allows, beside the smallest one, which is the price of the request itself.
+ */
+
+const { values } = parseArgs({
+  args: process.argv.slice(3),
+  options: {
+    repeat: { type: 'string', default: '40' },
+    operation: { type: 'string' },
+    size: { type: 'string' },
+  },
+});
+const repeat = Number(values.repeat);
+if (!(repeat >= 1 && repeat <= 1_000)) throw new Error('--repeat is 1 to 1000');
+
+const { document, operations } = createContract();
+const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+
+type Schema = BodySchema & { $ref?: string; oneOf?: Schema[]; properties?: Record<string, BodySchema> };
+
+function propertiesOf({ $ref, oneOf, properties = {} }: Schema): Record<string, BodySchema> {
+  if ($ref !== undefined) {
+    return propertiesOf((document.components.schemas[$ref.split('/').at(-1) ?? ''] ?? {}) as Schema);
+  }
+  return oneOf === undefined ? properties : Object.assign({}, ...oneOf.map(propertiesOf));
+}
+
+function bodySchema({ requestBody }: DocumentedOperation): Schema | undefined {
+  return requestBody?.content['application/json']?.schema as Schema | undefined;
+}
+
+function send(url: string, method: string, path: string, token: string, body: string): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const headers = {
+      authorization: `Bearer ${token}`,
+      'content-type': 'application/json',
+      'content-length': Buffer.byteLength(body),
+    };
+    const sent = request(url + path, { method, agent, headers }, (answer) => {
+      answer.resume().on('end', () => resolve(answer.statusCode ?? 0));
+    });
+    sent.on('error', reject).end(body);
+  });
+}
+
+async function cpuSeconds(url: string): Promise<number> {
+  const text = await (await fetch(`${url}/metrics`)).text();
+  return Number(/^process_cpu_seconds_total (\S+)/m.exec(text)?.[1]);
+}
+
+/** CPU milliseconds for one request; 0 when it is not refused. */
+async function measure(url: string, one: () => Promise<number>): Promise<number> {
+  for (let index = 0; index < 5; index++) if ((await one()) < 400) return 0;
+  const before = await cpuSeconds(url);
+  for (let index = 0; index < repeat; index++) await one();
+  return (((await cpuSeconds(url)) - before) / repeat) * 1_000;
+}
+
+const directory = await mkdtemp(join(tmpdir(), 'dure-bench-'));
+const postgres = await startEmbeddedServer({ directory: join(directory, 'postgres') });
+const service = await startService({
+  DATABASE_URL: postgres.url,
+  DATA_DIR: directory,
+  RATE_LIMIT_ENABLED: 'false',
+  WORKER_ENABLED: 'false',
+  LOG_LEVEL: 'info',
+});
+try {
+  const { url } = service;
+  const { access, postId } = await createShop(url, 1);
+  let worst = 0;
+  for (const operation of operations) {
+    const schema = bodySchema(operation);
+    const { operationId, method, path } = operation;
+    if (schema === undefined || (values.operation ?? operationId) !== operationId) continue;
+    const limit = Number(values.size ?? (operationId.endsWith('Post') ? 128 : 32) * 1024);
+    const target = path.replace('{post_id}', String(postId)).replace(/\{\w+\}/, '2147483647');
+    const timed: { shape: string; time: number }[] = [];
+    for (const { shape, text } of badBodies(propertiesOf(schema), limit)) {
+      timed.push({ shape, time: await measure(url, () => send(url, method, target, access, text)) });
+    }
+    const smallest = await measure(url, () => send(url, method, target, access, '{"unknown":1}'));
+    if (values.operation)
+      for (const one of timed) process.stdout.write(`${one.time.toFixed(2)} ms  ${one.shape}\n`);
+    const [slowest] = timed.sort((a, b) => b.time - a.time);
+    worst = Math.max(worst, slowest?.time ?? 0);
+    const figures = `${slowest?.time.toFixed(2)} ms  (smallest ${smallest.toFixed(2)} ms)`;
+    process.stdout.write(`${operationId.padEnd(26)} ${figures.padEnd(32)} ${slowest?.shape}\n`);
+  }
+  process.stdout.write(`The most expensive refusal took ${worst.toFixed(2)} ms of CPU.\n`);
+} finally {
+  agent.destroy();
+  await service.end();
+  await postgres.stop();
+  await rm(directory, { recursive: true, force: true });
+}
