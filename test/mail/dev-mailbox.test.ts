@@ -192,9 +192,9 @@ t.test('highlights the codes and links of a mail, and nothing that a user wrote'
 
 t.test('says when there is no mail', async (t) => {
   const { mailbox, get } = await build(t);
-  t.match((await get()).body, /RESEND_API_KEY[\s\S]*아직 메일이 없어요/);
+  t.match((await get()).body, /RESEND_API_KEY[\s\S]*아직 메일이 없습니다/);
   await mailbox.send(outgoing());
-  t.notMatch((await get()).body, /아직 메일이 없어요<\/h2>/);
+  t.notMatch((await get()).body, /아직 메일이 없습니다<\/h2>/);
 });
 
 t.test('is in the language of the reader', async (t) => {
