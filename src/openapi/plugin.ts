@@ -13,7 +13,7 @@ const information = {
     version: '0.1.0',
     summary: 'Neighbourhood shops find partners and answer each other',
     description: [
-      'Shops sign up, register their store, publish what partnership they look for, send each other partnership requests and hear about them.',
+      'Shops sign up, register their store, publish what kind of partnership they are looking for, send each other partnership requests and get notified about them.',
       'Every JSON answer is `{ success, message, data }`. `message` is for people and follows `Accept-Language` (Korean by default, English); `data.code` of a failure is for programs and never changes.',
       'Canonical paths end with a slash; the same path without it answers the same.',
       'Every answer has an `X-Request-Id` (the one that was sent, where it is 1-64 of `A-Za-z0-9._-`) and says in `RateLimit-Limit`, `RateLimit-Remaining` and `RateLimit-Reset` how many requests are left in this minute. After 429 and 503, `Retry-After` tells how many seconds to wait.',
@@ -25,10 +25,10 @@ const information = {
   tags: [
     { name: 'auth', description: 'Accounts, sessions, e-mail verification and recovery' },
     { name: 'stores', description: 'The store of a user, my-page, and finding other stores' },
-    { name: 'posts', description: 'What partnership a store looks for' },
+    { name: 'posts', description: 'What kind of partnership a store is looking for' },
     {
       name: 'notifications',
-      description: 'Partnership requests between stores, and what their owners hear of them',
+      description: 'Partnership requests between stores, and notifications about them',
     },
     { name: 'system', description: 'For operators' },
   ],
