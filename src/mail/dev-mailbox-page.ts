@@ -67,9 +67,12 @@ function highlights(text: string): string {
   return html.join('');
 }
 
+// 24 hours: with 12, newer versions of `Intl` write AM and PM in Korean as well.
+const timeFormat = { dateStyle: 'long', timeStyle: 'medium', hourCycle: 'h23' } as const;
+
 function mailHtml(mail: StoredMail, language: Language): string {
   const subject = escapeHtml(mail.subject);
-  const time = new Date(mail.created_at).toLocaleString(language);
+  const time = new Date(mail.created_at).toLocaleString(language, timeFormat);
   return `<article>
 <h2>${subject}</h2>
 <p class="soft">${wording.to[language]} <strong>${escapeHtml(mail.to)}</strong> · ${escapeHtml(time)}</p>

@@ -198,9 +198,11 @@ t.test('says when there is no mail', async (t) => {
 });
 
 t.test('is in the language of the reader', async (t) => {
-  const { get } = await build(t);
+  const { mailbox, get } = await build(t);
+  await mailbox.send(outgoing());
   const korean = await get();
   t.match(korean.body, /<html lang="ko">[\s\S]*개발용 메일함/);
+  t.match(korean.body, /\d{4}년 \d+월 \d+일 \d+:\d\d:\d\d</);
   const english = await get({ 'accept-language': 'en-US,en;q=0.9' });
   t.match(english.body, /<html lang="en">[\s\S]*Dev mailbox/);
   t.notMatch(english.body, /[가-힣]/);
