@@ -33,12 +33,12 @@ const shops: Shop[] = [
     },
     posts: [
       {
-        title: '꽃집과 함께 어버이날 세트를 만들고 싶어요',
+        title: '꽃집과 함께 어버이날 세트를 만들고 싶습니다',
         content: '꽃다발과 케이크를 묶어 함께 팔 이웃 꽃집을 찾습니다.',
       },
       {
-        title: '동네 서점과 낭독회',
-        content: '목요일 저녁에 자리를 내어 드립니다. 커피는 저희가 준비할게요.',
+        title: '동네 서점과 함께하는 낭독회',
+        content: '목요일 저녁에 자리를 내어 드립니다. 커피는 저희가 준비하겠습니다.',
       },
     ],
   },
@@ -48,29 +48,41 @@ const shops: Shop[] = [
     store: {
       name: '골목 꽃집',
       categories: ['기타', '문화·여가'],
-      description: '계절 꽃과 작은 화분',
+      description: '계절 꽃과 작은 화분이 있습니다.',
       business_hours: '화-일 10:00-19:00',
     },
     posts: [
       {
-        title: '식당 테이블 꽃을 맡겨 주세요',
-        content: '주마다 새 꽃으로 바꿔 드리고 서로의 쿠폰을 나눠요.',
+        title: '가게에 놓을 꽃을 맡겨 주세요',
+        content: '매주 새 꽃으로 바꿔 드립니다. 서로의 손님께 쿠폰도 나눠 드리면 좋겠습니다.',
       },
     ],
   },
   {
     username: 'neutinamu_books',
     owner: '박책방',
-    store: { name: '느티나무 책방', categories: ['교육', '문화·여가'], description: '어린이책과 그림책' },
+    store: {
+      name: '느티나무 책방',
+      categories: ['교육', '문화·여가'],
+      description: '어린이책과 그림책을 고릅니다.',
+    },
     posts: [
-      { title: '카페에 작은 서가를 놓고 싶습니다', content: '책 서른 권을 빌려 드리고 판매 수익을 나눠요.' },
+      {
+        title: '카페에 작은 서가를 놓고 싶습니다',
+        content: '책 서른 권을 빌려 드리고 판매 수익은 함께 나누고 싶습니다.',
+      },
     ],
   },
   {
     username: 'haessal_pilates',
     owner: '최햇살',
     store: { name: '햇살 필라테스', categories: ['건강·운동'], phone_number: '010-1234-5678' },
-    posts: [{ title: '건강한 점심 메뉴를 함께 만들 식당', content: '회원 120명에게 소개하겠습니다.' }],
+    posts: [
+      {
+        title: '건강한 점심 메뉴를 함께 만들 식당을 찾습니다',
+        content: '회원 120명에게 소개해 드리겠습니다.',
+      },
+    ],
   },
 ];
 
@@ -80,7 +92,7 @@ async function demo(app: FastifyInstance, pool: pg.Pool): Promise<void> {
   const categoryIds = new Map(
     categories.items.map(({ id, name }: { id: number; name: string }) => [name, id]),
   );
-  const posts: { id: number; owner: string }[] = [];
+  const postIds = new Map<string, number>();
 
   for (const { username, owner, store, posts: wishes } of shops) {
     await request(app, 'POST', '/auth/signup/', {
@@ -95,13 +107,12 @@ async function demo(app: FastifyInstance, pool: pg.Pool): Promise<void> {
     for (const [index, wish] of wishes.entries()) {
       const images = [`https://picsum.photos/seed/${username}-${index}/800/600`];
       const post = await request(app, 'POST', '/api/v1/posts/', { token: access, body: { ...wish, images } });
-      posts.push({ id: post.id, owner: username });
+      postIds.set(wish.title, post.id);
     }
   }
 
-  const ask = async (sender: string, owner: string, message: string) => {
-    const post = posts.find((candidate) => candidate.owner === owner);
-    const body = { post_id: post?.id, message };
+  const ask = async (sender: string, title: string, message: string) => {
+    const body = { post_id: postIds.get(title), message };
     return request(app, 'POST', '/api/v1/notifications/partner-request/', {
       token: tokens.get(sender),
       body,
@@ -109,12 +120,12 @@ async function demo(app: FastifyInstance, pool: pg.Pool): Promise<void> {
   };
   const first = await ask(
     'golmok_flower',
-    'dure_cafe',
-    '저희 꽃으로 함께 만들어요.\n이번 주에 들러도 될까요?',
+    '꽃집과 함께 어버이날 세트를 만들고 싶습니다',
+    '저희 꽃으로 함께 만들고 싶습니다.\n이번 주에 한번 들러도 될까요?',
   );
-  await ask('neutinamu_books', 'dure_cafe', '낭독회 이야기를 나누고 싶습니다.');
-  await ask('dure_cafe', 'neutinamu_books', '창가에 서가 자리가 있어요.');
-  await ask('haessal_pilates', 'golmok_flower', '저희 접수대에도 꽃을 놓고 싶어요.');
+  await ask('neutinamu_books', '동네 서점과 함께하는 낭독회', '낭독회를 함께 열고 싶습니다.');
+  await ask('dure_cafe', '카페에 작은 서가를 놓고 싶습니다', '창가에 서가를 놓을 자리가 있습니다.');
+  await ask('haessal_pilates', '가게에 놓을 꽃을 맡겨 주세요', '저희 접수대에도 꽃을 놓고 싶습니다.');
   await request(app, 'POST', `/api/v1/notifications/partner-request/${first.id}/accept/`, {
     token: tokens.get('dure_cafe'),
   });

@@ -81,7 +81,7 @@ const statements: [label: string, sql: string][] = [
     `WITH seeded AS (SELECT array_agg(s.id) AS ids FROM stores s JOIN users u ON u.id = s.owner_id WHERE username LIKE 'seed\\_%')
      INSERT INTO posts (store_id, title, content, images, created_at)
      SELECT ids[1 + n % cardinality(ids)], ($2::text[])[1 + n % cardinality($2::text[])] || ' 파트너 구함 #' || n,
-       '저희 가게와 ' || ($2::text[])[1 + n / 3 % cardinality($2::text[])] || '을 함께할 이웃을 찾습니다. 연락 주세요.',
+       '함께하고 싶은 일: ' || ($2::text[])[1 + n / 3 % cardinality($2::text[])] || '. 관심 있는 이웃은 연락해 주세요.',
        ARRAY['https://images.example.com/' || n || '.jpg'], now() - random() * interval '1 year'
      FROM seeded, generate_series(1, $1::int) AS n`,
   ],

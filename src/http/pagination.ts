@@ -4,8 +4,13 @@ import { ApiError, httpErrors } from './errors.ts';
 
 /** Query parameters of every list. */
 export const PageQuery = {
-  limit: Type.Integer({ minimum: 1, maximum: 100, default: 20, description: 'How many items at most' }),
-  cursor: Type.Optional(Type.String({ description: '`next_cursor` of the page before' })),
+  limit: Type.Integer({
+    minimum: 1,
+    maximum: 100,
+    default: 20,
+    description: 'Maximum number of items per page',
+  }),
+  cursor: Type.Optional(Type.String({ description: '`next_cursor` of the previous page' })),
 };
 
 /** One page of a list, newest first; `next_cursor` is null on the last one. */

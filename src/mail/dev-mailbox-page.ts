@@ -16,12 +16,12 @@ export interface StoredMail {
 const wording = {
   title: { ko: '개발용 메일함', en: 'Dev mailbox' },
   intro: {
-    ko: 'RESEND_API_KEY 없이 실행하면 메일을 보내는 대신 최근 200통을 여기에 보여 줘요. 새 메일은 자동으로 나타나고, 서버를 다시 시작하면 비워져요. JSON은 Accept: application/json으로 요청하세요.',
-    en: 'Without RESEND_API_KEY the service shows its newest 200 mails here instead of sending them. New ones appear by themselves; a restart clears the list. Ask with Accept: application/json for JSON.',
+    ko: 'RESEND_API_KEY 없이 실행하면 메일을 보내는 대신 최근 메일 200통을 여기에 보여 줍니다. 새 메일은 자동으로 나타나며, 서버를 다시 시작하면 메일함이 비워집니다. JSON은 Accept: application/json으로 요청하세요.',
+    en: 'Without RESEND_API_KEY, the newest 200 mails are shown here instead of being sent. New mails appear automatically, and a restart empties the mailbox. For JSON, send Accept: application/json.',
   },
-  empty: { ko: '아직 메일이 없어요', en: 'No mail yet' },
+  empty: { ko: '아직 메일이 없습니다', en: 'No mail yet' },
   to: { ko: '받는 사람', en: 'To' },
-  html: { ko: 'HTML 버전 보기', en: 'Show the HTML version' },
+  html: { ko: 'HTML로 보기', en: 'Show as HTML' },
 } satisfies Record<string, LocalizedText>;
 
 const style = `:root{color-scheme:light dark;--page:#f3f6f4;--card:#fff;--ink:#1d2a23;--soft:#55635b;--box:#eef5f0;--brand:#1f6f4a}
@@ -67,9 +67,12 @@ function highlights(text: string): string {
   return html.join('');
 }
 
+// 24 hours: with 12, newer versions of `Intl` write AM and PM in Korean as well.
+const timeFormat = { dateStyle: 'long', timeStyle: 'medium', hourCycle: 'h23' } as const;
+
 function mailHtml(mail: StoredMail, language: Language): string {
   const subject = escapeHtml(mail.subject);
-  const time = new Date(mail.created_at).toLocaleString(language);
+  const time = new Date(mail.created_at).toLocaleString(language, timeFormat);
   return `<article>
 <h2>${subject}</h2>
 <p class="soft">${wording.to[language]} <strong>${escapeHtml(mail.to)}</strong> · ${escapeHtml(time)}</p>

@@ -21,7 +21,7 @@ const frames: Record<Language, FrameWording> = {
   ko: {
     language: 'ko',
     brand: '두레',
-    tagline: '두레 · 동네 가게들의 제휴를 이어 드려요',
+    tagline: '두레 · 동네 가게들의 제휴를 이어 드립니다',
     linkFallback: '버튼이 눌리지 않으면 아래 주소를 브라우저에 붙여 넣어 주세요.',
   },
   en: {

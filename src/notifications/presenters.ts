@@ -32,28 +32,28 @@ function sentences(row: NotificationRow): LocalizedText {
   switch (kind) {
     case 'partner_request_received':
       return {
-        ko: `${sender}에서 ‘${title}’ 글에 제휴를 요청했습니다.`,
-        en: `${sender} sent you a partnership request for “${title}”.`,
+        ko: `${sender}에서 ‘${title}’ 글을 보고 제휴를 요청했습니다.`,
+        en: `${sender} would like to partner with you on your post “${title}”.`,
       };
     case 'partner_request_accepted':
       return {
-        ko: `${receiver}에서 ‘${title}’ 글에 보낸 제휴 요청을 수락했습니다.`,
+        ko: `‘${title}’ 글에 보내신 제휴 요청을 ${receiver}에서 수락했습니다.`,
         en: `${receiver} accepted your partnership request for “${title}”.`,
       };
     case 'partner_request_declined':
       return {
-        ko: `${receiver}에서 ‘${title}’ 글에 보낸 제휴 요청을 거절했습니다.`,
+        ko: `‘${title}’ 글에 보내신 제휴 요청을 ${receiver}에서 거절했습니다.`,
         en: `${receiver} declined your partnership request for “${title}”.`,
       };
     case 'partner_request_withdrawn':
       return row.to_sender
         ? {
             ko: `${receiver}에서 올린 ‘${title}’ 글이 삭제되어 제휴 요청이 취소되었습니다.`,
-            en: `Your partnership request for “${title}” was withdrawn because ${receiver} removed the post.`,
+            en: `Your partnership request for “${title}” was withdrawn because ${receiver} deleted the post.`,
           }
         : {
-            ko: `${sender}에서 ‘${title}’ 글에 보낸 제휴 요청이 취소되었습니다.`,
-            en: `The partnership request of ${sender} for “${title}” was withdrawn.`,
+            ko: `${sender}에서 ‘${title}’ 글에 보낸 제휴 요청을 취소했습니다.`,
+            en: `${sender} withdrew its request for your post “${title}”.`,
           };
   }
 }

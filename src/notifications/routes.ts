@@ -29,7 +29,7 @@ export const notificationRoutes: FastifyPluginAsyncTypebox<{ notifications: Noti
         operationId: 'listNotifications',
         summary: 'List notifications',
         description:
-          'What happened to the partnership requests of the user, newest first. `unread_count` counts all unread notifications, whatever the page and the filter.',
+          'What happened to the partnership requests of the user, newest first. `unread_count` counts all unread notifications, regardless of page and filter.',
         querystring: NotificationQuery,
         response: { 200: Ref(NotificationPage) },
       },
@@ -54,13 +54,15 @@ export const notificationRoutes: FastifyPluginAsyncTypebox<{ notifications: Noti
   app.post(
     '/mark-read/',
     {
-      config: { message: { ko: '알림을 읽음으로 표시했습니다.', en: 'Marked as read.' } },
+      config: {
+        message: { ko: '알림을 읽음으로 표시했습니다.', en: 'Your notifications have been marked as read.' },
+      },
       schemaErrorFormatter: markReadError,
       schema: {
         operationId: 'markNotificationsRead',
         summary: 'Mark as read',
         description:
-          'Marks single notifications, or one and all older ones. Repeating it changes nothing. Notifications of others and unknown ids are ignored and not counted.',
+          'Marks single notifications, or one and all older ones. Repeating it changes nothing. Unknown ids and notifications of other users are ignored and not counted.',
         body: Ref(MarkReadRequest),
         response: { 200: Ref(ReadCount) },
       },
@@ -81,14 +83,11 @@ export const notificationRoutes: FastifyPluginAsyncTypebox<{ notifications: Noti
         summary: 'Count unread notifications',
         description: 'Send the `ETag` of the last answer as `If-None-Match` to poll cheaply.',
         headers: Type.Object({
-          'if-none-match': Type.Optional(Type.String({ description: 'The `ETag` of an answer before' })),
+          'if-none-match': Type.Optional(Type.String({ description: 'The `ETag` of a previous answer' })),
         }),
         response: {
           200: { ...Ref(UnreadCount), headers: entityTagHeader },
-          304: Type.Null({
-            description: 'The count is still the one that the client knows',
-            headers: entityTagHeader,
-          }),
+          304: Type.Null({ description: 'The count has not changed', headers: entityTagHeader }),
         },
       },
     },

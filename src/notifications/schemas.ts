@@ -6,11 +6,11 @@ import { requestFields } from '../partner-requests/schemas.ts';
 
 const unreadCount = Type.Integer({
   minimum: 0,
-  description: 'All notifications of the user that are not read, on every page',
+  description: 'All unread notifications of the user, not only those on this page',
   examples: [3],
 });
 const exampleSentence =
-  '두레 베이커리에서 ‘주말 공동 할인 함께 하실 가게를 찾아요’ 글에 제휴를 요청했습니다.';
+  '두레 베이커리에서 ‘주말 공동 할인 함께하실 가게를 찾아요’ 글을 보고 제휴를 요청했습니다.';
 
 /** Something that happened to a request of the user's store. */
 export const Notification = Type.Object(
@@ -18,7 +18,7 @@ export const Notification = Type.Object(
     id: Type.Integer({ description: 'Newer notifications of a user have larger ids', examples: [1] }),
     kind: StringEnum(Object.values(NotificationKind), {
       description:
-        '`_received` tells the receiver of a new request, `_accepted` and `_declined` tell the sender of the answer, `_withdrawn` tells the other side that it was withdrawn',
+        '`_received`: a new request, for its receiver; `_accepted` and `_declined`: the answer, for the sender; `_withdrawn`: it was withdrawn, for the other side',
     }),
     message: Type.String({
       description: 'A sentence in the language of the answer',
@@ -55,7 +55,7 @@ export const MarkReadByIds = Type.Object(
     ids: Type.Array(notificationId('`id` of a notification'), {
       minItems: 1,
       maxItems: 100,
-      description: 'These notifications; ids of others are ignored',
+      description: 'These notifications; those of other users are ignored',
       examples: [[1, 2]],
     }),
   },
@@ -78,7 +78,7 @@ export const ReadCount = Type.Object(
   {
     updated_count: Type.Integer({
       minimum: 0,
-      description: 'How many became read by this request',
+      description: 'How many notifications this request marked as read',
       examples: [2],
     }),
     unread_count: unreadCount,

@@ -14,7 +14,7 @@ const information = {
     version: '0.1.0',
     summary: 'Neighbourhood shops find partners and answer each other',
     description: [
-      'Shops sign up, register their store, publish what partnership they look for, send each other partnership requests and hear about them.',
+      'Shops sign up, register their store, publish what kind of partnership they are looking for, send each other partnership requests and get notified about them.',
       'Every JSON answer is `{ success, message, data }`. `message` is for people and follows `Accept-Language` (Korean by default, English); `data.code` of a failure is for programs and never changes.',
       'A `validation_error` names every wrong value twice: `data.fields` has texts for people, `data.errors` has codes and parameters for programs. Unknown fields and unknown query parameters are refused; an empty query parameter is as if it were not there. A body may have 32 KiB, that of a post 128 KiB.',
       'Canonical paths end with a slash; the same path without it answers the same.',
@@ -27,10 +27,10 @@ const information = {
   tags: [
     { name: 'auth', description: 'Accounts, sessions, e-mail verification and recovery' },
     { name: 'stores', description: 'The store of a user, my-page, and finding other stores' },
-    { name: 'posts', description: 'What partnership a store looks for' },
+    { name: 'posts', description: 'What kind of partnership a store is looking for' },
     {
       name: 'notifications',
-      description: 'Partnership requests between stores, and what their owners hear of them',
+      description: 'Partnership requests between stores, and notifications about them',
     },
     { name: 'system', description: 'For operators' },
   ],

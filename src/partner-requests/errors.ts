@@ -5,22 +5,22 @@ export const partnerRequestErrors = {
   partnerRequestNotFound: {
     code: 'partner_request_not_found',
     status: 404,
-    text: { ko: '해당 제휴 요청이 없습니다.', en: 'There is no such partnership request.' },
+    text: { ko: '해당 제휴 요청을 찾을 수 없습니다.', en: 'The partnership request was not found.' },
   },
   ownPost: {
     code: 'own_post',
     status: 409,
     text: {
-      ko: '내 글에는 제휴를 요청할 수 없습니다.',
-      en: 'You cannot send a partnership request to your own post.',
+      ko: '직접 쓴 글에는 제휴를 요청할 수 없습니다.',
+      en: 'You cannot send a partnership request for your own post.',
     },
   },
   alreadyRequested: {
     code: 'already_requested',
     status: 409,
     text: {
-      ko: '이 글에 보낸 제휴 요청이 이미 있습니다.',
-      en: 'You already have a partnership request for this post.',
+      ko: '이 글에 이미 제휴를 요청하셨습니다.',
+      en: 'You have already sent a partnership request for this post.',
     },
   },
   invalidTransition: {

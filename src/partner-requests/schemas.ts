@@ -25,11 +25,14 @@ const exampleMessage = '저희 빵을 카페에서 함께 팔아 보시겠어요
 export const requestFields = {
   id: Type.Integer({ examples: [1] }),
   post_id: Type.Integer({ description: 'The post that the request answers', examples: [1] }),
-  post_title: Type.String({ examples: ['주말 공동 할인 함께 하실 가게를 찾아요'] }),
+  post_title: Type.String({ examples: ['주말 공동 할인 함께하실 가게를 찾아요'] }),
   status: status(
     '`요청됨` (requested) becomes `수락됨` (accepted) or `거절됨` (declined) by the receiver, or `취소됨` (withdrawn) by the sender or because the post or an account went away',
   ),
-  sender_store_name: Type.String({ description: 'The store that asks', examples: ['두레 베이커리'] }),
+  sender_store_name: Type.String({
+    description: 'The store that sent the request',
+    examples: ['두레 베이커리'],
+  }),
   receiver_store_name: Type.String({ description: 'The store that wrote the post', examples: ['햇살카페'] }),
   message: Type.String({ description: 'What the sender wrote', examples: [exampleMessage] }),
 };
@@ -40,7 +43,7 @@ export const NewPartnerRequest = Type.Object(
     message: TextField('block', {
       minLength: 1,
       maxLength: 1000,
-      description: 'May hold line feeds',
+      description: 'May contain line feeds',
       examples: [exampleMessage],
     }),
   },

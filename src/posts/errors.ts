@@ -5,7 +5,7 @@ export const postErrors = {
   postNotFound: {
     code: 'post_not_found',
     status: 404,
-    text: { ko: '해당 글이 없습니다.', en: 'There is no such post.' },
+    text: { ko: '해당 글을 찾을 수 없습니다.', en: 'The post was not found.' },
   },
   storeRequired: {
     code: 'store_required',
@@ -15,6 +15,9 @@ export const postErrors = {
   notYourPost: {
     code: 'forbidden',
     status: 403,
-    text: { ko: '내가 쓴 글이 아닙니다.', en: 'This post belongs to another store.' },
+    text: {
+      ko: '직접 쓴 글만 수정하거나 삭제할 수 있습니다.',
+      en: 'You can only change or delete your own posts.',
+    },
   },
 } as const satisfies Record<string, ErrorDefinition>;

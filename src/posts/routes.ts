@@ -44,7 +44,7 @@ export const postRoutes: FastifyPluginAsyncTypebox<PostRoutesOptions> = async (
         operationId: 'createPost',
         summary: 'Write a post',
         description:
-          "Publishes what partnership the user's store looks for. Images that are refused are named by their JSON pointer, as `/images/1`.",
+          "Publishes what kind of partnership the user's store is looking for. Refused images are named by their JSON pointer, such as `/images/1`.",
         body: Ref(NewPost),
         response: { 201: Ref(Post) },
       },
@@ -63,7 +63,7 @@ export const postRoutes: FastifyPluginAsyncTypebox<PostRoutesOptions> = async (
       schema: {
         operationId: 'listPosts',
         summary: 'Find posts',
-        description: 'Posts, newest first; those that meet every filter that is given.',
+        description: 'Posts that match every given filter, newest first.',
         querystring: PostQuery,
         response: { 200: Page(Ref(Post)) },
       },
@@ -108,7 +108,7 @@ export const postRoutes: FastifyPluginAsyncTypebox<PostRoutesOptions> = async (
     {
       bodyLimit,
       config: {
-        message: { ko: '글을 수정했습니다.', en: 'Your post has been changed.' },
+        message: { ko: '글을 수정했습니다.', en: 'Your post has been updated.' },
         errors: [postErrors.notYourPost, postErrors.postNotFound],
       },
       schema: {
@@ -134,7 +134,7 @@ export const postRoutes: FastifyPluginAsyncTypebox<PostRoutesOptions> = async (
         operationId: 'deletePost',
         summary: 'Delete a post',
         description:
-          'Deletes a post of the user. Partnership requests for it that wait for an answer are withdrawn; answered ones stay.',
+          'Deletes a post of the user. Pending partnership requests for it are withdrawn; answered ones stay.',
         params,
         response: { 200: Ref(EmptyData) },
       },

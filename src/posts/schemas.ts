@@ -3,8 +3,8 @@ import { Id, Ref, Timestamp } from '../http/schemas.ts';
 import { TextField } from '../http/text.ts';
 import { SearchQuery, StoreSummary } from '../stores/schemas.ts';
 
-const exampleTitle = '주말 공동 할인 함께 하실 가게를 찾아요';
-const exampleContent = '저희 카페 영수증을 가져오면 서로 10%씩 깎아 주는 행사를 함께 하고 싶습니다.';
+const exampleTitle = '주말 공동 할인 함께하실 가게를 찾아요';
+const exampleContent = '저희 카페 영수증을 가져오면 서로 10%씩 깎아 주는 행사를 함께하고 싶습니다.';
 const exampleImage = 'https://cdn.example.com/weekend.jpg';
 
 const summary = {
@@ -26,7 +26,7 @@ export const Post = Type.Object(
     store: Ref(StoreSummary),
     updated_at: Timestamp('When it was last changed'),
   },
-  { $id: 'Post', description: 'What partnership a store looks for' },
+  { $id: 'Post', description: 'What kind of partnership a store is looking for' },
 );
 export type Post = Static<typeof Post>;
 
@@ -35,7 +35,7 @@ const fields = {
   content: TextField('block', {
     minLength: 1,
     maxLength: 5000,
-    description: 'May hold line feeds',
+    description: 'May contain line feeds',
     examples: [exampleContent],
   }),
   images: Type.Array(TextField('line', { minLength: 1, maxLength: 2048, format: 'uri' }), {
@@ -58,7 +58,7 @@ export const PostChanges = Type.Object(
   },
   {
     $id: 'PostChanges',
-    description: 'At least one field; what is not given stays as it is',
+    description: 'At least one field; fields that are not given stay unchanged',
     additionalProperties: false,
     minProperties: 1,
   },
@@ -71,7 +71,7 @@ export const PostQuery = Type.Object({
   q: Type.Optional(
     TextField('line', {
       maxLength: 100,
-      description: 'Only posts whose title or content holds this text, in any case; empty for all',
+      description: 'Only posts whose title or content contains this text, ignoring case; empty for all posts',
       examples: ['카페'],
     }),
   ),

@@ -10,6 +10,6 @@ export const storeErrors = {
   storeExists: {
     code: 'store_exists',
     status: 409,
-    text: { ko: '이미 등록한 가게가 있습니다.', en: 'You have already registered a store.' },
+    text: { ko: '이미 등록하신 가게가 있습니다.', en: 'You have already registered a store.' },
   },
 } as const satisfies Record<string, ErrorDefinition>;

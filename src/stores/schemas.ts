@@ -48,7 +48,7 @@ const details = {
   description: Type.Optional(
     TextField('block', {
       maxLength: 2000,
-      description: 'May hold line feeds',
+      description: 'May contain line feeds',
       examples: ['동네에서 직접 볶은 커피를 내립니다.'],
     }),
   ),
@@ -74,7 +74,7 @@ export const StoreChanges = Type.Object(
   { name: Type.Optional(name), category_ids: Type.Optional(categoryIds), ...details },
   {
     $id: 'StoreChanges',
-    description: 'At least one field; what is not given stays as it is',
+    description: 'At least one field; fields that are not given stay unchanged',
     additionalProperties: false,
     minProperties: 1,
   },
@@ -83,7 +83,7 @@ export type StoreChanges = Static<typeof StoreChanges>;
 
 /** What a list is searched by; shared with the list of posts. */
 export const SearchQuery = {
-  category_id: Type.Optional(Id('Only of stores of this category')),
+  category_id: Type.Optional(Id('Only stores of this category, or their posts')),
   ...PageQuery,
 };
 
@@ -91,7 +91,7 @@ export const StoreQuery = Type.Object({
   q: Type.Optional(
     TextField('line', {
       maxLength: 50,
-      description: 'Only stores whose name holds this text, in any case; empty for all',
+      description: 'Only stores whose name contains this text, ignoring case; empty for all stores',
       examples: ['카페'],
     }),
   ),

@@ -86,10 +86,7 @@ t.test('deleting an account withdraws its pending requests and notifies the othe
   );
   t.strictSame(await notifiedOf(app, third), [['withdrawn', received, '취소됨']]);
   const sentence = async (shop: Shop) => (await notificationsOf(app, shop)).items[0].message;
-  t.equal(
-    await sentence(receiver),
-    '두레 베이커리에서 ‘주말 공동 할인’ 글에 보낸 제휴 요청이 취소되었습니다.',
-  );
+  t.equal(await sentence(receiver), '두레 베이커리에서 ‘주말 공동 할인’ 글에 보낸 제휴 요청을 취소했습니다.');
   t.equal(await sentence(third), '두레 베이커리에서 올린 ‘내 글’ 글이 삭제되어 제휴 요청이 취소되었습니다.');
   refused(t, await transition(app, receiver, sent, 'accept'), 409, 'invalid_transition');
   refused(t, await transition(app, third, received, 'withdraw'), 409, 'invalid_transition');

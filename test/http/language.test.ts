@@ -1,5 +1,6 @@
 import t from 'tap';
 import { createTestApp, createUser, password } from '../support/app.ts';
+import { readDocument } from '../support/contract.ts';
 
 t.test('language', async (t) => {
   const app = await createTestApp();
@@ -147,4 +148,15 @@ t.test('Vary names the language next to the origin where CORS is on', async (t) 
     const vary = String(answer.headers.vary).toLowerCase().split(/, */).sort();
     t.strictSame(vary, ['accept-language', 'origin']);
   }
+});
+
+t.test('every Korean sentence of the document is in 합니다체', async (t) => {
+  const sentences = JSON.stringify(readDocument()).matchAll(/[가-힣]+\.(?=[" ])/g);
+  const endings = Array.from(sentences, ([ending]) => ending);
+  t.ok(endings.includes('조회했습니다.'), 'the messages of answers');
+  t.ok(endings.includes('주세요.'), 'the messages of failures');
+  t.same(
+    endings.filter((ending) => !/(니다|세요)\.$/.test(ending)),
+    [],
+  );
 });

@@ -192,15 +192,17 @@ t.test('highlights the codes and links of a mail, and nothing that a user wrote'
 
 t.test('says when there is no mail', async (t) => {
   const { mailbox, get } = await build(t);
-  t.match((await get()).body, /RESEND_API_KEY[\s\S]*아직 메일이 없어요/);
+  t.match((await get()).body, /RESEND_API_KEY[\s\S]*아직 메일이 없습니다/);
   await mailbox.send(outgoing());
-  t.notMatch((await get()).body, /아직 메일이 없어요<\/h2>/);
+  t.notMatch((await get()).body, /아직 메일이 없습니다<\/h2>/);
 });
 
 t.test('is in the language of the reader', async (t) => {
-  const { get } = await build(t);
+  const { mailbox, get } = await build(t);
+  await mailbox.send(outgoing());
   const korean = await get();
   t.match(korean.body, /<html lang="ko">[\s\S]*개발용 메일함/);
+  t.match(korean.body, /\d{4}년 \d+월 \d+일 \d+:\d\d:\d\d</);
   const english = await get({ 'accept-language': 'en-US,en;q=0.9' });
   t.match(english.body, /<html lang="en">[\s\S]*Dev mailbox/);
   t.notMatch(english.body, /[가-힣]/);

@@ -1,53 +1,10 @@
 import t from 'tap';
-import { type Language, type Mail, renderMail } from '../../src/mail/templates.ts';
-
-const code = '048213';
-const resetUrl = 'https://dure.example/reset-password?uid=7&token=aB_-9';
-const requestUrl = 'https://dure.example/requests?box=received&id=3';
-const languages: Language[] = ['ko', 'en'];
-
-const mails: Record<Mail['kind'], Mail> = {
-  verification_code: { kind: 'verification_code', code, minutes: 10 },
-  account_exists: {
-    kind: 'account_exists',
-    username: 'minji.kim',
-    loginUrl: 'https://dure.example/login',
-    resetUrl: 'https://dure.example/forgot?a=1&b=2',
-  },
-  reset_link: { kind: 'reset_link', name: '김민지', url: resetUrl, minutes: 60 },
-  password_changed: {
-    kind: 'password_changed',
-    name: '김민지',
-    changedAt: new Date('2026-03-04T18:05:59.000Z'),
-  },
-  user_id: { kind: 'user_id', name: '김민지', username: 'minji.kim' },
-  partner_request_received: {
-    kind: 'partner_request_received',
-    name: '김민지',
-    senderStoreName: '달빛 카페',
-    postTitle: '원두 나눔',
-    message: '안녕하세요.\n같이 해요 & 나눠요.',
-    url: requestUrl,
-  },
-  partner_request_accepted: {
-    kind: 'partner_request_accepted',
-    name: '김민지',
-    receiverStoreName: '해님 빵집',
-    postTitle: '빵 나눔',
-    url: requestUrl,
-  },
-  partner_request_declined: {
-    kind: 'partner_request_declined',
-    name: '김민지',
-    receiverStoreName: '해님 빵집',
-    postTitle: '빵 나눔',
-    url: requestUrl,
-  },
-};
+import { type Mail, renderMail } from '../../src/mail/templates.ts';
+import { code, languages, mails, requestUrl, resetUrl } from './samples.ts';
 
 /** What a mail must contain, in every language. */
 const expectedParts: Record<Mail['kind'], string[]> = {
-  verification_code: [code],
+  verification_code: [code, 'minji.kim'],
   account_exists: ['minji.kim', 'https://dure.example/login', 'https://dure.example/forgot?a=1&b=2'],
   reset_link: ['김민지', resetUrl],
   password_changed: ['김민지', '2026'],
@@ -73,6 +30,7 @@ function visible(html: string): string {
     .replace(/<div style="display:none[\s\S]*?<\/div>/, '')
     .replace(/<!--[\s\S]*?-->/g, '')
     .replace(/<a [^>]*href="([^"]*)"[^>]*>/g, '\n$1\n')
+    .replace(/<\/?span[^>]*>/g, '')
     .replace(/<[^>]+>/g, '\n')
     .replaceAll('&lt;', '<')
     .replaceAll('&gt;', '>')
@@ -147,41 +105,10 @@ t.test('links are on lines of their own', async (t) => {
   }
 });
 
-t.test('every security mail says what to do if it was not you', async (t) => {
-  const kinds = ['verification_code', 'account_exists', 'reset_link', 'user_id'] as const;
-  for (const kind of kinds) {
-    t.match(renderMail(mails[kind], 'ko').text, /직접 요청하지 않았다면 이 메일을 무시하셔도 돼요/, kind);
-    t.match(renderMail(mails[kind], 'en').text, /you can ignore this mail/, kind);
-  }
-  t.match(
-    renderMail(mails.password_changed, 'ko').text,
-    /직접 바꾸지 않았다면 지금 바로 .*다시 설정해 주세요/,
-  );
-  t.match(renderMail(mails.password_changed, 'en').text, /If it was not you, .*set a new password/);
-});
-
-t.test('durations are in the largest exact unit', async (t) => {
-  const textFor = (minutes: number, language: Language) =>
-    renderMail({ kind: 'verification_code', code, minutes }, language).text;
-  t.match(textFor(10, 'ko'), /10분 동안/);
-  t.match(textFor(60, 'ko'), /1시간 동안/);
-  t.match(textFor(90, 'ko'), /90분 동안/);
-  t.match(textFor(1, 'en'), /for 1 minute\./);
-  t.match(textFor(10, 'en'), /for 10 minutes\./);
-  t.match(textFor(60, 'en'), /for 1 hour\./);
-  t.match(textFor(120, 'en'), /for 2 hours\./);
-  t.match(textFor(1.9, 'en'), /for 1 minute\./, 'never longer than it is');
-});
-
-t.test('times are in Seoul for Korean and in UTC for English, with the zone', async (t) => {
-  t.match(renderMail(mails.password_changed, 'ko').text, '2026년 3월 5일 03:05(한국 시간, KST)');
-  t.match(renderMail(mails.password_changed, 'en').text, '4 March 2026 at 18:05 UTC');
-});
-
 t.test('nothing that users write becomes markup', async (t) => {
   const nasty = `<script>alert("x")</script><b a='1'>&amp;`;
   const rendered: Mail[] = [
-    { ...mails.verification_code, code: nasty } as Mail,
+    { ...mails.verification_code, code: nasty, username: nasty },
     {
       kind: 'account_exists',
       username: nasty,
@@ -233,22 +160,8 @@ t.test('a subject never contains a line break or a control character', async (t)
 t.test('the message of a user keeps its lines and is marked as a quote', async (t) => {
   const message = '첫 줄\r\n\r\n<둘째> 줄\n654321\nhttps://evil.example/';
   for (const language of languages) {
-    const { text, html } = renderMail({ ...mails.partner_request_received, message } as Mail, language);
+    const { text, html } = renderMail({ ...mails.partner_request_received, message }, language);
     t.ok(text.includes('> 첫 줄\n>\n> <둘째> 줄\n> 654321\n> https://evil.example/\n'));
     t.ok(html.includes('첫 줄<br><br>&lt;둘째&gt; 줄<br>654321<br>https://evil.example/</blockquote>'));
   }
-});
-
-t.test('a name that mail clients would turn into a link is not used to greet', async (t) => {
-  for (const name of ['evil.example', '당첨! https://evil.example', 'www.evil', '가게.한국']) {
-    for (const language of languages) {
-      const { text, html } = renderMail({ kind: 'reset_link', name, url: resetUrl, minutes: 60 }, language);
-      t.notOk(text.includes(name) || html.includes(name), name);
-      t.match(text, language === 'ko' ? /^안녕하세요\.$/m : /^Hello,$/m);
-    }
-  }
-  t.match(
-    renderMail({ kind: 'user_id', name: 'J. R. Kim', username: 'jrkim' }, 'en').text,
-    /^Hello J\. R\. Kim,$/m,
-  );
 });

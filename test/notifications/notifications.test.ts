@@ -47,7 +47,7 @@ t.test("the message of a notification is in the caller's language", async (t) =>
   const accepted = await sendRequest(app, sender, post);
   t.equal(
     await sentence(receiver, english),
-    '두레 베이커리 sent you a partnership request for “주말 공동 할인”.',
+    '두레 베이커리 would like to partner with you on your post “주말 공동 할인”.',
   );
   await transition(app, receiver, accepted, 'accept');
   t.equal(
@@ -59,16 +59,13 @@ t.test("the message of a notification is in the caller's language", async (t) =>
   t.equal(await sentence(sender, english), '햇살카페 declined your partnership request for “둘째”.');
   const withdrawn = await sendRequest(app, sender, await createPost(app, receiver.token, { title: '셋째' }));
   await transition(app, sender, withdrawn, 'withdraw');
-  t.equal(
-    await sentence(receiver, english),
-    'The partnership request of 두레 베이커리 for “셋째” was withdrawn.',
-  );
+  t.equal(await sentence(receiver, english), '두레 베이커리 withdrew its request for your post “셋째”.');
   const last = await createPost(app, receiver.token, { title: '넷째' });
   await sendRequest(app, sender, last);
   await app.call('DELETE', `/api/v1/posts/${last.id}/`, { token: receiver.token });
   t.equal(
     await sentence(sender, english),
-    'Your partnership request for “넷째” was withdrawn because 햇살카페 removed the post.',
+    'Your partnership request for “넷째” was withdrawn because 햇살카페 deleted the post.',
   );
   t.equal(await sentence(sender), '햇살카페에서 올린 ‘넷째’ 글이 삭제되어 제휴 요청이 취소되었습니다.');
 });

@@ -65,7 +65,7 @@ t.test('notifications are in the language of the request', async (t) => {
   await Promise.all([korean, english].map((stream) => stream.until(() => stream.events.length === 3)));
   t.equal(
     english.events[1]?.data.message,
-    '두레 베이커리 sent you a partnership request for “주말 공동 할인”.',
+    '두레 베이커리 would like to partner with you on your post “주말 공동 할인”.',
   );
   t.match(korean.events[1]?.data.message, /제휴를 요청했습니다/);
 });

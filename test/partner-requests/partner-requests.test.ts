@@ -41,7 +41,7 @@ t.test('a request notifies the receiver and answers with the fields of the speci
     {
       id: notified.items[0].id,
       kind: 'partner_request_received',
-      message: '두레 베이커리에서 ‘주말 공동 할인’ 글에 제휴를 요청했습니다.',
+      message: '두레 베이커리에서 ‘주말 공동 할인’ 글을 보고 제휴를 요청했습니다.',
       is_read: false,
       created_at: notified.items[0].created_at,
       partner_request: {
@@ -87,7 +87,7 @@ t.test('the receiver accepts, and the sender is notified', async (t) => {
     'shown with its present status',
   );
   const [notification] = (await notificationsOf(app, sender)).items;
-  t.equal(notification.message, '햇살카페에서 ‘주말 공동 할인’ 글에 보낸 제휴 요청을 수락했습니다.');
+  t.equal(notification.message, '‘주말 공동 할인’ 글에 보내신 제휴 요청을 햇살카페에서 수락했습니다.');
 });
 
 t.test('the receiver declines, and the sender is notified', async (t) => {
@@ -99,7 +99,7 @@ t.test('the receiver declines, and the sender is notified', async (t) => {
   t.equal(answer.body.data.post_title, '주말 공동 할인');
   t.strictSame(await notifiedOf(app, sender), [['declined', id, '거절됨']]);
   const [notification] = (await notificationsOf(app, sender)).items;
-  t.equal(notification.message, '햇살카페에서 ‘주말 공동 할인’ 글에 보낸 제휴 요청을 거절했습니다.');
+  t.equal(notification.message, '‘주말 공동 할인’ 글에 보내신 제휴 요청을 햇살카페에서 거절했습니다.');
 });
 
 t.test('the sender withdraws, and the receiver is notified without a mail', async (t) => {
@@ -120,7 +120,7 @@ t.test('the sender withdraws, and the receiver is notified without a mail', asyn
     ['received', id, '취소됨'],
   ]);
   const [notification] = (await notificationsOf(app, receiver)).items;
-  t.equal(notification.message, '두레 베이커리에서 ‘주말 공동 할인’ 글에 보낸 제휴 요청이 취소되었습니다.');
+  t.equal(notification.message, '두레 베이커리에서 ‘주말 공동 할인’ 글에 보낸 제휴 요청을 취소했습니다.');
   await app.mails.settled();
   const subjects = app.mails.sent.filter(({ to }) => to === receiver.email).map(({ subject }) => subject);
   t.strictSame(
@@ -176,5 +176,8 @@ t.test('markup, SQL and placeholders in names are plain text', async (t) => {
   const id = await sendRequest(app, sender, post);
   const [item] = (await notificationsOf(app, receiver)).items;
   t.equal(item.partner_request.id, id);
-  t.equal(item.message, `'; DROP TABLE "stores"; -- <b>에서 ‘$1 {{title}} %s’ 글에 제휴를 요청했습니다.`);
+  t.equal(
+    item.message,
+    `'; DROP TABLE "stores"; -- <b>에서 ‘$1 {{title}} %s’ 글을 보고 제휴를 요청했습니다.`,
+  );
 });

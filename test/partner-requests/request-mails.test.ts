@@ -21,7 +21,7 @@ t.test('the receiver of a request gets a mail with its message and a link', asyn
   const { sender, receiver, post } = await openTwoShops(app);
   await sendRequest(app, sender, post);
   const mail = await app.mails.next(receiver.email, 1);
-  t.equal(mail.subject, '[두레] 두레 베이커리에서 제휴를 요청했어요');
+  t.equal(mail.subject, '[두레] 두레 베이커리에서 제휴를 요청했습니다');
   t.match(mail.text, '김두레님');
   t.match(mail.text, '주말 공동 할인');
   t.match(mail.text, '함께 해요!');
@@ -35,10 +35,10 @@ t.test('the sender gets a mail when it is accepted or declined', async (t) => {
   const { sender, receiver, post } = await openTwoShops(app);
   await transition(app, receiver, await sendRequest(app, sender, post), 'decline');
   const declined = await app.mails.next(sender.email, 1);
-  t.equal(declined.subject, '[두레] 햇살카페에서 제휴 요청을 거절했어요');
+  t.equal(declined.subject, '[두레] 햇살카페에서 제휴 요청을 거절했습니다');
   await transition(app, receiver, await sendRequest(app, sender, post), 'accept');
   const accepted = await app.mails.next(sender.email, 2);
-  t.equal(accepted.subject, '[두레] 햇살카페에서 제휴 요청을 수락했어요');
+  t.equal(accepted.subject, '[두레] 햇살카페에서 제휴 요청을 수락했습니다');
   t.match(accepted.text, 'https://app.example.com/notifications');
 });
 
@@ -51,7 +51,7 @@ t.test("mails are in the recipient's language", async (t) => {
     token: receiver.token,
     headers: { 'accept-language': 'en' },
   });
-  t.equal((await app.mails.next(sender.email, 1)).subject, '[두레] 햇살카페에서 제휴 요청을 수락했어요');
+  t.equal((await app.mails.next(sender.email, 1)).subject, '[두레] 햇살카페에서 제휴 요청을 수락했습니다');
 });
 
 t.test('repeated requests and withdrawals mail the receiver at most five times an hour', async (t) => {

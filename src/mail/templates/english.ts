@@ -1,5 +1,19 @@
-import { button, code, link, type Mail, type MailContent, note, paragraph, quote } from './mail.ts';
-import { clock, greetableName, wholeUnits } from './wording.ts';
+import {
+  type Block,
+  button,
+  code,
+  link,
+  type Mail,
+  type MailContent,
+  note,
+  paragraph,
+  quote,
+} from './mail.ts';
+import { greetableName, timeInSeoul, wholeUnits } from './wording.ts';
+
+const months = 'January February March April May June July August September October November December'.split(
+  ' ',
+);
 
 function greeting(name: string): string {
   const known = greetableName(name);
@@ -11,14 +25,18 @@ function duration(minutes: number): string {
   return amount === 1 ? `1 ${unit}` : `${amount} ${unit}s`;
 }
 
+/** As `4 March 2026 at 9:08 a.m. in Korea (00:08 UTC)`, with the date of UTC as well where it is another one. */
 function date(moment: Date): string {
-  // Unlike other output of `Intl`, the names of the months are the same in every ICU version.
-  const month = moment.toLocaleString('en', { month: 'long', timeZone: 'UTC' });
-  return `${moment.getUTCDate()} ${month} ${moment.getUTCFullYear()} at ${clock(moment)} UTC`;
+  const { year, month, day, half, hour, minute } = timeInSeoul(moment);
+  const time = `${hour}:${String(minute).padStart(2, '0')} ${half === 'am' ? 'a.m.' : 'p.m.'}`;
+  const utcDay = moment.getUTCDate();
+  const utcDate = utcDay === day ? '' : `${utcDay} ${months[moment.getUTCMonth()]}, `;
+  const utc = `${utcDate}${moment.toISOString().slice(11, 16)} UTC`;
+  return `${day} ${months[month - 1]} ${year} at ${time} in Korea (${utc})`;
 }
 
-const partnerReason = 'You receive this mail because you registered a shop with Dure.';
-const accountReason = 'We send this mail to keep your Dure account safe.';
+const partnerReason = 'You are receiving this email because your shop is registered with Dure.';
+const accountReason = 'We send this email to keep your Dure account safe.';
 
 /** The content of a mail in English. */
 export function englishContent(mail: Mail): MailContent {
@@ -26,49 +44,50 @@ export function englishContent(mail: Mail): MailContent {
     case 'verification_code':
       return {
         subject: 'Your Dure verification code',
-        preheader: `Code ${mail.code}, valid for ${duration(mail.minutes)}.`,
+        preheader: `Your code is ${mail.code}. It is valid for ${duration(mail.minutes)}.`,
         heading: 'Your verification code',
         blocks: [
-          paragraph('Enter this code in Dure to confirm your email address.'),
+          paragraph('Enter this code in Dure to verify your email address.'),
           code(mail.code),
-          paragraph(`The code works once and for ${duration(mail.minutes)}.`),
-          note('Dure never asks for this code by phone or message. Do not share it with anyone.'),
+          paragraph(`The code can be used once and is valid for ${duration(mail.minutes)}.`),
+          ...verifiedAccount(mail.username),
+          note('Dure will never ask for this code by phone or message. Please do not share it with anyone.'),
           note(
-            'If you did not ask for this, you can ignore this mail. Without the code this address stays unconfirmed.',
+            'If you did not ask for this code, you can ignore this email. This address is only verified if the code is entered.',
           ),
         ],
-        reason: 'You receive this mail because Dure was asked to confirm this address.',
+        reason: 'You are receiving this email because Dure was asked to verify this address.',
       };
     case 'account_exists':
       return {
         subject: 'You already have a Dure account',
-        preheader: 'There is no need to sign up again: log in with the account you have.',
+        preheader: 'There is no need to sign up again: log in with your existing account.',
         heading: 'You already have an account',
         blocks: [
           paragraph(
-            'Somebody asked to sign up with this email address or to confirm it, but it already belongs to a Dure account. If that was you, log in with this user ID.',
+            'Someone asked to sign up with this email address or to verify it, but it already belongs to a Dure account. If that was you, log in with this user ID.',
           ),
           code(mail.username),
           button('Log in', mail.loginUrl),
           link('Forgot your password? Set a new one', mail.resetUrl),
-          note('If it was not you, you can ignore this mail. Nothing about your account has changed.'),
+          note('If it was not you, you can ignore this email. Nothing about your account has changed.'),
         ],
         reason: accountReason,
       };
     case 'reset_link':
       return {
         subject: 'Reset your Dure password',
-        preheader: `The link works once and for ${duration(mail.minutes)}.`,
+        preheader: `The link can be used once and is valid for ${duration(mail.minutes)}.`,
         heading: 'Reset your password',
         blocks: [
           paragraph(greeting(mail.name)),
           paragraph('If you asked to reset your password, choose a new one here.'),
           button('Choose a new password', mail.url),
           paragraph(
-            `The link works once and for ${duration(mail.minutes)}. It stops working when you ask for a newer one.`,
+            `The link can be used once and is valid for ${duration(mail.minutes)}. It stops working when you ask for a new one.`,
           ),
           note(
-            'If you did not ask for this, you can ignore this mail: your password stays as it is. Do not forward the link to anyone.',
+            'If you did not ask for this, you can ignore this email. Your password stays the same. Please do not forward the link to anyone.',
           ),
         ],
         reason: accountReason,
@@ -81,11 +100,11 @@ export function englishContent(mail: Mail): MailContent {
         blocks: [
           paragraph(greeting(mail.name)),
           paragraph(
-            `The password of your Dure account was changed on ${date(mail.changedAt)}. To be safe, your other devices were logged out.`,
+            `The password of your Dure account was changed on ${date(mail.changedAt)}. To keep your account safe, your other devices were logged out.`,
           ),
-          paragraph('If it was you, there is nothing left to do.'),
+          paragraph('If it was you, there is nothing else to do.'),
           paragraph(
-            'If it was not you, use “Forgot password” on the Dure login page now to set a new password. That logs out every device. We also advise you to change the password of this mailbox.',
+            'If it was not you, use “Forgot password” on the Dure login page now to set a new password. This logs out every device. We also recommend changing the password of this email account.',
           ),
         ],
         reason: accountReason,
@@ -100,7 +119,7 @@ export function englishContent(mail: Mail): MailContent {
           paragraph('This is the user ID of the Dure account with this email address.'),
           code(mail.username),
           note(
-            'If you did not ask for this, you can ignore this mail. The user ID was sent to this mailbox only, and nothing about your account has changed.',
+            'If you did not ask for this, you can ignore this email. The user ID was sent to this email account only, and nothing about your Dure account has changed.',
           ),
         ],
         reason: accountReason,
@@ -112,10 +131,12 @@ export function englishContent(mail: Mail): MailContent {
         heading: 'You have a new partnership request',
         blocks: [
           paragraph(greeting(mail.name)),
-          paragraph(`${mail.senderStoreName} asks for a partnership on your post “${mail.postTitle}”.`),
+          paragraph(
+            `${mail.senderStoreName} would like to partner with you on your post “${mail.postTitle}”.`,
+          ),
           quote(mail.message),
           button('View the request', mail.url),
-          note('Once you have read it, you can accept or decline.'),
+          note('Once you have read it, you can accept or decline it.'),
         ],
         reason: partnerReason,
       };
@@ -127,7 +148,7 @@ export function englishContent(mail: Mail): MailContent {
         blocks: [
           paragraph(greeting(mail.name)),
           paragraph(
-            `${mail.receiverStoreName} accepted your partnership request on “${mail.postTitle}”. We wish you both a good start.`,
+            `${mail.receiverStoreName} accepted your partnership request for “${mail.postTitle}”. We hope this is the start of a good partnership.`,
           ),
           button('View your requests', mail.url),
         ],
@@ -141,11 +162,20 @@ export function englishContent(mail: Mail): MailContent {
         blocks: [
           paragraph(greeting(mail.name)),
           paragraph(
-            `Unfortunately, ${mail.receiverStoreName} declined your partnership request on “${mail.postTitle}”. There are more posts by other shops on Dure.`,
+            `Unfortunately, ${mail.receiverStoreName} declined your partnership request for “${mail.postTitle}”. There are more posts by other shops on Dure.`,
           ),
           button('View your requests', mail.url),
         ],
         reason: partnerReason,
       };
   }
+}
+
+function verifiedAccount(username: string | undefined): Block[] {
+  if (username === undefined) return [];
+  return [
+    paragraph(
+      `Entering this code verifies the email address of the account with the user ID ${username}. If that is not your user ID, do not enter it.`,
+    ),
+  ];
 }

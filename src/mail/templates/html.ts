@@ -36,24 +36,43 @@ const darkMode = `:root{color-scheme:light dark;supported-color-schemes:light da
 .ink{color:#eef3ef!important}
 .soft{color:#b3c2b9!important}
 .box{background:#26332b!important;border-color:#3c4f44!important}
+.quote{border-color:#7fd1a5!important}
 .brand{color:#7fd1a5!important}
 .button{background:#1f6f4a!important}
 .anchor{color:#8fdab2!important}
 }`;
+
+// After a name or a date. A semicolon may end an escaped character, which must stay in one piece.
+const particleAfterSign = /(?!;)[\p{Pe}\p{Pf}\p{Po}\p{S}](?:에서|에|님)(?=[ ,])/gu;
+
+/**
+ * Escapes one line of text. Browsers may break a line after a bracket or another sign even with `keep-all`; a span keeps
+ * the particle of `두레 카페(본점)에서` from beginning the next line.
+ */
+function inline(text: string): string {
+  const escaped = escapeHtml(singleLine(text));
+  return escaped.replace(particleAfterSign, '<span style="white-space:nowrap">$&</span>');
+}
 
 function bareLink(url: string): string {
   const address = escapeHtml(url);
   return `<a class="anchor" href="${address}" target="_blank" rel="noopener noreferrer" style="color:#1f6f4a;word-break:break-all;">${address}</a>`;
 }
 
+/** A code is spaced out to be read digit by digit; a long username is smaller, to fit on one line of a phone. */
+function codeHtml(value: string): string {
+  const size = value.length > 12 ? 'font-size:18px;' : 'font-size:28px;letter-spacing:2px;';
+  return `<p class="box ink" style="margin:0 0 20px;padding:18px 12px;background:#eef5f0;border:1px solid #cfe0d5;border-radius:10px;text-align:center;font-family:${monospace};${size}font-weight:700;line-height:1.3;color:#1d2a23;overflow-wrap:anywhere;">${escapeHtml(value)}</p>`;
+}
+
 function blockHtml(block: Block, wording: FrameWording): string {
   switch (block.type) {
     case 'paragraph':
-      return `<p class="ink" style="margin:0 0 20px;font-size:16px;line-height:1.65;color:#1d2a23;${wrapping}">${escapeHtml(singleLine(block.text))}</p>`;
+      return `<p class="ink" style="margin:0 0 20px;font-size:16px;line-height:1.65;color:#1d2a23;${wrapping}">${inline(block.text)}</p>`;
     case 'note':
-      return `<p class="soft" style="margin:0 0 12px;font-size:14px;line-height:1.6;color:#55635b;${wrapping}">${escapeHtml(singleLine(block.text))}</p>`;
+      return `<p class="soft" style="margin:0 0 12px;font-size:14px;line-height:1.6;color:#55635b;${wrapping}">${inline(block.text)}</p>`;
     case 'code':
-      return `<p class="box ink" style="margin:0 0 20px;padding:18px 12px;background:#eef5f0;border:1px solid #cfe0d5;border-radius:10px;text-align:center;font-family:${monospace};font-size:28px;font-weight:700;line-height:1.3;letter-spacing:2px;color:#1d2a23;overflow-wrap:anywhere;">${escapeHtml(singleLine(block.value))}</p>`;
+      return codeHtml(singleLine(block.value));
     case 'button':
       // A table cell, because Outlook on Windows ignores the padding of a link.
       return `<table role="presentation" border="0" cellspacing="0" cellpadding="0" style="margin:0 0 16px;"><tr><td class="button" bgcolor="#1f6f4a" style="border-radius:10px;background:#1f6f4a;mso-padding-alt:14px 24px;"><a href="${escapeHtml(block.url)}" target="_blank" rel="noopener noreferrer" style="display:inline-block;padding:14px 24px;font-size:16px;font-weight:700;line-height:1.3;color:#ffffff;text-decoration:none;">${escapeHtml(singleLine(block.label))}</a></td></tr></table>
@@ -61,7 +80,7 @@ function blockHtml(block: Block, wording: FrameWording): string {
     case 'link':
       return `<p class="ink" style="margin:0 0 20px;font-size:15px;line-height:1.6;color:#1d2a23;${wrapping}"><a class="anchor" href="${escapeHtml(block.url)}" target="_blank" rel="noopener noreferrer" style="color:#1f6f4a;">${escapeHtml(singleLine(block.label))}</a></p>`;
     case 'quote':
-      return `<blockquote class="box ink" style="margin:0 0 20px;padding:14px 16px;background:#eef5f0;border-left:4px solid #1f6f4a;border-radius:0 10px 10px 0;font-size:16px;line-height:1.65;color:#1d2a23;${wrapping}">${lines(block.text).map(escapeHtml).join('<br>')}</blockquote>`;
+      return `<blockquote class="box quote ink" style="margin:0 0 20px;padding:14px 16px;background:#eef5f0;border-left:4px solid #1f6f4a;border-radius:0 10px 10px 0;font-size:16px;line-height:1.65;color:#1d2a23;${wrapping}">${lines(block.text).map(escapeHtml).join('<br>')}</blockquote>`;
   }
 }
 
@@ -86,11 +105,11 @@ export function renderHtml(content: MailContent, wording: FrameWording): string 
 <!--[if mso]><table role="presentation" width="560" align="center"><tr><td><![endif]-->
 <div class="card" style="max-width:512px;margin:0 auto;padding:28px 24px 16px;background:#ffffff;border:1px solid #dde6e0;border-radius:14px;">
 <p class="brand" style="margin:0 0 20px;font-size:18px;font-weight:800;line-height:1.3;color:#1f6f4a;">${escapeHtml(wording.brand)}</p>
-<h1 class="ink" style="margin:0 0 16px;font-size:22px;font-weight:700;line-height:1.4;color:#1d2a23;${wrapping}">${escapeHtml(singleLine(content.heading))}</h1>
+<h1 class="ink" style="margin:0 0 16px;font-size:22px;font-weight:700;line-height:1.4;color:#1d2a23;${wrapping}">${inline(content.heading)}</h1>
 ${blocks}
 </div>
 <div style="max-width:512px;margin:0 auto;padding:16px 24px 0;">
-<p class="soft" style="margin:0;font-size:13px;line-height:1.6;color:#55635b;${wrapping}">${escapeHtml(singleLine(content.reason))}<br>${escapeHtml(wording.tagline)}</p>
+<p class="soft" style="margin:0;font-size:13px;line-height:1.6;color:#55635b;${wrapping}">${inline(content.reason)}<br>${escapeHtml(wording.tagline)}</p>
 </div>
 <!--[if mso]></td></tr></table><![endif]-->
 </div>

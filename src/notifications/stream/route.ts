@@ -15,13 +15,13 @@ event: unread_count
 data: {"unread_count":3}
 \`\`\`
 
-- \`notification\`: a new one, within a second, on whatever instance it was caused.
+- \`notification\`: a new notification, within a second, whichever instance caused it.
 - \`unread_count\`: at the start, after new notifications, and when notifications are marked as read anywhere.
 - A comment every 25 seconds shows that the connection is alive.
 
-Without \`Last-Event-ID\` the stream begins with what comes from now on; with it, with what came after that notification, without gap or repetition.
+Without \`Last-Event-ID\`, the stream begins with the next new notification; with it, the stream resumes after that notification, without gaps or repetition.
 
-The stream lives as long as the session: it outlasts the access token that opened it, and ends within 5 seconds when the session ends (logout, new password, deletion, suspension). It also ends when the server shuts down, when the client does not read for 30 seconds, and, as the oldest one, when the user opens more than 10. To go on, connect again with the last \`id\` as \`Last-Event-ID\`. A browser's \`EventSource\` cannot send the \`Authorization\` header: use \`fetch\`, or a library over it.`;
+The stream lives as long as the session: it outlasts the access token that opened it, and ends within 5 seconds when the session ends (logout, new password, deletion, suspension). It also ends when the server shuts down and when the client does not read for 30 seconds. A user has at most 10 streams: opening another one ends the oldest. To resume, reconnect with the last \`id\` as \`Last-Event-ID\`. A browser's \`EventSource\` cannot send the \`Authorization\` header: use \`fetch\`, or a library built on it.`;
 
 interface Options {
   streams: ReturnType<typeof createStreamHub>;

@@ -18,13 +18,13 @@ const StreamedUnreadCount = Type.Object(
     event: Type.Literal('unread_count'),
     id: Type.Optional(
       Type.String({
-        description: 'Only in the first event of a stream: where to resume before a notification came',
+        description: 'Only in the first event of a stream: from where to resume until a notification arrives',
         examples: ['1'],
       }),
     ),
     retry: Type.Optional(
       Type.Integer({
-        description: 'Only in the first event: milliseconds to wait before connecting again',
+        description: 'Only in the first event: milliseconds to wait before reconnecting',
         examples: [3000],
       }),
     ),
@@ -50,7 +50,7 @@ export const StreamHeaders = Type.Object({
     Type.String({
       ...pattern('^[0-9]{0,20}$', { ko: '숫자만 쓸 수 있습니다.', en: 'Must be decimal digits.' }),
       description:
-        'The last `id` that the client got. The stream begins with all that came after it. Anything but decimal digits is a `validation_error`; an empty value is as none, a number beyond the newest notification as the newest.',
+        'The last `id` that the client received; the stream resumes after it. Anything but decimal digits is a `validation_error`. An empty value counts as no header, a number beyond the newest notification as the newest.',
       examples: ['1'],
     }),
   ),

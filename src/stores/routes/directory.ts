@@ -18,7 +18,7 @@ export const categoryRoutes: FastifyPluginAsyncTypebox<{ stores: Stores }> = asy
       schema: {
         operationId: 'listStoreCategories',
         summary: 'List store categories',
-        description: 'Every category a store can have.',
+        description: 'Every category that a store can have.',
         response: { 200: Type.Object({ items: Type.Array(Ref(StoreCategory)) }) },
       },
     },
@@ -41,7 +41,7 @@ export const directoryRoutes: FastifyPluginAsyncTypebox<Options> = async (app, {
       schema: {
         operationId: 'listStores',
         summary: 'Find stores',
-        description: 'Stores, newest first; by name and category where these are given.',
+        description: 'Stores that match every given filter, newest first.',
         querystring: StoreQuery,
         response: { 200: Page(Ref(StoreSummary)) },
       },

@@ -29,7 +29,7 @@ export const ownStoreRoutes: FastifyPluginAsyncTypebox<Options> = async (app, { 
         operationId: 'createStore',
         summary: 'Register a store',
         description:
-          'A user has one store. Categories that do not exist are named by their JSON pointer, as `/category_ids/1`.',
+          'A user has one store. Unknown categories are named by their JSON pointer, such as `/category_ids/1`.',
         body: Ref(NewStore),
         response: { 201: Ref(Store) },
       },
@@ -68,7 +68,7 @@ export const ownStoreRoutes: FastifyPluginAsyncTypebox<Options> = async (app, { 
     '/me/',
     {
       config: {
-        message: { ko: '가게 정보를 수정했습니다.', en: 'Your store has been changed.' },
+        message: { ko: '가게 정보를 수정했습니다.', en: 'Your store has been updated.' },
         errors: [storeErrors.storeNotFound],
       },
       schema: {
