@@ -3,7 +3,7 @@ import { lockQuotaSql, secondsUntil } from '../database/daily-quota.ts';
 import { PartnerRequestStatus } from '../database/generated/enums.ts';
 import { afterId, afterTime, type PageRequest } from '../database/keyset.ts';
 import { raw, type Sql, sql } from '../database/sql.ts';
-import { storeSummarySql } from '../stores/sql.ts';
+import { isOpenStore, storeSummarySql } from '../stores/sql.ts';
 import { requestQuotaFullUntil } from './request-quota.ts';
 import type { PartnerRequest, ReceivedPartnerRequest } from './schemas.ts';
 
@@ -70,8 +70,8 @@ export function createPartnerRequestRepository(database: Database) {
   }
 
   /**
-   * The stores on both sides of a new request, which never change; null where there is none. They may be closed, which
-   * {@link lockOpenStoresAndPost} checks. Takes the quota lock of the sender.
+   * The stores on both sides of a new request, which never change; null where there is none. They may be closed or suspended,
+   * which {@link lockOpenStoresAndPost} checks. Takes the quota lock of the sender.
    */
   async function findStoresAndLockQuota(tx: Tx, userId: number, postId: number) {
     const [stores] = await tx.query<{ sender: number | null; receiver: number | null }>(sql`
@@ -81,16 +81,16 @@ export function createPartnerRequestRepository(database: Database) {
   }
 
   /**
-   * Locks stores and a post against being closed or deleted until the transaction ends. Stores are locked before posts, and in
-   * id order, to avoid deadlocks.
+   * Locks stores and a post against being closed, suspended or deleted until the transaction ends. Stores are locked before
+   * posts, and in id order, to avoid deadlocks.
    *
    * @returns the stores that are open, and whether the post exists
    */
   async function lockOpenStoresAndPost(tx: Tx, storeIds: number[], postId: number) {
     const stores = await tx.query<{ id: number; owner_id: number }>(sql`
-      SELECT id, owner_id FROM stores
-      WHERE id = ANY (${storeIds}::int[]) AND closed_at IS NULL AND owner_id IS NOT NULL
-      ORDER BY id FOR SHARE`);
+      SELECT s.id, s.owner_id FROM stores s
+      WHERE s.id = ANY (${storeIds}::int[]) AND ${isOpenStore('s')} AND s.owner_id IS NOT NULL
+      ORDER BY s.id FOR SHARE`);
     const posts = await tx.query<{ id: number }>(sql`
       SELECT id FROM posts WHERE id = ${postId} AND deleted_at IS NULL FOR SHARE`);
     return { stores, postExists: posts.length > 0 };

@@ -88,7 +88,7 @@ export const postRoutes: FastifyPluginAsyncTypebox<PostRoutesOptions> = async (
       schema: {
         operationId: 'getPost',
         summary: 'Read a post',
-        description: 'Any post of an open store.',
+        description: 'Any post of an open store whose owner is not suspended.',
         params,
         response: { 200: Ref(Post) },
       },
