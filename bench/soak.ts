@@ -156,6 +156,7 @@ try {
     MIGRATE_ON_START: 'true',
     // All the load comes from one address.
     RATE_LIMIT_ENABLED: 'false',
+    QUOTA_REQUESTS_PER_DAY: '0',
     RESEND_BASE_URL: `http://127.0.0.1:${(provider.address() as AddressInfo).port}`,
   };
   const service = await startService(environment, ['dist/server.js']);

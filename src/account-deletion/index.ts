@@ -2,7 +2,7 @@ import type { Tx } from '../database/client.ts';
 
 /** What each domain does when an account is deleted. */
 interface AccountDeletionSteps {
-  /** @returns undefined when the user has no store */
+  /** Locks the user, too. @returns undefined when the user has no store */
   lockStore(tx: Tx, userId: number): Promise<number | undefined>;
   /** Deletes the answers that are kept for the user's idempotency keys. */
   deleteAnswersOf(tx: Tx, userId: number): Promise<void>;
@@ -15,7 +15,7 @@ interface AccountDeletionSteps {
 /**
  * Deletes what an account has outside the authentication domain, in the transaction that deletes the account: its posts are
  * deleted, its pending requests withdrawn, and its store stays, closed and without contact details, for the other side of its
- * requests. The store is locked first, as in every transaction that touches posts or requests, to avoid deadlocks; notifying
+ * requests. The user and the store are locked first, as a suspension does, to avoid deadlocks; notifying
  * comes after all other statements that may wait for a lock.
  *
  * @returns `deleteAccountData(tx, userId)`

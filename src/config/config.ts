@@ -86,6 +86,11 @@ function buildConfig(environment: Environment, problems: string[]) {
     },
     frontendUrl: (environment.FRONTEND_URL ?? 'http://localhost:5173').replace(/\/+$/, ''),
     mail: { from: environment.MAIL_FROM ?? 'Dure <no-reply@localhost>', resend },
+    /** Rows of one store in 24 hours; 0: no quota. */
+    quotas: {
+      postsPerDay: environment.QUOTA_POSTS_PER_DAY,
+      requestsPerDay: environment.QUOTA_REQUESTS_PER_DAY,
+    },
     corsOrigins: readOrigins(environment.CORS_ORIGINS, problems),
     trustProxy: readTrustProxy(environment.TRUST_PROXY, problems),
     redisUrl: environment.REDIS_URL,

@@ -32,6 +32,8 @@ const Environment = Type.Object({
   RESEND_API_KEY: Type.Optional(Type.String()),
   RESEND_BASE_URL: Type.Optional(Type.String()),
   MAIL_FROM: Type.Optional(Type.String()),
+  QUOTA_POSTS_PER_DAY: Type.Integer({ default: 30, minimum: 0, maximum: 1_000_000 }),
+  QUOTA_REQUESTS_PER_DAY: Type.Integer({ default: 100, minimum: 0, maximum: 1_000_000 }),
   CORS_ORIGINS: Type.String({ default: '' }),
   TRUST_PROXY: Type.String({ default: 'false' }),
   REDIS_URL: Type.Optional(Type.String()),

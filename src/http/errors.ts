@@ -183,6 +183,15 @@ export const httpErrors = {
     },
     fields: retryAfterField,
   },
+  quotaExceeded: {
+    code: 'quota_exceeded',
+    status: 429,
+    text: {
+      ko: '하루에 이용할 수 있는 한도를 모두 사용했습니다. 나중에 다시 시도해 주세요.',
+      en: 'You have used up the daily allowance. Please try again later.',
+    },
+    fields: retryAfterField,
+  },
   headersTooLarge: {
     code: 'headers_too_large',
     status: 431,

@@ -2,7 +2,7 @@ import type { Queryable } from '../database/client.ts';
 import type { PartnerRequestStatus } from '../database/generated/enums.ts';
 import { raw, sql } from '../database/sql.ts';
 import type { StoreSummary } from '../stores/schemas.ts';
-import { storeSummarySql } from '../stores/sql.ts';
+import { isOpenStore, storeSummarySql } from '../stores/sql.ts';
 import { type MyPage, myPageLimit } from './schemas.ts';
 
 type SentRequest = MyPage['sent_requests'][number];
@@ -45,7 +45,7 @@ export function createMyPageRepository(database: Queryable) {
             ORDER BY created_at DESC, id DESC LIMIT ${limit}
           ) r) AS sent_requests
       FROM stores s
-      WHERE s.owner_id = ${userId} AND s.closed_at IS NULL`);
+      WHERE s.owner_id = ${userId} AND ${isOpenStore('s')}`);
     return page;
   }
 

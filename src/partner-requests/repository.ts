@@ -1,8 +1,10 @@
-import type { Connection, Database, Tx } from '../database/client.ts';
+import type { Connection, Database, Queryable, Tx } from '../database/client.ts';
+import { lockQuotaSql, secondsUntil } from '../database/daily-quota.ts';
 import { PartnerRequestStatus } from '../database/generated/enums.ts';
 import { afterId, afterTime, type PageRequest } from '../database/keyset.ts';
 import { raw, type Sql, sql } from '../database/sql.ts';
-import { storeSummarySql } from '../stores/sql.ts';
+import { isOpenStore, storeSummarySql } from '../stores/sql.ts';
+import { requestQuotaFullUntil } from './request-quota.ts';
 import type { PartnerRequest, ReceivedPartnerRequest } from './schemas.ts';
 
 /** A request of the API with the status and the time as the database has them. */
@@ -68,48 +70,66 @@ export function createPartnerRequestRepository(database: Database) {
   }
 
   /**
-   * The stores on both sides of a new request, which never change; null where there is none. They may be closed, which
-   * {@link lockOpenStoresAndPost} checks.
+   * The stores on both sides of a new request, which never change; null where there is none. They may be closed or suspended,
+   * which {@link lockOpenStoresAndPost} checks. Takes the quota lock of the sender.
    */
-  async function findStores(connection: Connection, userId: number, postId: number) {
-    const [stores] = await connection.query<{ sender: number | null; receiver: number | null }>(sql`
-      SELECT (SELECT id FROM stores WHERE owner_id = ${userId}) AS sender,
-        (SELECT store_id FROM posts WHERE id = ${postId}) AS receiver`);
+  async function findStoresAndLockQuota(tx: Tx, userId: number, postId: number) {
+    const [stores] = await tx.query<{ sender: number | null; receiver: number | null }>(sql`
+      SELECT sender, (SELECT store_id FROM posts WHERE id = ${postId}) AS receiver, ${lockQuotaSql(sql`sender`)}
+      FROM (SELECT (SELECT id FROM stores WHERE owner_id = ${userId}) AS sender) own`);
     return { sender: stores?.sender ?? null, receiver: stores?.receiver ?? null };
   }
 
   /**
-   * Locks stores and a post against being closed or deleted until the transaction ends. Stores are locked before posts, and in
-   * id order, to avoid deadlocks.
+   * Locks stores and a post against being closed, suspended or deleted until the transaction ends. Stores are locked before
+   * posts, and in id order, to avoid deadlocks.
    *
    * @returns the stores that are open, and whether the post exists
    */
   async function lockOpenStoresAndPost(tx: Tx, storeIds: number[], postId: number) {
     const stores = await tx.query<{ id: number; owner_id: number }>(sql`
-      SELECT id, owner_id FROM stores
-      WHERE id = ANY (${storeIds}::int[]) AND closed_at IS NULL AND owner_id IS NOT NULL
-      ORDER BY id FOR SHARE`);
+      SELECT s.id, s.owner_id FROM stores s
+      WHERE s.id = ANY (${storeIds}::int[]) AND ${isOpenStore('s')} AND s.owner_id IS NOT NULL
+      ORDER BY s.id FOR SHARE`);
     const posts = await tx.query<{ id: number }>(sql`
       SELECT id FROM posts WHERE id = ${postId} AND deleted_at IS NULL FOR SHARE`);
     return { stores, postExists: posts.length > 0 };
   }
 
-  /** @returns undefined when the store has a pending or accepted request for the post; of concurrent calls one succeeds */
+  /**
+   * Creates a request. The quota is counted under the lock of {@link findStoresAndLockQuota}.
+   *
+   * @param quota as in {@link requestQuotaFullUntil}
+   * @returns undefined when the store has a pending or accepted request for the post, or its quota is used up
+   */
   async function create(
-    tx: Tx,
+    tx: Queryable,
     request: { postId: number; sender: number; receiver: number; message: string },
+    quota: number,
   ): Promise<SentRequestRow | undefined> {
     const { postId, sender, receiver, message } = request;
     const [row] = await tx.query<SentRequestRow>(sql`
       WITH created AS (
         INSERT INTO partner_requests (post_id, sender_store_id, receiver_store_id, message)
-        VALUES (${postId}, ${sender}, ${receiver}, ${message})
+        SELECT ${postId}::int, ${sender}::int, ${receiver}::int, ${message}
+        WHERE ${requestQuotaFullUntil(sender, postId, quota)} IS NULL
         ON CONFLICT (sender_store_id, post_id) WHERE status IN ('requested', 'accepted') DO NOTHING
         RETURNING *
       )
       SELECT r.id, r.post_id, r.status::text, r.message, r.created_at, v.name AS receiver_store_name
       FROM created r JOIN stores v ON v.id = r.receiver_store_id`);
     return row;
+  }
+
+  /** How long a store has to wait for its next request for a post. @returns undefined when it has a pending or accepted one */
+  async function secondsUntilRoom(tx: Tx, sender: number, postId: number, quota: number) {
+    const [wait] = await tx.query<{ seconds: number }>(sql`
+      SELECT ${secondsUntil(sql`full_until`)} AS seconds
+      FROM (SELECT ${requestQuotaFullUntil(sender, postId, quota)} AS full_until) quota
+      WHERE full_until IS NOT NULL AND NOT EXISTS (
+        SELECT FROM partner_requests
+        WHERE sender_store_id = ${sender} AND post_id = ${postId} AND status IN ('requested', 'accepted'))`);
+    return wait?.seconds;
   }
 
   /** How many requests a store has sent for a post within an hour, in whatever state they are now. */
@@ -172,9 +192,10 @@ export function createPartnerRequestRepository(database: Database) {
   return {
     findSent,
     findReceived,
-    findStores,
+    findStoresAndLockQuota,
     lockOpenStoresAndPost,
     create,
+    secondsUntilRoom,
     countOfLastHour,
     transition,
     isParticipant,

@@ -1,6 +1,7 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import { Type } from '@sinclair/typebox';
 import { currentUser } from '../http/authentication.ts';
+import { httpErrors } from '../http/errors.ts';
 import { idempotencyKey, sendCreated } from '../http/idempotency.ts';
 import { Page, paginate } from '../http/pagination.ts';
 import { isId, PathId } from '../http/path-ids.ts';
@@ -38,6 +39,7 @@ export const partnerRequestRoutes: FastifyPluginAsyncTypebox<Options> = async (
           postErrors.postNotFound,
           partnerRequestErrors.ownPost,
           partnerRequestErrors.alreadyRequested,
+          httpErrors.quotaExceeded,
         ],
         idempotent: true,
       },
@@ -45,7 +47,7 @@ export const partnerRequestRoutes: FastifyPluginAsyncTypebox<Options> = async (
         operationId: 'createPartnerRequest',
         summary: 'Create a partnership request',
         description:
-          'Sends a request to the store that wrote a post. The receiver is notified and gets a mail, at most five mails an hour about one post from one store and sixty in all. A store has one pending or accepted request for a post; after a declined or withdrawn one it may ask again.',
+          'Sends a request to the store that wrote a post. The receiver is notified and gets a mail, at most five mails an hour about one post from one store and sixty in all. A store has one pending or accepted request for a post; after a declined or withdrawn one it may ask again. It can send 100 requests within 24 hours, five of them for the same post, whatever became of them; an installation may have another number or no quota.',
         body: Ref(NewPartnerRequest),
         response: { 201: Ref(PartnerRequest) },
       },

@@ -1,6 +1,7 @@
+import type { Config } from '../config/config.ts';
 import type { Database, Tx } from '../database/client.ts';
 import type { NotificationKind } from '../database/generated/enums.ts';
-import { ApiError } from '../http/errors.ts';
+import { ApiError, httpErrors, retryLater } from '../http/errors.ts';
 import type { Idempotency, IdempotencyKey, Outcome } from '../http/idempotency.ts';
 import type { MailQueue } from '../mail/queue.ts';
 import { postErrors } from '../posts/errors.ts';
@@ -20,6 +21,7 @@ const transitions = {
 const maxMailsPerHour = { perStoreAndPost: 5, perUser: 60 };
 
 export interface PartnerRequestServiceOptions {
+  config: Pick<Config, 'quotas'>;
   database: Database;
   mailQueue: MailQueue;
   idempotency: Idempotency;
@@ -32,12 +34,13 @@ export interface PartnerRequestServiceOptions {
 
 /** Partner requests, with the notifications and mails that belong to a change in its transaction. */
 export function createPartnerRequestService(options: PartnerRequestServiceOptions) {
+  const quota = options.config.quotas.requestsPerDay;
   const { database, mailQueue, idempotency, partnerRequests, notify, countMailedOfLastHour } = options;
 
   /**
    * Sends a request to the store that wrote a post.
    *
-   * @throws {ApiError} `store_required`, `post_not_found`, `own_post`, `already_requested`
+   * @throws {ApiError} `store_required`, `post_not_found`, `own_post`, `already_requested`, `quota_exceeded`
    */
   async function send(
     userId: number,
@@ -47,8 +50,8 @@ export function createPartnerRequestService(options: PartnerRequestServiceOption
     return idempotency.run(key, async (tx) => {
       const { sender, receiver, receiverUserId } = await lockParticipants(tx, userId, postId);
       if (sender === receiver) throw new ApiError(partnerRequestErrors.ownPost);
-      const request = await partnerRequests.create(tx, { postId, sender, receiver, message });
-      if (request === undefined) throw new ApiError(partnerRequestErrors.alreadyRequested);
+      const request = await partnerRequests.create(tx, { postId, sender, receiver, message }, quota);
+      if (request === undefined) throw await notCreatable(tx, sender, postId);
       const requestId = request.id;
       if (await mayMail(tx, receiverUserId, sender, postId)) {
         await mailQueue.add(tx, 'partner_request_received', { request_id: requestId });
@@ -60,7 +63,7 @@ export function createPartnerRequestService(options: PartnerRequestServiceOption
 
   /** Locks the user's store, the post and its store until the transaction ends. */
   async function lockParticipants(tx: Tx, userId: number, postId: number) {
-    const { sender, receiver } = await partnerRequests.findStores(tx, userId, postId);
+    const { sender, receiver } = await partnerRequests.findStoresAndLockQuota(tx, userId, postId);
     if (sender === null) throw new ApiError(postErrors.storeRequired);
     if (receiver === null) throw new ApiError(postErrors.postNotFound);
     const { stores, postExists } = await partnerRequests.lockOpenStoresAndPost(
@@ -72,6 +75,13 @@ export function createPartnerRequestService(options: PartnerRequestServiceOption
     const receiverUserId = stores.find(({ id }) => id === receiver)?.owner_id;
     if (receiverUserId === undefined || !postExists) throw new ApiError(postErrors.postNotFound);
     return { sender, receiver, receiverUserId };
+  }
+
+  async function notCreatable(tx: Tx, sender: number, postId: number): Promise<ApiError> {
+    const seconds = await partnerRequests.secondsUntilRoom(tx, sender, postId, quota);
+    return seconds === undefined
+      ? new ApiError(partnerRequestErrors.alreadyRequested)
+      : retryLater(httpErrors.quotaExceeded, seconds);
   }
 
   /**

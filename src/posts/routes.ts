@@ -1,7 +1,7 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import { Type } from '@sinclair/typebox';
 import { currentUser } from '../http/authentication.ts';
-import { ApiError } from '../http/errors.ts';
+import { ApiError, httpErrors } from '../http/errors.ts';
 import { idempotencyKey, sendCreated } from '../http/idempotency.ts';
 import { Page, paginate } from '../http/pagination.ts';
 import { isId, PathId } from '../http/path-ids.ts';
@@ -37,14 +37,14 @@ export const postRoutes: FastifyPluginAsyncTypebox<PostRoutesOptions> = async (
       bodyLimit,
       config: {
         message: { ko: '글을 등록했습니다.', en: 'Your post has been published.' },
-        errors: [postErrors.storeRequired],
+        errors: [postErrors.storeRequired, httpErrors.quotaExceeded],
         idempotent: true,
       },
       schema: {
         operationId: 'createPost',
         summary: 'Write a post',
         description:
-          "Publishes what kind of partnership the user's store is looking for. Refused images are named by their JSON pointer, such as `/images/1`.",
+          "Publishes what kind of partnership the user's store is looking for. Refused images are named by their JSON pointer, such as `/images/1`. A store can write 30 posts within 24 hours, deleted ones included; an installation may have another number.",
         body: Ref(NewPost),
         response: { 201: Ref(Post) },
       },
@@ -91,7 +91,7 @@ export const postRoutes: FastifyPluginAsyncTypebox<PostRoutesOptions> = async (
       schema: {
         operationId: 'getPost',
         summary: 'Read a post',
-        description: 'Any post of an open store.',
+        description: 'Any post of an open store whose owner is not suspended.',
         params,
         response: { 200: Ref(Post) },
       },

@@ -1,6 +1,6 @@
 import type { Config } from '../config/config.ts';
 import type { Connection, Database, Tx } from '../database/client.ts';
-import { ApiError } from '../http/errors.ts';
+import { ApiError, httpErrors, retryLater } from '../http/errors.ts';
 import type { Idempotency, IdempotencyKey, Outcome } from '../http/idempotency.ts';
 import { postErrors } from './errors.ts';
 import { checkImages } from './images.ts';
@@ -9,7 +9,7 @@ import type { Posts } from './repository/posts.ts';
 import type { NewPost, Post, PostChanges } from './schemas.ts';
 
 export interface PostServiceOptions {
-  config: Pick<Config, 'production'>;
+  config: Pick<Config, 'production' | 'quotas'>;
   database: Database;
   posts: Posts;
   idempotency: Idempotency;
@@ -20,8 +20,9 @@ export interface PostServiceOptions {
 /** Writing, changing and deleting posts. */
 export function createPostService(options: PostServiceOptions) {
   const { config, database, posts, idempotency, withdrawRequestsOfPost } = options;
+  const quota = config.quotas.postsPerDay;
 
-  /** @throws {ApiError} `validation_error`, `store_required` */
+  /** @throws {ApiError} `validation_error`, `store_required`, `quota_exceeded` */
   async function create(
     userId: number,
     input: NewPost,
@@ -29,10 +30,17 @@ export function createPostService(options: PostServiceOptions) {
   ): Promise<Outcome<Post>> {
     checkImages(input.images, config);
     return idempotency.run(key, async (tx) => {
-      const post = await posts.create(tx, userId, input);
-      if (post === undefined) throw new ApiError(postErrors.storeRequired);
+      const post = await posts.create(tx, userId, input, quota);
+      if (post === undefined) throw await notCreatable(tx, userId);
       return toPost(post);
     });
+  }
+
+  async function notCreatable(tx: Tx, userId: number): Promise<ApiError> {
+    const seconds = await posts.secondsUntilRoom(tx, userId, quota);
+    return seconds === undefined
+      ? new ApiError(postErrors.storeRequired)
+      : retryLater(httpErrors.quotaExceeded, seconds);
   }
 
   /** @throws {ApiError} `validation_error`, `post_not_found`, `forbidden` */

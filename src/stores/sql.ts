@@ -1,4 +1,13 @@
-import { sql } from '../database/sql.ts';
+import { raw, type Sql, sql } from '../database/sql.ts';
+
+/**
+ * True where a store exists for readers: it was not closed by the deletion of its account, and its owner is not suspended.
+ *
+ * @param alias of the store in the query
+ */
+export function isOpenStore(alias: 's' | 'item'): Sql {
+  return raw(`${alias}.closed_at IS NULL AND ${alias}.suspended_at IS NULL`);
+}
 
 /** The categories of the store `s` as JSON, in the order its owner gave. */
 export const storeCategoriesSql = sql`

@@ -5,6 +5,7 @@ import { createTestApp, createUser, deleteAccount, password } from '../support/a
 import { refused, tally, tokenRefused } from '../support/assertions.ts';
 import { inParallel, lockRows, waitForSleep } from '../support/concurrency.ts';
 import {
+  notifiedOf,
   openTwoShops,
   requestPartnership,
   sendRequest,
@@ -149,6 +150,19 @@ t.test('requests from and to an account in deletion are refused', async (t) => {
   t.strictSame(await strandedRequests(app), []);
   const { rows } = await app.pool.query("SELECT FROM idempotency_keys WHERE key = 'leaving'");
   t.equal(rows.length, 0);
+});
+
+t.test('a request in progress is withdrawn by the deletion of the account that it is sent to', async (t) => {
+  const { sender, receiver, post } = await openTwoShops(app);
+  const lock = await lockRows(t, app, 'SELECT FROM posts WHERE id = $1 FOR UPDATE', [post.id]);
+  const asked = requestPartnership(app, sender, post);
+  await lock.waiters(1);
+  const deleted = deleteAccount(app, receiver);
+  await lock.waiters(2);
+  await lock.release();
+  t.equal((await asked).status, 201);
+  t.equal((await deleted).status, 200);
+  t.strictSame(await notifiedOf(app, sender), [['withdrawn', (await asked).body.data.id, '취소됨']]);
 });
 
 t.test(

@@ -33,7 +33,7 @@ const codes: Record<string, string[]> = {
   ],
   413: ['payload_too_large'],
   415: ['unsupported_media_type'],
-  429: ['rate_limited', 'too_many_attempts'],
+  429: ['rate_limited', 'too_many_attempts', 'quota_exceeded'],
   500: ['internal_error'],
   503: ['service_unavailable'],
 };

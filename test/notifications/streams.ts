@@ -165,12 +165,12 @@ export async function storedIds({ pool }: Pick<TestApp, 'pool'>, userId: number)
   return rows.map(({ id }) => id);
 }
 
-/** An app that listens. */
+/** An app that listens, without the quota that {@link createNotifier} exceeds. */
 export async function createListeningApp(
   overrides: Parameters<typeof createTestApp>[0],
   options: Parameters<typeof createTestApp>[1] = {},
 ): Promise<TestApp> {
-  const app = await createTestApp(overrides, options);
+  const app = await createTestApp({ QUOTA_REQUESTS_PER_DAY: '0', ...overrides }, options);
   await app.app.listen({ host: '127.0.0.1', port: 0 });
   // Streams read again when LISTEN starts, which may be after the first stream is open.
   await until('LISTEN', () => app.logs.some((line) => line.includes('listening to the database')));

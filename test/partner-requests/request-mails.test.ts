@@ -4,7 +4,8 @@ import { lockRows } from '../support/concurrency.ts';
 import { notifiedOf, openTwoShops, sendRequest, transition } from '../support/partner-requests.ts';
 import { createPost, type Shop } from '../support/stores.ts';
 
-const app = await createTestApp();
+// Without a quota, so that the caps on mails come first.
+const app = await createTestApp({ QUOTA_REQUESTS_PER_DAY: '0' });
 t.teardown(app.close);
 
 /** Logs in in English, which the account's mails then are in. */

@@ -1,6 +1,9 @@
 import t from 'tap';
+import { openDatabase } from '../../src/database/client.ts';
 import { createMyPageRepository } from '../../src/my-page/repository.ts';
+import { createPartnerRequestRepository } from '../../src/partner-requests/repository.ts';
 import { createPostListRepository, type PostFilter } from '../../src/posts/repository/post-lists.ts';
+import { createPostRepository } from '../../src/posts/repository/posts.ts';
 import { createStoreListRepository, type StoreFilter } from '../../src/stores/repository/store-lists.ts';
 import { createTestApp } from '../support/app.ts';
 import { type Execution, explainingDatabase } from '../support/plans.ts';
@@ -119,3 +122,34 @@ for (const mode of modes) {
     t.ok((page?.rowsRead ?? 0) < 400, `${page?.rowsRead} rows`);
   });
 }
+
+t.test('counting against a quota reads what the quota allows, however much a store has', async (t) => {
+  // Today, the first store wrote 30 posts, deleted half of them, and sent 100 requests.
+  await pool.query(`
+    INSERT INTO posts (store_id, title, content, images, deleted_at)
+      SELECT first.id, '오늘 글', '함께', '{https://example.com/1.jpg}', CASE WHEN n % 2 = 0 THEN now() END
+      FROM generate_series(1, 30) n, (SELECT min(id) AS id FROM stores) first;
+    INSERT INTO partner_requests (post_id, sender_store_id, receiver_store_id, status, message)
+      SELECT p.id, first.id, p.store_id, 'declined', '함께'
+      FROM posts p, (SELECT min(id) AS id FROM stores) first WHERE p.store_id <> first.id LIMIT 100`);
+  await pool.query('VACUUM ANALYZE posts, partner_requests');
+  const { rows } = await pool.query(`
+    SELECT s.id, s.owner_id, p.id AS post_id, p.store_id FROM stores s JOIN posts p ON p.store_id <> s.id
+    ORDER BY s.id LIMIT 1`);
+  const { id: sender, owner_id: ownerId, post_id: postId, store_id: receiver } = rows[0];
+  const repositories = openDatabase({ url: app.url, poolSize: 2, pooled: false, onError: t.fail });
+  t.teardown(repositories.close);
+  const post = { title: '글', content: '내용', images: ['https://example.com/1.jpg'] };
+  const request = { postId, sender, receiver, message: '함께' };
+  for (const mode of modes) {
+    const { database, executions } = explainingDatabase(pool, mode);
+    await createPostRepository(repositories).create(database, ownerId, post, 30);
+    await createPartnerRequestRepository(repositories).create(database, request, 100);
+    const [, written, sent] = executions;
+    t.equal(executions.length, 3, 'the lock of the store, and one statement each');
+    t.ok(written?.indexes.includes('posts_deleted_idx'), `${mode} plan`);
+    t.ok((written?.rowsRead ?? 0) < 40, `${mode} plan: ${written?.rowsRead} rows`);
+    t.ok(sent?.indexes.includes('partner_requests_sender_store_id_created_at_id_idx'), `${mode} plan`);
+    t.ok((sent?.rowsRead ?? 0) < 220, `${mode} plan: ${sent?.rowsRead} rows`);
+  }
+});

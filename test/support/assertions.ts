@@ -143,8 +143,17 @@ export function tokenRefused(
 
 /** Asserts `too_many_attempts` with a wait of `least` to `most` seconds. */
 export function delayed(t: Test, answer: Answer, most: number, least = 1): void {
+  waits(t, answer, 'too_many_attempts', most, least);
+}
+
+/** Asserts `quota_exceeded` with a wait of `least` to `most` seconds. */
+export function exhausted(t: Test, answer: Answer, most: number, least = 1): void {
+  waits(t, answer, 'quota_exceeded', most, least);
+}
+
+function waits(t: Test, answer: Answer, code: string, most: number, least: number): void {
   const wait: unknown = answer.body?.data?.retry_after;
-  refused(t, answer, 429, 'too_many_attempts', { retry_after: wait });
+  refused(t, answer, 429, code, { retry_after: wait });
   const isInRange = Number.isInteger(wait) && Number(wait) >= least && Number(wait) <= most;
   t.ok(isInRange, `${wait} s is a wait of ${least} to ${most} s`);
 }

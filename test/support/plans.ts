@@ -35,7 +35,7 @@ export function explainingDatabase(pool: pg.Pool, mode: 'generic' | 'custom') {
     try {
       await client.query(`SET plan_cache_mode = force_${mode}_plan`);
       await client.query(`PREPARE explained AS ${text}`);
-      const literals = values.map((value) => client.escapeLiteral(String(value))).join(', ');
+      const literals = values.map((value) => client.escapeLiteral(literal(value))).join(', ');
       const { rows } = await client.query(`EXPLAIN (ANALYZE, FORMAT JSON) EXECUTE explained (${literals})`);
       executions.push(read(rows[0]['QUERY PLAN'][0].Plan));
       await client.query('DEALLOCATE explained; RESET plan_cache_mode');
@@ -47,6 +47,10 @@ export function explainingDatabase(pool: pg.Pool, mode: 'generic' | 'custom') {
   const execute = (statement: Sql) => query(statement).then(() => 0);
   const database: Queryable = { query, execute };
   return { database, executions };
+}
+
+function literal(value: unknown): string {
+  return Array.isArray(value) ? `{${value.join()}}` : String(value);
 }
 
 function read(root: PlanNode): Execution {

@@ -3,6 +3,7 @@ import type { PageRequest } from '../../database/keyset.ts';
 import { lateralById } from '../../database/search/keyset-page.ts';
 import { type SearchableList, searchPageSql } from '../../database/search/search-page.ts';
 import { sql } from '../../database/sql.ts';
+import { isOpenStore } from '../../stores/sql.ts';
 import { type PostRow, postColumns } from './posts.ts';
 
 /** Which posts to list. */
@@ -23,7 +24,7 @@ const existingPosts: SearchableList = {
 };
 
 // Scalar subqueries, because the planner may answer EXISTS by reading the whole table of stores.
-const ofOpenStore = sql`(SELECT closed_at IS NULL FROM stores WHERE id = item.store_id)`;
+const ofOpenStore = sql`(SELECT ${isOpenStore('s')} FROM stores s WHERE s.id = item.store_id)`;
 
 export type PostLists = ReturnType<typeof createPostListRepository>;
 

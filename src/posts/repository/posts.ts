@@ -1,6 +1,7 @@
-import type { Connection, Database, Tx } from '../../database/client.ts';
+import type { Connection, Database, Queryable, Tx } from '../../database/client.ts';
+import { lockQuotaSql, ofLastDay, quotaFullUntil, secondsUntil } from '../../database/daily-quota.ts';
 import { type Sql, sql } from '../../database/sql.ts';
-import { storeSummarySql } from '../../stores/sql.ts';
+import { isOpenStore, storeSummarySql } from '../../stores/sql.ts';
 import type { NewPost, Post, PostChanges } from '../schemas.ts';
 
 /** The columns of the post `p` of the store `s`. */
@@ -18,37 +19,69 @@ interface OwnPost {
   userId: number;
 }
 
+/** When the store `s` may write a post again; null while it may. Deleted posts count, each kind read by its own index. */
+function postQuotaFullUntil(quota: number): Sql {
+  const written = sql`SELECT created_at FROM posts WHERE store_id = s.id AND ${ofLastDay}`;
+  return quotaFullUntil(
+    sql`${written} AND deleted_at IS NULL UNION ALL ${written} AND deleted_at IS NOT NULL`,
+    quota,
+  );
+}
+
 export type Posts = ReturnType<typeof createPostRepository>;
 
-/** Single posts. Deleted posts and those of closed stores do not exist for readers. */
+/** Single posts. Deleted posts and those of closed or suspended stores do not exist for readers. */
 export function createPostRepository(database: Database) {
   async function findById(id: number): Promise<PostRow | undefined> {
     const [row] = await database.query<PostRow>(sql`
       SELECT ${postColumns} FROM posts p JOIN stores s ON s.id = p.store_id
-      WHERE p.id = ${id} AND p.deleted_at IS NULL AND s.closed_at IS NULL`);
+      WHERE p.id = ${id} AND p.deleted_at IS NULL AND ${isOpenStore('s')}`);
     return row;
   }
 
   async function exists(connection: Connection, id: number): Promise<boolean> {
-    const where = { id, deletedAt: null, store: { closedAt: null } };
-    return (await connection.prisma.post.count({ where })) > 0;
+    const rows = await connection.query<{ id: number }>(sql`
+      SELECT p.id FROM posts p JOIN stores s ON s.id = p.store_id
+      WHERE p.id = ${id} AND p.deleted_at IS NULL AND ${isOpenStore('s')}`);
+    return rows.length > 0;
   }
 
-  /** @returns undefined when the user has no store; waits for a store that is being closed */
+  /**
+   * Writes a post; waits for a store that is being closed or suspended. Of concurrent calls for one store, the quota allows
+   * as many as of consecutive ones.
+   *
+   * @param quota posts of a store in 24 hours; 0: no quota
+   * @returns undefined when the user has no store, or its quota is used up
+   */
   async function create(
-    tx: Tx,
+    tx: Queryable,
     userId: number,
     { title, content, images }: NewPost,
+    quota: number,
   ): Promise<PostRow | undefined> {
+    await tx.execute(sql`SELECT ${lockQuotaSql(sql`id`)} FROM stores WHERE owner_id = ${userId}`);
     const [row] = await tx.query<PostRow>(sql`
       WITH created AS (
         INSERT INTO posts (store_id, title, content, images)
-        SELECT id, ${title}, ${content}, ${images}::text[] FROM stores
-        WHERE owner_id = ${userId} AND closed_at IS NULL FOR SHARE
+        SELECT s.id, ${title}, ${content}, ${images}::text[] FROM stores s
+        WHERE s.owner_id = ${userId} AND ${isOpenStore('s')} AND ${postQuotaFullUntil(quota)} IS NULL
+        FOR SHARE
         RETURNING *
       )
       SELECT ${postColumns} FROM created p JOIN stores s ON s.id = p.store_id`);
     return row;
+  }
+
+  /** How long a user has to wait for the next post. @returns undefined when the user has no store */
+  async function secondsUntilRoom(
+    connection: Connection,
+    userId: number,
+    quota: number,
+  ): Promise<number | undefined> {
+    const [store] = await connection.query<{ seconds: number | null }>(sql`
+      SELECT ${secondsUntil(postQuotaFullUntil(quota))} AS seconds
+      FROM stores s WHERE s.owner_id = ${userId} AND ${isOpenStore('s')}`);
+    return store && (store.seconds ?? 0);
   }
 
   /** Changes the given fields. @returns undefined when the user has no such post */
@@ -65,7 +98,7 @@ export function createPostRepository(database: Database) {
           updated_at = clock_timestamp()
         FROM stores s
         WHERE p.id = ${id} AND p.deleted_at IS NULL
-          AND s.id = p.store_id AND s.owner_id = ${userId} AND s.closed_at IS NULL
+          AND s.id = p.store_id AND s.owner_id = ${userId} AND ${isOpenStore('s')}
         RETURNING p.*
       )
       SELECT ${postColumns} FROM changed p JOIN stores s ON s.id = p.store_id`);
@@ -74,7 +107,7 @@ export function createPostRepository(database: Database) {
 
   /** Deletes a post. @returns whether the user had such a post */
   async function remove(tx: Tx, { id, userId }: OwnPost): Promise<boolean> {
-    return (await deleteWhere(tx, sql`p.id = ${id} AND s.owner_id = ${userId} AND s.closed_at IS NULL`)) > 0;
+    return (await deleteWhere(tx, sql`p.id = ${id} AND s.owner_id = ${userId} AND ${isOpenStore('s')}`)) > 0;
   }
 
   /** Deletes all posts of a store. */
@@ -89,5 +122,5 @@ export function createPostRepository(database: Database) {
       WHERE s.id = p.store_id AND p.deleted_at IS NULL AND ${condition}`);
   }
 
-  return { findById, exists, create, change, remove, removeOfStore };
+  return { findById, exists, create, secondsUntilRoom, change, remove, removeOfStore };
 }

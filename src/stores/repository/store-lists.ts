@@ -4,7 +4,7 @@ import { lateralById } from '../../database/search/keyset-page.ts';
 import { type SearchableList, searchPageSql } from '../../database/search/search-page.ts';
 import { sql } from '../../database/sql.ts';
 import type { StoreSummary } from '../schemas.ts';
-import { storeCategoriesSql } from '../sql.ts';
+import { isOpenStore, storeCategoriesSql } from '../sql.ts';
 
 /** Which stores to list. */
 export interface StoreFilter extends PageRequest {
@@ -20,7 +20,7 @@ export interface ListedStoreRow extends StoreSummary {
 const openStores: SearchableList = {
   table: 'stores',
   storeColumn: 'id',
-  baseFilter: sql`item.closed_at IS NULL`,
+  baseFilter: isOpenStore('item'),
   foldedText: sql`search_fold(item.name)`,
 };
 

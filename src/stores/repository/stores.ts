@@ -1,7 +1,7 @@
 import type { Connection, Database, Tx } from '../../database/client.ts';
 import { sql } from '../../database/sql.ts';
 import type { NewStore, Store, StoreCategory, StoreChanges } from '../schemas.ts';
-import { storeCategoriesSql } from '../sql.ts';
+import { isOpenStore, storeCategoriesSql } from '../sql.ts';
 
 export interface StoreRow extends Omit<Store, 'created_at' | 'updated_at'> {
   created_at: Date;
@@ -14,17 +14,17 @@ const columns = sql`
 
 export type Stores = ReturnType<typeof createStoreRepository>;
 
-/** Single stores, and the categories. Closed stores do not exist for readers. */
+/** Single stores, and the categories. Closed stores and those of suspended accounts do not exist for readers. */
 export function createStoreRepository(database: Database) {
   async function findByOwner(userId: number): Promise<StoreRow | undefined> {
     const [row] = await database.query<StoreRow>(sql`
-      SELECT ${columns} FROM stores s WHERE s.owner_id = ${userId} AND s.closed_at IS NULL`);
+      SELECT ${columns} FROM stores s WHERE s.owner_id = ${userId} AND ${isOpenStore('s')}`);
     return row;
   }
 
   async function findById(connection: Connection, id: number): Promise<StoreRow | undefined> {
     const [row] = await connection.query<StoreRow>(sql`
-      SELECT ${columns} FROM stores s WHERE s.id = ${id} AND s.closed_at IS NULL`);
+      SELECT ${columns} FROM stores s WHERE s.id = ${id} AND ${isOpenStore('s')}`);
     return row;
   }
 
@@ -42,18 +42,18 @@ export function createStoreRepository(database: Database) {
   /**
    * Creates the store of a user. Of concurrent calls for one user, one succeeds.
    *
-   * @returns its id, or undefined when the user has a store or does not exist
+   * @returns its id, or undefined when the user has a store, does not exist or is suspended
    */
   async function create(
     tx: Tx,
     ownerId: number,
     { name, category_ids, description, address, phone_number, business_hours }: NewStore,
   ): Promise<number | undefined> {
-    // Selected from the user's row, so that a concurrent deletion of the account is waited for.
+    // Selected from the user's row, so that a concurrent deletion or suspension of the account is waited for.
     const [created] = await tx.query<{ id: number }>(sql`
       INSERT INTO stores (owner_id, name, description, address, phone_number, business_hours)
       (SELECT u.id, ${name}, ${description ?? ''}, ${address ?? ''}, ${phone_number ?? ''}, ${business_hours ?? ''}
-       FROM users u WHERE u.id = ${ownerId} FOR KEY SHARE)
+       FROM users u WHERE u.id = ${ownerId} AND u.suspended_at IS NULL FOR SHARE)
       ON CONFLICT (owner_id) DO NOTHING
       RETURNING id`);
     if (created) await addCategories(tx, created.id, category_ids);
@@ -75,14 +75,14 @@ export function createStoreRepository(database: Database) {
     { name, category_ids, description, address, phone_number, business_hours }: StoreChanges,
   ): Promise<number | undefined> {
     const [changed] = await tx.query<{ id: number }>(sql`
-      UPDATE stores SET
+      UPDATE stores s SET
         name = coalesce(${name ?? null}, name),
         description = coalesce(${description ?? null}, description),
         address = coalesce(${address ?? null}, address),
         phone_number = coalesce(${phone_number ?? null}, phone_number),
         business_hours = coalesce(${business_hours ?? null}, business_hours),
         updated_at = clock_timestamp()
-      WHERE owner_id = ${ownerId} AND closed_at IS NULL
+      WHERE s.owner_id = ${ownerId} AND ${isOpenStore('s')}
       RETURNING id`);
     if (changed && category_ids) {
       await tx.prisma.storeCategoryLink.deleteMany({ where: { storeId: changed.id } });
@@ -98,19 +98,18 @@ export function createStoreRepository(database: Database) {
   }
 
   /**
-   * Locks the store of a user until the transaction ends, so that no post is written in it and no request sent from it or to
-   * it meanwhile.
+   * Locks a user and the user's store until the transaction ends, so that no post is written in it and no request sent from
+   * it or to it meanwhile.
    *
    * @returns undefined when the user has no store and cannot get one before the transaction ends
    */
   async function lockStore(tx: Tx, userId: number): Promise<number | undefined> {
-    const selectStore = sql`SELECT id FROM stores WHERE owner_id = ${userId} FOR UPDATE`;
-    const [store] = await tx.query<{ id: number }>(selectStore);
-    if (store) return store.id;
-    // A concurrent registration has locked the user's row. Waiting for it makes its store visible.
-    await tx.execute(sql`SELECT FROM users WHERE id = ${userId} FOR UPDATE`);
-    const [registered] = await tx.query<{ id: number }>(selectStore);
-    return registered?.id;
+    // Before the store, as a suspension does. Also waits for a concurrent registration, whose store is visible then. Rows that
+    // refer to the user can be inserted meanwhile, so that requests which lock stores before users do not deadlock with this.
+    await tx.execute(sql`SELECT FROM users WHERE id = ${userId} FOR NO KEY UPDATE`);
+    const [store] = await tx.query<{ id: number }>(sql`
+      SELECT id FROM stores WHERE owner_id = ${userId} FOR UPDATE`);
+    return store?.id;
   }
 
   /** Closes a store: its name stays for the other side of its requests, its contact details do not. */

@@ -68,7 +68,7 @@ export const directoryRoutes: FastifyPluginAsyncTypebox<Options> = async (app, {
       schema: {
         operationId: 'getStore',
         summary: 'Read a store',
-        description: 'Any store that is open.',
+        description: 'Any store that is open and whose owner is not suspended.',
         params: Type.Object({ store_id: PathId('`id` of a store') }),
         response: { 200: Ref(Store) },
       },

@@ -1,0 +1,37 @@
+import { raw, type Sql, sql } from './sql.ts';
+
+/*
+ * Daily quotas of a store: at most so many rows within any 24 hours, by the clock of the database. A transaction takes the quota
+ * lock of the store in one statement and counts in a later one, because a statement that waits for a lock does not see what was
+ * committed meanwhile. The lock comes before all row locks, to avoid deadlocks.
+ */
+
+/** The first key of the advisory locks of stores that use a quota; the second one is the store's id. */
+const quotaLock = raw('1903521652');
+
+/** SQL of the call that takes the quota lock of a store until the transaction ends; no lock for null. */
+export function lockQuotaSql(storeId: Sql): Sql {
+  return sql`pg_advisory_xact_lock(${quotaLock}, ${storeId})::text`;
+}
+
+/** The condition of rows that count. */
+export const ofLastDay = sql`created_at > now() - interval '24 hours'`;
+
+/**
+ * SQL of the time at which a quota has room again; null while it has room.
+ *
+ * @param rows a query for `created_at` of the rows that count
+ * @param quota a constant, as it becomes part of the text; 0: no quota
+ */
+export function quotaFullUntil(rows: Sql, quota: number): Sql {
+  if (quota === 0) return sql`NULL::timestamptz`;
+  // The oldest row of those that fill the quota. Reading it ends there, however many rows there are.
+  return sql`(
+    SELECT created_at + interval '24 hours' FROM (${rows}) counted
+    ORDER BY created_at DESC OFFSET ${raw(String(quota - 1))} LIMIT 1)`;
+}
+
+/** SQL of the seconds from now until a time. */
+export function secondsUntil(time: Sql): Sql {
+  return sql`extract(epoch FROM ${time} - now())::float8`;
+}
