@@ -130,7 +130,7 @@ export const postRoutes: FastifyPluginAsyncTypebox<PostRoutesOptions> = async (
         operationId: 'deletePost',
         summary: 'Delete a post',
         description:
-          'Deletes a post of the user. Partnership requests for it that wait for an answer are withdrawn; answered ones stay.',
+          'Deletes a post of the user. Partnership requests for it that wait for an answer are withdrawn; answered ones stay. The `Idempotency-Key` with which it was written is forgotten: a repetition writes a new post.',
         params,
         response: { 200: Ref(EmptyData) },
       },
