@@ -45,7 +45,7 @@ export const partnerRequestRoutes: FastifyPluginAsyncTypebox<Options> = async (
         operationId: 'createPartnerRequest',
         summary: 'Create a partnership request',
         description:
-          'Asks the store that wrote a post for the partnership it looks for. The receiver is notified and gets a mail, at most five mails an hour about one post from one store and sixty in all. A store has one pending or accepted request for a post; after a declined or withdrawn one it may ask again.',
+          'Asks the store that wrote a post for the partnership it looks for. The receiver is notified and, at a verified address, gets a mail: at most five an hour about one post from one store and sixty in all. A store has one pending or accepted request for a post; after a declined or withdrawn one it may ask again.',
         body: Ref(NewPartnerRequest),
         response: { 201: Ref(PartnerRequest) },
       },
@@ -100,7 +100,8 @@ export const partnerRequestRoutes: FastifyPluginAsyncTypebox<Options> = async (
       schema: {
         operationId: 'acceptPartnerRequest',
         summary: 'Accept a partnership request',
-        description: 'Only its receiver can, while it is pending. The sender is notified and gets a mail.',
+        description:
+          'Only its receiver can, while it is pending. The sender is notified and, at a verified address, gets a mail.',
         params,
         response: { 200: Ref(ReceivedPartnerRequest) },
       },
@@ -121,7 +122,8 @@ export const partnerRequestRoutes: FastifyPluginAsyncTypebox<Options> = async (
       schema: {
         operationId: 'declinePartnerRequest',
         summary: 'Decline a partnership request',
-        description: 'Only its receiver can, while it is pending. The sender is notified and gets a mail.',
+        description:
+          'Only its receiver can, while it is pending. The sender is notified and, at a verified address, gets a mail.',
         params,
         response: { 200: Ref(ReceivedPartnerRequest) },
       },
