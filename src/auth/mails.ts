@@ -16,7 +16,7 @@ export function authMails(dependencies: AuthDependencies): MailComposers {
     if (issued === undefined) return null;
     const account = await accounts.findByEmail(database, issued.email);
     if (account && account.suspendedAt !== null) return null;
-    const recipient = { to: issued.email, language: languageOf(payload) };
+    const recipient = { to: issued.email, userId: account?.id, language: languageOf(payload) };
     if (!account?.isVerified) {
       const minutes = toMinutes(settings.codeTtl);
       return { ...recipient, mail: { kind: 'verification_code', code: issued.code, minutes } };
@@ -32,6 +32,7 @@ export function authMails(dependencies: AuthDependencies): MailComposers {
     const query = new URLSearchParams({ uid: link.uid, token: link.token });
     return {
       to: link.email,
+      userId: account.id,
       language: languageOf(payload),
       mail: {
         kind: 'reset_link',

@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { Type } from '@sinclair/typebox';
 import { Value } from '@sinclair/typebox/value';
-import type { ExpiredRows } from '../database/clean-up.ts';
 import type { Tx } from '../database/client.ts';
 import { type Sql, sql } from '../database/sql.ts';
 import { countUnrequestedSend, type UnrequestedPurpose } from './mail-sends.ts';
@@ -28,12 +27,6 @@ export const sendMailTask = 'send_mail';
 
 /** The delay after an attempt is e^attempts seconds, at most e^10: 3 seconds after the first, 4 days over all. */
 const maxAttempts = 25;
-
-/** Failed mails are kept for 90 days, so that an operator can look at them. */
-export const expiredFailedMails: ExpiredRows = {
-  table: 'failed_mails',
-  condition: sql`created_at < now() - interval '90 days'`,
-};
 
 /** A mail that the recipient did not request. */
 export interface UnrequestedMail {
