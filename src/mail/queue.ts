@@ -28,6 +28,11 @@ export const sendMailTask = 'send_mail';
 /** The delay after an attempt is e^attempts seconds, at most e^10: 3 seconds after the first, 4 days over all. */
 const maxAttempts = 25;
 
+/** Mails that a user waits for. They are sent before all others, so that a flood of others does not delay them. */
+const urgentKinds = new Set(['verification_code', 'reset_link', 'user_id']);
+/** Lower ones first; 0 is that of every other job. */
+const urgentPriority = -10;
+
 /** A mail that the recipient did not request. */
 export interface UnrequestedMail {
   purpose: UnrequestedPurpose;
@@ -62,8 +67,9 @@ export function createMailQueue() {
 
 function addJob(kind: string, payload: MailPayload): Sql {
   const job = JSON.stringify({ ...payload, kind, idempotency_key: randomUUID() });
-  return sql`
-    graphile_worker.add_job(${sendMailTask}, payload => ${job}::json, max_attempts => ${maxAttempts}::int)`;
+  const priority = urgentKinds.has(kind) ? urgentPriority : 0;
+  return sql`graphile_worker.add_job(
+    ${sendMailTask}, payload => ${job}::json, max_attempts => ${maxAttempts}::int, priority => ${priority}::int)`;
 }
 
 /**
