@@ -36,7 +36,9 @@ import { registerTracing } from './http/plugins/tracing.ts';
 import { validationPlugin } from './http/plugins/validation.ts';
 import { addTextRules } from './http/text.ts';
 import { createDevMailbox, devMailboxRoutes } from './mail/dev-mailbox.ts';
-import { createMailQueue, expiredFailedMails } from './mail/queue.ts';
+import { expiredFailedMails } from './mail/failed-mails.ts';
+import { expiredMailSends } from './mail/mail-sends.ts';
+import { createMailQueue } from './mail/queue.ts';
 import { createResendTransport, type MailTransport } from './mail/transport.ts';
 import { startWorker, type Worker } from './mail/worker.ts';
 import { createMyPage } from './my-page/index.ts';
@@ -48,7 +50,7 @@ import { createPosts } from './posts/index.ts';
 import { createStores } from './stores/index.ts';
 
 /** What the clean-up deletes. */
-export const expiredRows = [...expiredAuthRows, expiredIdempotencyKeys, expiredFailedMails];
+export const expiredRows = [...expiredAuthRows, expiredMailSends, expiredIdempotencyKeys, expiredFailedMails];
 
 /** What tests replace. */
 export interface AppOverrides {
@@ -79,8 +81,7 @@ export async function buildApp(config: AppConfig, overrides: AppOverrides = {}):
   const idempotency = createIdempotency(database, config.secrets);
   const base = { config, database, mailQueue, idempotency };
   const notifications = createNotifications(base);
-  const { notify, countMailedOfLastHour } = notifications;
-  const partnerRequests = createPartnerRequests({ ...base, notify, countMailedOfLastHour });
+  const partnerRequests = createPartnerRequests({ ...base, notify: notifications.notify });
   const { withdrawRequestsOfPost, withdrawRequestsOfStore } = partnerRequests;
   const stores = createStores(base);
   const { checkCategoryFilter, lockStore, closeStore } = stores;

@@ -2,13 +2,13 @@ import type { FastifyInstance } from 'fastify';
 import type { Config } from '../config/config.ts';
 import type { Database, Tx } from '../database/client.ts';
 import type { Idempotency } from '../http/idempotency.ts';
+import { createMailSends } from '../mail/mail-sends.ts';
 import type { MailQueue } from '../mail/queue.ts';
 import { createDerivedSecrets } from './derived-secrets.ts';
 import { createPasswords } from './passwords.ts';
 import { createAccountRepository } from './repository/accounts.ts';
 import { createEmailCodeRepository } from './repository/email-codes.ts';
 import { createLoginFailureRepository } from './repository/login-failures.ts';
-import { createMailSendRepository } from './repository/mail-sends.ts';
 import { createPasswordResetRepository } from './repository/password-resets.ts';
 import { createSessionRepository } from './repository/sessions.ts';
 import { createTokens } from './tokens.ts';
@@ -38,7 +38,7 @@ export async function createAuthDependencies({ jwt, log }: FastifyInstance, opti
     sessions: createSessionRepository(database, config.tokens),
     emailCodes: createEmailCodeRepository(secrets, config.email),
     passwordResets: createPasswordResetRepository(secrets, config.email),
-    mailSends: createMailSendRepository(config.email),
+    mailSends: createMailSends(config.email),
     loginFailures: createLoginFailureRepository(database, config.secrets[0]),
   };
 }

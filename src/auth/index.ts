@@ -6,7 +6,6 @@ import { authMails } from './mails.ts';
 import { expiredKnownAddresses } from './repository/accounts.ts';
 import { expiredEmailCodes } from './repository/email-codes.ts';
 import { expiredLoginFailures } from './repository/login-failures.ts';
-import { expiredMailSends } from './repository/mail-sends.ts';
 import { expiredPasswordResets } from './repository/password-resets.ts';
 import { expiredSessions } from './repository/sessions.ts';
 import { accountRoutes } from './routes/account.ts';
@@ -20,7 +19,6 @@ export const expiredAuthRows = [
   expiredSessions,
   ...expiredEmailCodes,
   expiredPasswordResets,
-  expiredMailSends,
   expiredLoginFailures,
   expiredKnownAddresses,
 ];

@@ -1,4 +1,5 @@
 import type { Language } from '../http/language.ts';
+import type { UnrequestedMail } from '../mail/queue.ts';
 import type { ComposedMail, MailComposers, MailPayload } from '../mail/worker.ts';
 import type { AuthDependencies } from './dependencies.ts';
 
@@ -14,7 +15,8 @@ export function authMails(dependencies: AuthDependencies): MailComposers {
     const issued = await emailCodes.find(database, String(payload['id']));
     if (issued === undefined) return null;
     const account = await accounts.findByEmail(database, issued.email);
-    const recipient = { to: issued.email, language: languageOf(payload) };
+    if (account && account.suspendedAt !== null) return null;
+    const recipient = { to: issued.email, userId: account?.id, language: languageOf(payload) };
     if (!account?.isVerified) {
       const minutes = toMinutes(settings.codeTtl);
       return { ...recipient, mail: { kind: 'verification_code', code: issued.code, minutes } };
@@ -26,10 +28,11 @@ export function authMails(dependencies: AuthDependencies): MailComposers {
   async function resetLink(payload: MailPayload): Promise<ComposedMail | null> {
     const link = await passwordResets.find(database, String(payload['id']));
     const account = link && (await accounts.findByEmail(database, link.email));
-    if (!link || !account) return null;
+    if (!link || !account || account.suspendedAt !== null) return null;
     const query = new URLSearchParams({ uid: link.uid, token: link.token });
     return {
       to: link.email,
+      userId: account.id,
       language: languageOf(payload),
       mail: {
         kind: 'reset_link',
@@ -42,15 +45,15 @@ export function authMails(dependencies: AuthDependencies): MailComposers {
 
   async function passwordChanged(payload: MailPayload): Promise<ComposedMail | null> {
     const account = await accounts.findById(database, Number(payload['user_id']));
-    if (account === null) return null;
+    if (account === null || account.suspendedAt !== null || !account.isVerified) return null;
     const changedAt = new Date(Number(payload['changed_at']));
     const mail = { kind: 'password_changed', name: account.name, changedAt } as const;
     return { to: account.email, language: languageOf(payload), mail };
   }
 
   async function userId(payload: MailPayload): Promise<ComposedMail | null> {
-    const account = await accounts.findByEmail(database, String(payload['email']));
-    if (account === null) return null;
+    const account = await accounts.findById(database, Number(payload['user_id']));
+    if (account === null || account.suspendedAt !== null) return null;
     const { name, username } = account;
     return { to: account.email, language: languageOf(payload), mail: { kind: 'user_id', name, username } };
   }
@@ -60,6 +63,16 @@ export function authMails(dependencies: AuthDependencies): MailComposers {
     reset_link: resetLink,
     password_changed: passwordChanged,
     user_id: userId,
+  };
+}
+
+/** The notice that the password of an account was changed just now. */
+export function passwordChangedNotice(userId: number, language: Language): UnrequestedMail {
+  return {
+    purpose: 'notice',
+    kind: 'password_changed',
+    userId,
+    payload: { changed_at: Date.now(), language },
   };
 }
 

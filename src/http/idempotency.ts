@@ -166,7 +166,14 @@ export function createIdempotency(database: Database, secrets: readonly [Secret,
         OR scope = 'anonymous:signUp' AND body #>> '{data,id}' = ${String(userId)}`);
   }
 
-  return { run, findReplay, deleteAnswersOf };
+  /** Deletes the kept answers to an operation of a user that show the object with an id. */
+  async function deleteAnswersWith(tx: Tx, userId: number, operationId: string, id: number): Promise<void> {
+    await tx.execute(sql`
+      DELETE FROM idempotency_keys
+      WHERE scope = ${`${userId}:${operationId}`} AND body #>> '{data,id}' = ${String(id)}`);
+  }
+
+  return { run, findReplay, deleteAnswersOf, deleteAnswersWith };
 }
 
 /** For `JSON.stringify`: the order of properties does not matter. */

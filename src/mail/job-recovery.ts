@@ -1,6 +1,7 @@
 import type { FastifyBaseLogger } from 'fastify';
 import type { Queryable } from '../database/client.ts';
 import { sql } from '../database/sql.ts';
+import { keepFailedMails } from './failed-mails.ts';
 import { sendMailTask } from './queue.ts';
 import { reasonOf } from './send-mail.ts';
 
@@ -12,21 +13,22 @@ const releaseStaleLocks = (milliseconds: number) => sql`
   HAVING count(*) > 0`;
 
 /** graphile-worker keeps a job without an attempt left for ever. The last attempt may have ended with its process. */
+const exhaustedJobs = sql`
+  SELECT payload::jsonb AS payload, last_error, attempts FROM graphile_worker.complete_jobs(ARRAY(
+    SELECT id FROM graphile_worker.jobs
+    WHERE task_identifier = ${sendMailTask} AND attempts >= max_attempts AND locked_at IS NULL LIMIT 1000
+  ))`;
+
 const moveExhaustedJobs = sql`
-  WITH exhausted AS MATERIALIZED (
-    SELECT payload::jsonb AS payload, last_error, attempts FROM graphile_worker.complete_jobs(ARRAY(
-      SELECT id FROM graphile_worker.jobs
-      WHERE task_identifier = ${sendMailTask} AND attempts >= max_attempts AND locked_at IS NULL LIMIT 1000
-    ))
-  )
-  INSERT INTO failed_mails (kind, payload, reason, attempts)
-  SELECT
-    left(coalesce(payload->>'kind', 'unknown'), 50),
-    payload - 'kind' - 'idempotency_key',
-    coalesce(last_error, 'the process ended during the last attempt'),
-    attempts
-  FROM exhausted
-  RETURNING kind, payload, reason, attempts`;
+  WITH exhausted AS MATERIALIZED (${exhaustedJobs})
+  ${keepFailedMails(sql`
+    SELECT
+      (payload->>'user_id')::int AS user_id,
+      left(coalesce(payload->>'kind', 'unknown'), 50) AS kind,
+      payload - 'kind' - 'idempotency_key' AS payload,
+      coalesce(last_error, 'the process ended during the last attempt') AS reason,
+      attempts
+    FROM exhausted ORDER BY user_id`)}`;
 
 /**
  * Releases the jobs of dead workers and moves jobs without an attempt left to the failed mails. Logs what it did, and

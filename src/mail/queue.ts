@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { Type } from '@sinclair/typebox';
 import { Value } from '@sinclair/typebox/value';
-import type { ExpiredRows } from '../database/clean-up.ts';
 import type { Tx } from '../database/client.ts';
-import { sql } from '../database/sql.ts';
+import { type Sql, sql } from '../database/sql.ts';
+import { countUnrequestedSend, type UnrequestedPurpose } from './mail-sends.ts';
 
 /** What a mail is made from when it is sent: ids, never secrets. */
 export type MailPayload = Record<string, string | number>;
@@ -28,24 +28,48 @@ export const sendMailTask = 'send_mail';
 /** The delay after an attempt is e^attempts seconds, at most e^10: 3 seconds after the first, 4 days over all. */
 const maxAttempts = 25;
 
-/** Failed mails are kept for 90 days, so that an operator can look at them. */
-export const expiredFailedMails: ExpiredRows = {
-  table: 'failed_mails',
-  condition: sql`created_at < now() - interval '90 days'`,
-};
+/** Mails that a user waits for. They are sent before all others, so that a flood of others does not delay them. */
+const urgentKinds = new Set(['verification_code', 'reset_link', 'user_id']);
+/** Lower ones first; 0 is that of every other job. */
+const urgentPriority = -10;
+
+/** A mail that the recipient did not request. */
+export interface UnrequestedMail {
+  purpose: UnrequestedPurpose;
+  kind: string;
+  /** The account that gets it; added to the payload as `user_id`. */
+  userId: number;
+  payload: MailPayload;
+}
 
 export type MailQueue = ReturnType<typeof createMailQueue>;
 
 /** The queue is graphile-worker's table of jobs; a worker of any instance picks a job up at once. */
 export function createMailQueue() {
-  return {
-    /** Enqueues a mail in the caller's transaction, so that it is sent only if that commits. */
-    async add(tx: Tx, kind: string, payload: MailPayload): Promise<void> {
-      const job = JSON.stringify({ ...payload, kind, idempotency_key: randomUUID() });
-      await tx.execute(sql`
-        SELECT graphile_worker.add_job(${sendMailTask}, payload => ${job}::json, max_attempts => ${maxAttempts}::int)`);
-    },
-  };
+  /** Enqueues a mail in the caller's transaction, so that it is sent only if that commits. */
+  async function add(tx: Tx, kind: string, payload: MailPayload): Promise<void> {
+    await tx.execute(sql`SELECT ${addJob(kind, payload)}`);
+  }
+
+  /**
+   * Enqueues a mail that another user's action or a change of the account causes, like {@link add}; and nothing when the
+   * address is not verified, the account is suspended, or the address has had too many such mails within an hour. Keeps the
+   * row of the address locked until the transaction ends: call it right before `notify`, or last.
+   */
+  async function addUnrequested(tx: Tx, { purpose, kind, userId, payload }: UnrequestedMail): Promise<void> {
+    await tx.execute(sql`
+      WITH counted AS (${countUnrequestedSend(purpose, userId)})
+      SELECT ${addJob(kind, { ...payload, user_id: userId })} FROM counted`);
+  }
+
+  return { add, addUnrequested };
+}
+
+function addJob(kind: string, payload: MailPayload): Sql {
+  const job = JSON.stringify({ ...payload, kind, idempotency_key: randomUUID() });
+  const priority = urgentKinds.has(kind) ? urgentPriority : 0;
+  return sql`graphile_worker.add_job(
+    ${sendMailTask}, payload => ${job}::json, max_attempts => ${maxAttempts}::int, priority => ${priority}::int)`;
 }
 
 /**

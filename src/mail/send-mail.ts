@@ -2,7 +2,9 @@ import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { FastifyBaseLogger } from 'fastify';
 import type { Task } from 'graphile-worker';
-import type { Database } from '../database/client.ts';
+import type { Queryable } from '../database/client.ts';
+import { sql } from '../database/sql.ts';
+import { keepFailedMails } from './failed-mails.ts';
 import { type MailPayload, type QueuedMail, readQueuedMail } from './queue.ts';
 import { type Language, type Mail, type RenderedMail, renderMail } from './templates.ts';
 import { MailRejectedError, type MailTransport } from './transport.ts';
@@ -10,13 +12,15 @@ import { MailRejectedError, type MailTransport } from './transport.ts';
 /** A mail with all that its text depends on, and its recipient. */
 export interface ComposedMail {
   to: string;
+  /** The account with that address, if there is one. */
+  userId?: number | undefined;
   language: Language;
   mail: Mail;
 }
 
 /**
  * By kind, looks up what the mail needs at the time it is sent. Null: the mail is obsolete, because the code was
- * superseded or the account is gone. An error counts as temporary.
+ * superseded, or the account is gone or may not get it. An error counts as temporary.
  */
 export type MailComposers = Record<string, (payload: MailPayload) => Promise<ComposedMail | null>>;
 
@@ -24,7 +28,7 @@ export type MailComposers = Record<string, (payload: MailPayload) => Promise<Com
 export interface SendMailOptions {
   transport: MailTransport;
   composers: MailComposers;
-  database: Pick<Database, 'prisma'>;
+  database: Queryable;
   logger: FastifyBaseLogger;
 }
 
@@ -59,6 +63,7 @@ async function attempt(
   { id, attempts, signal }: { id: string; attempts: number; signal: AbortSignal },
 ): Promise<void> {
   const compose = Object.hasOwn(composers, kind) ? composers[kind] : undefined;
+  let userId = 'user_id' in payload ? Number(payload['user_id']) : undefined;
   let rendered: RenderedMail | undefined;
   try {
     if (compose === undefined) throw new MailRejectedError('there is no such kind of mail');
@@ -67,6 +72,7 @@ async function attempt(
       logger.info({ job: id, kind }, 'obsolete mail dropped');
       return;
     }
+    userId ??= composed.userId;
     rendered = renderMail(composed.mail, composed.language);
     signal.throwIfAborted();
     await transport.send({ to: composed.to, ...rendered, idempotencyKey });
@@ -76,7 +82,11 @@ async function attempt(
     // graphile-worker stores the message with the job and schedules the next attempt.
     if (!(error instanceof MailRejectedError)) throw new Error(reason);
     logger.error({ job: id, kind, payload, attempts, idempotencyKey, reason }, 'mail rejected, not retried');
-    await database.prisma.failedMail.create({ data: { kind, payload, reason, attempts } });
+    await database.execute(
+      keepFailedMails(sql`
+        SELECT ${userId ?? null}::int AS user_id, ${kind} AS kind, ${JSON.stringify(payload)}::jsonb AS payload,
+          ${reason} AS reason, ${attempts}::int AS attempts`),
+    );
   }
 }
 

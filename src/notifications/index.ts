@@ -35,5 +35,5 @@ export function createNotifications({ database }: { database: Database }) {
     await scope.register(notificationStreamRoute, { streams });
   }
 
-  return { routes, notify: notifications.notify, countMailedOfLastHour: notifications.countMailedOfLastHour };
+  return { routes, notify: notifications.notify };
 }

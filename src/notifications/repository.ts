@@ -89,15 +89,6 @@ export function createNotificationRepository(database: Database) {
         json_build_object('user_id', user_id, 'notification_id', id)::text) FROM added`);
   }
 
-  /** How many notifications of kinds that are mailed a user got within an hour, of the newest 240: more than any cap. */
-  async function countMailedOfLastHour(tx: Tx, userId: number): Promise<number> {
-    const [row] = await tx.query<{ count: number }>(sql`
-      SELECT count(*)::int AS count
-      FROM (SELECT kind, created_at FROM notifications WHERE user_id = ${userId} ORDER BY id DESC LIMIT 240) n
-      WHERE kind <> 'partner_request_withdrawn' AND created_at > now() - interval '1 hour'`);
-    return row?.count ?? 0;
-  }
-
   /** One page of a user's notifications, newest first, and the number of all unread ones, as of one moment. */
   async function find({ userId, isRead, beforeId = largestId, limit }: NotificationFilter) {
     // A text for each filter, so that each is planned with its own index.
@@ -145,5 +136,5 @@ export function createNotificationRepository(database: Database) {
     return row?.updated_count ?? 0;
   }
 
-  return { notify, countMailedOfLastHour, find, listAfter, countUnread, markRead };
+  return { notify, find, listAfter, countUnread, markRead };
 }

@@ -8,7 +8,8 @@ export function partnerRequestMails(options: { config: Config; database: Databas
   const url = `${config.frontendUrl}/notifications`;
 
   function find(payload: MailPayload) {
-    const store = { select: { name: true, owner: { select: { email: true, name: true, language: true } } } };
+    const owner = { email: true, name: true, language: true, isVerified: true, suspendedAt: true };
+    const store = { select: { name: true, owner: { select: owner } } };
     return database.prisma.partnerRequest.findUnique({
       where: { id: Number(payload['request_id']) },
       select: {
@@ -23,8 +24,9 @@ export function partnerRequestMails(options: { config: Config; database: Databas
   async function received(payload: MailPayload): Promise<ComposedMail | null> {
     const request = await find(payload);
     const owner = request?.receiverStore.owner;
-    if (!owner || request.post.deletedAt !== null) return null;
+    if (!owner || !mayGetMail(owner) || request.post.deletedAt !== null) return null;
     const { senderStore, post, message } = request;
+    if (isSuspended(senderStore.owner)) return null;
     return {
       to: owner.email,
       language: owner.language,
@@ -45,7 +47,7 @@ export function partnerRequestMails(options: { config: Config; database: Databas
     async (payload: MailPayload): Promise<ComposedMail | null> => {
       const request = await find(payload);
       const owner = request?.senderStore.owner;
-      if (!owner) return null;
+      if (!owner || !mayGetMail(owner)) return null;
       const { receiverStore, post } = request;
       const names = { name: owner.name, receiverStoreName: receiverStore.name, postTitle: post.title };
       return { to: owner.email, language: owner.language, mail: { kind, ...names, url } };
@@ -56,4 +58,19 @@ export function partnerRequestMails(options: { config: Config; database: Databas
     partner_request_accepted: answered('partner_request_accepted'),
     partner_request_declined: answered('partner_request_declined'),
   };
+}
+
+interface Owner {
+  isVerified: boolean;
+  suspendedAt: Date | null;
+}
+
+/** The address may have been changed and the account suspended since the mail was queued. */
+function mayGetMail(owner: Owner): boolean {
+  return owner.isVerified && !isSuspended(owner);
+}
+
+/** Also null: the account is gone, and what it did is not withdrawn. */
+function isSuspended(owner: Owner | null): boolean {
+  return owner !== null && owner.suspendedAt !== null;
 }

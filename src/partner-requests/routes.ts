@@ -47,7 +47,7 @@ export const partnerRequestRoutes: FastifyPluginAsyncTypebox<Options> = async (
         operationId: 'createPartnerRequest',
         summary: 'Create a partnership request',
         description:
-          'Sends a request to the store that wrote a post. The receiver is notified and gets a mail, at most five mails an hour about one post from one store and sixty in all. A store has one pending or accepted request for a post; after a declined or withdrawn one it may ask again. It can send 100 requests within 24 hours, five of them for the same post, whatever became of them; an installation may have another number or no quota.',
+          'Sends a request to the store that wrote a post. The receiver is notified and, at a verified address, gets a mail: at most five an hour about one post from one store and sixty in all. A store has one pending or accepted request for a post; after a declined or withdrawn one it may ask again. It can send 100 requests within 24 hours, five of them for the same post, whatever became of them; an installation may have another number or no quota.',
         body: Ref(NewPartnerRequest),
         response: { 201: Ref(PartnerRequest) },
       },
@@ -103,7 +103,7 @@ export const partnerRequestRoutes: FastifyPluginAsyncTypebox<Options> = async (
         operationId: 'acceptPartnerRequest',
         summary: 'Accept a partnership request',
         description:
-          'Only the receiver can accept a request, while it is pending. The sender is notified and gets a mail.',
+          'Only the receiver can accept a request, while it is pending. The sender is notified and, at a verified address, gets a mail.',
         params,
         response: { 200: Ref(ReceivedPartnerRequest) },
       },
@@ -125,7 +125,7 @@ export const partnerRequestRoutes: FastifyPluginAsyncTypebox<Options> = async (
         operationId: 'declinePartnerRequest',
         summary: 'Decline a partnership request',
         description:
-          'Only the receiver can decline a request, while it is pending. The sender is notified and gets a mail.',
+          'Only the receiver can decline a request, while it is pending. The sender is notified and, at a verified address, gets a mail.',
         params,
         response: { 200: Ref(ReceivedPartnerRequest) },
       },

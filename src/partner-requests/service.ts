@@ -17,8 +17,8 @@ const transitions = {
   withdraw: { side: 'sender', status: 'withdrawn', kind: 'partner_request_withdrawn', mailed: false },
 } as const;
 
-/** Mails per hour, so that requesting, declining and withdrawing in a loop cannot flood a mailbox. */
-const maxMailsPerHour = { perStoreAndPost: 5, perUser: 60 };
+/** Mails per hour about the requests of one store for one post, so that requesting and declining in a loop sends few. */
+const maxMailsPerHour = 5;
 
 export interface PartnerRequestServiceOptions {
   config: Pick<Config, 'quotas'>;
@@ -28,14 +28,12 @@ export interface PartnerRequestServiceOptions {
   partnerRequests: PartnerRequests;
   /** Adds notifications; the last statement of a transaction. */
   notify(tx: Tx, kind: NotificationKind, recipients: Recipient[]): Promise<void>;
-  /** How many notifications with a mail a user got within an hour. */
-  countMailedOfLastHour(tx: Tx, userId: number): Promise<number>;
 }
 
 /** Partner requests, with the notifications and mails that belong to a change in its transaction. */
 export function createPartnerRequestService(options: PartnerRequestServiceOptions) {
   const quota = options.config.quotas.requestsPerDay;
-  const { database, mailQueue, idempotency, partnerRequests, notify, countMailedOfLastHour } = options;
+  const { database, mailQueue, idempotency, partnerRequests, notify } = options;
 
   /**
    * Sends a request to the store that wrote a post.
@@ -53,10 +51,10 @@ export function createPartnerRequestService(options: PartnerRequestServiceOption
       const request = await partnerRequests.create(tx, { postId, sender, receiver, message }, quota);
       if (request === undefined) throw await notCreatable(tx, sender, postId);
       const requestId = request.id;
-      if (await mayMail(tx, receiverUserId, sender, postId)) {
-        await mailQueue.add(tx, 'partner_request_received', { request_id: requestId });
-      }
-      await notify(tx, 'partner_request_received', [{ userId: receiverUserId, requestId }]);
+      const kind = 'partner_request_received';
+      const recipient = { userId: receiverUserId, requestId };
+      await mail(tx, kind, recipient, { sender, postId });
+      await notify(tx, kind, [recipient]);
       return toPartnerRequest(request);
     });
   }
@@ -102,21 +100,27 @@ export function createPartnerRequestService(options: PartnerRequestServiceOption
         const { invalidTransition, partnerRequestNotFound } = partnerRequestErrors;
         throw new ApiError(exists ? invalidTransition : partnerRequestNotFound);
       }
-      const recipient = side === 'sender' ? request.receiver_user_id : request.sender_user_id;
+      const otherSide = side === 'sender' ? request.receiver_user_id : request.sender_user_id;
       // The account of the other side was deleted.
-      if (recipient === null) return request;
-      if (mailed && (await mayMail(tx, recipient, request.sender_store.id, request.post_id))) {
-        await mailQueue.add(tx, kind, { request_id: id });
-      }
-      await notify(tx, kind, [{ userId: recipient, requestId: id }]);
+      if (otherSide === null) return request;
+      const recipient = { userId: otherSide, requestId: id };
+      if (mailed)
+        await mail(tx, kind, recipient, { sender: request.sender_store.id, postId: request.post_id });
+      await notify(tx, kind, [recipient]);
       return request;
     });
   }
 
-  async function mayMail(tx: Tx, userId: number, sender: number, postId: number): Promise<boolean> {
-    const sent = await partnerRequests.countOfLastHour(tx, sender, postId);
-    if (sent > maxMailsPerHour.perStoreAndPost) return false;
-    return (await countMailedOfLastHour(tx, userId)) < maxMailsPerHour.perUser;
+  /** Enqueues a mail to a user, unless the store has sent too many requests for the post. */
+  async function mail(
+    tx: Tx,
+    kind: NotificationKind,
+    { userId, requestId }: Recipient,
+    { sender, postId }: { sender: number; postId: number },
+  ): Promise<void> {
+    if ((await partnerRequests.countOfLastHour(tx, sender, postId)) > maxMailsPerHour) return;
+    const payload = { request_id: requestId };
+    await mailQueue.addUnrequested(tx, { purpose: 'partner_request', kind, userId, payload });
   }
 
   /** Withdraws the pending requests for a post that was deleted in the same transaction, and notifies their senders. */

@@ -52,7 +52,7 @@ export function createPostService(options: PostServiceOptions) {
   }
 
   /**
-   * Deletes a post and withdraws its pending requests.
+   * Deletes a post, also from kept answers, and withdraws its pending requests.
    *
    * @throws {ApiError} `post_not_found`, `forbidden`
    */
@@ -60,6 +60,7 @@ export function createPostService(options: PostServiceOptions) {
     await database.runInTransaction(async (tx) => {
       // The post comes first: its row lock waits for requests that are being sent, and later ones find it deleted.
       if (!(await posts.remove(tx, { id, userId }))) throw await notChangeable(tx, id);
+      await idempotency.deleteAnswersWith(tx, userId, 'createPost', id);
       await withdrawRequestsOfPost(tx, id);
     });
   }

@@ -1,7 +1,8 @@
 import t from 'tap';
+import { MailRejectedError } from '../../src/mail/transport.ts';
 import { signUpBody } from '../auth/accounts.ts';
-import { createSettledUser, latestCode, mailsTo, newResetLink } from '../auth/mailbox.ts';
-import { createTestApp, createUser, deleteAccount, logIn } from '../support/app.ts';
+import { createSettledUser, latestCode, mailsTo, newResetLink, passTime } from '../auth/mailbox.ts';
+import { createTestApp, createUser, deleteAccount, logIn, password, verifyEmails } from '../support/app.ts';
 import { refused } from '../support/assertions.ts';
 import { openTwoShops, requestPartnership, requestsPath } from '../support/partner-requests.ts';
 import { everyRow, tablesWith } from '../support/rows.ts';
@@ -73,6 +74,75 @@ t.test('idempotency keys are deleted with their account', async (t) => {
   t.strictSame(rows, [{ scope: `${receiver.id}:createPartnerRequest` }]);
 });
 
+t.test('failed mails are deleted with their account', async (t) => {
+  const isRefused = new Set<string>();
+  const app = await createTestApp(
+    {},
+    {
+      async deliver({ to }) {
+        if (isRefused.has(to)) throw new MailRejectedError('the address does not exist');
+      },
+    },
+  );
+  t.teardown(app.close);
+  const email = 'refused-owner@example.com';
+  isRefused.add(email);
+  const user = await createUser(app, { email });
+  const { token } = user;
+  await app.mails.settled();
+  await verifyEmails(app, user);
+  await passTime(app, email, 3600);
+  for (const path of ['email-verify/send', 'reset-password-request', 'find-id'])
+    await app.call('POST', `/auth/${path}/`, { body: { email } });
+  await app.mails.settled();
+  await createStore(app, token);
+  const { sender } = await openTwoShops(app);
+  await requestPartnership(app, sender, await createPost(app, token));
+  const new_password = 'rice-cake-at-dawn-3';
+  const body = { current_password: password, new_password };
+  await app.call('POST', '/auth/change-password/', { token, body });
+  isRefused.add('stranger@example.com');
+  await app.call('POST', '/auth/email-verify/send/', { body: { email: 'stranger@example.com' } });
+  await app.mails.settled();
+  const failedMails = async () =>
+    (await app.pool.query<{ kind: string }>('SELECT kind FROM failed_mails')).rows.map(({ kind }) => kind);
+  t.strictSame((await failedMails()).sort(), [
+    'partner_request_received',
+    'password_changed',
+    'reset_link',
+    'user_id',
+    'verification_code',
+    'verification_code',
+    'verification_code',
+  ]);
+  t.equal((await deleteAccount(app, { token, password: new_password })).status, 200);
+  t.strictSame(await failedMails(), ['verification_code'], 'that of an address without an account');
+});
+
+t.test('a mail that fails after its account was deleted is not kept', async (t) => {
+  let reject = () => {};
+  const isDeleted = new Promise<void>((resolve) => {
+    reject = resolve;
+  });
+  const app = await createTestApp(
+    {},
+    {
+      async deliver({ to }) {
+        if (to !== 'leaving@example.com') return;
+        await isDeleted;
+        throw new MailRejectedError('the address does not exist');
+      },
+    },
+  );
+  t.teardown(app.close);
+  const user = await createUser(app, { email: 'leaving@example.com' });
+  await app.mails.next(user.email);
+  t.equal((await deleteAccount(app, user)).status, 200);
+  reject();
+  await app.mails.settled();
+  t.strictSame((await app.pool.query('SELECT * FROM failed_mails')).rows, []);
+});
+
 t.test('nothing of an account is left at rest after it was deleted', async (t) => {
   // No worker takes the queued mails, so that they can be looked through, too.
   const app = await createTestApp({ WORKER_ENABLED: 'false' });
@@ -86,7 +156,7 @@ t.test('nothing of an account is left at rest after it was deleted', async (t) =
   const images = [`https://cdn.example.com/${username}.jpg`];
   const content = await createPost(app, token, { content: username, images });
   await app.pool.query('UPDATE mail_sends SET sent_at = $1', [[]]);
-  for (const path of ['reset-password-request', 'email-verify/send'])
+  for (const path of ['reset-password-request', 'email-verify/send', 'find-id'])
     await app.call('POST', `/auth/${path}/`, { body: { email } });
   const key = { 'idempotency-key': 'a-post' };
   const body = { title: '제목', content: '내용', images: ['https://cdn.example.com/1.jpg'] };
@@ -102,9 +172,9 @@ t.test('nothing of an account is left at rest after it was deleted', async (t) =
   const rows = (await everyRow(app))
     .split('\n')
     .filter((row) => row.includes(email) || row.includes(username));
-  // The cooldowns of the address outlive the account; a queued mail finds no recipient.
+  // The cooldowns and caps of the address outlive the account.
   t.strictSame(
-    rows.filter((row) => !/mail_sends|_private_jobs/.test(row)),
+    rows.filter((row) => !row.includes('mail_sends')),
     [],
   );
 });

@@ -1,5 +1,5 @@
 import t from 'tap';
-import { createTestApp, createUser, logIn, password } from '../support/app.ts';
+import { createTestApp, createUser, logIn, password, verifyEmails } from '../support/app.ts';
 import { invalid, refused, tally, tokenRefused } from '../support/assertions.ts';
 import { mailsTo } from './mailbox.ts';
 
@@ -21,6 +21,7 @@ const tryLogin = (username: string, password: string) =>
 
 t.test('change-password sets the new password and mails a notice', async (t) => {
   const user = await createUser(app);
+  await verifyEmails(app, user);
   const mailed = (await mailsTo(app, user.email)).length;
   const answer = await change(user.token, password);
   t.equal(answer.status, 200);

@@ -84,7 +84,7 @@ for (const language of ['ko', 'en']) {
   });
 
   t.test(`in ${language}: the notice of a changed password`, async (t) => {
-    const { email, name, token } = await createUser(app, { name: 'Mina' });
+    const { email, name, token } = await createVerifiedUser(app, { name: 'Mina' });
     const body = { current_password: password, new_password: newPassword };
     const mail = await mailAfter(email, () => post('change-password', body, language, token));
     isMail(t, mail, language, name);

@@ -179,6 +179,18 @@ t.test('a mail without an attempt left is kept with the last reason', parallel()
   );
 });
 
+t.test('a mail to an account that is gone is not kept', parallel(), async (t) => {
+  const { add, jobs, makeDue, start, failedMails, logLines } = await setUp(t);
+  await add('code', { id: 7, user_id: 4711 });
+  await add('code', { id: 8 });
+  await makeDue(24);
+  start({ send: fetchFailed });
+  await until('the last attempts are over', async () => (await jobs()).length === 0);
+  t.match(await failedMails(), [{ payload: { id: 8 } }]);
+  t.equal((await failedMails()).length, 1);
+  t.equal(logLines.filter(({ level }) => level === 50).length, 1);
+});
+
 t.test('an obsolete mail is dropped', parallel(), async (t) => {
   const { add, queueIsEmpty, start, failedMails } = await setUp(t);
   const { sent } = start();

@@ -1,12 +1,21 @@
 import t from 'tap';
-import { createTestApp } from '../support/app.ts';
+import { createTestApp, deleteAccount, queuedFor, suspend, verifyEmails } from '../support/app.ts';
 import { lockRows } from '../support/concurrency.ts';
-import { notifiedOf, openTwoShops, sendRequest, transition } from '../support/partner-requests.ts';
+import {
+  notifiedOf,
+  openTwoShops,
+  openTwoVerifiedShops,
+  sendRequest,
+  transition,
+} from '../support/partner-requests.ts';
 import { createPost, type Shop } from '../support/stores.ts';
 
 // Without a quota, so that the caps on mails come first.
 const app = await createTestApp({ QUOTA_REQUESTS_PER_DAY: '0' });
 t.teardown(app.close);
+/** Its mails wait in the queue. */
+const offline = await createTestApp({ WORKER_ENABLED: 'false' });
+t.teardown(offline.close);
 
 /** Logs in in English, which the account's mails then are in. */
 async function preferEnglish({ username, password }: Shop) {
@@ -14,12 +23,12 @@ async function preferEnglish({ username, password }: Shop) {
   await app.call('POST', '/auth/login/', { body: { username, password }, headers });
 }
 
-/** Mails about requests that an owner got. */
-const mailsTo = (shop: Shop) =>
-  app.mails.sent.filter(({ to, text }) => to === shop.email && text.includes('/notifications'));
+/** Mails about requests that an app sent to an owner. */
+const mailsTo = ({ email }: Pick<Shop, 'email'>, { mails } = app) =>
+  mails.sent.filter(({ to, text }) => to === email && text.includes('/notifications'));
 
 t.test('the receiver of a request gets a mail with its message and a link', async (t) => {
-  const { sender, receiver, post } = await openTwoShops(app);
+  const { sender, receiver, post } = await openTwoVerifiedShops(app);
   await sendRequest(app, sender, post);
   const mail = await app.mails.next(receiver.email, 1);
   t.equal(mail.subject, '[두레] 두레 베이커리에서 제휴를 요청했습니다');
@@ -33,7 +42,7 @@ t.test('the receiver of a request gets a mail with its message and a link', asyn
 });
 
 t.test('the sender gets a mail when it is accepted or declined', async (t) => {
-  const { sender, receiver, post } = await openTwoShops(app);
+  const { sender, receiver, post } = await openTwoVerifiedShops(app);
   await transition(app, receiver, await sendRequest(app, sender, post), 'decline');
   const declined = await app.mails.next(sender.email, 1);
   t.equal(declined.subject, '[두레] 햇살카페에서 제휴 요청을 거절했습니다');
@@ -44,7 +53,7 @@ t.test('the sender gets a mail when it is accepted or declined', async (t) => {
 });
 
 t.test("mails are in the recipient's language", async (t) => {
-  const { sender, receiver, post } = await openTwoShops(app);
+  const { sender, receiver, post } = await openTwoVerifiedShops(app);
   await preferEnglish(receiver);
   const id = await sendRequest(app, sender, post);
   t.equal((await app.mails.next(receiver.email, 1)).subject, '두레 베이커리 sent you a partnership request');
@@ -55,60 +64,8 @@ t.test("mails are in the recipient's language", async (t) => {
   t.equal((await app.mails.next(sender.email, 1)).subject, '[두레] 햇살카페에서 제휴 요청을 수락했습니다');
 });
 
-t.test('repeated requests and withdrawals mail the receiver at most five times an hour', async (t) => {
-  const { sender, receiver, post } = await openTwoShops(app);
-  const mails = async () => {
-    await app.mails.settled();
-    return mailsTo(receiver).length;
-  };
-  const askAndWithdraw = async (target: typeof post) =>
-    transition(app, sender, await sendRequest(app, sender, target), 'withdraw');
-  for (let turn = 0; turn < 7; turn++) await askAndWithdraw(post);
-  t.equal(await mails(), 5);
-  t.equal(
-    (await notifiedOf(app, receiver)).filter(([kind]) => kind === 'received').length,
-    7,
-    'but gets all notifications',
-  );
-
-  const other = await createPost(app, receiver.token, { title: '다른 이야기' });
-  await askAndWithdraw(other);
-  t.equal(await mails(), 6, 'another post is another matter');
-  await app.pool.query("UPDATE partner_requests SET created_at = created_at - interval '61 minutes'");
-  await sendRequest(app, sender, post);
-  t.equal(await mails(), 7, 'an hour later as well');
-});
-
-t.test('repeated requests and declines mail the sender at most five times an hour', async (t) => {
-  const { sender, receiver, post } = await openTwoShops(app);
-  for (let turn = 0; turn < 7; turn++)
-    await transition(app, receiver, await sendRequest(app, sender, post), 'decline');
-  await app.mails.settled();
-  t.equal(mailsTo(sender).length, 5);
-  t.equal(mailsTo(receiver).length, 5);
-});
-
-t.test('a recipient gets at most 60 mails an hour about requests', async (t) => {
-  const { sender, receiver, post } = await openTwoShops(app);
-  const first = await sendRequest(app, sender, post);
-  await app.pool.query(
-    `INSERT INTO notifications (user_id, kind, partner_request_id)
-     SELECT $1, 'partner_request_received', $2 FROM generate_series(1, 58)`,
-    [receiver.id, first],
-  );
-  const posts = [await createPost(app, receiver.token), await createPost(app, receiver.token)] as const;
-  for (const one of posts) await sendRequest(app, sender, one);
-  await app.mails.settled();
-  t.equal(mailsTo(receiver).length, 2, 'the first and the sixtieth');
-  t.equal((await notifiedOf(app, receiver)).length, 61, 'but gets all notifications');
-  await app.pool.query("UPDATE notifications SET created_at = created_at - interval '61 minutes'");
-  await sendRequest(app, sender, await createPost(app, receiver.token));
-  await app.mails.settled();
-  t.equal(mailsTo(receiver).length, 3, 'an hour later as well');
-});
-
 t.test('a withdrawal and a refused request send nothing', async (t) => {
-  const { sender, receiver, post } = await openTwoShops(app);
+  const { sender, receiver, post } = await openTwoVerifiedShops(app);
   const id = await sendRequest(app, sender, post);
   await app.mails.next(receiver.email, 1);
   await transition(app, sender, id, 'withdraw');
@@ -120,7 +77,7 @@ t.test('a withdrawal and a refused request send nothing', async (t) => {
 });
 
 t.test('a mail is enqueued in the transaction of its change, with ids only', async (t) => {
-  const { sender, receiver, post } = await openTwoShops(app);
+  const { sender, receiver, post } = await openTwoVerifiedShops(app);
   await app.pool.query(`CREATE TABLE queued AS SELECT ''::text AS payload WITH NO DATA;
     CREATE FUNCTION keep_payload() RETURNS trigger LANGUAGE plpgsql AS $$
     BEGIN INSERT INTO queued VALUES (NEW.payload::text); RETURN NEW; END $$;
@@ -141,37 +98,81 @@ t.test('a mail is enqueued in the transaction of its change, with ids only', asy
       return rest;
     }),
     [
-      { kind: 'partner_request_received', request_id: id },
-      { kind: 'partner_request_accepted', request_id: id },
+      { kind: 'partner_request_received', request_id: id, user_id: receiver.id },
+      { kind: 'partner_request_accepted', request_id: id, user_id: sender.id },
     ],
   );
 });
 
-t.test('a mail is dropped when its request or recipient is gone', async (t) => {
-  const offline = await createTestApp({ WORKER_ENABLED: 'false' });
-  t.teardown(offline.close);
-  const one = await openTwoShops(offline);
-  await sendRequest(offline, one.sender, one.post);
-  await offline.call('DELETE', `/api/v1/posts/${one.post.id}/`, { token: one.receiver.token });
-  const two = await openTwoShops(offline);
-  await transition(offline, two.receiver, await sendRequest(offline, two.sender, two.post), 'accept');
-  const other = await createPost(offline, two.sender.token);
-  await sendRequest(offline, two.receiver, other);
-  const body = { password: two.sender.password };
-  await offline.call('DELETE', '/auth/me/', { token: two.sender.token, body });
-  const kept = await openTwoShops(offline);
-  await sendRequest(offline, kept.sender, kept.post);
+t.test('no mail is queued for an unverified address, and its owner is notified', async (t) => {
+  const { sender, receiver, post } = await openTwoShops(offline);
+  await transition(offline, receiver, await sendRequest(offline, sender, post), 'decline');
+  await transition(offline, receiver, await sendRequest(offline, sender, post), 'accept');
+  t.strictSame(await queuedFor(offline, receiver), []);
+  t.strictSame(await queuedFor(offline, sender), []);
+  t.equal((await notifiedOf(offline, receiver)).length, 2);
+  t.equal((await notifiedOf(offline, sender)).length, 2);
+  await verifyEmails(offline, receiver);
+  await sendRequest(offline, sender, await createPost(offline, receiver.token));
+  t.strictSame(await queuedFor(offline, receiver), ['partner_request_received']);
+});
+
+t.test('no mail is queued for a suspended account', async (t) => {
+  const { sender, receiver, post } = await openTwoVerifiedShops(offline);
+  const id = await sendRequest(offline, sender, post);
+  await suspend(offline, sender);
+  await transition(offline, receiver, id, 'accept');
+  t.strictSame(await queuedFor(offline, sender), []);
+});
+
+t.test('queued mails follow what happens to the request and its accounts before they are sent', async (t) => {
+  const ask = async () => {
+    const shops = await openTwoVerifiedShops(offline);
+    return { ...shops, id: await sendRequest(offline, shops.sender, shops.post) };
+  };
+  const accepted = async () => {
+    const request = await ask();
+    await transition(offline, request.receiver, request.id, 'accept');
+    return request;
+  };
+  const update = ({ id }: Shop, change: string) =>
+    offline.pool.query(`UPDATE users SET ${change} WHERE id = $1`, [id]);
+
+  const kept = await accepted();
+  const moved = await ask();
+  await update(moved.receiver, "email = 'moved-shop@example.com'");
+  const senderGone = await accepted();
+  await deleteAccount(offline, senderGone.sender);
+  const postGone = await ask();
+  const { token } = postGone.receiver;
+  await offline.call('DELETE', `/api/v1/posts/${postGone.post.id}/`, { token });
+  const receiverGone = await ask();
+  await deleteAccount(offline, receiverGone.receiver);
+  const receiverSuspended = await ask();
+  await suspend(offline, receiverSuspended.receiver);
+  const senderSuspended = await accepted();
+  await suspend(offline, senderSuspended.sender);
+  const receiverUnverified = await ask();
+  await update(receiverUnverified.receiver, 'is_verified = false');
+  const senderUnverified = await accepted();
+  await update(senderUnverified.sender, 'is_verified = false');
 
   const online = await createTestApp({}, { databaseUrl: offline.url });
   t.teardown(online.close);
-  await online.mails.next(kept.receiver.email, 1);
   await online.mails.settled();
-  const about = online.mails.sent.filter(({ text }) => text.includes('/notifications'));
-  t.strictSame(
-    about.map(({ to }) => to).sort(),
-    [kept.receiver.email, two.receiver.email].sort(),
-    'the post of the first and the sender of the second are gone, the receiver of the second is not',
-  );
-  const { rows } = await online.pool.query('SELECT * FROM failed_mails');
-  t.strictSame(rows, []);
+  const mails = ({ email }: Pick<Shop, 'email'>) => mailsTo({ email }, online).length;
+  t.equal(mails(kept.receiver), 1);
+  t.equal(mails(kept.sender), 1);
+  t.equal(mails(moved.receiver), 0, 'not to the old address');
+  t.equal(mails({ email: 'moved-shop@example.com' }), 1);
+  t.equal(mails(senderGone.receiver), 1, 'an account that is deleted does not take its request back');
+  t.equal(mails(senderGone.sender), 0);
+  t.equal(mails(postGone.receiver), 0);
+  t.equal(mails(receiverGone.receiver), 0);
+  t.equal(mails(receiverSuspended.receiver), 0);
+  t.equal(mails(senderSuspended.sender), 0);
+  t.equal(mails(senderSuspended.receiver), 0, 'the message of a suspended account is not mailed');
+  t.equal(mails(receiverUnverified.receiver), 0);
+  t.equal(mails(senderUnverified.sender), 0);
+  t.strictSame((await online.pool.query('SELECT * FROM failed_mails')).rows, []);
 });

@@ -6,6 +6,7 @@ import {
   notificationsOf,
   notifiedOf,
   openTwoShops,
+  openTwoVerifiedShops,
   requestPartnership,
   requestsPath,
   sendRequest,
@@ -33,7 +34,7 @@ const counts = async (postId: number) => {
 };
 
 t.test('of 20 concurrent requests for a post, one is created, notified and mailed', async (t) => {
-  const { sender, receiver, post } = await openTwoShops(app);
+  const { sender, receiver, post } = await openTwoVerifiedShops(app);
   const answers = await inParallel(20, () => requestPartnership(app, sender, post));
   t.strictSame(tally(answers), { '201': 1, '409 already_requested': 19 });
   t.strictSame(await counts(post.id), { requests: 1, notifications: 1 });

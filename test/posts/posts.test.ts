@@ -29,6 +29,30 @@ t.test('writing a post answers 201 with exactly the fields of a Post', async (t)
   t.strictSame((await call('GET', `${path}${id}/`, { token: reader.token })).body.data, answer.body.data);
 });
 
+t.test('deleting a post deletes the kept answer that shows it, and no other', async (t) => {
+  const { token } = await openShop(app);
+  const other = await openShop(app);
+  const write = (key: string, as = token) =>
+    call('POST', path, {
+      token: as,
+      body: { title: '공동 할인', content: '지울 내용', images },
+      headers: { 'idempotency-key': key },
+    });
+  const { id } = (await write('deleted')).body.data;
+  const kept = await write('kept');
+  const theirs = await write('deleted', other.token);
+  t.equal((await call('DELETE', `${path}${id}/`, { token })).status, 200);
+  const { rows } = await app.pool.query(
+    `SELECT body FROM idempotency_keys WHERE body::text LIKE '%지울 내용%'`,
+  );
+  t.strictSame(rows.map(({ body }) => body.data.id).sort(), [kept.body.data.id, theirs.body.data.id].sort());
+  t.equal((await write('kept')).body.data.id, kept.body.data.id);
+  const again = await write('deleted');
+  t.equal(again.status, 201);
+  t.notOk(again.headers['idempotency-replayed']);
+  t.not(again.body.data.id, id, 'the key writes a new post');
+});
+
 t.test('PATCH changes the given fields only', async (t) => {
   const { token } = await openShop(app);
   const post = await createPost(app, token, { images });

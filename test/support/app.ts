@@ -62,6 +62,8 @@ interface TestAppOptions extends Pick<AppOverrides, 'timeLimit' | 'streamTimes' 
   databaseUrl?: string;
   /** Routes of the test, for rules that no operation shows. */
   routes?: FastifyPluginAsync;
+  /** How the provider takes a mail, after it is in `mails.sent`; at once without it. */
+  deliver?(mail: OutgoingMail): Promise<void>;
 }
 
 /**
@@ -82,8 +84,13 @@ export async function createTestApp(
   // Dropping the database terminates connections that the pool has not closed yet.
   pool.on('error', () => undefined);
   const sent: OutgoingMail[] = [];
-  const transport = { send: async (mail: OutgoingMail) => void sent.push(mail) };
-  const { databaseUrl: _, routes, ...appOverrides } = options;
+  const { databaseUrl: _, routes, deliver, ...appOverrides } = options;
+  const transport = {
+    async send(mail: OutgoingMail) {
+      sent.push(mail);
+      await deliver?.(mail);
+    },
+  };
   const app = await buildApp(config, { logger, transport, maxEventLoopDelay: 0, ...appOverrides });
   if (routes) await app.register(routes);
   await app.ready();
@@ -172,6 +179,26 @@ export async function logIn(
   const login = await call('POST', '/auth/login/', { body: { username, password } });
   if (login.status !== 200) throw new Error(`login failed: ${login.text}`);
   return { token: login.body.data.access as string, refresh: login.body.data.refresh as string };
+}
+
+/** Verifies the addresses of accounts without their codes. */
+export async function verifyEmails({ pool }: TestApp, ...accounts: { id: number }[]): Promise<void> {
+  const ids = accounts.map(({ id }) => id);
+  await pool.query('UPDATE users SET is_verified = true WHERE id = ANY ($1)', [ids]);
+}
+
+/** Suspends an account, as an operator does. */
+export async function suspend({ pool }: TestApp, { id }: { id: number }): Promise<void> {
+  await pool.query('UPDATE users SET suspended_at = now() WHERE id = $1', [id]);
+}
+
+/** The kinds of the mails to an account that wait in the queue, oldest first. */
+export async function queuedFor({ pool }: TestApp, { id }: { id: number }): Promise<string[]> {
+  const { rows } = await pool.query<{ kind: string }>(
+    `SELECT payload->>'kind' AS kind FROM graphile_worker._private_jobs WHERE payload->>'user_id' = $1 ORDER BY id`,
+    [id],
+  );
+  return rows.map(({ kind }) => kind);
 }
 
 /** Deletes an account through the API. */

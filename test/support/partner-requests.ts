@@ -1,4 +1,4 @@
-import type { Answer, TestApp } from './app.ts';
+import { type Answer, type TestApp, verifyEmails } from './app.ts';
 import { createPost, openShop, type Shop, type TestPost } from './stores.ts';
 
 /** The collection of partner requests. */
@@ -12,6 +12,13 @@ export async function openTwoShops(app: TestApp): Promise<{ sender: Shop; receiv
   const receiver = await openShop(app, '햇살카페');
   const post = await createPost(app, receiver.token, { title: '주말 공동 할인' });
   return { sender, receiver, post };
+}
+
+/** Like {@link openTwoShops}, with verified addresses, to which mails about requests go. */
+export async function openTwoVerifiedShops(app: TestApp) {
+  const shops = await openTwoShops(app);
+  await verifyEmails(app, shops.sender, shops.receiver);
+  return shops;
 }
 
 /** Requests a partnership for a post. */

@@ -24,6 +24,11 @@ const userColumns = {
 
 export type UserRow = Prisma.UserGetPayload<{ select: typeof userColumns }>;
 
+/** What a mail to an account needs. */
+const recipientColumns = { ...userColumns, suspendedAt: true } satisfies Prisma.UserSelect;
+
+export type RecipientRow = Prisma.UserGetPayload<{ select: typeof recipientColumns }>;
+
 /** What the password check of a logged-in user needs. */
 export interface PasswordAccount {
   passwordHash: string;
@@ -106,12 +111,12 @@ export function createAccountRepository(database: Database) {
     return rows.map(({ address }) => address);
   }
 
-  async function findByEmail(connection: Connection, email: string): Promise<UserRow | null> {
-    return connection.prisma.user.findUnique({ where: { email }, select: userColumns });
+  async function findByEmail(connection: Connection, email: string): Promise<RecipientRow | null> {
+    return connection.prisma.user.findUnique({ where: { email }, select: recipientColumns });
   }
 
-  async function findById(connection: Connection, id: number): Promise<UserRow | null> {
-    return connection.prisma.user.findUnique({ where: { id }, select: userColumns });
+  async function findById(connection: Connection, id: number): Promise<RecipientRow | null> {
+    return connection.prisma.user.findUnique({ where: { id }, select: recipientColumns });
   }
 
   /** @returns undefined when the account is gone */

@@ -3,6 +3,7 @@ import { ApiError } from '../../http/errors.ts';
 import type { RequestContext } from '../../http/request-context.ts';
 import type { AuthDependencies } from '../dependencies.ts';
 import { authErrors } from '../errors.ts';
+import { passwordChangedNotice } from '../mails.ts';
 import { checkNewPassword } from '../passwords.ts';
 import { toUser } from '../presenters.ts';
 import type { User } from '../schemas.ts';
@@ -38,8 +39,7 @@ export function createAccountService(dependencies: AuthDependencies) {
       await passwordResets.revoke(tx, user.email);
       if (!(await accounts.replacePassword(tx, user.id, passwordHash, currentHash))) return false;
       await sessions.endOthers(tx, { userId: user.id, sessionId: user.sessionId });
-      const notice = { user_id: user.id, changed_at: Date.now(), language: context.language };
-      await mailQueue.add(tx, 'password_changed', notice);
+      await mailQueue.addUnrequested(tx, passwordChangedNotice(user.id, context.language));
       return true;
     });
     if (!changed) throw new ApiError(authErrors.wrongPassword);

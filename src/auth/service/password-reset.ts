@@ -4,8 +4,12 @@ import { isUuid } from '../../http/path-ids.ts';
 import type { RequestContext } from '../../http/request-context.ts';
 import type { AuthDependencies } from '../dependencies.ts';
 import { authErrors } from '../errors.ts';
+import { passwordChangedNotice } from '../mails.ts';
 import { checkNewPassword } from '../passwords.ts';
 import type { ResetLinkParts, ValidLink } from '../repository/password-resets.ts';
+
+/** An id that no account has. */
+const unknownUser = 0;
 
 /** Recovery of a forgotten password or username. No answer reveals whether an address has an account. */
 export function createPasswordReset(dependencies: AuthDependencies) {
@@ -52,8 +56,7 @@ export function createPasswordReset(dependencies: AuthDependencies) {
       const addresses = await accounts.knownAddresses(tx, userId);
       const keys = [undefined, ...addresses].map((address) => loginFailures.keyOf({ userId }, address));
       await loginFailures.clear(tx, keys);
-      const notice = { user_id: userId, changed_at: Date.now(), language: context.language };
-      await mailQueue.add(tx, 'password_changed', notice);
+      await mailQueue.addUnrequested(tx, passwordChangedNotice(userId, context.language));
     });
     context.audit('password_reset', { userId: account.userId });
   }
@@ -68,8 +71,11 @@ export function createPasswordReset(dependencies: AuthDependencies) {
   async function findId(email: string, context: RequestContext): Promise<number> {
     const { resendAfter, userId } = await database.runInTransaction(async (tx) => {
       const { allowed, resendAfter } = await mailSends.request(tx, 'find_id', email);
-      if (allowed) await mailQueue.add(tx, 'user_id', { email, language: context.language });
-      return { resendAfter, userId: (await accounts.findByEmail(tx, email))?.id };
+      const userId = (await accounts.findByEmail(tx, email))?.id;
+      // Queued for an unknown address, too, so that the time does not reveal which are known.
+      const payload = { user_id: userId ?? unknownUser, language: context.language };
+      if (allowed) await mailQueue.add(tx, 'user_id', payload);
+      return { resendAfter, userId };
     });
     context.audit('user_id_requested', { userId });
     return resendAfter;

@@ -1,0 +1,137 @@
+import t from 'tap';
+import {
+  createTestApp,
+  createUser,
+  deleteAccount,
+  queuedFor,
+  suspend,
+  verifyEmails,
+} from '../support/app.ts';
+import { inParallel } from '../support/concurrency.ts';
+import { comparable, createSettledUser, mailsTo, newResetLink, passTime } from './mailbox.ts';
+
+const app = await createTestApp();
+t.teardown(app.close);
+
+type User = Awaited<ReturnType<typeof createUser>>;
+
+const notice = /비밀번호가 변경/;
+const noticesTo = async (email: string, at = app) =>
+  (await mailsTo(at, email)).filter(({ subject }) => notice.test(subject));
+const recover = (path: string, email: string, at = app) =>
+  at.call('POST', `/auth/${path}/`, { body: { email } });
+
+/** Changes the password of a user. @returns the user with the new one */
+async function changePassword<Changed extends Pick<User, 'token' | 'password'>>(user: Changed, at = app) {
+  const new_password = `${user.password}!`;
+  const body = { current_password: user.password, new_password };
+  const answer = await at.call('POST', '/auth/change-password/', { token: user.token, body });
+  if (answer.status !== 200) throw new Error(answer.text);
+  return { ...user, password: new_password };
+}
+
+t.test('an unverified address gets no notice of a changed password', async (t) => {
+  const user = await changePassword(await createUser(app));
+  t.strictSame(await noticesTo(user.email), []);
+  await verifyEmails(app, user);
+  await changePassword(user);
+  t.equal((await noticesTo(user.email)).length, 1);
+});
+
+t.test('a completed reset verifies the address, and its notice is mailed', async (t) => {
+  const { email } = await createUser(app);
+  const body = { ...(await newResetLink(app, email)), new_password: 'rice-cake-at-dawn-3' };
+  t.equal((await app.call('POST', '/auth/reset-password-confirm/', { body })).status, 200);
+  t.equal((await noticesTo(email)).length, 1);
+});
+
+t.test('an address gets at most five notices an hour, also after its account was deleted', async (t) => {
+  let user = await createUser(app);
+  await verifyEmails(app, user);
+  for (let change = 0; change < 7; change++) user = await changePassword(user);
+  t.equal((await noticesTo(user.email)).length, 5);
+  t.equal((await deleteAccount(app, user)).status, 200);
+  user = await createUser(app, { username: user.username, email: user.email });
+  await verifyEmails(app, user);
+  user = await changePassword(user);
+  t.equal((await noticesTo(user.email)).length, 5);
+  await passTime(app, user.email, 3600);
+  await changePassword(user);
+  t.equal((await noticesTo(user.email)).length, 6, 'an hour later as well');
+});
+
+t.test('a suspended account gets no mail of any kind, and the answers are the same', async (t) => {
+  const user = await createSettledUser(app);
+  await verifyEmails(app, user);
+  await passTime(app, user.email, 3600);
+  const link = await newResetLink(app, user.email);
+  await passTime(app, user.email, 3600);
+  await suspend(app, user);
+  const before = (await mailsTo(app, user.email)).length;
+  for (const path of ['email-verify/send', 'reset-password-request', 'find-id']) {
+    const answer = await recover(path, user.email);
+    t.equal(answer.status, 200);
+    t.strictSame(
+      comparable(answer),
+      comparable(await recover(path, `${path.replace('/', '.')}@example.com`)),
+    );
+  }
+  const body = { ...link, new_password: 'rice-cake-at-dawn-3' };
+  await app.call('POST', '/auth/reset-password-confirm/', { body });
+  t.equal((await mailsTo(app, user.email)).length, before);
+});
+
+t.test('an unverified suspended account gets no code', async (t) => {
+  const user = await createSettledUser(app);
+  await passTime(app, user.email, 3600);
+  await suspend(app, user);
+  await recover('email-verify/send', user.email);
+  t.equal((await mailsTo(app, user.email)).length, 1, 'the code of the sign-up');
+});
+
+t.test('queued mails follow what happens to their account before they are sent', async (t) => {
+  const offline = await createTestApp({ WORKER_ENABLED: 'false' });
+  t.teardown(offline.close);
+  const requestAll = async () => {
+    const user = await createUser(offline);
+    await verifyEmails(offline, user);
+    await passTime(offline, user.email, 3600);
+    const changed = await changePassword(user, offline);
+    for (const path of ['email-verify/send', 'reset-password-request', 'find-id'])
+      await recover(path, user.email, offline);
+    return changed;
+  };
+  const users = await inParallel(5, requestAll);
+  const [kept, suspended, unverified, moved, deleted] = users.map(({ email }) => email);
+  const update = (change: string, email?: string) =>
+    offline.pool.query(`UPDATE users SET ${change} WHERE email = $1`, [email]);
+  await update('suspended_at = now()', suspended);
+  await update('is_verified = false', unverified);
+  await update("email = 'moved-user@example.com'", moved);
+  for (const user of users.slice(4)) {
+    t.strictSame(await queuedFor(offline, user), ['password_changed', 'user_id']);
+    t.equal((await deleteAccount(offline, user)).status, 200);
+  }
+
+  const online = await createTestApp({}, { databaseUrl: offline.url });
+  t.teardown(online.close);
+  const mails = async (email = '') => {
+    const texts = (await mailsTo(online, email)).map(({ text }) => text);
+    const kinds = { code: /\b\d{6}\b/, login: '/login', link: '/reset-password?', id: '아이디', notice };
+    return texts
+      .map(
+        (text) =>
+          Object.entries(kinds).find(([, part]) =>
+            typeof part === 'string' ? text.includes(part) : part.test(text),
+          )?.[0],
+      )
+      .sort();
+  };
+  t.strictSame(await mails(kept), ['id', 'link', 'login', 'notice']);
+  t.strictSame(await mails(suspended), []);
+  t.strictSame(await mails(unverified), ['code', 'id', 'link'], 'what was requested, and no notice');
+  t.strictSame(await mails(moved), ['code'], 'the address has no account any more');
+  t.strictSame(await mails('moved-user@example.com'), ['id', 'notice']);
+  t.strictSame(await mails(deleted), []);
+  t.strictSame((await online.pool.query('SELECT * FROM failed_mails')).rows, []);
+});
