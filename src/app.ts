@@ -18,6 +18,7 @@ import { pendingMigrations } from './database/migrations.ts';
 import { createIdempotency, expiredIdempotencyKeys } from './http/idempotency.ts';
 import { bodyLimit, bodyParserPlugin } from './http/plugins/body-parser.ts';
 import { clientErrorHandler } from './http/plugins/client-errors.ts';
+import { clientIpPlugin } from './http/plugins/client-ip.ts';
 import { credentialsPlugin } from './http/plugins/credentials.ts';
 import { deadlinePlugin } from './http/plugins/deadline.ts';
 import { envelopePlugin } from './http/plugins/envelope.ts';
@@ -97,6 +98,7 @@ export async function buildApp(config: AppConfig, overrides: AppOverrides = {}):
 
   // Every request.
   await app.register(requestIdPlugin);
+  await app.register(clientIpPlugin, { config });
   await app.register(languagePlugin);
   await app.register(requestLogPlugin);
   await app.register(metrics.plugin);
@@ -150,7 +152,6 @@ function serverOptions(config: Config, { logger }: AppOverrides): FastifyHttpOpt
     ...(logger ? { loggerInstance: logger } : { logger: loggerOptions(config.logLevel) }),
     logController: new LogController({ disableRequestLogging: true }),
     genReqId: requestId,
-    trustProxy: config.trustProxy === false ? false : [...config.trustProxy],
     routerOptions,
     rewriteUrl,
     bodyLimit,
