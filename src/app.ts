@@ -17,8 +17,9 @@ import { createListener, type Listener } from './database/listener.ts';
 import { pendingMigrations } from './database/migrations.ts';
 import { createIdempotency, expiredIdempotencyKeys } from './http/idempotency.ts';
 import { bodyLimit, bodyParserPlugin } from './http/plugins/body-parser.ts';
-import { clientErrorHandler } from './http/plugins/client-errors.ts';
+import { createClientErrorHandler } from './http/plugins/client-errors.ts';
 import { clientIpPlugin } from './http/plugins/client-ip.ts';
+import { corsPlugin } from './http/plugins/cors.ts';
 import { credentialsPlugin } from './http/plugins/credentials.ts';
 import { deadlinePlugin } from './http/plugins/deadline.ts';
 import { envelopePlugin } from './http/plugins/envelope.ts';
@@ -106,13 +107,14 @@ export async function buildApp(config: AppConfig, overrides: AppOverrides = {}):
   await app.register(shutdownPlugin);
   await app.register(deadlinePlugin, { timeLimit: overrides.timeLimit });
   await app.register(securityHeadersPlugin, { config });
+  await app.register(corsPlugin, { config });
   await app.register(overloadPlugin, { maxEventLoopDelay: overrides.maxEventLoopDelay });
   await app.register(credentialsPlugin, { authenticator: auth.authenticator });
   await app.register(rateLimitPlugin, { config });
   await app.register(bodyParserPlugin);
   await app.register(validationPlugin);
   await app.register(envelopePlugin);
-  await app.register(routingPlugin);
+  await app.register(routingPlugin, { config });
   await app.register(openApiPlugin);
 
   // Operations.
@@ -161,7 +163,7 @@ function serverOptions(config: Config, { logger }: AppOverrides): FastifyHttpOpt
     forceCloseConnections: 'idle',
     return503OnClosing: false,
     frameworkErrors: sendError,
-    clientErrorHandler,
+    clientErrorHandler: createClientErrorHandler(config),
     ajv: {
       customOptions: {
         coerceTypes: false,

@@ -47,6 +47,7 @@ function buildConfig(environment: Environment, problems: string[]) {
   if (production) requireInProduction(environment, problems);
   checkUrls(environment, production, problems);
   checkDurations(environment, problems);
+  const frontendUrl = (environment.FRONTEND_URL ?? 'http://localhost:5173').replace(/\/+$/, '');
   const resend = environment.RESEND_API_KEY
     ? { apiKey: environment.RESEND_API_KEY, baseUrl: environment.RESEND_BASE_URL }
     : undefined;
@@ -84,9 +85,9 @@ function buildConfig(environment: Environment, problems: string[]) {
       // argon2 runs on libuv's threads. One stays free, so that file and DNS work never waits for a hash.
       maxConcurrentHashes: Math.max(1, Math.min(availableParallelism(), environment.UV_THREADPOOL_SIZE - 1)),
     },
-    frontendUrl: (environment.FRONTEND_URL ?? 'http://localhost:5173').replace(/\/+$/, ''),
+    frontendUrl,
     mail: { from: environment.MAIL_FROM ?? 'Dure <no-reply@localhost>', resend },
-    corsOrigins: readOrigins(environment.CORS_ORIGINS, problems),
+    corsOrigins: readOrigins(environment.CORS_ORIGINS ?? defaultOrigin(frontendUrl, production), problems),
     trustProxy: readTrustProxy(environment.TRUST_PROXY, problems),
     redisUrl: environment.REDIS_URL,
     rateLimitEnabled: environment.RATE_LIMIT_ENABLED,
@@ -158,6 +159,12 @@ function checkDurations(environment: Environment, problems: string[]): void {
   if (seconds(environment.EMAIL_COOLDOWN) > 3600) {
     problems.push('EMAIL_COOLDOWN must be at most 1h: sent mails are remembered that long');
   }
+}
+
+/** The frontend of a developer, which runs on another port. Production names its origins. */
+function defaultOrigin(frontendUrl: string, production: boolean): string {
+  const isPage = /^https?:/.test(frontendUrl) && URL.canParse(frontendUrl);
+  return !production && isPage ? new URL(frontendUrl).origin : '';
 }
 
 function readOrigins(value: string, problems: string[]): string[] {

@@ -32,7 +32,7 @@ const Environment = Type.Object({
   RESEND_API_KEY: Type.Optional(Type.String()),
   RESEND_BASE_URL: Type.Optional(Type.String()),
   MAIL_FROM: Type.Optional(Type.String()),
-  CORS_ORIGINS: Type.String({ default: '' }),
+  CORS_ORIGINS: Type.Optional(Type.String()),
   TRUST_PROXY: Type.String({ default: 'false' }),
   REDIS_URL: Type.Optional(Type.String()),
   RATE_LIMIT_ENABLED: Type.Boolean({ default: true }),

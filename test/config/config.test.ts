@@ -44,7 +44,7 @@ t.test('without any variable the defaults hold', async (t) => {
     password: { minLength: 8, memoryCost: 19456, timeCost: 2 },
     frontendUrl: 'http://localhost:5173',
     mail: { resend: undefined },
-    corsOrigins: [],
+    corsOrigins: ['http://localhost:5173'],
     trustProxy: false,
     redisUrl: undefined,
     rateLimitEnabled: true,
