@@ -28,6 +28,7 @@ import { healthRoutes } from './http/plugins/health.ts';
 import { languagePlugin } from './http/plugins/language.ts';
 import { loggerOptions, requestLogPlugin } from './http/plugins/logging.ts';
 import { createMetrics } from './http/plugins/metrics.ts';
+import { notModifiedPlugin } from './http/plugins/not-modified.ts';
 import { overloadPlugin } from './http/plugins/overload.ts';
 import { rateLimitPlugin } from './http/plugins/rate-limits.ts';
 import { requestId, requestIdPlugin } from './http/plugins/request-id.ts';
@@ -114,6 +115,7 @@ export async function buildApp(config: AppConfig, overrides: AppOverrides = {}):
   await app.register(bodyParserPlugin);
   await app.register(validationPlugin);
   await app.register(envelopePlugin);
+  await app.register(notModifiedPlugin);
   await app.register(routingPlugin, { config });
   await app.register(openApiPlugin);
 
