@@ -72,6 +72,7 @@ export interface AppOverrides {
  */
 export async function buildApp(config: AppConfig, overrides: AppOverrides = {}): Promise<FastifyInstance> {
   const app = fastify(serverOptions(config, overrides));
+  for (const warning of config.warnings) app.log.warn(warning);
   if (config.otlpEndpoint !== undefined) await registerTracing(app, config.otlpEndpoint);
   const database = openAppDatabase(app, config);
   const metrics = createMetrics(database);

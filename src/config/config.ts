@@ -3,6 +3,7 @@ import { availableParallelism } from 'node:os';
 import { resolve } from 'node:path';
 import { type Environment, readEnvironment } from './environment.ts';
 import { readSecrets } from './secrets.ts';
+import { findWarnings, isLoopback, isResendKey } from './weak-values.ts';
 
 export type { Secret } from './secrets.ts';
 
@@ -54,6 +55,8 @@ function buildConfig(environment: Environment, problems: string[]) {
 
   return {
     production,
+    /** What works but should not stay so, for the log. */
+    warnings: findWarnings(environment),
     host: environment.HOST ?? (production ? '0.0.0.0' : '127.0.0.1'),
     port: environment.PORT,
     dataDirectory,
@@ -103,13 +106,9 @@ function requireInProduction(environment: Environment, problems: string[]): void
   for (const name of required) {
     if (!environment[name]) problems.push(`${name} must be set in production`);
   }
-  if (environment.RESEND_API_KEY && environment.RESEND_API_KEY.length < 8) {
-    problems.push('RESEND_API_KEY is too short to be a key');
+  if (environment.RESEND_API_KEY && !isResendKey(environment.RESEND_API_KEY)) {
+    problems.push('RESEND_API_KEY must be an API key of Resend: it begins with re_ and is no placeholder');
   }
-}
-
-function isLoopback(url: URL): boolean {
-  return ['localhost', '127.0.0.1', '[::1]'].includes(url.hostname);
 }
 
 function checkUrls(environment: Environment, production: boolean, problems: string[]): void {
