@@ -17,7 +17,9 @@ import { createListener, type Listener } from './database/listener.ts';
 import { pendingMigrations } from './database/migrations.ts';
 import { createIdempotency, expiredIdempotencyKeys } from './http/idempotency.ts';
 import { bodyLimit, bodyParserPlugin } from './http/plugins/body-parser.ts';
-import { clientErrorHandler } from './http/plugins/client-errors.ts';
+import { createClientErrorHandler } from './http/plugins/client-errors.ts';
+import { clientIpPlugin } from './http/plugins/client-ip.ts';
+import { corsPlugin } from './http/plugins/cors.ts';
 import { credentialsPlugin } from './http/plugins/credentials.ts';
 import { deadlinePlugin } from './http/plugins/deadline.ts';
 import { envelopePlugin } from './http/plugins/envelope.ts';
@@ -26,6 +28,7 @@ import { healthRoutes } from './http/plugins/health.ts';
 import { languagePlugin } from './http/plugins/language.ts';
 import { loggerOptions, requestLogPlugin } from './http/plugins/logging.ts';
 import { createMetrics } from './http/plugins/metrics.ts';
+import { notModifiedPlugin } from './http/plugins/not-modified.ts';
 import { overloadPlugin } from './http/plugins/overload.ts';
 import { rateLimitPlugin } from './http/plugins/rate-limits.ts';
 import { requestId, requestIdPlugin } from './http/plugins/request-id.ts';
@@ -71,6 +74,7 @@ export interface AppOverrides {
  */
 export async function buildApp(config: AppConfig, overrides: AppOverrides = {}): Promise<FastifyInstance> {
   const app = fastify(serverOptions(config, overrides));
+  for (const warning of config.warnings) app.log.warn(warning);
   if (config.otlpEndpoint !== undefined) await registerTracing(app, config.otlpEndpoint);
   const database = openAppDatabase(app, config);
   const metrics = createMetrics(database);
@@ -98,6 +102,7 @@ export async function buildApp(config: AppConfig, overrides: AppOverrides = {}):
 
   // Every request.
   await app.register(requestIdPlugin);
+  await app.register(clientIpPlugin, { config });
   await app.register(languagePlugin);
   await app.register(requestLogPlugin);
   await app.register(metrics.plugin);
@@ -105,13 +110,15 @@ export async function buildApp(config: AppConfig, overrides: AppOverrides = {}):
   await app.register(shutdownPlugin);
   await app.register(deadlinePlugin, { timeLimit: overrides.timeLimit });
   await app.register(securityHeadersPlugin, { config });
+  await app.register(corsPlugin, { config });
   await app.register(overloadPlugin, { maxEventLoopDelay: overrides.maxEventLoopDelay });
   await app.register(credentialsPlugin, { authenticator: auth.authenticator });
   await app.register(rateLimitPlugin, { config });
   await app.register(bodyParserPlugin);
   await app.register(validationPlugin);
   await app.register(envelopePlugin);
-  await app.register(routingPlugin);
+  await app.register(notModifiedPlugin);
+  await app.register(routingPlugin, { config });
   await app.register(openApiPlugin);
 
   // Operations.
@@ -151,7 +158,6 @@ function serverOptions(config: Config, { logger }: AppOverrides): FastifyHttpOpt
     ...(logger ? { loggerInstance: logger } : { logger: loggerOptions(config.logLevel) }),
     logController: new LogController({ disableRequestLogging: true }),
     genReqId: requestId,
-    trustProxy: config.trustProxy === false ? false : [...config.trustProxy],
     routerOptions,
     rewriteUrl,
     bodyLimit,
@@ -161,7 +167,7 @@ function serverOptions(config: Config, { logger }: AppOverrides): FastifyHttpOpt
     forceCloseConnections: 'idle',
     return503OnClosing: false,
     frameworkErrors: sendError,
-    clientErrorHandler,
+    clientErrorHandler: createClientErrorHandler(config),
     ajv: {
       customOptions: {
         coerceTypes: false,

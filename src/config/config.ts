@@ -3,6 +3,7 @@ import { availableParallelism } from 'node:os';
 import { resolve } from 'node:path';
 import { type Environment, readEnvironment } from './environment.ts';
 import { readSecrets } from './secrets.ts';
+import { findWarnings, isLoopback, isResendKey } from './weak-values.ts';
 
 export type { Secret } from './secrets.ts';
 
@@ -47,12 +48,15 @@ function buildConfig(environment: Environment, problems: string[]) {
   if (production) requireInProduction(environment, problems);
   checkUrls(environment, production, problems);
   checkDurations(environment, problems);
+  const frontendUrl = (environment.FRONTEND_URL ?? 'http://localhost:5173').replace(/\/+$/, '');
   const resend = environment.RESEND_API_KEY
     ? { apiKey: environment.RESEND_API_KEY, baseUrl: environment.RESEND_BASE_URL }
     : undefined;
 
   return {
     production,
+    /** What works but should not stay so, for the log. */
+    warnings: findWarnings(environment),
     host: environment.HOST ?? (production ? '0.0.0.0' : '127.0.0.1'),
     port: environment.PORT,
     dataDirectory,
@@ -84,14 +88,14 @@ function buildConfig(environment: Environment, problems: string[]) {
       // argon2 runs on libuv's threads. One stays free, so that file and DNS work never waits for a hash.
       maxConcurrentHashes: Math.max(1, Math.min(availableParallelism(), environment.UV_THREADPOOL_SIZE - 1)),
     },
-    frontendUrl: (environment.FRONTEND_URL ?? 'http://localhost:5173').replace(/\/+$/, ''),
+    frontendUrl,
     mail: { from: environment.MAIL_FROM ?? 'Dure <no-reply@localhost>', resend },
     /** Rows of one store in 24 hours; 0: no quota. */
     quotas: {
       postsPerDay: environment.QUOTA_POSTS_PER_DAY,
       requestsPerDay: environment.QUOTA_REQUESTS_PER_DAY,
     },
-    corsOrigins: readOrigins(environment.CORS_ORIGINS, problems),
+    corsOrigins: readOrigins(environment.CORS_ORIGINS ?? defaultOrigin(frontendUrl, production), problems),
     trustProxy: readTrustProxy(environment.TRUST_PROXY, problems),
     redisUrl: environment.REDIS_URL,
     rateLimitEnabled: environment.RATE_LIMIT_ENABLED,
@@ -107,13 +111,9 @@ function requireInProduction(environment: Environment, problems: string[]): void
   for (const name of required) {
     if (!environment[name]) problems.push(`${name} must be set in production`);
   }
-  if (environment.RESEND_API_KEY && environment.RESEND_API_KEY.length < 8) {
-    problems.push('RESEND_API_KEY is too short to be a key');
+  if (environment.RESEND_API_KEY && !isResendKey(environment.RESEND_API_KEY)) {
+    problems.push('RESEND_API_KEY must be an API key of Resend: it begins with re_ and is no placeholder');
   }
-}
-
-function isLoopback(url: URL): boolean {
-  return ['localhost', '127.0.0.1', '[::1]'].includes(url.hostname);
 }
 
 function checkUrls(environment: Environment, production: boolean, problems: string[]): void {
@@ -163,6 +163,12 @@ function checkDurations(environment: Environment, problems: string[]): void {
   if (seconds(environment.EMAIL_COOLDOWN) > 3600) {
     problems.push('EMAIL_COOLDOWN must be at most 1h: sent mails are remembered that long');
   }
+}
+
+/** The frontend of a developer, which runs on another port. Production names its origins. */
+function defaultOrigin(frontendUrl: string, production: boolean): string {
+  const isPage = /^https?:/.test(frontendUrl) && URL.canParse(frontendUrl);
+  return !production && isPage ? new URL(frontendUrl).origin : '';
 }
 
 function readOrigins(value: string, problems: string[]): string[] {

@@ -34,7 +34,7 @@ const Environment = Type.Object({
   MAIL_FROM: Type.Optional(Type.String()),
   QUOTA_POSTS_PER_DAY: Type.Integer({ default: 30, minimum: 0, maximum: 1_000_000 }),
   QUOTA_REQUESTS_PER_DAY: Type.Integer({ default: 100, minimum: 0, maximum: 1_000_000 }),
-  CORS_ORIGINS: Type.String({ default: '' }),
+  CORS_ORIGINS: Type.Optional(Type.String()),
   TRUST_PROXY: Type.String({ default: 'false' }),
   REDIS_URL: Type.Optional(Type.String()),
   RATE_LIMIT_ENABLED: Type.Boolean({ default: true }),

@@ -1,6 +1,7 @@
 import { createHmac, randomBytes } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { isPlaceholder, isRepetitive } from './weak-values.ts';
 
 /** A secret, and the short public id by which tokens and rows refer to it. */
 export interface Secret {
@@ -24,9 +25,10 @@ export function readSecrets(
   const generated = value === undefined && !production;
   const text = generated ? generatedSecret(dataDirectory, problems) : (value ?? '');
   const secrets = text.split(',').map((secret) => Buffer.from(secret));
-  if (value !== undefined && secrets.some(isWeak)) {
+  const isExample = production && text.split(',').some(isPlaceholder);
+  if (value !== undefined && (secrets.some(isWeak) || isExample)) {
     problems.push(
-      'JWT_SECRET must hold secrets of at least 32 random bytes each, for example `openssl rand -base64 48`',
+      'JWT_SECRET must hold secrets of at least 32 random bytes each and no placeholder, for example `openssl rand -base64 48`',
     );
   }
   const [first = Buffer.alloc(0), ...others] = secrets;
@@ -39,7 +41,7 @@ function toSecret(key: Buffer): Secret {
 }
 
 function isWeak(key: Buffer): boolean {
-  return key.length < 32 || new Set(key).size < 8;
+  return key.length < 32 || isRepetitive(key);
 }
 
 /** The generated secret, which is kept so that sessions survive a restart. */

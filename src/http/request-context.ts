@@ -2,9 +2,6 @@ import { normalizeIP } from '@fastify/rate-limit';
 import type { FastifyRequest } from 'fastify';
 import type { Language } from './language.ts';
 
-/** The length of the longest IP address in text. A proxy may pass on anything, so addresses are cut to it. */
-const maxAddressLength = 45;
-
 /** Security events that operators search the log for. */
 export type SecurityEvent =
   | 'signup'
@@ -32,7 +29,7 @@ export interface EventSubject {
 /** What services know of the request they work for. */
 export interface RequestContext {
   language: Language;
-  /** The client's address, for people; at most 45 characters. */
+  /** The client's address, for people. */
   ip: string;
   /** The client's address as limits and counters use it: IPv6 by its /64. */
   clientAddress: string;
@@ -46,21 +43,16 @@ export interface RequestContext {
 export function requestContext(request: FastifyRequest): RequestContext {
   return {
     language: request.language,
-    ip: ipOf(request),
+    ip: request.clientIp,
     clientAddress: clientAddress(request),
     userAgent: (request.headers['user-agent'] ?? '').replace(/\p{Cc}/gu, '').slice(0, 400),
     audit(event, { userId, sessionId } = {}) {
-      request.log.info({ event, userId, sessionId, address: request.ip }, `security event: ${event}`);
+      request.log.info({ event, userId, sessionId, address: request.clientIp }, `security event: ${event}`);
     },
   };
 }
 
 /** The address by which a client is counted: IPv4 as it is, IPv6 by its /64, which is what one customer gets. */
 export function clientAddress(request: FastifyRequest): string {
-  return normalizeIP(ipOf(request), 64);
-}
-
-/** Empty when the client has disconnected, because the socket has no address any more. */
-function ipOf(request: FastifyRequest): string {
-  return (request.ip ?? '').slice(0, maxAddressLength);
+  return normalizeIP(request.clientIp, 64);
 }

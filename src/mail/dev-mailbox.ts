@@ -1,6 +1,10 @@
 // brings `schema.hide`
+
+import { isIP } from 'node:net';
 import type {} from '@fastify/swagger';
 import type { FastifyPluginAsync } from 'fastify';
+import { withoutPort } from '../http/client-ip.ts';
+import { ApiError, type ErrorDefinition } from '../http/errors.ts';
 import { negotiateLanguage } from '../http/language.ts';
 import { contentSecurityPolicy, renderMailboxPage, type StoredMail } from './dev-mailbox-page.ts';
 import type { MailTransport } from './transport.ts';
@@ -12,6 +16,15 @@ export interface DevMailbox extends MailTransport {
 }
 
 const capacity = 200;
+
+const misdirectedRequest: ErrorDefinition = {
+  code: 'misdirected_request',
+  status: 421,
+  text: {
+    ko: '개발용 메일함은 localhost나 IP 주소로만 열 수 있습니다.',
+    en: 'The dev mailbox opens at localhost or at an IP address only.',
+  },
+};
 
 /** A mailbox in memory: mails contain codes and links, so they are not stored on disk or in the database. */
 export function createDevMailbox(): DevMailbox {
@@ -31,6 +44,14 @@ export function createDevMailbox(): DevMailbox {
 }
 
 /**
+ * Whether a `Host` names the machine itself. Any other name may be one that an attacker's page points to this machine, to read
+ * the mails in a developer's browser (DNS rebinding).
+ */
+function isOwnHost(host = ''): boolean {
+  return /^localhost(:\d{1,5})?$/i.test(host) || isIP(withoutPort(host)) !== 0;
+}
+
+/**
  * `GET /dev/mailbox/`: a page with the mails, or with `Accept: application/json` `{ items: StoredMail[] }`. Register it
  * outside production only: the mails are enough to take over any account.
  */
@@ -38,7 +59,8 @@ export const devMailboxRoutes: FastifyPluginAsync<{ mailbox: DevMailbox }> = asy
   // The open page polls, so its requests are not logged.
   app.get('/dev/mailbox/', { schema: { hide: true }, logLevel: 'warn' }, async (request, reply) => {
     reply.header('cache-control', 'no-store');
-    const { accept, 'accept-language': acceptLanguage } = request.headers;
+    const { host, accept, 'accept-language': acceptLanguage } = request.headers;
+    if (!isOwnHost(host)) throw new ApiError(misdirectedRequest);
     if (accept?.includes('application/json')) return { items: mailbox.list() };
     return reply
       .header('content-security-policy', contentSecurityPolicy)

@@ -4,6 +4,7 @@ import type { FastifyInstance } from 'fastify';
 import fastifyPlugin from 'fastify-plugin';
 import { stringify } from 'yaml';
 import { FieldErrorSchema } from '../http/field-errors.ts';
+import { staticFilesPlugin } from '../http/plugins/static-files.ts';
 import { openApiDocument } from './document.ts';
 import { documentRoute, type JsonObject } from './operation.ts';
 
@@ -73,6 +74,7 @@ export async function openApiRoutes(
   );
   app.get('/openapi.json', { schema: { hide: true } }, async () => document());
   if (!docsEnabled) return;
+  await app.register(staticFilesPlugin);
   await app.register(swaggerUi, {
     routePrefix: '/docs',
     staticCSP: {

@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -9,7 +10,7 @@ const production = {
   NODE_ENV: 'production',
   DATABASE_URL: 'postgresql://dure@db.example.com/dure',
   JWT_SECRET: secret,
-  RESEND_API_KEY: 're_123456789',
+  RESEND_API_KEY: 're_dK3vQ8wZ_unused',
   MAIL_FROM: 'Dure <no-reply@example.com>',
   FRONTEND_URL: 'https://app.example.com',
 };
@@ -106,6 +107,8 @@ t.test('weak secrets are refused in every environment', async (t) => {
     secret.slice(0, 31),
     `${secret},short`,
     `${secret},`,
+    secret.slice(0, 20).repeat(2),
+    `${secret},${secret.slice(0, 17).repeat(3).slice(0, 40)}`,
   );
   t.doesNotThrow(() => load({ JWT_SECRET: ` ${secret} , ${secret.toLowerCase()} ` }));
   t.equal(
@@ -113,6 +116,53 @@ t.test('weak secrets are refused in every environment', async (t) => {
     35,
     'bytes are counted',
   );
+});
+
+t.test('placeholder secrets are refused in production', async (t) => {
+  const placeholders = [
+    'please-change-this-to-a-long-random-string',
+    'CHANGEME-changeme-Changeme-cHaNgEmE-1',
+    'your-secret-here-0a1b2c3d4e5f6g7h8i9j',
+    'super-secret-jwt-token-with-at-least-32-characters-long',
+    'a-string-secret-at-least-256-bits-long',
+    'example-value-zK4mP9wQ2xV7bN5cT8rY1uE3',
+    'replace_me_zK4mP9wQ2xV7bN5cT8rY1uE3iO6',
+    '<output of openssl rand -base64 48 here>',
+    'abcdefghijklmnopqrstuvwxyz0987654321',
+    '12345678901234567890123456789012abcXYZ',
+    `${secret},please-change-this-to-a-long-random-string`,
+  ];
+  for (const placeholder of placeholders) {
+    t.match(problems(t, { ...production, JWT_SECRET: placeholder }), [/JWT_SECRET/], placeholder);
+    t.doesNotThrow(() => load({ JWT_SECRET: placeholder }), 'outside production it is only a secret');
+  }
+  for (let count = 0; count < 200; count++) {
+    const random = [randomBytes(48).toString('base64'), randomBytes(32).toString('hex')].join();
+    t.doesNotThrow(() => loadConfig({ ...production, JWT_SECRET: random }), random);
+  }
+});
+
+t.test('an API key that cannot be one of Resend is refused in production', async (t) => {
+  const wrong = [
+    'sk_live_aK4mT9wZq2by8',
+    'aK4mT9wZ_q2by8',
+    'RE_aK4mT9wZ_q2by8',
+    're_',
+    're_1',
+    're_xxxxxxxx',
+    're_xxxxxxxxx_xxxxxxxxxxxxxxxxxxxxxxx',
+    're_123456789',
+    're_your_api_key',
+    're_YOUR-KEY-HERE',
+    're_changeme',
+    're_<key>',
+  ];
+  for (const key of wrong) {
+    t.match(problems(t, { ...production, RESEND_API_KEY: key }), [/RESEND_API_KEY/], key);
+    t.doesNotThrow(() => load({ RESEND_API_KEY: key, MAIL_FROM: production.MAIL_FROM }));
+  }
+  for (const key of ['re_aK4mT9wZ_q2by8', 're_CZ4AaBqE_8FU8hXdyXJbqWq4sA3vuGzKx'])
+    t.doesNotThrow(() => loadConfig({ ...production, RESEND_API_KEY: key }), key);
 });
 
 t.test('invalid values are refused', async (t) => {

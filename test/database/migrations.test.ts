@@ -47,7 +47,7 @@ async function runMigrateProcess(url: string): Promise<string> {
     ...process.env,
     NODE_ENV: 'test',
     DATABASE_URL: url,
-    JWT_SECRET: 'wQ3v9-eLk2_xRt7y'.repeat(3),
+    JWT_SECRET: 'wQ3v9-eLk2_xRt7y.hB6nPz4s-Jd8uMc0a',
   };
   return (await promisify(execFile)(process.execPath, [script], { env })).stdout;
 }

@@ -1,5 +1,9 @@
 import t from 'tap';
-import { createTestApp } from '../support/app.ts';
+import { type Answer, createTestApp } from '../support/app.ts';
+import { refused } from '../support/assertions.ts';
+
+const corsHeadersOf = ({ headers }: Answer) =>
+  Object.keys(headers).filter((name) => name.startsWith('access-control-'));
 
 t.test('CORS', async (t) => {
   const origins = ['https://app.example.com', 'http://localhost:5173'];
@@ -23,9 +27,18 @@ t.test('CORS', async (t) => {
         t.equal(headers['access-control-allow-credentials'], undefined);
         t.equal(headers['cross-origin-resource-policy'], 'cross-origin');
         const exposed = list(headers['access-control-expose-headers']);
-        for (const name of ['retry-after', 'etag', 'x-request-id', 'content-language'])
-          t.ok(exposed.includes(name), name);
-        for (const name of ['limit', 'remaining', 'reset']) t.ok(exposed.includes(`ratelimit-${name}`), name);
+        t.strictSame(exposed.sort(), [
+          'allow',
+          'content-language',
+          'etag',
+          'idempotency-replayed',
+          'ratelimit-limit',
+          'ratelimit-remaining',
+          'ratelimit-reset',
+          'retry-after',
+          'x-request-id',
+        ]);
+        t.equal(headers.vary, 'Accept-Language, Origin');
       }
     }
   });
@@ -33,22 +46,26 @@ t.test('CORS', async (t) => {
   t.test('any other origin is not allowed', async (t) => {
     for (const origin of strangers) {
       const answer = await app.call('GET', '/auth/me/', { headers: { origin } });
-      t.equal(answer.headers['access-control-allow-origin'], undefined, origin);
+      t.strictSame(corsHeadersOf(answer), [], origin);
+      t.equal(answer.headers.vary, 'Accept-Language, Origin');
       t.equal(answer.status, 401);
     }
+    t.strictSame(corsHeadersOf(await app.call('GET', '/auth/me/')), []);
   });
 
+  /** The preflight of a browser. */
+  const preflight = (origin: string, path = '/auth/me/', { call } = app) =>
+    call('OPTIONS', path, {
+      headers: {
+        origin,
+        'access-control-request-method': 'PATCH',
+        'access-control-request-headers': 'authorization',
+      },
+    });
+
   t.test('a preflight allows the methods and headers of the API', async (t) => {
-    const ask = (origin: string, path = '/auth/me/') =>
-      app.call('OPTIONS', path, {
-        headers: {
-          origin,
-          'access-control-request-method': 'PATCH',
-          'access-control-request-headers': 'authorization',
-        },
-      });
-    for (const path of ['/auth/me/', '/auth/me', '/auth/login/']) {
-      const { status, headers, text } = await ask(origins[0] ?? '', path);
+    for (const path of ['/auth/me/', '/auth/me', '/auth/login/', '/api/v1/posts/1/']) {
+      const { status, headers, text } = await preflight(origins[0] ?? '', path);
       t.equal(status, 204);
       t.equal(text, '');
       t.equal(headers['access-control-allow-origin'], origins[0]);
@@ -59,31 +76,66 @@ t.test('CORS', async (t) => {
         'patch',
         'post',
       ]);
-      const allowed = list(headers['access-control-allow-headers']);
-      for (const name of [
+      t.strictSame(list(headers['access-control-allow-headers']).sort(), [
+        'accept-language',
         'authorization',
         'content-type',
-        'accept-language',
         'idempotency-key',
         'if-none-match',
         'last-event-id',
+        'traceparent',
+        'tracestate',
         'x-request-id',
-      ]) {
-        t.ok(allowed.includes(name), name);
-      }
-      t.match(headers['access-control-max-age'], /^[1-9]\d*$/);
+        'x-requested-with',
+      ]);
+      t.equal(headers['access-control-max-age'], '7200');
+      t.equal(headers['x-content-type-options'], 'nosniff');
+      t.ok(headers['x-request-id']);
     }
     for (const origin of strangers) {
-      t.equal((await ask(origin)).headers['access-control-allow-origin'], undefined);
+      const answer = await preflight(origin);
+      t.equal(answer.status, 204);
+      t.strictSame(corsHeadersOf(answer), [], origin);
     }
   });
 
-  t.test('an OPTIONS that is not a preflight is answered without a plain-text error', async (t) => {
-    for (const headers of [{}, { origin: origins[0] ?? '' }]) {
-      const answer = await app.call('OPTIONS', '/auth/me/', { headers });
-      t.equal(answer.status, 204);
-      t.equal(answer.text, '');
+  t.test('a preflight of an unknown path is not_found', async (t) => {
+    for (const path of ['/auth/nothing/', '/', '/auth/ME/', '*']) {
+      const answer = await preflight(origins[0] ?? '', path);
+      refused(t, answer, 404, 'not_found');
+      t.equal(answer.headers['access-control-allow-origin'], origins[0]);
     }
+  });
+
+  t.test('an OPTIONS that is not a preflight is answered like any method', async (t) => {
+    const origin = origins[0] ?? '';
+    for (const headers of [{}, { origin }, { 'access-control-request-method': 'GET' }]) {
+      const answer = await app.call('OPTIONS', '/auth/me/', { headers });
+      refused(t, answer, 405, 'method_not_allowed');
+      t.equal(answer.headers.allow, 'GET, HEAD, PATCH, DELETE');
+      refused(t, await app.call('OPTIONS', '/auth/nothing/', { headers }), 404, 'not_found');
+    }
+  });
+
+  t.test('every OPTIONS counts for the limits, also a preflight', async (t) => {
+    const limited = await createTestApp(
+      { CORS_ORIGINS: origins.join(), RATE_LIMIT_ENABLED: 'true', WORKER_ENABLED: 'false' },
+      { databaseUrl: app.url },
+    );
+    t.teardown(limited.close);
+    const answers = [
+      await preflight(origins[0] ?? '', '/auth/login/', limited),
+      await preflight(origins[0] ?? '', '/auth/nothing/', limited),
+      await limited.call('OPTIONS', '/auth/me/'),
+    ];
+    t.strictSame(
+      answers.map(({ status, headers }) => [status, headers['ratelimit-remaining']]),
+      [
+        [204, '299'],
+        [404, '298'],
+        [405, '297'],
+      ],
+    );
   });
 
   t.test('404 and 405 are the same with CORS', async (t) => {
@@ -92,4 +144,23 @@ t.test('CORS', async (t) => {
     t.equal(wrong.status, 405);
     t.equal(wrong.headers.allow, 'GET, HEAD, PATCH, DELETE');
   });
+});
+
+t.test('by default the origin of the frontend is allowed', async (t) => {
+  const app = await createTestApp({ FRONTEND_URL: 'http://localhost:5173/shop', WORKER_ENABLED: 'false' });
+  t.teardown(app.close);
+  const ask = async (origin: string) => (await app.call('GET', '/auth/me/', { headers: { origin } })).headers;
+  t.equal((await ask('http://localhost:5173'))['access-control-allow-origin'], 'http://localhost:5173');
+  t.equal((await ask('http://localhost:3000'))['access-control-allow-origin'], undefined);
+});
+
+t.test('without origins no origin is allowed, and a preflight is method_not_allowed', async (t) => {
+  const app = await createTestApp({ CORS_ORIGINS: ',', WORKER_ENABLED: 'false' });
+  t.teardown(app.close);
+  const headers = { origin: 'https://app.example.com', 'access-control-request-method': 'GET' };
+  const answer = await app.call('GET', '/auth/me/', { headers });
+  t.strictSame(corsHeadersOf(answer), []);
+  t.equal(answer.headers.vary, 'Accept-Language');
+  t.equal(answer.headers['cross-origin-resource-policy'], 'same-origin');
+  refused(t, await app.call('OPTIONS', '/auth/me/', { headers }), 405, 'method_not_allowed');
 });

@@ -1,14 +1,26 @@
 import { once } from 'node:events';
 import t, { type Test } from 'tap';
-import { createTestApp, createUser, password } from '../support/app.ts';
+import { type Answer, createTestApp, createUser, password } from '../support/app.ts';
 import { refused } from '../support/assertions.ts';
 import { listen, rawCall, rawConnection } from '../support/raw-http.ts';
+import { production } from '../support/service.ts';
 import { until } from '../support/until.ts';
+
+/** The headers of an answer that do not depend on the request. */
+const securityHeadersOf = ({ headers }: Answer) =>
+  Object.fromEntries(
+    Object.entries(headers).filter(([name]) =>
+      /^(x-(?!request-id|ratelimit)|cross-origin-|content-security-|referrer-|origin-agent-|strict-transport-)/.test(
+        name,
+      ),
+    ),
+  );
 
 t.test('what is not HTTP', async (t) => {
   const app = await createTestApp();
   t.teardown(app.close);
   const port = await listen(app.app);
+  const securityHeaders = securityHeadersOf(await app.call('GET', '/auth/nothing/'));
 
   const refusedRequest = async (t: Test, data: string, status: number, code: string) => {
     const answer = await rawCall(port, data);
@@ -17,10 +29,8 @@ t.test('what is not HTTP', async (t) => {
     t.equal(answer.headers.connection, 'close');
     t.ok(answer.closed);
     t.ok(answer.headers.date);
-    t.equal(answer.headers['x-content-type-options'], 'nosniff');
     t.equal(answer.headers['cache-control'], 'no-store');
-    t.match(answer.headers['content-security-policy'], "frame-ancestors 'none'");
-    t.equal(answer.headers['referrer-policy'], 'no-referrer');
+    t.match(answer.headers, securityHeaders);
   };
 
   t.test('a head that cannot be read is malformed_request', async (t) => {
@@ -108,6 +118,48 @@ t.test('what is not HTTP', async (t) => {
     const expecting = await rawCall(port, `GET /auth/me/ ${end}Expect: something\r\n\r\n`);
     refused(t, expecting, 401, 'not_authenticated');
   });
+});
+
+t.test('what is not HTTP has the security headers and the CORS headers of other answers', async (t) => {
+  const origins = ['https://app.example.com', 'https://admin.example.com'];
+  const configured: Record<string, Record<string, string>> = {
+    none: { CORS_ORIGINS: ',' },
+    one: { CORS_ORIGINS: 'https://app.example.com' },
+    several: { CORS_ORIGINS: origins.join() },
+    production: {
+      ...production,
+      DATABASE_URL: 'postgresql://db.example.com/dure',
+      CORS_ORIGINS: 'https://app.example.com',
+    },
+  };
+  for (const [name, environment] of Object.entries(configured)) {
+    const app = await createTestApp({ ...environment, WORKER_ENABLED: 'false' });
+    t.teardown(app.close);
+    const port = await listen(app.app);
+    const corsOf = ({ headers }: Answer) =>
+      Object.fromEntries(Object.entries(headers).filter(([header]) => header.startsWith('access-control-')));
+    const origin = 'https://app.example.com';
+    const expected = await app.call('GET', '/auth/nothing/', { headers: { origin } });
+    const send = (line: string, large = '') =>
+      rawCall(port, `GET /auth/me/ HTTP/1.1\r\nHost: x\r\n${line}\r\n${large}Bad Header: 1\r\n\r\n`);
+    for (const large of ['', `X-Large: ${'a'.repeat(20_000)}\r\n`]) {
+      const answer = await send(`Origin: ${origin}`, large);
+      t.equal(answer.status, large === '' ? 400 : 431);
+      t.strictSame(securityHeadersOf(answer), securityHeadersOf(expected), `${name}: security headers`);
+      t.strictSame(corsOf(answer), corsOf(expected), `${name}: CORS headers`);
+    }
+    const ofStrangers = [
+      await send('Origin: https://evil.example.com'),
+      await send('Origin: https://app.example.com.evil.com'),
+      await send('X-Origin: https://admin.example.com'),
+    ];
+    for (const stranger of ofStrangers) {
+      const allowed = stranger.headers['access-control-allow-origin'];
+      t.ok(allowed === undefined || (name !== 'several' && allowed === origin), `${name}: never a stranger`);
+    }
+    const hasTransport = 'strict-transport-security' in securityHeadersOf(expected);
+    t.equal(hasTransport, name === 'production');
+  }
 });
 
 t.test('the log of an unexpected error has no values of the row', async (t) => {

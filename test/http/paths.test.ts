@@ -1,6 +1,7 @@
 import t from 'tap';
 import { createTestApp, createUser } from '../support/app.ts';
-import { refused } from '../support/assertions.ts';
+import { noErrorLogged, refused } from '../support/assertions.ts';
+import { listen, rawCall } from '../support/raw-http.ts';
 
 /** In bytes. */
 const bodyLimit = 128 * 1024;
@@ -83,5 +84,102 @@ t.test('a path that cannot be decoded is answered like any other path', async (t
     const path = `/auth/sessions/${id}/`;
     refused(t, await call('DELETE', path), 401, 'not_authenticated');
     refused(t, await call('DELETE', path, { token }), 404, 'session_not_found');
+  }
+});
+
+t.test('a file that cannot be served is not_found, without an error in the log', async (t) => {
+  const firstLine = app.logs.length;
+  const file = '/docs/static/swagger-ui.css';
+  const requests: [string, Record<string, string>?][] = [
+    ['/docs/static/nope.js'],
+    ['/docs/static/nope/nope.js'],
+    ['/docs/static/%00'],
+    ['/docs/static/swagger-ui.css%00'],
+    ['/docs/static/%2e%2e%2f%2e%2e%2fpackage.json'],
+    ['/docs/static//swagger-ui.css'],
+    ['/docs/static/a%5c..%5cb'],
+    ['/docs/static/%zz'],
+    ['/docs/static/%ff'],
+    [`/docs/static/${'a'.repeat(5_000)}`],
+    ['/docs/static/swagger-ui.css/x'],
+    [file, { range: 'bytes=99999999-' }],
+    [file, { 'if-match': '"other"' }],
+  ];
+  for (const [path, headers = {}] of requests) {
+    for (const method of ['GET', 'HEAD']) {
+      const answer = await call(method, path, { headers });
+      t.equal(answer.status, 404, `${method} ${path}`);
+      t.match(answer.headers['content-security-policy'], "frame-ancestors 'none'");
+      if (method === 'GET') refused(t, answer, 404, 'not_found');
+    }
+  }
+  // On a socket, because the injected URLs of other requests are normalised.
+  const port = await listen(app.app);
+  const dotted = [
+    '%2e%2e/x',
+    '../../package.json',
+    '%2e%2e/%2e%2e/package.json',
+    'a/../index.css',
+    './index.css',
+  ];
+  for (const path of dotted) {
+    const answer = await rawCall(
+      port,
+      `GET /docs/static/${path} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`,
+    );
+    refused(t, answer, 404, 'not_found');
+  }
+  refused(t, await call('POST', '/docs/static/nope.js'), 405, 'method_not_allowed');
+  t.equal((await call('GET', file)).status, 200);
+  noErrorLogged(t, app.logs.slice(firstLine));
+});
+
+t.test('a 304 has no headers of a body', async (t) => {
+  const { token } = await createUser(app);
+  for (const path of ['/docs/static/swagger-ui.css', '/api/v1/notifications/unread-count/']) {
+    const first = await call('GET', path, { token });
+    t.equal(first.status, 200);
+    const { status, headers, text } = await call('GET', path, {
+      token,
+      headers: { 'if-none-match': String(first.headers.etag) },
+    });
+    t.equal(status, 304);
+    t.equal(text, '');
+    t.equal(headers.etag, first.headers.etag);
+    t.equal(headers['content-type'], undefined, path);
+    t.equal(headers['content-length'], undefined, path);
+  }
+});
+
+t.test('a fixed path beside a parameter has its own methods only', async (t) => {
+  const beside = await createTestApp(
+    { WORKER_ENABLED: 'false' },
+    {
+      databaseUrl: app.url,
+      async routes(scope) {
+        const answer = async () => ({});
+        scope.get('/things/mine/', answer);
+        for (const url of ['/things/:id/', '/things/:id/parts/:part/']) scope.delete(url, answer);
+        scope.get('/things/:id/parts/all/', answer);
+      },
+    },
+  );
+  t.teardown(beside.close);
+  const cases = [
+    ['DELETE', '/things/mine/', 405, 'GET, HEAD'],
+    ['DELETE', '/things/mine', 405, 'GET, HEAD'],
+    ['DELETE', '/things/%6dine/', 405, 'GET, HEAD'],
+    ['PUT', '/things/mine/', 405, 'GET, HEAD'],
+    ['DELETE', '/things/1/parts/all/', 405, 'GET, HEAD'],
+    ['GET', '/things/1/', 405, 'DELETE'],
+    ['DELETE', '/things/1/', 200, undefined],
+    ['DELETE', '/things/1/parts/2/', 200, undefined],
+    ['GET', '/things/1/parts/all/', 200, undefined],
+    ['GET', '/things/mine/', 200, undefined],
+  ] as const;
+  for (const [method, path, status, allow] of cases) {
+    const answer = await beside.call(method, path);
+    t.equal(answer.status, status, `${method} ${path}`);
+    t.equal(answer.headers.allow, allow);
   }
 });

@@ -3,6 +3,8 @@ import Fastify from 'fastify';
 import t, { type Test } from 'tap';
 import { createDevMailbox, type DevMailbox, devMailboxRoutes } from '../../src/mail/dev-mailbox.ts';
 import { renderMail } from '../../src/mail/templates.ts';
+import { createTestApp } from '../support/app.ts';
+import { refused } from '../support/assertions.ts';
 
 let keys = 0;
 
@@ -85,6 +87,49 @@ t.test('answers JSON when the client accepts it', async (t) => {
     t.match(answer.headers['content-type'], /^application\/json/);
     t.equal(answer.headers['cache-control'], 'no-store');
     t.same(answer.json(), { items: mailbox.list() }, accept);
+  }
+});
+
+t.test('another name of the host than localhost is refused, because of DNS rebinding', async (t) => {
+  const mailbox = createDevMailbox();
+  const app = await createTestApp(
+    { WORKER_ENABLED: 'false' },
+    { routes: async (scope) => void scope.register(devMailboxRoutes, { mailbox }) },
+  );
+  t.teardown(app.close);
+  const get = (host: string, accept: string) =>
+    app.call('GET', '/dev/mailbox/', { headers: { host, accept, 'accept-language': 'en' } });
+  const own = [
+    'localhost',
+    'localhost:3000',
+    'LocalHost:80',
+    '127.0.0.1',
+    '192.168.0.5:3000',
+    '[::1]:3000',
+    '[::1]',
+  ];
+  const names = [
+    'evil.example',
+    'evil.example:3000',
+    'localhost.evil.example',
+    'localhost@evil.example',
+    'evil.localhost',
+  ];
+  const almost = [
+    '127.0.0.1.evil.example',
+    '127.1',
+    '0x7f000001',
+    'localhost:x',
+    '127.0.0.1:x',
+    '[localhost]',
+  ];
+  for (const accept of ['text/html', 'application/json']) {
+    for (const host of own) t.equal((await get(host, accept)).status, 200, host);
+    for (const host of [...names, ...almost]) {
+      const answer = await get(host, accept);
+      refused(t, answer, 421, 'misdirected_request');
+      t.equal(answer.headers['cache-control'], 'no-store', host);
+    }
   }
 });
 

@@ -92,13 +92,14 @@ t.test('in production plain http is refused', async (t) => {
     {
       NODE_ENV: 'production',
       DATABASE_URL: app.url,
-      JWT_SECRET: 'a secret that only tests have 0123456789',
-      RESEND_API_KEY: 're_0123456789',
+      JWT_SECRET: 'only-tests-sign-with-these-40-characters',
+      RESEND_API_KEY: 're_dK3vQ8wZ_unused',
       MAIL_FROM: 'Dure <no-reply@example.com>',
     },
     { databaseUrl: app.url },
   );
   t.teardown(production.close);
+  const { token } = await openShop(production);
   const images = [image, 'http://cdn.example.com/1.jpg', 'HTTP://cdn.example.com/1.jpg'];
   const answer = await production.call('POST', path, { token, body: { ...valid, images } });
   invalid(t, answer, '/images/1', '/images/2');

@@ -11,8 +11,8 @@ const root = dirname(fileURLToPath(import.meta.resolve('#package/package.json'))
 export const production = {
   NODE_ENV: 'production',
   HOST: '127.0.0.1',
-  JWT_SECRET: 'a secret that only tests have 0123456789',
-  RESEND_API_KEY: 're_test_0123456789',
+  JWT_SECRET: 'only-tests-sign-with-these-40-characters',
+  RESEND_API_KEY: 're_dK3vQ8wZ_unused',
   RESEND_BASE_URL: 'http://127.0.0.1:9',
   MAIL_FROM: 'Dure <no-reply@example.com>',
   FRONTEND_URL: 'https://app.example.com',

@@ -23,6 +23,7 @@ const systemTests = [
   'test/http/redis.test.ts',
   'test/auth/login-hashing.test.ts',
   'test/pooler.test.ts',
+  'test/deployment.test.ts',
   'test/http/tracing.test.ts',
 ];
 

@@ -33,7 +33,7 @@ export const requestLogPlugin = fastifyPlugin(async (app: FastifyInstance) => {
         path: request.url.split('?')[0],
         status: reply.statusCode,
         milliseconds: Math.round(reply.elapsedTime),
-        address: request.ip,
+        address: request.clientIp,
         userId: claimedUserId(request),
       },
       'request',

@@ -2,6 +2,8 @@ import type { IncomingMessage } from 'node:http';
 import type { FastifyInstance } from 'fastify';
 import fastifyPlugin from 'fastify-plugin';
 import findMyWay, { type HTTPMethod } from 'find-my-way';
+import type { Config } from '../../config/config.ts';
+import { isPreflight, preflightHeaders } from '../cors.ts';
 import { ApiError, httpErrors } from '../errors.ts';
 
 /**
@@ -37,8 +39,11 @@ export function isDecodable(url: string): boolean {
   }
 }
 
-/** Answers unknown paths with 404, and known paths with another method with 405 and `Allow`, where Fastify answers 404. */
-export const routingPlugin = fastifyPlugin(async (app: FastifyInstance) => {
+/**
+ * Answers what Fastify answers with 404, with limits and headers: unknown paths with 404, known paths with another method with
+ * 405 and `Allow`, and preflights of known paths with 204. Register it after the limits, which count all of them.
+ */
+export const routingPlugin = fastifyPlugin(async (app: FastifyInstance, { config }: { config: Config }) => {
   const routes = findMyWay(routerOptions);
   app.addHook('onRoute', ({ method, url }) => {
     for (const one of [method].flat()) {
@@ -49,11 +54,35 @@ export const routingPlugin = fastifyPlugin(async (app: FastifyInstance) => {
   });
   // Node answers an unknown `Expect` with an empty 417; RFC 9110, section 10.1.1 allows to ignore it.
   app.server.on('checkExpectation', (request, response) => app.server.emit('request', request, response));
+  // For paths that a route has and then does not find, such as files.
+  app.setNotFoundHandler(() => {
+    throw new ApiError(httpErrors.notFound);
+  });
   // Before the body is read, which does not matter here.
-  app.addHook('onRequest', async (request) => {
-    if (!request.is404) return;
-    const allowed = methods.filter((method) => routes.find(method, request.url) !== null);
-    if (allowed.length === 0) throw new ApiError(httpErrors.notFound);
+  app.addHook('onRequest', async (request, reply) => {
+    const parameters = countParameters(request.params);
+    if (!request.is404 && parameters === 0) return;
+    // Of `/me/` and `/:id/` only the first, so that a method that `/me/` lacks does not reach `/:id/`.
+    const matches = methods.flatMap((method) => {
+      const match = routes.find(method, request.url);
+      return match ? [{ method, parameters: countParameters(match.params) }] : [];
+    });
+    const fewest = Math.min(...matches.map((match) => match.parameters));
+    if (!request.is404 && parameters === fewest) return;
+    if (matches.length === 0) throw new ApiError(httpErrors.notFound);
+    if (config.corsOrigins.length > 0 && isPreflight(request)) {
+      const isAllowed = reply.hasHeader('access-control-allow-origin');
+      return reply
+        .code(204)
+        .headers(isAllowed ? preflightHeaders : {})
+        .send();
+    }
+    const allowed = matches.filter((match) => match.parameters === fewest).map(({ method }) => method);
     throw new ApiError(httpErrors.methodNotAllowed, { headers: { allow: allowed.join(', ') } });
   });
 });
+
+/** The number of parameters of a matched path; `*` counts as one. */
+function countParameters(parameters: unknown): number {
+  return typeof parameters === 'object' && parameters !== null ? Object.keys(parameters).length : 0;
+}

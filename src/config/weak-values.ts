@@ -1,0 +1,65 @@
+import type { Environment } from './environment.ts';
+
+/** What examples and templates show in place of a secret. Random text of 64 characters matches about once in a million. */
+const placeholder =
+  /api[-_ ]?key|change|default|example|insecure|passw[o0]rd|placeholder|replace|secret|your[-_ .]|xxxxx|abcdefg|qwerty|1234567|[<>]/i;
+
+/** Passwords of tutorials and images that `placeholder` does not match. */
+const commonPasswords = ['postgres', 'postgresql', 'postgrespw', 'administrator', 'superuser', 'database'];
+
+const minPasswordLength = 8;
+
+/** Whether a text is an example of a secret and not a secret. */
+export function isPlaceholder(text: string): boolean {
+  return placeholder.test(text);
+}
+
+/** Whether a secret has few different bytes, or is a shorter one that is repeated. */
+export function isRepetitive(secret: Buffer): boolean {
+  if (new Set(secret).size < 8) return true;
+  const periods = Array.from({ length: Math.floor(secret.length / 2) }, (_, index) => index + 1);
+  return periods.some((period) => secret.subarray(period).equals(secret.subarray(0, -period)));
+}
+
+/** Whether a text can be an API key of Resend, as `re_` and random characters. */
+export function isResendKey(text: string): boolean {
+  return /^re_.{5,}$/.test(text) && new Set(text).size >= 8 && !isPlaceholder(text);
+}
+
+/** Whether a URL stays on this machine. */
+export function isLoopback(url: URL): boolean {
+  return ['localhost', '127.0.0.1', '[::1]'].includes(url.hostname);
+}
+
+/** What works but should not stay so; logged at start. Never contains a value. */
+export function findWarnings(environment: Environment): string[] {
+  const databases = (['DATABASE_URL', 'DATABASE_DIRECT_URL'] as const)
+    .filter((name) => environment.NODE_ENV === 'production' && hasWeakPassword(environment[name]))
+    .map((name) => `${name} has no password or a common one: use a long random one`);
+  const provider = parse(environment.RESEND_BASE_URL);
+  const isOpen = provider?.protocol === 'http:' && !isLoopback(provider);
+  return isOpen
+    ? [
+        ...databases,
+        'RESEND_BASE_URL is plain http: the API key and the mails are not encrypted on their way',
+      ]
+    : databases;
+}
+
+/** The values are compared as they are in the URL: encoded, they are not common. */
+function hasWeakPassword(value: string | undefined): boolean {
+  const url = parse(value);
+  // Without a host it is a socket on this machine, where the system vouches for the user.
+  if (!url || url.hostname === '') return false;
+  const password = url.password.toLowerCase();
+  const names = [url.username, url.pathname.slice(1)].map((name) => name.toLowerCase());
+  return (
+    password.length < minPasswordLength ||
+    isPlaceholder(password) ||
+    [...commonPasswords, ...names].includes(password)
+  );
+}
+
+function parse(value: string | undefined): URL | undefined {
+  return value !== undefined && URL.canParse(value) ? new URL(value) : undefined;
+}

@@ -1,0 +1,74 @@
+import t, { type Test } from 'tap';
+import { type CallOptions, createTestApp, createUser, logIn, type TestApp } from '../support/app.ts';
+
+const proxies = 'loopback, 10.0.0.0/8, 2001:db8:ffff::1';
+
+/** The address of a session that is opened through a proxy, which sends the given `X-Forwarded-For`. */
+async function addressThroughProxy(t: Test, app: TestApp, forwardedFor: string, remoteAddress = '10.1.2.3') {
+  const viaProxy = (method: string, path: string, options: CallOptions = {}) =>
+    app.call(method, path, { ...options, remoteAddress, headers: { 'x-forwarded-for': forwardedFor } });
+  const user = await createUser(app);
+  const firstLine = app.logs.length;
+  const { token } = await logIn({ call: viaProxy }, user);
+  const logged = app.logs.slice(firstLine).map((line) => JSON.parse(line).address);
+  const sessions = await app.call('GET', '/auth/sessions/', { token });
+  const { ip } = sessions.body.data.items.find(({ is_current }: { is_current: boolean }) => is_current);
+  t.strictSame(
+    logged.filter((address) => address !== undefined),
+    [ip, ip],
+    'the audit line and the line of the request have the same address',
+  );
+  return ip;
+}
+
+t.test('sessions and log lines have the address of the client without its port', async (t) => {
+  const app = await createTestApp({ TRUST_PROXY: proxies, WORKER_ENABLED: 'false' });
+  t.teardown(app.close);
+  const cases: Record<string, string> = {
+    '203.0.113.8': '203.0.113.8',
+    '203.0.113.8:1234': '203.0.113.8',
+    '[2001:db8::1]:5': '2001:db8::1',
+    '[2001:db8::1]': '2001:db8::1',
+    '2001:db8::1': '2001:db8::1',
+    '[::1]:5': '::1',
+    'fe80::1%eth0': 'fe80::1',
+    '192.0.2.1, 203.0.113.8:1234 , 10.4.4.4:80,\t10.4.4.5': '203.0.113.8',
+    '203.0.113.8, [2001:db8:ffff::1]:443': '203.0.113.8',
+  };
+  for (const [forwardedFor, address] of Object.entries(cases)) {
+    t.equal(await addressThroughProxy(t, app, forwardedFor), address, forwardedFor);
+  }
+});
+
+t.test('what is no address gives way to the address of the proxy', async (t) => {
+  const app = await createTestApp({ TRUST_PROXY: proxies, WORKER_ENABLED: 'false' });
+  t.teardown(app.close);
+  const garbage = [' ', 'unknown', '203.0.113.8:', '203.0.113.8:123456', '[203.0.113.8', '2001:db8::1]:5'];
+  for (const text of [...garbage, '999.1.1.1', 'x'.repeat(200), '203.0.113.9, unknown']) {
+    t.equal(await addressThroughProxy(t, app, text), '10.1.2.3', text);
+  }
+  t.equal(
+    await addressThroughProxy(t, app, 'unknown, 10.4.4.4:80'),
+    '10.4.4.4',
+    'the last proxy that is known',
+  );
+  t.equal(
+    await addressThroughProxy(t, app, '203.0.113.8', '::ffff:10.1.2.3'),
+    '203.0.113.8',
+    'a mapped proxy',
+  );
+});
+
+t.test('X-Forwarded-For from an untrusted peer is warned about once, naming TRUST_PROXY', async (t) => {
+  const app = await createTestApp({ TRUST_PROXY: '10.0.0.0/8', WORKER_ENABLED: 'false' });
+  t.teardown(app.close);
+  const call = (remoteAddress: string, headers: Record<string, string>) =>
+    app.call('GET', '/health/live', { remoteAddress, headers });
+  const warnings = () => app.logs.map((line) => JSON.parse(line)).filter(({ level }) => level >= 40);
+  await call('10.1.2.3', { 'x-forwarded-for': '203.0.113.1' });
+  await call('198.51.100.1', {});
+  t.strictSame(warnings(), []);
+  for (const peer of ['198.51.100.1', '198.51.100.2']) await call(peer, { 'x-forwarded-for': '203.0.113.1' });
+  t.equal(warnings().length, 1);
+  t.match(warnings()[0], { level: 40, peer: '198.51.100.1', msg: /TRUST_PROXY/ });
+});
