@@ -58,26 +58,28 @@ export const routingPlugin = fastifyPlugin(async (app: FastifyInstance, { config
   app.setNotFoundHandler(() => {
     throw new ApiError(httpErrors.notFound);
   });
-  // Before the body is read, which does not matter here.
-  app.addHook('onRequest', async (request, reply) => {
-    const parameters = countParameters(request.params);
-    if (!request.is404 && parameters === 0) return;
-    // Of `/me/` and `/:id/` only the first, so that a method that `/me/` lacks does not reach `/:id/`.
+  /** The methods of a path: of the routes with the fewest parameters, so of `/me/` and not of `/:id/`. */
+  function methodsOf(url: string): string[] {
     const matches = methods.flatMap((method) => {
-      const match = routes.find(method, request.url);
+      const match = routes.find(method, url);
       return match ? [{ method, parameters: countParameters(match.params) }] : [];
     });
-    const fewest = Math.min(...matches.map((match) => match.parameters));
-    if (!request.is404 && parameters === fewest) return;
-    if (matches.length === 0) throw new ApiError(httpErrors.notFound);
+    const fewest = Math.min(...matches.map(({ parameters }) => parameters));
+    return matches.filter(({ parameters }) => parameters === fewest).map(({ method }) => method);
+  }
+
+  // Before the body is read, which does not matter here.
+  app.addHook('onRequest', async (request, reply) => {
+    if (!request.is404 && countParameters(request.params) === 0) return;
+    const allowed = methodsOf(request.url);
+    // Fastify gives `/:id/` what `/me/` has no method for.
+    if (!request.is404 && allowed.includes(request.method)) return;
+    if (allowed.length === 0) throw new ApiError(httpErrors.notFound);
     if (config.corsOrigins.length > 0 && isPreflight(request)) {
       const isAllowed = reply.hasHeader('access-control-allow-origin');
-      return reply
-        .code(204)
-        .headers(isAllowed ? preflightHeaders : {})
-        .send();
+      const headers = isAllowed ? preflightHeaders : {};
+      return reply.code(204).headers(headers).send();
     }
-    const allowed = matches.filter((match) => match.parameters === fewest).map(({ method }) => method);
     throw new ApiError(httpErrors.methodNotAllowed, { headers: { allow: allowed.join(', ') } });
   });
 });
