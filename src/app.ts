@@ -15,11 +15,11 @@ import { cleanUp } from './database/clean-up.ts';
 import { type Database, openDatabase } from './database/client.ts';
 import { createListener, type Listener } from './database/listener.ts';
 import { pendingMigrations } from './database/migrations.ts';
+import { trustedProxies } from './http/client-ip.ts';
 import { createIdempotency, expiredIdempotencyKeys } from './http/idempotency.ts';
 import { bodyLimit, bodyParserPlugin } from './http/plugins/body-parser.ts';
 import { createClientErrorHandler } from './http/plugins/client-errors.ts';
 import { clientIpPlugin } from './http/plugins/client-ip.ts';
-import { corsPlugin } from './http/plugins/cors.ts';
 import { credentialsPlugin } from './http/plugins/credentials.ts';
 import { deadlinePlugin } from './http/plugins/deadline.ts';
 import { envelopePlugin } from './http/plugins/envelope.ts';
@@ -102,7 +102,7 @@ export async function buildApp(config: AppConfig, overrides: AppOverrides = {}):
 
   // Every request.
   await app.register(requestIdPlugin);
-  await app.register(clientIpPlugin, { config });
+  await app.register(clientIpPlugin);
   await app.register(languagePlugin);
   await app.register(requestLogPlugin);
   await app.register(metrics.plugin);
@@ -110,7 +110,6 @@ export async function buildApp(config: AppConfig, overrides: AppOverrides = {}):
   await app.register(shutdownPlugin);
   await app.register(deadlinePlugin, { timeLimit: overrides.timeLimit });
   await app.register(securityHeadersPlugin, { config });
-  await app.register(corsPlugin, { config });
   await app.register(overloadPlugin, { maxEventLoopDelay: overrides.maxEventLoopDelay });
   await app.register(credentialsPlugin, { authenticator: auth.authenticator });
   await app.register(rateLimitPlugin, { config });
@@ -158,6 +157,7 @@ function serverOptions(config: Config, { logger }: AppOverrides): FastifyHttpOpt
     ...(logger ? { loggerInstance: logger } : { logger: loggerOptions(config.logLevel) }),
     logController: new LogController({ disableRequestLogging: true }),
     genReqId: requestId,
+    trustProxy: config.trustProxy === false ? false : trustedProxies(config.trustProxy),
     routerOptions,
     rewriteUrl,
     bodyLimit,

@@ -1,7 +1,7 @@
 import { createHmac, randomBytes } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { isPlaceholder, isRepetitive } from './weak-values.ts';
+import { isPlaceholder, isRepeated } from './weak-values.ts';
 
 /** A secret, and the short public id by which tokens and rows refer to it. */
 export interface Secret {
@@ -25,7 +25,7 @@ export function readSecrets(
   const generated = value === undefined && !production;
   const text = generated ? generatedSecret(dataDirectory, problems) : (value ?? '');
   const secrets = text.split(',').map((secret) => Buffer.from(secret));
-  const isExample = production && text.split(',').some(isPlaceholder);
+  const isExample = production && (text.split(',').some(isPlaceholder) || secrets.some(isRepeated));
   if (value !== undefined && (secrets.some(isWeak) || isExample)) {
     problems.push(
       'JWT_SECRET must hold secrets of at least 32 random bytes each and no placeholder, for example `openssl rand -base64 48`',
@@ -41,7 +41,7 @@ function toSecret(key: Buffer): Secret {
 }
 
 function isWeak(key: Buffer): boolean {
-  return key.length < 32 || isRepetitive(key);
+  return key.length < 32 || new Set(key).size < 8;
 }
 
 /** The generated secret, which is kept so that sessions survive a restart. */

@@ -1,11 +1,12 @@
 import type { Environment } from './environment.ts';
 
-/** What examples and templates show in place of a secret. Random text of 64 characters matches about once in a million. */
+/** What templates and examples show in place of a secret. Random text of 64 characters matches less than once in a million. */
 const placeholder =
-  /api[-_ ]?key|change|default|example|insecure|passw[o0]rd|placeholder|replace|secret|your[-_ .]|xxxxx|abcdefg|qwerty|1234567|[<>]/i;
+  /change[-_ ]?(?:me|this|it)|replace[-_ ]?(?:me|this|it)|please[-_ ]|your[-_ .]|super[-_ ]?secret|a-string-secret|placeholder|insecure|xxxxx|[<>]/i;
 
-/** Passwords of tutorials and images that `placeholder` does not match. */
-const commonPasswords = ['postgres', 'postgresql', 'postgrespw', 'administrator', 'superuser', 'database'];
+/** Parts of passwords that are guessed first. */
+const commonPassword =
+  /admin|change|database|default|example|passw[o0]rd|postgres|secret|qwerty|abcdef|123456/i;
 
 const minPasswordLength = 8;
 
@@ -14,16 +15,15 @@ export function isPlaceholder(text: string): boolean {
   return placeholder.test(text);
 }
 
-/** Whether a secret has few different bytes, or is a shorter one that is repeated. */
-export function isRepetitive(secret: Buffer): boolean {
-  if (new Set(secret).size < 8) return true;
+/** Whether a secret is a shorter one that is repeated. */
+export function isRepeated(secret: Buffer): boolean {
   const periods = Array.from({ length: Math.floor(secret.length / 2) }, (_, index) => index + 1);
   return periods.some((period) => secret.subarray(period).equals(secret.subarray(0, -period)));
 }
 
 /** Whether a text can be an API key of Resend, as `re_` and random characters. */
 export function isResendKey(text: string): boolean {
-  return /^re_.{5,}$/.test(text) && new Set(text).size >= 8 && !isPlaceholder(text);
+  return /^re_.{5,}$/.test(text) && !isPlaceholder(text);
 }
 
 /** Whether a URL stays on this machine. */
@@ -56,7 +56,8 @@ function hasWeakPassword(value: string | undefined): boolean {
   return (
     password.length < minPasswordLength ||
     isPlaceholder(password) ||
-    [...commonPasswords, ...names].includes(password)
+    commonPassword.test(password) ||
+    names.includes(password)
   );
 }
 

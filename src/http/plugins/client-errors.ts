@@ -3,11 +3,10 @@ import { STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
 import type { FastifyInstance } from 'fastify';
 import type { Config } from '../../config/config.ts';
-import { corsHeaders } from '../cors.ts';
 import { ApiError, type ErrorDefinition, httpErrors } from '../errors.ts';
 import { defaultLanguage } from '../language.ts';
 import { failureBody } from './error-handler.ts';
-import { securityHeaders } from './security-headers.ts';
+import { corsHeaders, securityHeaders } from './security-headers.ts';
 
 /** Errors of Node's HTTP parser; every other one is a malformed request. */
 const parserErrors: Record<string, ErrorDefinition> = {

@@ -3,8 +3,8 @@ import type { FastifyInstance } from 'fastify';
 import fastifyPlugin from 'fastify-plugin';
 import findMyWay, { type HTTPMethod } from 'find-my-way';
 import type { Config } from '../../config/config.ts';
-import { isPreflight, preflightHeaders } from '../cors.ts';
 import { ApiError, httpErrors } from '../errors.ts';
+import { isPreflight } from './security-headers.ts';
 
 /**
  * How paths match, for Fastify's router and for the lookup of allowed methods. A parameter may be as long as the request line,
@@ -70,16 +70,14 @@ export const routingPlugin = fastifyPlugin(async (app: FastifyInstance, { config
 
   // Before the body is read, which does not matter here.
   app.addHook('onRequest', async (request, reply) => {
-    if (!request.is404 && countParameters(request.params) === 0) return;
+    // `@fastify/cors` has a route for every `OPTIONS`.
+    const hasRoute = !request.is404 && request.method !== 'OPTIONS';
+    if (hasRoute && countParameters(request.params) === 0) return;
     const allowed = methodsOf(request.url);
     // Fastify gives `/:id/` what `/me/` has no method for.
-    if (!request.is404 && allowed.includes(request.method)) return;
+    if (hasRoute && allowed.includes(request.method)) return;
     if (allowed.length === 0) throw new ApiError(httpErrors.notFound);
-    if (config.corsOrigins.length > 0 && isPreflight(request)) {
-      const isAllowed = reply.hasHeader('access-control-allow-origin');
-      const headers = isAllowed ? preflightHeaders : {};
-      return reply.code(204).headers(headers).send();
-    }
+    if (config.corsOrigins.length > 0 && isPreflight(request)) return reply.code(204).send();
     throw new ApiError(httpErrors.methodNotAllowed, { headers: { allow: allowed.join(', ') } });
   });
 });

@@ -1,39 +1,95 @@
-import type { FastifyInstance } from 'fastify';
+import { IncomingMessage, ServerResponse } from 'node:http';
+import { Socket } from 'node:net';
+import cors from '@fastify/cors';
+import fastifyHelmet from '@fastify/helmet';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
 import fastifyPlugin from 'fastify-plugin';
+import helmet from 'helmet';
 import type { Config } from '../../config/config.ts';
 
-/**
- * The security headers of every answer, also of refusals that are written to the socket without Fastify; that is why it is one
- * list and not a plugin. Pages of their own replace the policy.
- */
-export function securityHeaders({
-  production,
-  corsOrigins,
-}: Pick<Config, 'production' | 'corsOrigins'>): Record<string, string> {
-  const transport = { 'strict-transport-security': 'max-age=31536000; includeSubDomains' };
+const exposedHeaders = [
+  'Allow',
+  'Content-Language',
+  'ETag',
+  'Idempotency-Replayed',
+  'RateLimit-Limit',
+  'RateLimit-Remaining',
+  'RateLimit-Reset',
+  'Retry-After',
+  'X-Request-Id',
+];
+
+const allowedHeaders = [
+  'Accept-Language',
+  'Authorization',
+  'Content-Type',
+  'Idempotency-Key',
+  'If-None-Match',
+  'Last-Event-ID',
+  'traceparent',
+  'tracestate',
+  'X-Request-Id',
+  'X-Requested-With',
+];
+
+/** Seconds for which a browser may keep the answer to a preflight; Chromium keeps none for longer. */
+const preflightMaxAge = 7_200;
+
+type HeaderConfig = Pick<Config, 'production' | 'corsOrigins'>;
+
+function helmetOptions({ production, corsOrigins }: HeaderConfig) {
   return {
-    'content-security-policy': "default-src 'none';frame-ancestors 'none';base-uri 'none';form-action 'none'",
-    'cross-origin-opener-policy': 'same-origin',
-    'cross-origin-resource-policy': corsOrigins.length > 0 ? 'cross-origin' : 'same-origin',
-    'origin-agent-cluster': '?1',
-    'referrer-policy': 'no-referrer',
-    'x-content-type-options': 'nosniff',
-    'x-dns-prefetch-control': 'off',
-    // For browsers that do not know the policy above; `0` turns off a filter that caused leaks.
-    'x-download-options': 'noopen',
-    'x-frame-options': 'DENY',
-    'x-permitted-cross-domain-policies': 'none',
-    'x-xss-protection': '0',
-    ...(production ? transport : {}),
+    contentSecurityPolicy: {
+      useDefaults: false,
+      directives: {
+        'default-src': ["'none'"],
+        'frame-ancestors': ["'none'"],
+        'base-uri': ["'none'"],
+        'form-action': ["'none'"],
+      },
+    },
+    referrerPolicy: { policy: 'no-referrer' },
+    // For browsers without `frame-ancestors`.
+    xFrameOptions: { action: 'deny' },
+    strictTransportSecurity: production ? { maxAge: 31_536_000, includeSubDomains: true } : false,
+    crossOriginResourcePolicy: { policy: corsOrigins.length > 0 ? 'cross-origin' : 'same-origin' },
+  } as const;
+}
+
+/** The security headers of a refusal that is written to the socket, where no hook runs. */
+export function securityHeaders(config: HeaderConfig): Record<string, string> {
+  const response = new ServerResponse(new IncomingMessage(new Socket()));
+  helmet(helmetOptions(config))(response.req, response, () => undefined);
+  return Object.fromEntries(
+    Object.entries(response.getHeaders()).map(([name, value]) => [name, String(value)]),
+  );
+}
+
+/** The headers with which an origin may read a refusal that is written to the socket. */
+export function corsHeaders(origin: string): Record<string, string> {
+  return {
+    'access-control-allow-origin': origin,
+    'access-control-expose-headers': exposedHeaders.join(', '),
+    vary: 'Origin',
   };
 }
 
-/** Headers for browsers: framing, MIME sniffing, transport and caching. */
+/** Whether a browser asks with this request if it may send another one (https://fetch.spec.whatwg.org/#cors-preflight-fetch). */
+export function isPreflight({ method, headers }: FastifyRequest): boolean {
+  return (
+    method === 'OPTIONS' &&
+    headers.origin !== undefined &&
+    headers['access-control-request-method'] !== undefined
+  );
+}
+
+/** Headers for browsers: framing, MIME sniffing, transport, caching and CORS. */
 export const securityHeadersPlugin = fastifyPlugin(
   async (app: FastifyInstance, { config }: { config: Config }) => {
-    const headers = securityHeaders(config);
+    await app.register(fastifyHelmet, helmetOptions(config));
+    if (config.corsOrigins.length > 0)
+      await app.register(cors, { delegator: corsOptions(config.corsOrigins) });
     app.addHook('onRequest', async (request, reply) => {
-      reply.headers(headers);
       // The path of the route where there is one, because a URL can be encoded in other ways, as `/%61uth/me/`.
       const path = request.routeOptions.url ?? request.url;
       if (path.startsWith('/auth/')) reply.header('cache-control', 'no-store');
@@ -41,3 +97,24 @@ export const securityHeadersPlugin = fastifyPlugin(
     });
   },
 );
+
+/**
+ * Options of `@fastify/cors` for each request. It only sets headers: preflights are answered by `routing.ts`, because they count
+ * for the limits and only paths that exist have them. An origin that is not configured gets no header.
+ */
+function corsOptions(origins: readonly string[]) {
+  return async (request: FastifyRequest) => {
+    const { origin } = request.headers;
+    if (origin === undefined || !origins.includes(origin)) return { origin: false };
+    return {
+      origin,
+      // The same for every path, so that a request with a wrong method is sent and gets its 405.
+      methods: ['GET', 'HEAD', 'POST', 'PATCH', 'DELETE'],
+      allowedHeaders,
+      exposedHeaders,
+      maxAge: preflightMaxAge,
+      preflight: isPreflight(request),
+      preflightContinue: true,
+    };
+  };
+}
