@@ -3,9 +3,11 @@ import { type FieldError, fieldName, maxFieldErrors, pointerTo, problems } from 
 /** More levels of nesting than any schema has. */
 const maxDepth = 16;
 
-/** More properties, and more values in all, than any schema allows. */
-const maxProperties = 1_000;
+/** More properties, objects and lists, and more values in all, than any schema allows. */
+const maxParts = 1_000;
 export const maxValues = 10_000;
+
+const [quote, backslash] = ['"', '\\'].map((character) => character.charCodeAt(0));
 
 /**
  * Measures JSON text without parsing it, because parsing thousands of properties costs more than answering a request.
@@ -13,43 +15,34 @@ export const maxValues = 10_000;
  * @returns whether it is nested deeper, or has more values, than any schema allows
  */
 export function measureJson(text: string): 'accepted' | 'too deep' | 'too many values' {
-  let depth = 0;
-  let properties = 0;
-  let values = 0;
+  let [depth, parts, values] = [0, 0, 0];
+  let isInString = false;
   for (let index = 0; index < text.length; index++) {
+    const character = text.charCodeAt(index);
+    if (character === quote) isInString = !isInString;
+    else if (isInString) {
+      // The next character is escaped.
+      if (character === backslash) index++;
+      continue;
+    }
     switch (text[index]) {
-      case '"':
-        index = endOfString(text, index);
-        break;
       case '{':
       case '[':
         if (++depth > maxDepth) return 'too deep';
+        if (++parts > maxParts) return 'too many values';
         break;
       case '}':
       case ']':
         depth--;
         break;
       case ':':
-        if (++properties > maxProperties) return 'too many values';
+        if (++parts > maxParts) return 'too many values';
         break;
       case ',':
         if (++values > maxValues) return 'too many values';
     }
   }
   return 'accepted';
-}
-
-/** @returns the index of the quote that ends the string which begins at `start`; the end of the text without one */
-function endOfString(text: string, start: number): number {
-  let end = text.indexOf('"', start + 1);
-  while (end !== -1 && isEscaped(text, end)) end = text.indexOf('"', end + 1);
-  return end === -1 ? text.length : end;
-}
-
-function isEscaped(text: string, index: number): boolean {
-  let backslashes = 0;
-  while (text[index - 1 - backslashes] === '\\') backslashes++;
-  return backslashes % 2 === 1;
 }
 
 /** The keywords of JSON Schema that {@link sizeErrors} reads. */
