@@ -12,11 +12,12 @@ import { cleanPhoneNumber } from './phone-number.ts';
  * - `email`: a lower-cased address
  * - `username`: trimmed and case-folded
  * - `phone`: digits in groups joined by hyphens, or empty
+ * - `url`: as `line`, but its length counts before it is normalised
  * - `secret`: a password; never trimmed
  *
  * All are normalised to Unicode NFC; control characters and unpaired surrogates are refused.
  */
-export type TextRule = 'line' | 'block' | 'email' | 'username' | 'phone' | 'secret';
+export type TextRule = 'line' | 'block' | 'email' | 'username' | 'phone' | 'url' | 'secret';
 
 /** The JSON Schema keyword of a string's rule. */
 export const textRuleKeyword = 'textRule';
@@ -126,10 +127,17 @@ function cleanEmail(text: string): { text: string } | { problem: TextProblem } {
   return emailPattern.test(email) ? { text: email } : { problem: 'email' };
 }
 
+/** Whether a text is longer than `maxLength` characters however it is cleaned. */
+function isTooLong(rule: TextRule, raw: string, maxLength = Number.POSITIVE_INFINITY): boolean {
+  if (raw.length <= maxLength) return false;
+  const text = raw.trim();
+  // NFC composes at most four code units into one.
+  return rule === 'url' ? [...text].length > maxLength : text.length > 4 * maxLength;
+}
+
 const applyTextRule: SchemaValidateFunction = (rule: TextRule, data: string, schema, context) => {
-  // NFC composes at most four code units into one. What is longer than that stays too long, and is not looked into.
-  if (data.length > 4 * (schema?.maxLength ?? data.length) && data.trim().length > 4 * schema?.maxLength)
-    return true;
+  // What stays too long is not looked into: the validator refuses it next.
+  if (isTooLong(rule, data, schema?.maxLength)) return true;
   const cleaned = cleanText(rule, data);
   if ('problem' in cleaned) {
     applyTextRule.errors = [{ keyword: textRuleKeyword, params: { problem: cleaned.problem } }];

@@ -38,7 +38,7 @@ const fields = {
     description: 'May contain line feeds',
     examples: [exampleContent],
   }),
-  images: Type.Array(TextField('line', { minLength: 1, maxLength: 2048, format: 'uri' }), {
+  images: Type.Array(TextField('url', { minLength: 1, maxLength: 2048, format: 'uri' }), {
     minItems: 1,
     maxItems: 10,
     description:
