@@ -100,12 +100,6 @@ export function createAccountRepository(database: Database) {
     return true;
   }
 
-  /** Addresses that have a counter of failed logins of their own. */
-  async function knownAddresses(connection: Connection, userId: number): Promise<string[]> {
-    const rows = await connection.prisma.knownAddress.findMany({ where: { userId } });
-    return rows.map(({ address }) => address);
-  }
-
   async function findByEmail(connection: Connection, email: string): Promise<UserRow | null> {
     return connection.prisma.user.findUnique({ where: { email }, select: userColumns });
   }
@@ -159,7 +153,6 @@ export function createAccountRepository(database: Database) {
     findForLogin,
     findForPasswordCheck,
     recordLogin,
-    knownAddresses,
     findByEmail,
     findById,
     rename,

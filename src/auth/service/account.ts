@@ -10,7 +10,7 @@ import { verifyPasswordAttempt } from './password-attempts.ts';
 
 /** Changes that a logged-in user makes to the account. */
 export function createAccountService(dependencies: AuthDependencies) {
-  const { config, database, accounts, sessions, passwords, loginFailures } = dependencies;
+  const { config, database, accounts, sessions, passwords } = dependencies;
   const { emailCodes, passwordResets, mailQueue, deleteAccountData } = dependencies;
 
   /** @throws {ApiError} `token_not_valid` when the account was deleted meanwhile */
@@ -70,19 +70,22 @@ export function createAccountService(dependencies: AuthDependencies) {
    * @returns the hash that the password was verified against
    */
   async function verifyPassword(
-    { id: userId, sessionId }: CurrentUser,
+    { id: userId, sessionId, username, email }: CurrentUser,
     password: string,
     context: RequestContext,
   ): Promise<string> {
-    const address = context.clientAddress;
-    const account = await accounts.findForPasswordCheck(userId, address);
+    const account = await accounts.findForPasswordCheck(userId, context.clientAddress);
     if (account === undefined) throw tokenNotValid('access', 'revoked', context.language);
-    const { passwordHash, fromKnownAddress } = account;
-    const key = loginFailures.keyOf({ userId }, fromKnownAddress ? address : undefined);
     const actor = { userId, sessionId };
-    const attempt = { key, passwordHash, password, actor, error: authErrors.wrongPassword };
+    const attempt = {
+      names: [username, email],
+      ...account,
+      password,
+      actor,
+      error: authErrors.wrongPassword,
+    };
     await verifyPasswordAttempt(dependencies, attempt, context);
-    return passwordHash;
+    return account.passwordHash;
   }
 
   return { rename, changePassword, deleteAccount };

@@ -41,7 +41,7 @@ export function createPasswordReset(dependencies: AuthDependencies) {
     checkNewPassword('new_password', newPassword, account, config.password.minLength);
     const passwordHash = await passwords.hash(newPassword);
     await database.runInTransaction(async (tx) => {
-      const { userId, email } = await openLink(tx, link);
+      const { userId, username, email } = await openLink(tx, link);
       await passwordResets.revoke(tx, email);
       // The account may have been deleted since the link was opened.
       if (!(await accounts.replacePassword(tx, userId, passwordHash))) {
@@ -49,9 +49,7 @@ export function createPasswordReset(dependencies: AuthDependencies) {
       }
       await accounts.markVerified(tx, email);
       await sessions.endAll(tx, userId);
-      const addresses = await accounts.knownAddresses(tx, userId);
-      const keys = [undefined, ...addresses].map((address) => loginFailures.keyOf({ userId }, address));
-      await loginFailures.clear(tx, keys);
+      await loginFailures.clear(tx, [username, email]);
       const notice = { user_id: userId, changed_at: Date.now(), language: context.language };
       await mailQueue.add(tx, 'password_changed', notice);
     });
