@@ -92,7 +92,7 @@ export async function buildApp(config: AppConfig, overrides: AppOverrides = {}):
     closeStore,
     withdrawRequestsOfStore,
   });
-  const auth = await createAuth(app, { ...base, deleteAccountData });
+  const auth = createAuth(app, { ...base, deleteAccountData });
   const myPage = createMyPage(base);
 
   // Every request.

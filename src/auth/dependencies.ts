@@ -24,17 +24,22 @@ export interface AuthOptions {
 }
 
 /** What the services and routes of this domain work with. */
-export type AuthDependencies = Awaited<ReturnType<typeof createAuthDependencies>>;
+export type AuthDependencies = ReturnType<typeof createAuthDependencies>;
 
 /** Builds the repositories of this domain, its tokens and its password hashing. */
-export async function createAuthDependencies({ jwt, log }: FastifyInstance, options: AuthOptions) {
+export function createAuthDependencies({ jwt, log }: FastifyInstance, options: AuthOptions) {
   const { config, database } = options;
   const secrets = createDerivedSecrets(config.secrets);
+  const accounts = createAccountRepository(database);
   return {
     ...options,
     tokens: createTokens(jwt, config.secrets),
-    passwords: await createPasswords(config.password, log),
-    accounts: createAccountRepository(database),
+    passwords: createPasswords(
+      config.password,
+      { findCosts: accounts.countHashCosts, secret: config.secrets[0] },
+      log,
+    ),
+    accounts,
     sessions: createSessionRepository(database, config.tokens),
     emailCodes: createEmailCodeRepository(secrets, config.email),
     passwordResets: createPasswordResetRepository(secrets, config.email),

@@ -30,8 +30,8 @@ export const expiredAuthRows = [
  *
  * @param app with `@fastify/jwt` registered
  */
-export async function createAuth(app: FastifyInstance, options: AuthOptions) {
-  const dependencies = await createAuthDependencies(app, options);
+export function createAuth(app: FastifyInstance, options: AuthOptions) {
+  const dependencies = createAuthDependencies(app, options);
   const { tokens, sessions } = dependencies;
 
   const authenticator: Authenticator = {

@@ -3,6 +3,7 @@ import type { Connection, Database, Tx } from '../../database/client.ts';
 import type { Prisma } from '../../database/generated/client.ts';
 import type { Language } from '../../database/generated/enums.ts';
 import { type Sql, sql } from '../../database/sql.ts';
+import type { HashCost } from '../dummy-hashes.ts';
 
 /** How long a client's address stays known after the last login from it. */
 const knownAddressDays = 30;
@@ -68,6 +69,13 @@ export function createAccountRepository(database: Database) {
         suspended_at IS NOT NULL AS "isSuspended", ${isKnownAddress(address)} AS "fromKnownAddress"
       FROM users u WHERE username = ${login} OR email = ${login}`);
     return row;
+  }
+
+  /** The parameters of the password hashes, and how many accounts have each. Reads all accounts. */
+  async function countHashCosts(): Promise<HashCost[]> {
+    return database.query<HashCost>(sql`
+      SELECT split_part(password_hash, '$', 4) AS cost, count(*)::float8 AS accounts
+      FROM users WHERE password_hash ~ '^[$]argon2id[$]v=19[$]m=[0-9]{4,7},t=[0-9]{1,3},p=[0-9]{1,2}[$]' GROUP BY 1`);
   }
 
   async function findForPasswordCheck(userId: number, address: string): Promise<PasswordAccount | undefined> {
@@ -151,6 +159,7 @@ export function createAccountRepository(database: Database) {
     create,
     isUsernameTaken,
     findForLogin,
+    countHashCosts,
     findForPasswordCheck,
     recordLogin,
     findByEmail,

@@ -6,7 +6,7 @@ import { authErrors } from '../errors.ts';
 import { checkNewPassword } from '../passwords.ts';
 import { toUser } from '../presenters.ts';
 import type { User } from '../schemas.ts';
-import { verifyPasswordAttempt } from './password-attempts.ts';
+import { type PasswordAttempt, verifyPasswordAttempt } from './password-attempts.ts';
 
 /** Changes that a logged-in user makes to the account. */
 export function createAccountService(dependencies: AuthDependencies) {
@@ -77,13 +77,8 @@ export function createAccountService(dependencies: AuthDependencies) {
     const account = await accounts.findForPasswordCheck(userId, context.clientAddress);
     if (account === undefined) throw tokenNotValid('access', 'revoked', context.language);
     const actor = { userId, sessionId };
-    const attempt = {
-      names: [username, email],
-      ...account,
-      password,
-      actor,
-      error: authErrors.wrongPassword,
-    };
+    const error = authErrors.wrongPassword;
+    const attempt: PasswordAttempt = { names: [username, email], ...account, password, actor, error };
     await verifyPasswordAttempt(dependencies, attempt, context);
     return account.passwordHash;
   }

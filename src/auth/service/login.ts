@@ -7,7 +7,7 @@ import { toUser } from '../presenters.ts';
 import type { LiveSession } from '../repository/sessions.ts';
 import type { LoginResult, TokenPair } from '../schemas.ts';
 import type { TokenClaims } from '../tokens.ts';
-import { verifyPasswordAttempt } from './password-attempts.ts';
+import { type PasswordAttempt, verifyPasswordAttempt } from './password-attempts.ts';
 
 /** Starts, refreshes and ends sessions. */
 export function createLogin(dependencies: AuthDependencies) {
@@ -24,7 +24,14 @@ export function createLogin(dependencies: AuthDependencies) {
     const actor = { userId: account?.id };
     const error = authErrors.invalidCredentials;
     const { passwordHash, fromKnownAddress = false } = account ?? {};
-    const attempt = { names: [name], passwordHash, password, fromKnownAddress, actor, error };
+    const attempt: PasswordAttempt = {
+      names: [name],
+      passwordHash,
+      password,
+      fromKnownAddress,
+      actor,
+      error,
+    };
     await verifyPasswordAttempt(dependencies, attempt, context);
     if (account === undefined) throw new ApiError(error);
     if (account.isSuspended) {

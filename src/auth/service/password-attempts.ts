@@ -7,7 +7,7 @@ import type { Delays } from '../repository/login-failures.ts';
 /** A password that a client sent for an account. */
 export interface PasswordAttempt {
   /** Folded: what was typed at a login, both names of a logged-in user. Each has counters of its own. */
-  names: string[];
+  names: [string, ...string[]];
   /** Undefined when the account does not exist; the check takes the same time. */
   passwordHash: string | undefined;
   password: string;
@@ -44,7 +44,7 @@ export async function verifyPasswordAttempt(
   };
   const before = await loginFailures.delays(names, address);
   if (before.own > 0) refuseFor(before);
-  if (await passwords.verify(passwordHash, password)) {
+  if (await passwords.verify(names[0], passwordHash, password)) {
     // A delay may have begun while this hash was computed. A right password must not be confirmed during a delay.
     const now = await loginFailures.delays(names, address);
     const general = fromKnownAddress ? 0 : now.general;
