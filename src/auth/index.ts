@@ -11,6 +11,7 @@ import { expiredPasswordResets } from './repository/password-resets.ts';
 import { expiredSessions } from './repository/sessions.ts';
 import { accountRoutes } from './routes/account.ts';
 import { emailVerificationRoutes } from './routes/email-verification.ts';
+import { logoutRoutes } from './routes/logout.ts';
 import { recoveryRoutes } from './routes/recovery.ts';
 import { sessionRoutes } from './routes/sessions.ts';
 import { authSchemas } from './schemas.ts';
@@ -43,6 +44,7 @@ export function createAuth(app: FastifyInstance, options: AuthOptions) {
     await scope.register(documentDomain, { tag: 'auth', schemas: authSchemas });
     await scope.register(accountRoutes, dependencies);
     await scope.register(sessionRoutes, dependencies);
+    await scope.register(logoutRoutes, dependencies);
     await scope.register(emailVerificationRoutes, dependencies);
     await scope.register(recoveryRoutes, dependencies);
   }

@@ -1,6 +1,6 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import { Type } from '@sinclair/typebox';
-import { authenticate, currentUser, requireUser } from '../../http/authentication.ts';
+import { currentUser, requireUser } from '../../http/authentication.ts';
 import { ApiError, httpErrors } from '../../http/errors.ts';
 import { Page, PageQuery, paginate } from '../../http/pagination.ts';
 import { isUuid } from '../../http/path-ids.ts';
@@ -9,13 +9,12 @@ import { EmptyData, Ref } from '../../http/schemas.ts';
 import type { AuthDependencies } from '../dependencies.ts';
 import { authErrors } from '../errors.ts';
 import { toSession } from '../presenters.ts';
-import { LoginRequest, LoginResult, LogoutRequest, RefreshRequest, Session, TokenPair } from '../schemas.ts';
+import { LoginRequest, LoginResult, RefreshRequest, Session, TokenPair } from '../schemas.ts';
 import { createLogin } from '../service/login.ts';
 
-/** Login, refresh, logout, and the list of sessions. */
+/** Login, refresh, and the list of sessions. */
 export const sessionRoutes: FastifyPluginAsyncTypebox<AuthDependencies> = async (app, dependencies) => {
-  const { sessions } = dependencies;
-  const { logIn, refresh, logOutByRefreshToken } = createLogin(dependencies);
+  const { logIn, refresh } = createLogin(dependencies);
 
   app.post(
     '/login/',
@@ -55,42 +54,6 @@ export const sessionRoutes: FastifyPluginAsyncTypebox<AuthDependencies> = async 
       },
     },
     async (request) => refresh(request.body.refresh, requestContext(request)),
-  );
-
-  app.post(
-    '/logout/',
-    {
-      config: {
-        message: { ko: '로그아웃되었습니다.', en: 'You are logged out.' },
-        errors: [httpErrors.notAuthenticated, httpErrors.tokenNotValid],
-      },
-      // A Bearer token takes precedence, and is checked before the body.
-      onRequest: async (request) => {
-        if (request.credentials) request.currentUser = await authenticate(request);
-      },
-      schema: {
-        operationId: 'logOut',
-        summary: 'Log out',
-        description:
-          'Ends the session of the access token, or of the refresh token in the body where no access token is sent.',
-        security: [{ bearer: [] }, {}],
-        body: Ref(LogoutRequest),
-        response: { 200: Ref(EmptyData) },
-      },
-    },
-    async (request) => {
-      const context = requestContext(request);
-      if (request.currentUser) {
-        const { id: userId, sessionId } = request.currentUser;
-        await sessions.end({ userId, sessionId });
-        context.audit('logout', { userId, sessionId });
-      } else if (request.body.refresh !== undefined) {
-        await logOutByRefreshToken(request.body.refresh, context);
-      } else {
-        throw new ApiError(httpErrors.notAuthenticated);
-      }
-      return {};
-    },
   );
 
   await app.register(ownSessionRoutes, dependencies);
