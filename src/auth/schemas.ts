@@ -106,15 +106,21 @@ const resendAfter = Type.Integer({
   description: 'Seconds until another mail is sent to this address',
   examples: [60],
 });
+const accepted = Type.Boolean({
+  description:
+    'Whether the request was accepted; false within the cooldown and beyond the hourly cap of the address, where no mail is sent',
+});
 export const CodeSent = Type.Object(
   {
+    accepted,
     expires_in: Type.Integer({ description: 'Seconds a code is valid', examples: [600] }),
     resend_after: resendAfter,
   },
   { $id: 'CodeSent' },
 );
 export type CodeSent = Static<typeof CodeSent>;
-export const MailSent = Type.Object({ resend_after: resendAfter }, { $id: 'MailSent' });
+export const MailSent = Type.Object({ accepted, resend_after: resendAfter }, { $id: 'MailSent' });
+export type MailSent = Static<typeof MailSent>;
 
 export const ConfirmEmailRequest = Type.Object(
   {

@@ -4,26 +4,27 @@ import type { Language } from '../../http/language.ts';
 import type { RequestContext } from '../../http/request-context.ts';
 import type { AuthDependencies } from '../dependencies.ts';
 import { authErrors } from '../errors.ts';
-import type { CodeSent, EmailVerification } from '../schemas.ts';
+import { toMailSent } from '../presenters.ts';
+import type { CodeSent, EmailVerification, MailSent } from '../schemas.ts';
 
 /**
  * Enqueues a mail with a code, unless the cooldown or the hourly cap forbids it. The answer never depends on whether the
  * address has an account; only the mail to an address with a verified account differs.
  *
- * @returns seconds until another mail may be sent
+ * @returns the answer to the request
  */
 export async function enqueueVerificationCode(
   { mailSends, emailCodes, mailQueue }: AuthDependencies,
   tx: Tx,
   email: string,
   language: Language,
-): Promise<number> {
-  const { allowed, resendAfter } = await mailSends.request(tx, 'email_verify', email);
-  if (allowed) {
+): Promise<MailSent> {
+  const permission = await mailSends.request(tx, 'email_verify', email);
+  if (permission.allowed) {
     const id = await emailCodes.issue(tx, email);
     await mailQueue.add(tx, 'verification_code', { id, language });
   }
-  return resendAfter;
+  return toMailSent(permission);
 }
 
 /** Verification of e-mail addresses by codes. */
@@ -31,10 +32,10 @@ export function createEmailVerification(dependencies: AuthDependencies) {
   const { config, database, accounts, emailCodes, mailSends } = dependencies;
 
   async function send(email: string, { language }: RequestContext): Promise<CodeSent> {
-    const resendAfter = await database.runInTransaction((tx) =>
+    const sent = await database.runInTransaction((tx) =>
       enqueueVerificationCode(dependencies, tx, email, language),
     );
-    return { expires_in: Math.floor(config.email.codeTtl), resend_after: resendAfter };
+    return { ...sent, expires_in: Math.floor(config.email.codeTtl) };
   }
 
   /**

@@ -5,25 +5,27 @@ import type { RequestContext } from '../../http/request-context.ts';
 import type { AuthDependencies } from '../dependencies.ts';
 import { authErrors } from '../errors.ts';
 import { checkNewPassword } from '../passwords.ts';
+import { toMailSent } from '../presenters.ts';
 import type { ResetLinkParts, ValidLink } from '../repository/password-resets.ts';
+import type { MailSent } from '../schemas.ts';
 
 /** Recovery of a forgotten password or username. No answer reveals whether an address has an account. */
 export function createPasswordReset(dependencies: AuthDependencies) {
   const { config, database, accounts, sessions, passwords, loginFailures } = dependencies;
   const { passwordResets, mailSends, mailQueue } = dependencies;
 
-  /** Enqueues a mail with a link if the address has an account. @returns seconds until another mail may be sent */
-  async function requestLink(email: string, context: RequestContext): Promise<number> {
-    const { resendAfter, userId } = await database.runInTransaction(async (tx) => {
-      const { allowed, resendAfter } = await mailSends.request(tx, 'reset_password', email);
-      if (allowed) {
+  /** Enqueues a mail with a link if the address has an account; the answer is the same for every address. */
+  async function requestLink(email: string, context: RequestContext): Promise<MailSent> {
+    const { userId, ...sent } = await database.runInTransaction(async (tx) => {
+      const permission = await mailSends.request(tx, 'reset_password', email);
+      if (permission.allowed) {
         const id = await passwordResets.issue(tx, email);
         await mailQueue.add(tx, 'reset_link', { id, language: context.language });
       }
-      return { resendAfter, userId: (await accounts.findByEmail(tx, email))?.id };
+      return { ...permission, userId: (await accounts.findByEmail(tx, email))?.id };
     });
     context.audit('password_reset_requested', { userId });
-    return resendAfter;
+    return toMailSent(sent);
   }
 
   /** @returns when the link expires @throws {ApiError} `reset_link_invalid` */
@@ -62,15 +64,15 @@ export function createPasswordReset(dependencies: AuthDependencies) {
     return opened;
   }
 
-  /** Enqueues a mail with the username if the address has an account. @returns seconds until another mail may be sent */
-  async function findId(email: string, context: RequestContext): Promise<number> {
-    const { resendAfter, userId } = await database.runInTransaction(async (tx) => {
-      const { allowed, resendAfter } = await mailSends.request(tx, 'find_id', email);
-      if (allowed) await mailQueue.add(tx, 'user_id', { email, language: context.language });
-      return { resendAfter, userId: (await accounts.findByEmail(tx, email))?.id };
+  /** Enqueues a mail with the username if the address has an account; the answer is the same for every address. */
+  async function findId(email: string, context: RequestContext): Promise<MailSent> {
+    const { userId, ...sent } = await database.runInTransaction(async (tx) => {
+      const permission = await mailSends.request(tx, 'find_id', email);
+      if (permission.allowed) await mailQueue.add(tx, 'user_id', { email, language: context.language });
+      return { ...permission, userId: (await accounts.findByEmail(tx, email))?.id };
     });
     context.audit('user_id_requested', { userId });
-    return resendAfter;
+    return toMailSent(sent);
   }
 
   return { requestLink, validate, confirm, findId };
