@@ -92,7 +92,7 @@ export async function buildApp(config: AppConfig, overrides: AppOverrides = {}):
     closeStore,
     withdrawRequestsOfStore,
   });
-  const auth = createAuth(app, { ...base, deleteAccountData });
+  const auth = createAuth(app, { ...base, deleteAccountData, lockStore });
   const myPage = createMyPage(base);
 
   // Every request.

@@ -11,6 +11,7 @@ import { createLoginFailureRepository } from './repository/login-failures.ts';
 import { createMailSendRepository } from './repository/mail-sends.ts';
 import { createPasswordResetRepository } from './repository/password-resets.ts';
 import { createSessionRepository } from './repository/sessions.ts';
+import { createUnverifiedAccountRepository } from './repository/unverified-accounts.ts';
 import { createTokens } from './tokens.ts';
 
 /** What `app.ts` passes to this domain. */
@@ -21,6 +22,12 @@ export interface AuthOptions {
   idempotency: Idempotency;
   /** Deletes what an account has in other domains, before the account itself is deleted in the same transaction. */
   deleteAccountData(tx: Tx, userId: number): Promise<void>;
+  /**
+   * Locks the store of a user until the transaction ends.
+   *
+   * @returns undefined when the user has no store and cannot get one before the transaction ends
+   */
+  lockStore(tx: Tx, userId: number): Promise<number | undefined>;
 }
 
 /** What the services and routes of this domain work with. */
@@ -33,6 +40,7 @@ export function createAuthDependencies({ jwt, log }: FastifyInstance, options: A
   const accounts = createAccountRepository(database);
   return {
     ...options,
+    logger: log,
     tokens: createTokens(jwt, config.secrets),
     passwords: createPasswords(
       config.password,
@@ -40,6 +48,7 @@ export function createAuthDependencies({ jwt, log }: FastifyInstance, options: A
       log,
     ),
     accounts,
+    unverifiedAccounts: createUnverifiedAccountRepository(database, config.email),
     sessions: createSessionRepository(database, config.tokens),
     emailCodes: createEmailCodeRepository(secrets, config.email),
     passwordResets: createPasswordResetRepository(secrets, config.email),

@@ -12,7 +12,7 @@ export interface HashCost {
 export interface DummyHashOptions {
   /** The configured parameters. */
   currentCost: string;
-  /** Keys the choice, so that nobody else can compute which parameters a name would get. */
+  /** Keys the choice, so that a client cannot compute which parameters a name would get. */
   secret: Secret;
   /** Those of all accounts. */
   findCosts(): Promise<HashCost[]>;
@@ -24,7 +24,7 @@ export interface DummyHashOptions {
 const refreshInterval = 60_000;
 
 /**
- * Hashes against which passwords are verified for names that nobody has, so that they take the time of an account. Accounts
+ * Hashes against which passwords are verified for names without an account, so that they take the time of an account. Accounts
  * keep the parameters of their last login after the configured ones were raised. So a name without an account gets one of
  * the sets in use, always the same one, and each set as often as accounts have it: a slow or a fast answer is as likely
  * with an account as without.

@@ -27,7 +27,8 @@ export const expiredAuthRows = [
 ];
 
 /**
- * Builds the authentication domain: how tokens are checked, the mails it sends, and its routes under `/auth`.
+ * Builds the authentication domain: how tokens are checked, the mails it sends, and its routes
+ * under `/auth`.
  *
  * @param app with `@fastify/jwt` registered
  */
@@ -49,5 +50,10 @@ export function createAuth(app: FastifyInstance, options: AuthOptions) {
     await scope.register(recoveryRoutes, dependencies);
   }
 
-  return { authenticator, routes, mails: authMails(dependencies), findLiveSessions: sessions.findLive };
+  return {
+    authenticator,
+    routes,
+    mails: authMails(dependencies),
+    findLiveSessions: sessions.findLive,
+  };
 }

@@ -23,6 +23,7 @@ const Environment = Type.Object({
   EMAIL_COOLDOWN: duration('60s'),
   VERIFICATION_TOKEN_TTL: duration('30m'),
   PASSWORD_RESET_TTL: duration('1h'),
+  UNVERIFIED_ACCOUNT_TTL: duration('30d'),
   EMAIL_VERIFICATION: enumWithDefault(['optional', 'required'], 'optional'),
   PASSWORD_MIN_LENGTH: Type.Integer({ default: 8, minimum: 8, maximum: 64 }),
   ARGON2_MEMORY_KIB: Type.Integer({ default: 19456, minimum: 1024, maximum: 4194304 }),

@@ -193,7 +193,7 @@ t.test('failures from a known address do not delay another known address', async
 });
 
 t.test(
-  'wrong passwords from a known address are answered like those for a name that nobody has',
+  'wrong passwords from a known address are answered like those for a name without an account',
   async (t) => {
     const { username, email } = await createUser(app);
     const shared = '198.51.100.210';

@@ -61,7 +61,7 @@ t.test('a wrong password and an unknown user cost the same', async (t) => {
 });
 
 t.test(
-  'after the cost was raised, names that nobody has cost what accounts cost, each always the same',
+  'after the cost was raised, names without an account cost what accounts cost, each always the same',
   async (t) => {
     const before = await createTestApp({ WORKER_ENABLED: 'false' });
     t.teardown(before.close);

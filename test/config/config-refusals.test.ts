@@ -167,7 +167,7 @@ t.test('durations have a unit and a maximum', async (t) => {
     'VERIFICATION_TOKEN_TTL',
     'PASSWORD_RESET_TTL',
   ];
-  for (const name of [...lifetimes, 'REFRESH_REUSE_GRACE', 'EMAIL_COOLDOWN']) {
+  for (const name of [...lifetimes, 'REFRESH_REUSE_GRACE', 'EMAIL_COOLDOWN', 'UNVERIFIED_ACCOUNT_TTL']) {
     refused(t, name, '15', 'm', '15 m', '1.5h', '-1s', '1w', '15M', '9999999999s', '4000d', '1h30m');
   }
   for (const name of lifetimes) refused(t, name, '0s', '0d');

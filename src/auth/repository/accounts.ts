@@ -86,7 +86,7 @@ export function createAccountRepository(database: Database) {
   }
 
   /**
-   * Saves what a successful login changes: the language, the address, and a hash with the current parameters.
+   * Saves what a successful login changes: its time, the language, the address, and a hash with the current parameters.
    *
    * @param verifiedHash the hash that the password was verified against
    * @returns false when the password was changed or the account suspended meanwhile
@@ -95,13 +95,13 @@ export function createAccountRepository(database: Database) {
     tx: Tx,
     userId: number,
     verifiedHash: string,
-    { address, ...changes }: { address: string; language: Language; passwordHash?: string },
+    { address, language, passwordHash }: { address: string; language: Language; passwordHash?: string },
   ): Promise<boolean> {
-    const { count } = await tx.prisma.user.updateMany({
-      where: { id: userId, passwordHash: verifiedHash, suspendedAt: null },
-      data: changes,
-    });
-    if (count === 0) return false;
+    const updated = await tx.execute(sql`
+      UPDATE users SET last_login_at = now(), language = ${language}::language,
+        password_hash = coalesce(${passwordHash ?? null}, password_hash)
+      WHERE id = ${userId} AND password_hash = ${verifiedHash} AND suspended_at IS NULL`);
+    if (updated === 0) return false;
     await tx.execute(sql`
       INSERT INTO known_addresses (user_id, address) VALUES (${userId}, ${address})
       ON CONFLICT (user_id, address) DO UPDATE SET last_used_at = now()`);
@@ -126,11 +126,13 @@ export function createAccountRepository(database: Database) {
     return row;
   }
 
-  async function markVerified(connection: Connection, email: string): Promise<void> {
-    await connection.prisma.user.updateMany({
-      where: { email, isVerified: false },
+  /** @returns whether the account became verified; not if it was already, is gone, or has another address */
+  async function markVerified(tx: Tx, userId: number, email: string): Promise<boolean> {
+    const { count } = await tx.prisma.user.updateMany({
+      where: { id: userId, email, isVerified: false },
       data: { isVerified: true },
     });
+    return count > 0;
   }
 
   /**

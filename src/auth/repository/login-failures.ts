@@ -48,12 +48,12 @@ const halfLength = 32;
 const allAddresses = '0'.repeat(halfLength);
 
 /**
- * Counts failed logins by the name that was typed, whether an account has it or not: from all client addresses together, and
+ * Counts failed logins by the name that was typed, with or without an account: from all client addresses together, and
  * from each address. Rows never depend on accounts, so that nothing that they cause tells which names exist or belong
  * together.
  */
 export function createLoginFailureRepository(database: Database, secret: Secret) {
-  /** A keyed hash, because people type passwords into the field for the username, and a plain digest could be guessed. */
+  /** Keyed, because people type passwords into the field for the username, and a plain digest of one could be guessed. */
   function digest(value: string): string {
     const hmac = createHmac('sha256', secret.key).update(`dure login failures:${value}`);
     return hmac.digest('hex').slice(0, halfLength);

@@ -1,4 +1,5 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
+import { acceptUser } from '../../http/authentication.ts';
 import { requestContext } from '../../http/request-context.ts';
 import { Ref } from '../../http/schemas.ts';
 import type { AuthDependencies } from '../dependencies.ts';
@@ -11,6 +12,7 @@ export const emailVerificationRoutes: FastifyPluginAsyncTypebox<AuthDependencies
   app,
   dependencies,
 ) => {
+  await app.register(acceptUser);
   const service = createEmailVerification(dependencies);
 
   app.post(
@@ -37,7 +39,7 @@ export const emailVerificationRoutes: FastifyPluginAsyncTypebox<AuthDependencies
       },
     },
     async (request, reply) => {
-      const sent = await service.send(request.body.email, requestContext(request));
+      const sent = await service.send(request.body.email, request.currentUser, requestContext(request));
       reply.hasOtherMessage = !sent.accepted;
       return sent;
     },
@@ -55,14 +57,14 @@ export const emailVerificationRoutes: FastifyPluginAsyncTypebox<AuthDependencies
         operationId: 'confirmEmail',
         summary: 'Confirm e-mail verification',
         description:
-          'Checks the code, which works once and may be tried five times. An unverified account with the address becomes verified; the token proves the address at sign-up.',
+          'Checks the code, which works once and may be tried five times. A code that sign-up mailed verifies that account. A code from `email-verify/send/` verifies the account of the access token, if that has the address. The `verification_token` proves the address at sign-up.',
         body: Ref(ConfirmEmailRequest),
         response: { 200: Ref(EmailVerification) },
       },
     },
     async (request) => {
       const { email, code } = request.body;
-      return service.confirm(email, code, requestContext(request));
+      return service.confirm(email, code, request.currentUser, requestContext(request));
     },
   );
 };

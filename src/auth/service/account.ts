@@ -6,12 +6,13 @@ import { authErrors } from '../errors.ts';
 import { checkNewPassword } from '../passwords.ts';
 import { toUser } from '../presenters.ts';
 import type { User } from '../schemas.ts';
+import { removeAccount } from './account-removal.ts';
 import { type PasswordAttempt, verifyPasswordAttempt } from './password-attempts.ts';
 
 /** Changes that a logged-in user makes to the account. */
 export function createAccountService(dependencies: AuthDependencies) {
   const { config, database, accounts, sessions, passwords } = dependencies;
-  const { emailCodes, passwordResets, mailQueue, deleteAccountData } = dependencies;
+  const { passwordResets, mailQueue } = dependencies;
 
   /** @throws {ApiError} `token_not_valid` when the account was deleted meanwhile */
   async function rename(user: CurrentUser, name: string, { language }: RequestContext): Promise<User> {
@@ -53,12 +54,8 @@ export function createAccountService(dependencies: AuthDependencies) {
    */
   async function deleteAccount(user: CurrentUser, password: string, context: RequestContext): Promise<void> {
     await verifyPassword(user, password, context);
-    const deleted = await database.runInTransaction(async (tx) => {
-      await passwordResets.revoke(tx, user.email);
-      await emailCodes.revoke(tx, user.email);
-      await deleteAccountData(tx, user.id);
-      return accounts.remove(tx, user.id);
-    });
+    const account = { id: user.id, email: user.email, isVerified: user.is_verified };
+    const deleted = await database.runInTransaction((tx) => removeAccount(dependencies, tx, account));
     if (!deleted) throw tokenNotValid('access', 'revoked', context.language);
     context.audit('account_deleted', { userId: user.id, sessionId: user.sessionId });
   }

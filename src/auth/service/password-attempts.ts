@@ -20,9 +20,10 @@ export interface PasswordAttempt {
 }
 
 /**
- * Verifies a password. After too many failures with a name, whoever has it, further attempts are delayed: those from one
- * address by its own failures, whether the password is right or not, and those from all addresses by the failures of all.
- * The latter delay does not hold for a right password from a known address, so that a stranger cannot lock the owner out.
+ * Verifies a password. After too many failures with a name, with or without an account, further attempts are delayed: those
+ * from one address by its own failures, whether the password is right or not, and those from all addresses by the failures
+ * of all. The latter delay does not hold for a right password from a known address, so that a stranger cannot lock the owner
+ * out.
  *
  * A wrong password is answered, counted and timed alike whether the address is known or not. Otherwise a client that shares
  * the owner's address could tell which names have logged in from there.

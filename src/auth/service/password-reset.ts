@@ -49,7 +49,7 @@ export function createPasswordReset(dependencies: AuthDependencies) {
       if (!(await accounts.replacePassword(tx, userId, passwordHash))) {
         throw new ApiError(authErrors.resetLinkInvalid);
       }
-      await accounts.markVerified(tx, email);
+      await accounts.markVerified(tx, userId, email);
       await sessions.endAll(tx, userId);
       await loginFailures.clear(tx, [username, email]);
       const notice = { user_id: userId, changed_at: Date.now(), language: context.language };

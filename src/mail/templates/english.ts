@@ -1,5 +1,5 @@
 import { button, code, link, type Mail, type MailContent, note, paragraph, quote } from './mail.ts';
-import { clock, greetableName, wholeUnits } from './wording.ts';
+import { clock, greetableName, wholeUnits, withoutLink } from './wording.ts';
 
 function greeting(name: string): string {
   const known = greetableName(name);
@@ -32,6 +32,13 @@ export function englishContent(mail: Mail): MailContent {
           paragraph('Enter this code in Dure to confirm your email address.'),
           code(mail.code),
           paragraph(`The code works once and for ${duration(mail.minutes)}.`),
+          ...(mail.username === undefined
+            ? []
+            : [
+                paragraph(
+                  `It confirms this address for the account with the user ID ‘${withoutLink(mail.username)}’. If that is not your user ID, do not enter the code.`,
+                ),
+              ]),
           note('Dure never asks for this code by phone or message. Do not share it with anyone.'),
           note(
             'If you did not ask for this, you can ignore this mail. Without the code this address stays unconfirmed.',

@@ -1,5 +1,5 @@
 import { button, code, link, type Mail, type MailContent, note, paragraph, quote } from './mail.ts';
-import { clock, greetableName, inSeoul, wholeUnits } from './wording.ts';
+import { clock, greetableName, inSeoul, wholeUnits, withoutLink } from './wording.ts';
 
 // Names and titles are followed by 님, 에서, 에 or a colon only, because other particles depend on the last letter.
 
@@ -33,6 +33,13 @@ export function koreanContent(mail: Mail): MailContent {
           paragraph('아래 인증번호를 두레 화면에 입력해 주세요.'),
           code(mail.code),
           paragraph(`인증번호는 ${duration(mail.minutes)} 동안 한 번만 쓸 수 있어요.`),
+          ...(mail.username === undefined
+            ? []
+            : [
+                paragraph(
+                  `이 인증번호를 입력하면 아이디 ‘${withoutLink(mail.username)}’ 계정의 이메일이 인증됩니다. 본인의 아이디가 아니면 입력하지 마세요.`,
+                ),
+              ]),
           note('두레는 전화나 메시지로 인증번호를 묻지 않아요. 다른 사람에게 알려 주지 마세요.'),
           note(
             '직접 요청하지 않았다면 이 메일을 무시하셔도 돼요. 인증번호를 입력하지 않으면 이 이메일은 인증되지 않아요.',

@@ -1,6 +1,12 @@
 /** Every mail of the service, with all that its text depends on. */
 export type Mail =
-  | { kind: 'verification_code'; code: string; minutes: number }
+  | {
+      kind: 'verification_code';
+      code: string;
+      minutes: number;
+      /** Of the account that the code verifies, where it does. */
+      username?: string;
+    }
   | { kind: 'account_exists'; username: string; loginUrl: string; resetUrl: string }
   | { kind: 'reset_link'; name: string; url: string; minutes: number }
   | { kind: 'password_changed'; name: string; changedAt: Date }
