@@ -139,7 +139,10 @@ export async function buildApp(config: AppConfig, overrides: AppOverrides = {}):
       transport,
       composers: { ...auth.mails, ...partnerRequests.mails },
       database,
-      cleanUp: () => cleanUp(database, expiredRows),
+      cleanUp: async () => ({
+        ...(await cleanUp(database, expiredRows)),
+        users: await auth.deleteAbandonedAccounts(),
+      }),
     });
   }
   return app;

@@ -15,6 +15,7 @@ import { logoutRoutes } from './routes/logout.ts';
 import { recoveryRoutes } from './routes/recovery.ts';
 import { sessionRoutes } from './routes/sessions.ts';
 import { authSchemas } from './schemas.ts';
+import { createAbandonedAccounts } from './service/abandoned-accounts.ts';
 
 /** Rows of this domain that the clean-up deletes. */
 export const expiredAuthRows = [
@@ -27,7 +28,7 @@ export const expiredAuthRows = [
 ];
 
 /**
- * Builds the authentication domain: how tokens are checked, the mails it sends, and its routes
+ * Builds the authentication domain: how tokens are checked, the mails it sends, its part of the clean-up, and its routes
  * under `/auth`.
  *
  * @param app with `@fastify/jwt` registered
@@ -55,5 +56,6 @@ export function createAuth(app: FastifyInstance, options: AuthOptions) {
     routes,
     mails: authMails(dependencies),
     findLiveSessions: sessions.findLive,
+    deleteAbandonedAccounts: createAbandonedAccounts(dependencies),
   };
 }
