@@ -149,7 +149,7 @@ export type EmailVerification = Static<typeof EmailVerification>;
 
 export const ResetLinkQuery = Type.Object({ uid, token: linkToken });
 export const ResetLink = Type.Object(
-  { expires_at: Timestamp('When the link stops to work') },
+  { expires_at: Timestamp('When the link stops working') },
   { $id: 'ResetLink' },
 );
 export const ResetPasswordRequest = Type.Object(

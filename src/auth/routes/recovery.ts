@@ -53,7 +53,7 @@ export const recoveryRoutes: FastifyPluginAsyncTypebox<AuthDependencies> = async
       schema: {
         operationId: 'validatePasswordReset',
         summary: 'Validate password reset link',
-        description: 'Says whether a link still works, and uses nothing up.',
+        description: 'Tells whether a link still works, and does not use it up.',
         querystring: ResetLinkQuery,
         response: { 200: Ref(ResetLink) },
       },

@@ -28,7 +28,7 @@ export const sessionRoutes: FastifyPluginAsyncTypebox<AuthDependencies> = async 
         operationId: 'logIn',
         summary: 'Log in',
         description:
-          'Begins a session. An unknown user and a wrong password are answered alike. After ten failures in 15 minutes an account is answered with 429 for a while.',
+          'Begins a session. An unknown user and a wrong password are answered alike. After ten failures with a username or an e-mail address in 15 minutes, further attempts with it are answered with 429 for a while.',
         body: Ref(LoginRequest),
         response: { 200: Ref(LoginResult) },
       },
@@ -66,7 +66,7 @@ const ownSessionRoutes: FastifyPluginAsyncTypebox<AuthDependencies> = async (app
   app.get(
     '/sessions/',
     {
-      config: { message: { ko: '로그인 기록을 조회했습니다.', en: 'Here are your sessions.' } },
+      config: { message: { ko: '로그인된 기기를 조회했습니다.', en: 'Here are your sessions.' } },
       schema: {
         operationId: 'listSessions',
         summary: 'Where the user is logged in',

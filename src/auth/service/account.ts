@@ -7,7 +7,9 @@ import { checkNewPassword } from '../passwords.ts';
 import { toUser } from '../presenters.ts';
 import type { User } from '../schemas.ts';
 import { removeAccount } from './account-removal.ts';
-import { type PasswordAttempt, verifyPasswordAttempt } from './password-attempts.ts';
+import { verifyPasswordAttempt } from './password-attempts.ts';
+
+const errors = { wrong: authErrors.wrongPassword, tooMany: authErrors.tooManyPasswords };
 
 /** Changes that a logged-in user makes to the account. */
 export function createAccountService(dependencies: AuthDependencies) {
@@ -74,9 +76,8 @@ export function createAccountService(dependencies: AuthDependencies) {
     const account = await accounts.findForPasswordCheck(userId, context.clientAddress);
     if (account === undefined) throw tokenNotValid('access', 'revoked', context.language);
     const actor = { userId, sessionId };
-    const error = authErrors.wrongPassword;
-    const attempt: PasswordAttempt = { names: [username, email], ...account, password, actor, error };
-    await verifyPasswordAttempt(dependencies, attempt, context);
+    const attempt = { ...account, password, actor, errors };
+    await verifyPasswordAttempt(dependencies, { ...attempt, names: [username, email] }, context);
     return account.passwordHash;
   }
 

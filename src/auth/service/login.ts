@@ -7,7 +7,9 @@ import { toUser } from '../presenters.ts';
 import type { LiveSession } from '../repository/sessions.ts';
 import type { LoginResult, TokenPair } from '../schemas.ts';
 import type { TokenClaims } from '../tokens.ts';
-import { type PasswordAttempt, verifyPasswordAttempt } from './password-attempts.ts';
+import { verifyPasswordAttempt } from './password-attempts.ts';
+
+const errors = { wrong: authErrors.invalidCredentials, tooMany: authErrors.tooManyLogins };
 
 /** Starts, refreshes and ends sessions. */
 export function createLogin(dependencies: AuthDependencies) {
@@ -22,18 +24,10 @@ export function createLogin(dependencies: AuthDependencies) {
     const name = login.toLowerCase();
     const account = await accounts.findForLogin(name, address);
     const actor = { userId: account?.id };
-    const error = authErrors.invalidCredentials;
     const { passwordHash, fromKnownAddress = false } = account ?? {};
-    const attempt: PasswordAttempt = {
-      names: [name],
-      passwordHash,
-      password,
-      fromKnownAddress,
-      actor,
-      error,
-    };
-    await verifyPasswordAttempt(dependencies, attempt, context);
-    if (account === undefined) throw new ApiError(error);
+    const attempt = { passwordHash, password, fromKnownAddress, actor, errors };
+    await verifyPasswordAttempt(dependencies, { ...attempt, names: [name] }, context);
+    if (account === undefined) throw new ApiError(errors.wrong);
     if (account.isSuspended) {
       context.audit('login_suspended', actor);
       throw new ApiError(authErrors.accountSuspended);

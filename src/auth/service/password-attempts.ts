@@ -1,7 +1,6 @@
 import { ApiError, type ErrorDefinition, retryLater } from '../../http/errors.ts';
 import type { EventSubject, RequestContext } from '../../http/request-context.ts';
 import type { AuthDependencies } from '../dependencies.ts';
-import { authErrors } from '../errors.ts';
 import type { Delays } from '../repository/login-failures.ts';
 
 /** A password that a client sent for an account. */
@@ -15,8 +14,8 @@ export interface PasswordAttempt {
   fromKnownAddress: boolean;
   /** Whom the log names. */
   actor: EventSubject;
-  /** The failure for a wrong password. */
-  error: ErrorDefinition;
+  /** The failures for a wrong password and for too many of them. */
+  errors: { wrong: ErrorDefinition; tooMany: ErrorDefinition };
 }
 
 /**
@@ -28,20 +27,20 @@ export interface PasswordAttempt {
  * A wrong password is answered, counted and timed alike whether the address is known or not. Otherwise a client that shares
  * the owner's address could tell which names have logged in from there.
  *
- * @throws {ApiError} `attempt.error`, `too_many_attempts`
+ * @throws {ApiError} `attempt.errors`
  */
 export async function verifyPasswordAttempt(
   { passwords, loginFailures }: AuthDependencies,
   attempt: PasswordAttempt,
   context: RequestContext,
 ): Promise<void> {
-  const { names, passwordHash, password, fromKnownAddress, actor, error } = attempt;
+  const { names, passwordHash, password, fromKnownAddress, actor, errors } = attempt;
   const address = context.clientAddress;
   const refuseFor = ({ general, own }: Delays) => {
     const seconds = Math.max(general, own);
     if (seconds <= 0) return;
     context.audit('login_delayed', actor);
-    throw retryLater(authErrors.tooManyLogins, seconds);
+    throw retryLater(errors.tooMany, seconds);
   };
   const before = await loginFailures.delays(names, address);
   if (before.own > 0) refuseFor(before);
@@ -55,5 +54,5 @@ export async function verifyPasswordAttempt(
   }
   refuseFor(await loginFailures.count(names, address));
   context.audit('login_failed', actor);
-  throw new ApiError(error);
+  throw new ApiError(errors.wrong);
 }
