@@ -117,7 +117,7 @@ t.test('more accounts than a batch are deleted in one run', async (t) => {
 });
 
 t.test('UNVERIFIED_ACCOUNT_TTL sets the time; with 0 all accounts are kept', async (t) => {
-  const keeper = await createTestApp({ UNVERIFIED_ACCOUNT_TTL: '0d' });
+  const keeper = await createTestApp({ UNVERIFIED_ACCOUNT_TTL: '0' });
   t.teardown(keeper.close);
   const kept = await createUnused(3_000, keeper);
   await cleanUp(keeper);

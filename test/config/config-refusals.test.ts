@@ -173,6 +173,8 @@ t.test('durations have a unit and a maximum', async (t) => {
   for (const name of lifetimes) refused(t, name, '0s', '0d');
   refused(t, 'EMAIL_COOLDOWN', '61m', '2h');
   t.equal(load({ EMAIL_COOLDOWN: '1h' }).email.cooldown, 3600);
+  t.equal(load({ UNVERIFIED_ACCOUNT_TTL: '0' }).email.unverifiedAccountTtl, 0);
+  refused(t, 'EMAIL_COOLDOWN', '0');
   const accepted = { '250ms': 0.25, '1s': 1, '2m': 120, '3h': 10800, '4d': 345600 };
   for (const [text, seconds] of Object.entries(accepted)) {
     t.equal(load({ EMAIL_CODE_TTL: text }).email.codeTtl, seconds);
