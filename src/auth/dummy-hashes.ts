@@ -20,8 +20,13 @@ export interface DummyHashOptions {
   logger: FastifyBaseLogger;
 }
 
-/** Milliseconds between two looks at the accounts. */
+/** Milliseconds from one count of the accounts to the next, at least. */
 const refreshInterval = 60_000;
+/** At most this share of the time is spent on counting. */
+const refreshShare = 0.01;
+
+/** What argon2 accepts, in the order in which it writes it. */
+const wellFormed = /^m=\d{4,7},t=\d{1,3},p=\d{1,2}$/;
 
 /**
  * Hashes against which passwords are verified for names without an account, so that they take the time of an account. Accounts
@@ -29,8 +34,8 @@ const refreshInterval = 60_000;
  * the sets in use, always the same one, and each set as often as accounts have it: a slow or a fast answer is as likely
  * with an account as without.
  *
- * Counting the sets reads all accounts, about 0.3 s for a million. So it is done at the first login and from then on at most
- * once a minute, in the background: the shares change slowly, as accounts log in after the start with other parameters.
+ * Counting the sets reads all accounts, about half a second for a million. So it is done at the first login and from then on
+ * at most once a minute, in the background: the shares change slowly, as accounts log in after the parameters were raised.
  */
 export function createDummyHashes({ currentCost, secret, findCosts, hash, logger }: DummyHashOptions) {
   const hashes = new Map<string, Promise<string>>();
@@ -52,7 +57,7 @@ export function createDummyHashes({ currentCost, secret, findCosts, hash, logger
     if (costs !== undefined && now < refreshAt) return costs;
     refreshAt = now + refreshInterval;
     const previous = costs ?? Promise.resolve([]);
-    const next = loadCosts().catch((error: unknown) => {
+    const next = countCosts(now).catch((error: unknown) => {
       logger.warn({ err: error }, 'the parameters of the password hashes cannot be counted');
       return previous;
     });
@@ -62,9 +67,11 @@ export function createDummyHashes({ currentCost, secret, findCosts, hash, logger
   }
 
   /** The configured parameters come last: as their share grows, names change from older ones to them, as accounts do. */
-  async function loadCosts(): Promise<HashCost[]> {
+  async function countCosts(startedAt: number): Promise<HashCost[]> {
+    const found = (await findCosts()).filter(({ cost }) => wellFormed.test(cost));
+    const duration = Date.now() - startedAt;
+    refreshAt = startedAt + Math.max(refreshInterval, duration / refreshShare);
     const isOld = ({ cost }: HashCost) => Number(cost !== currentCost);
-    const found = await findCosts();
     return found.sort((one, other) => isOld(other) - isOld(one) || (one.cost < other.cost ? -1 : 1));
   }
 
