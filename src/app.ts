@@ -97,7 +97,7 @@ export async function buildApp(config: AppConfig, overrides: AppOverrides = {}):
     closeStore,
     withdrawRequestsOfStore,
   });
-  const auth = await createAuth(app, { ...base, deleteAccountData });
+  const auth = createAuth(app, { ...base, deleteAccountData, lockStore });
   const myPage = createMyPage(base);
 
   // Every request.
@@ -146,7 +146,10 @@ export async function buildApp(config: AppConfig, overrides: AppOverrides = {}):
       transport,
       composers: { ...auth.mails, ...partnerRequests.mails },
       database,
-      cleanUp: () => cleanUp(database, expiredRows),
+      cleanUp: async () => ({
+        ...(await cleanUp(database, expiredRows)),
+        users: await auth.deleteAbandonedAccounts(),
+      }),
     });
   }
   return app;

@@ -11,6 +11,7 @@ import { createEmailCodeRepository } from './repository/email-codes.ts';
 import { createLoginFailureRepository } from './repository/login-failures.ts';
 import { createPasswordResetRepository } from './repository/password-resets.ts';
 import { createSessionRepository } from './repository/sessions.ts';
+import { createUnverifiedAccountRepository } from './repository/unverified-accounts.ts';
 import { createTokens } from './tokens.ts';
 
 /** What `app.ts` passes to this domain. */
@@ -21,20 +22,33 @@ export interface AuthOptions {
   idempotency: Idempotency;
   /** Deletes what an account has in other domains, before the account itself is deleted in the same transaction. */
   deleteAccountData(tx: Tx, userId: number): Promise<void>;
+  /**
+   * Locks the store of a user until the transaction ends.
+   *
+   * @returns undefined when the user has no store and cannot get one before the transaction ends
+   */
+  lockStore(tx: Tx, userId: number): Promise<number | undefined>;
 }
 
 /** What the services and routes of this domain work with. */
-export type AuthDependencies = Awaited<ReturnType<typeof createAuthDependencies>>;
+export type AuthDependencies = ReturnType<typeof createAuthDependencies>;
 
 /** Builds the repositories of this domain, its tokens and its password hashing. */
-export async function createAuthDependencies({ jwt, log }: FastifyInstance, options: AuthOptions) {
+export function createAuthDependencies({ jwt, log }: FastifyInstance, options: AuthOptions) {
   const { config, database } = options;
   const secrets = createDerivedSecrets(config.secrets);
+  const accounts = createAccountRepository(database);
   return {
     ...options,
+    logger: log,
     tokens: createTokens(jwt, config.secrets),
-    passwords: await createPasswords(config.password, log),
-    accounts: createAccountRepository(database),
+    passwords: createPasswords(
+      config.password,
+      { findCosts: accounts.countHashCosts, secret: config.secrets[0] },
+      log,
+    ),
+    accounts,
+    unverifiedAccounts: createUnverifiedAccountRepository(database, config.email),
     sessions: createSessionRepository(database, config.tokens),
     emailCodes: createEmailCodeRepository(secrets, config.email),
     passwordResets: createPasswordResetRepository(secrets, config.email),

@@ -62,8 +62,8 @@ export const authErrors = {
     code: 'too_many_attempts',
     status: 429,
     text: {
-      ko: '인증번호를 너무 많이 틀렸습니다. 새 인증번호를 받아 주세요.',
-      en: 'The code was wrong too often. Please ask for a new one.',
+      ko: '인증번호를 여러 번 잘못 입력했습니다. 새 인증번호를 받아 주세요.',
+      en: 'The code was entered incorrectly too many times. Please ask for a new one.',
     },
     fields: retryAfterField,
   },
@@ -71,8 +71,17 @@ export const authErrors = {
     code: 'too_many_attempts',
     status: 429,
     text: {
-      ko: '로그인에 너무 많이 실패했습니다. 잠시 후 다시 시도해 주세요.',
+      ko: '로그인에 여러 번 실패했습니다. 잠시 후 다시 시도해 주세요.',
       en: 'Too many failed logins. Please try again later.',
+    },
+    fields: retryAfterField,
+  },
+  tooManyPasswords: {
+    code: 'too_many_attempts',
+    status: 429,
+    text: {
+      ko: '비밀번호를 여러 번 잘못 입력했습니다. 잠시 후 다시 시도해 주세요.',
+      en: 'Too many wrong passwords. Please try again later.',
     },
     fields: retryAfterField,
   },
@@ -80,13 +89,13 @@ export const authErrors = {
     code: 'reset_link_invalid',
     status: 400,
     text: {
-      ko: '비밀번호 재설정 링크가 올바르지 않거나 만료되었습니다.',
-      en: 'The password reset link is not valid or has expired.',
+      ko: '비밀번호 재설정 링크가 올바르지 않거나 만료되었습니다. 다시 요청해 주세요.',
+      en: 'The password reset link is not valid or has expired. Please ask for a new one.',
     },
   },
   sessionNotFound: {
     code: 'session_not_found',
     status: 404,
-    text: { ko: '해당 로그인 기록이 없습니다.', en: 'There is no such session.' },
+    text: { ko: '해당 기기를 찾을 수 없습니다.', en: 'There is no such session.' },
   },
 } as const satisfies Record<string, ErrorDefinition>;

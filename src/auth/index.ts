@@ -10,9 +10,11 @@ import { expiredPasswordResets } from './repository/password-resets.ts';
 import { expiredSessions } from './repository/sessions.ts';
 import { accountRoutes } from './routes/account.ts';
 import { emailVerificationRoutes } from './routes/email-verification.ts';
+import { logoutRoutes } from './routes/logout.ts';
 import { recoveryRoutes } from './routes/recovery.ts';
 import { sessionRoutes } from './routes/sessions.ts';
 import { authSchemas } from './schemas.ts';
+import { createAbandonedAccounts } from './service/abandoned-accounts.ts';
 
 /** Rows of this domain that the clean-up deletes. */
 export const expiredAuthRows = [
@@ -24,12 +26,13 @@ export const expiredAuthRows = [
 ];
 
 /**
- * Builds the authentication domain: how tokens are checked, the mails it sends, and its routes under `/auth`.
+ * Builds the authentication domain: how tokens are checked, the mails it sends, its part of the clean-up, and its routes
+ * under `/auth`.
  *
  * @param app with `@fastify/jwt` registered
  */
-export async function createAuth(app: FastifyInstance, options: AuthOptions) {
-  const dependencies = await createAuthDependencies(app, options);
+export function createAuth(app: FastifyInstance, options: AuthOptions) {
+  const dependencies = createAuthDependencies(app, options);
   const { tokens, sessions } = dependencies;
 
   const authenticator: Authenticator = {
@@ -41,9 +44,16 @@ export async function createAuth(app: FastifyInstance, options: AuthOptions) {
     await scope.register(documentDomain, { tag: 'auth', schemas: authSchemas });
     await scope.register(accountRoutes, dependencies);
     await scope.register(sessionRoutes, dependencies);
+    await scope.register(logoutRoutes, dependencies);
     await scope.register(emailVerificationRoutes, dependencies);
     await scope.register(recoveryRoutes, dependencies);
   }
 
-  return { authenticator, routes, mails: authMails(dependencies), findLiveSessions: sessions.findLive };
+  return {
+    authenticator,
+    routes,
+    mails: authMails(dependencies),
+    findLiveSessions: sessions.findLive,
+    deleteAbandonedAccounts: createAbandonedAccounts(dependencies),
+  };
 }

@@ -18,8 +18,17 @@ export function authMails(dependencies: AuthDependencies): MailComposers {
     if (account && account.suspendedAt !== null) return null;
     const recipient = { to: issued.email, userId: account?.id, language: languageOf(payload) };
     if (!account?.isVerified) {
-      const minutes = toMinutes(settings.codeTtl);
-      return { ...recipient, mail: { kind: 'verification_code', code: issued.code, minutes } };
+      const mail = {
+        kind: 'verification_code',
+        code: issued.code,
+        minutes: toMinutes(settings.codeTtl),
+      } as const;
+      // Names the account that the code verifies, because a stranger may have signed up with the address.
+      const isVerifiedByCode = account?.id === (issued.userId ?? payload['user_id']);
+      return {
+        ...recipient,
+        mail: account && isVerifiedByCode ? { ...mail, username: account.username } : mail,
+      };
     }
     const urls = { loginUrl: `${frontendUrl}/login`, resetUrl: `${frontendUrl}/reset-password-request` };
     return { ...recipient, mail: { kind: 'account_exists', username: account.username, ...urls } };

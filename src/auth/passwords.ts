@@ -5,12 +5,17 @@ import pLimit from 'p-limit';
 import type { Config } from '../config/config.ts';
 import { invalidFields, serviceUnavailable } from '../http/errors.ts';
 import { type FieldError, type Problem, problems } from '../http/field-errors.ts';
+import { createDummyHashes, type DummyHashOptions } from './dummy-hashes.ts';
 
 /** Hashes that may wait. At about 30 ms each they take seconds; more would only time out. */
 const maxWaiting = 256;
 
 /** Hashes and checks passwords with argon2id (RFC 9106; parameters of the OWASP password storage cheat sheet). */
-export async function createPasswords(config: Config['password'], logger: FastifyBaseLogger) {
+export function createPasswords(
+  config: Config['password'],
+  accounts: Pick<DummyHashOptions, 'findCosts' | 'secret'>,
+  logger: FastifyBaseLogger,
+) {
   const limit = pLimit(config.maxConcurrentHashes);
   const options = {
     type: argon2.argon2id,
@@ -26,19 +31,25 @@ export async function createPasswords(config: Config['password'], logger: Fastif
     return limit(work);
   }
 
-  // Passwords for unknown accounts are verified against this hash, so that they take the same time.
-  const dummyHash = await argon2.hash('dummy password', options);
+  const dummyHashes = createDummyHashes({
+    ...accounts,
+    logger,
+    currentCost: `m=${options.memoryCost},t=${options.timeCost},p=${options.parallelism}`,
+    hash: (cost) => queued(() => argon2.hash('dummy password', { ...options, ...parametersOf(cost) })),
+  });
 
   return {
     /** @throws {ApiError} `service_unavailable` when too many hashes are waiting */
     hash: async (password: string): Promise<string> => queued(() => argon2.hash(password, options)),
 
     /**
-     * Whether a password matches a hash. Takes the same time without a hash.
+     * Whether a password matches the hash of an account. Takes the same time for a name without an account.
      *
+     * @param name as it was typed, folded
      * @throws {ApiError} `service_unavailable` when too many hashes are waiting
      */
-    async verify(hash: string | undefined, password: string): Promise<boolean> {
+    async verify(name: string, hash: string | undefined, password: string): Promise<boolean> {
+      const dummyHash = await dummyHashes.find(name);
       return queued(async () => {
         try {
           return (await argon2.verify(hash ?? dummyHash, password)) && hash !== undefined;
@@ -52,6 +63,12 @@ export async function createPasswords(config: Config['password'], logger: Fastif
     /** Whether a hash was made with other parameters than the configured ones. */
     needsRehash: (hash: string): boolean => argon2.needsRehash(hash, options),
   };
+}
+
+/** @param cost as in a hash, such as `m=19456,t=2,p=1` */
+function parametersOf(cost: string) {
+  const [memoryCost = 0, timeCost = 0, parallelism = 0] = cost.match(/\d+/g)?.map(Number) ?? [];
+  return { memoryCost, timeCost, parallelism };
 }
 
 const commonPasswords = new Set(dictionary['passwords-common']);

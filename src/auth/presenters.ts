@@ -1,6 +1,6 @@
 import type { UserRow } from './repository/accounts.ts';
 import type { SessionRow } from './repository/sessions.ts';
-import type { Session, User } from './schemas.ts';
+import type { MailSent, Session, User } from './schemas.ts';
 
 /** An account as the API shows it: exactly the fields of the interface specification. */
 export function toUser({ id, username, name, email, role, isVerified }: UserRow): User {
@@ -19,4 +19,9 @@ export function toSession(row: SessionRow, currentSessionId: string): Session {
     last_used_at: row.last_used_at.toISOString(),
     is_current: row.id === currentSessionId,
   };
+}
+
+/** The answer to a request for a mail. */
+export function toMailSent({ allowed, resendAfter }: { allowed: boolean; resendAfter: number }): MailSent {
+  return { accepted: allowed, resend_after: resendAfter };
 }

@@ -109,15 +109,21 @@ const resendAfter = Type.Integer({
   description: 'Seconds until another mail is sent to this address',
   examples: [60],
 });
+const accepted = Type.Boolean({
+  description:
+    'Whether the request was accepted; false within the cooldown and beyond the hourly cap of the address, where no mail is sent',
+});
 export const CodeSent = Type.Object(
   {
+    accepted,
     expires_in: Type.Integer({ description: 'Seconds a code is valid', examples: [600] }),
     resend_after: resendAfter,
   },
   { $id: 'CodeSent' },
 );
 export type CodeSent = Static<typeof CodeSent>;
-export const MailSent = Type.Object({ resend_after: resendAfter }, { $id: 'MailSent' });
+export const MailSent = Type.Object({ accepted, resend_after: resendAfter }, { $id: 'MailSent' });
+export type MailSent = Static<typeof MailSent>;
 
 export const ConfirmEmailRequest = Type.Object(
   {
@@ -146,7 +152,7 @@ export type EmailVerification = Static<typeof EmailVerification>;
 
 export const ResetLinkQuery = Type.Object({ uid, token: linkToken });
 export const ResetLink = Type.Object(
-  { expires_at: Timestamp('When the link stops to work') },
+  { expires_at: Timestamp('When the link stops working') },
   { $id: 'ResetLink' },
 );
 export const ResetPasswordRequest = Type.Object(

@@ -80,6 +80,7 @@ function buildConfig(environment: Environment, problems: string[]) {
       cooldown: seconds(environment.EMAIL_COOLDOWN),
       verificationTokenTtl: seconds(environment.VERIFICATION_TOKEN_TTL),
       passwordResetTtl: seconds(environment.PASSWORD_RESET_TTL),
+      unverifiedAccountTtl: seconds(environment.UNVERIFIED_ACCOUNT_TTL),
     },
     password: {
       minLength: environment.PASSWORD_MIN_LENGTH,
@@ -157,7 +158,7 @@ function checkDurations(environment: Environment, problems: string[]): void {
   for (const name of lifetimes) {
     if (seconds(environment[name]) === 0) problems.push(`${name} must be longer than 0`);
   }
-  for (const name of [...lifetimes, 'REFRESH_REUSE_GRACE'] as const) {
+  for (const name of [...lifetimes, 'REFRESH_REUSE_GRACE', 'UNVERIFIED_ACCOUNT_TTL'] as const) {
     if (seconds(environment[name]) > longestDuration) problems.push(`${name} must be at most 3650d`);
   }
   if (seconds(environment.EMAIL_COOLDOWN) > 3600) {

@@ -2,6 +2,9 @@ import { type Static, Type } from '@sinclair/typebox';
 import { envSchema } from 'env-schema';
 
 const duration = (value: string) => Type.String({ default: value, pattern: '^[0-9]{1,9}(ms|s|m|h|d)$' });
+/** `0` switches something off. */
+const optionalDuration = (value: string) =>
+  Type.String({ default: value, pattern: '^(0|[0-9]{1,9}(ms|s|m|h|d))$' });
 const enumWithDefault = <const Value extends string>(values: readonly Value[], value: Value) =>
   Type.Unsafe<Value>({ type: 'string', enum: values, default: value });
 
@@ -23,6 +26,7 @@ const Environment = Type.Object({
   EMAIL_COOLDOWN: duration('60s'),
   VERIFICATION_TOKEN_TTL: duration('30m'),
   PASSWORD_RESET_TTL: duration('1h'),
+  UNVERIFIED_ACCOUNT_TTL: optionalDuration('30d'),
   EMAIL_VERIFICATION: enumWithDefault(['optional', 'required'], 'optional'),
   PASSWORD_MIN_LENGTH: Type.Integer({ default: 8, minimum: 8, maximum: 64 }),
   ARGON2_MEMORY_KIB: Type.Integer({ default: 19456, minimum: 1024, maximum: 4194304 }),

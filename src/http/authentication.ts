@@ -74,6 +74,9 @@ export async function authenticate(request: FastifyRequest): Promise<CurrentUser
   return user;
 }
 
+/** The security of an operation for which a Bearer token is optional. */
+export const optionalBearer = [{ bearer: [] }, {}];
+
 /** Requires a user in the scope that registers it, and documents that in OpenAPI. */
 export const requireUser = fastifyPlugin(async (app: FastifyInstance) => {
   app.addHook('onRoute', (route) => {
@@ -81,6 +84,16 @@ export const requireUser = fastifyPlugin(async (app: FastifyInstance) => {
   });
   app.addHook('onRequest', async (request) => {
     request.currentUser = await authenticate(request);
+  });
+});
+
+/** Accepts a Bearer token in the scope that registers it: without one a request is anonymous, an invalid one is refused. */
+export const acceptUser = fastifyPlugin(async (app: FastifyInstance) => {
+  app.addHook('onRoute', (route) => {
+    route.schema = { ...route.schema, security: optionalBearer };
+  });
+  app.addHook('onRequest', async (request) => {
+    if (request.credentials) request.currentUser = await authenticate(request);
   });
 });
 

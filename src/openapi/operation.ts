@@ -41,7 +41,7 @@ export function documentRoute(schema: FastifySchema, route: RouteOptions): Fasti
 
 /** Failures that follow from the input of an operation and its scope. */
 function impliedErrors(schema: FastifySchema, route: RouteOptions): ErrorDefinition[] {
-  const { security, querystring } = schema as { security?: unknown[]; querystring?: JsonObject };
+  const { security, querystring } = schema as { security?: JsonObject[]; querystring?: JsonObject };
   // A body is read even where the operation needs none.
   const readsBody = [route.method].flat().some((method) => method !== 'GET' && method !== 'HEAD');
   return [
@@ -53,7 +53,8 @@ function impliedErrors(schema: FastifySchema, route: RouteOptions): ErrorDefinit
     ...(readsBody
       ? [httpErrors.malformedJson, httpErrors.payloadTooLarge, httpErrors.unsupportedMediaType]
       : []),
-    ...(security ? [httpErrors.notAuthenticated, httpErrors.tokenNotValid] : []),
+    ...(security?.every((one) => 'bearer' in one) ? [httpErrors.notAuthenticated] : []),
+    ...(security ? [httpErrors.tokenNotValid] : []),
     ...(route.config?.limit === 'none' ? [] : [httpErrors.rateLimited]),
     httpErrors.internalError,
     httpErrors.serviceUnavailable,

@@ -52,7 +52,9 @@ t.test('wrong passwords with a valid token are delayed like failed logins, from 
     const guess = await remove(user.token, `guess-number-${guesses}`, `198.51.100.${guesses + 1}`);
     refused(t, guess, 401, 'invalid_credentials');
   }
-  delayed(t, await remove(user.token, password, '198.51.100.77'), 30);
+  const refusal = await remove(user.token, password, '198.51.100.77');
+  delayed(t, refusal, 30);
+  t.match(refusal.body.message, '비밀번호를 여러 번 잘못 입력했습니다.');
   const body = { current_password: password, new_password: 'rice-cake-at-dawn-3' };
   const remoteAddress = '198.51.100.78';
   const options = { token: user.token, body, remoteAddress };

@@ -1,6 +1,7 @@
-import t from 'tap';
+import argon2 from 'argon2';
+import t, { type Test } from 'tap';
 import { createTestApp, createUser, password, type TestApp } from '../support/app.ts';
-import { refused, tally } from '../support/assertions.ts';
+import { delayed, refused, tally } from '../support/assertions.ts';
 import { inParallel } from '../support/concurrency.ts';
 
 /** Parameters as in production, so that hashes take time. */
@@ -43,18 +44,55 @@ t.test('concurrent logins succeed while the password is rehashed', async (t) => 
   t.match(await hashOf(id), /m=19456,t=2,p=1/);
 });
 
-t.test('an unknown user takes as long as a wrong password', async (t) => {
-  const { username } = await createUser(costly);
-  const fastest = async (name: (time: number) => string) => {
-    let best = Number.POSITIVE_INFINITY;
-    for (let time = 0; time < 7; time++) {
-      const start = performance.now();
-      refused(t, await logIn(costly, name(time), 'not the password'), 401, 'invalid_credentials');
-      best = Math.min(best, performance.now() - start);
-    }
-    return best;
-  };
-  const wrong = await fastest(() => username);
-  const unknown = await fastest((time) => `unknown${time}`);
-  t.ok(unknown > wrong / 2 && wrong > unknown / 2, `${wrong} ms and ${unknown} ms`);
+/** The parameters against which passwords are verified, in the order of the calls. */
+function verifiedCosts(t: Test) {
+  const verify = argon2.verify.bind(argon2);
+  const calls = t.capture(argon2, 'verify', verify);
+  return () => calls().map(({ args: [hash] }) => hash.split('$')[3]);
+}
+
+t.test('a wrong password and an unknown user cost the same', async (t) => {
+  const { username, email } = await createUser(costly);
+  const costs = verifiedCosts(t);
+  for (const login of [username, email, 'unknown', 'unknown@example.com', '이런 사람은 없어요']) {
+    refused(t, await logIn(costly, login, 'not the password'), 401, 'invalid_credentials');
+  }
+  t.strictSame(costs(), Array(5).fill('m=19456,t=2,p=1'));
+});
+
+t.test(
+  'after the cost was raised, names without an account cost what accounts cost, each always the same',
+  async (t) => {
+    const before = await createTestApp({ WORKER_ENABLED: 'false' });
+    t.teardown(before.close);
+    const old = await createUser(before);
+    for (let more = 0; more < 3; more++) await createUser(before);
+    const after = await createTestApp(
+      { ARGON2_MEMORY_KIB: '2048', WORKER_ENABLED: 'false' },
+      { databaseUrl: before.url },
+    );
+    t.teardown(after.close);
+    await createUser(after);
+    const costs = verifiedCosts(t);
+    const costsOf = async (names: string[]) => {
+      const from = costs().length;
+      for (const name of names) refused(t, await logIn(after, name, 'not it'), 401, 'invalid_credentials');
+      return costs().slice(from);
+    };
+    const names = Array.from({ length: 40 }, (_, index) => `nobody${index}`);
+    const found = await costsOf(names);
+    const count = (cost: string) => found.filter((one) => one === cost).length;
+    const [low, high] = ['m=1024,t=1,p=1', 'm=2048,t=1,p=1'];
+    t.equal(count(low) + count(high), 40, 'no other cost');
+    t.ok(count(low) >= 28 && count(low) <= 36, `${count(low)} of 40, as four of five accounts`);
+    t.strictSame(await costsOf(names), found, 'a name does not change its cost');
+    t.strictSame(await costsOf([old.username]), [low]);
+  },
+);
+
+t.test('an attempt during the delay of its address costs no hash', async (t) => {
+  for (let time = 0; time < 10; time++) await logIn(cheap, 'delayed.name', 'not the password');
+  const costs = verifiedCosts(t);
+  delayed(t, await logIn(cheap, 'delayed.name', 'not it'), 30);
+  t.strictSame(costs(), []);
 });

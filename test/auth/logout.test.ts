@@ -1,12 +1,13 @@
 import t from 'tap';
 import { createTestApp, createUser, logIn } from '../support/app.ts';
-import { refused, tally, tokenRefused } from '../support/assertions.ts';
+import { invalid, refused, tally, tokenRefused } from '../support/assertions.ts';
 import { inParallel } from '../support/concurrency.ts';
-import { decode } from './tokens.ts';
+import { createForge, decode, now } from './tokens.ts';
 
-const app = await createTestApp();
+const secret = 'a secret for tokens that are forged 0123';
+const app = await createTestApp({ JWT_SECRET: secret });
 t.teardown(app.close);
-const other = await createTestApp({ WORKER_ENABLED: 'false' }, { databaseUrl: app.url });
+const other = await createTestApp({ JWT_SECRET: secret, WORKER_ENABLED: 'false' }, { databaseUrl: app.url });
 t.teardown(other.close);
 
 const user = await createUser(app);
@@ -53,12 +54,38 @@ t.test('with both, the Bearer token decides', async (t) => {
   tokenRefused(t, await read(one.token), 'revoked');
   t.equal((await read(two.token)).status, 200);
 
-  tokenRefused(t, await logOut('x', { refresh: two.refresh }), 'malformed');
-  tokenRefused(t, await logOut(one.token, { refresh: two.refresh }), 'revoked');
-  tokenRefused(t, await logOut(two.refresh, { refresh: two.refresh }), 'wrong_type');
-  t.equal((await read(two.token)).status, 200);
   t.equal((await logOut(two.token, { refresh: 'x' })).status, 200);
   tokenRefused(t, await read(two.token), 'revoked');
+});
+
+t.test('an invalid access token does not prevent a logout with the refresh token', async (t) => {
+  const ended = await logIn(app, user);
+  await logOut(ended.token);
+  const forge = createForge({ secret, ...decode((await logIn(app, user)).token) });
+  const expired = forge({ claims: { iat: now() - 960, exp: now() - 60 } });
+  tokenRefused(t, await read(expired), 'expired');
+  for (const token of [expired, ended.token, 'x', user.refresh]) {
+    const session = await logIn(app, user);
+    t.equal((await logOut(token, { refresh: session.refresh })).status, 200);
+    tokenRefused(t, await refresh(session.refresh), 'revoked', 'refresh');
+  }
+});
+
+t.test('an invalid access token without a good refresh token is token_not_valid', async (t) => {
+  const ended = await logIn(app, user);
+  await logOut(ended.token);
+  const json = { 'content-type': 'application/json' };
+  for (const refresh of [undefined, 'x', ended.refresh, ended.token, 1]) {
+    tokenRefused(t, await logOut(ended.token, { refresh }), 'revoked');
+    tokenRefused(t, await logOut('x', { refresh }), 'malformed');
+  }
+  tokenRefused(t, await logOut(ended.token, { other: 1 }), 'revoked');
+  const unreadable = { token: 'x', body: '{', headers: json };
+  tokenRefused(t, await app.call('POST', '/auth/logout/', unreadable), 'malformed');
+  const { token } = await logIn(app, user);
+  refused(t, await app.call('POST', '/auth/logout/', { ...unreadable, token }), 400, 'malformed_json');
+  invalid(t, await logOut(token, { other: 1 }), 'other');
+  t.equal((await read(token)).status, 200);
 });
 
 t.test('credentials other than Bearer are ignored', async (t) => {

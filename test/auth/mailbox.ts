@@ -43,6 +43,13 @@ export async function createSettledUser(app: TestApp, fields: Record<string, unk
   return user;
 }
 
+/** An account with an unverified address and no cooldown. */
+export async function createUnverifiedUser(app: TestApp, fields: Record<string, unknown> = {}) {
+  const user = await createSettledUser(app, fields);
+  await passTime(app, user.email, 3600);
+  return user;
+}
+
 /** An account with a verified address and no cooldown. */
 export async function createVerifiedUser(app: TestApp, fields: Record<string, unknown> = {}) {
   const user = await createUser(app, fields);

@@ -216,12 +216,14 @@ t.test('durations have a unit and a maximum', async (t) => {
     'VERIFICATION_TOKEN_TTL',
     'PASSWORD_RESET_TTL',
   ];
-  for (const name of [...lifetimes, 'REFRESH_REUSE_GRACE', 'EMAIL_COOLDOWN']) {
+  for (const name of [...lifetimes, 'REFRESH_REUSE_GRACE', 'EMAIL_COOLDOWN', 'UNVERIFIED_ACCOUNT_TTL']) {
     refused(t, name, '15', 'm', '15 m', '1.5h', '-1s', '1w', '15M', '9999999999s', '4000d', '1h30m');
   }
   for (const name of lifetimes) refused(t, name, '0s', '0d');
   refused(t, 'EMAIL_COOLDOWN', '61m', '2h');
   t.equal(load({ EMAIL_COOLDOWN: '1h' }).email.cooldown, 3600);
+  t.equal(load({ UNVERIFIED_ACCOUNT_TTL: '0' }).email.unverifiedAccountTtl, 0);
+  refused(t, 'EMAIL_COOLDOWN', '0');
   const accepted = { '250ms': 0.25, '1s': 1, '2m': 120, '3h': 10800, '4d': 345600 };
   for (const [text, seconds] of Object.entries(accepted)) {
     t.equal(load({ EMAIL_CODE_TTL: text }).email.codeTtl, seconds);

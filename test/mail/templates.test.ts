@@ -95,6 +95,20 @@ t.test(
   },
 );
 
+t.test('a code for an account names its username, not as a link', async (t) => {
+  for (const language of languages) {
+    const { text, html } = renderMail({ ...mails.verification_code, username: 'minji' } as Mail, language);
+    t.match(text, 'minji');
+    t.match(html, 'minji');
+    const tempting = renderMail(
+      { ...mails.verification_code, username: 'win.example.com' } as Mail,
+      language,
+    );
+    t.notMatch(tempting.text + tempting.html, /win\.example|example\.com/);
+    t.match(tempting.text, /win\.\u2060example\.\u2060com/);
+  }
+});
+
 t.test('links are on lines of their own', async (t) => {
   for (const language of languages) {
     t.same(renderMail(mails.reset_link, language).text.match(/^https?:.*$/gm), [resetUrl]);

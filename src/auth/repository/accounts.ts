@@ -3,6 +3,7 @@ import type { Connection, Database, Tx } from '../../database/client.ts';
 import type { Prisma } from '../../database/generated/client.ts';
 import type { Language } from '../../database/generated/enums.ts';
 import { type Sql, sql } from '../../database/sql.ts';
+import type { HashCost } from '../dummy-hashes.ts';
 
 /** How long a client's address stays known after the last login from it. */
 const knownAddressDays = 30;
@@ -75,6 +76,13 @@ export function createAccountRepository(database: Database) {
     return row;
   }
 
+  /** The parameters of the password hashes, and how many accounts have each. Reads all accounts. */
+  async function countHashCosts(): Promise<HashCost[]> {
+    return database.query<HashCost>(sql`
+      SELECT split_part(password_hash, '$', 4) AS cost, count(*)::float8 AS accounts
+      FROM users WHERE password_hash LIKE '$argon2id$v=19$m=%' GROUP BY 1`);
+  }
+
   async function findForPasswordCheck(userId: number, address: string): Promise<PasswordAccount | undefined> {
     const [row] = await database.query<PasswordAccount>(sql`
       SELECT password_hash AS "passwordHash", ${isKnownAddress(address)} AS "fromKnownAddress"
@@ -83,7 +91,7 @@ export function createAccountRepository(database: Database) {
   }
 
   /**
-   * Saves what a successful login changes: the language, the address, and a hash with the current parameters.
+   * Saves what a successful login changes: its time, the language, the address, and a hash with the current parameters.
    *
    * @param verifiedHash the hash that the password was verified against
    * @returns false when the password was changed or the account suspended meanwhile
@@ -92,23 +100,17 @@ export function createAccountRepository(database: Database) {
     tx: Tx,
     userId: number,
     verifiedHash: string,
-    { address, ...changes }: { address: string; language: Language; passwordHash?: string },
+    { address, language, passwordHash }: { address: string; language: Language; passwordHash?: string },
   ): Promise<boolean> {
-    const { count } = await tx.prisma.user.updateMany({
-      where: { id: userId, passwordHash: verifiedHash, suspendedAt: null },
-      data: changes,
-    });
-    if (count === 0) return false;
+    const updated = await tx.execute(sql`
+      UPDATE users SET last_login_at = now(), language = ${language}::language,
+        password_hash = coalesce(${passwordHash ?? null}, password_hash)
+      WHERE id = ${userId} AND password_hash = ${verifiedHash} AND suspended_at IS NULL`);
+    if (updated === 0) return false;
     await tx.execute(sql`
       INSERT INTO known_addresses (user_id, address) VALUES (${userId}, ${address})
       ON CONFLICT (user_id, address) DO UPDATE SET last_used_at = now()`);
     return true;
-  }
-
-  /** Addresses that have a counter of failed logins of their own. */
-  async function knownAddresses(connection: Connection, userId: number): Promise<string[]> {
-    const rows = await connection.prisma.knownAddress.findMany({ where: { userId } });
-    return rows.map(({ address }) => address);
   }
 
   async function findByEmail(connection: Connection, email: string): Promise<RecipientRow | null> {
@@ -129,11 +131,13 @@ export function createAccountRepository(database: Database) {
     return row;
   }
 
-  async function markVerified(connection: Connection, email: string): Promise<void> {
-    await connection.prisma.user.updateMany({
-      where: { email, isVerified: false },
+  /** @returns whether the account became verified; not if it was already, is gone, or has another address */
+  async function markVerified(tx: Tx, userId: number, email: string): Promise<boolean> {
+    const { count } = await tx.prisma.user.updateMany({
+      where: { id: userId, email, isVerified: false },
       data: { isVerified: true },
     });
+    return count > 0;
   }
 
   /**
@@ -162,9 +166,9 @@ export function createAccountRepository(database: Database) {
     create,
     isUsernameTaken,
     findForLogin,
+    countHashCosts,
     findForPasswordCheck,
     recordLogin,
-    knownAddresses,
     findByEmail,
     findById,
     rename,

@@ -15,30 +15,38 @@ export const expiredEmailCodes: ExpiredRows[] = [
 ];
 
 /** The result of trying a code. */
-export type CodeResult = { correct: true } | { correct: false; attemptsLeft: number; exhausted: boolean };
+export type CodeResult =
+  /** `userId` is the account whose sign-up mailed the code. */
+  { correct: true; userId: number | null } | { correct: false; attemptsLeft: number; exhausted: boolean };
 
 /** Verification codes, one per address, and proofs that they were entered. The rows reveal neither. */
 export function createEmailCodeRepository(
   secrets: DerivedSecrets,
   { codeTtl, verificationTokenTtl }: Config['email'],
 ) {
-  /** Creates a code, which voids the one before. @returns its id */
-  async function issue(tx: Tx, email: string): Promise<string> {
+  /**
+   * Creates a code, which voids the one before.
+   *
+   * @param userId of the account that signs up; null for a code that was asked for
+   * @returns its id
+   */
+  async function issue(tx: Tx, email: string, userId: number | null): Promise<string> {
     const id = randomUUID();
     await tx.execute(sql`
-      INSERT INTO email_codes (email, id, key_id, attempts, expires_at)
-      VALUES (${email}, ${id}::uuid, ${secrets.keyId}, 0, now() + make_interval(secs => ${codeTtl}))
+      INSERT INTO email_codes (email, id, key_id, user_id, attempts, expires_at)
+      VALUES (${email}, ${id}::uuid, ${secrets.keyId}, ${userId}, 0, now() + make_interval(secs => ${codeTtl}))
       ON CONFLICT (email) DO UPDATE
-        SET id = excluded.id, key_id = excluded.key_id, attempts = 0, expires_at = excluded.expires_at`);
+        SET id = excluded.id, key_id = excluded.key_id, user_id = excluded.user_id, attempts = 0,
+          expires_at = excluded.expires_at`);
     return id;
   }
 
   /** @returns undefined when the code was used, replaced or has expired */
   async function find(connection: Connection, id: string) {
-    const [row] = await connection.query<{ email: string; key_id: string }>(sql`
-      SELECT email, key_id FROM email_codes WHERE id = ${id}::uuid AND expires_at > now()`);
+    const [row] = await connection.query<{ email: string; key_id: string; user_id: number | null }>(sql`
+      SELECT email, key_id, user_id FROM email_codes WHERE id = ${id}::uuid AND expires_at > now()`);
     const code = row && secrets.code(id, row.key_id);
-    return row && code !== undefined ? { email: row.email, code } : undefined;
+    return row && code !== undefined ? { email: row.email, code, userId: row.user_id } : undefined;
   }
 
   /**
@@ -47,13 +55,18 @@ export function createEmailCodeRepository(
    * @param genuine false for an address whose mail held no code: every code is wrong then, and the answer looks the same
    */
   async function tryCode(tx: Tx, email: string, code: string, genuine: boolean): Promise<CodeResult> {
-    const [row] = await tx.query<{ id: string; key_id: string; attempts: number }>(sql`
-      SELECT id, key_id, attempts FROM email_codes WHERE email = ${email} AND expires_at > now() FOR UPDATE`);
+    const [row] = await tx.query<{
+      id: string;
+      key_id: string;
+      user_id: number | null;
+      attempts: number;
+    }>(sql`
+      SELECT id, key_id, user_id, attempts FROM email_codes WHERE email = ${email} AND expires_at > now() FOR UPDATE`);
     if (row === undefined) return { correct: false, attemptsLeft: 0, exhausted: false };
     if (row.attempts >= maxAttempts) return { correct: false, attemptsLeft: 0, exhausted: true };
     if (secretsEqual(secrets.code(row.id, row.key_id), code) && genuine) {
       await tx.prisma.emailCode.deleteMany({ where: { email } });
-      return { correct: true };
+      return { correct: true, userId: row.user_id };
     }
     await tx.prisma.emailCode.updateMany({ where: { email }, data: { attempts: { increment: 1 } } });
     return { correct: false, attemptsLeft: maxAttempts - row.attempts - 1, exhausted: false };
@@ -79,11 +92,22 @@ export function createEmailCodeRepository(
     return true;
   }
 
-  /** Voids the code and the proofs of an address. */
-  async function revoke(tx: Tx, email: string): Promise<void> {
-    await tx.prisma.emailCode.deleteMany({ where: { email } });
-    await tx.prisma.emailProof.deleteMany({ where: { email } });
+  /** Locks the code of an address until the transaction ends. */
+  async function lock(tx: Tx, email: string): Promise<void> {
+    await tx.execute(sql`SELECT FROM email_codes WHERE email = ${email} FOR UPDATE`);
   }
 
-  return { issue, find, tryCode, issueProof, useProof, revoke };
+  /**
+   * Voids the code and the proofs of a deleted account. Where its address was not verified, only the code of its sign-up: what
+   * was asked for may be another person's, who owns the address.
+   */
+  async function revoke(
+    tx: Tx,
+    { id, email, isVerified }: { id: number; email: string; isVerified: boolean },
+  ): Promise<void> {
+    if (isVerified) await tx.prisma.emailProof.deleteMany({ where: { email } });
+    await tx.prisma.emailCode.deleteMany({ where: isVerified ? { email } : { email, userId: id } });
+  }
+
+  return { issue, find, tryCode, issueProof, useProof, lock, revoke };
 }

@@ -22,6 +22,7 @@ export const expiredLoginFailures: ExpiredRows = {
 };
 
 interface Failures {
+  key: string;
   /** Failures within the window, without this one. */
   recent: number;
   delay_seconds: number;
@@ -34,64 +35,104 @@ const recentFailures = sql`
   SELECT t FROM unnest(failed_at) t WHERE t > clock_timestamp() - make_interval(secs => ${windowSeconds})
   ORDER BY t DESC LIMIT ${maxFailures - 1}`;
 
+/** Seconds until the next attempt is allowed; 0 when it is allowed now. */
+export interface Delays {
+  /** After failures from all client addresses together. */
+  general: number;
+  /** After failures from the client's own address. */
+  own: number;
+}
+
+/** Half of a key: 128 bits in hexadecimal digits. */
+const halfLength = 32;
+const allAddresses = '0'.repeat(halfLength);
+
 /**
- * Counts failed logins per account, existing or not. A client address from which the account logged in lately has a counter
- * of its own, so that a stranger cannot lock the owner out.
+ * Counts failed logins by the name that was typed, with or without an account: from all client addresses together, and
+ * from each address. Rows never depend on accounts, so that nothing that they cause tells which names exist or belong
+ * together.
  */
 export function createLoginFailureRepository(database: Database, secret: Secret) {
-  /**
-   * The key of a counter. It is an HMAC, because people type passwords into the field for the username, and a plain digest of
-   * one could be guessed from the table.
-   */
-  function keyOf(account: { userId: number } | { login: string }, knownAddress?: string): string {
-    const name = 'userId' in account ? `user:${account.userId}` : `login:${account.login}`;
-    return createHmac('sha256', secret.key)
-      .update(`dure login failures:${name}|${knownAddress ?? ''}`)
-      .digest('hex');
+  /** Keyed, because people type passwords into the field for the username, and a plain digest of one could be guessed. */
+  function digest(value: string): string {
+    const hmac = createHmac('sha256', secret.key).update(`dure login failures:${value}`);
+    return hmac.digest('hex').slice(0, halfLength);
   }
 
-  /** Seconds until the next attempt is allowed; 0 when it is allowed now. */
-  async function delay(key: string): Promise<number> {
-    const [row] = await database.query<{ delay: number }>(sql`
-      SELECT extract(epoch FROM locked_until - clock_timestamp())::float8 AS delay
-      FROM login_failures WHERE key = ${key} AND locked_until > clock_timestamp()`);
-    return row?.delay ?? 0;
+  const startOf = (name: string) => digest(`name:${name}`);
+  const generalKey = (name: string) => startOf(name) + allAddresses;
+  const ownKey = (name: string, address: string) => startOf(name) + digest(`address:${address}`);
+
+  /** @param names folded; the longest delay of them counts */
+  async function delays(names: string[], address: string): Promise<Delays> {
+    const rows = await database.query<{ key: string; delay: number }>(sql`
+      SELECT key, extract(epoch FROM locked_until - clock_timestamp())::float8 AS delay
+      FROM login_failures WHERE key = ANY (${keysOf(names, address)}) AND locked_until > clock_timestamp()`);
+    return longest(rows);
   }
 
   /**
-   * Counts a failed login. The row lock serialises concurrent failures, so that no more than the allowed number of attempts is
-   * evaluated before the delay begins.
+   * Counts a failure. A failure during a delay does not prolong that delay. The row locks serialise concurrent failures, so that
+   * no more than the allowed number of attempts is evaluated before the delay begins.
    *
-   * @returns seconds of a delay that had begun before, in which case the failure is not counted; 0 when it was counted
+   * @returns the delays that had begun before
    */
-  async function count(key: string): Promise<number> {
+  async function count(names: string[], address: string): Promise<Delays> {
+    const keys = keysOf(names, address);
     return database.runInTransaction(async (tx) => {
       await tx.execute(sql`
-        INSERT INTO login_failures (key, failed_at) VALUES (${key}, '{}') ON CONFLICT DO NOTHING`);
-      const [failures] = await tx.query<Failures>(sql`
-        SELECT cardinality(ARRAY(${recentFailures})) AS recent, delay_seconds,
+        INSERT INTO login_failures (key, failed_at) SELECT key, '{}' FROM unnest(${keys}::text[]) AS k (key) ORDER BY key
+        ON CONFLICT DO NOTHING`);
+      const rows = await tx.query<Failures>(sql`
+        SELECT key, cardinality(ARRAY(${recentFailures})) AS recent, delay_seconds,
           extract(epoch FROM locked_until - clock_timestamp())::float8 AS remaining
-        FROM login_failures WHERE key = ${key} FOR UPDATE`);
-      if (failures === undefined) return 0;
-      if (failures.remaining !== null && failures.remaining > 0) return failures.remaining;
-      const next = nextDelay(failures);
-      await tx.execute(sql`
-        UPDATE login_failures SET
-          failed_at = ARRAY(${recentFailures}) || clock_timestamp(),
-          delay_seconds = ${next},
-          locked_until = CASE WHEN ${next}::int > 0 THEN clock_timestamp() + make_interval(secs => ${next}) END,
-          updated_at = clock_timestamp()
-        WHERE key = ${key}`);
-      return 0;
+        FROM login_failures WHERE key = ANY (${keys}) ORDER BY key FOR UPDATE`);
+      const begun = longest(rows.map(({ key, remaining }) => ({ key, delay: remaining ?? 0 })));
+      // Such an attempt is refused unseen.
+      if (begun.own > 0) return begun;
+      const counted = rows.filter(({ remaining }) => remaining === null || remaining <= 0);
+      await addFailure(tx, counted);
+      return begun;
     });
   }
 
-  /** Resets counters, after a login or a completed password reset. */
-  async function clear(tx: Tx, keys: string[]): Promise<void> {
-    await tx.prisma.loginFailure.deleteMany({ where: { key: { in: keys } } });
+  async function addFailure(tx: Tx, rows: Failures[]): Promise<void> {
+    const keys = rows.map(({ key }) => key);
+    await tx.execute(sql`
+      UPDATE login_failures f SET
+        failed_at = ARRAY(${recentFailures}) || clock_timestamp(),
+        delay_seconds = n.delay,
+        locked_until = CASE WHEN n.delay > 0 THEN clock_timestamp() + make_interval(secs => n.delay) END,
+        updated_at = clock_timestamp()
+      FROM unnest(${keys}::text[], ${rows.map(nextDelay)}::int[]) AS n (key, delay) WHERE f.key = n.key`);
   }
 
-  return { keyOf, delay, count, clear };
+  /**
+   * Forgets the failures with some names, from all addresses.
+   *
+   * @param address only when there were failures from this address; without it in any case
+   */
+  async function clear(tx: Tx, names: string[], address?: string): Promise<void> {
+    const ownKeys = address === undefined ? null : names.map((name) => ownKey(name, address));
+    await tx.execute(sql`
+      DELETE FROM login_failures WHERE key = ANY (ARRAY(
+        SELECT f.key FROM unnest(${names.map(startOf)}::text[]) AS n (start)
+          JOIN login_failures f ON f.key BETWEEN n.start AND n.start || 'g'
+        WHERE ${ownKeys}::text[] IS NULL OR EXISTS (SELECT FROM login_failures WHERE key = ANY (${ownKeys}::text[]))
+        ORDER BY f.key FOR UPDATE OF f))`);
+  }
+
+  function keysOf(names: string[], address: string): string[] {
+    return names.flatMap((name) => [generalKey(name), ownKey(name, address)]);
+  }
+
+  return { delays, count, clear };
+}
+
+function longest(rows: { key: string; delay: number }[]): Delays {
+  const isGeneral = ({ key }: { key: string }) => key.endsWith(allAddresses);
+  const most = (some: { delay: number }[]) => Math.max(0, ...some.map(({ delay }) => delay));
+  return { general: most(rows.filter(isGeneral)), own: most(rows.filter((row) => !isGeneral(row))) };
 }
 
 function nextDelay({ recent, delay_seconds, remaining }: Failures): number {

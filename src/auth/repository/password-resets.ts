@@ -66,10 +66,15 @@ export function createPasswordResetRepository(
     return row && secretsEqual(secrets.token('password reset', uid, row.keyId), token) ? row : undefined;
   }
 
+  /** Locks the link of an address until the transaction ends. */
+  async function lock(tx: Tx, email: string): Promise<void> {
+    await tx.execute(sql`SELECT FROM password_resets WHERE email = ${email} FOR UPDATE`);
+  }
+
   /** Voids the link of an address. */
   async function revoke(tx: Tx, email: string): Promise<void> {
     await tx.prisma.passwordReset.deleteMany({ where: { email } });
   }
 
-  return { issue, find, open, revoke };
+  return { issue, find, open, lock, revoke };
 }

@@ -32,7 +32,7 @@ export const accountRoutes: FastifyPluginAsyncTypebox<AuthDependencies> = async 
         operationId: 'signUp',
         summary: 'Sign up',
         description:
-          'Creates an account. With a `verification_token` its e-mail address is verified at once; otherwise a code is mailed, to be confirmed at `email-verify/confirm/`.',
+          'Creates an account. With a `verification_token` its e-mail address is verified at once, and an unverified account without a store that has the address is replaced. Otherwise a code is mailed, to be confirmed at `email-verify/confirm/`. After `email_taken`, the owner of the address signs up again with a `verification_token`, or resets the password. A failure does not use the token up.',
         body: Ref(SignupRequest),
         response: { 201: Ref(User) },
       },
@@ -86,8 +86,8 @@ const ownAccountRoutes: FastifyPluginAsyncTypebox<AuthDependencies> = async (app
     '/me/',
     {
       config: {
-        message: { ko: '탈퇴가 완료되었습니다.', en: 'Your account has been deleted.' },
-        errors: [authErrors.wrongPassword, authErrors.tooManyLogins],
+        message: { ko: '회원 탈퇴가 완료되었습니다.', en: 'Your account has been deleted.' },
+        errors: [authErrors.wrongPassword, authErrors.tooManyPasswords],
       },
       schema: {
         operationId: 'deleteCurrentUser',
@@ -109,13 +109,13 @@ const ownAccountRoutes: FastifyPluginAsyncTypebox<AuthDependencies> = async (app
     {
       config: {
         message: { ko: '비밀번호를 변경했습니다.', en: 'Your password has been changed.' },
-        errors: [authErrors.wrongPassword, authErrors.tooManyLogins],
+        errors: [authErrors.wrongPassword, authErrors.tooManyPasswords],
       },
       schema: {
         operationId: 'changePassword',
         summary: 'Change the password',
         description:
-          'Every session but the current one ends, a reset link on its way stops to work, and a notice is mailed.',
+          'Every session but the current one ends, a reset link that is on its way stops working, and a notice is mailed.',
         body: Ref(ChangePasswordRequest),
         response: { 200: Ref(EmptyData) },
       },

@@ -1,4 +1,5 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
+import { acceptUser } from '../../http/authentication.ts';
 import { requestContext } from '../../http/request-context.ts';
 import { Ref } from '../../http/schemas.ts';
 import type { AuthDependencies } from '../dependencies.ts';
@@ -11,6 +12,7 @@ export const emailVerificationRoutes: FastifyPluginAsyncTypebox<AuthDependencies
   app,
   dependencies,
 ) => {
+  await app.register(acceptUser);
   const service = createEmailVerification(dependencies);
 
   app.post(
@@ -18,18 +20,29 @@ export const emailVerificationRoutes: FastifyPluginAsyncTypebox<AuthDependencies
     {
       config: {
         limit: 'email-verify-send',
-        message: { ko: '인증번호를 메일로 보냈습니다.', en: 'A code is on its way.' },
+        message: {
+          ko: '입력하신 이메일로 인증번호를 보내 드립니다.',
+          en: 'We are sending a code to this e-mail address.',
+        },
+        otherMessage: {
+          ko: '인증번호를 이미 보내 드렸습니다. 메일함을 확인하시고, 메일이 없으면 잠시 후 다시 요청해 주세요.',
+          en: 'A code was sent already. Please check your inbox; if it is not there, try again in a while.',
+        },
       },
       schema: {
         operationId: 'sendVerificationCode',
         summary: 'Send e-mail verification code',
         description:
-          'Mails a code of six digits; an address that has a verified account gets a mail that says so instead. The answer is always the same. A newer code voids the older one.',
+          'Mails a code of six digits; an address that has a verified account gets a mail that says so instead. The answer is the same for every address; within the cooldown and beyond the hourly cap `accepted` is false, and no mail is sent. A newer code voids the older one.',
         body: Ref(EmailRequest),
         response: { 200: Ref(CodeSent) },
       },
     },
-    async (request) => service.send(request.body.email, requestContext(request)),
+    async (request, reply) => {
+      const sent = await service.send(request.body.email, request.currentUser, requestContext(request));
+      reply.hasOtherMessage = !sent.accepted;
+      return sent;
+    },
   );
 
   app.post(
@@ -44,14 +57,14 @@ export const emailVerificationRoutes: FastifyPluginAsyncTypebox<AuthDependencies
         operationId: 'confirmEmail',
         summary: 'Confirm e-mail verification',
         description:
-          'Checks the code, which works once and may be tried five times. An unverified account with the address becomes verified; the token proves the address at sign-up.',
+          'Checks the code, which works once and may be tried five times. A code that sign-up mailed verifies that account. A code from `email-verify/send/` verifies the account of the access token, if that has the address. The `verification_token` proves the address at sign-up.',
         body: Ref(ConfirmEmailRequest),
         response: { 200: Ref(EmailVerification) },
       },
     },
     async (request) => {
       const { email, code } = request.body;
-      return service.confirm(email, code, requestContext(request));
+      return service.confirm(email, code, request.currentUser, requestContext(request));
     },
   );
 };

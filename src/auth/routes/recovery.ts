@@ -6,6 +6,11 @@ import { authErrors } from '../errors.ts';
 import { EmailRequest, MailSent, ResetLink, ResetLinkQuery, ResetPasswordRequest } from '../schemas.ts';
 import { createPasswordReset } from '../service/password-reset.ts';
 
+const alreadyRequested = {
+  ko: '이미 접수된 요청이 있습니다. 메일함을 확인하시고, 메일이 없으면 잠시 후 다시 요청해 주세요.',
+  en: 'This was requested already. Please check your inbox; if there is no mail, try again in a while.',
+};
+
 /** Recovery of a forgotten password or username. */
 export const recoveryRoutes: FastifyPluginAsyncTypebox<AuthDependencies> = async (app, dependencies) => {
   const service = createPasswordReset(dependencies);
@@ -16,21 +21,24 @@ export const recoveryRoutes: FastifyPluginAsyncTypebox<AuthDependencies> = async
       config: {
         limit: 'reset-password-request',
         message: {
-          ko: '가입된 이메일이라면 비밀번호 재설정 링크를 보냈습니다.',
+          ko: '가입된 이메일이면 비밀번호 재설정 링크를 보내 드립니다.',
           en: 'If the address has an account, a reset link is on its way.',
         },
+        otherMessage: alreadyRequested,
       },
       schema: {
         operationId: 'requestPasswordReset',
         summary: 'Request password reset',
         description:
-          'Mails a link to the address if it has an account. The answer is always the same. A newer link voids the older one.',
+          'Mails a link to the address if it has an account. The answer is the same for every address; within the cooldown and beyond the hourly cap `accepted` is false, and no mail is sent. A newer link voids the older one.',
         body: Ref(EmailRequest),
         response: { 200: Ref(MailSent) },
       },
     },
-    async (request) => {
-      return { resend_after: await service.requestLink(request.body.email, requestContext(request)) };
+    async (request, reply) => {
+      const sent = await service.requestLink(request.body.email, requestContext(request));
+      reply.hasOtherMessage = !sent.accepted;
+      return sent;
     },
   );
 
@@ -45,7 +53,7 @@ export const recoveryRoutes: FastifyPluginAsyncTypebox<AuthDependencies> = async
       schema: {
         operationId: 'validatePasswordReset',
         summary: 'Validate password reset link',
-        description: 'Says whether a link still works, and uses nothing up.',
+        description: 'Tells whether a link still works, and does not use it up.',
         querystring: ResetLinkQuery,
         response: { 200: Ref(ResetLink) },
       },
@@ -83,18 +91,24 @@ export const recoveryRoutes: FastifyPluginAsyncTypebox<AuthDependencies> = async
       config: {
         limit: 'find-id',
         message: {
-          ko: '가입된 이메일이라면 아이디를 메일로 보냈습니다.',
+          ko: '가입된 이메일이면 아이디를 메일로 보내 드립니다.',
           en: 'If the address has an account, its username is on its way.',
         },
+        otherMessage: alreadyRequested,
       },
       schema: {
         operationId: 'findUserId',
         summary: 'Find user id',
-        description: 'Mails the username to the address if it has an account. The answer is always the same.',
+        description:
+          'Mails the username to the address if it has an account. The answer is the same for every address; within the cooldown and beyond the hourly cap `accepted` is false, and no mail is sent.',
         body: Ref(EmailRequest),
         response: { 200: Ref(MailSent) },
       },
     },
-    async (request) => ({ resend_after: await service.findId(request.body.email, requestContext(request)) }),
+    async (request, reply) => {
+      const sent = await service.findId(request.body.email, requestContext(request));
+      reply.hasOtherMessage = !sent.accepted;
+      return sent;
+    },
   );
 };

@@ -1,6 +1,6 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import { Type } from '@sinclair/typebox';
-import { authenticate, currentUser, requireUser } from '../../http/authentication.ts';
+import { currentUser, requireUser } from '../../http/authentication.ts';
 import { ApiError, httpErrors } from '../../http/errors.ts';
 import { Page, PageQuery, paginate } from '../../http/pagination.ts';
 import { isUuid } from '../../http/path-ids.ts';
@@ -9,13 +9,12 @@ import { EmptyData, Ref } from '../../http/schemas.ts';
 import type { AuthDependencies } from '../dependencies.ts';
 import { authErrors } from '../errors.ts';
 import { toSession } from '../presenters.ts';
-import { LoginRequest, LoginResult, LogoutRequest, RefreshRequest, Session, TokenPair } from '../schemas.ts';
+import { LoginRequest, LoginResult, RefreshRequest, Session, TokenPair } from '../schemas.ts';
 import { createLogin } from '../service/login.ts';
 
-/** Login, refresh, logout, and the list of sessions. */
+/** Login, refresh, and the list of sessions. */
 export const sessionRoutes: FastifyPluginAsyncTypebox<AuthDependencies> = async (app, dependencies) => {
-  const { sessions } = dependencies;
-  const { logIn, refresh, logOutByRefreshToken } = createLogin(dependencies);
+  const { logIn, refresh } = createLogin(dependencies);
 
   app.post(
     '/login/',
@@ -29,7 +28,7 @@ export const sessionRoutes: FastifyPluginAsyncTypebox<AuthDependencies> = async 
         operationId: 'logIn',
         summary: 'Log in',
         description:
-          'Begins a session. An unknown user and a wrong password are answered alike. After ten failures in 15 minutes an account is answered with 429 for a while.',
+          'Begins a session. An unknown user and a wrong password are answered alike. After ten failures with a username or an e-mail address in 15 minutes, further attempts with it are answered with 429 for a while.',
         body: Ref(LoginRequest),
         response: { 200: Ref(LoginResult) },
       },
@@ -57,42 +56,6 @@ export const sessionRoutes: FastifyPluginAsyncTypebox<AuthDependencies> = async 
     async (request) => refresh(request.body.refresh, requestContext(request)),
   );
 
-  app.post(
-    '/logout/',
-    {
-      config: {
-        message: { ko: '로그아웃되었습니다.', en: 'You are logged out.' },
-        errors: [httpErrors.notAuthenticated, httpErrors.tokenNotValid],
-      },
-      // A Bearer token takes precedence, and is checked before the body.
-      onRequest: async (request) => {
-        if (request.credentials) request.currentUser = await authenticate(request);
-      },
-      schema: {
-        operationId: 'logOut',
-        summary: 'Log out',
-        description:
-          'Ends the session of the access token, or of the refresh token in the body where no access token is sent.',
-        security: [{ bearer: [] }, {}],
-        body: Ref(LogoutRequest),
-        response: { 200: Ref(EmptyData) },
-      },
-    },
-    async (request) => {
-      const context = requestContext(request);
-      if (request.currentUser) {
-        const { id: userId, sessionId } = request.currentUser;
-        await sessions.end({ userId, sessionId });
-        context.audit('logout', { userId, sessionId });
-      } else if (request.body.refresh !== undefined) {
-        await logOutByRefreshToken(request.body.refresh, context);
-      } else {
-        throw new ApiError(httpErrors.notAuthenticated);
-      }
-      return {};
-    },
-  );
-
   await app.register(ownSessionRoutes, dependencies);
 };
 
@@ -103,7 +66,7 @@ const ownSessionRoutes: FastifyPluginAsyncTypebox<AuthDependencies> = async (app
   app.get(
     '/sessions/',
     {
-      config: { message: { ko: '로그인 기록을 조회했습니다.', en: 'Here are your sessions.' } },
+      config: { message: { ko: '로그인된 기기를 조회했습니다.', en: 'Here are your sessions.' } },
       schema: {
         operationId: 'listSessions',
         summary: 'Where the user is logged in',

@@ -7,12 +7,15 @@ import { passwordChangedNotice } from '../mails.ts';
 import { checkNewPassword } from '../passwords.ts';
 import { toUser } from '../presenters.ts';
 import type { User } from '../schemas.ts';
+import { removeAccount } from './account-removal.ts';
 import { verifyPasswordAttempt } from './password-attempts.ts';
+
+const errors = { wrong: authErrors.wrongPassword, tooMany: authErrors.tooManyPasswords };
 
 /** Changes that a logged-in user makes to the account. */
 export function createAccountService(dependencies: AuthDependencies) {
-  const { config, database, accounts, sessions, passwords, loginFailures } = dependencies;
-  const { emailCodes, passwordResets, mailQueue, deleteAccountData } = dependencies;
+  const { config, database, accounts, sessions, passwords } = dependencies;
+  const { passwordResets, mailQueue } = dependencies;
 
   /** @throws {ApiError} `token_not_valid` when the account was deleted meanwhile */
   async function rename(user: CurrentUser, name: string, { language }: RequestContext): Promise<User> {
@@ -53,12 +56,8 @@ export function createAccountService(dependencies: AuthDependencies) {
    */
   async function deleteAccount(user: CurrentUser, password: string, context: RequestContext): Promise<void> {
     await verifyPassword(user, password, context);
-    const deleted = await database.runInTransaction(async (tx) => {
-      await passwordResets.revoke(tx, user.email);
-      await emailCodes.revoke(tx, user.email);
-      await deleteAccountData(tx, user.id);
-      return accounts.remove(tx, user.id);
-    });
+    const account = { id: user.id, email: user.email, isVerified: user.is_verified };
+    const deleted = await database.runInTransaction((tx) => removeAccount(dependencies, tx, account));
     if (!deleted) throw tokenNotValid('access', 'revoked', context.language);
     context.audit('account_deleted', { userId: user.id, sessionId: user.sessionId });
   }
@@ -70,19 +69,16 @@ export function createAccountService(dependencies: AuthDependencies) {
    * @returns the hash that the password was verified against
    */
   async function verifyPassword(
-    { id: userId, sessionId }: CurrentUser,
+    { id: userId, sessionId, username, email }: CurrentUser,
     password: string,
     context: RequestContext,
   ): Promise<string> {
-    const address = context.clientAddress;
-    const account = await accounts.findForPasswordCheck(userId, address);
+    const account = await accounts.findForPasswordCheck(userId, context.clientAddress);
     if (account === undefined) throw tokenNotValid('access', 'revoked', context.language);
-    const { passwordHash, fromKnownAddress } = account;
-    const key = loginFailures.keyOf({ userId }, fromKnownAddress ? address : undefined);
     const actor = { userId, sessionId };
-    const attempt = { key, passwordHash, password, actor, error: authErrors.wrongPassword };
-    await verifyPasswordAttempt(dependencies, attempt, context);
-    return passwordHash;
+    const attempt = { ...account, password, actor, errors };
+    await verifyPasswordAttempt(dependencies, { ...attempt, names: [username, email] }, context);
+    return account.passwordHash;
   }
 
   return { rename, changePassword, deleteAccount };

@@ -9,6 +9,8 @@ import type { LoginResult, TokenPair } from '../schemas.ts';
 import type { TokenClaims } from '../tokens.ts';
 import { verifyPasswordAttempt } from './password-attempts.ts';
 
+const errors = { wrong: authErrors.invalidCredentials, tooMany: authErrors.tooManyLogins };
+
 /** Starts, refreshes and ends sessions. */
 export function createLogin(dependencies: AuthDependencies) {
   const { config, database, accounts, sessions, tokens, passwords, loginFailures } = dependencies;
@@ -19,28 +21,25 @@ export function createLogin(dependencies: AuthDependencies) {
    */
   async function logIn(login: string, password: string, context: RequestContext): Promise<LoginResult> {
     const { language, ip, userAgent, clientAddress: address } = context;
-    const folded = login.toLowerCase();
-    const account = await accounts.findForLogin(folded, address);
-    const key =
-      account === undefined
-        ? loginFailures.keyOf({ login: folded })
-        : loginFailures.keyOf({ userId: account.id }, account.fromKnownAddress ? address : undefined);
+    const name = login.toLowerCase();
+    const account = await accounts.findForLogin(name, address);
     const actor = { userId: account?.id };
-    const error = authErrors.invalidCredentials;
-    const attempt = { key, passwordHash: account?.passwordHash, password, actor, error };
-    await verifyPasswordAttempt(dependencies, attempt, context);
-    if (account === undefined) throw new ApiError(error);
+    const { passwordHash, fromKnownAddress = false } = account ?? {};
+    const attempt = { passwordHash, password, fromKnownAddress, actor, errors };
+    await verifyPasswordAttempt(dependencies, { ...attempt, names: [name] }, context);
+    if (account === undefined) throw new ApiError(errors.wrong);
     if (account.isSuspended) {
       context.audit('login_suspended', actor);
       throw new ApiError(authErrors.accountSuspended);
     }
 
-    const { id: userId, passwordHash } = account;
-    const newHash = passwords.needsRehash(passwordHash) ? await passwords.hash(password) : undefined;
+    const { id: userId, username, email, passwordHash: hash } = account;
+    const newHash = passwords.needsRehash(hash) ? await passwords.hash(password) : undefined;
     const session = await database.runInTransaction(async (tx) => {
       const changes = { address, language, ...(newHash ? { passwordHash: newHash } : {}) };
-      if (!(await accounts.recordLogin(tx, userId, passwordHash, changes))) return undefined;
-      await loginFailures.clear(tx, [key]);
+      if (!(await accounts.recordLogin(tx, userId, hash, changes))) return undefined;
+      // The owner's usual logins do not lift the delay of strangers, who would learn of them.
+      await loginFailures.clear(tx, [username, email], fromKnownAddress ? address : undefined);
       return sessions.create(tx, { userId, userAgent, ip });
     });
     // The account was suspended meanwhile, or its hash was replaced, for example by a concurrent login that rehashed it.

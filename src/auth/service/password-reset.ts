@@ -6,7 +6,9 @@ import type { AuthDependencies } from '../dependencies.ts';
 import { authErrors } from '../errors.ts';
 import { passwordChangedNotice } from '../mails.ts';
 import { checkNewPassword } from '../passwords.ts';
+import { toMailSent } from '../presenters.ts';
 import type { ResetLinkParts, ValidLink } from '../repository/password-resets.ts';
+import type { MailSent } from '../schemas.ts';
 
 /** An id that no account has. */
 const unknownUser = 0;
@@ -16,18 +18,18 @@ export function createPasswordReset(dependencies: AuthDependencies) {
   const { config, database, accounts, sessions, passwords, loginFailures } = dependencies;
   const { passwordResets, mailSends, mailQueue } = dependencies;
 
-  /** Enqueues a mail with a link if the address has an account. @returns seconds until another mail may be sent */
-  async function requestLink(email: string, context: RequestContext): Promise<number> {
-    const { resendAfter, userId } = await database.runInTransaction(async (tx) => {
-      const { allowed, resendAfter } = await mailSends.request(tx, 'reset_password', email);
-      if (allowed) {
+  /** Enqueues a mail with a link if the address has an account; the answer is the same for every address. */
+  async function requestLink(email: string, context: RequestContext): Promise<MailSent> {
+    const { userId, ...sent } = await database.runInTransaction(async (tx) => {
+      const permission = await mailSends.request(tx, 'reset_password', email);
+      if (permission.allowed) {
         const id = await passwordResets.issue(tx, email);
         await mailQueue.add(tx, 'reset_link', { id, language: context.language });
       }
-      return { resendAfter, userId: (await accounts.findByEmail(tx, email))?.id };
+      return { ...permission, userId: (await accounts.findByEmail(tx, email))?.id };
     });
     context.audit('password_reset_requested', { userId });
-    return resendAfter;
+    return toMailSent(sent);
   }
 
   /** @returns when the link expires @throws {ApiError} `reset_link_invalid` */
@@ -45,17 +47,15 @@ export function createPasswordReset(dependencies: AuthDependencies) {
     checkNewPassword('new_password', newPassword, account, config.password.minLength);
     const passwordHash = await passwords.hash(newPassword);
     await database.runInTransaction(async (tx) => {
-      const { userId, email } = await openLink(tx, link);
+      const { userId, username, email } = await openLink(tx, link);
       await passwordResets.revoke(tx, email);
       // The account may have been deleted since the link was opened.
       if (!(await accounts.replacePassword(tx, userId, passwordHash))) {
         throw new ApiError(authErrors.resetLinkInvalid);
       }
-      await accounts.markVerified(tx, email);
+      await accounts.markVerified(tx, userId, email);
       await sessions.endAll(tx, userId);
-      const addresses = await accounts.knownAddresses(tx, userId);
-      const keys = [undefined, ...addresses].map((address) => loginFailures.keyOf({ userId }, address));
-      await loginFailures.clear(tx, keys);
+      await loginFailures.clear(tx, [username, email]);
       await mailQueue.addUnrequested(tx, passwordChangedNotice(userId, context.language));
     });
     context.audit('password_reset', { userId: account.userId });
@@ -67,18 +67,18 @@ export function createPasswordReset(dependencies: AuthDependencies) {
     return opened;
   }
 
-  /** Enqueues a mail with the username if the address has an account. @returns seconds until another mail may be sent */
-  async function findId(email: string, context: RequestContext): Promise<number> {
-    const { resendAfter, userId } = await database.runInTransaction(async (tx) => {
-      const { allowed, resendAfter } = await mailSends.request(tx, 'find_id', email);
+  /** Enqueues a mail with the username if the address has an account; the answer is the same for every address. */
+  async function findId(email: string, context: RequestContext): Promise<MailSent> {
+    const { userId, ...sent } = await database.runInTransaction(async (tx) => {
+      const permission = await mailSends.request(tx, 'find_id', email);
       const userId = (await accounts.findByEmail(tx, email))?.id;
       // Queued for an unknown address, too, so that the time does not reveal which are known.
       const payload = { user_id: userId ?? unknownUser, language: context.language };
-      if (allowed) await mailQueue.add(tx, 'user_id', payload);
-      return { resendAfter, userId };
+      if (permission.allowed) await mailQueue.add(tx, 'user_id', payload);
+      return { ...permission, userId };
     });
     context.audit('user_id_requested', { userId });
-    return resendAfter;
+    return toMailSent(sent);
   }
 
   return { requestLink, validate, confirm, findId };

@@ -7,7 +7,9 @@ import type { AuthDependencies } from '../dependencies.ts';
 import { authErrors } from '../errors.ts';
 import { newPasswordErrors } from '../passwords.ts';
 import { toUser } from '../presenters.ts';
+import type { UserRow } from '../repository/accounts.ts';
 import type { SignupRequest, User } from '../schemas.ts';
+import { removeUnverified } from './account-removal.ts';
 import { enqueueVerificationCode } from './email-verification.ts';
 
 const tokenRequired: FieldError = {
@@ -21,7 +23,10 @@ function takenError(field: 'username' | 'email', definition: ErrorDefinition): A
   return new ApiError(definition, { fieldErrors: [{ field, code: 'taken', text: definition.text }] });
 }
 
-/** Creates accounts, and mails a code where the e-mail address is not verified yet. */
+/**
+ * Creates accounts, and mails a code where the e-mail address is not verified yet. A sign-up that proves its address replaces
+ * an unverified account without a store that has the address, which a stranger may have signed up with.
+ */
 export function createSignUp(dependencies: AuthDependencies) {
   const { config, passwords, accounts, emailCodes, idempotency } = dependencies;
 
@@ -36,8 +41,16 @@ export function createSignUp(dependencies: AuthDependencies) {
     if (replay) return replay;
     checkInput(input);
     const passwordHash = await passwords.hash(input.password);
-    const outcome = await idempotency.run(key, (tx) => createAccount(tx, input, passwordHash, context));
-    if (outcome.replayedIn === undefined) context.audit('signup', { userId: outcome.data.id });
+    let replaced: number | undefined;
+    const outcome = await idempotency.run(key, async (tx) => {
+      const created = await createAccount(tx, input, passwordHash, context);
+      replaced = created.replaced;
+      return toUser(created.user);
+    });
+    if (outcome.replayedIn === undefined) {
+      if (replaced !== undefined) context.audit('account_deleted', { userId: replaced });
+      context.audit('signup', { userId: outcome.data.id });
+    }
     return outcome;
   };
 
@@ -49,24 +62,33 @@ export function createSignUp(dependencies: AuthDependencies) {
     if (errors.length > 0) throw invalidFields(errors);
   }
 
+  /** @returns the account, and the id of the one that it replaced */
   async function createAccount(
     tx: Tx,
     { username, email, name, verification_token: proof }: SignupRequest,
     passwordHash: string,
     { language }: RequestContext,
-  ): Promise<User> {
+  ): Promise<{ user: UserRow; replaced: number | undefined }> {
     const isVerified = proof !== undefined;
     if (isVerified && !(await emailCodes.useProof(tx, email, proof))) {
       throw new ApiError(authErrors.verificationTokenInvalid);
     }
-    const user = await accounts.create(tx, { username, email, name, passwordHash, language, isVerified });
+    const account = { username, email, name, passwordHash, language, isVerified };
+    let user = await accounts.create(tx, account);
+    let replaced: number | undefined;
+    if (user === undefined && isVerified) {
+      replaced = await removeUnverified(dependencies, tx, email);
+      user = await accounts.create(tx, account);
+    }
     if (user === undefined) {
       const isUsernameTaken = await accounts.isUsernameTaken(tx, username);
       throw isUsernameTaken
         ? takenError('username', authErrors.usernameTaken)
         : takenError('email', authErrors.emailTaken);
     }
-    if (!isVerified) await enqueueVerificationCode(dependencies, tx, email, language);
-    return toUser(user);
+    if (!isVerified) {
+      await enqueueVerificationCode(dependencies, tx, { email, signedUp: user.id }, language);
+    }
+    return { user, replaced };
   }
 }

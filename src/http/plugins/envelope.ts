@@ -9,6 +9,8 @@ declare module 'fastify' {
   interface FastifyContextConfig {
     /** The `message` of a successful answer. A route that has one answers in the envelope. */
     message?: LocalizedText;
+    /** A second `message` of a successful answer, where a handler sets `reply.hasOtherMessage`. */
+    otherMessage?: LocalizedText;
     /**
      * Failures of the operation besides those that follow from its schema and scope. A streaming route has no `message`; with
      * `[]` its failures are documented all the same.
@@ -17,6 +19,10 @@ declare module 'fastify' {
     /** Whether the operation takes an `Idempotency-Key`; its handler answers with `sendCreated`. */
     idempotent?: boolean;
   }
+  interface FastifyReply {
+    /** Whether the answer has the `otherMessage` of its route. */
+    hasOtherMessage: boolean;
+  }
 }
 
 /**
@@ -24,12 +30,14 @@ declare module 'fastify' {
  * idempotent operations their header.
  */
 export const envelopePlugin = fastifyPlugin(async (app: FastifyInstance) => {
+  app.decorateReply('hasOtherMessage', false);
   app.addHook('onRoute', (route) => {
     if (route.config?.idempotent) route.schema = { headers: IdempotencyHeaders, ...route.schema };
     if (route.config?.message) wrapResponses(route, route.config.message);
   });
   app.addHook('preSerialization', async (request, reply, payload: unknown) => {
-    const text = request.routeOptions.config.message;
+    const { message, otherMessage } = request.routeOptions.config;
+    const text = reply.hasOtherMessage ? otherMessage : message;
     if (text === undefined || reply.statusCode >= 300) return payload;
     return { success: true, message: text[request.language], data: payload };
   });
@@ -55,7 +63,7 @@ function envelopeOf(
     success: Type.Literal(true),
     message: {
       ...Type.String({ description: 'For people, in the language of the answer' }),
-      examples: [message.ko],
+      examples: [message, config?.otherMessage].flatMap((text) => text?.ko ?? []),
     },
     data,
   });

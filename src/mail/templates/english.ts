@@ -9,7 +9,7 @@ import {
   paragraph,
   quote,
 } from './mail.ts';
-import { greetableName, timeInSeoul, wholeUnits } from './wording.ts';
+import { greetableName, timeInSeoul, wholeUnits, withoutLink } from './wording.ts';
 
 const months = 'January February March April May June July August September October November December'.split(
   ' ',
@@ -175,7 +175,7 @@ function verifiedAccount(username: string | undefined): Block[] {
   if (username === undefined) return [];
   return [
     paragraph(
-      `Entering this code verifies the email address of the account with the user ID ${username}. If that is not your user ID, do not enter it.`,
+      `Entering this code verifies the email address of the account with the user ID ${withoutLink(username)}. If that is not your user ID, do not enter it.`,
     ),
   ];
 }

@@ -9,7 +9,7 @@ import {
   paragraph,
   quote,
 } from './mail.ts';
-import { greetableName, timeInSeoul, wholeUnits } from './wording.ts';
+import { greetableName, timeInSeoul, wholeUnits, withoutLink } from './wording.ts';
 
 // Names and titles are followed by 님, 에서, ’ or a word of its own only, because other particles depend on the last letter.
 
@@ -169,7 +169,7 @@ function verifiedAccount(username: string | undefined): Block[] {
   if (username === undefined) return [];
   return [
     paragraph(
-      `이 인증번호를 입력하면 아이디 ${username} 계정의 이메일이 인증됩니다. 본인의 아이디가 아니면 입력하지 마세요.`,
+      `이 인증번호를 입력하면 아이디 ${withoutLink(username)} 계정의 이메일이 인증됩니다. 본인의 아이디가 아니면 입력하지 마세요.`,
     ),
   ];
 }
