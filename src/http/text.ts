@@ -127,12 +127,19 @@ function cleanEmail(text: string): { text: string } | { problem: TextProblem } {
   return emailPattern.test(email) ? { text: email } : { problem: 'email' };
 }
 
+/** Characters of a text; one outside the basic plane has two code units. */
+function countCharacters(text: string): number {
+  let count = 0;
+  for (const _ of text) count++;
+  return count;
+}
+
 /** Whether a text is longer than `maxLength` characters however it is cleaned. */
 function isTooLong(rule: TextRule, raw: string, maxLength = Number.POSITIVE_INFINITY): boolean {
   if (raw.length <= maxLength) return false;
   const text = raw.trim();
   // NFC composes at most four code units into one.
-  return rule === 'url' ? [...text].length > maxLength : text.length > 4 * maxLength;
+  return rule === 'url' ? countCharacters(text) > maxLength : text.length > 4 * maxLength;
 }
 
 const applyTextRule: SchemaValidateFunction = (rule: TextRule, data: string, schema, context) => {

@@ -81,7 +81,8 @@ t.test('an account that is used, verified or gets a store during the clean-up is
   for (const statement of [
     'UPDATE users SET last_login_at = now() WHERE id = $1',
     'UPDATE users SET is_verified = true WHERE id = $1',
-    `WITH store AS (INSERT INTO stores (owner_id, name) VALUES ($1, '두레 카페') RETURNING id)
+    `WITH store AS (INSERT INTO stores (owner_id, name)
+    (SELECT id, '두레 카페' FROM users WHERE id = $1 FOR SHARE) RETURNING id)
      INSERT INTO store_category_links (store_id, category_id, position) SELECT id, 1, 1 FROM store`,
   ]) {
     const user = await createUnused(31);

@@ -14,7 +14,7 @@ export function passwordResetOf(app: TestApp) {
   return {
     request: (email: unknown, headers: Record<string, string> = {}) =>
       app.call('POST', '/auth/reset-password-request/', { body: { email }, headers }),
-    validate: (link: Record<string, string> | Link) =>
+    validate: ({ url: _, ...link }: Record<string, string> | (Link & { url?: string })) =>
       app.call('GET', `/auth/reset-password-validate/?${new URLSearchParams({ ...link })}`),
     confirm: (link: Link, new_password: unknown = newPassword) =>
       app.call('POST', '/auth/reset-password-confirm/', { body: { ...link, new_password } }),

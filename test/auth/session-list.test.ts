@@ -86,7 +86,6 @@ t.test('a cursor that was not issued is invalid_cursor', async (t) => {
   const { next_cursor } = (await list(user.token, '?limit=1')).body.data;
   const encode = (text: string) => Buffer.from(text).toString('base64url');
   for (const cursor of [
-    '',
     'x',
     '!!!',
     'null',

@@ -31,7 +31,8 @@ async function signUpDuring(t: Test, statement: string, end: 'COMMIT' | 'ROLLBAC
 }
 
 const openStore = `
-  WITH store AS (INSERT INTO stores (owner_id, name) VALUES ($1, '두레 카페') RETURNING id)
+  WITH store AS (INSERT INTO stores (owner_id, name)
+    (SELECT id, '두레 카페' FROM users WHERE id = $1 FOR SHARE) RETURNING id)
   INSERT INTO store_category_links (store_id, category_id, position) SELECT id, 1, 1 FROM store`;
 const verify = 'UPDATE users SET is_verified = true WHERE id = $1';
 const remove = 'DELETE FROM users WHERE id = $1';

@@ -7,7 +7,7 @@ export const languages: Language[] = ['ko', 'en'];
 
 /** A mail of each kind. */
 export const mails = {
-  verification_code: { kind: 'verification_code', code, minutes: 10, username: 'minji.kim' },
+  verification_code: { kind: 'verification_code', code, minutes: 10, username: 'minji_kim' },
   account_exists: {
     kind: 'account_exists',
     username: 'minji.kim',

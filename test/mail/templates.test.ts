@@ -4,7 +4,7 @@ import { code, languages, mails, requestUrl, resetUrl } from './samples.ts';
 
 /** What a mail must contain, in every language. */
 const expectedParts: Record<Mail['kind'], string[]> = {
-  verification_code: [code, 'minji.kim'],
+  verification_code: [code, 'minji_kim'],
   account_exists: ['minji.kim', 'https://dure.example/login', 'https://dure.example/forgot?a=1&b=2'],
   reset_link: ['김민지', resetUrl],
   password_changed: ['김민지', '2026'],
