@@ -2,7 +2,7 @@ import t from 'tap';
 import { createTestApp, createUser, password } from './support/app.ts';
 import { unavailable } from './support/assertions.ts';
 import { createTestDatabase, execute } from './support/database.ts';
-import { openTwoShops, requestsPath } from './support/partner-requests.ts';
+import { openTwoVerifiedShops, requestsPath } from './support/partner-requests.ts';
 import { post, production, startService } from './support/service.ts';
 
 t.test('a database without free connections is service_unavailable', async (t) => {
@@ -42,7 +42,7 @@ t.test('a database without free connections is service_unavailable', async (t) =
 t.test('a serialization failure leaves nothing, and a retry succeeds', async (t) => {
   const app = await createTestApp();
   t.teardown(app.close);
-  const { sender, receiver, post: target } = await openTwoShops(app);
+  const { sender, receiver, post: target } = await openTwoVerifiedShops(app);
   await execute(
     app.url,
     `CREATE FUNCTION collide() RETURNS trigger LANGUAGE plpgsql AS
