@@ -35,22 +35,14 @@ const recentFailures = sql`
   SELECT t FROM unnest(failed_at) t WHERE t > clock_timestamp() - make_interval(secs => ${windowSeconds})
   ORDER BY t DESC LIMIT ${maxFailures - 1}`;
 
-/** Seconds until the next attempt is allowed; 0 when it is allowed now. */
-export interface Delays {
-  /** After failures from all client addresses together. */
-  general: number;
-  /** After failures from the client's own address. */
-  own: number;
-}
-
 /** Half of a key: 128 bits in hexadecimal digits. */
 const halfLength = 32;
-const allAddresses = '0'.repeat(halfLength);
+const unknownAddresses = '0'.repeat(halfLength);
 
 /**
- * Counts failed logins by the name that was typed, with or without an account: from all client addresses together, and
- * from each address. Rows never depend on accounts, so that nothing that they cause tells which names exist or belong
- * together.
+ * Counts failed logins by the name that was typed, with or without an account, so that no counter tells which username and
+ * e-mail address belong together. A client address from which the account logged in lately has a counter of its own, so that a
+ * stranger cannot lock the owner out.
  */
 export function createLoginFailureRepository(database: Database, secret: Secret) {
   /** Keyed, because people type passwords into the field for the username, and a plain digest of one could be guessed. */
@@ -60,25 +52,33 @@ export function createLoginFailureRepository(database: Database, secret: Secret)
   }
 
   const startOf = (name: string) => digest(`name:${name}`);
-  const generalKey = (name: string) => startOf(name) + allAddresses;
-  const ownKey = (name: string, address: string) => startOf(name) + digest(`address:${address}`);
 
-  /** @param names folded; the longest delay of them counts */
-  async function delays(names: string[], address: string): Promise<Delays> {
-    const rows = await database.query<{ key: string; delay: number }>(sql`
-      SELECT key, extract(epoch FROM locked_until - clock_timestamp())::float8 AS delay
-      FROM login_failures WHERE key = ANY (${keysOf(names, address)}) AND locked_until > clock_timestamp()`);
-    return longest(rows);
+  /**
+   * The keys of the counters of some names.
+   *
+   * @param names folded
+   * @param knownAddress the client's address, if the account logged in from it lately
+   */
+  function keysOf(names: string[], knownAddress: string | undefined): string[] {
+    const end = knownAddress === undefined ? unknownAddresses : digest(`address:${knownAddress}`);
+    return names.map((name) => startOf(name) + end);
+  }
+
+  /** Seconds until the next attempt is allowed; 0 when it is allowed now. */
+  async function delay(keys: string[]): Promise<number> {
+    const [row] = await database.query<{ delay: number | null }>(sql`
+      SELECT extract(epoch FROM max(locked_until) - clock_timestamp())::float8 AS delay
+      FROM login_failures WHERE key = ANY (${keys}) AND locked_until > clock_timestamp()`);
+    return row?.delay ?? 0;
   }
 
   /**
-   * Counts a failure. A failure during a delay does not prolong that delay. The row locks serialise concurrent failures, so that
-   * no more than the allowed number of attempts is evaluated before the delay begins.
+   * Counts a failure. The row locks serialise concurrent failures, so that no more than the allowed number of attempts is
+   * evaluated before the delay begins.
    *
-   * @returns the delays that had begun before
+   * @returns seconds of a delay that had begun before, in which case the failure is not counted; 0 when it was counted
    */
-  async function count(names: string[], address: string): Promise<Delays> {
-    const keys = keysOf(names, address);
+  async function count(keys: string[]): Promise<number> {
     return database.runInTransaction(async (tx) => {
       await tx.execute(sql`
         INSERT INTO login_failures (key, failed_at) SELECT key, '{}' FROM unnest(${keys}::text[]) AS k (key) ORDER BY key
@@ -87,12 +87,9 @@ export function createLoginFailureRepository(database: Database, secret: Secret)
         SELECT key, cardinality(ARRAY(${recentFailures})) AS recent, delay_seconds,
           extract(epoch FROM locked_until - clock_timestamp())::float8 AS remaining
         FROM login_failures WHERE key = ANY (${keys}) ORDER BY key FOR UPDATE`);
-      const begun = longest(rows.map(({ key, remaining }) => ({ key, delay: remaining ?? 0 })));
-      // Such an attempt is refused unseen.
-      if (begun.own > 0) return begun;
-      const counted = rows.filter(({ remaining }) => remaining === null || remaining <= 0);
-      await addFailure(tx, counted);
-      return begun;
+      const remaining = Math.max(0, ...rows.map((row) => row.remaining ?? 0));
+      if (remaining === 0) await addFailure(tx, rows);
+      return remaining;
     });
   }
 
@@ -107,32 +104,23 @@ export function createLoginFailureRepository(database: Database, secret: Secret)
       FROM unnest(${keys}::text[], ${rows.map(nextDelay)}::int[]) AS n (key, delay) WHERE f.key = n.key`);
   }
 
-  /**
-   * Forgets the failures with some names, from all addresses.
-   *
-   * @param address only when there were failures from this address; without it in any case
-   */
-  async function clear(tx: Tx, names: string[], address?: string): Promise<void> {
-    const ownKeys = address === undefined ? null : names.map((name) => ownKey(name, address));
+  /** Resets counters, after a login. */
+  async function clear(tx: Tx, keys: string[]): Promise<void> {
+    await tx.execute(sql`
+      DELETE FROM login_failures WHERE key = ANY (ARRAY(
+        SELECT key FROM login_failures WHERE key = ANY (${keys}) ORDER BY key FOR UPDATE))`);
+  }
+
+  /** Resets the counters of some names for all addresses, after a password reset. */
+  async function clearNames(tx: Tx, names: string[]): Promise<void> {
     await tx.execute(sql`
       DELETE FROM login_failures WHERE key = ANY (ARRAY(
         SELECT f.key FROM unnest(${names.map(startOf)}::text[]) AS n (start)
           JOIN login_failures f ON f.key BETWEEN n.start AND n.start || 'g'
-        WHERE ${ownKeys}::text[] IS NULL OR EXISTS (SELECT FROM login_failures WHERE key = ANY (${ownKeys}::text[]))
         ORDER BY f.key FOR UPDATE OF f))`);
   }
 
-  function keysOf(names: string[], address: string): string[] {
-    return names.flatMap((name) => [generalKey(name), ownKey(name, address)]);
-  }
-
-  return { delays, count, clear };
-}
-
-function longest(rows: { key: string; delay: number }[]): Delays {
-  const isGeneral = ({ key }: { key: string }) => key.endsWith(allAddresses);
-  const most = (some: { delay: number }[]) => Math.max(0, ...some.map(({ delay }) => delay));
-  return { general: most(rows.filter(isGeneral)), own: most(rows.filter((row) => !isGeneral(row))) };
+  return { keysOf, delay, count, clear, clearNames };
 }
 
 function nextDelay({ recent, delay_seconds, remaining }: Failures): number {

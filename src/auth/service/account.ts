@@ -15,7 +15,7 @@ const errors = { wrong: authErrors.wrongPassword, tooMany: authErrors.tooManyPas
 /** Changes that a logged-in user makes to the account. */
 export function createAccountService(dependencies: AuthDependencies) {
   const { config, database, accounts, sessions, passwords } = dependencies;
-  const { passwordResets, mailQueue } = dependencies;
+  const { passwordResets, loginFailures, mailQueue } = dependencies;
 
   /** @throws {ApiError} `token_not_valid` when the account was deleted meanwhile */
   async function rename(user: CurrentUser, name: string, { language }: RequestContext): Promise<User> {
@@ -73,12 +73,15 @@ export function createAccountService(dependencies: AuthDependencies) {
     password: string,
     context: RequestContext,
   ): Promise<string> {
-    const account = await accounts.findForPasswordCheck(userId, context.clientAddress);
-    if (account === undefined) throw tokenNotValid('access', 'revoked', context.language);
+    const { clientAddress: address, language } = context;
+    const account = await accounts.findForPasswordCheck(userId, address);
+    if (account === undefined) throw tokenNotValid('access', 'revoked', language);
+    const { passwordHash, fromKnownAddress } = account;
+    const counters = loginFailures.keysOf([username, email], fromKnownAddress ? address : undefined);
     const actor = { userId, sessionId };
-    const attempt = { ...account, password, actor, errors };
-    await verifyPasswordAttempt(dependencies, { ...attempt, names: [username, email] }, context);
-    return account.passwordHash;
+    const attempt = { name: username, counters, passwordHash, password, actor, errors };
+    await verifyPasswordAttempt(dependencies, attempt, context);
+    return passwordHash;
   }
 
   return { rename, changePassword, deleteAccount };

@@ -24,9 +24,10 @@ export function createLogin(dependencies: AuthDependencies) {
     const name = login.toLowerCase();
     const account = await accounts.findForLogin(name, address);
     const actor = { userId: account?.id };
-    const { passwordHash, fromKnownAddress = false } = account ?? {};
-    const attempt = { passwordHash, password, fromKnownAddress, actor, errors };
-    await verifyPasswordAttempt(dependencies, { ...attempt, names: [name] }, context);
+    const knownAddress = account?.fromKnownAddress ? address : undefined;
+    const counters = loginFailures.keysOf([name], knownAddress);
+    const attempt = { name, counters, passwordHash: account?.passwordHash, password, actor, errors };
+    await verifyPasswordAttempt(dependencies, attempt, context);
     if (account === undefined) throw new ApiError(errors.wrong);
     if (account.isSuspended) {
       context.audit('login_suspended', actor);
@@ -38,8 +39,7 @@ export function createLogin(dependencies: AuthDependencies) {
     const session = await database.runInTransaction(async (tx) => {
       const changes = { address, language, ...(newHash ? { passwordHash: newHash } : {}) };
       if (!(await accounts.recordLogin(tx, userId, hash, changes))) return undefined;
-      // The owner's usual logins do not lift the delay of strangers, who would learn of them.
-      await loginFailures.clear(tx, [username, email], fromKnownAddress ? address : undefined);
+      await loginFailures.clear(tx, loginFailures.keysOf([username, email], knownAddress));
       return sessions.create(tx, { userId, userAgent, ip });
     });
     // The account was suspended meanwhile, or its hash was replaced, for example by a concurrent login that rehashed it.

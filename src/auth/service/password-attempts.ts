@@ -1,17 +1,16 @@
 import { ApiError, type ErrorDefinition, retryLater } from '../../http/errors.ts';
 import type { EventSubject, RequestContext } from '../../http/request-context.ts';
 import type { AuthDependencies } from '../dependencies.ts';
-import type { Delays } from '../repository/login-failures.ts';
 
 /** A password that a client sent for an account. */
 export interface PasswordAttempt {
-  /** Folded: what was typed at a login, both names of a logged-in user. Each has counters of its own. */
-  names: [string, ...string[]];
+  /** Folded; chooses the parameters with which a password for an unknown account is hashed. */
+  name: string;
+  /** The keys of the counters of failures. */
+  counters: string[];
   /** Undefined when the account does not exist; the check takes the same time. */
   passwordHash: string | undefined;
   password: string;
-  /** Whether the account logged in from the client's address lately. */
-  fromKnownAddress: boolean;
   /** Whom the log names. */
   actor: EventSubject;
   /** The failures for a wrong password and for too many of them. */
@@ -19,13 +18,7 @@ export interface PasswordAttempt {
 }
 
 /**
- * Verifies a password. After too many failures with a name, with or without an account, further attempts are delayed: those
- * from one address by its own failures, whether the password is right or not, and those from all addresses by the failures
- * of all. The latter delay does not hold for a right password from a known address, so that a stranger cannot lock the owner
- * out.
- *
- * A wrong password is answered, counted and timed alike whether the address is known or not. Otherwise a client that shares
- * the owner's address could tell which names have logged in from there.
+ * Verifies a password. Too many failures delay further attempts, whether their password is right or not.
  *
  * @throws {ApiError} `attempt.errors`
  */
@@ -34,25 +27,18 @@ export async function verifyPasswordAttempt(
   attempt: PasswordAttempt,
   context: RequestContext,
 ): Promise<void> {
-  const { names, passwordHash, password, fromKnownAddress, actor, errors } = attempt;
-  const address = context.clientAddress;
-  const refuseFor = ({ general, own }: Delays) => {
-    const seconds = Math.max(general, own);
+  const { name, counters, passwordHash, password, actor, errors } = attempt;
+  const refuseFor = (seconds: number) => {
     if (seconds <= 0) return;
     context.audit('login_delayed', actor);
     throw retryLater(errors.tooMany, seconds);
   };
-  const before = await loginFailures.delays(names, address);
-  if (before.own > 0) refuseFor(before);
-  if (await passwords.verify(names[0], passwordHash, password)) {
-    // A delay may have begun while this hash was computed. A right password must not be confirmed during a delay.
-    const now = await loginFailures.delays(names, address);
-    const general = fromKnownAddress ? 0 : now.general;
-    if (now.own <= 0 && general <= 0) return;
-    await loginFailures.count(names, address);
-    refuseFor(now);
+  refuseFor(await loginFailures.delay(counters));
+  if (!(await passwords.verify(name, passwordHash, password))) {
+    refuseFor(await loginFailures.count(counters));
+    context.audit('login_failed', actor);
+    throw new ApiError(errors.wrong);
   }
-  refuseFor(await loginFailures.count(names, address));
-  context.audit('login_failed', actor);
-  throw new ApiError(errors.wrong);
+  // The delay may have begun while this hash was computed. A right password must not be confirmed during a delay.
+  refuseFor(await loginFailures.delay(counters));
 }

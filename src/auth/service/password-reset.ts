@@ -55,7 +55,7 @@ export function createPasswordReset(dependencies: AuthDependencies) {
       }
       await accounts.markVerified(tx, userId, email);
       await sessions.endAll(tx, userId);
-      await loginFailures.clear(tx, [username, email]);
+      await loginFailures.clearNames(tx, [username, email]);
       await mailQueue.addUnrequested(tx, passwordChangedNotice(userId, context.language));
     });
     context.audit('password_reset', { userId: account.userId });
