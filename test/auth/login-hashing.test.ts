@@ -79,7 +79,7 @@ t.test(
       for (const name of names) refused(t, await logIn(after, name, 'not it'), 401, 'invalid_credentials');
       return costs().slice(from);
     };
-    const names = Array.from({ length: 40 }, (_, index) => `nobody${index}`);
+    const names = Array.from({ length: 40 }, (_, index) => `unknown-name-${index}`);
     const found = await costsOf(names);
     const count = (cost: string) => found.filter((one) => one === cost).length;
     const [low, high] = ['m=1024,t=1,p=1', 'm=2048,t=1,p=1'];

@@ -4,20 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
 import { ConfigError, loadConfig } from '../../src/config/config.ts';
-
-const secret = 'kX2v8Jw0rTq5YbN7mZc4LpD9sGh1FaUe3Ri6';
-const production = {
-  NODE_ENV: 'production',
-  DATABASE_URL: 'postgresql://dure@db.example.com/dure',
-  JWT_SECRET: secret,
-  RESEND_API_KEY: 're_dK3vQ8wZ_unused',
-  MAIL_FROM: 'Dure <no-reply@example.com>',
-  FRONTEND_URL: 'https://app.example.com',
-};
-
-function load(environment: Record<string, string> = {}) {
-  return loadConfig({ JWT_SECRET: secret, ...environment });
-}
+import { load, production, secret } from './environments.ts';
 
 /** The lines of a refused configuration's message. */
 function problems(t: Test, environment: Record<string, string | undefined>): string[] {

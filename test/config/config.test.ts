@@ -3,20 +3,7 @@ import { availableParallelism, tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import t, { type Test } from 'tap';
 import { loadConfig, withDatabase } from '../../src/config/config.ts';
-
-const secret = 'kX2v8Jw0rTq5YbN7mZc4LpD9sGh1FaUe3Ri6';
-const production = {
-  NODE_ENV: 'production',
-  DATABASE_URL: 'postgresql://dure@db.example.com/dure',
-  JWT_SECRET: secret,
-  RESEND_API_KEY: 're_dK3vQ8wZ_unused',
-  MAIL_FROM: 'Dure <no-reply@example.com>',
-  FRONTEND_URL: 'https://app.example.com',
-};
-
-function load(environment: Record<string, string> = {}) {
-  return loadConfig({ JWT_SECRET: secret, ...environment });
-}
+import { load, production, secret } from './environments.ts';
 
 function temporaryDirectory(t: Test): string {
   const directory = mkdtempSync(join(tmpdir(), 'dure-config-'));

@@ -1,20 +1,7 @@
 import t from 'tap';
 import { loadConfig } from '../../src/config/config.ts';
 import { createTestApp } from '../support/app.ts';
-
-const secret = 'kX2v8Jw0rTq5YbN7mZc4LpD9sGh1FaUe3Ri6';
-const production = {
-  NODE_ENV: 'production',
-  DATABASE_URL: 'postgresql://dure@db.example.com/dure',
-  JWT_SECRET: secret,
-  RESEND_API_KEY: 're_dK3vQ8wZ_unused',
-  MAIL_FROM: 'Dure <no-reply@example.com>',
-  FRONTEND_URL: 'https://app.example.com',
-};
-
-function load(environment: Record<string, string> = {}) {
-  return loadConfig({ JWT_SECRET: secret, ...environment });
-}
+import { load, production } from './environments.ts';
 
 t.test('a common database password is warned about in production', async (t) => {
   const warned = ({ name = 'DATABASE_URL', url = '', environment = production }) =>

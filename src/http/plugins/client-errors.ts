@@ -43,7 +43,7 @@ export function createClientErrorHandler(config: Config) {
 }
 
 /**
- * The origin that may read a refusal. A single configured origin is it, whoever asks: a browser gives the answer to no other
+ * The origin that may read a refusal. A single configured origin is always named: a browser gives the answer to no other
  * one. Of several, it is the one whose header is in the chunk in which the parser stopped. A client can put that text anywhere
  * in the chunk, but only a configured origin is ever answered.
  */

@@ -1,0 +1,18 @@
+import { loadConfig } from '../../src/config/config.ts';
+
+export const secret = 'kX2v8Jw0rTq5YbN7mZc4LpD9sGh1FaUe3Ri6';
+
+/** What production requires. */
+export const production = {
+  NODE_ENV: 'production',
+  DATABASE_URL: 'postgresql://dure@db.example.com/dure',
+  JWT_SECRET: secret,
+  RESEND_API_KEY: 're_dK3vQ8wZ_unused',
+  MAIL_FROM: 'Dure <no-reply@example.com>',
+  FRONTEND_URL: 'https://app.example.com',
+};
+
+/** The configuration of an environment, with a secret so that none is generated. */
+export function load(environment: Record<string, string> = {}) {
+  return loadConfig({ JWT_SECRET: secret, ...environment });
+}
