@@ -7,8 +7,6 @@ const maxDepth = 16;
 const maxParts = 1_000;
 export const maxValues = 10_000;
 
-const [quote, backslash] = ['"', '\\'].map((character) => character.charCodeAt(0));
-
 /**
  * Measures JSON text without parsing it, because parsing thousands of properties costs more than answering a request.
  *
@@ -16,16 +14,11 @@ const [quote, backslash] = ['"', '\\'].map((character) => character.charCodeAt(0
  */
 export function measureJson(text: string): 'accepted' | 'too deep' | 'too many values' {
   let [depth, parts, values] = [0, 0, 0];
-  let isInString = false;
   for (let index = 0; index < text.length; index++) {
-    const character = text.charCodeAt(index);
-    if (character === quote) isInString = !isInString;
-    else if (isInString) {
-      // The next character is escaped.
-      if (character === backslash) index++;
-      continue;
-    }
     switch (text[index]) {
+      case '"':
+        index = endOfString(text, index);
+        break;
       case '{':
       case '[':
         if (++depth > maxDepth) return 'too deep';
@@ -43,6 +36,17 @@ export function measureJson(text: string): 'accepted' | 'too deep' | 'too many v
     }
   }
   return 'accepted';
+}
+
+/** @returns the index of the quote that ends the string which begins at `start`; the end of the text without one */
+function endOfString(text: string, start: number): number {
+  const end = text.indexOf('"', start + 1);
+  if (end === -1) return text.length;
+  if (text[end - 1] !== '\\') return end;
+  let index = start + 1;
+  // A backslash escapes the next character.
+  while (index < text.length && text[index] !== '"') index += text[index] === '\\' ? 2 : 1;
+  return index;
 }
 
 /** The keywords of JSON Schema that {@link sizeErrors} reads. */

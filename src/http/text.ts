@@ -127,31 +127,33 @@ function cleanEmail(text: string): { text: string } | { problem: TextProblem } {
   return emailPattern.test(email) ? { text: email } : { problem: 'email' };
 }
 
-/** Characters of a text; one outside the basic plane has two code units. */
-function countCharacters(text: string): number {
-  let count = 0;
-  for (const _ of text) count++;
-  return count;
-}
-
-/** Whether a text is longer than `maxLength` characters however it is cleaned. */
-function isTooLong(rule: TextRule, raw: string, maxLength = Number.POSITIVE_INFINITY): boolean {
-  if (raw.length <= maxLength) return false;
-  const text = raw.trim();
+/**
+ * Whether a text is longer than `maxLength` characters however it is cleaned. At most that many characters are looked at.
+ */
+function isTooLong(rule: TextRule, text: string, maxLength: number): boolean {
   // NFC composes at most four code units into one.
-  return rule === 'url' ? countCharacters(text) > maxLength : text.length > 4 * maxLength;
+  if (rule !== 'url') return text.length > 4 * maxLength;
+  let count = 0;
+  for (const _ of text) if (++count > maxLength) return true;
+  return false;
 }
 
 const applyTextRule: SchemaValidateFunction = (rule: TextRule, data: string, schema, context) => {
-  // What stays too long is not looked into: the validator refuses it next.
-  if (isTooLong(rule, data, schema?.maxLength)) return true;
+  const replaceBy = (text: string) => {
+    if (context) Object.assign(context.parentData, { [context.parentDataProperty]: text });
+    return true;
+  };
+  const maxLength: number = schema?.maxLength ?? data.length;
+  // What stays too long is cut and not looked into. The validator refuses it next; a character has at most two code units.
+  if (data.length > maxLength && isTooLong(rule, data.trim(), maxLength)) {
+    return replaceBy(data.trim().slice(0, 2 * maxLength + 2));
+  }
   const cleaned = cleanText(rule, data);
   if ('problem' in cleaned) {
     applyTextRule.errors = [{ keyword: textRuleKeyword, params: { problem: cleaned.problem } }];
     return false;
   }
-  if (context) Object.assign(context.parentData, { [context.parentDataProperty]: cleaned.text });
-  return true;
+  return replaceBy(cleaned.text);
 };
 
 /** Adds the keyword to AJV. It runs before the length is checked, so that the cleaned text is counted. */
