@@ -69,8 +69,11 @@ const neverText = /[\u2028\u2029]|\p{Noncharacter_Code_Point}/u;
  */
 const maxStackedMarks = 30;
 
-/** Printable ASCII, in which nothing has to be normalised or refused. */
-const plainAscii = /^[\x20-\x7e]*$/;
+/**
+ * Anything but printable ASCII, Hangul, Hanja and emoji. Text without it has no combining marks, and nothing to refuse but blank
+ * Hangul; looking for marks takes longer than all else.
+ */
+const unusual = /[^\x20-\x7e\u1100-\u11ff\u3131-\u318e\u4e00-\u9fff\uac00-\ud7a3\ud83c-\ud83e\udc00-\udfff]/;
 
 /** Text that looks empty: white space, joiners and the Hangul fillers known from "invisible names". */
 const blank =
@@ -98,19 +101,21 @@ export function cleanText(rule: TextRule, raw: string): { text: string } | { pro
 }
 
 function cleanCharacters(rule: TextRule, raw: string): { text: string } | { problem: TextProblem } {
-  if (plainAscii.test(raw)) return { text: rule === 'secret' ? raw : raw.trim() };
   if (!raw.isWellFormed()) return { problem: 'surrogate' };
-  if (hasStackedMarks(raw)) return { problem: 'marks' };
+  const isUsual = !unusual.test(raw);
+  if (!isUsual && hasStackedMarks(raw)) return { problem: 'marks' };
   if (rule === 'secret') {
     const text = raw.normalize('NFC');
     return /\p{Cc}/u.test(text) ? { problem: 'control' } : { text };
   }
-  if (neverText.test(raw)) return { problem: 'invisible' };
+  if (!isUsual && neverText.test(raw)) return { problem: 'invisible' };
   const lines = rule === 'block' ? raw.replaceAll('\r\n', '\n').replaceAll('\t', ' ') : raw;
   const text = lines.normalize('NFC').trim();
-  const control = rule === 'block' ? /[^\P{Cc}\n]/u : /\p{Cc}/u;
-  if (control.test(text)) return { problem: 'control' };
-  if (deceptive.test(text)) return { problem: 'invisible' };
+  if (!isUsual) {
+    const control = rule === 'block' ? /[^\P{Cc}\n]/u : /\p{Cc}/u;
+    if (control.test(text)) return { problem: 'control' };
+    if (deceptive.test(text)) return { problem: 'invisible' };
+  }
   return blank.test(text) ? { problem: 'blank' } : { text };
 }
 
