@@ -140,7 +140,8 @@ async function request(
   const headers = token === undefined ? {} : { authorization: `Bearer ${token}` };
   const response = await app.inject({ method, url, headers, ...(body ? { payload: body } : {}) });
   const answer = response.json();
-  if (answer.data.code === 'username_taken') throw new Error('the demo data exists already');
+  if (answer.data.code === 'username_taken')
+    throw new Error('the demo data or that of the tour exists already: delete .data to start over');
   if (!answer.success) throw new Error(`${method} ${url}: ${response.body}`);
   return answer.data;
 }

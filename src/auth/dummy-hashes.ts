@@ -47,7 +47,7 @@ export function createDummyHashes({ currentCost, secret, findCosts, hash, logger
     const cost = choose(await currentCosts(), shareOf(name)) ?? currentCost;
     const known = hashes.get(cost) ?? hash(cost);
     hashes.set(cost, known);
-    // A queue that was full is no reason to fail for good.
+    // After a failure, such as a full queue, the next attempt hashes again.
     known.catch(() => hashes.delete(cost));
     return known;
   }
@@ -84,7 +84,7 @@ export function createDummyHashes({ currentCost, secret, findCosts, hash, logger
   return { find };
 }
 
-/** The set in which a share of all accounts ends when they are lined up by their sets. */
+/** The set of parameters that a share of all accounts falls into, in proportion to how many accounts have each. */
 function choose(costs: HashCost[], share: number): string | undefined {
   let rest = share * costs.reduce((sum, { accounts }) => sum + accounts, 0);
   for (const { cost, accounts } of costs) {

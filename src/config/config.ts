@@ -55,7 +55,7 @@ function buildConfig(environment: Environment, problems: string[]) {
 
   return {
     production,
-    /** What works but should not stay so, for the log. */
+    /** Settings that work but are weak, for the log. */
     warnings: findWarnings(environment),
     host: environment.HOST ?? (production ? '0.0.0.0' : '127.0.0.1'),
     port: environment.PORT,

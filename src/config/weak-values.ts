@@ -31,25 +31,28 @@ export function isLoopback(url: URL): boolean {
   return ['localhost', '127.0.0.1', '[::1]'].includes(url.hostname);
 }
 
-/** What works but should not stay so; logged at start. Never contains a value. */
+/** Warnings about settings that work but are weak, for the log at start. They contain no values. */
 export function findWarnings(environment: Environment): string[] {
   const databases = (['DATABASE_URL', 'DATABASE_DIRECT_URL'] as const)
     .filter((name) => environment.NODE_ENV === 'production' && hasWeakPassword(environment[name]))
     .map((name) => `${name} has no password or a common one: use a long random one`);
   const provider = parse(environment.RESEND_BASE_URL);
   const isOpen = provider?.protocol === 'http:' && !isLoopback(provider);
-  return isOpen
-    ? [
-        ...databases,
-        'RESEND_BASE_URL is plain http: the API key and the mails are not encrypted on their way',
-      ]
-    : databases;
+  const frontend = parse(environment.FRONTEND_URL);
+  const isLocal = environment.NODE_ENV === 'production' && frontend !== undefined && isLoopback(frontend);
+  return [
+    ...databases,
+    ...(isOpen
+      ? ['RESEND_BASE_URL is plain http: the API key and the mails are not encrypted on their way']
+      : []),
+    ...(isLocal ? ['FRONTEND_URL is this machine: links in mails open on the machine of the reader'] : []),
+  ];
 }
 
 /** The values are compared as they are in the URL: encoded, they are not common. */
 function hasWeakPassword(value: string | undefined): boolean {
   const url = parse(value);
-  // Without a host it is a socket on this machine, where the system vouches for the user.
+  // Without a host it is a socket on this machine, where PostgreSQL checks the system's user.
   if (!url || url.hostname === '') return false;
   const password = url.password.toLowerCase();
   const names = [url.username, url.pathname.slice(1)].map((name) => name.toLowerCase());

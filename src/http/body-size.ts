@@ -5,14 +5,14 @@ const maxDepth = 16;
 
 /** More properties, objects and lists, and more values in all, than any schema allows. */
 const maxParts = 1_000;
-export const maxValues = 10_000;
+const maxValues = 10_000;
 
 /**
  * Measures JSON text without parsing it, because parsing thousands of properties costs more than answering a request.
  *
- * @returns whether it is nested deeper, or has more values, than any schema allows
+ * @returns whether it is nested deeper than any schema allows, or the largest count where it has more than that
  */
-export function measureJson(text: string): 'accepted' | 'too deep' | 'too many values' {
+export function measureJson(text: string): 'accepted' | 'too deep' | { tooMany: number } {
   let [depth, parts, values] = [0, 0, 0];
   for (let index = 0; index < text.length; index++) {
     switch (text[index]) {
@@ -22,17 +22,17 @@ export function measureJson(text: string): 'accepted' | 'too deep' | 'too many v
       case '{':
       case '[':
         if (++depth > maxDepth) return 'too deep';
-        if (++parts > maxParts) return 'too many values';
+        if (++parts > maxParts) return { tooMany: maxParts };
         break;
       case '}':
       case ']':
         depth--;
         break;
       case ':':
-        if (++parts > maxParts) return 'too many values';
+        if (++parts > maxParts) return { tooMany: maxParts };
         break;
       case ',':
-        if (++values > maxValues) return 'too many values';
+        if (++values > maxValues) return { tooMany: maxValues };
     }
   }
   return 'accepted';

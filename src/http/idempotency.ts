@@ -166,14 +166,24 @@ export function createIdempotency(database: Database, secrets: readonly [Secret,
         OR scope = 'anonymous:signUp' AND body #>> '{data,id}' = ${String(userId)}`);
   }
 
-  /** Deletes the kept answers to an operation of a user that show the object with an id. */
-  async function deleteAnswersWith(tx: Tx, userId: number, operationId: string, id: number): Promise<void> {
+  /**
+   * Replaces fields of an object in the kept answers to an operation of a user. The keys stay, so that a late retry does not
+   * repeat the operation.
+   *
+   * @param fields the new values
+   */
+  async function eraseFromAnswers(
+    tx: Tx,
+    { userId, operationId, id }: { userId: number; operationId: string; id: number },
+    fields: Record<string, unknown>,
+  ): Promise<void> {
     await tx.execute(sql`
-      DELETE FROM idempotency_keys
+      UPDATE idempotency_keys
+      SET body = jsonb_set(body, '{data}', (body -> 'data') || ${JSON.stringify(fields)}::jsonb)
       WHERE scope = ${`${userId}:${operationId}`} AND body #>> '{data,id}' = ${String(id)}`);
   }
 
-  return { run, findReplay, deleteAnswersOf, deleteAnswersWith };
+  return { run, findReplay, deleteAnswersOf, eraseFromAnswers };
 }
 
 /** For `JSON.stringify`: the order of properties does not matter. */

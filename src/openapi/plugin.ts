@@ -16,8 +16,8 @@ const information = {
     summary: 'Neighbourhood shops find partners and answer each other',
     description: [
       'Shops sign up, register their store, publish what kind of partnership they are looking for, send each other partnership requests and get notified about them.',
-      'Every JSON answer is `{ success, message, data }`. `message` is for people and follows `Accept-Language` (Korean by default, English); `data.code` of a failure is for programs and never changes.',
-      'A `validation_error` names every wrong value twice: `data.fields` has texts for people, `data.errors` has codes and parameters for programs. Unknown fields and unknown query parameters are refused; an empty query parameter is as if it were not there. A body may have 32 KiB, that of a post 128 KiB.',
+      'Every JSON answer except that of `/health/` is `{ success, message, data }`. `message` is for people and follows `Accept-Language` (Korean by default, English); `data.code` of a failure is for programs and never changes.',
+      'A `validation_error` names up to 20 wrong values, each twice: `data.fields` has texts for people, `data.errors` has codes and parameters for programs. Unknown fields and unknown query parameters are refused; an empty query parameter is ignored. A body may have 32 KiB, that of a post 128 KiB.',
       'Canonical paths end with a slash; the same path without it answers the same.',
       'Every answer has an `X-Request-Id` (the one that was sent, where it is 1-64 of `A-Za-z0-9._-`) and says in `RateLimit-Limit`, `RateLimit-Remaining` and `RateLimit-Reset` how many requests are left in this minute. After 429 and 503, `Retry-After` tells how many seconds to wait.',
       'A path that does not exist is 404 `not_found`, a method that it does not have 405 `method_not_allowed` with `Allow`. What is not valid HTTP is answered before it reaches an operation: 400 `malformed_request`, 408 `request_timeout`, 431 `headers_too_large`.',

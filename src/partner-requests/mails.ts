@@ -70,7 +70,7 @@ function mayGetMail(owner: Owner): boolean {
   return owner.isVerified && !isSuspended(owner);
 }
 
-/** Also null: the account is gone, and what it did is not withdrawn. */
+/** A deleted account is not suspended. */
 function isSuspended(owner: Owner | null): boolean {
   return owner !== null && owner.suspendedAt !== null;
 }

@@ -134,7 +134,7 @@ export const postRoutes: FastifyPluginAsyncTypebox<PostRoutesOptions> = async (
         operationId: 'deletePost',
         summary: 'Delete a post',
         description:
-          'Deletes a post of the user. Pending partnership requests for it are withdrawn; answered ones stay. The `Idempotency-Key` with which it was written is forgotten: a repetition writes a new post.',
+          'Deletes a post of the user. Pending partnership requests for it are withdrawn; answered ones stay. Its content is erased from the answer that is kept for its `Idempotency-Key`, too.',
         params,
         response: { 200: Ref(EmptyData) },
       },

@@ -17,6 +17,9 @@ export interface PostServiceOptions {
   withdrawRequestsOfPost(tx: Tx, postId: number): Promise<void>;
 }
 
+/** What a kept answer shows of a deleted post, beside its title; the thumbnail must be a URL. */
+const erased = { content: '', images: [], thumbnail: 'about:blank' };
+
 /** Writing, changing and deleting posts. */
 export function createPostService(options: PostServiceOptions) {
   const { config, database, posts, idempotency, withdrawRequestsOfPost } = options;
@@ -52,7 +55,7 @@ export function createPostService(options: PostServiceOptions) {
   }
 
   /**
-   * Deletes a post, also from kept answers, and withdraws its pending requests.
+   * Deletes a post, erases it from kept answers, and withdraws its pending requests.
    *
    * @throws {ApiError} `post_not_found`, `forbidden`
    */
@@ -60,7 +63,7 @@ export function createPostService(options: PostServiceOptions) {
     await database.runInTransaction(async (tx) => {
       // The post comes first: its row lock waits for requests that are being sent, and later ones find it deleted.
       if (!(await posts.remove(tx, { id, userId }))) throw await notChangeable(tx, id);
-      await idempotency.deleteAnswersWith(tx, userId, 'createPost', id);
+      await idempotency.eraseFromAnswers(tx, { userId, operationId: 'createPost', id }, erased);
       await withdrawRequestsOfPost(tx, id);
     });
   }

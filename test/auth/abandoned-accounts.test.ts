@@ -58,6 +58,8 @@ t.test('every other account is kept', async (t) => {
   const recent = await createUnused(29);
   const verified = await createUnused(365);
   await app.pool.query('UPDATE users SET is_verified = true WHERE id = $1', [verified.id]);
+  const suspended = await createUnused(365);
+  await app.pool.query('UPDATE users SET suspended_at = now() WHERE id = $1', [suspended.id]);
   const owner = await createUser(app);
   await createStore(app, owner.token);
   const active = await createUser(app);
@@ -69,7 +71,7 @@ t.test('every other account is kept', async (t) => {
   const gone = await createUnused(31);
   await cleanUp();
   t.notOk(await exists(gone.id));
-  for (const [reason, { id }] of Object.entries({ young, recent, verified, owner, active })) {
+  for (const [reason, { id }] of Object.entries({ young, recent, verified, suspended, owner, active })) {
     t.ok(await exists(id), reason);
   }
   await app.pool.query('UPDATE sessions SET expires_at = now() WHERE user_id = $1', [active.id]);

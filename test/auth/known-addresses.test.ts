@@ -1,6 +1,7 @@
 import t from 'tap';
 import { createTestApp, createUser, password } from '../support/app.ts';
 import { delayedFor, home, loginFailuresOf } from './login-failures.ts';
+import { newResetLink } from './mailbox.ts';
 
 const app = await createTestApp();
 t.teardown(app.close);
@@ -63,4 +64,14 @@ t.test('IPv6 addresses are known by their /64', async (t) => {
   await fail(t, 10, username);
   t.equal((await logIn(username, password, '2001:db8:1:2:ffff:ffff:ffff:ffff')).status, 200);
   delayedFor(t, await logIn(username, password, '2001:db8:1:3::1'), 30);
+});
+
+t.test('a completed reset forgets the known addresses', async (t) => {
+  const { username, email } = await createUser(app);
+  const { uid, token } = await newResetLink(app, email);
+  const new_password = 'tteok-and-tea-2';
+  const body = { uid, token, new_password };
+  t.equal((await app.call('POST', '/auth/reset-password-confirm/', { body })).status, 200);
+  await fail(t, 10, username);
+  delayedFor(t, await logIn(username, new_password, home), 30);
 });

@@ -36,6 +36,12 @@ async function openTokens(email: string): Promise<number> {
   return rows.length;
 }
 
+t.test('a suspended account is not replaced', async (t) => {
+  const { squatter, body } = await createRivals();
+  await app.pool.query('UPDATE users SET suspended_at = now() WHERE id = $1', [squatter.id]);
+  refused(t, await signUp(body), 409, 'email_taken');
+});
+
 t.test('a sign-up with a verification_token replaces an unverified account with the address', async (t) => {
   const { squatter, body } = await createRivals();
   const answer = await signUp(body);

@@ -3,6 +3,8 @@ import { loadConfig } from '../../src/config/config.ts';
 import { createTestApp } from '../support/app.ts';
 import { load, production } from './environments.ts';
 
+const strong = 'postgresql://dure:wQ3v9eLk2xRt7y@db.example.com/dure';
+
 t.test('a common database password is warned about in production', async (t) => {
   const warned = ({ name = 'DATABASE_URL', url = '', environment = production }) =>
     loadConfig({ ...environment, [name]: url }).warnings;
@@ -56,6 +58,15 @@ t.test('a provider that is reached in plain http is warned about', async (t) => 
     t.strictSame(load({ ...mail, RESEND_BASE_URL: url }).warnings, [], url);
   }
   t.strictSame(load().warnings, []);
+});
+
+t.test('links to the own machine are warned about in production', async (t) => {
+  const warnings = (FRONTEND_URL: string, environment: Record<string, string> = production) =>
+    load({ ...environment, DATABASE_URL: strong, FRONTEND_URL }).warnings;
+  for (const url of ['http://localhost:5173', 'http://127.0.0.1', 'https://[::1]/shop'])
+    t.match(warnings(url), [/^FRONTEND_URL /], url);
+  t.strictSame(warnings('https://app.example.com'), []);
+  t.strictSame(warnings('http://localhost:5173', {}), []);
 });
 
 t.test('warnings are in the log at start', async (t) => {

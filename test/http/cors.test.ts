@@ -113,6 +113,7 @@ t.test('CORS', async (t) => {
       const answer = await app.call('OPTIONS', '/auth/me/', { headers });
       refused(t, answer, 405, 'method_not_allowed');
       t.equal(answer.headers.allow, 'GET, HEAD, PATCH, DELETE');
+      t.equal(answer.headers['cache-control'], 'no-store');
       refused(t, await app.call('OPTIONS', '/auth/nothing/', { headers }), 404, 'not_found');
     }
   });

@@ -157,6 +157,11 @@ export function createAccountRepository(database: Database) {
     return count > 0;
   }
 
+  /** Forgets the addresses from which an account logged in: an intruder's may be among them. */
+  async function forgetAddresses(tx: Tx, userId: number): Promise<void> {
+    await tx.prisma.knownAddress.deleteMany({ where: { userId } });
+  }
+
   /** @returns whether the account existed */
   async function remove(tx: Tx, userId: number): Promise<boolean> {
     return (await tx.prisma.user.deleteMany({ where: { id: userId } })).count > 0;
@@ -174,6 +179,7 @@ export function createAccountRepository(database: Database) {
     rename,
     markVerified,
     replacePassword,
+    forgetAddresses,
     remove,
   };
 }

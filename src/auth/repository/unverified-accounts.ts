@@ -16,7 +16,7 @@ export function createUnverifiedAccountRepository(
 ) {
   /** Whether the unverified account `u` had no login for long. A refresh is no login, but a live session keeps the account. */
   const isUnused = sql`
-    NOT u.is_verified
+    NOT u.is_verified AND u.suspended_at IS NULL
     AND coalesce(u.last_login_at, u.created_at) < now() - make_interval(secs => ${unverifiedAccountTtl})
     AND NOT EXISTS (SELECT FROM sessions s WHERE s.user_id = u.id AND s.expires_at > now())`;
 
@@ -33,9 +33,9 @@ export function createUnverifiedAccountRepository(
     return (await tx.query(sql`SELECT u.id FROM users u WHERE u.id = ${id} AND ${isUnused}`)).length > 0;
   }
 
-  /** Whether an account still has its address without having verified it. */
+  /** Whether an account still has its address without having verified it. A suspended one is kept, as it is for operators. */
   async function exists(tx: Tx, { id, email }: { id: number; email: string }): Promise<boolean> {
-    return (await tx.prisma.user.count({ where: { id, email, isVerified: false } })) > 0;
+    return (await tx.prisma.user.count({ where: { id, email, isVerified: false, suspendedAt: null } })) > 0;
   }
 
   return { findAbandoned, isAbandoned, exists };

@@ -25,8 +25,8 @@ export const emailVerificationRoutes: FastifyPluginAsyncTypebox<AuthDependencies
           en: 'We are sending a code to this e-mail address.',
         },
         otherMessage: {
-          ko: '인증번호를 이미 보내 드렸습니다. 메일함을 확인하시고, 메일이 없으면 잠시 후 다시 요청해 주세요.',
-          en: 'A code was sent already. Please check your inbox; if it is not there, try again in a while.',
+          ko: '인증번호를 이미 보내 드렸습니다. 메일함을 확인해 주세요. 메일에 본인의 아이디가 아닌 아이디가 있거나 메일이 없으면 잠시 후 다시 요청해 주세요.',
+          en: 'A code was sent already. Please check your inbox. If there is no mail, or it names a user ID that is not yours, try again in a while.',
         },
       },
       schema: {

@@ -55,6 +55,7 @@ export function createPasswordReset(dependencies: AuthDependencies) {
       }
       await accounts.markVerified(tx, userId, email);
       await sessions.endAll(tx, userId);
+      await accounts.forgetAddresses(tx, userId);
       await loginFailures.clearNames(tx, [username, email]);
       await mailQueue.addUnrequested(tx, passwordChangedNotice(userId, context.language));
     });

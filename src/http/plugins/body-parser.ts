@@ -1,13 +1,11 @@
 import type { FastifyInstance } from 'fastify';
 import fastifyPlugin from 'fastify-plugin';
-import { maxValues, measureJson } from '../body-size.ts';
+import { measureJson } from '../body-size.ts';
 import { ApiError, httpErrors, invalidFields } from '../errors.ts';
 import { problems } from '../field-errors.ts';
 
 /** The largest accepted body, in bytes, where a route sets no other `bodyLimit`. */
 export const bodyLimit = 32 * 1024;
-
-const tooManyValues = invalidFields([{ field: 'body', ...problems.tooMany(maxValues) }]);
 
 /** Accepts JSON in UTF-8 and nothing else. */
 export const bodyParserPlugin = fastifyPlugin(async (app: FastifyInstance) => {
@@ -25,7 +23,8 @@ export const bodyParserPlugin = fastifyPlugin(async (app: FastifyInstance) => {
       const text = decoder.decode(body);
       const size = measureJson(text);
       if (size === 'too deep') return done(new ApiError(httpErrors.malformedJson));
-      if (size === 'too many values') return done(tooManyValues);
+      if (size !== 'accepted')
+        return done(invalidFields([{ field: 'body', ...problems.tooMany(size.tooMany) }]));
       parseJson(request, text, (error, value) => {
         if (error) done(new ApiError(httpErrors.malformedJson, { cause: error }));
         else done(null, value);

@@ -74,7 +74,7 @@ export const routingPlugin = fastifyPlugin(async (app: FastifyInstance, { config
     const hasRoute = !request.is404 && request.method !== 'OPTIONS';
     if (hasRoute && countParameters(request.params) === 0) return;
     const allowed = methodsOf(request.url);
-    // Fastify gives `/:id/` what `/me/` has no method for.
+    // Fastify routes a method that `/me/` lacks to `/:id/`.
     if (hasRoute && allowed.includes(request.method)) return;
     if (allowed.length === 0) throw new ApiError(httpErrors.notFound);
     if (config.corsOrigins.length > 0 && isPreflight(request)) return reply.code(204).send();

@@ -90,8 +90,10 @@ export const securityHeadersPlugin = fastifyPlugin(
     if (config.corsOrigins.length > 0)
       await app.register(cors, { delegator: corsOptions(config.corsOrigins) });
     app.addHook('onRequest', async (request, reply) => {
-      // The path of the route where there is one, because a URL can be encoded in other ways, as `/%61uth/me/`.
-      const path = request.routeOptions.url ?? request.url;
+      // The path of the route where there is one, because a URL can be encoded in other ways, as `/%61uth/me/`. `@fastify/cors`
+      // has the route `*`.
+      const { url = '*' } = request.routeOptions;
+      const path = url === '*' ? request.url : url;
       if (path.startsWith('/auth/')) reply.header('cache-control', 'no-store');
       else if (path.startsWith('/api/')) reply.header('cache-control', 'private, no-cache');
     });
