@@ -150,8 +150,9 @@ const applyTextRule: SchemaValidateFunction = (rule: TextRule, data: string, sch
   };
   const maxLength: number = schema?.maxLength ?? data.length;
   // What stays too long is cut and not looked into. The validator refuses it next; a character has at most two code units.
-  if (data.length > maxLength && isTooLong(rule, data.trim(), maxLength)) {
-    return replaceBy(data.trim().slice(0, 2 * maxLength + 2));
+  const trimmed = rule === 'secret' ? data : data.trim();
+  if (data.length > maxLength && isTooLong(rule, trimmed, maxLength)) {
+    return replaceBy(trimmed.slice(0, 2 * maxLength + 2));
   }
   const cleaned = cleanText(rule, data);
   if ('problem' in cleaned) {
