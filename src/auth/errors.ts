@@ -1,8 +1,14 @@
 import { Type } from '@sinclair/typebox';
 import { type ErrorDefinition, fieldErrorFields, retryAfterField } from '../http/errors.ts';
 
+const takenTexts = {
+  username: { ko: '이미 사용 중인 아이디입니다.', en: 'This username is already taken.' },
+  email: { ko: '이미 가입된 이메일입니다.', en: 'This e-mail address already has an account.' },
+};
+
 /** `fields` and `errors` of a failure about one field, with their examples. */
-function takenField(field: string, message: string) {
+function takenField(field: keyof typeof takenTexts) {
+  const message = takenTexts[field].ko;
   return {
     fields: { ...fieldErrorFields.fields, examples: [{ [field]: [message] }] },
     errors: { ...fieldErrorFields.errors, examples: [[{ field, code: 'taken', message }]] },
@@ -29,15 +35,10 @@ export const authErrors = {
   usernameTaken: {
     code: 'username_taken',
     status: 409,
-    text: { ko: '이미 사용 중인 아이디입니다.', en: 'This username is already taken.' },
-    fields: takenField('username', '이미 사용 중인 아이디입니다.'),
+    text: takenTexts.username,
+    fields: takenField('username'),
   },
-  emailTaken: {
-    code: 'email_taken',
-    status: 409,
-    text: { ko: '이미 가입된 이메일입니다.', en: 'This e-mail address already has an account.' },
-    fields: takenField('email', '이미 가입된 이메일입니다.'),
-  },
+  emailTaken: { code: 'email_taken', status: 409, text: takenTexts.email, fields: takenField('email') },
   verificationTokenInvalid: {
     code: 'verification_token_invalid',
     status: 400,

@@ -20,7 +20,7 @@ import { cleanPhoneNumber } from './phone-number.ts';
 export type TextRule = 'line' | 'block' | 'email' | 'username' | 'phone' | 'url' | 'secret';
 
 /** The JSON Schema keyword of a string's rule. */
-export const textRuleKeyword = 'textRule';
+const textRuleKeyword = 'textRule';
 
 /** The JSON Schema keyword that says what a string's `pattern` demands. */
 const patternTextKeyword = 'patternText';
