@@ -21,6 +21,7 @@ declare module 'fastify' {
  * @param header the `Accept-Language` header, with quality values (RFC 9110, section 12.5.4)
  */
 export function negotiateLanguage(header: string | undefined): Language {
+  if (header === undefined) return defaultLanguage;
   const preferred = new Negotiator({ headers: { 'accept-language': header } }).language([...languages]);
   return languages.find((language) => language === preferred) ?? defaultLanguage;
 }

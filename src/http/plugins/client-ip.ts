@@ -1,4 +1,4 @@
-import type { FastifyInstance } from 'fastify';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
 import fastifyPlugin from 'fastify-plugin';
 import { findClientIp } from '../client-ip.ts';
 
@@ -9,16 +9,21 @@ import { findClientIp } from '../client-ip.ts';
 export const clientIpPlugin = fastifyPlugin(async (app: FastifyInstance) => {
   let isWarned = false;
   app.decorateRequest('clientIp', '');
-  app.addHook('onRequest', async (request) => {
+  app.addHook('onRequest', (request, _reply, done) => {
     request.clientIp = findClientIp(request);
-    const isForwarded = Boolean(request.headers['x-forwarded-for']);
-    // The list has the peer alone when it is not trusted.
-    if (!isForwarded || isWarned || (request.ips?.length ?? 0) > 1) return;
     // Once, because every client can send the header.
-    isWarned = true;
-    request.log.warn(
-      { peer: request.clientIp },
-      'X-Forwarded-For is ignored: TRUST_PROXY does not name the peer that sent it. Behind a proxy, all clients share one limit until it does',
-    );
+    if (!isWarned && isForwardedByStranger(request)) {
+      isWarned = true;
+      request.log.warn(
+        { peer: request.clientIp },
+        'X-Forwarded-For is ignored: TRUST_PROXY does not name the peer that sent it. Behind a proxy, all clients share one limit until it does',
+      );
+    }
+    done();
   });
 });
+
+/** The list of addresses has the peer alone when it is not trusted. */
+function isForwardedByStranger({ headers, ips }: FastifyRequest): boolean {
+  return Boolean(headers['x-forwarded-for']) && (ips?.length ?? 0) <= 1;
+}

@@ -8,9 +8,10 @@ export const credentialsPlugin = fastifyPlugin(
     app.decorate('authenticator', authenticator);
     app.decorateRequest('credentials', null);
     app.decorateRequest('currentUser', null);
-    app.addHook('onRequest', async (request) => {
+    app.addHook('onRequest', (request, _reply, done) => {
       const token = /^Bearer +(\S.*)$/i.exec(request.headers.authorization ?? '')?.[1];
       if (token !== undefined) request.credentials = authenticator.verifyAccessToken(token.trim());
+      done();
     });
   },
 );

@@ -2,6 +2,15 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import fastifyPlugin from 'fastify-plugin';
 import { serviceUnavailable } from '../errors.ts';
 
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** Answers the request when its time is over. */
+    deadline: NodeJS.Timeout | undefined;
+    /** Milliseconds that passed before the body was read. */
+    timeBeforeBody: number;
+  }
+}
+
 /** Milliseconds after which a request is answered with 503. */
 const defaultTimeLimit = 9_000;
 
@@ -11,27 +20,39 @@ const defaultTimeLimit = 9_000;
  */
 export const deadlinePlugin = fastifyPlugin(
   async (app: FastifyInstance, { timeLimit = defaultTimeLimit }: { timeLimit?: number | undefined }) => {
-    const timers = new WeakMap<FastifyRequest, NodeJS.Timeout>();
-    const remaining = new WeakMap<FastifyRequest, number>();
+    app.decorateRequest('deadline', undefined);
+    app.decorateRequest('timeBeforeBody', 0);
 
     function start(request: FastifyRequest, reply: FastifyReply, milliseconds: number): void {
-      const timer = setTimeout(() => {
-        if (reply.sent || reply.raw.headersSent) return;
+      request.deadline = setTimeout(() => {
+        if (reply.sent || reply.raw.headersSent || reply.raw.destroyed) return;
         reply.send(serviceUnavailable(new Error(`no answer after ${timeLimit} ms`)));
-      }, milliseconds);
-      timers.set(request, timer);
+      }, milliseconds).unref();
     }
 
-    app.addHook('onRequest', async (request, reply) => {
+    app.addHook('onRequest', (request, reply, done) => {
       start(request, reply, timeLimit);
-      reply.raw.once('close', () => clearTimeout(timers.get(request)));
+      done();
     });
-    app.addHook('preParsing', async (request, reply) => {
-      clearTimeout(timers.get(request));
-      remaining.set(request, timeLimit - reply.elapsedTime);
+    app.addHook('preParsing', (request, reply, payload, done) => {
+      if (hasBody(request)) {
+        clearTimeout(request.deadline);
+        request.timeBeforeBody = reply.elapsedTime;
+      }
+      done(null, payload);
     });
-    app.addHook('preValidation', async (request, reply) => {
-      start(request, reply, Math.max(0, remaining.get(request) ?? timeLimit));
+    app.addHook('preValidation', (request, reply, done) => {
+      if (hasBody(request)) start(request, reply, Math.max(0, timeLimit - request.timeBeforeBody));
+      done();
+    });
+    app.addHook('onResponse', (request, _reply, done) => {
+      clearTimeout(request.deadline);
+      done();
     });
   },
 );
+
+/** Whether the client sends a body, which may take as long as the client takes. */
+function hasBody({ headers }: FastifyRequest): boolean {
+  return headers['content-length'] !== undefined || headers['transfer-encoding'] !== undefined;
+}

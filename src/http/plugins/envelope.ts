@@ -35,11 +35,11 @@ export const envelopePlugin = fastifyPlugin(async (app: FastifyInstance) => {
     if (route.config?.idempotent) route.schema = { headers: IdempotencyHeaders, ...route.schema };
     if (route.config?.message) wrapResponses(route, route.config.message);
   });
-  app.addHook('preSerialization', async (request, reply, payload: unknown) => {
+  app.addHook('preSerialization', (request, reply, payload: unknown, done) => {
     const { message, otherMessage } = request.routeOptions.config;
     const text = reply.hasOtherMessage ? otherMessage : message;
-    if (text === undefined || reply.statusCode >= 300) return payload;
-    return { success: true, message: text[request.language], data: payload };
+    if (text === undefined || reply.statusCode >= 300) done(null, payload);
+    else done(null, { success: true, message: text[request.language], data: payload });
   });
 });
 

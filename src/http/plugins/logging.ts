@@ -26,7 +26,7 @@ function describeError(
 
 /** Logs one line per request, when it is answered. */
 export const requestLogPlugin = fastifyPlugin(async (app: FastifyInstance) => {
-  app.addHook('onResponse', async (request, reply) => {
+  app.addHook('onResponse', (request, reply, done) => {
     request.log.info(
       {
         method: request.method,
@@ -38,5 +38,6 @@ export const requestLogPlugin = fastifyPlugin(async (app: FastifyInstance) => {
       },
       'request',
     );
+    done();
   });
 });

@@ -28,9 +28,10 @@ export function createMetrics(database: Database) {
 
   /** Measures every request of the application. */
   const plugin = fastifyPlugin(async (app: FastifyInstance) => {
-    app.addHook('onResponse', async (request, reply) => {
+    app.addHook('onResponse', (request, reply, done) => {
       const route = request.routeOptions.url ?? 'unknown';
       duration.observe({ method: request.method, route, status: reply.statusCode }, reply.elapsedTime / 1000);
+      done();
     });
   });
 

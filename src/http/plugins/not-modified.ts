@@ -6,9 +6,9 @@ import fastifyPlugin from 'fastify-plugin';
  * `null` and would describe that text.
  */
 export const notModifiedPlugin = fastifyPlugin(async (app: FastifyInstance) => {
-  app.addHook('onSend', async (_request, reply, payload: unknown) => {
-    if (reply.statusCode !== 304) return payload;
+  app.addHook('onSend', (_request, reply, payload: unknown, done) => {
+    if (reply.statusCode !== 304) return done(null, payload);
     reply.removeHeader('content-type');
-    return typeof payload === 'string' ? null : payload;
+    done(null, typeof payload === 'string' ? null : payload);
   });
 });

@@ -11,7 +11,8 @@ export function requestId(request: IncomingMessage): string {
 
 /** Answers with the request id, which is the one in the log. */
 export const requestIdPlugin = fastifyPlugin(async (app: FastifyInstance) => {
-  app.addHook('onRequest', async (request, reply) => {
+  app.addHook('onRequest', (request, reply, done) => {
     reply.header('x-request-id', request.id);
+    done();
   });
 });

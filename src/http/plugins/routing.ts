@@ -69,15 +69,18 @@ export const routingPlugin = fastifyPlugin(async (app: FastifyInstance, { config
   }
 
   // Before the body is read, which does not matter here.
-  app.addHook('onRequest', async (request, reply) => {
+  app.addHook('onRequest', (request, reply, done) => {
     // `@fastify/cors` has a route for every `OPTIONS`.
     const hasRoute = !request.is404 && request.method !== 'OPTIONS';
-    if (hasRoute && countParameters(request.params) === 0) return;
+    if (hasRoute && countParameters(request.params) === 0) return done();
     const allowed = methodsOf(request.url);
     // Fastify routes a method that `/me/` lacks to `/:id/`.
-    if (hasRoute && allowed.includes(request.method)) return;
+    if (hasRoute && allowed.includes(request.method)) return done();
     if (allowed.length === 0) throw new ApiError(httpErrors.notFound);
-    if (config.corsOrigins.length > 0 && isPreflight(request)) return reply.code(204).send();
+    if (config.corsOrigins.length > 0 && isPreflight(request)) {
+      reply.code(204).send();
+      return;
+    }
     throw new ApiError(httpErrors.methodNotAllowed, { headers: { allow: allowed.join(', ') } });
   });
 });

@@ -1,7 +1,6 @@
 import { IncomingMessage, ServerResponse } from 'node:http';
 import { Socket } from 'node:net';
 import cors from '@fastify/cors';
-import fastifyHelmet from '@fastify/helmet';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import fastifyPlugin from 'fastify-plugin';
 import helmet from 'helmet';
@@ -56,7 +55,7 @@ function helmetOptions({ production, corsOrigins }: HeaderConfig) {
   } as const;
 }
 
-/** The security headers of a refusal that is written to the socket, where no hook runs. */
+/** The security headers of every answer. They depend on nothing but the configuration, so Helmet computes them once. */
 export function securityHeaders(config: HeaderConfig): Record<string, string> {
   const response = new ServerResponse(new IncomingMessage(new Socket()));
   helmet(helmetOptions(config))(response.req, response, () => undefined);
@@ -86,19 +85,27 @@ export function isPreflight({ method, headers }: FastifyRequest): boolean {
 /** Headers for browsers: framing, MIME sniffing, transport, caching and CORS. */
 export const securityHeadersPlugin = fastifyPlugin(
   async (app: FastifyInstance, { config }: { config: Config }) => {
-    await app.register(fastifyHelmet, helmetOptions(config));
     if (config.corsOrigins.length > 0)
       await app.register(cors, { delegator: corsOptions(config.corsOrigins) });
-    app.addHook('onRequest', async (request, reply) => {
-      // The path of the route where there is one, because a URL can be encoded in other ways, as `/%61uth/me/`. `@fastify/cors`
-      // has the route `*`.
-      const { url = '*' } = request.routeOptions;
-      const path = url === '*' ? request.url : url;
-      if (path.startsWith('/auth/')) reply.header('cache-control', 'no-store');
-      else if (path.startsWith('/api/')) reply.header('cache-control', 'private, no-cache');
+    const headers = securityHeaders(config);
+    app.addHook('onRequest', (request, reply, done) => {
+      reply.headers(headers);
+      const caching = cachingOf(request);
+      if (caching !== undefined) reply.header('cache-control', caching);
+      done();
     });
   },
 );
+
+/** `Cache-Control` of the API; undefined elsewhere. */
+function cachingOf(request: FastifyRequest): string | undefined {
+  // The path of the route where there is one, because a URL can be encoded in other ways, as `/%61uth/me/`. `@fastify/cors` has
+  // the route `*`.
+  const { url = '*' } = request.routeOptions;
+  const path = url === '*' ? request.url : url;
+  if (path.startsWith('/auth/')) return 'no-store';
+  return path.startsWith('/api/') ? 'private, no-cache' : undefined;
+}
 
 /**
  * Options of `@fastify/cors` for each request. It only sets headers: preflights are answered by `routing.ts`, because they count

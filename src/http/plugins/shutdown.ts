@@ -13,8 +13,9 @@ export const shutdownPlugin = fastifyPlugin(async (app: FastifyInstance) => {
   app.addHook('preClose', async () => {
     sweep = setInterval(() => app.server.closeIdleConnections(), sweepInterval);
   });
-  app.addHook('onSend', async (_request, reply) => {
+  app.addHook('onSend', (_request, reply, payload: unknown, done) => {
     if (sweep) reply.header('connection', 'close');
+    done(null, payload);
   });
   app.addHook('onClose', async () => clearInterval(sweep));
 });

@@ -19,7 +19,7 @@ export const validationPlugin = fastifyPlugin(async (app: FastifyInstance) => {
     const querystring = route.schema?.querystring ?? Type.Object({});
     route.schema = { ...route.schema, querystring: { ...querystring, additionalProperties: false } };
   });
-  app.addHook('preValidation', async (request) => {
+  app.addHook('preValidation', (request, _reply, done) => {
     const { params, querystring, body } = request.routeOptions.schema ?? {};
     // The query parser would take it literally.
     if (querystring !== undefined && !isDecodable(request.url)) {
@@ -31,6 +31,7 @@ export const validationPlugin = fastifyPlugin(async (app: FastifyInstance) => {
     if (body !== undefined && request.body === undefined) request.body = {};
     checkSize(request, request.query, querystring);
     checkSize(request, request.body, body);
+    done();
   });
 });
 
