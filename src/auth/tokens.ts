@@ -20,7 +20,9 @@ export function jwtOptions({ secrets }: Pick<Config, 'secrets'>): FastifyJWTOpti
       allowedIss: issuer,
       allowedAud: audience,
       requiredClaims: ['sub', 'sid', 'jti', 'iat', 'exp', 'iss', 'aud', 'token_type'],
-      cache: false,
+      // A client sends the same token with every request. What is kept is that a token is genuine and until when; whether its
+      // session is live is read from the database each time.
+      cache: 5_000,
     },
   };
 }
@@ -58,15 +60,28 @@ export interface TokenClaims {
 
 /** Issues and verifies JWTs; whether their session is live is checked elsewhere. */
 export function createTokens(jwt: JWT, secrets: readonly Secret[]) {
+  const secretsByHeader = new Map(secrets.map((secret) => [issuedHeader(secret), secret]));
+
   /** @param lifetime whole seconds, at least 1 */
   function sign(type: TokenType, { userId, sessionId, count }: TokenClaims, lifetime: number): string {
-    const payload = { sid: sessionId, token_type: type, ...(type === 'refresh' ? { count } : {}) };
-    return jwt.sign(payload, { sub: String(userId), jti: randomUUID(), expiresIn: lifetime });
+    const iat = Math.floor(Date.now() / 1000);
+    // All claims are in the payload: with options, `@fastify/jwt` would build a new signer for each token.
+    return jwt.sign({
+      sub: String(userId),
+      sid: sessionId,
+      jti: randomUUID(),
+      token_type: type,
+      ...(type === 'refresh' ? { count } : {}),
+      iat,
+      exp: iat + lifetime,
+    });
   }
 
   /** Verifies signature, times, shape and type of a token. Never throws. */
   function verify(type: TokenType, token: string): TokenClaims | { problem: TokenProblem } {
-    const secret = token.length > 4096 ? undefined : secretOf(token, secrets);
+    if (token.length > 4096) return { problem: 'malformed' };
+    const header = token.slice(0, token.indexOf('.'));
+    const secret = secretsByHeader.get(header) ?? secretOf(header, secrets);
     if (secret === undefined) return { problem: 'malformed' };
     let claims: unknown;
     try {
@@ -85,10 +100,13 @@ export function createTokens(jwt: JWT, secrets: readonly Secret[]) {
   return { sign, verify };
 }
 
-/** The secret that the header names, if the header has the form that is issued here. */
-function secretOf(token: string, secrets: readonly Secret[]): Secret | undefined {
-  const [encoded, ...rest] = token.split('.');
-  if (encoded === undefined || rest.length !== 2) return undefined;
+/** The first part of every token that is signed with a secret. */
+function issuedHeader({ id }: Secret): string {
+  return Buffer.from(JSON.stringify({ alg: 'HS256', typ: 'JWT', kid: id })).toString('base64url');
+}
+
+/** The secret that an encoded header names, if the header has the fields that are issued here, in whatever order. */
+function secretOf(encoded: string, secrets: readonly Secret[]): Secret | undefined {
   try {
     const header: unknown = JSON.parse(Buffer.from(encoded, 'base64url').toString('utf8'));
     if (!Header.Check(header)) return undefined;
