@@ -31,6 +31,17 @@ const unavailableCodes = new Set([
 const unavailableMessages =
   /Query read timeout|timeout exceeded when trying to connect|Connection terminated|not queryable|Cannot use a pool after calling end|Client has encountered a connection error|Unable to start a transaction|Transaction already closed|Transaction API error/;
 
+/** A transaction that was rolled back because it took too long. */
+export class TransactionTimeoutError extends Error {
+  override readonly name = 'TransactionTimeoutError';
+  /** As of a statement that took too long. */
+  readonly code = '57014';
+
+  constructor() {
+    super('the transaction took too long');
+  }
+}
+
 /** Whether an error means that the database is unavailable at the moment, so that a retry makes sense. */
 export function isDatabaseUnavailable(error: unknown): boolean {
   for (let cause = error, depth = 0; cause !== null && typeof cause === 'object' && depth < 5; depth++) {

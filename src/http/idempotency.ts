@@ -3,7 +3,7 @@ import { Type } from '@sinclair/typebox';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Secret } from '../config/config.ts';
 import type { ExpiredRows } from '../database/clean-up.ts';
-import type { Database, Tx } from '../database/client.ts';
+import type { Database, Queryable, Tx } from '../database/client.ts';
 import { sql } from '../database/sql.ts';
 import { ApiError, httpErrors, serviceUnavailable } from './errors.ts';
 import { type Language, languages } from './language.ts';
@@ -86,7 +86,7 @@ export function sendCreated<Data>(reply: FastifyReply, { data, replayedIn }: Out
   reply.code(201);
   if (replayedIn !== undefined) {
     reply.request.language = replayedIn;
-    reply.header('idempotency-replayed', 'true');
+    reply.header('content-language', replayedIn).header('idempotency-replayed', 'true');
   }
   return data;
 }
@@ -102,12 +102,22 @@ export function createIdempotency(database: Database, secrets: readonly [Secret,
    * @param work makes the change and returns the `data` of the answer
    * @throws {ApiError} `idempotency_conflict` when the key was used with another body
    */
-  async function run<Data>(
+  function run<Data>(key: IdempotencyKey | undefined, work: (tx: Tx) => Promise<Data>) {
+    return runIn<Tx, Data>(database.runInTransaction, key, work);
+  }
+
+  /** Like {@link run}, in a transaction of hand-written statements only. */
+  function runStatements<Data>(key: IdempotencyKey | undefined, work: (tx: Queryable) => Promise<Data>) {
+    return runIn<Queryable, Data>(database.runStatements, key, work);
+  }
+
+  async function runIn<Transaction extends Queryable, Data>(
+    transaction: <Result>(work: (tx: Transaction) => Promise<Result>) => Promise<Result>,
     key: IdempotencyKey | undefined,
-    work: (tx: Tx) => Promise<Data>,
+    work: (tx: Transaction) => Promise<Data>,
   ): Promise<Outcome<Data>> {
-    if (key === undefined) return { data: await database.runInTransaction(work) };
-    const first = await database.runInTransaction(async (tx) => {
+    if (key === undefined) return { data: await transaction(work) };
+    const first = await transaction(async (tx) => {
       if (!(await claim(tx, key))) return undefined;
       const data = await work(tx);
       await keepAnswer(tx, key, data);
@@ -137,7 +147,7 @@ export function createIdempotency(database: Database, secrets: readonly [Secret,
   }
 
   /** @returns false when another request has used the key; waits for one that is in progress */
-  async function claim(tx: Tx, key: IdempotencyKey): Promise<boolean> {
+  async function claim(tx: Queryable, key: IdempotencyKey): Promise<boolean> {
     const claimed = await tx.execute(sql`
       INSERT INTO idempotency_keys AS k (scope, key, request_hash, body)
       VALUES (${key.scope}, ${key.key}, ${hashes(key)[0]}, '{}')
@@ -146,7 +156,11 @@ export function createIdempotency(database: Database, secrets: readonly [Secret,
     return claimed === 1;
   }
 
-  async function keepAnswer(tx: Tx, { scope, key, language }: IdempotencyKey, data: unknown): Promise<void> {
+  async function keepAnswer(
+    tx: Queryable,
+    { scope, key, language }: IdempotencyKey,
+    data: unknown,
+  ): Promise<void> {
     const body = JSON.stringify({ data, language });
     await tx.execute(sql`
       UPDATE idempotency_keys SET body = ${body}::jsonb WHERE scope = ${scope} AND key = ${key}`);
@@ -173,7 +187,7 @@ export function createIdempotency(database: Database, secrets: readonly [Secret,
    * @param fields the new values
    */
   async function eraseFromAnswers(
-    tx: Tx,
+    tx: Queryable,
     { userId, operationId, id }: { userId: number; operationId: string; id: number },
     fields: Record<string, unknown>,
   ): Promise<void> {
@@ -183,7 +197,7 @@ export function createIdempotency(database: Database, secrets: readonly [Secret,
       WHERE scope = ${`${userId}:${operationId}`} AND body #>> '{data,id}' = ${String(id)}`);
   }
 
-  return { run, findReplay, deleteAnswersOf, eraseFromAnswers };
+  return { run, runStatements, findReplay, deleteAnswersOf, eraseFromAnswers };
 }
 
 /** For `JSON.stringify`: the order of properties does not matter. */

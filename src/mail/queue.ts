@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { Type } from '@sinclair/typebox';
 import { Value } from '@sinclair/typebox/value';
-import type { Tx } from '../database/client.ts';
+import type { Queryable } from '../database/client.ts';
 import { type Sql, sql } from '../database/sql.ts';
 import { countUnrequestedSend, type UnrequestedPurpose } from './mail-sends.ts';
 
@@ -47,7 +47,7 @@ export type MailQueue = ReturnType<typeof createMailQueue>;
 /** The queue is graphile-worker's table of jobs; a worker of any instance picks a job up at once. */
 export function createMailQueue() {
   /** Enqueues a mail in the caller's transaction, so that it is sent only if that commits. */
-  async function add(tx: Tx, kind: string, payload: MailPayload): Promise<void> {
+  async function add(tx: Queryable, kind: string, payload: MailPayload): Promise<void> {
     await tx.execute(sql`SELECT ${addJob(kind, payload)}`);
   }
 
@@ -56,7 +56,10 @@ export function createMailQueue() {
    * address is not verified, the account is suspended, or the address has had too many such mails within an hour. Keeps the
    * row of the address locked until the transaction ends: call it right before `notify`, or last.
    */
-  async function addUnrequested(tx: Tx, { purpose, kind, userId, payload }: UnrequestedMail): Promise<void> {
+  async function addUnrequested(
+    tx: Queryable,
+    { purpose, kind, userId, payload }: UnrequestedMail,
+  ): Promise<void> {
     await tx.execute(sql`
       WITH counted AS (${countUnrequestedSend(purpose, userId)})
       SELECT ${addJob(kind, { ...payload, user_id: userId })} FROM counted`);

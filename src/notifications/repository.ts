@@ -1,4 +1,4 @@
-import type { Database, Tx } from '../database/client.ts';
+import type { Database, Queryable } from '../database/client.ts';
 import type { NotificationKind, PartnerRequestStatus } from '../database/generated/enums.ts';
 import { empty, raw, type Sql, sql } from '../database/sql.ts';
 import type { MarkReadRequest } from './schemas.ts';
@@ -68,7 +68,7 @@ export function createNotificationRepository(database: Database) {
    * ids are drawn under an advisory lock per user that lasts until the commit, so that the ids of one user grow in commit order.
    */
   async function notify(
-    tx: Tx,
+    tx: Queryable,
     kind: NotificationKind,
     recipients: { userId: number; requestId: number }[],
   ): Promise<void> {
@@ -77,12 +77,13 @@ export function createNotificationRepository(database: Database) {
     // In id order, to avoid deadlocks.
     const users = [...new Set(userIds)].sort((a, b) => a - b);
     await tx.execute(sql`
-      SELECT pg_advisory_xact_lock(${notifyLock}, user_id) FROM unnest(${users}::int[]) user_id`);
-    await tx.execute(sql`
-      WITH added AS (
+      WITH locked AS MATERIALIZED (
+        SELECT pg_advisory_xact_lock(${notifyLock}, user_id) FROM unnest(${users}::int[]) user_id
+      ), added AS (
         INSERT INTO notifications (user_id, kind, partner_request_id, created_at)
         SELECT user_id, ${kind}::notification_kind, request_id, clock_timestamp()
         FROM unnest(${userIds}::int[], ${recipients.map(({ requestId }) => requestId)}::int[]) AS recipient(user_id, request_id)
+        WHERE (SELECT count(*) FROM locked) > 0
         RETURNING id, user_id
       )
       SELECT pg_notify(${notificationChannel},

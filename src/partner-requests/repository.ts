@@ -1,4 +1,4 @@
-import type { Connection, Database, Queryable, Tx } from '../database/client.ts';
+import type { Database, Queryable } from '../database/client.ts';
 import { lockQuotaSql, secondsUntil } from '../database/daily-quota.ts';
 import { PartnerRequestStatus } from '../database/generated/enums.ts';
 import { afterId, afterTime, type PageRequest } from '../database/keyset.ts';
@@ -20,6 +20,19 @@ export type ReceivedRequestRow = RequestRow<ReceivedPartnerRequest>;
 export interface PartnerRequestWithOwners extends SentRequestRow, ReceivedRequestRow {
   sender_user_id: number | null;
   receiver_user_id: number | null;
+  /** Requests that the sender has sent for the post within an hour, in whatever state they are now. */
+  sent_within_hour: number;
+}
+
+/** The stores of a new request; null where there is none. */
+export interface Participants {
+  sender: number | null;
+  receiver: number | null;
+  /** Whether the sender's store is neither closed nor suspended. */
+  senderExists: boolean;
+  /** Null when the receiver's store is closed or suspended. */
+  receiverUserId: number | null;
+  postExists: boolean;
 }
 
 /** A user who is notified about a request. */
@@ -70,45 +83,51 @@ export function createPartnerRequestRepository(database: Database) {
   }
 
   /**
-   * The stores on both sides of a new request, which never change; null where there is none. They may be closed or suspended,
-   * which {@link lockOpenStoresAndPost} checks. Takes the quota lock of the sender.
-   */
-  async function findStoresAndLockQuota(tx: Tx, userId: number, postId: number) {
-    const [stores] = await tx.query<{ sender: number | null; receiver: number | null }>(sql`
-      SELECT sender, (SELECT store_id FROM posts WHERE id = ${postId}) AS receiver, ${lockQuotaSql(sql`sender`)}
-      FROM (SELECT (SELECT id FROM stores WHERE owner_id = ${userId}) AS sender) own`);
-    return { sender: stores?.sender ?? null, receiver: stores?.receiver ?? null };
-  }
-
-  /**
-   * Locks stores and a post against being closed, suspended or deleted until the transaction ends. Stores are locked before
-   * posts, and in id order, to avoid deadlocks.
+   * Takes the quota lock of the sender, then locks both stores of a new request and its post against being closed, suspended or
+   * deleted until the transaction ends: stores before posts and in id order, to avoid deadlocks.
    *
-   * @returns the stores that are open, and whether the post exists
+   * @returns the two stores, null where there is none; whether sender and post exist for readers; and the user of the
+   *   receiver, null when its store does not
    */
-  async function lockOpenStoresAndPost(tx: Tx, storeIds: number[], postId: number) {
-    const stores = await tx.query<{ id: number; owner_id: number }>(sql`
-      SELECT s.id, s.owner_id FROM stores s
-      WHERE s.id = ANY (${storeIds}::int[]) AND ${isOpenStore('s')} AND s.owner_id IS NOT NULL
-      ORDER BY s.id FOR SHARE`);
-    const posts = await tx.query<{ id: number }>(sql`
-      SELECT id FROM posts WHERE id = ${postId} AND deleted_at IS NULL FOR SHARE`);
-    return { stores, postExists: posts.length > 0 };
+  async function lockParticipants(tx: Queryable, userId: number, postId: number): Promise<Participants> {
+    // The store of a post never changes. Each `FOR SHARE` waits for what comes before it, as it needs its rows.
+    const [participants] = await tx.query<Participants>(sql`
+      WITH stores_of_request AS MATERIALIZED (
+        SELECT sender, receiver, ${lockQuotaSql(sql`sender`)} AS quota_lock
+        FROM (
+          SELECT (SELECT id FROM stores WHERE owner_id = ${userId}) AS sender,
+            (SELECT store_id FROM posts WHERE id = ${postId}) AS receiver
+        ) ids
+      ), open_stores AS MATERIALIZED (
+        SELECT s.id, s.owner_id FROM stores_of_request JOIN stores s ON s.id = ANY (ARRAY[sender, receiver])
+        WHERE ${isOpenStore('s')} AND s.owner_id IS NOT NULL
+        ORDER BY s.id FOR SHARE OF s
+      ), post AS MATERIALIZED (
+        SELECT id FROM posts
+        WHERE id = ${postId} AND deleted_at IS NULL AND (SELECT count(*) FROM open_stores) > 0 FOR SHARE
+      )
+      SELECT sender, receiver,
+        EXISTS (SELECT FROM open_stores WHERE id = sender) AS "senderExists",
+        (SELECT owner_id FROM open_stores WHERE id = receiver) AS "receiverUserId",
+        EXISTS (SELECT FROM post) AS "postExists"
+      FROM stores_of_request`);
+    if (participants === undefined) throw new Error('a query without FROM returns one row');
+    return participants;
   }
 
   /**
-   * Creates a request. The quota is counted under the lock of {@link findStoresAndLockQuota}.
+   * Creates a request. The quota is counted under the lock of {@link lockParticipants}.
    *
    * @param quota as in {@link requestQuotaFullUntil}
-   * @returns undefined when the store has a pending or accepted request for the post, or its quota is used up
+   * @returns the request, and how many the store has sent for the post within an hour with it; undefined when the store has a pending or accepted request for the post, or its quota is used up
    */
   async function create(
     tx: Queryable,
     request: { postId: number; sender: number; receiver: number; message: string },
     quota: number,
-  ): Promise<SentRequestRow | undefined> {
+  ): Promise<(SentRequestRow & { sent_within_hour: number }) | undefined> {
     const { postId, sender, receiver, message } = request;
-    const [row] = await tx.query<SentRequestRow>(sql`
+    const [row] = await tx.query<SentRequestRow & { sent_within_hour: number }>(sql`
       WITH created AS (
         INSERT INTO partner_requests (post_id, sender_store_id, receiver_store_id, message)
         SELECT ${postId}::int, ${sender}::int, ${receiver}::int, ${message}
@@ -116,13 +135,14 @@ export function createPartnerRequestRepository(database: Database) {
         ON CONFLICT (sender_store_id, post_id) WHERE status IN ('requested', 'accepted') DO NOTHING
         RETURNING *
       )
-      SELECT r.id, r.post_id, r.status::text, r.message, r.created_at, v.name AS receiver_store_name
+      SELECT r.id, r.post_id, r.status, r.message, r.created_at, v.name AS receiver_store_name,
+        1 + ${countOfLastHourSql(sql`r.sender_store_id`, sql`r.post_id`)} AS sent_within_hour
       FROM created r JOIN stores v ON v.id = r.receiver_store_id`);
     return row;
   }
 
   /** How long a store has to wait for its next request for a post. @returns undefined when it has a pending or accepted one */
-  async function secondsUntilRoom(tx: Tx, sender: number, postId: number, quota: number) {
+  async function secondsUntilRoom(tx: Queryable, sender: number, postId: number, quota: number) {
     const [wait] = await tx.query<{ seconds: number }>(sql`
       SELECT ${secondsUntil(sql`full_until`)} AS seconds
       FROM (SELECT ${requestQuotaFullUntil(sender, postId, quota)} AS full_until) quota
@@ -132,21 +152,13 @@ export function createPartnerRequestRepository(database: Database) {
     return wait?.seconds;
   }
 
-  /** How many requests a store has sent for a post within an hour, in whatever state they are now. */
-  async function countOfLastHour(tx: Tx, sender: number, postId: number): Promise<number> {
-    const [row] = await tx.query<{ count: number }>(sql`
-      SELECT count(*)::int AS count FROM partner_requests
-      WHERE sender_store_id = ${sender} AND post_id = ${postId} AND created_at > now() - interval '1 hour'`);
-    return row?.count ?? 0;
-  }
-
   /**
    * Moves a pending request to another state. One conditional update, so that of concurrent transitions one succeeds.
    *
    * @returns undefined when the user has no such request on that side, or it is not pending
    */
   async function transition(
-    tx: Tx,
+    tx: Queryable,
     { id, userId, side }: Participant,
     status: PartnerRequestStatus,
   ): Promise<PartnerRequestWithOwners | undefined> {
@@ -157,9 +169,10 @@ export function createPartnerRequestRepository(database: Database) {
         WHERE r.id = ${id} AND r.status = 'requested' AND own.id = r.${storeColumn(side)} AND own.owner_id = ${userId}
         RETURNING r.*
       )
-      SELECT r.id, r.post_id, r.status::text, r.message, r.created_at, p.title AS post_title,
+      SELECT r.id, r.post_id, r.status, r.message, r.created_at, p.title AS post_title,
         v.name AS receiver_store_name, ${storeSummarySql} AS sender_store,
-        s.owner_id AS sender_user_id, v.owner_id AS receiver_user_id
+        s.owner_id AS sender_user_id, v.owner_id AS receiver_user_id,
+        ${countOfLastHourSql(sql`r.sender_store_id`, sql`r.post_id`)} AS sent_within_hour
       FROM changed r
       JOIN posts p ON p.id = r.post_id
       JOIN stores s ON s.id = r.sender_store_id
@@ -168,7 +181,7 @@ export function createPartnerRequestRepository(database: Database) {
   }
 
   /** Whether the user is on that side of a request, in any state. */
-  async function isParticipant(connection: Connection, { id, userId, side }: Participant): Promise<boolean> {
+  async function isParticipant(connection: Queryable, { id, userId, side }: Participant): Promise<boolean> {
     const rows = await connection.query<{ id: number }>(sql`
       SELECT r.id FROM partner_requests r JOIN stores own ON own.id = r.${storeColumn(side)}
       WHERE r.id = ${id} AND own.owner_id = ${userId}`);
@@ -176,12 +189,12 @@ export function createPartnerRequestRepository(database: Database) {
   }
 
   /** Withdraws the pending requests for a post. @returns their senders */
-  function withdrawOfPost(tx: Tx, postId: number): Promise<Recipient[]> {
+  function withdrawOfPost(tx: Queryable, postId: number): Promise<Recipient[]> {
     return withdrawWhere(tx, sql`post_id = ${postId}`, sql`w.sender_store_id`);
   }
 
   /** Withdraws the pending requests that a store sent or received. @returns the other sides */
-  function withdrawOfStore(tx: Tx, storeId: number): Promise<Recipient[]> {
+  function withdrawOfStore(tx: Queryable, storeId: number): Promise<Recipient[]> {
     return withdrawWhere(
       tx,
       sql`(sender_store_id = ${storeId} OR receiver_store_id = ${storeId})`,
@@ -192,16 +205,21 @@ export function createPartnerRequestRepository(database: Database) {
   return {
     findSent,
     findReceived,
-    findStoresAndLockQuota,
-    lockOpenStoresAndPost,
+    lockParticipants,
     create,
     secondsUntilRoom,
-    countOfLastHour,
     transition,
     isParticipant,
     withdrawOfPost,
     withdrawOfStore,
   };
+}
+
+/** SQL of how many requests a store has sent for a post within an hour. A statement that inserts one does not count it. */
+function countOfLastHourSql(sender: Sql, postId: Sql): Sql {
+  return sql`(
+    SELECT count(*)::int FROM partner_requests
+    WHERE sender_store_id = ${sender} AND post_id = ${postId} AND created_at > now() - interval '1 hour')`;
 }
 
 /**
@@ -210,7 +228,7 @@ export function createPartnerRequestRepository(database: Database) {
  * @param notifiedStore SQL of the store of `w` whose owner is to be notified
  * @returns the owners whose accounts exist
  */
-function withdrawWhere(tx: Tx, condition: Sql, notifiedStore: Sql): Promise<Recipient[]> {
+function withdrawWhere(tx: Queryable, condition: Sql, notifiedStore: Sql): Promise<Recipient[]> {
   return tx.query<Recipient>(sql`
     WITH pending AS (
       SELECT id FROM partner_requests WHERE status = 'requested' AND ${condition} ORDER BY id FOR UPDATE

@@ -1,5 +1,5 @@
 import type { Config } from '../config/config.ts';
-import type { Database, Tx } from '../database/client.ts';
+import type { Database, Queryable } from '../database/client.ts';
 import type { NotificationKind } from '../database/generated/enums.ts';
 import { ApiError, httpErrors, retryLater } from '../http/errors.ts';
 import type { Idempotency, IdempotencyKey, Outcome } from '../http/idempotency.ts';
@@ -27,7 +27,7 @@ export interface PartnerRequestServiceOptions {
   idempotency: Idempotency;
   partnerRequests: PartnerRequests;
   /** Adds notifications; the last statement of a transaction. */
-  notify(tx: Tx, kind: NotificationKind, recipients: Recipient[]): Promise<void>;
+  notify(tx: Queryable, kind: NotificationKind, recipients: Recipient[]): Promise<void>;
 }
 
 /** Partner requests, with the notifications and mails that belong to a change in its transaction. */
@@ -45,37 +45,31 @@ export function createPartnerRequestService(options: PartnerRequestServiceOption
     { post_id: postId, message }: NewPartnerRequest,
     key: IdempotencyKey | undefined,
   ): Promise<Outcome<PartnerRequest>> {
-    return idempotency.run(key, async (tx) => {
+    return idempotency.runStatements(key, async (tx) => {
       const { sender, receiver, receiverUserId } = await lockParticipants(tx, userId, postId);
       if (sender === receiver) throw new ApiError(partnerRequestErrors.ownPost);
       const request = await partnerRequests.create(tx, { postId, sender, receiver, message }, quota);
       if (request === undefined) throw await notCreatable(tx, sender, postId);
-      const requestId = request.id;
       const kind = 'partner_request_received';
-      const recipient = { userId: receiverUserId, requestId };
-      await mail(tx, kind, recipient, { sender, postId });
+      const recipient = { userId: receiverUserId, requestId: request.id };
+      await mail(tx, kind, recipient, request.sent_within_hour);
       await notify(tx, kind, [recipient]);
       return toPartnerRequest(request);
     });
   }
 
   /** Locks the user's store, the post and its store until the transaction ends. */
-  async function lockParticipants(tx: Tx, userId: number, postId: number) {
-    const { sender, receiver } = await partnerRequests.findStoresAndLockQuota(tx, userId, postId);
+  async function lockParticipants(tx: Queryable, userId: number, postId: number) {
+    const { sender, receiver, senderExists, receiverUserId, postExists } =
+      await partnerRequests.lockParticipants(tx, userId, postId);
     if (sender === null) throw new ApiError(postErrors.storeRequired);
     if (receiver === null) throw new ApiError(postErrors.postNotFound);
-    const { stores, postExists } = await partnerRequests.lockOpenStoresAndPost(
-      tx,
-      [sender, receiver],
-      postId,
-    );
-    if (!stores.some(({ id }) => id === sender)) throw new ApiError(postErrors.storeRequired);
-    const receiverUserId = stores.find(({ id }) => id === receiver)?.owner_id;
-    if (receiverUserId === undefined || !postExists) throw new ApiError(postErrors.postNotFound);
+    if (!senderExists) throw new ApiError(postErrors.storeRequired);
+    if (receiverUserId === null || !postExists) throw new ApiError(postErrors.postNotFound);
     return { sender, receiver, receiverUserId };
   }
 
-  async function notCreatable(tx: Tx, sender: number, postId: number): Promise<ApiError> {
+  async function notCreatable(tx: Queryable, sender: number, postId: number): Promise<ApiError> {
     const seconds = await partnerRequests.secondsUntilRoom(tx, sender, postId, quota);
     return seconds === undefined
       ? new ApiError(partnerRequestErrors.alreadyRequested)
@@ -93,7 +87,7 @@ export function createPartnerRequestService(options: PartnerRequestServiceOption
     id: number,
   ): Promise<PartnerRequestWithOwners> {
     const { side, status, kind, mailed } = transitions[name];
-    return database.runInTransaction(async (tx) => {
+    return database.runStatements(async (tx) => {
       const request = await partnerRequests.transition(tx, { id, userId, side }, status);
       if (request === undefined) {
         const exists = await partnerRequests.isParticipant(tx, { id, userId, side });
@@ -104,8 +98,7 @@ export function createPartnerRequestService(options: PartnerRequestServiceOption
       // The account of the other side was deleted.
       if (otherSide === null) return request;
       const recipient = { userId: otherSide, requestId: id };
-      if (mailed)
-        await mail(tx, kind, recipient, { sender: request.sender_store.id, postId: request.post_id });
+      if (mailed) await mail(tx, kind, recipient, request.sent_within_hour);
       await notify(tx, kind, [recipient]);
       return request;
     });
@@ -113,23 +106,23 @@ export function createPartnerRequestService(options: PartnerRequestServiceOption
 
   /** Enqueues a mail to a user, unless the store has sent too many requests for the post. */
   async function mail(
-    tx: Tx,
+    tx: Queryable,
     kind: NotificationKind,
     { userId, requestId }: Recipient,
-    { sender, postId }: { sender: number; postId: number },
+    sentWithinHour: number,
   ): Promise<void> {
-    if ((await partnerRequests.countOfLastHour(tx, sender, postId)) > maxMailsPerHour) return;
+    if (sentWithinHour > maxMailsPerHour) return;
     const payload = { request_id: requestId };
     await mailQueue.addUnrequested(tx, { purpose: 'partner_request', kind, userId, payload });
   }
 
   /** Withdraws the pending requests for a post that was deleted in the same transaction, and notifies their senders. */
-  async function withdrawRequestsOfPost(tx: Tx, postId: number): Promise<void> {
+  async function withdrawRequestsOfPost(tx: Queryable, postId: number): Promise<void> {
     await notify(tx, 'partner_request_withdrawn', await partnerRequests.withdrawOfPost(tx, postId));
   }
 
   /** Withdraws the pending requests of a store that is being closed, and notifies the other sides. */
-  async function withdrawRequestsOfStore(tx: Tx, storeId: number): Promise<void> {
+  async function withdrawRequestsOfStore(tx: Queryable, storeId: number): Promise<void> {
     await notify(tx, 'partner_request_withdrawn', await partnerRequests.withdrawOfStore(tx, storeId));
   }
 

@@ -1,5 +1,5 @@
 import type { Config } from '../config/config.ts';
-import type { Connection, Database, Tx } from '../database/client.ts';
+import type { Database, Queryable } from '../database/client.ts';
 import { ApiError, httpErrors, retryLater } from '../http/errors.ts';
 import type { Idempotency, IdempotencyKey, Outcome } from '../http/idempotency.ts';
 import { postErrors } from './errors.ts';
@@ -14,7 +14,7 @@ export interface PostServiceOptions {
   posts: Posts;
   idempotency: Idempotency;
   /** Withdraws the pending requests for a post that was deleted in the same transaction. */
-  withdrawRequestsOfPost(tx: Tx, postId: number): Promise<void>;
+  withdrawRequestsOfPost(tx: Queryable, postId: number): Promise<void>;
 }
 
 /** What a kept answer shows of a deleted post, beside its title; the thumbnail must be a URL. */
@@ -32,14 +32,14 @@ export function createPostService(options: PostServiceOptions) {
     key: IdempotencyKey | undefined,
   ): Promise<Outcome<Post>> {
     checkImages(input.images, config);
-    return idempotency.run(key, async (tx) => {
+    return idempotency.runStatements(key, async (tx) => {
       const post = await posts.create(tx, userId, input, quota);
       if (post === undefined) throw await notCreatable(tx, userId);
       return toPost(post);
     });
   }
 
-  async function notCreatable(tx: Tx, userId: number): Promise<ApiError> {
+  async function notCreatable(tx: Queryable, userId: number): Promise<ApiError> {
     const seconds = await posts.secondsUntilRoom(tx, userId, quota);
     return seconds === undefined
       ? new ApiError(postErrors.storeRequired)
@@ -60,7 +60,7 @@ export function createPostService(options: PostServiceOptions) {
    * @throws {ApiError} `post_not_found`, `forbidden`
    */
   async function remove(userId: number, id: number): Promise<void> {
-    await database.runInTransaction(async (tx) => {
+    await database.runStatements(async (tx) => {
       // The post comes first: its row lock waits for requests that are being sent, and later ones find it deleted.
       if (!(await posts.remove(tx, { id, userId }))) throw await notChangeable(tx, id);
       await idempotency.eraseFromAnswers(tx, { userId, operationId: 'createPost', id }, erased);
@@ -68,7 +68,7 @@ export function createPostService(options: PostServiceOptions) {
     });
   }
 
-  async function notChangeable(connection: Connection, id: number): Promise<ApiError> {
+  async function notChangeable(connection: Queryable, id: number): Promise<ApiError> {
     const exists = await posts.exists(connection, id);
     return new ApiError(exists ? postErrors.notYourPost : postErrors.postNotFound);
   }

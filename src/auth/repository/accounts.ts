@@ -1,5 +1,5 @@
 import type { ExpiredRows } from '../../database/clean-up.ts';
-import type { Connection, Database, Tx } from '../../database/client.ts';
+import type { Connection, Database, Queryable, Tx } from '../../database/client.ts';
 import type { Prisma } from '../../database/generated/client.ts';
 import type { Language } from '../../database/generated/enums.ts';
 import { type Sql, sql } from '../../database/sql.ts';
@@ -97,7 +97,7 @@ export function createAccountRepository(database: Database) {
    * @returns false when the password was changed or the account suspended meanwhile
    */
   async function recordLogin(
-    tx: Tx,
+    tx: Queryable,
     userId: number,
     verifiedHash: string,
     { address, language, passwordHash }: { address: string; language: Language; passwordHash?: string },

@@ -1,7 +1,7 @@
 import { createHmac } from 'node:crypto';
 import type { Secret } from '../../config/secrets.ts';
 import type { ExpiredRows } from '../../database/clean-up.ts';
-import type { Database, Tx } from '../../database/client.ts';
+import type { Database, Queryable, Tx } from '../../database/client.ts';
 import { sql } from '../../database/sql.ts';
 
 /** Failures within the window that start the delay. */
@@ -105,7 +105,7 @@ export function createLoginFailureRepository(database: Database, secret: Secret)
   }
 
   /** Resets counters, after a login. */
-  async function clear(tx: Tx, keys: string[]): Promise<void> {
+  async function clear(tx: Queryable, keys: string[]): Promise<void> {
     await tx.execute(sql`
       DELETE FROM login_failures WHERE key = ANY (ARRAY(
         SELECT key FROM login_failures WHERE key = ANY (${keys}) ORDER BY key FOR UPDATE))`);

@@ -36,7 +36,7 @@ export function createLogin(dependencies: AuthDependencies) {
 
     const { id: userId, username, email, passwordHash: hash } = account;
     const newHash = passwords.needsRehash(hash) ? await passwords.hash(password) : undefined;
-    const session = await database.runInTransaction(async (tx) => {
+    const session = await database.runStatements(async (tx) => {
       const changes = { address, language, ...(newHash ? { passwordHash: newHash } : {}) };
       if (!(await accounts.recordLogin(tx, userId, hash, changes))) return undefined;
       await loginFailures.clear(tx, loginFailures.keysOf([username, email], knownAddress));

@@ -1,4 +1,4 @@
-import type { Connection, Database, Queryable, Tx } from '../../database/client.ts';
+import type { Database, Queryable } from '../../database/client.ts';
 import { lockQuotaSql, ofLastDay, quotaFullUntil, secondsUntil } from '../../database/daily-quota.ts';
 import { type Sql, sql } from '../../database/sql.ts';
 import { isOpenStore, storeSummarySql } from '../../stores/sql.ts';
@@ -39,7 +39,7 @@ export function createPostRepository(database: Database) {
     return row;
   }
 
-  async function exists(connection: Connection, id: number): Promise<boolean> {
+  async function exists(connection: Queryable, id: number): Promise<boolean> {
     const rows = await connection.query<{ id: number }>(sql`
       SELECT p.id FROM posts p JOIN stores s ON s.id = p.store_id
       WHERE p.id = ${id} AND p.deleted_at IS NULL AND ${isOpenStore('s')}`);
@@ -74,7 +74,7 @@ export function createPostRepository(database: Database) {
 
   /** How long a user has to wait for the next post. @returns undefined when the user has no store */
   async function secondsUntilRoom(
-    connection: Connection,
+    connection: Queryable,
     userId: number,
     quota: number,
   ): Promise<number | undefined> {
@@ -106,17 +106,17 @@ export function createPostRepository(database: Database) {
   }
 
   /** Deletes a post. @returns whether the user had such a post */
-  async function remove(tx: Tx, { id, userId }: OwnPost): Promise<boolean> {
+  async function remove(tx: Queryable, { id, userId }: OwnPost): Promise<boolean> {
     return (await deleteWhere(tx, sql`p.id = ${id} AND s.owner_id = ${userId} AND ${isOpenStore('s')}`)) > 0;
   }
 
   /** Deletes all posts of a store. */
-  async function removeOfStore(tx: Tx, storeId: number): Promise<void> {
+  async function removeOfStore(tx: Queryable, storeId: number): Promise<void> {
     await deleteWhere(tx, sql`s.id = ${storeId}`);
   }
 
   /** Deleted posts keep their row and their title, for the requests that answer them. */
-  function deleteWhere(tx: Tx, condition: Sql): Promise<number> {
+  function deleteWhere(tx: Queryable, condition: Sql): Promise<number> {
     return tx.execute(sql`
       UPDATE posts p SET deleted_at = now(), content = '', images = '{}' FROM stores s
       WHERE s.id = p.store_id AND p.deleted_at IS NULL AND ${condition}`);
