@@ -11,8 +11,8 @@ export interface Sender {
   method: 'GET' | 'POST';
   path: string;
   headers: Record<string, string>;
-  /** The body of the next request. */
-  nextBody?: () => string;
+  /** What the next request has besides. */
+  next?: () => { body: string; headers?: Record<string, string> };
   /** Reads the body of each answer. */
   onAnswer?: (body: string) => void;
 }
@@ -30,12 +30,12 @@ export interface LoadResult {
 }
 
 /** A request in the form of autocannon. */
-function toRequest({ method, path, headers, nextBody, onAnswer }: Sender): autocannon.Request {
+function toRequest({ method, path, headers, next, onAnswer }: Sender): autocannon.Request {
   return {
     method,
     path,
     headers,
-    ...(nextBody ? { setupRequest: (request) => ({ ...request, body: nextBody() }) } : {}),
+    ...(next ? { setupRequest: (request) => ({ ...request, ...next() }) } : {}),
     ...(onAnswer ? { onResponse: (status, body) => void (status < 300 && onAnswer(body)) } : {}),
   };
 }

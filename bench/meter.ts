@@ -1,39 +1,61 @@
+import pg from 'pg';
+import { databaseUrl } from '../test/support/database.ts';
+import type { Contender } from './contenders.ts';
 import type { LoadResult } from './load.ts';
 import { cpuTime, cpuTimeWithChildren, memory, resetPeakMemory } from './processes.ts';
-import type { MeasuredServer } from './servers.ts';
 
-/** One run of a workload on one server. */
+/** One run of a workload. */
 export interface Measurement extends LoadResult {
   /** CPU time for each request, in microseconds. */
-  serverCpu: number;
+  cpu: number;
   postgresCpu: number;
-  /** Resident memory in MiB, the most since the peaks were started. */
+  /** For each request. PostgreSQL reports a transaction up to a second later, so only many runs together are exact. */
+  transactions: number;
+  /** Resident memory in MiB, the most since {@link resetPeaks}. */
   peakMemory: number;
 }
 
-/** Measures what a run costs. */
-export function createMeter(postmaster: number) {
-  async function readCpu({ pid }: MeasuredServer) {
-    const [server, postgres] = await Promise.all([cpuTime(pid), cpuTimeWithChildren(postmaster)]);
-    return { server, postgres };
+/** Measures what runs cost. */
+export async function createMeter(database: { url: string; postmaster: number }) {
+  const client = new pg.Client({ connectionString: databaseUrl(database.url, 'postgres') });
+  await client.connect();
+
+  async function countTransactions(url = ''): Promise<number> {
+    const { rows } = await client.query<{ count: number }>(
+      'SELECT (xact_commit + xact_rollback)::float8 AS count FROM pg_stat_database WHERE datname = $1',
+      [URL.canParse(url) ? new URL(url).pathname.slice(1) : ''],
+    );
+    return rows[0]?.count ?? 0;
   }
 
-  async function measure(server: MeasuredServer, run: () => Promise<LoadResult>): Promise<Measurement> {
-    const before = await readCpu(server);
-    const result = await run();
-    const after = await readCpu(server);
-    const { peak } = await memory(server.pid);
+  async function read({ pid, databaseUrl }: Contender) {
+    const [cpu, postgresCpu, transactions] = await Promise.all([
+      cpuTime(pid),
+      cpuTimeWithChildren(database.postmaster),
+      countTransactions(databaseUrl),
+    ]);
+    return { cpu, postgresCpu, transactions };
+  }
+
+  async function measure(contender: Contender, seconds: number): Promise<Measurement> {
+    const before = await read(contender);
+    const result = await contender.run(seconds);
+    const after = await read(contender);
+    const { peak } = await memory(contender.pid);
+    const perRequest = (of: keyof typeof before) => (after[of] - before[of]) / result.requests;
     return {
       ...result,
-      serverCpu: (after.server - before.server) / result.requests,
-      postgresCpu: (after.postgres - before.postgres) / result.requests,
+      cpu: perRequest('cpu'),
+      postgresCpu: perRequest('postgresCpu'),
+      transactions: perRequest('transactions'),
       peakMemory: peak,
     };
   }
 
-  async function startPeaks(...servers: MeasuredServer[]): Promise<void> {
-    for (const { pid } of servers) await resetPeakMemory(pid);
-  }
+  return { measure, close: () => client.end() };
+}
 
-  return { measure, startPeaks };
+/** Begins a new measurement of the peak memory. */
+export async function resetPeaks(contenders: Contender[]): Promise<void> {
+  for (const { pid } of contenders) await resetPeakMemory(pid);
 }

@@ -11,10 +11,8 @@ const benches: Record<string, () => Promise<unknown>> = {
   refusals: () => import('./refusals.ts'),
 };
 
-const [name = 'compare'] = process.argv
-  .slice(2)
-  .filter((argument, index) => index === 0 && !argument.startsWith('-'));
-const run = benches[name];
+const [first = ''] = process.argv.slice(2);
+const run = benches[first === '' || first.startsWith('-') ? 'compare' : first];
 if (run === undefined) {
   process.stderr.write(
     `Usage: npm run bench -- [<name>], where <name> is one of: ${Object.keys(benches).join(', ')}\n`,
