@@ -1,17 +1,21 @@
 import process from 'node:process';
 
 /*
- * npm run bench -- <name> [options]
+ * npm run bench [-- <name>] [options]
  *
- * Runs one measurement of this folder.
+ * Runs one measurement of this folder; without a name the table of compare.ts.
  */
 
-const benches: Record<string, () => Promise<unknown>> = { refusals: () => import('./refusals.ts') };
+const benches: Record<string, () => Promise<unknown>> = {
+  compare: () => import('./compare.ts'),
+  refusals: () => import('./refusals.ts'),
+};
 
-const run = benches[process.argv[2] ?? ''];
+const [first = ''] = process.argv.slice(2);
+const run = benches[first === '' || first.startsWith('-') ? 'compare' : first];
 if (run === undefined) {
   process.stderr.write(
-    `Usage: npm run bench -- <name>, where <name> is one of: ${Object.keys(benches).join(', ')}\n`,
+    `Usage: npm run bench -- [<name>], where <name> is one of: ${Object.keys(benches).join(', ')}\n`,
   );
   process.exitCode = 2;
 } else {

@@ -1,0 +1,34 @@
+import type { Contender } from './contenders.ts';
+
+/**
+ * Checks that contenders answer alike, as otherwise their times say nothing: the same text to a `GET`; to a `POST`, whose answers
+ * have new ids and times, the same fields.
+ *
+ * @returns what differs
+ */
+export async function compareAnswers(contenders: Contender[]): Promise<string[]> {
+  const answers = await Promise.all(
+    contenders.flatMap(({ label, sample }) =>
+      sample ? sample().then(async (given) => ({ label, text: await answerTo(given) })) : [],
+    ),
+  );
+  const [first] = answers;
+  return answers.flatMap(({ label, text }) =>
+    text === first?.text ? [] : [`the answers differ: ${first?.label} ${first?.text}, ${label} ${text}`],
+  );
+}
+
+type Sample = Awaited<ReturnType<NonNullable<Contender['sample']>>>;
+
+async function answerTo({ url, sender }: Sample): Promise<string> {
+  const { method, path, headers, next } = sender;
+  const response = await fetch(url + path, { method, headers, ...next?.() });
+  const text = await response.text();
+  return `${response.status} ${method === 'GET' ? text : JSON.stringify(shapeOf(JSON.parse(text)))}`;
+}
+
+/** The names and types of what is in an answer. */
+function shapeOf(value: unknown): unknown {
+  if (typeof value !== 'object' || value === null) return typeof value;
+  return Object.fromEntries(Object.entries(value).map(([name, inner]) => [name, shapeOf(inner)]));
+}

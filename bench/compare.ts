@@ -1,0 +1,104 @@
+import process from 'node:process';
+import { parseArgs } from 'node:util';
+import { compareAnswers } from './answers.ts';
+import { type Contender, contendersOf, startHashing } from './contenders.ts';
+import { readUsers } from './data.ts';
+import { createMeter, type Measurement, resetPeaks } from './meter.ts';
+import { hasProc, memory } from './processes.ts';
+import { copyDatabase, startDatabase, startLimitServer, startMeasuredService } from './servers.ts';
+import { formatHead, formatRatio, formatRow } from './table.ts';
+import { type Workload, workloads } from './workloads.ts';
+
+/*
+ * npm run bench [-- --only me,login --seconds 4 --rounds 3 --connections 32 --tool wrk]
+ *
+ * The service beside a server that does the least that the same answers need, in turns. Exit code 1 when an answer was not 2xx.
+ */
+
+const { values } = parseArgs({
+  args: process.argv.slice(process.argv[2] === 'compare' ? 3 : 2),
+  options: {
+    only: { type: 'string' },
+    seconds: { type: 'string', default: '4' },
+    rounds: { type: 'string', default: '3' },
+    connections: { type: 'string', default: '32' },
+    tool: { type: 'string', default: 'autocannon' },
+  },
+});
+const seconds = Number(values.seconds);
+const rounds = Number(values.rounds);
+const connections = Number(values.connections);
+if (!(seconds >= 1 && seconds <= 60)) throw new Error('--seconds is 1 to 60');
+if (!(rounds >= 1 && rounds <= 20)) throw new Error('--rounds is 1 to 20');
+if (!(connections >= 1 && connections <= 1000)) throw new Error('--connections is 1 to 1000');
+if (!['autocannon', 'wrk'].includes(values.tool)) throw new Error('--tool is autocannon or wrk');
+const chosen = values.only?.split(',') ?? workloads.map(({ name }) => name);
+const unknown = chosen.filter((name) => !workloads.some((workload) => workload.name === name));
+if (unknown.length > 0) throw new Error(`unknown workloads: ${unknown.join(', ')}`);
+
+function say(line: string): void {
+  process.stdout.write(`${line}\n`);
+}
+
+/** Until the engine has compiled what the workload needs. */
+async function warmUp({ run }: Contender, { warmUp }: Workload): Promise<string[]> {
+  const failures: string[] = [];
+  const end = performance.now() + 10_000;
+  for (let sent = 0; sent < warmUp && performance.now() < end; ) {
+    const result = await run(1);
+    sent += result.requests;
+    failures.push(...result.failures);
+  }
+  return failures;
+}
+
+/** Measures a workload and prints its rows. @returns whether it is valid */
+async function compare(workload: Workload, field: Parameters<typeof contendersOf>[1]): Promise<boolean> {
+  const contenders = contendersOf(workload, field);
+  const failures = await compareAnswers(contenders);
+  for (const contender of contenders) failures.push(...(await warmUp(contender, workload)));
+  await resetPeaks(contenders);
+  const runs = new Map<Contender, Measurement[]>(contenders.map((contender) => [contender, []]));
+  for (let round = 0; round < rounds; round++) {
+    for (const contender of contenders) {
+      runs.get(contender)?.push(await meter.measure(contender, seconds));
+    }
+  }
+  const [own = [], limit = []] = contenders.map((contender) => runs.get(contender));
+  for (const [{ label }, measured] of runs) {
+    const isService = measured === own;
+    const verdict = isService ? formatRatio(own, limit, workload.target) : '';
+    say(formatRow({ workload: isService ? workload.name : '', label, runs: measured, verdict }));
+    failures.push(...measured.flatMap((run) => run.failures.map((failure) => `${label}: ${failure}`)));
+  }
+  if (failures.length > 0) say(`INVALID: ${workload.name}: ${failures.join('; ')}`);
+  return failures.length === 0;
+}
+
+if (!hasProc) say('CPU time and memory are missing: they need /proc of Linux.');
+const stops: (() => unknown)[] = [];
+const database = await startDatabase();
+stops.push(database.stop);
+const meter = await createMeter(database);
+stops.push(meter.close);
+try {
+  const limitDatabase = await copyDatabase(database.url, 'dure_limit');
+  const users = await readUsers(database.url);
+  const service = await startMeasuredService(database.url, database.mailUrl);
+  stops.push(service.end);
+  const limit = await startLimitServer(limitDatabase);
+  stops.push(limit.end);
+  const hashing = await startHashing();
+  stops.push(hashing.end);
+  const idle = await Promise.all([service, limit].map(({ pid }) => memory(pid)));
+  say(
+    `Memory at start in MiB, service and limit: ${idle.map(({ resident }) => resident.toFixed(0)).join(', ')}`,
+  );
+  say(formatHead());
+  const field = { service, limit, hashing, users, connections, tool: values.tool };
+  for (const workload of workloads.filter(({ name }) => chosen.includes(name))) {
+    if (!(await compare(workload, field))) process.exitCode = 1;
+  }
+} finally {
+  for (const stop of stops.reverse()) await stop();
+}

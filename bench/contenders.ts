@@ -1,0 +1,104 @@
+import { fork } from 'node:child_process';
+import { once } from 'node:events';
+import { fileURLToPath } from 'node:url';
+import pg from 'pg';
+import type { BenchUser } from './data.ts';
+import { type LoadResult, type Sender, sendLoad, sendWrkLoad, summarize } from './load.ts';
+import type { MeasuredServer } from './servers.ts';
+import type { Workload } from './workloads.ts';
+
+/** One of those that are compared at a workload. */
+export interface Contender {
+  label: string;
+  /** The process whose CPU time and memory are measured. */
+  pid: number;
+  /** The database that it uses. */
+  databaseUrl?: string;
+  /** @param seconds how long */
+  run(seconds: number): Promise<LoadResult>;
+  /** What the first connection sends; for the comparison of the answers. */
+  sample?(): Promise<{ url: string; sender: Sender }>;
+}
+
+export interface Field {
+  service: MeasuredServer;
+  limit: MeasuredServer;
+  hashing: Hashing;
+  users: BenchUser[];
+  connections: number;
+  tool: string;
+}
+
+/** Those that are compared at a workload: the service, and then with what it is compared. */
+export function contendersOf(workload: Workload, field: Field): [Contender, Contender, ...Contender[]] {
+  const { service, limit, hashing, users, connections, tool } = field;
+
+  function contender(label: string, server: MeasuredServer, prefix = ''): Contender {
+    const createSenders = async (count: number) =>
+      (await workload.createSenders({ server, users, connections: count })).map((sender) => ({
+        ...sender,
+        path: prefix + sender.path,
+      }));
+    return {
+      label,
+      pid: server.pid,
+      databaseUrl: server.databaseUrl,
+      async run(seconds) {
+        const senders = await createSenders(connections);
+        const isFixed = senders.every(({ next }) => next === undefined);
+        const send = tool === 'wrk' && isFixed ? sendWrkLoad : sendLoad;
+        const result = await send(server.url, senders, seconds);
+        if (workload.hasMailJob) await deleteJobs(server.databaseUrl);
+        return result;
+      },
+      async sample() {
+        const [sender] = await createSenders(1);
+        if (sender === undefined) throw new Error('there is nothing to send');
+        return { url: server.url, sender };
+      },
+    };
+  }
+
+  const limits = [
+    contender('limit', limit),
+    ...(workload.hasMailJob ? [contender('limit with mail job', limit, '/with-mail')] : []),
+  ];
+  const [first, ...others] = workload.comparedWith === 'hashing' ? [hashing, ...limits] : limits;
+  return [contender('service', service), first ?? hashing, ...others];
+}
+
+/** Mails that are still queued would be sent while the next one is measured. */
+async function deleteJobs(url: string): Promise<void> {
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  try {
+    for (;;) {
+      await client.query('DELETE FROM graphile_worker._private_jobs WHERE locked_at IS NULL');
+      const { rowCount } = await client.query('SELECT FROM graphile_worker._private_jobs LIMIT 1');
+      if (!rowCount) return;
+    }
+  } finally {
+    await client.end();
+  }
+}
+
+type Hashing = Awaited<ReturnType<typeof startHashing>>;
+
+/** A process that checks passwords. */
+export async function startHashing() {
+  const child = fork(fileURLToPath(new URL('./hashing.js', import.meta.url)));
+  const { pid } = child;
+  if (pid === undefined) throw new Error('the process did not start');
+  await once(child, 'message');
+  return {
+    label: 'hashing',
+    pid,
+    async run(seconds: number): Promise<LoadResult> {
+      const started = performance.now();
+      child.send(seconds);
+      const [times]: number[][] = await once(child, 'message');
+      return { ...summarize(times ?? [], (performance.now() - started) / 1000), failures: [] };
+    },
+    end: () => child.disconnect(),
+  };
+}

@@ -1,0 +1,125 @@
+import jwt from '@fastify/jwt';
+import argon2 from 'argon2';
+import fastify from 'fastify';
+import pg from 'pg';
+import { createTokens, jwtOptions } from '../src/auth/tokens.ts';
+import { readSecrets } from '../src/config/secrets.ts';
+import { production } from '../test/support/service.ts';
+
+/*
+ * The rows that the workloads read and write: users with a store and a post each, of whom some have much.
+ */
+
+/** The password of all users. */
+export const password = 'gimbap-and-coffee-7';
+
+const userCount = 2_000;
+/** The first users have 10 posts, 10 sent requests and 10,000 notifications, of which 200 are unread. */
+export const busyUsers = 8;
+
+const statements: string[] = [
+  `INSERT INTO users (username, email, name, password_hash, is_verified)
+   SELECT 'bench' || n, 'bench' || n || '@example.com', '김두레', $1, true FROM generate_series(1, ${userCount}) n`,
+  `INSERT INTO sessions (id, user_id, rotated_at, user_agent, ip, expires_at)
+   SELECT gen_random_uuid(), id, '{}', 'bench', '127.0.0.1', now() + interval '1 day' FROM users ORDER BY id`,
+  `WITH made AS (
+     INSERT INTO stores (owner_id, name, description)
+     SELECT id, '두레 가게 ' || id, '함께 일할 이웃을 찾습니다.' FROM users ORDER BY id RETURNING id)
+   INSERT INTO store_category_links (store_id, category_id, position)
+   SELECT made.id, c.id, 1 FROM made, (SELECT min(id) AS id FROM store_categories) c`,
+  `INSERT INTO posts (store_id, title, content, images, created_at)
+   SELECT id, '같이 팝업 열 가게를 찾아요 ' || n, '주말 이틀 동안 함께할 이웃 가게를 찾습니다.',
+     ARRAY['https://cdn.example.com/popup.jpg'], now() - n * interval '1 hour'
+   FROM stores, generate_series(1, 10) n
+   WHERE n = 1 OR id IN (SELECT id FROM stores ORDER BY owner_id LIMIT ${busyUsers})`,
+  // 1,000 requests to each busy store, of stores that send no others.
+  `INSERT INTO partner_requests (post_id, sender_store_id, receiver_store_id, status, message, created_at)
+   SELECT p.id, sender.id, p.store_id, 'declined', '함께 해요! 저희 빵을 카페에서 함께 팔아 보시겠어요?',
+     now() - interval '2 hours' - sender.place * interval '1 second'
+   FROM (SELECT id, row_number() OVER (ORDER BY id DESC) AS place FROM stores ORDER BY id DESC LIMIT 100) sender,
+     posts p WHERE p.store_id IN (SELECT id FROM stores ORDER BY owner_id LIMIT ${busyUsers})`,
+  // 10 requests of each busy store, to the post of somebody else.
+  `INSERT INTO partner_requests (post_id, sender_store_id, receiver_store_id, status, message, created_at)
+   SELECT p.id, sender.id, p.store_id, 'requested', '함께 해요!', now() - p.id * interval '1 minute'
+   FROM (SELECT id FROM stores ORDER BY owner_id LIMIT ${busyUsers}) sender,
+     (SELECT id, store_id FROM posts ORDER BY store_id DESC LIMIT 10) p`,
+  `INSERT INTO notifications (user_id, kind, partner_request_id, is_read, created_at)
+   SELECT s.owner_id, 'partner_request_received', r.id, n < 10, r.created_at
+   FROM generate_series(0, 9) n, partner_requests r JOIN stores s ON s.id = r.receiver_store_id
+   WHERE r.status = 'declined' ORDER BY n, r.id`,
+  // The newest 200 of each are unread.
+  `UPDATE notifications n SET is_read = false
+   FROM (SELECT id, row_number() OVER (PARTITION BY user_id ORDER BY id DESC) AS place FROM notifications) newest
+   WHERE newest.id = n.id AND place <= 200`,
+];
+
+/** Fills a migrated, empty database. The password hashes have the default cost. */
+export async function createData(url: string): Promise<void> {
+  const options = { type: argon2.argon2id, memoryCost: 19_456, timeCost: 2, parallelism: 1 };
+  const hash = await argon2.hash(password, options);
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  try {
+    for (const statement of statements) await client.query(statement, statement.includes('$1') ? [hash] : []);
+    await client.query('VACUUM ANALYZE');
+  } finally {
+    await client.end();
+  }
+}
+
+/** A user with a session. */
+export interface BenchUser {
+  id: number;
+  username: string;
+  /** The oldest post. */
+  postId: number;
+  sessionId: string;
+  access: string;
+}
+
+/** Users in the order of their ids, each with a session. */
+export async function readUsers(url: string): Promise<BenchUser[]> {
+  const { sign } = await createTokenSigner();
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  try {
+    const { rows } = await client.query<Omit<BenchUser, 'access'>>(`
+      SELECT u.id, u.username, (SELECT min(p.id) FROM posts p JOIN stores s ON s.id = p.store_id WHERE s.owner_id = u.id) AS "postId",
+        (SELECT s.id FROM sessions s WHERE s.user_id = u.id ORDER BY s.created_at LIMIT 1) AS "sessionId"
+      FROM users u ORDER BY u.id`);
+    return rows.map((user) => ({
+      ...user,
+      access: sign('access', { userId: user.id, sessionId: user.sessionId, count: 0 }, 86_400),
+    }));
+  } finally {
+    await client.end();
+  }
+}
+
+/** Begins a session for each of some users. @returns their refresh tokens */
+export async function beginSessions(url: string, users: BenchUser[]): Promise<string[]> {
+  const { sign } = await createTokenSigner();
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  try {
+    const { rows } = await client.query<{ id: string; user_id: number }>(
+      `INSERT INTO sessions (id, user_id, rotated_at, user_agent, ip, expires_at)
+       SELECT gen_random_uuid(), user_id, '{}', 'bench', '127.0.0.1', now() + interval '1 day'
+       FROM unnest($1::int[]) user_id RETURNING id, user_id`,
+      [users.map(({ id }) => id)],
+    );
+    return rows.map(({ id, user_id }) =>
+      sign('refresh', { userId: user_id, sessionId: id, count: 0 }, 86_400),
+    );
+  } finally {
+    await client.end();
+  }
+}
+
+/** Signs and verifies tokens as the service does. */
+async function createTokenSigner() {
+  const app = fastify();
+  const secrets = readSecrets(production.JWT_SECRET, true, '', []);
+  await app.register(jwt, jwtOptions({ secrets }));
+  return createTokens(app.jwt, secrets);
+}

@@ -1,0 +1,111 @@
+/** A statement that PostgreSQL keeps under its name. */
+export interface Statement {
+  name: string;
+  text: string;
+}
+
+/** The user `u` of the live session with the id $1, if it is the user $2. */
+const session = `sessions c JOIN users u ON u.id = c.user_id AND u.suspended_at IS NULL
+  AND c.id = $1 AND c.user_id = $2 AND c.expires_at > now()`;
+
+/** The unread notifications of the user. */
+const unread = `SELECT count(*)::int AS unread_count FROM notifications n WHERE n.user_id = u.id AND NOT n.is_read`;
+
+/** A request with its notification. @param result what the statement finds besides the request */
+const createRequest = (result: string) => `
+  WITH created AS (
+    INSERT INTO partner_requests (post_id, sender_store_id, receiver_store_id, message)
+    SELECT p.id, own.id, p.store_id, $4
+    FROM ${session}
+    JOIN stores own ON own.owner_id = u.id AND own.closed_at IS NULL AND own.suspended_at IS NULL
+    JOIN posts p ON p.id = $3 AND p.deleted_at IS NULL
+    ON CONFLICT (sender_store_id, post_id) WHERE status IN ('requested', 'accepted') DO NOTHING
+    RETURNING *
+  ), notified AS (
+    INSERT INTO notifications (user_id, kind, partner_request_id, created_at)
+    SELECT v.owner_id, 'partner_request_received', r.id, clock_timestamp()
+    FROM created r JOIN stores v ON v.id = r.receiver_store_id AND v.closed_at IS NULL AND v.suspended_at IS NULL
+    RETURNING id, user_id, partner_request_id
+  )
+  SELECT r.id, r.post_id, r.status::text, r.message, r.created_at, v.name AS receiver_store_name ${result}
+  FROM created r JOIN notified n ON n.partner_request_id = r.id JOIN stores v ON v.id = r.receiver_store_id`;
+
+/** The work of each route in one statement with the check of the session; a login needs two, as a hash is checked between them. */
+export const statements = {
+  me: { name: 'me', text: `SELECT u.id, u.username, u.name, u.email, u.role, u.is_verified FROM ${session}` },
+  unreadCount: { name: 'unread-count', text: `SELECT (${unread}) AS unread_count FROM ${session}` },
+  notifications: {
+    name: 'notifications',
+    text: `
+      SELECT counted.unread_count, page.*
+      FROM ${session}
+      CROSS JOIN LATERAL (${unread}) counted
+      LEFT JOIN LATERAL (
+        SELECT n.id, n.kind, n.is_read, n.created_at, r.id AS request_id, r.post_id, p.title AS post_title, r.status,
+          r.message, s.name AS sender_store_name, v.name AS receiver_store_name,
+          coalesce(s.owner_id = n.user_id, false) AS to_sender
+        FROM (SELECT * FROM notifications WHERE user_id = u.id ORDER BY id DESC LIMIT 21) n
+        JOIN partner_requests r ON r.id = n.partner_request_id
+        JOIN posts p ON p.id = r.post_id
+        JOIN stores s ON s.id = r.sender_store_id
+        JOIN stores v ON v.id = r.receiver_store_id
+      ) page ON true
+      ORDER BY page.id DESC`,
+  },
+  myPage: {
+    name: 'my-page',
+    text: `
+      SELECT
+        CASE WHEN s.id IS NOT NULL THEN json_build_object('id', s.id, 'name', s.name, 'store_categories', (
+          SELECT json_agg(json_build_object('id', g.id, 'name', g.name) ORDER BY l.position)
+          FROM store_category_links l JOIN store_categories g ON g.id = l.category_id WHERE l.store_id = s.id)) END AS store,
+        (SELECT coalesce(json_agg(json_build_object(
+            'id', p.id, 'title', p.title, 'thumbnail', p.images[1], 'created_at', p.created_at)), '[]')
+          FROM (SELECT id, title, images, created_at FROM posts WHERE store_id = s.id AND deleted_at IS NULL
+                ORDER BY created_at DESC, id DESC LIMIT 100) p) AS posts,
+        (SELECT coalesce(json_agg(json_build_object(
+            'id', r.id, 'post_id', r.post_id, 'status', r.status, 'message', r.message, 'created_at', r.created_at,
+            'receiver_store_name', (SELECT name FROM stores v WHERE v.id = r.receiver_store_id))), '[]')
+          FROM (SELECT * FROM partner_requests WHERE sender_store_id = s.id
+                ORDER BY created_at DESC, id DESC LIMIT 100) r) AS sent_requests
+      FROM ${session}
+      LEFT JOIN stores s ON s.owner_id = u.id AND s.closed_at IS NULL AND s.suspended_at IS NULL`,
+  },
+  createRequest: { name: 'create-request', text: createRequest('') },
+  createRequestWithMail: {
+    name: 'create-request-with-mail',
+    text: createRequest(`,
+      pg_notify('notifications', json_build_object('user_id', n.user_id, 'notification_id', n.id)::text)::text,
+      (graphile_worker.add_job('send_mail', payload => json_build_object(
+        'kind', 'partner_request_received', 'request_id', r.id, 'user_id', n.user_id,
+        'idempotency_key', gen_random_uuid()), max_attempts => 25)).id AS job`),
+  },
+  refresh: {
+    name: 'refresh',
+    text: `
+      UPDATE sessions c SET refresh_count = c.refresh_count + 1, rotated_at = ARRAY[clock_timestamp()],
+        last_used_at = clock_timestamp(),
+        expires_at = least(clock_timestamp() + interval '14 days', c.created_at + interval '90 days')
+      FROM users u
+      WHERE u.id = c.user_id AND u.suspended_at IS NULL AND c.id = $1 AND c.user_id = $2 AND c.expires_at > now()
+        AND c.refresh_count = $3
+      RETURNING c.refresh_count AS count, extract(epoch FROM c.expires_at - clock_timestamp())::float8 AS lifetime`,
+  },
+  findForLogin: {
+    name: 'find-for-login',
+    text: `SELECT id, username, name, email, role, is_verified, password_hash FROM users
+      WHERE username = $1 OR email = $1`,
+  },
+  logIn: {
+    name: 'log-in',
+    text: `
+      WITH changed AS (
+        UPDATE users SET last_login_at = now() WHERE id = $1 AND password_hash = $2 AND suspended_at IS NULL RETURNING id
+      ), known AS (
+        INSERT INTO known_addresses (user_id, address) SELECT id, $3 FROM changed
+        ON CONFLICT (user_id, address) DO UPDATE SET last_used_at = now()
+      )
+      INSERT INTO sessions (id, user_id, rotated_at, user_agent, ip, expires_at)
+      SELECT gen_random_uuid(), id, '{}', '', $3, now() + interval '14 days' FROM changed RETURNING id`,
+  },
+} satisfies Record<string, Statement>;

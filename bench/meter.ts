@@ -1,0 +1,61 @@
+import pg from 'pg';
+import { databaseUrl } from '../test/support/database.ts';
+import type { Contender } from './contenders.ts';
+import type { LoadResult } from './load.ts';
+import { cpuTime, cpuTimeWithChildren, memory, resetPeakMemory } from './processes.ts';
+
+/** One run of a workload. */
+export interface Measurement extends LoadResult {
+  /** CPU time for each request, in microseconds. */
+  cpu: number;
+  postgresCpu: number;
+  /** For each request. PostgreSQL reports a transaction up to a second later, so only many runs together are exact. */
+  transactions: number;
+  /** Resident memory in MiB, the most since {@link resetPeaks}. */
+  peakMemory: number;
+}
+
+/** Measures what runs cost. */
+export async function createMeter(database: { url: string; postmaster: number }) {
+  const client = new pg.Client({ connectionString: databaseUrl(database.url, 'postgres') });
+  await client.connect();
+
+  async function countTransactions(url = ''): Promise<number> {
+    const { rows } = await client.query<{ count: number }>(
+      'SELECT (xact_commit + xact_rollback)::float8 AS count FROM pg_stat_database WHERE datname = $1',
+      [URL.canParse(url) ? new URL(url).pathname.slice(1) : ''],
+    );
+    return rows[0]?.count ?? 0;
+  }
+
+  async function read({ pid, databaseUrl }: Contender) {
+    const [cpu, postgresCpu, transactions] = await Promise.all([
+      cpuTime(pid),
+      cpuTimeWithChildren(database.postmaster),
+      countTransactions(databaseUrl),
+    ]);
+    return { cpu, postgresCpu, transactions };
+  }
+
+  async function measure(contender: Contender, seconds: number): Promise<Measurement> {
+    const before = await read(contender);
+    const result = await contender.run(seconds);
+    const after = await read(contender);
+    const { peak } = await memory(contender.pid);
+    const perRequest = (of: keyof typeof before) => (after[of] - before[of]) / result.requests;
+    return {
+      ...result,
+      cpu: perRequest('cpu'),
+      postgresCpu: perRequest('postgresCpu'),
+      transactions: perRequest('transactions'),
+      peakMemory: peak,
+    };
+  }
+
+  return { measure, close: () => client.end() };
+}
+
+/** Begins a new measurement of the peak memory. */
+export async function resetPeaks(contenders: Contender[]): Promise<void> {
+  for (const { pid } of contenders) await resetPeakMemory(pid);
+}

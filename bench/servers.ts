@@ -1,0 +1,100 @@
+import { once } from 'node:events';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { migrate } from '../src/database/migrations.ts';
+import { startEmbeddedServer } from '../src/embedded-postgres/server.ts';
+import { databaseUrl, execute } from '../test/support/database.ts';
+import { production, type Service, startService } from '../test/support/service.ts';
+import { createData } from './data.ts';
+import { postmasterOf } from './processes.ts';
+
+/** Connections of each server to the database: the default of the service. */
+const poolSize = 10;
+
+/** A server under load. */
+export interface MeasuredServer {
+  url: string;
+  pid: number;
+  databaseUrl: string;
+  end(): Promise<unknown>;
+}
+
+/** A throw-away PostgreSQL with the data of the workloads, and a stand-in for Resend. */
+export async function startDatabase() {
+  const directory = await mkdtemp(join(tmpdir(), 'dure-bench-'));
+  const postgres = await startEmbeddedServer({ directory });
+  const provider = await startProvider();
+  async function stop(): Promise<void> {
+    provider.close();
+    await postgres.stop();
+    await rm(directory, { recursive: true, force: true });
+  }
+  try {
+    await migrate(postgres.url);
+    await createData(postgres.url);
+    return { url: postgres.url, postmaster: await postmasterOf(directory), mailUrl: provider.url, stop };
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+}
+
+/** Accepts every mail at once. */
+async function startProvider() {
+  const server = createServer((request, response) => {
+    request.resume();
+    response.setHeader('content-type', 'application/json').end('{"id":"taken"}');
+  }).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  return {
+    url: `http://127.0.0.1:${port}`,
+    close() {
+      server.closeAllConnections();
+      server.close();
+    },
+  };
+}
+
+/** Copies a database. No connection may be open to it. @returns the URL of the copy */
+export async function copyDatabase(url: string, name: string): Promise<string> {
+  const source = new URL(url).pathname.slice(1);
+  await execute(databaseUrl(url, 'postgres'), `CREATE DATABASE ${name} TEMPLATE ${source}`);
+  return databaseUrl(url, name);
+}
+
+/** Starts the service as in production: with its worker and its log, which goes to a pipe that is read and thrown away. */
+export async function startMeasuredService(database: string, mailUrl: string): Promise<MeasuredServer> {
+  const service = await startService(
+    {
+      ...production,
+      ARGON2_MEMORY_KIB: '19456',
+      DATABASE_URL: database,
+      DATABASE_POOL_SIZE: String(poolSize),
+      LOG_LEVEL: 'info',
+      RESEND_BASE_URL: mailUrl,
+      // All the load comes from one address, and from few stores.
+      RATE_LIMIT_ENABLED: 'false',
+      QUOTA_REQUESTS_PER_DAY: '0',
+    },
+    ['--enable-source-maps', 'dist/server.js'],
+  );
+  return toMeasured(service, database);
+}
+
+/** Starts the server that does the least that the same answers need. */
+export async function startLimitServer(database: string): Promise<MeasuredServer> {
+  const { NODE_ENV, JWT_SECRET } = production;
+  const environment = { NODE_ENV, JWT_SECRET, DATABASE_URL: database, DATABASE_POOL_SIZE: String(poolSize) };
+  return toMeasured(await startService(environment, ['build/bench/limit-server.js']), database);
+}
+
+function toMeasured({ url, child, end }: Service, database: string): MeasuredServer {
+  if (child.pid === undefined) throw new Error('the server has no process');
+  // Its output is no longer kept, but still read.
+  child.stdout?.removeAllListeners('data').resume();
+  return { url, pid: child.pid, databaseUrl: database, end: () => end() };
+}
