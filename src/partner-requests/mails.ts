@@ -1,41 +1,68 @@
 import type { Config } from '../config/config.ts';
 import type { Database } from '../database/client.ts';
+import type { Language } from '../database/generated/enums.ts';
+import { raw, type Sql, sql } from '../database/sql.ts';
 import type { ComposedMail, MailComposers, MailPayload } from '../mail/worker.ts';
+
+interface Owner {
+  name: string;
+  email: string;
+  language: Language;
+  is_verified: boolean;
+  is_suspended: boolean;
+}
+
+/** What the mails about a request need. An owner is null after the deletion of the account. */
+interface MailedRequest {
+  message: string;
+  post_title: string;
+  is_post_deleted: boolean;
+  sender_store_name: string;
+  sender: Owner | null;
+  receiver_store_name: string;
+  receiver: Owner | null;
+}
+
+/** An owner as JSON; null without an account. */
+function ownerSql(user: 'sender' | 'receiver'): Sql {
+  return raw(`CASE WHEN ${user}.id IS NOT NULL THEN json_build_object(
+    'name', ${user}.name, 'email', ${user}.email, 'language', ${user}.language,
+    'is_verified', ${user}.is_verified, 'is_suspended', ${user}.suspended_at IS NOT NULL) END`);
+}
 
 /** Composes this domain's mails when they are sent, in the language of the recipient. */
 export function partnerRequestMails(options: { config: Config; database: Database }): MailComposers {
   const { config, database } = options;
   const url = `${config.frontendUrl}/notifications`;
 
-  function find(payload: MailPayload) {
-    const owner = { email: true, name: true, language: true, isVerified: true, suspendedAt: true };
-    const store = { select: { name: true, owner: { select: owner } } };
-    return database.prisma.partnerRequest.findUnique({
-      where: { id: Number(payload['request_id']) },
-      select: {
-        message: true,
-        post: { select: { title: true, deletedAt: true } },
-        senderStore: store,
-        receiverStore: store,
-      },
-    });
+  async function find(payload: MailPayload): Promise<MailedRequest | undefined> {
+    const [request] = await database.query<MailedRequest>(sql`
+      SELECT r.message, p.title AS post_title, p.deleted_at IS NOT NULL AS is_post_deleted,
+        s.name AS sender_store_name, ${ownerSql('sender')} AS sender,
+        v.name AS receiver_store_name, ${ownerSql('receiver')} AS receiver
+      FROM partner_requests r
+      JOIN posts p ON p.id = r.post_id
+      JOIN stores s ON s.id = r.sender_store_id
+      JOIN stores v ON v.id = r.receiver_store_id
+      LEFT JOIN users sender ON sender.id = s.owner_id
+      LEFT JOIN users receiver ON receiver.id = v.owner_id
+      WHERE r.id = ${Number(payload['request_id'])}`);
+    return request;
   }
 
   async function received(payload: MailPayload): Promise<ComposedMail | null> {
     const request = await find(payload);
-    const owner = request?.receiverStore.owner;
-    if (!owner || !mayGetMail(owner) || request.post.deletedAt !== null) return null;
-    const { senderStore, post, message } = request;
-    if (isSuspended(senderStore.owner)) return null;
+    const owner = request?.receiver;
+    if (!owner || !mayGetMail(owner) || request.is_post_deleted || request.sender?.is_suspended) return null;
     return {
       to: owner.email,
       language: owner.language,
       mail: {
         kind: 'partner_request_received',
         name: owner.name,
-        senderStoreName: senderStore.name,
-        postTitle: post.title,
-        message,
+        senderStoreName: request.sender_store_name,
+        postTitle: request.post_title,
+        message: request.message,
         url,
       },
     };
@@ -46,10 +73,10 @@ export function partnerRequestMails(options: { config: Config; database: Databas
     (kind: 'partner_request_accepted' | 'partner_request_declined') =>
     async (payload: MailPayload): Promise<ComposedMail | null> => {
       const request = await find(payload);
-      const owner = request?.senderStore.owner;
+      const owner = request?.sender;
       if (!owner || !mayGetMail(owner)) return null;
-      const { receiverStore, post } = request;
-      const names = { name: owner.name, receiverStoreName: receiverStore.name, postTitle: post.title };
+      const { receiver_store_name: receiverStoreName, post_title: postTitle } = request;
+      const names = { name: owner.name, receiverStoreName, postTitle };
       return { to: owner.email, language: owner.language, mail: { kind, ...names, url } };
     };
 
@@ -60,17 +87,7 @@ export function partnerRequestMails(options: { config: Config; database: Databas
   };
 }
 
-interface Owner {
-  isVerified: boolean;
-  suspendedAt: Date | null;
-}
-
 /** The address may have been changed and the account suspended since the mail was queued. */
 function mayGetMail(owner: Owner): boolean {
-  return owner.isVerified && !isSuspended(owner);
-}
-
-/** A deleted account is not suspended. */
-function isSuspended(owner: Owner | null): boolean {
-  return owner !== null && owner.suspendedAt !== null;
+  return owner.is_verified && !owner.is_suspended;
 }
