@@ -56,8 +56,9 @@ const withRequests = (notifications: Sql) => sql`
   JOIN stores s ON s.id = r.sender_store_id
   JOIN stores v ON v.id = r.receiver_store_id`;
 
+/** The number of unread notifications, which triggers keep; a user who never had a notification may have no row. */
 const selectUnreadCount = (userId: number) => sql`
-  SELECT count(*)::int AS unread_count FROM notifications WHERE user_id = ${userId} AND NOT is_read`;
+  SELECT coalesce((SELECT unread FROM notification_counts WHERE user_id = ${userId}), 0) AS unread_count`;
 
 export type Notifications = ReturnType<typeof createNotificationRepository>;
 

@@ -1,8 +1,8 @@
 import type { Database, Queryable } from '../database/client.ts';
 import { lockQuotaSql, secondsUntil } from '../database/daily-quota.ts';
-import { PartnerRequestStatus } from '../database/generated/enums.ts';
+import type { PartnerRequestStatus } from '../database/generated/enums.ts';
 import { afterId, afterTime, type PageRequest } from '../database/keyset.ts';
-import { raw, type Sql, sql } from '../database/sql.ts';
+import { empty, raw, type Sql, sql } from '../database/sql.ts';
 import { isOpenStore, storeSummarySql } from '../stores/sql.ts';
 import { requestQuotaFullUntil } from './request-quota.ts';
 import type { PartnerRequest, ReceivedPartnerRequest } from './schemas.ts';
@@ -243,13 +243,15 @@ function withdrawWhere(tx: Queryable, condition: Sql, notifiedStore: Sql): Promi
     ORDER BY w.id`);
 }
 
-/** One page of the requests of a user's store, read through the index of the store that is in the order of the list. */
+/**
+ * One page of the requests of a user's store. With and without a status it is another text, as each is read through an index of
+ * its own that is in the order of the list.
+ */
 function pageSql(side: Side, { userId, status, after, limit }: RequestFilter): Sql {
-  const statuses = status === undefined ? Object.values(PartnerRequestStatus) : [status];
+  const ofStatus = status === undefined ? empty : sql`AND status = ${status}::partner_request_status`;
   return sql`
     SELECT * FROM partner_requests
-    WHERE ${storeColumn(side)} = (SELECT id FROM stores WHERE owner_id = ${userId})
-      AND status = ANY (${statuses}::partner_request_status[])
+    WHERE ${storeColumn(side)} = (SELECT id FROM stores WHERE owner_id = ${userId}) ${ofStatus}
       AND (created_at, id) < (${afterTime(after)}, ${afterId(after)})
     ORDER BY created_at DESC, id DESC
     LIMIT ${limit}`;
