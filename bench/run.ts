@@ -6,7 +6,10 @@ import process from 'node:process';
  * Runs one measurement of this folder.
  */
 
-const benches: Record<string, () => Promise<unknown>> = { refusals: () => import('./refusals.ts') };
+const benches: Record<string, () => Promise<unknown>> = {
+  refusals: () => import('./refusals.ts'),
+  scale: () => import('./scale.ts'),
+};
 
 const run = benches[process.argv[2] ?? ''];
 if (run === undefined) {

@@ -8,8 +8,8 @@ import { seedPassword } from './seed/stores.ts';
  * npm run seed -- --users 100000 --posts 1000000 --notifications 10000000
  *
  * Fills the database by bulk SQL, to try the service at size. Users are `seed_1`, `seed_2`, ..., each with a store; `seed_1`
- * owns a tenth of all posts, requests and notifications. Running it again adds more. An interrupted run leaves complete
- * tables with all their indexes: its users, and its posts when it was adding notifications.
+ * owns a tenth of all posts, requests and notifications. Running it again adds more. An interrupted run leaves all indexes,
+ * and of its rows users without posts, or users and posts without requests.
  */
 
 await runScript(async () => {

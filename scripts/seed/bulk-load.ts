@@ -41,6 +41,8 @@ export async function bulkLoad<Result>(
   );
   const isWorthwhile = rows * 4 > (present[0]?.rows ?? 0);
   await client.query('BEGIN');
+  // A table cannot be altered while it has deferred checks.
+  await client.query('SET CONSTRAINTS ALL IMMEDIATE');
   const { rows: definitions } = isWorthwhile
     ? await client.query<Definition>(definitionsSql, [tables])
     : { rows: [] };

@@ -23,7 +23,10 @@ export async function seedDatabase(url: string, { users, posts, notifications }:
   await Promise.all([client.connect(), observer.connect()]);
   const connections = { client, observer };
   try {
-    await addUsersWithStores(client, users);
+    await client.query('ANALYZE');
+    await bulkLoad(connections, ['users', 'stores', 'store_category_links'], users, () =>
+      addUsersWithStores(client, users),
+    );
     await client.query('ANALYZE');
     const stores = await seededStores(client);
     const added = await bulkLoad(connections, ['posts'], posts, () => addPosts(client, stores, posts));
