@@ -30,6 +30,7 @@ await runScript(async () => {
       'usage: npm run seed -- --users N --posts N --notifications N (numbers, at least 2 users)',
     );
   }
-  await withMigratedDatabase(({ database }) => seedDatabase(database.directUrl, counts));
-  process.stdout.write(`log in as seed_1 with the password ${seedPassword}\n`);
+  const print = (line: string) => process.stdout.write(`${line}\n`);
+  await withMigratedDatabase(({ database }) => seedDatabase(database.directUrl, counts, print));
+  print(`log in as seed_1 with the password ${seedPassword}`);
 });

@@ -95,8 +95,9 @@ async function prepare(url: string, marker: string, counts: SeedCounts): Promise
     throw new Error(`${marker} is of another size: choose another directory`);
   const applied = await migrate(url);
   if (!isSeeded) {
-    process.stdout.write(`seeding ${wanted}\n`);
-    await seedDatabase(url, counts);
+    const print = (line: string) => process.stdout.write(`${line}\n`);
+    print(`seeding ${wanted}`);
+    await seedDatabase(url, counts, print);
     await writeFile(marker, `${wanted}\n`);
   } else if (applied.length > 0) {
     const client = new pg.Client({ connectionString: url });

@@ -1,11 +1,4 @@
-import type pg from 'pg';
-import { timed } from './progress.ts';
-
-export interface Connections {
-  client: pg.Client;
-  /** Reads how far the statement of the other one is. */
-  observer: pg.Client;
-}
+import { executeLong, type SeedRun } from './progress.ts';
 
 /** An index or a foreign key, which is dropped before rows are added and created after that. */
 interface Definition {
@@ -22,6 +15,10 @@ const definitionsSql = `
   SELECT indexrelid::regclass::text, format('DROP INDEX %s', indexrelid::regclass), pg_get_indexdef(indexrelid)
   FROM pg_index WHERE NOT indisunique AND indrelid = ANY ($1::regclass[])`;
 
+const indexProgress = `
+  SELECT format('%s, %s of %s blocks', phase, blocks_done, blocks_total) AS progress
+  FROM pg_stat_progress_create_index WHERE datname = current_database()`;
+
 /**
  * Adds many rows to tables without their foreign keys and without the indexes that are not unique, and creates these afterwards:
  * that takes a fraction of the time. All of it is one transaction, so that an interrupted run leaves the tables as they were.
@@ -30,11 +27,12 @@ const definitionsSql = `
  * @param rows how many rows are about to be added
  */
 export async function bulkLoad<Result>(
-  { client, observer }: Connections,
+  run: SeedRun,
   tables: string[],
   rows: number,
   work: () => Promise<Result>,
 ): Promise<Result> {
+  const { client } = run;
   const { rows: present } = await client.query<{ rows: number }>(
     'SELECT sum(reltuples)::float8 AS rows FROM pg_class WHERE oid = ANY ($1::regclass[])',
     [tables],
@@ -51,20 +49,7 @@ export async function bulkLoad<Result>(
   // Shared by the workers of one index; what does not fit is sorted on disk.
   await client.query(`SET LOCAL maintenance_work_mem = '256MB'`);
   // Indexes first, which a foreign key may need.
-  for (const { name, create } of definitions.reverse()) {
-    await timed(
-      name,
-      () => client.query(create),
-      () => indexProgress(observer),
-    );
-  }
+  for (const { name, create } of definitions.reverse()) await executeLong(run, name, create, indexProgress);
   await client.query('COMMIT');
   return result;
-}
-
-async function indexProgress(observer: pg.Client): Promise<string> {
-  const { rows } = await observer.query<{ progress: string }>(`
-    SELECT format('%s, %s of %s blocks', phase, blocks_done, blocks_total) AS progress
-    FROM pg_stat_progress_create_index WHERE datname = current_database()`);
-  return rows[0]?.progress ?? 'checking';
 }

@@ -1,5 +1,4 @@
-import type pg from 'pg';
-import { inBatches } from './progress.ts';
+import { inBatches, type SeedRun } from './progress.ts';
 import { mix, postText } from './texts.ts';
 
 const batchSize = 10_000;
@@ -14,7 +13,8 @@ export interface SeededPosts {
 }
 
 /** Adds posts, one in ten of the first store, evenly over the year that ended yesterday, so that no quota is used up. */
-export async function addPosts(client: pg.Client, stores: Int32Array, total: number): Promise<SeededPosts> {
+export async function addPosts(run: SeedRun, stores: Int32Array, total: number): Promise<SeededPosts> {
+  const { client } = run;
   const day = 86_400;
   const start = Date.now() / 1_000 - 366 * day;
   const posts: SeededPosts = {
@@ -26,7 +26,7 @@ export async function addPosts(client: pg.Client, stores: Int32Array, total: num
   };
   const { rows } = await client.query<{ last: number }>('SELECT coalesce(max(id), 0) AS last FROM posts');
   const first = (rows[0]?.last ?? 0) + 1;
-  await inBatches('posts', total, async (done) => {
+  await inBatches(run, 'posts', total, async (done) => {
     const size = Math.min(batchSize, total - done);
     const positions = Array.from({ length: size }, (_, index) => done + index);
     const texts = positions.map((position) => postText(first + position, position));

@@ -1,4 +1,12 @@
-import process from 'node:process';
+import type pg from 'pg';
+
+/** What every step of a run needs. */
+export interface SeedRun {
+  client: pg.Client;
+  /** Another connection, which reads how far a statement of `client` is. */
+  observer: pg.Client;
+  print(line: string): void;
+}
 
 const secondsBetweenLines = 5;
 
@@ -9,6 +17,7 @@ const secondsBetweenLines = 5;
  * @param write writes the next rows; returns how many, at least one
  */
 export async function inBatches(
+  { print }: SeedRun,
   label: string,
   total: number,
   write: (done: number) => Promise<number>,
@@ -27,19 +36,25 @@ export async function inBatches(
   }
 }
 
-/** Does work that has no batches and prints how long it took; meanwhile, every few seconds, what `progress` reads. */
-export async function timed(
+/**
+ * Executes one long statement and prints how long it took, and every few seconds how far it is.
+ *
+ * @param progress SQL of a row with the text `progress` while the statement is in a phase that PostgreSQL reports
+ */
+export async function executeLong(
+  { client, observer, print }: SeedRun,
   label: string,
-  work: () => Promise<unknown>,
-  progress: () => Promise<string>,
+  statement: string,
+  progress: string,
 ): Promise<void> {
   const began = performance.now();
   const seconds = () => `${((performance.now() - began) / 1_000).toFixed(1)} s`;
   const timer = setInterval(async () => {
-    print(`${label}: ${await progress().catch(String)}, ${seconds()}`);
+    const { rows } = await observer.query<{ progress: string }>(progress);
+    print(`${label}: ${rows[0]?.progress ?? 'running'}, ${seconds()}`);
   }, secondsBetweenLines * 1_000);
   try {
-    await work();
+    await client.query(statement);
   } finally {
     clearInterval(timer);
   }
@@ -48,8 +63,4 @@ export async function timed(
 
 function count(rows: number): string {
   return rows.toLocaleString('en');
-}
-
-function print(line: string): void {
-  process.stdout.write(`${line}\n`);
 }

@@ -1,6 +1,5 @@
-import type pg from 'pg';
 import type { SeededPosts } from './posts.ts';
-import { inBatches } from './progress.ts';
+import { inBatches, type SeedRun } from './progress.ts';
 import { mix } from './texts.ts';
 
 /** Requests at once; most have two notifications. */
@@ -28,18 +27,19 @@ function senderOf(n: number, receiver: number, stores: number): number {
  * one for the other side. The first user has read one in 10,000, every tenth user all, the others four of five.
  */
 export async function addRequestsWithNotifications(
-  client: pg.Client,
+  run: SeedRun,
   stores: Int32Array,
   posts: SeededPosts,
   total: number,
 ): Promise<void> {
+  const { client } = run;
   const { rows: owners } = await client.query<{ owner_id: number }>(
     'SELECT owner_id FROM stores WHERE id = $1',
     [stores[0]],
   );
   const postsPerRequest = (posts.ids.length * notificationsPerRequest) / total;
   let next = 0;
-  await inBatches('notifications with their requests', total, async (done) => {
+  await inBatches(run, 'notifications with their requests', total, async (done) => {
     const size = Math.min(batchSize, Math.ceil((total - done) / notificationsPerRequest));
     const numbers = Array.from({ length: size }, (_, index) => next + index);
     next += size;

@@ -1,6 +1,6 @@
 import argon2 from 'argon2';
 import type pg from 'pg';
-import { inBatches } from './progress.ts';
+import { inBatches, type SeedRun } from './progress.ts';
 import { categoryOf, storeName } from './texts.ts';
 
 const batchSize = 10_000;
@@ -18,7 +18,8 @@ async function lastNumber(client: pg.Client): Promise<number> {
 }
 
 /** Adds users, each with an open store of one category. They joined between two years and one year ago. */
-export async function addUsersWithStores(client: pg.Client, users: number): Promise<void> {
+export async function addUsersWithStores(run: SeedRun, users: number): Promise<void> {
+  const { client } = run;
   const hash = await argon2.hash(seedPassword, {
     type: argon2.argon2id,
     memoryCost: 19_456,
@@ -27,7 +28,7 @@ export async function addUsersWithStores(client: pg.Client, users: number): Prom
   });
   const first = (await lastNumber(client)) + 1;
   const start = Date.now() - 731 * dayMs;
-  await inBatches('users with a store', users, async (done) => {
+  await inBatches(run, 'users with a store', users, async (done) => {
     const size = Math.min(batchSize, users - done);
     const numbers = Array.from({ length: size }, (_, index) => first + done + index);
     await client.query(
