@@ -8,7 +8,9 @@ import process from 'node:process';
 
 const benches: Record<string, () => Promise<unknown>> = {
   compare: () => import('./compare.ts'),
+  growth: () => import('./growth.ts'),
   refusals: () => import('./refusals.ts'),
+  scale: () => import('./scale.ts'),
 };
 
 const [first = ''] = process.argv.slice(2);

@@ -1,0 +1,50 @@
+import pg from 'pg';
+import { bulkLoad } from './bulk-load.ts';
+import { addPosts } from './posts.ts';
+import { executeLong, type SeedRun } from './progress.ts';
+import { addRequestsWithNotifications } from './requests.ts';
+import { addUsersWithStores, seededStores } from './stores.ts';
+
+/** How many rows to add. */
+export interface SeedCounts {
+  /** At least 2. */
+  users: number;
+  posts: number;
+  notifications: number;
+}
+
+const vacuumProgress = `
+  SELECT format('%s, %s', relid::regclass, phase) AS progress
+  FROM pg_stat_progress_vacuum WHERE datname = current_database()`;
+
+/**
+ * Adds users with stores, posts, requests and notifications to a migrated database. One user, `seed_1`, gets a tenth of everything.
+ *
+ * @param print receives how far it is, every few seconds
+ */
+export async function seedDatabase(
+  url: string,
+  { users, posts, notifications }: SeedCounts,
+  print: (line: string) => void,
+): Promise<void> {
+  const client = new pg.Client({ connectionString: url });
+  const observer = new pg.Client({ connectionString: url });
+  await Promise.all([client.connect(), observer.connect()]);
+  const run: SeedRun = { client, observer, print };
+  try {
+    await client.query('ANALYZE');
+    await bulkLoad(run, ['users', 'stores', 'store_category_links'], users, () =>
+      addUsersWithStores(run, users),
+    );
+    await client.query('ANALYZE');
+    const stores = await seededStores(client);
+    const added = await bulkLoad(run, ['posts'], posts, () => addPosts(run, stores, posts));
+    await client.query('ANALYZE posts');
+    await bulkLoad(run, ['partner_requests', 'notifications'], notifications, () =>
+      addRequestsWithNotifications(run, stores, added, notifications),
+    );
+    await executeLong(run, 'vacuum and statistics', 'VACUUM ANALYZE', vacuumProgress);
+  } finally {
+    await Promise.all([client.end(), observer.end()]);
+  }
+}

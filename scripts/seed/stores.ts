@@ -1,0 +1,69 @@
+import argon2 from 'argon2';
+import type pg from 'pg';
+import { inBatches, type SeedRun } from './progress.ts';
+import { categoryOf, storeName } from './texts.ts';
+
+const batchSize = 10_000;
+const dayMs = 86_400_000;
+
+/** The password of every seeded user. */
+export const seedPassword = 'seed-password-for-trying';
+
+/** The number of the last seeded user. */
+async function lastNumber(client: pg.Client): Promise<number> {
+  const { rows } = await client.query<{ last: number | null }>(`
+    SELECT max(substr(username, 6)::int) AS last FROM users
+    WHERE username LIKE 'seed\\_%' AND username ~ '^seed_[0-9]{1,9}$'`);
+  return rows[0]?.last ?? 0;
+}
+
+/** Adds users, each with an open store of one category. They joined between two years and one year ago. */
+export async function addUsersWithStores(run: SeedRun, users: number): Promise<void> {
+  const { client } = run;
+  const hash = await argon2.hash(seedPassword, {
+    type: argon2.argon2id,
+    memoryCost: 19_456,
+    timeCost: 2,
+    parallelism: 1,
+  });
+  const first = (await lastNumber(client)) + 1;
+  const start = Date.now() - 731 * dayMs;
+  await inBatches(run, 'users with a store', users, async (done) => {
+    const size = Math.min(batchSize, users - done);
+    const numbers = Array.from({ length: size }, (_, index) => first + done + index);
+    await client.query(
+      // The stores and their categories in one statement, because an open store must have one at the commit.
+      `WITH row AS (
+         SELECT * FROM unnest($1::int[], $2::text[], $3::text[], $4::float8[]) AS row (n, store_name, category, time)
+       ), created AS (
+         INSERT INTO users (username, email, name, password_hash, is_verified, created_at)
+         SELECT 'seed_' || n, 'seed_' || n || '@seed.example', '시드', $5, true, to_timestamp(time) FROM row ORDER BY n
+         RETURNING id, username, created_at
+       ), opened AS (
+         INSERT INTO stores (owner_id, name, description, created_at, updated_at)
+         SELECT created.id, store_name, '함께 일할 이웃을 찾습니다.', created_at, created_at
+         FROM row JOIN created ON username = 'seed_' || n ORDER BY n
+         RETURNING id, name
+       )
+       INSERT INTO store_category_links (store_id, category_id, position)
+       SELECT opened.id, c.id, 1 FROM opened JOIN row ON store_name = opened.name JOIN store_categories c ON c.name = category`,
+      [
+        numbers,
+        numbers.map(storeName),
+        numbers.map(categoryOf),
+        numbers.map((_, index) => (start + ((done + index) / users) * 365 * dayMs) / 1_000),
+        hash,
+      ],
+    );
+    return size;
+  });
+}
+
+/** The ids of the open stores of seeded users, that of `seed_1` first. */
+export async function seededStores(client: pg.Client): Promise<Int32Array> {
+  const { rows } = await client.query<{ ids: number[] }>(`
+    SELECT array_agg(s.id ORDER BY u.username <> 'seed_1', s.id) AS ids
+    FROM users u JOIN stores s ON s.owner_id = u.id
+    WHERE u.username LIKE 'seed\\_%' AND s.closed_at IS NULL AND s.suspended_at IS NULL`);
+  return Int32Array.from(rows[0]?.ids ?? []);
+}

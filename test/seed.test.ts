@@ -1,0 +1,79 @@
+import t from 'tap';
+import { seedDatabase } from '../scripts/seed/database.ts';
+import { seedPassword } from '../scripts/seed/stores.ts';
+import { searchWords } from '../scripts/seed/texts.ts';
+import { createTestApp } from './support/app.ts';
+
+const app = await createTestApp();
+t.teardown(app.close);
+const { pool, url } = app;
+
+const counts = { users: 30, posts: 200, notifications: 1_000 };
+
+/** Every index and constraint, as text. */
+async function definitions(): Promise<string[]> {
+  const { rows } = await pool.query<{ definition: string }>(`
+    SELECT indexdef AS definition FROM pg_indexes WHERE schemaname = 'public'
+    UNION ALL
+    SELECT format('%s %s %s %s', conrelid::regclass, conname, pg_get_constraintdef(oid), convalidated) FROM pg_constraint
+    WHERE connamespace = 'public'::regnamespace
+    ORDER BY definition`);
+  return rows.map(({ definition }) => definition);
+}
+
+async function countRows() {
+  const { rows } = await pool.query(`
+    SELECT (SELECT count(*)::int FROM stores) AS users, (SELECT count(*)::int FROM posts) AS posts,
+      (SELECT count(*)::int FROM notifications) AS notifications`);
+  return rows[0];
+}
+
+t.test('an interrupted run leaves all indexes and no part of a table', async (t) => {
+  const before = await definitions();
+  const interrupt = (line: string) => {
+    if (line.startsWith('posts:')) throw new Error('interrupted');
+  };
+  await t.rejects(seedDatabase(url, counts, interrupt), { message: 'interrupted' });
+  t.strictSame(await definitions(), before);
+  t.strictSame(await countRows(), { users: 30, posts: 0, notifications: 0 });
+});
+
+t.test('a run adds the rows that were asked for and says how far it is', async (t) => {
+  const before = await definitions();
+  const lines: string[] = [];
+  await seedDatabase(url, counts, (line) => lines.push(line));
+  t.match(
+    lines.join('\n'),
+    /^users with a store: 30 of 30, .*\nposts: 200 of 200, .*\n.*notifications .*: 1,000 of 1,000, /s,
+  );
+  t.strictSame(await definitions(), before);
+  t.strictSame(await countRows(), { users: 60, posts: 200, notifications: 1_000 });
+  const { rows } = await pool.query(
+    `SELECT count(*)::int AS users FROM users WHERE username ~ '^seed_([1-9]|[1-5][0-9]|60)$'`,
+  );
+  t.equal(rows[0].users, 60, 'the second run continues the numbers of the first');
+});
+
+t.test('seed_1 owns a tenth of everything and reads it through the API', async (t) => {
+  const { body } = await app.call('POST', '/auth/login/', {
+    body: { username: 'seed_1', password: seedPassword },
+  });
+  const token = body.data.access;
+  const { rows } = await pool.query(`
+    SELECT (SELECT count(*)::int FROM posts WHERE store_id = s.id) AS posts,
+      (SELECT count(*)::int FROM notifications WHERE user_id = s.owner_id) AS notifications,
+      (SELECT count(*)::int FROM notifications WHERE user_id = s.owner_id AND NOT is_read) AS unread
+    FROM stores s JOIN users u ON u.id = s.owner_id WHERE u.username = 'seed_1'`);
+  const [{ posts, notifications, unread }] = rows;
+  t.equal(posts, counts.posts / 10);
+  t.ok(notifications > 70 && notifications < 140, `${notifications} notifications`);
+  const count = await app.call('GET', '/api/v1/notifications/unread-count/', { token });
+  t.equal(count.body.data.unread_count, unread);
+  for (const [word, matches] of [
+    [searchWords.once, 1],
+    [searchWords.frequentPairs, 0],
+  ] as const) {
+    const found = await app.call('GET', `/api/v1/posts/?q=${encodeURIComponent(word)}`, { token });
+    t.equal(found.body.data.items.length, matches, word);
+  }
+});
