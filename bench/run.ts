@@ -8,6 +8,7 @@ import process from 'node:process';
 
 const benches: Record<string, () => Promise<unknown>> = {
   compare: () => import('./compare.ts'),
+  growth: () => import('./growth.ts'),
   refusals: () => import('./refusals.ts'),
 };
 
