@@ -19,7 +19,7 @@ const columns: [head: string, width: number][] = [
   ['transactions', 12],
   ['peak MiB', 8],
   ['others', 6],
-  ['ratio', 40],
+  ['ratio', 54],
 ];
 
 /** The head of the table. */
@@ -65,5 +65,7 @@ export function formatRatio(service: Measurement[], limit: Measurement[], target
   const ratios = service.map(({ perSecond }, index) => perSecond / (limit[index]?.perSecond ?? 0));
   const ratio = median(ratios);
   const range = `${Math.min(...ratios).toFixed(2)} to ${Math.max(...ratios).toFixed(2)}`;
-  return `${ratio.toFixed(2)} (${range}), target ${target} ${ratio >= target ? 'met' : 'MISSED'}`;
+  const cpuOf = (runs: Measurement[]) => median(runs.map(({ cpu, postgresCpu }) => cpu + postgresCpu));
+  const byCpu = (cpuOf(limit) / cpuOf(service)).toFixed(2);
+  return `${ratio.toFixed(2)} (${range}), by CPU ${byCpu}, target ${target} ${ratio >= target ? 'met' : 'MISSED'}`;
 }
