@@ -1,8 +1,9 @@
 import process from 'node:process';
 import { parseArgs } from 'node:util';
 import { compareAnswers } from './answers.ts';
-import { type Contender, contendersOf, startHashing } from './contenders.ts';
+import { type Contender, contendersOf, type Field, startHashing } from './contenders.ts';
 import { readUsers } from './data.ts';
+import { measureFlood } from './flood.ts';
 import { createMeter, type Measurement, resetPeaks } from './meter.ts';
 import { hasProc, memory } from './processes.ts';
 import { copyDatabase, startDatabase, startLimitServer, startMeasuredService } from './servers.ts';
@@ -32,8 +33,9 @@ if (!(seconds >= 1 && seconds <= 60)) throw new Error('--seconds is 1 to 60');
 if (!(rounds >= 1 && rounds <= 20)) throw new Error('--rounds is 1 to 20');
 if (!(connections >= 1 && connections <= 1000)) throw new Error('--connections is 1 to 1000');
 if (!['autocannon', 'wrk'].includes(values.tool)) throw new Error('--tool is autocannon or wrk');
-const chosen = values.only?.split(',') ?? workloads.map(({ name }) => name);
-const unknown = chosen.filter((name) => !workloads.some((workload) => workload.name === name));
+const names = [...workloads.map(({ name }) => name), 'flood'];
+const chosen = values.only?.split(',') ?? names;
+const unknown = chosen.filter((name) => !names.includes(name));
 if (unknown.length > 0) throw new Error(`unknown workloads: ${unknown.join(', ')}`);
 
 function say(line: string): void {
@@ -43,7 +45,7 @@ function say(line: string): void {
 /** Until the engine has compiled what the workload needs. */
 async function warmUp({ run }: Contender, { warmUp }: Workload): Promise<string[]> {
   const failures: string[] = [];
-  const end = performance.now() + 10_000;
+  const end = performance.now() + 20_000;
   for (let sent = 0; sent < warmUp && performance.now() < end; ) {
     const result = await run(1);
     sent += result.requests;
@@ -52,8 +54,8 @@ async function warmUp({ run }: Contender, { warmUp }: Workload): Promise<string[
   return failures;
 }
 
-/** Measures a workload and prints its rows. @returns whether it is valid */
-async function compare(workload: Workload, field: Parameters<typeof contendersOf>[1]): Promise<boolean> {
+/** Measures a workload and prints its rows. */
+async function compare(workload: Workload, field: Field): Promise<void> {
   const contenders = contendersOf(workload, field);
   const failures = await compareAnswers(contenders);
   for (const contender of contenders) failures.push(...(await warmUp(contender, workload)));
@@ -71,8 +73,14 @@ async function compare(workload: Workload, field: Parameters<typeof contendersOf
     say(formatRow({ workload: isService ? workload.name : '', label, runs: measured, verdict }));
     failures.push(...measured.flatMap((run) => run.failures.map((failure) => `${label}: ${failure}`)));
   }
-  if (failures.length > 0) say(`INVALID: ${workload.name}: ${failures.join('; ')}`);
-  return failures.length === 0;
+  report(workload.name, failures);
+}
+
+/** Figures of requests that failed say nothing. */
+function report(name: string, failures: string[]): void {
+  if (failures.length === 0) return;
+  say(`INVALID: ${name}: ${[...new Set(failures)].join('; ')}`);
+  process.exitCode = 1;
 }
 
 if (!hasProc) say('CPU time and memory are missing: they need /proc of Linux.');
@@ -97,7 +105,16 @@ try {
   say(formatHead());
   const field = { service, limit, hashing, users, connections, tool: values.tool };
   for (const workload of workloads.filter(({ name }) => chosen.includes(name))) {
-    if (!(await compare(workload, field))) process.exitCode = 1;
+    await compare(workload, field);
+  }
+  if (chosen.includes('flood')) {
+    const servers = [
+      ['service', service],
+      ['limit', limit],
+    ] satisfies Parameters<typeof measureFlood>[0];
+    const { lines, failures } = await measureFlood(servers, users, { seconds, rounds });
+    for (const line of lines) say(line);
+    report('flood', failures);
   }
 } finally {
   for (const stop of stops.reverse()) await stop();

@@ -68,7 +68,7 @@ export function contendersOf(workload: Workload, field: Field): [Contender, Cont
 }
 
 /** Mails that are still queued would be sent while the next one is measured. */
-async function deleteJobs(url: string): Promise<void> {
+export async function deleteJobs(url: string): Promise<void> {
   const client = new pg.Client({ connectionString: url });
   await client.connect();
   try {

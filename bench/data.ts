@@ -21,7 +21,8 @@ const statements: string[] = [
   `INSERT INTO users (username, email, name, password_hash, is_verified)
    SELECT 'bench' || n, 'bench' || n || '@example.com', '김두레', $1, true FROM generate_series(1, ${userCount}) n`,
   `INSERT INTO sessions (id, user_id, rotated_at, user_agent, ip, expires_at)
-   SELECT gen_random_uuid(), id, '{}', 'bench', '127.0.0.1', now() + interval '1 day' FROM users ORDER BY id`,
+   SELECT gen_random_uuid(), id, '{}', 'bench', '127.0.0.1', now() + interval '1 day'
+   FROM users, generate_series(1, 3) ORDER BY id`,
   `WITH made AS (
      INSERT INTO stores (owner_id, name, description)
      SELECT id, '두레 가게 ' || id, '함께 일할 이웃을 찾습니다.' FROM users ORDER BY id RETURNING id)
@@ -44,9 +45,9 @@ const statements: string[] = [
    FROM (SELECT id FROM stores ORDER BY owner_id LIMIT ${busyUsers}) sender,
      (SELECT id, store_id FROM posts ORDER BY store_id DESC LIMIT 10) p`,
   `INSERT INTO notifications (user_id, kind, partner_request_id, is_read, created_at)
-   SELECT s.owner_id, 'partner_request_received', r.id, n < 10, r.created_at
+   SELECT s.owner_id, 'partner_request_received', r.id, true, r.created_at
    FROM generate_series(0, 9) n, partner_requests r JOIN stores s ON s.id = r.receiver_store_id
-   WHERE r.status = 'declined' ORDER BY n, r.id`,
+   WHERE r.status = 'declined' ORDER BY s.owner_id, n, r.id`,
   // The newest 200 of each are unread.
   `UPDATE notifications n SET is_read = false
    FROM (SELECT id, row_number() OVER (PARTITION BY user_id ORDER BY id DESC) AS place FROM notifications) newest

@@ -42,10 +42,9 @@ for (const schema of [
   app.addSchema(schema);
 }
 
-/** The session and the user of a request. */
-function verify({ headers }: FastifyRequest): [sessionId: string, userId: string] {
-  const { sid, sub } = app.jwt.verify<{ sid: string; sub: string }>((headers.authorization ?? '').slice(7));
-  return [sid, sub];
+/** The session of a request. */
+function sessionOf({ headers }: FastifyRequest): string {
+  return app.jwt.verify<{ sid: string }>((headers.authorization ?? '').slice('Bearer '.length)).sid;
 }
 
 /** @throws Error with the status 401 without a row */
@@ -70,7 +69,7 @@ function get<Row extends pg.QueryResultRow>(
   present: (rows: [Row, ...Row[]]) => unknown,
 ): void {
   app.get(path, { schema: { response: { 200: envelope(data) } } }, async (request) => {
-    return { success: true, message, data: present(await find<Row>(statement, verify(request))) };
+    return { success: true, message, data: present(await find<Row>(statement, [sessionOf(request)])) };
   });
 }
 
@@ -113,7 +112,7 @@ for (const [path, statement] of creations) {
   const schema = { response: { 201: envelope(PartnerRequest) } };
   app.post<{ Body: { post_id: number; message: string } }>(path, { schema }, async (request, reply) => {
     const { post_id, message } = request.body;
-    const [row] = await find<SentRequestRow>(statement, [...verify(request), post_id, message]);
+    const [row] = await find<SentRequestRow>(statement, [sessionOf(request), post_id, message]);
     reply.code(201);
     return { success: true, message: '제휴를 요청했습니다.', data: toPartnerRequest(row) };
   });

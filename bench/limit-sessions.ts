@@ -54,7 +54,7 @@ export const sessionRoutes: FastifyPluginAsync<Options> = async (app, { find, en
     { schema: { response: { 200: envelope(TokenPair) } } },
     async ({ body }) => {
       const { sub, sid, count } = app.jwt.verify<RefreshClaims>(body.refresh);
-      const [row] = await find<{ count: number; lifetime: number }>(statements.refresh, [sid, sub, count]);
+      const [row] = await find<{ count: number; lifetime: number }>(statements.refresh, [sid, count]);
       return {
         success: true,
         message: '토큰을 갱신했습니다.',

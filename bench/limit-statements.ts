@@ -4,9 +4,9 @@ export interface Statement {
   text: string;
 }
 
-/** The user `u` of the live session with the id $1, if it is the user $2. */
+/** The user `u` of the live session with the id $1. */
 const session = `sessions c JOIN users u ON u.id = c.user_id AND u.suspended_at IS NULL
-  AND c.id = $1 AND c.user_id = $2 AND c.expires_at > now()`;
+  AND c.id = $1 AND c.expires_at > now()`;
 
 /** The unread notifications of the user. */
 const unread = `SELECT count(*)::int AS unread_count FROM notifications n WHERE n.user_id = u.id AND NOT n.is_read`;
@@ -15,10 +15,10 @@ const unread = `SELECT count(*)::int AS unread_count FROM notifications n WHERE 
 const createRequest = (result: string) => `
   WITH created AS (
     INSERT INTO partner_requests (post_id, sender_store_id, receiver_store_id, message)
-    SELECT p.id, own.id, p.store_id, $4
+    SELECT p.id, own.id, p.store_id, $3
     FROM ${session}
     JOIN stores own ON own.owner_id = u.id AND own.closed_at IS NULL AND own.suspended_at IS NULL
-    JOIN posts p ON p.id = $3 AND p.deleted_at IS NULL
+    JOIN posts p ON p.id = $2 AND p.deleted_at IS NULL
     ON CONFLICT (sender_store_id, post_id) WHERE status IN ('requested', 'accepted') DO NOTHING
     RETURNING *
   ), notified AS (
@@ -87,8 +87,7 @@ export const statements = {
         last_used_at = clock_timestamp(),
         expires_at = least(clock_timestamp() + interval '14 days', c.created_at + interval '90 days')
       FROM users u
-      WHERE u.id = c.user_id AND u.suspended_at IS NULL AND c.id = $1 AND c.user_id = $2 AND c.expires_at > now()
-        AND c.refresh_count = $3
+      WHERE u.id = c.user_id AND u.suspended_at IS NULL AND c.id = $1 AND c.expires_at > now() AND c.refresh_count = $2
       RETURNING c.refresh_count AS count, extract(epoch FROM c.expires_at - clock_timestamp())::float8 AS lifetime`,
   },
   findForLogin: {

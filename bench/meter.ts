@@ -1,8 +1,9 @@
+import process from 'node:process';
 import pg from 'pg';
 import { databaseUrl } from '../test/support/database.ts';
 import type { Contender } from './contenders.ts';
 import type { LoadResult } from './load.ts';
-import { cpuTime, cpuTimeWithChildren, memory, resetPeakMemory } from './processes.ts';
+import { cpuTime, cpuTimeWithChildren, machineTime, memory, resetPeakMemory } from './processes.ts';
 
 /** One run of a workload. */
 export interface Measurement extends LoadResult {
@@ -13,6 +14,8 @@ export interface Measurement extends LoadResult {
   transactions: number;
   /** Resident memory in MiB, the most since {@link resetPeaks}. */
   peakMemory: number;
+  /** The share of the machine that other processes used. */
+  others: number;
 }
 
 /** Measures what runs cost. */
@@ -29,12 +32,15 @@ export async function createMeter(database: { url: string; postmaster: number })
   }
 
   async function read({ pid, databaseUrl }: Contender) {
-    const [cpu, postgresCpu, transactions] = await Promise.all([
+    const [cpu, postgresCpu, transactions, machine] = await Promise.all([
       cpuTime(pid),
       cpuTimeWithChildren(database.postmaster),
       countTransactions(databaseUrl),
+      machineTime(),
     ]);
-    return { cpu, postgresCpu, transactions };
+    const { user, system } = process.cpuUsage();
+    const others = machine.busy - cpu - postgresCpu - user - system;
+    return { cpu, postgresCpu, transactions, others, machine: machine.total };
   }
 
   async function measure(contender: Contender, seconds: number): Promise<Measurement> {
@@ -49,6 +55,7 @@ export async function createMeter(database: { url: string; postmaster: number })
       postgresCpu: perRequest('postgresCpu'),
       transactions: perRequest('transactions'),
       peakMemory: peak,
+      others: Math.max(0, after.others - before.others) / (after.machine - before.machine),
     };
   }
 

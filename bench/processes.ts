@@ -61,6 +61,18 @@ async function childrenOf(pid: number): Promise<number[]> {
   return parents.filter(({ parent }) => parent === pid).map(({ child }) => child);
 }
 
+/** The time that all processors worked and had in all since the start of the machine, in microseconds. */
+export async function machineTime(): Promise<{ busy: number; total: number }> {
+  if (!hasProc) return { busy: Number.NaN, total: Number.NaN };
+  const [line = ''] = (await readFile('/proc/stat', 'latin1')).split('\n', 1);
+  const [user = 0, nice = 0, system = 0, idle = 0, ioWait = 0, interrupt = 0, softInterrupt = 0] = line
+    .split(/\s+/)
+    .slice(1)
+    .map(Number);
+  const busy = user + nice + system + interrupt + softInterrupt;
+  return { busy: busy * tick, total: (busy + idle + ioWait) * tick };
+}
+
 /** The process id of an embedded PostgreSQL server, the parent of all its processes. */
 export async function postmasterOf(directory: string): Promise<number> {
   const text = await readFile(join(clusterPath(directory), 'postmaster.pid'), 'latin1');

@@ -18,10 +18,11 @@ const columns: [head: string, width: number][] = [
   ['CPU us: server + PostgreSQL', 27],
   ['transactions', 12],
   ['peak MiB', 8],
-  ['ratio', 40],
+  ['others', 6],
+  ['ratio', 54],
 ];
 
-/** The head of the table, in Markdown. */
+/** The head of the table. */
 export function formatHead(): string {
   return `${formatLine(columns.map(([head]) => head))}\n|${columns.map(([, width]) => '-'.repeat(width + 2)).join('|')}|`;
 }
@@ -38,6 +39,7 @@ export function formatRow({ workload, label, runs, verdict = '' }: Row): string 
     `${of(({ cpu }) => cpu)} + ${of(({ postgresCpu }) => postgresCpu)}`,
     transactionsOf(runs).toFixed(1),
     of(({ peakMemory }) => peakMemory),
+    `${of(({ others }) => others * 100)} %`,
     verdict,
   ]);
 }
@@ -47,7 +49,8 @@ function transactionsOf(runs: Measurement[]): number {
   return runs.reduce((sum, { transactions, requests }) => sum + transactions * requests, 0) / total;
 }
 
-function formatLine(cells: string[]): string {
+/** A line of the table, in Markdown. */
+export function formatLine(cells: string[]): string {
   return `| ${columns.map(([, width], index) => (cells[index] ?? '').padEnd(width)).join(' | ')} |`;
 }
 
@@ -62,5 +65,7 @@ export function formatRatio(service: Measurement[], limit: Measurement[], target
   const ratios = service.map(({ perSecond }, index) => perSecond / (limit[index]?.perSecond ?? 0));
   const ratio = median(ratios);
   const range = `${Math.min(...ratios).toFixed(2)} to ${Math.max(...ratios).toFixed(2)}`;
-  return `${ratio.toFixed(2)} (${range}), target ${target} ${ratio >= target ? 'met' : 'MISSED'}`;
+  const cpuOf = (runs: Measurement[]) => median(runs.map(({ cpu, postgresCpu }) => cpu + postgresCpu));
+  const byCpu = (cpuOf(limit) / cpuOf(service)).toFixed(2);
+  return `${ratio.toFixed(2)} (${range}), by CPU ${byCpu}, target ${target} ${ratio >= target ? 'met' : 'MISSED'}`;
 }
