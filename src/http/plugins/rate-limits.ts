@@ -1,7 +1,7 @@
 import rateLimit from '@fastify/rate-limit';
 import type { FastifyInstance } from 'fastify';
 import fastifyPlugin from 'fastify-plugin';
-import { Redis } from 'ioredis';
+import type { Redis } from 'ioredis';
 import type { Config } from '../../config/config.ts';
 import { claimedUserId } from '../authentication.ts';
 import { httpErrors, retryLater } from '../errors.ts';
@@ -34,7 +34,7 @@ declare module 'fastify' {
 /** Limits requests per client and per user before anything else is checked; unknown paths count, too. */
 export const rateLimitPlugin = fastifyPlugin(async (app: FastifyInstance, { config }: { config: Config }) => {
   if (!config.rateLimitEnabled) return;
-  const redis = config.redisUrl === undefined ? undefined : connectRedis(app, config.redisUrl);
+  const redis = config.redisUrl === undefined ? undefined : await connectRedis(app, config.redisUrl);
   await app.register(rateLimit, {
     global: false,
     enableDraftSpec: true,
@@ -68,7 +68,9 @@ export const rateLimitPlugin = fastifyPlugin(async (app: FastifyInstance, { conf
   });
 });
 
-function connectRedis(app: FastifyInstance, url: string): Redis {
+/** Loads the client only where it is configured. */
+async function connectRedis(app: FastifyInstance, url: string): Promise<Redis> {
+  const { Redis } = await import('ioredis');
   const redis = new Redis(url, {
     connectTimeout: 1_000,
     commandTimeout: 500,
