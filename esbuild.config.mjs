@@ -3,6 +3,8 @@ import { readFile } from 'node:fs/promises';
 import { build } from 'esbuild';
 
 /*
+ * npm run bundle
+ *
  * Bundles the service and its dependencies into dist/: to find and load a thousand files takes longer than the rest of the
  * start. What is left out stands in `dependencies` of package.json, everything that is bundled in `devDependencies`.
  */
@@ -19,6 +21,17 @@ const withoutMapsOfDependencies = {
     onLoad({ filter: /node_modules.*\.[cm]?js$/ }, async ({ path }) => ({
       contents: `${await readFile(path, 'utf8')}\n//# sourceMappingURL=data:application/json;base64,${emptyMap}`,
     }));
+  },
+};
+
+/** The bundle of a CommonJS package that is imported lazily lacks its named exports, which no type check would see. */
+const lazyImportsOfOwnFiles = {
+  name: 'lazy-imports-of-own-files',
+  setup({ onResolve }) {
+    onResolve({ filter: /^[^.]/ }, ({ kind, importer }) => {
+      if (kind !== 'dynamic-import' || /node_modules|generated/.test(importer)) return undefined;
+      return { errors: [{ text: 'Import the package in a file of its own, and that file lazily' }] };
+    });
   },
 };
 
@@ -40,6 +53,6 @@ await build({
   },
   sourcemap: true,
   sourcesContent: false,
-  plugins: [withoutMapsOfDependencies],
+  plugins: [lazyImportsOfOwnFiles, withoutMapsOfDependencies],
   logLevel: 'warning',
 });

@@ -36,7 +36,6 @@ import { requestId, requestIdPlugin } from './http/plugins/request-id.ts';
 import { rewriteUrl, routerOptions, routingPlugin } from './http/plugins/routing.ts';
 import { securityHeadersPlugin } from './http/plugins/security-headers.ts';
 import { shutdownPlugin } from './http/plugins/shutdown.ts';
-import { registerTracing } from './http/plugins/tracing.ts';
 import { validationPlugin } from './http/plugins/validation.ts';
 import { createDevMailbox, devMailboxRoutes } from './mail/dev-mailbox.ts';
 import { expiredFailedMails } from './mail/failed-mails.ts';
@@ -75,7 +74,10 @@ export interface AppOverrides {
 export async function buildApp(config: AppConfig, overrides: AppOverrides = {}): Promise<FastifyInstance> {
   const app = fastify(serverOptions(config, overrides));
   for (const warning of config.warnings) app.log.warn(warning);
-  if (config.otlpEndpoint !== undefined) await registerTracing(app, config.otlpEndpoint);
+  if (config.otlpEndpoint !== undefined) {
+    const { registerTracing } = await import('./http/plugins/tracing.ts');
+    await registerTracing(app, config.otlpEndpoint);
+  }
   const database = openAppDatabase(app, config);
   const metrics = createMetrics(database);
 

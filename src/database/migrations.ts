@@ -137,7 +137,7 @@ async function apply(client: pg.Client, { name, sql, checksum }: Migration): Pro
 
 /** Loads the worker only here: the start of the service needs this file to see what is pending. */
 async function migrateWorker(connectionString: string): Promise<void> {
-  const { runMigrations } = await import('graphile-worker');
+  const { runMigrations } = await import('./graphile-worker.ts');
   await runMigrations({ connectionString });
 }
 

@@ -123,7 +123,7 @@ function openPool(connectionString: string): pg.Pool {
 async function startRunner(pgPool: pg.Pool, options: RunnerOptions): Promise<Runner> {
   const { logger, cleanUp, times } = options;
   // Loaded in the background, so that the start does not wait for it.
-  const { Logger, run } = await import('graphile-worker');
+  const { Logger, run } = await import('../database/graphile-worker.ts');
   const runner = await run({
     pgPool,
     concurrency,
