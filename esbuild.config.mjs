@@ -1,5 +1,6 @@
-import { rmSync } from 'node:fs';
+import { existsSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { build } from 'esbuild';
 
 /*
@@ -35,7 +36,11 @@ const lazyImportsOfOwnFiles = {
   },
 };
 
-rmSync('dist', { recursive: true, force: true });
+// A service that runs meanwhile still loads files of an earlier build, so these are kept for a day.
+for (const name of existsSync('dist') ? readdirSync('dist') : []) {
+  const path = join('dist', name);
+  if (statSync(path).mtimeMs < Date.now() - 86_400_000) rmSync(path, { recursive: true });
+}
 await build({
   entryPoints: ['src/server.ts', 'src/migrate.ts'],
   outdir: 'dist',
