@@ -26,6 +26,7 @@ import { envelopePlugin } from './http/plugins/envelope.ts';
 import { sendError } from './http/plugins/error-handler.ts';
 import { healthRoutes } from './http/plugins/health.ts';
 import { languagePlugin } from './http/plugins/language.ts';
+import { lazySchemasPlugin } from './http/plugins/lazy-schemas.ts';
 import { loggerOptions, requestLogPlugin } from './http/plugins/logging.ts';
 import { createMetrics } from './http/plugins/metrics.ts';
 import { notModifiedPlugin } from './http/plugins/not-modified.ts';
@@ -35,9 +36,7 @@ import { requestId, requestIdPlugin } from './http/plugins/request-id.ts';
 import { rewriteUrl, routerOptions, routingPlugin } from './http/plugins/routing.ts';
 import { securityHeadersPlugin } from './http/plugins/security-headers.ts';
 import { shutdownPlugin } from './http/plugins/shutdown.ts';
-import { registerTracing } from './http/plugins/tracing.ts';
 import { validationPlugin } from './http/plugins/validation.ts';
-import { addTextRules } from './http/text.ts';
 import { createDevMailbox, devMailboxRoutes } from './mail/dev-mailbox.ts';
 import { expiredFailedMails } from './mail/failed-mails.ts';
 import { expiredMailSends } from './mail/mail-sends.ts';
@@ -75,7 +74,10 @@ export interface AppOverrides {
 export async function buildApp(config: AppConfig, overrides: AppOverrides = {}): Promise<FastifyInstance> {
   const app = fastify(serverOptions(config, overrides));
   for (const warning of config.warnings) app.log.warn(warning);
-  if (config.otlpEndpoint !== undefined) await registerTracing(app, config.otlpEndpoint);
+  if (config.otlpEndpoint !== undefined) {
+    const { registerTracing } = await import('./http/plugins/tracing.ts');
+    await registerTracing(app, config.otlpEndpoint);
+  }
   const database = openAppDatabase(app, config);
   const metrics = createMetrics(database);
 
@@ -114,6 +116,7 @@ export async function buildApp(config: AppConfig, overrides: AppOverrides = {}):
   await app.register(credentialsPlugin, { authenticator: auth.authenticator });
   await app.register(rateLimitPlugin, { config });
   await app.register(bodyParserPlugin);
+  await app.register(lazySchemasPlugin);
   await app.register(validationPlugin);
   await app.register(envelopePlugin);
   await app.register(notModifiedPlugin);
@@ -171,18 +174,6 @@ function serverOptions(config: Config, { logger }: AppOverrides): FastifyHttpOpt
     return503OnClosing: false,
     frameworkErrors: sendError,
     clientErrorHandler: createClientErrorHandler(config),
-    ajv: {
-      customOptions: {
-        coerceTypes: false,
-        removeAdditional: false,
-        allErrors: true,
-        useDefaults: true,
-        validateFormats: false,
-        // Errors with their schema, which holds the text of a pattern.
-        verbose: true,
-      },
-      plugins: [addTextRules],
-    },
   };
 }
 

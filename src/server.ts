@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { setFlagsFromString } from 'node:v8';
 import closeWithGrace from 'close-with-grace';
 import type { FastifyInstance } from 'fastify';
 import { buildApp } from './app.ts';
@@ -9,6 +10,9 @@ import { type EmbeddedServer, EmbeddedServerError, startEmbeddedServer } from '.
 /** Milliseconds after a signal: when open connections are closed, and when the process ends at the latest. */
 const connectionTimeout = 10_000;
 const shutdownTimeout = 14_500;
+
+// The optimizing compiler takes 30 MiB for Prisma's query compiler, which is WebAssembly and seldom runs.
+setFlagsFromString('--liftoff-only');
 
 async function start(): Promise<void> {
   const config = loadConfig(process.env);

@@ -1,12 +1,15 @@
 import { type Static, Type } from '@sinclair/typebox';
-import { envSchema } from 'env-schema';
+import { Value, type ValueError, ValueErrorType } from '@sinclair/typebox/value';
 
 const duration = (value: string) => Type.String({ default: value, pattern: '^[0-9]{1,9}(ms|s|m|h|d)$' });
 /** `0` switches something off. */
 const optionalDuration = (value: string) =>
   Type.String({ default: value, pattern: '^(0|[0-9]{1,9}(ms|s|m|h|d))$' });
-const enumWithDefault = <const Value extends string>(values: readonly Value[], value: Value) =>
-  Type.Unsafe<Value>({ type: 'string', enum: values, default: value });
+const enumWithDefault = <const Text extends string>(values: readonly Text[], value: Text) =>
+  Type.Union(
+    values.map((each) => Type.Literal(each)),
+    { default: value },
+  );
 
 const Environment = Type.Object({
   // A misspelt `production` must not run without the checks of production.
@@ -58,29 +61,32 @@ export type Environment = Static<typeof Environment>;
  * @param problems gets one line for each invalid variable, which then has its default
  */
 export function readEnvironment(data: Record<string, unknown>, problems: string[]): Environment {
-  const read = (values: Record<string, unknown>) =>
-    envSchema<Environment>({ schema: Environment, data: values, env: false });
-  try {
-    return read(data);
-  } catch (error) {
-    const errors: unknown = error instanceof Error && 'errors' in error ? error.errors : undefined;
-    if (!Array.isArray(errors)) throw error;
-    const failed = new Set(errors.map(({ instancePath }: AjvError) => instancePath.slice(1)));
-    problems.push(...errors.map(describeError));
-    // The valid variables are read anyway, so that one message can list every problem.
-    return read(Object.fromEntries(Object.entries(data).filter(([name]) => !failed.has(name))));
+  const values = Object.fromEntries(
+    Object.entries(Environment.properties).map(([name, { type }]) => [name, readValue(type, data[name])]),
+  );
+  const failed = new Set<string>();
+  // A variable that is not set fails none of the rules, so that one message can list every problem.
+  for (const error of Value.Errors(Environment, Value.Default(Environment, values))) {
+    const name = error.path.slice(1);
+    if (!failed.has(name)) problems.push(describeError(name, error));
+    failed.add(name);
   }
+  for (const name of failed) delete values[name];
+  return Value.Decode(Environment, Value.Default(Environment, values));
 }
 
-interface AjvError {
-  instancePath: string;
-  keyword: string;
-  message: string;
-  params: { allowedValues?: string[] };
+/** Texts that are no number or boolean stay texts, which validation then refuses. */
+function readValue(type: unknown, text: unknown): unknown {
+  if (typeof text !== 'string') return text;
+  if (type === 'integer' && /^-?[0-9]{1,15}$/.test(text)) return Number(text);
+  if (type === 'boolean' && (text === 'true' || text === 'false')) return text === 'true';
+  return text;
 }
 
-function describeError({ instancePath, keyword, message, params }: AjvError): string {
-  const name = instancePath.slice(1);
-  if (keyword === 'pattern') return `${name} must be a duration such as 500ms, 30s, 15m, 1h or 14d`;
-  return `${name} ${params.allowedValues ? `must be one of ${params.allowedValues.join(', ')}` : message}`;
+function describeError(name: string, { type, schema, message }: ValueError): string {
+  if (type === ValueErrorType.StringPattern) {
+    return `${name} must be a duration such as 500ms, 30s, 15m, 1h or 14d`;
+  }
+  const allowed = schema.anyOf?.map(({ const: value }: { const: string }) => value);
+  return `${name} must be ${allowed ? `one of ${allowed.join(', ')}` : message.replace(/^Expected /, '')}`;
 }

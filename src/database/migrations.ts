@@ -2,7 +2,6 @@ import { createHash, randomUUID } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { runMigrations as migrateWorker } from 'graphile-worker';
 import pg from 'pg';
 
 /** The schema is not up to date. The message names the migration and says what to do, or PostgreSQL's error. */
@@ -65,7 +64,7 @@ export async function migrate(
   try {
     await lock(client, lockTimeout);
     // First, so that a database without pending migrations has the worker's schema, too.
-    await withName('graphile_worker', migrateWorker({ connectionString }));
+    await withName('graphile_worker', migrateWorker(connectionString));
     const migrations = await readMigrations(folder);
     const recorded = await readRecorded(client);
     checkRecorded(recorded, migrations);
@@ -134,6 +133,12 @@ async function apply(client: pg.Client, { name, sql, checksum }: Migration): Pro
   await client.query(sql);
   await client.query(insertApplied, [randomUUID(), name, checksum]);
   await client.query('COMMIT');
+}
+
+/** Loads the worker only here: the start of the service needs this file to see what is pending. */
+async function migrateWorker(connectionString: string): Promise<void> {
+  const { runMigrations } = await import('./graphile-worker.ts');
+  await runMigrations({ connectionString });
 }
 
 async function withName(name: string, migration: Promise<void>): Promise<void> {

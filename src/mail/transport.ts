@@ -1,4 +1,4 @@
-import { Resend } from 'resend';
+import type { Resend } from './resend-client.ts';
 import type { RenderedMail } from './templates.ts';
 
 /** A rendered mail with its recipient. */
@@ -80,15 +80,21 @@ export function createResendTransport({
   timeoutMs = 10_000,
 }: ResendOptions): MailTransport {
   if (apiKey === '') throw new Error('A Resend API key is needed');
-  // The SDK reads options that are missing from process.env.
-  const resend = new Resend(apiKey, { baseUrl: baseUrl.replace(/\/+$/, ''), userAgent: 'dure' });
+  let client: Promise<Resend> | undefined;
+  /** Loads the SDK for the first mail, so that the start does not wait for it. */
+  async function connect(): Promise<Resend> {
+    const { Resend } = await import('./resend-client.ts');
+    // The SDK reads options that are missing from process.env.
+    return new Resend(apiKey, { baseUrl: baseUrl.replace(/\/+$/, ''), userAgent: 'dure' });
+  }
 
   return {
     async send({ to, subject, text, html, idempotencyKey }) {
       const signal = AbortSignal.timeout(timeoutMs);
       // A mail contains a code or a link, so it is not sent to the target of a redirect.
       const request = { idempotencyKey, signal, redirect: 'manual' } as const;
-      const { data, error } = await resend.emails.send({ from, to, subject, text, html }, request);
+      client ??= connect();
+      const { data, error } = await (await client).emails.send({ from, to, subject, text, html }, request);
       if (signal.aborted && data === null) throw new Error(`Resend did not answer within ${timeoutMs} ms`);
       if (error !== null) throw failureFor(error);
       // Typed as always present, but the SDK does not validate it.

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { FastifyBaseLogger } from 'fastify';
-import { Logger, type Runner, run } from 'graphile-worker';
+import type { LogFunctionFactory, Runner } from 'graphile-worker';
 import pg from 'pg';
 import type { Database } from '../database/client.ts';
 import { recoverJobs } from './job-recovery.ts';
@@ -122,11 +122,13 @@ function openPool(connectionString: string): pg.Pool {
 
 async function startRunner(pgPool: pg.Pool, options: RunnerOptions): Promise<Runner> {
   const { logger, cleanUp, times } = options;
+  // Loaded in the background, so that the start does not wait for it.
+  const { Logger, run } = await import('../database/graphile-worker.ts');
   const runner = await run({
     pgPool,
     concurrency,
     noHandleSignals: true,
-    logger: bridgeLogger(logger),
+    logger: new Logger(bridgeTo(logger)),
     taskList: {
       [sendMailTask]: createSendMail(options, times.attempt),
       clean_up: async () => logger.debug({ deleted: await cleanUp() }, 'expired rows deleted'),
@@ -144,9 +146,9 @@ async function startRunner(pgPool: pg.Pool, options: RunnerOptions): Promise<Run
 }
 
 /** Failed jobs are logged on `job:error`. graphile-worker's metadata contains whole jobs and is dropped. */
-function bridgeLogger(logger: FastifyBaseLogger): Logger {
-  return new Logger(() => (level, message, meta) => {
+function bridgeTo(logger: FastifyBaseLogger): LogFunctionFactory {
+  return () => (level, message, meta) => {
     const problem = (level === 'error' || level === 'warning') && meta?.['failure'] !== true;
     logger[problem ? 'warn' : 'debug'](`graphile-worker: ${message.split('\n', 1)[0]}`);
-  });
+  };
 }

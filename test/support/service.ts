@@ -31,11 +31,11 @@ export interface Service {
 /**
  * Starts the process without waiting for it to listen.
  *
- * @param script what Node runs: by default what `npm run compile` made of src/server.ts
+ * @param script what Node runs: by default the bundle, as operators run it
  */
 export function spawnService(
   environment: Record<string, string>,
-  script = ['build/src/server.js'],
+  script = ['dist/server.js'],
 ): Omit<Service, 'url'> {
   const { PATH = '' } = process.env;
   const child = spawn(process.execPath, script, {

@@ -1,7 +1,6 @@
 import rateLimit from '@fastify/rate-limit';
 import type { FastifyInstance } from 'fastify';
 import fastifyPlugin from 'fastify-plugin';
-import { Redis } from 'ioredis';
 import type { Config } from '../../config/config.ts';
 import { claimedUserId } from '../authentication.ts';
 import { httpErrors, retryLater } from '../errors.ts';
@@ -34,7 +33,9 @@ declare module 'fastify' {
 /** Limits requests per client and per user before anything else is checked; unknown paths count, too. */
 export const rateLimitPlugin = fastifyPlugin(async (app: FastifyInstance, { config }: { config: Config }) => {
   if (!config.rateLimitEnabled) return;
-  const redis = config.redisUrl === undefined ? undefined : connectRedis(app, config.redisUrl);
+  const { redisUrl } = config;
+  // The client is loaded only where it is configured.
+  const redis = redisUrl === undefined ? undefined : (await import('./redis.ts')).connectRedis(app, redisUrl);
   await app.register(rateLimit, {
     global: false,
     enableDraftSpec: true,
@@ -67,16 +68,3 @@ export const rateLimitPlugin = fastifyPlugin(async (app: FastifyInstance, { conf
     await limiter.call(app, request, reply);
   });
 });
-
-function connectRedis(app: FastifyInstance, url: string): Redis {
-  const redis = new Redis(url, {
-    connectTimeout: 1_000,
-    commandTimeout: 500,
-    maxRetriesPerRequest: 0,
-    enableOfflineQueue: false,
-    retryStrategy: (attempt) => Math.min(attempt * 200, 5_000),
-  });
-  redis.on('error', (error) => app.log.warn({ err: error }, 'redis is not reachable, limits are not shared'));
-  app.addHook('onClose', async () => redis.disconnect());
-  return redis;
-}

@@ -1,23 +1,20 @@
+import { FastifyOtelInstrumentation } from '@fastify/otel';
+import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-http';
+import { resourceFromAttributes } from '@opentelemetry/resources';
+import { BatchSpanProcessor, NodeTracerProvider } from '@opentelemetry/sdk-trace-node';
 import type { FastifyInstance } from 'fastify';
 
 /**
- * Sends traces of requests to an OpenTelemetry collector. The libraries are loaded only where an endpoint is
- * configured. Register it before the routes.
+ * Sends traces of requests to an OpenTelemetry collector. Import it only where an endpoint is configured: the libraries are
+ * large. Register it before the routes.
  *
  * @param endpoint base URL of an OTLP/HTTP receiver; traces go to `<endpoint>/v1/traces`
  */
 export async function registerTracing(app: FastifyInstance, endpoint: string): Promise<void> {
-  const [{ FastifyOtelInstrumentation }, { OTLPTraceExporter }, { resourceFromAttributes }, trace] =
-    await Promise.all([
-      import('@fastify/otel'),
-      import('@opentelemetry/exporter-trace-otlp-http'),
-      import('@opentelemetry/resources'),
-      import('@opentelemetry/sdk-trace-node'),
-    ]);
   const exporter = new OTLPTraceExporter({ url: `${endpoint.replace(/\/+$/, '')}/v1/traces` });
-  const provider = new trace.NodeTracerProvider({
+  const provider = new NodeTracerProvider({
     resource: resourceFromAttributes({ 'service.name': 'dure' }),
-    spanProcessors: [new trace.BatchSpanProcessor(exporter)],
+    spanProcessors: [new BatchSpanProcessor(exporter)],
   });
   const instrumentation = new FastifyOtelInstrumentation({
     instrumentHooks: false,
