@@ -42,11 +42,15 @@ export async function startDatabase() {
   }
 }
 
-/** Accepts every mail at once. */
+/** Milliseconds in which the stand-in for Resend answers, about as the real one does. */
+const mailLatency = 100;
+
+/** Accepts every mail. */
 async function startProvider() {
   const server = createServer((request, response) => {
     request.resume();
-    response.setHeader('content-type', 'application/json').end('{"id":"taken"}');
+    response.setHeader('content-type', 'application/json');
+    setTimeout(() => response.end('{"id":"taken"}'), mailLatency);
   }).listen(0, '127.0.0.1');
   await once(server, 'listening');
   const { port } = server.address() as AddressInfo;

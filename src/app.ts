@@ -27,7 +27,7 @@ import { sendError } from './http/plugins/error-handler.ts';
 import { healthRoutes } from './http/plugins/health.ts';
 import { languagePlugin } from './http/plugins/language.ts';
 import { lazySchemasPlugin } from './http/plugins/lazy-schemas.ts';
-import { loggerOptions, requestLogPlugin } from './http/plugins/logging.ts';
+import { loggerOptions, logStream, requestLogPlugin } from './http/plugins/logging.ts';
 import { createMetrics } from './http/plugins/metrics.ts';
 import { notModifiedPlugin } from './http/plugins/not-modified.ts';
 import { overloadPlugin } from './http/plugins/overload.ts';
@@ -160,7 +160,7 @@ export async function buildApp(config: AppConfig, overrides: AppOverrides = {}):
 
 function serverOptions(config: Config, { logger }: AppOverrides): FastifyHttpOptions<Server> {
   return {
-    ...(logger ? { loggerInstance: logger } : { logger: loggerOptions(config.logLevel) }),
+    ...(logger ? { loggerInstance: logger } : { logger: { ...loggerOptions(config.logLevel), stream: logStream() } }),
     logController: new LogController({ disableRequestLogging: true }),
     genReqId: requestId,
     trustProxy: config.trustProxy === false ? false : trustedProxies(config.trustProxy),

@@ -52,8 +52,7 @@ export function createPartnerRequestService(options: PartnerRequestServiceOption
       if (request === undefined) throw await notCreatable(tx, sender, postId);
       const kind = 'partner_request_received';
       const recipient = { userId: receiverUserId, requestId: request.id };
-      await mail(tx, kind, recipient, request.sent_within_hour);
-      await notify(tx, kind, [recipient]);
+      await inform(tx, kind, recipient, request.sent_within_hour);
       return toPartnerRequest(request);
     });
   }
@@ -98,22 +97,27 @@ export function createPartnerRequestService(options: PartnerRequestServiceOption
       // The account of the other side was deleted.
       if (otherSide === null) return request;
       const recipient = { userId: otherSide, requestId: id };
-      if (mailed) await mail(tx, kind, recipient, request.sent_within_hour);
-      await notify(tx, kind, [recipient]);
+      await inform(tx, kind, recipient, mailed ? request.sent_within_hour : undefined);
       return request;
     });
   }
 
-  /** Enqueues a mail to a user, unless the store has sent too many requests for the post. */
-  async function mail(
+  /**
+   * Notifies a user, and enqueues a mail unless the store has sent too many requests for the post. Both statements are sent at
+   * once, in this order.
+   *
+   * @param sentWithinHour undefined: no mail
+   */
+  async function inform(
     tx: Queryable,
     kind: NotificationKind,
-    { userId, requestId }: Recipient,
-    sentWithinHour: number,
+    recipient: Recipient,
+    sentWithinHour: number | undefined,
   ): Promise<void> {
-    if (sentWithinHour > maxMailsPerHour) return;
-    const payload = { request_id: requestId };
-    await mailQueue.addUnrequested(tx, { purpose: 'partner_request', kind, userId, payload });
+    const { userId, requestId } = recipient;
+    const isMailed = sentWithinHour !== undefined && sentWithinHour <= maxMailsPerHour;
+    const mail = { purpose: 'partner_request', kind, userId, payload: { request_id: requestId } } as const;
+    await Promise.all([isMailed && mailQueue.addUnrequested(tx, mail), notify(tx, kind, [recipient])]);
   }
 
   /** Withdraws the pending requests for a post that was deleted in the same transaction, and notifies their senders. */

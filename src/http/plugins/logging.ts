@@ -1,5 +1,6 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import fastifyPlugin from 'fastify-plugin';
+import { pino } from 'pino';
 import { claimedUserId } from '../authentication.ts';
 
 /** The log never contains query strings, headers or bodies of requests, because tokens and passwords are in them. */
@@ -11,6 +12,17 @@ export function loggerOptions(level: string) {
       err: (error: Error) => describeError(error),
     },
   };
+}
+
+/** At most so many milliseconds are between a line and its writing. */
+const flushInterval = 100;
+
+/**
+ * Standard output. Lines are written together, because a system call for each one is a tenth of a request's time. What is left
+ * is written when the process ends; only SIGKILL loses the lines of the last {@link flushInterval}.
+ */
+export function logStream() {
+  return pino.destination({ sync: false, minLength: 4096, periodicFlush: flushInterval });
 }
 
 /** An error without its other properties: PostgreSQL's `detail`, for example, quotes the refused row. */
