@@ -3,7 +3,7 @@ import { Type } from '@sinclair/typebox';
 import { currentUser } from '../http/authentication.ts';
 import { ApiError, httpErrors } from '../http/errors.ts';
 import { idempotencyKey, sendCreated } from '../http/idempotency.ts';
-import { Page, paginate } from '../http/pagination.ts';
+import { BoundedPageOf, paginateBounded } from '../http/pagination.ts';
 import { isId, PathId } from '../http/path-ids.ts';
 import { EmptyData, Ref } from '../http/schemas.ts';
 import { postErrors } from './errors.ts';
@@ -65,13 +65,13 @@ export const postRoutes: FastifyPluginAsyncTypebox<PostRoutesOptions> = async (
         summary: 'Find posts',
         description: 'Posts that match every given filter, newest first.',
         querystring: PostQuery,
-        response: { 200: Page(Ref(Post)) },
+        response: { 200: BoundedPageOf(Ref(Post)) },
       },
     },
     async (request) => {
       const { mine, store_id: storeId, category_id: categoryId, q = '' } = request.query;
       const ownerId = mine ? currentUser(request).id : undefined;
-      const result = await paginate(request.query, {
+      const result = await paginateBounded(request.query, {
         isId,
         find: (page) => postLists.list({ ownerId, storeId, categoryId, q, ...page }),
         present: toPost,

@@ -1,0 +1,76 @@
+import type { PageRequest } from '../keyset.ts';
+import { raw, type Sql, sql } from '../sql.ts';
+import { type FilteredList, newestFirst, rowsAfter } from './filtered-list.ts';
+
+/** How many rows a lookup examines. Where there are more, a scan in order finds matches soon. */
+const maxCandidates = 10_000;
+/** How many stores of a category are looked at one by one. */
+const maxStores = 4_000;
+/** One row of so many is in the sample index; as in the migrations. */
+const sampledOf = 251;
+/** How many rows of the sample have a part of a text that counts as rare. */
+const maxSampled = Math.floor(maxCandidates / sampledOf);
+/** How many rare parts of a text are looked up. More cost more than they leave out. */
+const maxParts = 3;
+
+/**
+ * Finds rows by their text through the GIN index. It reads all rows that have a part of the text, so only rare parts are
+ * looked up; a sample tells which are. Without a rare part nothing is read, and the outcome is not complete.
+ *
+ * @returns common table expressions as those of a scan
+ */
+export function textLookupSql(list: FilteredList, q: string, request: PageRequest): Sql {
+  const table = raw(list.table);
+  const grams = sql`(search_grams(${list.foldedText}) COLLATE "C")`;
+  const candidates = sql`
+    SELECT item.id, item.created_at, ${list.matches} AS matches FROM ${table} item
+    WHERE ${grams} @> (SELECT grams FROM rare) AND ${rowsAfter(list, request.after, 'any')}`;
+  // The longest parts are the rarest: triples, or all that a shorter text has.
+  return sql`
+    rare AS MATERIALIZED (
+      SELECT array_agg(gram) AS grams FROM (
+        SELECT gram FROM unnest(search_grams(search_fold(${q}::text))) AS gram
+        WHERE char_length(gram) = least(3, char_length(search_fold(${q}::text))) AND (
+          SELECT count(*) <= ${raw(String(maxSampled))} FROM (
+            SELECT FROM ${table} item
+            WHERE ${list.baseFilter} AND item.id % ${raw(String(sampledOf))} = 0 AND ${grams} @> ARRAY[gram]
+            LIMIT ${raw(String(maxSampled + 1))}
+          ) sampled)
+        LIMIT ${raw(String(maxParts))}
+      ) part
+    ), ${pageOf(candidates, sql`(SELECT grams IS NOT NULL FROM rare)`, request)}`;
+}
+
+/**
+ * Finds the rows of the stores of a category, store by store. Where these are many, none is read, and the outcome is not
+ * complete.
+ *
+ * @returns common table expressions as those of a scan
+ */
+export function categoryLookupSql(list: FilteredList, categoryId: number, request: PageRequest): Sql {
+  const isRare = sql`(SELECT count(*) <= ${raw(String(maxStores))} FROM link)`;
+  // From the stores to their rows; `OFFSET 0` keeps that order.
+  const candidates = sql`
+    SELECT item.id, item.created_at, ${list.matches} AS matches
+    FROM (SELECT store_id FROM link WHERE ${isRare} OFFSET 0) link
+    CROSS JOIN LATERAL (
+      SELECT item.* FROM ${raw(list.table)} item
+      WHERE item.${raw(list.storeColumn)} = link.store_id AND ${rowsAfter(list, request.after, 'any')} OFFSET 0
+    ) item`;
+  return sql`
+    link AS MATERIALIZED (
+      SELECT store_id FROM store_category_links WHERE category_id = ${categoryId}::int LIMIT ${raw(String(maxStores + 1))}
+    ), ${pageOf(candidates, isRare, request)}`;
+}
+
+function pageOf(candidates: Sql, precondition: Sql, { limit }: PageRequest): Sql {
+  return sql`
+    candidates AS MATERIALIZED (${candidates} LIMIT ${raw(String(maxCandidates + 1))}),
+    outcome AS (
+      SELECT ${precondition} AND (SELECT count(*) <= ${raw(String(maxCandidates))} FROM candidates) AS is_complete,
+        NULL::timestamptz AS stopped_time, NULL::int AS stopped_id
+    ), page AS MATERIALIZED (
+      SELECT id, created_at FROM candidates item
+      WHERE (SELECT is_complete FROM outcome) AND matches ${newestFirst} LIMIT ${limit}
+    )`;
+}
