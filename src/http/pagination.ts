@@ -20,10 +20,7 @@ export function Page<T extends TSchema>(item: T) {
 
 /** One page of a list that examines a bounded number of rows; only `next_cursor` tells whether it is the last one. */
 export function BoundedPageOf<T extends TSchema>(item: T) {
-  return pageOf(
-    item,
-    'Opaque; `null` on the last page, and only there: a page may have fewer items than `limit`, or none, before the end',
-  );
+  return pageOf(item, 'Opaque; `null` on the last page, and only there');
 }
 
 function pageOf<T extends TSchema>(item: T, description: string) {

@@ -63,7 +63,8 @@ export const postRoutes: FastifyPluginAsyncTypebox<PostRoutesOptions> = async (
       schema: {
         operationId: 'listPosts',
         summary: 'Find posts',
-        description: 'Posts that match every given filter, newest first.',
+        description:
+          'Posts that match every given filter, newest first. A page may have fewer items than `limit`, or none, before the end of the list, because a request examines a bounded number of posts: continue until `next_cursor` is `null`.',
         querystring: PostQuery,
         response: { 200: BoundedPageOf(Ref(Post)) },
       },

@@ -1,5 +1,5 @@
 import { afterId, afterTime, type KeysetPosition } from '../keyset.ts';
-import { raw, type Sql, sql } from '../sql.ts';
+import { join, raw, type Sql, sql } from '../sql.ts';
 
 /** A list with its filters, ordered by time and id, newest first. Conditions call a row `item`. */
 export interface FilteredList {
@@ -11,10 +11,22 @@ export interface FilteredList {
   baseFilter: Sql;
   /** The text that is searched, with its case folded, as in the GIN indexes of the table. */
   foldedText: Sql;
-  /** Conditions on the whole request. Where one is false, no row is read. */
-  constants: Sql[];
-  /** The condition on each row that is examined. */
-  matches: Sql;
+  /** The size of the searched text, which must be cheap; 0 where texts are short, or not read. */
+  textBytes: Sql;
+  /** The conditions on the text of a row. */
+  textConditions: Sql[];
+  /** The conditions on the store with an id, apart from its category. They must be cheap. */
+  storeConditions(storeId: Sql): Sql[];
+  /** The category of the stores whose rows are listed. */
+  categoryId: number | undefined;
+  /** The id of the one store whose rows are listed, from an index of each store in order. */
+  ofStore: Sql | undefined;
+}
+
+/** What a statement may examine. The last row may go beyond the bytes. */
+export interface Budget {
+  rows: number;
+  textBytes: number;
 }
 
 /** The order of every list. */
@@ -32,6 +44,19 @@ export function rowsAfter(
 ): Sql {
   const time = access === 'in order' ? sql`walk_from(${afterTime(after)})` : afterTime(after);
   return sql`${baseFilter} AND (item.created_at, item.id) < (${time}, ${afterId(after)})`;
+}
+
+/** All conditions on the store with an id. */
+export function conditionsOnStore({ categoryId, storeConditions }: FilteredList, storeId: Sql): Sql[] {
+  // A scalar subquery, because the planner may answer EXISTS by reading all links.
+  const isOfCategory = sql`(
+    SELECT true FROM store_category_links WHERE store_id = ${storeId} AND category_id = ${categoryId}::int)`;
+  return [...(categoryId === undefined ? [] : [isOfCategory]), ...storeConditions(storeId)];
+}
+
+/** True where all conditions are. */
+export function allOf(conditions: Sql[]): Sql {
+  return conditions.length > 0 ? join(conditions, ' AND ') : sql`true`;
 }
 
 /** SQL that joins the row with an id, row by row: `OFFSET 0` keeps the planner from reading the whole table. */

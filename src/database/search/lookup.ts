@@ -1,15 +1,22 @@
 import type { PageRequest } from '../keyset.ts';
 import { raw, type Sql, sql } from '../sql.ts';
-import { type FilteredList, newestFirst, rowsAfter } from './filtered-list.ts';
+import {
+  allOf,
+  type Budget,
+  conditionsOnStore,
+  type FilteredList,
+  newestFirst,
+  rowsAfter,
+} from './filtered-list.ts';
 
-/** How many rows a lookup examines. Where there are more, a scan in order finds matches soon. */
-const maxCandidates = 10_000;
+/** What a lookup examines. Where there is more, a scan in order finds matches soon. */
+const budget: Budget = { rows: 5_000, textBytes: 2_000_000 };
 /** How many stores of a category are looked at one by one. */
-const maxStores = 4_000;
+const maxStores = 2_000;
 /** One row of so many is in the sample index; as in the migrations. */
 const sampledOf = 251;
 /** How many rows of the sample have a part of a text that counts as rare. */
-const maxSampled = Math.floor(maxCandidates / sampledOf);
+const maxSampled = Math.floor(budget.rows / sampledOf);
 /** How many rare parts of a text are looked up. More cost more than they leave out. */
 const maxParts = 3;
 
@@ -23,8 +30,14 @@ export function textLookupSql(list: FilteredList, q: string, request: PageReques
   const table = raw(list.table);
   const grams = sql`(search_grams(${list.foldedText}) COLLATE "C")`;
   const candidates = sql`
-    SELECT item.id, item.created_at, ${list.matches} AS matches FROM ${table} item
+    SELECT item.* FROM ${table} item
     WHERE ${grams} @> (SELECT grams FROM rare) AND ${rowsAfter(list, request.after, 'any')}`;
+  const storeId = sql`item.${raw(list.storeColumn)}`;
+  const matches = allOf([
+    ...list.textConditions,
+    ...(list.ofStore === undefined ? [] : [sql`${storeId} = ${list.ofStore}`]),
+    ...conditionsOnStore(list, storeId),
+  ]);
   // The longest parts are the rarest: triples, or all that a shorter text has.
   return sql`
     rare AS MATERIALIZED (
@@ -38,7 +51,7 @@ export function textLookupSql(list: FilteredList, q: string, request: PageReques
           ) sampled)
         LIMIT ${raw(String(maxParts))}
       ) part
-    ), ${pageOf(candidates, sql`(SELECT grams IS NOT NULL FROM rare)`, request)}`;
+    ), ${pageOf(list, candidates, matches, sql`(SELECT grams IS NOT NULL FROM rare)`, request)}`;
 }
 
 /**
@@ -51,8 +64,10 @@ export function categoryLookupSql(list: FilteredList, categoryId: number, reques
   const isRare = sql`(SELECT count(*) <= ${raw(String(maxStores))} FROM link)`;
   // From the stores to their rows; `OFFSET 0` keeps that order.
   const candidates = sql`
-    SELECT item.id, item.created_at, ${list.matches} AS matches
-    FROM (SELECT store_id FROM link WHERE ${isRare} OFFSET 0) link
+    SELECT item.*
+    FROM (
+      SELECT store_id FROM link WHERE ${allOf([isRare, ...list.storeConditions(sql`link.store_id`)])} OFFSET 0
+    ) link
     CROSS JOIN LATERAL (
       SELECT item.* FROM ${raw(list.table)} item
       WHERE item.${raw(list.storeColumn)} = link.store_id AND ${rowsAfter(list, request.after, 'any')} OFFSET 0
@@ -60,17 +75,31 @@ export function categoryLookupSql(list: FilteredList, categoryId: number, reques
   return sql`
     link AS MATERIALIZED (
       SELECT store_id FROM store_category_links WHERE category_id = ${categoryId}::int LIMIT ${raw(String(maxStores + 1))}
-    ), ${pageOf(candidates, isRare, request)}`;
+    ), ${pageOf(list, candidates, allOf(list.textConditions), isRare, request)}`;
 }
 
-function pageOf(candidates: Sql, precondition: Sql, { limit }: PageRequest): Sql {
+/** Where candidates are more than the budget, only so many are read, and the outcome is not complete. */
+function pageOf(
+  list: FilteredList,
+  candidates: Sql,
+  matches: Sql,
+  precondition: Sql,
+  { limit }: PageRequest,
+): Sql {
+  const maxText = raw(String(budget.textBytes));
   return sql`
-    candidates AS MATERIALIZED (${candidates} LIMIT ${raw(String(maxCandidates + 1))}),
-    outcome AS (
-      SELECT ${precondition} AND (SELECT count(*) <= ${raw(String(maxCandidates))} FROM candidates) AS is_complete,
-        NULL::timestamptz AS stopped_time, NULL::int AS stopped_id
+    candidate AS MATERIALIZED (
+      SELECT id, created_at, text_read, CASE WHEN text_read < ${maxText} THEN ${matches} END AS matches
+      FROM (
+        SELECT item.*, sum(${list.textBytes}) OVER (ROWS UNBOUNDED PRECEDING) AS text_read
+        FROM (${candidates} LIMIT ${raw(String(budget.rows + 1))}) item
+      ) item
+    ), outcome AS MATERIALIZED (
+      SELECT ${precondition} AND count(*) <= ${raw(String(budget.rows))} AND coalesce(max(text_read) < ${maxText}, true)
+          AS is_complete, NULL::timestamptz AS stopped_time, NULL::int AS stopped_id
+      FROM candidate
     ), page AS MATERIALIZED (
-      SELECT id, created_at FROM candidates item
+      SELECT id, created_at FROM candidate
       WHERE (SELECT is_complete FROM outcome) AND matches ${newestFirst} LIMIT ${limit}
     )`;
 }

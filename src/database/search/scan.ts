@@ -1,25 +1,48 @@
 import type { PageRequest } from '../keyset.ts';
-import { join, raw, type Sql, sql } from '../sql.ts';
-import { type FilteredList, newestFirst, rowsAfter } from './filtered-list.ts';
+import { raw, type Sql, sql } from '../sql.ts';
+import {
+  allOf,
+  type Budget,
+  conditionsOnStore,
+  type FilteredList,
+  newestFirst,
+  rowsAfter,
+} from './filtered-list.ts';
 
 /**
- * Walks an ordered index, of the whole list or of one store, from the position of the page. Stops at a full page, or
- * after a number of rows.
+ * Walks an ordered index, of the whole list or of one store, from the position of the page. Stops at a full page, or where
+ * the budget is used up.
  *
- * @param maxRows how many rows to examine; a constant, because the planner needs its value
  * @returns common table expressions: `page` (`id`, `created_at`) and `outcome`, which is always one row
  */
-export function scanSql(list: FilteredList, { after, limit }: PageRequest, maxRows: number): Sql {
-  const rows = sql`
-    FROM ${raw(list.table)} item
-    WHERE ${join([...list.constants, rowsAfter(list, after, 'in order')], ' AND ')}`;
+export function scanSql(list: FilteredList, { after, limit }: PageRequest, budget: Budget): Sql {
+  const maxRows = raw(String(budget.rows));
+  const maxText = raw(String(budget.textBytes));
+  const { ofStore, textConditions } = list;
+  const storeId = sql`item.${raw(list.storeColumn)}`;
+  // What is asked of one store is asked once, before its rows are read.
+  const [constants, conditions] =
+    ofStore === undefined
+      ? [[], [...textConditions, ...conditionsOnStore(list, storeId)]]
+      : [[sql`${storeId} = ${ofStore}`, ...conditionsOnStore(list, ofStore)], textConditions];
+  // Running totals in the order of the index need no sort, and end with the page.
+  const examined = (preconditions: Sql[]) => sql`
+    SELECT item.*, row_number() OVER running AS place, sum(${list.textBytes}) OVER running AS text_read
+    FROM (
+      SELECT item.* FROM ${raw(list.table)} item
+      WHERE ${allOf([...preconditions, ...constants, rowsAfter(list, after, 'in order')])}
+      ${newestFirst} LIMIT ${maxRows}
+    ) item
+    WINDOW running AS (${newestFirst} ROWS UNBOUNDED PRECEDING)`;
   return sql`
     page AS MATERIALIZED (
-      SELECT item.id, item.created_at FROM (SELECT item.* ${rows} ${newestFirst} LIMIT ${raw(String(maxRows))}) item
-      WHERE ${list.matches} ${newestFirst} LIMIT ${limit}
+      SELECT id, created_at FROM (${examined([])}) item
+      WHERE CASE WHEN text_read - ${list.textBytes} < ${maxText} THEN ${allOf(conditions)} END
+      ${newestFirst} LIMIT ${limit}
     ), stop AS MATERIALIZED (
-      SELECT item.created_at, item.id ${rows} AND (SELECT count(*) FROM page) < ${limit}
-      ${newestFirst} OFFSET ${raw(String(maxRows - 1))} LIMIT 1
+      SELECT created_at, id FROM (${examined([sql`(SELECT count(*) FROM page) < ${limit}`])}) item
+      WHERE place = ${maxRows} OR text_read >= ${maxText}
+      ${newestFirst} LIMIT 1
     ), outcome AS (
       SELECT true AS is_complete, stop.created_at AS stopped_time, stop.id AS stopped_id
       FROM (SELECT) request LEFT JOIN stop ON true

@@ -1,7 +1,7 @@
 import type { Queryable } from '../client.ts';
 import type { BoundedPage, PageRequest } from '../keyset.ts';
-import { join, raw, type Sql, sql } from '../sql.ts';
-import type { FilteredList } from './filtered-list.ts';
+import { type Sql, sql } from '../sql.ts';
+import type { Budget, FilteredList } from './filtered-list.ts';
 import { categoryLookupSql, textLookupSql } from './lookup.ts';
 import { scanSql } from './scan.ts';
 
@@ -13,10 +13,7 @@ import { scanSql } from './scan.ts';
  */
 
 /** A list that can be searched. */
-export interface SearchableList
-  extends Pick<FilteredList, 'table' | 'storeColumn' | 'baseFilter' | 'foldedText'> {
-  /** A further condition on the store of a row, which must be cheap. */
-  storeCondition?(storeId: Sql): Sql;
+export interface SearchableList extends Omit<FilteredList, 'textConditions' | 'categoryId' | 'ofStore'> {
   /** Selects what the caller needs of the rows of `page`, with `id` and `created_at`. */
   select: Sql;
 }
@@ -31,10 +28,10 @@ export interface SearchFilter extends PageRequest {
   ofStore?: Sql | undefined;
 }
 
-/** How many rows are tried before the lookups: enough for a page that every twentieth row matches. */
-const firstRows = 500;
-/** How many rows a request examines in order, at most. */
-const maxRows = 10_000;
+/** What is tried before the lookups: enough for a page that every twentieth row matches. */
+const firstBudget = { rows: 500, textBytes: 1_000_000 };
+/** What a request examines in order, at most. A text of 10 kB costs as much as a hundred short ones. */
+const maxBudget = { rows: 10_000, textBytes: 4_000_000 };
 
 interface ListedRow {
   id: number;
@@ -63,40 +60,33 @@ export async function findPage<Row extends ListedRow>(
   list: SearchableList,
   filter: SearchFilter,
 ): Promise<BoundedPage<Row>> {
-  const filtered = applyFilter(list, filter);
-  const scan = (rows: number) => run<Row>(database, list, scanSql(filtered, filter, rows));
+  const { q, categoryId, ofStore } = filter;
+  const filtered: FilteredList = {
+    ...list,
+    ...(q === ''
+      ? { textConditions: [], textBytes: sql`0` }
+      : { textConditions: [containsText(list.foldedText, q)] }),
+    categoryId,
+    ofStore,
+  };
+  const scan = (budget: Budget) => run<Row>(database, list, scanSql(filtered, filter, budget));
   const lookups = lookupsOf(filtered, filter);
-  if (lookups.length === 0) return scan(maxRows);
-  const first = await scan(firstRows);
+  if (lookups.length === 0) return scan(maxBudget);
+  const first = await scan(firstBudget);
   if (first.stoppedAt === undefined) return first;
   for (const lookup of lookups) {
     const found = await run<Row>(database, list, lookup);
     if (found.isComplete) return found;
   }
-  return scan(maxRows);
-}
-
-function applyFilter(list: SearchableList, { q, categoryId, ofStore }: SearchFilter): FilteredList {
-  const ofStores = (storeId: Sql) => [
-    ...(categoryId === undefined ? [] : [isOfCategory(storeId, categoryId)]),
-    ...(list.storeCondition ? [list.storeCondition(storeId)] : []),
-  ];
-  const containsQ = q === '' ? [] : [containsText(list.foldedText, q)];
-  // What is asked of one store is asked once, before its rows are read.
-  const [constants, conditions] =
-    ofStore === undefined
-      ? [[], [...containsQ, ...ofStores(raw(`item.${list.storeColumn}`))]]
-      : [[sql`item.${raw(list.storeColumn)} = ${ofStore}`, ...ofStores(ofStore)], containsQ];
-  return { ...list, constants, matches: conditions.length > 0 ? join(conditions, ' AND ') : sql`true` };
+  return scan(maxBudget);
 }
 
 function lookupsOf(list: FilteredList, filter: SearchFilter): Sql[] {
   const { q, categoryId, ofStore } = filter;
+  const byCategory = categoryId !== undefined && ofStore === undefined;
   return [
     ...(q === '' ? [] : [textLookupSql(list, q, filter)]),
-    ...(categoryId === undefined || ofStore !== undefined
-      ? []
-      : [categoryLookupSql(list, categoryId, filter)]),
+    ...(byCategory ? [categoryLookupSql(list, categoryId, filter)] : []),
   ];
 }
 
@@ -118,9 +108,4 @@ async function run<Row extends ListedRow>(database: Queryable, list: SearchableL
 /** True where a folded text contains a text. The subquery makes PostgreSQL fold the query once instead of once a row. */
 function containsText(foldedText: Sql, q: string): Sql {
   return sql`position((SELECT search_fold(${q}::text)) IN ${foldedText}) > 0`;
-}
-
-/** A scalar subquery, because the planner may answer EXISTS by reading all links. */
-function isOfCategory(storeId: Sql, id: number): Sql {
-  return sql`(SELECT true FROM store_category_links WHERE store_id = ${storeId} AND category_id = ${id}::int)`;
 }

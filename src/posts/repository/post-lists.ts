@@ -2,7 +2,7 @@ import type { Queryable } from '../../database/client.ts';
 import type { BoundedPage, PageRequest } from '../../database/keyset.ts';
 import { lateralById } from '../../database/search/filtered-list.ts';
 import { findPage, type SearchableList } from '../../database/search/search.ts';
-import { type Sql, sql } from '../../database/sql.ts';
+import { empty, type Sql, sql } from '../../database/sql.ts';
 import { isOpenStore } from '../../stores/sql.ts';
 import { type PostRow, postColumns } from './posts.ts';
 
@@ -21,8 +21,9 @@ const existingPosts: SearchableList = {
   storeColumn: 'store_id',
   baseFilter: sql`item.deleted_at IS NULL`,
   foldedText: sql`item.search_text`,
+  textBytes: sql`octet_length(item.search_text)`,
   // A scalar subquery, because the planner may answer EXISTS by reading the whole table of stores.
-  storeCondition: (id) => sql`(SELECT ${isOpenStore('s')} FROM stores s WHERE s.id = ${id})`,
+  storeConditions: (id) => [sql`(SELECT ${isOpenStore('s')} FROM stores s WHERE s.id = ${id})`],
   select: sql`
     SELECT ${postColumns}
     FROM page ${lateralById('posts', 'p', 'page.id')} ${lateralById('stores', 's', 'p.store_id')}`,
@@ -40,9 +41,12 @@ export function createPostListRepository(database: Queryable) {
   return { list };
 }
 
-/** The id of the one store whose posts are asked for. */
+/**
+ * The id of the one store whose posts are asked for. A subquery in any case, because a plan for the id of a store with many
+ * posts could read those of all stores.
+ */
 function storeOf(ownerId: number | undefined, storeId: number | undefined): Sql | undefined {
-  if (ownerId === undefined) return storeId === undefined ? undefined : sql`${storeId}::int`;
-  const ownStore = sql`SELECT id FROM stores WHERE owner_id = ${ownerId}::int`;
-  return storeId === undefined ? sql`(${ownStore})` : sql`(${ownStore} AND id = ${storeId}::int)`;
+  if (ownerId === undefined) return storeId === undefined ? undefined : sql`(SELECT ${storeId}::int)`;
+  const isAskedFor = storeId === undefined ? empty : sql`AND id = ${storeId}::int`;
+  return sql`(SELECT id FROM stores WHERE owner_id = ${ownerId}::int ${isAskedFor})`;
 }

@@ -22,6 +22,8 @@ const openStores: SearchableList = {
   storeColumn: 'id',
   baseFilter: isOpenStore('item'),
   foldedText: sql`search_fold(item.name)`,
+  textBytes: sql`0`,
+  storeConditions: () => [],
   select: sql`
     SELECT s.id, s.name, ${storeCategoriesSql} AS store_categories, s.created_at
     FROM page ${lateralById('stores', 's', 'page.id')}`,

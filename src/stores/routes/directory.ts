@@ -41,7 +41,8 @@ export const directoryRoutes: FastifyPluginAsyncTypebox<Options> = async (app, {
       schema: {
         operationId: 'listStores',
         summary: 'Find stores',
-        description: 'Stores that match every given filter, newest first.',
+        description:
+          'Stores that match every given filter, newest first. A page may have fewer items than `limit`, or none, before the end of the list, because a request examines a bounded number of stores: continue until `next_cursor` is `null`.',
         querystring: StoreQuery,
         response: { 200: BoundedPageOf(Ref(StoreSummary)) },
       },
