@@ -16,6 +16,6 @@ CREATE INDEX "stores_search_idx" ON "stores" USING gin ((search_grams(search_fol
 -- A sample of the rows, which tells how frequent a part of a text is. The divisor is prime, so that rows that were written
 -- in a pattern are all in it.
 CREATE INDEX "posts_search_sample_idx" ON "posts" USING gin ((search_grams("search_text") COLLATE "C"))
-  WITH (fastupdate = off) WHERE "deleted_at" IS NULL AND "id" % 251 = 0;
+  WITH (fastupdate = off) WHERE "deleted_at" IS NULL AND "id" % 503 = 0;
 CREATE INDEX "stores_search_sample_idx" ON "stores" USING gin ((search_grams(search_fold("name")) COLLATE "C"))
-  WITH (fastupdate = off) WHERE "closed_at" IS NULL AND "id" % 251 = 0;
+  WITH (fastupdate = off) WHERE "closed_at" IS NULL AND "id" % 503 = 0;

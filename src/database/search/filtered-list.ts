@@ -48,9 +48,10 @@ export function rowsAfter(
 
 /** All conditions on the store with an id. */
 export function conditionsOnStore({ categoryId, storeConditions }: FilteredList, storeId: Sql): Sql[] {
-  // A scalar subquery, because the planner may answer EXISTS by reading all links.
+  // A scalar subquery, because the planner may answer EXISTS by reading all links; and false instead of NULL, so that the
+  // conditions after it are not evaluated.
   const isOfCategory = sql`(
-    SELECT true FROM store_category_links WHERE store_id = ${storeId} AND category_id = ${categoryId}::int)`;
+    SELECT true FROM store_category_links WHERE store_id = ${storeId} AND category_id = ${categoryId}::int) IS NOT NULL`;
   return [...(categoryId === undefined ? [] : [isOfCategory]), ...storeConditions(storeId)];
 }
 

@@ -25,26 +25,30 @@ export function scanSql(list: FilteredList, { after, limit }: PageRequest, budge
     ofStore === undefined
       ? [[], [...textConditions, ...conditionsOnStore(list, storeId)]]
       : [[sql`${storeId} = ${ofStore}`, ...conditionsOnStore(list, ofStore)], textConditions];
-  // Running totals in the order of the index need no sort, and end with the page.
-  const examined = (preconditions: Sql[]) => sql`
-    SELECT item.*, row_number() OVER running AS place, sum(${list.textBytes}) OVER running AS text_read
-    FROM (
-      SELECT item.* FROM ${raw(list.table)} item
-      WHERE ${allOf([...preconditions, ...constants, rowsAfter(list, after, 'in order')])}
-      ${newestFirst} LIMIT ${maxRows}
-    ) item
-    WINDOW running AS (${newestFirst} ROWS UNBOUNDED PRECEDING)`;
+  // Running totals in the order of the index need no sort, and end with the page. `walked` has the matches, and the last row
+  // that may be examined.
   return sql`
-    page AS MATERIALIZED (
-      SELECT id, created_at FROM (${examined([])}) item
-      WHERE CASE WHEN text_read - ${list.textBytes} < ${maxText} THEN ${allOf(conditions)} END
-      ${newestFirst} LIMIT ${limit}
-    ), stop AS MATERIALIZED (
-      SELECT created_at, id FROM (${examined([sql`(SELECT count(*) FROM page) < ${limit}`])}) item
-      WHERE place = ${maxRows} OR text_read >= ${maxText}
-      ${newestFirst} LIMIT 1
+    walked AS MATERIALIZED (
+      SELECT id, created_at, is_last, NOT is_last OR matches AS matches FROM (
+        SELECT item.id, item.created_at, place = ${maxRows} OR text_read >= ${maxText} AS is_last,
+          CASE WHEN text_read - ${list.textBytes} < ${maxText} THEN ${allOf(conditions)} END AS matches
+        FROM (
+          SELECT item.*, row_number() OVER running AS place, sum(${list.textBytes}) OVER running AS text_read
+          FROM (
+            SELECT item.* FROM ${raw(list.table)} item
+            WHERE ${allOf([...constants, rowsAfter(list, after, 'in order')])} ${newestFirst} LIMIT ${maxRows}
+          ) item
+          WINDOW running AS (${newestFirst} ROWS UNBOUNDED PRECEDING)
+        ) item
+      ) item
+      WHERE matches OR is_last ${newestFirst} LIMIT ${limit}
+    ), page AS MATERIALIZED (
+      SELECT id, created_at FROM walked WHERE matches
     ), outcome AS (
       SELECT true AS is_complete, stop.created_at AS stopped_time, stop.id AS stopped_id
-      FROM (SELECT) request LEFT JOIN stop ON true
+      FROM (SELECT) request LEFT JOIN (
+        SELECT created_at, id FROM walked WHERE is_last AND (SELECT count(*) FROM page) < ${limit}
+        ${newestFirst} LIMIT 1
+      ) stop ON true
     )`;
 }
