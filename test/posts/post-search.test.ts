@@ -152,26 +152,6 @@ t.test('a search examines a bounded number of posts per page, and goes on to the
   t.equal((await read('', hidden.next)).titles.length, 2);
 });
 
-t.test('long texts count by their size', async (t) => {
-  const user = await createUser(app);
-  const { id: ofLongPosts } = await createStore(app, user.token);
-  // 15 kB each: 300 are more than a request reads.
-  await pool.query(`
-    BEGIN;
-    SET LOCAL session_replication_role = replica;
-    INSERT INTO posts (store_id, title, content, images, search_text)
-      SELECT ${ofLongPosts}, 'l' || n, '내용', '{https://example.com/1.jpg}', repeat('가나다나다라', 833) FROM generate_series(1, 300) n;
-    COMMIT`);
-  const query = `${path}?store_id=${ofLongPosts}&q=${encodeURIComponent('가나다라')}`;
-  const first = (await call('GET', query, { token })).body.data;
-  t.strictSame(first.items, []);
-  t.type(first.next_cursor, 'string');
-  const second = (await call('GET', `${query}&cursor=${first.next_cursor}`, { token })).body.data;
-  t.strictSame(second, { items: [], next_cursor: null });
-  const found = (await call('GET', `${query.slice(0, -9)}&limit=100`, { token })).body.data;
-  t.equal(found.items.length, 100);
-});
-
 t.test('search works without the index', async (t) => {
   await pool.query('DELETE FROM posts WHERE store_id <> $1', [storeId]);
   await createPost(app, token, { title: '색인 없이', content: '찾기' });

@@ -28,10 +28,19 @@ export interface SearchFilter extends PageRequest {
   ofStore?: Sql | undefined;
 }
 
-/** What is tried before the lookups: enough for a page that every twentieth row matches. */
-const firstBudget = { rows: 500, textBytes: 1_000_000 };
-/** What a request examines in order, at most. A text of 10 kB costs as much as a hundred short ones. */
-const maxBudget = { rows: 10_000, textBytes: 4_000_000 };
+/** What the scans of one request may examine. */
+export interface ScanBudgets {
+  /** Before the lookups: enough for a page that every twentieth row matches. */
+  first: Budget;
+  /** After them. */
+  most: Budget;
+}
+
+/** A text of 10 kB costs as much as a hundred short ones. */
+export const scanBudgets: ScanBudgets = {
+  first: { rows: 500, textBytes: 1_000_000 },
+  most: { rows: 10_000, textBytes: 4_000_000 },
+};
 
 interface ListedRow {
   id: number;
@@ -59,6 +68,7 @@ export async function findPage<Row extends ListedRow>(
   database: Queryable,
   list: SearchableList,
   filter: SearchFilter,
+  budgets: ScanBudgets,
 ): Promise<BoundedPage<Row>> {
   const { q, categoryId, ofStore } = filter;
   const filtered: FilteredList = {
@@ -71,14 +81,14 @@ export async function findPage<Row extends ListedRow>(
   };
   const scan = (budget: Budget) => run<Row>(database, list, scanSql(filtered, filter, budget));
   const lookups = lookupsOf(filtered, filter);
-  if (lookups.length === 0) return scan(maxBudget);
-  const first = await scan(firstBudget);
+  if (lookups.length === 0) return scan(budgets.most);
+  const first = await scan(budgets.first);
   if (first.stoppedAt === undefined) return first;
   for (const lookup of lookups) {
     const found = await run<Row>(database, list, lookup);
     if (found.isComplete) return found;
   }
-  return scan(maxBudget);
+  return scan(budgets.most);
 }
 
 function lookupsOf(list: FilteredList, filter: SearchFilter): Sql[] {

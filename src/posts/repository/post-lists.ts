@@ -1,7 +1,7 @@
 import type { Queryable } from '../../database/client.ts';
 import type { BoundedPage, PageRequest } from '../../database/keyset.ts';
 import { lateralById } from '../../database/search/filtered-list.ts';
-import { findPage, type SearchableList } from '../../database/search/search.ts';
+import { findPage, type SearchableList, scanBudgets } from '../../database/search/search.ts';
 import { empty, type Sql, sql } from '../../database/sql.ts';
 import { isOpenStore } from '../../stores/sql.ts';
 import { type PostRow, postColumns } from './posts.ts';
@@ -32,10 +32,15 @@ const existingPosts: SearchableList = {
 export type PostLists = ReturnType<typeof createPostListRepository>;
 
 /** Lists of posts. */
-export function createPostListRepository(database: Queryable) {
+export function createPostListRepository(database: Queryable, budgets = scanBudgets) {
   /** Posts of open stores, newest first. */
   function list({ ownerId, storeId, ...filter }: PostFilter): Promise<BoundedPage<PostRow>> {
-    return findPage<PostRow>(database, existingPosts, { ...filter, ofStore: storeOf(ownerId, storeId) });
+    return findPage<PostRow>(
+      database,
+      existingPosts,
+      { ...filter, ofStore: storeOf(ownerId, storeId) },
+      budgets,
+    );
   }
 
   return { list };

@@ -1,7 +1,7 @@
 import type { Queryable } from '../../database/client.ts';
 import type { BoundedPage, PageRequest } from '../../database/keyset.ts';
 import { lateralById } from '../../database/search/filtered-list.ts';
-import { findPage, type SearchableList } from '../../database/search/search.ts';
+import { findPage, type SearchableList, scanBudgets } from '../../database/search/search.ts';
 import { sql } from '../../database/sql.ts';
 import type { StoreSummary } from '../schemas.ts';
 import { isOpenStore, storeCategoriesSql } from '../sql.ts';
@@ -32,10 +32,10 @@ const openStores: SearchableList = {
 export type StoreLists = ReturnType<typeof createStoreListRepository>;
 
 /** The directory of stores. */
-export function createStoreListRepository(database: Queryable) {
+export function createStoreListRepository(database: Queryable, budgets = scanBudgets) {
   /** Open stores, newest first. */
   function list(filter: StoreFilter): Promise<BoundedPage<ListedStoreRow>> {
-    return findPage<ListedStoreRow>(database, openStores, filter);
+    return findPage<ListedStoreRow>(database, openStores, filter, budgets);
   }
 
   return { list };
