@@ -13,6 +13,14 @@ export interface PageRequest {
   limit: number;
 }
 
+/** The rows of a page of a list that examines a bounded number of rows per request. */
+export interface BoundedPage<Row> {
+  /** At most `limit` rows. */
+  rows: Row[];
+  /** The last row that was examined, where that is neither the end of the list nor a full page. */
+  stoppedAt: KeysetPosition | undefined;
+}
+
 /** SQL of the time after which a page continues; before every row without a position. */
 export function afterTime(after: KeysetPosition | undefined): Sql {
   return sql`${after === undefined ? 'infinity' : new Date(after.time).toISOString()}::timestamptz`;

@@ -1,5 +1,5 @@
 import { type TSchema, Type } from '@sinclair/typebox';
-import type { KeysetPosition, PageRequest } from '../database/keyset.ts';
+import type { BoundedPage, KeysetPosition, PageRequest } from '../database/keyset.ts';
 import { ApiError, httpErrors } from './errors.ts';
 
 /** Query parameters of every list. */
@@ -15,19 +15,33 @@ export const PageQuery = {
 
 /** One page of a list, newest first; `next_cursor` is null on the last one. */
 export function Page<T extends TSchema>(item: T) {
+  return pageOf(item, 'Opaque; `null` on the last page');
+}
+
+/** One page of a list that examines a bounded number of rows; only `next_cursor` tells whether it is the last one. */
+export function BoundedPageOf<T extends TSchema>(item: T) {
+  return pageOf(item, 'Opaque; `null` on the last page, and only there');
+}
+
+function pageOf<T extends TSchema>(item: T, description: string) {
   return Type.Object({
     items: Type.Array(item),
-    next_cursor: Type.Union([Type.String(), Type.Null()], { description: 'Opaque; `null` on the last page' }),
+    next_cursor: Type.Union([Type.String(), Type.Null()], { description }),
   });
 }
 
-interface Pagination<Row, Item> {
+interface Pagination<Row, Item, Found = Row[]> {
   /** Whether a text is an id of this list's rows. */
   isId(id: string): boolean;
   /** Reads rows, newest first. */
-  find(page: PageRequest): Promise<Row[]>;
+  find(page: PageRequest): Promise<Found>;
   /** What the API shows of a row. */
   present(row: Row): Item;
+}
+
+interface ListedRow {
+  id: string | number;
+  created_at: Date;
 }
 
 /**
@@ -35,17 +49,31 @@ interface Pagination<Row, Item> {
  *
  * @throws {ApiError} `invalid_cursor`
  */
-export async function paginate<Row extends { id: string | number; created_at: Date }, Item>(
-  { limit, cursor }: { limit: number; cursor?: string },
-  { isId, find, present }: Pagination<Row, Item>,
+export async function paginate<Row extends ListedRow, Item>(
+  query: { limit: number; cursor?: string },
+  { find, ...pagination }: Pagination<Row, Item>,
 ) {
-  const rows = await find({ after: readCursor(cursor, isId), limit: limit + 1 });
+  return paginateBounded(query, {
+    ...pagination,
+    find: async (page) => ({ rows: await find(page), stoppedAt: undefined }),
+  });
+}
+
+/**
+ * Reads one page of a list that examines a bounded number of rows. Where that was not enough for a full page, the next one
+ * continues after the last row that was examined.
+ *
+ * @throws {ApiError} `invalid_cursor`
+ */
+export async function paginateBounded<Row extends ListedRow, Item>(
+  { limit, cursor }: { limit: number; cursor?: string },
+  { isId, find, present }: Pagination<Row, Item, BoundedPage<Row>>,
+) {
+  const { rows, stoppedAt } = await find({ after: readCursor(cursor, isId), limit: limit + 1 });
   const shown = rows.slice(0, limit);
   const last = rows.length > limit ? shown.at(-1) : undefined;
-  return {
-    items: shown.map(present),
-    next_cursor: last ? writeCursor({ time: last.created_at.getTime(), id: String(last.id) }) : null,
-  };
+  const next = last ? { time: last.created_at.getTime(), id: String(last.id) } : stoppedAt;
+  return { items: shown.map(present), next_cursor: next ? writeCursor(next) : null };
 }
 
 function readCursor(cursor: string | undefined, isId: (id: string) => boolean): KeysetPosition | undefined {

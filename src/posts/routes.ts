@@ -3,7 +3,7 @@ import { Type } from '@sinclair/typebox';
 import { currentUser } from '../http/authentication.ts';
 import { ApiError, httpErrors } from '../http/errors.ts';
 import { idempotencyKey, sendCreated } from '../http/idempotency.ts';
-import { Page, paginate } from '../http/pagination.ts';
+import { BoundedPageOf, paginateBounded } from '../http/pagination.ts';
 import { isId, PathId } from '../http/path-ids.ts';
 import { EmptyData, Ref } from '../http/schemas.ts';
 import { postErrors } from './errors.ts';
@@ -63,15 +63,16 @@ export const postRoutes: FastifyPluginAsyncTypebox<PostRoutesOptions> = async (
       schema: {
         operationId: 'listPosts',
         summary: 'Find posts',
-        description: 'Posts that match every given filter, newest first.',
+        description:
+          'Posts that match every given filter, newest first. A page may have fewer items than `limit`, or none, before the end of the list, because a request examines a bounded number of posts: continue until `next_cursor` is `null`.',
         querystring: PostQuery,
-        response: { 200: Page(Ref(Post)) },
+        response: { 200: BoundedPageOf(Ref(Post)) },
       },
     },
     async (request) => {
       const { mine, store_id: storeId, category_id: categoryId, q = '' } = request.query;
       const ownerId = mine ? currentUser(request).id : undefined;
-      const result = await paginate(request.query, {
+      const result = await paginateBounded(request.query, {
         isId,
         find: (page) => postLists.list({ ownerId, storeId, categoryId, q, ...page }),
         present: toPost,

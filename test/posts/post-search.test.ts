@@ -98,7 +98,62 @@ t.test('rare and frequent words are found in every post, newest first', async (t
   await pool.query('DELETE FROM posts WHERE store_id = $1 AND title ~ $2', [storeId, '^n[0-9]+$']);
 });
 
+t.test('a search examines a bounded number of posts per page, and goes on to the end', async (t) => {
+  const read = async (query: string, cursor = '') => {
+    const answer = await call('GET', `${path}?limit=2${query}${cursor && `&cursor=${cursor}`}`, { token });
+    if (answer.status !== 200) throw new Error(answer.text);
+    const { items, next_cursor: next } = answer.body.data;
+    return { titles: items.map(({ title }: TestPost) => title), next };
+  };
+  const text = `&q=${encodeURIComponent('가나다라')}`;
+  // Every post has each part of the text; four have the text.
+  const other = await createUser(app);
+  const { id: otherStore } = await createStore(app, other.token);
+  await pool.query(`
+    BEGIN;
+    SET LOCAL session_replication_role = replica;
+    INSERT INTO posts (store_id, title, content, images, search_text, created_at)
+      SELECT ${otherStore}, 'b' || n, '내용', '{https://example.com/1.jpg}',
+        CASE WHEN n IN (1, 2, 3, 10400) THEN '가나다라' ELSE '가나다나다라' END, timestamptz '2024-01-01' + n * interval '1 second'
+      FROM generate_series(1, 10500) n;
+    COMMIT;
+    ANALYZE posts`);
+  for (const query of [text, `${text}&category_id=1`, `${text}&store_id=${otherStore}`]) {
+    const first = await read(query);
+    t.strictSame(first.titles, ['b10400'], `${query}: shorter than the limit`);
+    const second = await read(query, first.next);
+    t.strictSame(second.titles, ['b3', 'b2'], `${query}: full`);
+    t.strictSame(await read(query, second.next), { titles: ['b1'], next: null }, `${query}: the end`);
+  }
+  await createPost(app, token, { title: '바마사아' });
+  const rare = `&q=${encodeURIComponent('바마사아')}`;
+  t.strictSame(await read(rare), { titles: ['바마사아'], next: null });
+  t.strictSame(await read(`${rare}&store_id=${otherStore}`), { titles: [], next: null }, 'of another store');
+
+  const { next } = await read(text);
+  const [, time, id] = /^(\d+)_(\d+)$/.exec(Buffer.from(next, 'base64url').toString()) ?? [];
+  const stopped = await pool.query('DELETE FROM posts WHERE id = $1 RETURNING created_at', [id]);
+  t.equal(
+    stopped.rows[0].created_at.getTime(),
+    Number(time),
+    'the cursor is the last post that was examined',
+  );
+  await createPost(app, token, { title: '가나다라 새로' });
+  t.strictSame((await read(text, next)).titles, ['b3', 'b2'], 'after posts were added and deleted');
+  for (const cursor of [`${next}A`, next.slice(1), Buffer.from(`${time}_0`).toString('base64url')]) {
+    const refusal = await call('GET', `${path}?cursor=${cursor}${text}`, { token });
+    t.equal(refusal.body.data.code, 'invalid_cursor');
+  }
+
+  await pool.query('UPDATE users SET suspended_at = now() WHERE id = $1', [other.id]);
+  await pool.query(`UPDATE posts SET created_at = '2023-01-01' WHERE store_id = $1`, [storeId]);
+  const hidden = await read('');
+  t.strictSame(hidden.titles, [], 'the newest posts are of a suspended store');
+  t.equal((await read('', hidden.next)).titles.length, 2);
+});
+
 t.test('search works without the index', async (t) => {
+  await pool.query('DELETE FROM posts WHERE store_id <> $1', [storeId]);
   await createPost(app, token, { title: '색인 없이', content: '찾기' });
   await pool.query('DROP INDEX posts_search_idx');
   t.strictSame(await titles('색인'), ['색인 없이']);

@@ -1,8 +1,8 @@
 import type { Queryable } from '../../database/client.ts';
-import type { PageRequest } from '../../database/keyset.ts';
-import { lateralById } from '../../database/search/keyset-page.ts';
-import { type SearchableList, searchPageSql } from '../../database/search/search-page.ts';
-import { sql } from '../../database/sql.ts';
+import type { BoundedPage, PageRequest } from '../../database/keyset.ts';
+import { lateralById } from '../../database/search/filtered-list.ts';
+import { findPage, type SearchableList, scanBudgets } from '../../database/search/search.ts';
+import { empty, type Sql, sql } from '../../database/sql.ts';
 import { isOpenStore } from '../../stores/sql.ts';
 import { type PostRow, postColumns } from './posts.ts';
 
@@ -21,30 +21,37 @@ const existingPosts: SearchableList = {
   storeColumn: 'store_id',
   baseFilter: sql`item.deleted_at IS NULL`,
   foldedText: sql`item.search_text`,
+  textBytes: sql`octet_length(item.search_text)`,
+  // A scalar subquery, because the planner may answer EXISTS by reading the whole table of stores.
+  storeConditions: (id) => [sql`(SELECT ${isOpenStore('s')} FROM stores s WHERE s.id = ${id})`],
+  select: sql`
+    SELECT ${postColumns}
+    FROM page ${lateralById('posts', 'p', 'page.id')} ${lateralById('stores', 's', 'p.store_id')}`,
 };
-
-// Scalar subqueries, because the planner may answer EXISTS by reading the whole table of stores.
-const ofOpenStore = sql`(SELECT ${isOpenStore('s')} FROM stores s WHERE s.id = item.store_id)`;
 
 export type PostLists = ReturnType<typeof createPostListRepository>;
 
 /** Lists of posts. */
-export function createPostListRepository(database: Queryable) {
+export function createPostListRepository(database: Queryable, budgets = scanBudgets) {
   /** Posts of open stores, newest first. */
-  async function list({ ownerId, storeId, ...filter }: PostFilter): Promise<PostRow[]> {
-    const ofOneStore = [
-      ...(ownerId === undefined
-        ? []
-        : [sql`item.store_id = (SELECT id FROM stores WHERE owner_id = ${ownerId}::int)`]),
-      ...(storeId === undefined ? [] : [sql`item.store_id = ${storeId}::int`]),
-    ];
-    const page = searchPageSql(existingPosts, { ...filter, ofOneStore, conditions: [ofOpenStore] });
-    return database.query<PostRow>(sql`
-      WITH page AS MATERIALIZED (${page})
-      SELECT ${postColumns}
-      FROM page ${lateralById('posts', 'p', 'page.id')} ${lateralById('stores', 's', 'p.store_id')}
-      ORDER BY p.created_at DESC, p.id DESC`);
+  function list({ ownerId, storeId, ...filter }: PostFilter): Promise<BoundedPage<PostRow>> {
+    return findPage<PostRow>(
+      database,
+      existingPosts,
+      { ...filter, ofStore: storeOf(ownerId, storeId) },
+      budgets,
+    );
   }
 
   return { list };
+}
+
+/**
+ * The id of the one store whose posts are asked for. A subquery in any case, because a plan for the id of a store with many
+ * posts could read those of all stores.
+ */
+function storeOf(ownerId: number | undefined, storeId: number | undefined): Sql | undefined {
+  if (ownerId === undefined) return storeId === undefined ? undefined : sql`(SELECT ${storeId}::int)`;
+  const isAskedFor = storeId === undefined ? empty : sql`AND id = ${storeId}::int`;
+  return sql`(SELECT id FROM stores WHERE owner_id = ${ownerId}::int ${isAskedFor})`;
 }

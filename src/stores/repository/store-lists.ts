@@ -1,7 +1,7 @@
 import type { Queryable } from '../../database/client.ts';
-import type { PageRequest } from '../../database/keyset.ts';
-import { lateralById } from '../../database/search/keyset-page.ts';
-import { type SearchableList, searchPageSql } from '../../database/search/search-page.ts';
+import type { BoundedPage, PageRequest } from '../../database/keyset.ts';
+import { lateralById } from '../../database/search/filtered-list.ts';
+import { findPage, type SearchableList, scanBudgets } from '../../database/search/search.ts';
 import { sql } from '../../database/sql.ts';
 import type { StoreSummary } from '../schemas.ts';
 import { isOpenStore, storeCategoriesSql } from '../sql.ts';
@@ -22,19 +22,20 @@ const openStores: SearchableList = {
   storeColumn: 'id',
   baseFilter: isOpenStore('item'),
   foldedText: sql`search_fold(item.name)`,
+  textBytes: sql`0`,
+  storeConditions: () => [],
+  select: sql`
+    SELECT s.id, s.name, ${storeCategoriesSql} AS store_categories, s.created_at
+    FROM page ${lateralById('stores', 's', 'page.id')}`,
 };
 
 export type StoreLists = ReturnType<typeof createStoreListRepository>;
 
 /** The directory of stores. */
-export function createStoreListRepository(database: Queryable) {
+export function createStoreListRepository(database: Queryable, budgets = scanBudgets) {
   /** Open stores, newest first. */
-  async function list(filter: StoreFilter): Promise<ListedStoreRow[]> {
-    return database.query<ListedStoreRow>(sql`
-      WITH page AS MATERIALIZED (${searchPageSql(openStores, filter)})
-      SELECT s.id, s.name, ${storeCategoriesSql} AS store_categories, s.created_at
-      FROM page ${lateralById('stores', 's', 'page.id')}
-      ORDER BY s.created_at DESC, s.id DESC`);
+  function list(filter: StoreFilter): Promise<BoundedPage<ListedStoreRow>> {
+    return findPage<ListedStoreRow>(database, openStores, filter, budgets);
   }
 
   return { list };

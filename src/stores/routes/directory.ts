@@ -1,6 +1,6 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import { Type } from '@sinclair/typebox';
-import { Page, paginate } from '../../http/pagination.ts';
+import { BoundedPageOf, paginateBounded } from '../../http/pagination.ts';
 import { isId, PathId } from '../../http/path-ids.ts';
 import { Ref } from '../../http/schemas.ts';
 import { storeErrors } from '../errors.ts';
@@ -41,14 +41,15 @@ export const directoryRoutes: FastifyPluginAsyncTypebox<Options> = async (app, {
       schema: {
         operationId: 'listStores',
         summary: 'Find stores',
-        description: 'Stores that match every given filter, newest first.',
+        description:
+          'Stores that match every given filter, newest first. A page may have fewer items than `limit`, or none, before the end of the list, because a request examines a bounded number of stores: continue until `next_cursor` is `null`.',
         querystring: StoreQuery,
-        response: { 200: Page(Ref(StoreSummary)) },
+        response: { 200: BoundedPageOf(Ref(StoreSummary)) },
       },
     },
     async (request) => {
       const { q = '', category_id: categoryId } = request.query;
-      const result = await paginate(request.query, {
+      const result = await paginateBounded(request.query, {
         isId,
         find: (page) => storeLists.list({ q, categoryId, ...page }),
         present: ({ id, name, store_categories }) => ({ id, name, store_categories }),

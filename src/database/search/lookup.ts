@@ -1,0 +1,121 @@
+import type { PageRequest } from '../keyset.ts';
+import { raw, type Sql, sql } from '../sql.ts';
+import {
+  allOf,
+  type Budget,
+  conditionsOnStore,
+  type FilteredList,
+  newestFirst,
+  rowsAfter,
+} from './filtered-list.ts';
+
+/** What a lookup examines. Where there is more, a scan in order finds matches soon. */
+const budget: Budget = { rows: 5_000, textBytes: 2_000_000 };
+/** How many stores of a category are looked at one by one. */
+const maxStores = 2_000;
+/** One row of so many is in the sample index; as in the migrations. */
+const sampledOf = 503;
+/** How many rows of the sample have a part of a text that counts as rare. */
+const maxSampled = Math.floor(budget.rows / sampledOf);
+/** How many parts of a text are looked for in the sample; of a longer text every second, third and so on. */
+const maxSampledParts = 32;
+/** How many rare parts of a text are looked up. More cost more than they leave out. */
+const maxParts = 3;
+
+/**
+ * Finds rows by their text through the GIN index. It reads all rows that have a part of the text, so only rare parts are
+ * looked up; a sample tells which are. Without a rare part nothing is read, and the outcome is not complete.
+ *
+ * @returns common table expressions as those of a scan
+ */
+export function textLookupSql(list: FilteredList, q: string, request: PageRequest): Sql {
+  const table = raw(list.table);
+  const grams = sql`(search_grams(${list.foldedText}) COLLATE "C")`;
+  const candidates = sql`
+    SELECT item.* FROM ${table} item
+    WHERE ${grams} @> (SELECT grams FROM rare) AND ${rowsAfter(list, request.after, 'any')}`;
+  const storeId = sql`item.store_id`;
+  const conditions = [
+    ...(list.ofStore === undefined ? [] : [sql`${storeId} = ${list.ofStore}`]),
+    ...conditionsOnStore(list, storeId),
+  ];
+  const isRare = sql`(
+    SELECT count(*) <= ${raw(String(maxSampled))} FROM (
+      SELECT FROM ${table} item
+      WHERE ${list.baseFilter} AND item.id % ${raw(String(sampledOf))} = 0 AND ${grams} @> ARRAY[gram]
+      LIMIT ${raw(String(maxSampled + 1))}
+    ) sampled)`;
+  // The longest parts are the rarest: triples, or all that a shorter text has.
+  return sql`
+    rare AS MATERIALIZED (
+      SELECT array_agg(gram) AS grams FROM (
+        SELECT gram FROM (
+          SELECT gram, row_number() OVER () AS place, count(*) OVER () AS total
+          FROM unnest(search_grams(search_fold(${q}::text))) AS gram
+          WHERE char_length(gram) = least(3, char_length(search_fold(${q}::text)))
+        ) part
+        WHERE place % (1 + total / ${raw(String(maxSampledParts))}) = 0 AND ${isRare}
+        LIMIT ${raw(String(maxParts))}
+      ) part
+    ), ${pageOf(list, { candidates, conditions, precondition: sql`(SELECT grams IS NOT NULL FROM rare)` }, request)}`;
+}
+
+/**
+ * Finds the rows of the stores of a category, store by store. Where these are many, none is read, and the outcome is not
+ * complete.
+ *
+ * @returns common table expressions as those of a scan
+ */
+export function categoryLookupSql(list: FilteredList, categoryId: number, request: PageRequest): Sql {
+  const isRare = sql`(SELECT count(*) <= ${raw(String(maxStores))} FROM link)`;
+  // From the stores to their rows; `OFFSET 0` keeps that order.
+  const candidates = sql`
+    SELECT item.*
+    FROM (
+      SELECT store_id FROM link WHERE ${allOf([isRare, ...list.storeConditions(sql`link.store_id`)])} OFFSET 0
+    ) link
+    CROSS JOIN LATERAL (
+      SELECT item.* FROM ${raw(list.table)} item
+      WHERE item.${raw(list.storeColumn)} = link.store_id AND ${rowsAfter(list, request.after, 'any')} OFFSET 0
+    ) item`;
+  return sql`
+    link AS MATERIALIZED (
+      SELECT store_id FROM store_category_links WHERE category_id = ${categoryId}::int LIMIT ${raw(String(maxStores + 1))}
+    ), ${pageOf(list, { candidates, conditions: [], precondition: isRare }, request)}`;
+}
+
+/** What is common to the lookups. */
+interface Lookup {
+  /** A query for `item.*`, the rows to examine. */
+  candidates: Sql;
+  /** Whether the lookup reads anything at all. */
+  precondition: Sql;
+  /** Conditions that are asked in the order of the list until the page is full, on `id`, `created_at` and `store_id`. */
+  conditions: Sql[];
+}
+
+/** Where candidates are more than the budget, only so many are read, and the outcome is not complete. */
+function pageOf(list: FilteredList, lookup: Lookup, { limit }: PageRequest): Sql {
+  const maxText = raw(String(budget.textBytes));
+  const storeColumn = raw(list.storeColumn);
+  return sql`
+    candidate AS MATERIALIZED (
+      SELECT id, created_at, ${storeColumn} AS store_id, text_read,
+        CASE WHEN text_read < ${maxText} THEN ${allOf(list.textConditions)} END AS matches
+      FROM (
+        SELECT item.*, sum(${list.textBytes}) OVER (ROWS UNBOUNDED PRECEDING) AS text_read
+        FROM (${lookup.candidates} LIMIT ${raw(String(budget.rows + 1))}) item
+      ) item
+    ), outcome AS MATERIALIZED (
+      SELECT ${lookup.precondition} AND count(*) <= ${raw(String(budget.rows))}
+          AND coalesce(max(text_read) < ${maxText}, true) AS is_complete,
+        NULL::timestamptz AS stopped_time, NULL::int AS stopped_id
+      FROM candidate
+    ), page AS MATERIALIZED (
+      SELECT id, created_at FROM (
+        SELECT id, created_at, store_id FROM candidate
+        WHERE (SELECT is_complete FROM outcome) AND matches ${newestFirst} OFFSET 0
+      ) item
+      WHERE ${allOf(lookup.conditions)} ${newestFirst} LIMIT ${limit}
+    )`;
+}
