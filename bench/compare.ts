@@ -43,7 +43,7 @@ function say(line: string): void {
 }
 
 /** Until the engine has compiled what the workload needs. */
-async function warmUp({ run }: Contender, { warmUp }: Workload): Promise<string[]> {
+async function warmUp({ run, settle }: Contender, { warmUp }: Workload): Promise<string[]> {
   const failures: string[] = [];
   const end = performance.now() + 20_000;
   for (let sent = 0; sent < warmUp && performance.now() < end; ) {
@@ -51,6 +51,7 @@ async function warmUp({ run }: Contender, { warmUp }: Workload): Promise<string[
     sent += result.requests;
     failures.push(...result.failures);
   }
+  await settle?.();
   return failures;
 }
 
@@ -64,6 +65,7 @@ async function compare(workload: Workload, field: Field): Promise<void> {
   for (let round = 0; round < rounds; round++) {
     for (const contender of contenders) {
       runs.get(contender)?.push(await meter.measure(contender, seconds));
+      await contender.settle?.();
     }
   }
   const [own = [], limit = []] = contenders.map((contender) => runs.get(contender));

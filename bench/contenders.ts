@@ -16,6 +16,8 @@ export interface Contender {
   databaseUrl?: string;
   /** @param seconds how long */
   run(seconds: number): Promise<LoadResult>;
+  /** Ends what a run has left behind. */
+  settle?(): Promise<void>;
   /** What the first connection sends; for the comparison of the answers. */
   sample?(): Promise<{ url: string; sender: Sender }>;
 }
@@ -47,9 +49,10 @@ export function contendersOf(workload: Workload, field: Field): [Contender, Cont
         const senders = await createSenders(connections);
         const isFixed = senders.every(({ next }) => next === undefined);
         const send = tool === 'wrk' && isFixed ? sendWrkLoad : sendLoad;
-        const result = await send(server.url, senders, seconds);
+        return send(server.url, senders, seconds);
+      },
+      settle: async () => {
         if (workload.hasMailJob) await deleteJobs(server.databaseUrl);
-        return result;
       },
       async sample() {
         const [sender] = await createSenders(1);

@@ -1,7 +1,8 @@
+import process from 'node:process';
 import { deleteJobs } from './contenders.ts';
 import type { BenchUser } from './data.ts';
 import { type LoadResult, sendLoad } from './load.ts';
-import { cpuTime, cpuTimeWithChildren } from './processes.ts';
+import { cpuTime, cpuTimeWithChildren, machineTime } from './processes.ts';
 import { type MeasuredServer, type startDatabase, startMeasuredService } from './servers.ts';
 import { watchWaits } from './waits.ts';
 import { type Workload, workloads } from './workloads.ts';
@@ -23,7 +24,7 @@ export async function measureInstances(say: (line: string) => void, options: Opt
   const { database, counts } = options;
   const failures: string[] = [];
   say(
-    '| workload | instances | req/s in all | of each | p99 ms | cores: instances + PostgreSQL | requests that wait for a connection | what backends do |',
+    '| workload | instances | req/s in all | of each | p99 ms | cores: instances + PostgreSQL + load generator + others | requests that wait for a connection | what backends do |',
   );
   say('|---|---|---|---|---|---|---|---|');
   for (const count of counts) {
@@ -75,10 +76,13 @@ async function measure(
   { database, users, seconds }: Options,
   failures: string[],
 ): Promise<string[]> {
-  const read = async () => ({
-    servers: sum(await Promise.all(instances.map(({ pid }) => cpuTime(pid)))),
-    postgres: await cpuTimeWithChildren(database.postmaster),
-  });
+  async function read() {
+    const servers = sum(await Promise.all(instances.map(({ pid }) => cpuTime(pid))));
+    const postgres = await cpuTimeWithChildren(database.postmaster);
+    const { user, system } = process.cpuUsage();
+    const load = user + system;
+    return { servers, postgres, load, others: (await machineTime()).busy - servers - postgres - load };
+  }
   const before = await read();
   const started = performance.now();
   const watch = await watchWaits(database.url, instances);
@@ -94,7 +98,7 @@ async function measure(
     sum(perSecond).toFixed(0),
     perSecond.map((one) => one.toFixed(0)).join(', '),
     Math.max(...results.map(({ p99 }) => p99)).toFixed(1),
-    `${cores('servers')} + ${cores('postgres')}`,
+    (['servers', 'postgres', 'load', 'others'] as const).map(cores).join(' + '),
     pool.toFixed(1),
     backends,
   ];

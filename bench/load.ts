@@ -63,7 +63,6 @@ export async function sendLoad(url: string, senders: Sender[], seconds: number):
     ...summarize(times, elapsed),
     failures: [
       ...statuses.map(([status, { count = 0 }]) => `${count} of ${status}`),
-      ...(times.length === 0 ? ['no answer'] : []),
       ...(result.errors > 0 ? [`${result.errors} socket errors`] : []),
     ],
   };

@@ -51,6 +51,7 @@ export async function createMeter(database: { url: string; postmaster: number })
     const perRequest = (of: keyof typeof before) => (after[of] - before[of]) / result.requests;
     return {
       ...result,
+      failures: [...result.failures, ...(result.requests === 0 ? ['no answer'] : [])],
       cpu: perRequest('cpu'),
       postgresCpu: perRequest('postgresCpu'),
       transactions: perRequest('transactions'),

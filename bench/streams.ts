@@ -37,7 +37,7 @@ export async function measureStreams(say: (line: string) => void, options: Optio
   try {
     // The engine compiles the route.
     for (const user of users.slice(0, 20)) (await openStream(service, user, agent, arrivals)).destroy();
-    const before = await memory(service.pid);
+    const before = await rest(service);
     const receivers = users.slice(200, 200 + wanted / streamsPerUser);
     const opened: IncomingMessage[] = [];
     const started = performance.now();
@@ -46,18 +46,20 @@ export async function measureStreams(say: (line: string) => void, options: Optio
       opened.push(...(await Promise.all(Array.from({ length: streamsPerUser }, open))));
     }
     const took = (performance.now() - started) / 1000;
-    await sleep(2_000);
-    const idle = await measureIdle(service);
-    const after = await memory(service.pid);
-    const perStream = ((after.resident - before.resident) * 1024) / opened.length;
+    const after = await rest(service);
+    const perStream = ((after.live - before.live) * 1024) / opened.length;
     say('');
     say(
       `${opened.length} streams of ${receivers.length} users on one instance, opened in ${took.toFixed(1)} s:`,
     );
+    say(`- resident memory ${before.resident.toFixed(0)} MiB before, ${after.resident.toFixed(0)} MiB after`);
     say(
-      `- memory ${before.resident.toFixed(0)} MiB before, ${after.resident.toFixed(0)} MiB after, ${perStream.toFixed(1)} KiB for each stream`,
+      `- live memory of JavaScript ${before.live.toFixed(0)} MiB before, ${after.live.toFixed(0)} MiB after:`,
     );
-    say(`- CPU without events (heartbeats, checks of sessions): ${(idle * 100).toFixed(1)} % of a core`);
+    say(`  ${perStream.toFixed(1)} KiB for each stream`);
+    say(
+      `- CPU without events (heartbeats, checks of sessions): ${(after.cores * 100).toFixed(1)} % of a core`,
+    );
     const failures = await measureDelay(say, service, users, receivers, arrivals);
     for (const stream of opened) stream.destroy();
     return failures;
@@ -98,12 +100,27 @@ function openStream(
   });
 }
 
-/** The cores that an instance uses without requests. */
-async function measureIdle({ pid }: MeasuredServer): Promise<number> {
-  const seconds = 10;
+/**
+ * What an instance uses without requests: memory in MiB, and cores. Live memory is the least that was seen, which is what a
+ * garbage collection leaves; resident memory has garbage and free pages, too.
+ */
+async function rest({ pid, url }: MeasuredServer) {
+  const seconds = 15;
   const before = await cpuTime(pid);
-  await sleep(seconds * 1000);
-  return ((await cpuTime(pid)) - before) / 1e6 / seconds;
+  let live = Number.POSITIVE_INFINITY;
+  for (let second = 0; second < seconds; second++) {
+    await sleep(1000);
+    live = Math.min(live, await liveMemory(url));
+  }
+  const { resident } = await memory(pid);
+  return { live, resident, cores: ((await cpuTime(pid)) - before) / 1e6 / seconds };
+}
+
+/** The heap of JavaScript and what it owns outside, in MiB. */
+async function liveMemory(url: string): Promise<number> {
+  const text = await (await fetch(`${url}/metrics`)).text();
+  const read = (name: string) => Number(new RegExp(`^${name} (\\S+)`, 'm').exec(text)?.[1]);
+  return (read('nodejs_heap_size_used_bytes') + read('nodejs_external_memory_bytes')) / 2 ** 20;
 }
 
 /** Creates requests at a steady pace, and compares when each was answered with when its receiver's streams got it. */

@@ -29,15 +29,16 @@ export function formatHead(): string {
 
 /** The medians of the runs. */
 export function formatRow({ workload, label, runs, verdict = '' }: Row): string {
-  const of = (read: (run: Measurement) => number, digits = 0) => median(runs.map(read)).toFixed(digits);
+  const answered = runs.filter(({ requests }) => requests > 0);
+  const of = (read: (run: Measurement) => number, digits = 0) => median(answered.map(read)).toFixed(digits);
   return formatLine([
     workload,
     label,
-    of(({ perSecond }) => perSecond),
+    median(runs.map(({ perSecond }) => perSecond)).toFixed(0),
     of(({ p50 }) => p50, 1),
     of(({ p99 }) => p99, 1),
     `${of(({ cpu }) => cpu)} + ${of(({ postgresCpu }) => postgresCpu)}`,
-    transactionsOf(runs).toFixed(1),
+    transactionsOf(answered).toFixed(1),
     of(({ peakMemory }) => peakMemory),
     `${of(({ others }) => others * 100)} %`,
     verdict,
