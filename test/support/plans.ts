@@ -10,6 +10,8 @@ interface PlanNode {
   'Actual Loops': number;
   'Rows Removed by Filter'?: number;
   'Rows Removed by Index Recheck'?: number;
+  'Shared Hit Blocks': number;
+  'Shared Read Blocks': number;
   Plans?: PlanNode[];
 }
 
@@ -21,25 +23,36 @@ export interface Execution {
   indexes: string[];
   /** Tables read by a sequential scan. */
   scanned: string[];
+  /** Pages read, from the cache or from disk. */
+  buffers: number;
+  /** The most rows that a sort took. */
+  sorted: number;
 }
 
 /**
  * A database that explains statements instead of answering them.
  *
  * @param mode `generic`: the plan that ignores the values, which PostgreSQL may choose for a prepared statement
+ * @param options.answering runs each statement once more for its rows, so that the statements that depend on them follow
  */
-export function explainingDatabase(pool: pg.Pool, mode: 'generic' | 'custom') {
+export function explainingDatabase(
+  pool: pg.Pool,
+  mode: 'generic' | 'custom',
+  { answering = false }: { answering?: boolean } = {},
+) {
   const executions: Execution[] = [];
-  async function query<Row>({ text, values }: Sql): Promise<Row[]> {
+  async function query<Row extends pg.QueryResultRow>({ text, values }: Sql): Promise<Row[]> {
     const client = await pool.connect();
     try {
       await client.query(`SET plan_cache_mode = force_${mode}_plan`);
       await client.query(`PREPARE explained AS ${text}`);
       const literals = values.map((value) => client.escapeLiteral(literal(value))).join(', ');
-      const { rows } = await client.query(`EXPLAIN (ANALYZE, FORMAT JSON) EXECUTE explained (${literals})`);
+      const { rows } = await client.query(
+        `EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) EXECUTE explained (${literals})`,
+      );
       executions.push(read(rows[0]['QUERY PLAN'][0].Plan));
       await client.query('DEALLOCATE explained; RESET plan_cache_mode');
-      return [];
+      return answering ? (await client.query<Row>({ text, values })).rows : [];
     } finally {
       client.release();
     }
@@ -62,12 +75,18 @@ function read(root: PlanNode): Execution {
     scanned: tables
       .filter((node) => node['Node Type'] === 'Seq Scan')
       .map((node) => node['Relation Name'] ?? ''),
+    buffers: root['Shared Hit Blocks'] + root['Shared Read Blocks'],
+    sorted: Math.max(0, ...nodes.filter(({ 'Node Type': type }) => type === 'Sort').map(rowsOfInput)),
   };
 }
 
 function rowsOf(node: PlanNode): number {
   const removed = (node['Rows Removed by Filter'] ?? 0) + (node['Rows Removed by Index Recheck'] ?? 0);
   return Math.round((node['Actual Rows'] + removed) * node['Actual Loops']);
+}
+
+function rowsOfInput({ Plans: [input] = [] }: PlanNode): number {
+  return input ? input['Actual Rows'] * input['Actual Loops'] : 0;
 }
 
 function flatten(node: PlanNode): PlanNode[] {
