@@ -30,3 +30,12 @@ export function afterTime(after: KeysetPosition | undefined): Sql {
 export function afterId(after: KeysetPosition | undefined): Sql {
   return sql`${after === undefined ? 0 : Number(after.id)}::int`;
 }
+
+/**
+ * SQL of a number that the planner cannot see, also where statements are not prepared. It then takes the owner of a list for an
+ * average one, and expects a limit to end a query early, so that it reads the index of the owner in the order of the list.
+ * Where it sees the owner of a tenth of all rows, it may walk the rows of everybody; where it sees the limit, it may sort.
+ */
+export function unseen(value: number): Sql {
+  return sql`(SELECT ${value}::int)`;
+}

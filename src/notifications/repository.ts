@@ -1,5 +1,6 @@
 import type { Database, Queryable } from '../database/client.ts';
 import type { NotificationKind, PartnerRequestStatus } from '../database/generated/enums.ts';
+import { unseen } from '../database/keyset.ts';
 import { empty, raw, type Sql, sql } from '../database/sql.ts';
 import type { MarkReadRequest } from './schemas.ts';
 
@@ -43,18 +44,29 @@ export interface NotificationFilter {
 
 const largestId = '9223372036854775807';
 
+/** Notifications that are marked as read in one transaction. */
+const batchSize = 5_000;
+
 /** The first key of the advisory locks under which notifications are added; the second one is the user's id. */
 const notifyLock = raw('1852798825');
 
-/** Adds the requests to rows of `notifications`, given as a query. */
+/**
+ * Adds the requests to rows of `notifications`, given as a query. `OFFSET 0` makes it a look-up per row; a join of a page that
+ * the planner expects to be long may read all requests.
+ */
 const withRequests = (notifications: Sql) => sql`
-  SELECT n.id, n.kind, n.is_read, n.created_at, r.id AS request_id, r.post_id, p.title AS post_title, r.status, r.message,
-    s.name AS sender_store_name, v.name AS receiver_store_name, coalesce(s.owner_id = n.user_id, false) AS to_sender
+  SELECT n.id, n.kind, n.is_read, n.created_at, r.id AS request_id, r.post_id, r.post_title, r.status, r.message,
+    r.sender_store_name, r.receiver_store_name, coalesce(r.sender_user_id = n.user_id, false) AS to_sender
   FROM (${notifications}) n
-  JOIN partner_requests r ON r.id = n.partner_request_id
-  JOIN posts p ON p.id = r.post_id
-  JOIN stores s ON s.id = r.sender_store_id
-  JOIN stores v ON v.id = r.receiver_store_id`;
+  CROSS JOIN LATERAL (
+    SELECT r.id, r.post_id, p.title AS post_title, r.status, r.message,
+      s.name AS sender_store_name, v.name AS receiver_store_name, s.owner_id AS sender_user_id
+    FROM partner_requests r
+    JOIN posts p ON p.id = r.post_id
+    JOIN stores s ON s.id = r.sender_store_id
+    JOIN stores v ON v.id = r.receiver_store_id
+    WHERE r.id = n.partner_request_id OFFSET 0
+  ) r`;
 
 /** The number of unread notifications, which triggers keep; a user who never had a notification may have no row. */
 const selectUnreadCount = (userId: number) => sql`
@@ -97,7 +109,7 @@ export function createNotificationRepository(database: Database) {
     const filter = isRead === undefined ? empty : isRead ? sql`AND is_read` : sql`AND NOT is_read`;
     const page = sql`
       SELECT * FROM notifications
-      WHERE user_id = ${userId} AND id < ${beforeId}::bigint ${filter} ORDER BY id DESC LIMIT ${limit}`;
+      WHERE user_id = ${unseen(userId)} AND id < ${beforeId}::bigint ${filter} ORDER BY id DESC LIMIT ${unseen(limit)}`;
     const rows = await database.query<{ unread_count: number } & (NotificationRow | { id: null })>(sql`
       SELECT unread_count, page.* FROM (${selectUnreadCount(userId)}) unread
       LEFT JOIN (${withRequests(page)}) page ON true
@@ -111,7 +123,7 @@ export function createNotificationRepository(database: Database) {
   /** Notifications of a user after one of them, oldest first: what a stream sends. */
   async function listAfter(userId: number, afterId: number, limit: number): Promise<NotificationRow[]> {
     const newer = sql`
-      SELECT * FROM notifications WHERE user_id = ${userId} AND id > ${afterId}::bigint ORDER BY id LIMIT ${limit}`;
+      SELECT * FROM notifications WHERE user_id = ${unseen(userId)} AND id > ${afterId}::bigint ORDER BY id LIMIT ${unseen(limit)}`;
     return database.query<NotificationRow>(sql`${withRequests(newer)} ORDER BY n.id`);
   }
 
@@ -122,20 +134,42 @@ export function createNotificationRepository(database: Database) {
 
   /** Marks notifications of a user as read; ids of other users are ignored. @returns how many were unread */
   async function markRead(userId: number, which: MarkReadRequest): Promise<number> {
+    if ('ids' in which) return (await markOnce(userId, sql`id = ANY (${which.ids}::bigint[])`)).updated;
+    // In transactions of bounded length, as a user may have any number of unread notifications.
+    let total = 0;
+    for (let after: string | null = '0'; after !== null; ) {
+      const upTo = sql`id > ${after}::bigint AND id <= ${which.up_to_id}::bigint`;
+      const { updated, last } = await markOnce(userId, upTo);
+      total += updated;
+      after = last;
+    }
+    return total;
+  }
+
+  /**
+   * Marks the oldest unread notifications that fulfil a condition, at most {@link batchSize}.
+   *
+   * @returns how many were unread, and the last one of a full batch; null when there are no more
+   */
+  async function markOnce(userId: number, condition: Sql) {
     const event: NotificationEvent = { user_id: userId, unread: true };
-    const condition =
-      'ids' in which ? sql`id = ANY (${which.ids}::bigint[])` : sql`id <= ${which.up_to_id}::bigint`;
-    // Rows are locked in id order to avoid deadlocks.
-    const [row] = await database.query<{ updated_count: number }>(sql`
-      WITH unread AS (
-        SELECT id FROM notifications WHERE user_id = ${userId} AND NOT is_read AND ${condition} ORDER BY id FOR UPDATE
+    // Found through the index of what is unread, then locked in id order to avoid deadlocks. A full batch is one that was found
+    // full, whatever others mark before the lock.
+    const [row] = await database.query<{ updated: number; last: string | null }>(sql`
+      WITH batch AS (
+        SELECT id FROM notifications WHERE user_id = ${unseen(userId)} AND NOT is_read AND ${condition}
+        ORDER BY id LIMIT ${raw(String(batchSize))}
+      ), locked AS (
+        SELECT id FROM notifications WHERE id = ANY (ARRAY(SELECT id FROM batch)) AND NOT is_read
+        ORDER BY id FOR NO KEY UPDATE
       ), marked AS (
-        UPDATE notifications n SET is_read = true FROM unread WHERE n.id = unread.id RETURNING n.id
+        UPDATE notifications SET is_read = true WHERE id = ANY (ARRAY(SELECT id FROM locked)) RETURNING id
       )
-      SELECT count(*)::int AS updated_count,
+      SELECT count(*)::int AS updated,
+        (SELECT max(id) FROM batch HAVING count(*) = ${raw(String(batchSize))}) AS last,
         CASE WHEN count(*) > 0 THEN pg_notify(${notificationChannel}, ${JSON.stringify(event)})::text END
       FROM marked`);
-    return row?.updated_count ?? 0;
+    return row ?? { updated: 0, last: null };
   }
 
   return { notify, find, listAfter, countUnread, markRead };

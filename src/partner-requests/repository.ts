@@ -1,11 +1,12 @@
 import type { Database, Queryable } from '../database/client.ts';
 import { lockQuotaSql, secondsUntil } from '../database/daily-quota.ts';
 import type { PartnerRequestStatus } from '../database/generated/enums.ts';
-import { afterId, afterTime, type PageRequest } from '../database/keyset.ts';
+import { afterId, afterTime, type PageRequest, unseen } from '../database/keyset.ts';
 import { empty, raw, type Sql, sql } from '../database/sql.ts';
 import { isOpenStore, storeSummarySql } from '../stores/sql.ts';
 import { requestQuotaFullUntil } from './request-quota.ts';
 import type { PartnerRequest, ReceivedPartnerRequest } from './schemas.ts';
+import { withdrawOfPost, withdrawOfStore } from './withdrawals.ts';
 
 /** A request of the API with the status and the time as the database has them. */
 type RequestRow<Shown> = Omit<Shown, 'status' | 'created_at'> & {
@@ -35,12 +36,6 @@ export interface Participants {
   postExists: boolean;
 }
 
-/** A user who is notified about a request. */
-export interface Recipient {
-  userId: number;
-  requestId: number;
-}
-
 /** The two sides of a request. */
 export type Side = 'sender' | 'receiver';
 
@@ -65,20 +60,19 @@ export function createPartnerRequestRepository(database: Database) {
   /** Requests that the user's store sent, newest first; none without a store. */
   async function findSent(filter: RequestFilter): Promise<SentRequestRow[]> {
     return database.query<SentRequestRow>(sql`
-      SELECT r.id, r.post_id, r.status, r.message, r.created_at, v.name AS receiver_store_name
+      SELECT r.id, r.post_id, r.status, r.message, r.created_at,
+        (SELECT name FROM stores WHERE id = r.receiver_store_id) AS receiver_store_name
       FROM (${pageSql('sender', filter)}) r
-      JOIN stores v ON v.id = r.receiver_store_id
       ORDER BY r.created_at DESC, r.id DESC`);
   }
 
   /** Requests that the user's store received, newest first; none without a store. */
   async function findReceived(filter: RequestFilter): Promise<ReceivedRequestRow[]> {
     return database.query<ReceivedRequestRow>(sql`
-      SELECT r.id, r.post_id, r.status, r.message, r.created_at, p.title AS post_title,
-        ${storeSummarySql} AS sender_store
+      SELECT r.id, r.post_id, r.status, r.message, r.created_at,
+        (SELECT title FROM posts WHERE id = r.post_id) AS post_title,
+        (SELECT ${storeSummarySql} FROM stores s WHERE s.id = r.sender_store_id) AS sender_store
       FROM (${pageSql('receiver', filter)}) r
-      JOIN posts p ON p.id = r.post_id
-      JOIN stores s ON s.id = r.sender_store_id
       ORDER BY r.created_at DESC, r.id DESC`);
   }
 
@@ -188,20 +182,6 @@ export function createPartnerRequestRepository(database: Database) {
     return rows.length > 0;
   }
 
-  /** Withdraws the pending requests for a post. @returns their senders */
-  function withdrawOfPost(tx: Queryable, postId: number): Promise<Recipient[]> {
-    return withdrawWhere(tx, sql`post_id = ${postId}`, sql`w.sender_store_id`);
-  }
-
-  /** Withdraws the pending requests that a store sent or received. @returns the other sides */
-  function withdrawOfStore(tx: Queryable, storeId: number): Promise<Recipient[]> {
-    return withdrawWhere(
-      tx,
-      sql`(sender_store_id = ${storeId} OR receiver_store_id = ${storeId})`,
-      sql`CASE w.sender_store_id WHEN ${storeId} THEN w.receiver_store_id ELSE w.sender_store_id END`,
-    );
-  }
-
   return {
     findSent,
     findReceived,
@@ -223,29 +203,8 @@ function countOfLastHourSql(sender: Sql, postId: Sql): Sql {
 }
 
 /**
- * Withdraws pending requests. Rows are locked in id order to avoid deadlocks.
- *
- * @param notifiedStore SQL of the store of `w` whose owner is to be notified
- * @returns the owners whose accounts exist
- */
-function withdrawWhere(tx: Queryable, condition: Sql, notifiedStore: Sql): Promise<Recipient[]> {
-  return tx.query<Recipient>(sql`
-    WITH pending AS (
-      SELECT id FROM partner_requests WHERE status = 'requested' AND ${condition} ORDER BY id FOR UPDATE
-    ), withdrawn AS (
-      UPDATE partner_requests r SET status = 'withdrawn', updated_at = now()
-      FROM pending WHERE r.id = pending.id
-      RETURNING r.id, r.sender_store_id, r.receiver_store_id
-    )
-    SELECT s.owner_id AS "userId", w.id AS "requestId"
-    FROM withdrawn w JOIN stores s ON s.id = ${notifiedStore}
-    WHERE s.owner_id IS NOT NULL
-    ORDER BY w.id`);
-}
-
-/**
  * One page of the requests of a user's store. With and without a status it is another text, as each is read through an index of
- * its own that is in the order of the list.
+ * its own that is in the order of the list. What belongs to a row is selected one by one, because a join may read all stores.
  */
 function pageSql(side: Side, { userId, status, after, limit }: RequestFilter): Sql {
   const ofStatus = status === undefined ? empty : sql`AND status = ${status}::partner_request_status`;
@@ -253,8 +212,7 @@ function pageSql(side: Side, { userId, status, after, limit }: RequestFilter): S
     SELECT * FROM partner_requests
     WHERE ${storeColumn(side)} = (SELECT id FROM stores WHERE owner_id = ${userId}) ${ofStatus}
       AND (created_at, id) < (${afterTime(after)}, ${afterId(after)})
-    ORDER BY created_at DESC, id DESC
-    LIMIT ${limit}`;
+    ORDER BY created_at DESC, id DESC LIMIT ${unseen(limit)}`;
 }
 
 function storeColumn(side: Side): Sql {

@@ -7,8 +7,9 @@ import type { MailQueue } from '../mail/queue.ts';
 import { postErrors } from '../posts/errors.ts';
 import { partnerRequestErrors } from './errors.ts';
 import { toPartnerRequest } from './presenters.ts';
-import type { PartnerRequests, PartnerRequestWithOwners, Recipient } from './repository.ts';
+import type { PartnerRequests, PartnerRequestWithOwners } from './repository.ts';
 import type { NewPartnerRequest, PartnerRequest } from './schemas.ts';
+import type { Recipient } from './withdrawals.ts';
 
 /** The transitions of a pending request: which side may make them, and what the other side gets. */
 const transitions = {

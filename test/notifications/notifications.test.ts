@@ -129,6 +129,29 @@ t.test('up_to_id marks a notification and all older ones', async (t) => {
   t.strictSame((await markRead(receiver, all)).body.data, { updated_count: 1, unread_count: 0 });
 });
 
+t.test('any number of notifications is marked, in transactions of bounded length', async (t) => {
+  const { receiver, ids } = await notified(1);
+  const { rowCount } = await app.pool.query(
+    `INSERT INTO notifications (user_id, kind, partner_request_id)
+     SELECT user_id, kind, partner_request_id FROM notifications, generate_series(1, 11000) WHERE id = $1`,
+    [ids[0]],
+  );
+  const all = { up_to_id: Number.MAX_SAFE_INTEGER };
+  const answers = await inParallel(2, () => markRead(receiver, all));
+  const updated = answers.map(({ body }) => body.data.updated_count);
+  t.equal(updated[0] + updated[1], 1 + Number(rowCount));
+  t.strictSame(
+    answers.map(({ body }) => body.data.unread_count),
+    [0, 0],
+    'of two at once, neither stops where the other one has marked',
+  );
+  const { rows } = await app.pool.query(
+    'SELECT max(n)::int AS most FROM (SELECT count(*) AS n FROM notifications WHERE user_id = $1 GROUP BY xmin) batches',
+    [receiver.id],
+  );
+  t.ok(rows[0].most <= 5_000, `${rows[0].most} rows in one transaction`);
+});
+
 t.test('ids of others and unknown ids are ignored and not counted', async (t) => {
   const { receiver, ids } = await notified(2);
   const stranger = await openShop(app, '다른 가게');
