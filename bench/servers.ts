@@ -83,8 +83,9 @@ export async function startMeasuredService(database: string, mailUrl: string): P
       // All the load comes from one address, and from few stores.
       RATE_LIMIT_ENABLED: 'false',
       QUOTA_REQUESTS_PER_DAY: '0',
+      MALLOC_ARENA_MAX: '1',
     },
-    ['--enable-source-maps', 'dist/server.js'],
+    ['--max-semi-space-size=8', '--enable-source-maps', 'dist/server.js'],
   );
   return toMeasured(service, database);
 }
