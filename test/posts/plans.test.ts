@@ -162,8 +162,9 @@ for (const mode of modes) {
   t.test(`a category is found whether it has many stores or few (${mode} plan)`, async (t) => {
     for (const categoryId of [(first.categoryId % 10) + 1, 11, 12]) {
       for (const q of ['', '희귀어']) {
-        const { rowsRead } = await listPosts(mode, { categoryId, q });
+        const { rowsRead, buffers } = await listPosts(mode, { categoryId, q });
         t.ok(rowsRead < 4_000, `posts of ${categoryId} with ${q}: ${rowsRead} rows`);
+        t.ok(buffers < 1_150, `posts of ${categoryId} with ${q}: ${buffers} pages`);
       }
       const { rowsRead } = await listStores(mode, { categoryId });
       t.ok(rowsRead < 4_000, `stores of ${categoryId}: ${rowsRead} rows`);
