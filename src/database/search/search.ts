@@ -39,7 +39,7 @@ export interface ScanBudgets {
 /** A text of 10 kB costs as much as a hundred short ones. */
 export const scanBudgets: ScanBudgets = {
   first: { rows: 500, textBytes: 1_000_000 },
-  most: { rows: 10_000, textBytes: 4_000_000 },
+  most: { rows: 5_000, textBytes: 2_000_000 },
 };
 
 interface ListedRow {
