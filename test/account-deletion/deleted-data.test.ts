@@ -162,7 +162,7 @@ t.test('nothing of an account is left at rest after it was deleted', async (t) =
   const key = { 'idempotency-key': 'a-post' };
   const body = { title: '제목', content: '내용', images: ['https://cdn.example.com/1.jpg'] };
   t.equal((await app.call('POST', '/api/v1/posts/', { token, headers: key, body: body })).status, 201);
-  const lock = ['idempotency_keys', 'known_addresses', 'notifications', 'sessions'];
+  const lock = ['idempotency_keys', 'known_addresses', 'notification_counts', 'notifications', 'sessions'];
   const other = await createUser(app);
   await createStore(app, other.token);
   const request = { post_id: content.id, message: '함께 해요!' };

@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
+import { cp, mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import process from 'node:process';
@@ -225,4 +225,24 @@ t.test('migrations of a newer release in the database are allowed', async (t) =>
   const { folder } = await writeMigrations(t, {});
   t.same(await pendingMigrations(client, folder), []);
   t.same(await migrate(url, { folder }), []);
+});
+
+t.test('notifications from before the counts are counted', async (t) => {
+  const { url, client, values } = await connect(t);
+  const { folder } = await writeMigrations(t, {});
+  const source = fileURLToPath(import.meta.resolve('#package/prisma/migrations'));
+  for (const name of committed.filter((one) => one < '20261122030000'))
+    await cp(join(source, name), join(folder, name), { recursive: true });
+  await migrate(url, { folder });
+  await client.query(`
+    INSERT INTO users (id, username, email, name, password_hash)
+      SELECT n, 'user' || n, n || '@example.com', '이름', 'x' FROM generate_series(1, 3) n;
+    INSERT INTO stores (id, owner_id, name) VALUES (1, 1, '하나'), (2, 2, '둘');
+    INSERT INTO store_category_links (store_id, category_id, position) VALUES (1, 1, 1), (2, 1, 1);
+    INSERT INTO posts (id, store_id, title, content, images) VALUES (1, 1, '글', '함께', '{https://example.com/1.jpg}');
+    INSERT INTO partner_requests (id, post_id, sender_store_id, receiver_store_id, message) VALUES (1, 1, 2, 1, '함께');
+    INSERT INTO notifications (user_id, kind, partner_request_id, is_read)
+      SELECT n % 2 + 1, 'partner_request_received', 1, n % 3 = 0 FROM generate_series(1, 9) n`);
+  await migrate(url);
+  t.same(await values('SELECT unread AS value FROM notification_counts ORDER BY user_id'), [3, 3, 0]);
 });

@@ -2,7 +2,7 @@ import pg from 'pg';
 import t from 'tap';
 import { createTestApp, createUser } from '../support/app.ts';
 import { invalid } from '../support/assertions.ts';
-import { inParallel, waitForSleep } from '../support/concurrency.ts';
+import { inParallel, lockRows, waitForSleep } from '../support/concurrency.ts';
 import {
   notificationsOf,
   notifiedOf,
@@ -12,6 +12,7 @@ import {
   transition,
 } from '../support/partner-requests.ts';
 import { createPost, openShop, type Shop } from '../support/stores.ts';
+import { until } from '../support/until.ts';
 
 const app = await createTestApp();
 t.teardown(app.close);
@@ -137,7 +138,22 @@ t.test('any number of notifications is marked, in transactions of bounded length
     [ids[0]],
   );
   const all = { up_to_id: Number.MAX_SAFE_INTEGER };
-  const answers = await inParallel(2, () => markRead(receiver, all));
+  // Both wait in their first batch, and one of them finds it marked. Then both wait in the last one.
+  const rowOf = 'SELECT FROM notifications WHERE user_id = $1 ORDER BY id';
+  const first = await lockRows(t, app, `${rowOf} LIMIT 1 FOR UPDATE`, [receiver.id]);
+  const last = await lockRows(t, app, `${rowOf} DESC LIMIT 1 FOR UPDATE`, [receiver.id]);
+  const marking = inParallel(2, () => markRead(receiver, all));
+  await first.waiters(2);
+  await first.release();
+  await until('one in the last batch', async () => {
+    const { rows } = await app.pool.query('SELECT unread FROM notification_counts WHERE user_id = $1', [
+      receiver.id,
+    ]);
+    return rows[0].unread < 5_000;
+  });
+  await last.waiters(2);
+  await last.release();
+  const answers = await marking;
   const updated = answers.map(({ body }) => body.data.updated_count);
   t.equal(updated[0] + updated[1], 1 + Number(rowCount));
   t.strictSame(
