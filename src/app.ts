@@ -160,7 +160,9 @@ export async function buildApp(config: AppConfig, overrides: AppOverrides = {}):
 
 function serverOptions(config: Config, { logger }: AppOverrides): FastifyHttpOptions<Server> {
   return {
-    ...(logger ? { loggerInstance: logger } : { logger: { ...loggerOptions(config.logLevel), stream: logStream() } }),
+    ...(logger
+      ? { loggerInstance: logger }
+      : { logger: { ...loggerOptions(config.logLevel), stream: logStream() } }),
     logController: new LogController({ disableRequestLogging: true }),
     genReqId: requestId,
     trustProxy: config.trustProxy === false ? false : trustedProxies(config.trustProxy),
