@@ -160,10 +160,12 @@ export function createNotificationRepository(database: Database) {
         SELECT id FROM notifications WHERE user_id = ${unseen(userId)} AND NOT is_read AND ${condition}
         ORDER BY id LIMIT ${raw(String(batchSize))}
       ), locked AS (
-        SELECT id FROM notifications WHERE id = ANY (ARRAY(SELECT id FROM batch)) AND NOT is_read
+        SELECT id FROM notifications
+        WHERE user_id = ${userId} AND id = ANY (ARRAY(SELECT id FROM batch)) AND NOT is_read
         ORDER BY id FOR NO KEY UPDATE
       ), marked AS (
-        UPDATE notifications SET is_read = true WHERE id = ANY (ARRAY(SELECT id FROM locked)) RETURNING id
+        UPDATE notifications SET is_read = true
+        WHERE user_id = ${userId} AND id = ANY (ARRAY(SELECT id FROM locked)) RETURNING id
       )
       SELECT count(*)::int AS updated,
         (SELECT max(id) FROM batch HAVING count(*) = ${raw(String(batchSize))}) AS last,
