@@ -32,10 +32,10 @@ export function afterId(after: KeysetPosition | undefined): Sql {
 }
 
 /**
- * SQL of a number that the planner cannot see, also where statements are not prepared. It then takes the owner of a list for an
- * average one, and expects a limit to end a query early, so that it reads the index of the owner in the order of the list.
- * Where it sees the owner of a tenth of all rows, it may walk the rows of everybody; where it sees the limit, it may sort.
+ * SQL of a limit that the planner cannot see, also where statements are not prepared. It then expects to read a tenth of the
+ * rows, so that it reads the index of the owner in the order of the list; where it sees the limit, it may sort all rows of an
+ * owner who seems to have few.
  */
-export function unseen(value: number): Sql {
-  return sql`(SELECT ${value}::int)`;
+export function unseen(limit: number): Sql {
+  return sql`(SELECT ${limit}::int)`;
 }

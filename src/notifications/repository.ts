@@ -109,7 +109,7 @@ export function createNotificationRepository(database: Database) {
     const filter = isRead === undefined ? empty : isRead ? sql`AND is_read` : sql`AND NOT is_read`;
     const page = sql`
       SELECT * FROM notifications
-      WHERE user_id = ${unseen(userId)} AND id < ${beforeId}::bigint ${filter} ORDER BY id DESC LIMIT ${unseen(limit)}`;
+      WHERE user_id = ${userId} AND id < ${beforeId}::bigint ${filter} ORDER BY id DESC LIMIT ${unseen(limit)}`;
     const rows = await database.query<{ unread_count: number } & (NotificationRow | { id: null })>(sql`
       SELECT unread_count, page.* FROM (${selectUnreadCount(userId)}) unread
       LEFT JOIN (${withRequests(page)}) page ON true
@@ -123,7 +123,7 @@ export function createNotificationRepository(database: Database) {
   /** Notifications of a user after one of them, oldest first: what a stream sends. */
   async function listAfter(userId: number, afterId: number, limit: number): Promise<NotificationRow[]> {
     const newer = sql`
-      SELECT * FROM notifications WHERE user_id = ${unseen(userId)} AND id > ${afterId}::bigint ORDER BY id LIMIT ${unseen(limit)}`;
+      SELECT * FROM notifications WHERE user_id = ${userId} AND id > ${afterId}::bigint ORDER BY id LIMIT ${unseen(limit)}`;
     return database.query<NotificationRow>(sql`${withRequests(newer)} ORDER BY n.id`);
   }
 
@@ -134,12 +134,20 @@ export function createNotificationRepository(database: Database) {
 
   /** Marks notifications of a user as read; ids of other users are ignored. @returns how many were unread */
   async function markRead(userId: number, which: MarkReadRequest): Promise<number> {
-    if ('ids' in which) return (await markOnce(userId, sql`id = ANY (${which.ids}::bigint[])`)).updated;
+    if ('ids' in which) {
+      const ids = sql`SELECT DISTINCT id FROM unnest(${which.ids}::bigint[]) id ORDER BY id`;
+      return (await markBatch(userId, ids)).updated;
+    }
     // In transactions of bounded length, as a user may have any number of unread notifications.
     let total = 0;
     for (let after: string | null = '0'; after !== null; ) {
-      const upTo = sql`id > ${after}::bigint AND id <= ${which.up_to_id}::bigint`;
-      const { updated, last } = await markOnce(userId, upTo);
+      const { updated, last } = await markBatch(
+        userId,
+        sql`
+          SELECT id FROM notifications
+          WHERE user_id = ${userId} AND NOT is_read AND id > ${after}::bigint AND id <= ${which.up_to_id}::bigint
+          ORDER BY id LIMIT ${raw(String(batchSize))}`,
+      );
       total += updated;
       after = last;
     }
@@ -147,25 +155,23 @@ export function createNotificationRepository(database: Database) {
   }
 
   /**
-   * Marks the oldest unread notifications that fulfil a condition, at most {@link batchSize}.
+   * Marks notifications as read, in one statement.
    *
-   * @returns how many were unread, and the last one of a full batch; null when there are no more
+   * @param ids a query for the ids in their order, at most {@link batchSize}
+   * @returns how many were unread, and the largest id of a full batch; null when there are no more
    */
-  async function markOnce(userId: number, condition: Sql) {
+  async function markBatch(userId: number, ids: Sql) {
     const event: NotificationEvent = { user_id: userId, unread: true };
-    // Found through the index of what is unread, then locked in id order to avoid deadlocks. A full batch is one that was found
-    // full, whatever others mark before the lock.
+    // Rows are locked one by one, in id order to avoid deadlocks, and updated where they are: an unread row moves only when it
+    // becomes read. A full batch is one that was found full, whatever others mark before the lock.
     const [row] = await database.query<{ updated: number; last: string | null }>(sql`
-      WITH batch AS (
-        SELECT id FROM notifications WHERE user_id = ${unseen(userId)} AND NOT is_read AND ${condition}
-        ORDER BY id LIMIT ${raw(String(batchSize))}
-      ), locked AS (
-        SELECT id FROM notifications
-        WHERE user_id = ${userId} AND id = ANY (ARRAY(SELECT id FROM batch)) AND NOT is_read
-        ORDER BY id FOR NO KEY UPDATE
+      WITH batch AS (${ids}), locked AS (
+        SELECT n.place FROM batch CROSS JOIN LATERAL (
+          SELECT ctid AS place FROM notifications
+          WHERE user_id = ${userId} AND id = batch.id AND NOT is_read FOR NO KEY UPDATE
+        ) n
       ), marked AS (
-        UPDATE notifications SET is_read = true
-        WHERE user_id = ${userId} AND id = ANY (ARRAY(SELECT id FROM locked)) RETURNING id
+        UPDATE notifications SET is_read = true WHERE ctid = ANY (ARRAY(SELECT place FROM locked)) RETURNING id
       )
       SELECT count(*)::int AS updated,
         (SELECT max(id) FROM batch HAVING count(*) = ${raw(String(batchSize))}) AS last,
