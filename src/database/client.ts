@@ -63,8 +63,6 @@ export function openDatabase({ url, poolSize, pooled, onError }: DatabaseOptions
     query_timeout: timeouts.query,
     idleTimeoutMillis: 30_000,
     keepAlive: true,
-    // Statements of a transaction that do not wait for each other are sent together. Not every pooler can do that.
-    pipeline: !pooled,
     ...(pooled ? {} : settings),
   });
   // An idle connection that breaks is replaced at its next use; without a listener the process would end.
@@ -124,7 +122,8 @@ export function openDatabase({ url, poolSize, pooled, onError }: DatabaseOptions
 /** Runs work between `BEGIN` and `COMMIT`. @throws when it fails, takes too long, or the server rolled it back */
 async function commit<Result>(client: pg.PoolClient, work: () => Promise<Result>): Promise<Result> {
   const startedAt = performance.now();
-  const [, result] = await Promise.all([client.query('BEGIN'), work()]);
+  await client.query('BEGIN');
+  const result = await work();
   // The request has been answered by now, or will be at any moment.
   if (performance.now() - startedAt > timeouts.idleInTransaction) throw new TransactionTimeoutError();
   const { command } = await client.query('COMMIT');

@@ -104,8 +104,7 @@ export function createPartnerRequestService(options: PartnerRequestServiceOption
   }
 
   /**
-   * Notifies a user, and enqueues a mail unless the store has sent too many requests for the post. Both statements are sent at
-   * once, in this order.
+   * Notifies a user, and enqueues a mail unless the store has sent too many requests for the post.
    *
    * @param sentWithinHour undefined: no mail
    */
@@ -118,7 +117,8 @@ export function createPartnerRequestService(options: PartnerRequestServiceOption
     const { userId, requestId } = recipient;
     const isMailed = sentWithinHour !== undefined && sentWithinHour <= maxMailsPerHour;
     const mail = { purpose: 'partner_request', kind, userId, payload: { request_id: requestId } } as const;
-    await Promise.all([isMailed && mailQueue.addUnrequested(tx, mail), notify(tx, kind, [recipient])]);
+    if (isMailed) await mailQueue.addUnrequested(tx, mail);
+    await notify(tx, kind, [recipient]);
   }
 
   /** Withdraws the pending requests for a post that was deleted in the same transaction, and notifies their senders. */

@@ -39,11 +39,8 @@ export function createLogin(dependencies: AuthDependencies) {
     const session = await database.runStatements(async (tx) => {
       const changes = { address, language, ...(newHash ? { passwordHash: newHash } : {}) };
       if (!(await accounts.recordLogin(tx, userId, hash, changes))) return undefined;
-      const [created] = await Promise.all([
-        sessions.create(tx, { userId, userAgent, ip }),
-        loginFailures.clear(tx, loginFailures.keysOf([username, email], knownAddress)),
-      ]);
-      return created;
+      await loginFailures.clear(tx, loginFailures.keysOf([username, email], knownAddress));
+      return sessions.create(tx, { userId, userAgent, ip });
     });
     // The account was suspended meanwhile, or its hash was replaced, for example by a concurrent login that rehashed it.
     if (session === undefined) return logIn(login, password, context);
