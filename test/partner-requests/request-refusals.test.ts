@@ -105,5 +105,7 @@ t.test('a refused request leaves its idempotency key free', async (t) => {
   const id = await sendRequest(app, sender, post);
   refused(t, await requestPartnership(app, sender, post, headers), 409, 'already_requested');
   await transition(app, receiver, id, 'decline');
-  t.equal((await requestPartnership(app, sender, post, headers)).status, 201);
+  const { status, headers: answered } = await requestPartnership(app, sender, post, headers);
+  t.equal(status, 201);
+  t.notOk(answered['idempotency-replayed'], 'the refusal was not kept');
 });
