@@ -1,7 +1,7 @@
 import createClient, { type Middleware } from 'openapi-fetch';
 import t from 'tap';
+import type { components, paths } from '../../packages/client/src/generated/api.ts';
 import { codeIn, createTestApp, password } from '../support/app.ts';
-import type { components, paths } from './generated/api.ts';
 
 type Status = components['schemas']['PartnerRequest']['status'];
 
