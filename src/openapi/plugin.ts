@@ -1,12 +1,11 @@
 import swagger from '@fastify/swagger';
-import swaggerUi from '@fastify/swagger-ui';
 import type { FastifyInstance } from 'fastify';
 import fastifyPlugin from 'fastify-plugin';
 import { stringify } from 'yaml';
 import { FieldErrorSchema } from '../http/field-errors.ts';
-import { staticFilesPlugin } from '../http/plugins/static-files.ts';
 import { openApiDocument } from './document.ts';
 import { documentRoute, type JsonObject } from './operation.ts';
+import { swaggerUiRoutes } from './swagger-ui.ts';
 
 const information = {
   openapi: '3.1.0',
@@ -74,31 +73,7 @@ export async function openApiRoutes(
   );
   app.get('/openapi.json', { schema: { hide: true } }, async () => document());
   if (!docsEnabled) return;
-  await app.register(staticFilesPlugin);
-  await app.register(swaggerUi, {
-    routePrefix: '/docs',
-    staticCSP: {
-      'default-src': ["'none'"],
-      'script-src': ["'self'"],
-      // Swagger UI styles elements from its scripts.
-      'style-src': ["'self'", "'unsafe-inline'"],
-      'img-src': ["'self'", 'data:'],
-      'connect-src': ["'self'"],
-      'base-uri': ["'none'"],
-      'form-action': ["'none'"],
-      'frame-ancestors': ["'none'"],
-    },
-    // Swagger UI loads `/docs/json`, whatever URL it is given.
-    transformSpecification: () => document(),
-    transformSpecificationClone: false,
-    theme: { title: 'Dure API' },
-    uiConfig: {
-      deepLinking: true,
-      displayRequestDuration: true,
-      persistAuthorization: true,
-      tryItOutEnabled: true,
-    },
-  });
+  await app.register(swaggerUiRoutes, { document });
 }
 
 function once<Value>(compute: () => Value): () => Value {
