@@ -3,7 +3,7 @@ import jwt from '@fastify/jwt';
 import { type TSchema, Type } from '@sinclair/typebox';
 import fastify, { type FastifyRequest } from 'fastify';
 import pg from 'pg';
-import { LoginResult, TokenPair, User } from '../src/auth/schemas.ts';
+import { TokenPair, TokenPairWithUser, User } from '../src/auth/schemas.ts';
 import { jwtOptions } from '../src/auth/tokens.ts';
 import { readSecrets } from '../src/config/secrets.ts';
 import { toMyPage } from '../src/my-page/presenters.ts';
@@ -34,7 +34,7 @@ for (const schema of [
   ...myPageSchemas,
   User,
   TokenPair,
-  LoginResult,
+  TokenPairWithUser,
   Notification,
   NotificationPage,
   UnreadCount,

@@ -3,7 +3,7 @@ import type { TSchema } from '@sinclair/typebox';
 import argon2 from 'argon2';
 import type { FastifyPluginAsync } from 'fastify';
 import type pg from 'pg';
-import { LoginResult, TokenPair, type User } from '../src/auth/schemas.ts';
+import { TokenPair, TokenPairWithUser, type User } from '../src/auth/schemas.ts';
 import { type Statement, statements } from './limit-statements.ts';
 
 interface Options {
@@ -36,7 +36,7 @@ export const sessionRoutes: FastifyPluginAsync<Options> = async (app, { find, en
 
   app.post<{ Body: { username: string; password: string } }>(
     '/auth/login/',
-    { schema: { response: { 200: envelope(LoginResult) } } },
+    { schema: { response: { 200: envelope(TokenPairWithUser) } } },
     async ({ body, ip }) => {
       const [account] = await find<User & { password_hash: string }>(statements.findForLogin, [
         body.username,

@@ -1,5 +1,5 @@
-import { Type } from '@sinclair/typebox';
 import { type ErrorDefinition, fieldErrorFields, retryAfterField } from '../http/errors.ts';
+import { Int32 } from '../http/schemas.ts';
 
 const takenTexts = {
   username: { ko: '이미 사용 중인 아이디입니다.', en: 'This username is already taken.' },
@@ -52,7 +52,8 @@ export const authErrors = {
     status: 400,
     text: { ko: '인증번호가 올바르지 않습니다.', en: 'The code is not correct.' },
     fields: {
-      attempts_left: Type.Integer({
+      attempts_left: Int32({
+        examples: [4],
         minimum: 0,
         maximum: 5,
         description: 'How often this code may still be tried; with 0 a new code is needed',

@@ -1,5 +1,6 @@
 import { type Static, Type } from '@sinclair/typebox';
-import { EmptyData, StringEnum, Timestamp } from '../http/schemas.ts';
+import { Page } from '../http/pagination.ts';
+import { EmptyData, Int32, NamedEnum, Ref, StringEnum, Timestamp } from '../http/schemas.ts';
 import { pattern, TextField } from '../http/text.ts';
 
 const username = TextField('username', {
@@ -12,8 +13,18 @@ const username = TextField('username', {
   description: 'Starts with a letter; small letters, digits, `.`, `_`, `-`. Capitals are folded.',
   examples: ['dure_cafe'],
 });
-const email = TextField('email', { format: 'email', maxLength: 254, examples: ['owner@example.com'] });
-const name = TextField('line', { minLength: 1, maxLength: 50, examples: ['김두레'] });
+const email = TextField('email', {
+  format: 'email',
+  maxLength: 254,
+  description: 'An e-mail address; capitals are folded',
+  examples: ['owner@example.com'],
+});
+const name = TextField('line', {
+  minLength: 1,
+  maxLength: 50,
+  description: 'How the user is called',
+  examples: ['김두레'],
+});
 const newPassword = TextField('secret', {
   minLength: 8,
   maxLength: 128,
@@ -26,6 +37,7 @@ const password = TextField('secret', {
   minLength: 1,
   maxLength: 128,
   format: 'password',
+  description: 'The present password',
   examples: ['gimbap-and-coffee-7'],
 });
 const opaque = (description: string, example: string) =>
@@ -35,34 +47,51 @@ const uid = opaque('`uid` of the link', 'c0ffee00-5b1f-4e0e-9a59-0d4a1b2c3d4e');
 const linkToken = opaque('`token` of the link', 'Zm9yIGV4YW1wbGUgb25seS4uLg');
 const jwt = 'eyJhbGciOiJIUzI1NiIsInR5cCI6IkpXVCJ9.e30.Zm9yIGV4YW1wbGUgb25seQ';
 
+const UserRole = NamedEnum(
+  'UserRole',
+  [
+    { value: 'user', name: 'USER', description: 'A shop owner' },
+    { value: 'admin', name: 'ADMIN', description: 'May administer the service' },
+  ],
+  { description: 'What the user may do' },
+);
+
 export const User = Type.Object(
   {
-    id: Type.Integer({ examples: [1] }),
-    username: Type.String({ examples: ['dure_cafe'] }),
-    name: Type.String({ examples: ['김두레'] }),
-    email: Type.String({ format: 'email', examples: ['owner@example.com'] }),
-    role: StringEnum(['user', 'admin']),
-    is_verified: Type.Boolean({ description: 'Whether the e-mail address is verified' }),
+    id: Int32({ description: 'Never changes', examples: [1] }),
+    username: Type.String({ description: 'The name to log in with', examples: ['dure_cafe'] }),
+    name: Type.String({ description: 'How the user is called', examples: ['김두레'] }),
+    email: Type.String({
+      format: 'email',
+      description: 'Where mails go; another name to log in with',
+      examples: ['owner@example.com'],
+    }),
+    role: Ref(UserRole),
+    is_verified: Type.Boolean({ description: 'Whether the e-mail address is verified', examples: [false] }),
   },
-  { $id: 'User', additionalProperties: false },
+  { $id: 'User', description: 'The account of a person' },
 );
 export type User = Static<typeof User>;
 
-export const SignupRequest = Type.Object(
+export const NewUser = Type.Object(
   {
     username,
     password: newPassword,
     name,
     email,
+    // Without an example, so that the example of the body works as it is.
     verification_token: Type.Optional(
-      opaque('From `email-verify/confirm/`; proves the e-mail address', verificationToken),
+      TextField('line', {
+        minLength: 1,
+        description: 'Of `confirmEmail`; proves the e-mail address. Without it, a code is mailed.',
+      }),
     ),
   },
-  { $id: 'SignupRequest', additionalProperties: false },
+  { $id: 'NewUser', description: 'An account to create', additionalProperties: false },
 );
-export type SignupRequest = Static<typeof SignupRequest>;
+export type NewUser = Static<typeof NewUser>;
 
-export const LoginRequest = Type.Object(
+export const Credentials = Type.Object(
   {
     username: TextField('line', {
       minLength: 1,
@@ -72,60 +101,77 @@ export const LoginRequest = Type.Object(
     }),
     password,
   },
-  { $id: 'LoginRequest', additionalProperties: false },
+  { $id: 'Credentials', description: 'Who logs in', additionalProperties: false },
 );
 
 const tokenPair = {
-  access: Type.String({ description: 'Send it as `Authorization: Bearer <access>`', examples: [jwt] }),
-  refresh: Type.String({ description: 'Gives a new pair at `token/refresh/`', examples: [jwt] }),
-  token_type: StringEnum(['Bearer']),
-  expires_in: Type.Integer({ description: 'Seconds until `access` expires', examples: [900] }),
-  refresh_expires_in: Type.Integer({ description: 'Seconds until `refresh` expires', examples: [1209600] }),
+  access: Type.String({
+    description: 'Access token: send it as `Authorization: Bearer <access>`',
+    examples: [jwt],
+  }),
+  refresh: Type.String({
+    description: 'Refresh token: gives a new pair at `refreshToken`. Keep the newest one only.',
+    examples: [jwt],
+  }),
+  token_type: StringEnum(['Bearer'], { description: 'The scheme of the `Authorization` header' }),
+  expires_in: Int32({ description: 'Seconds until `access` expires', examples: [900] }),
+  refresh_expires_in: Int32({ description: 'Seconds until `refresh` expires', examples: [1209600] }),
 };
 
-export const TokenPair = Type.Object(tokenPair, { $id: 'TokenPair' });
+export const TokenPair = Type.Object(tokenPair, { $id: 'TokenPair', description: 'The tokens of a session' });
 export type TokenPair = Static<typeof TokenPair>;
 
-export const LoginResult = Type.Object(
-  { ...tokenPair, user: Type.Unsafe<User>({ $ref: 'User#' }) },
-  { $id: 'LoginResult' },
+export const TokenPairWithUser = Type.Object(
+  { ...tokenPair, user: Ref(User) },
+  { $id: 'TokenPairWithUser', description: 'The tokens of a new session, and who logged in' },
 );
-export type LoginResult = Static<typeof LoginResult>;
+export type TokenPairWithUser = Static<typeof TokenPairWithUser>;
 
 const refresh = TextField('line', { minLength: 1, description: 'A refresh token', examples: [jwt] });
-export const RefreshRequest = Type.Object(
+export const SessionToRefresh = Type.Object(
   { refresh },
-  { $id: 'RefreshRequest', additionalProperties: false },
+  { $id: 'SessionToRefresh', description: 'The session to refresh', additionalProperties: false },
 );
-export const LogoutRequest = Type.Object(
+export const SessionToEnd = Type.Object(
   { refresh: Type.Optional(refresh) },
-  { $id: 'LogoutRequest', additionalProperties: false },
+  {
+    $id: 'SessionToEnd',
+    description: 'The session to end, where no access token is sent',
+    additionalProperties: false,
+  },
 );
 
-export const EmailRequest = Type.Object({ email }, { $id: 'EmailRequest', additionalProperties: false });
+export const EmailAddress = Type.Object(
+  { email },
+  { $id: 'EmailAddress', description: 'Where to send a mail', additionalProperties: false },
+);
 
-const resendAfter = Type.Integer({
+const resendAfter = Int32({
   minimum: 0,
   description: 'Seconds until another mail is sent to this address',
   examples: [60],
 });
 const accepted = Type.Boolean({
+  examples: [true],
   description:
     'Whether the request was accepted; false within the cooldown and beyond the hourly cap of the address, where no mail is sent',
 });
 export const CodeSent = Type.Object(
   {
     accepted,
-    expires_in: Type.Integer({ description: 'Seconds a code is valid', examples: [600] }),
+    expires_in: Int32({ description: 'Seconds a code is valid', examples: [600] }),
     resend_after: resendAfter,
   },
-  { $id: 'CodeSent' },
+  { $id: 'CodeSent', description: 'The same for any address, known or not' },
 );
 export type CodeSent = Static<typeof CodeSent>;
-export const MailSent = Type.Object({ accepted, resend_after: resendAfter }, { $id: 'MailSent' });
+export const MailSent = Type.Object(
+  { accepted, resend_after: resendAfter },
+  { $id: 'MailSent', description: 'The same for any address, known or not' },
+);
 export type MailSent = Static<typeof MailSent>;
 
-export const ConfirmEmailRequest = Type.Object(
+export const EmailCode = Type.Object(
   {
     email,
     code: TextField('line', {
@@ -135,76 +181,90 @@ export const ConfirmEmailRequest = Type.Object(
       examples: ['042317'],
     }),
   },
-  { $id: 'ConfirmEmailRequest', additionalProperties: false },
+  { $id: 'EmailCode', description: 'The code of a mail', additionalProperties: false },
 );
 export const EmailVerification = Type.Object(
   {
-    email: Type.String({ format: 'email', examples: ['owner@example.com'] }),
+    email: Type.String({
+      format: 'email',
+      description: 'The address that is verified',
+      examples: ['owner@example.com'],
+    }),
     verification_token: Type.String({
-      description: 'Use it once, at sign-up',
+      description: 'Proves the address, once, at `signUp`',
       examples: [verificationToken],
     }),
-    expires_in: Type.Integer({ description: 'Seconds the token is valid', examples: [1800] }),
+    expires_in: Int32({ description: 'Seconds the token is valid', examples: [1800] }),
   },
-  { $id: 'EmailVerification' },
+  { $id: 'EmailVerification', description: 'A verified address' },
 );
 export type EmailVerification = Static<typeof EmailVerification>;
 
 export const ResetLinkQuery = Type.Object({ uid, token: linkToken });
 export const ResetLink = Type.Object(
   { expires_at: Timestamp('When the link stops working') },
-  { $id: 'ResetLink' },
+  { $id: 'ResetLink', description: 'A link that works' },
 );
-export const ResetPasswordRequest = Type.Object(
+export const PasswordReset = Type.Object(
   { uid, token: linkToken, new_password: newPassword },
-  { $id: 'ResetPasswordRequest', additionalProperties: false },
+  { $id: 'PasswordReset', description: 'The link of a mail and a new password', additionalProperties: false },
 );
 
-export const UpdateUserRequest = Type.Object(
+export const UserChanges = Type.Object(
   { name: Type.Optional(name) },
-  { $id: 'UpdateUserRequest', additionalProperties: false, minProperties: 1 },
+  { $id: 'UserChanges', description: 'At least one field', additionalProperties: false, minProperties: 1 },
 );
-export const DeleteUserRequest = Type.Object(
+export const AccountDeletion = Type.Object(
   { password },
-  { $id: 'DeleteUserRequest', additionalProperties: false },
+  { $id: 'AccountDeletion', description: 'The password, to be sure', additionalProperties: false },
 );
-export const ChangePasswordRequest = Type.Object(
+export const PasswordChange = Type.Object(
   { current_password: password, new_password: newPassword },
-  { $id: 'ChangePasswordRequest', additionalProperties: false },
+  { $id: 'PasswordChange', description: 'The present and the new password', additionalProperties: false },
 );
 
 export const Session = Type.Object(
   {
-    id: Type.String({ format: 'uuid', examples: ['3f1ab0e2-5b1f-4e0e-9a59-0d4a1b2c3d4e'] }),
-    user_agent: Type.String({ examples: ['Mozilla/5.0 (Linux; Android 15)'] }),
-    ip: Type.String({ examples: ['203.0.113.7'] }),
+    id: Type.String({
+      format: 'uuid',
+      description: 'Names the session',
+      examples: ['3f1ab0e2-5b1f-4e0e-9a59-0d4a1b2c3d4e'],
+    }),
+    user_agent: Type.String({
+      description: '`User-Agent` of the login',
+      examples: ['Mozilla/5.0 (Linux; Android 15)'],
+    }),
+    ip: Type.String({ description: 'Address of the client at login', examples: ['203.0.113.7'] }),
     created_at: Timestamp('When the user logged in'),
     last_used_at: Timestamp('When the session was last refreshed'),
-    is_current: Type.Boolean({ description: 'Whether this very request belongs to it' }),
+    is_current: Type.Boolean({ description: 'Whether this very request belongs to it', examples: [true] }),
   },
-  { $id: 'Session' },
+  { $id: 'Session', description: 'A device that is logged in' },
 );
 export type Session = Static<typeof Session>;
+export const SessionPage = Page('SessionPage', Ref(Session));
 
 /** Registered by `$id`, so that the OpenAPI document names them. */
 export const authSchemas = [
   EmptyData,
+  UserRole,
   User,
-  SignupRequest,
-  LoginRequest,
+  NewUser,
+  Credentials,
   TokenPair,
-  LoginResult,
-  RefreshRequest,
-  LogoutRequest,
-  EmailRequest,
+  TokenPairWithUser,
+  SessionToRefresh,
+  SessionToEnd,
+  EmailAddress,
   CodeSent,
   MailSent,
-  ConfirmEmailRequest,
+  EmailCode,
   EmailVerification,
   ResetLink,
-  ResetPasswordRequest,
-  UpdateUserRequest,
-  DeleteUserRequest,
-  ChangePasswordRequest,
+  PasswordReset,
+  UserChanges,
+  AccountDeletion,
+  PasswordChange,
   Session,
+  SessionPage,
 ];

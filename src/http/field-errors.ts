@@ -1,6 +1,6 @@
 import { type Static, Type } from '@sinclair/typebox';
 import type { LocalizedText } from './language.ts';
-import { StringEnum } from './schemas.ts';
+import { Ref, StringEnum } from './schemas.ts';
 
 /** Codes of what is wrong with a single value. */
 const fieldErrorCodes = [
@@ -23,16 +23,24 @@ const fieldErrorCodes = [
   'password_contains_identity',
 ] as const;
 
+/** The code of what is wrong with a single value. */
+export const FieldErrorCode = StringEnum(fieldErrorCodes, {
+  $id: 'FieldErrorCode',
+  description: 'What is wrong with a value, for programs; a code never changes its meaning',
+  examples: ['required'],
+});
+
 /** A validation error names no more than this. */
 export const maxFieldErrors = 20;
 
-const FieldErrorParams = Type.Object(
+/** What the text of a field error mentions. */
+export const FieldErrorParams = Type.Object(
   {
     min: Type.Optional(Type.Number({ description: 'The smallest length, number or count', examples: [4] })),
     max: Type.Optional(Type.Number({ description: 'The largest length, number or count', examples: [30] })),
     allowed: Type.Optional(Type.Array(Type.String(), { description: 'All values that are accepted' })),
   },
-  { description: 'What the text mentions' },
+  { $id: 'FieldErrorParams', description: 'What the text mentions' },
 );
 
 /** One thing that is wrong with one value, for programs. */
@@ -42,9 +50,9 @@ export const FieldErrorSchema = Type.Object(
       description: 'Field name, or JSON pointer for a value inside a field; `body` for the body as a whole',
       examples: ['name'],
     }),
-    code: StringEnum(fieldErrorCodes, { description: 'For programs; never changes', examples: ['required'] }),
+    code: Ref(FieldErrorCode),
     message: Type.String({ description: 'The text in `fields`', examples: ['필수 항목입니다.'] }),
-    params: Type.Optional(FieldErrorParams),
+    params: Type.Optional(Ref(FieldErrorParams)),
   },
   { $id: 'FieldError', description: 'What is wrong with one value' },
 );

@@ -1,33 +1,51 @@
-import { type TSchema, Type } from '@sinclair/typebox';
+import { type TProperties, type TSchema, Type } from '@sinclair/typebox';
 import type { BoundedPage, KeysetPosition, PageRequest } from '../database/keyset.ts';
 import { ApiError, httpErrors } from './errors.ts';
+import { Int32 } from './schemas.ts';
 
 /** Query parameters of every list. */
 export const PageQuery = {
-  limit: Type.Integer({
-    minimum: 1,
-    maximum: 100,
-    default: 20,
-    description: 'Maximum number of items per page',
-  }),
+  limit: Int32({ minimum: 1, maximum: 100, default: 20, description: 'The most items of a page' }),
   cursor: Type.Optional(Type.String({ description: '`next_cursor` of the previous page' })),
 };
 
-/** One page of a list, newest first; `next_cursor` is null on the last one. */
-export function Page<T extends TSchema>(item: T) {
-  return pageOf(item, 'Opaque; `null` on the last page');
+/**
+ * One page of a list, newest first.
+ *
+ * @param $id of the schema
+ * @param fields of the page besides its items and cursor
+ */
+export function Page<T extends TSchema, Fields extends TProperties = Record<never, never>>(
+  $id: string,
+  item: T,
+  fields?: Fields,
+) {
+  return pageOf($id, item, 'Send it as `cursor` for the next page; `null` on the last page', fields);
 }
 
 /** One page of a list that examines a bounded number of rows; only `next_cursor` tells whether it is the last one. */
-export function BoundedPageOf<T extends TSchema>(item: T) {
-  return pageOf(item, 'Opaque; `null` on the last page, and only there');
+export function BoundedPageOf<T extends TSchema>($id: string, item: T) {
+  return pageOf(
+    $id,
+    item,
+    'Send it as `cursor` for the next page. A page may have fewer items than `limit`, or none: only `null` is the end.',
+  );
 }
 
-function pageOf<T extends TSchema>(item: T, description: string) {
-  return Type.Object({
-    items: Type.Array(item),
-    next_cursor: Type.Union([Type.String(), Type.Null()], { description }),
-  });
+function pageOf<T extends TSchema, Fields extends TProperties = Record<never, never>>(
+  $id: string,
+  item: T,
+  description: string,
+  fields = {} as Fields,
+) {
+  return Type.Object(
+    {
+      items: Type.Array(item, { description: 'Newest first' }),
+      next_cursor: Type.Unsafe<string | null>({ type: ['string', 'null'], description, examples: [null] }),
+      ...fields,
+    },
+    { $id, description: 'One page of a list' },
+  );
 }
 
 interface Pagination<Row, Item, Found = Row[]> {

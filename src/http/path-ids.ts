@@ -1,8 +1,7 @@
-import { Type } from '@sinclair/typebox';
-import { maxId } from './schemas.ts';
+import { Int32, maxId } from './schemas.ts';
 
 /** An id in a path. What cannot be an id is that resource's 404. */
-export const PathId = (description: string) => Type.Integer({ description, examples: [1] });
+export const PathId = (description: string) => Int32({ description, examples: [1] });
 
 /** Whether a text is an id that a 32-bit column can hold. */
 export function isId(text: string): boolean {

@@ -1,4 +1,4 @@
-import { type SchemaOptions, type Static, type TSchema, Type } from '@sinclair/typebox';
+import { type IntegerOptions, type SchemaOptions, type Static, type TSchema, Type } from '@sinclair/typebox';
 
 /** A reference to a schema that is registered by its `$id`, with that schema's type. */
 export function Ref<T extends TSchema>(schema: T) {
@@ -13,23 +13,40 @@ export function StringEnum<const Value extends string>(
   return Type.Unsafe<Value>({ type: 'string', enum: values, ...options });
 }
 
+/** Keywords of {@link NamedEnum} for generators: openapi-generator and NSwag have different names for the same thing. */
+export const enumKeywords = ['x-enum-varnames', 'x-enumNames', 'x-enum-descriptions'];
+
+/** A named enum: generated clients have one type for it, with a name and a description for each value. */
+export function NamedEnum<const Value extends string>(
+  $id: string,
+  values: readonly { value: Value; name: string; description: string }[],
+  options: SchemaOptions = {},
+) {
+  const names = values.map(({ name }) => name);
+  return StringEnum(
+    values.map(({ value }) => value),
+    {
+      $id,
+      ...options,
+      'x-enum-varnames': names,
+      'x-enumNames': names,
+      'x-enum-descriptions': values.map(({ description }) => description),
+    },
+  );
+}
+
+/** A number of 32 bits. */
+export const Int32 = (options: IntegerOptions = {}) => Type.Integer({ format: 'int32', ...options });
+
 /** ISO 8601 in UTC, as `2026-01-31T09:30:00.000Z`. */
-export const Timestamp = (description?: string) =>
-  Type.String({
-    format: 'date-time',
-    examples: ['2026-01-31T09:30:00.000Z'],
-    ...(description ? { description } : {}),
-  });
+export const Timestamp = (description: string) =>
+  Type.String({ format: 'date-time', examples: ['2026-01-31T09:30:00.000Z'], description });
 
 /** The `data` of an answer without content. */
-export const EmptyData = Type.Object(
-  {},
-  { $id: 'Nothing', description: 'Always empty', additionalProperties: false },
-);
+export const EmptyData = Type.Object({}, { $id: 'EmptyData', description: 'Nothing to return' });
 
 /** The largest id of a 32-bit column. */
 export const maxId = 2_147_483_647;
 
 /** An id in a body or a query; outside the column's range it is a validation error. */
-export const Id = (description?: string) =>
-  Type.Integer({ minimum: 1, maximum: maxId, examples: [1], ...(description ? { description } : {}) });
+export const Id = (description: string) => Int32({ minimum: 1, maximum: maxId, examples: [1], description });

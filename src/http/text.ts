@@ -26,7 +26,12 @@ const textRuleKeyword = 'textRule';
 const patternTextKeyword = 'patternText';
 
 /** Keywords that the OpenAPI document leaves out. */
-export const internalKeywords: readonly string[] = [textRuleKeyword, patternTextKeyword];
+export const internalKeywords: readonly string[] = [
+  textRuleKeyword,
+  patternTextKeyword,
+  // Generators make sets of such lists, which keep no order.
+  'uniqueItems',
+];
 
 /** What is wrong with a text, besides AJV's own `minLength`, `maxLength` and `pattern`. */
 export type TextProblem =

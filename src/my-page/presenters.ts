@@ -9,6 +9,7 @@ export function toMyPage(row: MyPageRow | undefined): MyPage {
     store: row.store,
     posts: row.posts.map((post) => ({ ...post, created_at: toUtc(post.created_at) })),
     sent_requests: row.sent_requests.map((request) => ({
+      box: 'sent',
       ...request,
       status: partnerRequestStatuses[request.status],
       created_at: toUtc(request.created_at),

@@ -10,7 +10,7 @@ type SentRequest = MyPage['sent_requests'][number];
 export interface MyPageRow {
   store: StoreSummary;
   posts: MyPage['posts'];
-  sent_requests: (Omit<SentRequest, 'status'> & { status: PartnerRequestStatus })[];
+  sent_requests: (Omit<SentRequest, 'box' | 'status'> & { status: PartnerRequestStatus })[];
 }
 
 export type MyPages = ReturnType<typeof createMyPageRepository>;

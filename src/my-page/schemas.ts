@@ -1,6 +1,6 @@
 import { type Static, Type } from '@sinclair/typebox';
 import { Ref } from '../http/schemas.ts';
-import { PartnerRequest } from '../partner-requests/schemas.ts';
+import { PartnerRequest, PartnerRequestStatus } from '../partner-requests/schemas.ts';
 import { PostSummary } from '../posts/schemas.ts';
 import { StoreSummary, storeSummarySchemas } from '../stores/schemas.ts';
 
@@ -23,9 +23,15 @@ export const MyPage = Type.Object(
         'The latest partnership requests that the user sent, newest first; all of them are at `GET /api/v1/notifications/partner-request/?box=sent`',
     }),
   },
-  { $id: 'MyPage' },
+  { $id: 'MyPage', description: 'The overview of the user' },
 );
 export type MyPage = Static<typeof MyPage>;
 
 /** Registered by `$id`, so that the OpenAPI document names them. */
-export const myPageSchemas = [...storeSummarySchemas, PostSummary, PartnerRequest, MyPage];
+export const myPageSchemas = [
+  ...storeSummarySchemas,
+  PostSummary,
+  PartnerRequestStatus,
+  PartnerRequest,
+  MyPage,
+];

@@ -2,7 +2,7 @@ import type { Database, Queryable } from '../database/client.ts';
 import type { NotificationKind, PartnerRequestStatus } from '../database/generated/enums.ts';
 import { unseen } from '../database/keyset.ts';
 import { empty, raw, type Sql, sql } from '../database/sql.ts';
-import type { MarkReadRequest } from './schemas.ts';
+import type { NotificationsToMark } from './schemas.ts';
 
 /** The PostgreSQL channel with {@link NotificationEvent} as JSON. */
 export const notificationChannel = 'notifications';
@@ -133,7 +133,7 @@ export function createNotificationRepository(database: Database) {
   }
 
   /** Marks notifications of a user as read; ids of other users are ignored. @returns how many were unread */
-  async function markRead(userId: number, which: MarkReadRequest): Promise<number> {
+  async function markRead(userId: number, which: NotificationsToMark): Promise<number> {
     if ('ids' in which) {
       const ids = sql`SELECT DISTINCT id FROM unnest(${which.ids}::bigint[]) id ORDER BY id`;
       return (await markBatch(userId, ids)).updated;

@@ -9,9 +9,9 @@ import { toNotification } from './presenters.ts';
 import type { Notifications } from './repository.ts';
 import {
   entityTagHeader,
-  MarkReadRequest,
   NotificationPage,
   NotificationQuery,
+  NotificationsToMark,
   ReadCount,
   UnreadCount,
 } from './schemas.ts';
@@ -63,7 +63,7 @@ export const notificationRoutes: FastifyPluginAsyncTypebox<{ notifications: Noti
         summary: 'Mark as read',
         description:
           'Marks single notifications, or one and all older ones. Repeating it changes nothing. Unknown ids and notifications of other users are ignored and not counted.',
-        body: Ref(MarkReadRequest),
+        body: Ref(NotificationsToMark),
         response: { 200: Ref(ReadCount) },
       },
     },

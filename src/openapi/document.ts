@@ -1,141 +1,192 @@
-import { STATUS_CODES } from 'node:http';
-import { isDeepStrictEqual } from 'node:util';
 import type { FastifyInstance } from 'fastify';
+import type { ErrorDefinition } from '../http/errors.ts';
 import { internalKeywords } from '../http/text.ts';
-import { type AnswerNotes, isObject, type JsonObject, notesKey, toPascalCase } from './operation.ts';
+import { Components, nameOf } from './components.ts';
+import { anyFailureResponse, failureResponse } from './failures.ts';
+import { acceptLanguage, answerHeaders, type HeaderName, headerReferences } from './headers.ts';
+import { isObject, type JsonObject, toPascalCase } from './json.ts';
+import { answersPeople, type DocumentedRoute, failuresOf, limitOf } from './operation.ts';
 
 interface OpenApiDocument extends JsonObject {
   paths: Record<string, Record<string, Operation>>;
-  components: Components;
+  components: { schemas: Record<string, JsonObject>; securitySchemes: JsonObject };
 }
-
-type Components = Record<'schemas' | 'headers' | 'examples', Record<string, JsonObject>>;
 
 interface Operation {
   operationId: string;
-  parameters?: Parameter[];
-  requestBody?: { required?: boolean; content: Record<string, { schema: JsonObject }> };
-  responses: Record<string, Answer>;
+  description: string;
+  parameters?: JsonObject[];
+  requestBody?: { required?: boolean; content: Record<string, Media> };
+  responses: Record<string, JsonObject>;
 }
 
-interface Parameter {
-  example?: unknown;
-  name: string;
-  in: string;
-  required?: boolean;
+interface Media {
   schema: JsonObject;
+  examples?: JsonObject;
 }
 
-interface Answer {
-  content?: Record<string, { schema: JsonObject; examples?: Record<string, JsonObject> }>;
+interface Answer extends JsonObject {
+  description?: string;
   headers?: Record<string, JsonObject>;
+  content?: Record<string, Media>;
 }
 
-const headers = {
-  RetryAfter: {
-    description: 'Seconds until another try makes sense',
-    schema: { type: 'integer', minimum: 1 },
-    example: 30,
-  },
-  WWWAuthenticate: {
-    description: 'The challenge; `error="invalid_token"` when a token was sent',
-    schema: { type: 'string' },
-    example: 'Bearer realm="api", error="invalid_token"',
-  },
+/** Parameters that many operations have, by their name. */
+const sharedParameters: Record<string, string> = {
+  limit: 'Limit',
+  cursor: 'Cursor',
+  'Idempotency-Key': 'IdempotencyKey',
 };
 
-/** Headers that come with a status wherever it is answered. */
-const statusHeaders: Record<string, Record<string, keyof typeof headers>> = {
-  401: { 'WWW-Authenticate': 'WWWAuthenticate' },
-  429: { 'Retry-After': 'RetryAfter' },
-  503: { 'Retry-After': 'RetryAfter' },
-};
+/** Headers of every answer to people. */
+const commonHeaders: readonly HeaderName[] = [
+  'X-Request-Id',
+  'Content-Language',
+  'RateLimit-Limit',
+  'RateLimit-Remaining',
+  'RateLimit-Reset',
+];
 
 /** Builds the document of an application that is ready. */
 export function openApiDocument(app: FastifyInstance): JsonObject {
-  const document = stripInternal(app.swagger()) as OpenApiDocument;
-  const components = { ...document.components, headers, examples: {} };
-  for (const operation of Object.values(document.paths).flatMap((path) => Object.values(path))) {
-    for (const parameter of operation.parameters ?? []) describeParameter(parameter);
-    describeBody(components, operation);
-    for (const [status, answer] of Object.entries(operation.responses)) {
-      describeAnswer(components, operation, status, answer);
-    }
+  const { components: parts, ...document } = toJsonSchema(app.swagger()) as OpenApiDocument;
+  const components = new Components(parts.schemas);
+  for (const [name, header] of Object.entries(answerHeaders)) components.add('headers', name, header);
+  const operations = Object.values(document.paths).flatMap((path) => Object.values(path));
+  const failures = operations.flatMap((operation) => {
+    const route = app.documentedRoutes.get(operation.operationId);
+    if (!route) throw new Error(`there is no route for ${operation.operationId}`);
+    return describeOperation(components, operation, route);
+  });
+  const anyFailure = anyFailureResponse(components, failures);
+  for (const { responses } of operations) {
+    if (!('500' in responses)) responses['default'] = anyFailure;
   }
-  return { ...document, components };
+  components.addDiscriminators();
+  return { ...document, components: { securitySchemes: parts.securitySchemes, ...components.parts } };
 }
 
-/** A parameter with a default is optional, although its validated value always exists. */
-function describeParameter(parameter: Parameter): void {
-  if ('default' in parameter.schema) parameter.required = false;
-  if (parameter.in === 'header') {
-    parameter.name = parameter.name.replace(/\bid\b|\b[a-z]/g, (a) => a.toUpperCase());
+/** @returns the failures of the operation */
+function describeOperation(
+  components: Components,
+  operation: Operation,
+  route: DocumentedRoute,
+): ErrorDefinition[] {
+  const prefix = toPascalCase(operation.operationId);
+  const headers: readonly HeaderName[] = answersPeople(route) ? commonHeaders : ['X-Request-Id'];
+  operation.description = [operation.description, limitOf(route)].filter(Boolean).join('\n\n');
+  const parameters = (operation.parameters ?? []).map((one) => describeParameter(components, one, route));
+  if (answersPeople(route)) {
+    operation.parameters = [...parameters, components.add('parameters', 'AcceptLanguage', acceptLanguage)];
+  }
+  describeBody(components, operation);
+  for (const answer of Object.values(operation.responses)) {
+    describeAnswer(components, operation.operationId, answer, route, headers);
+  }
+  const failures = failuresOf(route);
+  for (const status of new Set(failures.map((failure) => failure.status))) {
+    const errors = failures.filter((failure) => failure.status === status);
+    operation.responses[status] = failureResponse(components, prefix, errors, headers);
+  }
+  return failures;
+}
+
+function describeParameter(
+  components: Components,
+  parameter: JsonObject,
+  { schema: { querystring } }: DocumentedRoute,
+): JsonObject {
+  const schema = parameter['schema'] as JsonObject;
+  // A parameter with a default is optional, although its validated value always exists.
+  if ('default' in schema) parameter['required'] = false;
+  if (parameter['in'] === 'header') {
+    parameter['name'] = String(parameter['name']).replace(/\bid\b|\b[a-z]/g, (part) => part.toUpperCase());
   }
   // Swagger UI fills in examples, and an optional filter would narrow the first try.
-  if (!parameter.required) {
-    delete parameter.example;
-    delete parameter.schema.examples;
+  if (!parameter['required']) {
+    delete parameter['example'];
+    delete schema['examples'];
   }
+  // @fastify/swagger drops the description beside a reference.
+  const field = (querystring?.['properties'] as Record<string, JsonObject> | undefined)?.[
+    String(parameter['name'])
+  ];
+  parameter['description'] ??= field?.['description'];
+  const shared = sharedParameters[String(parameter['name'])];
+  return shared === undefined ? parameter : components.add('parameters', shared, parameter);
 }
 
-/** A body that may be empty is optional. */
 function describeBody(components: Components, { requestBody }: Operation): void {
-  const schema = requestBody?.content['application/json']?.schema;
-  if (!requestBody || !schema) return;
-  const name = String(schema['$ref']).split('/').at(-1) ?? '';
-  const body = components.schemas[name] ?? schema;
-  // One of several forms is never empty.
+  const media = requestBody?.content['application/json'];
+  if (!requestBody || !media) return;
+  const body = components.resolve(media.schema);
+  // A body that may be empty is optional; one of several forms is never empty.
   requestBody.required = ['required', 'minProperties', 'oneOf'].some((keyword) => keyword in body);
+  const examples = examplesOf(components, media.schema).map(([name, value]) => [
+    name,
+    components.add('examples', `${name}Body`, { value }),
+  ]);
+  media.examples = Object.fromEntries(examples);
 }
 
-function describeAnswer(components: Components, operation: Operation, status: string, answer: Answer): void {
-  const media = answer.content?.['application/json'];
-  if (media && !('$ref' in media.schema)) {
-    const { [notesKey]: notes = {}, ...schema } = media.schema;
-    const { name, examples = {} } = notes as AnswerNotes;
-    const prefix = toPascalCase(operation.operationId);
-    media.schema = place(components, 'schemas', name ?? answerName(prefix, status), schema);
-    for (const [code, value] of Object.entries(examples)) {
-      media.examples = { ...media.examples, [code]: placeExample(components, prefix, code, value) };
-    }
-  }
-  for (const [header, name] of Object.entries(statusHeaders[status] ?? {})) {
-    answer.headers = { ...answer.headers, [header]: { $ref: `#/components/headers/${name}` } };
-  }
-}
-
-/** As `LogInResponse`, `LogInTooManyRequestsFailure`. */
-function answerName(operation: string, status: string): string {
-  if (Number(status) < 400) return `${operation}Response`;
-  return `${operation}${STATUS_CODES[status]?.replace(/\W/g, '')}Failure`;
-}
-
-/** Operations with the same text for a code share the example; one with another text has its own. */
-function placeExample(
+function describeAnswer(
   components: Components,
-  operation: string,
-  code: string,
-  value: JsonObject,
-): JsonObject {
-  const name = toPascalCase(code);
-  const known = components.examples[name];
-  const own = known !== undefined && !isDeepStrictEqual(known['value'], value);
-  return place(components, 'examples', own ? `${operation}${name}` : name, { value });
+  operationId: string,
+  answer: Answer,
+  { config }: DocumentedRoute,
+  headers: readonly HeaderName[],
+): void {
+  const operation = toPascalCase(operationId);
+  const own = Object.keys(answer.headers ?? {}) as HeaderName[];
+  answer.headers = headerReferences([...headers, ...own]);
+  const media = answer.content?.['application/json'];
+  if (!media) return;
+  if (!config?.message) {
+    media.examples = { [String(nameOf(media.schema))]: { value: components.exampleOf(media.schema) } };
+    return;
+  }
+  answer.description = config.message.en;
+  const { properties } = media.schema as { properties: Record<string, JsonObject> };
+  const examples = examplesOf(components, properties['data'] ?? {}).map(([name, data]) => {
+    const value = { success: true, message: config.message?.ko, data };
+    return [name, components.add('examples', `${operation}${name}`, { value })];
+  });
+  media.schema = components.add('schemas', `${operation}Success`, {
+    description: `The answer to \`${operationId}\``,
+    ...media.schema,
+  });
+  media.examples = Object.fromEntries(examples);
 }
 
-/** Moves a part to the components, so that generated clients have a name for it. */
-function place(components: Components, kind: keyof Components, name: string, part: JsonObject): JsonObject {
-  const known = components[kind][name];
-  if (known !== undefined && !isDeepStrictEqual(known, part))
-    throw new Error(`two different ${kind} would be named ${name}`);
-  components[kind][name] = part;
-  return { $ref: `#/components/${kind}/${name}` };
+/** Examples by the name of their schema: of a schema with several forms, or of a list of such, one for each form. */
+function examplesOf(components: Components, schema: JsonObject): [string, unknown][] {
+  const resolved = components.resolve(schema);
+  const formsOf = (one: JsonObject): JsonObject[] =>
+    Array.isArray(one['oneOf']) ? (one['oneOf'] as JsonObject[]) : [];
+  const items = (resolved['properties'] as Record<string, { items?: JsonObject }> | undefined)?.['items']
+    ?.items;
+  const itemForms = items ? formsOf(components.resolve(items)) : [];
+  if (itemForms.length > 0) {
+    const page = components.exampleOf(schema) as JsonObject;
+    return itemForms.map((form) => [String(nameOf(form)), { ...page, items: [components.exampleOf(form)] }]);
+  }
+  const forms = formsOf(resolved);
+  return (forms.length > 0 ? forms : [schema]).map((form) => [
+    String(nameOf(form)),
+    components.exampleOf(form),
+  ]);
 }
 
-/** Removes keywords that only the validator understands. */
-function stripInternal(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(stripInternal);
+/** Removes what only the validator understands, and writes constants as such: @fastify/swagger makes enums of them. */
+function toJsonSchema(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(toJsonSchema);
   if (!isObject(value)) return value;
   const kept = Object.entries(value).filter(([key]) => !internalKeywords.includes(key) && key !== '$id');
-  return Object.fromEntries(kept.map(([key, item]) => [key, stripInternal(item)]));
+  return Object.fromEntries(
+    kept.map(([key, item]) =>
+      key === 'enum' && Array.isArray(item) && item.length === 1
+        ? ['const', item[0]]
+        : [key, toJsonSchema(item)],
+    ),
+  );
 }

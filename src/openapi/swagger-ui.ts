@@ -1,7 +1,7 @@
 import swaggerUi from '@fastify/swagger-ui';
 import type { FastifyInstance } from 'fastify';
 import { staticFilesPlugin } from '../http/plugins/static-files.ts';
-import type { JsonObject } from './operation.ts';
+import type { JsonObject } from './json.ts';
 
 /** Serves Swagger UI at `/docs/`. Register it in a scope of its own. */
 export async function swaggerUiRoutes(

@@ -4,6 +4,7 @@ import { type PartnerRequest, partnerRequestStatuses, type ReceivedPartnerReques
 /** A request as the API shows it to its sender. */
 export function toPartnerRequest(row: SentRequestRow): PartnerRequest {
   return {
+    box: 'sent',
     id: row.id,
     post_id: row.post_id,
     receiver_store_name: row.receiver_store_name,
@@ -16,6 +17,7 @@ export function toPartnerRequest(row: SentRequestRow): PartnerRequest {
 /** A request as the API shows it to its receiver. */
 export function toReceivedPartnerRequest(row: ReceivedRequestRow): ReceivedPartnerRequest {
   return {
+    box: 'received',
     id: row.id,
     post_id: row.post_id,
     post_title: row.post_title,

@@ -9,7 +9,7 @@ import type { PartnerRequest, ReceivedPartnerRequest } from './schemas.ts';
 import { withdrawOfPost, withdrawOfStore } from './withdrawals.ts';
 
 /** A request of the API with the status and the time as the database has them. */
-type RequestRow<Shown> = Omit<Shown, 'status' | 'created_at'> & {
+type RequestRow<Shown> = Omit<Shown, 'box' | 'status' | 'created_at'> & {
   status: PartnerRequestStatus;
   created_at: Date;
 };

@@ -3,7 +3,7 @@ import { Type } from '@sinclair/typebox';
 import { currentUser } from '../http/authentication.ts';
 import { httpErrors } from '../http/errors.ts';
 import { idempotencyKey, sendCreated } from '../http/idempotency.ts';
-import { Page, paginate } from '../http/pagination.ts';
+import { paginate } from '../http/pagination.ts';
 import { isId, PathId } from '../http/path-ids.ts';
 import { Ref } from '../http/schemas.ts';
 import { postErrors } from '../posts/errors.ts';
@@ -13,6 +13,7 @@ import type { PartnerRequests } from './repository.ts';
 import {
   NewPartnerRequest,
   PartnerRequest,
+  PartnerRequestPage,
   PartnerRequestQuery,
   ReceivedPartnerRequest,
   stateOfStatus,
@@ -66,9 +67,9 @@ export const partnerRequestRoutes: FastifyPluginAsyncTypebox<Options> = async (
         operationId: 'listPartnerRequests',
         summary: 'List partnership requests',
         description:
-          "Requests that the user's store sent or received, newest first; none without a store. Sent ones are PartnerRequest, received ones ReceivedPartnerRequest.",
+          "Requests that the user's store sent or received, newest first; none without a store. `box` tells which of the two an item is.",
         querystring: PartnerRequestQuery,
-        response: { 200: Page(Type.Union([Ref(PartnerRequest), Ref(ReceivedPartnerRequest)])) },
+        response: { 200: Ref(PartnerRequestPage) },
       },
     },
     async (request) => {

@@ -1,7 +1,7 @@
 import { type Static, Type } from '@sinclair/typebox';
 import { PartnerRequestStatus as PartnerRequestState } from '../database/generated/enums.ts';
-import { PageQuery } from '../http/pagination.ts';
-import { Id, Ref, StringEnum, Timestamp } from '../http/schemas.ts';
+import { Page, PageQuery } from '../http/pagination.ts';
+import { Id, Int32, NamedEnum, Ref, StringEnum, Timestamp } from '../http/schemas.ts';
 import { TextField } from '../http/text.ts';
 import { StoreSummary } from '../stores/schemas.ts';
 
@@ -18,17 +18,33 @@ export function stateOfStatus(status: PartnerRequest['status']): PartnerRequestS
   return Object.values(PartnerRequestState).find((state) => partnerRequestStatuses[state] === status);
 }
 
-const status = (description: string) => StringEnum(Object.values(partnerRequestStatuses), { description });
+/** In Korean, as the interface specification has it; the names are for generated clients. */
+export const PartnerRequestStatus = NamedEnum(
+  'PartnerRequestStatus',
+  [
+    { value: partnerRequestStatuses.requested, name: 'REQUESTED', description: 'Waits for the receiver' },
+    { value: partnerRequestStatuses.accepted, name: 'ACCEPTED', description: 'The receiver accepted it' },
+    { value: partnerRequestStatuses.declined, name: 'DECLINED', description: 'The receiver declined it' },
+    {
+      value: partnerRequestStatuses.withdrawn,
+      name: 'WITHDRAWN',
+      description: 'The sender withdrew it, or the post or an account was deleted',
+    },
+  ],
+  {
+    description:
+      'The state of a partnership request: `요청됨` (requested) becomes `수락됨` (accepted), `거절됨` (declined) or `취소됨` (withdrawn)',
+    examples: [partnerRequestStatuses.requested],
+  },
+);
 const exampleMessage = '저희 빵을 카페에서 함께 팔아 보시겠어요?';
 
 /** Fields of a request, in every object that shows one. */
 export const requestFields = {
-  id: Type.Integer({ examples: [1] }),
-  post_id: Type.Integer({ description: 'The post that the request answers', examples: [1] }),
-  post_title: Type.String({ examples: ['주말 공동 할인 함께하실 가게를 찾아요'] }),
-  status: status(
-    '`요청됨` (requested) becomes `수락됨` (accepted) or `거절됨` (declined) by the receiver, or `취소됨` (withdrawn) by the sender or because the post or an account went away',
-  ),
+  id: Int32({ description: 'Never changes', examples: [1] }),
+  post_id: Int32({ description: 'The post that the request answers', examples: [1] }),
+  post_title: Type.String({ description: 'Its title', examples: ['주말 공동 할인 함께하실 가게를 찾아요'] }),
+  status: Ref(PartnerRequestStatus),
   sender_store_name: Type.String({
     description: 'The store that sent the request',
     examples: ['두레 베이커리'],
@@ -43,17 +59,22 @@ export const NewPartnerRequest = Type.Object(
     message: TextField('block', {
       minLength: 1,
       maxLength: 1000,
-      description: 'May contain line feeds',
+      description: 'What to tell the other store; may contain line feeds',
       examples: [exampleMessage],
     }),
   },
-  { $id: 'NewPartnerRequest', additionalProperties: false },
+  { $id: 'NewPartnerRequest', description: 'A request to send', additionalProperties: false },
 );
 export type NewPartnerRequest = Static<typeof NewPartnerRequest>;
 
-/** A request as its sender sees it: exactly the fields of the interface specification. */
+/** On which side of a request the user is. */
+const box = <const Box extends string>(value: Box) =>
+  StringEnum([value], { description: 'Whether the user sent or received the request' });
+
+/** A request as its sender sees it: the fields of the interface specification, and `box`. */
 export const PartnerRequest = Type.Object(
   {
+    box: box('sent'),
     id: requestFields.id,
     post_id: requestFields.post_id,
     receiver_store_name: requestFields.receiver_store_name,
@@ -68,6 +89,7 @@ export type PartnerRequest = Static<typeof PartnerRequest>;
 /** A request as its receiver sees it. */
 export const ReceivedPartnerRequest = Type.Object(
   {
+    box: box('received'),
     id: requestFields.id,
     post_id: requestFields.post_id,
     post_title: requestFields.post_title,
@@ -80,14 +102,33 @@ export const ReceivedPartnerRequest = Type.Object(
 );
 export type ReceivedPartnerRequest = Static<typeof ReceivedPartnerRequest>;
 
+export const AnyPartnerRequest = Type.Unsafe<PartnerRequest | ReceivedPartnerRequest>({
+  $id: 'AnyPartnerRequest',
+  description: 'A request as the user sees it; `box` tells which of the two it is',
+  oneOf: [{ $ref: 'PartnerRequest#' }, { $ref: 'ReceivedPartnerRequest#' }],
+});
+export const PartnerRequestPage = Page('PartnerRequestPage', Ref(AnyPartnerRequest));
+
 export const PartnerRequestQuery = Type.Object({
   box: StringEnum(['sent', 'received'], {
     default: 'received',
-    description: '`sent` lists PartnerRequest, `received` ReceivedPartnerRequest',
+    description: 'Requests that the user sent or received',
   }),
-  status: Type.Optional(status('Only requests in this state')),
+  status: Type.Optional(
+    Type.Unsafe<Static<typeof PartnerRequestStatus>>({
+      ...Ref(PartnerRequestStatus),
+      description: 'Only requests in this state',
+    }),
+  ),
   ...PageQuery,
 });
 
 /** Registered by `$id`, so that the OpenAPI document names them. */
-export const partnerRequestSchemas = [NewPartnerRequest, PartnerRequest, ReceivedPartnerRequest];
+export const partnerRequestSchemas = [
+  NewPartnerRequest,
+  PartnerRequestStatus,
+  PartnerRequest,
+  ReceivedPartnerRequest,
+  AnyPartnerRequest,
+  PartnerRequestPage,
+];

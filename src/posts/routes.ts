@@ -3,14 +3,14 @@ import { Type } from '@sinclair/typebox';
 import { currentUser } from '../http/authentication.ts';
 import { ApiError, httpErrors } from '../http/errors.ts';
 import { idempotencyKey, sendCreated } from '../http/idempotency.ts';
-import { BoundedPageOf, paginateBounded } from '../http/pagination.ts';
+import { paginateBounded } from '../http/pagination.ts';
 import { isId, PathId } from '../http/path-ids.ts';
 import { EmptyData, Ref } from '../http/schemas.ts';
 import { postErrors } from './errors.ts';
 import { toPost } from './presenters.ts';
 import type { PostLists } from './repository/post-lists.ts';
 import type { Posts } from './repository/posts.ts';
-import { NewPost, Post, PostChanges, PostQuery } from './schemas.ts';
+import { NewPost, Post, PostChanges, PostPage, PostQuery } from './schemas.ts';
 import type { createPostService } from './service.ts';
 
 export interface PostRoutesOptions {
@@ -66,7 +66,7 @@ export const postRoutes: FastifyPluginAsyncTypebox<PostRoutesOptions> = async (
         description:
           'Posts that match every given filter, newest first. A page may have fewer items than `limit`, or none, before the end of the list, because a request examines a bounded number of posts: continue until `next_cursor` is `null`.',
         querystring: PostQuery,
-        response: { 200: BoundedPageOf(Ref(Post)) },
+        response: { 200: Ref(PostPage) },
       },
     },
     async (request) => {

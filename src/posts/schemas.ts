@@ -1,5 +1,6 @@
 import { type Static, Type } from '@sinclair/typebox';
-import { Id, Ref, Timestamp } from '../http/schemas.ts';
+import { BoundedPageOf } from '../http/pagination.ts';
+import { Id, Int32, Ref, Timestamp } from '../http/schemas.ts';
 import { TextField } from '../http/text.ts';
 import { SearchQuery, StoreSummary } from '../stores/schemas.ts';
 
@@ -8,8 +9,8 @@ const exampleContent = '저희 카페 영수증을 가져오면 서로 10%씩 �
 const exampleImage = 'https://cdn.example.com/weekend.jpg';
 
 const summary = {
-  id: Type.Integer({ examples: [1] }),
-  title: Type.String({ examples: [exampleTitle] }),
+  id: Int32({ description: 'Never changes', examples: [1] }),
+  title: Type.String({ description: 'Its title', examples: [exampleTitle] }),
   thumbnail: Type.String({ format: 'uri', description: 'The first image', examples: [exampleImage] }),
   created_at: Timestamp('When it was written'),
 };
@@ -21,8 +22,11 @@ export type PostSummary = Static<typeof PostSummary>;
 export const Post = Type.Object(
   {
     ...summary,
-    content: Type.String({ examples: [exampleContent] }),
-    images: Type.Array(Type.String({ format: 'uri' }), { examples: [[exampleImage]] }),
+    content: Type.String({ description: 'May contain line feeds', examples: [exampleContent] }),
+    images: Type.Array(Type.String({ format: 'uri' }), {
+      description: 'URLs of its pictures, in the order of the author',
+      examples: [[exampleImage]],
+    }),
     store: Ref(StoreSummary),
     updated_at: Timestamp('When it was last changed'),
   },
@@ -31,7 +35,12 @@ export const Post = Type.Object(
 export type Post = Static<typeof Post>;
 
 const fields = {
-  title: TextField('line', { minLength: 1, maxLength: 100, examples: [exampleTitle] }),
+  title: TextField('line', {
+    minLength: 1,
+    maxLength: 100,
+    description: 'Its title',
+    examples: [exampleTitle],
+  }),
   content: TextField('block', {
     minLength: 1,
     maxLength: 5000,
@@ -47,7 +56,11 @@ const fields = {
   }),
 };
 
-export const NewPost = Type.Object(fields, { $id: 'NewPost', additionalProperties: false });
+export const NewPost = Type.Object(fields, {
+  $id: 'NewPost',
+  description: 'A post to publish',
+  additionalProperties: false,
+});
 export type NewPost = Static<typeof NewPost>;
 
 export const PostChanges = Type.Object(
@@ -78,5 +91,7 @@ export const PostQuery = Type.Object({
   ...SearchQuery,
 });
 
+export const PostPage = BoundedPageOf('PostPage', Ref(Post));
+
 /** Registered by `$id`, so that the OpenAPI document names them. */
-export const postSchemas = [PostSummary, Post, NewPost, PostChanges];
+export const postSchemas = [PostSummary, Post, PostPage, NewPost, PostChanges];

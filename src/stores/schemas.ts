@@ -1,17 +1,20 @@
 import { type Static, Type } from '@sinclair/typebox';
-import { PageQuery } from '../http/pagination.ts';
-import { Id, Ref, Timestamp } from '../http/schemas.ts';
+import { BoundedPageOf, PageQuery } from '../http/pagination.ts';
+import { Id, Int32, Ref, Timestamp } from '../http/schemas.ts';
 import { TextField } from '../http/text.ts';
 
 export const StoreCategory = Type.Object(
-  { id: Type.Integer({ examples: [1] }), name: Type.String({ examples: ['카페'] }) },
+  {
+    id: Int32({ description: 'Never changes', examples: [1] }),
+    name: Type.String({ description: 'In Korean', examples: ['카페'] }),
+  },
   { $id: 'StoreCategory', description: 'What kind of business a store is' },
 );
 export type StoreCategory = Static<typeof StoreCategory>;
 
 const summary = {
-  id: Type.Integer({ examples: [1] }),
-  name: Type.String({ examples: ['두레 카페'] }),
+  id: Int32({ description: 'Never changes', examples: [1] }),
+  name: Type.String({ description: 'Its name', examples: ['두레 카페'] }),
   store_categories: Type.Array(Ref(StoreCategory), {
     description: 'One to five, in the order the owner gave',
     examples: [[{ id: 1, name: '카페' }]],
@@ -25,10 +28,16 @@ export type StoreSummary = Static<typeof StoreSummary>;
 export const Store = Type.Object(
   {
     ...summary,
-    description: Type.String({ examples: ['동네에서 직접 볶은 커피를 내립니다.'] }),
-    address: Type.String({ examples: ['서울특별시 마포구 와우산로 1'] }),
-    phone_number: Type.String({ examples: ['02-123-4567'] }),
-    business_hours: Type.String({ examples: ['매일 09:00-21:00'] }),
+    description: Type.String({
+      description: 'What it is like; may contain line feeds',
+      examples: ['동네에서 직접 볶은 커피를 내립니다.'],
+    }),
+    address: Type.String({ description: 'Where it is', examples: ['서울특별시 마포구 와우산로 1'] }),
+    phone_number: Type.String({ description: 'Digits and hyphens', examples: ['02-123-4567'] }),
+    business_hours: Type.String({
+      description: 'When it is open, in free text',
+      examples: ['매일 09:00-21:00'],
+    }),
     created_at: Timestamp('When it was registered'),
     updated_at: Timestamp('When it was last changed'),
   },
@@ -36,23 +45,34 @@ export const Store = Type.Object(
 );
 export type Store = Static<typeof Store>;
 
-const name = TextField('line', { minLength: 1, maxLength: 50, examples: ['두레 카페'] });
-const categoryIds = Type.Array(Id(), {
+const name = TextField('line', {
+  minLength: 1,
+  maxLength: 50,
+  description: 'Its name',
+  examples: ['두레 카페'],
+});
+const categoryIds = Type.Array(Id('`id` of a category'), {
   minItems: 1,
   maxItems: 5,
   uniqueItems: true,
-  description: '`id`s of `GET /api/v1/stores/categories/`',
+  description: 'Different `id`s of `listStoreCategories`, the main one first',
   examples: [[1]],
 });
 const details = {
   description: Type.Optional(
     TextField('block', {
       maxLength: 2000,
-      description: 'May contain line feeds',
+      description: 'What it is like; may contain line feeds',
       examples: ['동네에서 직접 볶은 커피를 내립니다.'],
     }),
   ),
-  address: Type.Optional(TextField('line', { maxLength: 200, examples: ['서울특별시 마포구 와우산로 1'] })),
+  address: Type.Optional(
+    TextField('line', {
+      maxLength: 200,
+      description: 'Where it is',
+      examples: ['서울특별시 마포구 와우산로 1'],
+    }),
+  ),
   phone_number: Type.Optional(
     TextField('phone', {
       maxLength: 30,
@@ -61,12 +81,18 @@ const details = {
       examples: ['02-123-4567'],
     }),
   ),
-  business_hours: Type.Optional(TextField('line', { maxLength: 100, examples: ['매일 09:00-21:00'] })),
+  business_hours: Type.Optional(
+    TextField('line', {
+      maxLength: 100,
+      description: 'When it is open, in free text',
+      examples: ['매일 09:00-21:00'],
+    }),
+  ),
 };
 
 export const NewStore = Type.Object(
   { name, category_ids: categoryIds, ...details },
-  { $id: 'NewStore', additionalProperties: false },
+  { $id: 'NewStore', description: 'A store to register', additionalProperties: false },
 );
 export type NewStore = Static<typeof NewStore>;
 
@@ -98,8 +124,21 @@ export const StoreQuery = Type.Object({
   ...SearchQuery,
 });
 
+export const StoreCategoryList = Type.Object(
+  { items: Type.Array(Ref(StoreCategory), { description: 'All of them, in the order to show them' }) },
+  { $id: 'StoreCategoryList', description: 'Every category' },
+);
+export const StorePage = BoundedPageOf('StorePage', Ref(StoreSummary));
+
 /** What other domains need to show a store in short. */
 export const storeSummarySchemas = [StoreCategory, StoreSummary];
 
 /** Registered by `$id`, so that the OpenAPI document names them. */
-export const storeSchemas = [...storeSummarySchemas, Store, NewStore, StoreChanges];
+export const storeSchemas = [
+  ...storeSummarySchemas,
+  StoreCategoryList,
+  StorePage,
+  Store,
+  NewStore,
+  StoreChanges,
+];

@@ -26,6 +26,7 @@ t.test('a request notifies the receiver and answers with the fields of the speci
   t.equal(answer.body.message, '제휴를 요청했습니다.');
   const { id, created_at } = answer.body.data;
   t.strictSame(answer.body.data, {
+    box: 'sent',
     id,
     post_id: post.id,
     receiver_store_name: '햇살카페',
@@ -65,6 +66,7 @@ t.test('the receiver accepts, and the sender is notified', async (t) => {
   t.equal(answer.status, 200);
   t.equal(answer.body.message, '제휴 요청을 수락했습니다.');
   t.strictSame(answer.body.data, {
+    box: 'received',
     id,
     post_id: post.id,
     post_title: '주말 공동 할인',
@@ -108,6 +110,7 @@ t.test('the sender withdraws, and the receiver is notified without a mail', asyn
   const answer = await transition(app, sender, id, 'withdraw');
   t.equal(answer.status, 200);
   t.strictSame(answer.body.data, {
+    box: 'sent',
     id,
     post_id: post.id,
     receiver_store_name: '햇살카페',

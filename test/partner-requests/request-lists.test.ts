@@ -28,13 +28,21 @@ t.test('each side lists a request in its own box', async (t) => {
   const sent = await list(sender, '?box=sent');
   t.equal(sent.status, 200);
   t.strictSame(sent.body.data, {
-    items: [{ ...request, receiver_store_name: '햇살카페', created_at: sent.body.data.items[0].created_at }],
+    items: [
+      {
+        box: 'sent',
+        ...request,
+        receiver_store_name: '햇살카페',
+        created_at: sent.body.data.items[0].created_at,
+      },
+    ],
     next_cursor: null,
   });
   const received = await list(receiver, '?box=received');
   const [item] = received.body.data.items;
   t.strictSame(received.body.data.items, [
     {
+      box: 'received',
       ...request,
       post_title: '주말 공동 할인',
       sender_store: {

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
+import { Ajv2020, type Format, type ValidateFunction } from 'ajv/dist/2020.js';
 import { parse } from 'yaml';
 import type { Answer } from './app.ts';
 
@@ -11,13 +11,20 @@ type JsonObject = Record<string, unknown>;
 
 export interface DocumentedMedia {
   schema: { $ref?: string } & JsonObject;
-  examples?: Record<string, { $ref: string }>;
+  examples?: Record<string, { $ref?: string; value?: unknown }>;
 }
 
 export interface DocumentedAnswer {
   description: string;
   content?: Record<string, DocumentedMedia>;
   headers?: Record<string, JsonObject>;
+}
+
+interface DocumentedParameter {
+  name: string;
+  in: string;
+  required?: boolean;
+  schema: JsonObject;
 }
 
 /** An operation of the document with its method and path. */
@@ -29,7 +36,7 @@ export interface DocumentedOperation {
   description?: string;
   tags?: string[];
   security?: Record<string, unknown>[];
-  parameters?: { name: string; in: string; required?: boolean; schema: JsonObject }[];
+  parameters?: DocumentedParameter[];
   requestBody?: { required?: boolean; content: Record<string, DocumentedMedia> };
   responses: Record<string, DocumentedAnswer>;
 }
@@ -38,21 +45,40 @@ export interface OpenApiDocument {
   openapi: string;
   tags: { name: string }[];
   paths: Record<string, Record<string, Omit<DocumentedOperation, 'method' | 'path'>>>;
-  components: Record<'schemas' | 'examples' | 'headers', Record<string, JsonObject>>;
+  components: Record<'schemas' | 'examples' | 'headers', Record<string, JsonObject>> & {
+    parameters: Record<string, DocumentedParameter>;
+    responses: Record<string, DocumentedAnswer>;
+  };
 }
 
 export type Contract = ReturnType<typeof createContract>;
 
-const formats = {
+const formats: Record<string, Format> = {
+  int32: { type: 'number', validate: (value: number) => Math.abs(value) < 2 ** 31 },
+  int64: { type: 'number', validate: Number.isSafeInteger },
+  password: true,
   'date-time': /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z$/,
   uuid: /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/,
   email: /^[^\s@]+@[^\s@]+$/,
   uri: /^[a-z][a-z0-9+.-]*:\S+$/,
 };
 
-/** Reads the committed document. */
+/** Reads the committed document. Parameters and answers of operations stand in place of the references to them. */
 export function readDocument(): OpenApiDocument {
-  return parse(readFileSync(documentPath, 'utf8'));
+  const document: OpenApiDocument = parse(readFileSync(documentPath, 'utf8'));
+  const { parameters, responses } = document.components;
+  function follow<Part>(part: Part | { $ref: string }, parts: Record<string, Part>): Part {
+    const isReference = typeof part === 'object' && part !== null && '$ref' in part;
+    const target = isReference ? parts[part.$ref.split('/').at(-1) ?? ''] : part;
+    if (target === undefined) throw new Error(`nothing is at ${JSON.stringify(part)}`);
+    return target;
+  }
+  for (const operation of Object.values(document.paths).flatMap((path) => Object.values(path))) {
+    operation.parameters = (operation.parameters ?? []).map((one) => follow(one, parameters));
+    for (const [status, answer] of Object.entries(operation.responses))
+      operation.responses[status] = follow(answer, responses);
+  }
+  return document;
 }
 
 /** Compares answers with the OpenAPI document. It is stricter than the document: undocumented properties are refused. */
@@ -76,7 +102,7 @@ export function createContract(document: OpenApiDocument = readDocument()) {
     const operation = operationOf(method, url);
     if (!operation) return [`${method} ${url} is not documented`];
     const status = String(answer.status);
-    const key = [status, `${status[0]}XX`].find((one) => one in operation.responses);
+    const key = [status, 'default'].find((one) => one in operation.responses);
     const documented = key === undefined ? undefined : operation.responses[key];
     if (key === undefined || !documented)
       return [`${operation.operationId} has no ${status}: ${answer.text}`];
@@ -86,9 +112,9 @@ export function createContract(document: OpenApiDocument = readDocument()) {
   }
 
   function headerProblems({ headers = {} }: DocumentedAnswer, answer: Answer): string[] {
-    const missing = Object.keys(headers)
-      // Only replays have it.
-      .filter((name) => name !== 'Idempotency-Replayed')
+    const missing = Object.entries(headers)
+      .filter(([, { $ref }]) => document.components.headers[String($ref).split('/').at(-1) ?? '']?.required)
+      .map(([name]) => name)
       .filter((name) => answer.headers[name.toLowerCase()] === undefined);
     return missing.map((name) => `has no ${name}`);
   }

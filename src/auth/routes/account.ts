@@ -5,13 +5,7 @@ import { requestContext } from '../../http/request-context.ts';
 import { EmptyData, Ref } from '../../http/schemas.ts';
 import type { AuthDependencies } from '../dependencies.ts';
 import { authErrors } from '../errors.ts';
-import {
-  ChangePasswordRequest,
-  DeleteUserRequest,
-  SignupRequest,
-  UpdateUserRequest,
-  User,
-} from '../schemas.ts';
+import { AccountDeletion, NewUser, PasswordChange, User, UserChanges } from '../schemas.ts';
 import { createAccountService } from '../service/account.ts';
 import { createSignUp } from '../service/sign-up.ts';
 
@@ -33,7 +27,7 @@ export const accountRoutes: FastifyPluginAsyncTypebox<AuthDependencies> = async 
         summary: 'Sign up',
         description:
           'Creates an account. With a `verification_token` its e-mail address is verified at once, and an unverified account without a store that has the address is replaced. Otherwise a code is mailed, to be confirmed at `email-verify/confirm/`. After `email_taken`, the owner of the address signs up again with a `verification_token`, or resets the password. A failure does not use the token up.',
-        body: Ref(SignupRequest),
+        body: Ref(NewUser),
         response: { 201: Ref(User) },
       },
     },
@@ -72,7 +66,7 @@ const ownAccountRoutes: FastifyPluginAsyncTypebox<AuthDependencies> = async (app
         operationId: 'updateCurrentUser',
         summary: 'Change the name',
         description: 'Changes the given fields of the account that the access token belongs to.',
-        body: Ref(UpdateUserRequest),
+        body: Ref(UserChanges),
         response: { 200: Ref(User) },
       },
     },
@@ -94,7 +88,7 @@ const ownAccountRoutes: FastifyPluginAsyncTypebox<AuthDependencies> = async (app
         summary: 'Delete the account',
         description:
           'Removes the account for good, with its sessions. Its posts disappear, partnership requests that wait for an answer are withdrawn, and the username and the e-mail address are free again.',
-        body: Ref(DeleteUserRequest),
+        body: Ref(AccountDeletion),
         response: { 200: Ref(EmptyData) },
       },
     },
@@ -116,7 +110,7 @@ const ownAccountRoutes: FastifyPluginAsyncTypebox<AuthDependencies> = async (app
         summary: 'Change the password',
         description:
           'Every session but the current one ends, a reset link that is on its way stops working, and a notice is mailed.',
-        body: Ref(ChangePasswordRequest),
+        body: Ref(PasswordChange),
         response: { 200: Ref(EmptyData) },
       },
     },

@@ -4,7 +4,7 @@ import { requestContext } from '../../http/request-context.ts';
 import { Ref } from '../../http/schemas.ts';
 import type { AuthDependencies } from '../dependencies.ts';
 import { authErrors } from '../errors.ts';
-import { CodeSent, ConfirmEmailRequest, EmailRequest, EmailVerification } from '../schemas.ts';
+import { CodeSent, EmailAddress, EmailCode, EmailVerification } from '../schemas.ts';
 import { createEmailVerification } from '../service/email-verification.ts';
 
 /** Verification of an e-mail address by a code. */
@@ -34,7 +34,7 @@ export const emailVerificationRoutes: FastifyPluginAsyncTypebox<AuthDependencies
         summary: 'Send e-mail verification code',
         description:
           'Mails a code of six digits; an address that has a verified account gets a mail that says so instead. The answer is the same for every address; within the cooldown and beyond the hourly cap `accepted` is false, and no mail is sent. A newer code voids the older one.',
-        body: Ref(EmailRequest),
+        body: Ref(EmailAddress),
         response: { 200: Ref(CodeSent) },
       },
     },
@@ -58,7 +58,7 @@ export const emailVerificationRoutes: FastifyPluginAsyncTypebox<AuthDependencies
         summary: 'Confirm e-mail verification',
         description:
           'Checks the code, which works once and may be tried five times. A code that sign-up mailed verifies that account. A code from `email-verify/send/` verifies the account of the access token, if that has the address. The `verification_token` proves the address at sign-up.',
-        body: Ref(ConfirmEmailRequest),
+        body: Ref(EmailCode),
         response: { 200: Ref(EmailVerification) },
       },
     },

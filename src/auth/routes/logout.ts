@@ -5,7 +5,7 @@ import { ApiError, httpErrors } from '../../http/errors.ts';
 import { requestContext } from '../../http/request-context.ts';
 import { EmptyData, Ref } from '../../http/schemas.ts';
 import type { AuthDependencies } from '../dependencies.ts';
-import { LogoutRequest } from '../schemas.ts';
+import { SessionToEnd } from '../schemas.ts';
 import { createLogin } from '../service/login.ts';
 
 /** Logout by the access token, or by the refresh token where the access token is missing or no longer valid. */
@@ -31,7 +31,7 @@ export const logoutRoutes: FastifyPluginAsyncTypebox<AuthDependencies> = async (
         description:
           'Ends the session of the access token. Where that is not sent or no longer valid, ends the session of the refresh token in the body.',
         security: optionalBearer,
-        body: Ref(LogoutRequest),
+        body: Ref(SessionToEnd),
         response: { 200: Ref(EmptyData) },
       },
     },

@@ -3,7 +3,7 @@ import { requestContext } from '../../http/request-context.ts';
 import { EmptyData, Ref } from '../../http/schemas.ts';
 import type { AuthDependencies } from '../dependencies.ts';
 import { authErrors } from '../errors.ts';
-import { EmailRequest, MailSent, ResetLink, ResetLinkQuery, ResetPasswordRequest } from '../schemas.ts';
+import { EmailAddress, MailSent, PasswordReset, ResetLink, ResetLinkQuery } from '../schemas.ts';
 import { createPasswordReset } from '../service/password-reset.ts';
 
 const alreadyRequested = {
@@ -31,7 +31,7 @@ export const recoveryRoutes: FastifyPluginAsyncTypebox<AuthDependencies> = async
         summary: 'Request password reset',
         description:
           'Mails a link to the address if it has an account. The answer is the same for every address; within the cooldown and beyond the hourly cap `accepted` is false, and no mail is sent. A newer link voids the older one.',
-        body: Ref(EmailRequest),
+        body: Ref(EmailAddress),
         response: { 200: Ref(MailSent) },
       },
     },
@@ -74,7 +74,7 @@ export const recoveryRoutes: FastifyPluginAsyncTypebox<AuthDependencies> = async
         summary: 'Complete password reset',
         description:
           'Sets a new password with the link from the mail, once. Every session ends, the e-mail address counts as verified, and a notice is mailed.',
-        body: Ref(ResetPasswordRequest),
+        body: Ref(PasswordReset),
         response: { 200: Ref(EmptyData) },
       },
     },
@@ -101,7 +101,7 @@ export const recoveryRoutes: FastifyPluginAsyncTypebox<AuthDependencies> = async
         summary: 'Find user id',
         description:
           'Mails the username to the address if it has an account. The answer is the same for every address; within the cooldown and beyond the hourly cap `accepted` is false, and no mail is sent.',
-        body: Ref(EmailRequest),
+        body: Ref(EmailAddress),
         response: { 200: Ref(MailSent) },
       },
     },

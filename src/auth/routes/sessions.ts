@@ -2,14 +2,14 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import { Type } from '@sinclair/typebox';
 import { currentUser, requireUser } from '../../http/authentication.ts';
 import { ApiError, httpErrors } from '../../http/errors.ts';
-import { Page, PageQuery, paginate } from '../../http/pagination.ts';
+import { PageQuery, paginate } from '../../http/pagination.ts';
 import { isUuid } from '../../http/path-ids.ts';
 import { requestContext } from '../../http/request-context.ts';
 import { EmptyData, Ref } from '../../http/schemas.ts';
 import type { AuthDependencies } from '../dependencies.ts';
 import { authErrors } from '../errors.ts';
 import { toSession } from '../presenters.ts';
-import { LoginRequest, LoginResult, RefreshRequest, Session, TokenPair } from '../schemas.ts';
+import { Credentials, SessionPage, SessionToRefresh, TokenPair, TokenPairWithUser } from '../schemas.ts';
 import { createLogin } from '../service/login.ts';
 
 /** Login, refresh, and the list of sessions. */
@@ -29,8 +29,8 @@ export const sessionRoutes: FastifyPluginAsyncTypebox<AuthDependencies> = async 
         summary: 'Log in',
         description:
           'Begins a session. An unknown user and a wrong password are answered alike. After ten failures with a username or an e-mail address in 15 minutes, further attempts with it are answered with 429 for a while.',
-        body: Ref(LoginRequest),
-        response: { 200: Ref(LoginResult) },
+        body: Ref(Credentials),
+        response: { 200: Ref(TokenPairWithUser) },
       },
     },
     async (request) => logIn(request.body.username, request.body.password, requestContext(request)),
@@ -49,7 +49,7 @@ export const sessionRoutes: FastifyPluginAsyncTypebox<AuthDependencies> = async 
         summary: 'Refresh token',
         description:
           'Gives a new access token and a new refresh token. The refresh token that was sent works for a few more seconds, so that parallel refreshes are safe; sent later again, it ends the session (`reason: "reused"`).',
-        body: Ref(RefreshRequest),
+        body: Ref(SessionToRefresh),
         response: { 200: Ref(TokenPair) },
       },
     },
@@ -72,7 +72,7 @@ const ownSessionRoutes: FastifyPluginAsyncTypebox<AuthDependencies> = async (app
         summary: 'Where the user is logged in',
         description: 'Live sessions, newest first.',
         querystring: Type.Object(PageQuery),
-        response: { 200: Page(Ref(Session)) },
+        response: { 200: Ref(SessionPage) },
       },
     },
     async (request) => {

@@ -5,7 +5,7 @@ import type { AuthDependencies } from '../dependencies.ts';
 import { authErrors } from '../errors.ts';
 import { toUser } from '../presenters.ts';
 import type { LiveSession } from '../repository/sessions.ts';
-import type { LoginResult, TokenPair } from '../schemas.ts';
+import type { TokenPair, TokenPairWithUser } from '../schemas.ts';
 import type { TokenClaims } from '../tokens.ts';
 import { verifyPasswordAttempt } from './password-attempts.ts';
 
@@ -19,7 +19,7 @@ export function createLogin(dependencies: AuthDependencies) {
    * @param login the username or the e-mail address
    * @throws {ApiError} `invalid_credentials`, `too_many_attempts`, `account_suspended`
    */
-  async function logIn(login: string, password: string, context: RequestContext): Promise<LoginResult> {
+  async function logIn(login: string, password: string, context: RequestContext): Promise<TokenPairWithUser> {
     const { language, ip, userAgent, clientAddress: address } = context;
     const name = login.toLowerCase();
     const account = await accounts.findForLogin(name, address);

@@ -8,7 +8,7 @@ import { authErrors } from '../errors.ts';
 import { newPasswordErrors } from '../passwords.ts';
 import { toUser } from '../presenters.ts';
 import type { UserRow } from '../repository/accounts.ts';
-import type { SignupRequest, User } from '../schemas.ts';
+import type { NewUser, User } from '../schemas.ts';
 import { removeUnverified } from './account-removal.ts';
 import { enqueueVerificationCode } from './email-verification.ts';
 
@@ -32,7 +32,7 @@ export function createSignUp(dependencies: AuthDependencies) {
 
   /** @throws {ApiError} `validation_error`, `verification_token_invalid`, `username_taken`, `email_taken` */
   return async function signUp(
-    input: SignupRequest,
+    input: NewUser,
     key: IdempotencyKey | undefined,
     context: RequestContext,
   ): Promise<Outcome<User>> {
@@ -54,7 +54,7 @@ export function createSignUp(dependencies: AuthDependencies) {
     return outcome;
   };
 
-  function checkInput(input: SignupRequest): void {
+  function checkInput(input: NewUser): void {
     const errors = newPasswordErrors('password', input.password, input, config.password.minLength);
     if (input.verification_token === undefined && config.email.verification === 'required') {
       errors.push(tokenRequired);
@@ -65,7 +65,7 @@ export function createSignUp(dependencies: AuthDependencies) {
   /** @returns the account, and the id of the one that it replaced */
   async function createAccount(
     tx: Tx,
-    { username, email, name, verification_token: proof }: SignupRequest,
+    { username, email, name, verification_token: proof }: NewUser,
     passwordHash: string,
     { language }: RequestContext,
   ): Promise<{ user: UserRow; replaced: number | undefined }> {

@@ -60,7 +60,7 @@ function envelopeOf(
   message: LocalizedText,
 ): TSchema {
   const envelope = Type.Object({
-    success: Type.Literal(true),
+    success: Type.Literal(true, { description: 'Always `true`' }),
     message: {
       ...Type.String({ description: 'For people, in the language of the answer' }),
       examples: [message, config?.otherMessage].flatMap((text) => text?.ko ?? []),

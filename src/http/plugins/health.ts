@@ -7,13 +7,20 @@ interface HealthOptions {
   checkReady(): Promise<void>;
 }
 
-const Health = Type.Object({ status: StringEnum(['ok', 'unavailable']) }, { $id: 'Health' });
-const answer = (description: string) => ({ ...Ref(Health), description });
+const Health = Type.Object(
+  { status: StringEnum(['ok'], { description: 'Always `ok`' }) },
+  { $id: 'Health', description: 'All is well' },
+);
+const HealthProblem = Type.Object(
+  { status: StringEnum(['unavailable'], { description: 'Always `unavailable`' }) },
+  { $id: 'HealthProblem', description: 'The service cannot answer requests' },
+);
 const config = { limit: 'none' } as const;
 
 /** `live`: the process answers. `ready`: it can do its work, so a load balancer may send requests. */
 export async function healthRoutes(app: FastifyInstance, { checkReady }: HealthOptions): Promise<void> {
   app.addSchema(Health);
+  app.addSchema(HealthProblem);
   let closing = false;
   app.addHook('preClose', async () => {
     closing = true;
@@ -28,7 +35,7 @@ export async function healthRoutes(app: FastifyInstance, { checkReady }: HealthO
         summary: 'Whether the process is up',
         description: 'Answers as long as the process runs, whatever is broken behind it.',
         tags: ['system'],
-        response: { 200: answer('The process is up') },
+        response: { 200: { ...Ref(Health), description: 'The process is up' } },
       },
     },
     async () => ({ status: 'ok' }),
@@ -44,7 +51,10 @@ export async function healthRoutes(app: FastifyInstance, { checkReady }: HealthO
         description:
           'The database answers, all migrations are applied, and the process is not shutting down.',
         tags: ['system'],
-        response: { 200: answer('Ready'), 503: answer('Not ready; send requests elsewhere') },
+        response: {
+          200: { ...Ref(Health), description: 'Ready' },
+          503: { ...Ref(HealthProblem), description: 'Not ready; send requests elsewhere' },
+        },
       },
     },
     async (request, reply) => {

@@ -4,6 +4,7 @@ import type { TSchema } from '@sinclair/typebox';
 import type { FastifyInstance, FastifyServerOptions } from 'fastify';
 import type { FastifyValidationResult } from 'fastify/types/schema.js';
 import fastifyPlugin from 'fastify-plugin';
+import { enumKeywords } from '../schemas.ts';
 import { addTextRules } from '../text.ts';
 
 const validatorOptions: NonNullable<FastifyServerOptions['ajv']> = {
@@ -13,6 +14,8 @@ const validatorOptions: NonNullable<FastifyServerOptions['ajv']> = {
     allErrors: true,
     useDefaults: true,
     validateFormats: false,
+    // Unknown keywords are refused.
+    keywords: enumKeywords,
     // Errors with their schema, which holds the text of a pattern.
     verbose: true,
     // To validate schemas against their own schema doubles the time of the first request.

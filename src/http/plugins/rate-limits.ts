@@ -7,7 +7,7 @@ import { httpErrors, retryLater } from '../errors.ts';
 import { clientAddress } from '../request-context.ts';
 
 /** Requests per minute and client address, for operations that invite guessing. */
-const groups = {
+export const rateLimitGroups = {
   login: 30,
   signup: 20,
   'email-verify-send': 10,
@@ -20,13 +20,13 @@ const groups = {
 } as const;
 
 /** Requests per minute over all other operations. */
-const perUser = 600;
-const perAnonymousClient = 300;
+export const perUser = 600;
+export const perAnonymousClient = 300;
 
 declare module 'fastify' {
   interface FastifyContextConfig {
     /** The counter of the operation; `none` for health and metrics. */
-    limit?: keyof typeof groups | 'none';
+    limit?: keyof typeof rateLimitGroups | 'none';
   }
 }
 
@@ -48,7 +48,7 @@ export const rateLimitPlugin = fastifyPlugin(async (app: FastifyInstance, { conf
     errorResponseBuilder: (_request, { ttl }) => retryLater(httpErrors.rateLimited, ttl / 1000),
   });
   const limiters = new Map(
-    Object.entries(groups).map(([group, max]) => [
+    Object.entries(rateLimitGroups).map(([group, max]) => [
       group,
       app.rateLimit({ max, keyGenerator: (request) => `${group}:${clientAddress(request)}` }),
     ]),

@@ -4,45 +4,17 @@ import { Ref } from '../../http/schemas.ts';
 import { pattern } from '../../http/text.ts';
 import { Notification, UnreadCount } from '../schemas.ts';
 
-const StreamedNotification = Type.Object(
-  {
-    event: Type.Literal('notification'),
-    id: Type.String({ description: '`id` of the notification', examples: ['1'] }),
-    data: Ref(Notification),
-  },
-  { $id: 'StreamedNotification', description: 'A new notification' },
-);
-
-const StreamedUnreadCount = Type.Object(
-  {
-    event: Type.Literal('unread_count'),
-    id: Type.Optional(
-      Type.String({
-        description: 'Only in the first event of a stream: from where to resume until a notification arrives',
-        examples: ['1'],
-      }),
-    ),
-    retry: Type.Optional(
-      Type.Integer({
-        description: 'Only in the first event: milliseconds to wait before reconnecting',
-        examples: [3000],
-      }),
-    ),
-    data: Ref(UnreadCount),
-  },
-  { $id: 'StreamedUnreadCount', description: 'How many notifications are unread now' },
-);
-
-const NotificationStreamEvent = Type.Union([Ref(StreamedNotification), Ref(StreamedUnreadCount)], {
-  $id: 'NotificationStreamEvent',
-  description: 'One event: the fields of its block, with `data` parsed',
+const NotificationStreamData = Type.Union([Ref(Notification), Ref(UnreadCount)], {
+  $id: 'NotificationStreamData',
+  description:
+    'What `data` of an event holds: PartnershipNotification of a `notification`, UnreadCount of an `unread_count`',
 });
 
 /** Registered by `$id`, so that the OpenAPI document names them. */
-export const streamSchemas = [StreamedNotification, StreamedUnreadCount, NotificationStreamEvent];
+export const streamSchemas = [NotificationStreamData];
 
 /** The handler sends a stream of these events. */
-export const NotificationEvents = Type.Unsafe<Readable>({ $ref: `${NotificationStreamEvent.$id}#` });
+export const NotificationEvents = Type.Unsafe<Readable>({ $ref: `${NotificationStreamData.$id}#` });
 
 /** Any number is accepted: one beyond the newest notification counts as the newest. */
 export const StreamHeaders = Type.Object({

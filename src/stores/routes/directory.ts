@@ -1,12 +1,12 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import { Type } from '@sinclair/typebox';
-import { BoundedPageOf, paginateBounded } from '../../http/pagination.ts';
+import { paginateBounded } from '../../http/pagination.ts';
 import { isId, PathId } from '../../http/path-ids.ts';
 import { Ref } from '../../http/schemas.ts';
 import { storeErrors } from '../errors.ts';
 import type { StoreLists } from '../repository/store-lists.ts';
 import type { Stores } from '../repository/stores.ts';
-import { Store, StoreCategory, StoreQuery, StoreSummary } from '../schemas.ts';
+import { Store, StoreCategoryList, StorePage, StoreQuery } from '../schemas.ts';
 import type { StoreService } from '../service.ts';
 
 /** The categories, which need no login. */
@@ -19,7 +19,7 @@ export const categoryRoutes: FastifyPluginAsyncTypebox<{ stores: Stores }> = asy
         operationId: 'listStoreCategories',
         summary: 'List store categories',
         description: 'Every category that a store can have.',
-        response: { 200: Type.Object({ items: Type.Array(Ref(StoreCategory)) }) },
+        response: { 200: Ref(StoreCategoryList) },
       },
     },
     async () => ({ items: await stores.categories() }),
@@ -44,7 +44,7 @@ export const directoryRoutes: FastifyPluginAsyncTypebox<Options> = async (app, {
         description:
           'Stores that match every given filter, newest first. A page may have fewer items than `limit`, or none, before the end of the list, because a request examines a bounded number of stores: continue until `next_cursor` is `null`.',
         querystring: StoreQuery,
-        response: { 200: BoundedPageOf(Ref(StoreSummary)) },
+        response: { 200: Ref(StorePage) },
       },
     },
     async (request) => {

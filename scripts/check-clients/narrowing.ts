@@ -1,0 +1,33 @@
+import type { CreatePartnerRequestErrors, ListPartnerRequestsResponse } from './hey-api/types.gen';
+import type { operations } from './openapi-typescript/api';
+
+/*
+ * Code of a client team, compiled with the generated clients: the schema of a failure follows from its code, and that of a
+ * partnership request from its box.
+ */
+
+type Failures = operations['createPartnerRequest']['responses'];
+
+export function waitOf({ data }: Failures[429]['content']['application/json']): number {
+  return data.retry_after;
+}
+
+export function reasonOf({ data }: Failures[401]['content']['application/json']): string {
+  if (data.code === 'not_authenticated') {
+    // @ts-expect-error only a refused token has a reason
+    return data.reason;
+  }
+  return data.reason;
+}
+
+export function fieldsOf({ data }: CreatePartnerRequestErrors[400]): Record<string, string[]> {
+  // @ts-expect-error only a validation error has fields
+  if (data.code === 'malformed_json') return data.fields;
+  return data.fields;
+}
+
+export function storesOf({ data }: ListPartnerRequestsResponse): string[] {
+  return data.items.map((request) =>
+    request.box === 'sent' ? request.receiver_store_name : request.sender_store.name,
+  );
+}

@@ -1,0 +1,91 @@
+import { isDeepStrictEqual } from 'node:util';
+import { isObject, type JsonObject } from './json.ts';
+
+type Kind = 'schemas' | 'responses' | 'parameters' | 'headers' | 'examples';
+
+export type Reference = { $ref: string };
+
+/** The named parts of the document, to which operations refer. */
+export class Components {
+  readonly parts: Record<Kind, Record<string, JsonObject>>;
+
+  constructor(schemas: Record<string, JsonObject>) {
+    this.parts = { schemas: { ...schemas }, responses: {}, parameters: {}, headers: {}, examples: {} };
+  }
+
+  /**
+   * Adds a part, unless it is there.
+   *
+   * @throws when another part has the name
+   */
+  add(kind: Kind, name: string, part: JsonObject): Reference {
+    const known = this.parts[kind][name];
+    if (known !== undefined && !isDeepStrictEqual(known, part))
+      throw new Error(`two different ${kind} would be named ${name}`);
+    this.parts[kind][name] = part;
+    return { $ref: `#/components/${kind}/${name}` };
+  }
+
+  /** Adds a part that several operations share; one that differs has the operation in its name. */
+  addShared(kind: Kind, name: string, operation: string, part: JsonObject): Reference {
+    const known = this.parts[kind][name];
+    const differs = known !== undefined && !isDeepStrictEqual(known, part);
+    return this.add(kind, differs ? `${operation}${name}` : name, part);
+  }
+
+  /** Follows references to schemas. */
+  resolve(schema: JsonObject): JsonObject {
+    const name = nameOf(schema);
+    if (name === undefined) return schema;
+    const target = this.parts.schemas[name];
+    if (target === undefined) throw new Error(`there is no schema ${name}`);
+    return this.resolve(target);
+  }
+
+  /** An example that a schema allows: its own, or one composed of those of its parts. */
+  exampleOf(schema: JsonObject): unknown {
+    const resolved = this.resolve(schema);
+    const { examples, const: constant, enum: values, properties, items, oneOf, anyOf, required } = resolved;
+    if (Array.isArray(examples)) return examples[0];
+    if (constant !== undefined) return constant;
+    if (Array.isArray(values)) return values[0];
+    const [alternative] = [oneOf, anyOf].flatMap((forms) => (Array.isArray(forms) ? forms : []));
+    if (isObject(alternative)) return this.exampleOf(alternative);
+    if (isObject(items)) return [this.exampleOf(items)];
+    if (isObject(properties)) {
+      const entries = Object.entries(properties).map(([name, property]) => [
+        name,
+        this.exampleOf(property as JsonObject),
+      ]);
+      // An optional property without an example is left out.
+      return Object.fromEntries(entries.filter(([, value]) => value !== undefined));
+    }
+    if (Array.isArray(required)) throw new Error(`no example for ${JSON.stringify(schema)}`);
+    return undefined;
+  }
+
+  /** Marks the property that tells the forms of a `oneOf` apart: the one whose value is another constant in each of them. */
+  addDiscriminators(): void {
+    for (const schema of Object.values(this.parts.schemas)) {
+      const references = Array.isArray(schema['oneOf']) ? (schema['oneOf'] as JsonObject[]) : [];
+      const forms = references.map((reference) => this.resolve(reference)['properties'] ?? {}) as Record<
+        string,
+        JsonObject
+      >[];
+      const [propertyName] = Object.keys(forms[0] ?? {}).filter((name) =>
+        forms.every((form) => form[name] !== undefined && 'const' in form[name]),
+      );
+      if (propertyName === undefined) continue;
+      const entries = forms.map((form, index) => [
+        form[propertyName]?.['const'],
+        references[index]?.['$ref'],
+      ]);
+      schema['discriminator'] = { propertyName, mapping: Object.fromEntries(entries) };
+    }
+  }
+}
+
+/** The name of the component to which a schema refers. */
+export function nameOf(schema: JsonObject): string | undefined {
+  return typeof schema['$ref'] === 'string' ? schema['$ref'].split('/').at(-1) : undefined;
+}

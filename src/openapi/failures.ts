@@ -1,0 +1,151 @@
+import { STATUS_CODES } from 'node:http';
+import { type ErrorDefinition, httpErrors } from '../http/errors.ts';
+import { NamedEnum } from '../http/schemas.ts';
+import type { Components, Reference } from './components.ts';
+import { type HeaderName, headerReferences } from './headers.ts';
+import { type JsonObject, toPascalCase } from './json.ts';
+
+/** Headers that come with a status wherever it is answered. */
+const statusHeaders: Record<number, readonly HeaderName[]> = {
+  401: ['WWW-Authenticate'],
+  429: ['Retry-After'],
+  503: ['Retry-After'],
+};
+
+/**
+ * The answer of an operation with a status, as a component: operations with the same failures share it.
+ *
+ * @param operation in PascalCase
+ * @param errors all of one status
+ * @param headers that every answer of the operation has
+ */
+export function failureResponse(
+  components: Components,
+  operation: string,
+  errors: readonly ErrorDefinition[],
+  headers: readonly HeaderName[],
+): Reference {
+  const byCode = new Map(errors.map((error) => [error.code, error]));
+  const definitions = [...byCode.values()].sort((a, b) => (a.code < b.code ? -1 : 1));
+  const { status = 500 } = definitions[0] ?? {};
+  const name = failureName(operation, status, [...byCode.keys()].sort());
+  const examples = definitions.map((error) => [
+    error.code,
+    components.addShared('examples', toPascalCase(error.code), operation, {
+      value: exampleOf(components, error),
+    }),
+  ]);
+  return components.addShared('responses', name, operation, {
+    description: definitions.map(({ code, text }) => `\`${code}\`: ${text.en}`).join('\n\n'),
+    headers: headerReferences([...headers, ...(statusHeaders[status] ?? [])]),
+    content: {
+      'application/json': {
+        schema: components.add('schemas', `${name}Failure`, envelope(addData(components, name, definitions))),
+        examples: Object.fromEntries(examples),
+      },
+    },
+  });
+}
+
+/** Any failure at all: what a client that knows no operation can rely on. */
+export function anyFailureResponse(components: Components, definitions: readonly ErrorDefinition[]) {
+  const known = [...definitions, ...Object.values(httpErrors)];
+  const texts = new Map(known.toReversed().map(({ code, text }) => [code, text.en]));
+  const values = [...texts]
+    .sort()
+    .map(([value, description]) => ({ value, name: value.toUpperCase(), description }));
+  const { $id, ...codes } = NamedEnum('ErrorCode', values, {
+    description: 'Every code of a failure, for programs; a code never changes its meaning, new ones may come',
+  });
+  const data = components.add('schemas', 'AnyError', {
+    description: 'What every failure has in its `data`',
+    type: 'object',
+    required: ['detail', 'code'],
+    properties: {
+      detail: detailOf(httpErrors.validationError.text.ko),
+      code: components.add('schemas', String($id), codes),
+    },
+  });
+  return {
+    description: 'Any other failure, before the request reaches the operation',
+    headers: headerReferences(['X-Request-Id', 'Allow']),
+    content: {
+      'application/json': {
+        schema: components.add('schemas', 'AnyFailure', envelope(data)),
+        examples: {
+          method_not_allowed: components.add('examples', 'MethodNotAllowed', {
+            value: exampleOf(components, httpErrors.methodNotAllowed),
+          }),
+        },
+      },
+    },
+  };
+}
+
+const detailOf = (text: string) => ({
+  description: 'The same text as `message`',
+  examples: [text],
+  type: 'string',
+});
+
+/** As `NotAuthenticatedOrTokenNotValid`; more than two codes would make an unreadable name, so it has that of the operation. */
+function failureName(operation: string, status: number, codes: string[]): string {
+  if (codes.length <= 2) return codes.map(toPascalCase).join('Or');
+  return `${operation}${STATUS_CODES[status]?.replace(/\W/g, '')}`;
+}
+
+/** `TokenNotValid` becomes `TokenNotValidError`, `ValidationError` stays. */
+function errorName(name: string): string {
+  return name.endsWith('Error') ? name : `${name}Error`;
+}
+
+/** Adds a schema for each code, and for several codes one that is any of them. */
+function addData(components: Components, name: string, definitions: readonly ErrorDefinition[]): Reference {
+  const forms = definitions.map(({ code, text, fields = {} }) => {
+    const own = errorName(toPascalCase(code));
+    // Definitions of one code differ in their text only.
+    const known = components.parts.schemas[own];
+    const schema = known ?? {
+      description: text.en,
+      type: 'object',
+      required: ['detail', 'code', ...Object.keys(fields)],
+      properties: {
+        detail: detailOf(text.ko),
+        code: { description: 'For programs; never changes', type: 'string', const: code },
+        ...referencing(fields),
+      },
+    };
+    return components.add('schemas', own, schema as JsonObject);
+  });
+  const [only] = forms;
+  if (only && forms.length === 1) return only;
+  return components.add('schemas', errorName(name), { description: 'One of these failures', oneOf: forms });
+}
+
+function envelope(data: Reference): JsonObject {
+  return {
+    description: 'A failure',
+    type: 'object',
+    required: ['success', 'message', 'data'],
+    properties: {
+      success: { description: 'Always `false`', type: 'boolean', const: false },
+      message: { description: 'For people, in the language of the answer', type: 'string' },
+      data,
+    },
+  };
+}
+
+function exampleOf(components: Components, { code, text, fields = {} }: ErrorDefinition): JsonObject {
+  const values = Object.entries(referencing(fields)).map(([name, schema]) => [
+    name,
+    components.exampleOf(schema),
+  ]);
+  return { success: false, message: text.ko, data: { detail: text.ko, code, ...Object.fromEntries(values) } };
+}
+
+/** References by `$id` as references to components. */
+function referencing(fields: NonNullable<ErrorDefinition['fields']>): Record<string, JsonObject> {
+  return JSON.parse(JSON.stringify(fields), (key, value) =>
+    key === '$ref' ? `#/components/schemas/${String(value).replace('#', '')}` : value,
+  );
+}
