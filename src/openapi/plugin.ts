@@ -5,7 +5,7 @@ import { stringify } from 'yaml';
 import { FieldErrorSchema } from '../http/field-errors.ts';
 import { openApiDocument } from './document.ts';
 import { documentRoute, type JsonObject } from './operation.ts';
-import { swaggerUiRoutes } from './swagger-ui.ts';
+import { swaggerUiRoutes } from './swagger-ui/routes.ts';
 
 const information = {
   openapi: '3.1.0',

@@ -19,6 +19,7 @@ const systemTests = [
   'test/http/openapi.test.ts',
   'test/http/overload.test.ts',
   'test/http/rate-limits.test.ts',
+  'test/http/swagger-ui.test.ts',
   'test/http/raw-protocol.test.ts',
   'test/http/redis.test.ts',
   'test/auth/login-hashing.test.ts',
