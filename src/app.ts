@@ -33,6 +33,7 @@ import { notModifiedPlugin } from './http/plugins/not-modified.ts';
 import { overloadPlugin } from './http/plugins/overload.ts';
 import { rateLimitPlugin } from './http/plugins/rate-limits.ts';
 import { requestId, requestIdPlugin } from './http/plugins/request-id.ts';
+import { rootRoutes } from './http/plugins/root.ts';
 import { rewriteUrl, routerOptions, routingPlugin } from './http/plugins/routing.ts';
 import { securityHeadersPlugin } from './http/plugins/security-headers.ts';
 import { shutdownPlugin } from './http/plugins/shutdown.ts';
@@ -140,6 +141,7 @@ export async function buildApp(config: AppConfig, overrides: AppOverrides = {}):
   });
   await app.register(metrics.routes);
   await app.register(healthRoutes, { checkReady: () => checkReady(database) });
+  await app.register(rootRoutes, { docsEnabled: config.docsEnabled });
   await app.register(openApiRoutes, { docsEnabled: config.docsEnabled });
 
   // Mails and clean-up.
