@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { type Browser, chromium } from 'playwright-core';
+import { type Browser, chromium, type LaunchOptions } from 'playwright-core';
 
 /** Where systems install Chromium. `CHROMIUM_PATH` names another one. */
 const places = [
@@ -16,6 +16,6 @@ export const noBrowser =
   executablePath === undefined && 'Chromium is not installed: install it or set CHROMIUM_PATH';
 
 /** Starts Chromium. The caller closes it. */
-export async function launchBrowser(): Promise<Browser> {
-  return chromium.launch({ executablePath: executablePath ?? '', args: ['--no-sandbox'] });
+export async function launchBrowser(options: LaunchOptions = {}): Promise<Browser> {
+  return chromium.launch({ executablePath: executablePath ?? '', args: ['--no-sandbox'], ...options });
 }
