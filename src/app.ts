@@ -32,7 +32,9 @@ import { createMetrics } from './http/plugins/metrics.ts';
 import { notModifiedPlugin } from './http/plugins/not-modified.ts';
 import { overloadPlugin } from './http/plugins/overload.ts';
 import { rateLimitPlugin } from './http/plugins/rate-limits.ts';
+import { refusedOriginsPlugin } from './http/plugins/refused-origins.ts';
 import { requestId, requestIdPlugin } from './http/plugins/request-id.ts';
+import { rootRoutes } from './http/plugins/root.ts';
 import { rewriteUrl, routerOptions, routingPlugin } from './http/plugins/routing.ts';
 import { securityHeadersPlugin } from './http/plugins/security-headers.ts';
 import { shutdownPlugin } from './http/plugins/shutdown.ts';
@@ -112,6 +114,7 @@ export async function buildApp(config: AppConfig, overrides: AppOverrides = {}):
   await app.register(shutdownPlugin);
   await app.register(deadlinePlugin, { timeLimit: overrides.timeLimit });
   await app.register(securityHeadersPlugin, { config });
+  await app.register(refusedOriginsPlugin, { config });
   await app.register(overloadPlugin, { maxEventLoopDelay: overrides.maxEventLoopDelay });
   await app.register(credentialsPlugin, { authenticator: auth.authenticator });
   await app.register(rateLimitPlugin, { config });
@@ -140,6 +143,7 @@ export async function buildApp(config: AppConfig, overrides: AppOverrides = {}):
   });
   await app.register(metrics.routes);
   await app.register(healthRoutes, { checkReady: () => checkReady(database) });
+  await app.register(rootRoutes, { docsEnabled: config.docsEnabled });
   await app.register(openApiRoutes, { docsEnabled: config.docsEnabled });
 
   // Mails and clean-up.

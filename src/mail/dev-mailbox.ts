@@ -2,17 +2,23 @@
 
 import { isIP } from 'node:net';
 import type {} from '@fastify/swagger';
+import { Type } from '@sinclair/typebox';
 import type { FastifyPluginAsync } from 'fastify';
 import { withoutPort } from '../http/client-ip.ts';
 import { ApiError, type ErrorDefinition } from '../http/errors.ts';
 import { negotiateLanguage } from '../http/language.ts';
-import { contentSecurityPolicy, renderMailboxPage, type StoredMail } from './dev-mailbox-page.ts';
+import { contentSecurityPolicy } from './dev-mailbox-assets.ts';
+import { renderMailboxPage, type StoredMail } from './dev-mailbox-page.ts';
 import type { MailTransport } from './transport.ts';
 
 /** Keeps mails in development instead of sending them. */
 export interface DevMailbox extends MailTransport {
-  /** The newest 200 mails, newest first. */
-  list(): StoredMail[];
+  /**
+   * The newest 200 mails, newest first.
+   *
+   * @param to the address that they went to, in any case; mails to every address without it
+   */
+  list(to?: string): StoredMail[];
 }
 
 const capacity = 200;
@@ -33,13 +39,16 @@ export function createDevMailbox(): DevMailbox {
   let lastId = 0;
 
   return {
-    async send({ to, subject, text, html, idempotencyKey }) {
+    async send({ to, language, subject, text, html, idempotencyKey }) {
       if (mails.has(idempotencyKey)) return;
       const created_at = new Date().toISOString();
-      mails.set(idempotencyKey, { id: ++lastId, to, subject, text, html, created_at });
+      mails.set(idempotencyKey, { id: ++lastId, to, language, subject, text, html, created_at });
       for (const key of mails.keys()) if (mails.size > capacity) mails.delete(key);
     },
-    list: () => [...mails.values()].reverse(),
+    list(to) {
+      const newestFirst = [...mails.values()].reverse();
+      return to ? newestFirst.filter((mail) => mail.to.toLowerCase() === to.toLowerCase()) : newestFirst;
+    },
   };
 }
 
@@ -52,19 +61,27 @@ function isOwnHost(host = ''): boolean {
 }
 
 /**
- * `GET /dev/mailbox/`: a page with the mails, or with `Accept: application/json` `{ items: StoredMail[] }`. Register it
- * outside production only: the mails are enough to take over any account.
+ * `GET /dev/mailbox/`: a page with the mails, or with `Accept: application/json` `{ items: StoredMail[] }`; `?to=` leaves mails
+ * to one address. Register it outside production only: the mails are enough to take over any account.
  */
 export const devMailboxRoutes: FastifyPluginAsync<{ mailbox: DevMailbox }> = async (app, { mailbox }) => {
+  const options = { schema: { hide: true, querystring: Type.Object({ to: Type.Optional(Type.String()) }) } };
   // The open page polls, so its requests are not logged.
-  app.get('/dev/mailbox/', { schema: { hide: true }, logLevel: 'warn' }, async (request, reply) => {
-    reply.header('cache-control', 'no-store');
-    const { host, accept, 'accept-language': acceptLanguage } = request.headers;
-    if (!isOwnHost(host)) throw new ApiError(misdirectedRequest);
-    if (accept?.includes('application/json')) return { items: mailbox.list() };
-    return reply
-      .header('content-security-policy', contentSecurityPolicy)
-      .type('text/html; charset=utf-8')
-      .send(renderMailboxPage(mailbox.list(), negotiateLanguage(acceptLanguage)));
-  });
+  app.get<{ Querystring: { to?: string } }>(
+    '/dev/mailbox/',
+    { ...options, logLevel: 'warn' },
+    async (request, reply) => {
+      reply.header('cache-control', 'no-store');
+      const { host, accept, 'accept-language': acceptLanguage } = request.headers;
+      if (!isOwnHost(host)) throw new ApiError(misdirectedRequest);
+      // A plus sign that is not encoded arrives as a space, which no address has.
+      const to = request.query.to?.trim().replaceAll(' ', '+');
+      const mails = mailbox.list(to);
+      if (accept?.includes('application/json')) return { items: mails };
+      return reply
+        .header('content-security-policy', contentSecurityPolicy)
+        .type('text/html; charset=utf-8')
+        .send(renderMailboxPage(mails, negotiateLanguage(acceptLanguage), to));
+    },
+  );
 };

@@ -10,6 +10,7 @@ export type { Mail } from './templates/mail.ts';
 
 /** A mail ready to be sent, except for its address. */
 export interface RenderedMail {
+  language: Language;
   subject: string;
   text: string;
   html: string;
@@ -40,6 +41,7 @@ export function renderMail(mail: Mail, language: Language): RenderedMail {
   const content = contents[language](mail);
   const frame = frames[language];
   return {
+    language,
     subject: singleLine(content.subject),
     text: renderText(content, frame.tagline),
     html: renderHtml(content, frame),

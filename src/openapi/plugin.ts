@@ -7,7 +7,7 @@ import { openApiDocument } from './document.ts';
 import { information } from './information.ts';
 import type { JsonObject } from './json.ts';
 import { collectRoutesPlugin } from './operation.ts';
-import { swaggerUiRoutes } from './swagger-ui.ts';
+import { swaggerUiRoutes } from './swagger-ui/routes.ts';
 
 /** Collects the routes for the document. Register it before the routes. */
 export const openApiPlugin = fastifyPlugin(async (app: FastifyInstance) => {

@@ -2,6 +2,16 @@ import t from 'tap';
 import { type Answer, createTestApp } from '../support/app.ts';
 import { refused } from '../support/assertions.ts';
 
+/** An environment of production whose settings are all valid. */
+const production = {
+  NODE_ENV: 'production',
+  DATABASE_URL: 'postgresql://db.example.com/dure',
+  JWT_SECRET: 'kX2v8Jw0rTq5YbN7mZc4LpD9sGh1FaUe3Ri6',
+  RESEND_API_KEY: 're_dK3vQ8wZ_unused',
+  MAIL_FROM: 'Dure <no-reply@example.com>',
+  WORKER_ENABLED: 'false',
+};
+
 const corsHeadersOf = ({ headers }: Answer) =>
   Object.keys(headers).filter((name) => name.startsWith('access-control-'));
 
@@ -100,7 +110,7 @@ t.test('CORS', async (t) => {
   });
 
   t.test('a preflight of an unknown path is not_found', async (t) => {
-    for (const path of ['/auth/nothing/', '/', '/auth/ME/', '*']) {
+    for (const path of ['/auth/nothing/', '/nothing', '/auth/ME/', '*']) {
       const answer = await preflight(origins[0] ?? '', path);
       refused(t, answer, 404, 'not_found');
       t.equal(answer.headers['access-control-allow-origin'], origins[0]);
@@ -164,4 +174,51 @@ t.test('without origins no origin is allowed, and a preflight is method_not_allo
   t.equal(answer.headers.vary, 'Accept-Language');
   t.equal(answer.headers['cross-origin-resource-policy'], 'same-origin');
   refused(t, await app.call('OPTIONS', '/auth/me/', { headers }), 405, 'method_not_allowed');
+});
+
+t.test('in production no origin is allowed by default', async (t) => {
+  const app = await createTestApp(production);
+  t.teardown(app.close);
+  const answer = await app.call('GET', '/auth/me/', { headers: { origin: 'https://app.example.com' } });
+  t.strictSame(corsHeadersOf(answer), []);
+});
+
+/** Log lines that name an origin, or tell that no further ones do. */
+const originLines = ({ logs }: { logs: string[] }) =>
+  logs.map((line) => JSON.parse(line)).filter(({ origin, msg }) => origin || /origins/.test(msg));
+
+t.test('a refused origin is logged once, with the variable that would allow it', async (t) => {
+  const app = await createTestApp({ CORS_ORIGINS: 'http://localhost:5173', WORKER_ENABLED: 'false' });
+  t.teardown(app.close);
+  const ask = (origin: string, method = 'GET', host = 'localhost:3000') =>
+    app.call(method, '/auth/me/', { headers: { origin, host, 'access-control-request-method': 'GET' } });
+  await ask('http://localhost:5173');
+  // The page of the service itself.
+  await ask('http://localhost:3000');
+  // No browser sends these.
+  for (const origin of ['nonsense', 'https://a.example/path', `https://${'a'.repeat(300)}.example`, '*']) {
+    await ask(origin);
+  }
+  t.strictSame(originLines(app), []);
+  for (const method of ['OPTIONS', 'GET', 'OPTIONS']) await ask('http://localhost:8080', method);
+  await ask('null');
+  await ask('null');
+  const lines = originLines(app);
+  t.match(lines, [
+    { level: 40, origin: 'http://localhost:8080', msg: /^CORS_ORIGINS does not name this origin/ },
+    { level: 40, origin: 'null', msg: /CORS_ORIGINS cannot allow it/ },
+  ]);
+  t.equal(lines.length, 2);
+});
+
+t.test('in production refused origins are no warnings, and few lines', async (t) => {
+  const app = await createTestApp(production);
+  t.teardown(app.close);
+  for (let index = 0; index < 30; index += 1) {
+    await app.call('GET', '/auth/me/', { headers: { origin: `https://${index}.example` } });
+  }
+  const lines = originLines(app);
+  t.equal(lines.length, 21);
+  t.match(lines.at(-1).msg, 'further refused origins are not logged');
+  t.ok(lines.every(({ level }) => level === 30));
 });

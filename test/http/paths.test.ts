@@ -12,7 +12,14 @@ t.teardown(app.close);
 const { call } = app;
 
 t.test('an unknown path is not_found for every method and body', async (t) => {
-  for (const path of ['/', '/auth/', '/auth/nothing/', '/api/v1/', '/api/v2/stores/', '/auth/me/nothing/']) {
+  for (const path of [
+    '/nothing',
+    '/auth/',
+    '/auth/nothing/',
+    '/api/v1/',
+    '/api/v2/stores/',
+    '/auth/me/nothing/',
+  ]) {
     for (const method of ['GET', 'POST', 'PUT', 'DELETE', 'OPTIONS']) {
       refused(t, await call(method, path), 404, 'not_found');
     }
@@ -28,6 +35,35 @@ t.test('an unknown path is not_found for every method and body', async (t) => {
   }
   refused(t, await call('GET', '/AUTH/ME/'), 404, 'not_found');
   refused(t, await call('GET', '//auth/me/'), 404, 'not_found');
+});
+
+t.test('the root leads a browser to the documentation, and tells others what this is', async (t) => {
+  const browser = { accept: 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8' };
+  for (const method of ['GET', 'HEAD']) {
+    const answer = await call(method, '/', { headers: browser });
+    t.equal(answer.status, 302);
+    t.equal(answer.headers.location, '/docs/');
+    t.equal(answer.headers.vary, 'Accept-Language, Origin, Accept');
+    t.equal((await call(method, '/')).status, 200);
+  }
+  for (const headers of [{}, { accept: '*/*' }, { accept: 'application/json' }]) {
+    const { status, body } = await call('GET', '/', { headers });
+    t.equal(status, 200);
+    t.match(body, { name: 'Dure', version: /^\d+\.\d+\.\d+/, openapi: '/openapi.yaml', docs: '/docs/' });
+  }
+  const wrong = await call('POST', '/', { body: {} });
+  refused(t, wrong, 405, 'method_not_allowed');
+  t.equal(wrong.headers.allow, 'GET, HEAD');
+
+  const withoutDocs = await createTestApp(
+    { DOCS_ENABLED: 'false', WORKER_ENABLED: 'false' },
+    { databaseUrl: app.url },
+  );
+  t.teardown(withoutDocs.close);
+  const { status, headers, body } = await withoutDocs.call('GET', '/', { headers: browser });
+  t.equal(status, 200);
+  t.equal(headers.location, undefined);
+  t.strictSame(Object.keys(body), ['name', 'version', 'openapi']);
 });
 
 t.test('the message is Korean without Accept-Language, or English on request', async (t) => {

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import Fastify from 'fastify';
 import t, { type Test } from 'tap';
 import { createDevMailbox, type DevMailbox, devMailboxRoutes } from '../../src/mail/dev-mailbox.ts';
-import { renderMail } from '../../src/mail/templates.ts';
+import { type Language, renderMail } from '../../src/mail/templates.ts';
 import { createTestApp } from '../support/app.ts';
 import { refused } from '../support/assertions.ts';
 
@@ -10,11 +10,19 @@ let keys = 0;
 
 /** A mail, with a key of its own by default. */
 function outgoing(
-  changes: { to?: string; subject?: string; text?: string; html?: string; idempotencyKey?: string } = {},
+  changes: {
+    to?: string;
+    language?: Language;
+    subject?: string;
+    text?: string;
+    html?: string;
+    idempotencyKey?: string;
+  } = {},
 ) {
   keys += 1;
   return {
     to: 'minji@example.com',
+    language: 'ko' as const,
     subject: `mail ${keys}`,
     text: 'text',
     html: '<p>html</p>',
@@ -42,7 +50,7 @@ t.test('keeps the mails, newest first', async (t) => {
   t.match(oldest, { id: 1, subject: 'first' });
   t.match(newest?.created_at, /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
   t.ok(Date.parse(newest?.created_at ?? '') >= before);
-  t.same(Object.keys(newest ?? {}).sort(), ['created_at', 'html', 'id', 'subject', 'text', 'to']);
+  t.same(Object.keys(newest ?? {}).sort(), ['created_at', 'html', 'id', 'language', 'subject', 'text', 'to']);
 });
 
 t.test('keeps a mail once, also when it is retried', async (t) => {
@@ -146,7 +154,7 @@ t.test('answers a page to browsers, with and without the slash', async (t) => {
     t.equal(answer.statusCode, 200);
     t.match(answer.headers['content-type'], /^text\/html; charset=utf-8/);
     t.equal(answer.headers['cache-control'], 'no-store');
-    t.ok(answer.body.indexOf('<h2>second</h2>') < answer.body.indexOf('<h2>first</h2>'), 'newest first');
+    t.ok(answer.body.indexOf('>second</h2>') < answer.body.indexOf('>first</h2>'), 'newest first');
   }
 });
 
@@ -206,7 +214,7 @@ t.test('shows every part of a mail as text', async (t) => {
 t.test('shows the HTML in a frame without scripts, forms or an origin', async (t) => {
   const { mailbox, get } = await build(t);
   await mailbox.send(outgoing());
-  const sandbox = /<details>.*<iframe [^>]*sandbox="([^"]*)"[^>]*srcdoc="&lt;p&gt;html/.exec(
+  const sandbox = /<details class="html">.*<iframe [^>]*sandbox="([^"]*)"[^>]*srcdoc="&lt;p&gt;html/.exec(
     (await get()).body,
   )?.[1];
   t.type(sandbox, 'string');
@@ -228,11 +236,17 @@ t.test('highlights the codes and links of a mail, and nothing that a user wrote'
   } as const;
   await mailbox.send(outgoing(renderMail(request, 'ko')));
   const { body } = await get();
-  t.same(body.match(/<span class="highlight code">[^<]*/g), ['<span class="highlight code">048213']);
-  t.same(body.match(/<a class="highlight" href="[^"]*"/g), [
-    '<a class="highlight" href="https://dure.example/requests"',
-    '<a class="highlight" href="https://dure.example/reset-password?uid=7&amp;token=abc"',
-  ]);
+  const highlighted = [
+    ...body.matchAll(/<div class="highlight">(.*?)<button type="button">(.*?)<\/button>/g),
+  ];
+  t.same(
+    highlighted.map(([, html, label]) => [html?.replace(/ target=.*/, ''), label]),
+    [
+      ['<a href="https://dure.example/requests"', '링크 복사'],
+      ['<a href="https://dure.example/reset-password?uid=7&amp;token=abc"', '링크 복사'],
+      ['<span class="code">048213</span>', '번호 복사'],
+    ],
+  );
 });
 
 t.test('says when there is no mail', async (t) => {
@@ -247,7 +261,7 @@ t.test('is in the language of the reader', async (t) => {
   await mailbox.send(outgoing());
   const korean = await get();
   t.match(korean.body, /<html lang="ko">[\s\S]*개발용 메일함/);
-  t.match(korean.body, /\d{4}년 \d+월 \d+일 \d+:\d\d:\d\d</);
+  t.match(korean.body, /\d{4}년 \d+월 \d+일 \d+:\d\d:\d\d (UTC|[A-Z]{3,4}|GMT[+-]\d+)<\/time>/);
   const english = await get({ 'accept-language': 'en-US,en;q=0.9' });
   t.match(english.body, /<html lang="en">[\s\S]*Dev mailbox/);
   t.notMatch(english.body, /[가-힣]/);
@@ -255,8 +269,64 @@ t.test('is in the language of the reader', async (t) => {
 
 t.test('an open page can tell that there is a new mail', async (t) => {
   const { mailbox, get } = await build(t);
-  t.match((await get()).body, '<body data-newest="">');
+  t.match((await get()).body, '<body data-newest="" ');
   await mailbox.send(outgoing());
   const { items } = (await get({ accept: 'application/json' })).json();
-  t.match((await get()).body, `<body data-newest="${items[0].created_at}">`);
+  t.match((await get()).body, `<body data-newest="${items[0].created_at}" `);
+});
+
+t.test('a mail is marked with its own language', async (t) => {
+  const { mailbox, get } = await build(t);
+  const code = { kind: 'verification_code', code: '048213', minutes: 10 } as const;
+  await mailbox.send(outgoing(renderMail(code, 'ko')));
+  await mailbox.send(outgoing(renderMail(code, 'en')));
+  const { body } = await get({ 'accept-language': 'en' });
+  for (const element of ['h2', 'pre', 'iframe']) {
+    const languages = [...body.matchAll(new RegExp(`<${element} lang="(..)"`, 'g'))];
+    t.same(
+      languages.map(([, language]) => language),
+      ['en', 'ko'],
+      element,
+    );
+  }
+  const { items } = (await get({ accept: 'application/json' })).json();
+  t.same(
+    items.map(({ language }: { language: string }) => language),
+    ['en', 'ko'],
+  );
+});
+
+t.test('the newest mail is open, older ones are folded', async (t) => {
+  const { mailbox, get } = await build(t);
+  for (let count = 0; count < 3; count += 1) await mailbox.send(outgoing());
+  const { body } = await get();
+  t.same(body.match(/<article><details( open)?>/g), [
+    '<article><details open>',
+    '<article><details>',
+    '<article><details>',
+  ]);
+});
+
+t.test('?to= leaves the mails to one address, in any case', async (t) => {
+  const { mailbox, get } = await build(t);
+  for (const to of ['a@example.com', 'Owner+1@Example.com', 'b@example.com', 'xa@example.com']) {
+    await mailbox.send(outgoing({ to }));
+  }
+  const find = async (query: string) => {
+    const url = `/dev/mailbox/?to=${query}`;
+    const { items } = (await get({ accept: 'application/json' }, url)).json();
+    const addresses = items.map(({ to }: { to: string }) => to);
+    const page = (await get({}, url)).body;
+    const [first] = addresses;
+    t.equal(page.match(/<article>/g)?.length ?? 0, addresses.length, 'the page has the same mails');
+    t.match(page, `data-newest="${items[0]?.created_at ?? ''}"`);
+    if (first) t.match(page, `<strong>${first}</strong> ·`);
+    return addresses;
+  };
+  t.same(await find('A@EXAMPLE.COM'), ['a@example.com']);
+  t.same(await find('owner%2B1@example.com'), ['Owner+1@Example.com']);
+  t.same(await find('owner+1@example.com'), ['Owner+1@Example.com'], 'a plus sign that is not encoded');
+  t.same(await find('c@example.com'), []);
+  t.equal((await find('')).length, 4);
+  t.match((await get({}, '/dev/mailbox/?to=%22%3E%3Cscript%3E')).body, '&quot;&gt;&lt;script&gt;');
 });

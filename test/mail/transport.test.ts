@@ -5,6 +5,7 @@ import { createResendTransport, MailRejectedError, type OutgoingMail } from '../
 
 const mail: OutgoingMail = {
   to: 'minji@example.com',
+  language: 'ko',
   subject: '[두레] 이메일 인증번호 안내',
   text: '인증번호\n\n048213\n',
   html: '<p>048213</p>',
