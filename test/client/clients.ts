@@ -17,9 +17,9 @@ export interface Wire {
   /** Requests to a path, without its query. */
   to(path: string): Sent[];
   /** Called before each request: throws for a lost network, answers in place of the service, or lets it pass. */
-  before(request: Sent): Promise<Response | void> | Response | void;
+  before(request: Sent): Promise<Response | undefined> | Response | undefined;
   /** Called with each answer of the service: throws for an answer that is lost. */
-  after(request: Sent, response: Response): Promise<void> | void;
+  after(request: Sent, response: Response): unknown;
 }
 
 export function createWire(): Wire {

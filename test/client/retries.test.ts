@@ -6,7 +6,7 @@ const service = await startService(t);
 const { baseUrl } = service;
 
 /** A network that fails so many times, by `fail`, before it works. */
-function failing(times: number, fail: () => Response | void) {
+function failing(times: number, fail: () => Response | undefined) {
   const wire = createWire();
   wire.before = () => (wire.sent.length <= times ? fail() : undefined);
   return wire;
@@ -100,7 +100,7 @@ t.test('after rate_limited, a GET waits as long as the server says', async (t) =
 
   const shortly = createWire();
   shortly.before = () => {
-    if (shortly.sent.length > 1) return;
+    if (shortly.sent.length > 1) return undefined;
     const data = { detail: '', code: 'rate_limited', retry_after: 1 };
     return Response.json(
       { success: false, message: '', data },

@@ -47,6 +47,7 @@ t.test('a refresh without an answer keeps the tokens', async (t) => {
   await spoilAccess(one);
   one.wire.before = ({ path }) => {
     if (path === refreshPath) throw new TypeError('fetch failed');
+    return undefined;
   };
   t.ok((await caught(one.dure.getCurrentUser())) instanceof NetworkError);
   one.wire.before = ({ path }) => (path === refreshPath ? badGateway(503) : undefined);
