@@ -10,6 +10,7 @@ const systemTests = [
   'test/embedded-postgres/',
   'test/notifications/stream-ends.test.ts',
   'test/mail/worker.test.ts',
+  'test/client/browser.test.ts',
   'test/faults.test.ts',
   'test/server.test.ts',
   'test/database/migrations.test.ts',
