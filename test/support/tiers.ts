@@ -11,6 +11,8 @@ const systemTests = [
   'test/notifications/stream-ends.test.ts',
   'test/mail/worker.test.ts',
   'test/mail/dev-mailbox-page.test.ts',
+  'test/client/browser.test.ts',
+  'test/client/package.test.ts',
   'test/faults.test.ts',
   'test/server.test.ts',
   'test/database/migrations.test.ts',
