@@ -1,0 +1,39 @@
+import { existsSync } from 'node:fs';
+import { mkdir, readFile, stat, writeFile } from 'node:fs/promises';
+
+/*
+ * npm run generate
+ *
+ * Writes src/generated/ from openapi.yaml, unless it is newer than the document and than this script:
+ * api.ts has the types, operations.ts what is needed at run time, methods.ts the methods of a client with their documentation.
+ */
+const document = new URL('../../../openapi.yaml', import.meta.url);
+const folder = new URL('../src/generated/', import.meta.url);
+const outputs = ['api.ts', 'operations.ts', 'methods.ts'].map((name) => new URL(name, folder));
+const sources = [document, new URL(import.meta.url), new URL('operation-table.mjs', import.meta.url)];
+
+const modified = async (url) => (await stat(url)).mtimeMs;
+const newestSource = Math.max(...(await Promise.all(sources.map(modified))));
+const isFresh =
+  outputs.every((url) => existsSync(url)) &&
+  Math.min(...(await Promise.all(outputs.map(modified)))) > newestSource;
+
+if (!isFresh) {
+  // To load them takes a second.
+  const { default: openapiTS, astToString } = await import('openapi-typescript');
+  const { parse } = await import('yaml');
+  const { operationTable } = await import('./operation-table.mjs');
+  const text = await readFile(document, 'utf8');
+  // A property with a default may be left out of a request.
+  const types = astToString(await openapiTS(parse(text), { defaultNonNullable: false }));
+  const { table, methods } = operationTable(parse(text));
+  await mkdir(folder, { recursive: true });
+  const contents = [types, table, methods];
+  for (const [index, url] of outputs.entries()) {
+    await writeFile(
+      url,
+      `// Generated from openapi.yaml by scripts/generate.mjs.
+${contents[index]}`,
+    );
+  }
+}

@@ -1,0 +1,93 @@
+/**
+ * The operations of the document as TypeScript.
+ *
+ * @returns `table`: how each operation is called; `methods`: the methods of a client
+ * @throws when two inputs of one operation have the same name
+ */
+export function operationTable(document) {
+  const found = Object.entries(document.paths).flatMap(([path, item]) =>
+    ['get', 'post', 'put', 'patch', 'delete']
+      .filter((method) => item[method] !== undefined)
+      .map((method) => describe(document, path, method, item)),
+  );
+  const calls = found.filter(({ isStream }) => !isStream);
+  return {
+    table: [
+      "import type { OperationCall } from '../operation-call.ts';",
+      'export const operationTable = {',
+      ...found.map(({ id, call }) => `  ${id}: ${JSON.stringify(call)},`),
+      '} as const satisfies Record<string, OperationCall>;',
+      '',
+    ].join('\n'),
+    methods: [
+      "import type { Call, Method } from '../types.ts';",
+      'export interface Methods {',
+      ...calls.map(({ id, text }) => `${comment(text)}\n  ${id}: Method<'${id}'>;`),
+      '}',
+      'export function createMethods(call: Call): Methods {',
+      '  return {',
+      ...calls.map(({ id }) => `    ${id}: (...args) => call('${id}', ...args),`),
+      '  };',
+      '}',
+      '',
+    ].join('\n'),
+  };
+}
+
+function describe(document, path, method, item) {
+  const operation = item[method];
+  const id = operation.operationId;
+  const parameters = [...(item.parameters ?? []), ...(operation.parameters ?? [])].map((one) =>
+    resolve(document, one),
+  );
+  const named = (place) => parameters.filter((one) => one.in === place).map(({ name }) => name);
+  const content = resolve(document, operation.requestBody ?? {}).content ?? {};
+  const [type] = Object.keys(content);
+  const properties = type === undefined ? [] : propertiesOf(document, content[type].schema);
+  const names = [...named('path'), ...named('query'), ...properties];
+  const twice = names.find((name, index) => names.indexOf(name) !== index);
+  if (twice !== undefined) throw new Error(`${id} has two inputs with the name ${twice}`);
+  const security = operation.security ?? document.security ?? [];
+  const success = Object.entries(operation.responses).find(([status]) => status.startsWith('2'));
+  const answer = resolve(document, success[1]).content ?? {};
+  const isEnveloped =
+    'application/json' in answer &&
+    propertiesOf(document, answer['application/json'].schema).includes('data');
+  return {
+    id,
+    isStream: 'text/event-stream' in answer,
+    text: `${operation.summary}. ${operation.description ?? ''}`,
+    call: {
+      method: method.toUpperCase(),
+      path,
+      ...(named('query').length > 0 && { query: named('query') }),
+      ...(type !== undefined && { body: type === 'multipart/form-data' ? 'form' : 'json' }),
+      ...(security.some((one) => 'bearer' in one) && { auth: true }),
+      ...(named('header').includes('Idempotency-Key') && { idempotent: true }),
+      ...(!isEnveloped && { plain: true }),
+    },
+  };
+}
+
+/** Follows a reference of the document. */
+function resolve(document, object) {
+  if (object.$ref === undefined) return object;
+  const target = object.$ref
+    .slice(2)
+    .split('/')
+    .reduce((parent, key) => parent[key], document);
+  return resolve(document, target);
+}
+
+/** The names of all properties that an object of a schema may have. */
+function propertiesOf(document, reference) {
+  const schema = resolve(document, reference);
+  const parts = [...(schema.oneOf ?? []), ...(schema.anyOf ?? []), ...(schema.allOf ?? [])];
+  const names = [Object.keys(schema.properties ?? {}), ...parts.map((part) => propertiesOf(document, part))];
+  return [...new Set(names.flat())];
+}
+
+function comment(text) {
+  const lines = text.trim().replaceAll('*/', '*\\/').split('\n');
+  return ['  /**', ...lines.map((line) => `   * ${line}`.trimEnd()), '   */'].join('\n');
+}

@@ -1,0 +1,59 @@
+import { ApiError, type FieldError, UnexpectedAnswerError } from './errors.ts';
+import type { PreparedRequest, RawAnswer } from './transport.ts';
+
+interface Envelope {
+  message: string;
+  data: Record<string, unknown>;
+}
+
+interface FailureEnvelope {
+  message: string;
+  data: {
+    detail: string;
+    code: ApiError['code'];
+    reason?: string;
+    fields?: Record<string, string[]>;
+    errors?: FieldError[];
+  };
+}
+
+/** Whether an answer has the form that all answers of the API have. */
+export function isEnvelope(body: unknown): body is Envelope {
+  return isObject(body) && typeof body['message'] === 'string' && isObject(body['data']);
+}
+
+/** Whether an answer is a failure that the API describes. */
+export function isFailure(body: unknown): body is FailureEnvelope {
+  return isEnvelope(body) && typeof body.data['code'] === 'string';
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null;
+}
+
+/** The error of an answer that is no success. */
+export function failureOf(id: PreparedRequest['id'], answer: RawAnswer): ApiError | UnexpectedAnswerError {
+  const { status, headers, body, text } = answer;
+  if (!isFailure(body)) return new UnexpectedAnswerError(status, text);
+  const { message, data } = body;
+  return new ApiError(id, {
+    status,
+    message,
+    code: data.code,
+    data,
+    fields: data.fields ?? {},
+    errors: data.errors ?? [],
+    requestId: requestIdOf(headers),
+    retryAfter: retryAfterOf(headers),
+  });
+}
+
+export function requestIdOf(headers: Headers): string | undefined {
+  return headers.get('x-request-id') ?? undefined;
+}
+
+/** Seconds of `Retry-After`, which the API never sends as a date. */
+export function retryAfterOf(headers: Headers): number | undefined {
+  const text = headers.get('retry-after');
+  return text !== null && /^\d+$/.test(text) ? Number(text) : undefined;
+}

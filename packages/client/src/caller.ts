@@ -1,0 +1,134 @@
+import { failureOf, isEnvelope, isFailure, requestIdOf } from './answers.ts';
+import { UnexpectedAnswerError } from './errors.ts';
+import { operationTable } from './generated/operations.ts';
+import type { OperationCall } from './operation-call.ts';
+import { withRetries } from './retries.ts';
+import { createSession, type Session } from './session.ts';
+import { memoryStorage, type TokenStorage, type Tokens } from './tokens.ts';
+import { type Fetch, prepareRequest, type RawAnswer, send } from './transport.ts';
+import type { Answer, Arguments, CallOptions, OperationId, Output } from './types.ts';
+
+/** What all calls of a client share. */
+export interface CallContext {
+  baseUrl: string;
+  fetch: Fetch;
+  timeout: number;
+  retries: number;
+  language: string | undefined;
+}
+
+export interface Caller {
+  session: Session;
+  /** Calls an operation. @throws ApiError, NetworkError, UnexpectedAnswerError, or the reason of the signal */
+  request<Id extends OperationId>(id: Id, ...args: Arguments<Id>): Promise<Answer<Id>>;
+  /** Calls an operation and returns whatever the service answers, after a refresh and retries where these help. */
+  exchange(id: OperationId, input: object, options: CallOptions): Promise<RawAnswer>;
+}
+
+/** Connects operations, tokens and transport. */
+export function createCaller(context: CallContext, storage: TokenStorage = memoryStorage()): Caller {
+  const session = createSession(storage, async (refresh) => {
+    const { data } = resultOf('refreshToken', await attempt('refreshToken', { refresh }, {}, null));
+    return data;
+  });
+
+  /** One call with the given tokens, repeated where that is safe. */
+  function attempt(
+    id: OperationId,
+    input: object,
+    options: CallOptions,
+    tokens: Tokens | null,
+  ): Promise<RawAnswer> {
+    const operation: OperationCall = operationTable[id];
+    const language = options.language ?? context.language;
+    const headers = {
+      Accept: 'application/json',
+      ...(language && { 'Accept-Language': language }),
+      ...(tokens && { Authorization: `Bearer ${tokens.access}` }),
+      ...(options.idempotencyKey && operation.idempotent && { 'Idempotency-Key': options.idempotencyKey }),
+      ...options.headers,
+    };
+    const request = prepareRequest(id, operation, { baseUrl: context.baseUrl, input, headers });
+    // A refresh whose answer was lost may be repeated for ten seconds; later, its token would end the session.
+    const isRepeatable = operation.method === 'GET' || operation.idempotent || id === 'refreshToken';
+    const { fetch } = context;
+    const { signal, timeout = context.timeout } = options;
+    return withRetries(() => send(request, { fetch, timeout, signal }), {
+      retries: isRepeatable ? context.retries : 0,
+      signal,
+    });
+  }
+
+  async function exchange(id: OperationId, input: object, options: CallOptions): Promise<RawAnswer> {
+    const { auth, idempotent }: OperationCall = operationTable[id];
+    const own = idempotent ? { ...options, idempotencyKey: options.idempotencyKey ?? randomKey() } : options;
+    const tokens = auth ? await unlessAborted(session.usable(), options.signal) : null;
+    const answer = await attempt(id, input, own, tokens);
+    if (tokens === null || !isTokenRefused(answer)) return answer;
+    const renewed = await unlessAborted(session.renew(tokens), options.signal);
+    // Another account may have logged in meanwhile.
+    return renewed?.user_id === tokens.user_id ? attempt(id, input, own, renewed) : answer;
+  }
+
+  /** Forgets the tokens at once, so that neither a lost network nor a refresh under way keeps the user signed in. */
+  async function logOut(input: object, options: CallOptions): Promise<RawAnswer> {
+    const tokens = await session.end('logged_out');
+    // The refresh token stands in for an access token that has expired.
+    const own = { ...(tokens && { refresh: tokens.refresh }), ...input };
+    const answer = await attempt('logOut', own, options, tokens);
+    // The session has already ended, which is what the caller wants.
+    return tokens && isTokenRefused(answer)
+      ? { ...answer, status: 200, text: JSON.stringify({ message: '', data: {} }) }
+      : answer;
+  }
+
+  async function request<Id extends OperationId>(id: Id, ...args: Arguments<Id>): Promise<Answer<Id>> {
+    const [input = {}, options = {}] = args;
+    const answer = await (id === 'logOut' ? logOut(input, options) : exchange(id, input, options));
+    const result = resultOf(id, answer);
+    if (id === 'logIn') {
+      const { data } = resultOf('logIn', answer);
+      await session.start(data, data.user.id);
+    } else if (id === 'deleteCurrentUser') await session.end('account_deleted');
+    return result;
+  }
+
+  return { session, request, exchange };
+}
+
+function isTokenRefused({ status, body }: RawAnswer): boolean {
+  return status === 401 && isFailure(body) && body.data.code === 'token_not_valid';
+}
+
+/** @throws when the answer is a failure, or none of the API */
+function resultOf<Id extends OperationId>(id: Id, answer: RawAnswer): Answer<Id> {
+  const { status, headers, body, text } = answer;
+  if (status < 200 || status > 299) throw failureOf(id, answer);
+  const { plain }: OperationCall = operationTable[id];
+  const isExpected = plain ? body !== undefined : isEnvelope(body);
+  if (!isExpected) throw new UnexpectedAnswerError(status, text);
+  const parsed = JSON.parse(text);
+  const result: { data: Output<Id>; message: string } = plain ? { data: parsed, message: '' } : parsed;
+  const { data, message } = result;
+  return { data, message, status, requestId: requestIdOf(headers), headers };
+}
+
+/** `crypto.randomUUID` is missing on pages without TLS. */
+function randomKey(): string {
+  return Array.from(crypto.getRandomValues(new Uint32Array(4)), (part) => part.toString(36)).join('-');
+}
+
+/** Work that other calls wait for goes on when one of them is aborted. */
+async function unlessAborted<Result>(
+  work: Promise<Result>,
+  signal: AbortSignal | undefined,
+): Promise<Result> {
+  if (!signal) return work;
+  signal.throwIfAborted();
+  let onAbort = () => {};
+  const aborted = new Promise<never>((_, reject) => {
+    onAbort = () => reject(signal.reason);
+    signal.addEventListener('abort', onAbort);
+  });
+  return Promise.race([work, aborted]).finally(() => signal.removeEventListener('abort', onAbort));
+}

@@ -1,0 +1,63 @@
+import { type CallContext, createCaller } from './caller.ts';
+import { createMethods, type Methods } from './generated/methods.ts';
+import type { AuthChange, SignedOutReason } from './session.ts';
+import type { TokenStorage } from './tokens.ts';
+import type { Answer, Arguments, OperationId } from './types.ts';
+
+export interface ClientOptions {
+  /** Origin of the service, such as `https://api.example.com`. */
+  baseUrl: string;
+  /** Where tokens are kept; in memory without it. */
+  storage?: TokenStorage;
+  /** Of the server's texts: `ko` or `en`. Without it, that of the browser. */
+  language?: string;
+  /** Called once whenever this tab is no longer signed in. */
+  onSignedOut?: (reason: SignedOutReason) => void;
+  /** In place of the global one. */
+  fetch?: (url: string, init: RequestInit) => Promise<Response>;
+  /** Milliseconds that one attempt may take; 15,000 without it, because the service answers within ten seconds. */
+  timeout?: number;
+  /** How often a call that may be repeated is repeated; twice without it. */
+  retries?: number;
+}
+
+/** All operations of the API by their `operationId`, and what belongs to all of them. */
+export interface Client extends Methods {
+  /** Calls an operation and resolves to its whole answer, with the server's text for people. */
+  request<Id extends OperationId>(operation: Id, ...args: Arguments<Id>): Promise<Answer<Id>>;
+  /** Whether there are tokens. With a storage that answers later, known after {@link Client.ready}. */
+  isSignedIn(): boolean;
+  /** The `id` of the account whose tokens there are. */
+  userId(): number | null;
+  /** Resolves when the storage was read for the first time. */
+  readonly ready: Promise<void>;
+  /** Reports each sign-in and sign-out, in other tabs too. @returns ends that */
+  onAuthChange(listener: (change: AuthChange) => void): () => void;
+  /** Changes the language of later calls. */
+  setLanguage(language: string | undefined): void;
+}
+
+/** Creates a client of a service. */
+export function createClient(options: ClientOptions): Client {
+  const context: CallContext = {
+    baseUrl: options.baseUrl.replace(/\/+$/, ''),
+    fetch: options.fetch ?? ((url, init) => globalThis.fetch(url, init)),
+    timeout: options.timeout ?? 15_000,
+    retries: options.retries ?? 2,
+    language: options.language,
+  };
+  const { request, session } = createCaller(context, options.storage);
+  const { onSignedOut } = options;
+  if (onSignedOut) session.onChange(({ reason }) => reason && onSignedOut(reason));
+  return {
+    ...createMethods(async (id, ...args) => (await request(id, ...args)).data),
+    request,
+    isSignedIn: () => session.current() !== null,
+    userId: () => session.current()?.user_id ?? null,
+    ready: session.ready,
+    onAuthChange: session.onChange,
+    setLanguage(language) {
+      context.language = language;
+    },
+  };
+}

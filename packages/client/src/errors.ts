@@ -1,0 +1,104 @@
+import type { ErrorCode, Failure, FailureCode, OperationId } from './types.ts';
+
+/** What is wrong with one value of the input. */
+export interface FieldError {
+  /** Name of the input, or JSON pointer for a value inside it. */
+  field: string;
+  /** For programs; never changes. */
+  code: string;
+  /** The server's text for people. */
+  message: string;
+  params?: { min?: number; max?: number; allowed?: string[] };
+}
+
+interface FailureParts {
+  status: number;
+  message: string;
+  data: { code: string; retry_after?: unknown; fields?: unknown; errors?: unknown };
+  requestId: string | undefined;
+  retryAfter: number | undefined;
+}
+
+/** The service refused a call, or failed. `code` says why; {@link isApiError} narrows it to the codes of an operation. */
+export class ApiError<Code extends string = ErrorCode, Data = { detail: string; code: Code }> extends Error {
+  override readonly name = 'ApiError';
+  readonly operation: OperationId | 'streamNotifications';
+  /** The HTTP status. */
+  readonly status: number;
+  /** For programs; never changes. */
+  readonly code: Code;
+  /** `data` of the answer. */
+  readonly data: Data;
+  /** Texts for people, by the name of the input that they are about. */
+  readonly fields: Readonly<Record<string, readonly string[]>>;
+  /** The same for programs: one for each text in `fields`, in the same order. */
+  readonly errors: readonly FieldError[];
+  /** Seconds after which the call may be repeated, where the server says so. */
+  readonly retryAfter: number | undefined;
+  /** Names the call in the logs of the server. */
+  readonly requestId: string | undefined;
+
+  constructor(
+    operation: OperationId | 'streamNotifications',
+    parts: Omit<FailureParts, 'data'> & {
+      code: Code;
+      data: Data;
+      fields: Record<string, string[]>;
+      errors: FieldError[];
+    },
+  ) {
+    super(parts.message);
+    this.operation = operation;
+    this.status = parts.status;
+    this.code = parts.code;
+    this.data = parts.data;
+    this.fields = parts.fields;
+    this.errors = parts.errors;
+    this.retryAfter = parts.retryAfter;
+    this.requestId = parts.requestId;
+  }
+}
+
+type DataOf<Code extends string, Data> = Data extends { code: infer Codes }
+  ? Code extends Codes
+    ? Data & { code: Code }
+    : never
+  : never;
+
+type OneApiError<Code extends string, Data> = Code extends unknown
+  ? ApiError<Code, DataOf<Code, Data>>
+  : never;
+
+/** The failures of an operation: a union that `code` tells apart. */
+export type ApiErrorOf<Id extends OperationId> = OneApiError<FailureCode<Id>, Failure<Id>>;
+
+/** Whether a caught value is a failure of the API, and of this operation where one is named. */
+export function isApiError(error: unknown): error is ApiError;
+export function isApiError<Id extends OperationId>(error: unknown, operation: Id): error is ApiErrorOf<Id>;
+export function isApiError(error: unknown, operation?: OperationId): boolean {
+  return error instanceof ApiError && (operation === undefined || error.operation === operation);
+}
+
+/** No answer came: no network, a connection that broke, or a browser that refused the origin. `cause` has the reason. */
+export class NetworkError extends Error {
+  override readonly name: string = 'NetworkError';
+}
+
+/** No answer came in time. */
+export class TimeoutError extends NetworkError {
+  override readonly name = 'TimeoutError';
+}
+
+/** The answer is not one of the API, such as the HTML page of a proxy. */
+export class UnexpectedAnswerError extends Error {
+  override readonly name = 'UnexpectedAnswerError';
+  readonly status: number;
+  /** The beginning of the answer. */
+  readonly body: string;
+
+  constructor(status: number, body: string) {
+    super(`The answer with status ${status} is not one of the API`);
+    this.status = status;
+    this.body = body.slice(0, 500);
+  }
+}

@@ -1,0 +1,24 @@
+export { type Client, type ClientOptions, createClient } from './client.ts';
+export {
+  ApiError,
+  type ApiErrorOf,
+  type FieldError,
+  isApiError,
+  NetworkError,
+  TimeoutError,
+  UnexpectedAnswerError,
+} from './errors.ts';
+export { items, pages } from './pages.ts';
+export type { AuthChange, SignedOutReason } from './session.ts';
+export { browserStorage, memoryStorage, type TokenStorage, type Tokens } from './tokens.ts';
+export type {
+  Answer,
+  CallOptions,
+  ErrorCode,
+  Failure,
+  FailureCode,
+  Input,
+  Item,
+  OperationId,
+  Output,
+} from './types.ts';

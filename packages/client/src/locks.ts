@@ -1,0 +1,24 @@
+/** Runs work one after the other: in this client, and with Web Locks in all tabs that use the same name. */
+export type Mutex = <Result>(work: () => Promise<Result>) => Promise<Result>;
+
+/** @param name of the lock in all tabs; without it, or without Web Locks, only this client waits */
+export function createMutex(name: string | undefined): Mutex {
+  const locks = name === undefined ? undefined : globalThis.navigator?.locks;
+  let last: Promise<unknown> = Promise.resolve();
+  return (work) => {
+    const run = locks && name !== undefined ? () => lock(locks, name, work) : work;
+    const result = last.then(run);
+    last = result.catch(() => undefined);
+    return result;
+  };
+}
+
+/** The types of `LockManager` lose that of the result. */
+async function lock<Result>(locks: LockManager, name: string, work: () => Promise<Result>): Promise<Result> {
+  let result: { value: Result } | undefined;
+  await locks.request(name, async () => {
+    result = { value: await work() };
+  });
+  if (!result) throw new Error('The lock was not granted');
+  return result.value;
+}

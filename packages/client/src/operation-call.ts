@@ -1,0 +1,15 @@
+/** How an operation is called: what types cannot say at run time. */
+export interface OperationCall {
+  method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+  /** With `{name}` where an input goes. */
+  path: string;
+  /** Names of the inputs that go to the query; all others are the body. */
+  query?: readonly string[];
+  body?: 'json' | 'form';
+  /** Takes an access token, or needs one. */
+  auth?: boolean;
+  /** Takes an `Idempotency-Key`. */
+  idempotent?: boolean;
+  /** Answers without the envelope. */
+  plain?: boolean;
+}

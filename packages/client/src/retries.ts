@@ -1,0 +1,61 @@
+import { isFailure, retryAfterOf } from './answers.ts';
+import { NetworkError } from './errors.ts';
+import type { RawAnswer } from './transport.ts';
+
+/** Milliseconds before the first repetition; each further one waits twice as long. */
+const firstDelay = 300;
+/** A longer `Retry-After` is left to the caller, in seconds. */
+const longestWait = 10;
+
+/**
+ * Repeats an attempt that found no network, an overloaded server or a proxy without a server.
+ *
+ * @param retries 0 for what must not be sent twice
+ */
+export async function withRetries(
+  attempt: () => Promise<RawAnswer>,
+  { retries, signal }: { retries: number; signal?: AbortSignal | undefined },
+): Promise<RawAnswer> {
+  for (let left = retries, delay = firstDelay; ; left--, delay *= 2) {
+    let wait: number | undefined;
+    try {
+      const answer = await attempt();
+      wait = waitAfter(answer, delay);
+      if (left <= 0 || wait === undefined) return answer;
+    } catch (error) {
+      if (left <= 0 || !(error instanceof NetworkError)) throw error;
+      wait = withJitter(delay);
+    }
+    await sleep(wait, signal);
+  }
+}
+
+/** Milliseconds to wait after an answer; undefined when a repetition would not help. */
+function waitAfter({ status, headers, body }: RawAnswer, delay: number): number | undefined {
+  const isLimited = status === 429 && isFailure(body) && body.data.code === 'rate_limited';
+  if (!isLimited && status !== 502 && status !== 503 && status !== 504) return undefined;
+  const seconds = retryAfterOf(headers);
+  if (seconds === undefined) return withJitter(delay);
+  return seconds > longestWait ? undefined : seconds * 1_000 + Math.random() * delay;
+}
+
+/** So that clients that failed together do not come back together. */
+export function withJitter(delay: number): number {
+  return delay * (0.5 + Math.random() / 2);
+}
+
+/** @throws the reason of the signal */
+export function sleep(milliseconds: number, signal?: AbortSignal): Promise<void> {
+  return new Promise((resolve, reject) => {
+    if (signal?.aborted) return reject(signal.reason);
+    const onAbort = () => {
+      clearTimeout(timer);
+      reject(signal?.reason);
+    };
+    const timer = setTimeout(() => {
+      signal?.removeEventListener('abort', onAbort);
+      resolve();
+    }, milliseconds);
+    signal?.addEventListener('abort', onAbort, { once: true });
+  });
+}

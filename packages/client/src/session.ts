@@ -1,0 +1,150 @@
+import { ApiError } from './errors.ts';
+import { createMutex } from './locks.ts';
+import type { TokenStorage, Tokens } from './tokens.ts';
+
+/** Why a client is no longer signed in: the server's reason to refuse the refresh token, or what happened here. */
+export type SignedOutReason =
+  | 'logged_out'
+  | 'account_deleted'
+  /** Another tab logged out or lost its session. */
+  | 'elsewhere'
+  | 'malformed'
+  | 'expired'
+  | 'revoked'
+  | 'reused'
+  | 'wrong_type';
+
+/** What a change listener is told. */
+export interface AuthChange {
+  signedIn: boolean;
+  /** Whose account; null when signed out. */
+  userId: number | null;
+  /** Only when signed out. */
+  reason?: SignedOutReason;
+}
+
+/** The answer of a login or a refresh, as far as it matters here. */
+export interface TokenAnswer {
+  access: string;
+  refresh: string;
+  expires_in: number;
+}
+
+/** The tokens of a client, one refresh at a time. */
+export interface Session {
+  /** Resolves when the tokens were read for the first time. */
+  ready: Promise<void>;
+  /** What was last read or written. */
+  current(): Tokens | null;
+  /** The stored tokens, renewed when the access token is about to expire. */
+  usable(): Promise<Tokens | null>;
+  /** Other tokens than those that the server refused; null when there are none. @throws when the refresh gets no answer */
+  renew(refused: Tokens): Promise<Tokens | null>;
+  start(answer: TokenAnswer, userId: number): Promise<void>;
+  /** Forgets the tokens. @returns what they were */
+  end(reason: SignedOutReason): Promise<Tokens | null>;
+  onChange(listener: (change: AuthChange) => void): () => void;
+}
+
+/** @param refresh calls `refreshToken` */
+export function createSession(
+  storage: TokenStorage,
+  refresh: (token: string) => Promise<TokenAnswer>,
+): Session {
+  const { name } = storage;
+  const refreshing = createMutex(name && `${name}.refresh`);
+  // A refresh may take seconds; a login or logout does not wait for it.
+  const writing = createMutex(name && `${name}.write`);
+  const listeners = new Set<(change: AuthChange) => void>();
+  let known: Tokens | null = null;
+
+  function notice(tokens: Tokens | null, reason: SignedOutReason = 'elsewhere'): Tokens | null {
+    const before = known?.user_id ?? null;
+    known = tokens;
+    const userId = tokens?.user_id ?? null;
+    if (userId !== before) {
+      const change = { signedIn: tokens !== null, userId, ...(tokens ? {} : { reason }) };
+      for (const listener of listeners) listener(change);
+    }
+    return tokens;
+  }
+
+  const load = async () => notice(await storage.load());
+
+  /** Stores the outcome of a refresh, unless a login or logout came in between. */
+  function replace(used: Tokens, next: Tokens | null, reason?: SignedOutReason): Promise<Tokens | null> {
+    return writing(async () => {
+      const stored = await storage.load();
+      if (stored?.refresh !== used.refresh) return notice(stored);
+      await storage.save(next);
+      return notice(next, reason);
+    });
+  }
+
+  function renew(refused: Tokens): Promise<Tokens | null> {
+    return refreshing(async () => {
+      const used = await load();
+      // Another call or another tab was faster.
+      if (used === null || used.access !== refused.access) return used;
+      try {
+        return await replace(used, tokensOf(await refresh(used.refresh), used.user_id));
+      } catch (error) {
+        if (!(error instanceof ApiError && endsSession(error))) throw error;
+        return replace(used, null, reasonOf(error));
+      }
+    });
+  }
+
+  const first = storage.load();
+  const ready = first instanceof Promise ? first.then((tokens) => void notice(tokens)) : Promise.resolve();
+  if (!(first instanceof Promise)) notice(first);
+  // Who awaits `ready` gets the error; without that, each call reads again and fails itself.
+  ready.catch(() => undefined);
+  storage.subscribe?.(() => void load().catch(() => undefined));
+
+  return {
+    ready,
+    current: () => known,
+    renew,
+    async usable() {
+      const tokens = await load();
+      if (tokens === null || Date.now() < tokens.renew_at) return tokens;
+      // The token may still be good: the server decides.
+      return renew(tokens).catch(() => tokens);
+    },
+    start: (answer, userId) =>
+      writing(async () => {
+        const tokens = tokensOf(answer, userId);
+        await storage.save(tokens);
+        notice(tokens);
+      }),
+    end: (reason) =>
+      writing(async () => {
+        const tokens = await storage.load();
+        await storage.save(null);
+        notice(null, reason);
+        return tokens;
+      }),
+    onChange(listener) {
+      listeners.add(listener);
+      return () => listeners.delete(listener);
+    },
+  };
+}
+
+/** Relative to now, because the clock of the device may be wrong. */
+function tokensOf({ access, refresh, expires_in }: TokenAnswer, user_id: number): Tokens {
+  const margin = Math.min(30, expires_in / 10);
+  return { access, refresh, user_id, renew_at: Date.now() + (expires_in - margin) * 1_000 };
+}
+
+/** 400: what is stored is no token. */
+function endsSession({ status }: ApiError): boolean {
+  return status === 401 || status === 400;
+}
+
+function reasonOf({ data }: ApiError): SignedOutReason {
+  const reason = 'reason' in data ? data.reason : undefined;
+  const known = (['expired', 'revoked', 'reused', 'wrong_type'] as const).find((one) => one === reason);
+  return known ?? 'malformed';
+}

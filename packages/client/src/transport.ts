@@ -1,0 +1,107 @@
+import { NetworkError, TimeoutError } from './errors.ts';
+import type { OperationCall } from './operation-call.ts';
+import type { OperationId } from './types.ts';
+
+/** A request that is ready to be sent, as often as needed. */
+export interface PreparedRequest {
+  id: OperationId | 'streamNotifications';
+  operation: OperationCall;
+  url: string;
+  headers: Record<string, string>;
+  body: string | FormData | undefined;
+}
+
+/** The parsed answer to a request. */
+export interface RawAnswer {
+  status: number;
+  headers: Headers;
+  text: string;
+  /** The text as JSON; undefined where it is none. */
+  body: unknown;
+}
+
+export type Fetch = (url: string, init: RequestInit) => Promise<Response>;
+
+/** Where each input of a call goes. */
+export function prepareRequest(
+  id: PreparedRequest['id'],
+  operation: OperationCall,
+  { baseUrl, input, headers }: { baseUrl: string; input: object; headers: Record<string, string> },
+): PreparedRequest {
+  const rest: Record<string, unknown> = { ...input };
+  const path = operation.path.replace(/\{(\w+)\}/g, (_, name: string) => {
+    const value = rest[name];
+    delete rest[name];
+    return encodeURIComponent(String(value));
+  });
+  const query = new URLSearchParams();
+  for (const [name, value] of Object.entries(rest)) {
+    if (operation.body && !operation.query?.includes(name)) continue;
+    delete rest[name];
+    for (const one of [value].flat()) if (one !== undefined && one !== null) query.append(name, String(one));
+  }
+  const search = query.size === 0 ? '' : `?${query}`;
+  return { id, operation, url: baseUrl + path + search, ...encode(operation, rest, headers) };
+}
+
+function encode({ body }: OperationCall, input: Record<string, unknown>, headers: Record<string, string>) {
+  if (body === undefined) return { headers, body: undefined };
+  if (body === 'json') {
+    return { headers: { 'Content-Type': 'application/json', ...headers }, body: JSON.stringify(input) };
+  }
+  const form = new FormData();
+  for (const [name, value] of Object.entries(input)) {
+    if (value instanceof Blob) form.append(name, value);
+    else if (value !== undefined) form.append(name, String(value));
+  }
+  // `fetch` adds the type with its boundary.
+  return { headers, body: form };
+}
+
+/**
+ * Sends a request once and reads the whole answer.
+ *
+ * @throws NetworkError, TimeoutError, or the reason of the signal
+ */
+export async function send(
+  request: PreparedRequest,
+  { fetch, timeout, signal }: { fetch: Fetch; timeout: number; signal?: AbortSignal | undefined },
+): Promise<RawAnswer> {
+  signal?.throwIfAborted();
+  // `AbortSignal.any` is missing in browsers of 2023.
+  const ending = new AbortController();
+  const onAbort = () => ending.abort();
+  signal?.addEventListener('abort', onAbort);
+  let isLate = false;
+  const timer = setTimeout(() => {
+    isLate = true;
+    ending.abort();
+  }, timeout);
+  try {
+    const { operation, url, headers, body = null } = request;
+    const response = await fetch(url, { method: operation.method, headers, body, signal: ending.signal });
+    return await readAnswer(response);
+  } catch (error) {
+    signal?.throwIfAborted();
+    const options = { cause: error };
+    if (isLate) throw new TimeoutError(`No answer to ${request.id} within ${timeout} ms`, options);
+    throw new NetworkError(`No answer to ${request.id}`, options);
+  } finally {
+    clearTimeout(timer);
+    signal?.removeEventListener('abort', onAbort);
+  }
+}
+
+async function readAnswer(response: Response): Promise<RawAnswer> {
+  const { status, headers } = response;
+  const text = await response.text();
+  return { status, headers, text, body: parseJson(text) };
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}

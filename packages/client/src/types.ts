@@ -1,0 +1,85 @@
+import type { operations } from './generated/api.ts';
+
+/** The name of an operation; `streamNotifications` is `client.notifications.subscribe`. */
+export type OperationId = Exclude<keyof operations, 'streamNotifications'>;
+
+/** `never` where an operation has none of it. */
+type Inputs<Value> = [NonNullable<Value>] extends [never] ? unknown : NonNullable<Value>;
+
+type BodyOf<Operation> = Operation extends { requestBody?: infer Body }
+  ? Inputs<Body> extends { content: infer Content }
+    ? Content[keyof Content]
+    : unknown
+  : unknown;
+
+type ParametersOf<Operation, Place extends string> = Operation extends { parameters: infer Parameters }
+  ? Place extends keyof Parameters
+    ? Inputs<Parameters[Place]>
+    : unknown
+  : unknown;
+
+/** A type as one flat object, so that editors show its properties. */
+type Flat<Type> = Type extends unknown ? { [Key in keyof Type]: Type[Key] } : never;
+
+/** What an operation takes: the parameters of its path and its query and the properties of its body, in one object. */
+export type Input<Id extends OperationId> = Flat<
+  ParametersOf<operations[Id], 'path'> & ParametersOf<operations[Id], 'query'> & BodyOf<operations[Id]>
+>;
+
+type Json<Response> = Response extends { content: { 'application/json': infer Body } } ? Body : never;
+type SuccessStatus = 200 | 201 | 202;
+type Responses<Id extends OperationId> = operations[Id]['responses'];
+
+type SuccessBody<Id extends OperationId> = Json<Responses<Id>[keyof Responses<Id> & SuccessStatus]>;
+
+/** What an operation resolves to: `data` of its answer. */
+export type Output<Id extends OperationId> =
+  SuccessBody<Id> extends { data: infer Data } ? Data : SuccessBody<Id>;
+
+/** One entry of the pages that an operation lists, such as `Item<'listPosts'>`. */
+export type Item<Id extends OperationId> = Output<Id> extends { items: (infer Entry)[] } ? Entry : never;
+
+type FailureBody<Id extends OperationId> = Json<Responses<Id>[Exclude<keyof Responses<Id>, SuccessStatus>]>;
+
+/** `data` of the failures of an operation. */
+export type Failure<Id extends OperationId> =
+  FailureBody<Id> extends infer Body ? (Body extends { data: infer Data } ? Data : never) : never;
+
+/** The codes with which an operation fails. */
+export type FailureCode<Id extends OperationId> = Extract<Failure<Id>, { code: string }>['code'];
+
+/** All codes of the API. */
+export type ErrorCode = { [Id in OperationId]: FailureCode<Id> }[OperationId];
+
+/** What a single call may have beside its input. */
+export interface CallOptions {
+  /** Aborts the call, which then rejects with the reason of the signal. */
+  signal?: AbortSignal | undefined;
+  /** Milliseconds that one attempt may take. */
+  timeout?: number | undefined;
+  /** For operations that take one, in place of a random key for each call: to repeat a call after a restart of the app. */
+  idempotencyKey?: string | undefined;
+  headers?: Record<string, string> | undefined;
+  /** Of the texts in the answer, in place of that of the client. */
+  language?: string | undefined;
+}
+
+/** The arguments of an operation: its input may be left out where nothing in it is required. */
+export type Arguments<Id extends OperationId> =
+  Record<never, never> extends Input<Id>
+    ? [input?: Input<Id>, options?: CallOptions]
+    : [input: Input<Id>, options?: CallOptions];
+
+export type Method<Id extends OperationId> = (...args: Arguments<Id>) => Promise<Output<Id>>;
+export type Call = <Id extends OperationId>(id: Id, ...args: Arguments<Id>) => Promise<Output<Id>>;
+
+/** The whole answer to a call. */
+export interface Answer<Id extends OperationId> {
+  data: Output<Id>;
+  /** The server's text for people, in the language of the call. */
+  message: string;
+  status: number;
+  /** Names the call in the logs of the server. */
+  requestId: string | undefined;
+  headers: Headers;
+}
