@@ -1,6 +1,6 @@
 import type { ComponentType } from 'preact';
-import { useLocation } from 'preact-iso';
 import { useEffect } from 'preact/hooks';
+import { useLocation } from 'preact-iso';
 import { LoadError, Skeleton } from './components/states.tsx';
 import { useSession } from './session.tsx';
 
@@ -9,10 +9,10 @@ export function signedIn(View: ComponentType): ComponentType {
   return function SignedIn() {
     const { session, reload } = useSession();
     const { url, route } = useLocation();
-    const isSignedOut = session.status === 'signedOut';
     useEffect(() => {
-      if (isSignedOut) route(`/login?next=${encodeURIComponent(url)}`, true);
-    }, [isSignedOut]);
+      if (session.status !== 'signedOut') return;
+      route(session.why === 'left' ? '/' : `/login?next=${encodeURIComponent(url)}`, true);
+    }, [session]);
     if (session.status === 'failed') return <LoadError error={session.error} onRetry={reload} />;
     if (session.status !== 'signedIn') return <Skeleton />;
     return <View />;

@@ -10,15 +10,51 @@ interface FieldTexts {
   optional?: boolean;
 }
 
-type InputProps = FieldTexts & Omit<InputHTMLAttributes<HTMLInputElement>, 'name' | 'label' | 'id'>;
-type TextAreaProps = FieldTexts & Omit<TextareaHTMLAttributes<HTMLTextAreaElement>, 'name' | 'label' | 'id'>;
+type CommonAttributes =
+  | 'autocomplete'
+  | 'autocapitalize'
+  | 'spellcheck'
+  | 'maxLength'
+  | 'placeholder'
+  | 'defaultValue';
+type PasswordProps = FieldTexts & Pick<InputHTMLAttributes<HTMLInputElement>, CommonAttributes>;
+type TextAreaProps = FieldTexts & Pick<TextareaHTMLAttributes<HTMLTextAreaElement>, CommonAttributes>;
+
+/** Preact's types tell inputs apart by their `type`, which therefore comes as an object for each. */
+const kinds = {
+  text: { type: 'text' },
+  email: { type: 'email' },
+  tel: { type: 'tel' },
+  password: { type: 'password' },
+} as const;
+
+interface InputProps extends PasswordProps {
+  type?: 'text' | 'email' | 'tel';
+  inputMode?: 'numeric';
+  class?: string;
+}
 
 /** One line of text. */
-export function TextField({ name, label, hint, optional, class: className = 'input', ...input }: InputProps) {
+export function TextField({
+  name,
+  label,
+  hint,
+  optional,
+  type = 'text',
+  class: className = 'input',
+  ...input
+}: InputProps) {
   const field = useField(name, hint);
   return (
     <Frame {...field} label={label} hint={hint} optional={optional}>
-      <input class={className} name={name} {...field.input} required={!optional} {...input} />
+      <input
+        class={className}
+        {...kinds[type]}
+        name={name}
+        {...field.input}
+        required={!optional}
+        {...input}
+      />
     </Frame>
   );
 }
@@ -34,7 +70,7 @@ export function TextArea({ name, label, hint, optional, ...input }: TextAreaProp
 }
 
 /** A password with a button that shows it: on phones, hidden typing is the most frequent reason for a failed login. */
-export function PasswordField({ name, label, hint, ...input }: InputProps) {
+export function PasswordField({ name, label, hint, ...input }: PasswordProps) {
   const { t } = useLanguage();
   const field = useField(name, hint);
   const [isShown, setShown] = useState(false);
@@ -43,7 +79,7 @@ export function PasswordField({ name, label, hint, ...input }: InputProps) {
       <div class="input-row">
         <input
           class="input"
-          type={isShown ? 'text' : 'password'}
+          {...kinds[isShown ? 'text' : 'password']}
           name={name}
           {...field.input}
           required
@@ -67,11 +103,7 @@ function useField(name: string, hint: string | undefined) {
   return {
     id,
     errors,
-    input: {
-      id,
-      'aria-invalid': errors.length > 0,
-      'aria-describedby': describedBy || undefined,
-    },
+    input: { id, 'aria-invalid': errors.length > 0, 'aria-describedby': describedBy || undefined },
   };
 }
 
@@ -109,7 +141,7 @@ function Label({ id, label, optional }: { id: string; label: string; optional?: 
 }
 
 /** What is wrong with a field; its input refers to it by `aria-describedby`. */
-export function ErrorTexts({ id, errors }: { id: string; errors: string[] }) {
+export function ErrorTexts({ id, errors }: { id: string; errors: readonly string[] }) {
   if (errors.length === 0) return null;
   return (
     <p class="field-error" id={id}>

@@ -5,7 +5,7 @@ import { useLanguage } from '../texts/language.tsx';
 import { describeError } from './states.tsx';
 
 /** What the service found wrong: texts by field name, or by JSON pointer for a value inside a field. */
-type FieldErrors = Record<string, string[]>;
+type FieldErrors = Readonly<Record<string, readonly string[]>>;
 
 const Context = createContext<FieldErrors>({});
 
@@ -25,7 +25,7 @@ export function Form({ onSubmit, submitLabel, danger, children, actions }: FormP
   const [failure, setFailure] = useState<unknown>();
   const [isBusy, setBusy] = useState(false);
   const form = useRef<HTMLFormElement>(null);
-  const fields = isApiError(failure) ? (failure.fields ?? {}) : {};
+  const fields = isApiError(failure) ? failure.fields : {};
 
   useEffect(() => {
     if (failure !== undefined) form.current?.querySelector<HTMLElement>('[aria-invalid="true"]')?.focus();
@@ -49,7 +49,7 @@ export function Form({ onSubmit, submitLabel, danger, children, actions }: FormP
   return (
     <form ref={form} class="stack" noValidate onSubmit={submit}>
       <Context.Provider value={fields}>{children}</Context.Provider>
-      <div role="alert">
+      <div class="form-alert" role="alert">
         {failure !== undefined && <p class="note error">{describeError(failure, t)}</p>}
       </div>
       <div class="row">
@@ -71,6 +71,6 @@ export function useFieldErrors(name: string): string[] {
 }
 
 /** The texts for the value at a position of a list. */
-export function useItemErrors(name: string, index: number): string[] {
+export function useItemErrors(name: string, index: number): readonly string[] {
   return useContext(Context)[`/${name}/${index}`] ?? [];
 }

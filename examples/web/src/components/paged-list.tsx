@@ -32,7 +32,12 @@ export function PagedList<Item extends { id: number | string }>(props: PagedList
       {isComplete && items.length === 0 && props.empty}
       {typeof cursor === 'string' && error === undefined && (
         <p style="margin-top:16px">
-          <button type="button" class="button wide" aria-disabled={isLoading} onClick={() => isLoading || more()}>
+          <button
+            type="button"
+            class="button wide"
+            aria-disabled={isLoading}
+            onClick={() => isLoading || more()}
+          >
             {isLoading ? t.common.loading : t.common.more}
           </button>
         </p>

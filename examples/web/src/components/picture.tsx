@@ -8,7 +8,13 @@ export function Picture({ url, alt = '' }: { url: string | undefined; alt?: stri
   return (
     <div class="picture">
       {url && !isBroken ? (
-        <img src={url} alt={alt} loading="lazy" referrerpolicy="no-referrer" onError={() => setBroken(true)} />
+        <img
+          src={url}
+          alt={alt}
+          loading="lazy"
+          referrerpolicy="no-referrer"
+          onError={() => setBroken(true)}
+        />
       ) : (
         <StoreIcon size={48} />
       )}

@@ -3,15 +3,21 @@ import { Categories } from './categories.tsx';
 import { Picture } from './picture.tsx';
 import { Time } from './time.tsx';
 
+interface PostCardProps {
+  post: PostSummary & { store?: StoreSummary };
+  /** One level below the heading of the list. */
+  heading?: 'h2' | 'h3';
+}
+
 /** A post in a list. */
-export function PostCard({ post }: { post: PostSummary & { store?: StoreSummary } }) {
+export function PostCard({ post, heading: Heading = 'h2' }: PostCardProps) {
   return (
     <article class="post-card">
       <Picture url={post.thumbnail} />
       <div class="post-card-body">
-        <h2>
+        <Heading>
           <a href={`/posts/${post.id}`}>{post.title}</a>
-        </h2>
+        </Heading>
         <p class="soft small">
           {post.store && `${post.store.name} · `}
           <Time moment={post.created_at} />

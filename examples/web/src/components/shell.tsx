@@ -32,7 +32,9 @@ export function Shell({ children }: { children: ComponentChildren }) {
         </div>
       </header>
       {import.meta.env.DEV && !isSignedIn && <MailboxHint />}
-      <main id="content" tabIndex={-1}>{children}</main>
+      <main id="content" tabIndex={-1}>
+        {children}
+      </main>
     </div>
   );
 }
@@ -42,11 +44,26 @@ function Navigation() {
   const { path } = useLocation();
   const { unread } = useUnread();
   const links = [
-    { href: '/', label: t.nav.feed, icon: <SearchIcon />, isCurrent: path === '/' || path.startsWith('/posts') },
+    {
+      href: '/',
+      label: t.nav.feed,
+      icon: <SearchIcon />,
+      isCurrent: path === '/' || path.startsWith('/posts'),
+    },
     { href: '/requests', label: t.nav.requests, icon: <RequestsIcon />, isCurrent: path === '/requests' },
-    { href: '/notifications', label: t.nav.notifications, icon: <BellIcon />, isCurrent: path === '/notifications' },
+    {
+      href: '/notifications',
+      label: t.nav.notifications,
+      icon: <BellIcon />,
+      isCurrent: path === '/notifications',
+    },
     { href: '/store', label: t.nav.store, icon: <StoreIcon />, isCurrent: /^\/store(\/|$)/.test(path) },
-    { href: '/account', label: t.nav.account, icon: <AccountIcon />, isCurrent: /^\/(account|sessions)/.test(path) },
+    {
+      href: '/account',
+      label: t.nav.account,
+      icon: <AccountIcon />,
+      isCurrent: /^\/(account|sessions)/.test(path),
+    },
   ];
   return (
     <>
@@ -78,7 +95,10 @@ function Badge({ count }: { count: number }) {
 
 function LanguageSwitch() {
   const { language, setLanguage } = useLanguage();
-  const other = language === 'ko' ? { language: 'en' as const, name: 'English' } : { language: 'ko' as const, name: '한국어' };
+  const other =
+    language === 'ko'
+      ? { language: 'en' as const, name: 'English' }
+      : { language: 'ko' as const, name: '한국어' };
   return (
     <button
       type="button"

@@ -1,7 +1,7 @@
 import { isApiError, NetworkError, TimeoutError } from '@dure/client';
 import type { ComponentChildren } from 'preact';
-import { useLanguage } from '../texts/language.tsx';
 import type { Texts } from '../texts/ko.ts';
+import { useLanguage } from '../texts/language.tsx';
 import { StoreIcon } from './icons.tsx';
 
 /** What to tell people about a failure: the service's own text where there is one. */

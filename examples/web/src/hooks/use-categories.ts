@@ -1,7 +1,7 @@
 import { dure, type StoreCategory } from '../api.ts';
-import { useLoad } from './use-load.ts';
+import { type Loaded, useLoad } from './use-load.ts';
 
-/** The categories of stores; none until they are loaded. */
-export function useCategories(): StoreCategory[] {
-  return useLoad((signal) => dure.listStoreCategories({ signal }), []).value?.items ?? [];
+/** The categories that a store can have. */
+export function useCategories(): Loaded<{ items: StoreCategory[] }> {
+  return useLoad((signal) => dure.listStoreCategories({}, { signal }), []);
 }

@@ -1,6 +1,7 @@
 import { type Inputs, useCallback, useEffect, useRef, useState } from 'preact/hooks';
 
-interface Loaded<Value> {
+/** A value with its states: without `value` and `error`, it is being loaded. */
+export interface Loaded<Value> {
   value: Value | undefined;
   error: unknown;
   reload(): void;

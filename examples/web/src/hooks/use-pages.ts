@@ -45,7 +45,11 @@ export function usePages<Item extends { id: number | string }>(
     const { signal } = controller.current;
     try {
       let page = await load(cursor, signal);
-      for (let skipped = 0; page.items.length === 0 && page.next_cursor !== null && skipped < maxEmptyPages; skipped += 1) {
+      for (
+        let skipped = 0;
+        page.items.length === 0 && page.next_cursor !== null && skipped < maxEmptyPages;
+        skipped += 1
+      ) {
         page = await load(page.next_cursor, signal);
       }
       if (signal.aborted) return;
@@ -75,7 +79,8 @@ export function usePages<Item extends { id: number | string }>(
   const refresh = useCallback(async () => {
     const { signal } = controller.current;
     const page = await load(undefined, signal);
-    if (!signal.aborted) setState((current) => ({ ...current, items: merge(current.items, page.items, 'start') }));
+    if (!signal.aborted)
+      setState((current) => ({ ...current, items: merge(current.items, page.items, 'start') }));
   }, inputs);
 
   const update = useCallback((change: (item: Item) => Item | undefined) => {
@@ -86,7 +91,11 @@ export function usePages<Item extends { id: number | string }>(
 }
 
 /** Items that came again replace the older ones in their place. */
-function merge<Item extends { id: number | string }>(items: Item[], newer: Item[], at: 'start' | 'end'): Item[] {
+function merge<Item extends { id: number | string }>(
+  items: Item[],
+  newer: Item[],
+  at: 'start' | 'end',
+): Item[] {
   const byId = new Map(newer.map((item) => [item.id, item]));
   const kept = items.map((item) => byId.get(item.id) ?? item);
   const known = new Set(items.map(({ id }) => id));

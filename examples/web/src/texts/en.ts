@@ -28,12 +28,12 @@ export const en: Texts = {
     home: 'Dure home page',
     feed: 'Explore',
     requests: 'Requests',
-    notifications: 'News',
+    notifications: 'Alerts',
     store: 'My shop',
     account: 'Account',
     logIn: 'Log in',
     signUp: 'Sign up',
-    unread: (count: number) => (count === 1 ? '1 unread notification' : `${count} unread notifications`),
+    unread: (count: number) => (count === 1 ? '1 unread alert' : `${count} unread alerts`),
   },
   mailbox: {
     text: 'Development mode: mails are not sent. Codes and links are in the mailbox.',
@@ -47,7 +47,10 @@ export const en: Texts = {
     steps: [
       { title: 'Register your shop', text: 'Tell your neighbours what you do. It takes a minute.' },
       { title: 'Find a partner', text: 'Post what you are looking for, or browse what other shops offer.' },
-      { title: 'Work together', text: 'Send a request to a shop that you like, and get the answer right here.' },
+      {
+        title: 'Work together',
+        text: 'Send a request to a shop that you like, and get the answer right here.',
+      },
     ],
   },
   fields: {
@@ -176,12 +179,7 @@ export const en: Texts = {
     submit: 'Register',
     registered: 'Your shop is registered. Now you can write posts and send requests.',
   },
-  statuses: {
-    요청됨: 'Waiting for an answer',
-    수락됨: 'Accepted',
-    거절됨: 'Declined',
-    취소됨: 'Withdrawn',
-  },
+  statuses: { 요청됨: 'Waiting for an answer', 수락됨: 'Accepted', 거절됨: 'Declined', 취소됨: 'Withdrawn' },
   requests: {
     title: 'Partnership requests',
     received: 'Received',
@@ -199,8 +197,8 @@ export const en: Texts = {
     withdrawText: (store: string) => `${store} will be notified.`,
   },
   notifications: {
-    title: 'Notifications',
-    empty: 'No notifications yet. Requests and answers will appear here.',
+    title: 'Alerts',
+    empty: 'No alerts yet. Requests and answers will appear here.',
     unread: 'Unread:',
     markOne: 'Mark as read',
     markAll: 'Mark all as read',
@@ -239,8 +237,5 @@ export const en: Texts = {
     endOthersText: 'You stay logged in on this device only.',
     ended: 'Logged out.',
   },
-  notFound: {
-    title: 'Page not found',
-    text: 'The address may have changed or may be mistyped.',
-  },
+  notFound: { title: 'Page not found', text: 'The address may have changed or may be mistyped.' },
 };

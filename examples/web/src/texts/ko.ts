@@ -60,7 +60,7 @@ export const ko = {
   logIn: {
     title: '로그인',
     submit: '로그인',
-    ended: '안전을 위해 로그아웃되었습니다. 다시 로그인하시면 보던 화면으로 돌아갑니다.',
+    ended: '로그아웃되었습니다. 다시 로그인하시면 보던 화면으로 돌아갑니다.',
   },
   signUp: {
     title: '회원가입',
@@ -174,12 +174,10 @@ export const ko = {
     submit: '등록하기',
     registered: '가게를 등록했습니다. 이제 글을 올리거나 제휴를 요청할 수 있습니다.',
   },
-  statuses: {
-    요청됨: '답 기다리는 중',
-    수락됨: '수락됨',
-    거절됨: '거절됨',
-    취소됨: '취소됨',
-  } as Record<string, string>,
+  statuses: { 요청됨: '답 기다리는 중', 수락됨: '수락됨', 거절됨: '거절됨', 취소됨: '취소됨' } as Record<
+    string,
+    string
+  >,
   requests: {
     title: '제휴 요청',
     received: '받은 요청',
@@ -237,10 +235,7 @@ export const ko = {
     endOthersText: '지금 이 기기를 뺀 모든 기기에서 로그아웃됩니다.',
     ended: '로그아웃했습니다.',
   },
-  notFound: {
-    title: '없는 화면입니다',
-    text: '주소가 바뀌었거나 잘못 입력되었을 수 있습니다.',
-  },
+  notFound: { title: '없는 화면입니다', text: '주소가 바뀌었거나 잘못 입력되었을 수 있습니다.' },
 };
 
 /** The texts that each language has. */

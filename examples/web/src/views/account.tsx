@@ -1,4 +1,3 @@
-import { useLocation } from 'preact-iso';
 import { useState } from 'preact/hooks';
 import { dure } from '../api.ts';
 import { PasswordField, TextField } from '../components/field.tsx';
@@ -14,16 +13,12 @@ import { VerifyEmail } from './verify-email.tsx';
 export function AccountView() {
   const { t } = useLanguage();
   const { user } = useAccount();
-  const { forget, setUser } = useSession();
+  const { setUser } = useSession();
   const { show } = useToasts();
-  const { route } = useLocation();
 
   async function leave() {
     try {
       await dure.logOut();
-      // First the address: a view that needs a login would lead to the login page.
-      route('/');
-      forget();
     } catch (error) {
       show(describeError(error, t));
     }
@@ -120,9 +115,7 @@ function ChangePassword() {
 
 function DeleteAccount() {
   const { t } = useLanguage();
-  const { forget } = useSession();
   const { show } = useToasts();
-  const { route } = useLocation();
   return (
     <section class="card stack">
       <h2>{t.account.delete}</h2>
@@ -132,8 +125,6 @@ function DeleteAccount() {
         submitLabel={t.account.delete}
         onSubmit={async (read) => {
           await dure.deleteCurrentUser({ password: read('password') });
-          route('/');
-          forget();
           show(t.account.deleted);
         }}
       >

@@ -1,5 +1,5 @@
-import { useLocation } from 'preact-iso';
 import { useEffect, useRef } from 'preact/hooks';
+import { useLocation } from 'preact-iso';
 import { dure } from '../api.ts';
 import { Page } from '../components/page.tsx';
 import { PagedList } from '../components/paged-list.tsx';
@@ -67,7 +67,7 @@ export function FeedView() {
 function Search({ q, categoryId }: { q: string | undefined; categoryId: number | undefined }) {
   const { t } = useLanguage();
   const { route } = useLocation();
-  const categories = useCategories();
+  const categories = useCategories().value?.items ?? [];
   const input = useRef<HTMLInputElement>(null);
   const select = useRef<HTMLSelectElement>(null);
 
@@ -75,7 +75,7 @@ function Search({ q, categoryId }: { q: string | undefined; categoryId: number |
   useEffect(() => {
     if (input.current) input.current.value = q ?? '';
     if (select.current) select.current.value = String(categoryId ?? '');
-  }, [q, categoryId, categories]);
+  }, [q, categoryId, categories.length]);
 
   function search(event?: Event) {
     event?.preventDefault();

@@ -1,15 +1,17 @@
-import { useLocation } from 'preact-iso';
 import { useEffect } from 'preact/hooks';
+import { useLocation } from 'preact-iso';
+import { dure } from '../api.ts';
 import { PasswordField, TextField } from '../components/field.tsx';
 import { Form } from '../components/form.tsx';
 import { Page } from '../components/page.tsx';
+import { LoadError } from '../components/states.tsx';
 import { useSession } from '../session.tsx';
 import { useLanguage } from '../texts/language.tsx';
 
 /** Logs in, and goes on where the user was. */
 export function LogInView() {
   const { t } = useLanguage();
-  const { session, logIn } = useSession();
+  const { session, reload } = useSession();
   const { query, route } = useLocation();
   const isSignedIn = session.status === 'signedIn';
   useEffect(() => {
@@ -18,10 +20,15 @@ export function LogInView() {
   return (
     <Page title={t.logIn.title} width="form-page">
       <div class="stack">
-        {session.status === 'signedOut' && session.ended && <p class="note warn">{t.logIn.ended}</p>}
+        {session.status === 'signedOut' && session.why === 'ended' && (
+          <p class="note warn">{t.logIn.ended}</p>
+        )}
+        {session.status === 'failed' && <LoadError error={session.error} onRetry={reload} />}
         <Form
           submitLabel={t.logIn.submit}
-          onSubmit={(read) => logIn(read('username').trim(), read('password'))}
+          onSubmit={async (read) => {
+            await dure.logIn({ username: read('username').trim(), password: read('password') });
+          }}
           actions={
             <a class="button plain" href="/signup">
               {t.nav.signUp}

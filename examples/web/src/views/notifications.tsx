@@ -87,13 +87,18 @@ function Item({ notification, onRead, onAnswered }: ItemProps) {
           {message}
         </a>
       </h2>
-      <p class="row soft small">
-        <Status status={request.status} />
-        <Time moment={created_at} />
-      </p>
-      {kind === 'partner_request_received' && (
-        <blockquote class="pre-line">{request.message}</blockquote>
-      )}
+      <div class="spread">
+        <p class="row soft small">
+          <Status status={request.status} />
+          <Time moment={created_at} />
+        </p>
+        {!is_read && (
+          <button type="button" class="button plain small" onClick={onRead}>
+            {t.notifications.markOne}
+          </button>
+        )}
+      </div>
+      {kind === 'partner_request_received' && <blockquote class="pre-line">{request.message}</blockquote>}
       {kind === 'partner_request_received' && request.status === '요청됨' && (
         <AnswerRequest
           id={request.id}
@@ -103,13 +108,6 @@ function Item({ notification, onRead, onAnswered }: ItemProps) {
             onAnswered();
           }}
         />
-      )}
-      {!is_read && (
-        <div>
-          <button type="button" class="button plain" onClick={onRead}>
-            {t.notifications.markOne}
-          </button>
-        </div>
       )}
     </article>
   );

@@ -57,7 +57,9 @@ function OwnPosts() {
         skeleton={<Skeleton height="15rem" count={1} />}
         empty={<Empty text={t.ownStore.noPosts} />}
       >
-        {({ id, title, thumbnail, created_at }) => <PostCard post={{ id, title, thumbnail, created_at }} />}
+        {({ id, title, thumbnail, created_at }) => (
+          <PostCard heading="h3" post={{ id, title, thumbnail, created_at }} />
+        )}
       </PagedList>
     </section>
   );

@@ -14,7 +14,12 @@ export function NewPostView() {
   const { t } = useLanguage();
   const { route } = useLocation();
   return (
-    <Page title={t.postForm.newTitle} lead={t.postForm.lead} width="narrow" back={{ href: '/', label: t.feed.title }}>
+    <Page
+      title={t.postForm.newTitle}
+      lead={t.postForm.lead}
+      width="narrow"
+      back={{ href: '/', label: t.feed.title }}
+    >
       <PostForm
         submitLabel={t.postForm.publish}
         save={async (fields) => {

@@ -1,5 +1,5 @@
-import { useLocation, useRoute } from 'preact-iso';
 import { useState } from 'preact/hooks';
+import { useLocation, useRoute } from 'preact-iso';
 import { dure, type Post } from '../api.ts';
 import { Categories } from '../components/categories.tsx';
 import { ConfirmDialog } from '../components/dialog.tsx';

@@ -35,14 +35,17 @@ export function ReceivedRequests() {
             <Status status={request.status} />
           </div>
           <p class="soft small">
-            <a href={`/posts/${request.post_id}`}>{request.post_title}</a> · <Time moment={request.created_at} />
+            <a href={`/posts/${request.post_id}`}>{request.post_title}</a> ·{' '}
+            <Time moment={request.created_at} />
           </p>
           <blockquote class="pre-line">{request.message}</blockquote>
           {request.status === '요청됨' && (
             <AnswerRequest
               id={request.id}
               storeName={request.sender_store.name}
-              onAnswered={(answered) => requests.update((other) => (other.id === answered.id ? answered : other))}
+              onAnswered={(answered) =>
+                requests.update((other) => (other.id === answered.id ? answered : other))
+              }
             />
           )}
           {request.status === '수락됨' && <p class="small">{t.requests.acceptedHint}</p>}
@@ -52,7 +55,10 @@ export function ReceivedRequests() {
   );
 }
 
-async function listReceived(cursor: string | undefined, signal: AbortSignal): Promise<ListPage<ReceivedRequest>> {
+async function listReceived(
+  cursor: string | undefined,
+  signal: AbortSignal,
+): Promise<ListPage<ReceivedRequest>> {
   const { items, next_cursor } = await dure.listPartnerRequests({ box: 'received', cursor }, { signal });
   return { items: items.filter((item) => 'sender_store' in item), next_cursor };
 }

@@ -23,7 +23,12 @@ export function SessionsView() {
       width="narrow"
       back={{ href: '/account', label: t.account.title }}
     >
-      <PagedList class="items" pages={sessions} skeleton={<Skeleton />} empty={<Empty text={t.sessions.lead} />}>
+      <PagedList
+        class="items"
+        pages={sessions}
+        skeleton={<Skeleton />}
+        empty={<Empty text={t.sessions.lead} />}
+      >
         {(session) => (
           <div class="item">
             <div class="spread">

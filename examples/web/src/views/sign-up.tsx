@@ -1,13 +1,12 @@
 import { isApiError } from '@dure/client';
-import { useLocation } from 'preact-iso';
 import { useState } from 'preact/hooks';
+import { useLocation } from 'preact-iso';
 import { dure } from '../api.ts';
 import { CodeForm } from '../components/code-form.tsx';
 import { PasswordField, TextField } from '../components/field.tsx';
 import { Form } from '../components/form.tsx';
 import { Page } from '../components/page.tsx';
 import { useToasts } from '../components/toasts.tsx';
-import { useSession } from '../session.tsx';
 import { useLanguage } from '../texts/language.tsx';
 
 interface NewAccount {
@@ -26,7 +25,6 @@ interface Pending {
 /** Creates an account, and verifies its address with the mailed code. */
 export function SignUpView() {
   const { t } = useLanguage();
-  const { logIn } = useSession();
   const { route } = useLocation();
   const { show } = useToasts();
   const [pending, setPending] = useState<Pending>();
@@ -50,7 +48,7 @@ export function SignUpView() {
   }
 
   async function enter({ username, password }: NewAccount, text: string) {
-    await logIn(username, password);
+    await dure.logIn({ username, password });
     show(text);
     route('/', true);
   }

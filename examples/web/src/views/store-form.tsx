@@ -1,9 +1,10 @@
-import { useLocation } from 'preact-iso';
 import { useId } from 'preact/hooks';
+import { useLocation } from 'preact-iso';
 import { dure } from '../api.ts';
 import { ErrorTexts, TextArea, TextField } from '../components/field.tsx';
 import { Form, useFieldErrors } from '../components/form.tsx';
 import { Page } from '../components/page.tsx';
+import { LoadError } from '../components/states.tsx';
 import { useToasts } from '../components/toasts.tsx';
 import { useCategories } from '../hooks/use-categories.ts';
 import { useAccount, useSession } from '../session.tsx';
@@ -96,8 +97,9 @@ function CategoryChoices({ chosen }: { chosen: number[] }) {
       <p class="hint" id={`${id}-hint`}>
         {t.storeForm.categoriesHint}
       </p>
-      <div class="choices" style="min-height:44px">
-        {categories.map((category) => (
+      <div class="choices">
+        {categories.error !== undefined && <LoadError error={categories.error} onRetry={categories.reload} />}
+        {categories.value?.items.map((category) => (
           <label class="choice" key={category.id} lang="ko">
             <input
               type="checkbox"

@@ -14,7 +14,11 @@ export function StoreView() {
   const { t } = useLanguage();
   const { params } = useRoute();
   const id = Number(params['id']);
-  const { value: store, error, reload } = useLoad((signal) => dure.getStore({ store_id: id }, { signal }), [id]);
+  const {
+    value: store,
+    error,
+    reload,
+  } = useLoad((signal) => dure.getStore({ store_id: id }, { signal }), [id]);
   return (
     <Page title={store?.name ?? t.store.title} back={{ href: '/', label: t.feed.title }}>
       {error !== undefined && <LoadError error={error} onRetry={reload} />}
@@ -41,7 +45,9 @@ function StorePosts({ id }: { id: number }) {
         skeleton={<Skeleton height="15rem" count={1} />}
         empty={<Empty text={t.store.noPosts} />}
       >
-        {({ id, title, thumbnail, created_at }) => <PostCard post={{ id, title, thumbnail, created_at }} />}
+        {({ id, title, thumbnail, created_at }) => (
+          <PostCard heading="h3" post={{ id, title, thumbnail, created_at }} />
+        )}
       </PagedList>
     </section>
   );
