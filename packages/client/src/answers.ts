@@ -1,5 +1,8 @@
 import { ApiError, type FieldError, UnexpectedAnswerError } from './errors.ts';
+import { operationTable } from './generated/operations.ts';
+import type { OperationCall } from './operation-call.ts';
 import type { PreparedRequest, RawAnswer } from './transport.ts';
+import type { Answer, OperationId, Output } from './types.ts';
 
 interface Envelope {
   message: string;
@@ -48,7 +51,20 @@ export function failureOf(id: PreparedRequest['id'], answer: RawAnswer): ApiErro
   });
 }
 
-export function requestIdOf(headers: Headers): string | undefined {
+/** The result of a call. @throws when the answer is a failure, or none of the API */
+export function resultOf<Id extends OperationId>(id: Id, answer: RawAnswer): Answer<Id> {
+  const { status, headers, body, text } = answer;
+  if (status < 200 || status > 299) throw failureOf(id, answer);
+  const { plain }: OperationCall = operationTable[id];
+  const isExpected = plain ? body !== undefined : isEnvelope(body);
+  if (!isExpected) throw new UnexpectedAnswerError(status, text);
+  const parsed = JSON.parse(text);
+  const result: { data: Output<Id>; message: string } = plain ? { data: parsed, message: '' } : parsed;
+  const { data, message } = result;
+  return { data, message, status, requestId: requestIdOf(headers), headers };
+}
+
+function requestIdOf(headers: Headers): string | undefined {
   return headers.get('x-request-id') ?? undefined;
 }
 

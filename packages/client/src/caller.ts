@@ -1,12 +1,11 @@
-import { failureOf, isEnvelope, isFailure, requestIdOf } from './answers.ts';
-import { UnexpectedAnswerError } from './errors.ts';
+import { isFailure, resultOf } from './answers.ts';
 import { operationTable } from './generated/operations.ts';
 import type { OperationCall } from './operation-call.ts';
 import { withRetries } from './retries.ts';
 import { createSession, type Session } from './session.ts';
 import { memoryStorage, type TokenStorage, type Tokens } from './tokens.ts';
 import { type Fetch, prepareRequest, type RawAnswer, send } from './transport.ts';
-import type { Answer, Arguments, CallOptions, OperationId, Output } from './types.ts';
+import type { Answer, Arguments, CallOptions, OperationId } from './types.ts';
 
 /** What all calls of a client share. */
 export interface CallContext {
@@ -23,6 +22,8 @@ export interface Caller {
   request<Id extends OperationId>(id: Id, ...args: Arguments<Id>): Promise<Answer<Id>>;
   /** Calls an operation and returns whatever the service answers, after a refresh and retries where these help. */
   exchange(id: OperationId, input: object, options: CallOptions): Promise<RawAnswer>;
+  /** Sends a request whose answer is read while it comes. */
+  open(path: string, headers: Record<string, string>, signal: AbortSignal): Promise<Response>;
 }
 
 /** Connects operations, tokens and transport. */
@@ -93,24 +94,17 @@ export function createCaller(context: CallContext, storage: TokenStorage = memor
     return result;
   }
 
-  return { session, request, exchange };
+  function open(path: string, headers: Record<string, string>, signal: AbortSignal): Promise<Response> {
+    const { baseUrl, fetch, language } = context;
+    const all = { ...(language && { 'Accept-Language': language }), ...headers };
+    return fetch(baseUrl + path, { headers: all, cache: 'no-store', signal });
+  }
+
+  return { session, request, exchange, open };
 }
 
 function isTokenRefused({ status, body }: RawAnswer): boolean {
   return status === 401 && isFailure(body) && body.data.code === 'token_not_valid';
-}
-
-/** @throws when the answer is a failure, or none of the API */
-function resultOf<Id extends OperationId>(id: Id, answer: RawAnswer): Answer<Id> {
-  const { status, headers, body, text } = answer;
-  if (status < 200 || status > 299) throw failureOf(id, answer);
-  const { plain }: OperationCall = operationTable[id];
-  const isExpected = plain ? body !== undefined : isEnvelope(body);
-  if (!isExpected) throw new UnexpectedAnswerError(status, text);
-  const parsed = JSON.parse(text);
-  const result: { data: Output<Id>; message: string } = plain ? { data: parsed, message: '' } : parsed;
-  const { data, message } = result;
-  return { data, message, status, requestId: requestIdOf(headers), headers };
 }
 
 /** `crypto.randomUUID` is missing on pages without TLS. */

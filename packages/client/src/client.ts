@@ -1,5 +1,7 @@
 import { type CallContext, createCaller } from './caller.ts';
 import { createMethods, type Methods } from './generated/methods.ts';
+import { createNotificationFeed, type NotificationFeed } from './live/feed.ts';
+import { defaultTimes, type StreamTimes } from './live/types.ts';
 import type { AuthChange, SignedOutReason } from './session.ts';
 import type { TokenStorage } from './tokens.ts';
 import type { Answer, Arguments, OperationId } from './types.ts';
@@ -19,6 +21,8 @@ export interface ClientOptions {
   timeout?: number;
   /** How often a call that may be repeated is repeated; twice without it. */
   retries?: number;
+  /** When live notifications reconnect and poll. */
+  streamTimes?: Partial<StreamTimes>;
 }
 
 /** All operations of the API by their `operationId`, and what belongs to all of them. */
@@ -33,7 +37,9 @@ export interface Client extends Methods {
   readonly ready: Promise<void>;
   /** Reports each sign-in and sign-out, in other tabs too. @returns ends that */
   onAuthChange(listener: (change: AuthChange) => void): () => void;
-  /** Changes the language of later calls. */
+  /** Live notifications. */
+  readonly notifications: NotificationFeed;
+  /** Changes the language of later calls and of live notifications. */
   setLanguage(language: string | undefined): void;
 }
 
@@ -46,9 +52,16 @@ export function createClient(options: ClientOptions): Client {
     retries: options.retries ?? 2,
     language: options.language,
   };
-  const { request, session } = createCaller(context, options.storage);
+  const caller = createCaller(context, options.storage);
+  const { request, session } = caller;
   const { onSignedOut } = options;
   if (onSignedOut) session.onChange(({ reason }) => reason && onSignedOut(reason));
+  const feed = createNotificationFeed({
+    caller,
+    storageName: options.storage?.name,
+    scope: () => `${context.baseUrl}:${context.language ?? ''}`,
+    times: { ...defaultTimes, ...options.streamTimes },
+  });
   return {
     ...createMethods(async (id, ...args) => (await request(id, ...args)).data),
     request,
@@ -56,8 +69,11 @@ export function createClient(options: ClientOptions): Client {
     userId: () => session.current()?.user_id ?? null,
     ready: session.ready,
     onAuthChange: session.onChange,
+    notifications: { subscribe: feed.subscribe },
     setLanguage(language) {
+      if (language === context.language) return;
       context.language = language;
+      feed.restart();
     },
   };
 }

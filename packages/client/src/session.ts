@@ -1,4 +1,5 @@
 import { ApiError } from './errors.ts';
+import { createListeners } from './listeners.ts';
 import { createMutex } from './locks.ts';
 import type { TokenStorage, Tokens } from './tokens.ts';
 
@@ -55,7 +56,7 @@ export function createSession(
   const refreshing = createMutex(name && `${name}.refresh`);
   // A refresh may take seconds; a login or logout does not wait for it.
   const writing = createMutex(name && `${name}.write`);
-  const listeners = new Set<(change: AuthChange) => void>();
+  const changes = createListeners<AuthChange>();
   let known: Tokens | null = null;
 
   function notice(tokens: Tokens | null, reason: SignedOutReason = 'elsewhere'): Tokens | null {
@@ -63,8 +64,7 @@ export function createSession(
     known = tokens;
     const userId = tokens?.user_id ?? null;
     if (userId !== before) {
-      const change = { signedIn: tokens !== null, userId, ...(tokens ? {} : { reason }) };
-      for (const listener of listeners) listener(change);
+      changes.emit({ signedIn: tokens !== null, userId, ...(tokens ? {} : { reason }) });
     }
     return tokens;
   }
@@ -125,10 +125,7 @@ export function createSession(
         notice(null, reason);
         return tokens;
       }),
-    onChange(listener) {
-      listeners.add(listener);
-      return () => listeners.delete(listener);
-    },
+    onChange: changes.add,
   };
 }
 

@@ -1,0 +1,61 @@
+import { resultOf } from '../answers.ts';
+import type { Caller } from '../caller.ts';
+import { items } from '../pages.ts';
+import { pause } from './pause.ts';
+import type { Notification, SourceOptions } from './types.ts';
+
+/** Asks for the count of unread notifications again and again, and for notifications when it has changed. */
+export async function pollNotifications(options: SourceOptions): Promise<void> {
+  const { caller, times, signal, emit } = options;
+  let { lastId } = options;
+  let entityTag: string | undefined;
+  for (const end = Date.now() + times.pollFor; Date.now() < end && !signal.aborted; ) {
+    try {
+      const headers = entityTag === undefined ? {} : { 'If-None-Match': entityTag };
+      const answer = await caller.exchange('countUnreadNotifications', {}, { headers, signal });
+      if (answer.status !== 304) {
+        const { data, headers: received } = resultOf('countUnreadNotifications', answer);
+        lastId = await emitNew(options, lastId);
+        emit({ type: 'unread_count', unread_count: data.unread_count });
+        // Only now: what failed in between is read again.
+        entityTag = received.get('etag') ?? undefined;
+      }
+      emit({ type: 'status', status: 'polling' });
+    } catch {
+      emit({ type: 'status', status: 'connecting' });
+    }
+    await pause(times.poll, signal);
+  }
+}
+
+/** @returns the id of the newest notification */
+async function emitNew({ caller, signal, emit }: SourceOptions, lastId: number | undefined): Promise<number> {
+  if (lastId === undefined) {
+    const { data } = await caller.request('listNotifications', { limit: 1 }, { signal });
+    const id = data.items[0]?.id ?? 0;
+    emit({ type: 'position', id });
+    return id;
+  }
+  let after = lastId;
+  for (const notification of await notificationsAfter(caller, lastId, signal)) {
+    emit({ type: 'notification', notification, after });
+    after = notification.id;
+  }
+  return after;
+}
+
+/** Notifications that are newer than one, oldest first. */
+export async function notificationsAfter(
+  caller: Caller,
+  id: number,
+  signal: AbortSignal,
+): Promise<Notification[]> {
+  const list = (input: { cursor?: string; limit?: number } = {}) =>
+    caller.request('listNotifications', input, { signal }).then(({ data }) => data);
+  const found: Notification[] = [];
+  for await (const notification of items(list, { limit: 50 })) {
+    if (notification.id <= id) break;
+    found.unshift(notification);
+  }
+  return found;
+}

@@ -1,0 +1,38 @@
+import { withJitter } from '../retries.ts';
+import { pause } from './pause.ts';
+import { pollNotifications } from './polling.ts';
+import { openNotificationStream } from './stream.ts';
+import type { SourceEvent, SourceOptions } from './types.ts';
+
+/** A connection that lived so long begins again with the shortest wait, in milliseconds. */
+const longLife = 30_000;
+
+/** Streams, or polls where streams do not work, until the signal or the sign-out. */
+export async function runSource(options: SourceOptions): Promise<void> {
+  const { times, signal } = options;
+  let { lastId } = options;
+  /** In place of `options.emit`, to remember the position. */
+  function emit(event: SourceEvent): void {
+    if (signal.aborted) return;
+    if (event.type === 'notification') lastId = event.notification.id;
+    if (event.type === 'position') lastId ??= event.id;
+    options.emit(event);
+  }
+
+  let failures = 0;
+  let delay = times.firstDelay;
+  while (!signal.aborted) {
+    if (failures < times.failures) emit({ type: 'status', status: 'connecting' });
+    const start = Date.now();
+    const outcome = await openNotificationStream({ ...options, lastId, emit });
+    if (outcome.ended === 'signed_out' || signal.aborted) return;
+    failures = outcome.ended === 'after_events' ? 0 : failures + 1;
+    if (failures >= times.failures) {
+      await pollNotifications({ ...options, lastId, emit });
+      continue;
+    }
+    delay = Date.now() - start > longLife ? times.firstDelay : delay;
+    await pause(Math.max(withJitter(delay), (outcome.retryAfter ?? 0) * 1_000), signal);
+    delay = Math.min(delay * 2, times.longestDelay);
+  }
+}

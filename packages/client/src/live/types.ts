@@ -1,0 +1,53 @@
+import type { Caller } from '../caller.ts';
+import type { Item } from '../types.ts';
+
+/** One entry of `listNotifications`. */
+export type Notification = Item<'listNotifications'>;
+export type StreamStatus = 'connecting' | 'open' | 'polling' | 'closed';
+
+/** What a source learns from the service, for all tabs. */
+export type SourceEvent =
+  /** `after`: the id of the notification before it. */
+  | { type: 'notification'; notification: Notification; after: number | undefined }
+  | { type: 'unread_count'; unread_count: number }
+  /** The id of the newest notification that was sent or need not be sent. */
+  | { type: 'position'; id: number }
+  | { type: 'status'; status: StreamStatus };
+
+/** In milliseconds, but for `failures`. */
+export interface StreamTimes {
+  /** How long a stream may take to send its first event. A proxy that buffers never passes it on. */
+  firstEvent: number;
+  /** How long a stream may be silent; the service sends a comment every 25 seconds. */
+  silence: number;
+  /** The first wait before reconnecting; it doubles until `longestDelay`. */
+  firstDelay: number;
+  longestDelay: number;
+  /** So many failures in a row, and the client polls. */
+  failures: number;
+  /** Between two polls. */
+  poll: number;
+  /** How long to poll before trying a stream again. */
+  pollFor: number;
+}
+
+export const defaultTimes: StreamTimes = {
+  firstEvent: 10_000,
+  silence: 60_000,
+  firstDelay: 1_000,
+  longestDelay: 30_000,
+  failures: 3,
+  poll: 15_000,
+  pollFor: 120_000,
+};
+
+/** What a source needs. */
+export interface SourceOptions {
+  caller: Caller;
+  userId: number;
+  /** The id of the last notification that the app has; without it, notifications from now on. */
+  lastId: number | undefined;
+  times: StreamTimes;
+  signal: AbortSignal;
+  emit: (event: SourceEvent) => void;
+}
