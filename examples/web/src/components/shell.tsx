@@ -31,7 +31,7 @@ export function Shell({ children }: { children: ComponentChildren }) {
           <LanguageSwitch />
         </div>
       </header>
-      {import.meta.env.DEV && !isSignedIn && <MailboxHint />}
+      {import.meta.env.DEV && <MailboxHint />}
       <main id="content" tabIndex={-1}>
         {children}
       </main>

@@ -14,14 +14,18 @@ export function describeError(error: unknown, t: Texts): string {
 /** A failure to load something, with a way to try again. */
 export function LoadError({ error, onRetry }: { error: unknown; onRetry: () => void }) {
   const { t } = useLanguage();
+  // It would be missing at the next attempt, too.
+  const isMissing = isApiError(error) && error.status === 404;
   return (
     <div class="note error stack" role="alert">
       <p>{describeError(error, t)}</p>
-      <div>
-        <button type="button" class="button" onClick={onRetry}>
-          {t.common.retry}
-        </button>
-      </div>
+      {!isMissing && (
+        <div>
+          <button type="button" class="button" onClick={onRetry}>
+            {t.common.retry}
+          </button>
+        </div>
+      )}
     </div>
   );
 }

@@ -35,10 +35,7 @@ export const en: Texts = {
     signUp: 'Sign up',
     unread: (count: number) => (count === 1 ? '1 unread alert' : `${count} unread alerts`),
   },
-  mailbox: {
-    text: 'Development mode: mails are not sent. Codes and links are in the mailbox.',
-    link: 'Open the dev mailbox',
-  },
+  mailbox: { text: 'Development mode. Codes and links are in this mailbox:', link: 'dev mailbox' },
   welcome: {
     title: 'Good neighbours\nmake good business',
     lead: 'A florist and a café, a bookshop and a bakery: find the shop next door that fits yours, and offer to work together.',

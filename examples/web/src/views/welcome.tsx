@@ -10,16 +10,19 @@ export function WelcomeView() {
   return (
     <div>
       <div class="hero">
-        <h1 class="pre-line">{t.welcome.title}</h1>
-        <p class="soft">{t.welcome.lead}</p>
-        <div class="row">
-          <a class="button primary" href="/signup">
-            {t.welcome.start}
-          </a>
-          <a class="button" href="/login">
-            {t.nav.logIn}
-          </a>
+        <div class="stack">
+          <h1 class="pre-line">{t.welcome.title}</h1>
+          <p class="soft">{t.welcome.lead}</p>
+          <div class="row">
+            <a class="button primary" href="/signup">
+              {t.welcome.start}
+            </a>
+            <a class="button" href="/login">
+              {t.nav.logIn}
+            </a>
+          </div>
         </div>
+        <img src="/neighbours.svg" alt="" width="480" height="260" />
       </div>
       <h2 class="visually-hidden">{t.welcome.how}</h2>
       <ol class="steps">
