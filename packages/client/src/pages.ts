@@ -9,7 +9,7 @@ interface Page {
 type List<Input, ListPage> = (input?: Input, options?: CallOptions) => Promise<ListPage>;
 
 /** The pages of a list: `for await (const page of pages(client.listPosts, { q: '꽃' }))`. */
-export function pages<Input extends { cursor?: string }, ListPage extends Page>(
+export function pages<Input extends { cursor?: string | undefined }, ListPage extends Page>(
   list: List<Input, ListPage>,
   input?: NoInfer<Input>,
   options?: CallOptions,
@@ -29,7 +29,7 @@ export async function* pages(
 }
 
 /** The entries of all pages, which are read as needed. */
-export function items<Input extends { cursor?: string }, ListPage extends Page>(
+export function items<Input extends { cursor?: string | undefined }, ListPage extends Page>(
   list: List<Input, ListPage>,
   input?: NoInfer<Input>,
   options?: CallOptions,

@@ -18,8 +18,12 @@ type ParametersOf<Operation, Place extends string> = Operation extends { paramet
     : unknown
   : unknown;
 
-/** A type as one flat object, so that editors show its properties. */
-type Flat<Type> = Type extends unknown ? { [Key in keyof Type]: Type[Key] } : never;
+/** A type as one flat object, so that editors show its properties; `undefined` stands for a property that is left out. */
+type Flat<Type> = Type extends unknown
+  ? {
+      [Key in keyof Type]: Record<never, never> extends Pick<Type, Key> ? Type[Key] | undefined : Type[Key];
+    }
+  : never;
 
 /** What an operation takes: the parameters of its path and its query and the properties of its body, in one object. */
 export type Input<Id extends OperationId> = Flat<

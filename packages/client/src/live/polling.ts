@@ -50,7 +50,7 @@ export async function notificationsAfter(
   id: number,
   signal: AbortSignal,
 ): Promise<Notification[]> {
-  const list = (input: { cursor?: string; limit?: number } = {}) =>
+  const list = (input: { cursor?: string | undefined; limit?: number } = {}) =>
     caller.request('listNotifications', input, { signal }).then(({ data }) => data);
   const found: Notification[] = [];
   for await (const notification of items(list, { limit: 50 })) {

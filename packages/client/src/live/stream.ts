@@ -64,7 +64,7 @@ export async function openNotificationStream(options: SourceOptions): Promise<St
       await response.body?.cancel();
       return { ended: 'without_events', retryAfter: retryAfterOf(response.headers) };
     }
-    await read(response, createEventParser(onEvent), () => {
+    await read(response, ending.signal, createEventParser(onEvent), () => {
       if (!hasEvents) return;
       clearTimeout(watchdog);
       watchdog = setTimeout(abort, times.silence);
@@ -84,10 +84,16 @@ function isEventStream({ ok, headers }: Response): boolean {
   return ok && (headers.get('content-type') ?? '').startsWith('text/event-stream');
 }
 
-/** Not every browser can iterate over a body. */
-async function read({ body }: Response, parse: (text: string) => void, onBytes: () => void): Promise<void> {
+/** Not every browser can iterate over a body, and not every `fetch` ends a body with the signal. */
+async function read(
+  { body }: Response,
+  signal: AbortSignal,
+  parse: (text: string) => void,
+  onBytes: () => void,
+): Promise<void> {
   const reader = body?.getReader();
   const decoder = new TextDecoder();
+  signal.addEventListener('abort', () => void reader?.cancel().catch(() => undefined));
   for (;;) {
     const chunk = await reader?.read();
     if (!chunk || chunk.done) return;

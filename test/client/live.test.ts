@@ -1,0 +1,244 @@
+import { createClient, memoryStorage, type Notification, type NotificationListeners } from '@dure/client';
+import t, { type Test } from 'tap';
+import { password } from '../support/app.ts';
+import { createTcpProxy } from '../support/tcp-proxy.ts';
+import { until } from '../support/until.ts';
+import { badGateway, createPair, createWire, startService } from './clients.ts';
+
+const streamPath = '/api/v1/notifications/stream/';
+const countPath = '/api/v1/notifications/unread-count/';
+const quick = { firstDelay: 20, longestDelay: 100, poll: 50, pollFor: 400, firstEvent: 5_000 };
+const service = await startService(t, { QUOTA_REQUESTS_PER_DAY: '0' }, { streamTimes: { heartbeat: 100 } });
+
+interface Subscribable {
+  notifications: { subscribe(listeners: NotificationListeners): () => void };
+}
+
+/** Everything that a subscription reports, until the test ends. */
+function record(t: Test, dure: Subscribable, options: Pick<NotificationListeners, 'after'> = {}) {
+  const ids: number[] = [];
+  const counts: number[] = [];
+  const statuses: string[] = [];
+  const stop = dure.notifications.subscribe({
+    ...options,
+    onNotification: ({ id }) => ids.push(id),
+    onUnreadCount: ({ unread_count }) => counts.push(unread_count),
+    onStatus: (status) => statuses.push(status),
+  });
+  t.teardown(stop);
+  return { ids, counts, statuses, stop };
+}
+
+/** Ids of all notifications, oldest first. */
+async function storedIds({ dure }: Awaited<ReturnType<typeof createPair>>['receiver']): Promise<number[]> {
+  const { items } = await dure.listNotifications({ limit: 100 });
+  return items.map(({ id }) => id).reverse();
+}
+
+t.test('notifications and counts arrive', async (t) => {
+  const { receiver, notify } = await createPair(service, { language: 'en', streamTimes: quick });
+  const seen: Notification[] = [];
+  const live = record(t, receiver.dure);
+  t.teardown(receiver.dure.notifications.subscribe({ onNotification: (one) => seen.push(one) }));
+  await until('the first count', () => live.counts.length === 1);
+  t.same(live.statuses, ['connecting', 'open']);
+  await notify();
+  await until('a notification', () => live.ids.length === 1 && live.counts.at(-1) === 1);
+  t.match(seen, [{ id: live.ids[0], kind: 'partner_request_received', is_read: false }]);
+  t.notMatch(seen[0]?.message, /[가-힣]{2,}.*(했|습니다)/, 'in the language of the client');
+  await receiver.dure.markNotificationsRead({ ids: live.ids });
+  await until('the count', () => live.counts.at(-1) === 0);
+  t.equal(receiver.wire.to(streamPath).length, 1, 'two subscriptions have one stream');
+  live.stop();
+  await notify();
+  await until('the other subscription', () => seen.length === 2);
+  t.equal(live.ids.length, 1);
+});
+
+t.test('a dropped connection is resumed without loss and without repetition', async (t) => {
+  const proxy = await createTcpProxy(service.baseUrl);
+  t.teardown(proxy.close);
+  const { receiver, notify } = await createPair(service);
+  const storage = memoryStorage(await receiver.storage.load());
+  const dure = createClient({ baseUrl: proxy.url, storage, streamTimes: quick });
+  const live = record(t, dure);
+  await until('a stream', () => live.statuses.includes('open'));
+  await notify(2);
+  await until('two notifications', () => live.ids.length === 2);
+  for (const round of [1, 2]) {
+    await proxy.cut();
+    await notify(3);
+    t.equal(live.ids.length, 2 + (round - 1) * 3);
+    await proxy.restore();
+    await until('the missed ones', () => live.ids.length >= 2 + round * 3);
+  }
+  await notify();
+  await until('one more', () => live.ids.length >= 9);
+  t.same(live.ids, await storedIds(receiver));
+});
+
+t.test('a connection that falls silent is replaced', async (t) => {
+  const proxy = await createTcpProxy(service.baseUrl);
+  t.teardown(proxy.close);
+  const { receiver, notify } = await createPair(service);
+  const storage = memoryStorage(await receiver.storage.load());
+  const dure = createClient({ baseUrl: proxy.url, storage, streamTimes: { ...quick, silence: 1_000 } });
+  const live = record(t, dure);
+  await until('a stream', () => live.statuses.includes('open'));
+  proxy.stall();
+  await notify();
+  await until('the notification', () => live.ids.length === 1);
+  t.same(live.statuses.slice(0, 4), ['connecting', 'open', 'connecting', 'open']);
+});
+
+t.test('a subscription begins after the notification that the app has', async (t) => {
+  const { receiver, notify } = await createPair(service);
+  await notify(3);
+  const [first = 0, ...missed] = await storedIds(receiver);
+  const live = record(t, receiver.dure, { after: first });
+  await until('the missed ones', () => live.ids.length === 2);
+  t.same(live.ids, missed);
+});
+
+for (const [name, answer] of [
+  ['a proxy that refuses streams', () => badGateway()],
+  ['a proxy that buffers streams', bufferedStream],
+] as const) {
+  t.test(`${name}: polling, and a stream again later`, async (t) => {
+    const { receiver, notify } = await createPair(service, { streamTimes: { ...quick, firstEvent: 200 } });
+    const { wire } = receiver;
+    wire.before = ({ path }) => (path === streamPath ? answer() : undefined);
+    const live = record(t, receiver.dure);
+    await until('polling', () => live.statuses.includes('polling'));
+    t.equal(wire.to(streamPath).length, 3);
+    await notify(2);
+    await until('the notifications', () => live.ids.length === 2 && live.counts.at(-1) === 2);
+    const polls = wire.to(countPath);
+    t.ok(polls.length > 1);
+    t.ok(polls.slice(1).some(({ headers }) => headers.has('if-none-match')));
+    wire.before = () => undefined;
+    await until('a stream', () => live.statuses.at(-1) === 'open');
+    await notify();
+    await until('one more', () => live.ids.length === 3);
+    t.same(live.ids, await storedIds(receiver));
+  });
+}
+
+/** An answer whose headers come, and whose events stay in the proxy. */
+function bufferedStream(): Response {
+  return new Response(new ReadableStream(), { headers: { 'content-type': 'text/event-stream' } });
+}
+
+t.test('a poll that nothing changed costs no body', async (t) => {
+  const { receiver } = await createPair(service, { streamTimes: quick });
+  const { wire } = receiver;
+  const statuses: number[] = [];
+  wire.before = ({ path }) => (path === streamPath ? badGateway() : undefined);
+  wire.after = ({ path }, { status }) => {
+    if (path === countPath) statuses.push(status);
+  };
+  record(t, receiver.dure);
+  await until('three polls', () => statuses.length >= 3);
+  t.same(statuses.slice(0, 3), [200, 304, 304]);
+});
+
+t.test('an access token that the stream refuses is renewed', async (t) => {
+  const { receiver, notify } = await createPair(service, { streamTimes: quick });
+  const tokens = await receiver.storage.load();
+  if (!tokens) return void t.fail('no tokens');
+  await receiver.storage.save({ ...tokens, access: 'spoilt' });
+  const live = record(t, receiver.dure);
+  await until('a stream', () => live.statuses.includes('open'));
+  await notify();
+  await until('a notification', () => live.ids.length === 1);
+  t.equal(receiver.wire.to('/auth/token/refresh/').length, 1);
+});
+
+t.test('a stream ends with the session and begins with the next one', async (t) => {
+  const { receiver, notify } = await createPair(service, { streamTimes: quick });
+  const live = record(t, receiver.dure);
+  await until('a stream', () => live.statuses.at(-1) === 'open');
+  await receiver.dure.logOut();
+  await until('the end', () => live.statuses.at(-1) === 'closed');
+  const streams = receiver.wire.to(streamPath).length;
+  await notify();
+  await receiver.dure.logIn({ username: receiver.username, password });
+  await until('a stream', () => live.statuses.at(-1) === 'open');
+  t.equal(receiver.wire.to(streamPath).length, streams + 1);
+  await until('what was missed', () => live.ids.length === 1);
+});
+
+t.test('a session that the server ends closes the stream and signs out', async (t) => {
+  const reasons: string[] = [];
+  const { receiver } = await createPair(service, {
+    streamTimes: quick,
+    onSignedOut: (reason) => reasons.push(reason),
+  });
+  const live = record(t, receiver.dure);
+  await until('a stream', () => live.statuses.at(-1) === 'open');
+  const other = createClient({ baseUrl: service.baseUrl });
+  await other.logIn({ username: receiver.username, password });
+  await other.endOtherSessions();
+  await until('the end', () => live.statuses.at(-1) === 'closed');
+  t.same(reasons, ['revoked']);
+});
+
+t.test('another account begins anew', async (t) => {
+  const one = await createPair(service, { streamTimes: quick });
+  const two = await createPair(service);
+  await two.notify(2);
+  const live = record(t, one.receiver.dure);
+  await one.notify();
+  await until('a notification', () => live.ids.length === 1);
+  await one.receiver.dure.logIn({ username: two.receiver.username, password });
+  await until('the count of the other account', () => live.counts.at(-1) === 2);
+  t.equal(live.ids.length, 1, 'old notifications of the other account are not new');
+  await two.notify();
+  await until('a notification of the other account', () => live.ids.length === 2);
+  t.equal(live.ids[1], (await storedIds(two.receiver)).at(-1));
+});
+
+t.test('an error of a listener does not end the stream', async (t) => {
+  const { receiver, notify } = await createPair(service, { streamTimes: quick });
+  const uncaught: unknown[] = [];
+  // tap listens, too.
+  t.intercept(globalThis, 'queueMicrotask', {
+    value: (run: () => void) =>
+      void Promise.resolve()
+        .then(run)
+        .catch((error: unknown) => uncaught.push(error)),
+  });
+  t.teardown(
+    receiver.dure.notifications.subscribe({
+      onNotification() {
+        throw new Error('of the app');
+      },
+    }),
+  );
+  const live = record(t, receiver.dure);
+  await until('a stream', () => live.statuses.includes('open'));
+  await notify(2);
+  await until('both', () => live.ids.length === 2 && uncaught.length === 2);
+  t.match(uncaught, [{ message: 'of the app' }, { message: 'of the app' }]);
+});
+
+t.test('stopping ends the connection', async (t) => {
+  const { receiver } = await createPair(service, { streamTimes: quick });
+  const wire = createWire();
+  const storage = memoryStorage(await receiver.storage.load());
+  let signal: AbortSignal | null | undefined;
+  const dure = createClient({
+    baseUrl: service.baseUrl,
+    storage,
+    fetch: (url, init) => {
+      signal = init.signal;
+      return wire.fetch(url, init);
+    },
+  });
+  const live = record(t, dure);
+  await until('a stream', () => live.statuses.includes('open'));
+  t.equal(signal?.aborted, false);
+  live.stop();
+  live.stop();
+  t.equal(signal?.aborted, true);
+});

@@ -1,0 +1,184 @@
+import {
+  ApiError,
+  createClient,
+  isApiError,
+  memoryStorage,
+  NetworkError,
+  TimeoutError,
+  UnexpectedAnswerError,
+} from '@dure/client';
+import t from 'tap';
+import { codeIn, password } from '../support/app.ts';
+import { freePort } from '../support/free-port.ts';
+import { badGateway, caught, createWire, images, openShop, signedIn, startService } from './clients.ts';
+
+const service = await startService(t, { QUOTA_REQUESTS_PER_DAY: '0' });
+const { baseUrl } = service;
+
+t.test('two shops find each other', async (t) => {
+  const cafe = createClient({ baseUrl });
+  const email = 'two-shops@example.com';
+  const user = await cafe.signUp({ username: 'two_shops', password, name: '김두레', email });
+  t.equal(user.is_verified, false);
+  const code = codeIn(await service.mails.next(email));
+  t.equal((await cafe.confirmEmail({ email, code })).email, email);
+  const login = await cafe.logIn({ username: 'two_shops', password });
+  t.equal(login.user.is_verified, true);
+  const { items: categories } = await cafe.listStoreCategories();
+  const category = categories.find(({ name }) => name === '카페');
+  const store = await cafe.createStore({ name: '두레 카페', category_ids: [category?.id ?? 0] });
+  t.same(store.store_categories, [category]);
+  const post = await cafe.createPost({ title: '꽃집을 찾아요', content: '함께 팔아요.', images });
+
+  const flower = await openShop(service, '골목 꽃집');
+  const request = await flower.dure.createPartnerRequest({ post_id: post.id, message: '같이 해요' });
+  t.equal(request.status, '요청됨');
+  const inbox = await cafe.listNotifications({ is_read: false });
+  t.match(inbox, { unread_count: 1, items: [{ kind: 'partner_request_received' }] });
+  t.equal((await cafe.acceptPartnerRequest({ id: request.id })).status, '수락됨');
+  t.match((await flower.dure.getMyPage()).sent_requests, [{ id: request.id, status: '수락됨' }]);
+});
+
+t.test('one flat input goes to the path, the query and the body', async (t) => {
+  const { dure, wire } = await openShop(service, '골목 책방');
+  const post = await dure.createPost({ title: '처음', content: '내용', images });
+  const changed = await dure.updatePost({ post_id: post.id, title: '나중' });
+  t.equal(changed.title, '나중');
+  t.match(wire.sent.at(-1), {
+    method: 'PATCH',
+    path: `/api/v1/posts/${post.id}/`,
+    body: JSON.stringify({ title: '나중' }),
+  });
+  const found = await dure.listPosts({ mine: true, q: '나중&중', limit: 5, cursor: undefined });
+  t.same(found.items, []);
+  t.match(wire.sent.at(-1)?.path, /\?mine=true&q=[%\w]+26[%\w]+&limit=5$/);
+  t.same(await dure.markNotificationsRead({ up_to_id: 7 }), { updated_count: 0, unread_count: 0 });
+  t.same(await dure.markNotificationsRead({ ids: [7] }), { updated_count: 0, unread_count: 0 });
+  t.same(await dure.deletePost({ post_id: post.id }), {});
+});
+
+t.test('an id of a path is encoded', async (t) => {
+  const { dure, wire } = await signedIn(service);
+  const error = await caught(dure.endSession({ session_id: '../me/?x=1' }));
+  t.ok(isApiError(error, 'endSession') && error.code === 'session_not_found');
+  t.equal(wire.sent.at(-1)?.path, '/auth/sessions/..%2Fme%2F%3Fx%3D1/');
+});
+
+t.test('the whole answer has the text, the status and the request id', async (t) => {
+  const dure = createClient({ baseUrl, language: 'en' });
+  const english = await dure.request('sendVerificationCode', { email: 'whole-answer@example.com' });
+  t.match(english, { status: 200, message: /mail/i, data: { accepted: true }, requestId: /^\S+$/ });
+  dure.setLanguage('ko');
+  const korean = await dure.request('listStoreCategories');
+  t.match(korean.message, /[가-힣]/);
+  const other = await dure.request('listStoreCategories', {}, { language: 'en' });
+  t.notMatch(other.message, /[가-힣]/);
+  t.equal((await dure.getLiveness()).status, 'ok');
+});
+
+t.test('a refusal has its code, texts and fields', async (t) => {
+  const dure = createClient({ baseUrl });
+  const error = await caught(dure.signUp({ username: 'x', password, name: '', email: 'nobody@example.com' }));
+  if (!isApiError(error, 'signUp') || error.code !== 'validation_error') return void t.fail(String(error));
+  t.match(error, { status: 400, operation: 'signUp', requestId: /^\S+$/, retryAfter: undefined });
+  t.same(Object.keys(error.fields).sort(), ['name', 'username']);
+  t.equal(error.errors.find(({ field }) => field === 'username')?.code, 'too_short');
+  t.equal(error.message, error.data.detail);
+  t.notOk(isApiError(error, 'logIn'), 'of another operation');
+  t.ok(error instanceof ApiError && error instanceof Error);
+});
+
+t.test('an operation without a token is refused by the service', async (t) => {
+  const error = await caught(createClient({ baseUrl }).getMyPage());
+  t.ok(isApiError(error, 'getMyPage') && error.code === 'not_authenticated');
+});
+
+t.test('no network, no answer in time, and an abort are different errors', async (t) => {
+  const nobody = createClient({ baseUrl: `http://127.0.0.1:${await freePort()}`, retries: 0 });
+  const refused = await caught(nobody.listStoreCategories());
+  t.ok(
+    refused instanceof NetworkError && !(refused instanceof TimeoutError) && refused.cause instanceof Error,
+  );
+
+  const wire = createWire();
+  let release = () => {};
+  const held = new Promise<void>((resolve) => {
+    release = resolve;
+  });
+  // As a service that hangs: the connection is there, the answer is not.
+  wire.fetch = async (url, init) => {
+    await Promise.race([held, rejectOnAbort(init.signal)]);
+    return fetch(url, init);
+  };
+  const hanging = createClient({ baseUrl, fetch: wire.fetch, retries: 0 });
+  const late = await caught(hanging.listStoreCategories({}, { timeout: 20 }));
+  t.ok(late instanceof TimeoutError && late instanceof NetworkError);
+
+  const stopping = new AbortController();
+  const aborted = caught(hanging.listStoreCategories({}, { signal: stopping.signal }));
+  const reason = new Error('the page was left');
+  stopping.abort(reason);
+  t.equal(await aborted, reason);
+  t.equal(
+    await caught(hanging.listStoreCategories({}, { signal: stopping.signal })),
+    reason,
+    'before it begins',
+  );
+  release();
+});
+
+function rejectOnAbort(signal: AbortSignal | null | undefined): Promise<never> {
+  return new Promise((_, reject) => signal?.addEventListener('abort', () => reject(signal.reason)));
+}
+
+t.test('an answer that is none of the API is an error that shows it', async (t) => {
+  const wire = createWire();
+  const dure = createClient({ baseUrl, fetch: wire.fetch, retries: 0 });
+  wire.before = () => badGateway();
+  const gateway = await caught(dure.listStoreCategories());
+  t.ok(gateway instanceof UnexpectedAnswerError && gateway.status === 502);
+  t.match(gateway, { body: '<html>Bad Gateway</html>' });
+  wire.before = () => new Response('<html>Wi-Fi login</html>');
+  t.ok((await caught(dure.listStoreCategories())) instanceof UnexpectedAnswerError, 'with status 200');
+  wire.before = () => Response.json({ hello: 'world' });
+  t.ok(
+    (await caught(dure.listStoreCategories())) instanceof UnexpectedAnswerError,
+    'JSON without the envelope',
+  );
+});
+
+t.test('sign-in and sign-out are reported', async (t) => {
+  const storage = memoryStorage();
+  const reasons: string[] = [];
+  const { dure, user } = await signedIn(service, { storage, onSignedOut: (reason) => reasons.push(reason) });
+  const changes: unknown[] = [];
+  const stop = dure.onAuthChange((change) => changes.push(change));
+  t.equal(dure.isSignedIn(), true);
+  t.equal(dure.userId(), user.id);
+  t.same(await dure.logOut(), {});
+  t.equal(dure.isSignedIn(), false);
+  t.equal(storage.load(), null);
+  t.same(changes, [{ signedIn: false, userId: null, reason: 'logged_out' }]);
+  stop();
+
+  const other = await signedIn(service, { onSignedOut: (reason) => reasons.push(reason) });
+  await other.dure.deleteCurrentUser({ password });
+  t.equal(other.storage.load(), null);
+  t.same(reasons, ['logged_out', 'account_deleted']);
+});
+
+t.test('a logout ends the session, also with an access token that is refused', async (t) => {
+  const one = await signedIn(service);
+  const tokens = await one.storage.load();
+  if (!tokens) return void t.fail('no tokens');
+  await one.storage.save({ ...tokens, access: 'spoilt' });
+  await one.dure.logOut();
+  const again = createClient({ baseUrl, storage: memoryStorage(tokens) });
+  const error = await caught(again.getCurrentUser());
+  t.ok(isApiError(error, 'getCurrentUser') && error.code === 'token_not_valid');
+  t.same(
+    await createClient({ baseUrl, storage: memoryStorage(tokens) }).logOut(),
+    {},
+    'a session that has ended',
+  );
+});

@@ -1,0 +1,140 @@
+import { createClient, isApiError, UnexpectedAnswerError } from '@dure/client';
+import t, { type Test } from 'tap';
+import { badGateway, caught, createWire, images, openShop, startService } from './clients.ts';
+
+const service = await startService(t);
+const { baseUrl } = service;
+
+/** A network that fails so many times, by `fail`, before it works. */
+function failing(times: number, fail: () => Response | undefined) {
+  const wire = createWire();
+  wire.before = () => (wire.sent.length <= times ? fail() : undefined);
+  return wire;
+}
+
+function lostNetwork(): never {
+  throw new TypeError('fetch failed');
+}
+
+/** The timers that are set during the test, in milliseconds. */
+function recordWaits(t: Test): number[] {
+  const waits: number[] = [];
+  const { setTimeout } = globalThis;
+  t.intercept(globalThis, 'setTimeout', {
+    value: Object.assign((run: () => void, wait = 0) => {
+      waits.push(wait);
+      return setTimeout(run, wait);
+    }, setTimeout),
+  });
+  return waits;
+}
+
+t.test('a GET is repeated twice', async (t) => {
+  for (const fail of [lostNetwork, () => badGateway(502), () => badGateway(503), () => badGateway(504)]) {
+    const wire = failing(2, fail);
+    const dure = createClient({ baseUrl, fetch: wire.fetch });
+    t.ok((await dure.listStoreCategories()).items.length > 0);
+    t.equal(wire.sent.length, 3);
+  }
+  const down = failing(9, () => badGateway(502));
+  const error = await caught(createClient({ baseUrl, fetch: down.fetch }).listStoreCategories());
+  t.ok(error instanceof UnexpectedAnswerError);
+  t.equal(down.sent.length, 3);
+  const once = failing(9, () => badGateway(502));
+  await caught(createClient({ baseUrl, fetch: once.fetch, retries: 0 }).listStoreCategories());
+  t.equal(once.sent.length, 1);
+});
+
+t.test('a POST whose answer was lost is repeated with its key and creates one post', async (t) => {
+  const { dure, wire } = await openShop(service, '두레 카페');
+  let lost = 0;
+  wire.after = () => {
+    if (lost++ < 2) lostNetwork();
+  };
+  const post = await dure.createPost({ title: '한 번만', content: '내용', images });
+  t.equal(wire.to('/api/v1/posts/').length, 3);
+  const keys = new Set(wire.sent.map(({ headers }) => headers.get('idempotency-key')));
+  t.equal(keys.size, 1);
+  t.match([...keys][0], /^[\x21-\x7e]{20,255}$/);
+  t.same(
+    (await dure.listPosts({ mine: true })).items.map(({ id }) => id),
+    [post.id],
+  );
+
+  await dure.createPost({ title: '한 번만', content: '내용', images });
+  t.notOk(keys.has(wire.sent.at(-1)?.headers.get('idempotency-key') ?? ''), 'each call has a key of its own');
+  const own = { idempotencyKey: 'the-draft-of-the-app' };
+  const first = await dure.createPost({ title: '초안', content: '내용', images }, own);
+  const again = await dure.request('createPost', { title: '초안', content: '내용', images }, own);
+  t.equal(again.data.id, first.id);
+  t.equal(again.headers.get('idempotency-replayed'), 'true');
+});
+
+t.test('a call that may not be repeated is sent once', async (t) => {
+  const { dure, wire } = await openShop(service, '골목 책방');
+  wire.before = lostNetwork;
+  await caught(dure.updateOwnStore({ name: '새 이름' }));
+  await caught(dure.markNotificationsRead({ up_to_id: 1 }));
+  await caught(dure.deletePost({ post_id: 1 }));
+  await caught(dure.sendVerificationCode({ email: 'once@example.com' }));
+  t.same(
+    wire.sent.map(({ method }) => method),
+    ['PATCH', 'POST', 'DELETE', 'POST'],
+  );
+  t.ok(wire.sent.every(({ headers }) => !headers.has('idempotency-key')));
+});
+
+t.test('after rate_limited, a GET waits as long as the server says', async (t) => {
+  const limited = await startService(t, { RATE_LIMIT_ENABLED: 'true' });
+  const wire = createWire();
+  const dure = createClient({ baseUrl: limited.baseUrl, fetch: wire.fetch });
+  // Over the limit of the service itself, whose Retry-After is up to a minute: left to the caller.
+  const outcomes = await Promise.allSettled(
+    Array.from({ length: 400 }, () => dure.listStoreCategories({}, { timeout: 60_000 })),
+  );
+  const refused = outcomes.find((outcome) => outcome.status === 'rejected')?.reason;
+  if (!isApiError(refused, 'listStoreCategories') || refused.code !== 'rate_limited') return void t.fail();
+  t.ok(refused.retryAfter !== undefined && refused.retryAfter > 10, `Retry-After: ${refused.retryAfter}`);
+  t.equal(wire.sent.length, 400);
+  t.equal(refused.data.retry_after, refused.retryAfter);
+
+  const shortly = createWire();
+  shortly.before = () => {
+    if (shortly.sent.length > 1) return undefined;
+    const data = { detail: '', code: 'rate_limited', retry_after: 1 };
+    return Response.json(
+      { success: false, message: '', data },
+      { status: 429, headers: { 'retry-after': '1' } },
+    );
+  };
+  const waits = recordWaits(t);
+  await createClient({ baseUrl, fetch: shortly.fetch }).listStoreCategories();
+  t.equal(shortly.sent.length, 2);
+  t.ok(
+    waits.some((wait) => wait >= 1_000 && wait < 1_500),
+    'at least the second, with jitter',
+  );
+});
+
+t.test('a quota is not waited for, and a long Retry-After neither', async (t) => {
+  const { dure, wire } = await openShop(service, '골목 꽃집');
+  const data = { detail: '', code: 'quota_exceeded', retry_after: 1 };
+  wire.before = () =>
+    Response.json({ success: false, message: '', data }, { status: 429, headers: { 'retry-after': '1' } });
+  const error = await caught(dure.createPost({ title: '제목', content: '내용', images }));
+  t.ok(isApiError(error, 'createPost') && error.code === 'quota_exceeded' && error.retryAfter === 1);
+  t.equal(wire.sent.length, 1);
+  wire.before = () => badGateway(503, { 'retry-after': '600' });
+  await caught(dure.getMyPage());
+  t.equal(wire.sent.length, 2);
+});
+
+t.test('an abort ends the wait for a repetition', async (t) => {
+  const wire = failing(9, () => badGateway(503, { 'retry-after': '9' }));
+  const leaving = new AbortController();
+  const dure = createClient({ baseUrl, fetch: wire.fetch });
+  const call = caught(dure.listStoreCategories({}, { signal: leaving.signal }));
+  wire.before = () => undefined;
+  setImmediate(() => leaving.abort(new Error('left')));
+  t.match(await call, { message: 'left' });
+});

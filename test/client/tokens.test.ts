@@ -1,0 +1,164 @@
+import { createClient, isApiError, memoryStorage, NetworkError, type TokenStorage } from '@dure/client';
+import t from 'tap';
+import { password } from '../support/app.ts';
+import { until } from '../support/until.ts';
+import { badGateway, caught, images, openShop, signedIn, spoilAccess, startService } from './clients.ts';
+
+const service = await startService(t);
+const { baseUrl } = service;
+const refreshPath = '/auth/token/refresh/';
+
+/** A promise that a test fulfils. */
+function gate() {
+  let open = () => {};
+  const opened = new Promise<void>((resolve) => {
+    open = resolve;
+  });
+  return { open, opened };
+}
+
+t.test('twenty calls at once refresh once', async (t) => {
+  const one = await signedIn(service);
+  await spoilAccess(one);
+  const users = await Promise.all(Array.from({ length: 20 }, () => one.dure.getCurrentUser()));
+  t.ok(users.every(({ id }) => id === one.user.id));
+  t.equal(one.wire.to(refreshPath).length, 1);
+});
+
+t.test('an access token is renewed before it expires', async (t) => {
+  const one = await signedIn(service);
+  const tokens = await one.storage.load();
+  if (!tokens) return void t.fail('no tokens');
+  t.ok(tokens.renew_at > Date.now() && tokens.renew_at < Date.now() + 900_000);
+  await one.storage.save({ ...tokens, renew_at: 0 });
+  await one.dure.getCurrentUser();
+  t.same(
+    one.wire.sent.map(({ path }) => path),
+    [refreshPath, '/auth/me/'],
+  );
+  const renewed = await one.storage.load();
+  t.not(renewed?.access, tokens.access);
+  t.equal(one.wire.sent[1]?.headers.get('authorization'), `Bearer ${renewed?.access}`);
+});
+
+t.test('a refresh without an answer keeps the tokens', async (t) => {
+  const reasons: string[] = [];
+  const one = await signedIn(service, { retries: 0, onSignedOut: (reason) => reasons.push(reason) });
+  await spoilAccess(one);
+  one.wire.before = ({ path }) => {
+    if (path === refreshPath) throw new TypeError('fetch failed');
+    return undefined;
+  };
+  t.ok((await caught(one.dure.getCurrentUser())) instanceof NetworkError);
+  one.wire.before = ({ path }) => (path === refreshPath ? badGateway(503) : undefined);
+  t.match(await caught(one.dure.getCurrentUser()), { name: 'UnexpectedAnswerError', status: 503 });
+  one.wire.before = () => undefined;
+  t.equal((await one.dure.getCurrentUser()).id, one.user.id);
+  t.same(reasons, []);
+});
+
+t.test('a refresh whose answer was lost is repeated', async (t) => {
+  const one = await signedIn(service);
+  await spoilAccess(one);
+  let lost = 0;
+  one.wire.after = ({ path }) => {
+    if (path === refreshPath && lost++ === 0) throw new TypeError('fetch failed');
+  };
+  t.equal((await one.dure.getCurrentUser()).id, one.user.id);
+  t.equal(one.wire.to(refreshPath).length, 2);
+});
+
+t.test('a session that has ended signs out once, with the reason', async (t) => {
+  const reasons: string[] = [];
+  const one = await signedIn(service, { onSignedOut: (reason) => reasons.push(reason) });
+  const other = createClient({ baseUrl });
+  await other.logIn({ username: one.username, password });
+  await other.endOtherSessions();
+  const errors = await Promise.all(Array.from({ length: 5 }, () => caught(one.dure.getCurrentUser())));
+  t.ok(errors.every((error) => isApiError(error, 'getCurrentUser') && error.code === 'token_not_valid'));
+  t.equal(await one.storage.load(), null);
+  t.equal(one.dure.isSignedIn(), false);
+  t.same(reasons, ['revoked']);
+  t.equal(one.wire.to(refreshPath).length, 1);
+});
+
+t.test('a logout during a refresh is not undone', async (t) => {
+  const one = await signedIn(service);
+  await spoilAccess(one);
+  const { open, opened } = gate();
+  one.wire.after = ({ path }) => (path === refreshPath ? opened : undefined);
+  const call = caught(one.dure.getCurrentUser());
+  await until('a refresh', () => one.wire.to(refreshPath).length === 1);
+  await one.dure.logOut();
+  open();
+  t.ok(isApiError(await call, 'getCurrentUser'));
+  t.equal(await one.storage.load(), null);
+  t.equal(one.dure.isSignedIn(), false);
+});
+
+t.test('a login during a refresh stays, and the call is not repeated as the other account', async (t) => {
+  const one = await openShop(service, '두레 카페');
+  const next = await openShop(service, '골목 꽃집');
+  await spoilAccess(one);
+  const { open, opened } = gate();
+  one.wire.after = ({ path }) => (path === refreshPath ? opened : undefined);
+  const call = caught(one.dure.createPost({ title: '누구의 글', content: '내용', images }));
+  await until('a refresh', () => one.wire.to(refreshPath).length === 1);
+  await one.dure.logIn({ username: next.username, password });
+  const stored = await one.storage.load();
+  open();
+  t.ok(isApiError(await call, 'createPost'));
+  t.same(await one.storage.load(), stored);
+  t.same((await one.dure.listPosts({ mine: true })).items, []);
+  t.equal((await one.dure.getCurrentUser()).id, next.user.id);
+});
+
+t.test('an aborted call does not abort the refresh of the others', async (t) => {
+  const one = await signedIn(service);
+  await spoilAccess(one);
+  const { open, opened } = gate();
+  one.wire.after = ({ path }) => (path === refreshPath ? opened : undefined);
+  const leaving = new AbortController();
+  const aborted = caught(one.dure.getCurrentUser({}, { signal: leaving.signal }));
+  const kept = one.dure.getMyPage();
+  await until('a refresh', () => one.wire.to(refreshPath).length === 1);
+  leaving.abort();
+  t.match(await aborted, { name: 'AbortError' });
+  open();
+  t.same((await kept).store, null);
+});
+
+t.test('a storage may answer later, and another program may change it', async (t) => {
+  const one = await signedIn(service);
+  const kept = memoryStorage(await one.storage.load());
+  const listeners = new Set<() => void>();
+  const storage: TokenStorage = {
+    load: async () => kept.load(),
+    save: async (tokens) => kept.save(tokens),
+    subscribe(listener) {
+      listeners.add(listener);
+      return () => listeners.delete(listener);
+    },
+  };
+  const reasons: string[] = [];
+  const dure = createClient({ baseUrl, storage, onSignedOut: (reason) => reasons.push(reason) });
+  t.equal(dure.isSignedIn(), false);
+  await dure.ready;
+  t.equal(dure.isSignedIn(), true);
+  t.equal((await dure.getCurrentUser()).id, one.user.id);
+  kept.save(null);
+  for (const listener of listeners) listener();
+  await until('a sign-out', () => !dure.isSignedIn());
+  t.same(reasons, ['elsewhere']);
+});
+
+t.test('a storage that fails rejects the call and nothing else', async (t) => {
+  const storage: TokenStorage = {
+    load: () => Promise.reject(new Error('the disk is full')),
+    save: () => undefined,
+  };
+  const dure = createClient({ baseUrl, storage });
+  t.match(await caught(dure.getCurrentUser()), { message: 'the disk is full' });
+  t.match(await caught(dure.ready), { message: 'the disk is full' });
+  t.ok((await dure.listStoreCategories()).items.length > 0, 'operations without a token work');
+});
