@@ -11,6 +11,7 @@ const systemTests = [
   'test/notifications/stream-ends.test.ts',
   'test/mail/worker.test.ts',
   'test/faults.test.ts',
+  'test/web/',
   'test/server.test.ts',
   'test/database/migrations.test.ts',
   'test/database/prisma-compatibility.test.ts',

@@ -77,6 +77,9 @@ function Navigation() {
                   {href === '/notifications' && unread > 0 && <Badge count={unread} />}
                 </span>
                 {label}
+                {href === '/notifications' && unread > 0 && (
+                  <span class="visually-hidden"> ({t.nav.unread(unread)})</span>
+                )}
               </a>
             </li>
           ))}
@@ -90,7 +93,11 @@ function Navigation() {
 }
 
 function Badge({ count }: { count: number }) {
-  return <span class="badge">{count > 99 ? '99+' : count}</span>;
+  return (
+    <span class="badge" aria-hidden="true">
+      {count > 99 ? '99+' : count}
+    </span>
+  );
 }
 
 function LanguageSwitch() {
