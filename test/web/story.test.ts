@@ -1,9 +1,10 @@
 import type { AddressInfo } from 'node:net';
 import type { Page } from 'playwright-core';
 import t, { type Test } from 'tap';
-import { createTestApp } from '../support/app.ts';
+import { createTestApp, type Mails } from '../support/app.ts';
 import { launchChromium, noChromium } from '../support/chromium.ts';
 import { freePort } from '../support/free-port.ts';
+import { until } from '../support/until.ts';
 import { violations } from './accessibility.ts';
 import { serveFrontend } from './frontend.ts';
 import { openVisitor, registerStore, signUp, type Visitor, writePost } from './visitor.ts';
@@ -57,7 +58,7 @@ t.test(
       await page.getByRole('link', { name: title }).click();
       t.equal(await unreadBadge(cafe.page).count(), 0);
       await page.getByLabel('보낼 메시지').fill('저희 꽃으로 함께 만들어요.');
-      await page.getByRole('button', { name: '요청 보내기' }).click();
+      await page.getByRole('button', { name: '요청 보내기', exact: true }).click();
       await page.getByRole('link', { name: '보낸 요청 보기' }).click();
       await page.getByText('답 기다리는 중').waitFor();
     });
@@ -68,7 +69,7 @@ t.test(
         await unreadBadge(cafe.page).getByText('1', { exact: true }).waitFor();
         await cafe.page.getByRole('link', { name: '알림' }).click();
         await cafe.page.getByText('저희 꽃으로 함께 만들어요.').waitFor();
-        await cafe.page.getByRole('button', { name: '수락하기' }).click();
+        await cafe.page.getByRole('button', { name: '수락하기', exact: true }).click();
         await flower.page.getByRole('article').getByText('수락됨').waitFor();
         await flower.page.getByRole('status').getByText('두레 카페에서 수락했습니다').waitFor();
         await unreadBadge(cafe.page).waitFor({ state: 'detached' });
@@ -82,16 +83,11 @@ t.test(
         const tab = await flower.context.newPage();
         await tab.goto('/reset-password-request');
         await tab.getByLabel('이메일').fill(flower.email);
-        await tab.getByRole('button', { name: '링크 받기' }).click();
-        await tab.getByText('보내 드립니다').last().waitFor();
-        const mail = await mails.next(
-          flower.email,
-          mails.sent.filter(({ to }) => to === flower.email).length - 1,
-        );
-        const link = /http:\/\/localhost\S+\/reset-password\?\S+/.exec(mail.text)?.[0] ?? '';
+        await tab.getByRole('button', { name: '링크 받기', exact: true }).click();
+        const link = await until('a mail with the link', () => resetLink(mails, flower.email));
         await tab.goto(link);
         await tab.getByLabel('새 비밀번호', { exact: true }).fill(newPassword);
-        await tab.getByRole('button', { name: '비밀번호 바꾸기' }).click();
+        await tab.getByRole('button', { name: '비밀번호 바꾸기', exact: true }).click();
         await tab.getByRole('heading', { name: '로그인', level: 1 }).waitFor();
         await tab.close();
         const { page } = flower;
@@ -106,6 +102,11 @@ t.test(
     await t.test('no page violates a rule of axe, in light and dark', (t) => checkAllPages(t, cafe, flower));
   },
 );
+
+function resetLink({ sent }: Mails, email: string): string | undefined {
+  const texts = sent.filter(({ to }) => to === email).map(({ text }) => text);
+  return /http:\/\/localhost\S+\/reset-password\?\S+/.exec(texts.join('\n'))?.[0];
+}
 
 function unreadBadge(page: Page) {
   return page.getByRole('navigation', { name: '주 메뉴' }).locator('.badge');
@@ -127,7 +128,7 @@ async function checkAllPages(t: Test, cafe: Visitor, flower: Visitor): Promise<v
   const visit = async (path: string) => {
     await page.goto(path);
     await page.locator('h1').waitFor();
-    await page.locator('.skeleton').waitFor({ state: 'detached' });
+    await page.locator('.skeleton').first().waitFor({ state: 'detached' });
     found.push(...(await violations(page)));
   };
   await page.goto('/');
@@ -137,20 +138,20 @@ async function checkAllPages(t: Test, cafe: Visitor, flower: Visitor): Promise<v
     await visit(path);
   }
   await page.goto(`${post}`);
-  await page.getByRole('button', { name: '삭제' }).click();
+  await page.getByRole('button', { name: '삭제', exact: true }).click();
   found.push(...(await violations(page)));
-  await page.getByRole('button', { name: '취소' }).click();
+  await page.getByRole('button', { name: '취소', exact: true }).click();
   await page.getByRole('link', { name: '두레 카페' }).click();
   await page.getByRole('region', { name: '가게 정보' }).waitFor();
   found.push(...(await violations(page)));
 
   await flower.page.goto(`${post}`);
-  await flower.page.getByRole('button', { name: '요청 보내기' }).click();
+  await flower.page.getByRole('button', { name: '요청 보내기', exact: true }).click();
   await flower.page.getByText('입력값을 확인해 주세요').waitFor();
   found.push(...(await violations(flower.page)));
 
   await page.goto('/account');
-  await page.getByRole('button', { name: '로그아웃' }).click();
+  await page.getByRole('button', { name: '로그아웃', exact: true }).click();
   await page.getByRole('link', { name: '무료로 시작하기' }).waitFor();
   for (const path of [
     '/',

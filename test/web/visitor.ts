@@ -40,10 +40,10 @@ export async function signUp({ page, username, email, name }: Visitor, mails: Ma
   await page.getByLabel('이메일').fill(email);
   await page.getByLabel('아이디').fill(username);
   await page.getByLabel('비밀번호', { exact: true }).fill(password);
-  await page.getByRole('button', { name: '인증번호 받기' }).click();
+  await page.getByRole('button', { name: '인증번호 받기', exact: true }).click();
   await page.getByRole('heading', { name: '이메일 인증', level: 1 }).waitFor();
   await page.getByLabel('인증번호').fill(codeIn(await mails.next(email)));
-  await page.getByRole('button', { name: '인증하기' }).click();
+  await page.getByRole('button', { name: '인증하기', exact: true }).click();
   await page.getByRole('heading', { name: '제휴 글 둘러보기', level: 1 }).waitFor();
 }
 
@@ -52,7 +52,7 @@ export async function registerStore({ page }: Visitor, store: string, category: 
   await page.getByRole('link', { name: '가게 등록하기' }).click();
   await page.getByLabel('가게 이름').fill(store);
   await page.getByLabel(category).check();
-  await page.getByRole('button', { name: '등록하기' }).click();
+  await page.getByRole('button', { name: '등록하기', exact: true }).click();
   await page.getByRole('heading', { name: store, level: 1 }).waitFor();
 }
 
@@ -62,6 +62,6 @@ export async function writePost({ page }: Visitor, title: string): Promise<void>
   await page.getByLabel('제목').fill(title);
   await page.getByLabel('내용').fill('꽃다발과 케이크를 묶어 함께 팔 이웃 꽃집을 찾습니다.');
   await page.getByLabel('사진 1 주소').fill('https://images.example.com/set.svg');
-  await page.getByRole('button', { name: '글 올리기' }).click();
+  await page.getByRole('button', { name: '글 올리기', exact: true }).click();
   await page.getByRole('heading', { name: title, level: 1 }).waitFor();
 }

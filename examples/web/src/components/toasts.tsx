@@ -4,7 +4,7 @@ import { useLanguage } from '../texts/language.tsx';
 import { CloseIcon } from './icons.tsx';
 
 /** Long enough to read two sentences. */
-const shownFor = 8_000;
+const shownFor = 6_000;
 
 interface Toast {
   id: number;
