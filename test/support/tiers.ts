@@ -10,6 +10,8 @@ const systemTests = [
   'test/embedded-postgres/',
   'test/notifications/stream-ends.test.ts',
   'test/mail/worker.test.ts',
+  'test/client/browser.test.ts',
+  'test/client/package.test.ts',
   'test/faults.test.ts',
   'test/web/',
   'test/server.test.ts',

@@ -1,0 +1,85 @@
+import {
+  type ApiErrorOf,
+  type Client,
+  type Item,
+  isApiError,
+  items,
+  NetworkError,
+  type Output,
+  pages,
+} from '@dure/client';
+
+/*
+ * What an app that is written against the package may and may not do. It is never run: the type checkers of this repository
+ * and of package.test.ts check it. Each line after `@ts-expect-error` must be an error.
+ */
+
+/** Whether two types are the same. */
+type Same<A, B> = (<T>() => T extends A ? 1 : 2) extends <T>() => T extends B ? 1 : 2 ? true : false;
+
+export async function inputs(dure: Client): Promise<void> {
+  await dure.logOut();
+  await dure.listPosts();
+  await dure.listPosts({ q: undefined }, { signal: AbortSignal.timeout(100), timeout: 50 });
+  await dure.updatePost({ post_id: 1, title: '새 제목' });
+  await dure.markNotificationsRead({ up_to_id: 7 });
+  await dure.markNotificationsRead({ ids: [7] });
+  // @ts-expect-error required
+  await dure.getPost();
+  // @ts-expect-error required
+  await dure.updatePost({ title: '새 제목' });
+  // @ts-expect-error unknown
+  await dure.getPost({ post_id: 1, title: '새 제목' });
+  // @ts-expect-error a number
+  await dure.getPost({ post_id: '1' });
+  // @ts-expect-error one of two values
+  await dure.listPartnerRequests({ box: 'outbox' });
+  // @ts-expect-error one of the two bodies
+  await dure.markNotificationsRead({});
+  // @ts-expect-error a stream is subscribed to
+  await dure.streamNotifications();
+  // @ts-expect-error no such operation
+  await dure.request('getPosts');
+}
+
+export async function outputs(dure: Client): Promise<string[]> {
+  const user: Output<'getCurrentUser'> = await dure.getCurrentUser();
+  const { data, message, requestId } = await dure.request('getPost', { post_id: 1 });
+  const same: Same<typeof data, Output<'getPost'>> = true;
+  // @ts-expect-error not in the answer
+  user.password;
+  const found: string[] = [user.name, message, requestId ?? '', String(same)];
+  for await (const post of items(dure.listPosts, { q: '꽃' })) found.push(post.title);
+  for await (const page of pages(dure.listSessions, { limit: 5 })) found.push(page.items[0]?.ip ?? '');
+  const post = (await dure.listPosts()).items[0] satisfies Item<'listPosts'> | undefined;
+  // @ts-expect-error not an input of the list
+  items(dure.listPosts, { box: 'sent' });
+  // @ts-expect-error no list
+  items(dure.getPost, { post_id: 1 });
+  return [...found, post?.title ?? ''];
+}
+
+export function failures(error: unknown): string {
+  if (error instanceof NetworkError) return String(error.cause);
+  if (!isApiError(error, 'createPartnerRequest')) return isApiError(error) ? error.code : '';
+  const narrowed: Same<typeof error, ApiErrorOf<'createPartnerRequest'>> = true;
+  switch (error.code) {
+    case 'already_requested': {
+      const code: 'already_requested' = error.data.code;
+      return code;
+    }
+    case 'validation_error': {
+      const fields: Record<string, string[]> | undefined = error.data.fields;
+      return fields?.['message']?.[0] ?? error.fields['message']?.[0] ?? error.errors[0]?.code ?? '';
+    }
+    case 'rate_limited': {
+      const seconds: number | undefined = error.data.retry_after ?? error.retryAfter;
+      return String(seconds);
+    }
+    // @ts-expect-error a code of another operation
+    case 'email_taken':
+      return '';
+    default:
+      return `${error.message} ${error.requestId ?? ''} ${narrowed}`;
+  }
+}

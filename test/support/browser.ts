@@ -1,0 +1,21 @@
+import { existsSync } from 'node:fs';
+import { type Browser, chromium, type LaunchOptions } from 'playwright-core';
+
+/** Where systems install Chromium. `CHROMIUM_PATH` names another one. */
+const places = [
+  process.env['CHROMIUM_PATH'],
+  '/usr/bin/chromium',
+  '/usr/bin/chromium-browser',
+  '/usr/bin/google-chrome',
+  chromium.executablePath(),
+];
+const executablePath = places.find((place) => place !== undefined && existsSync(place));
+
+/** For the `skip` of tests with a browser: the reason why there is none, or false. */
+export const noBrowser =
+  executablePath === undefined && 'Chromium is not installed: install it or set CHROMIUM_PATH';
+
+/** Starts Chromium. The caller closes it. */
+export async function launchBrowser(options: LaunchOptions = {}): Promise<Browser> {
+  return chromium.launch({ executablePath: executablePath ?? '', args: ['--no-sandbox'], ...options });
+}
