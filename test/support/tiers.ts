@@ -14,6 +14,7 @@ const systemTests = [
   'test/client/browser.test.ts',
   'test/client/package.test.ts',
   'test/faults.test.ts',
+  'test/web/',
   'test/server.test.ts',
   'test/database/migrations.test.ts',
   'test/database/prisma-compatibility.test.ts',

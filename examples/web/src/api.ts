@@ -1,0 +1,24 @@
+import { browserStorage, createClient, type Item, type Output } from '@dure/client';
+import { preferredLanguage } from './texts/preferred-language.ts';
+
+/** Where the service is: `VITE_API_URL` of the build, else the default of `npm start`. */
+export const apiUrl: string = import.meta.env['VITE_API_URL'] ?? 'http://localhost:3000';
+
+/** The client of the whole app. Its tokens are in `localStorage`, so that all tabs are signed in together. */
+export const dure = createClient({
+  baseUrl: apiUrl,
+  storage: browserStorage(),
+  language: preferredLanguage(),
+});
+
+export type User = Output<'getCurrentUser'>;
+export type Store = Output<'getOwnStore'>;
+export type Post = Output<'getPost'>;
+export type StoreSummary = Post['store'];
+export type PostSummary = Pick<Post, 'id' | 'title' | 'thumbnail' | 'created_at'>;
+export type StoreCategory = Item<'listStoreCategories'>;
+export type Notification = Item<'listNotifications'>;
+export type Session = Item<'listSessions'>;
+export type SentRequest = Output<'withdrawPartnerRequest'>;
+export type ReceivedRequest = Output<'acceptPartnerRequest'>;
+export type PartnerRequestStatus = SentRequest['status'];

@@ -1,0 +1,135 @@
+import { useState } from 'preact/hooks';
+import { dure } from '../api.ts';
+import { PasswordField, TextField } from '../components/field.tsx';
+import { Form } from '../components/form.tsx';
+import { Page } from '../components/page.tsx';
+import { describeError } from '../components/states.tsx';
+import { useToasts } from '../components/toasts.tsx';
+import { useAccount, useSession } from '../session.tsx';
+import { useLanguage } from '../texts/language.tsx';
+import { VerifyEmail } from './verify-email.tsx';
+
+/** The account: name, address, password, devices, log out, delete. */
+export function AccountView() {
+  const { t } = useLanguage();
+  const { user } = useAccount();
+  const { setUser } = useSession();
+  const { show } = useToasts();
+
+  async function leave() {
+    try {
+      await dure.logOut();
+    } catch (error) {
+      show(describeError(error, t));
+    }
+  }
+
+  return (
+    <Page
+      title={t.account.title}
+      width="narrow"
+      actions={
+        <button type="button" class="button" onClick={leave}>
+          {t.account.logOut}
+        </button>
+      }
+    >
+      <div class="stack">
+        {!user.is_verified && <VerifyEmail />}
+        <section class="card stack">
+          <h2>{t.account.profile}</h2>
+          <dl class="facts">
+            <div>
+              <dt>{t.fields.username}</dt>
+              <dd>{user.username}</dd>
+            </div>
+            <div>
+              <dt>{t.fields.email}</dt>
+              <dd>
+                {user.email} {user.is_verified && <span class="chip">{t.account.verified}</span>}
+              </dd>
+            </div>
+          </dl>
+          <Form
+            submitLabel={t.common.save}
+            onSubmit={async (read) => {
+              setUser(await dure.updateCurrentUser({ name: read('name') }));
+              show(t.common.saved);
+            }}
+          >
+            <TextField name="name" label={t.fields.name} autocomplete="name" defaultValue={user.name} />
+          </Form>
+        </section>
+        <section class="card stack">
+          <h2>{t.sessions.title}</h2>
+          <p class="soft">{t.account.sessionsText}</p>
+          <div>
+            <a class="button" href="/sessions">
+              {t.account.showSessions}
+            </a>
+          </div>
+        </section>
+        <ChangePassword />
+        <DeleteAccount />
+      </div>
+    </Page>
+  );
+}
+
+function ChangePassword() {
+  const { t } = useLanguage();
+  const { show } = useToasts();
+  // A new key empties the inputs.
+  const [version, setVersion] = useState(0);
+  return (
+    <section class="card stack">
+      <h2>{t.account.changePassword}</h2>
+      <p class="soft">{t.account.changePasswordText}</p>
+      <Form
+        key={version}
+        submitLabel={t.account.changePassword}
+        onSubmit={async (read) => {
+          await dure.changePassword({
+            current_password: read('current_password'),
+            new_password: read('new_password'),
+          });
+          setVersion(version + 1);
+          show(t.account.passwordChanged);
+        }}
+      >
+        <PasswordField
+          name="current_password"
+          label={t.account.currentPassword}
+          autocomplete="current-password"
+        />
+        <PasswordField
+          name="new_password"
+          label={t.fields.newPassword}
+          hint={t.fields.passwordHint}
+          autocomplete="new-password"
+        />
+      </Form>
+    </section>
+  );
+}
+
+function DeleteAccount() {
+  const { t } = useLanguage();
+  const { show } = useToasts();
+  return (
+    <section class="card stack">
+      <h2>{t.account.delete}</h2>
+      <p class="soft">{t.account.deleteText}</p>
+      <Form
+        danger
+        submitLabel={t.account.delete}
+        onSubmit={async (read) => {
+          await dure.deleteCurrentUser({ password: read('password') });
+          show(t.account.deleted);
+        }}
+      >
+        <PasswordField name="password" label={t.fields.password} autocomplete="current-password" />
+      </Form>
+    </section>
+  );
+}

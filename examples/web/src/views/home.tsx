@@ -1,0 +1,12 @@
+import { LoadError, Skeleton } from '../components/states.tsx';
+import { useSession } from '../session.tsx';
+import { FeedView } from './feed.tsx';
+import { WelcomeView } from './welcome.tsx';
+
+/** The feed, or what the app is for where nobody is signed in. */
+export function HomeView() {
+  const { session, reload } = useSession();
+  if (session.status === 'failed') return <LoadError error={session.error} onRetry={reload} />;
+  if (session.status === 'loading') return <Skeleton />;
+  return session.status === 'signedIn' ? <FeedView /> : <WelcomeView />;
+}

@@ -1,0 +1,114 @@
+import { dure, type Notification } from '../api.ts';
+import { Page } from '../components/page.tsx';
+import { PagedList } from '../components/paged-list.tsx';
+import { describeError, Empty, Skeleton } from '../components/states.tsx';
+import { Status } from '../components/status.tsx';
+import { Time } from '../components/time.tsx';
+import { useToasts } from '../components/toasts.tsx';
+import { usePages } from '../hooks/use-pages.ts';
+import { useLiveNotifications, useUnread } from '../live.tsx';
+import { useLanguage } from '../texts/language.tsx';
+import { AnswerRequest } from './answer-request.tsx';
+
+/** What happened, newest first. Mails about requests link here, so that a request can be answered here, too. */
+export function NotificationsView() {
+  const { t, language } = useLanguage();
+  const { show } = useToasts();
+  const { unread, setUnread } = useUnread();
+  // The service writes the texts in the language of the request.
+  const list = usePages((cursor, signal) => dure.listNotifications({ cursor }, { signal }), [language]);
+  useLiveNotifications(() => void list.refresh().catch(() => undefined));
+
+  async function markRead(which: { ids: number[] } | { up_to_id: number }) {
+    try {
+      const { unread_count } = await dure.markNotificationsRead(which);
+      setUnread(unread_count);
+      list.update((item) => {
+        const isMarked = 'ids' in which ? which.ids.includes(item.id) : item.id <= which.up_to_id;
+        return isMarked ? { ...item, is_read: true } : item;
+      });
+    } catch (error) {
+      show(describeError(error, t));
+    }
+  }
+
+  const newest = list.items[0];
+  return (
+    <Page
+      title={t.notifications.title}
+      width="narrow"
+      actions={
+        newest &&
+        unread > 0 && (
+          <button type="button" class="button" onClick={() => markRead({ up_to_id: newest.id })}>
+            {t.notifications.markAll}
+          </button>
+        )
+      }
+    >
+      <PagedList
+        class="items"
+        pages={list}
+        skeleton={<Skeleton />}
+        empty={<Empty text={t.notifications.empty} />}
+      >
+        {(notification) => (
+          <Item
+            notification={notification}
+            onRead={() => markRead({ ids: [notification.id] })}
+            onAnswered={() => void list.refresh().catch(() => undefined)}
+          />
+        )}
+      </PagedList>
+    </Page>
+  );
+}
+
+interface ItemProps {
+  notification: Notification;
+  onRead: () => void;
+  onAnswered: () => void;
+}
+
+function Item({ notification, onRead, onAnswered }: ItemProps) {
+  const { t } = useLanguage();
+  const { kind, message, is_read, created_at, partner_request: request } = notification;
+  const isReceived = kind === 'partner_request_received' || kind === 'partner_request_withdrawn';
+  return (
+    <article class="item">
+      <h2>
+        {!is_read && (
+          <>
+            <span class="unread-dot" aria-hidden="true" />
+            <span class="visually-hidden">{t.notifications.unread} </span>
+          </>
+        )}
+        <a href={isReceived ? '/requests' : '/requests?box=sent'} onClick={() => is_read || onRead()}>
+          {message}
+        </a>
+      </h2>
+      <div class="spread">
+        <p class="row soft small">
+          <Status status={request.status} />
+          <Time moment={created_at} />
+        </p>
+        {!is_read && (
+          <button type="button" class="button plain small" onClick={onRead}>
+            {t.notifications.markOne}
+          </button>
+        )}
+      </div>
+      {kind === 'partner_request_received' && <blockquote class="pre-line">{request.message}</blockquote>}
+      {kind === 'partner_request_received' && request.status === '요청됨' && (
+        <AnswerRequest
+          id={request.id}
+          storeName={request.sender_store_name}
+          onAnswered={() => {
+            if (!is_read) onRead();
+            onAnswered();
+          }}
+        />
+      )}
+    </article>
+  );
+}

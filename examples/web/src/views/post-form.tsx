@@ -1,0 +1,97 @@
+import { useLocation, useRoute } from 'preact-iso';
+import { dure, type Post } from '../api.ts';
+import { TextArea, TextField } from '../components/field.tsx';
+import { Form } from '../components/form.tsx';
+import { ImageFields } from '../components/image-fields.tsx';
+import { Page } from '../components/page.tsx';
+import { LoadError, Skeleton } from '../components/states.tsx';
+import { useToasts } from '../components/toasts.tsx';
+import { useLoad } from '../hooks/use-load.ts';
+import { useLanguage } from '../texts/language.tsx';
+
+/** Writes a post. */
+export function NewPostView() {
+  const { t } = useLanguage();
+  const { route } = useLocation();
+  return (
+    <Page
+      title={t.postForm.newTitle}
+      lead={t.postForm.lead}
+      width="narrow"
+      back={{ href: '/', label: t.feed.title }}
+    >
+      <PostForm
+        submitLabel={t.postForm.publish}
+        save={async (fields) => {
+          const { id } = await dure.createPost(fields);
+          route(`/posts/${id}`, true);
+        }}
+      />
+    </Page>
+  );
+}
+
+/** Edits an own post. */
+export function EditPostView() {
+  const { t } = useLanguage();
+  const { route } = useLocation();
+  const { params } = useRoute();
+  const { show } = useToasts();
+  const id = Number(params['id']);
+  const { value: post, error, reload } = useLoad((signal) => dure.getPost({ post_id: id }, { signal }), [id]);
+  return (
+    <Page title={t.postForm.editTitle} width="narrow" back={{ href: `/posts/${id}`, label: t.post.title }}>
+      {error !== undefined && <LoadError error={error} onRetry={reload} />}
+      {post === undefined && error === undefined && <Skeleton height="8rem" />}
+      {post && (
+        <PostForm
+          post={post}
+          submitLabel={t.common.save}
+          save={async (fields) => {
+            await dure.updatePost({ post_id: id, ...fields });
+            show(t.common.saved);
+            route(`/posts/${id}`, true);
+          }}
+        />
+      )}
+    </Page>
+  );
+}
+
+interface PostFormProps {
+  post?: Post;
+  submitLabel: string;
+  save: (fields: { title: string; content: string; images: string[] }) => Promise<void>;
+}
+
+function PostForm({ post, submitLabel, save }: PostFormProps) {
+  const { t } = useLanguage();
+  return (
+    <Form
+      submitLabel={submitLabel}
+      onSubmit={(read, data) =>
+        save({
+          title: read('title'),
+          content: read('content'),
+          images: data.getAll('images').map(String).filter(Boolean),
+        })
+      }
+    >
+      <TextField
+        name="title"
+        label={t.postForm.title}
+        hint={t.postForm.titleHint}
+        maxLength={100}
+        defaultValue={post?.title}
+      />
+      <TextArea
+        name="content"
+        label={t.postForm.content}
+        hint={t.postForm.contentHint}
+        maxLength={5000}
+        defaultValue={post?.content}
+      />
+      <ImageFields urls={post?.images ?? []} />
+    </Form>
+  );
+}

@@ -1,0 +1,36 @@
+import { useState } from 'preact/hooks';
+import { dure, type Post } from '../api.ts';
+import { TextArea } from '../components/field.tsx';
+import { Form } from '../components/form.tsx';
+import { useLanguage } from '../texts/language.tsx';
+
+/** Sends a partnership request for a post. */
+export function SendRequest({ post }: { post: Post }) {
+  const { t } = useLanguage();
+  const [isSent, setSent] = useState(false);
+  return (
+    <section class="card stack">
+      <h2>{t.sendRequest.title}</h2>
+      {isSent ? (
+        <div class="stack" role="status">
+          <p>{t.sendRequest.done(post.store.name)}</p>
+          <div>
+            <a class="button" href="/requests?box=sent">
+              {t.sendRequest.showSent}
+            </a>
+          </div>
+        </div>
+      ) : (
+        <Form
+          submitLabel={t.sendRequest.submit}
+          onSubmit={async (read) => {
+            await dure.createPartnerRequest({ post_id: post.id, message: read('message') });
+            setSent(true);
+          }}
+        >
+          <TextArea name="message" label={t.sendRequest.message} hint={t.sendRequest.hint} maxLength={1000} />
+        </Form>
+      )}
+    </section>
+  );
+}

@@ -1,0 +1,102 @@
+import { useState } from 'preact/hooks';
+import { dure, type Session } from '../api.ts';
+import { ConfirmDialog } from '../components/dialog.tsx';
+import { Page } from '../components/page.tsx';
+import { PagedList } from '../components/paged-list.tsx';
+import { Empty, Skeleton } from '../components/states.tsx';
+import { Time } from '../components/time.tsx';
+import { useToasts } from '../components/toasts.tsx';
+import { usePages } from '../hooks/use-pages.ts';
+import { useLanguage } from '../texts/language.tsx';
+
+/** The devices that are signed in. */
+export function SessionsView() {
+  const { t } = useLanguage();
+  const { show } = useToasts();
+  const sessions = usePages((cursor, signal) => dure.listSessions({ cursor }, { signal }), []);
+  const [ending, setEnding] = useState<Session | 'others'>();
+  const hasOthers = sessions.items.some(({ is_current }) => !is_current);
+  return (
+    <Page
+      title={t.sessions.title}
+      lead={t.sessions.lead}
+      width="narrow"
+      back={{ href: '/account', label: t.account.title }}
+    >
+      <PagedList
+        class="items"
+        pages={sessions}
+        skeleton={<Skeleton />}
+        empty={<Empty text={t.sessions.lead} />}
+      >
+        {(session) => (
+          <div class="item">
+            <div class="spread">
+              <h2>{describeDevice(session.user_agent) ?? t.sessions.unknownDevice}</h2>
+              {session.is_current ? (
+                <span class="status accepted">{t.sessions.current}</span>
+              ) : (
+                <button type="button" class="button" onClick={() => setEnding(session)}>
+                  {t.sessions.end}
+                </button>
+              )}
+            </div>
+            <p class="soft small">
+              {session.ip} · {t.sessions.lastUsed} <Time moment={session.last_used_at} />
+            </p>
+          </div>
+        )}
+      </PagedList>
+      {hasOthers && (
+        <p style="margin-top:16px">
+          <button type="button" class="button danger" onClick={() => setEnding('others')}>
+            {t.sessions.endOthers}
+          </button>
+        </p>
+      )}
+      {ending && (
+        <ConfirmDialog
+          title={ending === 'others' ? t.sessions.endOthers : t.sessions.endTitle}
+          text={ending === 'others' ? t.sessions.endOthersText : t.sessions.endText}
+          confirmLabel={t.sessions.end}
+          onClose={() => setEnding(undefined)}
+          onConfirm={async () => {
+            if (ending === 'others') await dure.endOtherSessions();
+            else await dure.endSession({ session_id: ending.id });
+            sessions.update((item) =>
+              item.is_current || (ending !== 'others' && item.id !== ending.id) ? item : undefined,
+            );
+            show(t.sessions.ended);
+          }}
+        />
+      )}
+    </Page>
+  );
+}
+
+const systems: [RegExp, string][] = [
+  [/iPhone/, 'iPhone'],
+  [/iPad/, 'iPad'],
+  [/Android/, 'Android'],
+  [/Windows/, 'Windows'],
+  [/Macintosh/, 'Mac'],
+  [/Linux/, 'Linux'],
+];
+
+/** The order matters: most browsers also name the ones that they descend from. */
+const browsers: [RegExp, string][] = [
+  [/SamsungBrowser/, 'Samsung Internet'],
+  [/Whale/, 'Whale'],
+  [/KAKAOTALK/, 'KakaoTalk'],
+  [/Edg/, 'Edge'],
+  [/Firefox|FxiOS/, 'Firefox'],
+  [/Chrome|CriOS/, 'Chrome'],
+  [/Safari/, 'Safari'],
+];
+
+/** Browser and system, as far as the `User-Agent` names them. */
+function describeDevice(userAgent: string): string | undefined {
+  const browser = browsers.find(([pattern]) => pattern.test(userAgent))?.[1];
+  const system = systems.find(([pattern]) => pattern.test(userAgent))?.[1];
+  return [browser, system].filter(Boolean).join(' · ') || userAgent || undefined;
+}

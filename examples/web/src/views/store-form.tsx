@@ -1,0 +1,118 @@
+import { useId } from 'preact/hooks';
+import { useLocation } from 'preact-iso';
+import { dure } from '../api.ts';
+import { ErrorTexts, TextArea, TextField } from '../components/field.tsx';
+import { Form, useFieldErrors } from '../components/form.tsx';
+import { Page } from '../components/page.tsx';
+import { LoadError } from '../components/states.tsx';
+import { useToasts } from '../components/toasts.tsx';
+import { useCategories } from '../hooks/use-categories.ts';
+import { useAccount, useSession } from '../session.tsx';
+import { useLanguage } from '../texts/language.tsx';
+
+/** Registers the store, or edits it. */
+export function StoreFormView() {
+  const { t } = useLanguage();
+  const { route } = useLocation();
+  const { show } = useToasts();
+  const { store } = useAccount();
+  const { setStore } = useSession();
+
+  async function save(read: (name: string) => string, data: FormData) {
+    const fields = {
+      name: read('name'),
+      category_ids: data.getAll('category_ids').map(Number),
+      description: read('description'),
+      address: read('address'),
+      phone_number: read('phone_number'),
+      business_hours: read('business_hours'),
+    };
+    setStore(store === null ? await dure.createStore(fields) : await dure.updateOwnStore(fields));
+    show(store === null ? t.storeForm.registered : t.common.saved);
+    route('/store', true);
+  }
+
+  return (
+    <Page
+      title={store === null ? t.ownStore.register : t.ownStore.edit}
+      lead={t.storeForm.lead}
+      width="narrow"
+      back={{ href: '/store', label: t.ownStore.title }}
+    >
+      <Form submitLabel={store === null ? t.storeForm.submit : t.common.save} onSubmit={save}>
+        <TextField
+          name="name"
+          label={t.storeForm.name}
+          autocomplete="organization"
+          maxLength={50}
+          defaultValue={store?.name}
+        />
+        <CategoryChoices chosen={store?.store_categories.map(({ id }) => id) ?? []} />
+        <TextArea
+          name="description"
+          label={t.storeForm.description}
+          hint={t.storeForm.descriptionHint}
+          optional
+          maxLength={2000}
+          defaultValue={store?.description}
+        />
+        <TextField
+          name="address"
+          label={t.store.address}
+          optional
+          autocomplete="street-address"
+          maxLength={200}
+          defaultValue={store?.address}
+        />
+        <TextField
+          name="phone_number"
+          type="tel"
+          label={t.store.phone}
+          optional
+          autocomplete="tel"
+          placeholder="02-123-4567"
+          defaultValue={store?.phone_number}
+        />
+        <TextField
+          name="business_hours"
+          label={t.store.hours}
+          optional
+          maxLength={100}
+          placeholder={t.storeForm.hoursExample}
+          defaultValue={store?.business_hours}
+        />
+      </Form>
+    </Page>
+  );
+}
+
+function CategoryChoices({ chosen }: { chosen: number[] }) {
+  const { t } = useLanguage();
+  const id = useId();
+  const categories = useCategories();
+  const errors = useFieldErrors('category_ids');
+  return (
+    <fieldset class="field" aria-describedby={`${id}-hint ${errors.length > 0 ? `${id}-error` : ''}`.trim()}>
+      <legend>{t.storeForm.categories}</legend>
+      <p class="hint" id={`${id}-hint`}>
+        {t.storeForm.categoriesHint}
+      </p>
+      <div class="choices">
+        {categories.error !== undefined && <LoadError error={categories.error} onRetry={categories.reload} />}
+        {categories.value?.items.map((category) => (
+          <label class="choice" key={category.id} lang="ko">
+            <input
+              type="checkbox"
+              name="category_ids"
+              value={category.id}
+              defaultChecked={chosen.includes(category.id)}
+              aria-invalid={errors.length > 0}
+            />
+            {category.name}
+          </label>
+        ))}
+      </div>
+      <ErrorTexts id={`${id}-error`} errors={errors} />
+    </fieldset>
+  );
+}

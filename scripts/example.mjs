@@ -1,0 +1,51 @@
+import process from 'node:process';
+import { Worker } from 'node:worker_threads';
+
+/*
+ * npm run example
+ *
+ * The service, as `npm start` runs it, and the frontend of examples/web beside it. Both are in one process, so that nothing is
+ * left when it ends; the frontend has a thread of its own, because to transform files would delay answers of the service.
+ */
+const apiUrl = `http://localhost:${process.env.PORT ?? 3000}`;
+const frontendUrl = 'http://localhost:5173';
+
+if (await isServed(`${apiUrl}/health/live`)) {
+  fail(`Something already answers at ${apiUrl}. If that is Dure, start only the frontend beside it:
+
+  npm run dev --workspace examples/web
+
+Otherwise stop it, or choose another port: PORT=3001 npm run example`);
+}
+if (await isServed(frontendUrl))
+  fail(`Something already answers at ${frontendUrl}, where mails link to. Stop it first.`);
+
+// Listens when this returns, and ends the process where it cannot. It also handles signals.
+await import('../dist/server.js');
+
+const frontend = new Worker(new URL('../examples/web/serve.mjs', import.meta.url), {
+  env: { ...process.env, VITE_API_URL: apiUrl },
+});
+frontend.on('error', (error) => {
+  process.stderr.write(`The frontend has failed: ${error.message}\n`);
+  // The service shuts down as on Ctrl-C.
+  process.kill(process.pid, 'SIGTERM');
+});
+process.stderr.write(`The frontend is at ${frontendUrl}
+  Sign up there; the code is in the mailbox at ${apiUrl}/dev/mailbox/
+  Press Ctrl-C to stop both.\n\n`);
+
+/** Any answer counts. */
+async function isServed(url) {
+  try {
+    await fetch(url, { signal: AbortSignal.timeout(2_000) });
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function fail(text) {
+  process.stderr.write(`${text}\n`);
+  process.exit(1);
+}
