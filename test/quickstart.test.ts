@@ -1,0 +1,53 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import t from 'tap';
+import { createTestApp } from './support/app.ts';
+import { listen } from './support/raw-http.ts';
+
+const root = dirname(fileURLToPath(import.meta.resolve('#package/package.json')));
+
+/** The blocks of a page that are marked to be run, with their language. */
+function blocksOf(page: string): { language: string; code: string }[] {
+  const text = readFileSync(join(root, page), 'utf8');
+  return [...text.matchAll(/<!-- run -->\n```(\w+)\n([\s\S]*?)```/g)].map(([, language = '', code = '']) => ({
+    language,
+    code,
+  }));
+}
+
+async function run(command: string, args: string[]): Promise<{ code: number; output: string }> {
+  const child = spawn(command, args, { cwd: root });
+  let output = '';
+  for (const stream of [child.stdout, child.stderr]) stream.on('data', (data) => (output += data));
+  const [code] = await once(child, 'close');
+  return { code, output };
+}
+
+for (const page of ['docs/quickstart.md', 'docs/quickstart.ko.md']) {
+  t.test(`${page} works as it is written`, async (t) => {
+    const app = await createTestApp({ WORKER_ENABLED: 'false' });
+    t.teardown(app.close);
+    const origin = `http://127.0.0.1:${await listen(app.app)}`;
+    // Below the repository, so that `@dure/client` is found.
+    const folder = mkdtempSync(join(root, 'build/quickstart-'));
+    t.teardown(() => rmSync(folder, { recursive: true, force: true }));
+    const blocks = blocksOf(page);
+    t.strictSame(
+      blocks.map(({ language }) => language),
+      ['sh', 'ts'],
+    );
+    for (const { language, code } of blocks) {
+      // The TypeScript has no types of its own, so it is JavaScript as well.
+      const file = join(folder, language === 'sh' ? 'quickstart.sh' : 'quickstart.mjs');
+      writeFileSync(file, code.replaceAll('http://localhost:3000', origin));
+      const result = await run(language === 'sh' ? 'sh' : process.execPath, [file]);
+      t.equal(result.code, 0, result.output);
+      if (language === 'sh') t.match(result.output, /"username":"curl_shop","name":"김두레"/);
+      else t.equal(result.output, '김두레 false\n');
+      t.notMatch(result.output, '"success":false');
+    }
+  });
+}
