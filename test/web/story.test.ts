@@ -2,106 +2,96 @@ import type { AddressInfo } from 'node:net';
 import type { Page } from 'playwright-core';
 import t, { type Test } from 'tap';
 import { createTestApp, type Mails } from '../support/app.ts';
-import { launchChromium, noChromium } from '../support/chromium.ts';
+import { launchBrowser, noBrowser } from '../support/browser.ts';
 import { freePort } from '../support/free-port.ts';
 import { until } from '../support/until.ts';
 import { violations } from './accessibility.ts';
 import { serveFrontend } from './frontend.ts';
 import { openVisitor, registerStore, signUp, type Visitor, writePost } from './visitor.ts';
 
-const browser = await launchChromium();
-if (browser) t.teardown(() => browser.close());
-
 const title = '꽃집과 어버이날 세트를 만들고 싶습니다';
 const newPassword = 'songpyeon-and-tea-8';
 
-t.test(
-  'two shops find each other in the example frontend',
-  { skip: browser ? false : noChromium },
-  async (t) => {
-    if (!browser) return;
-    const port = await freePort();
-    const origin = `http://localhost:${port}`;
-    const { app, mails, close } = await createTestApp({ FRONTEND_URL: origin, CORS_ORIGINS: origin });
-    t.teardown(close);
-    await app.listen({ port: 0 });
-    const { port: apiPort } = app.server.address() as AddressInfo;
-    const frontend = await serveFrontend(port, `http://localhost:${apiPort}`);
-    t.teardown(frontend.close);
-    const cafe = await openVisitor(browser, origin, { username: 'dure_cafe', name: '김두레' });
-    const flower = await openVisitor(browser, origin, { username: 'golmok_flower', name: '이꽃님' });
-    t.teardown(() => Promise.all([cafe.context.close(), flower.context.close()]));
+t.test('two shops find each other in the example frontend', { skip: noBrowser }, async (t) => {
+  const browser = await launchBrowser();
+  t.teardown(() => browser.close());
+  const port = await freePort();
+  const origin = `http://localhost:${port}`;
+  const { app, mails, close } = await createTestApp({ FRONTEND_URL: origin, CORS_ORIGINS: origin });
+  t.teardown(close);
+  await app.listen({ port: 0 });
+  const { port: apiPort } = app.server.address() as AddressInfo;
+  const frontend = await serveFrontend(port, `http://localhost:${apiPort}`);
+  t.teardown(frontend.close);
+  const cafe = await openVisitor(browser, origin, { username: 'dure_cafe', name: '김두레' });
+  const flower = await openVisitor(browser, origin, { username: 'golmok_flower', name: '이꽃님' });
 
-    await t.test(
-      'the cafe signs up with the mailed code, registers its store and writes a post',
-      async (t) => {
-        await signUp(cafe, mails);
-        await registerStore(cafe, '두레 카페', '카페');
-        await writePost(cafe, title);
-        t.match(await cafe.page.title(), title);
-        await cafe.page.goto('/account');
-        await cafe.page.getByText('인증됨').waitFor();
-        t.pass('the code has verified the address');
-      },
-    );
+  await t.test('the cafe signs up with the mailed code, registers its store and writes a post', async (t) => {
+    await signUp(cafe, mails);
+    await registerStore(cafe, '두레 카페', '카페');
+    await writePost(cafe, title);
+    t.match(await cafe.page.title(), title);
+    await cafe.page.goto('/account');
+    await cafe.page.getByText('인증됨').waitFor();
+    t.pass('the code has verified the address');
+  });
 
-    await t.test('the flower shop finds the post by search and sends a request', async (t) => {
-      await signUp(flower, mails);
-      await registerStore(flower, '골목 꽃집', '문화·여가');
+  await t.test('the flower shop finds the post by search and sends a request', async (t) => {
+    await signUp(flower, mails);
+    await registerStore(flower, '골목 꽃집', '문화·여가');
+    const { page } = flower;
+    await page.getByRole('link', { name: '둘러보기' }).click();
+    await page.getByRole('searchbox', { name: '글에서 찾기' }).fill('떡집');
+    await page.keyboard.press('Enter');
+    await page.getByText('찾으시는 글이 없습니다').waitFor();
+    await page.getByRole('searchbox', { name: '글에서 찾기' }).fill('어버이날');
+    await page.keyboard.press('Enter');
+    await page.getByRole('link', { name: title }).click();
+    t.equal(await unreadBadge(cafe.page).count(), 0);
+    await page.getByLabel('보낼 메시지').fill('저희 꽃으로 함께 만들어요.');
+    await page.getByRole('button', { name: '요청 보내기', exact: true }).click();
+    await page.getByRole('link', { name: '보낸 요청 보기' }).click();
+    await page.getByText('답 기다리는 중').waitFor();
+  });
+
+  await t.test(
+    'the cafe sees the badge without a reload, and accepts; the flower shop sees that, too',
+    async (t) => {
+      await unreadBadge(cafe.page).getByText('1', { exact: true }).waitFor();
+      await cafe.page.getByRole('link', { name: '알림' }).click();
+      await cafe.page.getByText('저희 꽃으로 함께 만들어요.').waitFor();
+      await cafe.page.getByRole('button', { name: '수락하기', exact: true }).click();
+      await flower.page.getByRole('article').getByText('수락됨').waitFor();
+      await flower.page.getByRole('status').getByText('두레 카페에서 수락했습니다').waitFor();
+      await unreadBadge(cafe.page).waitFor({ state: 'detached' });
+      t.pass('answering a request marks its notification as read');
+    },
+  );
+
+  await t.test(
+    'the flower shop resets its password by the mailed link; its open page asks for a login',
+    async (t) => {
+      const tab = await flower.context.newPage();
+      await tab.goto('/reset-password-request');
+      await tab.getByLabel('이메일').fill(flower.email);
+      await tab.getByRole('button', { name: '링크 받기', exact: true }).click();
+      const link = await until('a mail with the link', () => resetLink(mails, flower.email));
+      await tab.goto(link);
+      await tab.getByLabel('새 비밀번호', { exact: true }).fill(newPassword);
+      await tab.getByRole('button', { name: '비밀번호 바꾸기', exact: true }).click();
+      await tab.getByRole('heading', { name: '로그인', level: 1 }).waitFor();
+      await tab.close();
       const { page } = flower;
-      await page.getByRole('link', { name: '둘러보기' }).click();
-      await page.getByRole('searchbox', { name: '글에서 찾기' }).fill('떡집');
-      await page.keyboard.press('Enter');
-      await page.getByText('찾으시는 글이 없습니다').waitFor();
-      await page.getByRole('searchbox', { name: '글에서 찾기' }).fill('어버이날');
-      await page.keyboard.press('Enter');
-      await page.getByRole('link', { name: title }).click();
-      t.equal(await unreadBadge(cafe.page).count(), 0);
-      await page.getByLabel('보낼 메시지').fill('저희 꽃으로 함께 만들어요.');
-      await page.getByRole('button', { name: '요청 보내기', exact: true }).click();
-      await page.getByRole('link', { name: '보낸 요청 보기' }).click();
-      await page.getByText('답 기다리는 중').waitFor();
-    });
+      await page.getByText('로그아웃되었습니다').waitFor();
+      await logInByKeyboard(page, flower.username, newPassword);
+      await page.getByRole('heading', { name: '제휴 요청', level: 1 }).waitFor();
+      t.match(page.url(), /\/requests\?box=sent$/, 'the login leads back to where the user was');
+      t.equal(await page.locator('h1:focus').count(), 1, 'the heading has the focus after a navigation');
+    },
+  );
 
-    await t.test(
-      'the cafe sees the badge without a reload, and accepts; the flower shop sees that, too',
-      async (t) => {
-        await unreadBadge(cafe.page).getByText('1', { exact: true }).waitFor();
-        await cafe.page.getByRole('link', { name: '알림' }).click();
-        await cafe.page.getByText('저희 꽃으로 함께 만들어요.').waitFor();
-        await cafe.page.getByRole('button', { name: '수락하기', exact: true }).click();
-        await flower.page.getByRole('article').getByText('수락됨').waitFor();
-        await flower.page.getByRole('status').getByText('두레 카페에서 수락했습니다').waitFor();
-        await unreadBadge(cafe.page).waitFor({ state: 'detached' });
-        t.pass('answering a request marks its notification as read');
-      },
-    );
-
-    await t.test(
-      'the flower shop resets its password by the mailed link; its open page asks for a login',
-      async (t) => {
-        const tab = await flower.context.newPage();
-        await tab.goto('/reset-password-request');
-        await tab.getByLabel('이메일').fill(flower.email);
-        await tab.getByRole('button', { name: '링크 받기', exact: true }).click();
-        const link = await until('a mail with the link', () => resetLink(mails, flower.email));
-        await tab.goto(link);
-        await tab.getByLabel('새 비밀번호', { exact: true }).fill(newPassword);
-        await tab.getByRole('button', { name: '비밀번호 바꾸기', exact: true }).click();
-        await tab.getByRole('heading', { name: '로그인', level: 1 }).waitFor();
-        await tab.close();
-        const { page } = flower;
-        await page.getByText('로그아웃되었습니다').waitFor();
-        await logInByKeyboard(page, flower.username, newPassword);
-        await page.getByRole('heading', { name: '제휴 요청', level: 1 }).waitFor();
-        t.match(page.url(), /\/requests\?box=sent$/, 'the login leads back to where the user was');
-        t.equal(await page.locator('h1:focus').count(), 1, 'the heading has the focus after a navigation');
-      },
-    );
-
-    await t.test('no page violates a rule of axe, in light and dark', (t) => checkAllPages(t, cafe, flower));
-  },
-);
+  await t.test('no page violates a rule of axe, in light and dark', (t) => checkAllPages(t, cafe, flower));
+});
 
 function resetLink({ sent }: Mails, email: string): string | undefined {
   const texts = sent.filter(({ to }) => to === email).map(({ text }) => text);

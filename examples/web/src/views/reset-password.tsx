@@ -37,6 +37,8 @@ export function ResetPasswordView() {
           submitLabel={t.resetPassword.submit}
           onSubmit={async (read) => {
             await dure.confirmPasswordReset({ uid, token, new_password: read('new_password') });
+            // The reset has ended all sessions, also one of this browser, so that an error here changes nothing.
+            if (dure.isSignedIn()) await dure.logOut().catch(() => undefined);
             show(t.resetPassword.done);
             route('/login', true);
           }}
