@@ -13,6 +13,7 @@ const systemTests = [
   'test/mail/dev-mailbox-page.test.ts',
   'test/client/browser.test.ts',
   'test/client/package.test.ts',
+  'test/client/live.test.ts',
   'test/faults.test.ts',
   'test/web/',
   'test/server.test.ts',
