@@ -28,7 +28,8 @@ globalThis.dure = createClient({
   onSignedOut: (reason) => signedOut.push(reason),
   streamTimes: { firstDelay: 50 },
 });
-globalThis.subscribe = () => dure.notifications.subscribe({
+globalThis.subscribe = (options) => dure.notifications.subscribe({
+  ...options,
   onNotification: ({ id }) => ids.push(id),
   onUnreadCount: ({ unread_count }) => { globalThis.count = unread_count; },
   onStatus: (status) => statuses.push(status),
@@ -100,6 +101,9 @@ t.test('tabs of one browser', { skip: noBrowser }, async (t) => {
     for (const tab of [first, ...others]) {
       await until('both', () => evaluate(tab, 'ids.length === 2 && count === 2'));
     }
+    const late = await openTab();
+    await evaluate(late, 'void subscribe({ after: 0 })');
+    await until('what the leader had before', () => evaluate(late, 'ids.length === 2 && count === 2'));
     t.equal(requests(streamPath), 1);
 
     // Some arrive while no tab has a stream.
@@ -107,7 +111,7 @@ t.test('tabs of one browser', { skip: noBrowser }, async (t) => {
     await notify(3);
     await closing;
     const { items } = await receiver.dure.listNotifications({ limit: 10 });
-    for (const tab of others) {
+    for (const tab of [...others, late]) {
       await until('all', () => evaluate(tab, 'ids.length >= 5 && count === 5'));
       t.same(await evaluate(tab, 'ids'), items.map(({ id }) => id).reverse());
     }

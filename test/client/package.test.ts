@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { copyFile, mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
+import { copyFile, mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -67,6 +67,23 @@ t.test('it runs on Node.js, and leaves nothing behind that keeps the process ali
   t.equal(stderr, '');
 });
 
+t.test('the story of the README runs as it is', async (t) => {
+  const { baseUrl } = await startService(t);
+  const readme = await readFile(join(workspace, 'README.md'), 'utf8');
+  const story = /```js\n(.*?)```/s.exec(readme)?.[1] ?? '';
+  t.ok(story.split('\n').length <= 60, 'in sixty lines');
+  await writeFile(join(folder, 'story.mjs'), story);
+  const { stdout, stderr } = await run(process.execPath, ['story.mjs'], {
+    cwd: folder,
+    timeout: 30_000,
+    env: { ...process.env, DURE_URL: baseUrl },
+  });
+  t.equal(stderr, '');
+  const lines = stdout.trim().split('\n').sort();
+  t.equal(lines.length, 4, stdout);
+  t.match(lines, [/^꽃집: .*수락했습니다/, /^꽃집: .*이미/, /^카페: .*요청했습니다/, '카페: 수락됨']);
+});
+
 t.test('its types work in strict apps', async (t) => {
   await copyFile(join(root, 'test/client/consumer.ts'), join(folder, 'consumer.ts'));
   await mkdir(join(folder, 'node_modules/@types'), { recursive: true });
@@ -74,8 +91,12 @@ t.test('its types work in strict apps', async (t) => {
   const strict = { strict: true, noEmit: true, skipLibCheck: false, target: 'es2022' };
   const inBrowser = { ...strict, lib: ['es2022', 'dom'], types: [] };
   for (const [name, compilerOptions] of Object.entries({
-    'a bundler': { ...inBrowser, module: 'esnext', moduleResolution: 'bundler' },
-    'exact optional properties': { ...inBrowser, module: 'preserve', exactOptionalPropertyTypes: true },
+    'a bundler': {
+      ...inBrowser,
+      module: 'esnext',
+      moduleResolution: 'bundler',
+      exactOptionalPropertyTypes: true,
+    },
     'Node.js': { ...strict, lib: ['es2022'], types: ['node'], module: 'nodenext' },
   })) {
     await writeFile(
@@ -98,6 +119,7 @@ t.test('everything together is smaller than 10 kB, and what is not used is left 
       minify: true,
       format: 'esm',
       write: false,
+      logLevel: 'error',
     });
     return gzipSync(outputFiles[0]?.contents ?? '').length;
   };

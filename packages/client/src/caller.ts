@@ -26,11 +26,18 @@ export interface Caller {
   open(path: string, headers: Record<string, string>, signal: AbortSignal): Promise<Response>;
 }
 
+/**
+ * The service takes a refresh token for ten seconds after it was used, and later ends the session. A refresh whose answer is
+ * lost is therefore given up, and repeated, soon enough. In milliseconds.
+ */
+const refreshTimeout = 5_000;
+
 /** Connects operations, tokens and transport. */
 export function createCaller(context: CallContext, storage: TokenStorage = memoryStorage()): Caller {
   const session = createSession(storage, async (refresh) => {
-    const { data } = resultOf('refreshToken', await attempt('refreshToken', { refresh }, {}, null));
-    return data;
+    const timeout = Math.min(context.timeout, refreshTimeout);
+    const answer = await attempt('refreshToken', { refresh }, { timeout }, null);
+    return resultOf('refreshToken', answer).data;
   });
 
   /** One call with the given tokens, repeated where that is safe. */
@@ -50,7 +57,6 @@ export function createCaller(context: CallContext, storage: TokenStorage = memor
       ...options.headers,
     };
     const request = prepareRequest(id, operation, { baseUrl: context.baseUrl, input, headers });
-    // A refresh whose answer was lost may be repeated for ten seconds; later, its token would end the session.
     const isRepeatable = operation.method === 'GET' || operation.idempotent || id === 'refreshToken';
     const { fetch } = context;
     const { signal, timeout = context.timeout } = options;

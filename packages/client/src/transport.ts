@@ -40,8 +40,9 @@ export function prepareRequest(
     delete rest[name];
     for (const one of [value].flat()) if (one !== undefined && one !== null) query.append(name, String(one));
   }
-  const search = query.size === 0 ? '' : `?${query}`;
-  return { id, operation, url: baseUrl + path + search, ...encode(operation, rest, headers) };
+  const search = String(query);
+  const url = baseUrl + path + (search && `?${search}`);
+  return { id, operation, url, ...encode(operation, rest, headers) };
 }
 
 function encode({ body }: OperationCall, input: Record<string, unknown>, headers: Record<string, string>) {

@@ -4,11 +4,15 @@ import { items } from '../pages.ts';
 import { pause } from './pause.ts';
 import type { Notification, SourceOptions } from './types.ts';
 
-/** Asks for the count of unread notifications again and again, and for notifications when it has changed. */
+/**
+ * Asks for the count of unread notifications again and again, and for notifications when it has changed. Ends after
+ * `times.pollFor`, or earlier when polls work again that did not.
+ */
 export async function pollNotifications(options: SourceOptions): Promise<void> {
   const { caller, times, signal, emit } = options;
   let { lastId } = options;
   let entityTag: string | undefined;
+  let hasFailed = false;
   for (const end = Date.now() + times.pollFor; Date.now() < end && !signal.aborted; ) {
     try {
       const headers = entityTag === undefined ? {} : { 'If-None-Match': entityTag };
@@ -20,8 +24,11 @@ export async function pollNotifications(options: SourceOptions): Promise<void> {
         // Only now: what failed in between is read again.
         entityTag = received.get('etag') ?? undefined;
       }
+      // The network is back, so a stream may work again.
+      if (hasFailed) return;
       emit({ type: 'status', status: 'polling' });
     } catch {
+      hasFailed = true;
       emit({ type: 'status', status: 'connecting' });
     }
     await pause(times.poll, signal);

@@ -16,7 +16,7 @@ export async function openNotificationStream(options: SourceOptions): Promise<St
   const ending = new AbortController();
   const abort = () => ending.abort();
   signal.addEventListener('abort', abort);
-  let watchdog = setTimeout(abort, times.firstEvent);
+  let watchdog: ReturnType<typeof setTimeout> | undefined;
   let hasEvents = false;
   let lastId = options.lastId;
 
@@ -39,8 +39,10 @@ export async function openNotificationStream(options: SourceOptions): Promise<St
     emit({ type: 'unread_count', unread_count });
   }
 
-  const connect = (access: string) =>
-    caller.open(
+  function connect(access: string): Promise<Response> {
+    clearTimeout(watchdog);
+    watchdog = setTimeout(abort, times.firstEvent);
+    return caller.open(
       operationTable.streamNotifications.path,
       {
         Accept: 'text/event-stream',
@@ -49,6 +51,7 @@ export async function openNotificationStream(options: SourceOptions): Promise<St
       },
       ending.signal,
     );
+  }
 
   try {
     const tokens = await caller.session.usable();
