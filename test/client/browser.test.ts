@@ -26,7 +26,7 @@ globalThis.dure = createClient({
   baseUrl: '${baseUrl}',
   storage: browserStorage(),
   onSignedOut: (reason) => signedOut.push(reason),
-  streamTimes: { firstDelay: 50 },
+  streamTimes: { firstDelay: 50, answer: 500 },
 });
 globalThis.subscribe = (options) => dure.notifications.subscribe({
   ...options,
@@ -116,6 +116,26 @@ t.test('tabs of one browser', { skip: noBrowser }, async (t) => {
       t.same(await evaluate(tab, 'ids'), items.map(({ id }) => id).reverse());
     }
     t.equal(requests(streamPath), 2);
+  });
+
+  t.test('replace a tab that the system has suspended', async (t) => {
+    const { first, openTab, context, notify } = await openBrowser(t);
+    await evaluate(first, 'void subscribe()');
+    await until('a stream', () => evaluate(first, `statuses.at(-1) === 'open'`));
+    const system = await context.newCDPSession(first);
+    await system.send('Page.setWebLifecycleState', { state: 'frozen' });
+    const second = await openTab();
+    await evaluate(second, 'void subscribe()');
+    await until('a stream of its own', () => evaluate(second, `statuses.at(-1) === 'open'`));
+    await notify(2);
+    await until('the notifications', () => evaluate(second, 'ids.length === 2'));
+    await system.send('Page.setWebLifecycleState', { state: 'active' });
+    await notify();
+    for (const tab of [first, second]) await until('all', () => evaluate(tab, 'ids.length === 3'));
+    t.same(await evaluate(first, 'ids'), await evaluate(second, 'ids'));
+    await second.close();
+    await notify();
+    await until('the first tab again', () => evaluate(first, 'ids.length === 4'));
   });
 
   t.test('sign out together', async (t) => {

@@ -55,6 +55,39 @@ t.test('notifications and counts arrive', async (t) => {
   t.equal(live.ids.length, 1);
 });
 
+t.test('events may come in pieces of a byte', async (t) => {
+  const { receiver, notify } = await createPair(service);
+  const storage = memoryStorage(await receiver.storage.load());
+  const dure = createClient({
+    baseUrl: service.baseUrl,
+    storage,
+    async fetch(url, init) {
+      const { status, headers, body } = await fetch(url, init);
+      return new Response(body && inBytes(body), { status, headers });
+    },
+  });
+  const seen: Notification[] = [];
+  t.teardown(dure.notifications.subscribe({ after: 0, onNotification: (one) => seen.push(one) }));
+  await notify(2);
+  await until('both', () => seen.length === 2);
+  const { items } = await receiver.dure.listNotifications();
+  t.same(
+    seen.map(({ id, message }) => [id, message]).reverse(),
+    items.map(({ id, message }) => [id, message]),
+  );
+});
+
+/** A body whose characters and lines are torn apart. */
+function inBytes(body: ReadableStream<Uint8Array>): ReadableStream<Uint8Array> {
+  return body.pipeThrough(
+    new TransformStream({
+      transform(chunk, controller) {
+        for (let at = 0; at < chunk.length; at++) controller.enqueue(chunk.subarray(at, at + 1));
+      },
+    }),
+  );
+}
+
 t.test('a dropped connection is resumed without loss and without repetition', async (t) => {
   const proxy = await createTcpProxy(service.baseUrl);
   t.teardown(proxy.close);

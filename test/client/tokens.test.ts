@@ -152,6 +152,33 @@ t.test('a storage may answer later, and another program may change it', async (t
   t.same(reasons, ['elsewhere']);
 });
 
+t.test('a login while the storage is read is not taken for a sign-out', async (t) => {
+  const one = await signedIn(service);
+  const kept = memoryStorage();
+  const { open, opened } = gate();
+  let isHeld = false;
+  const storage: TokenStorage = {
+    async load() {
+      const tokens = await kept.load();
+      if (isHeld) await opened;
+      return tokens;
+    },
+    save: (tokens) => kept.save(tokens),
+  };
+  const changes: unknown[] = [];
+  const dure = createClient({ baseUrl, storage });
+  await dure.ready;
+  dure.onAuthChange(({ signedIn }) => changes.push(signedIn));
+  isHeld = true;
+  const call = dure.getCurrentUser();
+  await dure.logIn({ username: one.username, password });
+  isHeld = false;
+  open();
+  t.equal((await call).id, one.user.id);
+  t.same(changes, [true]);
+  t.equal(dure.isSignedIn(), true);
+});
+
 t.test('a storage that fails rejects the call and nothing else', async (t) => {
   const storage: TokenStorage = {
     load: () => Promise.reject(new Error('the disk is full')),

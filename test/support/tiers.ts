@@ -12,6 +12,7 @@ const systemTests = [
   'test/mail/worker.test.ts',
   'test/client/browser.test.ts',
   'test/client/package.test.ts',
+  'test/client/live.test.ts',
   'test/faults.test.ts',
   'test/web/',
   'test/server.test.ts',

@@ -58,6 +58,7 @@ export function createSession(
   const writing = createMutex(name && `${name}.write`);
   const changes = createListeners<AuthChange>();
   let known: Tokens | null = null;
+  let writes = 0;
 
   function notice(tokens: Tokens | null, reason: SignedOutReason = 'elsewhere'): Tokens | null {
     const before = known?.user_id ?? null;
@@ -69,15 +70,24 @@ export function createSession(
     return tokens;
   }
 
-  const load = async () => notice(await storage.load());
+  async function load(): Promise<Tokens | null> {
+    const before = writes;
+    const tokens = await storage.load();
+    // What was read while something else was written may be neither old nor new.
+    return before === writes ? notice(tokens) : load();
+  }
+
+  async function save(tokens: Tokens | null, reason?: SignedOutReason): Promise<Tokens | null> {
+    await storage.save(tokens);
+    writes += 1;
+    return notice(tokens, reason);
+  }
 
   /** Stores the outcome of a refresh, unless a login or logout came in between. */
   function replace(used: Tokens, next: Tokens | null, reason?: SignedOutReason): Promise<Tokens | null> {
     return writing(async () => {
       const stored = await storage.load();
-      if (stored?.refresh !== used.refresh) return notice(stored);
-      await storage.save(next);
-      return notice(next, reason);
+      return stored?.refresh === used.refresh ? save(next, reason) : notice(stored);
     });
   }
 
@@ -114,15 +124,12 @@ export function createSession(
     },
     start: (answer, userId) =>
       writing(async () => {
-        const tokens = tokensOf(answer, userId);
-        await storage.save(tokens);
-        notice(tokens);
+        await save(tokensOf(answer, userId));
       }),
     end: (reason) =>
       writing(async () => {
         const tokens = await storage.load();
-        await storage.save(null);
-        notice(null, reason);
+        await save(null, reason);
         return tokens;
       }),
     onChange: changes.add,

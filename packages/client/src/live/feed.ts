@@ -3,7 +3,7 @@ import { createListeners } from '../listeners.ts';
 import { pause } from './pause.ts';
 import { notificationsAfter } from './polling.ts';
 import { runSource } from './source.ts';
-import { electLeader, hasTabs, openTabChannel } from './tab-leader.ts';
+import { joinTabs } from './tabs.ts';
 import type { Notification, SourceEvent, StreamStatus, StreamTimes } from './types.ts';
 
 /** What a subscription takes. */
@@ -13,7 +13,10 @@ export interface NotificationListeners {
   /** Called with the number of unread notifications at the start and whenever it changes. */
   onUnreadCount?(count: { unread_count: number }): void;
   onStatus?(status: StreamStatus): void;
-  /** `id` of the newest notification that the app has already; without it, notifications from now on are reported. */
+  /**
+   * `id` of the newest notification that the app has already; without it, notifications from now on are reported. Counts for
+   * the first subscription of a client.
+   */
   after?: number | undefined;
 }
 
@@ -28,8 +31,6 @@ export interface ControlledFeed extends NotificationFeed {
   /** Begins anew, in another language. */
   restart(): void;
 }
-
-type TabMessage = SourceEvent | { type: 'hello' };
 
 interface FeedOptions {
   caller: Caller;
@@ -88,27 +89,18 @@ export function createNotificationFeed({ caller, storageName, scope, times }: Fe
       // One after the other, because one of them may have to read what was missed.
       queue = queue.then(() => handle(event, signal));
     };
-    const name = `dure:${storageName}:${id}:${scope()}`;
-    const isShared = storageName !== undefined && hasTabs();
-    let isLeader = false;
-    const channel = isShared
-      ? openTabChannel<TabMessage>(name, (message) => {
-          if (message.type !== 'hello') take(message);
-          else if (isLeader) for (const event of known()) channel?.post(event);
-        })
-      : undefined;
-    channel?.post({ type: 'hello' });
-    signal.addEventListener('abort', () => channel?.close());
-    const lead = async () => {
-      isLeader = true;
-      await queue;
-      const emit = (event: SourceEvent) => {
-        channel?.post(event);
-        take(event);
-      };
-      await runSource({ caller, userId: id, lastId, times, signal, emit });
-    };
-    electLeader(isShared ? name : undefined, lead, signal);
+    joinTabs<SourceEvent>({
+      name: storageName && `dure:${storageName}:${id}:${scope()}`,
+      answerTime: times.answer,
+      signal,
+      take,
+      known,
+      async lead(term, emit) {
+        // What another leader has sent comes first.
+        await queue;
+        await runSource({ caller, userId: id, lastId, times, signal: term, emit });
+      },
+    });
   }
 
   /** What a tab that comes later needs. */

@@ -29,6 +29,8 @@ export interface StreamTimes {
   poll: number;
   /** How long to poll before trying a stream again. */
   pollFor: number;
+  /** How long to wait for the tab that has the stream, which the system may have suspended, before taking it over. */
+  answer: number;
 }
 
 export const defaultTimes: StreamTimes = {
@@ -39,6 +41,7 @@ export const defaultTimes: StreamTimes = {
   failures: 3,
   poll: 15_000,
   pollFor: 120_000,
+  answer: 3_000,
 };
 
 /** What a source needs. */
