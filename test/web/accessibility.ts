@@ -16,9 +16,11 @@ export async function addAxe(context: BrowserContext): Promise<void> {
  */
 export async function violations(page: Page): Promise<string[]> {
   await page.emulateMedia({ colorScheme: 'light' });
-  const light = await page.evaluate<AxeResults>('axe.run()');
+  const light = await page.evaluate<AxeResults>('axe.run({ resultTypes: ["violations"] })');
   await page.emulateMedia({ colorScheme: 'dark' });
-  const dark = await page.evaluate<AxeResults>('axe.run({ runOnly: ["color-contrast"] })');
+  const dark = await page.evaluate<AxeResults>(
+    'axe.run({ runOnly: ["color-contrast"], resultTypes: ["violations"] })',
+  );
   return [...light.violations, ...dark.violations].flatMap(({ id, nodes }) =>
     nodes.map(({ html }) => `${page.url()} ${id}: ${html}`),
   );
