@@ -28,7 +28,7 @@ const systemTests = [
   'test/http/raw-protocol.test.ts',
   'test/http/redis.test.ts',
   'test/auth/login-hashing.test.ts',
-  'test/quickstart.test.ts',
+  'test/documentation.test.ts',
   'test/pooler.test.ts',
   'test/deployment.test.ts',
   'test/http/tracing.test.ts',

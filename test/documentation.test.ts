@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import t from 'tap';
@@ -8,6 +8,15 @@ import { createTestApp } from './support/app.ts';
 import { listen } from './support/raw-http.ts';
 
 const root = dirname(fileURLToPath(import.meta.resolve('#package/package.json')));
+
+/** The Markdown pages, relative to the repository. */
+const pages = [
+  'README.md',
+  'CONTRIBUTING.md',
+  ...readdirSync(join(root, 'docs'), { recursive: true, encoding: 'utf8' })
+    .filter((name) => name.endsWith('.md'))
+    .map((name) => join('docs', name)),
+];
 
 /** The blocks of a page that are marked to be run, with their language. */
 function blocksOf(page: string): { language: string; code: string }[] {
@@ -25,6 +34,42 @@ async function run(command: string, args: string[]): Promise<{ code: number; out
   const [code] = await once(child, 'close');
   return { code, output };
 }
+
+t.test('links between the pages lead somewhere', async (t) => {
+  for (const page of pages) {
+    const text = readFileSync(join(root, page), 'utf8');
+    for (const [, target = ''] of text.matchAll(/\]\(([^)]*)\)/g)) {
+      if (/^https?:/.test(target)) continue;
+      const [path = '', anchor] = target.split('#');
+      const file = path ? join(dirname(page), path) : page;
+      t.ok(existsSync(join(root, file)), `${page}: ${target}`);
+      if (anchor === undefined || !file.endsWith('.md')) continue;
+      const headings = [...readFileSync(join(root, file), 'utf8').matchAll(/^#+ (.*)$/gm)];
+      const anchors = headings.map(([, title = '']) =>
+        title
+          .toLowerCase()
+          .replace(/[^\p{L}\p{N}\s_-]/gu, '')
+          .replaceAll(' ', '-'),
+      );
+      t.ok(anchors.includes(anchor), `${page}: ${target}`);
+    }
+  }
+});
+
+t.test('the check detects a stale table of codes', async (t) => {
+  const folder = mkdtempSync(join(root, 'build/errors-'));
+  t.teardown(() => rmSync(folder, { recursive: true, force: true }));
+  const committed = readFileSync(join(root, 'docs/client/errors.md'), 'utf8');
+  const check = (name: string, content: string) => {
+    const path = join(folder, name);
+    writeFileSync(path, content);
+    return run(process.execPath, ['build/scripts/export-errors.js', '--check', path]);
+  };
+  t.strictSame(await check('fresh.md', committed), { code: 0, output: '' });
+  const stale = await check('stale.md', committed.replace('`own_post`', '`own_posts`'));
+  t.equal(stale.code, 1);
+  t.match(stale.output, 'is stale: run `npm run openapi`');
+});
 
 for (const page of ['docs/quickstart.md', 'docs/quickstart.ko.md']) {
   t.test(`${page} works as it is written`, async (t) => {
