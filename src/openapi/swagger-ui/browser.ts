@@ -76,6 +76,13 @@ html.dark-mode .swagger-ui .folded > summary, html.dark-mode .swagger-ui .stream
 .swagger-ui .stream-note pre { overflow-x: auto; padding: 10px; border-radius: 4px; background: #333; color: #fff; }
 /* As tall as its content, where the browser can do that. */
 .swagger-ui .body-param__text { min-height: 120px; field-sizing: content; }
+/* A list to choose from, where there is a choice. */
+.swagger-ui .response-controls > div:has(option:only-of-type), .swagger-ui .examples-select:has(option:only-of-type) { display: none; }
+.swagger-ui .responses-inner, .swagger-ui .table-container { padding: 8px 20px; }
+.swagger-ui .opblock-description-wrapper { padding: 8px 20px; }
+.swagger-ui .opblock .opblock-section-header { min-height: 40px; padding: 4px 20px; }
+.swagger-ui .execute-wrapper { padding: 8px 20px; }
+.swagger-ui .highlight-code > .microlight { max-height: 260px; }
 /* The document has no links. */
 .swagger-ui .responses-table .response-col_links { display: none; }
 .swagger-ui .opblock-description-wrapper, .swagger-ui .info .renderedMarkdown { overflow-wrap: anywhere; }
