@@ -101,6 +101,16 @@ t.test('two shops find each other in the example frontend', { skip: noBrowser },
     ]);
     t.strictSame(found.flat(), []);
   });
+
+  await t.test('after a logout, a page of the account leads to the login', async (t) => {
+    const { page } = cafe;
+    await page.goto('/account');
+    await page.getByRole('button', { name: '로그아웃', exact: true }).click();
+    await page.getByRole('link', { name: '무료로 시작하기' }).waitFor();
+    await page.goto('/requests');
+    await page.getByRole('heading', { name: '로그인', level: 1 }).waitFor();
+    t.match(page.url(), '/login?next=%2Frequests');
+  });
 });
 
 function resetLink({ sent }: Mails, email: string): string | undefined {
