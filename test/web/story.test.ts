@@ -1,5 +1,5 @@
 import type { AddressInfo } from 'node:net';
-import type { Page } from 'playwright-core';
+import type { Locator, Page } from 'playwright-core';
 import t from 'tap';
 import { createTestApp, type Mails } from '../support/app.ts';
 import { launchBrowser, noBrowser } from '../support/browser.ts';
@@ -48,7 +48,11 @@ t.test('two shops find each other in the example frontend', { skip: noBrowser },
     await page.keyboard.press('Enter');
     await page.getByRole('link', { name: title }).click();
     t.equal(await unreadBadge(cafe.page).count(), 0);
-    await page.getByLabel('보낼 메시지').fill('저희 꽃으로 함께 만들어요.');
+    await page.getByRole('button', { name: '요청 보내기', exact: true }).click();
+    const message = page.getByLabel('보낼 메시지');
+    await page.locator('textarea:focus').waitFor();
+    t.match(await descriptionOf(message), '내용을 입력해 주세요', 'what is wrong is tied to its input');
+    await message.fill('저희 꽃으로 함께 만들어요.');
     await page.getByRole('button', { name: '요청 보내기', exact: true }).click();
     await page.getByRole('link', { name: '보낸 요청 보기' }).click();
     await page.getByText('답 기다리는 중').waitFor();
@@ -101,11 +105,28 @@ t.test('two shops find each other in the example frontend', { skip: noBrowser },
     ]);
     t.strictSame(found.flat(), []);
   });
+
+  await t.test('after a logout, a page of the account leads to the login', async (t) => {
+    const { page } = cafe;
+    await page.goto('/account');
+    await page.getByRole('button', { name: '로그아웃', exact: true }).click();
+    await page.getByRole('link', { name: '무료로 시작하기' }).waitFor();
+    await page.goto('/requests');
+    await page.getByRole('heading', { name: '로그인', level: 1 }).waitFor();
+    t.match(page.url(), '/login?next=%2Frequests');
+  });
 });
 
 function resetLink({ sent }: Mails, email: string): string | undefined {
   const texts = sent.filter(({ to }) => to === email).map(({ text }) => text);
   return /http:\/\/localhost\S+\/reset-password\?\S+/.exec(texts.join('\n'))?.[0];
+}
+
+/** What screen readers read after the label. */
+async function descriptionOf(input: Locator): Promise<string> {
+  const ids = (await input.getAttribute('aria-describedby')) ?? '';
+  const texts = ids.split(' ').map((id) => input.page().locator(`[id="${id}"]`).textContent());
+  return (await Promise.all(texts)).join(' ');
 }
 
 function unreadBadge(page: Page) {

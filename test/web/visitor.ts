@@ -25,7 +25,7 @@ export async function openVisitor(
     viewport: { width: 360, height: 740 },
     reducedMotion: 'reduce',
   });
-  context.setDefaultTimeout(10_000);
+  context.setDefaultTimeout(20_000);
   await addAxe(context);
   await context.route('https://images.example.com/**', (route) =>
     route.fulfill({ contentType: 'image/svg+xml', body: onePixel }),

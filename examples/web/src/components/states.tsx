@@ -41,11 +41,17 @@ export function Empty({ text, children }: { text: string; children?: ComponentCh
   );
 }
 
+interface SkeletonProps {
+  count?: number;
+  height?: string;
+  class?: string;
+}
+
 /** Grey boxes in the size of what is being loaded, so that nothing moves when it arrives. */
-export function Skeleton({ count = 3, height = '7rem' }: { count?: number; height?: string }) {
+export function Skeleton({ count = 3, height = '7rem', class: className = 'stack' }: SkeletonProps) {
   const { t } = useLanguage();
   return (
-    <div class="stack" role="status">
+    <div class={className} role="status">
       <span class="visually-hidden">{t.common.loading}</span>
       {Array.from({ length: count }, (_, index) => (
         <div class="skeleton" key={index} style={{ height }} />

@@ -47,7 +47,7 @@ export function FeedView() {
       <PagedList
         class="posts"
         pages={posts}
-        skeleton={<Skeleton height="15rem" />}
+        skeleton={<Skeleton class="posts" height="17rem" />}
         empty={
           <Empty text={isSearch ? t.feed.nothingFound : t.feed.empty}>
             {isSearch && (

@@ -54,7 +54,7 @@ function OwnPosts() {
       <PagedList
         class="posts"
         pages={posts}
-        skeleton={<Skeleton height="15rem" count={1} />}
+        skeleton={<Skeleton class="posts" height="17rem" />}
         empty={<Empty text={t.ownStore.noPosts} />}
       >
         {({ id, title, thumbnail, created_at }) => (

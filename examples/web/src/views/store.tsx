@@ -42,7 +42,7 @@ function StorePosts({ id }: { id: number }) {
       <PagedList
         class="posts"
         pages={posts}
-        skeleton={<Skeleton height="15rem" count={1} />}
+        skeleton={<Skeleton class="posts" height="17rem" />}
         empty={<Empty text={t.store.noPosts} />}
       >
         {({ id, title, thumbnail, created_at }) => (
