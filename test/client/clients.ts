@@ -63,7 +63,11 @@ export interface Service extends TestApp {
 /** The service on a real socket, until the test ends. */
 export async function startService(t: Test, ...options: Parameters<typeof createTestApp>): Promise<Service> {
   const app = await createTestApp(...options);
-  t.teardown(app.close);
+  t.teardown(async () => {
+    // An answer that is just being sent would keep its connection, and with it the server, for as long as keep-alive lasts.
+    app.app.server.closeAllConnections();
+    await app.close();
+  });
   const baseUrl = await app.app.listen({ port: 0, host: '127.0.0.1' });
   return { ...app, baseUrl };
 }
