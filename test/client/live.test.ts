@@ -231,6 +231,26 @@ t.test('another account begins anew', async (t) => {
   t.equal(live.ids[1], (await storedIds(two.receiver)).at(-1));
 });
 
+t.test('another language begins another stream, which goes on after the last notification', async (t) => {
+  const { receiver, notify } = await createPair(service, { language: 'ko', streamTimes: quick });
+  const messages: string[] = [];
+  t.teardown(
+    receiver.dure.notifications.subscribe({ onNotification: ({ message }) => messages.push(message) }),
+  );
+  const live = record(t, receiver.dure);
+  await until('a stream', () => live.statuses.at(-1) === 'open');
+  await notify();
+  await until('a notification', () => messages.length === 1);
+  receiver.dure.setLanguage('en');
+  await notify();
+  await until('one more', () => messages.length === 2);
+  t.match(messages, [/요청했습니다/, /withdrew|withdrawn/i]);
+  const [first, second] = receiver.wire.to(streamPath).map(({ headers }) => headers);
+  t.equal(first?.get('accept-language'), 'ko');
+  t.equal(second?.get('accept-language'), 'en');
+  t.equal(second?.get('last-event-id'), String(live.ids[0]));
+});
+
 t.test('an error of a listener does not end the stream', async (t) => {
   const { receiver, notify } = await createPair(service, { streamTimes: quick });
   const uncaught: unknown[] = [];

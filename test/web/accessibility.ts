@@ -1,13 +1,8 @@
-import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import type { AxeResults } from 'axe-core';
-import type { BrowserContext, Page } from 'playwright-core';
+import type { Page } from 'playwright-core';
 
-/** Puts axe into every page that the browser context opens. */
-export async function addAxe(context: BrowserContext): Promise<void> {
-  const path = createRequire(import.meta.url).resolve('axe-core/axe.min.js');
-  await context.addInitScript(await readFile(path, 'utf8'));
-}
+const axe = createRequire(import.meta.url).resolve('axe-core/axe.min.js');
 
 /**
  * Checks what is shown: all rules in the light colours, the contrast in the dark ones, too.
@@ -15,6 +10,7 @@ export async function addAxe(context: BrowserContext): Promise<void> {
  * @returns one line for each element that violates a rule
  */
 export async function violations(page: Page): Promise<string[]> {
+  await page.addScriptTag({ path: axe });
   await page.emulateMedia({ colorScheme: 'light' });
   const light = await page.evaluate<AxeResults>('axe.run({ resultTypes: ["violations"] })');
   await page.emulateMedia({ colorScheme: 'dark' });

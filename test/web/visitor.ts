@@ -1,6 +1,5 @@
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { codeIn, type Mails, password } from '../support/app.ts';
-import { addAxe } from './accessibility.ts';
 
 /** A person with a browser of their own. */
 export interface Visitor {
@@ -26,7 +25,6 @@ export async function openVisitor(
     reducedMotion: 'reduce',
   });
   context.setDefaultTimeout(20_000);
-  await addAxe(context);
   await context.route('https://images.example.com/**', (route) =>
     route.fulfill({ contentType: 'image/svg+xml', body: onePixel }),
   );
