@@ -14,9 +14,7 @@ export function ImageFields({ urls }: { urls: string[] }) {
   const isAboutAll = itemErrors.length > 0 && values.every((value) => value === '');
   return (
     <fieldset class="stack field" aria-describedby={`${id}-hint`}>
-      <legend>
-        {t.images.title} <span class="optional">{t.common.optional}</span>
-      </legend>
+      <legend>{t.images.title}</legend>
       <p class="hint" id={`${id}-hint`}>
         {t.images.hint}
       </p>

@@ -144,7 +144,7 @@ export const en: Texts = {
   },
   images: {
     title: 'Pictures',
-    hint: 'Web addresses of pictures, at most 10.',
+    hint: 'One to ten web addresses of pictures.',
     label: (number: number) => `Address of picture ${number}`,
     add: 'Add a picture',
   },

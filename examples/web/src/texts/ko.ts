@@ -142,7 +142,7 @@ export const ko = {
   },
   images: {
     title: '사진',
-    hint: '사진의 웹 주소를 넣어 주세요. 최대 10장까지 넣을 수 있습니다.',
+    hint: '사진의 웹 주소를 한 개 이상, 열 개까지 넣어 주세요.',
     label: (number: number) => `사진 ${number} 주소`,
     add: '사진 추가',
   },
