@@ -1,6 +1,7 @@
 import { ApiError } from './errors.ts';
 import { createListeners } from './listeners.ts';
 import { createMutex } from './locks.ts';
+import { sleep } from './retries.ts';
 import type { TokenStorage, Tokens } from './tokens.ts';
 
 /** Why a client is no longer signed in: the server's reason to refuse the refresh token, or what happened here. */
@@ -47,6 +48,9 @@ export interface Session {
   onChange(listener: (change: AuthChange) => void): () => void;
 }
 
+/** Browsers pass a change of `localStorage` on to other tabs later than a lock. In milliseconds. */
+const propagation = 100;
+
 /** @param refresh calls `refreshToken` */
 export function createSession(
   storage: TokenStorage,
@@ -92,8 +96,12 @@ export function createSession(
   }
 
   function renew(refused: Tokens): Promise<Tokens | null> {
-    return refreshing(async () => {
-      const used = await load();
+    return refreshing(async (hasWaited) => {
+      let used = await load();
+      if (hasWaited && used?.access === refused.access) {
+        await sleep(propagation);
+        used = await load();
+      }
       // Another call or another tab was faster.
       if (used === null || used.access !== refused.access) return used;
       try {
