@@ -336,10 +336,12 @@ t.test('the contract checker detects wrong answers', async (t) => {
   t.ok(changed((data) => Object.assign(data, { code: 'other' })) > 0);
   t.ok(changed((data) => Object.assign(data, { secret: 1 })) > 0);
   t.equal(contract.problems('GET', path, { ...answer, status: 418 }).length, 1);
-  t.equal(
-    contract.problems('GET', path, { ...answer, headers: { 'content-type': 'application/json' } }).length,
-    1,
-  );
+  const withoutHeaders = { ...answer, headers: { 'content-type': 'application/json' } };
+  t.match(contract.problems('GET', path, withoutHeaders), [
+    /X-Request-Id/,
+    /Content-Language/,
+    /WWW-Authenticate/,
+  ]);
   t.equal(contract.problems('PUT', path, answer).length, 1);
   t.equal(readDocument().openapi, document.openapi);
 });
