@@ -3,7 +3,9 @@ import { once } from 'node:events';
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { transform } from 'esbuild';
 import t from 'tap';
+import { createDevMailbox, devMailboxRoutes } from '../src/mail/dev-mailbox.ts';
 import { createTestApp } from './support/app.ts';
 import { listen } from './support/raw-http.ts';
 
@@ -73,26 +75,39 @@ t.test('the check detects a stale table of codes', async (t) => {
 
 for (const page of ['docs/quickstart.md', 'docs/quickstart.ko.md']) {
   t.test(`${page} works as it is written`, async (t) => {
-    const app = await createTestApp({ WORKER_ENABLED: 'false' });
+    const mailbox = createDevMailbox();
+    const app = await createTestApp(
+      {},
+      { deliver: (mail) => mailbox.send(mail), routes: (app) => devMailboxRoutes(app, { mailbox }) },
+    );
     t.teardown(app.close);
     const origin = `http://127.0.0.1:${await listen(app.app)}`;
     // Below the repository, so that `@dure/client` is found.
     const folder = mkdtempSync(join(root, 'build/quickstart-'));
     t.teardown(() => rmSync(folder, { recursive: true, force: true }));
-    const blocks = blocksOf(page);
+    const blocks = blocksOf(page).map(({ language, code }) => ({
+      language,
+      code: code.replaceAll('http://localhost:3000', origin),
+    }));
     t.strictSame(
       blocks.map(({ language }) => language),
-      ['sh', 'ts'],
+      ['sh', 'ts', 'ts'],
     );
-    for (const { language, code } of blocks) {
-      // The TypeScript has no types of its own, so it is JavaScript as well.
-      const file = join(folder, language === 'sh' ? 'quickstart.sh' : 'quickstart.mjs');
-      writeFileSync(file, code.replaceAll('http://localhost:3000', origin));
-      const result = await run(language === 'sh' ? 'sh' : process.execPath, [file]);
-      t.equal(result.code, 0, result.output);
-      if (language === 'sh') t.match(result.output, /"username":"curl_shop","name":"김두레"/);
-      else t.equal(result.output, '김두레 false\n');
-      t.notMatch(result.output, '"success":false');
+    const codeIn = (wanted: string) =>
+      blocks.flatMap(({ language, code }) => (language === wanted ? [code] : [])).join('\n');
+
+    const shell = join(folder, 'quickstart.sh');
+    writeFileSync(shell, codeIn('sh'));
+    const curl = await run('sh', [shell]);
+    t.equal(curl.code, 0, curl.output);
+    t.match(curl.output, /"username":"curl_shop","name":"김두레"/);
+    t.notMatch(curl.output, '"success":false');
+
+    // The second block goes on where the first one ends. Node.js 20 runs no TypeScript.
+    const script = join(folder, 'quickstart.mjs');
+    writeFileSync(script, (await transform(codeIn('ts'), { loader: 'ts' })).code);
+    for (const output of ['김두레 false\ntrue\n', '김두레 true\ntrue\n']) {
+      t.strictSame(await run(process.execPath, [script]), { code: 0, output });
     }
   });
 }

@@ -83,3 +83,16 @@ export function failures(error: unknown): string {
       return `${error.message} ${error.requestId ?? ''} ${narrowed}`;
   }
 }
+
+export function live(dure: Client): () => void {
+  const seen: number[] = [];
+  return dure.notifications.subscribe({
+    after: 0,
+    onNotification: async ({ partner_request }) => {
+      await dure.acceptPartnerRequest({ id: partner_request.id });
+    },
+    onUnreadCount: ({ unread_count }) => seen.push(unread_count),
+    // @ts-expect-error no such status
+    onStatus: (status) => status === 'offline',
+  });
+}

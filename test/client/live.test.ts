@@ -6,6 +6,7 @@ import { until } from '../support/until.ts';
 import { badGateway, createPair, createWire, startService } from './clients.ts';
 
 const streamPath = '/api/v1/notifications/stream/';
+const listPath = '/api/v1/notifications/mypage/';
 const countPath = '/api/v1/notifications/unread-count/';
 const quick = { firstDelay: 20, longestDelay: 100, poll: 50, pollFor: 400, firstEvent: 5_000 };
 const service = await startService(t, { QUOTA_REQUESTS_PER_DAY: '0' }, { streamTimes: { heartbeat: 100 } });
@@ -67,7 +68,9 @@ t.test('events may come in pieces of a byte', async (t) => {
     },
   });
   const seen: Notification[] = [];
-  t.teardown(dure.notifications.subscribe({ after: 0, onNotification: (one) => seen.push(one) }));
+  t.teardown(dure.notifications.subscribe({ onNotification: (one) => seen.push(one) }));
+  const live = record(t, dure);
+  await until('a stream', () => live.statuses.includes('open'));
   await notify(2);
   await until('both', () => seen.length === 2);
   const { items } = await receiver.dure.listNotifications();
@@ -131,6 +134,57 @@ t.test('a subscription begins after the notification that the app has', async (t
   const live = record(t, receiver.dure, { after: first });
   await until('the missed ones', () => live.ids.length === 2);
   t.same(live.ids, missed);
+});
+
+t.test('`after` of a later subscription counts for that one alone', async (t) => {
+  const { receiver, notify } = await createPair(service, { streamTimes: quick });
+  await notify(3);
+  const stored = await storedIds(receiver);
+  // Both before there is a connection: neither begins where the other one does.
+  const fromNow = record(t, receiver.dure);
+  const fromStart = record(t, receiver.dure, { after: 0 });
+  await until('what was missed', () => fromStart.ids.length === 3);
+  // While there is one, with notifications that arrive while the missed ones are read.
+  const late = record(t, receiver.dure, { after: stored[0] });
+  await notify(2);
+  await until('both everywhere', () =>
+    [fromNow, fromStart, late].every(({ ids }, index) => ids.length >= ([2, 5, 4][index] ?? 0)),
+  );
+  const all = await storedIds(receiver);
+  t.same(fromStart.ids, all);
+  t.same(late.ids, all.slice(1));
+  t.same(fromNow.ids, all.slice(3));
+  t.equal(receiver.wire.to(streamPath).length, 1);
+});
+
+t.test('a subscription that cannot read what it missed does not hold the others up', async (t) => {
+  const { receiver, notify } = await createPair(service, { streamTimes: quick });
+  const live = record(t, receiver.dure);
+  await until('a stream', () => live.statuses.includes('open'));
+  await notify(2);
+  await until('both', () => live.ids.length === 2);
+  receiver.wire.before = ({ path }) => (path.startsWith(listPath) ? badGateway(500) : undefined);
+  const behind = record(t, receiver.dure, { after: 0 });
+  await until('an attempt', () => receiver.wire.to(listPath).length > 0);
+  await notify();
+  await until('the third', () => live.ids.length === 3);
+  t.same(behind.ids, []);
+  receiver.wire.before = () => undefined;
+  await until('all', () => behind.ids.length === 3);
+  t.same(behind.ids, live.ids);
+});
+
+t.test('`after` is about the account that was signed in', async (t) => {
+  const one = await createPair(service, { streamTimes: quick });
+  const two = await createPair(service);
+  await two.notify(2);
+  const live = record(t, one.receiver.dure, { after: 0 });
+  await until('a stream', () => live.statuses.includes('open'));
+  await one.receiver.dure.logOut();
+  const fromStart = record(t, one.receiver.dure, { after: 0 });
+  await one.receiver.dure.logIn({ username: two.receiver.username, password });
+  await until('those of the other account', () => fromStart.ids.length === 2);
+  t.same(live.ids, []);
 });
 
 for (const [name, answer] of [
@@ -251,7 +305,7 @@ t.test('another language begins another stream, which goes on after the last not
   t.equal(second?.get('last-event-id'), String(live.ids[0]));
 });
 
-t.test('an error of a listener does not end the stream', async (t) => {
+t.test('an error of a listener ends neither the stream nor other listeners', async (t) => {
   const { receiver, notify } = await createPair(service, { streamTimes: quick });
   const uncaught: unknown[] = [];
   // tap listens, too.
@@ -268,11 +322,20 @@ t.test('an error of a listener does not end the stream', async (t) => {
       },
     }),
   );
+  t.teardown(
+    receiver.dure.notifications.subscribe({
+      async onNotification({ id }) {
+        await receiver.dure.markNotificationsRead({ ids: [id] });
+        throw new Error('of the app, later');
+      },
+    }),
+  );
   const live = record(t, receiver.dure);
   await until('a stream', () => live.statuses.includes('open'));
   await notify(2);
-  await until('both', () => live.ids.length === 2 && uncaught.length === 2);
-  t.match(uncaught, [{ message: 'of the app' }, { message: 'of the app' }]);
+  await until('both', () => live.ids.length === 2 && uncaught.length === 4);
+  const messages = uncaught.map((error) => error instanceof Error && error.message);
+  t.same(messages.sort(), ['of the app', 'of the app', 'of the app, later', 'of the app, later']);
 });
 
 t.test('stopping ends the connection', async (t) => {

@@ -3,6 +3,7 @@ import t from 'tap';
 const { operationTable } = await import(
   import.meta.resolve('#package/packages/client/scripts/operation-table.mjs')
 );
+const { describeLimits } = await import(import.meta.resolve('#package/packages/client/scripts/limits.mjs'));
 
 /** A document with one operation. */
 function documentOf(operation: object, path = '/things/{id}/') {
@@ -47,4 +48,35 @@ t.test('what types cannot say is in the table', async (t) => {
 t.test('a comment cannot end early', async (t) => {
   const { methods } = operationTable(documentOf({ description: 'Any */ of them' }));
   t.match(methods, 'Any *\\/ of them');
+});
+
+t.test('limits are in the descriptions of inputs', (t) => {
+  const document = {
+    components: {
+      parameters: { Limit: { in: 'query', schema: { minimum: 1, maximum: 100, default: 20 } } },
+      schemas: {
+        Thing: {
+          properties: {
+            name: { description: 'Small letters.', minLength: 4, maxLength: 30, pattern: '^[a-z]+$' },
+            images: { minItems: 1, maxItems: 5, items: { properties: { title: { maxLength: 10 } } } },
+            id: { description: 'Never changes', minimum: 1, maximum: 2147483647 },
+            open: {},
+          },
+        },
+      },
+    },
+  };
+  describeLimits(document);
+  const { parameters, schemas } = document.components;
+  t.match(parameters.Limit, { description: '1 to 100. Default: 20' });
+  t.match(schemas.Thing.properties, {
+    name: { description: 'Small letters. 4 to 30 characters. Pattern: `^[a-z]+$`' },
+    images: {
+      description: '1 to 5 entries',
+      items: { properties: { title: { description: 'At most 10 characters' } } },
+    },
+    id: { description: 'Never changes' },
+  });
+  t.same(schemas.Thing.properties.open, {});
+  t.end();
 });

@@ -10,7 +10,16 @@ import {
 import t from 'tap';
 import { codeIn, password } from '../support/app.ts';
 import { freePort } from '../support/free-port.ts';
-import { badGateway, caught, createWire, images, openShop, signedIn, startService } from './clients.ts';
+import {
+  badGateway,
+  caught,
+  createWire,
+  images,
+  openShop,
+  signedIn,
+  spoilAccess,
+  startService,
+} from './clients.ts';
 
 const service = await startService(t, { QUOTA_REQUESTS_PER_DAY: '0' });
 const { baseUrl } = service;
@@ -62,6 +71,39 @@ t.test('an id of a path is encoded', async (t) => {
   const error = await caught(dure.endSession({ session_id: '../me/?x=1' }));
   t.ok(isApiError(error, 'endSession') && error.code === 'session_not_found');
   t.equal(wire.sent.at(-1)?.path, '/auth/sessions/..%2Fme%2F%3Fx%3D1/');
+});
+
+t.test('a missing input of a path is named, and nothing is sent', async (t) => {
+  const shop = await signedIn(service);
+  await spoilAccess(shop);
+  const { dure, wire } = shop;
+  // As JavaScript can call it.
+  const call = (input: object) => Reflect.apply(dure.getPost, undefined, [input]);
+  for (const input of [{}, { id: 1 }, { post_id: undefined }, { post_id: null }]) {
+    t.match(await caught(call(input)), { name: 'TypeError', message: /getPost .*`post_id`/ });
+  }
+  t.match(await caught(dure.endSession({ session_id: '' })), { message: /endSession .*`session_id`/ });
+  t.same(wire.sent, []);
+});
+
+t.test('a client needs a base URL', (t) => {
+  for (const options of [undefined, {}, { baseUrl: undefined }]) {
+    t.throws(() => Reflect.apply(createClient, undefined, [options]), {
+      name: 'TypeError',
+      message: /`baseUrl`/,
+    });
+  }
+  t.end();
+});
+
+t.test('a service that is not ready is an error with its answer', async (t) => {
+  const wire = createWire();
+  const dure = createClient({ baseUrl, fetch: wire.fetch, retries: 0 });
+  t.same(await dure.getReadiness(), { status: 'ok' });
+  wire.before = () => Response.json({ status: 'unavailable' }, { status: 503 });
+  const error = await caught(dure.getReadiness());
+  t.ok(error instanceof UnexpectedAnswerError && error.status === 503);
+  t.match(error, { body: '{"status":"unavailable"}' });
 });
 
 t.test('the whole answer has the text, the status and the request id', async (t) => {

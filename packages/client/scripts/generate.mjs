@@ -10,7 +10,8 @@ import { mkdir, readFile, stat, writeFile } from 'node:fs/promises';
 const document = new URL('../../../openapi.yaml', import.meta.url);
 const folder = new URL('../src/generated/', import.meta.url);
 const outputs = ['api.ts', 'operations.ts', 'methods.ts'].map((name) => new URL(name, folder));
-const sources = [document, new URL(import.meta.url), new URL('operation-table.mjs', import.meta.url)];
+const scripts = ['generate.mjs', 'limits.mjs', 'operation-table.mjs'];
+const sources = [document, ...scripts.map((name) => new URL(name, import.meta.url))];
 
 const modified = async (url) => (await stat(url)).mtimeMs;
 const newestSource = Math.max(...(await Promise.all(sources.map(modified))));
@@ -22,10 +23,13 @@ if (!isFresh) {
   // To load them takes a second.
   const { default: openapiTS, astToString } = await import('openapi-typescript');
   const { parse } = await import('yaml');
+  const { describeLimits } = await import('./limits.mjs');
   const { operationTable } = await import('./operation-table.mjs');
   const text = await readFile(document, 'utf8');
+  const described = parse(text);
+  describeLimits(described);
   // A property with a default may be left out of a request.
-  const types = astToString(await openapiTS(parse(text), { defaultNonNullable: false }));
+  const types = astToString(await openapiTS(described, { defaultNonNullable: false }));
   const { table, methods } = operationTable(parse(text));
   await mkdir(folder, { recursive: true });
   const contents = [types, table, methods];

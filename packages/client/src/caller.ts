@@ -4,7 +4,7 @@ import type { OperationCall } from './operation-call.ts';
 import { withRetries } from './retries.ts';
 import { createSession, type Session } from './session.ts';
 import { memoryStorage, type TokenStorage, type Tokens } from './tokens.ts';
-import { type Fetch, prepareRequest, type RawAnswer, send } from './transport.ts';
+import { type Fetch, prepareRequest, type RawAnswer, requirePathInputs, send } from './transport.ts';
 import type { Answer, Arguments, CallOptions, OperationId } from './types.ts';
 
 /** What all calls of a client share. */
@@ -18,7 +18,7 @@ export interface CallContext {
 
 export interface Caller {
   session: Session;
-  /** Calls an operation. @throws ApiError, NetworkError, UnexpectedAnswerError, or the reason of the signal */
+  /** Calls an operation. @throws ApiError, NetworkError, UnexpectedAnswerError, TypeError for an input that is missing, or the reason of the signal */
   request<Id extends OperationId>(id: Id, ...args: Arguments<Id>): Promise<Answer<Id>>;
   /** Calls an operation and returns whatever the service answers, after a refresh and retries where these help. */
   exchange(id: OperationId, input: object, options: CallOptions): Promise<RawAnswer>;
@@ -67,7 +67,9 @@ export function createCaller(context: CallContext, storage: TokenStorage = memor
   }
 
   async function exchange(id: OperationId, input: object, options: CallOptions): Promise<RawAnswer> {
-    const { auth, idempotent }: OperationCall = operationTable[id];
+    const operation: OperationCall = operationTable[id];
+    const { auth, idempotent } = operation;
+    requirePathInputs(id, operation, input);
     const own = idempotent ? { ...options, idempotencyKey: options.idempotencyKey ?? randomKey() } : options;
     const tokens = auth ? await unlessAborted(session.usable(), options.signal) : null;
     const answer = await attempt(id, input, own, tokens);

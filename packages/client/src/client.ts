@@ -11,7 +11,7 @@ export interface ClientOptions {
   baseUrl: string;
   /** Where tokens are kept; in memory without it. */
   storage?: TokenStorage;
-  /** Of the server's texts: `ko` or `en`. Without it, that of the browser. */
+  /** Of the server's texts: `ko` or `en`. Without it, that of the browser; Korean in Node.js, which names none. */
   language?: string;
   /** Called once whenever this tab is no longer signed in. */
   onSignedOut?: (reason: SignedOutReason) => void;
@@ -43,8 +43,10 @@ export interface Client extends Methods {
   setLanguage(language: string | undefined): void;
 }
 
-/** Creates a client of a service. */
+/** Creates a client of a service. @throws TypeError without a `baseUrl` */
 export function createClient(options: ClientOptions): Client {
+  // JavaScript, or a variable of the environment that is not set.
+  if (typeof options?.baseUrl !== 'string') throw new TypeError('createClient needs the option `baseUrl`');
   const context: CallContext = {
     baseUrl: options.baseUrl.replace(/\/+$/, ''),
     fetch: options.fetch ?? ((url, init) => globalThis.fetch(url, init)),

@@ -8,7 +8,8 @@ export {
   TimeoutError,
   UnexpectedAnswerError,
 } from './errors.ts';
-export type { NotificationFeed, NotificationListeners } from './live/feed.ts';
+export type { NotificationFeed } from './live/feed.ts';
+export type { NotificationListeners } from './live/subscriptions.ts';
 export type { Notification, StreamStatus, StreamTimes } from './live/types.ts';
 export { items, pages } from './pages.ts';
 export type { AuthChange, SignedOutReason } from './session.ts';

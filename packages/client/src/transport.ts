@@ -22,6 +22,14 @@ export interface RawAnswer {
 
 export type Fetch = (url: string, init: RequestInit) => Promise<Response>;
 
+/** @throws TypeError when an input is missing without which there is no path */
+export function requirePathInputs(id: PreparedRequest['id'], { path }: OperationCall, input: object): void {
+  const given = new Map<string, unknown>(Object.entries(input));
+  for (const [, name = ''] of path.matchAll(/\{(\w+)\}/g)) {
+    if ((given.get(name) ?? '') === '') throw new TypeError(`${id} needs the input \`${name}\``);
+  }
+}
+
 /** Where each input of a call goes. */
 export function prepareRequest(
   id: PreparedRequest['id'],

@@ -1,28 +1,19 @@
 import type { Caller } from '../caller.ts';
-import { createListeners } from '../listeners.ts';
 import { pause } from './pause.ts';
 import { notificationsAfter } from './polling.ts';
 import { runSource } from './source.ts';
+import { createSubscriptions, type NotificationListeners } from './subscriptions.ts';
 import { joinTabs } from './tabs.ts';
 import type { Notification, SourceEvent, StreamStatus, StreamTimes } from './types.ts';
 
-/** What a subscription takes. */
-export interface NotificationListeners {
-  /** Called for each new notification, once and in order. */
-  onNotification?(notification: Notification): void;
-  /** Called with the number of unread notifications at the start and whenever it changes. */
-  onUnreadCount?(count: { unread_count: number }): void;
-  onStatus?(status: StreamStatus): void;
-  /**
-   * `id` of the newest notification that the app has already; without it, notifications from now on are reported. Counts for
-   * the first subscription of a client.
-   */
-  after?: number | undefined;
-}
-
 /** Live notifications of a client. */
 export interface NotificationFeed {
-  /** Begins when the user is signed in, pauses while they are not. @returns ends it */
+  /**
+   * Begins when the user is signed in and pauses while they are not, until the returned function is called. An open subscription
+   * keeps a process of Node.js running.
+   *
+   * @returns ends the subscription, which reports nothing any more
+   */
   subscribe(listeners: NotificationListeners): () => void;
 }
 
@@ -44,23 +35,24 @@ interface FeedOptions {
 /** One source of events for all subscriptions of this tab, and for all tabs with the same account. */
 export function createNotificationFeed({ caller, storageName, scope, times }: FeedOptions): ControlledFeed {
   const { session } = caller;
-  const listeners = createListeners<SourceEvent>();
-  let subscriptions = 0;
   let running: AbortController | undefined;
   let userId: number | null = null;
+  /** Of the newest notification that was delivered or need not be delivered. */
   let lastId: number | undefined;
   let unreadCount: number | undefined;
   let status: StreamStatus = 'closed';
+  const subscriptions = createSubscriptions(caller, times, () => lastId);
 
   function start(): void {
     const id = session.current()?.user_id ?? null;
-    if (running || subscriptions === 0 || id === null) return;
+    if (running || subscriptions.size() === 0 || id === null) return;
     if (id !== userId) {
       // What was known is about another account.
-      lastId = userId === null ? lastId : undefined;
+      lastId = undefined;
       unreadCount = undefined;
       userId = id;
     }
+    subscriptions.beginAccount(id);
     running = new AbortController();
     run(id, running.signal);
   }
@@ -68,19 +60,19 @@ export function createNotificationFeed({ caller, storageName, scope, times }: Fe
   function stop(): void {
     running?.abort();
     running = undefined;
-    report({ type: 'status', status: 'closed' });
+    reportStatus('closed');
   }
 
-  function report(event: SourceEvent): void {
-    if (event.type === 'status') {
-      if (event.status === status) return;
-      status = event.status;
-    }
-    if (event.type === 'unread_count') {
-      if (event.unread_count === unreadCount) return;
-      unreadCount = event.unread_count;
-    }
-    listeners.emit(event);
+  function reportStatus(next: StreamStatus): void {
+    if (next === status) return;
+    status = next;
+    subscriptions.callAll(({ onStatus }) => onStatus?.(next));
+  }
+
+  function reportUnreadCount(unread_count: number): void {
+    if (unread_count === unreadCount) return;
+    unreadCount = unread_count;
+    subscriptions.callAll(({ onUnreadCount }) => onUnreadCount?.({ unread_count }));
   }
 
   function run(id: number, signal: AbortSignal): void {
@@ -120,13 +112,15 @@ export function createNotificationFeed({ caller, storageName, scope, times }: Fe
     } else if (event.type === 'notification') {
       if (event.after !== undefined) await catchUp(event.after, signal);
       deliver(event.notification, signal);
-    } else report(event);
+    } else if (event.type === 'unread_count') reportUnreadCount(event.unread_count);
+    else reportStatus(event.status);
+    subscriptions.catchUp(signal);
   }
 
   function deliver(notification: Notification, signal: AbortSignal): void {
     if (signal.aborted || (lastId !== undefined && notification.id <= lastId)) return;
-    report({ type: 'notification', notification, after: lastId });
     lastId = notification.id;
+    subscriptions.deliver(notification);
   }
 
   /** Reads what this tab has missed, such as while it was frozen. */
@@ -157,31 +151,26 @@ export function createNotificationFeed({ caller, storageName, scope, times }: Fe
   const onHide = () => stop();
   const onShow = () => start();
 
-  function subscribe({ onNotification, onUnreadCount, onStatus, after }: NotificationListeners): () => void {
-    const remove = listeners.add((event) => {
-      if (event.type === 'notification') onNotification?.(event.notification);
-      else if (event.type === 'unread_count') onUnreadCount?.({ unread_count: event.unread_count });
-      else if (event.type === 'status') onStatus?.(event.status);
-    });
-    subscriptions += 1;
-    lastId ??= after;
-    if (subscriptions === 1) {
+  function subscribe(listeners: NotificationListeners): () => void {
+    const own = subscriptions.add(listeners, session.current()?.user_id ?? null);
+    if (subscriptions.size() === 1) {
       globalThis.addEventListener?.('pagehide', onHide);
       globalThis.addEventListener?.('pageshow', onShow);
     }
     if (running) {
-      queueMicrotask(() => {
-        onStatus?.(status);
-        if (unreadCount !== undefined) onUnreadCount?.({ unread_count: unreadCount });
-      });
+      subscriptions.call(own, ({ onStatus }) => onStatus?.(status));
+      subscriptions.call(
+        own,
+        ({ onUnreadCount }) => unreadCount !== undefined && onUnreadCount?.({ unread_count: unreadCount }),
+      );
+      subscriptions.catchUp(running.signal);
     } else start();
     let isOver = false;
     return () => {
       if (isOver) return;
       isOver = true;
-      remove();
-      subscriptions -= 1;
-      if (subscriptions > 0) return;
+      subscriptions.remove(own);
+      if (subscriptions.size() > 0) return;
       globalThis.removeEventListener?.('pagehide', onHide);
       globalThis.removeEventListener?.('pageshow', onShow);
       stop();

@@ -3,6 +3,16 @@ import type { Item } from '../types.ts';
 
 /** One entry of `listNotifications`. */
 export type Notification = Item<'listNotifications'>;
+
+/**
+ * How notifications arrive:
+ *
+ * - `connecting`: they do not, the client tries to connect; what comes meanwhile is delivered afterwards
+ * - `open`: at once, over the stream
+ * - `polling`: every 15 seconds, because streams do not work here
+ * - `closed`: they do not, because the user is not signed in or the page is in the back/forward cache; the next sign-in or the
+ *   return of the page resumes. A subscription that the app has ended reports no status.
+ */
 export type StreamStatus = 'connecting' | 'open' | 'polling' | 'closed';
 
 /** What a source learns from the service, for all tabs. */
