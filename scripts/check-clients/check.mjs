@@ -26,7 +26,7 @@ const environment = {
   ...process.env,
   OPTIC_TELEMETRY_LEVEL: 'off',
   DO_NOT_TRACK: '1',
- 
+
   NODE_OPTIONS: '',
 };
 
@@ -202,7 +202,10 @@ async function compare(name, released, current) {
   const files = [join(output, `${name}-before.yaml`), join(output, `${name}-after.yaml`)];
   await writeFile(files[0], stringify(released, { aliasDuplicateObjects: false }));
   await writeFile(files[1], stringify(current, { aliasDuplicateObjects: false }));
-  await runProgram('@useoptic/optic', ['diff', ...files, '--check', '--severity', 'error'], { bin: 'optic', cwd: output });
+  await runProgram('@useoptic/optic', ['diff', ...files, '--check', '--severity', 'error'], {
+    bin: 'optic',
+    cwd: output,
+  });
 }
 
 async function readDocument() {
