@@ -6,7 +6,7 @@ import ts from 'typescript';
 const runtimeTypes = new Set(['QueryParamsType']);
 
 /** Folders of generated code that is the same for every document. */
-const runtimeFolders = /[/\\](?:client|core)[/\\]/;
+const runtimeFolders = /(?:^|[/\\])(?:client|core)[/\\]/;
 
 /**
  * What a client team would stumble over in generated types: a type that was renamed with a number because its name was taken,
@@ -20,9 +20,8 @@ export async function nameProblems(output, generators) {
     generators.map(async (generator) => {
       const folder = join(output, generator);
       const files = (await readdir(folder, { recursive: true }))
-        .filter((file) => file.endsWith('.ts'))
-        .map((file) => join(folder, file))
-        .filter((file) => !runtimeFolders.test(file));
+        .filter((file) => file.endsWith('.ts') && !runtimeFolders.test(file))
+        .map((file) => join(folder, file));
       const types = (await Promise.all(files.map(typesOf))).flat();
       if (types.length === 0) return [`${generator}: no types`];
       return [...renamed(types), ...caseTwins(types), ...untyped(types)].map((one) => `${generator}: ${one}`);

@@ -175,16 +175,24 @@ t.test('a subscription that cannot read what it missed does not hold the others 
 });
 
 t.test('`after` is about the account that was signed in', async (t) => {
-  const one = await createPair(service, { streamTimes: quick });
-  const two = await createPair(service);
-  await two.notify(2);
-  const live = record(t, one.receiver.dure, { after: 0 });
-  await until('a stream', () => live.statuses.includes('open'));
-  await one.receiver.dure.logOut();
-  const fromStart = record(t, one.receiver.dure, { after: 0 });
-  await one.receiver.dure.logIn({ username: two.receiver.username, password });
+  const { receiver, notify } = await createPair(service, { streamTimes: quick });
+  const other = await createPair(service);
+  await notify();
+  await other.notify(2);
+  // The first account signs out before its subscription has read anything.
+  receiver.wire.before = ({ path }) => (path.startsWith(listPath) ? badGateway(500) : undefined);
+  const live = record(t, receiver.dure, { after: 0 });
+  await until('an attempt', () => receiver.wire.to(listPath).length > 0);
+  await receiver.dure.logOut();
+  receiver.wire.before = () => undefined;
+  const fromStart = record(t, receiver.dure, { after: 0 });
+  await receiver.dure.logIn({ username: other.receiver.username, password });
   await until('those of the other account', () => fromStart.ids.length === 2);
-  t.same(live.ids, []);
+  await other.notify();
+  await until('a new one', () => live.ids.length > 0 && fromStart.ids.length === 3);
+  const all = await storedIds(other.receiver);
+  t.same(fromStart.ids, all);
+  t.same(live.ids, all.slice(-1));
 });
 
 for (const [name, answer] of [
