@@ -117,7 +117,28 @@ function openPool(connectionString: string): pg.Pool {
   // Queries report broken connections. Without these listeners the events would end the process.
   pool.on('error', () => undefined);
   pool.on('connect', (client) => client.on('error', () => undefined));
+  pool.on('connect', releaseOnce);
   return pool;
+}
+
+/**
+ * graphile-worker releases the connection that listens twice when it breaks while the runner stops: once for each. pg throws
+ * at the second time, outside of any call that could catch it, which would end the process.
+ */
+function releaseOnce(client: pg.PoolClient): void {
+  let release: pg.PoolClient['release'] = () => undefined;
+  // The pool sets another function each time it lends the connection.
+  Object.defineProperty(client, 'release', {
+    get: () => release,
+    set(giveBack: pg.PoolClient['release']) {
+      let isReleased = false;
+      release = (error) => {
+        if (isReleased) return;
+        isReleased = true;
+        giveBack(error);
+      };
+    },
+  });
 }
 
 async function startRunner(pgPool: pg.Pool, options: RunnerOptions): Promise<Runner> {

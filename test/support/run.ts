@@ -27,10 +27,8 @@ const tapProgram = join(
   'dist/esm/run.mjs',
 );
 
-/** Test processes at once; more would need more connections than the server has. */
-const jobs = (isSystemTier: boolean) =>
-  // System tests wait more than they compute.
-  Math.min(8, availableParallelism() + (isSystemTier ? 1 : 0));
+/** More processes at once would need more connections than the server has. */
+const jobs = Math.min(8, availableParallelism());
 /** Milliseconds from SIGTERM to SIGKILL. */
 const killDelay = 5_000;
 
@@ -63,7 +61,7 @@ async function run(args: string[]): Promise<number> {
     await createTemplate(server.url, template);
     // Tests must not write to the database of the developer.
     const { DATABASE_URL: _, ...environment } = process.env;
-    return await runTap(['run', `--jobs=${jobs(systemFiles.length > 0)}`, ...tapArguments, ...entries], {
+    return await runTap(['run', `--jobs=${jobs}`, ...tapArguments, ...entries], {
       ...environment,
       DURE_TEST_DATABASE_URL: server.url,
       DURE_TEST_TEMPLATE: template,

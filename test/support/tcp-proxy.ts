@@ -10,6 +10,10 @@ export interface TcpProxy {
   freeze(): void;
   /** Stops passing data on the open connections, as a network that loses packets does. New ones work. */
   stall(): void;
+  /** Stops passing on the answers of each connection whose client sends this text from now on. */
+  holdAnswersTo(text: string): void;
+  /** How many connections are held. */
+  held(): number;
   /** Forwards everything again. */
   restore(): Promise<void>;
   close(): Promise<void>;
@@ -24,11 +28,18 @@ export async function createTcpProxy(url: string): Promise<TcpProxy> {
   const target = new URL(url);
   const sockets = new Set<Socket>();
   let frozen = false;
+  let heldText: string | undefined;
+  let held = 0;
   const server = createServer((client) => {
     track(client);
     if (frozen) return;
     const upstream = connect({ host: target.hostname, port: Number(target.port || 5432) });
     track(upstream);
+    client.on('data', (data) => {
+      if (heldText === undefined || !data.includes(heldText)) return;
+      held += 1;
+      upstream.unpipe(client).pause();
+    });
     client.pipe(upstream).pipe(client);
     client.on('close', () => upstream.destroy());
     upstream.on('close', () => client.destroy());
@@ -69,8 +80,13 @@ export async function createTcpProxy(url: string): Promise<TcpProxy> {
       stall();
     },
     stall,
+    holdAnswersTo(text) {
+      heldText = text;
+    },
+    held: () => held,
     async restore() {
       frozen = false;
+      heldText = undefined;
       for (const socket of sockets) socket.destroy();
       if (!server.listening) await listen(port);
     },
