@@ -3,7 +3,8 @@ import type { TSchema } from '@sinclair/typebox';
 import argon2 from 'argon2';
 import type { FastifyPluginAsync } from 'fastify';
 import type pg from 'pg';
-import { TokenPair, TokenPairWithUser, type User } from '../src/auth/schemas.ts';
+import type { User } from '../src/auth/schemas.ts';
+import { TokenPair, TokenPairWithUser } from '../src/auth/session-schemas.ts';
 import { type Statement, statements } from './limit-statements.ts';
 
 interface Options {

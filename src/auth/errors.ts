@@ -1,4 +1,5 @@
-import { type ErrorDefinition, fieldErrorFields, retryAfterField } from '../http/errors.ts';
+import type { ErrorDefinition } from '../http/errors.ts';
+import { fieldErrorFields, retryAfterField } from '../http/failure-fields.ts';
 import { Int32 } from '../http/schemas.ts';
 
 const takenTexts = {

@@ -15,6 +15,7 @@ import { recoveryRoutes } from './routes/recovery.ts';
 import { sessionRoutes } from './routes/sessions.ts';
 import { authSchemas } from './schemas.ts';
 import { createAbandonedAccounts } from './service/abandoned-accounts.ts';
+import { sessionSchemas } from './session-schemas.ts';
 
 /** Rows of this domain that the clean-up deletes. */
 export const expiredAuthRows = [
@@ -41,7 +42,7 @@ export function createAuth(app: FastifyInstance, options: AuthOptions) {
   };
 
   async function routes(scope: FastifyInstance): Promise<void> {
-    await scope.register(documentDomain, { tag: 'auth', schemas: authSchemas });
+    await scope.register(documentDomain, { tag: 'auth', schemas: [...authSchemas, ...sessionSchemas] });
     await scope.register(accountRoutes, dependencies);
     await scope.register(sessionRoutes, dependencies);
     await scope.register(logoutRoutes, dependencies);

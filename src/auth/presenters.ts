@@ -1,6 +1,7 @@
 import type { UserRow } from './repository/accounts.ts';
 import type { SessionRow } from './repository/sessions.ts';
-import type { MailSent, Session, User } from './schemas.ts';
+import type { MailSent, User } from './schemas.ts';
+import type { Session } from './session-schemas.ts';
 
 /** An account as the API shows it: exactly the fields of the interface specification. */
 export function toUser({ id, username, name, email, role, isVerified }: UserRow): User {

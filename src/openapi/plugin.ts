@@ -2,7 +2,7 @@ import swagger from '@fastify/swagger';
 import type { FastifyInstance } from 'fastify';
 import fastifyPlugin from 'fastify-plugin';
 import { stringify } from 'yaml';
-import { failureSchemas } from '../http/errors.ts';
+import { failureSchemas } from '../http/failure-fields.ts';
 import { openApiDocument } from './document.ts';
 import { information } from './information.ts';
 import type { JsonObject } from './json.ts';

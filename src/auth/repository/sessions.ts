@@ -5,7 +5,8 @@ import type { ExpiredRows } from '../../database/clean-up.ts';
 import type { Connection, Database, Queryable, Tx } from '../../database/client.ts';
 import { afterTime, type PageRequest } from '../../database/keyset.ts';
 import { sql } from '../../database/sql.ts';
-import type { Session, User } from '../schemas.ts';
+import type { User } from '../schemas.ts';
+import type { Session } from '../session-schemas.ts';
 import type { TokenClaims } from '../tokens.ts';
 
 /** Sessions that ended by themselves. */

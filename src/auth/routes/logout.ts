@@ -5,8 +5,8 @@ import { ApiError, httpErrors } from '../../http/errors.ts';
 import { requestContext } from '../../http/request-context.ts';
 import { EmptyData, Ref } from '../../http/schemas.ts';
 import type { AuthDependencies } from '../dependencies.ts';
-import { SessionToEnd } from '../schemas.ts';
 import { createLogin } from '../service/login.ts';
+import { SessionToEnd } from '../session-schemas.ts';
 
 /** Logout by the access token, or by the refresh token where the access token is missing or no longer valid. */
 export const logoutRoutes: FastifyPluginAsyncTypebox<AuthDependencies> = async (app, dependencies) => {

@@ -9,8 +9,14 @@ import { EmptyData, Ref } from '../../http/schemas.ts';
 import type { AuthDependencies } from '../dependencies.ts';
 import { authErrors } from '../errors.ts';
 import { toSession } from '../presenters.ts';
-import { Credentials, SessionPage, SessionToRefresh, TokenPair, TokenPairWithUser } from '../schemas.ts';
 import { createLogin } from '../service/login.ts';
+import {
+  Credentials,
+  SessionPage,
+  SessionToRefresh,
+  TokenPair,
+  TokenPairWithUser,
+} from '../session-schemas.ts';
 
 /** Login, refresh, and the list of sessions. */
 export const sessionRoutes: FastifyPluginAsyncTypebox<AuthDependencies> = async (app, dependencies) => {

@@ -5,7 +5,7 @@ import type { AuthDependencies } from '../dependencies.ts';
 import { authErrors } from '../errors.ts';
 import { toUser } from '../presenters.ts';
 import type { LiveSession } from '../repository/sessions.ts';
-import type { TokenPair, TokenPairWithUser } from '../schemas.ts';
+import type { TokenPair, TokenPairWithUser } from '../session-schemas.ts';
 import type { TokenClaims } from '../tokens.ts';
 import { verifyPasswordAttempt } from './password-attempts.ts';
 
