@@ -136,8 +136,8 @@ t.test('an operation without a token is refused by the service', async (t) => {
 });
 
 t.test('no network, no answer in time, and an abort are different errors', async (t) => {
-  const nobody = createClient({ baseUrl: `http://127.0.0.1:${await freePort()}`, retries: 0 });
-  const refused = await caught(nobody.listStoreCategories());
+  const unreachable = createClient({ baseUrl: `http://127.0.0.1:${await freePort()}`, retries: 0 });
+  const refused = await caught(unreachable.listStoreCategories());
   t.ok(
     refused instanceof NetworkError && !(refused instanceof TimeoutError) && refused.cause instanceof Error,
   );
