@@ -71,11 +71,14 @@ function Search({ q, categoryId }: { q: string | undefined; categoryId: number |
   const input = useRef<HTMLInputElement>(null);
   const select = useRef<HTMLSelectElement>(null);
 
-  // "Back" changes the address without the inputs.
+  // "Back" changes the address without the inputs. Each has an effect of its own: categories that arrive late must not undo
+  // what was typed meanwhile.
   useEffect(() => {
     if (input.current) input.current.value = q ?? '';
+  }, [q]);
+  useEffect(() => {
     if (select.current) select.current.value = String(categoryId ?? '');
-  }, [q, categoryId, categories.length]);
+  }, [categoryId, categories.length]);
 
   function search(event?: Event) {
     event?.preventDefault();
