@@ -120,7 +120,7 @@ t.test('the whole answer has the text, the status and the request id', async (t)
 
 t.test('a refusal has its code, texts and fields', async (t) => {
   const dure = createClient({ baseUrl });
-  const error = await caught(dure.signUp({ username: 'x', password, name: '', email: 'nobody@example.com' }));
+  const error = await caught(dure.signUp({ username: 'x', password, name: '', email: 'absent@example.com' }));
   if (!isApiError(error, 'signUp') || error.code !== 'validation_error') return void t.fail(String(error));
   t.match(error, { status: 400, operation: 'signUp', requestId: /^\S+$/, retryAfter: undefined });
   t.same(Object.keys(error.fields).sort(), ['name', 'username']);
