@@ -58,7 +58,7 @@ export const answerHeaders = {
 };
 
 /** The component of each header. */
-export const headerComponents = {
+const headerComponents = {
   'X-Request-Id': 'XRequestId',
   'Content-Language': 'ContentLanguage',
   'RateLimit-Limit': 'RateLimitLimit',
