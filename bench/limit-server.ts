@@ -7,6 +7,7 @@ import { User } from '../src/auth/schemas.ts';
 import { TokenPair, TokenPairWithUser } from '../src/auth/session-schemas.ts';
 import { jwtOptions } from '../src/auth/tokens.ts';
 import { readSecrets } from '../src/config/secrets.ts';
+import { createImageUrls } from '../src/images/image-urls.ts';
 import { toMyPage } from '../src/my-page/presenters.ts';
 import type { MyPageRow } from '../src/my-page/repository.ts';
 import { MyPage, myPageSchemas } from '../src/my-page/schemas.ts';
@@ -25,6 +26,7 @@ import { type Statement, statements } from './limit-statements.ts';
  */
 
 const { JWT_SECRET, DATABASE_URL, DATABASE_POOL_SIZE } = process.env;
+const imageUrls = createImageUrls({ publicUrl: '', images: { baseUrl: '/media', directory: '' } });
 const secrets = readSecrets(JWT_SECRET, true, '', []);
 const pool = new pg.Pool({ connectionString: DATABASE_URL, max: Number(DATABASE_POOL_SIZE) });
 const app = fastify();
@@ -85,7 +87,7 @@ get<MyPageRow>(
   '/api/v1/stores/mypage/',
   '마이페이지 정보를 조회했습니다.',
   [MyPage, statements.myPage],
-  ([page]) => toMyPage(page),
+  ([page]) => toMyPage(page, imageUrls),
 );
 get<NotificationRow & { unread_count: number }>(
   '/api/v1/notifications/mypage/',

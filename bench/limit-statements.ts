@@ -60,7 +60,7 @@ export const statements = {
           SELECT json_agg(json_build_object('id', g.id, 'name', g.name) ORDER BY l.position)
           FROM store_category_links l JOIN store_categories g ON g.id = l.category_id WHERE l.store_id = s.id)) END AS store,
         (SELECT coalesce(json_agg(json_build_object(
-            'id', p.id, 'title', p.title, 'thumbnail', p.images[1], 'created_at', p.created_at)), '[]')
+            'id', p.id, 'title', p.title, 'first_image', p.images[1], 'created_at', p.created_at)), '[]')
           FROM (SELECT id, title, images, created_at FROM posts WHERE store_id = s.id AND deleted_at IS NULL
                 ORDER BY created_at DESC, id DESC LIMIT 100) p) AS posts,
         (SELECT coalesce(json_agg(json_build_object(

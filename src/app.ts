@@ -39,6 +39,7 @@ import { rewriteUrl, routerOptions, routingPlugin } from './http/plugins/routing
 import { securityHeadersPlugin } from './http/plugins/security-headers.ts';
 import { shutdownPlugin } from './http/plugins/shutdown.ts';
 import { validationPlugin } from './http/plugins/validation.ts';
+import { createImageUrls } from './images/image-urls.ts';
 import { createDevMailbox, devMailboxRoutes } from './mail/dev-mailbox.ts';
 import { expiredFailedMails } from './mail/failed-mails.ts';
 import { expiredMailSends } from './mail/mail-sends.ts';
@@ -87,7 +88,8 @@ export async function buildApp(config: AppConfig, overrides: AppOverrides = {}):
   await app.register(jwt, jwtOptions(config));
   const mailQueue = createMailQueue();
   const idempotency = createIdempotency(database, config.secrets);
-  const base = { config, database, mailQueue, idempotency };
+  const imageUrls = createImageUrls(config);
+  const base = { config, database, mailQueue, idempotency, imageUrls };
   const notifications = createNotifications(base);
   const partnerRequests = createPartnerRequests({ ...base, notify: notifications.notify });
   const { withdrawRequestsOfPost, withdrawRequestsOfStore } = partnerRequests;

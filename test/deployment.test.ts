@@ -24,6 +24,7 @@ const settings: Record<string, string> = {
   RESEND_API_KEY: 're_dK3vQ8wZ_unused',
   MAIL_FROM: 'Dure <no-reply@example.com>',
   FRONTEND_URL: 'https://app.example.com',
+  PUBLIC_URL: 'https://api.example.com',
 };
 
 /** `compose.yaml` as Docker reads it with these settings. */

@@ -49,6 +49,7 @@ function buildConfig(environment: Environment, problems: string[]) {
   checkUrls(environment, production, problems);
   checkDurations(environment, problems);
   const frontendUrl = (environment.FRONTEND_URL ?? 'http://localhost:5173').replace(/\/+$/, '');
+  const publicUrl = (environment.PUBLIC_URL ?? `http://localhost:${environment.PORT}`).replace(/\/+$/, '');
   const resend = environment.RESEND_API_KEY
     ? { apiKey: environment.RESEND_API_KEY, baseUrl: environment.RESEND_BASE_URL }
     : undefined;
@@ -90,6 +91,14 @@ function buildConfig(environment: Environment, problems: string[]) {
       maxConcurrentHashes: Math.max(1, Math.min(availableParallelism(), environment.UV_THREADPOOL_SIZE - 1)),
     },
     frontendUrl,
+    /** Under which clients reach the service, without a slash at its end. */
+    publicUrl,
+    images: {
+      /** Where browsers find uploaded pictures, without a slash at its end. */
+      baseUrl: `${publicUrl}/media`,
+      /** Folder of the uploaded pictures. */
+      directory: resolve(dataDirectory, 'media'),
+    },
     mail: { from: environment.MAIL_FROM ?? 'Dure <no-reply@localhost>', resend },
     /** Rows of one store in 24 hours; 0: no quota. */
     quotas: {
@@ -108,7 +117,14 @@ function buildConfig(environment: Environment, problems: string[]) {
 }
 
 function requireInProduction(environment: Environment, problems: string[]): void {
-  const required = ['DATABASE_URL', 'JWT_SECRET', 'RESEND_API_KEY', 'MAIL_FROM', 'FRONTEND_URL'] as const;
+  const required = [
+    'DATABASE_URL',
+    'JWT_SECRET',
+    'RESEND_API_KEY',
+    'MAIL_FROM',
+    'FRONTEND_URL',
+    'PUBLIC_URL',
+  ] as const;
   for (const name of required) {
     if (!environment[name]) problems.push(`${name} must be set in production`);
   }
@@ -124,6 +140,7 @@ function checkUrls(environment: Environment, production: boolean, problems: stri
     RESEND_BASE_URL: ['https:', 'http:'],
     REDIS_URL: ['redis:', 'rediss:'],
     FRONTEND_URL: ['https:', 'http:'],
+    PUBLIC_URL: ['https:', 'http:'],
     OTEL_EXPORTER_OTLP_ENDPOINT: ['https:', 'http:'],
   } as const;
   for (const [name, allowed] of Object.entries(protocols)) {
@@ -132,10 +149,10 @@ function checkUrls(environment: Environment, production: boolean, problems: stri
     const url = URL.canParse(value) ? new URL(value) : undefined;
     if (!url || !allowed.some((protocol) => protocol === url.protocol)) {
       problems.push(`${name} must be a URL that starts with ${allowed.map((p) => `${p}//`).join(' or ')}`);
-    } else if (name === 'FRONTEND_URL' && production && url.protocol === 'http:' && !isLoopback(url)) {
-      problems.push('FRONTEND_URL must be https in production: the links in mails carry secrets');
-    } else if (name === 'FRONTEND_URL' && (url.search || url.hash)) {
-      problems.push('FRONTEND_URL must end with its path: the links in mails continue it');
+    } else if (isBaseOfLinks(name) && production && url.protocol === 'http:' && !isLoopback(url)) {
+      problems.push(`${name} must be https in production: the links in mails carry secrets`);
+    } else if (isBaseOfLinks(name) && (url.search || url.hash)) {
+      problems.push(`${name} must end with its path: the links in mails continue it`);
     }
   }
   if (
@@ -144,6 +161,10 @@ function checkUrls(environment: Environment, production: boolean, problems: stri
   ) {
     problems.push('MAIL_FROM must be an address, as in "Dure <no-reply@example.com>"');
   }
+}
+
+function isBaseOfLinks(name: string): boolean {
+  return name === 'FRONTEND_URL' || name === 'PUBLIC_URL';
 }
 
 function checkDurations(environment: Environment, problems: string[]): void {

@@ -36,6 +36,7 @@ const Environment = Type.Object({
   ARGON2_TIME_COST: Type.Integer({ default: 2, minimum: 1, maximum: 100 }),
   UV_THREADPOOL_SIZE: Type.Integer({ default: 4, minimum: 1, maximum: 1024 }),
   FRONTEND_URL: Type.Optional(Type.String()),
+  PUBLIC_URL: Type.Optional(Type.String()),
   RESEND_API_KEY: Type.Optional(Type.String()),
   RESEND_BASE_URL: Type.Optional(Type.String()),
   MAIL_FROM: Type.Optional(Type.String()),

@@ -2,18 +2,19 @@ import type { FastifyInstance } from 'fastify';
 import type { Database } from '../database/client.ts';
 import { requireUser } from '../http/authentication.ts';
 import { documentDomain } from '../http/document-domain.ts';
+import type { ImageUrls } from '../images/image-urls.ts';
 import { createMyPageRepository } from './repository.ts';
 import { myPageRoutes } from './routes.ts';
 import { myPageSchemas } from './schemas.ts';
 
 /** Builds my-page, which reads the tables of stores, posts and partner requests. Its route is under `/api/v1/stores`. */
-export function createMyPage({ database }: { database: Database }) {
+export function createMyPage({ database, imageUrls }: { database: Database; imageUrls: ImageUrls }) {
   const myPages = createMyPageRepository(database);
 
   async function routes(scope: FastifyInstance): Promise<void> {
     await scope.register(documentDomain, { tag: 'stores', schemas: myPageSchemas });
     await scope.register(requireUser);
-    await scope.register(myPageRoutes, { myPages });
+    await scope.register(myPageRoutes, { myPages, imageUrls });
   }
 
   return { routes };

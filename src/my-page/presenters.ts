@@ -1,13 +1,18 @@
+import type { ImageUrls } from '../images/image-urls.ts';
 import { partnerRequestStatuses } from '../partner-requests/schemas.ts';
 import type { MyPageRow } from './repository.ts';
 import type { MyPage } from './schemas.ts';
 
 /** My-page as the API shows it; without a store everything is empty. */
-export function toMyPage(row: MyPageRow | undefined): MyPage {
+export function toMyPage(row: MyPageRow | undefined, imageUrls: ImageUrls): MyPage {
   if (row === undefined) return { store: null, posts: [], sent_requests: [] };
   return {
     store: row.store,
-    posts: row.posts.map((post) => ({ ...post, created_at: toUtc(post.created_at) })),
+    posts: row.posts.map(({ first_image: image, ...post }) => ({
+      ...post,
+      thumbnail: imageUrls.thumbnailOf(image, row.store),
+      created_at: toUtc(post.created_at),
+    })),
     sent_requests: row.sent_requests.map((request) => ({
       box: 'sent',
       ...request,

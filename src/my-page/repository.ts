@@ -9,7 +9,7 @@ type SentRequest = MyPage['sent_requests'][number];
 
 export interface MyPageRow {
   store: StoreSummary;
-  posts: MyPage['posts'];
+  posts: (Omit<MyPage['posts'][number], 'thumbnail'> & { first_image: string | null })[];
   sent_requests: (Omit<SentRequest, 'box' | 'status'> & { status: PartnerRequestStatus })[];
 }
 
@@ -27,7 +27,7 @@ export function createMyPageRepository(database: Queryable) {
     const [page] = await database.query<MyPageRow>(sql`
       SELECT ${storeSummarySql} AS store,
         (SELECT coalesce(json_agg(
-            json_build_object('id', p.id, 'title', p.title, 'thumbnail', p.images[1], 'created_at', p.created_at)
+            json_build_object('id', p.id, 'title', p.title, 'first_image', p.images[1], 'created_at', p.created_at)
             ORDER BY p.created_at DESC, p.id DESC), '[]')
           FROM (
             SELECT id, title, images, created_at FROM posts

@@ -1,12 +1,21 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import { currentUser } from '../http/authentication.ts';
 import { Ref } from '../http/schemas.ts';
+import type { ImageUrls } from '../images/image-urls.ts';
 import { toMyPage } from './presenters.ts';
 import type { MyPages } from './repository.ts';
 import { MyPage } from './schemas.ts';
 
+interface MyPageRoutesOptions {
+  myPages: MyPages;
+  imageUrls: ImageUrls;
+}
+
 /** The overview of the logged-in user. */
-export const myPageRoutes: FastifyPluginAsyncTypebox<{ myPages: MyPages }> = async (app, { myPages }) => {
+export const myPageRoutes: FastifyPluginAsyncTypebox<MyPageRoutesOptions> = async (
+  app,
+  { myPages, imageUrls },
+) => {
   app.get(
     '/mypage/',
     {
@@ -19,6 +28,6 @@ export const myPageRoutes: FastifyPluginAsyncTypebox<{ myPages: MyPages }> = asy
         response: { 200: Ref(MyPage) },
       },
     },
-    async (request) => toMyPage(await myPages.find(currentUser(request).id)),
+    async (request) => toMyPage(await myPages.find(currentUser(request).id), imageUrls),
   );
 };

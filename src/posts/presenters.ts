@@ -1,11 +1,13 @@
+import type { ImageUrls } from '../images/image-urls.ts';
 import type { PostRow } from './repository/posts.ts';
 import type { Post } from './schemas.ts';
 
 /** A post as the API shows it. */
-export function toPost(row: PostRow): Post {
+export function toPost(row: PostRow, imageUrls: ImageUrls): Post {
   return {
     ...row,
-    thumbnail: row.images[0] ?? '',
+    thumbnail: imageUrls.thumbnailOf(row.images[0], row.store),
+    images: row.images.map(imageUrls.url),
     created_at: row.created_at.toISOString(),
     updated_at: row.updated_at.toISOString(),
   };

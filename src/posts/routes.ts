@@ -6,6 +6,7 @@ import { idempotencyKey, sendCreated } from '../http/idempotency.ts';
 import { paginateBounded } from '../http/pagination.ts';
 import { isId, PathId } from '../http/path-ids.ts';
 import { EmptyData, Ref } from '../http/schemas.ts';
+import type { ImageUrls } from '../images/image-urls.ts';
 import { postErrors } from './errors.ts';
 import { toPost } from './presenters.ts';
 import type { PostLists } from './repository/post-lists.ts';
@@ -17,6 +18,7 @@ export interface PostRoutesOptions {
   posts: Posts;
   postLists: PostLists;
   service: ReturnType<typeof createPostService>;
+  imageUrls: ImageUrls;
   /** @throws {ApiError} `validation_error` for a category that does not exist */
   checkCategoryFilter(id: number | undefined): Promise<void>;
 }
@@ -24,7 +26,7 @@ export interface PostRoutesOptions {
 /** Writing, finding, changing and deleting posts. */
 export const postRoutes: FastifyPluginAsyncTypebox<PostRoutesOptions> = async (
   app,
-  { posts, postLists, service, checkCategoryFilter },
+  { posts, postLists, service, imageUrls, checkCategoryFilter },
 ) => {
   // The longest valid body has 5,000 characters, each an escaped pair of surrogates (12 bytes), and ten image URLs.
   const bodyLimit = 128 * 1024;
@@ -75,7 +77,7 @@ export const postRoutes: FastifyPluginAsyncTypebox<PostRoutesOptions> = async (
       const result = await paginateBounded(request.query, {
         isId,
         find: (page) => postLists.list({ ownerId, storeId, categoryId, q, ...page }),
-        present: toPost,
+        present: (post) => toPost(post, imageUrls),
       });
       if (result.items.length === 0) await checkCategoryFilter(categoryId);
       return result;
@@ -100,7 +102,7 @@ export const postRoutes: FastifyPluginAsyncTypebox<PostRoutesOptions> = async (
     async (request) => {
       const post = await posts.findById(request.params.post_id);
       if (post === undefined) throw new ApiError(postErrors.postNotFound);
-      return toPost(post);
+      return toPost(post, imageUrls);
     },
   );
 

@@ -2,6 +2,7 @@ import type { Config } from '../config/config.ts';
 import type { Database, Queryable } from '../database/client.ts';
 import { ApiError, httpErrors, retryLater } from '../http/errors.ts';
 import type { Idempotency, IdempotencyKey, Outcome } from '../http/idempotency.ts';
+import type { ImageUrls } from '../images/image-urls.ts';
 import { postErrors } from './errors.ts';
 import { checkImages } from './images.ts';
 import { toPost } from './presenters.ts';
@@ -13,6 +14,7 @@ export interface PostServiceOptions {
   database: Database;
   posts: Posts;
   idempotency: Idempotency;
+  imageUrls: ImageUrls;
   /** Withdraws the pending requests for a post that was deleted in the same transaction. */
   withdrawRequestsOfPost(tx: Queryable, postId: number): Promise<void>;
 }
@@ -22,7 +24,7 @@ const erased = { content: '', images: [], thumbnail: 'about:blank' };
 
 /** Writing, changing and deleting posts. */
 export function createPostService(options: PostServiceOptions) {
-  const { config, database, posts, idempotency, withdrawRequestsOfPost } = options;
+  const { config, database, posts, idempotency, imageUrls, withdrawRequestsOfPost } = options;
   const quota = config.quotas.postsPerDay;
 
   /** @throws {ApiError} `validation_error`, `store_required`, `quota_exceeded` */
@@ -35,7 +37,7 @@ export function createPostService(options: PostServiceOptions) {
     return idempotency.runStatements(key, async (tx) => {
       const post = await posts.create(tx, userId, input, quota);
       if (post === undefined) throw await notCreatable(tx, userId);
-      return toPost(post);
+      return toPost(post, imageUrls);
     });
   }
 
@@ -51,7 +53,7 @@ export function createPostService(options: PostServiceOptions) {
     checkImages(changes.images ?? [], config);
     const post = await posts.change({ id, userId }, changes);
     if (post === undefined) throw await notChangeable(database, id);
-    return toPost(post);
+    return toPost(post, imageUrls);
   }
 
   /**

@@ -34,7 +34,7 @@ function temporaryDirectory(t: Test): string {
 }
 
 t.test('production without what it needs fails with one message that lists everything', async (t) => {
-  const needed = ['DATABASE_URL', 'JWT_SECRET', 'RESEND_API_KEY', 'MAIL_FROM', 'FRONTEND_URL'];
+  const needed = ['DATABASE_URL', 'JWT_SECRET', 'RESEND_API_KEY', 'MAIL_FROM', 'FRONTEND_URL', 'PUBLIC_URL'];
   const missing = problems(t, { NODE_ENV: 'production' });
   t.equal(missing.length, needed.length);
   for (const name of needed)

@@ -10,6 +10,7 @@ export const production = {
   RESEND_API_KEY: 're_dK3vQ8wZ_unused',
   MAIL_FROM: 'Dure <no-reply@example.com>',
   FRONTEND_URL: 'https://app.example.com',
+  PUBLIC_URL: 'https://api.example.com',
 };
 
 /** The configuration of an environment, with a secret so that none is generated. */

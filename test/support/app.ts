@@ -17,6 +17,7 @@ const environment = {
   RATE_LIMIT_ENABLED: 'false',
   LOG_LEVEL: 'info',
   FRONTEND_URL: 'https://app.example.com',
+  PUBLIC_URL: 'https://api.example.com',
 };
 
 /** A parsed answer. */

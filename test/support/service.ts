@@ -16,6 +16,7 @@ export const production = {
   RESEND_BASE_URL: 'http://127.0.0.1:9',
   MAIL_FROM: 'Dure <no-reply@example.com>',
   FRONTEND_URL: 'https://app.example.com',
+  PUBLIC_URL: 'https://api.example.com',
 };
 
 /** The service in its own process, as an operator runs it. */
