@@ -21,6 +21,7 @@ const isFresh =
 
 if (!isFresh) {
   // To load them takes a second.
+  const { default: ts } = await import('typescript');
   const { default: openapiTS, astToString } = await import('openapi-typescript');
   const { parse } = await import('yaml');
   const { describeLimits } = await import('./limits.mjs');
@@ -28,8 +29,13 @@ if (!isFresh) {
   const text = await readFile(document, 'utf8');
   const described = parse(text);
   describeLimits(described);
+  // A file of a form is a Blob; a File is one, too.
+  const transform = ({ format, contentMediaType }) =>
+    format === 'binary' || contentMediaType !== undefined
+      ? ts.factory.createTypeReferenceNode('Blob')
+      : undefined;
   // A property with a default may be left out of a request.
-  const types = astToString(await openapiTS(described, { defaultNonNullable: false }));
+  const types = astToString(await openapiTS(described, { defaultNonNullable: false, transform }));
   const { table, methods } = operationTable(parse(text));
   await mkdir(folder, { recursive: true });
   const contents = [types, table, methods];

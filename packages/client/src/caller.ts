@@ -32,6 +32,13 @@ export interface Caller {
  */
 const refreshTimeout = 5_000;
 
+/** The service reads a body for 30 seconds, which an upload on a slow network needs, and then answers within ten. */
+const uploadTimeout = 45_000;
+
+function defaultTimeout({ body }: OperationCall, { timeout }: CallContext): number {
+  return body === 'form' ? Math.max(timeout, uploadTimeout) : timeout;
+}
+
 /** Connects operations, tokens and transport. */
 export function createCaller(context: CallContext, storage: TokenStorage = memoryStorage()): Caller {
   const session = createSession(storage, async (refresh) => {
@@ -59,8 +66,8 @@ export function createCaller(context: CallContext, storage: TokenStorage = memor
     const request = prepareRequest(id, operation, { baseUrl: context.baseUrl, input, headers });
     const isRepeatable = operation.method === 'GET' || operation.idempotent || id === 'refreshToken';
     const { fetch } = context;
-    const { signal, timeout = context.timeout } = options;
-    return withRetries(() => send(request, { fetch, timeout, signal }), {
+    const { signal, timeout = defaultTimeout(operation, context), onUploadProgress } = options;
+    return withRetries(() => send(request, { fetch, timeout, signal, onUploadProgress }), {
       retries: isRepeatable ? context.retries : 0,
       signal,
     });

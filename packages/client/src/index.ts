@@ -25,3 +25,4 @@ export type {
   OperationId,
   Output,
 } from './types.ts';
+export type { UploadProgress } from './upload.ts';

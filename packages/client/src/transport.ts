@@ -1,6 +1,7 @@
 import { NetworkError, TimeoutError } from './errors.ts';
 import type { OperationCall } from './operation-call.ts';
 import type { OperationId } from './types.ts';
+import { canReportProgress, fetchWithProgress, type UploadProgress } from './upload.ts';
 
 /** A request that is ready to be sent, as often as needed. */
 export interface PreparedRequest {
@@ -67,6 +68,14 @@ function encode({ body }: OperationCall, input: Record<string, unknown>, headers
   return { headers, body: form };
 }
 
+export interface SendOptions {
+  fetch: Fetch;
+  /** In milliseconds. */
+  timeout: number;
+  signal?: AbortSignal | undefined;
+  onUploadProgress?: ((progress: UploadProgress) => void) | undefined;
+}
+
 /**
  * Sends a request once and reads the whole answer.
  *
@@ -74,7 +83,7 @@ function encode({ body }: OperationCall, input: Record<string, unknown>, headers
  */
 export async function send(
   request: PreparedRequest,
-  { fetch, timeout, signal }: { fetch: Fetch; timeout: number; signal?: AbortSignal | undefined },
+  { fetch, timeout, signal, onUploadProgress }: SendOptions,
 ): Promise<RawAnswer> {
   signal?.throwIfAborted();
   // `AbortSignal.any` is missing in browsers of 2023.
@@ -88,7 +97,11 @@ export async function send(
   }, timeout);
   try {
     const { operation, url, headers, body = null } = request;
-    const response = await fetch(url, { method: operation.method, headers, body, signal: ending.signal });
+    const init = { method: operation.method, headers, signal: ending.signal };
+    const response =
+      onUploadProgress && body instanceof FormData && canReportProgress()
+        ? await fetchWithProgress(url, { ...init, body }, onUploadProgress)
+        : await fetch(url, { ...init, body });
     return await readAnswer(response);
   } catch (error) {
     signal?.throwIfAborted();

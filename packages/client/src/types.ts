@@ -1,4 +1,5 @@
 import type { operations } from './generated/api.ts';
+import type { UploadProgress } from './upload.ts';
 
 /** The name of an operation; `streamNotifications` is `client.notifications.subscribe`. */
 export type OperationId = Exclude<keyof operations, 'streamNotifications'>;
@@ -64,6 +65,8 @@ export interface CallOptions {
   /** For operations that take one, in place of a random key for each call: to repeat a call after a restart of the app. */
   idempotencyKey?: string | undefined;
   headers?: Record<string, string> | undefined;
+  /** Called while files are uploaded, in browsers; the call then uses XMLHttpRequest in place of `fetch`. */
+  onUploadProgress?: ((progress: UploadProgress) => void) | undefined;
   /** Of the texts in the answer, in place of that of the client. */
   language?: string | undefined;
 }
