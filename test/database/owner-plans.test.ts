@@ -154,7 +154,7 @@ for (const mode of modes) {
     // Without it, a scan of the whole index of open requests.
     t.ok(indexes.includes('partner_requests_pending_idx'));
     await reads(t, mode, 'of a store', 200, (database) =>
-      createPartnerRequestRepository(database).withdrawOfStore(database, 1),
+      createPartnerRequestRepository(database).closeOfStore(database, 1),
     );
   });
 

@@ -82,7 +82,14 @@ async function work(
 const newest = { after: undefined, limit: 21 };
 
 function listPosts(mode: Mode, filter: Partial<PostFilter>): Promise<Work> {
-  const everything = { ownerId: undefined, storeId: undefined, categoryId: undefined, q: '', ...newest };
+  const everything = {
+    userId: first.ownerId,
+    ownerId: undefined,
+    storeId: undefined,
+    categoryId: undefined,
+    q: '',
+    ...newest,
+  };
   return work(mode, (database) => createPostListRepository(database).list({ ...everything, ...filter }));
 }
 
@@ -192,7 +199,14 @@ for (const mode of modes) {
 
 t.test('a scan stops where it has read enough text, and examines at least one row', async (t) => {
   const { rows } = await pool.query('SELECT id FROM posts ORDER BY created_at DESC, id DESC LIMIT 200');
-  const filter = { ownerId: undefined, storeId: undefined, categoryId: undefined, q: '가나다라', ...newest };
+  const filter = {
+    userId: first.ownerId,
+    ownerId: undefined,
+    storeId: undefined,
+    categoryId: undefined,
+    q: '가나다라',
+    ...newest,
+  };
   const { database } = explainingDatabase(pool, 'generic', { answering: true });
   for (const [textBytes, fewest, most] of [
     [1, 1, 1],
