@@ -156,9 +156,21 @@ export function createPartnerRequestService(options: PartnerRequestServiceOption
     await notifyOfClosed(tx, await partnerRequests.withdrawOfPost(tx, postId));
   }
 
-  /** Withdraws the pending requests of a store that is being closed, ends the accepted ones, and notifies the other sides. */
+  /**
+   * Withdraws the pending requests of a store that is being closed and ends the accepted ones. Notifies the other sides, and
+   * enqueues a mail to each of those that lose a partner.
+   */
   async function closeRequestsOfStore(tx: Queryable, storeId: number): Promise<void> {
-    await notifyOfClosed(tx, await partnerRequests.closeOfStore(tx, storeId));
+    const closed = await partnerRequests.closeOfStore(tx, storeId);
+    const ended = closed.filter(({ status }) => status === 'ended');
+    const newest = new Map(ended.map(({ userId, requestId }) => [userId, requestId]));
+    // In the order of the users, to avoid deadlocks at the caps of their addresses.
+    for (const [userId, requestId] of [...newest].sort(([a], [b]) => a - b)) {
+      const payload = { request_id: requestId };
+      const kind = 'partner_request_ended';
+      await mailQueue.addUnrequested(tx, { purpose: 'partner_request', kind, userId, payload });
+    }
+    await notifyOfClosed(tx, closed);
   }
 
   async function notifyOfClosed(tx: Queryable, requests: ClosedRequest[]): Promise<void> {
