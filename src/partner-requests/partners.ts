@@ -37,31 +37,32 @@ export async function findPartners(
   budget = partnerBudget,
 ): Promise<BoundedPage<PartnerRow>> {
   const own = sql`(SELECT id FROM own)`;
-  const examined = (ownStore: Sql, otherStore: Sql) => sql`(
+  const [sender, receiver] = [raw('sender_store_id'), raw('receiver_store_id')];
+  const accepted = (ownStore: Sql, otherStore: Sql) => sql`
     SELECT id, updated_at, ${otherStore} AS store_id FROM partner_requests
     WHERE ${ownStore} = ${own} AND status = 'accepted' AND (updated_at, id) < (${afterTime(after)}, ${afterId(after)})
-    ORDER BY updated_at DESC, id DESC LIMIT ${unseen(budget)})`;
-  const ofPair = (sender: Sql, receiver: Sql) => sql`
+    ORDER BY updated_at DESC, id DESC LIMIT ${unseen(budget)}`;
+  const examined = sql`
+    SELECT * FROM ((${accepted(sender, receiver)}) UNION ALL (${accepted(receiver, sender)})) accepted
+    ORDER BY updated_at DESC, id DESC LIMIT ${unseen(budget)}`;
+  const ofPair = (from: Sql, to: Sql) => sql`
     SELECT id, updated_at FROM partner_requests
-    WHERE sender_store_id = ${sender} AND receiver_store_id = ${receiver} AND status = 'accepted'`;
-  const [sender, receiver, other] = [raw('sender_store_id'), raw('receiver_store_id'), raw('e.store_id')];
+    WHERE sender_store_id = ${from} AND receiver_store_id = ${to} AND status = 'accepted'`;
+  const other = raw('e.store_id');
   const rows = await database.query<(PartnerRow | { id: null }) & Outcome>(sql`
     WITH own AS MATERIALIZED (
       SELECT id FROM stores WHERE owner_id = ${userId}
-    ), examined AS MATERIALIZED (
-      SELECT * FROM (${examined(sender, receiver)} UNION ALL ${examined(receiver, sender)}) accepted
-      ORDER BY updated_at DESC, id DESC LIMIT ${unseen(budget)}
     ), page AS MATERIALIZED (
-      SELECT e.id, e.updated_at, e.store_id FROM examined e
+      SELECT e.id, e.updated_at, e.store_id FROM (${examined}) e
       WHERE (SELECT ${isOpenStore('s')} FROM stores s WHERE s.id = e.store_id)
         AND e.id = (
           SELECT id FROM (${ofPair(own, other)} UNION ALL ${ofPair(other, own)}) pair
           ORDER BY updated_at DESC, id DESC LIMIT 1)
       ORDER BY e.updated_at DESC, e.id DESC LIMIT ${unseen(limit)}
     ), stopped AS (
-      SELECT updated_at AS stopped_time, id AS stopped_id FROM examined
-      WHERE (SELECT count(*) FROM examined) = ${budget}::int AND (SELECT count(*) FROM page) < ${limit}::int
-      ORDER BY updated_at, id LIMIT 1
+      SELECT e.updated_at AS stopped_time, e.id AS stopped_id FROM (${examined}) e
+      WHERE (SELECT count(*) FROM page) < ${limit}::int
+      ORDER BY e.updated_at DESC, e.id DESC OFFSET ${budget - 1}::int LIMIT 1
     )
     SELECT found.*, stopped.* FROM (SELECT) outcome
     LEFT JOIN stopped ON true

@@ -5,7 +5,9 @@ import { loadConfig } from '../../src/config/config.ts';
 import { openDatabase, type Queryable } from '../../src/database/client.ts';
 import { createMyPageRepository } from '../../src/my-page/repository.ts';
 import { createNotificationRepository } from '../../src/notifications/repository.ts';
+import { findPartners, partnerBudget } from '../../src/partner-requests/partners.ts';
 import { createPartnerRequestRepository } from '../../src/partner-requests/repository.ts';
+import { findDetail } from '../../src/partner-requests/request-details.ts';
 import { createTestApp } from '../support/app.ts';
 import { explainingDatabase } from '../support/plans.ts';
 
@@ -28,6 +30,10 @@ const maxRows = 550;
 const small = ['store_categories'];
 const modes = ['generic', 'custom'] as const;
 
+/** Accepted requests of one store to another one. */
+const pairs = 1_000;
+
+// The fourth store has a partner in each other one; the fifth and the sixth have all their requests with each other.
 // The first store sent and received declined requests, and three of each other status, which are the oldest. The first user has
 // read three notifications, the oldest; the second one all but three.
 await pool.query(`
@@ -49,6 +55,12 @@ await pool.query(`
     SELECT p.id, 2 + (p.store_id + n) % ${stores - 2}, p.store_id,
       CASE n WHEN 1 THEN 'requested' ELSE 'declined' END::partner_request_status, '함께'
     FROM posts p, generate_series(1, 2) n WHERE p.store_id > ${stores / 2} AND 2 + (p.store_id + n) % ${stores - 2} <> p.store_id;
+  INSERT INTO partner_requests (post_id, sender_store_id, receiver_store_id, status, message, updated_at)
+    SELECT p.id, 4, p.store_id, 'accepted', '함께', p.created_at FROM posts p WHERE p.store_id NOT IN (1, 4);
+  INSERT INTO posts (store_id, title, content, images)
+    SELECT 6, '글 ' || n, '함께', '{https://example.com/1.jpg}' FROM generate_series(1, ${pairs}) n;
+  INSERT INTO partner_requests (post_id, sender_store_id, receiver_store_id, status, message)
+    SELECT p.id, 5, 6, 'accepted', '함께' FROM posts p WHERE p.store_id = 6 AND p.id > ${many};
   INSERT INTO notifications (user_id, kind, partner_request_id, is_read)
     SELECT CASE WHEN n % 3 = 0 THEN 3 + n % ${stores - 3} ELSE n % 3 END, 'partner_request_received', n % ${many} + 1,
       CASE n % 3 WHEN 1 THEN n <= 9 WHEN 2 THEN n > 9 ELSE n % 2 = 0 END
@@ -144,6 +156,27 @@ for (const mode of modes) {
         }
       }
     }
+  });
+
+  t.test(`partners and a request read what they show (${mode} plan)`, async (t) => {
+    for (const userId of [1, 4, 6]) {
+      for (const after of afters) {
+        const what = `partners of user ${userId}, ${after ? 'next' : 'first'} page`;
+        const indexes = await reads(t, mode, what, 30 * page, (database) =>
+          findPartners(database, { userId, after, limit: page }),
+        );
+        for (const index of ['sent_partners', 'received_partners', 'partner']) {
+          if (after === undefined) t.ok(indexes.includes(`partner_requests_${index}_idx`), index);
+        }
+      }
+    }
+    // A page of one partner examines as many requests as it may.
+    const pair = await reads(t, mode, 'partners of user 5', 12 * partnerBudget, (database) =>
+      findPartners(database, { userId: 5, after: undefined, limit: page }),
+    );
+    t.ok(pair.length > 0);
+    const { rows } = await pool.query('SELECT id FROM partner_requests WHERE sender_store_id = 4 LIMIT 1');
+    await reads(t, mode, 'request', 60, (database) => findDetail(database, rows[0].id, 4));
   });
 
   t.test(`withdrawing reads what is pending (${mode} plan)`, async (t) => {
