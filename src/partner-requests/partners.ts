@@ -47,7 +47,8 @@ export async function findPartners(
     ORDER BY updated_at DESC, id DESC LIMIT ${unseen(budget)}`;
   const ofPair = (from: Sql, to: Sql) => sql`
     SELECT id, updated_at FROM partner_requests
-    WHERE sender_store_id = ${from} AND receiver_store_id = ${to} AND status = 'accepted'`;
+    WHERE sender_store_id = ${from} AND receiver_store_id = ${to} AND status = 'accepted'
+    ORDER BY updated_at DESC, id DESC LIMIT 1`;
   const other = raw('e.store_id');
   const rows = await database.query<(PartnerRow | { id: null }) & Outcome>(sql`
     WITH own AS MATERIALIZED (
@@ -56,7 +57,7 @@ export async function findPartners(
       SELECT e.id, e.updated_at, e.store_id FROM (${examined}) e
       WHERE (SELECT ${isOpenStore('s')} FROM stores s WHERE s.id = e.store_id)
         AND e.id = (
-          SELECT id FROM (${ofPair(own, other)} UNION ALL ${ofPair(other, own)}) pair
+          SELECT id FROM ((${ofPair(own, other)}) UNION ALL (${ofPair(other, own)})) pair
           ORDER BY updated_at DESC, id DESC LIMIT 1)
       ORDER BY e.updated_at DESC, e.id DESC LIMIT ${unseen(limit)}
     ), stopped AS (
