@@ -1,9 +1,11 @@
 import t, { type Test } from 'tap';
 import { createListeningApp, openStream } from './notifications/streams.ts';
 import { codeIn, createUser, type TestApp } from './support/app.ts';
+import { createContract } from './support/contract.ts';
 
 /** Two shops find each other, agree and call each other. */
 
+const contract = createContract();
 const app: TestApp = await createListeningApp({});
 t.teardown(app.close);
 
@@ -11,6 +13,7 @@ t.teardown(app.close);
 async function call(t: Test, { token }: { token: string }, method: string, path: string, body?: unknown) {
   const answer = await app.call(method, path, { token, body });
   t.ok(answer.body.success, `${method} ${path}: ${answer.text}`);
+  t.strictSame(contract.problems(method, path, answer), [], `${method} ${path}: as documented`);
   return answer.body.data;
 }
 
