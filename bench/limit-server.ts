@@ -15,7 +15,7 @@ import { toNotification } from '../src/notifications/presenters.ts';
 import type { NotificationRow } from '../src/notifications/repository.ts';
 import { Notification, NotificationPage, UnreadCount } from '../src/notifications/schemas.ts';
 import { toPartnerRequest } from '../src/partner-requests/presenters.ts';
-import type { SentRequestRow } from '../src/partner-requests/repository.ts';
+import type { SentRequestRow } from '../src/partner-requests/rows.ts';
 import { PartnerRequest } from '../src/partner-requests/schemas.ts';
 import { sessionRoutes } from './limit-sessions.ts';
 import { type Statement, statements } from './limit-statements.ts';

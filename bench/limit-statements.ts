@@ -27,8 +27,10 @@ const createRequest = (result: string) => `
     FROM created r JOIN stores v ON v.id = r.receiver_store_id AND v.closed_at IS NULL AND v.suspended_at IS NULL
     RETURNING id, user_id, partner_request_id
   )
-  SELECT r.id, r.post_id, r.status::text, r.message, r.created_at, v.name AS receiver_store_name ${result}
-  FROM created r JOIN notified n ON n.partner_request_id = r.id JOIN stores v ON v.id = r.receiver_store_id`;
+  SELECT r.id, r.post_id, r.status::text, r.message, r.created_at, r.updated_at, p.title AS post_title,
+    r.receiver_store_id, v.name AS receiver_store_name ${result}
+  FROM created r JOIN notified n ON n.partner_request_id = r.id JOIN stores v ON v.id = r.receiver_store_id
+  JOIN posts p ON p.id = r.post_id`;
 
 /** The work of each route in one statement with the check of the session; a login needs two, as a hash is checked between them. */
 export const statements = {
@@ -42,7 +44,7 @@ export const statements = {
       CROSS JOIN LATERAL (${unread}) counted
       LEFT JOIN LATERAL (
         SELECT n.id, n.kind, n.is_read, n.created_at, r.id AS request_id, r.post_id, p.title AS post_title, r.status,
-          r.message, s.name AS sender_store_name, v.name AS receiver_store_name,
+          r.message, r.sender_store_id, s.name AS sender_store_name, r.receiver_store_id, v.name AS receiver_store_name,
           coalesce(s.owner_id = n.user_id, false) AS to_sender
         FROM (SELECT * FROM notifications WHERE user_id = u.id ORDER BY id DESC LIMIT 21) n
         JOIN partner_requests r ON r.id = n.partner_request_id
@@ -65,7 +67,8 @@ export const statements = {
                 ORDER BY created_at DESC, id DESC LIMIT 100) p) AS posts,
         (SELECT coalesce(json_agg(json_build_object(
             'id', r.id, 'post_id', r.post_id, 'status', r.status, 'message', r.message, 'created_at', r.created_at,
-            'receiver_store_name', (SELECT name FROM stores v WHERE v.id = r.receiver_store_id))), '[]')
+            'updated_at', r.updated_at, 'post_title', (SELECT title FROM posts p WHERE p.id = r.post_id),
+            'receiver_store_id', r.receiver_store_id, 'receiver_store_name', (SELECT name FROM stores v WHERE v.id = r.receiver_store_id))), '[]')
           FROM (SELECT * FROM partner_requests WHERE sender_store_id = s.id
                 ORDER BY created_at DESC, id DESC LIMIT 100) r) AS sent_requests
       FROM ${session}

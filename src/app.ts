@@ -92,7 +92,7 @@ export async function buildApp(config: AppConfig, overrides: AppOverrides = {}):
   const base = { config, database, mailQueue, idempotency, imageUrls };
   const notifications = createNotifications(base);
   const partnerRequests = createPartnerRequests({ ...base, notify: notifications.notify });
-  const { withdrawRequestsOfPost, withdrawRequestsOfStore } = partnerRequests;
+  const { withdrawRequestsOfPost, closeRequestsOfStore } = partnerRequests;
   const stores = createStores(base);
   const { checkCategoryFilter, lockStore, closeStore } = stores;
   const posts = createPosts({ ...base, checkCategoryFilter, withdrawRequestsOfPost });
@@ -101,7 +101,7 @@ export async function buildApp(config: AppConfig, overrides: AppOverrides = {}):
     deletePostsOfStore: posts.deletePostsOfStore,
     lockStore,
     closeStore,
-    withdrawRequestsOfStore,
+    closeRequestsOfStore,
   });
   const auth = createAuth(app, { ...base, deleteAccountData, lockStore });
   const myPage = createMyPage(base);
@@ -132,6 +132,7 @@ export async function buildApp(config: AppConfig, overrides: AppOverrides = {}):
   await app.register(auth.routes, { prefix: '/auth' });
   await app.register(stores.routes, { prefix: '/api/v1/stores' });
   await app.register(myPage.routes, { prefix: '/api/v1/stores' });
+  await app.register(partnerRequests.partnerRoutes, { prefix: '/api/v1/stores' });
   await app.register(stores.directory, { prefix: '/api/v1/stores' });
   await app.register(posts.routes, { prefix: '/api/v1/posts' });
   await app.register(partnerRequests.routes, { prefix: '/api/v1/notifications' });

@@ -21,7 +21,13 @@ function withQuery(path: string, query: Record<string, string | number | undefin
 const posts = (query: Record<string, string | number | undefined>) => withQuery('/api/v1/posts/', query);
 const stores = (query: Record<string, string | number | undefined>) => withQuery('/api/v1/stores/', query);
 
-const statuses = { pending: '요청됨', accepted: '수락됨', declined: '거절됨', withdrawn: '취소됨' };
+const statuses = {
+  pending: '요청됨',
+  accepted: '수락됨',
+  declined: '거절됨',
+  withdrawn: '취소됨',
+  ended: '종료됨',
+};
 
 function requestReads(box: 'sent' | 'received'): Read[] {
   return [

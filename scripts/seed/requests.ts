@@ -6,12 +6,13 @@ import { mix } from './texts.ts';
 const batchSize = 10_000;
 const notificationsPerRequest = 1.9;
 
-/** One in ten requests waits for an answer, one in fifty was withdrawn, one in 10,000 accepted; the others were declined. */
+/** One in ten requests waits for an answer, one in fifty was withdrawn, one in 10,000 is accepted, and as many ended; the others were declined. */
 function statusOf(n: number): string {
   const chance = mix(n, 30) % 10_000;
   if (chance < 1_000) return 'requested';
   if (chance < 1_200) return 'withdrawn';
-  return chance === 1_200 ? 'accepted' : 'declined';
+  if (chance === 1_200) return 'accepted';
+  return chance === 1_201 ? 'ended' : 'declined';
 }
 
 /** One in ten requests comes from the first store, the others from any other than the receiver. */

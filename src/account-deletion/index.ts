@@ -7,15 +7,15 @@ interface AccountDeletionSteps {
   /** Deletes the answers that are kept for the user's idempotency keys. */
   deleteAnswersOf(tx: Tx, userId: number): Promise<void>;
   deletePostsOfStore(tx: Tx, storeId: number): Promise<void>;
-  /** Withdraws pending requests and notifies the other sides. */
-  withdrawRequestsOfStore(tx: Tx, storeId: number): Promise<void>;
+  /** Withdraws pending requests, ends accepted ones, and notifies the other sides. */
+  closeRequestsOfStore(tx: Tx, storeId: number): Promise<void>;
   closeStore(tx: Tx, storeId: number): Promise<void>;
 }
 
 /**
  * Deletes what an account has outside the authentication domain, in the transaction that deletes the account: its posts are
- * deleted, its pending requests withdrawn, and its store stays, closed and without contact details, for the other side of its
- * requests. The user and the store are locked first, as a suspension does, to avoid deadlocks; notifying
+ * deleted, its pending requests withdrawn and its accepted ones ended, and its store stays, closed and without contact details,
+ * for the other side of its requests. The user and the store are locked first, as a suspension does, to avoid deadlocks; notifying
  * comes after all other statements that may wait for a lock.
  *
  * @returns `deleteAccountData(tx, userId)`
@@ -27,6 +27,6 @@ export function createAccountDeletion(steps: AccountDeletionSteps) {
     if (storeId === undefined) return;
     await steps.deletePostsOfStore(tx, storeId);
     await steps.closeStore(tx, storeId);
-    await steps.withdrawRequestsOfStore(tx, storeId);
+    await steps.closeRequestsOfStore(tx, storeId);
   };
 }

@@ -18,6 +18,7 @@ export function toMyPage(row: MyPageRow | undefined, imageUrls: ImageUrls): MyPa
       ...request,
       status: partnerRequestStatuses[request.status],
       created_at: toUtc(request.created_at),
+      updated_at: toUtc(request.updated_at),
     })),
   };
 }

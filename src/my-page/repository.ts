@@ -20,7 +20,7 @@ export function createMyPageRepository(database: Queryable) {
   /**
    * The store of a user with its latest posts and sent requests, newest first. Both lists walk an ordered index of the store
    * (`posts_store_feed_idx`, `partner_requests_sender_store_id_created_at_id_idx`) up to the limit; `walk_from` keeps the
-   * planner from other plans. Store names are selected one by one, because a join may read all stores.
+   * planner from other plans. Names and titles are selected one by one, because a join may read all stores or posts.
    */
   async function find(userId: number): Promise<MyPageRow | undefined> {
     const limit = raw(String(myPageLimit));
@@ -35,12 +35,13 @@ export function createMyPageRepository(database: Queryable) {
             ORDER BY created_at DESC, id DESC LIMIT ${limit}
           ) p) AS posts,
         (SELECT coalesce(json_agg(
-            json_build_object('id', r.id, 'post_id', r.post_id, 'receiver_store_name',
+            json_build_object('id', r.id, 'post_id', r.post_id, 'post_title', (SELECT title FROM posts WHERE id = r.post_id),
+              'receiver_store_id', r.receiver_store_id, 'receiver_store_name',
               (SELECT name FROM stores WHERE id = r.receiver_store_id), 'status', r.status,
-              'message', r.message, 'created_at', r.created_at)
+              'message', r.message, 'created_at', r.created_at, 'updated_at', r.updated_at)
             ORDER BY r.created_at DESC, r.id DESC), '[]')
           FROM (
-            SELECT id, post_id, receiver_store_id, status, message, created_at FROM partner_requests
+            SELECT id, post_id, receiver_store_id, status, message, created_at, updated_at FROM partner_requests
             WHERE sender_store_id = s.id AND created_at <= walk_from('infinity')
             ORDER BY created_at DESC, id DESC LIMIT ${limit}
           ) r) AS sent_requests

@@ -16,7 +16,9 @@ export function toNotification(row: NotificationRow, language: Language): Notifi
       post_id: row.post_id,
       post_title: row.post_title,
       status: partnerRequestStatuses[row.status],
+      sender_store_id: row.sender_store_id,
       sender_store_name: row.sender_store_name,
+      receiver_store_id: row.receiver_store_id,
       receiver_store_name: row.receiver_store_name,
       message: row.message,
     },
@@ -55,5 +57,12 @@ function sentences(row: NotificationRow): LocalizedText {
             ko: `${sender}에서 ‘${title}’ 글에 보낸 제휴 요청을 취소했습니다.`,
             en: `${sender} withdrew its request for your post “${title}”.`,
           };
+    case 'partner_request_ended': {
+      const other = row.to_sender ? receiver : sender;
+      return {
+        ko: `${other}에서 ‘${title}’ 글로 맺은 제휴를 종료했습니다.`,
+        en: `${other} ended your partnership from the post “${title}”.`,
+      };
+    }
   }
 }

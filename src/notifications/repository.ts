@@ -27,7 +27,9 @@ export interface NotificationRow {
   post_title: string;
   status: PartnerRequestStatus;
   message: string;
+  sender_store_id: number;
   sender_store_name: string;
+  receiver_store_id: number;
   receiver_store_name: string;
   /** Whether the recipient is the sender of the request; else the receiver. */
   to_sender: boolean;
@@ -56,10 +58,10 @@ const notifyLock = raw('1852798825');
  */
 const withRequests = (notifications: Sql) => sql`
   SELECT n.id, n.kind, n.is_read, n.created_at, r.id AS request_id, r.post_id, r.post_title, r.status, r.message,
-    r.sender_store_name, r.receiver_store_name, coalesce(r.sender_user_id = n.user_id, false) AS to_sender
+    r.sender_store_id, r.sender_store_name, r.receiver_store_id, r.receiver_store_name, coalesce(r.sender_user_id = n.user_id, false) AS to_sender
   FROM (${notifications}) n
   CROSS JOIN LATERAL (
-    SELECT r.id, r.post_id, p.title AS post_title, r.status, r.message,
+    SELECT r.id, r.post_id, p.title AS post_title, r.status, r.message, r.sender_store_id, r.receiver_store_id,
       s.name AS sender_store_name, v.name AS receiver_store_name, s.owner_id AS sender_user_id
     FROM partner_requests r
     JOIN posts p ON p.id = r.post_id
@@ -82,8 +84,7 @@ export function createNotificationRepository(database: Database) {
    */
   async function notify(
     tx: Queryable,
-    kind: NotificationKind,
-    recipients: { userId: number; requestId: number }[],
+    recipients: { kind: NotificationKind; userId: number; requestId: number }[],
   ): Promise<void> {
     if (recipients.length === 0) return;
     const userIds = recipients.map(({ userId }) => userId);
@@ -94,8 +95,10 @@ export function createNotificationRepository(database: Database) {
         SELECT pg_advisory_xact_lock(${notifyLock}, user_id) FROM unnest(${users}::int[]) user_id
       ), added AS (
         INSERT INTO notifications (user_id, kind, partner_request_id, created_at)
-        SELECT user_id, ${kind}::notification_kind, request_id, clock_timestamp()
-        FROM unnest(${userIds}::int[], ${recipients.map(({ requestId }) => requestId)}::int[]) AS recipient(user_id, request_id)
+        SELECT user_id, kind, request_id, clock_timestamp()
+        FROM unnest(
+          ${userIds}::int[], ${recipients.map(({ kind }) => kind)}::notification_kind[],
+          ${recipients.map(({ requestId }) => requestId)}::int[]) AS recipient(user_id, kind, request_id)
         WHERE (SELECT count(*) FROM locked) > 0
         RETURNING id, user_id
       )

@@ -37,6 +37,11 @@ export const NotificationKindSchema = NamedEnum(
       name: 'PARTNER_REQUEST_WITHDRAWN',
       description: 'The sender withdrew a request to the user, or the post or an account was deleted',
     },
+    {
+      value: NotificationKind.partner_request_ended,
+      name: 'PARTNER_REQUEST_ENDED',
+      description: 'The other store ended an accepted request, or its account was deleted',
+    },
   ],
   { description: 'What happened', examples: [NotificationKind.partner_request_received] },
 );

@@ -27,8 +27,8 @@ export const partnerRequestErrors = {
     code: 'invalid_transition',
     status: 409,
     text: {
-      ko: '이미 처리된 제휴 요청입니다.',
-      en: 'This partnership request has already been answered or withdrawn.',
+      ko: '제휴 요청의 현재 상태에서는 할 수 없습니다.',
+      en: 'The present state of the partnership request does not allow this.',
     },
   },
 } as const satisfies Record<string, ErrorDefinition>;

@@ -5,6 +5,7 @@ import { raw, type Sql, sql } from '../database/sql.ts';
 import type { ComposedMail, MailComposers, MailPayload } from '../mail/worker.ts';
 
 interface Owner {
+  id: number;
   name: string;
   email: string;
   language: Language;
@@ -14,6 +15,8 @@ interface Owner {
 
 /** What the mails about a request need. An owner is null after the deletion of the account. */
 interface MailedRequest {
+  /** The page of the request in the frontend. */
+  url: string;
   message: string;
   post_title: string;
   is_post_deleted: boolean;
@@ -26,18 +29,17 @@ interface MailedRequest {
 /** An owner as JSON; null without an account. */
 function ownerSql(user: 'sender' | 'receiver'): Sql {
   return raw(`CASE WHEN ${user}.id IS NOT NULL THEN json_build_object(
-    'name', ${user}.name, 'email', ${user}.email, 'language', ${user}.language,
+    'id', ${user}.id, 'name', ${user}.name, 'email', ${user}.email, 'language', ${user}.language,
     'is_verified', ${user}.is_verified, 'is_suspended', ${user}.suspended_at IS NOT NULL) END`);
 }
 
 /** Composes this domain's mails when they are sent, in the language of the recipient. */
 export function partnerRequestMails(options: { config: Config; database: Database }): MailComposers {
   const { config, database } = options;
-  const url = `${config.frontendUrl}/notifications`;
 
   async function find(payload: MailPayload): Promise<MailedRequest | undefined> {
-    const [request] = await database.query<MailedRequest>(sql`
-      SELECT r.message, p.title AS post_title, p.deleted_at IS NOT NULL AS is_post_deleted,
+    const [request] = await database.query<Omit<MailedRequest, 'url'> & { id: number }>(sql`
+      SELECT r.id, r.message, p.title AS post_title, p.deleted_at IS NOT NULL AS is_post_deleted,
         s.name AS sender_store_name, ${ownerSql('sender')} AS sender,
         v.name AS receiver_store_name, ${ownerSql('receiver')} AS receiver
       FROM partner_requests r
@@ -47,7 +49,7 @@ export function partnerRequestMails(options: { config: Config; database: Databas
       LEFT JOIN users sender ON sender.id = s.owner_id
       LEFT JOIN users receiver ON receiver.id = v.owner_id
       WHERE r.id = ${Number(payload['request_id'])}`);
-    return request;
+    return request && { ...request, url: `${config.frontendUrl}/requests/${request.id}` };
   }
 
   async function received(payload: MailPayload): Promise<ComposedMail | null> {
@@ -63,7 +65,7 @@ export function partnerRequestMails(options: { config: Config; database: Databas
         senderStoreName: request.sender_store_name,
         postTitle: request.post_title,
         message: request.message,
-        url,
+        url: request.url,
       },
     };
   }
@@ -75,15 +77,28 @@ export function partnerRequestMails(options: { config: Config; database: Databas
       const request = await find(payload);
       const owner = request?.sender;
       if (!owner || !mayGetMail(owner)) return null;
-      const { receiver_store_name: receiverStoreName, post_title: postTitle } = request;
+      const { receiver_store_name: receiverStoreName, post_title: postTitle, url } = request;
       const names = { name: owner.name, receiverStoreName, postTitle };
       return { to: owner.email, language: owner.language, mail: { kind, ...names, url } };
     };
+
+  /** To the side that did not end it; the account of the other one may be gone. */
+  async function ended(payload: MailPayload): Promise<ComposedMail | null> {
+    const request = await find(payload);
+    const isSender = request?.sender?.id === payload['user_id'];
+    const owner = isSender ? request?.sender : request?.receiver;
+    if (!request || !owner || owner.id !== payload['user_id'] || !mayGetMail(owner)) return null;
+    const otherStoreName = isSender ? request.receiver_store_name : request.sender_store_name;
+    const { post_title: postTitle, url } = request;
+    const mail = { kind: 'partner_request_ended', name: owner.name, otherStoreName, postTitle, url } as const;
+    return { to: owner.email, language: owner.language, mail };
+  }
 
   return {
     partner_request_received: received,
     partner_request_accepted: answered('partner_request_accepted'),
     partner_request_declined: answered('partner_request_declined'),
+    partner_request_ended: ended,
   };
 }
 

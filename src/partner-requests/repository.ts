@@ -3,27 +3,14 @@ import { lockQuotaSql, secondsUntil } from '../database/daily-quota.ts';
 import type { PartnerRequestStatus } from '../database/generated/enums.ts';
 import { afterId, afterTime, type PageRequest, unseen } from '../database/keyset.ts';
 import { empty, raw, type Sql, sql } from '../database/sql.ts';
-import { isOpenStore, storeSummarySql } from '../stores/sql.ts';
-import { requestQuotaFullUntil } from './request-quota.ts';
-import type { PartnerRequest, ReceivedPartnerRequest } from './schemas.ts';
-import { withdrawOfPost, withdrawOfStore } from './withdrawals.ts';
-
-/** A request of the API with the status and the time as the database has them. */
-type RequestRow<Shown> = Omit<Shown, 'box' | 'status' | 'created_at'> & {
-  status: PartnerRequestStatus;
-  created_at: Date;
-};
-
-export type SentRequestRow = RequestRow<PartnerRequest>;
-export type ReceivedRequestRow = RequestRow<ReceivedPartnerRequest>;
-
-/** A request with the owners of both stores; null where the account is gone. */
-export interface PartnerRequestWithOwners extends SentRequestRow, ReceivedRequestRow {
-  sender_user_id: number | null;
-  receiver_user_id: number | null;
-  /** Requests that the sender has sent for the post within an hour, in whatever state they are now. */
-  sent_within_hour: number;
-}
+import { isOpenStore } from '../stores/sql.ts';
+import { closeOfStore, withdrawOfPost } from './automatic-transitions.ts';
+import { findPartners } from './partners.ts';
+import { findDetail } from './request-details.ts';
+import { countOfLastHourSql, requestQuotaFullUntil } from './request-quota.ts';
+import type { ReceivedRequestRow, SentRequestRow } from './rows.ts';
+import { receivedColumns, sentColumns } from './sql.ts';
+import { isParticipant, transition } from './transitions.ts';
 
 /** The stores of a new request; null where there is none. */
 export interface Participants {
@@ -36,16 +23,6 @@ export interface Participants {
   postExists: boolean;
 }
 
-/** The two sides of a request. */
-export type Side = 'sender' | 'receiver';
-
-/** A request, and the user who must be on one side of it. */
-export interface Participant {
-  id: number;
-  userId: number;
-  side: Side;
-}
-
 /** Which requests of a user to list. */
 export interface RequestFilter extends PageRequest {
   userId: number;
@@ -55,13 +32,12 @@ export interface RequestFilter extends PageRequest {
 
 export type PartnerRequests = ReturnType<typeof createPartnerRequestRepository>;
 
-/** Partner requests and their states; a transition is one conditional update. */
+/** Partner requests and their states. */
 export function createPartnerRequestRepository(database: Database) {
   /** Requests that the user's store sent, newest first; none without a store. */
   async function findSent(filter: RequestFilter): Promise<SentRequestRow[]> {
     return database.query<SentRequestRow>(sql`
-      SELECT r.id, r.post_id, r.status, r.message, r.created_at,
-        (SELECT name FROM stores WHERE id = r.receiver_store_id) AS receiver_store_name
+      SELECT ${sentColumns}
       FROM (${pageSql('sender', filter)}) r
       ORDER BY r.created_at DESC, r.id DESC`);
   }
@@ -69,9 +45,7 @@ export function createPartnerRequestRepository(database: Database) {
   /** Requests that the user's store received, newest first; none without a store. */
   async function findReceived(filter: RequestFilter): Promise<ReceivedRequestRow[]> {
     return database.query<ReceivedRequestRow>(sql`
-      SELECT r.id, r.post_id, r.status, r.message, r.created_at,
-        (SELECT title FROM posts WHERE id = r.post_id) AS post_title,
-        (SELECT ${storeSummarySql} FROM stores s WHERE s.id = r.sender_store_id) AS sender_store
+      SELECT ${receivedColumns}
       FROM (${pageSql('receiver', filter)}) r
       ORDER BY r.created_at DESC, r.id DESC`);
   }
@@ -129,9 +103,8 @@ export function createPartnerRequestRepository(database: Database) {
         ON CONFLICT (sender_store_id, post_id) WHERE status IN ('requested', 'accepted') DO NOTHING
         RETURNING *
       )
-      SELECT r.id, r.post_id, r.status, r.message, r.created_at, v.name AS receiver_store_name,
-        1 + ${countOfLastHourSql(sql`r.sender_store_id`, sql`r.post_id`)} AS sent_within_hour
-      FROM created r JOIN stores v ON v.id = r.receiver_store_id`);
+      SELECT ${sentColumns}, 1 + ${countOfLastHourSql(sql`r.sender_store_id`, sql`r.post_id`)} AS sent_within_hour
+      FROM created r`);
     return row;
   }
 
@@ -146,42 +119,6 @@ export function createPartnerRequestRepository(database: Database) {
     return wait?.seconds;
   }
 
-  /**
-   * Moves a pending request to another state. One conditional update, so that of concurrent transitions one succeeds.
-   *
-   * @returns undefined when the user has no such request on that side, or it is not pending
-   */
-  async function transition(
-    tx: Queryable,
-    { id, userId, side }: Participant,
-    status: PartnerRequestStatus,
-  ): Promise<PartnerRequestWithOwners | undefined> {
-    const [row] = await tx.query<PartnerRequestWithOwners>(sql`
-      WITH changed AS (
-        UPDATE partner_requests r SET status = ${status}::partner_request_status, updated_at = now()
-        FROM stores own
-        WHERE r.id = ${id} AND r.status = 'requested' AND own.id = r.${storeColumn(side)} AND own.owner_id = ${userId}
-        RETURNING r.*
-      )
-      SELECT r.id, r.post_id, r.status, r.message, r.created_at, p.title AS post_title,
-        v.name AS receiver_store_name, ${storeSummarySql} AS sender_store,
-        s.owner_id AS sender_user_id, v.owner_id AS receiver_user_id,
-        ${countOfLastHourSql(sql`r.sender_store_id`, sql`r.post_id`)} AS sent_within_hour
-      FROM changed r
-      JOIN posts p ON p.id = r.post_id
-      JOIN stores s ON s.id = r.sender_store_id
-      JOIN stores v ON v.id = r.receiver_store_id`);
-    return row;
-  }
-
-  /** Whether the user is on that side of a request, in any state. */
-  async function isParticipant(connection: Queryable, { id, userId, side }: Participant): Promise<boolean> {
-    const rows = await connection.query<{ id: number }>(sql`
-      SELECT r.id FROM partner_requests r JOIN stores own ON own.id = r.${storeColumn(side)}
-      WHERE r.id = ${id} AND own.owner_id = ${userId}`);
-    return rows.length > 0;
-  }
-
   return {
     findSent,
     findReceived,
@@ -190,31 +127,23 @@ export function createPartnerRequestRepository(database: Database) {
     secondsUntilRoom,
     transition,
     isParticipant,
+    findDetail: (id: number, userId: number) => findDetail(database, id, userId),
+    findPartners: (filter: PageRequest & { userId: number }) => findPartners(database, filter),
     withdrawOfPost,
-    withdrawOfStore,
+    closeOfStore,
   };
-}
-
-/** SQL of how many requests a store has sent for a post within an hour. A statement that inserts one does not count it. */
-function countOfLastHourSql(sender: Sql, postId: Sql): Sql {
-  return sql`(
-    SELECT count(*)::int FROM partner_requests
-    WHERE sender_store_id = ${sender} AND post_id = ${postId} AND created_at > now() - interval '1 hour')`;
 }
 
 /**
  * One page of the requests of a user's store. With and without a status it is another text, as each is read through an index of
  * its own that is in the order of the list. What belongs to a row is selected one by one, because a join may read all stores.
  */
-function pageSql(side: Side, { userId, status, after, limit }: RequestFilter): Sql {
+function pageSql(side: 'sender' | 'receiver', { userId, status, after, limit }: RequestFilter): Sql {
   const ofStatus = status === undefined ? empty : sql`AND status = ${status}::partner_request_status`;
+  const ownStore = raw(side === 'sender' ? 'sender_store_id' : 'receiver_store_id');
   return sql`
     SELECT * FROM partner_requests
-    WHERE ${storeColumn(side)} = (SELECT id FROM stores WHERE owner_id = ${userId}) ${ofStatus}
+    WHERE ${ownStore} = (SELECT id FROM stores WHERE owner_id = ${userId}) ${ofStatus}
       AND (created_at, id) < (${afterTime(after)}, ${afterId(after)})
     ORDER BY created_at DESC, id DESC LIMIT ${unseen(limit)}`;
-}
-
-function storeColumn(side: Side): Sql {
-  return raw(side === 'sender' ? 'sender_store_id' : 'receiver_store_id');
 }

@@ -16,3 +16,10 @@ export function requestQuotaFullUntil(sender: number, postId: number, quota: num
     ${quotaFullUntil(sent, quota)},
     ${quotaFullUntil(sql`${sent} AND post_id = ${postId}`, quota === 0 ? 0 : requestsPerPost)})`;
 }
+
+/** SQL of how many requests a store has sent for a post within an hour. A statement that inserts one does not count it. */
+export function countOfLastHourSql(sender: Sql, postId: Sql): Sql {
+  return sql`(
+    SELECT count(*)::int FROM partner_requests
+    WHERE sender_store_id = ${sender} AND post_id = ${postId} AND created_at > now() - interval '1 hour')`;
+}

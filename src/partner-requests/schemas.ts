@@ -11,6 +11,7 @@ export const partnerRequestStatuses = {
   accepted: '수락됨',
   declined: '거절됨',
   withdrawn: '취소됨',
+  ended: '종료됨',
 } as const satisfies Record<PartnerRequestState, string>;
 
 /** The state in the database for a status of the API. */
@@ -30,10 +31,15 @@ export const PartnerRequestStatus = NamedEnum(
       name: 'WITHDRAWN',
       description: 'The sender withdrew it, or the post or an account was deleted',
     },
+    {
+      value: partnerRequestStatuses.ended,
+      name: 'ENDED',
+      description: 'It was accepted, and then one of the two stores ended it or deleted its account',
+    },
   ],
   {
     description:
-      'The state of a partnership request: `요청됨` (requested) becomes `수락됨` (accepted), `거절됨` (declined) or `취소됨` (withdrawn)',
+      'The state of a partnership request: `요청됨` (requested) becomes `수락됨` (accepted), `거절됨` (declined) or `취소됨` (withdrawn), and `수락됨` becomes `종료됨` (ended)',
     examples: [partnerRequestStatuses.requested],
   },
 );
@@ -45,11 +51,10 @@ export const requestFields = {
   post_id: Int32({ description: 'The post that the request answers', examples: [1] }),
   post_title: Type.String({ description: 'Its title', examples: ['주말 공동 할인 함께하실 가게를 찾아요'] }),
   status: Ref(PartnerRequestStatus),
-  sender_store_name: Type.String({
-    description: 'The store that sent the request',
-    examples: ['두레 베이커리'],
-  }),
-  receiver_store_name: Type.String({ description: 'The store that wrote the post', examples: ['햇살카페'] }),
+  sender_store_id: Int32({ description: 'The store that sent the request', examples: [2] }),
+  sender_store_name: Type.String({ description: 'Its name', examples: ['두레 베이커리'] }),
+  receiver_store_id: Int32({ description: 'The store that wrote the post', examples: [1] }),
+  receiver_store_name: Type.String({ description: 'Its name', examples: ['햇살카페'] }),
   message: Type.String({ description: 'What the sender wrote', examples: [exampleMessage] }),
 };
 
@@ -71,35 +76,48 @@ export type NewPartnerRequest = Static<typeof NewPartnerRequest>;
 const box = <const Box extends string>(value: Box) =>
   StringEnum([value], { description: 'Whether the user sent or received the request' });
 
-/** A request as its sender sees it: the fields of the interface specification, and `box`. */
-export const PartnerRequest = Type.Object(
-  {
-    box: box('sent'),
-    id: requestFields.id,
-    post_id: requestFields.post_id,
-    receiver_store_name: requestFields.receiver_store_name,
-    status: requestFields.status,
-    message: requestFields.message,
-    created_at: Timestamp('When it was sent'),
-  },
-  { $id: 'PartnerRequest', description: 'A partnership request as its sender sees it' },
-);
+const createdAt = Timestamp('When it was sent');
+const updatedAt = Timestamp('When its status last changed');
+
+/** The fields of a request as its sender sees it: those of the interface specification, and more. */
+export const sentRequestFields = {
+  box: box('sent'),
+  id: requestFields.id,
+  post_id: requestFields.post_id,
+  post_title: requestFields.post_title,
+  receiver_store_id: requestFields.receiver_store_id,
+  receiver_store_name: requestFields.receiver_store_name,
+  status: requestFields.status,
+  message: requestFields.message,
+  created_at: createdAt,
+  updated_at: updatedAt,
+};
+
+/** A request as its sender sees it. */
+export const PartnerRequest = Type.Object(sentRequestFields, {
+  $id: 'PartnerRequest',
+  description: 'A partnership request as its sender sees it',
+});
 export type PartnerRequest = Static<typeof PartnerRequest>;
 
+/** The fields of a request as its receiver sees it. */
+export const receivedRequestFields = {
+  box: box('received'),
+  id: requestFields.id,
+  post_id: requestFields.post_id,
+  post_title: requestFields.post_title,
+  sender_store: Ref(StoreSummary),
+  status: requestFields.status,
+  message: requestFields.message,
+  created_at: createdAt,
+  updated_at: updatedAt,
+};
+
 /** A request as its receiver sees it. */
-export const ReceivedPartnerRequest = Type.Object(
-  {
-    box: box('received'),
-    id: requestFields.id,
-    post_id: requestFields.post_id,
-    post_title: requestFields.post_title,
-    sender_store: Ref(StoreSummary),
-    status: requestFields.status,
-    message: requestFields.message,
-    created_at: Timestamp('When it was sent'),
-  },
-  { $id: 'ReceivedPartnerRequest', description: 'A partnership request as its receiver sees it' },
-);
+export const ReceivedPartnerRequest = Type.Object(receivedRequestFields, {
+  $id: 'ReceivedPartnerRequest',
+  description: 'A partnership request as its receiver sees it',
+});
 export type ReceivedPartnerRequest = Static<typeof ReceivedPartnerRequest>;
 
 export const AnyPartnerRequest = Type.Unsafe<PartnerRequest | ReceivedPartnerRequest>({

@@ -73,10 +73,11 @@ export const postRoutes: FastifyPluginAsyncTypebox<PostRoutesOptions> = async (
     },
     async (request) => {
       const { mine, store_id: storeId, category_id: categoryId, q = '' } = request.query;
-      const ownerId = mine ? currentUser(request).id : undefined;
+      const { id: userId } = currentUser(request);
+      const ownerId = mine ? userId : undefined;
       const result = await paginateBounded(request.query, {
         isId,
-        find: (page) => postLists.list({ ownerId, storeId, categoryId, q, ...page }),
+        find: (page) => postLists.list({ userId, ownerId, storeId, categoryId, q, ...page }),
         present: (post) => toPost(post, imageUrls),
       });
       if (result.items.length === 0) await checkCategoryFilter(categoryId);
@@ -100,7 +101,7 @@ export const postRoutes: FastifyPluginAsyncTypebox<PostRoutesOptions> = async (
       },
     },
     async (request) => {
-      const post = await posts.findById(request.params.post_id);
+      const post = await posts.findById(request.params.post_id, currentUser(request).id);
       if (post === undefined) throw new ApiError(postErrors.postNotFound);
       return toPost(post, imageUrls);
     },

@@ -2,6 +2,7 @@ import { type Static, Type } from '@sinclair/typebox';
 import { BoundedPageOf } from '../http/pagination.ts';
 import { Id, Int32, Ref, Timestamp } from '../http/schemas.ts';
 import { TextField } from '../http/text.ts';
+import { PartnerRequestStatus } from '../partner-requests/schemas.ts';
 import { SearchQuery, StoreSummary } from '../stores/schemas.ts';
 
 const exampleTitle = '주말 공동 할인 함께하실 가게를 찾아요';
@@ -28,6 +29,10 @@ export const Post = Type.Object(
       examples: [[exampleImage]],
     }),
     store: Ref(StoreSummary),
+    is_mine: Type.Boolean({ description: "Whether it is a post of the user's store", examples: [false] }),
+    my_request_status: Type.Union([Ref(PartnerRequestStatus), Type.Null()], {
+      description: "The status of the newest request that the user's store sent for it; `null` without one",
+    }),
     updated_at: Timestamp('When it was last changed'),
   },
   { $id: 'Post', description: 'What kind of partnership a store is looking for' },
@@ -94,4 +99,4 @@ export const PostQuery = Type.Object({
 export const PostPage = BoundedPageOf('PostPage', Ref(Post));
 
 /** Registered by `$id`, so that the OpenAPI document names them. */
-export const postSchemas = [PostSummary, Post, PostPage, NewPost, PostChanges];
+export const postSchemas = [PartnerRequestStatus, PostSummary, Post, PostPage, NewPost, PostChanges];

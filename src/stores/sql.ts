@@ -5,7 +5,7 @@ import { raw, type Sql, sql } from '../database/sql.ts';
  *
  * @param alias of the store in the query
  */
-export function isOpenStore(alias: 's' | 'item'): Sql {
+export function isOpenStore(alias: 's' | 'o' | 'item'): Sql {
   return raw(`${alias}.closed_at IS NULL AND ${alias}.suspended_at IS NULL`);
 }
 

@@ -5,6 +5,7 @@ import { createTestApp, createUser, deleteAccount, password } from '../support/a
 import { refused, tally, tokenRefused } from '../support/assertions.ts';
 import { inParallel, lockRows, waitForSleep } from '../support/concurrency.ts';
 import {
+  becomePartners,
   notifiedOf,
   openTwoShops,
   requestPartnership,
@@ -173,6 +174,7 @@ t.test(
       for (let index = 0; index < 4; index++) {
         await sendRequest(app, sender, await createPost(app, receiver.token));
         await sendRequest(app, receiver, await createPost(app, sender.token));
+        await becomePartners(app, { sender, receiver, post: await createPost(app, receiver.token) });
       }
       const deletions = await Promise.all([deleteAccount(app, sender), deleteAccount(app, receiver)]);
       t.strictSame(tally(deletions), { 200: 2 });

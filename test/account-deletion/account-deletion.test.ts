@@ -67,31 +67,39 @@ t.test('DELETE with a wrong password removes nothing', async (t) => {
   t.equal((await me(token)).status, 200);
 });
 
-t.test('deleting an account withdraws its pending requests and notifies the other side', async (t) => {
-  const { sender, receiver, post } = await openTwoShops(app);
-  const third = await openShop(app, '셋째 가게');
-  const own = await createPost(app, sender.token, { title: '내 글' });
-  const sent = await sendRequest(app, sender, post);
-  const received = await sendRequest(app, third, own);
-  const settled = await sendRequest(app, receiver, own);
-  await transition(app, sender, settled, 'accept');
-  t.equal((await deleteAccount(app, sender)).status, 200);
-  t.strictSame(
-    (await notifiedOf(app, receiver)).sort(),
-    [
+t.test(
+  'deleting an account withdraws its pending requests, ends its partnerships and notifies the other side',
+  async (t) => {
+    const { sender, receiver, post } = await openTwoShops(app);
+    const third = await openShop(app, '셋째 가게');
+    const own = await createPost(app, sender.token, { title: '내 글' });
+    const sent = await sendRequest(app, sender, post);
+    const received = await sendRequest(app, third, own);
+    const settled = await sendRequest(app, receiver, own);
+    await transition(app, sender, settled, 'accept');
+    t.equal((await deleteAccount(app, sender)).status, 200);
+    t.strictSame(await notifiedOf(app, receiver), [
+      ['ended', settled, '종료됨'],
       ['withdrawn', sent, '취소됨'],
+      ['accepted', settled, '종료됨'],
       ['received', sent, '취소됨'],
-      ['accepted', settled, '수락됨'],
-    ].sort(),
-  );
-  t.strictSame(await notifiedOf(app, third), [['withdrawn', received, '취소됨']]);
-  const sentence = async (shop: Shop) => (await notificationsOf(app, shop)).items[0].message;
-  t.equal(await sentence(receiver), '두레 베이커리에서 ‘주말 공동 할인’ 글에 보낸 제휴 요청을 취소했습니다.');
-  t.equal(await sentence(third), '두레 베이커리에서 올린 ‘내 글’ 글이 삭제되어 제휴 요청이 취소되었습니다.');
-  refused(t, await transition(app, receiver, sent, 'accept'), 409, 'invalid_transition');
-  refused(t, await transition(app, third, received, 'withdraw'), 409, 'invalid_transition');
-  t.strictSame(await strandedRequests(app), []);
-});
+    ]);
+    t.strictSame(await notifiedOf(app, third), [['withdrawn', received, '취소됨']]);
+    const sentences = async (shop: Shop) =>
+      (await notificationsOf(app, shop)).items.map(({ message }: { message: string }) => message);
+    const [ended, withdrawn] = await sentences(receiver);
+    t.equal(ended, '두레 베이커리에서 ‘내 글’ 글로 맺은 제휴를 종료했습니다.');
+    t.equal(withdrawn, '두레 베이커리에서 ‘주말 공동 할인’ 글에 보낸 제휴 요청을 취소했습니다.');
+    t.equal(
+      (await sentences(third))[0],
+      '두레 베이커리에서 올린 ‘내 글’ 글이 삭제되어 제휴 요청이 취소되었습니다.',
+    );
+    refused(t, await transition(app, receiver, sent, 'accept'), 409, 'invalid_transition');
+    refused(t, await transition(app, third, received, 'withdraw'), 409, 'invalid_transition');
+    refused(t, await transition(app, receiver, settled, 'end'), 409, 'invalid_transition');
+    t.strictSame(await strandedRequests(app), []);
+  },
+);
 
 t.test('the store of a deleted account keeps its name and loses its contact data', async (t) => {
   const shop = await openShop(app, '떠나는 가게', {

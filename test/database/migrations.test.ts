@@ -227,13 +227,19 @@ t.test('migrations of a newer release in the database are allowed', async (t) =>
   t.same(await migrate(url, { folder }), []);
 });
 
-t.test('notifications from before the counts are counted', async (t) => {
-  const { url, client, values } = await connect(t);
+/** Applies the migrations before one to an empty database, as an earlier release did. */
+async function migrateUntil(t: Test, before: string) {
+  const database = await connect(t);
   const { folder } = await writeMigrations(t, {});
   const source = fileURLToPath(import.meta.resolve('#package/prisma/migrations'));
-  for (const name of committed.filter((one) => one < '20261122030000'))
+  for (const name of committed.filter((one) => one < before))
     await cp(join(source, name), join(folder, name), { recursive: true });
-  await migrate(url, { folder });
+  await migrate(database.url, { folder });
+  return database;
+}
+
+t.test('notifications from before the counts are counted', async (t) => {
+  const { url, client, values } = await migrateUntil(t, '20261122030000');
   await client.query(`
     INSERT INTO users (id, username, email, name, password_hash)
       SELECT n, 'user' || n, n || '@example.com', '이름', 'x' FROM generate_series(1, 3) n;
@@ -245,4 +251,42 @@ t.test('notifications from before the counts are counted', async (t) => {
       SELECT n % 2 + 1, 'partner_request_received', 1, n % 3 = 0 FROM generate_series(1, 9) n`);
   await migrate(url);
   t.same(await values('SELECT unread AS value FROM notification_counts ORDER BY user_id'), [3, 3, 0]);
+});
+
+t.test('partnerships of deleted accounts end, and kept answers get the fields of later ones', async (t) => {
+  const { url, client, values } = await migrateUntil(t, '20261123020000');
+  await client.query(`
+    INSERT INTO users (id, username, email, name, password_hash)
+      SELECT n, 'user' || n, n || '@example.com', '이름', 'x' FROM generate_series(1, 2) n;
+    INSERT INTO stores (id, owner_id, name, closed_at) VALUES (1, 1, '하나', NULL), (2, 2, '둘', NULL), (3, NULL, '셋', '2026-01-01');
+    INSERT INTO store_category_links (store_id, category_id, position) VALUES (1, 1, 1), (2, 1, 1);
+    INSERT INTO posts (id, store_id, title, content, images) VALUES (1, 1, '글', '함께', '{https://example.com/1.jpg}');
+    INSERT INTO partner_requests (id, post_id, sender_store_id, receiver_store_id, status, message)
+      VALUES (1, 1, 2, 1, 'accepted', '함께'), (2, 1, 3, 1, 'accepted', '함께'), (3, 1, 3, 1, 'declined', '함께');
+    INSERT INTO idempotency_keys (scope, key, request_hash, body) VALUES
+      ('1:createPost', 'a', 'x', '{"data": {"id": 1, "content": "함께"}, "language": "ko"}'),
+      ('2:createPartnerRequest', 'b', 'x', '{"data": {"id": 1, "created_at": "2026-01-31T09:30:00.000Z"}, "language": "ko"}'),
+      ('2:createStore', 'c', 'x', '{"data": {"id": 1}, "language": "ko"}')`);
+  await migrate(url);
+  t.same(await values('SELECT status AS value FROM partner_requests ORDER BY id'), [
+    'accepted',
+    'ended',
+    'declined',
+  ]);
+  const time = '2026-01-31T09:30:00.000Z';
+  t.same(await values("SELECT body -> 'data' AS value FROM idempotency_keys ORDER BY key"), [
+    { id: 1, content: '함께', is_mine: true, my_request_status: null },
+    { id: 1, post_title: '글', receiver_store_id: 1, created_at: time, updated_at: time },
+    { id: 1 },
+  ]);
+  const transition = (id: number, to: string) =>
+    client.query(`UPDATE partner_requests SET status = '${to}' WHERE id = ${id}`);
+  await t.rejects(transition(1, 'declined'), {
+    message: 'a partner request cannot go from accepted to declined',
+  });
+  await t.rejects(transition(2, 'accepted'), {
+    message: 'a partner request cannot go from ended to accepted',
+  });
+  await t.rejects(transition(3, 'ended'), { message: 'a partner request cannot go from declined to ended' });
+  await transition(1, 'ended');
 });

@@ -5,7 +5,9 @@ import { loadConfig } from '../../src/config/config.ts';
 import { openDatabase, type Queryable } from '../../src/database/client.ts';
 import { createMyPageRepository } from '../../src/my-page/repository.ts';
 import { createNotificationRepository } from '../../src/notifications/repository.ts';
+import { findPartners, partnerBudget } from '../../src/partner-requests/partners.ts';
 import { createPartnerRequestRepository } from '../../src/partner-requests/repository.ts';
+import { findDetail } from '../../src/partner-requests/request-details.ts';
 import { createTestApp } from '../support/app.ts';
 import { explainingDatabase } from '../support/plans.ts';
 
@@ -22,12 +24,16 @@ const stores = 1_500;
 /** Rows of the first user, and of the second one; those of others lie between them. */
 const many = 3_000;
 const page = 21;
-/** Rows of all tables that a page of any list needs: my-page has a hundred posts and requests. */
-const maxRows = 450;
+/** Rows of all tables that a page of any list needs: my-page has a hundred posts and requests, each of a post and a store. */
+const maxRows = 650;
 /** Tables whose size does not depend on how much the service is used. */
 const small = ['store_categories'];
 const modes = ['generic', 'custom'] as const;
 
+/** Accepted requests of one store to another one. */
+const pairs = 1_000;
+
+// The fourth store has a partner in each other one; the fifth and the sixth have all their requests with each other.
 // The first store sent and received declined requests, and three of each other status, which are the oldest. The first user has
 // read three notifications, the oldest; the second one all but three.
 await pool.query(`
@@ -49,6 +55,13 @@ await pool.query(`
     SELECT p.id, 2 + (p.store_id + n) % ${stores - 2}, p.store_id,
       CASE n WHEN 1 THEN 'requested' ELSE 'declined' END::partner_request_status, '함께'
     FROM posts p, generate_series(1, 2) n WHERE p.store_id > ${stores / 2} AND 2 + (p.store_id + n) % ${stores - 2} <> p.store_id;
+  INSERT INTO partner_requests (post_id, sender_store_id, receiver_store_id, status, message, updated_at)
+    SELECT p.id, 4, p.store_id, 'accepted', '함께', p.created_at FROM posts p WHERE p.store_id NOT IN (1, 4)
+    ON CONFLICT DO NOTHING;
+  INSERT INTO posts (store_id, title, content, images)
+    SELECT 6, '글 ' || n, '함께', '{https://example.com/1.jpg}' FROM generate_series(1, ${pairs}) n;
+  INSERT INTO partner_requests (post_id, sender_store_id, receiver_store_id, status, message)
+    SELECT p.id, 5, 6, 'accepted', '함께' FROM posts p WHERE p.store_id = 6 AND p.id > ${many};
   INSERT INTO notifications (user_id, kind, partner_request_id, is_read)
     SELECT CASE WHEN n % 3 = 0 THEN 3 + n % ${stores - 3} ELSE n % 3 END, 'partner_request_received', n % ${many} + 1,
       CASE n % 3 WHEN 1 THEN n <= 9 WHEN 2 THEN n > 9 ELSE n % 2 = 0 END
@@ -131,11 +144,11 @@ for (const mode of modes) {
 
   t.test(`lists of requests read one page (${mode} plan)`, async (t) => {
     for (const userId of [1, 2]) {
-      for (const status of [undefined, 'requested', 'accepted', 'declined', 'withdrawn'] as const) {
+      for (const status of [undefined, 'requested', 'accepted', 'declined', 'withdrawn', 'ended'] as const) {
         for (const after of afters) {
           const filter = { userId, status, after, limit: page };
           const what = `of user ${userId}, ${status}, ${after ? 'next' : 'first'} page`;
-          await reads(t, mode, `sent ${what}`, 5 * page, (database) =>
+          await reads(t, mode, `sent ${what}`, 8 * page, (database) =>
             createPartnerRequestRepository(database).findSent(filter),
           );
           await reads(t, mode, `received ${what}`, 12 * page, (database) =>
@@ -146,21 +159,43 @@ for (const mode of modes) {
     }
   });
 
-  t.test(`withdrawing reads what is pending (${mode} plan)`, async (t) => {
+  t.test(`partners and a request read what they show (${mode} plan)`, async (t) => {
+    for (const userId of [1, 4]) {
+      for (const after of afters) {
+        const what = `partners of user ${userId}, ${after ? 'next' : 'first'} page`;
+        const indexes = await reads(t, mode, what, 30 * page, (database) =>
+          findPartners(database, { userId, after, limit: page }),
+        );
+        for (const index of ['sent_partners', 'received_partners', 'partner']) {
+          if (userId === 4) t.ok(indexes.includes(`partner_requests_${index}_idx`), index);
+        }
+      }
+    }
+    // Of two stores that have all requests with each other, a page examines as many as it may.
+    for (const userId of [5, 6]) {
+      await reads(t, mode, `partners of user ${userId}`, 6 * partnerBudget, (database) =>
+        findPartners(database, { userId, after: undefined, limit: page }),
+      );
+    }
+    const { rows } = await pool.query('SELECT id FROM partner_requests WHERE sender_store_id = 4 LIMIT 1');
+    await reads(t, mode, 'request', 60, (database) => findDetail(database, rows[0].id, 4));
+  });
+
+  t.test(`withdrawing and ending read what is open (${mode} plan)`, async (t) => {
     const postId = mode === 'generic' ? 6 : 12;
     const indexes = await reads(t, mode, 'of a post', 150, (database) =>
       createPartnerRequestRepository(database).withdrawOfPost(database, postId),
     );
     // Without it, a scan of the whole index of open requests.
     t.ok(indexes.includes('partner_requests_pending_idx'));
-    await reads(t, mode, 'of a store', 200, (database) =>
-      createPartnerRequestRepository(database).withdrawOfStore(database, 1),
+    await reads(t, mode, 'of a store', 350, (database) =>
+      createPartnerRequestRepository(database).closeOfStore(database, 1),
     );
   });
 
   t.test(`my-page, sessions and the user of a session (${mode} plan)`, async (t) => {
     for (const userId of [1, 2]) {
-      await reads(t, mode, `my-page of user ${userId}`, 700, (database) =>
+      await reads(t, mode, `my-page of user ${userId}`, 800, (database) =>
         createMyPageRepository(database).find(userId),
       );
       for (const after of [undefined, { time: Date.now() - 100_000, id: randomUUID() }]) {

@@ -42,11 +42,11 @@ t.test(
     t.match(await mailAfterNext(), { to: 'waiting@example.com', text: /\b\d{6}\b/ });
     t.match(await mailAfterNext(), { to: receiver.email, text: '/reset-password?' });
     t.match(await mailAfterNext(), { to: sender.email, text: sender.username });
-    t.match(await mailAfterNext(), { to: receiver.email, text: '/notifications' });
+    t.match(await mailAfterNext(), { to: receiver.email, text: '/requests/' });
 
     isSlow = false;
     for (const take of waiting.splice(0)) take();
     await settled();
-    t.equal(sent.filter(({ text }) => text.includes('/notifications')).length, 12);
+    t.equal(sent.filter(({ text }) => text.includes('/requests/')).length, 12);
   },
 );

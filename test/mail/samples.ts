@@ -2,7 +2,7 @@ import type { Language, Mail } from '../../src/mail/templates.ts';
 
 export const code = '048213';
 export const resetUrl = 'https://dure.example/reset-password?uid=7&token=aB_-9';
-export const requestUrl = 'https://dure.example/requests?box=received&id=3';
+export const requestUrl = 'https://dure.example/requests/3?a=1&b=2';
 export const languages: Language[] = ['ko', 'en'];
 
 /** A mail of each kind. */
@@ -40,6 +40,13 @@ export const mails = {
     kind: 'partner_request_declined',
     name: '김민지',
     receiverStoreName: '해님 빵집',
+    postTitle: '빵 나눔',
+    url: requestUrl,
+  },
+  partner_request_ended: {
+    kind: 'partner_request_ended',
+    name: '김민지',
+    otherStoreName: '해님 빵집',
     postTitle: '빵 나눔',
     url: requestUrl,
   },

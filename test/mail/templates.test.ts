@@ -12,6 +12,7 @@ const expectedParts: Record<Mail['kind'], string[]> = {
   partner_request_received: ['김민지', '달빛 카페', '원두 나눔', '같이 해요 & 나눠요.', requestUrl],
   partner_request_accepted: ['김민지', '해님 빵집', '빵 나눔', requestUrl],
   partner_request_declined: ['김민지', '해님 빵집', '빵 나눔', requestUrl],
+  partner_request_ended: ['김민지', '해님 빵집', '빵 나눔', requestUrl],
 };
 
 function escaped(text: string): string {
@@ -142,6 +143,7 @@ t.test('nothing that users write becomes markup', async (t) => {
     },
     { kind: 'partner_request_accepted', name: nasty, receiverStoreName: nasty, postTitle: nasty, url: nasty },
     { kind: 'partner_request_declined', name: nasty, receiverStoreName: nasty, postTitle: nasty, url: nasty },
+    { kind: 'partner_request_ended', name: nasty, otherStoreName: nasty, postTitle: nasty, url: nasty },
   ];
   t.equal(rendered.length, Object.keys(mails).length);
   for (const mail of rendered) {
@@ -160,6 +162,7 @@ t.test('a subject never contains a line break or a control character', async (t)
     { kind: 'partner_request_received', name, senderStoreName: name, postTitle: name, message: 'm', url },
     { kind: 'partner_request_accepted', name, receiverStoreName: name, postTitle: name, url },
     { kind: 'partner_request_declined', name, receiverStoreName: name, postTitle: name, url },
+    { kind: 'partner_request_ended', name, otherStoreName: name, postTitle: name, url },
   ];
   for (const mail of rendered) {
     for (const language of languages) {

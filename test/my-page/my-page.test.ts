@@ -58,8 +58,8 @@ t.test('statuses are those of the requests, and deleted posts are not there', as
   const me = await openShop(app, '보내는 가게');
   const other = await openShop(app, '받는 가게');
   const ids: number[] = [];
-  for (let index = 0; index < 4; index++) {
-    const post = await createPost(app, other.token);
+  for (let index = 0; index < 5; index++) {
+    const post = await createPost(app, other.token, { title: `글 ${index}` });
     const answer = await call('POST', requestsPath, {
       token: me.token,
       body: { post_id: post.id, message: '함께해요' },
@@ -69,6 +69,8 @@ t.test('statuses are those of the requests, and deleted posts are not there', as
   }
   await call('POST', `${requestsPath}${ids[0]}/accept/`, { token: other.token });
   await call('POST', `${requestsPath}${ids[1]}/decline/`, { token: other.token });
+  await call('POST', `${requestsPath}${ids[4]}/accept/`, { token: other.token });
+  const ended = await call('POST', `${requestsPath}${ids[4]}/end/`, { token: me.token });
   const kept = await createPost(app, me.token);
   const deleted = await createPost(app, me.token);
   await call('DELETE', `/api/v1/posts/${deleted.id}/`, { token: me.token });
@@ -76,12 +78,15 @@ t.test('statuses are those of the requests, and deleted posts are not there', as
   t.strictSame(
     page.sent_requests.map(({ id, status }: Record<string, unknown>) => [id, status]),
     [
+      [ids[4], '종료됨'],
       [ids[3], '취소됨'],
       [ids[2], '요청됨'],
       [ids[1], '거절됨'],
       [ids[0], '수락됨'],
     ],
   );
+  t.strictSame(page.sent_requests[0], ended.body.data);
+  t.match(page.sent_requests[0], { post_title: '글 4', receiver_store_id: other.store.id });
   t.strictSame(
     page.posts.map(({ id }: TestPost) => id),
     [kept.id],

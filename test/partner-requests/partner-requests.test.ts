@@ -2,6 +2,7 @@ import t from 'tap';
 import { createTestApp } from '../support/app.ts';
 import { refused } from '../support/assertions.ts';
 import {
+  becomePartners,
   notificationsOf,
   notifiedOf,
   openTwoShops,
@@ -29,10 +30,13 @@ t.test('a request notifies the receiver and answers with the fields of the speci
     box: 'sent',
     id,
     post_id: post.id,
+    post_title: '주말 공동 할인',
+    receiver_store_id: receiver.store.id,
     receiver_store_name: '햇살카페',
     status: '요청됨',
     message: '안녕하세요,\n저희 빵을 함께 팔아요.',
     created_at,
+    updated_at: created_at,
   });
   t.ok(Number.isInteger(id));
   t.match(created_at, /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
@@ -50,7 +54,9 @@ t.test('a request notifies the receiver and answers with the fields of the speci
         post_id: post.id,
         post_title: '주말 공동 할인',
         status: '요청됨',
+        sender_store_id: sender.store.id,
         sender_store_name: '두레 베이커리',
+        receiver_store_id: receiver.store.id,
         receiver_store_name: '햇살카페',
         message: '안녕하세요,\n저희 빵을 함께 팔아요.',
       },
@@ -81,6 +87,7 @@ t.test('the receiver accepts, and the sender is notified', async (t) => {
     status: '수락됨',
     message: '함께 해요!',
     created_at: answer.body.data.created_at,
+    updated_at: answer.body.data.updated_at,
   });
   t.strictSame(await notifiedOf(app, sender), [['accepted', id, '수락됨']]);
   t.strictSame(
@@ -113,10 +120,13 @@ t.test('the sender withdraws, and the receiver is notified without a mail', asyn
     box: 'sent',
     id,
     post_id: post.id,
+    post_title: '주말 공동 할인',
+    receiver_store_id: receiver.store.id,
     receiver_store_name: '햇살카페',
     status: '취소됨',
     message: '함께 해요!',
     created_at: answer.body.data.created_at,
+    updated_at: answer.body.data.updated_at,
   });
   t.strictSame(await notifiedOf(app, receiver), [
     ['withdrawn', id, '취소됨'],
@@ -130,6 +140,31 @@ t.test('the sender withdraws, and the receiver is notified without a mail', asyn
     subjects.filter((subject) => subject.includes('취소')),
     [],
   );
+});
+
+t.test('either side ends an accepted request, and the other one is notified', async (t) => {
+  const shops = await openTwoShops(app);
+  const { sender, receiver } = shops;
+  for (const [own, other, box] of [
+    [sender, receiver, 'sent'],
+    [receiver, sender, 'received'],
+  ] as const) {
+    const id = await becomePartners(app, shops);
+    const before = await notifiedOf(app, own);
+    const answer = await transition(app, own, id, 'end');
+    t.equal(answer.status, 200);
+    t.equal(answer.body.message, '제휴를 종료했습니다.');
+    const side =
+      box === 'sent' ? { receiver_store_id: receiver.store.id } : { sender_store: { id: sender.store.id } };
+    t.match(answer.body.data, { box, id, status: '종료됨', post_title: '주말 공동 할인', ...side });
+    const { items } = await notificationsOf(app, other);
+    t.match(items[0], {
+      kind: 'partner_request_ended',
+      message: `${own.store.name}에서 ‘주말 공동 할인’ 글로 맺은 제휴를 종료했습니다.`,
+      partner_request: { id, status: '종료됨' },
+    });
+    t.equal((await notifiedOf(app, own)).length, before.length, 'the side that ended it is not notified');
+  }
 });
 
 t.test('deleting a post withdraws its pending requests and notifies their senders', async (t) => {

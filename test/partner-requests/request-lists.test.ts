@@ -24,7 +24,13 @@ async function sendMany(count: number) {
 t.test('each side lists a request in its own box', async (t) => {
   const { sender, receiver, post } = await openTwoShops(app);
   const id = await sendRequest(app, sender, post);
-  const request = { id, post_id: post.id, status: '요청됨', message: '함께 해요!' };
+  const request = {
+    id,
+    post_id: post.id,
+    post_title: '주말 공동 할인',
+    status: '요청됨',
+    message: '함께 해요!',
+  };
   const sent = await list(sender, '?box=sent');
   t.equal(sent.status, 200);
   t.strictSame(sent.body.data, {
@@ -32,8 +38,10 @@ t.test('each side lists a request in its own box', async (t) => {
       {
         box: 'sent',
         ...request,
+        receiver_store_id: receiver.store.id,
         receiver_store_name: '햇살카페',
         created_at: sent.body.data.items[0].created_at,
+        updated_at: sent.body.data.items[0].created_at,
       },
     ],
     next_cursor: null,
@@ -44,7 +52,6 @@ t.test('each side lists a request in its own box', async (t) => {
     {
       box: 'received',
       ...request,
-      post_title: '주말 공동 할인',
       sender_store: {
         id: sender.store.id,
         name: '두레 베이커리',
@@ -54,6 +61,7 @@ t.test('each side lists a request in its own box', async (t) => {
         ],
       },
       created_at: item.created_at,
+      updated_at: item.created_at,
     },
   ]);
   t.strictSame((await list(receiver)).body, received.body, 'received is the default');
@@ -174,7 +182,7 @@ t.test('requests of a closed store keep its name', async (t) => {
   const body = { password: leaving.password };
   t.equal((await app.call('DELETE', '/auth/me/', { token: leaving.token, body })).status, 200);
   const [received] = (await list(receiver)).body.data.items;
-  t.match(received, { id: fromLeaving, status: '수락됨', sender_store: { name: '떠나는 가게' } });
+  t.match(received, { id: fromLeaving, status: '종료됨', sender_store: { name: '떠나는 가게' } });
   const [sent] = (await list(sender, '?box=sent')).body.data.items;
   t.match(sent, { id: toLeaving, status: '취소됨', receiver_store_name: '떠나는 가게' });
 });

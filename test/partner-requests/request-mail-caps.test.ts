@@ -17,7 +17,7 @@ t.teardown(app.close);
 
 /** Mails about requests that an owner got. */
 const mailsTo = (shop: Shop) =>
-  app.mails.sent.filter(({ to, text }) => to === shop.email && text.includes('/notifications'));
+  app.mails.sent.filter(({ to, text }) => to === shop.email && text.includes('/requests/'));
 
 /** Counts further mails about requests to an address, as if they had been sent some minutes ago. */
 async function countMails({ email }: Shop, mails: number, minutes = 1): Promise<void> {

@@ -2,6 +2,7 @@ import t from 'tap';
 import { createTestApp, deleteAccount, queuedFor, suspend, verifyEmails } from '../support/app.ts';
 import { lockRows } from '../support/concurrency.ts';
 import {
+  becomePartners,
   notifiedOf,
   openTwoShops,
   openTwoVerifiedShops,
@@ -25,17 +26,17 @@ async function preferEnglish({ username, password }: Shop) {
 
 /** Mails about requests that an app sent to an owner. */
 const mailsTo = ({ email }: Pick<Shop, 'email'>, { mails } = app) =>
-  mails.sent.filter(({ to, text }) => to === email && text.includes('/notifications'));
+  mails.sent.filter(({ to, text }) => to === email && text.includes('/requests/'));
 
 t.test('the receiver of a request gets a mail with its message and a link', async (t) => {
   const { sender, receiver, post } = await openTwoVerifiedShops(app);
-  await sendRequest(app, sender, post);
+  const id = await sendRequest(app, sender, post);
   const mail = await app.mails.next(receiver.email, 1);
   t.equal(mail.subject, '[두레] 두레 베이커리에서 제휴를 요청했습니다');
   t.match(mail.text, '김두레님');
   t.match(mail.text, '주말 공동 할인');
   t.match(mail.text, '함께 해요!');
-  t.match(mail.text, 'https://app.example.com/notifications');
+  t.match(mail.text, `https://app.example.com/requests/${id}\n`);
   await app.mails.settled();
   t.equal(mailsTo(receiver).length, 1);
   t.equal(mailsTo(sender).length, 0);
@@ -46,11 +47,37 @@ t.test('the sender gets a mail when it is accepted or declined', async (t) => {
   await transition(app, receiver, await sendRequest(app, sender, post), 'decline');
   const declined = await app.mails.next(sender.email, 1);
   t.equal(declined.subject, '[두레] 햇살카페에서 제휴 요청을 거절했습니다');
-  await transition(app, receiver, await sendRequest(app, sender, post), 'accept');
+  const id = await becomePartners(app, { sender, receiver, post });
   const accepted = await app.mails.next(sender.email, 2);
   t.equal(accepted.subject, '[두레] 햇살카페에서 제휴 요청을 수락했습니다');
-  t.match(accepted.text, 'https://app.example.com/notifications');
+  t.match(accepted.text, `https://app.example.com/requests/${id}\n`);
+  t.notMatch(accepted.text, receiver.email, 'the contact is not in the mail');
 });
+
+t.test(
+  'the other side gets a mail when a partnership ends, also by the deletion of an account',
+  async (t) => {
+    const { sender, receiver, post } = await openTwoVerifiedShops(app);
+    const partners = { sender, receiver, post };
+    const id = await becomePartners(app, partners);
+    await transition(app, sender, id, 'end');
+    const ended = await app.mails.next(receiver.email, 2);
+    t.equal(ended.subject, '[두레] 두레 베이커리에서 제휴를 종료했습니다');
+    t.match(ended.text, `https://app.example.com/requests/${id}\n`);
+    await transition(app, receiver, await becomePartners(app, partners), 'end');
+    await app.mails.settled();
+    const subjectsTo = (shop: Shop) => mailsTo(shop).map(({ subject }) => subject);
+    t.ok(subjectsTo(sender).includes('[두레] 햇살카페에서 제휴를 종료했습니다'));
+    await becomePartners(app, partners);
+    await becomePartners(app, { ...partners, post: await createPost(app, receiver.token) });
+    await app.mails.settled();
+    const before = mailsTo(receiver).length;
+    t.equal((await deleteAccount(app, sender)).status, 200);
+    await app.mails.settled();
+    t.equal(mailsTo(receiver).length, before + 1, 'one mail, however many requests end');
+    t.match(mailsTo(receiver).at(-1), { subject: '[두레] 두레 베이커리에서 제휴를 종료했습니다' });
+  },
+);
 
 t.test("mails are in the recipient's language", async (t) => {
   const { sender, receiver, post } = await openTwoVerifiedShops(app);
@@ -165,7 +192,11 @@ t.test('queued mails follow what happens to the request and its accounts before 
   t.equal(mails(kept.sender), 1);
   t.equal(mails(moved.receiver), 0, 'not to the old address');
   t.equal(mails({ email: 'moved-shop@example.com' }), 1);
-  t.equal(mails(senderGone.receiver), 1, 'an account that is deleted does not take its request back');
+  t.equal(
+    mails(senderGone.receiver),
+    2,
+    'an account that is deleted does not take its request back, and ends it',
+  );
   t.equal(mails(senderGone.sender), 0);
   t.equal(mails(postGone.receiver), 0);
   t.equal(mails(receiverGone.receiver), 0);

@@ -3,6 +3,7 @@ import { createTestApp, deleteAccount } from '../support/app.ts';
 import { refused, tally } from '../support/assertions.ts';
 import { inParallel, lockRows } from '../support/concurrency.ts';
 import {
+  becomePartners,
   notificationsOf,
   notifiedOf,
   openTwoShops,
@@ -91,6 +92,49 @@ t.test('of 20 concurrent transitions, one succeeds', async (t) => {
   }
 });
 
+t.test(
+  'of both sides that end a partnership at once, one does, and asking again waits for the end',
+  async (t) => {
+    const shops = await openTwoShops(app);
+    const { sender, receiver, post } = shops;
+    const id = await becomePartners(app, shops);
+    const [asked, ...ended] = await Promise.all([
+      requestPartnership(app, sender, post),
+      ...Array.from({ length: 10 }, (_, index) => transition(app, index % 2 ? sender : receiver, id, 'end')),
+    ]);
+    t.strictSame(tally(ended), { '200': 1, '409 invalid_transition': 9 });
+    if (asked?.status !== 201) refused(t, asked ?? ended[0], 409, 'already_requested');
+    const kinds = [...(await notifiedOf(app, sender)), ...(await notifiedOf(app, receiver))].map(
+      ([kind]) => kind,
+    );
+    t.equal(kinds.filter((kind) => kind === 'ended').length, 1);
+    const { rows } = await app.pool.query(
+      `SELECT count(*) FILTER (WHERE status IN ('requested', 'accepted'))::int AS open FROM partner_requests WHERE post_id = $1`,
+      [post.id],
+    );
+    t.equal(rows[0].open, asked?.status === 201 ? 1 : 0);
+  },
+);
+
+t.test('an acceptance during the deletion of an account is ended by it', async (t) => {
+  for (const leaving of ['sender', 'receiver'] as const) {
+    const { sender, receiver, post } = await openTwoShops(app);
+    const id = await sendRequest(app, sender, post);
+    const [gone, left] = leaving === 'sender' ? [sender, receiver] : [receiver, sender];
+    // The acceptance has changed the request and waits before it notifies the sender.
+    const lock = await lockRows(t, app, 'SELECT pg_advisory_xact_lock(1852798825, $1)', [sender.id]);
+    const accepted = transition(app, receiver, id, 'accept');
+    await lock.waiters(1);
+    const deleted = deleteAccount(app, gone);
+    await lock.waiters(2);
+    await lock.release();
+    t.equal((await accepted).status, 200, leaving);
+    t.equal((await deleted).status, 200, leaving);
+    t.strictSame((await notifiedOf(app, left))[0], ['ended', id, '종료됨'], leaving);
+    t.strictSame(await strandedRequests(app), []);
+  }
+});
+
 t.test('the deletion of a post withdraws an uncommitted request', async (t) => {
   const { sender, receiver, post } = await openTwoShops(app);
   const lock = await lockRows(t, app, 'SELECT FROM users WHERE id = $1 FOR UPDATE', [receiver.id]);
@@ -136,13 +180,15 @@ t.test('a post deleted during an acceptance leaves the request accepted', async 
 });
 
 t.test(
-  'concurrent requests, transitions and deletions leave no pending request of a deleted post or store',
+  'concurrent requests, transitions and deletions leave no open request of a deleted post or store',
   async (t) => {
     for (let round = 0; round < 6; round++) {
       const { sender, receiver, post } = await openTwoShops(app);
       const shops = await Promise.all([1, 2, 3].map((index) => openShop(app, `가게 ${index}`)));
       const own = await createPost(app, sender.token);
       const pending = await sendRequest(app, receiver, own);
+      const other = await createPost(app, receiver.token);
+      const partnership = await becomePartners(app, { sender, receiver, post: other });
       const crossing = await Promise.all([
         ...shops.map((shop) => requestPartnership(app, shop, post)),
         round % 2 === 0 ? deletePost(receiver, post.id) : deleteAccount(app, receiver),
@@ -150,6 +196,8 @@ t.test(
         round % 3 === 0 ? deleteAccount(app, sender) : deletePost(sender, own.id),
         transition(app, sender, pending, 'accept'),
         transition(app, receiver, pending, 'withdraw'),
+        transition(app, receiver, partnership, 'end'),
+        transition(app, sender, partnership, 'end'),
         app.call('GET', requestsPath, { token: receiver.token }),
       ]);
       const broken = crossing.filter(({ status }) => status >= 500);

@@ -13,7 +13,7 @@ import { createPost, openShop } from '../support/stores.ts';
 const app = await createTestApp();
 t.teardown(app.close);
 
-const actions = ['accept', 'decline', 'withdraw'] as const;
+const actions = ['accept', 'decline', 'withdraw', 'end'] as const;
 
 t.test('a user without a store cannot send a request', async (t) => {
   const { post } = await openTwoShops(app);
@@ -52,17 +52,24 @@ t.test('a store has one pending or accepted request for a post', async (t) => {
   const third = await sendRequest(app, sender, post);
   await transition(app, receiver, third, 'accept');
   refused(t, await requestPartnership(app, sender, post), 409, 'already_requested');
+  await transition(app, receiver, third, 'end');
+  t.equal((await requestPartnership(app, sender, post)).status, 201, 'and may ask again once it ended');
 });
 
-t.test('an accepted, declined or withdrawn request cannot change', async (t) => {
-  for (const first of actions) {
+t.test('an accepted request can only be ended, and nothing follows the other answers', async (t) => {
+  for (const first of [undefined, ...actions]) {
     const { sender, receiver, post } = await openTwoShops(app);
+    const sideOf = (action: (typeof actions)[number]) => (action === 'withdraw' ? sender : receiver);
     const id = await sendRequest(app, sender, post);
-    t.equal((await transition(app, first === 'withdraw' ? sender : receiver, id, first)).status, 200);
+    if (first === 'end') await transition(app, receiver, id, 'accept');
+    if (first) t.equal((await transition(app, sideOf(first), id, first)).status, 200);
     const before = [await notifiedOf(app, sender), await notifiedOf(app, receiver)];
-    for (const second of actions) {
-      const answer = await transition(app, second === 'withdraw' ? sender : receiver, id, second);
-      refused(t, answer, 409, 'invalid_transition');
+    const refusedActions = first
+      ? actions.filter((one) => first !== 'accept' || one !== 'end')
+      : ['end' as const];
+    for (const second of refusedActions) {
+      refused(t, await transition(app, sideOf(second), id, second), 409, 'invalid_transition');
+      if (second === 'end') refused(t, await transition(app, sender, id, second), 409, 'invalid_transition');
     }
     t.strictSame(
       [await notifiedOf(app, sender), await notifiedOf(app, receiver)],
@@ -80,8 +87,8 @@ t.test('a request is not found for third parties, nor for actions of the other s
   const missing = await transition(app, stranger, 2_147_483_647, 'accept');
   refused(t, missing, 404, 'partner_request_not_found');
   for (const [who, may] of [
-    [sender, ['withdraw']],
-    [receiver, ['accept', 'decline']],
+    [sender, ['withdraw', 'end']],
+    [receiver, ['accept', 'decline', 'end']],
     [stranger, []],
     [user, []],
   ] as const) {
@@ -92,11 +99,10 @@ t.test('a request is not found for third parties, nor for actions of the other s
     }
   }
   await transition(app, receiver, id, 'accept');
-  t.strictSame(
-    (await transition(app, stranger, id, 'accept')).body,
-    missing.body,
-    'also once it is answered',
-  );
+  for (const action of ['accept', 'end'] as const) {
+    const answer = await transition(app, stranger, id, action);
+    t.strictSame(answer.body, missing.body, 'also once it is answered');
+  }
 });
 
 t.test('a refused request leaves its idempotency key free', async (t) => {

@@ -32,7 +32,8 @@ const idsOf = (posts: TestPost[]) => posts.map(({ id }) => id);
 t.test('the list has complete posts, newest first', async (t) => {
   const answer = await list();
   t.equal(answer.status, 200);
-  t.strictSame(answer.body.data, { items: newestFirst, next_cursor: null });
+  const items = newestFirst.map((post) => ({ ...post, is_mine: false }));
+  t.strictSame(answer.body.data, { items, next_cursor: null });
 });
 
 t.test('filters combine', async (t) => {

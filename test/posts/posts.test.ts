@@ -1,6 +1,7 @@
 import t from 'tap';
 import { createTestApp, createUser } from '../support/app.ts';
 import { refused } from '../support/assertions.ts';
+import { openTwoShops, sendRequest, transition } from '../support/partner-requests.ts';
 import { createPost, openShop } from '../support/stores.ts';
 
 const app = await createTestApp();
@@ -22,11 +23,47 @@ t.test('writing a post answers 201 with exactly the fields of a Post', async (t)
     content: '첫 줄\n둘째 줄',
     images,
     store: { id: store.id, name: store.name, store_categories: store.store_categories },
+    is_mine: true,
+    my_request_status: null,
   });
   t.type(id, 'number');
   for (const time of [created_at, updated_at]) t.match(time, /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
   const reader = await createUser(app);
-  t.strictSame((await call('GET', `${path}${id}/`, { token: reader.token })).body.data, answer.body.data);
+  const read = (await call('GET', `${path}${id}/`, { token: reader.token })).body.data;
+  t.strictSame(read, { ...answer.body.data, is_mine: false });
+});
+
+t.test('a post shows whether it is mine, and the status of my newest request for it', async (t) => {
+  const { sender, receiver, post } = await openTwoShops(app);
+  const other = await openShop(app, '다른 가게');
+  const visitor = await createUser(app);
+  await sendRequest(app, other, post);
+  /** What a user sees of the post, read and listed. */
+  const seenBy = async ({ token }: { token: string }) => {
+    const { is_mine, my_request_status } = (await call('GET', `${path}${post.id}/`, { token })).body.data;
+    const [listed] = (await call('GET', `${path}?store_id=${receiver.store.id}`, { token })).body.data.items;
+    t.strictSame([listed.is_mine, listed.my_request_status], [is_mine, my_request_status]);
+    return [is_mine, my_request_status];
+  };
+  t.strictSame(await seenBy(sender), [false, null]);
+  const first = await sendRequest(app, sender, post);
+  t.strictSame(await seenBy(sender), [false, '요청됨']);
+  await transition(app, receiver, first, 'decline');
+  t.strictSame(await seenBy(sender), [false, '거절됨']);
+  const second = await sendRequest(app, sender, post);
+  t.strictSame(await seenBy(sender), [false, '요청됨'], 'the newest of them');
+  await transition(app, receiver, second, 'accept');
+  t.strictSame(await seenBy(sender), [false, '수락됨']);
+  await transition(app, receiver, second, 'end');
+  t.strictSame(await seenBy(sender), [false, '종료됨']);
+  t.strictSame(await seenBy(other), [false, '요청됨'], 'only the own requests count');
+  t.strictSame(await seenBy(visitor), [false, null]);
+  t.strictSame(await seenBy(receiver), [true, null]);
+  const changed = await call('PATCH', `${path}${post.id}/`, {
+    token: receiver.token,
+    body: { title: '새 제목' },
+  });
+  t.match(changed.body.data, { is_mine: true, my_request_status: null });
 });
 
 t.test('deleting a post erases its content from kept answers, and no other answer changes', async (t) => {

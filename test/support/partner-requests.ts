@@ -44,9 +44,38 @@ export function transition(
   app: TestApp,
   shop: Caller,
   id: number | string,
-  action: 'accept' | 'decline' | 'withdraw',
+  action: 'accept' | 'decline' | 'withdraw' | 'end',
 ): Promise<Answer> {
   return app.call('POST', `${requestsPath}${id}/${action}/`, { token: shop.token });
+}
+
+/** Sends a request for a post, which its receiver accepts. @returns its id */
+export async function becomePartners(
+  app: TestApp,
+  { sender, receiver, post }: { sender: Caller; receiver: Caller; post: Pick<TestPost, 'id'> },
+): Promise<number> {
+  const id = await sendRequest(app, sender, post);
+  const answer = await transition(app, receiver, id, 'accept');
+  if (answer.status !== 200) throw new Error(`the request was not accepted: ${answer.text}`);
+  return id;
+}
+
+/** Reads a request with all that a user sees of it. */
+export function readRequest(
+  app: TestApp,
+  { token }: { token: string | undefined },
+  id: number,
+): Promise<Answer> {
+  return app.call('GET', `${requestsPath}${id}/`, { token });
+}
+
+/** A page of a user's partners. */
+export function listPartners(
+  app: TestApp,
+  { token }: { token: string | undefined },
+  query = '',
+): Promise<Answer> {
+  return app.call('GET', `/api/v1/stores/partners/${query}`, { token });
 }
 
 /** A page of the notifications of a shop's owner. */
@@ -74,15 +103,15 @@ export async function notifiedOf(app: TestApp, shop: Caller): Promise<[string, n
   );
 }
 
-/** Pending requests whose post or one of whose stores is gone; there must never be one. */
+/** Pending requests whose post or one of whose stores is gone, and accepted ones of a store that is gone; there must never be one. */
 export async function strandedRequests({ pool }: TestApp): Promise<number[]> {
   const { rows } = await pool.query(`
     SELECT r.id FROM partner_requests r
     JOIN posts p ON p.id = r.post_id
     JOIN stores s ON s.id = r.sender_store_id
     JOIN stores v ON v.id = r.receiver_store_id
-    WHERE r.status = 'requested'
-      AND (p.deleted_at IS NOT NULL OR s.closed_at IS NOT NULL OR v.closed_at IS NOT NULL
+    WHERE r.status IN ('requested', 'accepted')
+      AND (r.status = 'requested' AND p.deleted_at IS NOT NULL OR s.closed_at IS NOT NULL OR v.closed_at IS NOT NULL
         OR s.owner_id IS NULL OR v.owner_id IS NULL)`);
   return rows.map(({ id }) => id);
 }

@@ -21,6 +21,8 @@ export interface TestPost {
   content: string;
   images: string[];
   store: Pick<TestStore, 'id' | 'name' | 'store_categories'>;
+  is_mine: boolean;
+  my_request_status: string | null;
   created_at: string;
   updated_at: string;
 }

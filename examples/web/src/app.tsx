@@ -33,7 +33,7 @@ const Store = signedIn(StoreView);
 const Account = signedIn(AccountView);
 const Sessions = signedIn(SessionsView);
 
-/** The whole app. Mails of the service link to /login, /reset-password-request, /reset-password and /notifications. */
+/** The whole app. Mails of the service link to /login, /reset-password-request, /reset-password and /requests/:id. */
 export function App() {
   return (
     <LocationProvider>
@@ -53,6 +53,7 @@ export function App() {
                   <Route path="/posts/:id" component={Post} />
                   <Route path="/posts/:id/edit" component={EditPost} />
                   <Route path="/requests" component={Requests} />
+                  <Route path="/requests/:id" component={Requests} />
                   <Route path="/notifications" component={Notifications} />
                   <Route path="/store" component={OwnStore} />
                   <Route path="/store/edit" component={StoreForm} />

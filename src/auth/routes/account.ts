@@ -87,7 +87,7 @@ const ownAccountRoutes: FastifyPluginAsyncTypebox<AuthDependencies> = async (app
         operationId: 'deleteCurrentUser',
         summary: 'Delete the account',
         description:
-          'Removes the account for good, with its sessions. Its posts disappear, partnership requests that wait for an answer are withdrawn, and the username and the e-mail address are free again.',
+          'Removes the account for good, with its sessions. Its posts disappear, partnership requests that wait for an answer are withdrawn, accepted ones end, and the username and the e-mail address are free again.',
         body: Ref(AccountDeletion),
         response: { 200: Ref(EmptyData) },
       },

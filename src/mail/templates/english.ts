@@ -150,7 +150,8 @@ export function englishContent(mail: Mail): MailContent {
           paragraph(
             `${mail.receiverStoreName} accepted your partnership request for “${mail.postTitle}”. We hope this is the start of a good partnership.`,
           ),
-          button('View your requests', mail.url),
+          paragraph('The page of the request now shows how to reach each other.'),
+          button('View the request', mail.url),
         ],
         reason: partnerReason,
       };
@@ -164,7 +165,21 @@ export function englishContent(mail: Mail): MailContent {
           paragraph(
             `Unfortunately, ${mail.receiverStoreName} declined your partnership request for “${mail.postTitle}”. There are more posts by other shops on Dure.`,
           ),
-          button('View your requests', mail.url),
+          button('View the request', mail.url),
+        ],
+        reason: partnerReason,
+      };
+    case 'partner_request_ended':
+      return {
+        subject: `${mail.otherStoreName} ended your partnership`,
+        preheader: `Post: ${mail.postTitle}`,
+        heading: 'Your partnership has ended',
+        blocks: [
+          paragraph(greeting(mail.name)),
+          paragraph(
+            `${mail.otherStoreName} ended your partnership from the post “${mail.postTitle}”. Dure no longer shows your contact details to each other.`,
+          ),
+          button('View the request', mail.url),
         ],
         reason: partnerReason,
       };

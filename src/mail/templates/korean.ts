@@ -144,7 +144,8 @@ export function koreanContent(mail: Mail): MailContent {
           paragraph(
             `‘${mail.postTitle}’ 글에 보내신 제휴 요청을 ${mail.receiverStoreName}에서 수락했습니다. 좋은 인연으로 이어지기를 바랍니다.`,
           ),
-          button('요청 내역 보기', mail.url),
+          paragraph('이제 요청 화면에서 서로의 연락처를 확인하실 수 있습니다.'),
+          button('요청 확인하기', mail.url),
         ],
         reason: partnerReason,
       };
@@ -158,7 +159,21 @@ export function koreanContent(mail: Mail): MailContent {
           paragraph(
             `아쉽게도 ‘${mail.postTitle}’ 글에 보내신 제휴 요청을 ${mail.receiverStoreName}에서 거절했습니다. 두레에서 다른 가게의 글도 둘러보세요.`,
           ),
-          button('요청 내역 보기', mail.url),
+          button('요청 확인하기', mail.url),
+        ],
+        reason: partnerReason,
+      };
+    case 'partner_request_ended':
+      return {
+        subject: `[두레] ${mail.otherStoreName}에서 제휴를 종료했습니다`,
+        preheader: `글 제목: ${mail.postTitle}`,
+        heading: '제휴가 종료되었습니다',
+        blocks: [
+          paragraph(greeting(mail.name)),
+          paragraph(
+            `‘${mail.postTitle}’ 글로 맺은 제휴를 ${mail.otherStoreName}에서 종료했습니다. 이제 두레에서 서로의 연락처가 보이지 않습니다.`,
+          ),
+          button('요청 확인하기', mail.url),
         ],
         reason: partnerReason,
       };

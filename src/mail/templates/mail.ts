@@ -25,6 +25,14 @@ export type Mail =
       receiverStoreName: string;
       postTitle: string;
       url: string;
+    }
+  | {
+      kind: 'partner_request_ended';
+      name: string;
+      /** The store that ended the partnership. */
+      otherStoreName: string;
+      postTitle: string;
+      url: string;
     };
 
 /** One part of a mail. Both text and HTML are rendered from it. */

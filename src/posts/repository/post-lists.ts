@@ -8,6 +8,8 @@ import { type PostRow, postColumns } from './posts.ts';
 
 /** Which posts to list. */
 export interface PostFilter extends PageRequest {
+  /** The user who sees the posts. */
+  userId: number;
   /** Only of this user's store. */
   ownerId: number | undefined;
   storeId: number | undefined;
@@ -16,7 +18,7 @@ export interface PostFilter extends PageRequest {
   q: string;
 }
 
-const existingPosts: SearchableList = {
+const existingPosts: Omit<SearchableList, 'select'> = {
   table: 'posts',
   storeColumn: 'store_id',
   baseFilter: sql`item.deleted_at IS NULL`,
@@ -24,20 +26,21 @@ const existingPosts: SearchableList = {
   textBytes: sql`octet_length(item.search_text)`,
   // A scalar subquery, because the planner may answer EXISTS by reading the whole table of stores.
   storeConditions: (id) => [sql`(SELECT ${isOpenStore('s')} FROM stores s WHERE s.id = ${id})`],
-  select: sql`
-    SELECT ${postColumns}
-    FROM page ${lateralById('posts', 'p', 'page.id')} ${lateralById('stores', 's', 'p.store_id')}`,
 };
+
+const selectPosts = (userId: number) => sql`
+  SELECT ${postColumns(userId)}
+  FROM page ${lateralById('posts', 'p', 'page.id')} ${lateralById('stores', 's', 'p.store_id')}`;
 
 export type PostLists = ReturnType<typeof createPostListRepository>;
 
 /** Lists of posts. */
 export function createPostListRepository(database: Queryable, budgets = scanBudgets) {
   /** Posts of open stores, newest first. */
-  function list({ ownerId, storeId, ...filter }: PostFilter): Promise<BoundedPage<PostRow>> {
+  function list({ userId, ownerId, storeId, ...filter }: PostFilter): Promise<BoundedPage<PostRow>> {
     return findPage<PostRow>(
       database,
-      existingPosts,
+      { ...existingPosts, select: selectPosts(userId) },
       { ...filter, ofStore: storeOf(ownerId, storeId) },
       budgets,
     );

@@ -1,14 +1,20 @@
 import type { Database, Queryable } from '../../database/client.ts';
 import { lockQuotaSql, ofLastDay, quotaFullUntil, secondsUntil } from '../../database/daily-quota.ts';
+import type { PartnerRequestStatus } from '../../database/generated/enums.ts';
 import { type Sql, sql } from '../../database/sql.ts';
+import { newestStatusSql } from '../../partner-requests/sql.ts';
 import { isOpenStore, storeSummarySql } from '../../stores/sql.ts';
 import type { NewPost, Post, PostChanges } from '../schemas.ts';
 
-/** The columns of the post `p` of the store `s`. */
-export const postColumns = sql`
-  p.id, p.title, p.content, p.images, p.created_at, p.updated_at, ${storeSummarySql} AS store`;
+/** The columns of the post `p` of the store `s`, as a user sees it. */
+export function postColumns(userId: number): Sql {
+  return sql`
+    p.id, p.title, p.content, p.images, p.created_at, p.updated_at, ${storeSummarySql} AS store,
+    s.owner_id = ${userId} AS is_mine, ${newestStatusSql(userId, sql`p.id`)} AS my_request_status`;
+}
 
-export interface PostRow extends Pick<Post, 'id' | 'title' | 'content' | 'images' | 'store'> {
+export interface PostRow extends Pick<Post, 'id' | 'title' | 'content' | 'images' | 'store' | 'is_mine'> {
+  my_request_status: PartnerRequestStatus | null;
   created_at: Date;
   updated_at: Date;
 }
@@ -32,9 +38,10 @@ export type Posts = ReturnType<typeof createPostRepository>;
 
 /** Single posts. Deleted posts and those of closed or suspended stores do not exist for readers. */
 export function createPostRepository(database: Database) {
-  async function findById(id: number): Promise<PostRow | undefined> {
+  /** A post as a user sees it. */
+  async function findById(id: number, userId: number): Promise<PostRow | undefined> {
     const [row] = await database.query<PostRow>(sql`
-      SELECT ${postColumns} FROM posts p JOIN stores s ON s.id = p.store_id
+      SELECT ${postColumns(userId)} FROM posts p JOIN stores s ON s.id = p.store_id
       WHERE p.id = ${id} AND p.deleted_at IS NULL AND ${isOpenStore('s')}`);
     return row;
   }
@@ -68,7 +75,7 @@ export function createPostRepository(database: Database) {
         FOR SHARE
         RETURNING *
       )
-      SELECT ${postColumns} FROM created p JOIN stores s ON s.id = p.store_id`);
+      SELECT ${postColumns(userId)} FROM created p JOIN stores s ON s.id = p.store_id`);
     return row;
   }
 
@@ -101,7 +108,7 @@ export function createPostRepository(database: Database) {
           AND s.id = p.store_id AND s.owner_id = ${userId} AND ${isOpenStore('s')}
         RETURNING p.*
       )
-      SELECT ${postColumns} FROM changed p JOIN stores s ON s.id = p.store_id`);
+      SELECT ${postColumns(userId)} FROM changed p JOIN stores s ON s.id = p.store_id`);
     return row;
   }
 

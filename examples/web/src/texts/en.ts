@@ -176,7 +176,13 @@ export const en: Texts = {
     submit: 'Register',
     registered: 'Your shop is registered. Now you can write posts and send requests.',
   },
-  statuses: { 요청됨: 'Waiting for an answer', 수락됨: 'Accepted', 거절됨: 'Declined', 취소됨: 'Withdrawn' },
+  statuses: {
+    요청됨: 'Waiting for an answer',
+    수락됨: 'Accepted',
+    거절됨: 'Declined',
+    취소됨: 'Withdrawn',
+    종료됨: 'Ended',
+  },
   requests: {
     title: 'Partnership requests',
     received: 'Received',

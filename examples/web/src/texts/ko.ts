@@ -174,10 +174,13 @@ export const ko = {
     submit: '등록하기',
     registered: '가게를 등록했습니다. 이제 글을 올리거나 제휴를 요청할 수 있습니다.',
   },
-  statuses: { 요청됨: '답 기다리는 중', 수락됨: '수락됨', 거절됨: '거절됨', 취소됨: '취소됨' } as Record<
-    string,
-    string
-  >,
+  statuses: {
+    요청됨: '답 기다리는 중',
+    수락됨: '수락됨',
+    거절됨: '거절됨',
+    취소됨: '취소됨',
+    종료됨: '종료됨',
+  } as Record<string, string>,
   requests: {
     title: '제휴 요청',
     received: '받은 요청',

@@ -1,0 +1,59 @@
+import type { Queryable } from '../database/client.ts';
+import type { PartnerRequestStatus } from '../database/generated/enums.ts';
+import { raw, type Sql, sql } from '../database/sql.ts';
+
+/** A request that changed because a post or an account was deleted, and the user on the other side. */
+export interface ClosedRequest {
+  requestId: number;
+  userId: number;
+  status: Extract<PartnerRequestStatus, 'withdrawn' | 'ended'>;
+}
+
+const pending = raw(`status = 'requested'`);
+const open = raw(`status IN ('requested', 'accepted')`);
+
+/** Withdraws the pending requests for a post; accepted ones stay. @returns them with their senders */
+export function withdrawOfPost(tx: Queryable, postId: number): Promise<ClosedRequest[]> {
+  return close(tx, pending, idsWhere(sql`post_id = ${postId} AND ${pending}`), sql`c.sender_store_id`);
+}
+
+/** Withdraws the pending requests that a store sent or received, and ends the accepted ones. @returns them with the other sides */
+export function closeOfStore(tx: Queryable, storeId: number): Promise<ClosedRequest[]> {
+  return close(
+    tx,
+    open,
+    // Not `OR`, for which the requests of all stores may be read.
+    sql`${idsWhere(sql`sender_store_id = ${storeId} AND ${open}`)}
+      UNION ALL ${idsWhere(sql`receiver_store_id = ${storeId} AND ${open}`)}`,
+    sql`CASE c.sender_store_id WHEN ${storeId} THEN c.receiver_store_id ELSE c.sender_store_id END`,
+  );
+}
+
+function idsWhere(condition: Sql): Sql {
+  return sql`SELECT id FROM partner_requests WHERE ${condition}`;
+}
+
+/**
+ * Withdraws pending requests and ends accepted ones. Rows are locked in id order to avoid deadlocks, and updated and looked up by
+ * their ids, because a join may read all requests and stores. A request that another transaction accepts meanwhile is waited for.
+ *
+ * @param states which of them, as they are once they are locked
+ * @param ids a query for the ids
+ * @param notifiedStore SQL of the store of `c` whose owner is to be notified
+ * @returns those whose other side has an account
+ */
+function close(tx: Queryable, states: Sql, ids: Sql, notifiedStore: Sql): Promise<ClosedRequest[]> {
+  return tx.query<ClosedRequest>(sql`
+    WITH locked AS (
+      SELECT id FROM partner_requests WHERE id = ANY (ARRAY(${ids})) AND ${states} ORDER BY id FOR UPDATE
+    ), closed AS (
+      UPDATE partner_requests SET updated_at = now(),
+        status = CASE status WHEN 'requested' THEN 'withdrawn'::partner_request_status ELSE 'ended' END
+      WHERE id = ANY (ARRAY(SELECT id FROM locked))
+      RETURNING id, status, sender_store_id, receiver_store_id
+    ), notified AS (
+      SELECT c.id AS "requestId", c.status, (SELECT owner_id FROM stores WHERE id = ${notifiedStore}) AS "userId"
+      FROM closed c
+    )
+    SELECT "requestId", status, "userId" FROM notified WHERE "userId" IS NOT NULL ORDER BY "requestId"`);
+}

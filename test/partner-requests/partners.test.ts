@@ -1,0 +1,197 @@
+import t from 'tap';
+import { openDatabase } from '../../src/database/client.ts';
+import { findPartners } from '../../src/partner-requests/partners.ts';
+import { createTestApp, createUser, deleteAccount, logIn, suspend } from '../support/app.ts';
+import { invalid, refused } from '../support/assertions.ts';
+import {
+  becomePartners,
+  listPartners,
+  openTwoShops,
+  readRequest,
+  sendRequest,
+  transition,
+} from '../support/partner-requests.ts';
+import { createPost, openShop, type Shop } from '../support/stores.ts';
+
+const app = await createTestApp();
+t.teardown(app.close);
+
+const phone = '02-123-4567';
+const contactOf = ({ email, store }: Shop) => ({ name: '김두레', email, phone_number: store.phone_number });
+const summaryOf = ({ store: { id, name, store_categories } }: Shop) => ({ id, name, store_categories });
+const ids = (answer: Awaited<ReturnType<typeof listPartners>>): number[] =>
+  answer.body.data.items.map(({ store }: { store: { id: number } }) => store.id);
+
+/** A sender, a receiver with a phone number, and a post of the receiver. */
+async function openShops() {
+  const sender = await openShop(app, '두레 베이커리', { category_ids: [3, 1] });
+  const receiver = await openShop(app, '햇살카페', { phone_number: phone });
+  const post = await createPost(app, receiver.token, { title: '주말 공동 할인' });
+  return { sender, receiver, post };
+}
+
+t.test(
+  'both sides read a request with its post, both stores and, once it is accepted, the contact',
+  async (t) => {
+    const shops = await openShops();
+    const { sender, receiver, post } = shops;
+    const id = await sendRequest(app, sender, post);
+    const stores = { sender_store: summaryOf(sender), receiver_store: summaryOf(receiver) };
+    const { title, thumbnail, created_at } = post;
+    const summary = { id: post.id, title, thumbnail, created_at };
+    const pending = await readRequest(app, sender, id);
+    t.equal(pending.status, 200);
+    t.equal(pending.body.message, '제휴 요청을 조회했습니다.');
+    const times = { created_at: pending.body.data.created_at, updated_at: pending.body.data.created_at };
+    const request = { id, post_id: post.id, post_title: title, message: '함께 해요!' };
+    const sent = { receiver_store_id: receiver.store.id, receiver_store_name: '햇살카페' };
+    t.strictSame(pending.body.data, {
+      ...{ box: 'sent', ...request, ...sent, ...times, status: '요청됨' },
+      ...{ ...stores, post: summary, contact: null },
+    });
+    t.strictSame((await readRequest(app, receiver, id)).body.data, {
+      ...{ box: 'received', ...request, ...times, status: '요청됨' },
+      ...{ ...stores, post: summary, contact: null },
+    });
+
+    const accepted = (await transition(app, receiver, id, 'accept')).body.data;
+    for (const [side, other] of [
+      [sender, receiver],
+      [receiver, sender],
+    ] as const) {
+      const { data } = (await readRequest(app, side, id)).body;
+      t.match(data, { status: '수락됨', updated_at: accepted.updated_at });
+      t.strictSame(data.contact, contactOf(other));
+      t.strictSame((await listPartners(app, side)).body.data, {
+        items: [
+          { store: summaryOf(other), contact: contactOf(other), request_id: id, since: accepted.updated_at },
+        ],
+        next_cursor: null,
+      });
+    }
+    t.equal((await listPartners(app, sender)).body.message, '제휴 가게 목록을 조회했습니다.');
+
+    await app.call('DELETE', `/api/v1/posts/${post.id}/`, { token: receiver.token });
+    const { data } = (await readRequest(app, sender, id)).body;
+    t.match(data, { post: null, post_title: title, status: '수락됨' }, 'the partnership outlives the post');
+    t.strictSame(data.contact, contactOf(receiver));
+  },
+);
+
+t.test('the contact is shown to the two sides only, and only while the request is accepted', async (t) => {
+  const sides = await openShops();
+  const { sender, receiver, post } = sides;
+  const third = await openShop(app, '셋째 가게');
+  // A partner of one side, and a store whose request for the same post waits.
+  const partnerOfSender = await createPost(app, sender.token);
+  await becomePartners(app, { sender: third, receiver: sender, post: partnerOfSender });
+  await sendRequest(app, third, post);
+  const users = [third, await createUser(app)];
+
+  /** Asserts who sees the contacts of the two sides, in the detail of a request and in the lists of partners. */
+  async function contactsShown(id: number, isShown: boolean, what: string, shown = [sender, receiver]) {
+    for (const side of shown) {
+      const other = side === sender ? receiver : sender;
+      const { data } = (await readRequest(app, side, id)).body;
+      t.strictSame(data.contact, isShown ? contactOf(other) : null, `${what}: detail`);
+      t.equal(ids(await listPartners(app, side)).includes(other.store.id), isShown, `${what}: list`);
+    }
+    for (const user of users) {
+      refused(t, await readRequest(app, user, id), 404, 'partner_request_not_found');
+      const { text } = await listPartners(app, user);
+      t.notOk(text.includes(receiver.email) || text.includes(phone), `${what}: others`);
+    }
+    refused(t, await readRequest(app, { token: undefined }, id), 401, 'not_authenticated');
+    refused(t, await listPartners(app, { token: undefined }), 401, 'not_authenticated');
+  }
+
+  for (const action of ['withdraw', 'decline'] as const) {
+    const id = await sendRequest(app, sender, post);
+    await contactsShown(id, false, 'pending');
+    await transition(app, action === 'withdraw' ? sender : receiver, id, action);
+    await contactsShown(id, false, action);
+  }
+  const ended = await becomePartners(app, sides);
+  await contactsShown(ended, true, 'accepted');
+  await transition(app, sender, ended, 'end');
+  await contactsShown(ended, false, 'ended');
+
+  const id = await becomePartners(app, sides);
+  t.equal((await readRequest(app, sender, ended)).body.data.contact, null, 'the ended request stays without');
+  await suspend(app, receiver);
+  await contactsShown(id, false, 'suspended', [sender]);
+  t.match((await readRequest(app, sender, id)).body.data, { status: '수락됨', post: null });
+  await app.pool.query('UPDATE users SET suspended_at = NULL WHERE id = $1', [receiver.id]);
+  Object.assign(receiver, await logIn(app, receiver));
+  await contactsShown(id, true, 'after the suspension');
+  t.equal((await deleteAccount(app, receiver)).status, 200);
+  await contactsShown(id, false, 'deleted', [sender]);
+  t.match((await readRequest(app, sender, id)).body.data, { status: '종료됨', post: null });
+  for (const user of [sender, third]) {
+    t.notOk((await listPartners(app, user)).text.includes(receiver.email));
+  }
+});
+
+t.test('each partner is listed once with the newest request, in pages', async (t) => {
+  const own = await openShop(app, '우리 가게');
+  t.strictSame((await listPartners(app, await createUser(app))).body.data, { items: [], next_cursor: null });
+  const partners: Shop[] = [];
+  const requests: number[] = [];
+  for (let index = 0; index < 5; index++) {
+    const partner = await openShop(app, `제휴 ${index}`);
+    partners.push(partner);
+    const [sender, receiver] = index % 2 ? [own, partner] : [partner, own];
+    const request = () => createPost(app, receiver.token).then((post) => ({ sender, receiver, post }));
+    await becomePartners(app, await request());
+    // A second one with each, so that the first ones come after those of all partners.
+    requests.push(await becomePartners(app, await request()));
+  }
+  // The first partner asks the other way round, which makes it the newest.
+  const [first] = partners;
+  if (first === undefined) throw new Error('no partner');
+  const crossing = await becomePartners(app, {
+    sender: own,
+    receiver: first,
+    post: await createPost(app, first.token),
+  });
+  const expected = [0, 4, 3, 2, 1].map((index) => partners[index]?.store.id);
+  const all = await listPartners(app, own);
+  t.strictSame(ids(all), expected);
+  t.equal(all.body.data.next_cursor, null);
+  t.strictSame(
+    all.body.data.items.map((item: { request_id: number }) => item.request_id),
+    [crossing, ...requests.slice(1).reverse()],
+  );
+
+  const page = await listPartners(app, own, '?limit=2');
+  t.strictSame(ids(page), expected.slice(0, 2));
+  await transition(app, own, requests[2] ?? 0, 'end');
+  const rest = await listPartners(app, own, `?limit=3&cursor=${page.body.data.next_cursor}`);
+  t.strictSame(ids(rest), expected.slice(2), 'the older request with that store is still accepted');
+  await suspend(app, first);
+  t.notOk(ids(await listPartners(app, own)).includes(first.store.id), 'a suspended store is left out');
+  refused(t, await listPartners(app, own, '?cursor=x'), 400, 'invalid_cursor');
+  invalid(t, await listPartners(app, own, '?limit=0'), 'limit');
+
+  // A page that has examined what it may continues after that.
+  const database = openDatabase({ url: app.url, poolSize: 1, pooled: false, onError: t.fail });
+  t.teardown(database.close);
+  const found: number[] = [];
+  let pages = 0;
+  let after: Parameters<typeof findPartners>[1]['after'];
+  do {
+    const { rows, stoppedAt } = await findPartners(database, { userId: own.id, after, limit: 5 }, 3);
+    found.push(...rows.map(({ store }) => store.id));
+    after = stoppedAt;
+    pages += 1;
+  } while (after && pages < 10);
+  t.strictSame(found, ids(await listPartners(app, own)));
+  t.ok(pages > 2, `${pages} pages`);
+});
+
+t.test('ids that are no request, and requests of others, are not found', async (t) => {
+  const { sender, post } = await openTwoShops(app);
+  const id = await sendRequest(app, sender, post);
+  refused(t, await readRequest(app, sender, 2_147_483_647), 404, 'partner_request_not_found');
+  refused(t, await readRequest(app, await createUser(app), id), 404, 'partner_request_not_found');
+});
