@@ -48,13 +48,22 @@ export function createMailSends({ cooldown }: Config['email']) {
     return { allowed: true, resendAfter: Math.ceil(secondsToWait(purpose, [0, ...recent], cooldown)) };
   }
 
+  /** Counts a mail that is sent whatever the cooldown and the cap say, so that later requests wait for both. */
+  async function record(tx: Tx, purpose: RequestedPurpose, email: string): Promise<void> {
+    await tx.execute(sql`
+      INSERT INTO mail_sends (purpose, email, sent_at)
+      VALUES (${purpose}::mail_purpose, ${email}, ARRAY[clock_timestamp()])
+      ON CONFLICT (purpose, email) DO UPDATE
+        SET updated_at = clock_timestamp(), sent_at = ${newestSends(purpose)} || clock_timestamp()`);
+  }
+
   /** Seconds until a mail may be sent again; 0 when it may be sent now. Counts nothing. */
   async function wait(connection: Connection, purpose: RequestedPurpose, email: string): Promise<number> {
     const [row] = await connection.query<AgesRow>(selectAges(purpose, email));
     return Math.max(0, secondsToWait(purpose, row?.ages ?? [], cooldown));
   }
 
-  return { request, wait };
+  return { request, record, wait };
 }
 
 /**
@@ -76,6 +85,12 @@ export function countUnrequestedSend(purpose: UnrequestedPurpose, userId: number
 /** The sends of a row that count towards the cap. */
 const recentSends = sql`ARRAY(
   SELECT t FROM unnest(mail_sends.sent_at) t WHERE t > clock_timestamp() - make_interval(secs => ${capSeconds}))`;
+
+/** The newest sends of a row, one less than the cap, so that another one fits. */
+const newestSends = (purpose: MailPurpose) => sql`ARRAY(
+  SELECT t FROM (
+    SELECT t FROM unnest(${recentSends}) t ORDER BY t DESC LIMIT ${maxPerHour[purpose] - 1}
+  ) newest ORDER BY t)`;
 
 interface AgesRow {
   /** Seconds since each mail of the last hour, newest first. */

@@ -1,6 +1,6 @@
 import t from 'tap';
 import { type Mail, renderMail } from '../../src/mail/templates.ts';
-import { code, languages, mails, requestUrl, resetUrl } from './samples.ts';
+import { code, languages, mails, requestUrl, resetUrl, undoUrl } from './samples.ts';
 
 /** What a mail must contain, in every language. */
 const expectedParts: Record<Mail['kind'], string[]> = {
@@ -8,6 +8,7 @@ const expectedParts: Record<Mail['kind'], string[]> = {
   account_exists: ['minji.kim', 'https://dure.example/login', 'https://dure.example/forgot?a=1&b=2'],
   reset_link: ['김민지', resetUrl],
   password_changed: ['김민지', '2026'],
+  email_changed: ['김민지', '2026', 'm***@e***.com', undoUrl],
   user_id: ['김민지', 'minji.kim'],
   partner_request_received: ['김민지', '달빛 카페', '원두 나눔', '같이 해요 & 나눠요.', requestUrl],
   partner_request_accepted: ['김민지', '해님 빵집', '빵 나눔', requestUrl],

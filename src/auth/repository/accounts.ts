@@ -14,7 +14,8 @@ export const expiredKnownAddresses: ExpiredRows = {
   condition: sql`last_used_at < now() - make_interval(days => ${knownAddressDays})`,
 };
 
-const userColumns = {
+/** What the API shows of an account. */
+export const userColumns = {
   id: true,
   username: true,
   name: true,

@@ -10,6 +10,15 @@ export type Mail =
   | { kind: 'account_exists'; username: string; loginUrl: string; resetUrl: string }
   | { kind: 'reset_link'; name: string; url: string; minutes: number }
   | { kind: 'password_changed'; name: string; changedAt: Date }
+  | {
+      kind: 'email_changed';
+      name: string;
+      /** Masked. */
+      newEmail: string;
+      changedAt: Date;
+      /** Undoes the change. */
+      url: string;
+    }
   | { kind: 'user_id'; name: string; username: string }
   | {
       kind: 'partner_request_received';
