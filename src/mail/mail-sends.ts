@@ -1,7 +1,7 @@
 import type { Config } from '../config/config.ts';
 import type { ExpiredRows } from '../database/clean-up.ts';
 import type { Connection, Tx } from '../database/client.ts';
-import type { MailPurpose } from '../database/generated/enums.ts';
+import type { MailPurpose, MailTopic } from '../database/generated/enums.ts';
 import { type Sql, sql } from '../database/sql.ts';
 
 /** Mails of a purpose to one address within {@link capSeconds}. */
@@ -67,15 +67,20 @@ export function createMailSends({ cooldown }: Config['email']) {
 }
 
 /**
- * A statement that counts a mail to an account if it may be sent: the address is verified, the account is not suspended, and
- * the cap of the address allows it. It returns a row in that case only. Concurrent transactions wait at the row of the
+ * A statement that counts a mail to an account if it may be sent: the address is verified, the account is not suspended, its
+ * user has not switched the topic off, and the cap of the address allows it. It returns a row in that case only. Concurrent transactions wait at the row of the
  * address until this one ends, so that they cannot exceed the cap together.
  */
-export function countUnrequestedSend(purpose: UnrequestedPurpose, userId: number): Sql {
+export function countUnrequestedSend(
+  purpose: UnrequestedPurpose,
+  userId: number,
+  topic: MailTopic | undefined,
+): Sql {
   return sql`
     INSERT INTO mail_sends (purpose, email, sent_at)
     SELECT ${purpose}::mail_purpose, email, ARRAY[clock_timestamp()] FROM users
     WHERE id = ${userId} AND is_verified AND suspended_at IS NULL
+      AND (${topic ?? null}::mail_topic = ANY (muted_mails)) IS NOT TRUE
     ON CONFLICT (purpose, email) DO UPDATE
       SET updated_at = clock_timestamp(), sent_at = ${recentSends} || clock_timestamp()
       WHERE cardinality(${recentSends}) < ${maxPerHour[purpose]}

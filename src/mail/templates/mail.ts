@@ -50,6 +50,17 @@ export type Block =
   /** Text that another user wrote. The only block that keeps its line feeds. */
   | { type: 'quote'; text: string };
 
+/** The texts around the content of a mail. */
+export interface FrameWording {
+  language: string;
+  brand: string;
+  tagline: string;
+  /** The link that switches such mails off. */
+  unsubscribe: string;
+  /** Shown above the URL under a button. */
+  linkFallback: string;
+}
+
 /** The content of a mail in one language, before it is rendered as text and HTML. */
 export interface MailContent {
   subject: string;
