@@ -1,5 +1,7 @@
 import t from 'tap';
+import { readSecrets } from '../../src/config/secrets.ts';
 import { renderMail } from '../../src/mail/templates.ts';
+import { createUnsubscribeLinks } from '../../src/mail/unsubscribe-links.ts';
 import { mailsTo } from '../auth/mailbox.ts';
 import { mails } from '../mail/samples.ts';
 import { createTestApp, deleteAccount } from '../support/app.ts';
@@ -9,12 +11,18 @@ import { everyRow } from '../support/rows.ts';
 import { everyMail, preferencesOf, unsubscribePathIn } from './mails.ts';
 
 const oldSecret = 'the secret of before 0123456789 abcdef';
+const newSecret = 'a newer secret 0123456789 abcdefgh ijk';
 const app = await createTestApp({ JWT_SECRET: oldSecret });
 t.teardown(app.close);
 
 const html = { accept: 'text/html,application/xhtml+xml,*/*;q=0.8' };
 const form = { 'content-type': 'application/x-www-form-urlencoded' };
 const oneClick = { body: 'List-Unsubscribe=One-Click', headers: form };
+
+const loadSecrets = (value: string) => ({
+  secrets: readSecrets(value, false, '', []),
+  publicUrl: 'https://api.example.com',
+});
 
 /** Two shops, and what their mails about a request and its answer link to. */
 async function exchangeMails() {
@@ -142,10 +150,30 @@ t.test(
   },
 );
 
+t.test('a retry after another secret was added sends the same link', async (t) => {
+  const { receiver, received } = await exchangeMails();
+  const oldLinks = createUnsubscribeLinks(loadSecrets(oldSecret));
+  const links = createUnsubscribeLinks(loadSecrets(`${newSecret},${oldSecret}`));
+  const subscription = { userId: receiver.id, topic: 'partner_request_received' } as const;
+  const url = `https://api.example.com${unsubscribePathIn(received)}`;
+  t.equal(links.url(subscription, oldLinks.keyId), url, 'the queued mail names the secret');
+  t.not(links.url(subscription, links.keyId), url);
+  t.equal(links.url(subscription, 'a key that was removed'), links.url(subscription, links.keyId));
+
+  const waiting = await createTestApp({ JWT_SECRET: oldSecret, WORKER_ENABLED: 'false' });
+  t.teardown(waiting.close);
+  const shops = await openTwoVerifiedShops(waiting);
+  await sendRequest(waiting, shops.sender, shops.post);
+  const { rows } = await waiting.pool.query(
+    "SELECT payload->>'key_id' AS key FROM graphile_worker._private_jobs WHERE payload->>'kind' = 'partner_request_received'",
+  );
+  t.strictSame(rows, [{ key: oldLinks.keyId }]);
+});
+
 t.test('a token works for good: after another secret was added, and for a deleted account', async (t) => {
   const { receiver, path } = await exchangeMails();
   const rotated = await createTestApp(
-    { JWT_SECRET: `a newer secret 0123456789 abcdefgh,${oldSecret}`, WORKER_ENABLED: 'false' },
+    { JWT_SECRET: `${newSecret},${oldSecret}`, WORKER_ENABLED: 'false' },
     { databaseUrl: app.url },
   );
   t.teardown(rotated.close);
