@@ -78,4 +78,5 @@ export const preferenceSchemas = [
   MailPreferences,
   MailSwitchChanges,
   MailPreferenceChanges,
+  UnsubscribePage,
 ];

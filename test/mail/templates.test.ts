@@ -132,6 +132,13 @@ t.test('nothing that users write becomes markup', async (t) => {
     },
     { kind: 'reset_link', name: nasty, url: `https://a/?${nasty}`, minutes: 60 },
     { kind: 'password_changed', name: nasty, changedAt: new Date(0) },
+    {
+      kind: 'email_changed',
+      name: nasty,
+      newEmail: nasty,
+      changedAt: new Date(0),
+      url: `https://a/?${nasty}`,
+    },
     { kind: 'user_id', name: nasty, username: nasty },
     {
       kind: 'partner_request_received',
@@ -147,7 +154,7 @@ t.test('nothing that users write becomes markup', async (t) => {
   t.equal(rendered.length, Object.keys(mails).length);
   for (const mail of rendered) {
     for (const language of languages) {
-      const { html } = renderMail(mail, language);
+      const { html } = renderMail(mail, language, `https://u/?${nasty}`);
       t.notMatch(html, /<script|<b |alert\("/, mail.kind);
       t.ok(html.includes(escaped(nasty)), mail.kind);
     }
