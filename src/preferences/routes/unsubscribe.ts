@@ -51,7 +51,9 @@ export const unsubscribeRoutes: FastifyPluginAsyncTypebox<Options> = async (
         description:
           'The page behind the link in mails about partnerships, for browsers; it works without a login. It changes nothing, because mail programs follow links to check them: its button sends `unsubscribe`. Where the client prefers `text/html`, failures are pages, too.',
         querystring: UnsubscribeQuery,
-        response: { 200: { description: 'The page', content: { 'text/html': { schema: Ref(UnsubscribePage) } } } },
+        response: {
+          200: { description: 'The page', content: { 'text/html': { schema: Ref(UnsubscribePage) } } },
+        },
       },
     },
     async (request, reply) => {
