@@ -80,10 +80,12 @@ t.test('a link works once, and not after seven days, a deletion or a suspension'
   await suspend(app, suspended);
   refused(t, await undo(suspended.undoToken), ...linkInvalid);
 
-  const [id = ''] = suspended.undoToken.split('.');
+  const open = await createChanged();
+  const [id = ''] = open.undoToken.split('.');
   for (const token of ['x', id, `${id}.`, `${id}.${'A'.repeat(43)}`, used.undoToken.toUpperCase()]) {
     refused(t, await undo(token), ...linkInvalid);
   }
+  t.equal((await undo(open.undoToken)).status, 200, 'wrong tokens do not void the link');
 });
 
 t.test('undoing the first of two changes voids the second link, but not the reverse', async (t) => {
