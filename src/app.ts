@@ -45,6 +45,7 @@ import { expiredFailedMails } from './mail/failed-mails.ts';
 import { expiredMailSends } from './mail/mail-sends.ts';
 import { createMailQueue } from './mail/queue.ts';
 import { createResendTransport, type MailTransport } from './mail/transport.ts';
+import { createUnsubscribeLinks } from './mail/unsubscribe-links.ts';
 import { startWorker, type Worker } from './mail/worker.ts';
 import { createMyPage } from './my-page/index.ts';
 import { createNotifications } from './notifications/index.ts';
@@ -52,6 +53,7 @@ import type { EventStreamTimes } from './notifications/stream/event-stream.ts';
 import { openApiPlugin, openApiRoutes } from './openapi/plugin.ts';
 import { createPartnerRequests } from './partner-requests/index.ts';
 import { createPosts } from './posts/index.ts';
+import { createPreferences } from './preferences/index.ts';
 import { createStores } from './stores/index.ts';
 
 /** What the clean-up deletes. */
@@ -86,7 +88,8 @@ export async function buildApp(config: AppConfig, overrides: AppOverrides = {}):
 
   // Domains. What one needs of another is passed to it here.
   await app.register(jwt, jwtOptions(config));
-  const mailQueue = createMailQueue();
+  const unsubscribeLinks = createUnsubscribeLinks(config);
+  const mailQueue = createMailQueue(unsubscribeLinks);
   const idempotency = createIdempotency(database, config.secrets);
   const imageUrls = createImageUrls(config);
   const base = { config, database, mailQueue, idempotency, imageUrls };
@@ -105,6 +108,7 @@ export async function buildApp(config: AppConfig, overrides: AppOverrides = {}):
   });
   const auth = createAuth(app, { ...base, deleteAccountData, lockStore });
   const myPage = createMyPage(base);
+  const preferences = createPreferences({ database, unsubscribeLinks });
 
   // Every request.
   await app.register(requestIdPlugin);
@@ -136,6 +140,7 @@ export async function buildApp(config: AppConfig, overrides: AppOverrides = {}):
   await app.register(stores.directory, { prefix: '/api/v1/stores' });
   await app.register(posts.routes, { prefix: '/api/v1/posts' });
   await app.register(partnerRequests.routes, { prefix: '/api/v1/notifications' });
+  await app.register(preferences.routes, { prefix: '/api/v1/notifications' });
   await app.register(notifications.routes, {
     prefix: '/api/v1/notifications',
     config,
@@ -154,6 +159,7 @@ export async function buildApp(config: AppConfig, overrides: AppOverrides = {}):
   if (config.workerEnabled) {
     startWorkerWithApp(app, config, {
       transport,
+      unsubscribeLinks,
       composers: { ...auth.mails, ...partnerRequests.mails },
       database,
       cleanUp: async () => ({

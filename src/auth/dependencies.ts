@@ -7,6 +7,7 @@ import type { MailQueue } from '../mail/queue.ts';
 import { createDerivedSecrets } from './derived-secrets.ts';
 import { createPasswords } from './passwords.ts';
 import { createAccountRepository } from './repository/accounts.ts';
+import { createEmailChangeRepository } from './repository/email-changes.ts';
 import { createEmailCodeRepository } from './repository/email-codes.ts';
 import { createLoginFailureRepository } from './repository/login-failures.ts';
 import { createPasswordResetRepository } from './repository/password-resets.ts';
@@ -50,6 +51,7 @@ export function createAuthDependencies({ jwt, log }: FastifyInstance, options: A
     accounts,
     unverifiedAccounts: createUnverifiedAccountRepository(database, config.email),
     sessions: createSessionRepository(database, config.tokens),
+    emailChanges: createEmailChangeRepository(secrets),
     emailCodes: createEmailCodeRepository(secrets, config.email),
     passwordResets: createPasswordResetRepository(secrets, config.email),
     mailSends: createMailSends(config.email),

@@ -2,7 +2,7 @@ import { createHmac, timingSafeEqual } from 'node:crypto';
 import type { Secret } from '../config/config.ts';
 
 /** What a derived secret is for. Part of the HMAC, so that the id of a code gives no link. */
-type Purpose = 'email code' | 'email proof' | 'password reset';
+type Purpose = 'email code' | 'email proof' | 'password reset' | 'email change';
 
 export type DerivedSecrets = ReturnType<typeof createDerivedSecrets>;
 
@@ -32,6 +32,12 @@ export function createDerivedSecrets(secrets: readonly [Secret, ...Secret[]]) {
   const keyId = secrets[0].id;
 
   return { keyId, code, token };
+}
+
+/** The parts of a token that has the id of its row in front of the secret; undefined for any other text. */
+export function splitToken(token: string): { id: string; digest: string } | undefined {
+  const [, id, digest] = /^([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})\.([\w-]{43})$/.exec(token) ?? [];
+  return id === undefined || digest === undefined ? undefined : { id, digest };
 }
 
 /** Compares in constant time. An undefined expected value equals nothing. */

@@ -5,6 +5,11 @@ import { Int32 } from '../http/schemas.ts';
 const takenTexts = {
   username: { ko: '이미 사용 중인 아이디입니다.', en: 'This username is already taken.' },
   email: { ko: '이미 가입된 이메일입니다.', en: 'This e-mail address already has an account.' },
+  new_email: { ko: '이미 가입된 이메일입니다.', en: 'This e-mail address already has an account.' },
+  token: {
+    ko: '이전 이메일을 다른 계정에서 사용하고 있어 되돌릴 수 없습니다.',
+    en: 'The old e-mail address belongs to another account by now, so the change cannot be undone.',
+  },
 };
 
 /** `fields` and `errors` of a failure about one field, with their examples. */
@@ -16,7 +21,7 @@ function takenField(field: keyof typeof takenTexts) {
   };
 }
 
-/** Failures of the authentication operations. */
+/** Failures of the authentication operations. Those of one code differ in their text and in the field that they name. */
 export const authErrors = {
   invalidCredentials: {
     code: 'invalid_credentials',
@@ -40,6 +45,13 @@ export const authErrors = {
     fields: takenField('username'),
   },
   emailTaken: { code: 'email_taken', status: 409, text: takenTexts.email, fields: takenField('email') },
+  newEmailTaken: {
+    code: 'email_taken',
+    status: 409,
+    text: takenTexts.new_email,
+    fields: takenField('new_email'),
+  },
+  oldEmailTaken: { code: 'email_taken', status: 409, text: takenTexts.token, fields: takenField('token') },
   verificationTokenInvalid: {
     code: 'verification_token_invalid',
     status: 400,
@@ -94,6 +106,14 @@ export const authErrors = {
     text: {
       ko: '비밀번호 재설정 링크가 올바르지 않거나 만료되었습니다. 다시 요청해 주세요.',
       en: 'The password reset link is not valid or has expired. Please ask for a new one.',
+    },
+  },
+  undoLinkInvalid: {
+    code: 'undo_link_invalid',
+    status: 400,
+    text: {
+      ko: '이메일 변경을 되돌리는 링크가 올바르지 않거나 만료되었습니다.',
+      en: 'The link to undo the change of e-mail is not valid or has expired.',
     },
   },
   sessionNotFound: {

@@ -4,11 +4,13 @@ import { documentDomain } from '../http/document-domain.ts';
 import { type AuthOptions, createAuthDependencies } from './dependencies.ts';
 import { authMails } from './mails.ts';
 import { expiredKnownAddresses } from './repository/accounts.ts';
+import { expiredEmailChanges } from './repository/email-changes.ts';
 import { expiredEmailCodes } from './repository/email-codes.ts';
 import { expiredLoginFailures } from './repository/login-failures.ts';
 import { expiredPasswordResets } from './repository/password-resets.ts';
 import { expiredSessions } from './repository/sessions.ts';
 import { accountRoutes } from './routes/account.ts';
+import { emailChangeRoutes } from './routes/email-change.ts';
 import { emailVerificationRoutes } from './routes/email-verification.ts';
 import { logoutRoutes } from './routes/logout.ts';
 import { recoveryRoutes } from './routes/recovery.ts';
@@ -21,6 +23,7 @@ import { sessionSchemas } from './session-schemas.ts';
 export const expiredAuthRows = [
   expiredSessions,
   ...expiredEmailCodes,
+  expiredEmailChanges,
   expiredPasswordResets,
   expiredLoginFailures,
   expiredKnownAddresses,
@@ -47,6 +50,7 @@ export function createAuth(app: FastifyInstance, options: AuthOptions) {
     await scope.register(sessionRoutes, dependencies);
     await scope.register(logoutRoutes, dependencies);
     await scope.register(emailVerificationRoutes, dependencies);
+    await scope.register(emailChangeRoutes, dependencies);
     await scope.register(recoveryRoutes, dependencies);
   }
 

@@ -8,7 +8,7 @@ import type { AuthDependencies } from './dependencies.ts';
  * request takes the same time for every address.
  */
 export function authMails(dependencies: AuthDependencies): MailComposers {
-  const { config, database, accounts, emailCodes, passwordResets } = dependencies;
+  const { config, database, accounts, emailChanges, emailCodes, passwordResets } = dependencies;
   const { frontendUrl, email: settings } = config;
 
   async function verificationCode(payload: MailPayload): Promise<ComposedMail | null> {
@@ -60,6 +60,24 @@ export function authMails(dependencies: AuthDependencies): MailComposers {
     return { to: account.email, language: languageOf(payload), mail };
   }
 
+  /** To the old address, whatever address the account has by now. */
+  async function emailChanged(payload: MailPayload): Promise<ComposedMail | null> {
+    const change = await emailChanges.findUndo(database, String(payload['id']));
+    const account = change && (await accounts.findById(database, Number(payload['user_id'])));
+    if (!change || !account || account.suspendedAt !== null) return null;
+    return {
+      to: change.oldEmail,
+      language: languageOf(payload),
+      mail: {
+        kind: 'email_changed',
+        name: account.name,
+        newEmail: maskEmail(change.newEmail),
+        changedAt: new Date(Number(payload['changed_at'])),
+        url: `${frontendUrl}/undo-email-change?${new URLSearchParams({ token: change.token })}`,
+      },
+    };
+  }
+
   async function userId(payload: MailPayload): Promise<ComposedMail | null> {
     const account = await accounts.findById(database, Number(payload['user_id']));
     if (account === null || account.suspendedAt !== null) return null;
@@ -71,6 +89,7 @@ export function authMails(dependencies: AuthDependencies): MailComposers {
     verification_code: verificationCode,
     reset_link: resetLink,
     password_changed: passwordChanged,
+    email_changed: emailChanged,
     user_id: userId,
   };
 }
@@ -83,6 +102,26 @@ export function passwordChangedNotice(userId: number, language: Language): Unreq
     userId,
     payload: { changed_at: Date.now(), language },
   };
+}
+
+/** The notice to the present address of an account that it is about to change; `undoId` is that of the link which undoes it. */
+export function emailChangedNotice(userId: number, undoId: string, language: Language): UnrequestedMail {
+  return {
+    purpose: 'notice',
+    kind: 'email_changed',
+    userId,
+    payload: { id: undoId, changed_at: Date.now(), language },
+  };
+}
+
+/**
+ * As `o***@e***.com`: the user recognises an address of their own, anybody else learns none. The number of asterisks does not
+ * depend on the address.
+ */
+function maskEmail(email: string): string {
+  const [local = '', domain = ''] = email.split('@');
+  const topLevel = domain.slice(domain.lastIndexOf('.'));
+  return `${local.slice(0, 1)}***@${domain.slice(0, 1)}***${topLevel}`;
 }
 
 function languageOf(payload: MailPayload): Language {

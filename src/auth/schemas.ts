@@ -119,16 +119,14 @@ export const MailSent = Type.Object(
 );
 export type MailSent = Static<typeof MailSent>;
 
+const verificationCode = TextField('line', {
+  ...pattern('^[0-9]{6}$', { ko: '숫자 여섯 자리를 입력해 주세요.', en: 'Must be six digits.' }),
+  maxLength: 6,
+  description: 'Six digits',
+  examples: ['042317'],
+});
 export const EmailCode = Type.Object(
-  {
-    email,
-    code: TextField('line', {
-      ...pattern('^[0-9]{6}$', { ko: '숫자 여섯 자리를 입력해 주세요.', en: 'Must be six digits.' }),
-      maxLength: 6,
-      description: 'Six digits',
-      examples: ['042317'],
-    }),
-  },
+  { email, code: verificationCode },
   { $id: 'EmailCode', description: 'The code of a mail', additionalProperties: false },
 );
 export const EmailVerification = Type.Object(
@@ -171,6 +169,29 @@ export const PasswordChange = Type.Object(
   { $id: 'PasswordChange', description: 'The present and the new password', additionalProperties: false },
 );
 
+export const EmailChange = Type.Object(
+  {
+    password,
+    new_email: TextField('email', {
+      format: 'email',
+      maxLength: 254,
+      description: 'The new address; capitals are folded',
+      examples: ['new-owner@example.com'],
+    }),
+    code: verificationCode,
+  },
+  {
+    $id: 'EmailChange',
+    description: 'The password, and the code that was mailed to the new address',
+    additionalProperties: false,
+  },
+);
+export type EmailChange = Static<typeof EmailChange>;
+export const EmailChangeUndo = Type.Object(
+  { token: linkToken },
+  { $id: 'EmailChangeUndo', description: 'The link of a mail', additionalProperties: false },
+);
+
 /** Registered by `$id`, so that the OpenAPI document names them. */
 export const authSchemas = [
   EmptyData,
@@ -187,4 +208,6 @@ export const authSchemas = [
   UserChanges,
   AccountDeletion,
   PasswordChange,
+  EmailChange,
+  EmailChangeUndo,
 ];

@@ -51,6 +51,11 @@ export function isDatabaseUnavailable(error: unknown): boolean {
   return false;
 }
 
+/** Whether a statement failed because another row has the same value in a unique index. */
+export function isUniqueViolation(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && (error.code === 'P2002' || error.code === '23505');
+}
+
 function isTemporary(error: object): boolean {
   const { code, originalCode, kind, message } = error as Record<string, unknown>;
   return (

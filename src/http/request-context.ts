@@ -15,6 +15,8 @@ export type SecurityEvent =
   | 'password_reset_requested'
   | 'password_reset'
   | 'password_changed'
+  | 'email_changed'
+  | 'email_change_undone'
   | 'email_verified'
   | 'email_code_failed'
   | 'user_id_requested'

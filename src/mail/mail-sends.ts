@@ -1,7 +1,7 @@
 import type { Config } from '../config/config.ts';
 import type { ExpiredRows } from '../database/clean-up.ts';
 import type { Connection, Tx } from '../database/client.ts';
-import type { MailPurpose } from '../database/generated/enums.ts';
+import type { MailPurpose, MailTopic } from '../database/generated/enums.ts';
 import { type Sql, sql } from '../database/sql.ts';
 
 /** Mails of a purpose to one address within {@link capSeconds}. */
@@ -48,25 +48,39 @@ export function createMailSends({ cooldown }: Config['email']) {
     return { allowed: true, resendAfter: Math.ceil(secondsToWait(purpose, [0, ...recent], cooldown)) };
   }
 
+  /** Counts a mail that is sent whatever the cooldown and the cap say, so that later requests wait for both. */
+  async function record(tx: Tx, purpose: RequestedPurpose, email: string): Promise<void> {
+    await tx.execute(sql`
+      INSERT INTO mail_sends (purpose, email, sent_at)
+      VALUES (${purpose}::mail_purpose, ${email}, ARRAY[clock_timestamp()])
+      ON CONFLICT (purpose, email) DO UPDATE
+        SET updated_at = clock_timestamp(), sent_at = ${newestSends(purpose)} || clock_timestamp()`);
+  }
+
   /** Seconds until a mail may be sent again; 0 when it may be sent now. Counts nothing. */
   async function wait(connection: Connection, purpose: RequestedPurpose, email: string): Promise<number> {
     const [row] = await connection.query<AgesRow>(selectAges(purpose, email));
     return Math.max(0, secondsToWait(purpose, row?.ages ?? [], cooldown));
   }
 
-  return { request, wait };
+  return { request, record, wait };
 }
 
 /**
- * A statement that counts a mail to an account if it may be sent: the address is verified, the account is not suspended, and
- * the cap of the address allows it. It returns a row in that case only. Concurrent transactions wait at the row of the
+ * A statement that counts a mail to an account if it may be sent: the address is verified, the account is not suspended, its
+ * user has not switched the topic off, and the cap of the address allows it. It returns a row in that case only. Concurrent transactions wait at the row of the
  * address until this one ends, so that they cannot exceed the cap together.
  */
-export function countUnrequestedSend(purpose: UnrequestedPurpose, userId: number): Sql {
+export function countUnrequestedSend(
+  purpose: UnrequestedPurpose,
+  userId: number,
+  topic: MailTopic | undefined,
+): Sql {
   return sql`
     INSERT INTO mail_sends (purpose, email, sent_at)
     SELECT ${purpose}::mail_purpose, email, ARRAY[clock_timestamp()] FROM users
     WHERE id = ${userId} AND is_verified AND suspended_at IS NULL
+      AND (${topic ?? null}::mail_topic = ANY (muted_mails)) IS NOT TRUE
     ON CONFLICT (purpose, email) DO UPDATE
       SET updated_at = clock_timestamp(), sent_at = ${recentSends} || clock_timestamp()
       WHERE cardinality(${recentSends}) < ${maxPerHour[purpose]}
@@ -76,6 +90,12 @@ export function countUnrequestedSend(purpose: UnrequestedPurpose, userId: number
 /** The sends of a row that count towards the cap. */
 const recentSends = sql`ARRAY(
   SELECT t FROM unnest(mail_sends.sent_at) t WHERE t > clock_timestamp() - make_interval(secs => ${capSeconds}))`;
+
+/** The newest sends of a row, one less than the cap, so that another one fits. */
+const newestSends = (purpose: MailPurpose) => sql`ARRAY(
+  SELECT t FROM (
+    SELECT t FROM unnest(${recentSends}) t ORDER BY t DESC LIMIT ${maxPerHour[purpose] - 1}
+  ) newest ORDER BY t)`;
 
 interface AgesRow {
   /** Seconds since each mail of the last hour, newest first. */

@@ -4,6 +4,7 @@ import { Value } from '@sinclair/typebox/value';
 import type { Queryable } from '../database/client.ts';
 import { type Sql, sql } from '../database/sql.ts';
 import { countUnrequestedSend, type UnrequestedPurpose } from './mail-sends.ts';
+import { topicOf } from './topics.ts';
 
 /** What a mail is made from when it is sent: ids, never secrets. */
 export type MailPayload = Record<string, string | number>;
@@ -44,8 +45,12 @@ export interface UnrequestedMail {
 
 export type MailQueue = ReturnType<typeof createMailQueue>;
 
-/** The queue is graphile-worker's table of jobs; a worker of any instance picks a job up at once. */
-export function createMailQueue() {
+/**
+ * The queue is graphile-worker's table of jobs; a worker of any instance picks a job up at once.
+ *
+ * @param keyId of the secret that signs links in mails; see `UnsubscribeLinks.url`
+ */
+export function createMailQueue({ keyId }: { keyId: string }) {
   /** Enqueues a mail in the caller's transaction, so that it is sent only if that commits. */
   async function add(tx: Queryable, kind: string, payload: MailPayload): Promise<void> {
     await tx.execute(sql`SELECT ${addJob(kind, payload)}`);
@@ -53,16 +58,19 @@ export function createMailQueue() {
 
   /**
    * Enqueues a mail that another user's action or a change of the account causes, like {@link add}; and nothing when the
-   * address is not verified, the account is suspended, or the address has had too many such mails within an hour. Keeps the
-   * row of the address locked until the transaction ends: call it right before `notify`, or last.
+   * address is not verified, the account is suspended, its user has switched such mails off, or the address has had too many
+   * of them within an hour. Keeps the row of the address locked until the transaction ends: call it right before `notify`, or
+   * last.
    */
   async function addUnrequested(
     tx: Queryable,
     { purpose, kind, userId, payload }: UnrequestedMail,
   ): Promise<void> {
+    const topic = topicOf(kind);
+    const key = topic === undefined ? {} : { key_id: keyId };
     await tx.execute(sql`
-      WITH counted AS (${countUnrequestedSend(purpose, userId)})
-      SELECT ${addJob(kind, { ...payload, user_id: userId })} FROM counted`);
+      WITH counted AS (${countUnrequestedSend(purpose, userId, topic)})
+      SELECT ${addJob(kind, { ...payload, ...key, user_id: userId })} FROM counted`);
   }
 
   return { add, addUnrequested };

@@ -7,7 +7,9 @@ import { sql } from '../database/sql.ts';
 import { keepFailedMails } from './failed-mails.ts';
 import { type MailPayload, type QueuedMail, readQueuedMail } from './queue.ts';
 import { type Language, type Mail, type RenderedMail, renderMail } from './templates.ts';
+import { topicOf } from './topics.ts';
 import { MailRejectedError, type MailTransport } from './transport.ts';
+import { type Subscription, type UnsubscribeLinks, unsubscribeHeaders } from './unsubscribe-links.ts';
 
 /** A mail with all that its text depends on, and its recipient. */
 export interface ComposedMail {
@@ -27,6 +29,7 @@ export type MailComposers = Record<string, (payload: MailPayload) => Promise<Com
 /** What composing, sending and logging a mail takes. */
 export interface SendMailOptions {
   transport: MailTransport;
+  unsubscribeLinks: UnsubscribeLinks;
   composers: MailComposers;
   database: Queryable;
   logger: FastifyBaseLogger;
@@ -58,7 +61,7 @@ export function createSendMail(options: SendMailOptions, attemptLimit: number): 
 }
 
 async function attempt(
-  { transport, composers, database, logger }: SendMailOptions,
+  { transport, unsubscribeLinks, composers, database, logger }: SendMailOptions,
   { kind, payload, idempotencyKey }: QueuedMail,
   { id, attempts, signal }: { id: string; attempts: number; signal: AbortSignal },
 ): Promise<void> {
@@ -68,14 +71,19 @@ async function attempt(
   try {
     if (compose === undefined) throw new MailRejectedError('there is no such kind of mail');
     const composed = await compose(payload);
-    if (composed === null) {
+    const topic = topicOf(kind);
+    const subscription = topic && userId !== undefined ? { userId, topic } : undefined;
+    // It may have been switched off since the mail was queued.
+    if (composed === null || (subscription && (await isMuted(database, subscription)))) {
       logger.info({ job: id, kind }, 'obsolete mail dropped');
       return;
     }
     userId ??= composed.userId;
-    rendered = renderMail(composed.mail, composed.language);
+    const url = subscription && unsubscribeLinks.url(subscription, String(payload['key_id'] ?? ''));
+    rendered = renderMail(composed.mail, composed.language, url);
     signal.throwIfAborted();
-    await transport.send({ to: composed.to, ...rendered, idempotencyKey });
+    const headers = url === undefined ? {} : { headers: unsubscribeHeaders(url) };
+    await transport.send({ to: composed.to, ...rendered, ...headers, idempotencyKey });
     logger.info({ job: id, kind, attempts, idempotencyKey }, 'mail sent');
   } catch (error) {
     const reason = redact(reasonOf(error), rendered);
@@ -88,6 +96,12 @@ async function attempt(
           ${reason} AS reason, ${attempts}::int AS attempts`),
     );
   }
+}
+
+async function isMuted(database: Queryable, { userId, topic }: Subscription): Promise<boolean> {
+  const rows = await database.query(sql`
+    SELECT FROM users WHERE id = ${userId} AND ${topic}::mail_topic = ANY (muted_mails)`);
+  return rows.length > 0;
 }
 
 /** The message of an error, in one line. Connection errors may have a code only. */

@@ -1,8 +1,8 @@
 import type { Language } from '../http/language.ts';
 import { englishContent } from './templates/english.ts';
-import { type FrameWording, renderHtml } from './templates/html.ts';
+import { renderHtml } from './templates/html.ts';
 import { koreanContent } from './templates/korean.ts';
-import type { Mail, MailContent } from './templates/mail.ts';
+import type { FrameWording, Mail, MailContent } from './templates/mail.ts';
 import { renderText, singleLine } from './templates/plain-text.ts';
 
 export type { Language } from '../http/language.ts';
@@ -23,12 +23,14 @@ const frames: Record<Language, FrameWording> = {
     language: 'ko',
     brand: '두레',
     tagline: '두레 · 동네 가게들의 제휴를 이어 드립니다',
+    unsubscribe: '이 종류의 메일 그만 받기',
     linkFallback: '버튼이 눌리지 않으면 아래 주소를 브라우저에 붙여 넣어 주세요.',
   },
   en: {
     language: 'en',
     brand: 'Dure',
     tagline: 'Dure · Partnerships between neighbourhood shops',
+    unsubscribe: 'Stop emails of this kind',
     linkFallback: 'If the button does not work, paste this address into your browser.',
   },
 };
@@ -36,14 +38,16 @@ const frames: Record<Language, FrameWording> = {
 /**
  * Renders a mail in one language, as text and HTML with the same content. The same input gives the same bytes: Resend
  * refuses another body under the same idempotency key.
+ *
+ * @param unsubscribeUrl of mails that can be switched off
  */
-export function renderMail(mail: Mail, language: Language): RenderedMail {
+export function renderMail(mail: Mail, language: Language, unsubscribeUrl?: string): RenderedMail {
   const content = contents[language](mail);
   const frame = frames[language];
   return {
     language,
     subject: singleLine(content.subject),
-    text: renderText(content, frame.tagline),
-    html: renderHtml(content, frame),
+    text: renderText(content, frame, unsubscribeUrl),
+    html: renderHtml(content, frame, unsubscribeUrl),
   };
 }

@@ -4,6 +4,8 @@ import type { RenderedMail } from './templates.ts';
 /** A rendered mail with its recipient. */
 export interface OutgoingMail extends RenderedMail {
   to: string;
+  /** Headers of the mail itself. */
+  headers?: Record<string, string>;
   /** One key sends one mail, also when it is retried within 24 hours (Resend's limit). 1-256 characters. */
   idempotencyKey: string;
 }
@@ -89,12 +91,13 @@ export function createResendTransport({
   }
 
   return {
-    async send({ to, subject, text, html, idempotencyKey }) {
+    async send({ to, subject, text, html, headers, idempotencyKey }) {
       const signal = AbortSignal.timeout(timeoutMs);
       // A mail contains a code or a link, so it is not sent to the target of a redirect.
       const request = { idempotencyKey, signal, redirect: 'manual' } as const;
       client ??= connect();
-      const { data, error } = await (await client).emails.send({ from, to, subject, text, html }, request);
+      const mail = { from, to, subject, text, html, ...(headers ? { headers } : {}) };
+      const { data, error } = await (await client).emails.send(mail, request);
       if (signal.aborted && data === null) throw new Error(`Resend did not answer within ${timeoutMs} ms`);
       if (error !== null) throw failureFor(error);
       // Typed as always present, but the SDK does not validate it.

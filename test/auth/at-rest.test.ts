@@ -3,7 +3,8 @@ import t, { type Test } from 'tap';
 import { codeIn, createTestApp, resetLinkIn } from '../support/app.ts';
 import { invalid, refused } from '../support/assertions.ts';
 import { everyRow } from '../support/rows.ts';
-import { mailsTo } from './mailbox.ts';
+import { undoTokenIn } from './email-change.ts';
+import { latestMail, mailsTo } from './mailbox.ts';
 
 const environment = { LOG_LEVEL: 'trace', JWT_SECRET: 'canary-secret-Fz97kQ-0123456789-abcdefghijkl' };
 // No worker takes the jobs of this instance.
@@ -202,6 +203,30 @@ t.test('no password, code, link token or refresh token can be read at rest or in
   t.match(logs, '"path":"/auth/reset-password-validate/"', 'the requests are logged');
   t.match(logs, 'login_failed');
   hasNoSecret(t, logs, 'the logs');
+});
+
+t.test('no link to undo a change of e-mail can be read at rest or in the logs', async (t) => {
+  const login = await post('login', { username: 'second-owner', password: passwords.second });
+  const moved = 'moved-away@example.com';
+  await post('email-verify/send', { email: moved });
+  const codeMailer = await createTestApp(environment, { databaseUrl: app.url });
+  const code = codeIn(await latestMail(codeMailer, moved));
+  await codeMailer.close();
+  codes.add(code);
+  const change = { password: passwords.second, new_email: moved, code };
+  t.equal((await post('change-email', change, {}, login.body.data.access)).status, 200);
+  const queued = await everyRow(app);
+  t.match(queued, 'email_changed', 'the notice waits');
+  const mailer = await createTestApp(environment, { databaseUrl: app.url });
+  const token = undoTokenIn(await latestMail(mailer, stranger));
+  await mailer.close();
+  secrets.set('undo token', token);
+  secrets.set('secret half of the undo token', token.split('.').at(-1) ?? '');
+  hasNoSecret(t, queued, 'the database while the link is open');
+  refused(t, await post('change-email/undo', { token: `${token}x` }), 400, 'undo_link_invalid');
+  t.equal((await post('change-email/undo', { token })).status, 200);
+  hasNoSecret(t, await everyRow(app), 'the database after the link was used');
+  hasNoSecret(t, app.logs.concat(mailer.logs, codeMailer.logs).join(''), 'the logs');
 });
 
 t.test('the logs have no query strings', async (t) => {

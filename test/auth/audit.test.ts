@@ -1,5 +1,6 @@
 import t from 'tap';
 import { codeIn, createTestApp, createUser, logIn, password, resetLinkIn } from '../support/app.ts';
+import { undoTokenIn } from './email-change.ts';
 
 const app = await createTestApp({ REFRESH_REUSE_GRACE: '0s' });
 t.teardown(app.close);
@@ -73,8 +74,19 @@ t.test('every security event is a line in the log, with user, session, address a
     token: renewed.token,
     body: change,
   });
+  const newEmail = 'canary-two@example.com';
+  await call('POST', '/auth/email-verify/send/', { body: { email: newEmail } });
+  const newCode = codeIn(await mails.next(newEmail));
+  const move = { password: 'japchae-for-three', new_email: newEmail, code: newCode };
+  const moving = { token: renewed.token, body: move };
+  await causes('email_changed', { userId, sessionId: uuid }, 'POST', '/auth/change-email/', moving);
+  await mails.settled();
+  const notice = mails.sent.find(({ text }) => text.includes('/undo-email-change?'));
+  const undo = { body: { token: undoTokenIn(notice) } };
+  await causes('email_change_undone', { userId }, 'POST', '/auth/change-email/undo/', undo);
+  const last = await logIn({ call }, { username: account.username, password: 'japchae-for-three' });
   await causes('account_deleted', { userId, sessionId: uuid }, 'DELETE', '/auth/me/', {
-    token: renewed.token,
+    token: last.token,
     body: { password: 'japchae-for-three' },
   });
 
@@ -87,7 +99,7 @@ t.test('every security event is a line in the log, with user, session, address a
     await causes('login_failed', { userId: suspended.id }, 'POST', '/auth/login/', wrong);
   }
   await causes('login_delayed', { userId: suspended.id }, 'POST', '/auth/login/', wrong);
-  t.equal(seen.size, 15, 'all there are');
+  t.equal(seen.size, 17, 'all there are');
 
   const forged = await call('GET', '/auth/me/', { token: `${one.token}x` });
   const refusals = app.logs.map((line) => JSON.parse(line)).filter(({ code }) => code === 'token_not_valid');
@@ -98,7 +110,7 @@ t.test('every security event is a line in the log, with user, session, address a
   );
 
   const log = app.logs.join('\n');
-  const tokens = [token, refresh, one.token, one.refresh, renewed.token];
+  const tokens = [token, refresh, one.token, one.refresh, renewed.token, undo.body.token];
   for (const secret of [...tokens, password, 'bibimbap-for-two', 'japchae-for-three', 'a-wrong-canary-1']) {
     t.notOk(log.includes(secret), 'no secret is in the log');
   }

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import t, { type Test } from 'tap';
+import { undoTokenIn } from '../auth/email-change.ts';
 import {
   type CallOptions,
   codeIn,
@@ -47,6 +48,8 @@ function validRequests(user: {
     getCurrentUser: { token },
     updateCurrentUser: { token, body: { name: '두레' } },
     deleteCurrentUser: { token, body: { password } },
+    changeEmail: { token, body: { password, new_email: 'other@example.com', code: '123456' } },
+    undoEmailChange: { body: { token: `${randomUUID()}.${'x'.repeat(43)}` } },
     changePassword: { token, body: { current_password: password, new_password: 'bibimbap-for-two' } },
     logIn: { body: { username, password } },
     refreshToken: { body: { refresh } },
@@ -123,6 +126,16 @@ t.test('answers about accounts and sessions are documented', async (t) => {
   await change('bibimbap-for-two', 'short');
   for (let attempt = 0; attempt < 11; attempt++) await change('wrong-password', 'japchae-for-three');
 
+  const moving = await createUser({ call });
+  const move = (fields: object) =>
+    call('POST', '/auth/change-email/', {
+      token: moving.token,
+      body: { password, new_email: 'moved@example.com', code: '123456', ...fields },
+    });
+  await move({ new_email: moving.email });
+  await move({});
+  for (let attempt = 0; attempt < 11; attempt++) await move({ password: 'wrong-password' });
+
   const leaving = await createUser({ call });
   const remove = (secret: unknown) =>
     call('DELETE', '/auth/me/', { token: leaving.token, body: { password: secret } });
@@ -162,6 +175,29 @@ t.test('answers about mailed codes and links are documented', async (t) => {
     await call('POST', '/auth/email-verify/confirm/', { body: { ...guesses, code: wrong } });
   }
 
+  const moved = 'moved@example.com';
+  const move = (email: string, value: string) =>
+    call('POST', '/auth/change-email/', {
+      token: user.token,
+      body: { password, new_email: email, code: value },
+    });
+  await call('POST', '/auth/email-verify/send/', { body: { email: moved } });
+  await move(moved, codeIn(await app.mails.next(moved)));
+  const undoToken = undoTokenIn(await app.mails.next(address, 1));
+  const undo = (value: unknown) => call('POST', '/auth/change-email/undo/', { body: { token: value } });
+  await undo('x');
+  await undo(1);
+  const squatter = await createUser({ call }, { email: address });
+  await app.pool.query('UPDATE users SET is_verified = true WHERE id = $1', [squatter.id]);
+  await undo(undoToken);
+  await app.pool.query('DELETE FROM users WHERE id = $1', [squatter.id]);
+  const held = 'held@example.com';
+  await call('POST', '/auth/email-verify/send/', { body: { email: held } });
+  const heldCode = codeIn(await app.mails.next(held));
+  await createUser({ call }, { email: held });
+  await move(held, heldCode);
+  await undo(undoToken);
+
   await call('POST', '/auth/find-id/', { body: { email: address } });
   await call('POST', '/auth/find-id/', { body: { email: 'unknown@example.com' } });
   await call('POST', '/auth/find-id/', { body: { email: 'x' } });
@@ -193,12 +229,13 @@ t.test('every operation refuses bodies and tokens that it cannot read', async (t
     const { method, security = [] } = operation;
     const token = security.length > 0 ? user.token : undefined;
     const send = (options: CallOptions) => call(method, urlOf(operation), { token, ...options });
+    const readsForms = operation.operationId === 'unsubscribe';
     if (method !== 'GET') {
       const malformed = ['{', '{"a":1}{"b":2}', '[', '{"a":'.repeat(5_000)];
       for (const body of malformed) refused(t, await send({ body, headers: json }), 400, 'malformed_json');
       for (const type of [
         'text/plain',
-        'application/x-www-form-urlencoded',
+        ...(readsForms ? [] : ['application/x-www-form-urlencoded']),
         'application/json; charset=utf-16',
       ])
         refused(

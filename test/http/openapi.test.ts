@@ -18,6 +18,7 @@ const codes: Record<string, string[]> = {
     'reset_link_invalid',
     'verification_token_invalid',
     'invalid_cursor',
+    'undo_link_invalid',
   ],
   401: ['not_authenticated', 'token_not_valid', 'invalid_credentials'],
   403: ['store_required', 'forbidden', 'account_suspended'],

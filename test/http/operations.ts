@@ -46,6 +46,8 @@ const validBodies: Record<string, Record<string, unknown>[]> = {
   signUp: [{ username: 'somebody', password, name: '김두레', email, verification_token: 'x'.repeat(22) }],
   updateCurrentUser: [{ name: '김두레' }],
   deleteCurrentUser: [{ password: 'not-the-password' }],
+  changeEmail: [{ password: 'not-the-password', new_email: email, code: '123456' }],
+  undoEmailChange: [{ token: `${unknownUuid}.${'x'.repeat(43)}` }],
   changePassword: [{ current_password: 'not-the-password', new_password: 'bibimbap-for-two' }],
   logIn: [{ username: 'unknown-user', password }],
   refreshToken: [{ refresh: 'x.y.z' }],
@@ -60,6 +62,12 @@ const validBodies: Record<string, Record<string, unknown>[]> = {
   createPost: [post],
   updatePost: [post],
   createPartnerRequest: [{ post_id: 2_147_483_647, message: '함께해요' }],
+  updateMailPreferences: [
+    {
+      language: 'ko',
+      email: { partner_request_received: true, partner_request_answered: true, partner_request_ended: true },
+    },
+  ],
   markNotificationsRead: [{ ids: [1] }, { up_to_id: 1 }],
 };
 

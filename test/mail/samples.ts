@@ -2,6 +2,7 @@ import type { Language, Mail } from '../../src/mail/templates.ts';
 
 export const code = '048213';
 export const resetUrl = 'https://dure.example/reset-password?uid=7&token=aB_-9';
+export const undoUrl = 'https://dure.example/undo-email-change?token=aB_-9.cD';
 export const requestUrl = 'https://dure.example/requests/3?a=1&b=2';
 export const languages: Language[] = ['ko', 'en'];
 
@@ -19,6 +20,13 @@ export const mails = {
     kind: 'password_changed',
     name: '김민지',
     changedAt: new Date('2026-03-04T18:05:59.000Z'),
+  },
+  email_changed: {
+    kind: 'email_changed',
+    name: '김민지',
+    newEmail: 'm***@e***.com',
+    changedAt: new Date('2026-03-04T18:05:59.000Z'),
+    url: undoUrl,
   },
   user_id: { kind: 'user_id', name: '김민지', username: 'minji.kim' },
   partner_request_received: {

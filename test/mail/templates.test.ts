@@ -1,6 +1,6 @@
 import t from 'tap';
 import { type Mail, renderMail } from '../../src/mail/templates.ts';
-import { code, languages, mails, requestUrl, resetUrl } from './samples.ts';
+import { code, languages, mails, requestUrl, resetUrl, undoUrl } from './samples.ts';
 
 /** What a mail must contain, in every language. */
 const expectedParts: Record<Mail['kind'], string[]> = {
@@ -8,6 +8,7 @@ const expectedParts: Record<Mail['kind'], string[]> = {
   account_exists: ['minji.kim', 'https://dure.example/login', 'https://dure.example/forgot?a=1&b=2'],
   reset_link: ['김민지', resetUrl],
   password_changed: ['김민지', '2026'],
+  email_changed: ['김민지', '2026', 'm***@e***.com', undoUrl],
   user_id: ['김민지', 'minji.kim'],
   partner_request_received: ['김민지', '달빛 카페', '원두 나눔', '같이 해요 & 나눠요.', requestUrl],
   partner_request_accepted: ['김민지', '해님 빵집', '빵 나눔', requestUrl],
@@ -132,6 +133,13 @@ t.test('nothing that users write becomes markup', async (t) => {
     },
     { kind: 'reset_link', name: nasty, url: `https://a/?${nasty}`, minutes: 60 },
     { kind: 'password_changed', name: nasty, changedAt: new Date(0) },
+    {
+      kind: 'email_changed',
+      name: nasty,
+      newEmail: nasty,
+      changedAt: new Date(0),
+      url: `https://a/?${nasty}`,
+    },
     { kind: 'user_id', name: nasty, username: nasty },
     {
       kind: 'partner_request_received',
@@ -148,7 +156,7 @@ t.test('nothing that users write becomes markup', async (t) => {
   t.equal(rendered.length, Object.keys(mails).length);
   for (const mail of rendered) {
     for (const language of languages) {
-      const { html } = renderMail(mail, language);
+      const { html } = renderMail(mail, language, `https://u/?${nasty}`);
       t.notMatch(html, /<script|<b |alert\("/, mail.kind);
       t.ok(html.includes(escaped(nasty)), mail.kind);
     }

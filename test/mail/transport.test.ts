@@ -90,6 +90,14 @@ t.test('sends the mail with the key, the idempotency key and all its parts', asy
   });
 });
 
+t.test('sends the headers of a mail', async (t) => {
+  const { baseUrl, received } = await startFakeResend(t, json(200, { id: '49a3999c' }));
+  const headers = { 'List-Unsubscribe': '<https://api.example.com/?token=a>' };
+  const transport = createResendTransport({ apiKey: 're_key', from: 'a@dure.example', baseUrl });
+  await transport.send({ ...mail, headers });
+  t.match(received[0]?.body, { headers });
+});
+
 t.test('reads nothing from the environment', async (t) => {
   const elsewhere = await startFakeResend(t, json(200, { id: 'x' }));
   const { baseUrl, received } = await startFakeResend(t, json(200, { id: 'x' }));

@@ -29,6 +29,11 @@ t.test('every security mail says what to do if it was not you', async (t) => {
     /직접 바꾸지 않으셨다면 지금 바로 .*다시 설정해 주세요/,
   );
   t.match(renderMail(mails.password_changed, 'en').text, /If it was not you, .*set a new password/);
+  t.match(
+    renderMail(mails.email_changed, 'ko').text,
+    /직접 바꾸지 않으셨다면 지금 바로 .*이 주소로 되돌려 주세요/,
+  );
+  t.match(renderMail(mails.email_changed, 'en').text, /If it was not you, go back to this address now/);
 });
 
 t.test('a code says which account it verifies, if it verifies one', async (t) => {

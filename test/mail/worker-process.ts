@@ -2,7 +2,7 @@ import Fastify from 'fastify';
 import { openDatabase } from '../../src/database/client.ts';
 import { createMailQueue } from '../../src/mail/queue.ts';
 import { startWorker } from '../../src/mail/worker.ts';
-import { composers, hang } from './worker-setup.ts';
+import { composers, hang, unsubscribeLinks } from './worker-setup.ts';
 
 /**
  * A process to be killed: enqueues a mail and prints "committed". With the argument "worker" it also runs a worker whose
@@ -12,7 +12,7 @@ const [url = '', mode] = process.argv.slice(2);
 const print = (line: string) => process.stdout.write(`${line}\n`);
 
 const database = openDatabase({ url, poolSize: 2, pooled: false, onError: () => undefined });
-await database.runInTransaction((tx) => createMailQueue().add(tx, 'code', { id: 1 }));
+await database.runInTransaction((tx) => createMailQueue(unsubscribeLinks).add(tx, 'code', { id: 1 }));
 print('committed');
 setInterval(() => undefined, 60_000);
 if (mode === 'worker') {
@@ -21,6 +21,7 @@ if (mode === 'worker') {
     database,
     logger: Fastify().log,
     composers,
+    unsubscribeLinks,
     cleanUp: async () => ({}),
     transport: {
       send({ idempotencyKey }) {

@@ -3,6 +3,7 @@ import type { Test } from 'tap';
 import { openDatabase } from '../../src/database/client.ts';
 import { createMailQueue, type MailPayload } from '../../src/mail/queue.ts';
 import type { OutgoingMail } from '../../src/mail/transport.ts';
+import { createUnsubscribeLinks } from '../../src/mail/unsubscribe-links.ts';
 import { type MailComposers, startWorker, type WorkerTimes } from '../../src/mail/worker.ts';
 import { createTestDatabase } from '../support/database.ts';
 import { until } from '../support/until.ts';
@@ -28,6 +29,11 @@ export const composers: MailComposers = {
   obsolete: async () => null,
 };
 
+export const unsubscribeLinks = createUnsubscribeLinks({
+  secrets: [{ id: 'a-key', key: Buffer.from('a secret that only these tests have') }],
+  publicUrl: 'https://api.example.com',
+});
+
 interface StartOptions {
   send?(mail: OutgoingMail): Promise<void> | void;
   composers?: MailComposers;
@@ -43,7 +49,7 @@ export async function setUp(t: Test) {
   t.teardown(drop);
   const database = openDatabase({ url, poolSize: 4, pooled: false, onError: () => undefined });
   t.teardown(() => database.close());
-  const queue = createMailQueue();
+  const queue = createMailQueue(unsubscribeLinks);
   const logLines: Record<string, unknown>[] = [];
   const stream = { write: (line: string) => logLines.push(JSON.parse(line)) };
   t.teardown(() => {
@@ -74,6 +80,7 @@ export async function setUp(t: Test) {
       const worker = startWorker({
         connectionString: options.connectionString ?? url,
         database,
+        unsubscribeLinks,
         composers: options.composers ?? composers,
         cleanUp: options.cleanUp ?? (async () => ({})),
         times: { recovery: 500, ...options.times },

@@ -120,8 +120,9 @@ t.test('a mail is enqueued in the transaction of its change, with ids only', asy
   const { rows } = await app.pool.query('SELECT payload FROM queued');
   t.strictSame(
     rows.map(({ payload }) => {
-      const { idempotency_key, ...rest } = JSON.parse(payload);
+      const { idempotency_key, key_id, ...rest } = JSON.parse(payload);
       t.type(idempotency_key, 'string');
+      t.type(key_id, 'string', 'names the secret of the unsubscribe link');
       return rest;
     }),
     [

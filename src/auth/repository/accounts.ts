@@ -14,7 +14,8 @@ export const expiredKnownAddresses: ExpiredRows = {
   condition: sql`last_used_at < now() - make_interval(days => ${knownAddressDays})`,
 };
 
-const userColumns = {
+/** What the API shows of an account. */
+export const userColumns = {
   id: true,
   username: true,
   name: true,
@@ -91,7 +92,7 @@ export function createAccountRepository(database: Database) {
   }
 
   /**
-   * Saves what a successful login changes: its time, the language, the address, and a hash with the current parameters.
+   * Saves what a successful login changes: its time, the language unless the user chose one, the address, and a hash with the current parameters.
    *
    * @param verifiedHash the hash that the password was verified against
    * @returns false when the password was changed or the account suspended meanwhile
@@ -103,7 +104,8 @@ export function createAccountRepository(database: Database) {
     { address, language, passwordHash }: { address: string; language: Language; passwordHash?: string },
   ): Promise<boolean> {
     const updated = await tx.execute(sql`
-      UPDATE users SET last_login_at = now(), language = ${language}::language,
+      UPDATE users SET last_login_at = now(),
+        language = CASE WHEN has_chosen_language THEN language ELSE ${language}::language END,
         password_hash = coalesce(${passwordHash ?? null}, password_hash)
       WHERE id = ${userId} AND password_hash = ${verifiedHash} AND suspended_at IS NULL`);
     if (updated === 0) return false;

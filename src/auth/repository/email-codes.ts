@@ -3,7 +3,7 @@ import type { Config } from '../../config/config.ts';
 import type { ExpiredRows } from '../../database/clean-up.ts';
 import type { Connection, Tx } from '../../database/client.ts';
 import { sql } from '../../database/sql.ts';
-import { type DerivedSecrets, secretsEqual } from '../derived-secrets.ts';
+import { type DerivedSecrets, secretsEqual, splitToken } from '../derived-secrets.ts';
 
 /** Tries per code. */
 const maxAttempts = 5;
@@ -52,9 +52,15 @@ export function createEmailCodeRepository(
   /**
    * Tries a code and counts the attempt; a correct code is used up. The row lock serialises concurrent attempts.
    *
-   * @param genuine false for an address whose mail held no code: every code is wrong then, and the answer looks the same
+   * @param isAccepted called with the account whose sign-up mailed the code, if one did. Where it returns false every code is
+   *   wrong, and the answer looks the same: the mail to the address held no code, or the code is for something else.
    */
-  async function tryCode(tx: Tx, email: string, code: string, genuine: boolean): Promise<CodeResult> {
+  async function tryCode(
+    tx: Tx,
+    email: string,
+    code: string,
+    isAccepted: (signedUp: number | null) => boolean,
+  ): Promise<CodeResult> {
     const [row] = await tx.query<{
       id: string;
       key_id: string;
@@ -64,7 +70,7 @@ export function createEmailCodeRepository(
       SELECT id, key_id, user_id, attempts FROM email_codes WHERE email = ${email} AND expires_at > now() FOR UPDATE`);
     if (row === undefined) return { correct: false, attemptsLeft: 0, exhausted: false };
     if (row.attempts >= maxAttempts) return { correct: false, attemptsLeft: 0, exhausted: true };
-    if (secretsEqual(secrets.code(row.id, row.key_id), code) && genuine) {
+    if (secretsEqual(secrets.code(row.id, row.key_id), code) && isAccepted(row.user_id)) {
       await tx.prisma.emailCode.deleteMany({ where: { email } });
       return { correct: true, userId: row.user_id };
     }
@@ -83,22 +89,23 @@ export function createEmailCodeRepository(
 
   /** Uses up a proof. @returns false when the token does not prove this address */
   async function useProof(tx: Tx, email: string, token: string): Promise<boolean> {
-    const [, id, given] = /^([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})\.([\w-]{43})$/.exec(token) ?? [];
-    if (id === undefined || given === undefined) return false;
+    const { id, digest } = splitToken(token) ?? {};
+    if (id === undefined || digest === undefined) return false;
     const [row] = await tx.query<{ key_id: string }>(sql`
       SELECT key_id FROM email_proofs WHERE id = ${id}::uuid AND email = ${email} AND expires_at > now() FOR UPDATE`);
-    if (row === undefined || !secretsEqual(secrets.token('email proof', id, row.key_id), given)) return false;
+    if (row === undefined || !secretsEqual(secrets.token('email proof', id, row.key_id), digest))
+      return false;
     await tx.prisma.emailProof.delete({ where: { id } });
     return true;
   }
 
-  /** Locks the code of an address until the transaction ends. */
-  async function lock(tx: Tx, email: string): Promise<void> {
-    await tx.execute(sql`SELECT FROM email_codes WHERE email = ${email} FOR UPDATE`);
+  /** Locks the codes of some addresses until the transaction ends. */
+  async function lock(tx: Tx, emails: string[]): Promise<void> {
+    await tx.execute(sql`SELECT FROM email_codes WHERE email = ANY (${emails}) ORDER BY email FOR UPDATE`);
   }
 
   /**
-   * Voids the code and the proofs of a deleted account. Where its address was not verified, only the code of its sign-up: what
+   * Voids the code and the proofs of an account that is deleted or leaves its address. Where its address was not verified, only the code of its sign-up: what
    * was asked for may be another person's, who owns the address.
    */
   async function revoke(

@@ -53,7 +53,7 @@ export async function lockWithoutStore(
   tx: Tx,
   { id, email }: RemovableAccount,
 ): Promise<boolean> {
-  await emailCodes.lock(tx, email);
+  await emailCodes.lock(tx, [email]);
   await passwordResets.lock(tx, email);
   return (await lockStore(tx, id)) === undefined;
 }

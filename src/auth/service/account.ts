@@ -8,14 +8,12 @@ import { checkNewPassword } from '../passwords.ts';
 import { toUser } from '../presenters.ts';
 import type { User } from '../schemas.ts';
 import { removeAccount } from './account-removal.ts';
-import { verifyPasswordAttempt } from './password-attempts.ts';
-
-const errors = { wrong: authErrors.wrongPassword, tooMany: authErrors.tooManyPasswords };
+import { verifyOwnPassword } from './password-attempts.ts';
 
 /** Changes that a logged-in user makes to the account. */
 export function createAccountService(dependencies: AuthDependencies) {
   const { config, database, accounts, sessions, passwords } = dependencies;
-  const { passwordResets, loginFailures, mailQueue } = dependencies;
+  const { passwordResets, mailQueue } = dependencies;
 
   /** @throws {ApiError} `token_not_valid` when the account was deleted meanwhile */
   async function rename(user: CurrentUser, name: string, { language }: RequestContext): Promise<User> {
@@ -36,7 +34,7 @@ export function createAccountService(dependencies: AuthDependencies) {
     context: RequestContext,
   ): Promise<void> {
     checkNewPassword('new_password', newPassword, user, config.password.minLength);
-    const currentHash = await verifyPassword(user, currentPassword, context);
+    const currentHash = await verifyOwnPassword(dependencies, user, currentPassword, context);
     const passwordHash = await passwords.hash(newPassword);
     const changed = await database.runInTransaction(async (tx) => {
       await passwordResets.revoke(tx, user.email);
@@ -55,33 +53,11 @@ export function createAccountService(dependencies: AuthDependencies) {
    * @throws {ApiError} `invalid_credentials`, `too_many_attempts`
    */
   async function deleteAccount(user: CurrentUser, password: string, context: RequestContext): Promise<void> {
-    await verifyPassword(user, password, context);
+    await verifyOwnPassword(dependencies, user, password, context);
     const account = { id: user.id, email: user.email, isVerified: user.is_verified };
     const deleted = await database.runInTransaction((tx) => removeAccount(dependencies, tx, account));
     if (!deleted) throw tokenNotValid('access', 'revoked', context.language);
     context.audit('account_deleted', { userId: user.id, sessionId: user.sessionId });
-  }
-
-  /**
-   * Verifies the password of a logged-in user. Failures count like failed logins, so that a stolen access token cannot be used
-   * to guess the password.
-   *
-   * @returns the hash that the password was verified against
-   */
-  async function verifyPassword(
-    { id: userId, sessionId, username, email }: CurrentUser,
-    password: string,
-    context: RequestContext,
-  ): Promise<string> {
-    const { clientAddress: address, language } = context;
-    const account = await accounts.findForPasswordCheck(userId, address);
-    if (account === undefined) throw tokenNotValid('access', 'revoked', language);
-    const { passwordHash, fromKnownAddress } = account;
-    const counters = loginFailures.keysOf([username, email], fromKnownAddress ? address : undefined);
-    const actor = { userId, sessionId };
-    const attempt = { name: username, counters, passwordHash, password, actor, errors };
-    await verifyPasswordAttempt(dependencies, attempt, context);
-    return passwordHash;
   }
 
   return { rename, changePassword, deleteAccount };

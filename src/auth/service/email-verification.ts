@@ -6,6 +6,7 @@ import type { RequestContext } from '../../http/request-context.ts';
 import type { AuthDependencies } from '../dependencies.ts';
 import { authErrors } from '../errors.ts';
 import { toMailSent } from '../presenters.ts';
+import type { CodeResult } from '../repository/email-codes.ts';
 import type { CodeSent, EmailVerification, MailSent } from '../schemas.ts';
 
 /** Whom a code is for. */
@@ -38,9 +39,19 @@ export async function enqueueVerificationCode(
   return toMailSent(permission);
 }
 
+/** The failure of a code that was tried: `invalid_code`, `too_many_attempts`. */
+export async function codeRefused(
+  { database, mailSends }: AuthDependencies,
+  email: string,
+  { attemptsLeft, exhausted }: Extract<CodeResult, { correct: false }>,
+): Promise<ApiError> {
+  if (!exhausted) return new ApiError(authErrors.invalidCode, { data: { attempts_left: attemptsLeft } });
+  return retryLater(authErrors.tooManyCodeAttempts, await mailSends.wait(database, 'email_verify', email));
+}
+
 /** Verification of e-mail addresses by codes. */
 export function createEmailVerification(dependencies: AuthDependencies) {
-  const { config, database, accounts, emailCodes, mailSends } = dependencies;
+  const { config, database, accounts, emailCodes } = dependencies;
 
   /** @param user whose session asks for the code */
   async function send(
@@ -71,7 +82,7 @@ export function createEmailVerification(dependencies: AuthDependencies) {
     // Throwing inside the transaction would roll back the count of attempts.
     const { userId, ...outcome } = await database.runInTransaction(async (tx) => {
       const account = await accounts.findByEmail(tx, email);
-      const result = await emailCodes.tryCode(tx, email, code, !account?.isVerified);
+      const result = await emailCodes.tryCode(tx, email, code, () => !account?.isVerified);
       if (!result.correct) return { ...result, userId: account?.id };
       const candidate = result.userId ?? user?.id;
       const isVerified = candidate !== undefined && (await accounts.markVerified(tx, candidate, email));
@@ -83,11 +94,7 @@ export function createEmailVerification(dependencies: AuthDependencies) {
       const expiresIn = Math.floor(config.email.verificationTokenTtl);
       return { email, verification_token: outcome.token, expires_in: expiresIn };
     }
-    if (outcome.exhausted) {
-      const seconds = await mailSends.wait(database, 'email_verify', email);
-      throw retryLater(authErrors.tooManyCodeAttempts, seconds);
-    }
-    throw new ApiError(authErrors.invalidCode, { data: { attempts_left: outcome.attemptsLeft } });
+    throw await codeRefused(dependencies, email, outcome);
   }
 
   return { send, confirm };

@@ -1,6 +1,8 @@
+import { type CurrentUser, tokenNotValid } from '../../http/authentication.ts';
 import { ApiError, type ErrorDefinition, retryLater } from '../../http/errors.ts';
 import type { EventSubject, RequestContext } from '../../http/request-context.ts';
 import type { AuthDependencies } from '../dependencies.ts';
+import { authErrors } from '../errors.ts';
 
 /** A password that a client sent for an account. */
 export interface PasswordAttempt {
@@ -41,4 +43,31 @@ export async function verifyPasswordAttempt(
   }
   // The delay may have begun while this hash was computed. A right password must not be confirmed during a delay.
   refuseFor(await loginFailures.delay(counters));
+}
+
+const ownPasswordErrors = { wrong: authErrors.wrongPassword, tooMany: authErrors.tooManyPasswords };
+
+/**
+ * Verifies the password of a logged-in user. Failures count like failed logins, so that a stolen access token cannot be used
+ * to guess the password.
+ *
+ * @returns the hash that the password was verified against
+ * @throws {ApiError} `invalid_credentials`, `too_many_attempts`, `token_not_valid`
+ */
+export async function verifyOwnPassword(
+  dependencies: AuthDependencies,
+  { id: userId, sessionId, username, email }: CurrentUser,
+  password: string,
+  context: RequestContext,
+): Promise<string> {
+  const { accounts, loginFailures } = dependencies;
+  const { clientAddress: address, language } = context;
+  const account = await accounts.findForPasswordCheck(userId, address);
+  if (account === undefined) throw tokenNotValid('access', 'revoked', language);
+  const { passwordHash, fromKnownAddress } = account;
+  const counters = loginFailures.keysOf([username, email], fromKnownAddress ? address : undefined);
+  const actor = { userId, sessionId };
+  const attempt = { name: username, counters, passwordHash, password, actor, errors: ownPasswordErrors };
+  await verifyPasswordAttempt(dependencies, attempt, context);
+  return passwordHash;
 }

@@ -1,5 +1,5 @@
 import type { Tx } from '../../database/client.ts';
-import { ApiError, type ErrorDefinition, invalidFields } from '../../http/errors.ts';
+import { ApiError, invalidFields } from '../../http/errors.ts';
 import type { FieldError } from '../../http/field-errors.ts';
 import type { IdempotencyKey, Outcome } from '../../http/idempotency.ts';
 import type { RequestContext } from '../../http/request-context.ts';
@@ -11,17 +11,13 @@ import type { UserRow } from '../repository/accounts.ts';
 import type { NewUser, User } from '../schemas.ts';
 import { removeUnverified } from './account-removal.ts';
 import { enqueueVerificationCode } from './email-verification.ts';
+import { takenError } from './taken-error.ts';
 
 const tokenRequired: FieldError = {
   field: 'verification_token',
   code: 'required',
   text: { ko: '이메일을 먼저 인증해 주세요.', en: 'Please verify the e-mail address first.' },
 };
-
-/** What `username_taken` and `email_taken` say about their field. */
-function takenError(field: 'username' | 'email', definition: ErrorDefinition): ApiError {
-  return new ApiError(definition, { fieldErrors: [{ field, code: 'taken', text: definition.text }] });
-}
 
 /**
  * Creates accounts, and mails a code where the e-mail address is not verified yet. A sign-up that proves its address replaces

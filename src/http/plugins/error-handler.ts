@@ -15,18 +15,23 @@ const frameworkErrors: Record<string, ApiError> = {
 
 /** Renders every failure: in the envelope, in the language of the request, with its cause only in the log. */
 export function sendError(error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
+  const failure = prepareFailure(error, request, reply);
+  return reply
+    .type('application/json; charset=utf-8')
+    .serializer(JSON.stringify)
+    .send(failureBody(failure, request.language));
+}
+
+/** Logs a failure, and sets the status and the headers of its answer. */
+export function prepareFailure(error: unknown, request: FastifyRequest, reply: FastifyReply): ApiError {
   // The client disconnected while its body was read: not a fault of the service.
   const isAborted = error !== undefined && request.raw.errored === error;
   const failure = isAborted ? new ApiError(httpErrors.malformedRequest, { cause: error }) : toApiError(error);
   const { status, code } = failure.definition;
   logFailure(failure, error, request);
   if (status === 401) reply.header('www-authenticate', challenge(code));
-  return reply
-    .code(status)
-    .headers(failure.headers)
-    .type('application/json; charset=utf-8')
-    .serializer(JSON.stringify)
-    .send(failureBody(failure, request.language));
+  reply.code(status).headers(failure.headers);
+  return failure;
 }
 
 function logFailure({ definition, data, cause }: ApiError, error: unknown, { log }: FastifyRequest): void {

@@ -16,6 +16,7 @@ export const rateLimitGroups = {
   'email-verify-confirm': 30,
   'reset-password-validate': 30,
   'reset-password-confirm': 30,
+  'change-email-undo': 30,
   refresh: 60,
 } as const;
 

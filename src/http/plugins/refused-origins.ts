@@ -15,7 +15,9 @@ export const refusedOriginsPlugin = fastifyPlugin(
   async (app: FastifyInstance, { config }: { config: Options }) => {
     const logged = new Set<string>();
     app.addHook('onRequest', (request, _reply, done) => {
-      const { origin } = request.headers;
+      const { origin, 'sec-fetch-mode': mode } = request.headers;
+      // A browser shows the answer to a form on a page of any origin.
+      if (mode === 'navigate') return done();
       if (origin !== undefined && logged.size < maxLogged && !logged.has(origin)) {
         const reason = refusalOf(origin, request, config.corsOrigins);
         if (reason !== undefined) {

@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import type {} from '@fastify/swagger';
 import type { FastifyInstance } from 'fastify';
-import Negotiator from 'negotiator';
+import { prefersHtml } from '../media-type.ts';
 
 /** `GET /`: leads a browser to Swagger UI where it is enabled, and tells every other client what this is. */
 export async function rootRoutes(
@@ -25,10 +25,4 @@ export async function rootRoutes(
     reply.header('vary', `${reply.getHeader('vary')}, Accept`);
     return prefersHtml(accept) ? reply.redirect('/docs/') : answer;
   });
-}
-
-/** Whether a client asks for a page, as browsers do; `*` alone is no wish. */
-function prefersHtml(accept: string | undefined): boolean {
-  const types = ['application/json', 'text/html'];
-  return new Negotiator({ headers: { accept } }).mediaType(types) === 'text/html';
 }

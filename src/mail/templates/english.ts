@@ -109,6 +109,26 @@ export function englishContent(mail: Mail): MailContent {
         ],
         reason: accountReason,
       };
+    case 'email_changed':
+      return {
+        subject: 'Your Dure email address was changed',
+        preheader: 'If it was not you, go back to this address now.',
+        heading: 'Your email address was changed',
+        blocks: [
+          paragraph(greeting(mail.name)),
+          paragraph(
+            `The email address of your Dure account was changed from this address to another one on ${date(mail.changedAt)}. This is the new address, partly hidden.`,
+          ),
+          code(mail.newEmail),
+          paragraph('If it was you, there is nothing to do. From now on, our emails go to the new address.'),
+          paragraph(
+            'If it was not you, go back to this address now. You will be logged out on all devices, and we will send a link to set a new password to this address.',
+          ),
+          button('Go back to this address', mail.url),
+          note('The link can be used once and is valid for 7 days. Please do not forward it to anyone.'),
+        ],
+        reason: accountReason,
+      };
     case 'user_id':
       return {
         subject: 'Your Dure user ID',

@@ -1,4 +1,4 @@
-import type { Block, MailContent } from './mail.ts';
+import type { Block, FrameWording, MailContent } from './mail.ts';
 import { lines, singleLine } from './plain-text.ts';
 
 const replacements: Record<string, string> = {
@@ -12,15 +12,6 @@ const replacements: Record<string, string> = {
 /** Escapes text for an HTML element or a quoted attribute. */
 export function escapeHtml(text: string): string {
   return text.replace(/[&<>"']/g, (character) => replacements[character] ?? character);
-}
-
-/** The texts around the content of a mail. */
-export interface FrameWording {
-  language: string;
-  brand: string;
-  tagline: string;
-  /** Shown above the URL under a button. */
-  linkFallback: string;
 }
 
 const fonts = `-apple-system,BlinkMacSystemFont,'Apple SD Gothic Neo','Noto Sans KR','Malgun Gothic','Segoe UI',Roboto,Helvetica,Arial,sans-serif`;
@@ -85,8 +76,12 @@ function blockHtml(block: Block, wording: FrameWording): string {
 }
 
 /** Renders a mail as an HTML document with inline styles that loads nothing. Tables only where Outlook needs them. */
-export function renderHtml(content: MailContent, wording: FrameWording): string {
+export function renderHtml(content: MailContent, wording: FrameWording, unsubscribeUrl?: string): string {
   const subject = escapeHtml(singleLine(content.subject));
+  const unsubscribe =
+    unsubscribeUrl === undefined
+      ? ''
+      : `<a class="soft" href="${escapeHtml(unsubscribeUrl)}" target="_blank" rel="noopener noreferrer" style="color:#55635b;">${escapeHtml(wording.unsubscribe)}</a><br>`;
   const blocks = content.blocks.map((block) => blockHtml(block, wording)).join('\n');
   return `<!doctype html>
 <html lang="${wording.language}">
@@ -109,7 +104,7 @@ export function renderHtml(content: MailContent, wording: FrameWording): string 
 ${blocks}
 </div>
 <div style="max-width:512px;margin:0 auto;padding:16px 24px 0;">
-<p class="soft" style="margin:0;font-size:13px;line-height:1.6;color:#55635b;${wrapping}">${inline(content.reason)}<br>${escapeHtml(wording.tagline)}</p>
+<p class="soft" style="margin:0;font-size:13px;line-height:1.6;color:#55635b;${wrapping}">${inline(content.reason)}<br>${unsubscribe}${escapeHtml(wording.tagline)}</p>
 </div>
 <!--[if mso]></td></tr></table><![endif]-->
 </div>

@@ -105,6 +105,26 @@ export function koreanContent(mail: Mail): MailContent {
         ],
         reason: accountReason,
       };
+    case 'email_changed':
+      return {
+        subject: '[두레] 이메일 주소가 변경되었습니다',
+        preheader: '직접 바꾸지 않으셨다면 지금 바로 이전 이메일로 되돌려 주세요.',
+        heading: '이메일 주소가 변경되었습니다',
+        blocks: [
+          paragraph(greeting(mail.name)),
+          paragraph(
+            `${date(mail.changedAt)}에 두레 계정의 이메일이 이 주소에서 다른 주소로 변경되었습니다. 새 주소는 아래와 같으며, 일부를 가려서 보여 드립니다.`,
+          ),
+          code(mail.newEmail),
+          paragraph('직접 바꾸셨다면 따로 하실 일은 없습니다. 앞으로 메일은 새 주소로 보내 드립니다.'),
+          paragraph(
+            '직접 바꾸지 않으셨다면 지금 바로 아래에서 이 주소로 되돌려 주세요. 되돌리시면 모든 기기에서 로그아웃되고, 비밀번호를 다시 설정하는 링크를 이 주소로 보내 드립니다.',
+          ),
+          button('이 주소로 되돌리기', mail.url),
+          note('이 링크는 7일 동안 한 번만 사용할 수 있습니다. 링크를 다른 사람에게 전달하지 마세요.'),
+        ],
+        reason: accountReason,
+      };
     case 'user_id':
       return {
         subject: '[두레] 아이디 안내',

@@ -10,6 +10,15 @@ export type Mail =
   | { kind: 'account_exists'; username: string; loginUrl: string; resetUrl: string }
   | { kind: 'reset_link'; name: string; url: string; minutes: number }
   | { kind: 'password_changed'; name: string; changedAt: Date }
+  | {
+      kind: 'email_changed';
+      name: string;
+      /** Masked. */
+      newEmail: string;
+      changedAt: Date;
+      /** Undoes the change. */
+      url: string;
+    }
   | { kind: 'user_id'; name: string; username: string }
   | {
       kind: 'partner_request_received';
@@ -48,6 +57,17 @@ export type Block =
   | { type: 'link'; label: string; url: string }
   /** Text that another user wrote. The only block that keeps its line feeds. */
   | { type: 'quote'; text: string };
+
+/** The texts around the content of a mail. */
+export interface FrameWording {
+  language: string;
+  brand: string;
+  tagline: string;
+  /** The link that switches such mails off. */
+  unsubscribe: string;
+  /** Shown above the URL under a button. */
+  linkFallback: string;
+}
 
 /** The content of a mail in one language, before it is rendered as text and HTML. */
 export interface MailContent {

@@ -1,4 +1,4 @@
-import type { Block, MailContent } from './mail.ts';
+import type { Block, FrameWording, MailContent } from './mail.ts';
 
 // Characters that change the direction of text. In a name they could make the rest of a line read differently.
 const bidiControls = /[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/g;
@@ -34,7 +34,9 @@ function blockText(block: Block): string {
 }
 
 /** Renders a mail as plain text. Codes and links are on lines of their own, text of another user is prefixed with `>`. */
-export function renderText(content: MailContent, brand: string): string {
+export function renderText(content: MailContent, wording: FrameWording, unsubscribeUrl?: string): string {
   const body = [singleLine(content.heading), ...content.blocks.map(blockText)].join('\n\n');
-  return `${body}\n\n----\n${singleLine(content.reason)}\n${brand}\n`;
+  const unsubscribe = unsubscribeUrl === undefined ? [] : [`${wording.unsubscribe}: ${unsubscribeUrl}`];
+  const footer = ['----', singleLine(content.reason), ...unsubscribe, wording.tagline].join('\n');
+  return `${body}\n\n${footer}\n`;
 }

@@ -1,0 +1,60 @@
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
+import { currentUser, requireUser, tokenNotValid } from '../../http/authentication.ts';
+import { Ref } from '../../http/schemas.ts';
+import { mailTopics } from '../../mail/topics.ts';
+import { toMailPreferences } from '../presenters.ts';
+import type { Preferences } from '../repository.ts';
+import { MailPreferenceChanges, MailPreferences } from '../schemas.ts';
+
+/** What mails a user gets, and in which language. */
+export const preferenceRoutes: FastifyPluginAsyncTypebox<{ preferences: Preferences }> = async (
+  app,
+  { preferences },
+) => {
+  await app.register(requireUser);
+
+  app.get(
+    '/preferences/',
+    {
+      config: { message: { ko: '메일 설정을 조회했습니다.', en: 'Here are your mail preferences.' } },
+      schema: {
+        operationId: 'getMailPreferences',
+        summary: 'Mail preferences',
+        description: 'The language of mails, and which mails about partnerships the user gets.',
+        response: { 200: Ref(MailPreferences) },
+      },
+    },
+    async (request) => {
+      const row = await preferences.find(currentUser(request).id);
+      if (row === undefined) throw tokenNotValid('access', 'revoked', request.language);
+      return toMailPreferences(row);
+    },
+  );
+
+  app.patch(
+    '/preferences/',
+    {
+      config: {
+        message: { ko: '메일 설정을 변경했습니다.', en: 'Your mail preferences have been changed.' },
+      },
+      schema: {
+        operationId: 'updateMailPreferences',
+        summary: 'Change mail preferences',
+        description:
+          'Changes the given fields. Until `language` is set here, it follows the language of the latest login; from then on it stays. Notifications inside the service do not depend on these preferences.',
+        body: Ref(MailPreferenceChanges),
+        response: { 200: Ref(MailPreferences) },
+      },
+    },
+    async (request) => {
+      const { language, email = {} } = request.body;
+      const row = await preferences.change(currentUser(request).id, {
+        ...(language === undefined ? {} : { language }),
+        on: mailTopics.filter((topic) => email[topic] === true),
+        off: mailTopics.filter((topic) => email[topic] === false),
+      });
+      if (row === undefined) throw tokenNotValid('access', 'revoked', request.language);
+      return toMailPreferences(row);
+    },
+  );
+};

@@ -1,0 +1,210 @@
+import t from 'tap';
+import { readSecrets } from '../../src/config/secrets.ts';
+import { renderMail } from '../../src/mail/templates.ts';
+import { createUnsubscribeLinks } from '../../src/mail/unsubscribe-links.ts';
+import { mailsTo } from '../auth/mailbox.ts';
+import { mails } from '../mail/samples.ts';
+import { createTestApp, deleteAccount } from '../support/app.ts';
+import { invalid } from '../support/assertions.ts';
+import { openTwoVerifiedShops, sendRequest, transition } from '../support/partner-requests.ts';
+import { everyRow } from '../support/rows.ts';
+import { everyMail, preferencesOf, unsubscribePathIn } from './mails.ts';
+
+const oldSecret = 'the secret of before 0123456789 abcdef';
+const newSecret = 'a newer secret 0123456789 abcdefgh ijk';
+const app = await createTestApp({ JWT_SECRET: oldSecret });
+t.teardown(app.close);
+
+const html = { accept: 'text/html,application/xhtml+xml,*/*;q=0.8' };
+const form = { 'content-type': 'application/x-www-form-urlencoded' };
+const oneClick = { body: 'List-Unsubscribe=One-Click', headers: form };
+
+const loadSecrets = (value: string) => ({
+  secrets: readSecrets(value, false, '', []),
+  publicUrl: 'https://api.example.com',
+});
+
+/** Two shops, and what their mails about a request and its answer link to. */
+async function exchangeMails() {
+  const { sender, receiver, post } = await openTwoVerifiedShops(app);
+  const [asked, answered] = [await mailsTo(app, receiver.email), await mailsTo(app, sender.email)];
+  const id = await sendRequest(app, sender, post);
+  await transition(app, receiver, id, 'accept');
+  const received = await app.mails.next(receiver.email, asked.length);
+  const accepted = await app.mails.next(sender.email, answered.length);
+  return { sender, receiver, received, accepted, path: unsubscribePathIn(received) };
+}
+
+t.test('a mail about a request has the headers of RFC 8058, and the link in its footer', async (t) => {
+  const { received, accepted, path } = await exchangeMails();
+  for (const mail of [received, accepted]) {
+    const link = `https://api.example.com${unsubscribePathIn(mail)}`;
+    t.equal(mail.headers?.['List-Unsubscribe-Post'], 'List-Unsubscribe=One-Click');
+    t.match(mail.text, `\n이 종류의 메일 그만 받기: ${link}\n`);
+    t.match(mail.html, `href="${link}"`);
+  }
+  t.not(unsubscribePathIn(accepted), path);
+  t.match(
+    renderMail(mails.partner_request_received, 'en', 'https://x.example/?a=1&b=2').text,
+    'Stop emails of this kind: https://x.example/?a=1&b=2',
+  );
+  t.match(
+    renderMail(mails.partner_request_received, 'en', 'https://x.example/?a=1&b=2').html,
+    'href="https://x.example/?a=1&amp;b=2"',
+  );
+  const others = app.mails.sent.filter(({ subject }) => !subject.includes('제휴'));
+  t.ok(others.length > 0);
+  t.notOk(others.some(({ text, headers }) => headers !== undefined || text.includes('unsubscribe')));
+});
+
+t.test('one click switches off one kind of mail of one user, without a login, again and again', async (t) => {
+  const { sender, receiver, path } = await exchangeMails();
+  const bodies = [
+    oneClick,
+    {},
+    { body: {} },
+    { body: '', headers: form },
+    {
+      body: '--x\r\nContent-Disposition: form-data; name="List-Unsubscribe"\r\n\r\nOne-Click\r\n--x--\r\n',
+      headers: { 'content-type': 'multipart/form-data; boundary=x' },
+    },
+  ];
+  for (const options of bodies) {
+    const answer = await app.call('POST', path, options);
+    t.equal(answer.status, 200, answer.text);
+    t.match(answer.body, { success: true, data: {} });
+    const { email } = await preferencesOf(app, receiver);
+    t.strictSame(email, { ...everyMail, partner_request_received: false });
+  }
+  t.strictSame((await preferencesOf(app, sender)).email, everyMail);
+});
+
+t.test(
+  'opening the link changes nothing: its page has a button, and the answer to it is a page',
+  async (t) => {
+    const { receiver, path } = await exchangeMails();
+    for (const [language, button, done] of [
+      ['ko', '그만 받기', '메일을 보내지 않습니다'],
+      ['en', 'Stop these emails', 'These emails are switched off'],
+    ]) {
+      const headers = { ...html, 'accept-language': language ?? '' };
+      const page = await app.call('GET', path, { headers });
+      t.equal(page.status, 200);
+      t.equal(page.headers['content-type'], 'text/html; charset=utf-8');
+      t.equal(page.headers['cache-control'], 'no-store');
+      t.equal(page.headers['referrer-policy'], 'no-referrer');
+      t.match(
+        page.headers['content-security-policy'],
+        /default-src 'none'.*form-action 'self'.*frame-ancestors 'none'/,
+      );
+      t.match(page.text, `<html lang="${language}">`);
+      t.match(page.text, `<form method="post"><button>${button}</button></form>`);
+      t.notMatch(page.text, new RegExp(`<script|${receiver.email}|${receiver.username}`));
+      t.match(await preferencesOf(app, receiver), { email: { partner_request_received: language === 'ko' } });
+      await app.call('HEAD', path);
+      const answer = await app.call('POST', path, { body: '', headers: { ...headers, ...form } });
+      t.equal(answer.status, 200);
+      t.equal(answer.headers['content-type'], 'text/html; charset=utf-8');
+      t.match(answer.text, done);
+      t.match(await preferencesOf(app, receiver), { email: { partner_request_received: false } });
+    }
+    t.match((await app.call('GET', path)).text, '<!doctype html>', 'without a wish it is a page, too');
+  },
+);
+
+t.test(
+  'a token that the service did not sign is refused, as JSON or as a page, and changes nothing',
+  async (t) => {
+    const { sender, receiver, path } = await exchangeMails();
+    const [start = '', token = ''] = path.split('?token=');
+    const [, topic, digest = ''] = token.split('.');
+    const wrong = [
+      'x',
+      `${receiver.id}.${topic}.${'A'.repeat(43)}`,
+      `${sender.id}.${topic}.${digest}`,
+      `${receiver.id}.partner_request_ended.${digest}`,
+      `${receiver.id}.constructor.${digest}`,
+      `0${token}`,
+      token.slice(0, -1),
+      `${token}A`,
+      '<script>alert(1)</script>',
+      '"\'><img src=x>',
+    ];
+    for (const one of wrong) {
+      const at = `${start}?${new URLSearchParams({ token: one })}`;
+      for (const method of ['GET', 'POST']) invalid(t, await app.call(method, at), 'token');
+      invalid(t, await app.call('POST', at, oneClick), 'token');
+      for (const method of ['GET', 'POST']) {
+        const page = await app.call(method, at, { headers: html });
+        t.equal(page.status, 400);
+        t.equal(page.headers['content-type'], 'text/html; charset=utf-8');
+        t.match(page.text, '사용할 수 없는 링크입니다');
+        t.notOk(page.text.includes(one) && one !== 'x', 'the page repeats nothing of the request');
+      }
+    }
+    for (const method of ['GET', 'POST']) {
+      invalid(t, await app.call(method, start), 'token');
+      t.match((await app.call(method, start, { headers: html })).text, '사용할 수 없는 링크입니다');
+    }
+    for (const shop of [sender, receiver]) t.strictSame((await preferencesOf(app, shop)).email, everyMail);
+  },
+);
+
+t.test('a retry after another secret was added sends the same link', async (t) => {
+  const { receiver, received } = await exchangeMails();
+  const oldLinks = createUnsubscribeLinks(loadSecrets(oldSecret));
+  const links = createUnsubscribeLinks(loadSecrets(`${newSecret},${oldSecret}`));
+  const subscription = { userId: receiver.id, topic: 'partner_request_received' } as const;
+  const url = `https://api.example.com${unsubscribePathIn(received)}`;
+  t.equal(links.url(subscription, oldLinks.keyId), url, 'the queued mail names the secret');
+  t.not(links.url(subscription, links.keyId), url);
+  t.equal(links.url(subscription, 'a key that was removed'), links.url(subscription, links.keyId));
+
+  const waiting = await createTestApp({ JWT_SECRET: oldSecret, WORKER_ENABLED: 'false' });
+  t.teardown(waiting.close);
+  const shops = await openTwoVerifiedShops(waiting);
+  await sendRequest(waiting, shops.sender, shops.post);
+  const { rows } = await waiting.pool.query(
+    "SELECT payload->>'key_id' AS key FROM graphile_worker._private_jobs WHERE payload->>'kind' = 'partner_request_received'",
+  );
+  t.strictSame(rows, [{ key: oldLinks.keyId }]);
+});
+
+t.test('a token works for good: after another secret was added, and for a deleted account', async (t) => {
+  const { receiver, path } = await exchangeMails();
+  const rotated = await createTestApp(
+    { JWT_SECRET: `${newSecret},${oldSecret}`, WORKER_ENABLED: 'false' },
+    { databaseUrl: app.url },
+  );
+  t.teardown(rotated.close);
+  t.equal((await rotated.call('POST', path, oneClick)).status, 200);
+  t.match(await preferencesOf(app, receiver), { email: { partner_request_received: false } });
+  t.equal((await deleteAccount(app, receiver)).status, 200);
+  const answer = await app.call('POST', path, oneClick);
+  t.equal(answer.status, 200);
+  t.strictSame(answer.body.data, {});
+});
+
+t.test('the token is neither logged nor stored', async (t) => {
+  const { path } = await exchangeMails();
+  await app.call('GET', path);
+  await app.call('POST', path, oneClick);
+  await app.call('POST', `${path}x`);
+  const digest = path.split('.').at(-1) ?? '';
+  t.equal(digest.length, 43);
+  t.notOk(app.logs.join('').includes(digest));
+  t.notOk((await everyRow(app)).includes(digest));
+  t.match(app.logs.join(''), '"path":"/api/v1/notifications/unsubscribe/"');
+});
+
+t.test('other failures are pages for browsers, too', async (t) => {
+  const { path } = await exchangeMails();
+  await app.pool.query('ALTER TABLE users RENAME TO lost_users');
+  const page = await app.call('POST', path, { headers: html });
+  const answer = await app.call('POST', path);
+  await app.pool.query('ALTER TABLE lost_users RENAME TO users');
+  t.equal(page.status, 500);
+  t.match(page.text, '처리하지 못했습니다');
+  t.notMatch(page.text, 'users');
+  t.equal(answer.body.data.code, 'internal_error');
+});
