@@ -30,7 +30,7 @@ const maxParts = 3;
  */
 export function textLookupSql(list: FilteredList, q: string, request: PageRequest): Sql {
   const table = raw(list.table);
-  const grams = sql`(search_grams(${list.foldedText}) COLLATE "C")`;
+  const grams = sql`(search_grams(${list.searchText}) COLLATE "C")`;
   const candidates = sql`
     SELECT item.* FROM ${table} item
     WHERE ${grams} @> (SELECT grams FROM rare) AND ${rowsAfter(list, request.after, 'any')}`;
@@ -51,8 +51,8 @@ export function textLookupSql(list: FilteredList, q: string, request: PageReques
       SELECT array_agg(gram) AS grams FROM (
         SELECT gram FROM (
           SELECT gram, row_number() OVER () AS place, count(*) OVER () AS total
-          FROM unnest(search_grams(search_fold(${q}::text))) AS gram
-          WHERE char_length(gram) = least(3, char_length(search_fold(${q}::text)))
+          FROM unnest(search_grams(search_key(${q}::text))) AS gram
+          WHERE char_length(gram) = least(3, char_length(search_key(${q}::text)))
         ) part
         WHERE place % (1 + total / ${raw(String(maxSampledParts))}) = 0 AND ${isRare}
         LIMIT ${raw(String(maxParts))}
