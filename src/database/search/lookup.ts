@@ -31,9 +31,12 @@ const maxParts = 3;
 export function textLookupSql(list: FilteredList, q: string, request: PageRequest): Sql {
   const table = raw(list.table);
   const grams = sql`(search_grams(${list.searchText}) COLLATE "C")`;
+  // `OFFSET 0` keeps the planner from reading all of the ordered index, to intersect it with what the GIN index found.
   const candidates = sql`
-    SELECT item.* FROM ${table} item
-    WHERE ${grams} @> (SELECT grams FROM rare) AND ${rowsAfter(list, request.after, 'any')}`;
+    SELECT item.* FROM (
+      SELECT item.* FROM ${table} item WHERE ${grams} @> (SELECT grams FROM rare) AND ${list.baseFilter} OFFSET 0
+    ) item
+    WHERE ${rowsAfter(list, request.after, 'any')}`;
   const storeId = sql`item.store_id`;
   const conditions = [
     ...(list.ofStore === undefined ? [] : [sql`${storeId} = ${list.ofStore}`]),
