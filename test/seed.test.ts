@@ -71,7 +71,7 @@ t.test('seed_1 owns a tenth of everything and reads it through the API', async (
   t.equal(count.body.data.unread_count, unread);
   for (const [word, matches] of [
     [searchWords.once, 1],
-    [searchWords.frequentPairs, 0],
+    [searchWords.frequentParts, 0],
   ] as const) {
     const found = await app.call('GET', `/api/v1/posts/?q=${encodeURIComponent(word)}`, { token });
     t.equal(found.body.data.items.length, matches, word);

@@ -59,8 +59,8 @@ export const ownReads: Read[] = [
     path: () => posts({ mine: 'true', q: searchWords.everywhere }),
   },
   {
-    name: 'posts, own, search of frequent pairs',
-    path: () => posts({ mine: 'true', q: searchWords.frequentPairs }),
+    name: 'posts, own, search of frequent parts',
+    path: () => posts({ mine: 'true', q: searchWords.frequentParts }),
   },
   { name: 'posts of a store', path: ({ storeId }) => posts({ store_id: storeId }) },
   {
@@ -79,12 +79,26 @@ const searches: Record<string, (shared: Shared) => string> = {
   'a rare word': () => searchWords.rare,
   'one match, the oldest post': () => searchWords.once,
   'one match, a number': ({ postNumber }) => `#${postNumber} `.trim(),
-  'frequent pairs, no match': () => searchWords.frequentPairs,
-  'long, frequent pairs, no match': () =>
-    `이웃은 연락해 주세요. ${searchWords.frequentPairs} 관심 있는 이웃은 연락해 주세요. 파트너`,
+  'a frequent word without its space': () => searchWords.frequent.replaceAll(' ', ''),
+  'frequent parts, no match': () => searchWords.frequentParts,
+  'long, frequent parts, no match': () =>
+    `연락 드리겠습니다. ${searchWords.frequentParts} 연락 드리겠습니다. 함께하실 이웃을 찾습니다.`,
   'no match': () => '없는낱말',
   'a frequent character': () => '파',
   'a character without match': () => '뷁',
+};
+
+const storeSearches = {
+  'a frequent word': '카페',
+  'a frequent character': '동',
+  'one match': searchWords.once,
+  'one match in an address': searchWords.onceInAddresses,
+  'one match in a description': searchWords.onceInDescriptions,
+  'a district': '마포구',
+  'a street': '와우산로 12길',
+  'a street without its space': '와우산로12길',
+  'a district and a street': '전주시 완산구 향교로 7길',
+  'frequent parts, no match': searchWords.frequentPartsOfStores,
 };
 
 const categories = { category: '카페', 'rare category': '숙박' };
@@ -98,8 +112,8 @@ export const sharedReads: Read[] = [
     path: (_: Viewer, shared: Shared) => posts({ q: word(shared) }),
   })),
   {
-    name: 'posts, search: frequent pairs, deep page',
-    path: (_, { deepPosts }) => posts({ q: searchWords.frequentPairs, cursor: deepPosts }),
+    name: 'posts, search: frequent parts, deep page',
+    path: (_, { deepPosts }) => posts({ q: searchWords.frequentParts, cursor: deepPosts }),
   },
   ...Object.entries(categories).flatMap(([label, category]) => [
     {
@@ -114,13 +128,10 @@ export const sharedReads: Read[] = [
   ]),
   { name: 'stores', path: () => stores({}) },
   { name: 'stores, deep page', path: (_, { deepStores }) => stores({ cursor: deepStores }) },
-  { name: 'stores, search: a frequent word', path: () => stores({ q: '카페' }) },
-  { name: 'stores, search: a frequent character', path: () => stores({ q: '동' }) },
-  { name: 'stores, search: one match', path: () => stores({ q: searchWords.once }) },
-  {
-    name: 'stores, search: frequent pairs, no match',
-    path: () => stores({ q: searchWords.frequentPairsOfStores }),
-  },
+  ...Object.entries(storeSearches).map(([name, q]) => ({
+    name: `stores, search: ${name}`,
+    path: () => stores({ q }),
+  })),
   ...Object.entries(categories).flatMap(([label, category]) => [
     {
       name: `stores, ${label}`,
@@ -134,7 +145,7 @@ export const sharedReads: Read[] = [
     {
       name: `stores, ${label}, search: no match`,
       path: (_: Viewer, shared: Shared) =>
-        stores({ category_id: shared.categories.get(category), q: searchWords.frequentPairsOfStores }),
+        stores({ category_id: shared.categories.get(category), q: searchWords.frequentPartsOfStores }),
     },
   ]),
 ];

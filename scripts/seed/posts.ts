@@ -35,7 +35,7 @@ export async function addPosts(run: SeedRun, stores: Int32Array, total: number):
        SELECT store_id, title, content, ARRAY['https://images.example.com/' || n || '.jpg'], to_timestamp(time), to_timestamp(time)
        FROM unnest($1::int[], $2::int[], $3::text[], $4::text[], $5::float8[]) AS post (n, store_id, title, content, time)
        ORDER BY n
-       RETURNING id, substring(images[1] FROM '(\\d+).jpg$')::int AS n`,
+       RETURNING id, substring(title FROM '#(\\d+)$')::int AS n`,
       [
         positions.map((position) => first + position),
         positions.map((position) => stores[posts.stores[position] ?? 0]),

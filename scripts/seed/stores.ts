@@ -1,7 +1,7 @@
 import argon2 from 'argon2';
 import type pg from 'pg';
 import { inBatches, type SeedRun } from './progress.ts';
-import { categoryOf, storeName } from './texts.ts';
+import { categoryOf, storeAddress, storeDescription, storeName } from './texts.ts';
 
 const batchSize = 10_000;
 const dayMs = 86_400_000;
@@ -34,14 +34,15 @@ export async function addUsersWithStores(run: SeedRun, users: number): Promise<v
     await client.query(
       // The stores and their categories in one statement, because an open store must have one at the commit.
       `WITH row AS (
-         SELECT * FROM unnest($1::int[], $2::text[], $3::text[], $4::float8[]) AS row (n, store_name, category, time)
+         SELECT * FROM unnest($1::int[], $2::text[], $3::text[], $4::float8[], $6::text[], $7::text[])
+           AS row (n, store_name, category, time, address, description)
        ), created AS (
          INSERT INTO users (username, email, name, password_hash, is_verified, created_at)
          SELECT 'seed_' || n, 'seed_' || n || '@seed.example', '시드', $5, true, to_timestamp(time) FROM row ORDER BY n
          RETURNING id, username, created_at
        ), opened AS (
-         INSERT INTO stores (owner_id, name, description, created_at, updated_at)
-         SELECT created.id, store_name, '함께 일할 이웃을 찾습니다.', created_at, created_at
+         INSERT INTO stores (owner_id, name, address, description, created_at, updated_at)
+         SELECT created.id, store_name, address, description, created_at, created_at
          FROM row JOIN created ON username = 'seed_' || n ORDER BY n
          RETURNING id, name
        )
@@ -53,6 +54,8 @@ export async function addUsersWithStores(run: SeedRun, users: number): Promise<v
         numbers.map(categoryOf),
         numbers.map((_, index) => (start + ((done + index) / users) * 365 * dayMs) / 1_000),
         hash,
+        numbers.map(storeAddress),
+        numbers.map(storeDescription),
       ],
     );
     return size;

@@ -42,9 +42,15 @@ const selectRecorded = `SELECT migration_name AS name, checksum, finished_at IS 
   FROM _prisma_migrations WHERE rolled_back_at IS NULL`;
 
 /**
+ * Begins a migration that is one statement outside a transaction, which commits as it goes, so that it locks no table for long.
+ * It is repeated where a run was interrupted, so what is done already must do no harm.
+ */
+const outsideTransaction = '-- Outside a transaction';
+
+/**
  * Applies the pending migrations of graphile-worker, then those of prisma/migrations. `_prisma_migrations` is filled as
  * Prisma's CLI does it, so `prisma migrate status` agrees. Each migration is one transaction together with its row: a
- * failed one leaves nothing behind and is retried by the next run. Concurrent runs wait for an advisory lock.
+ * failed one leaves nothing behind and is retried by the next run. The exceptions begin with `-- Outside a transaction`. Concurrent runs wait for an advisory lock.
  *
  * @param connectionString needs a session: a direct connection or a session pooler, not a transaction pooler
  * @param options.folder of the migrations
@@ -129,10 +135,11 @@ function checkRecorded(recorded: RecordedMigration[], migrations: Migration[]): 
 
 /** A failure needs no ROLLBACK: `migrate` ends the connection. */
 async function apply(client: pg.Client, { name, sql, checksum }: Migration): Promise<void> {
-  await client.query('BEGIN');
+  const isTransaction = !sql.startsWith(outsideTransaction);
+  if (isTransaction) await client.query('BEGIN');
   await client.query(sql);
   await client.query(insertApplied, [randomUUID(), name, checksum]);
-  await client.query('COMMIT');
+  if (isTransaction) await client.query('COMMIT');
 }
 
 /** Loads the worker only here: the start of the service needs this file to see what is pending. */

@@ -3,7 +3,7 @@ import { BoundedPageOf } from '../http/pagination.ts';
 import { Id, Int32, Ref, Timestamp } from '../http/schemas.ts';
 import { TextField } from '../http/text.ts';
 import { PartnerRequestStatus } from '../partner-requests/schemas.ts';
-import { SearchQuery, StoreSummary } from '../stores/schemas.ts';
+import { SearchQuery, StoreSummary, textMatch } from '../stores/schemas.ts';
 
 const exampleTitle = '주말 공동 할인 함께하실 가게를 찾아요';
 const exampleContent = '저희 카페 영수증을 가져오면 서로 10%씩 깎아 주는 행사를 함께하고 싶습니다.';
@@ -89,8 +89,8 @@ export const PostQuery = Type.Object({
   q: Type.Optional(
     TextField('line', {
       maxLength: 100,
-      description: 'Only posts whose title or content contains this text, ignoring case; empty for all posts',
-      examples: ['카페'],
+      description: `Only posts whose title or content contains this text. ${textMatch} Empty for all posts.`,
+      examples: ['공동할인'],
     }),
   ),
   ...SearchQuery,

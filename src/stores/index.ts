@@ -3,15 +3,17 @@ import { requireUser } from '../http/authentication.ts';
 import { documentDomain } from '../http/document-domain.ts';
 import { createStoreListRepository } from './repository/store-lists.ts';
 import { createStoreRepository } from './repository/stores.ts';
-import { categoryRoutes, directoryRoutes } from './routes/directory.ts';
+import { categoryRoutes, type DirectoryOptions, directoryRoutes } from './routes/directory.ts';
 import { ownStoreRoutes } from './routes/own-store.ts';
 import { storeSchemas } from './schemas.ts';
 import { createStoreService, type StoreServiceOptions } from './service.ts';
 
+type StoresOptions = Omit<StoreServiceOptions, 'stores'> & Pick<DirectoryOptions, 'imageUrls'>;
+
 const documentation = { tag: 'stores', schemas: storeSchemas };
 
 /** Builds the stores domain: its routes under `/api/v1/stores`, and what other domains need of stores. */
-export function createStores(options: Omit<StoreServiceOptions, 'stores'>) {
+export function createStores(options: StoresOptions) {
   const stores = createStoreRepository(options.database);
   const storeLists = createStoreListRepository(options.database);
   const service = createStoreService({ ...options, stores });
@@ -30,7 +32,7 @@ export function createStores(options: Omit<StoreServiceOptions, 'stores'>) {
   async function directory(scope: FastifyInstance): Promise<void> {
     await scope.register(documentDomain, documentation);
     await scope.register(requireUser);
-    await scope.register(directoryRoutes, { storeLists, service });
+    await scope.register(directoryRoutes, { storeLists, service, imageUrls: options.imageUrls });
   }
 
   return {

@@ -25,14 +25,36 @@ const summary = {
 export const StoreSummary = Type.Object(summary, { $id: 'StoreSummary', description: 'A store in short' });
 export type StoreSummary = Static<typeof StoreSummary>;
 
+const presentation = {
+  description: Type.String({
+    description: 'What it is like; may contain line feeds',
+    examples: ['동네에서 직접 볶은 커피를 내립니다.'],
+  }),
+  address: Type.String({ description: 'Where it is', examples: ['서울특별시 마포구 와우산로 1'] }),
+};
+
+export const StoreListItem = Type.Object(
+  {
+    ...summary,
+    ...presentation,
+    thumbnail: Type.String({
+      format: 'uri',
+      description:
+        'The thumbnail of its newest post; where that has no image, or there is no post, a picture of its first category',
+      examples: ['https://cdn.example.com/weekend.jpg'],
+    }),
+  },
+  {
+    $id: 'StoreListItem',
+    description: 'A store in the directory; an address or description never given is an empty string',
+  },
+);
+export type StoreListItem = Static<typeof StoreListItem>;
+
 export const Store = Type.Object(
   {
     ...summary,
-    description: Type.String({
-      description: 'What it is like; may contain line feeds',
-      examples: ['동네에서 직접 볶은 커피를 내립니다.'],
-    }),
-    address: Type.String({ description: 'Where it is', examples: ['서울특별시 마포구 와우산로 1'] }),
+    ...presentation,
     phone_number: Type.String({ description: 'Digits and hyphens', examples: ['02-123-4567'] }),
     business_hours: Type.String({
       description: 'When it is open, in free text',
@@ -107,6 +129,10 @@ export const StoreChanges = Type.Object(
 );
 export type StoreChanges = Static<typeof StoreChanges>;
 
+/** How the texts of both lists are searched. */
+export const textMatch =
+  'Case and all white space are ignored, here and in the texts: `두레카페` finds 두레 카페, and `두레 카페` finds 두레카페.';
+
 /** What a list is searched by; shared with the list of posts. */
 export const SearchQuery = {
   category_id: Type.Optional(Id('Only stores of this category, or their posts')),
@@ -117,8 +143,8 @@ export const StoreQuery = Type.Object({
   q: Type.Optional(
     TextField('line', {
       maxLength: 50,
-      description: 'Only stores whose name contains this text, ignoring case; empty for all stores',
-      examples: ['카페'],
+      description: `Only stores whose name, address or description contains this text. ${textMatch} Empty for all stores.`,
+      examples: ['두레카페'],
     }),
   ),
   ...SearchQuery,
@@ -128,7 +154,7 @@ export const StoreCategoryList = Type.Object(
   { items: Type.Array(Ref(StoreCategory), { description: 'All of them, in the order to show them' }) },
   { $id: 'StoreCategoryList', description: 'Every category' },
 );
-export const StorePage = BoundedPageOf('StorePage', Ref(StoreSummary));
+export const StorePage = BoundedPageOf('StorePage', Ref(StoreListItem));
 
 /** What other domains need to show a store in short. */
 export const storeSummarySchemas = [StoreCategory, StoreSummary];
@@ -137,6 +163,7 @@ export const storeSummarySchemas = [StoreCategory, StoreSummary];
 export const storeSchemas = [
   ...storeSummarySchemas,
   StoreCategoryList,
+  StoreListItem,
   StorePage,
   Store,
   NewStore,

@@ -40,12 +40,23 @@ t.test('q matches substrings of title and content, case-insensitive and without 
     ['éclair', 'ÉCLAIR 다섯'],
     ['Éclair 다', 'ÉCLAIR 다섯'],
     ['sTRASSE'],
+    ['카페에 서만나요', '하나'],
+    ['동네 카페', '하나'],
+    ['카페둘', '카페 둘'],
+    ['100%우유,50', '셋'],
+    ['éclair다섯', 'ÉCLAIR 다섯'],
+    ['하나동네'],
+    ['하나 동네'],
+    ['둘커'],
+    ['둘\u3000커'],
     ['STRAße', 'ÉCLAIR 다섯'],
     ['łódź', 'ÉCLAIR 다섯'],
     ['ａｂｃ', '여섯'],
     ['😀👍', '여섯'],
     ['😀', '여섯'],
-    ['줄 바'],
+    ['줄 바', '여섯'],
+    ['줄바꿈\u3000ＡＢ', '여섯'],
+    ['Ｃ😀', '여섯'],
     ['백\\슬', '일곱'],
     ['\\', '일곱'],
     [`"따옴표" 'X' [`, '일곱'],
@@ -54,12 +65,14 @@ t.test('q matches substrings of title and content, case-insensitive and without 
     ['끝말 첫말'],
     ['끝말첫말'],
     ['말끝'],
-    ['첫말말'],
+    ['첫말말', '끝말'],
+    ['첫말말말말'],
     ['끝말말'],
     ['ㅋ'],
   ];
   for (const [q, ...found] of cases) t.strictSame(await titles(q), found, q);
   t.equal((await titles('')).length, posts.length, 'empty');
+  t.equal((await titles(' \u3000')).length, posts.length, 'only spaces');
 });
 
 t.test('a changed post is found at once', async (t) => {
@@ -92,6 +105,8 @@ t.test('rare and frequent words are found in every post, newest first', async (t
     t.strictSame(await titles('백번째', query), latest(4000, 100, 40), 'in between');
     t.strictSame(await titles('드문', query), numbered(2600), 'rare');
     t.strictSame(await titles('드', query), numbered(2600), 'rare, one character');
+    t.strictSame(await titles('둘째드문', query), [], 'a word of newer posts');
+    t.strictSame(await titles('셋째드 문', query), numbered(2600), 'rare, without its space');
     t.strictSame(await titles('둘째 셋째', query), [], 'both frequent, never together');
     t.strictSame(await titles('둘째', `${query}&category_id=11`.replace('category_id=1&', '')), []);
   }

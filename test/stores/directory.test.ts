@@ -1,7 +1,7 @@
 import t from 'tap';
 import { createTestApp, createUser } from '../support/app.ts';
 import { refused } from '../support/assertions.ts';
-import { createStore, openShop, type Shop, type TestStore } from '../support/stores.ts';
+import { createPost, createStore, openShop, type Shop, type TestStore } from '../support/stores.ts';
 
 const path = '/api/v1/stores/';
 
@@ -10,7 +10,8 @@ t.teardown(app.close);
 
 /** Stores of these names, the first one the oldest, in a directory that has no others. */
 async function createDirectory(stores: [name: string, ...categories: number[]][]) {
-  await app.pool.query('UPDATE stores SET closed_at = now() WHERE closed_at IS NULL');
+  const { rows } = await app.pool.query<{ id: number }>('SELECT id FROM stores WHERE closed_at IS NULL');
+  await close(rows.map(({ id }) => id));
   const shops: Shop[] = [];
   for (const [name, ...category_ids] of stores) shops.push(await openShop(app, name, { category_ids }));
   const token = shops[0]?.token ?? '';
@@ -26,29 +27,131 @@ async function createDirectory(stores: [name: string, ...categories: number[]][]
   };
 }
 
-async function close(id: number | undefined): Promise<void> {
+async function close(ids: (number | undefined)[]): Promise<void> {
   await app.pool.query(
     `UPDATE stores SET closed_at = now(), description = '', address = '', phone_number = '', business_hours = ''
-     WHERE id = $1`,
-    [id],
+     WHERE id = ANY ($1)`,
+    [ids],
   );
 }
 
 const text = (q: string) => `?q=${encodeURIComponent(q)}`;
 
-t.test('the list has store summaries, newest first', async (t) => {
-  const { stores, list } = await createDirectory([
+const neutral = (categoryId: number) => new RegExp(`/media/categories/${categoryId}\\.webp$`);
+
+t.test('categories are listed with the later ones before 기타, whose id has not changed', async (t) => {
+  const { items } = (await app.call('GET', `${path}categories/`)).body.data;
+  t.strictSame(
+    items.map(({ name }: { name: string }) => name),
+    [
+      ...[
+        '카페',
+        '음식점',
+        '베이커리',
+        '주점',
+        '식료품',
+        '의류·잡화',
+        '미용',
+        '건강·운동',
+        '교육',
+        '문화·여가',
+        '숙박',
+      ],
+      ...['꽃·식물', '반려동물', '생활·수리', '사진·디자인', '서점·문구', '공방', '기타'],
+    ],
+  );
+  t.strictSame(items.at(-1), { id: 12, name: '기타' });
+});
+
+t.test('the list has where a store is, what it is like and a thumbnail, newest first', async (t) => {
+  const { stores, list, tokens } = await createDirectory([
     ['하나', 1],
     ['둘', 3, 2],
-    ['셋', 12],
+    ['셋', 13],
   ]);
-  const answer = await list();
-  t.equal(answer.status, 200);
-  t.strictSame(answer.body.data, {
-    items: stores.map(({ id, name, store_categories }) => ({ id, name, store_categories })).reverse(),
-    next_cursor: null,
+  const [token = ''] = tokens;
+  await app.call('PATCH', `${path}me/`, { token, body: { description: '골목\n안', address: '와우산로 1' } });
+  const [third, second, first] = (await list()).body.data.items;
+  const { id, name, store_categories } = stores[0] ?? {};
+  t.strictSame(first, {
+    ...{ id, name, store_categories, address: '와우산로 1', description: '골목\n안' },
+    thumbnail: first.thumbnail,
   });
+  t.match(second, { name: '둘', address: '', description: '' });
+  t.match(third, { name: '셋', store_categories: [{ id: 13, name: '꽃·식물' }] });
+  t.match(second.thumbnail, neutral(3), 'without a post: the first category');
 });
+
+t.test('the thumbnail is that of the newest post that was not deleted', async (t) => {
+  const { token, list } = await createDirectory([['두레 카페', 2, 1]]);
+  const thumbnail = async () => (await list()).body.data.items[0].thumbnail;
+  await createPost(app, token, { images: ['https://cdn.example.com/old.jpg'] });
+  const images = ['https://cdn.example.com/new.jpg', 'https://cdn.example.com/second.jpg'];
+  const newest = await createPost(app, token, { images });
+  t.equal(await thumbnail(), 'https://cdn.example.com/new.jpg');
+  const { rows } = await app.pool.query(
+    `INSERT INTO posts (store_id, title, content, images, created_at)
+     VALUES ($1, '업로드', '사진', '{ab/0123456789abcdef0123456789abcd}', now() + interval '1 minute') RETURNING id`,
+    [newest.store.id],
+  );
+  t.match(await thumbnail(), /\/ab\/0123456789abcdef0123456789abcd-480\.webp$/, 'an uploaded picture');
+  // As a post without pictures, or one whose pictures were taken away.
+  await app.pool.query('ALTER TABLE posts DROP CONSTRAINT IF EXISTS posts_images_check');
+  await app.pool.query(`UPDATE posts SET images = '{}' WHERE id = $1`, [rows[0].id]);
+  t.match(await thumbnail(), neutral(2), 'without pictures: the first category');
+  await app.call('DELETE', `/api/v1/posts/${rows[0].id}/`, { token });
+  t.equal(await thumbnail(), 'https://cdn.example.com/new.jpg', 'deleted');
+  await app.call('PATCH', `/api/v1/posts/${newest.id}/`, { token, body: { images: images.slice(1) } });
+  t.equal(await thumbnail(), 'https://cdn.example.com/second.jpg', 'changed');
+});
+
+t.test(
+  'words are found in name, address and description, whatever the spaces, within one of them',
+  async (t) => {
+    const { names, token } = await createDirectory([
+      ['두레 카페', 1],
+      ['Café\u3000Été', 1],
+      ['느티나무책방', 17],
+    ]);
+    const describe = (fields: Record<string, string>) =>
+      app.call('PATCH', `${path}me/`, { token, body: fields });
+    await describe({
+      address: '서울특별시 마포구 와우산로 12길 3',
+      description: '망원 동의\n꽃집과\u2003함께\u00a0합니다.\u3000Open DAILY',
+    });
+    const cases: [q: string, ...found: string[]][] = [
+      ['두레카페', '두레 카페'],
+      ['두 레 카 페', '두레 카페'],
+      ['느티나무 책방', '느티나무책방'],
+      ['café été', 'Café\u3000Été'],
+      ['CAFÉÉTÉ', 'Café\u3000Été'],
+      ['마포구 와우산로12길', '두레 카페'],
+      ['와우산로 12 길3', '두레 카페'],
+      ['망원동의 꽃집', '두레 카페'],
+      ['꽃집과\u3000함께', '두레 카페'],
+      ['함께합니다.opendaily', '두레 카페'],
+      ['길', '두레 카페'],
+      ['카페서울'],
+      ['카페 서울'],
+      ['길 3 망원'],
+      ['길3망원'],
+      ['페서'],
+      ['동의과'],
+    ];
+    for (const [q, ...found] of cases) t.strictSame(await names(text(q)), found, q);
+    t.equal((await names(text(' \u3000\u00a0 '))).length, 3, 'only spaces: all');
+    await describe({ address: '전주', description: '옮겼습니다' });
+    t.strictSame(await names(text('와우산로')), []);
+    t.strictSame(await names(text('꽃집과')), []);
+    t.strictSame(await names(text('옮겼')), ['두레 카페']);
+    await describe({ name: '새 이름' });
+    t.strictSame(await names(text('두레')), []);
+    t.strictSame(await names(text('새이')), ['새 이름']);
+    await app.pool.query(`UPDATE stores SET search_text = '몰래'`);
+    t.strictSame(await names(text('몰래')), [], 'the search text is always that of the fields');
+    t.strictSame(await names(text('전주')), ['새 이름']);
+  },
+);
 
 t.test('names and categories filter the list, alone and together', async (t) => {
   const { list, names } = await createDirectory([
@@ -70,9 +173,10 @@ t.test('names and categories filter the list, alone and together', async (t) => 
   t.strictSame(await names(text('빵')), ['빵', '동네 빵집'], 'one character');
   t.strictSame(await names(text('%')), ['100% 우유_가게'], 'no wildcard');
   t.strictSame(await names(text('_')), ['100% 우유_가게'], 'no wildcard');
-  t.strictSame(await names(text('100%우')), [], 'no wildcard');
+  t.strictSame(await names(text('100%유')), [], 'no wildcard');
   t.strictSame(await names(text('\\')), [], 'no escape');
   t.strictSame(await names(text("'; DROP TABLE stores; --")), []);
+  t.strictSame(await names(text('100 원우유')), ['100원 우유 가게'], 'other spaces');
   t.strictSame(await names(text('카두')), [], 'order counts');
   t.strictSame(await names(text('페두')), [], 'neighbours count');
   t.strictSame((await names(text(''))).length, 7, 'empty');
@@ -112,14 +216,26 @@ t.test('pages list every store once while stores are added and closed', async (t
   const expected = (await list('?limit=100')).body.data.items.slice(4).map(({ id }: TestStore) => id);
   const { token } = await createUser(app);
   await createStore(app, token, { name: '새 가게' });
-  await close(first.items[3].id);
-  await close(expected[1]);
+  await close([first.items[3].id, expected[1]]);
   const rest = (await list(`?limit=100&cursor=${first.next_cursor}`)).body.data;
   t.strictSame(
     rest.items.map(({ id }: TestStore) => id),
     expected.filter((_: number, index: number) => index !== 1),
   );
   t.equal(rest.next_cursor, null);
+
+  const some = (await list(`?limit=2&${text('가게').slice(1)}`)).body.data;
+  const after = (await list(`?limit=100&cursor=${some.next_cursor}&${text('가게').slice(1)}`)).body.data
+    .items;
+  const [changed, ...unchanged] = after.map(({ id }: TestStore) => id);
+  await app.pool.query(`UPDATE stores SET name = '다른 이름' WHERE id = $1`, [changed]);
+  await createStore(app, (await createUser(app)).token, { name: '더 새로운 가게' });
+  const resumed = (await list(`?limit=100&cursor=${some.next_cursor}&${text('가게').slice(1)}`)).body.data;
+  t.strictSame(
+    resumed.items.map(({ id }: TestStore) => id),
+    unchanged,
+    'a search goes on where it was while stores are added and changed',
+  );
 });
 
 t.test('a closed store is not found', async (t) => {
@@ -127,7 +243,7 @@ t.test('a closed store is not found', async (t) => {
     ['남은 카페', 1],
     ['닫은 카페', 1],
   ]);
-  await close(stores[1]?.id);
+  await close([stores[1]?.id]);
   t.strictSame(await names(), ['남은 카페']);
   t.strictSame(await names('?category_id=1'), ['남은 카페']);
   t.strictSame(await names(text('카페')), ['남은 카페']);

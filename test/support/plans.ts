@@ -17,7 +17,7 @@ interface PlanNode {
 
 /** What the execution of a statement did. */
 export interface Execution {
-  /** Rows read from tables. */
+  /** Rows read from tables, but for the categories, which are few and which do not grow. */
   rowsRead: number;
   /** Indexes used. */
   indexes: string[];
@@ -69,8 +69,9 @@ function literal(value: unknown): string {
 function read(root: PlanNode): Execution {
   const nodes = flatten(root).filter((node) => node['Actual Loops'] > 0);
   const tables = nodes.filter((node) => node['Relation Name'] !== undefined);
+  const growing = tables.filter((node) => node['Relation Name'] !== 'store_categories');
   return {
-    rowsRead: tables.reduce((sum, node) => sum + rowsOf(node), 0),
+    rowsRead: growing.reduce((sum, node) => sum + rowsOf(node), 0),
     indexes: [...new Set(nodes.flatMap((node) => node['Index Name'] ?? []))].sort(),
     scanned: tables
       .filter((node) => node['Node Type'] === 'Seq Scan')

@@ -9,9 +9,9 @@ export interface FilteredList {
   storeColumn: 'id' | 'store_id';
   /** Which rows exist for readers: the condition of the partial index on `created_at` and `id`. */
   baseFilter: Sql;
-  /** The text that is searched, with its case folded, as in the GIN indexes of the table. */
-  foldedText: Sql;
-  /** The size of the searched text, which must be cheap; 0 where texts are short, or not read. */
+  /** The text that is searched, as in the GIN indexes of the table. */
+  searchText: Sql;
+  /** The size of the searched text, which must be cheap; 0 where no text is read. */
   textBytes: Sql;
   /** The conditions on the text of a row. */
   textConditions: Sql[];

@@ -30,10 +30,13 @@ const maxParts = 3;
  */
 export function textLookupSql(list: FilteredList, q: string, request: PageRequest): Sql {
   const table = raw(list.table);
-  const grams = sql`(search_grams(${list.foldedText}) COLLATE "C")`;
+  const grams = sql`(search_grams(${list.searchText}) COLLATE "C")`;
+  // `OFFSET 0` keeps the planner from reading all of the ordered index, to intersect it with what the GIN index found.
   const candidates = sql`
-    SELECT item.* FROM ${table} item
-    WHERE ${grams} @> (SELECT grams FROM rare) AND ${rowsAfter(list, request.after, 'any')}`;
+    SELECT item.* FROM (
+      SELECT item.* FROM ${table} item WHERE ${grams} @> (SELECT grams FROM rare) AND ${list.baseFilter} OFFSET 0
+    ) item
+    WHERE ${rowsAfter(list, request.after, 'any')}`;
   const storeId = sql`item.store_id`;
   const conditions = [
     ...(list.ofStore === undefined ? [] : [sql`${storeId} = ${list.ofStore}`]),
@@ -51,8 +54,8 @@ export function textLookupSql(list: FilteredList, q: string, request: PageReques
       SELECT array_agg(gram) AS grams FROM (
         SELECT gram FROM (
           SELECT gram, row_number() OVER () AS place, count(*) OVER () AS total
-          FROM unnest(search_grams(search_fold(${q}::text))) AS gram
-          WHERE char_length(gram) = least(3, char_length(search_fold(${q}::text)))
+          FROM unnest(search_grams(search_key(${q}::text))) AS gram
+          WHERE char_length(gram) = least(3, char_length(search_key(${q}::text)))
         ) part
         WHERE place % (1 + total / ${raw(String(maxSampledParts))}) = 0 AND ${isRare}
         LIMIT ${raw(String(maxParts))}

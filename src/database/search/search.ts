@@ -1,6 +1,6 @@
 import type { Queryable } from '../client.ts';
 import type { BoundedPage, PageRequest } from '../keyset.ts';
-import { type Sql, sql } from '../sql.ts';
+import { raw, type Sql, sql } from '../sql.ts';
 import type { Budget, FilteredList } from './filtered-list.ts';
 import { categoryLookupSql, textLookupSql } from './lookup.ts';
 import { scanSql } from './scan.ts';
@@ -8,12 +8,13 @@ import { scanSql } from './scan.ts';
 /*
  * The two searchable lists, stores and posts, are filtered by text and by the category of the store. Text search needs no
  * extension: `search_grams` gives the characters, pairs and triples of neighbouring characters of a text, a GIN index finds
- * the rows that have those of the query, and `position` decides whether they stand together. The functions are in the
- * migrations.
+ * the rows that have those of the query, and `position` decides whether they stand together. The texts, and those that are
+ * searched for, have neither upper case nor white space. The functions are in the migrations.
  */
 
 /** A list that can be searched. */
-export interface SearchableList extends Omit<FilteredList, 'textConditions' | 'categoryId' | 'ofStore'> {
+export interface SearchableList
+  extends Omit<FilteredList, 'searchText' | 'textBytes' | 'textConditions' | 'categoryId' | 'ofStore'> {
   /** Selects what the caller needs of the rows of `page`, with `id` and `created_at`. */
   select: Sql;
 }
@@ -35,6 +36,9 @@ export interface ScanBudgets {
   /** After them. */
   most: Budget;
 }
+
+/** Kept by triggers on both tables: the searched fields, in which a query matches within one field only. */
+const searchText = raw('item.search_text');
 
 /** A text of 10 kB costs as much as a hundred short ones. */
 export const scanBudgets: ScanBudgets = {
@@ -73,9 +77,10 @@ export async function findPage<Row extends ListedRow>(
   const { q, categoryId, ofStore } = filter;
   const filtered: FilteredList = {
     ...list,
+    searchText,
     ...(q === ''
       ? { textConditions: [], textBytes: sql`0` }
-      : { textConditions: [containsText(list.foldedText, q)] }),
+      : { textConditions: [contains(searchText, q)], textBytes: sql`octet_length(${searchText})` }),
     categoryId,
     ofStore,
   };
@@ -115,7 +120,7 @@ async function run<Row extends ListedRow>(database: Queryable, list: SearchableL
   };
 }
 
-/** True where a folded text contains a text. The subquery makes PostgreSQL fold the query once instead of once a row. */
-function containsText(foldedText: Sql, q: string): Sql {
-  return sql`position((SELECT search_fold(${q}::text)) IN ${foldedText}) > 0`;
+/** True where a text contains `q`. The subquery makes PostgreSQL compute the key of the query once instead of once a row. */
+function contains(text: Sql, q: string): Sql {
+  return sql`position((SELECT search_key(${q}::text)) IN ${text}) > 0`;
 }

@@ -22,8 +22,6 @@ const existingPosts: Omit<SearchableList, 'select'> = {
   table: 'posts',
   storeColumn: 'store_id',
   baseFilter: sql`item.deleted_at IS NULL`,
-  foldedText: sql`item.search_text`,
-  textBytes: sql`octet_length(item.search_text)`,
   // A scalar subquery, because the planner may answer EXISTS by reading the whole table of stores.
   storeConditions: (id) => [sql`(SELECT ${isOpenStore('s')} FROM stores s WHERE s.id = ${id})`],
 };

@@ -1,31 +1,36 @@
 import type { Queryable } from '../../database/client.ts';
 import type { BoundedPage, PageRequest } from '../../database/keyset.ts';
-import { lateralById } from '../../database/search/filtered-list.ts';
+import { lateralById, newestFirst } from '../../database/search/filtered-list.ts';
 import { findPage, type SearchableList, scanBudgets } from '../../database/search/search.ts';
 import { sql } from '../../database/sql.ts';
-import type { StoreSummary } from '../schemas.ts';
+import type { StoreListItem } from '../schemas.ts';
 import { isOpenStore, storeCategoriesSql } from '../sql.ts';
 
 /** Which stores to list. */
 export interface StoreFilter extends PageRequest {
-  /** A part of the name; empty for all. */
+  /** A part of name, address or description; empty for all. */
   q: string;
   categoryId: number | undefined;
 }
 
-export interface ListedStoreRow extends StoreSummary {
+export interface ListedStoreRow extends Omit<StoreListItem, 'thumbnail'> {
+  /** The first picture of the newest post, as it is stored; null where there is none. */
+  image: string | null;
   created_at: Date;
 }
+
+/** Read from the index of the posts of each store in order. */
+const newestImageSql = sql`(
+  SELECT p.images[1] FROM posts p WHERE p.store_id = s.id AND p.deleted_at IS NULL ${newestFirst} LIMIT 1)`;
 
 const openStores: SearchableList = {
   table: 'stores',
   storeColumn: 'id',
   baseFilter: isOpenStore('item'),
-  foldedText: sql`search_fold(item.name)`,
-  textBytes: sql`0`,
   storeConditions: () => [],
   select: sql`
-    SELECT s.id, s.name, ${storeCategoriesSql} AS store_categories, s.created_at
+    SELECT s.id, s.name, ${storeCategoriesSql} AS store_categories, s.address, s.description,
+      ${newestImageSql} AS image, s.created_at
     FROM page ${lateralById('stores', 's', 'page.id')}`,
 };
 

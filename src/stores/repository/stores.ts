@@ -29,7 +29,10 @@ export function createStoreRepository(database: Database) {
   }
 
   async function categories(): Promise<StoreCategory[]> {
-    return database.prisma.storeCategory.findMany({ orderBy: { id: 'asc' } });
+    return database.prisma.storeCategory.findMany({
+      select: { id: true, name: true },
+      orderBy: [{ listOrder: 'asc' }, { id: 'asc' }],
+    });
   }
 
   /** Which of some ids are categories. */

@@ -3,7 +3,9 @@ import { Type } from '@sinclair/typebox';
 import { paginateBounded } from '../../http/pagination.ts';
 import { isId, PathId } from '../../http/path-ids.ts';
 import { Ref } from '../../http/schemas.ts';
+import type { ImageUrls } from '../../images/image-urls.ts';
 import { storeErrors } from '../errors.ts';
+import { toStoreListItem } from '../presenters.ts';
 import type { StoreLists } from '../repository/store-lists.ts';
 import type { Stores } from '../repository/stores.ts';
 import { Store, StoreCategoryList, StorePage, StoreQuery } from '../schemas.ts';
@@ -18,7 +20,7 @@ export const categoryRoutes: FastifyPluginAsyncTypebox<{ stores: Stores }> = asy
       schema: {
         operationId: 'listStoreCategories',
         summary: 'List store categories',
-        description: 'Every category that a store can have.',
+        description: 'Every category that a store can have, in the order to show them.',
         response: { 200: Ref(StoreCategoryList) },
       },
     },
@@ -26,13 +28,17 @@ export const categoryRoutes: FastifyPluginAsyncTypebox<{ stores: Stores }> = asy
   );
 };
 
-interface Options {
+export interface DirectoryOptions {
   storeLists: StoreLists;
   service: StoreService;
+  imageUrls: ImageUrls;
 }
 
 /** Search for stores, and reading one. */
-export const directoryRoutes: FastifyPluginAsyncTypebox<Options> = async (app, { storeLists, service }) => {
+export const directoryRoutes: FastifyPluginAsyncTypebox<DirectoryOptions> = async (
+  app,
+  { storeLists, service, imageUrls },
+) => {
   app.get(
     '/',
     {
@@ -52,7 +58,7 @@ export const directoryRoutes: FastifyPluginAsyncTypebox<Options> = async (app, {
       const result = await paginateBounded(request.query, {
         isId,
         find: (page) => storeLists.list({ q, categoryId, ...page }),
-        present: ({ id, name, store_categories }) => ({ id, name, store_categories }),
+        present: (store) => toStoreListItem(store, imageUrls),
       });
       if (result.items.length === 0) await service.checkCategoryFilter(categoryId);
       return result;
