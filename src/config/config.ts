@@ -48,8 +48,9 @@ function buildConfig(environment: Environment, problems: string[]) {
   if (production) requireInProduction(environment, problems);
   checkUrls(environment, production, problems);
   checkDurations(environment, problems);
-  const frontendUrl = (environment.FRONTEND_URL ?? 'http://localhost:5173').replace(/\/+$/, '');
-  const publicUrl = (environment.PUBLIC_URL ?? `http://localhost:${environment.PORT}`).replace(/\/+$/, '');
+  const frontendUrl = withoutSlash(environment.FRONTEND_URL ?? 'http://localhost:5173');
+  const publicUrl = withoutSlash(environment.PUBLIC_URL ?? `http://localhost:${environment.PORT}`);
+  const threads = threadsOf(environment);
   const resend = environment.RESEND_API_KEY
     ? { apiKey: environment.RESEND_API_KEY, baseUrl: environment.RESEND_BASE_URL }
     : undefined;
@@ -87,17 +88,18 @@ function buildConfig(environment: Environment, problems: string[]) {
       minLength: environment.PASSWORD_MIN_LENGTH,
       memoryCost: environment.ARGON2_MEMORY_KIB,
       timeCost: environment.ARGON2_TIME_COST,
-      // argon2 runs on libuv's threads. One stays free, so that file and DNS work never waits for a hash.
-      maxConcurrentHashes: Math.max(1, Math.min(availableParallelism(), environment.UV_THREADPOOL_SIZE - 1)),
+      maxConcurrentHashes: threads.hashes,
     },
     frontendUrl,
     /** Under which clients reach the service, without a slash at its end. */
     publicUrl,
     images: {
       /** Where browsers find uploaded pictures, without a slash at its end. */
-      baseUrl: `${publicUrl}/media`,
-      /** Folder of the uploaded pictures. */
+      baseUrl: withoutSlash(environment.MEDIA_BASE_URL ?? `${publicUrl}/media`),
+      /** Folder of the uploaded pictures, unless they are in S3. */
       directory: resolve(dataDirectory, 'media'),
+      s3: readS3(environment, problems),
+      maxConcurrentConversions: threads.conversions,
     },
     mail: { from: environment.MAIL_FROM ?? 'Dure <no-reply@localhost>', resend },
     /** Rows of one store in 24 hours; 0: no quota. */
@@ -114,6 +116,40 @@ function buildConfig(environment: Environment, problems: string[]) {
     logLevel: environment.LOG_LEVEL,
     otlpEndpoint: environment.OTEL_EXPORTER_OTLP_ENDPOINT,
   };
+}
+
+/**
+ * How many of libuv's threads argon2 and sharp use at once. Conversions leave a core to other requests, and together with the
+ * hashes they leave a thread to file and DNS work.
+ */
+function threadsOf({ UV_THREADPOOL_SIZE: threads }: Environment) {
+  const cores = availableParallelism();
+  const hashes = Math.max(1, Math.min(cores, threads - 2));
+  return { hashes, conversions: Math.max(1, Math.min(cores - 1, threads - 1 - hashes)) };
+}
+
+/** The store of pictures; undefined for the disk. */
+function readS3(environment: Environment, problems: string[]) {
+  const { S3_BUCKET: bucket, S3_ENDPOINT: endpoint, S3_REGION: region } = environment;
+  const { S3_ACCESS_KEY_ID: accessKeyId, S3_SECRET_ACCESS_KEY: secretAccessKey } = environment;
+  if (bucket === undefined) {
+    const others = { endpoint, region, accessKeyId, secretAccessKey };
+    if (Object.values(others).some((value) => value !== undefined)) {
+      problems.push('S3_BUCKET must be set where other S3_ variables are');
+    }
+    return undefined;
+  }
+  if (!environment.MEDIA_BASE_URL) {
+    problems.push('MEDIA_BASE_URL must be set with S3_BUCKET: the URL under which browsers find the bucket');
+  }
+  if (region === undefined && endpoint === undefined) {
+    problems.push('S3_REGION must be set with S3_BUCKET, unless S3_ENDPOINT is');
+  }
+  if ((accessKeyId === undefined) !== (secretAccessKey === undefined)) {
+    problems.push('S3_ACCESS_KEY_ID and S3_SECRET_ACCESS_KEY must be set together, or neither');
+  }
+  const credentials = accessKeyId && secretAccessKey ? { accessKeyId, secretAccessKey } : undefined;
+  return { bucket, endpoint, region: region ?? 'us-east-1', credentials };
 }
 
 function requireInProduction(environment: Environment, problems: string[]): void {
@@ -141,6 +177,8 @@ function checkUrls(environment: Environment, production: boolean, problems: stri
     REDIS_URL: ['redis:', 'rediss:'],
     FRONTEND_URL: ['https:', 'http:'],
     PUBLIC_URL: ['https:', 'http:'],
+    S3_ENDPOINT: ['https:', 'http:'],
+    MEDIA_BASE_URL: ['https:', 'http:'],
     OTEL_EXPORTER_OTLP_ENDPOINT: ['https:', 'http:'],
   } as const;
   for (const [name, allowed] of Object.entries(protocols)) {
@@ -149,10 +187,10 @@ function checkUrls(environment: Environment, production: boolean, problems: stri
     const url = URL.canParse(value) ? new URL(value) : undefined;
     if (!url || !allowed.some((protocol) => protocol === url.protocol)) {
       problems.push(`${name} must be a URL that starts with ${allowed.map((p) => `${p}//`).join(' or ')}`);
-    } else if (isBaseOfLinks(name) && production && url.protocol === 'http:' && !isLoopback(url)) {
-      problems.push(`${name} must be https in production: the links in mails carry secrets`);
-    } else if (isBaseOfLinks(name) && (url.search || url.hash)) {
-      problems.push(`${name} must end with its path: the links in mails continue it`);
+    } else if (isBase(name) && production && url.protocol === 'http:' && !isLoopback(url)) {
+      problems.push(`${name} must be https in production: ${reasons[name]}`);
+    } else if (isBase(name) && (url.search || url.hash)) {
+      problems.push(`${name} must end with its path: ${continuations[name]} continue it`);
     }
   }
   if (
@@ -163,8 +201,22 @@ function checkUrls(environment: Environment, production: boolean, problems: stri
   }
 }
 
-function isBaseOfLinks(name: string): boolean {
-  return name === 'FRONTEND_URL' || name === 'PUBLIC_URL';
+const links = 'the links in mails';
+/** What continues the URLs that are bases of others. */
+const continuations = { FRONTEND_URL: links, PUBLIC_URL: links, MEDIA_BASE_URL: 'the names of pictures' };
+const carriesSecrets = `${links} carry secrets`;
+const reasons = {
+  FRONTEND_URL: carriesSecrets,
+  PUBLIC_URL: carriesSecrets,
+  MEDIA_BASE_URL: 'browsers block other pictures on secure pages',
+};
+
+function isBase(name: string): name is keyof typeof continuations {
+  return name in continuations;
+}
+
+function withoutSlash(url: string): string {
+  return url.replace(/\/+$/, '');
 }
 
 function checkDurations(environment: Environment, problems: string[]): void {

@@ -6,7 +6,7 @@ import { claimedUserId } from '../authentication.ts';
 import { httpErrors, retryLater } from '../errors.ts';
 import { clientAddress } from '../request-context.ts';
 
-/** Requests per minute and client address, for operations that invite guessing. */
+/** Requests per minute and client address, for operations that invite guessing, and for pictures. */
 export const rateLimitGroups = {
   login: 30,
   signup: 20,
@@ -17,6 +17,8 @@ export const rateLimitGroups = {
   'reset-password-validate': 30,
   'reset-password-confirm': 30,
   refresh: 60,
+  // A page of posts shows dozens of them.
+  media: 3_000,
 } as const;
 
 /** Requests per minute over all other operations. */
