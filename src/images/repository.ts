@@ -92,7 +92,7 @@ export function createImageRepository(database: Database) {
         UPDATE images SET state = 'deleted', check_after = now() WHERE ${own} RETURNING key`);
       return row ?? 'not found';
     } catch (error) {
-      if (isForeignKeyViolation(error)) return 'in use';
+      if (isReferenced(error)) return 'in use';
       throw error;
     }
   }
@@ -126,6 +126,7 @@ export function createImageRepository(database: Database) {
   };
 }
 
-function isForeignKeyViolation(error: unknown): boolean {
-  return typeof error === 'object' && error !== null && 'code' in error && error.code === '23503';
+/** Whether a foreign key refused a change: PostgreSQL 18 has a code of its own for `RESTRICT`. */
+function isReferenced(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && ['23001', '23503'].includes(String(error.code));
 }
