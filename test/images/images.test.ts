@@ -2,13 +2,14 @@ import { readdir } from 'node:fs/promises';
 import { crc32 } from 'node:zlib';
 import sharp from 'sharp';
 import t from 'tap';
-import { createTestApp, createUser } from '../support/app.ts';
-import { refused } from '../support/assertions.ts';
-import { canvas, upload } from '../support/images.ts';
+import { type Answer, createTestApp, createUser } from '../support/app.ts';
+import { invalid, refused } from '../support/assertions.ts';
+import { canvas, multipart, multipartType, type Part, upload } from '../support/images.ts';
 
 const directory = t.testdir();
 const app = await createTestApp({ DATA_DIR: directory, WORKER_ENABLED: 'false' });
 t.teardown(app.close);
+const path = '/api/v1/images/';
 const { token } = await createUser(app);
 
 /** The bytes of a picture that the app serves. */
@@ -117,7 +118,7 @@ t.test(
       'an SVG': Buffer.from('<svg xmlns="http://www.w3.org/2000/svg" width="10" height="10"/>'),
       'a GIF': await canvas(10, 10).gif().toBuffer(),
       'a TIFF': await canvas(10, 10).tiff().toBuffer(),
-      'an AVIF': await canvas(10, 10).avif().toBuffer(),
+      'a HEIC': Buffer.from('\0\0\0\x18ftypheic\0\0\0\0mif1heic', 'latin1'),
       'a PDF': Buffer.from('%PDF-1.4\n1 0 obj'),
       'an SVG behind the signature of a JPEG': Buffer.concat([
         Buffer.from([0xff, 0xd8, 0xff]),
@@ -140,3 +141,107 @@ t.test(
     t.strictSame(rows, [], 'no row, so they do not count for the quota');
   },
 );
+
+t.test('a body that is not exactly one file `image` is refused by the name of its field', async (t) => {
+  const { pool } = app;
+  const before = (await pool.query('SELECT count(*) FROM images')).rows;
+  const content = await canvas(10, 10).png().toBuffer();
+  const file = { name: 'image', content, filename: 'a.png' };
+  const post = (...parts: Part[]) =>
+    app.call('POST', path, { token, body: multipart(...parts), headers: multipartType });
+  const cases: [Answer, string, string][] = [
+    [await post(), 'image', 'required'],
+    [await post({ name: 'image', content: 'text' }), 'image', 'invalid_type'],
+    [await post(file, file), 'image', 'too_many'],
+    [await post({ ...file, name: 'photo' }), 'photo', 'unknown_field'],
+    [await post(file, { ...file, name: 'photo' }), 'photo', 'unknown_field'],
+    [await post(file, { name: 'title', content: '제목' }), 'title', 'unknown_field'],
+    [await post({ ...file, name: '__proto__' }), 'body', 'invalid_format'],
+    [await app.call('POST', path, { token }), 'image', 'required'],
+    [await app.call('POST', path, { token, body: '', headers: multipartType }), 'image', 'required'],
+  ];
+  const body = multipart(file);
+  for (const [type, bytes] of [
+    ['multipart/form-data', body],
+    ['multipart/form-data; boundary=another', body],
+    [multipartType['content-type'], body.subarray(0, -40)],
+    [multipartType['content-type'], body.subarray(0, 60)],
+  ] as const) {
+    const answer = await app.call('POST', path, { token, body: bytes, headers: { 'content-type': type } });
+    cases.push([answer, 'body', 'invalid_format']);
+  }
+  for (const [answer, field, code] of cases) {
+    invalid(t, answer, field);
+    t.equal(answer.body.data.errors[0].code, code, field);
+  }
+  invalid(t, await app.call('POST', `${path}?x=1`, { token, body, headers: multipartType }), 'x');
+  for (const type of ['application/json', 'image/png', 'text/plain', 'multipart/mixed; boundary=x']) {
+    const answer = await app.call('POST', path, { token, body: content, headers: { 'content-type': type } });
+    refused(t, answer, 415, 'unsupported_media_type');
+  }
+  refused(t, await app.call('POST', path, { body, headers: multipartType }), 401, 'not_authenticated');
+  t.strictSame((await pool.query('SELECT count(*) FROM images')).rows, before, 'no row is left');
+});
+
+t.test('a picture has at most 10 MiB', async (t) => {
+  const picture = await canvas(10, 10).jpeg().toBuffer();
+  const padded = (size: number) => Buffer.concat([picture, Buffer.alloc(size - picture.length)]);
+  const largest = 10 * 1024 * 1024;
+  t.equal((await upload(app, token, padded(largest))).status, 201);
+  refused(t, await upload(app, token, padded(largest + 1)), 413, 'payload_too_large');
+});
+
+t.test('pictures are served to every page, for a year; what is no picture is not_found', async (t) => {
+  const { url } = (await upload(app, token, await canvas(10, 10).png().toBuffer())).body.data;
+  const { pathname } = new URL(url);
+  const answer = await app.call('GET', pathname);
+  t.match(answer.headers, {
+    'content-type': 'image/webp',
+    'cache-control': 'public, max-age=31536000, immutable',
+    'x-content-type-options': 'nosniff',
+    'cross-origin-resource-policy': 'cross-origin',
+    'content-security-policy': /default-src 'none'/,
+  });
+  const again = await app.call('GET', pathname, {
+    headers: { 'if-none-match': String(answer.headers.etag) },
+  });
+  t.equal(again.status, 304);
+  t.equal((await app.call('HEAD', pathname)).status, 200);
+  const wrong = [
+    pathname.replace('.webp', '.webp.part'),
+    pathname.replace('.webp', '-481.webp'),
+    pathname.replace(/.\.webp/, 'x.webp'),
+    `/media/${pathname.split('/')[2]}/`,
+    '/media/ab/..%2f..%2fsecrets.json',
+    '/media/categories/0.webp',
+    '/media/categories/999.webp',
+    '/media/categories/1.png',
+    '/media/',
+  ];
+  for (const one of wrong) {
+    const missing = await app.call('GET', one);
+    refused(t, missing, 404, 'not_found');
+    t.equal(missing.headers['cache-control'], undefined, one);
+  }
+  refused(t, await app.call('POST', pathname), 405, 'method_not_allowed');
+});
+
+t.test('every category has a neutral picture of its own', async (t) => {
+  await app.pool.query(`INSERT INTO store_categories (name) VALUES ('새로운 것')`);
+  const { rows } = await app.pool.query<{ id: number; name: string }>(
+    'SELECT id, name FROM store_categories',
+  );
+  const pictures = new Set<string>();
+  for (const { id, name } of rows) {
+    const { statusCode, headers, rawPayload } = await app.app.inject({ url: `/media/categories/${id}.webp` });
+    t.equal(statusCode, 200, name);
+    t.match(headers, {
+      'content-type': 'image/webp',
+      'cache-control': 'public, max-age=86400',
+      'cross-origin-resource-policy': 'cross-origin',
+    });
+    t.match(await sharp(rawPayload).metadata(), { format: 'webp', width: 480, height: 480 });
+    pictures.add(rawPayload.toString('base64'));
+  }
+  t.equal(pictures.size, rows.length, 'no two are the same');
+});
