@@ -10,8 +10,9 @@ export function createS3Storage(s3: NonNullable<Config['images']['s3']>): ImageS
   const { bucket, endpoint, region, credentials } = s3;
   const client = new S3Client({
     region,
-    // Without credentials, the SDK looks for them: environment, shared files, role of the machine.
-    ...(credentials ? { credentials } : {}),
+    // Without credentials, the SDK looks for them: environment, shared files, role of the machine. It writes into the object, and
+    // the configuration is frozen.
+    ...(credentials ? { credentials: { ...credentials } } : {}),
     // Other stores have no host name for each bucket.
     ...(endpoint ? { endpoint, forcePathStyle: true } : {}),
     maxAttempts: 2,
