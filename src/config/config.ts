@@ -2,8 +2,10 @@ import { isIP } from 'node:net';
 import { availableParallelism } from 'node:os';
 import { resolve } from 'node:path';
 import { type Environment, readEnvironment } from './environment.ts';
+import { readPictureStore } from './picture-store.ts';
 import { readSecrets } from './secrets.ts';
-import { findWarnings, isLoopback, isResendKey } from './weak-values.ts';
+import { checkUrls, withoutSlash } from './urls.ts';
+import { findWarnings, isResendKey } from './weak-values.ts';
 
 export type { Secret } from './secrets.ts';
 
@@ -98,7 +100,7 @@ function buildConfig(environment: Environment, problems: string[]) {
       baseUrl: withoutSlash(environment.MEDIA_BASE_URL ?? `${publicUrl}/media`),
       /** Folder of the uploaded pictures, unless they are in S3. */
       directory: resolve(dataDirectory, 'media'),
-      s3: readS3(environment, problems),
+      s3: readPictureStore(environment, problems),
       maxConcurrentConversions: threads.conversions,
     },
     mail: { from: environment.MAIL_FROM ?? 'Dure <no-reply@localhost>', resend },
@@ -128,30 +130,6 @@ function threadsOf({ UV_THREADPOOL_SIZE: threads }: Environment) {
   return { hashes, conversions: Math.max(1, Math.min(cores - 1, threads - 1 - hashes)) };
 }
 
-/** The store of pictures; undefined for the disk. */
-function readS3(environment: Environment, problems: string[]) {
-  const { S3_BUCKET: bucket, S3_ENDPOINT: endpoint, S3_REGION: region } = environment;
-  const { S3_ACCESS_KEY_ID: accessKeyId, S3_SECRET_ACCESS_KEY: secretAccessKey } = environment;
-  if (bucket === undefined) {
-    const others = { endpoint, region, accessKeyId, secretAccessKey };
-    if (Object.values(others).some((value) => value !== undefined)) {
-      problems.push('S3_BUCKET must be set where other S3_ variables are');
-    }
-    return undefined;
-  }
-  if (!environment.MEDIA_BASE_URL) {
-    problems.push('MEDIA_BASE_URL must be set with S3_BUCKET: the URL under which browsers find the bucket');
-  }
-  if (region === undefined && endpoint === undefined) {
-    problems.push('S3_REGION must be set with S3_BUCKET, unless S3_ENDPOINT is');
-  }
-  if ((accessKeyId === undefined) !== (secretAccessKey === undefined)) {
-    problems.push('S3_ACCESS_KEY_ID and S3_SECRET_ACCESS_KEY must be set together, or neither');
-  }
-  const credentials = accessKeyId && secretAccessKey ? { accessKeyId, secretAccessKey } : undefined;
-  return { bucket, endpoint, region: region ?? 'us-east-1', credentials };
-}
-
 function requireInProduction(environment: Environment, problems: string[]): void {
   const required = [
     'DATABASE_URL',
@@ -167,56 +145,6 @@ function requireInProduction(environment: Environment, problems: string[]): void
   if (environment.RESEND_API_KEY && !isResendKey(environment.RESEND_API_KEY)) {
     problems.push('RESEND_API_KEY must be an API key of Resend: it begins with re_ and is no placeholder');
   }
-}
-
-function checkUrls(environment: Environment, production: boolean, problems: string[]): void {
-  const protocols = {
-    DATABASE_URL: ['postgres:', 'postgresql:'],
-    DATABASE_DIRECT_URL: ['postgres:', 'postgresql:'],
-    RESEND_BASE_URL: ['https:', 'http:'],
-    REDIS_URL: ['redis:', 'rediss:'],
-    FRONTEND_URL: ['https:', 'http:'],
-    PUBLIC_URL: ['https:', 'http:'],
-    S3_ENDPOINT: ['https:', 'http:'],
-    MEDIA_BASE_URL: ['https:', 'http:'],
-    OTEL_EXPORTER_OTLP_ENDPOINT: ['https:', 'http:'],
-  } as const;
-  for (const [name, allowed] of Object.entries(protocols)) {
-    const value = environment[name as keyof typeof protocols];
-    if (value === undefined) continue;
-    const url = URL.canParse(value) ? new URL(value) : undefined;
-    if (!url || !allowed.some((protocol) => protocol === url.protocol)) {
-      problems.push(`${name} must be a URL that starts with ${allowed.map((p) => `${p}//`).join(' or ')}`);
-    } else if (isBase(name) && production && url.protocol === 'http:' && !isLoopback(url)) {
-      problems.push(`${name} must be https in production: ${reasons[name]}`);
-    } else if (isBase(name) && (url.search || url.hash)) {
-      problems.push(`${name} must end with its path: ${continuations[name]} continue it`);
-    }
-  }
-  if (
-    environment.MAIL_FROM &&
-    !/^([^<>\r\n]+ <[^\s<>@]+@[^\s<>@]+>|[^\s<>@]+@[^\s<>@]+)$/.test(environment.MAIL_FROM)
-  ) {
-    problems.push('MAIL_FROM must be an address, as in "Dure <no-reply@example.com>"');
-  }
-}
-
-const links = 'the links in mails';
-/** What continues the URLs that are bases of others. */
-const continuations = { FRONTEND_URL: links, PUBLIC_URL: links, MEDIA_BASE_URL: 'the names of pictures' };
-const carriesSecrets = `${links} carry secrets`;
-const reasons = {
-  FRONTEND_URL: carriesSecrets,
-  PUBLIC_URL: carriesSecrets,
-  MEDIA_BASE_URL: 'browsers block other pictures on secure pages',
-};
-
-function isBase(name: string): name is keyof typeof continuations {
-  return name in continuations;
-}
-
-function withoutSlash(url: string): string {
-  return url.replace(/\/+$/, '');
 }
 
 function checkDurations(environment: Environment, problems: string[]): void {

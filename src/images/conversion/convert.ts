@@ -11,6 +11,9 @@ const sizes = { large: 1_600, thumbnail: 480 } as const;
 /** Seconds after which the conversion of one picture is given up; even 50 megapixels take less. */
 const timeLimit = 7;
 
+/** More effort costs three times the processor time of the encoder and saves two hundredths of the size. */
+const effort = 2;
+
 const quality = { large: 80, thumbnail: 75 } as const;
 
 /** A picture as it is kept: WebP without metadata, in sRGB, upright. */
@@ -38,12 +41,12 @@ export async function convertImage(bytes: Buffer): Promise<ConvertedImage> {
   const { data, info } = await decode(bytes);
   const pixels = { raw: { width: info.width, height: info.height, channels: info.channels } };
   const large = await sharp(data, pixels)
-    .webp({ quality: quality.large })
+    .webp({ quality: quality.large, effort })
     .timeout({ seconds: timeLimit })
     .toBuffer();
   const thumbnail = await sharp(data, pixels)
     .resize({ ...boxOf(sizes.thumbnail) })
-    .webp({ quality: quality.thumbnail })
+    .webp({ quality: quality.thumbnail, effort })
     .timeout({ seconds: timeLimit })
     .toBuffer();
   return { large, thumbnail, width: info.width, height: info.height };
