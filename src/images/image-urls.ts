@@ -10,7 +10,10 @@ export type ImageUrls = ReturnType<typeof createImageUrls>;
  * URLs of pictures. Posts are stored with the keys of uploaded pictures and the URLs of all others, so that they stay right
  * when the base of the URLs changes.
  */
-export function createImageUrls({ publicUrl, images }: Pick<Config, 'publicUrl' | 'images'>) {
+export function createImageUrls({
+  publicUrl,
+  images,
+}: Pick<Config, 'publicUrl'> & { images: Pick<Config['images'], 'baseUrl'> }) {
   const bases = [images.baseUrl, `${publicUrl}/media`].map((base) => new URL(`${base}/`).href);
 
   /** The URL of a stored picture. */
