@@ -169,7 +169,12 @@ t.test('a user uploads 200 pictures a day, deleted ones included, and not one mo
   t.equal((await app.call('DELETE', `/api/v1/images/${id}/`, { token: user.token })).status, 200);
   const apps: TestApp[] = [app, other];
   const picture = await plainPicture();
-  const answers = await inParallel(6, (index) => upload(apps[index % 2] ?? app, user.token, picture));
+  // All of them are counted one after the other, on both instances.
+  const lock = await lockRows(t, app, 'SELECT pg_advisory_xact_lock(1903521653, $1)', [user.id]);
+  const sent = inParallel(6, (index) => upload(apps[index % 2] ?? app, user.token, picture));
+  await lock.waiters(6);
+  await lock.release();
+  const answers = await sent;
   const late = answers.filter(({ status }) => status !== 201);
   t.equal(late.length, 4);
   for (const answer of late) exhausted(t, answer, 3_600, 3_500);
