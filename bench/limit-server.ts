@@ -26,7 +26,10 @@ import { type Statement, statements } from './limit-statements.ts';
  */
 
 const { JWT_SECRET, DATABASE_URL, DATABASE_POOL_SIZE } = process.env;
-const imageUrls = createImageUrls({ publicUrl: '', images: { baseUrl: '/media', directory: '' } });
+const imageUrls = createImageUrls({
+  publicUrl: 'https://api.example.com',
+  images: { baseUrl: 'https://api.example.com/media' },
+});
 const secrets = readSecrets(JWT_SECRET, true, '', []);
 const pool = new pg.Pool({ connectionString: DATABASE_URL, max: Number(DATABASE_POOL_SIZE) });
 const app = fastify();

@@ -11,6 +11,7 @@ const benches: Record<string, () => Promise<unknown>> = {
   growth: () => import('./growth.ts'),
   refusals: () => import('./refusals.ts'),
   scale: () => import('./scale.ts'),
+  uploads: () => import('./uploads.ts'),
 };
 
 const [first = ''] = process.argv.slice(2);

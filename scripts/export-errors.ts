@@ -3,6 +3,7 @@ import { fileURLToPath } from 'node:url';
 import { parse } from 'yaml';
 import { authErrors } from '../src/auth/errors.ts';
 import { type ErrorDefinition, httpErrors } from '../src/http/errors.ts';
+import { imageErrors } from '../src/images/errors.ts';
 import { partnerRequestErrors } from '../src/partner-requests/errors.ts';
 import { postErrors } from '../src/posts/errors.ts';
 import { storeErrors } from '../src/stores/errors.ts';
@@ -33,6 +34,7 @@ const definitions: ErrorDefinition[] = [
   authErrors,
   storeErrors,
   postErrors,
+  imageErrors,
   partnerRequestErrors,
 ].flatMap((errors) => Object.values<ErrorDefinition>(errors));
 

@@ -40,6 +40,8 @@ import { securityHeadersPlugin } from './http/plugins/security-headers.ts';
 import { shutdownPlugin } from './http/plugins/shutdown.ts';
 import { validationPlugin } from './http/plugins/validation.ts';
 import { createImageUrls } from './images/image-urls.ts';
+import { createImages, erasedImages } from './images/index.ts';
+import type { ImageStorage } from './images/storage/storage.ts';
 import { createDevMailbox, devMailboxRoutes } from './mail/dev-mailbox.ts';
 import { expiredFailedMails } from './mail/failed-mails.ts';
 import { expiredMailSends } from './mail/mail-sends.ts';
@@ -57,12 +59,19 @@ import { createPreferences } from './preferences/index.ts';
 import { createStores } from './stores/index.ts';
 
 /** What the clean-up deletes. */
-export const expiredRows = [...expiredAuthRows, expiredMailSends, expiredIdempotencyKeys, expiredFailedMails];
+export const expiredRows = [
+  ...expiredAuthRows,
+  expiredMailSends,
+  expiredIdempotencyKeys,
+  expiredFailedMails,
+  erasedImages,
+];
 
 /** What tests replace. */
 export interface AppOverrides {
   logger?: FastifyBaseLogger;
   transport?: MailTransport;
+  storage?: ImageStorage;
   /** Milliseconds for a request; see {@link deadlinePlugin}. */
   timeLimit?: number;
   /** Milliseconds; 0 never refuses requests. See {@link overloadPlugin}. */
@@ -98,10 +107,18 @@ export async function buildApp(config: AppConfig, overrides: AppOverrides = {}):
   const { withdrawRequestsOfPost, closeRequestsOfStore } = partnerRequests;
   const stores = createStores(base);
   const { checkCategoryFilter, lockStore, closeStore } = stores;
-  const posts = createPosts({ ...base, checkCategoryFilter, withdrawRequestsOfPost });
+  const images = await createImages({
+    ...base,
+    logger: app.log,
+    addGauge: metrics.addGauge,
+    storage: overrides.storage,
+  });
+  const { postImages } = images;
+  const posts = createPosts({ ...base, checkCategoryFilter, withdrawRequestsOfPost, postImages });
   const deleteAccountData = createAccountDeletion({
     deleteAnswersOf: idempotency.deleteAnswersOf,
     deletePostsOfStore: posts.deletePostsOfStore,
+    releaseImagesOf: images.releaseImagesOf,
     lockStore,
     closeStore,
     closeRequestsOfStore,
@@ -139,6 +156,8 @@ export async function buildApp(config: AppConfig, overrides: AppOverrides = {}):
   await app.register(partnerRequests.partnerRoutes, { prefix: '/api/v1/stores' });
   await app.register(stores.directory, { prefix: '/api/v1/stores' });
   await app.register(posts.routes, { prefix: '/api/v1/posts' });
+  await app.register(images.routes, { prefix: '/api/v1/images' });
+  await app.register(images.media, { prefix: '/media' });
   await app.register(partnerRequests.routes, { prefix: '/api/v1/notifications' });
   await app.register(preferences.routes, { prefix: '/api/v1/notifications' });
   await app.register(notifications.routes, {
@@ -165,6 +184,7 @@ export async function buildApp(config: AppConfig, overrides: AppOverrides = {}):
       cleanUp: async () => ({
         ...(await cleanUp(database, expiredRows)),
         users: await auth.deleteAbandonedAccounts(),
+        images: await images.cleanUpImages(),
       }),
     });
   }

@@ -7,6 +7,8 @@ interface AccountDeletionSteps {
   /** Deletes the answers that are kept for the user's idempotency keys. */
   deleteAnswersOf(tx: Tx, userId: number): Promise<void>;
   deletePostsOfStore(tx: Tx, storeId: number): Promise<void>;
+  /** Gives up the uploaded pictures, which no post uses any more. */
+  releaseImagesOf(tx: Tx, userId: number): Promise<void>;
   /** Withdraws pending requests, ends accepted ones, and notifies the other sides. */
   closeRequestsOfStore(tx: Tx, storeId: number): Promise<void>;
   closeStore(tx: Tx, storeId: number): Promise<void>;
@@ -24,8 +26,9 @@ export function createAccountDeletion(steps: AccountDeletionSteps) {
   return async function deleteAccountData(tx: Tx, userId: number): Promise<void> {
     const storeId = await steps.lockStore(tx, userId);
     await steps.deleteAnswersOf(tx, userId);
+    if (storeId !== undefined) await steps.deletePostsOfStore(tx, storeId);
+    await steps.releaseImagesOf(tx, userId);
     if (storeId === undefined) return;
-    await steps.deletePostsOfStore(tx, storeId);
     await steps.closeStore(tx, storeId);
     await steps.closeRequestsOfStore(tx, storeId);
   };

@@ -2,8 +2,10 @@ import { isIP } from 'node:net';
 import { availableParallelism } from 'node:os';
 import { resolve } from 'node:path';
 import { type Environment, readEnvironment } from './environment.ts';
+import { readPictureStore } from './picture-store.ts';
 import { readSecrets } from './secrets.ts';
-import { findWarnings, isLoopback, isResendKey } from './weak-values.ts';
+import { checkUrls, withoutSlash } from './urls.ts';
+import { findWarnings, isResendKey } from './weak-values.ts';
 
 export type { Secret } from './secrets.ts';
 
@@ -48,8 +50,9 @@ function buildConfig(environment: Environment, problems: string[]) {
   if (production) requireInProduction(environment, problems);
   checkUrls(environment, production, problems);
   checkDurations(environment, problems);
-  const frontendUrl = (environment.FRONTEND_URL ?? 'http://localhost:5173').replace(/\/+$/, '');
-  const publicUrl = (environment.PUBLIC_URL ?? `http://localhost:${environment.PORT}`).replace(/\/+$/, '');
+  const frontendUrl = withoutSlash(environment.FRONTEND_URL ?? 'http://localhost:5173');
+  const publicUrl = withoutSlash(environment.PUBLIC_URL ?? `http://localhost:${environment.PORT}`);
+  const threads = threadsOf(environment);
   const resend = environment.RESEND_API_KEY
     ? { apiKey: environment.RESEND_API_KEY, baseUrl: environment.RESEND_BASE_URL }
     : undefined;
@@ -87,17 +90,18 @@ function buildConfig(environment: Environment, problems: string[]) {
       minLength: environment.PASSWORD_MIN_LENGTH,
       memoryCost: environment.ARGON2_MEMORY_KIB,
       timeCost: environment.ARGON2_TIME_COST,
-      // argon2 runs on libuv's threads. One stays free, so that file and DNS work never waits for a hash.
-      maxConcurrentHashes: Math.max(1, Math.min(availableParallelism(), environment.UV_THREADPOOL_SIZE - 1)),
+      maxConcurrentHashes: threads.hashes,
     },
     frontendUrl,
     /** Under which clients reach the service, without a slash at its end. */
     publicUrl,
     images: {
       /** Where browsers find uploaded pictures, without a slash at its end. */
-      baseUrl: `${publicUrl}/media`,
-      /** Folder of the uploaded pictures. */
+      baseUrl: withoutSlash(environment.MEDIA_BASE_URL ?? `${publicUrl}/media`),
+      /** Folder of the uploaded pictures, unless they are in S3. */
       directory: resolve(dataDirectory, 'media'),
+      s3: readPictureStore(environment, problems),
+      maxConcurrentConversions: threads.conversions,
     },
     mail: { from: environment.MAIL_FROM ?? 'Dure <no-reply@localhost>', resend },
     /** Rows of one store in 24 hours; 0: no quota. */
@@ -116,6 +120,16 @@ function buildConfig(environment: Environment, problems: string[]) {
   };
 }
 
+/**
+ * How many of libuv's threads argon2 and sharp use at once. Conversions leave a core to other requests, and together with the
+ * hashes they leave a thread to file and DNS work.
+ */
+function threadsOf({ UV_THREADPOOL_SIZE: threads }: Environment) {
+  const cores = availableParallelism();
+  const hashes = Math.max(1, Math.min(cores, threads - 2));
+  return { hashes, conversions: Math.max(1, Math.min(cores - 1, threads - 1 - hashes)) };
+}
+
 function requireInProduction(environment: Environment, problems: string[]): void {
   const required = [
     'DATABASE_URL',
@@ -131,40 +145,6 @@ function requireInProduction(environment: Environment, problems: string[]): void
   if (environment.RESEND_API_KEY && !isResendKey(environment.RESEND_API_KEY)) {
     problems.push('RESEND_API_KEY must be an API key of Resend: it begins with re_ and is no placeholder');
   }
-}
-
-function checkUrls(environment: Environment, production: boolean, problems: string[]): void {
-  const protocols = {
-    DATABASE_URL: ['postgres:', 'postgresql:'],
-    DATABASE_DIRECT_URL: ['postgres:', 'postgresql:'],
-    RESEND_BASE_URL: ['https:', 'http:'],
-    REDIS_URL: ['redis:', 'rediss:'],
-    FRONTEND_URL: ['https:', 'http:'],
-    PUBLIC_URL: ['https:', 'http:'],
-    OTEL_EXPORTER_OTLP_ENDPOINT: ['https:', 'http:'],
-  } as const;
-  for (const [name, allowed] of Object.entries(protocols)) {
-    const value = environment[name as keyof typeof protocols];
-    if (value === undefined) continue;
-    const url = URL.canParse(value) ? new URL(value) : undefined;
-    if (!url || !allowed.some((protocol) => protocol === url.protocol)) {
-      problems.push(`${name} must be a URL that starts with ${allowed.map((p) => `${p}//`).join(' or ')}`);
-    } else if (isBaseOfLinks(name) && production && url.protocol === 'http:' && !isLoopback(url)) {
-      problems.push(`${name} must be https in production: the links in mails carry secrets`);
-    } else if (isBaseOfLinks(name) && (url.search || url.hash)) {
-      problems.push(`${name} must end with its path: the links in mails continue it`);
-    }
-  }
-  if (
-    environment.MAIL_FROM &&
-    !/^([^<>\r\n]+ <[^\s<>@]+@[^\s<>@]+>|[^\s<>@]+@[^\s<>@]+)$/.test(environment.MAIL_FROM)
-  ) {
-    problems.push('MAIL_FROM must be an address, as in "Dure <no-reply@example.com>"');
-  }
-}
-
-function isBaseOfLinks(name: string): boolean {
-  return name === 'FRONTEND_URL' || name === 'PUBLIC_URL';
 }
 
 function checkDurations(environment: Environment, problems: string[]): void {

@@ -1,17 +1,17 @@
 import { raw, type Sql, sql } from './sql.ts';
 
 /*
- * Daily quotas of a store: at most so many rows within any 24 hours, by the clock of the database. A transaction takes the quota
- * lock of the store in one statement and counts in a later one, because a statement that waits for a lock does not see what was
+ * Daily quotas of a store or a user: at most so many rows within any 24 hours, by the clock of the database. A transaction takes
+ * the quota lock of the owner in one statement and counts in a later one, because a statement that waits for a lock does not see what was
  * committed meanwhile. The lock comes before all row locks, to avoid deadlocks.
  */
 
-/** The first key of the advisory locks of stores that use a quota; the second one is the store's id. */
-const quotaLock = raw('1903521652');
+/** The first key of the advisory locks of those that use a quota; the second one is the id of the store or the user. */
+const quotaLocks = { store: raw('1903521652'), user: raw('1903521653') } as const;
 
-/** SQL of the call that takes the quota lock of a store until the transaction ends; no lock for null. */
-export function lockQuotaSql(storeId: Sql): Sql {
-  return sql`pg_advisory_xact_lock(${quotaLock}, ${storeId})::text`;
+/** SQL of the call that takes the quota lock of a store or a user until the transaction ends; no lock for null. */
+export function lockQuotaSql(id: Sql, owner: keyof typeof quotaLocks = 'store'): Sql {
+  return sql`pg_advisory_xact_lock(${quotaLocks[owner]}, ${id})::text`;
 }
 
 /** The condition of rows that count. */

@@ -113,6 +113,12 @@ export const problems = {
     'Send at least one field to change.',
     { min: 1 },
   ),
+  file: problem('invalid_type', '파일이어야 합니다.', 'Must be a file.'),
+  multipart: problem(
+    'invalid_format',
+    '본문이 multipart/form-data 형식에 맞지 않거나 끝까지 오지 않았습니다.',
+    'Must be complete multipart/form-data with a boundary.',
+  ),
   control: problem(
     'invalid_characters',
     '제어 문자는 사용할 수 없습니다.',

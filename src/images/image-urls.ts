@@ -10,7 +10,12 @@ export type ImageUrls = ReturnType<typeof createImageUrls>;
  * URLs of pictures. Posts are stored with the keys of uploaded pictures and the URLs of all others, so that they stay right
  * when the base of the URLs changes.
  */
-export function createImageUrls({ publicUrl, images }: Pick<Config, 'publicUrl' | 'images'>) {
+export function createImageUrls({
+  publicUrl,
+  images,
+}: Pick<Config, 'publicUrl'> & { images: Pick<Config['images'], 'baseUrl'> }) {
+  const bases = [images.baseUrl, `${publicUrl}/media`].map((base) => new URL(`${base}/`).href);
+
   /** The URL of a stored picture. */
   function url(stored: string): string {
     return isKey(stored) ? `${images.baseUrl}/${stored}.webp` : stored;
@@ -40,7 +45,13 @@ export function createImageUrls({ publicUrl, images }: Pick<Config, 'publicUrl' 
     return isKey(key) ? key : undefined;
   }
 
-  return { url, thumbnailUrl, neutralUrl, thumbnailOf, keyOf };
+  /** Whether a URL, however it is spelled, is below the base of the pictures that this service serves. */
+  function isOwn(text: string): boolean {
+    const { href } = new URL(text);
+    return bases.some((base) => href.startsWith(base));
+  }
+
+  return { url, thumbnailUrl, neutralUrl, thumbnailOf, keyOf, isOwn, isKey };
 }
 
 function isKey(stored: string): boolean {

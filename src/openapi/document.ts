@@ -117,6 +117,7 @@ function describeParameter(
 }
 
 function describeBody(components: Components, { requestBody }: Operation): void {
+  if (requestBody?.content['multipart/form-data']) requestBody.required = true;
   const media = requestBody?.content['application/json'];
   if (!requestBody || !media) return;
   const body = components.resolve(media.schema);
@@ -177,11 +178,15 @@ function examplesOf(components: Components, schema: JsonObject): [string, unknow
   ]);
 }
 
-/** Removes what only the validator understands, and writes constants as such: @fastify/swagger makes enums of them. */
+/**
+ * Removes what only the validator understands, and writes constants as such: @fastify/swagger makes enums of them. A file has
+ * a type in the document only.
+ */
 function toJsonSchema(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(toJsonSchema);
   if (!isObject(value)) return value;
   const kept = Object.entries(value).filter(([key]) => !internalKeywords.includes(key) && key !== '$id');
+  if (value['format'] === 'binary') kept.unshift(['type', 'string']);
   return Object.fromEntries(
     kept.map(([key, item]) =>
       key === 'enum' && Array.isArray(item) && item.length === 1

@@ -14,7 +14,7 @@ export const information = {
 
 Every JSON answer except that of \`/health/\` is \`{ success, message, data }\`. \`message\` is for people and follows \`Accept-Language\` (Korean by default, English); \`data.code\` of a failure is for programs: one of \`ErrorCode\`, and it never changes its meaning. The schema of a failure's \`data\` follows from its \`code\`.
 
-A \`validation_error\` names up to 20 wrong values, each twice: \`data.fields\` has texts for people, \`data.errors\` has codes and parameters for programs. Unknown fields and unknown query parameters are refused; an empty query parameter is ignored. A body may have 32 KiB, that of a post 128 KiB.
+A \`validation_error\` names up to 20 wrong values, each twice: \`data.fields\` has texts for people, \`data.errors\` has codes and parameters for programs. Unknown fields and unknown query parameters are refused; an empty query parameter is ignored. A body may have 32 KiB, that of a post 128 KiB, a picture 10 MiB.
 
 Canonical paths end with a slash; the same path without it answers the same. A path that does not exist is 404 \`not_found\`, a method that it does not have 405 \`method_not_allowed\` with \`Allow\`. What is not valid HTTP is answered before it reaches an operation: 400 \`malformed_request\`, 408 \`request_timeout\`, 431 \`headers_too_large\`.
 
@@ -74,6 +74,7 @@ The version of this document follows semantic versioning. These changes may come
       description:
         'What kind of partnership a store is looking for. A store publishes posts, all users read them.',
     },
+    { name: 'images', description: 'Pictures that users upload for their posts.' },
     {
       name: 'notifications',
       description:

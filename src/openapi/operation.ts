@@ -50,15 +50,15 @@ export function failuresOf(route: DocumentedRoute): ErrorDefinition[] {
   const { security, querystring } = schema;
   // A body is read even where the operation needs none.
   const readsBody = [method].flat().some((one) => one !== 'GET');
+  const isMultipart = (schema.consumes ?? []).includes('multipart/form-data');
   return [
     // At least an unknown query parameter is refused.
     httpErrors.validationError,
     ...(isObject(querystring?.['properties']) && 'cursor' in querystring['properties']
       ? [httpErrors.invalidCursor]
       : []),
-    ...(readsBody
-      ? [httpErrors.malformedJson, httpErrors.payloadTooLarge, httpErrors.unsupportedMediaType]
-      : []),
+    ...(readsBody ? [httpErrors.payloadTooLarge, httpErrors.unsupportedMediaType] : []),
+    ...(readsBody && !isMultipart ? [httpErrors.malformedJson] : []),
     ...(security?.every((one) => 'bearer' in one) ? [httpErrors.notAuthenticated] : []),
     ...(security ? [httpErrors.tokenNotValid] : []),
     httpErrors.rateLimited,

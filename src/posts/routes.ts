@@ -28,7 +28,7 @@ export const postRoutes: FastifyPluginAsyncTypebox<PostRoutesOptions> = async (
   app,
   { posts, postLists, service, imageUrls, checkCategoryFilter },
 ) => {
-  // The longest valid body has 5,000 characters, each an escaped pair of surrogates (12 bytes), and ten image URLs.
+  // The longest valid body has 5,000 characters, each an escaped pair of surrogates (12 bytes), and ten URLs.
   const bodyLimit = 128 * 1024;
   const params = Type.Object({ post_id: PathId('`id` of a post') });
 
@@ -46,7 +46,7 @@ export const postRoutes: FastifyPluginAsyncTypebox<PostRoutesOptions> = async (
         operationId: 'createPost',
         summary: 'Write a post',
         description:
-          "Publishes what kind of partnership the user's store is looking for. Refused images are named by their JSON pointer, such as `/images/1`. A store can write 30 posts within 24 hours, deleted ones included; an installation may have another number.",
+          "Publishes what kind of partnership the user's store is looking for. Refused pictures are named by their JSON pointer, such as `/images/1`; one that is not an uploaded picture of the user, although its URL looks like one, has the code `not_found`. A store can write 30 posts within 24 hours, deleted ones included; an installation may have another number.",
         body: Ref(NewPost),
         response: { 201: Ref(Post) },
       },
@@ -118,7 +118,8 @@ export const postRoutes: FastifyPluginAsyncTypebox<PostRoutesOptions> = async (
       schema: {
         operationId: 'updatePost',
         summary: 'Change a post',
-        description: 'Changes the given fields of a post of the user. `images` replaces all images.',
+        description:
+          'Changes the given fields of a post of the user. `images` replaces all pictures; an empty list removes them.',
         params,
         body: Ref(PostChanges),
         response: { 200: Ref(Post) },

@@ -12,7 +12,12 @@ const exampleImage = 'https://cdn.example.com/weekend.jpg';
 const summary = {
   id: Int32({ description: 'Never changes', examples: [1] }),
   title: Type.String({ description: 'Its title', examples: [exampleTitle] }),
-  thumbnail: Type.String({ format: 'uri', description: 'The first image', examples: [exampleImage] }),
+  thumbnail: Type.String({
+    format: 'uri',
+    description:
+      'The small version of an uploaded first picture, else the URL of the first picture; without pictures, a neutral one of the first category of the store',
+    examples: [exampleImage],
+  }),
   created_at: Timestamp('When it was written'),
 };
 
@@ -53,19 +58,17 @@ const fields = {
     examples: [exampleContent],
   }),
   images: Type.Array(TextField('url', { minLength: 1, maxLength: 2048, format: 'uri' }), {
-    minItems: 1,
     maxItems: 10,
     description:
-      'Absolute `https` URLs without credentials (plain `http` too outside production). The first one is the thumbnail.',
+      'Pictures in the order in which they are shown: the `url` of an own uploaded picture, or an absolute `https` URL without credentials (plain `http` too outside production). The first one is the thumbnail. The same picture may appear in several posts, and more than once.',
     examples: [[exampleImage]],
   }),
 };
 
-export const NewPost = Type.Object(fields, {
-  $id: 'NewPost',
-  description: 'A post to publish',
-  additionalProperties: false,
-});
+export const NewPost = Type.Object(
+  { ...fields, images: Type.Optional(fields.images) },
+  { $id: 'NewPost', description: 'A post to publish', additionalProperties: false },
+);
 export type NewPost = Static<typeof NewPost>;
 
 export const PostChanges = Type.Object(

@@ -3,11 +3,13 @@ import type { Database, Queryable } from '../database/client.ts';
 import { ApiError, httpErrors, retryLater } from '../http/errors.ts';
 import type { Idempotency, IdempotencyKey, Outcome } from '../http/idempotency.ts';
 import type { ImageUrls } from '../images/image-urls.ts';
+import type { PostImages } from '../images/post-images.ts';
 import { postErrors } from './errors.ts';
 import { checkImages } from './images.ts';
 import { toPost } from './presenters.ts';
 import type { Posts } from './repository/posts.ts';
 import type { NewPost, Post, PostChanges } from './schemas.ts';
+import { checkLinked, checkOwn, toStored } from './uploaded-images.ts';
 
 export interface PostServiceOptions {
   config: Pick<Config, 'production' | 'quotas'>;
@@ -15,6 +17,7 @@ export interface PostServiceOptions {
   posts: Posts;
   idempotency: Idempotency;
   imageUrls: ImageUrls;
+  postImages: PostImages;
   /** Withdraws the pending requests for a post that was deleted in the same transaction. */
   withdrawRequestsOfPost(tx: Queryable, postId: number): Promise<void>;
 }
@@ -24,7 +27,7 @@ const erased = { content: '', images: [], thumbnail: 'about:blank' };
 
 /** Writing, changing and deleting posts. */
 export function createPostService(options: PostServiceOptions) {
-  const { config, database, posts, idempotency, imageUrls, withdrawRequestsOfPost } = options;
+  const { config, database, posts, idempotency, imageUrls, postImages, withdrawRequestsOfPost } = options;
   const quota = config.quotas.postsPerDay;
 
   /** @throws {ApiError} `validation_error`, `store_required`, `quota_exceeded` */
@@ -33,12 +36,22 @@ export function createPostService(options: PostServiceOptions) {
     input: NewPost,
     key: IdempotencyKey | undefined,
   ): Promise<Outcome<Post>> {
-    checkImages(input.images, config);
+    const stored = readImages(input.images ?? []);
+    const { images, keys } = stored;
     return idempotency.runStatements(key, async (tx) => {
-      const post = await posts.create(tx, userId, input, quota);
-      if (post === undefined) throw await notCreatable(tx, userId);
+      const post = await posts.create(tx, userId, { ...input, images }, quota);
+      if (post === undefined) {
+        await checkOwn(tx, userId, stored, postImages);
+        throw await notCreatable(tx, userId);
+      }
+      if (keys.length > 0) checkLinked(stored, await postImages.link(tx, { postId: post.id, userId, keys }));
       return toPost(post, imageUrls);
     });
+  }
+
+  function readImages(urls: readonly string[]) {
+    checkImages(urls, config);
+    return toStored(urls, imageUrls);
   }
 
   async function notCreatable(tx: Queryable, userId: number): Promise<ApiError> {
@@ -50,10 +63,28 @@ export function createPostService(options: PostServiceOptions) {
 
   /** @throws {ApiError} `validation_error`, `post_not_found`, `forbidden` */
   async function change(userId: number, id: number, changes: PostChanges): Promise<Post> {
-    checkImages(changes.images ?? [], config);
-    const post = await posts.change({ id, userId }, changes);
+    const post =
+      changes.images === undefined
+        ? await posts.change(database, { id, userId }, changes)
+        : await changeWithImages(userId, id, changes, changes.images);
     if (post === undefined) throw await notChangeable(database, id);
     return toPost(post, imageUrls);
+  }
+
+  async function changeWithImages(userId: number, id: number, changes: PostChanges, urls: readonly string[]) {
+    const stored = readImages(urls);
+    const { images, keys } = stored;
+    return database.runStatements(async (tx) => {
+      // The post comes first: its row lock lets one change of its pictures follow the other.
+      const post = await posts.change(tx, { id, userId }, { ...changes, images });
+      if (post === undefined) {
+        await checkOwn(tx, userId, stored, postImages);
+        return undefined;
+      }
+      if (keys.length > 0) checkLinked(stored, await postImages.link(tx, { postId: id, userId, keys }));
+      await postImages.unlink(tx, [id], keys);
+      return post;
+    });
   }
 
   /**

@@ -194,6 +194,23 @@ t.test('invalid values are refused', async (t) => {
   );
 });
 
+t.test('a store of pictures is configured as a whole', async (t) => {
+  refused(t, 'S3_ENDPOINT', 'https://s3.example.com');
+  refused(t, 'S3_ACCESS_KEY_ID', 'key');
+  refused(t, 'MEDIA_BASE_URL', 'cdn.example.com', 'https://cdn.example.com/?a=1');
+  const bucket = { JWT_SECRET: secret, S3_BUCKET: 'pictures' };
+  const base = { MEDIA_BASE_URL: 'https://cdn.example.com' };
+  const named = (environment: Record<string, string>) =>
+    problems(t, { ...bucket, ...environment }).map((line) => /\b(?:S3|MEDIA)_\w+/.exec(line)?.[0]);
+  t.strictSame(named({}), ['MEDIA_BASE_URL', 'S3_REGION']);
+  t.strictSame(named({ S3_ENDPOINT: 'http://127.0.0.1:9000' }), ['MEDIA_BASE_URL']);
+  t.strictSame(named({ ...base, S3_REGION: 'eu-west-1', S3_SECRET_ACCESS_KEY: 'x' }), ['S3_ACCESS_KEY_ID']);
+  t.strictSame(named({ ...base, S3_ENDPOINT: 's3.example.com' }), ['S3_ENDPOINT']);
+  const inProduction = problems(t, { ...production, MEDIA_BASE_URL: 'http://cdn.example.com' });
+  t.match(inProduction, [/MEDIA_BASE_URL must be https/]);
+  t.match(loadConfig({ ...bucket, ...base, S3_REGION: 'eu-west-1' }).images.s3, { credentials: undefined });
+});
+
 t.test('durations have a unit and a maximum', async (t) => {
   const lifetimes = [
     'ACCESS_TOKEN_TTL',

@@ -36,6 +36,8 @@ const rows: Record<string, (age: string) => string> = {
     VALUES (1, gen_random_uuid(), now() - interval '30 days' - interval '${age}')`,
   idempotency_keys: (age) => `(scope, key, request_hash, body, created_at)
     VALUES ('', gen_random_uuid(), '', '{}', now() - interval '24 hours' - interval '${age}')`,
+  images: (age) => `(key, state, check_after)
+    VALUES (substr(gen_random_uuid()::text, 1, 33), 'erased', now() - interval '${age}')`,
   failed_mails: (age) => `(kind, payload, reason, attempts, created_at)
     VALUES ('', '{}', '', 1, now() - interval '90 days' - interval '${age}')`,
 };

@@ -230,7 +230,13 @@ t.test('every operation refuses bodies and tokens that it cannot read', async (t
     const token = security.length > 0 ? user.token : undefined;
     const send = (options: CallOptions) => call(method, urlOf(operation), { token, ...options });
     const readsForms = operation.operationId === 'unsubscribe';
-    if (method !== 'GET') {
+    const takesFile = operation.requestBody?.content['multipart/form-data'] !== undefined;
+    if (takesFile) {
+      for (const type of ['application/json', 'text/plain', 'image/png']) {
+        const answer = await send({ body: '{}', headers: { 'content-type': type } });
+        refused(t, answer, 415, 'unsupported_media_type');
+      }
+    } else if (method !== 'GET') {
       const malformed = ['{', '{"a":1}{"b":2}', '[', '{"a":'.repeat(5_000)];
       for (const body of malformed) refused(t, await send({ body, headers: json }), 400, 'malformed_json');
       for (const type of [

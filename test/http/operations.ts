@@ -9,7 +9,10 @@ export const contract = createContract();
 /** Every documented operation of the API. */
 export const operations = contract.operations.filter(({ path }) => /^\/(?:auth|api)\//.test(path));
 
-export const operationsWithBody = operations.filter(({ requestBody }) => requestBody !== undefined);
+/** Operations that take JSON. */
+export const operationsWithBody = operations.filter(
+  ({ requestBody }) => requestBody?.content['application/json'] !== undefined,
+);
 
 /** The keywords of a JSON Schema that the tests read. */
 export interface Schema {

@@ -202,7 +202,7 @@ t.test('a path that only resembles that of an operation does not reach it', asyn
   ];
   // An odd last part may be read as an id that nothing has, on a path that has other methods.
   const unreached =
-    /^(?:not_found|(?:store|post|session|partner_request)_not_found|method_not_allowed|malformed_request)$/;
+    /^(?:not_found|(?:store|post|session|partner_request|image)_not_found|method_not_allowed|malformed_request)$/;
   for (const operation of operations) {
     const problems: string[] = [];
     for (const target of variants(pathOf(operation))) {

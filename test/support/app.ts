@@ -58,7 +58,8 @@ export interface Mails {
   settled(): Promise<void>;
 }
 
-interface TestAppOptions extends Pick<AppOverrides, 'timeLimit' | 'streamTimes' | 'maxEventLoopDelay'> {
+interface TestAppOptions
+  extends Pick<AppOverrides, 'timeLimit' | 'streamTimes' | 'maxEventLoopDelay' | 'storage'> {
   /** Database of another instance, to build a second one on it. */
   databaseUrl?: string;
   /** Routes of the test, for rules that no operation shows. */

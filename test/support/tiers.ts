@@ -20,6 +20,8 @@ const systemTests = [
   'test/notifications/stream-ends.test.ts',
   'test/http/openapi.test.ts',
   'test/faults.test.ts',
+  'test/images/s3.test.ts',
+  'test/images/upload-connections.test.ts',
   'test/database/migrations.test.ts',
   'test/database/prisma-compatibility.test.ts',
   'test/posts/plans.test.ts',

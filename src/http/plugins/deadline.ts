@@ -9,6 +9,14 @@ declare module 'fastify' {
     /** Milliseconds that passed before the body was read. */
     timeBeforeBody: number;
   }
+  interface FastifyReply {
+    /** Starts the deadline of a route with `readsBody`, once its body was read. */
+    startDeadline(): void;
+  }
+  interface FastifyContextConfig {
+    /** Whether the handler reads the body, which may take as long as the client takes. */
+    readsBody?: boolean;
+  }
 }
 
 /** Milliseconds after which a request is answered with 503. */
@@ -23,7 +31,12 @@ export const deadlinePlugin = fastifyPlugin(
     app.decorateRequest('deadline', undefined);
     app.decorateRequest('timeBeforeBody', 0);
 
+    app.decorateReply('startDeadline', function () {
+      start(this.request, this, Math.max(0, timeLimit - this.request.timeBeforeBody));
+    });
+
     function start(request: FastifyRequest, reply: FastifyReply, milliseconds: number): void {
+      clearTimeout(request.deadline);
       request.deadline = setTimeout(() => {
         if (reply.sent || reply.raw.headersSent || reply.raw.destroyed) return;
         reply.send(serviceUnavailable(new Error(`no answer after ${timeLimit} ms`)));
@@ -42,7 +55,7 @@ export const deadlinePlugin = fastifyPlugin(
       done(null, payload);
     });
     app.addHook('preValidation', (request, reply, done) => {
-      if (hasBody(request)) start(request, reply, Math.max(0, timeLimit - request.timeBeforeBody));
+      if (hasBody(request) && !request.routeOptions.config.readsBody) reply.startDeadline();
       done();
     });
     app.addHook('onResponse', (request, _reply, done) => {

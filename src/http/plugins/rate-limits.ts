@@ -6,7 +6,7 @@ import { claimedUserId } from '../authentication.ts';
 import { httpErrors, retryLater } from '../errors.ts';
 import { clientAddress } from '../request-context.ts';
 
-/** Requests per minute and client address, for operations that invite guessing. */
+/** Requests per minute and client address, for operations that invite guessing, and for pictures. */
 export const rateLimitGroups = {
   login: 30,
   signup: 20,
@@ -18,6 +18,8 @@ export const rateLimitGroups = {
   'reset-password-confirm': 30,
   'change-email-undo': 30,
   refresh: 60,
+  // A page of posts shows dozens of them.
+  media: 3_000,
 } as const;
 
 /** Requests per minute over all other operations. */

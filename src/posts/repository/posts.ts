@@ -2,6 +2,7 @@ import type { Database, Queryable } from '../../database/client.ts';
 import { lockQuotaSql, ofLastDay, quotaFullUntil, secondsUntil } from '../../database/daily-quota.ts';
 import type { PartnerRequestStatus } from '../../database/generated/enums.ts';
 import { type Sql, sql } from '../../database/sql.ts';
+import type { PostImages } from '../../images/post-images.ts';
 import { newestStatusSql } from '../../partner-requests/sql.ts';
 import { isOpenStore, storeSummarySql } from '../../stores/sql.ts';
 import type { NewPost, Post, PostChanges } from '../schemas.ts';
@@ -37,7 +38,7 @@ function postQuotaFullUntil(quota: number): Sql {
 export type Posts = ReturnType<typeof createPostRepository>;
 
 /** Single posts. Deleted posts and those of closed or suspended stores do not exist for readers. */
-export function createPostRepository(database: Database) {
+export function createPostRepository(database: Database, postImages: PostImages) {
   /** A post as a user sees it. */
   async function findById(id: number, userId: number): Promise<PostRow | undefined> {
     const [row] = await database.query<PostRow>(sql`
@@ -63,7 +64,7 @@ export function createPostRepository(database: Database) {
   async function create(
     tx: Queryable,
     userId: number,
-    { title, content, images }: NewPost,
+    { title, content, images = [] }: NewPost,
     quota: number,
   ): Promise<PostRow | undefined> {
     await tx.execute(sql`SELECT ${lockQuotaSql(sql`id`)} FROM stores WHERE owner_id = ${userId}`);
@@ -93,10 +94,11 @@ export function createPostRepository(database: Database) {
 
   /** Changes the given fields. @returns undefined when the user has no such post */
   async function change(
+    connection: Queryable,
     { id, userId }: OwnPost,
     { title, content, images }: PostChanges,
   ): Promise<PostRow | undefined> {
-    const [row] = await database.query<PostRow>(sql`
+    const [row] = await connection.query<PostRow>(sql`
       WITH changed AS (
         UPDATE posts p SET
           title = coalesce(${title ?? null}, p.title),
@@ -114,7 +116,7 @@ export function createPostRepository(database: Database) {
 
   /** Deletes a post. @returns whether the user had such a post */
   async function remove(tx: Queryable, { id, userId }: OwnPost): Promise<boolean> {
-    return (await deleteWhere(tx, sql`p.id = ${id} AND s.owner_id = ${userId} AND ${isOpenStore('s')}`)) > 0;
+    return deleteWhere(tx, sql`p.id = ${id} AND s.owner_id = ${userId} AND ${isOpenStore('s')}`);
   }
 
   /** Deletes all posts of a store. */
@@ -122,11 +124,20 @@ export function createPostRepository(database: Database) {
     await deleteWhere(tx, sql`s.id = ${storeId}`);
   }
 
-  /** Deleted posts keep their row and their title, for the requests that answer them. */
-  function deleteWhere(tx: Queryable, condition: Sql): Promise<number> {
-    return tx.execute(sql`
+  /**
+   * Deleted posts keep their row and their title, for the requests that answer them. Their pictures are unlinked by a statement
+   * of its own, because the first one does not see those of a change that it waited for.
+   *
+   * @returns whether there were such posts
+   */
+  async function deleteWhere(tx: Queryable, condition: Sql): Promise<boolean> {
+    const deleted = await tx.query<{ id: number }>(sql`
       UPDATE posts p SET deleted_at = now(), content = '', images = '{}' FROM stores s
-      WHERE s.id = p.store_id AND p.deleted_at IS NULL AND ${condition}`);
+      WHERE s.id = p.store_id AND p.deleted_at IS NULL AND ${condition}
+      RETURNING p.id`);
+    const ids = deleted.map(({ id }) => id);
+    if (ids.length > 0) await postImages.unlink(tx, ids);
+    return ids.length > 0;
   }
 
   return { findById, exists, create, secondsUntilRoom, change, remove, removeOfStore };

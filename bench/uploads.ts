@@ -1,0 +1,124 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { availableParallelism, tmpdir } from 'node:os';
+import { join } from 'node:path';
+import process from 'node:process';
+import { parseArgs } from 'node:util';
+import sharp from 'sharp';
+import { startEmbeddedServer } from '../src/embedded-postgres/server.ts';
+import { startService } from '../test/support/service.ts';
+import { type LoadResult, sendLoad } from './load.ts';
+import { cpuTime, memory, resetPeakMemory } from './processes.ts';
+import { median } from './table.ts';
+import { createShop } from './visits.ts';
+
+/*
+ * npm run bench -- uploads [--seconds 5] [--rounds 3] [--uploads 10]
+ *
+ * CPU time of an upload, and what `me` loses while as many pictures are converted as the service converts at once.
+ */
+
+const { values } = parseArgs({
+  args: process.argv.slice(3),
+  options: {
+    seconds: { type: 'string', default: '5' },
+    rounds: { type: 'string', default: '3' },
+    uploads: { type: 'string', default: '10' },
+  },
+});
+const [seconds, rounds, uploads] = [Number(values.seconds), Number(values.rounds), Number(values.uploads)];
+
+const say = (line: string) => process.stdout.write(`${line}\n`);
+
+/** A picture of a phone, 12 megapixels: noise that compresses about as a photograph does. */
+function photograph(): Promise<Buffer> {
+  const noise = { type: 'gaussian', mean: 128, sigma: 40 } as const;
+  return sharp({ create: { width: 4_000, height: 3_000, channels: 3, background: '#000', noise } })
+    .blur(1.2)
+    .withMetadata({ orientation: 6 })
+    .jpeg({ quality: 90 })
+    .toBuffer();
+}
+
+async function upload(url: string, token: string, bytes: Buffer): Promise<number> {
+  const form = new FormData();
+  form.append('image', new Blob([new Uint8Array(bytes)], { type: 'image/jpeg' }), 'photo.jpg');
+  const headers = { authorization: `Bearer ${token}` };
+  const response = await fetch(`${url}/api/v1/images/`, { method: 'POST', headers, body: form });
+  await response.arrayBuffer();
+  return response.status;
+}
+
+const picture = await photograph();
+const directory = await mkdtemp(join(tmpdir(), 'dure-bench-'));
+const postgres = await startEmbeddedServer({ directory: join(directory, 'postgres') });
+const service = await startService(
+  {
+    DATABASE_URL: postgres.url,
+    DATA_DIR: directory,
+    RATE_LIMIT_ENABLED: 'false',
+    LOG_LEVEL: 'info',
+    MALLOC_ARENA_MAX: '1',
+  },
+  ['--max-semi-space-size=8', '--enable-source-maps', 'dist/server.js'],
+);
+try {
+  const { url } = service;
+  const pid = service.child.pid ?? 0;
+  // Two more uploads than are converted at once, so that there is always one to convert.
+  const uploaders = await Promise.all(
+    Array.from({ length: availableParallelism() + 1 }, (_, index) => createShop(url, index)),
+  );
+  const [{ access } = { access: '' }] = uploaders;
+
+  await upload(url, access, picture);
+  const before = await cpuTime(pid);
+  const started = performance.now();
+  for (let index = 0; index < uploads; index++) {
+    const status = await upload(url, access, picture);
+    if (status !== 201) throw new Error(`an upload was answered with ${status}`);
+  }
+  const cpu = ((await cpuTime(pid)) - before) / uploads / 1_000;
+  const elapsed = (performance.now() - started) / uploads;
+  const size = (picture.length / 1024 / 1024).toFixed(1);
+  say(`one upload of 12 megapixels (${size} MiB): ${cpu.toFixed(0)} ms of CPU, ${elapsed.toFixed(0)} ms`);
+
+  const me = { method: 'GET', path: '/auth/me/', headers: { authorization: `Bearer ${access}` } } as const;
+  const measureMe = () => sendLoad(url, [me, me, me, me], seconds);
+  await measureMe();
+  await resetPeakMemory(pid);
+  const alone: LoadResult[] = [];
+  const together: LoadResult[] = [];
+  let uploaded = 0;
+  for (let round = 0; round < rounds; round++) {
+    alone.push(await measureMe());
+    let isRunning = true;
+    const senders = uploaders.map(async (uploader) => {
+      while (isRunning) if ((await upload(url, uploader.access, picture)) === 201) uploaded++;
+    });
+    together.push(await measureMe());
+    isRunning = false;
+    await Promise.all(senders);
+  }
+  const [free, busy] = [alone, together].map((results) => ({
+    perSecond: median(results.map(({ perSecond }) => perSecond)),
+    p50: median(results.map(({ p50 }) => p50)),
+    p99: median(results.map(({ p99 }) => p99)),
+  }));
+  if (free === undefined || busy === undefined) throw new Error('nothing was measured');
+  for (const [label, { perSecond, p50, p99 }] of Object.entries({
+    'me alone': free,
+    'me during uploads': busy,
+  })) {
+    say(
+      `${label.padEnd(18)} ${perSecond.toFixed(0)} req/s, p50 ${p50.toFixed(1)} ms, p99 ${p99.toFixed(1)} ms`,
+    );
+  }
+  const failures = [...alone, ...together].flatMap((result) => result.failures);
+  const ratio = busy.perSecond / free.perSecond;
+  say(`ratio ${ratio.toFixed(2)}; ${uploaded} uploads meanwhile, ${failures.length} failed requests`);
+  say(`peak memory ${(await memory(pid)).peak.toFixed(0)} MiB`);
+} finally {
+  await service.end();
+  await postgres.stop();
+  await rm(directory, { recursive: true, force: true });
+}

@@ -1,0 +1,115 @@
+import { randomBytes } from 'node:crypto';
+import { tokenNotValid } from '../http/authentication.ts';
+import { ApiError, httpErrors, retryLater, serviceUnavailable } from '../http/errors.ts';
+import type { Language } from '../http/language.ts';
+import type { ConversionQueue } from './conversion/queue.ts';
+import { imageErrors } from './errors.ts';
+import type { ImageRow, Images } from './repository.ts';
+import { fileNames, type ImageStorage } from './storage/storage.ts';
+
+interface ImageServiceOptions {
+  images: Images;
+  storage: ImageStorage;
+  queue: ConversionQueue;
+  /** Logs that files could not be deleted and are left to the clean-up. */
+  reportLeft(error: unknown, imageId: number): void;
+}
+
+/** A picture that a user uploads. */
+export interface Upload {
+  userId: number;
+  bytes: Buffer;
+  language: Language;
+  /** Whether the request has been answered, because its time was over. */
+  isObsolete(): boolean;
+}
+
+export type ImageService = ReturnType<typeof createImageService>;
+
+/** Uploading and deleting pictures. */
+export function createImageService({ images, storage, queue, reportLeft }: ImageServiceOptions) {
+  /**
+   * Keeps a picture. Its row is written before its files, so that the clean-up finds what a crash leaves.
+   *
+   * @throws {ApiError} `quota_exceeded`, `invalid_image`, `service_unavailable`
+   */
+  async function upload({ userId, bytes, language, isObsolete }: Upload): Promise<ImageRow> {
+    const key = newKey();
+    const id = await images.insertPending(userId, key);
+    if (id === undefined) throw await notAccepted(userId, language);
+    const converted = await queue.convert(bytes, isObsolete).catch(async (error: unknown) => {
+      await images.forget(id);
+      throw error;
+    });
+    const { large, thumbnail, ...size } = converted;
+    const names = fileNames(key);
+    try {
+      await settleAll([storage.put(names.large, large), storage.put(names.thumbnail, thumbnail)]);
+    } catch (cause) {
+      await undo(id, key);
+      throw serviceUnavailable(cause);
+    }
+    if (await images.markReady(id, size)) return { id, key, ...size };
+    // The account was deleted meanwhile; the clean-up may have taken the row before the files were there.
+    await undo(id, key);
+    throw tokenNotValid('access', 'revoked', language);
+  }
+
+  async function notAccepted(userId: number, language: Language): Promise<ApiError> {
+    const seconds = await images.secondsUntilRoom(userId);
+    return seconds === undefined
+      ? tokenNotValid('access', 'revoked', language)
+      : retryLater(httpErrors.quotaExceeded, seconds);
+  }
+
+  /**
+   * Deletes what a failed upload left. Its row remains for the clean-up, because a storage that timed out may still write the
+   * file.
+   */
+  async function undo(id: number, key: string): Promise<void> {
+    try {
+      await images.abandon(id);
+      await deleteFiles(key);
+    } catch (error) {
+      reportLeft(error, id);
+    }
+  }
+
+  /**
+   * Deletes an own picture that no post uses.
+   *
+   * @throws {ApiError} `image_not_found`, `image_in_use`
+   */
+  async function remove(userId: number, id: number): Promise<void> {
+    const deleted = await images.markDeleted(id, userId);
+    if (deleted === 'not found') throw new ApiError(imageErrors.imageNotFound);
+    if (deleted === 'in use') throw new ApiError(imageErrors.imageInUse);
+    await erase({ id, ...deleted }).catch((error: unknown) => reportLeft(error, id));
+  }
+
+  /** Deletes the files of a deleted picture, then its row where it no longer counts for a quota. */
+  async function erase({ id, key }: { id: number; key: string }): Promise<void> {
+    await deleteFiles(key);
+    await images.markErased(id);
+  }
+
+  async function deleteFiles(key: string): Promise<void> {
+    const { large, thumbnail } = fileNames(key);
+    await settleAll([storage.delete(large), storage.delete(thumbnail)]);
+  }
+
+  return { upload, remove, erase };
+}
+
+/** Waits for all, also where one fails, so that nothing is written after the failure was handled. */
+async function settleAll(work: Promise<void>[]): Promise<void> {
+  for (const result of await Promise.allSettled(work)) {
+    if (result.status === 'rejected') throw result.reason;
+  }
+}
+
+/** 128 random bits, of which the first byte names the folder. */
+function newKey(): string {
+  const name = randomBytes(16).toString('hex');
+  return `${name.slice(0, 2)}/${name.slice(2)}`;
+}

@@ -1,0 +1,185 @@
+import { readdir } from 'node:fs/promises';
+import t, { type Test } from 'tap';
+import { createDiskStorage } from '../../src/images/storage/disk.ts';
+import { createTestApp, createUser, deleteAccount, type TestApp } from '../support/app.ts';
+import { exhausted, unavailable } from '../support/assertions.ts';
+import { inParallel, lockRows } from '../support/concurrency.ts';
+import { plainPicture, upload, uploadImage } from '../support/images.ts';
+import { createPost, openShop } from '../support/stores.ts';
+import { until } from '../support/until.ts';
+
+const directory = t.testdir();
+const disk = createDiskStorage(`${directory}/media`);
+/** What the storage fails with, where it does. */
+const failures: { put?: Error; delete?: Error } = {};
+const storage = {
+  async put(name: string, bytes: Buffer) {
+    // The large file is written, the small one is not: the disk is full by then.
+    if (failures.put && name.includes('-480')) throw failures.put;
+    await disk.put(name, bytes);
+  },
+  async delete(name: string) {
+    if (failures.delete) throw failures.delete;
+    await disk.delete(name);
+  },
+};
+const app = await createTestApp({ DATA_DIR: directory }, { storage });
+const other = await createTestApp({ DATA_DIR: directory }, { storage, databaseUrl: app.url });
+t.teardown(async () => {
+  await other.close();
+  await app.close();
+});
+const diskFull = Object.assign(new Error('no space left on device'), { code: 'ENOSPC' });
+
+const files = async () =>
+  (await readdir(`${directory}/media`, { recursive: true })).filter((name) => name.includes('.')).sort();
+const filesOf = ({ url }: { url: string }) => {
+  const name = new URL(url).pathname.replace('/media/', '');
+  return [name.replace('.webp', '-480.webp'), name];
+};
+
+/** Runs the clean-up as often as there are apps, at once. */
+async function cleanUp(runs = 1): Promise<void> {
+  await app.pool.query(`SELECT graphile_worker.add_job('clean_up') FROM generate_series(1, $1)`, [runs]);
+  await until('the clean-up', async () => {
+    const { rows } = await app.pool.query('SELECT count(*)::int AS jobs FROM graphile_worker.jobs');
+    return rows[0].jobs === 0;
+  });
+}
+
+/** Moves pictures into the past, as if they had been uploaded then. */
+async function age(hours: number, ...images: { id: number }[]): Promise<void> {
+  await app.pool.query(
+    `UPDATE images SET created_at = created_at - make_interval(hours => $2),
+       check_after = check_after - make_interval(hours => $2) WHERE id = ANY ($1)`,
+    [images.map(({ id }) => id), hours],
+  );
+}
+
+async function states(test: Test, expected: (string | undefined)[], ...images: { id: number }[]) {
+  const { rows } = await app.pool.query('SELECT id, state FROM images');
+  const found = images.map(({ id }) => rows.find((row) => row.id === id)?.state);
+  test.strictSame(found, expected);
+}
+
+t.test('what no post uses 24 hours after the upload is deleted, and nothing else', async (t) => {
+  const { token } = await openShop(app);
+  const used = await uploadImage(app, token);
+  const unused = await uploadImage(app, token);
+  const recent = await uploadImage(app, token);
+  const former = await uploadImage(app, token);
+  const late = await uploadImage(app, token);
+  await createPost(app, token, { images: [used.url] });
+  const post = await createPost(app, token, { images: [former.url, late.url] });
+  await age(25, used, unused, former, late);
+  await age(23, recent);
+  await cleanUp(2);
+  t.strictSame(await files(), [used, recent, former, late].flatMap(filesOf).sort());
+  await states(t, ['ready', undefined, 'ready', 'ready', 'ready'], used, unused, recent, former, late);
+
+  // Former pictures of a post go with the next run: of a changed one, and of a deleted one.
+  const url = `/api/v1/posts/${post.id}/`;
+  await app.call('PATCH', url, { token, body: { images: [late.url] } });
+  await cleanUp();
+  t.strictSame(await files(), [used, recent, late].flatMap(filesOf).sort());
+  await app.call('DELETE', url, { token });
+  await cleanUp();
+  t.strictSame(await files(), [used, recent].flatMap(filesOf).sort());
+  await age(1, recent);
+  await cleanUp();
+  t.strictSame(await files(), filesOf(used));
+});
+
+t.test('a picture that a post gets while the clean-up looks at it stays', async (t) => {
+  const { token } = await openShop(app);
+  const image = await uploadImage(app, token);
+  await age(25, image);
+  // A post that is being written has the lock of the picture; the clean-up does not wait for it.
+  const writing = await lockRows(t, app, 'SELECT FROM images WHERE id = $1 FOR KEY SHARE', [image.id]);
+  await cleanUp();
+  await writing.release();
+  await createPost(app, token, { images: [image.url] });
+  await cleanUp();
+  await states(t, ['ready'], image);
+});
+
+t.test('pictures of a deleted account, and an upload that a crash interrupted, are deleted', async (t) => {
+  const before = await files();
+  const shop = await openShop(app);
+  const own = await uploadImage(app, shop.token);
+  const posted = await uploadImage(app, shop.token);
+  await createPost(app, shop.token, { images: [posted.url] });
+  await deleteAccount(app, shop);
+  const { id: userId, token } = await createUser(app);
+  // The process ended after it had written the row, one file, and a part of the other.
+  const interrupted = await uploadImage(app, token);
+  await app.pool.query(
+    `UPDATE images SET state = 'pending', check_after = created_at + interval '1 hour' WHERE id = $1`,
+    [interrupted.id],
+  );
+  const [small = '', large = ''] = filesOf(interrupted);
+  await disk.delete(small);
+  await disk.put(`${small}.part`, Buffer.from('a part'));
+  await cleanUp();
+  t.ok((await files()).includes(large), 'an upload may take its time');
+  await age(1, interrupted);
+  await cleanUp();
+  t.strictSame(await files(), before);
+  await states(t, [undefined, undefined, 'erased'], own, posted, interrupted);
+  const { rows } = await app.pool.query('SELECT user_id FROM images WHERE id = $1', [interrupted.id]);
+  t.strictSame(rows, [{ user_id: userId }]);
+});
+
+t.test('a full disk is service_unavailable and leaves nothing', async (t) => {
+  const before = await files();
+  const { token, id } = await createUser(app);
+  failures.put = diskFull;
+  const answers = await inParallel(2, async () => upload(app, token, await plainPicture()));
+  delete failures.put;
+  for (const answer of answers) unavailable(t, answer);
+  t.strictSame(await files(), before);
+  const { rows } = await app.pool.query('SELECT FROM images WHERE user_id = $1', [id]);
+  t.equal(rows.length, 0, 'they do not count for the quota');
+  t.ok((await upload(app, token, await plainPicture())).status === 201, 'the next one is kept');
+});
+
+t.test('a storage that cannot delete keeps the row for a later run', async (t) => {
+  const { token } = await createUser(app);
+  const image = await uploadImage(app, token);
+  failures.delete = diskFull;
+  t.equal((await app.call('DELETE', `/api/v1/images/${image.id}/`, { token })).status, 200);
+  await cleanUp();
+  await states(t, ['deleted'], image);
+  delete failures.delete;
+  await app.pool.query('UPDATE images SET check_after = now() WHERE id = $1', [image.id]);
+  await cleanUp();
+  await states(t, ['erased'], image);
+  t.notOk((await files()).includes(filesOf(image)[0] ?? ''));
+});
+
+t.test('a user uploads 200 pictures a day, deleted ones included, and not one more at once', async (t) => {
+  const user = await createUser(app);
+  await app.pool.query(
+    `INSERT INTO images (user_id, key, state, created_at, check_after)
+     SELECT $1, 'quota-' || n, 'erased', now() - interval '23 hours', now() + interval '1 hour'
+     FROM generate_series(1, 197) n`,
+    [user.id],
+  );
+  const { id } = await uploadImage(app, user.token);
+  t.equal((await app.call('DELETE', `/api/v1/images/${id}/`, { token: user.token })).status, 200);
+  const apps: TestApp[] = [app, other];
+  const picture = await plainPicture();
+  // All of them are counted one after the other, on both instances.
+  const lock = await lockRows(t, app, 'SELECT pg_advisory_xact_lock(1903521653, $1)', [user.id]);
+  const sent = inParallel(6, (index) => upload(apps[index % 2] ?? app, user.token, picture));
+  await lock.waiters(6);
+  await lock.release();
+  const answers = await sent;
+  const late = answers.filter(({ status }) => status !== 201);
+  t.equal(late.length, 4);
+  for (const answer of late) exhausted(t, answer, 3_600, 3_500);
+  await app.pool.query(`UPDATE images SET created_at = created_at - interval '1 hour' WHERE user_id = $1`, [
+    user.id,
+  ]);
+  t.equal((await upload(app, user.token, picture)).status, 201);
+});

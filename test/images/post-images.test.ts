@@ -1,0 +1,201 @@
+import t from 'tap';
+import { createTestApp, createUser, deleteAccount } from '../support/app.ts';
+import { invalid, refused } from '../support/assertions.ts';
+import { inParallel, lockRows } from '../support/concurrency.ts';
+import { uploadImage } from '../support/images.ts';
+import { createPost, openShop } from '../support/stores.ts';
+
+const app = await createTestApp({ DATA_DIR: t.testdir(), WORKER_ENABLED: 'false' });
+t.teardown(app.close);
+const { call } = app;
+const posts = '/api/v1/posts/';
+const foreign = 'https://cdn.example.com/1.jpg';
+const draft = { title: '글', content: '내용' };
+
+const remove = (token: string, id: number) => call('DELETE', `/api/v1/images/${id}/`, { token });
+const write = (token: string, images: unknown) => call('POST', posts, { token, body: { ...draft, images } });
+const change = (token: string, id: number, images: unknown) =>
+  call('PATCH', `${posts}${id}/`, { token, body: { images } });
+
+t.test('a post shows own uploaded pictures beside others, and may have none', async (t) => {
+  const { token } = await openShop(app, '두레 카페', { category_ids: [3, 1] });
+  const [one, other] = [await uploadImage(app, token), await uploadImage(app, token)];
+  const images = [one.url, foreign, other.url, one.url];
+  const post = await createPost(app, token, { images });
+  t.strictSame([post.images, post.thumbnail], [images, one.thumbnail_url]);
+  t.strictSame((await call('GET', `${posts}${post.id}/`, { token })).body.data, post);
+  const { rows } = await app.pool.query('SELECT images FROM posts WHERE id = $1', [post.id]);
+  t.match(rows[0].images[0], /^[0-9a-f]{2}\/[0-9a-f]{30}$/, 'the base of the URLs is not kept');
+
+  const reordered = await change(token, post.id, [foreign, one.url]);
+  t.match(reordered.body.data, { images: [foreign, one.url], thumbnail: foreign });
+  const emptied = await change(token, post.id, []);
+  t.strictSame(emptied.body.data.images, []);
+  const neutral = 'https://api.example.com/media/categories/3.webp';
+  t.equal(emptied.body.data.thumbnail, neutral);
+  const without = await call('POST', posts, { token, body: draft });
+  t.match([without.status, without.body.data], [201, { images: [], thumbnail: neutral }]);
+});
+
+t.test(
+  'a picture that the user cannot use is named by its place, in a new post and in a change',
+  async (t) => {
+    const shop = await openShop(app);
+    const { token } = shop;
+    const post = await createPost(app, token, { images: [] });
+    const own = await uploadImage(app, token);
+    const theirs = await uploadImage(app, (await createUser(app)).token);
+    const deleted = await uploadImage(app, token);
+    t.equal((await remove(token, deleted.id)).status, 200);
+    const pending = await uploadImage(app, token);
+    await app.pool.query(`UPDATE images SET state = 'pending' WHERE id = $1`, [pending.id]);
+    const unusable = {
+      "somebody else's": theirs.url,
+      unknown: own.url.replace(/.{10}\.webp$/, '0000000000.webp'),
+      deleted: deleted.url,
+      pending: pending.url,
+      thumbnail: own.thumbnail_url,
+      'with a query': `${own.url}?w=1`,
+      'spelled otherwise': own.url.replace('api.example.com', 'API.example.com:443'),
+      neutral: 'https://api.example.com/media/categories/1.webp',
+      'of no picture': 'https://api.example.com/media/x.jpg',
+    };
+    const { token: withoutStore } = await createUser(app);
+    for (const [name, url] of Object.entries(unusable)) {
+      const answers = await Promise.all([
+        write(token, [own.url, url, foreign]),
+        change(token, post.id, [own.url, url, foreign]),
+        change(token, 2_147_483_647, [foreign, url]),
+        write(withoutStore, [foreign, url]),
+      ]);
+      for (const answer of answers) {
+        invalid(t, answer, '/images/1');
+        t.equal(answer.body.data.errors[0].code, 'not_found', name);
+      }
+    }
+    t.strictSame(
+      (await call('GET', `${posts}${post.id}/`, { token })).body.data,
+      post,
+      'nothing is half written',
+    );
+    t.strictSame((await call('GET', `${posts}?mine=true`, { token })).body.data.items.length, 1);
+    t.equal((await remove(token, own.id)).status, 200, 'a refused post does not keep its pictures');
+  },
+);
+
+t.test('a picture is deleted by its owner only, and not while a post has it', async (t) => {
+  const { token } = await openShop(app);
+  const image = await uploadImage(app, token);
+  const { token: stranger } = await createUser(app);
+  refused(t, await remove(stranger, image.id), 404, 'image_not_found');
+  refused(t, await remove(token, 2_147_483_647), 404, 'image_not_found');
+  const [one, other] = [
+    await createPost(app, token, { images: [image.url] }),
+    await createPost(app, token, { images: [foreign, image.url] }),
+  ];
+  refused(t, await remove(token, image.id), 409, 'image_in_use');
+  t.equal((await call('PATCH', `${posts}${one.id}/`, { token, body: { title: '새 제목' } })).status, 200);
+  t.equal((await change(token, one.id, [foreign])).status, 200);
+  refused(t, await remove(token, image.id), 409, 'image_in_use');
+  t.equal((await call('DELETE', `${posts}${other.id}/`, { token })).status, 200);
+  const deleted = await remove(token, image.id);
+  t.strictSame(deleted.body, { success: true, message: '사진을 삭제했습니다.', data: {} });
+  refused(t, await remove(token, image.id), 404, 'image_not_found');
+  for (const url of [image.url, image.thumbnail_url]) {
+    t.equal((await call('GET', new URL(url).pathname)).status, 404);
+  }
+});
+
+t.test('of ten deletions at once, one deletes', async (t) => {
+  const { token } = await createUser(app);
+  const { id } = await uploadImage(app, token);
+  const statuses = (await inParallel(10, () => remove(token, id))).map(({ status }) => status).sort();
+  t.strictSame(statuses, [200, ...Array(9).fill(404)]);
+});
+
+t.test('a post and a deletion of its picture: the first one wins, whichever waits', async (t) => {
+  const { token } = await openShop(app);
+  const post = await createPost(app, token, { images: [] });
+  for (const use of [(url: string) => write(token, [url]), (url: string) => change(token, post.id, [url])]) {
+    const image = await uploadImage(app, token);
+    // The deletion waits for the row; the post waits behind it.
+    const first = await lockRows(t, app, 'SELECT FROM images WHERE id = $1 FOR UPDATE', [image.id]);
+    const deletion = remove(token, image.id);
+    await first.waiters(1);
+    const late = use(image.url);
+    await first.waiters(2);
+    await first.release();
+    t.equal((await deletion).status, 200);
+    invalid(t, await late, '/images/0');
+
+    // The post has linked the picture, and waits to write its title; the deletion waits for its end.
+    const kept = await uploadImage(app, token);
+    const holder = await lockRows(t, app, 'SELECT FROM images WHERE id = $1 FOR KEY SHARE', [kept.id]);
+    const waiting = remove(token, kept.id);
+    await holder.waiters(1);
+    await app.pool.query('INSERT INTO post_images (post_id, image_id) VALUES ($1, $2)', [post.id, kept.id]);
+    await holder.release();
+    refused(t, await waiting, 409, 'image_in_use');
+    await change(token, post.id, []);
+  }
+});
+
+t.test('a post and its picture deleted at the same time leave nothing in use', async (t) => {
+  const { token } = await openShop(app);
+  const image = await uploadImage(app, token);
+  const post = await createPost(app, token, { images: [image.url] });
+  const [gone, tried] = await Promise.all([
+    call('DELETE', `${posts}${post.id}/`, { token }),
+    remove(token, image.id),
+  ]);
+  t.equal(gone.status, 200);
+  t.match(String(tried.status), /200|409/);
+  if (tried.status === 409) t.equal((await remove(token, image.id)).status, 200);
+});
+
+t.test('a deletion of a post that waits for a change of its pictures lets the new ones go', async (t) => {
+  const { token } = await openShop(app);
+  const image = await uploadImage(app, token);
+  const post = await createPost(app, token, { images: [] });
+  // The change has the row of the post and waits for the picture.
+  const picture = await lockRows(t, app, 'SELECT FROM images WHERE id = $1 FOR UPDATE', [image.id]);
+  const changed = change(token, post.id, [image.url]);
+  await picture.waiters(1);
+  const deleted = call('DELETE', `${posts}${post.id}/`, { token });
+  await picture.waiters(2);
+  await picture.release();
+  t.strictSame([(await changed).status, (await deleted).status], [200, 200]);
+  t.equal((await remove(token, image.id)).status, 200);
+});
+
+t.test('changes of one post at once keep the pictures of the last one only', async (t) => {
+  const { token } = await openShop(app);
+  const images = await Promise.all(Array.from({ length: 4 }, () => uploadImage(app, token)));
+  const post = await createPost(app, token, { images: [] });
+  await inParallel(8, (index) =>
+    change(
+      token,
+      post.id,
+      images.filter((_, at) => at !== index % 4).map(({ url }) => url),
+    ),
+  );
+  const { rows } = await app.pool.query(
+    `SELECT p.images, array_agg(i.key ORDER BY i.key) AS linked FROM posts p
+     JOIN post_images l ON l.post_id = p.id JOIN images i ON i.id = l.image_id WHERE p.id = $1 GROUP BY p.id`,
+    [post.id],
+  );
+  t.strictSame([...rows[0].images].sort(), rows[0].linked);
+});
+
+t.test('the pictures of a deleted account lose their owner, its posts their pictures', async (t) => {
+  const shop = await openShop(app);
+  const image = await uploadImage(app, shop.token);
+  await createPost(app, shop.token, { images: [image.url] });
+  await deleteAccount(app, shop);
+  const { rows } = await app.pool.query(
+    `SELECT user_id, check_after <= now() AS due, (SELECT count(*)::int FROM post_images l WHERE l.image_id = i.id) AS links
+     FROM images i WHERE id = $1`,
+    [image.id],
+  );
+  t.strictSame(rows, [{ user_id: null, due: true, links: 0 }]);
+});

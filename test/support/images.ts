@@ -1,0 +1,59 @@
+import sharp from 'sharp';
+import type { Answer, TestApp } from './app.ts';
+
+/** An uploaded picture in an answer. */
+export interface TestImage {
+  id: number;
+  url: string;
+  thumbnail_url: string;
+  width: number;
+  height: number;
+}
+
+/** One part of a multipart body: a file with a name, or a text. */
+export interface Part {
+  name: string;
+  content: Buffer | string;
+  filename?: string;
+  type?: string;
+}
+
+const boundary = 'boundary-of-the-tests';
+
+/** The header of the bodies that {@link multipart} makes. */
+export const multipartType = { 'content-type': `multipart/form-data; boundary=${boundary}` };
+
+/** A body of multipart/form-data. */
+export function multipart(...parts: Part[]): Buffer {
+  const chunks = parts.flatMap(({ name, content, filename, type }) => [
+    `--${boundary}\r\ncontent-disposition: form-data; name="${name}"`,
+    filename === undefined ? '' : `; filename="${filename}"\r\ncontent-type: ${type ?? 'image/jpeg'}`,
+    '\r\n\r\n',
+    content,
+    '\r\n',
+  ]);
+  return Buffer.concat([...chunks, `--${boundary}--\r\n`].map((chunk) => Buffer.from(chunk)));
+}
+
+/** Uploads bytes as the file `image`. */
+export function upload({ call }: Pick<TestApp, 'call'>, token: string, content: Buffer): Promise<Answer> {
+  const body = multipart({ name: 'image', content, filename: 'photo.jpg' });
+  return call('POST', '/api/v1/images/', { token, body, headers: multipartType });
+}
+
+/** Uploads a small picture of one colour. */
+export async function uploadImage(app: Pick<TestApp, 'call'>, token: string): Promise<TestImage> {
+  const answer = await upload(app, token, await plainPicture());
+  if (answer.status !== 201) throw new Error(`the picture was not uploaded: ${answer.text}`);
+  return answer.body.data;
+}
+
+/** A picture of one colour, as JPEG. */
+export function plainPicture(width = 40, height = 30): Promise<Buffer> {
+  return canvas(width, height).jpeg().toBuffer();
+}
+
+/** A canvas of one colour. */
+export function canvas(width: number, height: number, background = '#d0402a') {
+  return sharp({ create: { width, height, channels: 3, background } });
+}
