@@ -12,8 +12,10 @@ import { LogInView } from './views/log-in.tsx';
 import { NotFoundView } from './views/not-found.tsx';
 import { NotificationsView } from './views/notifications.tsx';
 import { OwnStoreView } from './views/own-store.tsx';
+import { PartnersView } from './views/partners.tsx';
 import { PostView } from './views/post.tsx';
 import { EditPostView, NewPostView } from './views/post-form.tsx';
+import { RequestView } from './views/request.tsx';
 import { RequestResetView } from './views/request-reset.tsx';
 import { RequestsView } from './views/requests.tsx';
 import { ResetPasswordView } from './views/reset-password.tsx';
@@ -21,19 +23,24 @@ import { SessionsView } from './views/sessions.tsx';
 import { SignUpView } from './views/sign-up.tsx';
 import { StoreView } from './views/store.tsx';
 import { StoreFormView } from './views/store-form.tsx';
+import { StoresView } from './views/stores.tsx';
+import { UndoEmailChangeView } from './views/undo-email-change.tsx';
 
 const NewPost = signedIn(NewPostView);
 const Post = signedIn(PostView);
 const EditPost = signedIn(EditPostView);
 const Requests = signedIn(RequestsView);
+const Request = signedIn(RequestView);
+const Partners = signedIn(PartnersView);
 const Notifications = signedIn(NotificationsView);
 const OwnStore = signedIn(OwnStoreView);
 const StoreForm = signedIn(StoreFormView);
 const Store = signedIn(StoreView);
+const Stores = signedIn(StoresView);
 const Account = signedIn(AccountView);
 const Sessions = signedIn(SessionsView);
 
-/** The whole app. Mails of the service link to /login, /reset-password-request, /reset-password and /requests/:id. */
+/** The whole app. Mails of the service link to /login, /reset-password-request, /reset-password, /undo-email-change and /requests/:id. */
 export function App() {
   return (
     <LocationProvider>
@@ -49,14 +56,17 @@ export function App() {
                   <Route path="/find-id" component={FindIdView} />
                   <Route path="/reset-password-request" component={RequestResetView} />
                   <Route path="/reset-password" component={ResetPasswordView} />
+                  <Route path="/undo-email-change" component={UndoEmailChangeView} />
                   <Route path="/posts/new" component={NewPost} />
                   <Route path="/posts/:id" component={Post} />
                   <Route path="/posts/:id/edit" component={EditPost} />
                   <Route path="/requests" component={Requests} />
-                  <Route path="/requests/:id" component={Requests} />
+                  <Route path="/requests/:id" component={Request} />
+                  <Route path="/partners" component={Partners} />
                   <Route path="/notifications" component={Notifications} />
                   <Route path="/store" component={OwnStore} />
                   <Route path="/store/edit" component={StoreForm} />
+                  <Route path="/stores" component={Stores} />
                   <Route path="/stores/:id" component={Store} />
                   <Route path="/account" component={Account} />
                   <Route path="/sessions" component={Sessions} />

@@ -1,82 +1,86 @@
-import { useId, useState } from 'preact/hooks';
+import { useId, useRef } from 'preact/hooks';
+import type { Upload, Uploads } from '../hooks/use-uploads.ts';
 import { useLanguage } from '../texts/language.tsx';
 import { ErrorTexts } from './field.tsx';
 import { useFieldErrors, useItemErrors } from './form.tsx';
+import { Picture } from './picture.tsx';
+import { describeError } from './states.tsx';
 
 const maxImages = 10;
 
-/** Addresses of pictures. Empty inputs are not sent. */
-export function ImageFields({ urls }: { urls: string[] }) {
+/** The pictures of a post, which are uploaded as soon as they are chosen. */
+export function ImageFields({ images }: { images: Uploads }) {
   const { t } = useLanguage();
   const id = useId();
-  const [values, setValues] = useState(urls.length > 0 ? urls : ['']);
-  const itemErrors = useFieldErrors('images');
-  const isAboutAll = itemErrors.length > 0 && values.every((value) => value === '');
+  const input = useRef<HTMLInputElement>(null);
+  const errors = useFieldErrors('images');
+  const room = maxImages - images.uploads.length;
   return (
     <fieldset class="stack field" aria-describedby={`${id}-hint`}>
-      <legend>{t.images.title}</legend>
+      <legend>
+        {t.images.title} <span class="optional">{t.common.optional}</span>
+      </legend>
       <p class="hint" id={`${id}-hint`}>
         {t.images.hint}
       </p>
-      {values.map((value, index) => (
-        <ImageField
-          key={index}
-          number={index + 1}
-          value={value}
-          sentIndex={value === '' ? undefined : values.slice(0, index).filter(Boolean).length}
-          onChange={(changed) => setValues(values.with(index, changed))}
-          onRemove={values.length > 1 ? () => setValues(values.toSpliced(index, 1)) : undefined}
-        />
-      ))}
-      {isAboutAll && <ErrorTexts id={`${id}-error`} errors={itemErrors} />}
-      {values.length < maxImages && (
-        <div>
-          <button type="button" class="button" onClick={() => setValues([...values, ''])}>
-            {t.images.add}
-          </button>
-        </div>
+      {images.uploads.length > 0 && (
+        <ul class="uploads">
+          {images.uploads.map((upload, index) => (
+            <ImageField
+              key={upload.id}
+              upload={upload}
+              index={index}
+              onRemove={() => {
+                images.remove(upload.id);
+                input.current?.focus();
+              }}
+            />
+          ))}
+        </ul>
       )}
+      {images.uploads.length === 0 && <ErrorTexts id={`${id}-error`} errors={errors} />}
+      <input
+        ref={input}
+        class="file"
+        type="file"
+        accept="image/jpeg,image/png,image/webp"
+        multiple
+        disabled={room <= 0}
+        aria-label={t.images.add}
+        onChange={({ currentTarget }) => {
+          images.add(Array.from(currentTarget.files ?? []).slice(0, room));
+          // So that the same file can be chosen again.
+          currentTarget.value = '';
+        }}
+      />
     </fieldset>
   );
 }
 
 interface ImageFieldProps {
-  number: number;
-  value: string;
-  /** Its position among those that are sent. */
-  sentIndex: number | undefined;
-  onChange: (value: string) => void;
-  onRemove: (() => void) | undefined;
+  upload: Upload;
+  index: number;
+  onRemove: () => void;
 }
 
-function ImageField({ number, value, sentIndex, onChange, onRemove }: ImageFieldProps) {
+function ImageField({ upload, index, onRemove }: ImageFieldProps) {
   const { t } = useLanguage();
   const id = useId();
-  const errors = useItemErrors('images', sentIndex ?? -1);
+  const { preview, progress, url, error } = upload;
+  const refused = useItemErrors('images', index);
+  const errors = error === undefined ? refused : [describeError(error, t)];
+  const name = t.images.label(index + 1);
   return (
-    <div class="field">
-      <div class="input-row">
-        <input
-          class="input"
-          type="url"
-          name="images"
-          value={value}
-          aria-label={t.images.label(number)}
-          aria-invalid={errors.length > 0}
-          aria-describedby={errors.length > 0 ? id : undefined}
-          placeholder="https://"
-          autocapitalize="none"
-          spellcheck={false}
-          onInput={(event) => onChange(event.currentTarget.value.trim())}
-        />
-        {onRemove && (
-          <button type="button" class="button" onClick={onRemove}>
-            {t.common.remove}
-            <span class="visually-hidden"> {t.images.label(number)}</span>
-          </button>
-        )}
-      </div>
+    <li class="upload" aria-invalid={errors.length > 0} aria-describedby={errors.length > 0 ? id : undefined}>
+      <Picture url={preview} alt={name} />
+      {url === undefined && error === undefined && (
+        <progress max={1} value={progress} aria-label={t.images.uploading(index + 1)} />
+      )}
       <ErrorTexts id={id} errors={errors} />
-    </div>
+      <button type="button" class="button" onClick={onRemove}>
+        {t.common.remove}
+        <span class="visually-hidden"> {name}</span>
+      </button>
+    </li>
   );
 }

@@ -48,9 +48,14 @@ function Navigation() {
       href: '/',
       label: t.nav.feed,
       icon: <SearchIcon />,
-      isCurrent: path === '/' || path.startsWith('/posts'),
+      isCurrent: path === '/' || /^\/(posts|stores)(\/|$)/.test(path),
     },
-    { href: '/requests', label: t.nav.requests, icon: <RequestsIcon />, isCurrent: path === '/requests' },
+    {
+      href: '/requests',
+      label: t.nav.requests,
+      icon: <RequestsIcon />,
+      isCurrent: /^\/(requests|partners)(\/|$)/.test(path),
+    },
     {
       href: '/notifications',
       label: t.nav.notifications,

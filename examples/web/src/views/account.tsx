@@ -7,6 +7,8 @@ import { describeError } from '../components/states.tsx';
 import { useToasts } from '../components/toasts.tsx';
 import { useAccount, useSession } from '../session.tsx';
 import { useLanguage } from '../texts/language.tsx';
+import { ChangeEmail } from './change-email.tsx';
+import { MailPreferences } from './mail-preferences.tsx';
 import { VerifyEmail } from './verify-email.tsx';
 
 /** The account: name, address, password, devices, log out, delete. */
@@ -69,6 +71,8 @@ export function AccountView() {
             </a>
           </div>
         </section>
+        <MailPreferences />
+        <ChangeEmail />
         <ChangePassword />
         <DeleteAccount />
       </div>

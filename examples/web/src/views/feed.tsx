@@ -1,11 +1,11 @@
-import { useEffect, useRef } from 'preact/hooks';
 import { useLocation } from 'preact-iso';
 import { dure } from '../api.ts';
+import { DirectoryTabs } from '../components/directory-tabs.tsx';
 import { Page } from '../components/page.tsx';
 import { PagedList } from '../components/paged-list.tsx';
 import { PostCard } from '../components/post-card.tsx';
+import { Search } from '../components/search.tsx';
 import { Empty, Skeleton } from '../components/states.tsx';
-import { useCategories } from '../hooks/use-categories.ts';
 import { usePages } from '../hooks/use-pages.ts';
 import { useAccount } from '../session.tsx';
 import { useLanguage } from '../texts/language.tsx';
@@ -43,7 +43,8 @@ export function FeedView() {
           </div>
         </div>
       )}
-      <Search q={q} categoryId={categoryId} />
+      <DirectoryTabs current="posts" />
+      <Search path="/" label={t.feed.searchLabel} q={q} categoryId={categoryId} />
       <PagedList
         class="posts"
         pages={posts}
@@ -61,58 +62,5 @@ export function FeedView() {
         {(post) => <PostCard post={post} />}
       </PagedList>
     </Page>
-  );
-}
-
-function Search({ q, categoryId }: { q: string | undefined; categoryId: number | undefined }) {
-  const { t } = useLanguage();
-  const { route } = useLocation();
-  const categories = useCategories().value?.items ?? [];
-  const input = useRef<HTMLInputElement>(null);
-  const select = useRef<HTMLSelectElement>(null);
-
-  // "Back" changes the address without the inputs. Each has an effect of its own: categories that arrive late must not undo
-  // what was typed meanwhile.
-  useEffect(() => {
-    if (input.current) input.current.value = q ?? '';
-  }, [q]);
-  useEffect(() => {
-    if (select.current) select.current.value = String(categoryId ?? '');
-  }, [categoryId, categories.length]);
-
-  function search(event?: Event) {
-    event?.preventDefault();
-    const parameters = new URLSearchParams();
-    if (input.current?.value.trim()) parameters.set('q', input.current.value.trim());
-    if (select.current?.value) parameters.set('category_id', select.current.value);
-    route(parameters.size > 0 ? `/?${parameters}` : '/');
-  }
-
-  return (
-    <search>
-      <form class="search" onSubmit={search}>
-        <div class="input-row">
-          <input
-            ref={input}
-            class="input"
-            type="search"
-            aria-label={t.feed.searchLabel}
-            placeholder={t.feed.searchLabel}
-            enterkeyhint="search"
-          />
-          <button type="submit" class="button">
-            {t.feed.search}
-          </button>
-        </div>
-        <select ref={select} class="input" aria-label={t.feed.category} onChange={search}>
-          <option value="">{t.feed.allCategories}</option>
-          {categories.map(({ id, name }) => (
-            <option key={id} value={id}>
-              {name}
-            </option>
-          ))}
-        </select>
-      </form>
-    </search>
   );
 }

@@ -73,7 +73,6 @@ interface ItemProps {
 function Item({ notification, onRead, onAnswered }: ItemProps) {
   const { t } = useLanguage();
   const { kind, message, is_read, created_at, partner_request: request } = notification;
-  const isReceived = kind === 'partner_request_received' || kind === 'partner_request_withdrawn';
   return (
     <article class="item">
       <h2>
@@ -83,7 +82,7 @@ function Item({ notification, onRead, onAnswered }: ItemProps) {
             <span class="visually-hidden">{t.notifications.unread} </span>
           </>
         )}
-        <a href={isReceived ? '/requests' : '/requests?box=sent'} onClick={() => is_read || onRead()}>
+        <a href={`/requests/${request.id}`} onClick={() => is_read || onRead()}>
           {message}
         </a>
       </h2>

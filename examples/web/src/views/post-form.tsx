@@ -7,6 +7,7 @@ import { Page } from '../components/page.tsx';
 import { LoadError, Skeleton } from '../components/states.tsx';
 import { useToasts } from '../components/toasts.tsx';
 import { useLoad } from '../hooks/use-load.ts';
+import { useUploads } from '../hooks/use-uploads.ts';
 import { useLanguage } from '../texts/language.tsx';
 
 /** Writes a post. */
@@ -66,15 +67,12 @@ interface PostFormProps {
 
 function PostForm({ post, submitLabel, save }: PostFormProps) {
   const { t } = useLanguage();
+  const images = useUploads(post?.images ?? []);
   return (
     <Form
       submitLabel={submitLabel}
-      onSubmit={(read, data) =>
-        save({
-          title: read('title'),
-          content: read('content'),
-          images: data.getAll('images').map(String).filter(Boolean),
-        })
+      onSubmit={async (read) =>
+        save({ title: read('title'), content: read('content'), images: await images.finished() })
       }
     >
       <TextField
@@ -91,7 +89,7 @@ function PostForm({ post, submitLabel, save }: PostFormProps) {
         maxLength={5000}
         defaultValue={post?.content}
       />
-      <ImageFields urls={post?.images ?? []} />
+      <ImageFields images={images} />
     </Form>
   );
 }

@@ -65,7 +65,7 @@ function Gallery({ post }: { post: Post }) {
 function Actions({ post }: { post: Post }) {
   const { t } = useLanguage();
   const { store } = useAccount();
-  if (store?.id === post.store.id) return <OwnPostActions post={post} />;
+  if (post.is_mine) return <OwnPostActions post={post} />;
   if (store !== null) return <SendRequest post={post} />;
   return (
     <section class="card stack">

@@ -30,7 +30,7 @@ export function ReceivedRequests() {
         <article class="item">
           <div class="spread">
             <h2>
-              <a href={`/stores/${request.sender_store.id}`}>{request.sender_store.name}</a>
+              <a href={`/requests/${request.id}`}>{request.sender_store.name}</a>
             </h2>
             <Status status={request.status} />
           </div>
@@ -48,7 +48,11 @@ export function ReceivedRequests() {
               }
             />
           )}
-          {request.status === '수락됨' && <p class="small">{t.requests.acceptedHint}</p>}
+          {request.status === '수락됨' && (
+            <p class="small">
+              <a href={`/requests/${request.id}`}>{t.requests.showContact}</a>
+            </p>
+          )}
         </article>
       )}
     </PagedList>

@@ -2,18 +2,25 @@ import { useState } from 'preact/hooks';
 import { dure, type Post } from '../api.ts';
 import { TextArea } from '../components/field.tsx';
 import { Form } from '../components/form.tsx';
+import { Status } from '../components/status.tsx';
 import { useLanguage } from '../texts/language.tsx';
 
 /** Sends a partnership request for a post. */
 export function SendRequest({ post }: { post: Post }) {
   const { t } = useLanguage();
+  const { my_request_status: status } = post;
+  // A request that was answered or withdrawn does not stand in the way of another one.
+  const isOpen = status === '요청됨' || status === '수락됨';
   const [isSent, setSent] = useState(false);
   return (
     <section class="card stack">
-      <h2>{t.sendRequest.title}</h2>
-      {isSent ? (
+      <div class="spread">
+        <h2>{t.sendRequest.title}</h2>
+        {status && !isSent && <Status status={status} />}
+      </div>
+      {isSent || isOpen ? (
         <div class="stack" role="status">
-          <p>{t.sendRequest.done(post.store.name)}</p>
+          {isSent && <p>{t.sendRequest.done(post.store.name)}</p>}
           <div>
             <a class="button" href="/requests?box=sent">
               {t.sendRequest.showSent}

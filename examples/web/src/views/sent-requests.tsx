@@ -33,11 +33,12 @@ export function SentRequests() {
           <article class="item">
             <div class="spread">
               <h2>
-                <a href={`/posts/${request.post_id}`}>{request.receiver_store_name}</a>
+                <a href={`/requests/${request.id}`}>{request.receiver_store_name}</a>
               </h2>
               <Status status={request.status} />
             </div>
             <p class="soft small">
+              <a href={`/posts/${request.post_id}`}>{request.post_title}</a> ·{' '}
               <Time moment={request.created_at} />
             </p>
             <blockquote class="pre-line">{request.message}</blockquote>
@@ -48,7 +49,11 @@ export function SentRequests() {
                 </button>
               </div>
             )}
-            {request.status === '수락됨' && <p class="small">{t.requests.acceptedHint}</p>}
+            {request.status === '수락됨' && (
+              <p class="small">
+                <a href={`/requests/${request.id}`}>{t.requests.showContact}</a>
+              </p>
+            )}
           </article>
         )}
       </PagedList>

@@ -1,0 +1,61 @@
+import { useState } from 'preact/hooks';
+import { dure } from '../api.ts';
+import { PasswordField, TextField } from '../components/field.tsx';
+import { Form } from '../components/form.tsx';
+import { useToasts } from '../components/toasts.tsx';
+import { useSession } from '../session.tsx';
+import { useLanguage } from '../texts/language.tsx';
+
+/** Moves the account to another address, which a mailed code proves. */
+export function ChangeEmail() {
+  const { t } = useLanguage();
+  const { setUser } = useSession();
+  const { show } = useToasts();
+  const [newEmail, setNewEmail] = useState<string>();
+  return (
+    <section class="card stack">
+      <h2>{t.account.changeEmail}</h2>
+      <p class="soft">{newEmail ? t.code.sentTo(newEmail) : t.account.changeEmailText}</p>
+      {newEmail === undefined ? (
+        <Form
+          key="address"
+          submitLabel={t.verifyEmail.send}
+          onSubmit={async (read) => {
+            const email = read('email');
+            await dure.sendVerificationCode({ email });
+            setNewEmail(email);
+          }}
+        >
+          <TextField name="email" type="email" label={t.account.newEmail} autocomplete="email" />
+        </Form>
+      ) : (
+        <Form
+          key="code"
+          submitLabel={t.account.changeEmail}
+          onSubmit={async (read) => {
+            const code = read('code').trim();
+            setUser(await dure.changeEmail({ new_email: newEmail, code, password: read('password') }));
+            setNewEmail(undefined);
+            show(t.account.emailChanged);
+          }}
+          actions={
+            <button type="button" class="button" onClick={() => setNewEmail(undefined)}>
+              {t.common.cancel}
+            </button>
+          }
+        >
+          <TextField
+            name="code"
+            class="input code"
+            label={t.code.label}
+            hint={t.code.hint}
+            inputMode="numeric"
+            autocomplete="one-time-code"
+            maxLength={6}
+          />
+          <PasswordField name="password" label={t.fields.password} autocomplete="current-password" />
+        </Form>
+      )}
+    </section>
+  );
+}
