@@ -8,6 +8,8 @@ export async function violationsForOwner(page: Page, post: string): Promise<stri
     `${post}/edit`,
     '/posts/new',
     '/requests',
+    '/partners',
+    '/stores',
     '/notifications',
     '/store',
     '/store/edit',
@@ -41,6 +43,7 @@ export function violationsForVisitor(page: Page): Promise<string[]> {
     '/find-id',
     '/reset-password-request',
     '/reset-password?uid=a&token=b',
+    '/undo-email-change?token=a',
   ]);
 }
 

@@ -39,7 +39,7 @@ t.test('two shops find each other in the example frontend', { skip: noBrowser },
 
   await t.test('the flower shop finds the post by search and sends a request', async (t) => {
     await signUp(flower, mails);
-    await registerStore(flower, '골목 꽃집', '문화·여가');
+    await registerStore(flower, '골목 꽃집', '꽃·식물');
     const { page } = flower;
     const typed = new AbortController();
     await page.route('**/stores/categories/', async (route) => {
@@ -79,6 +79,25 @@ t.test('two shops find each other in the example frontend', { skip: noBrowser },
       t.pass('answering a request marks its notification as read');
     },
   );
+
+  await t.test('the two see how to reach each other until one of them ends the partnership', async (t) => {
+    await flower.page.getByRole('link', { name: '연락처를 확인하고' }).click();
+    await flower.page.getByRole('link', { name: cafe.email }).waitFor();
+    const picture = flower.page.locator('.post-card img');
+    await picture.scrollIntoViewIfNeeded();
+    await picture.evaluate('(image) => image.decode()');
+    t.match(await picture.getAttribute('src'), /-480\.webp$/, 'the post with its uploaded picture');
+    await cafe.page.goto('/partners');
+    await cafe.page.getByRole('link', { name: flower.email }).waitFor();
+    await flower.page.getByRole('button', { name: '제휴 끝내기' }).click();
+    await flower.page.getByRole('dialog').getByRole('button', { name: '제휴 끝내기' }).click();
+    await flower.page.getByText('종료됨').waitFor();
+    t.equal(await flower.page.getByRole('link', { name: cafe.email }).count(), 0);
+    await cafe.page.getByText('아직 제휴한 가게가 없습니다').waitFor();
+    t.pass('the partner has left the open list');
+    await flower.page.goto('/requests?box=sent');
+    await flower.page.getByText('종료됨').waitFor();
+  });
 
   await t.test(
     'the flower shop resets its password by the mailed link; its open page asks for a login',

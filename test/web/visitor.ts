@@ -1,4 +1,5 @@
 import type { Browser, BrowserContext, Page } from 'playwright-core';
+import sharp from 'sharp';
 import { codeIn, type Mails, password } from '../support/app.ts';
 
 /** A person with a browser of their own. */
@@ -10,9 +11,7 @@ export interface Visitor {
   page: Page;
 }
 
-const onePixel = '<svg xmlns="http://www.w3.org/2000/svg" width="16" height="9"/>';
-
-/** Opens a browser for somebody, in Korean. Pictures of example.com are answered here. */
+/** Opens a browser for somebody, in Korean. */
 export async function openVisitor(
   browser: Browser,
   baseURL: string,
@@ -25,9 +24,6 @@ export async function openVisitor(
     reducedMotion: 'reduce',
   });
   context.setDefaultTimeout(20_000);
-  await context.route('https://images.example.com/**', (route) =>
-    route.fulfill({ contentType: 'image/svg+xml', body: onePixel }),
-  );
   return { ...person, email: `${person.username}@example.com`, context, page: await context.newPage() };
 }
 
@@ -54,12 +50,14 @@ export async function registerStore({ page }: Visitor, store: string, category: 
   await page.getByRole('heading', { name: store, level: 1 }).waitFor();
 }
 
-/** Writes a post with a picture. */
+/** Writes a post with a picture, which is uploaded while the form is filled in. */
 export async function writePost({ page }: Visitor, title: string): Promise<void> {
   await page.getByRole('link', { name: '글쓰기' }).click();
   await page.getByLabel('제목').fill(title);
   await page.getByLabel('내용').fill('꽃다발과 케이크를 묶어 함께 팔 이웃 꽃집을 찾습니다.');
-  await page.getByLabel('사진 1 주소').fill('https://images.example.com/set.svg');
+  const picture = sharp({ create: { width: 320, height: 180, channels: 3, background: '#b93f1d' } });
+  const file = { name: 'set.png', mimeType: 'image/png', buffer: await picture.png().toBuffer() };
+  await page.getByLabel('사진 추가').setInputFiles(file);
   await page.getByRole('button', { name: '글 올리기', exact: true }).click();
   await page.getByRole('heading', { name: title, level: 1 }).waitFor();
 }
