@@ -1,22 +1,31 @@
 import process from 'node:process';
 import type { FastifyInstance } from 'fastify';
 import pg from 'pg';
+import sharp from 'sharp';
 import { buildApp } from '../src/app.ts';
 import { runScript, withMigratedDatabase } from './open-database.ts';
 
 /*
  * npm run demo
  *
- * Creates a small neighbourhood through the API, so that Swagger UI has something to show.
+ * Creates a small neighbourhood through the API, so that Swagger UI and the example frontend have something to show: stores of
+ * many kinds, posts with and without pictures, and a request in each state.
  */
 
 const password = 'gimbap-and-coffee-7';
+
+/** Two colours and how many circles: a drawing that stands for a photograph. */
+interface Picture {
+  from: string;
+  to: string;
+  circles: number;
+}
 
 interface Shop {
   username: string;
   owner: string;
   store: Record<string, unknown> & { name: string; categories: string[] };
-  posts: { title: string; content: string }[];
+  posts: { title: string; content: string; picture?: Picture }[];
 }
 
 const shops: Shop[] = [
@@ -35,6 +44,7 @@ const shops: Shop[] = [
       {
         title: '꽃집과 함께 어버이날 세트를 만들고 싶습니다',
         content: '꽃다발과 케이크를 묶어 함께 팔 이웃 꽃집을 찾습니다.',
+        picture: { from: '#f7d9c4', to: '#b5542f', circles: 5 },
       },
       {
         title: '동네 서점과 함께하는 낭독회',
@@ -47,14 +57,17 @@ const shops: Shop[] = [
     owner: '이꽃님',
     store: {
       name: '골목 꽃집',
-      categories: ['기타', '문화·여가'],
+      categories: ['꽃·식물'],
       description: '계절 꽃과 작은 화분이 있습니다.',
+      address: '서울 마포구 망원동 45-6',
+      phone_number: '010-2345-6789',
       business_hours: '화-일 10:00-19:00',
     },
     posts: [
       {
         title: '가게에 놓을 꽃을 맡겨 주세요',
         content: '매주 새 꽃으로 바꿔 드립니다. 서로의 손님께 쿠폰도 나눠 드리면 좋겠습니다.',
+        picture: { from: '#f8d3e0', to: '#2f7d4f', circles: 9 },
       },
     ],
   },
@@ -63,8 +76,9 @@ const shops: Shop[] = [
     owner: '박책방',
     store: {
       name: '느티나무 책방',
-      categories: ['교육', '문화·여가'],
+      categories: ['서점·문구', '문화·여가'],
       description: '어린이책과 그림책을 고릅니다.',
+      address: '서울 마포구 성산동 7-8',
     },
     posts: [
       {
@@ -76,7 +90,12 @@ const shops: Shop[] = [
   {
     username: 'haessal_pilates',
     owner: '최햇살',
-    store: { name: '햇살 필라테스', categories: ['건강·운동'], phone_number: '010-1234-5678' },
+    store: {
+      name: '햇살 필라테스',
+      categories: ['건강·운동'],
+      address: '서울 마포구 서교동 9',
+      phone_number: '010-1234-5678',
+    },
     posts: [
       {
         title: '건강한 점심 메뉴를 함께 만들 식당을 찾습니다',
@@ -104,9 +123,13 @@ async function demo(app: FastifyInstance, pool: pg.Pool): Promise<void> {
     const { categories: names, ...fields } = store;
     const body = { ...fields, category_ids: names.map((name) => categoryIds.get(name)) };
     await request(app, 'POST', '/api/v1/stores/', { token: access, body });
-    for (const [index, wish] of wishes.entries()) {
-      const images = [`https://picsum.photos/seed/${username}-${index}/800/600`];
-      const post = await request(app, 'POST', '/api/v1/posts/', { token: access, body: { ...wish, images } });
+    for (const wish of wishes) {
+      const { picture, ...fields } = wish;
+      const images = picture ? [await uploadPicture(app, access, picture)] : [];
+      const post = await request(app, 'POST', '/api/v1/posts/', {
+        token: access,
+        body: { ...fields, images },
+      });
       postIds.set(wish.title, post.id);
     }
   }
@@ -123,17 +146,60 @@ async function demo(app: FastifyInstance, pool: pg.Pool): Promise<void> {
     '꽃집과 함께 어버이날 세트를 만들고 싶습니다',
     '저희 꽃으로 함께 만들고 싶습니다.\n이번 주에 한번 들러도 될까요?',
   );
-  await ask('neutinamu_books', '동네 서점과 함께하는 낭독회', '낭독회를 함께 열고 싶습니다.');
+  const reading = await ask('neutinamu_books', '동네 서점과 함께하는 낭독회', '낭독회를 함께 열고 싶습니다.');
   await ask('dure_cafe', '카페에 작은 서가를 놓고 싶습니다', '창가에 서가를 놓을 자리가 있습니다.');
-  await ask('haessal_pilates', '가게에 놓을 꽃을 맡겨 주세요', '저희 접수대에도 꽃을 놓고 싶습니다.');
-  await request(app, 'POST', `/api/v1/notifications/partner-request/${first.id}/accept/`, {
-    token: tokens.get('dure_cafe'),
+  const flowers = await ask(
+    'haessal_pilates',
+    '가게에 놓을 꽃을 맡겨 주세요',
+    '저희 접수대에도 꽃을 놓고 싶습니다.',
+  );
+  const lunch = await ask(
+    'dure_cafe',
+    '건강한 점심 메뉴를 함께 만들 식당을 찾습니다',
+    '샐러드 도시락을 준비해 보겠습니다.',
+  );
+  const menu = await ask(
+    'golmok_flower',
+    '건강한 점심 메뉴를 함께 만들 식당을 찾습니다',
+    '식용 꽃을 올린 메뉴는 어떨까요?',
+  );
+  const change = (shop: string, action: string, { id }: { id: number }) =>
+    request(app, 'POST', `/api/v1/notifications/partner-request/${id}/${action}/`, {
+      token: tokens.get(shop),
+    });
+  await change('dure_cafe', 'accept', first);
+  await change('dure_cafe', 'accept', reading);
+  await change('neutinamu_books', 'end', reading);
+  await change('golmok_flower', 'decline', flowers);
+  await change('haessal_pilates', 'accept', lunch);
+  await change('golmok_flower', 'withdraw', menu);
+  await request(app, 'PATCH', '/api/v1/notifications/preferences/', {
+    token: tokens.get('haessal_pilates'),
+    body: { language: 'en', email: { partner_request_ended: false } },
   });
+}
+
+/** @returns the URL of the picture */
+async function uploadPicture(
+  app: FastifyInstance,
+  token: string,
+  { from, to, circles }: Picture,
+): Promise<string> {
+  const places = Array.from({ length: circles }, (_, index) => (index + 0.5) / circles);
+  const drawing = `<svg xmlns="http://www.w3.org/2000/svg" width="1200" height="800">
+    <defs><linearGradient id="sky" x2="0" y2="1"><stop stop-color="${from}"/><stop offset="1" stop-color="${to}"/></linearGradient></defs>
+    <rect width="1200" height="800" fill="url(#sky)"/>
+    ${places.map((place) => `<circle cx="${place * 1200}" cy="${420 + 220 * Math.sin(place * 9)}" r="${420 / circles + 60}" fill="#fff" fill-opacity="0.35"/>`).join('')}
+  </svg>`;
+  const photograph = await sharp(Buffer.from(drawing)).jpeg().toBuffer();
+  const body = new FormData();
+  body.append('image', new Blob([photograph], { type: 'image/jpeg' }), 'picture.jpg');
+  return (await request(app, 'POST', '/api/v1/images/', { token, body })).url;
 }
 
 async function request(
   app: FastifyInstance,
-  method: 'GET' | 'POST',
+  method: 'GET' | 'POST' | 'PATCH',
   url: string,
   { token, body }: { token?: string | undefined; body?: object } = {},
 ) {
