@@ -9,7 +9,7 @@ import { useLanguage } from '../texts/language.tsx';
 /** Which mails the account gets, and in which language. */
 export function MailPreferences() {
   const { t } = useLanguage();
-  const { value, error, reload } = useLoad((signal) => dure.getPreferences({}, { signal }), []);
+  const { value, error, reload } = useLoad((signal) => dure.getMailPreferences({}, { signal }), []);
   return (
     <section class="card stack">
       <h2>{t.preferences.title}</h2>
@@ -34,7 +34,7 @@ function PreferencesForm({ preferences: { language, email } }: { preferences: Pr
     <Form
       submitLabel={t.common.save}
       onSubmit={async (read, data) => {
-        await dure.updatePreferences({
+        await dure.updateMailPreferences({
           language: read('language') === 'en' ? 'en' : 'ko',
           email: {
             partner_request_received: data.has('partner_request_received'),
