@@ -171,6 +171,39 @@ t.test('tabs of one browser', { skip: noBrowser }, async (t) => {
     t.equal(await evaluate(first, `statuses.at(-1)`), 'open');
   });
 
+  t.test('an upload reports its progress, and can be aborted', async (t) => {
+    const { first } = await openBrowser(t);
+    const image = `await ((canvas) => canvas.getContext('2d') && canvas.convertToBlob())(new OffscreenCanvas(640, 480))`;
+    const uploaded = await evaluate(
+      first,
+      `(async () => {
+        const steps = [];
+        const image = ${image};
+        const { width } = await dure.uploadImage({ image }, { onUploadProgress: (step) => steps.push(step) });
+        const { loaded, total } = steps.at(-1);
+        return { width, isComplete: loaded === total && total >= image.size };
+      })()`,
+    );
+    t.same(uploaded, { width: 640, isComplete: true });
+    const aborted = await evaluate(
+      first,
+      `(async () => {
+        const controller = new AbortController();
+        const onUploadProgress = () => controller.abort(new Error('enough'));
+        const options = { signal: controller.signal, onUploadProgress };
+        return dure.uploadImage({ image: ${image} }, options).catch(({ message }) => message);
+      })()`,
+    );
+    t.equal(aborted, 'enough');
+    t.same(
+      await evaluate(
+        first,
+        `dure.uploadImage({ image: new Blob(['text']) }, { onUploadProgress() {} }).catch(({ code }) => code)`,
+      ),
+      'invalid_image',
+    );
+  });
+
   t.test('tokens are kept in memory where storage is blocked', async (t) => {
     const { receiver, context } = await openBrowser(t);
     await context.addInitScript(`Object.defineProperty(globalThis, 'localStorage', {

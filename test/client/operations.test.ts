@@ -7,6 +7,7 @@ import {
   TimeoutError,
   UnexpectedAnswerError,
 } from '@dure/client';
+import sharp from 'sharp';
 import t from 'tap';
 import { codeIn, password } from '../support/app.ts';
 import { freePort } from '../support/free-port.ts';
@@ -46,6 +47,18 @@ t.test('two shops find each other', async (t) => {
   t.match(inbox, { unread_count: 1, items: [{ kind: 'partner_request_received' }] });
   t.equal((await cafe.acceptPartnerRequest({ id: request.id })).status, '수락됨');
   t.match((await flower.dure.getMyPage()).sent_requests, [{ id: request.id, status: '수락됨' }]);
+});
+
+t.test('a picture is uploaded, and goes into a post', async (t) => {
+  const { dure } = await openShop(service, '골목 사진관');
+  const picture = sharp({ create: { width: 64, height: 48, channels: 3, background: '#b93f1d' } });
+  const image = new Blob([await picture.jpeg().toBuffer()], { type: 'image/jpeg' });
+  const { id, url, width } = await dure.uploadImage({ image });
+  t.equal(width, 64);
+  const post = await dure.createPost({ title: '사진', content: '내용', images: [url] });
+  t.same(post.images, [url]);
+  await t.rejects(dure.deleteImage({ image_id: id }), { code: 'image_in_use' });
+  await t.rejects(dure.uploadImage({ image: new Blob(['text']) }), { code: 'invalid_image' });
 });
 
 t.test('one flat input goes to the path, the query and the body', async (t) => {
