@@ -21,6 +21,7 @@ const systemTests = [
   'test/http/openapi.test.ts',
   'test/faults.test.ts',
   'test/database/migrations.test.ts',
+  'test/database/changed-rows.test.ts',
   'test/database/prisma-compatibility.test.ts',
   'test/posts/plans.test.ts',
   'test/http/overload.test.ts',
