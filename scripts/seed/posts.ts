@@ -32,7 +32,7 @@ export async function addPosts(run: SeedRun, stores: Int32Array, total: number):
     const texts = positions.map((position) => postText(first + position, position));
     const { rows: added } = await client.query<{ id: number; n: number }>(
       `INSERT INTO posts (store_id, title, content, images, created_at, updated_at)
-       SELECT store_id, title, content, ARRAY['https://images.example.com/' || n || '.jpg'], to_timestamp(time), to_timestamp(time)
+       SELECT store_id, title, content, CASE WHEN n % 5 = 0 THEN '{}' ELSE ARRAY['https://images.example.com/' || n || '.jpg'] END, to_timestamp(time), to_timestamp(time)
        FROM unnest($1::int[], $2::int[], $3::text[], $4::text[], $5::float8[]) AS post (n, store_id, title, content, time)
        ORDER BY n
        RETURNING id, substring(title FROM '#(\\d+)$')::int AS n`,

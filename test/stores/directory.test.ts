@@ -39,30 +39,6 @@ const text = (q: string) => `?q=${encodeURIComponent(q)}`;
 
 const neutral = (categoryId: number) => new RegExp(`/media/categories/${categoryId}\\.webp$`);
 
-t.test('categories are listed with the later ones before 기타, whose id has not changed', async (t) => {
-  const { items } = (await app.call('GET', `${path}categories/`)).body.data;
-  t.strictSame(
-    items.map(({ name }: { name: string }) => name),
-    [
-      ...[
-        '카페',
-        '음식점',
-        '베이커리',
-        '주점',
-        '식료품',
-        '의류·잡화',
-        '미용',
-        '건강·운동',
-        '교육',
-        '문화·여가',
-        '숙박',
-      ],
-      ...['꽃·식물', '반려동물', '생활·수리', '사진·디자인', '서점·문구', '공방', '기타'],
-    ],
-  );
-  t.strictSame(items.at(-1), { id: 12, name: '기타' });
-});
-
 t.test('the list has where a store is, what it is like and a thumbnail, newest first', async (t) => {
   const { stores, list, tokens } = await createDirectory([
     ['하나', 1],

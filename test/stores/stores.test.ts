@@ -81,15 +81,25 @@ t.test('PATCH changes the given fields only', async (t) => {
 t.test('the categories are the shipped ones, in their order', async (t) => {
   const answer = await call('GET', `${path}categories/`);
   t.equal(answer.status, 200);
-  const names = ['카페', '음식점', '베이커리', '주점', '식료품', '의류·잡화'].concat([
+  const names = [
+    '카페',
+    '음식점',
+    '베이커리',
+    '주점',
+    '식료품',
+    '의류·잡화',
     '미용',
     '건강·운동',
     '교육',
     '문화·여가',
     '숙박',
-    '기타',
+  ];
+  const later = ['꽃·식물', '반려동물', '생활·수리', '사진·디자인', '서점·문구', '공방'];
+  t.strictSame(answer.body.data.items, [
+    ...names.map((name, index) => ({ id: index + 1, name })),
+    ...later.map((name, index) => ({ id: index + 13, name })),
+    { id: 12, name: '기타' },
   ]);
-  t.strictSame(answer.body.data, { items: names.map((name, index) => ({ id: index + 1, name })) });
 });
 
 t.test('the longest values are kept as they are', async (t) => {

@@ -23,6 +23,7 @@ const systemTests = [
   'test/images/s3.test.ts',
   'test/images/upload-connections.test.ts',
   'test/database/migrations.test.ts',
+  'test/database/changed-rows.test.ts',
   'test/database/prisma-compatibility.test.ts',
   'test/posts/plans.test.ts',
   'test/http/overload.test.ts',

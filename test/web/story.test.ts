@@ -1,5 +1,4 @@
 import { once } from 'node:events';
-import type { AddressInfo } from 'node:net';
 import type { Locator, Page } from 'playwright-core';
 import t from 'tap';
 import { createTestApp, type Mails } from '../support/app.ts';
@@ -18,11 +17,16 @@ t.test('two shops find each other in the example frontend', { skip: noBrowser },
   t.teardown(() => browser.close());
   const port = await freePort();
   const origin = `http://localhost:${port}`;
-  const { app, mails, close } = await createTestApp({ FRONTEND_URL: origin, CORS_ORIGINS: origin });
+  const apiPort = await freePort();
+  const api = `http://localhost:${apiPort}`;
+  const { app, mails, close } = await createTestApp({
+    FRONTEND_URL: origin,
+    CORS_ORIGINS: origin,
+    PUBLIC_URL: api,
+  });
   t.teardown(close);
-  await app.listen({ port: 0 });
-  const { port: apiPort } = app.server.address() as AddressInfo;
-  const frontend = await serveFrontend(port, `http://localhost:${apiPort}`);
+  await app.listen({ port: apiPort });
+  const frontend = await serveFrontend(port, api);
   t.teardown(frontend.close);
   const cafe = await openVisitor(browser, origin, { username: 'dure_cafe', name: '김두레' });
   const flower = await openVisitor(browser, origin, { username: 'golmok_flower', name: '이꽃님' });
