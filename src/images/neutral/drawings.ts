@@ -107,7 +107,7 @@ export function drawingOf(categoryName: string): string {
   const { background, pictogram } = drawings[categoryName] ?? unknown;
   return `<svg xmlns="http://www.w3.org/2000/svg" width="480" height="480" viewBox="0 0 48 48">
 <rect width="48" height="48" fill="${background}"/>
-<g transform="translate(6 6) scale(.75)" fill="none" stroke="#fff" stroke-width="2.4" stroke-linecap="round" stroke-linejoin="round">${pictogram}</g>
+<g transform="translate(9.6 9.6) scale(.6)" fill="none" stroke="#fff" stroke-width="2.4" stroke-linecap="round" stroke-linejoin="round">${pictogram}</g>
 </svg>`;
 }
 
