@@ -38,18 +38,19 @@ export const postImages = {
 
   /**
    * Unlinks pictures from posts that are locked. The clean-up then looks at each of them: it is deleted 24 hours after the upload
-   * where no other post uses it.
+   * where no other post uses it. Pictures are locked before their links, as a deletion of a picture does.
    *
    * @param kept keys of pictures that remain linked
    */
   async unlink(tx: Queryable, postIds: readonly number[], kept: readonly string[] = []): Promise<void> {
     await tx.execute(sql`
-      WITH unlinked AS (
-        DELETE FROM post_images l USING images i
-        WHERE l.post_id = ANY (${postIds}::int[]) AND i.id = l.image_id AND NOT (i.key = ANY (${kept}))
-        RETURNING l.image_id
-      ), locked AS (
-        SELECT id FROM images WHERE id IN (SELECT image_id FROM unlinked) ORDER BY id FOR NO KEY UPDATE
+      WITH locked AS (
+        SELECT id FROM images
+        WHERE id IN (SELECT image_id FROM post_images WHERE post_id = ANY (${postIds}::int[]))
+          AND NOT (key = ANY (${kept}))
+        ORDER BY id FOR NO KEY UPDATE
+      ), unlinked AS (
+        DELETE FROM post_images WHERE post_id = ANY (${postIds}::int[]) AND image_id IN (SELECT id FROM locked)
       )
       UPDATE images SET check_after = greatest(now(), created_at + interval '24 hours')
       FROM locked WHERE images.id = locked.id`);

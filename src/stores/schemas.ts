@@ -131,7 +131,7 @@ export type StoreChanges = Static<typeof StoreChanges>;
 
 /** How the texts of both lists are searched. */
 export const textMatch =
-  'Case and all white space are ignored, here and in the texts: `두레카페` finds 두레 카페, and `두레 카페` finds 두레카페.';
+  'Case and all white space are ignored, here and in the texts: `두레카페` finds 두레 카페, and 두레카페 is found by `두레 카페`.';
 
 /** What a list is searched by; shared with the list of posts. */
 export const SearchQuery = {

@@ -32,6 +32,8 @@ const multiline = ['content', 'description', 'message'];
 
 const notStrings = [null, true, 0, 1.5, [], ['text'], {}, { $ne: null }, { contains: '' }, { set: 'x' }];
 const notIntegers = [null, true, '1', '', '0x10', 1.5, [1], {}, { $gt: 0 }];
+const notBooleans = [null, 'true', '', 0, 1, [true], {}];
+const notObjects = [null, true, 1, 'text', []];
 const notArrays = [null, true, 1, 'text', {}, { 0: 1, length: 1 }];
 const outOfRange = [-1, -1e308, 2 ** 53, 1e21, Number.MAX_VALUE];
 
@@ -61,16 +63,30 @@ function wrongValues(field: Schema, name: string): WrongValue[] {
     const { minimum = 0, maximum = 0 } = field;
     return as([...notIntegers, ...outOfRange, minimum - 1, maximum + 1]);
   }
+  if (field.type === 'boolean') return as(notBooleans);
+  if (field.type === 'object') return [...as(notObjects), ...wrongProperties(field, name)];
   const { items = {}, minItems = 0, maxItems = 0, uniqueItems = false } = field;
   const item = items.type === 'integer' ? 1 : 'https://cdn.example.com/1.jpg';
   const distinct = (_: unknown, index: number) =>
     uniqueItems && typeof item === 'number' ? index + 1 : item;
   return [
     ...as(notArrays),
-    ...as([Array.from({ length: minItems - 1 }, distinct), Array.from({ length: maxItems + 1 }, distinct)]),
+    ...as([Array.from({ length: maxItems + 1 }, distinct)]),
+    ...as(minItems > 0 ? [Array.from({ length: minItems - 1 }, distinct)] : []),
     ...as(uniqueItems ? [[item, item]] : []),
     ...wrongValues(items, `/${name}/0`).map((wrong) => ({ ...wrong, value: [wrong.value] })),
   ];
+}
+
+/** Values of an object with one wrong property. */
+function wrongProperties({ properties = {}, minProperties = 0 }: Schema, name: string): WrongValue[] {
+  const wrong = Object.entries(properties).flatMap(([inner, field]) =>
+    wrongValues(resolve(field), `/${name}/${inner}`).map(({ value, name: refused }) => ({
+      value: { [inner]: value },
+      name: refused,
+    })),
+  );
+  return [...wrong, ...(minProperties > 0 ? [{ value: {}, name }] : [])];
 }
 
 function wrongTexts({ format, pattern, minLength = 0, maxLength }: Schema, name: string): string[] {

@@ -144,13 +144,15 @@ t.test('a post and its picture deleted at the same time leave nothing in use', a
   const { token } = await openShop(app);
   const image = await uploadImage(app, token);
   const post = await createPost(app, token, { images: [image.url] });
-  const [gone, tried] = await Promise.all([
-    call('DELETE', `${posts}${post.id}/`, { token }),
-    remove(token, image.id),
-  ]);
-  t.equal(gone.status, 200);
-  t.match(String(tried.status), /200|409/);
-  if (tried.status === 409) t.equal((await remove(token, image.id)).status, 200);
+  const holder = await lockRows(t, app, 'SELECT FROM images WHERE id = $1 FOR NO KEY UPDATE', [image.id]);
+  const tried = remove(token, image.id);
+  await holder.waiters(1);
+  const gone = call('DELETE', `${posts}${post.id}/`, { token });
+  await holder.waiters(2);
+  await holder.release();
+  t.equal((await gone).status, 200);
+  refused(t, await tried, 409, 'image_in_use');
+  t.equal((await remove(token, image.id)).status, 200);
 });
 
 t.test('a deletion of a post that waits for a change of its pictures lets the new ones go', async (t) => {
