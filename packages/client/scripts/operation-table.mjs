@@ -10,12 +10,12 @@ export function operationTable(document) {
       .filter((method) => item[method] !== undefined)
       .map((method) => describe(document, path, method, item)),
   );
-  const calls = found.filter(({ isStream }) => !isStream);
+  const calls = found.filter(({ isStream, isPage }) => !isStream && !isPage);
   return {
     table: [
       "import type { OperationCall } from '../operation-call.ts';",
       'export const operationTable = {',
-      ...found.map(({ id, call }) => `  ${id}: ${JSON.stringify(call)},`),
+      ...found.filter(({ isPage }) => !isPage).map(({ id, call }) => `  ${id}: ${JSON.stringify(call)},`),
       '} as const satisfies Record<string, OperationCall>;',
       '',
     ].join('\n'),
@@ -56,6 +56,7 @@ function describe(document, path, method, item) {
   return {
     id,
     isStream: 'text/event-stream' in answer,
+    isPage: 'text/html' in answer,
     text: `${operation.summary}. ${operation.description ?? ''}`,
     call: {
       method: method.toUpperCase(),
