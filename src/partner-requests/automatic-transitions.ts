@@ -1,6 +1,6 @@
 import type { Queryable } from '../database/client.ts';
 import type { PartnerRequestStatus } from '../database/generated/enums.ts';
-import { raw, type Sql, sql } from '../database/sql.ts';
+import { join, raw, type Sql, sql } from '../database/sql.ts';
 
 /** A request that changed because a post or an account was deleted, and the user on the other side. */
 export interface ClosedRequest {
@@ -10,6 +10,7 @@ export interface ClosedRequest {
 }
 
 const pending = raw(`status = 'requested'`);
+const accepted = raw(`status = 'accepted'`);
 const open = raw(`status IN ('requested', 'accepted')`);
 
 /** Withdraws the pending requests for a post; accepted ones stay. @returns them with their senders */
@@ -22,9 +23,13 @@ export function closeOfStore(tx: Queryable, storeId: number): Promise<ClosedRequ
   return close(
     tx,
     open,
-    // Not `OR`, for which the requests of all stores may be read.
-    sql`${idsWhere(sql`sender_store_id = ${storeId} AND ${open}`)}
-      UNION ALL ${idsWhere(sql`receiver_store_id = ${storeId} AND ${open}`)}`,
+    // Not `OR`, for which the requests of all stores may be read, and not `IN`, for which those of the store in all states are.
+    join(
+      [sql`sender_store_id = ${storeId}`, sql`receiver_store_id = ${storeId}`].flatMap((ofStore) =>
+        [pending, accepted].map((state) => idsWhere(sql`${ofStore} AND ${state}`)),
+      ),
+      ' UNION ALL ',
+    ),
     sql`CASE c.sender_store_id WHEN ${storeId} THEN c.receiver_store_id ELSE c.sender_store_id END`,
   );
 }
