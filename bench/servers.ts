@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
+import { availableParallelism, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { migrate } from '../src/database/migrations.ts';
 import { startEmbeddedServer } from '../src/embedded-postgres/server.ts';
@@ -84,6 +84,7 @@ export async function startMeasuredService(database: string, mailUrl: string): P
       RATE_LIMIT_ENABLED: 'false',
       QUOTA_REQUESTS_PER_DAY: '0',
       MALLOC_ARENA_MAX: '1',
+      UV_THREADPOOL_SIZE: String(Math.max(4, 2 * availableParallelism())),
     },
     ['--max-semi-space-size=8', '--enable-source-maps', 'dist/server.js'],
   );

@@ -58,6 +58,7 @@ const service = await startService(
     RATE_LIMIT_ENABLED: 'false',
     LOG_LEVEL: 'info',
     MALLOC_ARENA_MAX: '1',
+    UV_THREADPOOL_SIZE: String(Math.max(4, 2 * availableParallelism())),
   },
   ['--max-semi-space-size=8', '--enable-source-maps', 'dist/server.js'],
 );

@@ -1,6 +1,6 @@
 import { execFile, spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { availableParallelism, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
@@ -120,4 +120,20 @@ t.test('the role of the service owns its database only', { skip: noClient }, asy
     },
   ]);
   await t.rejects(client.query('CREATE DATABASE other'), { code: '42501' });
+});
+
+t.test('the image and npm start give Node.js threads for all cores, unless it has a number', async (t) => {
+  const threads = String(Math.max(4, 2 * availableParallelism()));
+  const print = 'process.stdout.write(process.env.UV_THREADPOOL_SIZE)';
+  const { start = '' } = JSON.parse(readFileSync(fileOf('package.json'), 'utf8')).scripts;
+  // What npm start runs after the build, with another script.
+  const [, ofNpm = ''] = /exec (env .* node) --max/.exec(start) ?? [];
+  const entrypoint = fileOf('deploy/entrypoint.sh');
+  const { UV_THREADPOOL_SIZE: _, ...env } = process.env;
+  for (const command of [`${ofNpm} -e "$0"`, `sh "${entrypoint}" node -e "$0"`]) {
+    const read = (variables: Record<string, string>) =>
+      spawnSync('sh', ['-c', command, print], { env: { ...env, ...variables }, encoding: 'utf8' }).stdout;
+    t.equal(read({}), threads, command);
+    t.equal(read({ UV_THREADPOOL_SIZE: '7' }), '7', command);
+  }
 });

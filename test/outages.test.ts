@@ -1,6 +1,5 @@
-import { execFileSync } from 'node:child_process';
 import { once } from 'node:events';
-import { readFile, rm, writeFile } from 'node:fs/promises';
+import { readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import process from 'node:process';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -17,6 +16,7 @@ import { password } from './support/app.ts';
 import { createTestDatabase, execute } from './support/database.ts';
 import { createProvider, type ProviderBehaviour } from './support/provider.ts';
 import { post, production, type Service, startService } from './support/service.ts';
+import { cannotMount, fillDisk, smallDisk } from './support/small-disk.ts';
 import { until } from './support/until.ts';
 
 /** Real processes, real failures: what the service promises while PostgreSQL, the mail provider or the disk is not there. */
@@ -246,34 +246,12 @@ t.test('a mail provider that is down, slow or talks nonsense', async (t) => {
   t.same(await query(database.url, 'SELECT id FROM failed_mails'), []);
 });
 
-const cannotMount = process.getuid?.() === 0 && process.platform === 'linux' ? false : 'needs root to mount';
-
-/** A disk of its own under a folder. */
-async function smallDisk(t: Test, megabytes: number): Promise<string> {
-  const folder = await temporaryFolder(t);
-  execFileSync('mount', ['-t', 'tmpfs', '-o', `size=${megabytes}m`, 'tmpfs', folder]);
-  t.teardown(() => void execFileSync('umount', ['--lazy', folder]));
-  return folder;
-}
-
 t.test('a full disk under the embedded database', { skip: cannotMount }, async (t) => {
-  const DATA_DIR = await smallDisk(t, 200);
+  const DATA_DIR = smallDisk(t, await temporaryFolder(t), 200);
   const environment = { DATA_DIR, RATE_LIMIT_ENABLED: 'false' };
   const service = await startService(environment);
   t.teardown(() => service.end());
   const signedUp: string[] = [];
-  const fill = join(DATA_DIR, 'fill');
-  const fillDisk = async () => {
-    for (let size = 1024 * 1024; size >= 4096; size /= 4) {
-      const block = Buffer.alloc(size);
-      while (
-        await writeFile(fill, block, { flag: 'a' }).then(
-          () => true,
-          () => false,
-        )
-      );
-    }
-  };
   const signUpUntilRefused = async (prefix: string) => {
     for (let index = 0; index < 500; index++) {
       if (!(await signUp(t, service, `${prefix}${index}`))) return true;
@@ -284,7 +262,7 @@ t.test('a full disk under the embedded database', { skip: cannotMount }, async (
 
   await insist(t, service, 'first');
   signedUp.push('first');
-  await fillDisk();
+  const fill = await fillDisk(DATA_DIR);
   t.ok(await signUpUntilRefused('full'), 'what cannot be kept is refused');
   t.equal(await status(service, '/health/live'), 200);
   t.equal(await status(service, '/api/v1/stores/categories/'), 200, 'what is there can be read');
@@ -295,7 +273,7 @@ t.test('a full disk under the embedded database', { skip: cannotMount }, async (
   // PostgreSQL ends when it cannot extend the write-ahead log.
   const url = await embeddedUrl(DATA_DIR);
   const ended = once(service.child, 'close');
-  await fillDisk();
+  await fillDisk(DATA_DIR);
   const unanswered: unknown[] = [];
   for (let turn = 0; turn < 10 && unanswered.length === 0; turn++) {
     if ((await query(url, 'SELECT pg_switch_wal()').catch(() => [])).length === 0) break;

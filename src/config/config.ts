@@ -4,6 +4,7 @@ import { resolve } from 'node:path';
 import { type Environment, readEnvironment } from './environment.ts';
 import { readPictureStore } from './picture-store.ts';
 import { readSecrets } from './secrets.ts';
+import { shareThreads } from './threads.ts';
 import { checkUrls, withoutSlash } from './urls.ts';
 import { findWarnings, isResendKey } from './weak-values.ts';
 
@@ -52,7 +53,7 @@ function buildConfig(environment: Environment, problems: string[]) {
   checkDurations(environment, problems);
   const frontendUrl = withoutSlash(environment.FRONTEND_URL ?? 'http://localhost:5173');
   const publicUrl = withoutSlash(environment.PUBLIC_URL ?? `http://localhost:${environment.PORT}`);
-  const threads = threadsOf(environment);
+  const threads = shareThreads(environment.UV_THREADPOOL_SIZE, availableParallelism());
   const resend = environment.RESEND_API_KEY
     ? { apiKey: environment.RESEND_API_KEY, baseUrl: environment.RESEND_BASE_URL }
     : undefined;
@@ -118,16 +119,6 @@ function buildConfig(environment: Environment, problems: string[]) {
     logLevel: environment.LOG_LEVEL,
     otlpEndpoint: environment.OTEL_EXPORTER_OTLP_ENDPOINT,
   };
-}
-
-/**
- * How many of libuv's threads argon2 and sharp use at once. Conversions leave a core to other requests, and together with the
- * hashes they leave a thread to file and DNS work.
- */
-function threadsOf({ UV_THREADPOOL_SIZE: threads }: Environment) {
-  const cores = availableParallelism();
-  const hashes = Math.max(1, Math.min(cores, threads - 2));
-  return { hashes, conversions: Math.max(1, Math.min(cores - 1, threads - 1 - hashes)) };
 }
 
 function requireInProduction(environment: Environment, problems: string[]): void {

@@ -5,7 +5,7 @@ export type PostImages = typeof postImages;
 
 /**
  * Which uploaded pictures a post uses. The links keep pictures from being deleted; what a post shows, and in which order, is in
- * the post itself.
+ * the post itself. A trigger on `posts` deletes the links of pictures that a post does not show any more.
  */
 export const postImages = {
   /**
@@ -34,25 +34,5 @@ export const postImages = {
       sql`SELECT key FROM images WHERE key = ANY (${keys}) AND user_id = ${userId} AND state = 'ready'`,
     );
     return own.map(({ key }) => key);
-  },
-
-  /**
-   * Unlinks pictures from posts that are locked. The clean-up then looks at each of them: it is deleted 24 hours after the upload
-   * where no other post uses it. Pictures are locked before their links, as a deletion of a picture does.
-   *
-   * @param kept keys of pictures that remain linked
-   */
-  async unlink(tx: Queryable, postIds: readonly number[], kept: readonly string[] = []): Promise<void> {
-    await tx.execute(sql`
-      WITH locked AS (
-        SELECT id FROM images
-        WHERE id IN (SELECT image_id FROM post_images WHERE post_id = ANY (${postIds}::int[]))
-          AND NOT (key = ANY (${kept}))
-        ORDER BY id FOR NO KEY UPDATE
-      ), unlinked AS (
-        DELETE FROM post_images WHERE post_id = ANY (${postIds}::int[]) AND image_id IN (SELECT id FROM locked)
-      )
-      UPDATE images SET check_after = greatest(now(), created_at + interval '24 hours')
-      FROM locked WHERE images.id = locked.id`);
   },
 };

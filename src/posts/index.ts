@@ -13,7 +13,7 @@ type PostsOptions = Omit<PostServiceOptions, 'posts'> & Pick<PostRoutesOptions, 
 
 /** Builds the posts domain: its routes under `/api/v1/posts`, and what other domains need of posts. */
 export function createPosts(options: PostsOptions) {
-  const posts = createPostRepository(options.database, options.postImages);
+  const posts = createPostRepository(options.database);
   const postLists = createPostListRepository(options.database);
   const service = createPostService({ ...options, posts });
 

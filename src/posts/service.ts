@@ -82,7 +82,6 @@ export function createPostService(options: PostServiceOptions) {
         return undefined;
       }
       if (keys.length > 0) checkLinked(stored, await postImages.link(tx, { postId: id, userId, keys }));
-      await postImages.unlink(tx, [id], keys);
       return post;
     });
   }

@@ -3,6 +3,7 @@ import { availableParallelism, tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import t, { type Test } from 'tap';
 import { loadConfig, withDatabase } from '../../src/config/config.ts';
+import { shareThreads } from '../../src/config/threads.ts';
 import { load, production, secret } from './environments.ts';
 
 function temporaryDirectory(t: Test): string {
@@ -220,4 +221,28 @@ t.test('a secret is generated once, with mode 0600', async (t) => {
     'one that is set wins',
   );
   t.strictSame(readdirSync(temporaryDirectory(t)), []);
+});
+
+t.test('hashes and conversions share the threads', async (t) => {
+  const shares = (cores: number, threads: number) => Object.values(shareThreads(threads, cores));
+  t.strictSame(
+    [shares(1, 4), shares(2, 4)],
+    [
+      [1, 1],
+      [2, 1],
+    ],
+    'the threads of Node.js by default',
+  );
+  for (const cores of [2, 3, 4, 8, 64]) {
+    t.strictSame(shares(cores, 2 * cores), [cores, cores - 1], `all of ${cores} cores, and a spare thread`);
+  }
+  t.strictSame(
+    [shares(8, 1), shares(8, 4), shares(8, 8)],
+    [
+      [1, 1],
+      [2, 1],
+      [6, 1],
+    ],
+    'fewer threads',
+  );
 });

@@ -140,19 +140,64 @@ t.test('a post and a deletion of its picture: the first one wins, whichever wait
   }
 });
 
-t.test('a post and its picture deleted at the same time leave nothing in use', async (t) => {
+t.test(
+  'a post and its picture deleted at the same time: the first one wins, without a deadlock',
+  async (t) => {
+    const { token } = await openShop(app);
+    for (const isPostFirst of [true, false]) {
+      const image = await uploadImage(app, token);
+      const post = await createPost(app, token, { images: [image.url] });
+      const deletions = {
+        post: () => call('DELETE', `${posts}${post.id}/`, { token }),
+        picture: () => remove(token, image.id),
+      };
+      // Another change of the row, which both wait for and then see.
+      const lock = await lockRows(t, app, 'UPDATE images SET check_after = NULL WHERE id = $1', [image.id]);
+      const first = isPostFirst ? deletions.post() : deletions.picture();
+      await lock.waiters(1);
+      const second = isPostFirst ? deletions.picture() : deletions.post();
+      await lock.waiters(2);
+      await lock.release('COMMIT');
+      const [one, other] = [await first, await second];
+      t.equal((isPostFirst ? one : other).status, 200);
+      if (isPostFirst) t.equal(other.status, 200);
+      else {
+        refused(t, one, 409, 'image_in_use');
+        t.equal((await deletions.picture()).status, 200);
+      }
+    }
+  },
+);
+
+t.test('an instance of the release before, which knows no links, lets pictures of a post go', async (t) => {
   const { token } = await openShop(app);
-  const image = await uploadImage(app, token);
-  const post = await createPost(app, token, { images: [image.url] });
-  const holder = await lockRows(t, app, 'SELECT FROM images WHERE id = $1 FOR NO KEY UPDATE', [image.id]);
-  const tried = remove(token, image.id);
-  await holder.waiters(1);
-  const gone = call('DELETE', `${posts}${post.id}/`, { token });
-  await holder.waiters(2);
-  await holder.release();
-  t.equal((await gone).status, 200);
-  refused(t, await tried, 409, 'image_in_use');
-  t.equal((await remove(token, image.id)).status, 200);
+  const [kept, former, last] = [
+    await uploadImage(app, token),
+    await uploadImage(app, token),
+    await uploadImage(app, token),
+  ];
+  const post = await createPost(app, token, { images: [kept.url, former.url, last.url] });
+  await createPost(app, token, { images: [kept.url] });
+  await app.pool.query('UPDATE images SET check_after = NULL');
+  const key = ({ url }: { url: string }) => /[0-9a-f]{2}\/[0-9a-f]{30}/.exec(url)?.[0];
+  await app.pool.query('UPDATE posts SET images = $2 WHERE id = $1', [post.id, [key(last), key(kept)]]);
+  t.equal((await remove(token, former.id)).status, 200, 'its change');
+  refused(t, await remove(token, last.id), 409, 'image_in_use');
+  await app.pool.query(
+    `UPDATE posts p SET deleted_at = now(), content = '', images = '{}' FROM stores s
+     WHERE s.id = p.store_id AND p.id = $1 AND p.deleted_at IS NULL`,
+    [post.id],
+  );
+  const { rows } = await app.pool.query(
+    `SELECT id FROM images WHERE state = 'ready' AND check_after = created_at + interval '24 hours' ORDER BY id`,
+  );
+  t.strictSame(
+    rows.map(({ id }) => id),
+    [kept.id, last.id],
+    'the clean-up looks at them',
+  );
+  t.equal((await remove(token, last.id)).status, 200, 'its deletion');
+  refused(t, await remove(token, kept.id), 409, 'image_in_use');
 });
 
 t.test('a deletion of a post that waits for a change of its pictures lets the new ones go', async (t) => {

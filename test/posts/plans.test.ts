@@ -1,7 +1,6 @@
 import t from 'tap';
 import { openDatabase, type Queryable } from '../../src/database/client.ts';
 import type { BoundedPage } from '../../src/database/keyset.ts';
-import { postImages } from '../../src/images/post-images.ts';
 import { createMyPageRepository } from '../../src/my-page/repository.ts';
 import { createPartnerRequestRepository } from '../../src/partner-requests/repository.ts';
 import { createPostListRepository, type PostFilter } from '../../src/posts/repository/post-lists.ts';
@@ -252,7 +251,7 @@ t.test('counting against a quota reads what the quota allows, however much a sto
   const request = { postId, sender, receiver, message: '함께' };
   for (const mode of modes) {
     const { database, executions } = explainingDatabase(pool, mode);
-    await createPostRepository(repositories, postImages).create(database, ownerId, post, 30);
+    await createPostRepository(repositories).create(database, ownerId, post, 30);
     await createPartnerRequestRepository(repositories).create(database, request, 100);
     const [, written, sent] = executions;
     t.equal(executions.length, 3, 'the lock of the store, and one statement each');

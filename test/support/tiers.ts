@@ -21,6 +21,7 @@ const systemTests = [
   'test/http/openapi.test.ts',
   'test/faults.test.ts',
   'test/images/s3.test.ts',
+  'test/images/storage-faults.test.ts',
   'test/images/upload-connections.test.ts',
   'test/database/migrations.test.ts',
   'test/database/changed-rows.test.ts',

@@ -2,7 +2,6 @@ import type { Database, Queryable } from '../../database/client.ts';
 import { lockQuotaSql, ofLastDay, quotaFullUntil, secondsUntil } from '../../database/daily-quota.ts';
 import type { PartnerRequestStatus } from '../../database/generated/enums.ts';
 import { type Sql, sql } from '../../database/sql.ts';
-import type { PostImages } from '../../images/post-images.ts';
 import { newestStatusSql } from '../../partner-requests/sql.ts';
 import { isOpenStore, storeSummarySql } from '../../stores/sql.ts';
 import type { NewPost, Post, PostChanges } from '../schemas.ts';
@@ -38,7 +37,7 @@ function postQuotaFullUntil(quota: number): Sql {
 export type Posts = ReturnType<typeof createPostRepository>;
 
 /** Single posts. Deleted posts and those of closed or suspended stores do not exist for readers. */
-export function createPostRepository(database: Database, postImages: PostImages) {
+export function createPostRepository(database: Database) {
   /** A post as a user sees it. */
   async function findById(id: number, userId: number): Promise<PostRow | undefined> {
     const [row] = await database.query<PostRow>(sql`
@@ -125,19 +124,15 @@ export function createPostRepository(database: Database, postImages: PostImages)
   }
 
   /**
-   * Deleted posts keep their row and their title, for the requests that answer them. Their pictures are unlinked by a statement
-   * of its own, because the first one does not see those of a change that it waited for.
+   * Deleted posts keep their row and their title, for the requests that answer them.
    *
    * @returns whether there were such posts
    */
   async function deleteWhere(tx: Queryable, condition: Sql): Promise<boolean> {
-    const deleted = await tx.query<{ id: number }>(sql`
+    const deleted = await tx.execute(sql`
       UPDATE posts p SET deleted_at = now(), content = '', images = '{}' FROM stores s
-      WHERE s.id = p.store_id AND p.deleted_at IS NULL AND ${condition}
-      RETURNING p.id`);
-    const ids = deleted.map(({ id }) => id);
-    if (ids.length > 0) await postImages.unlink(tx, ids);
-    return ids.length > 0;
+      WHERE s.id = p.store_id AND p.deleted_at IS NULL AND ${condition}`);
+    return deleted > 0;
   }
 
   return { findById, exists, create, secondsUntilRoom, change, remove, removeOfStore };
