@@ -11,6 +11,8 @@ const maxPerHour: Record<MailPurpose, number> = {
   find_id: 5,
   partner_request: 60,
   notice: 5,
+  // Apart from other notices, because this one carries the link with which an owner gets a taken account back.
+  email_change: 5,
 };
 const capSeconds = 3600;
 
