@@ -65,7 +65,13 @@ export function createMailSends({ cooldown }: Config['email']) {
     return Math.max(0, secondsToWait(purpose, row?.ages ?? [], cooldown));
   }
 
-  return { request, record, wait };
+  /** Lets the cap of an address start anew, because its owner has acted on the last mail. */
+  async function forget(tx: Tx, purpose: UnrequestedPurpose, email: string): Promise<void> {
+    await tx.execute(sql`
+      DELETE FROM mail_sends WHERE purpose = ${purpose}::mail_purpose AND email = ${email}`);
+  }
+
+  return { request, record, wait, forget };
 }
 
 /**

@@ -95,6 +95,20 @@ t.test('a link works once, and not after seven days, a deletion or a suspension'
   t.equal((await undo(open.undoToken)).status, 200, 'wrong tokens do not void the link');
 });
 
+t.test('after an undo the next change has a link, however many notices there were', async (t) => {
+  const { undoToken, ...user } = await createChanged();
+  await app.pool.query(
+    `UPDATE mail_sends SET sent_at = array_fill(now(), ARRAY[5]) WHERE purpose = 'email_change' AND email = $1`,
+    [user.email],
+  );
+  t.equal((await undo(undoToken)).status, 200);
+  const { token } = await logIn(app, user);
+  await changeTo(token, newAddress());
+  const next = await undoTokenTo(user.email);
+  t.not(next, undoToken);
+  t.equal((await undo(next)).status, 200);
+});
+
 t.test('undoing the first of two changes voids the second link, but not the reverse', async (t) => {
   for (const first of [true, false]) {
     const user = await createChanged();
