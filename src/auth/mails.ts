@@ -107,7 +107,7 @@ export function passwordChangedNotice(userId: number, language: Language): Unreq
 /** The notice to the present address of an account that it is about to change; `undoId` is that of the link which undoes it. */
 export function emailChangedNotice(userId: number, undoId: string, language: Language): UnrequestedMail {
   return {
-    purpose: 'notice',
+    purpose: 'email_change',
     kind: 'email_changed',
     userId,
     payload: { id: undoId, changed_at: Date.now(), language },

@@ -14,7 +14,7 @@ export function createImageUrls({
   publicUrl,
   images,
 }: Pick<Config, 'publicUrl'> & { images: Pick<Config['images'], 'baseUrl'> }) {
-  const bases = [images.baseUrl, `${publicUrl}/media`].map((base) => new URL(`${base}/`).href);
+  const bases = [images.baseUrl, `${publicUrl}/media`].map((base) => plainUrl(`${base}/`));
 
   /** The URL of a stored picture. */
   function url(stored: string): string {
@@ -47,8 +47,7 @@ export function createImageUrls({
 
   /** Whether a URL, however it is spelled, is below the base of the pictures that this service serves. */
   function isOwn(text: string): boolean {
-    const { href } = new URL(text);
-    return bases.some((base) => href.startsWith(base));
+    return bases.some((base) => plainUrl(text).startsWith(base));
   }
 
   return { url, thumbnailUrl, neutralUrl, thumbnailOf, keyOf, isOwn, isKey };
@@ -56,4 +55,13 @@ export function createImageUrls({
 
 function isKey(stored: string): boolean {
   return keyPattern.test(stored);
+}
+
+/** A URL without its query, and with one spelling of its path: servers decode `%6d`, and many merge slashes. */
+function plainUrl(text: string): string {
+  const { origin, pathname } = new URL(text);
+  const decoded = pathname.replace(/%[0-7][0-9a-f]/gi, (byte) =>
+    String.fromCharCode(Number(`0x${byte.slice(1)}`)),
+  );
+  return `${origin}${decoded.replace(/\/{2,}/g, '/')}`;
 }

@@ -58,9 +58,10 @@ export function createUploadReader(maxBuffered = maxBufferedBytes) {
 }
 
 async function readFile(request: FastifyRequest, count: (bytes: number) => void): Promise<Buffer> {
-  const { 'content-type': type, 'content-length': length } = request.headers;
-  if (type !== undefined && !request.isMultipart()) throw new ApiError(imageErrors.notMultipart);
-  if (type === undefined) throw invalidFields([{ field: fileField, ...problems.required }]);
+  const { 'content-type': type, 'content-length': length, 'transfer-encoding': encoding } = request.headers;
+  const isEmpty = encoding === undefined && Number(length ?? 0) === 0;
+  if (type === undefined && isEmpty) throw invalidFields([{ field: fileField, ...problems.required }]);
+  if (!request.isMultipart()) throw new ApiError(imageErrors.notMultipart);
   if (Number(length) > maxImageBytes + maxOverhead) throw new ApiError(imageErrors.tooLarge);
   let bytes: Buffer | undefined;
   try {

@@ -11,6 +11,8 @@ const maxPerHour: Record<MailPurpose, number> = {
   find_id: 5,
   partner_request: 60,
   notice: 5,
+  // Apart from other notices, because this one carries the link with which an owner gets a taken account back.
+  email_change: 5,
 };
 const capSeconds = 3600;
 
@@ -63,7 +65,13 @@ export function createMailSends({ cooldown }: Config['email']) {
     return Math.max(0, secondsToWait(purpose, row?.ages ?? [], cooldown));
   }
 
-  return { request, record, wait };
+  /** Lets the cap of an address start anew, because its owner has acted on the last mail. */
+  async function forget(tx: Tx, purpose: UnrequestedPurpose, email: string): Promise<void> {
+    await tx.execute(sql`
+      DELETE FROM mail_sends WHERE purpose = ${purpose}::mail_purpose AND email = ${email}`);
+  }
+
+  return { request, record, wait, forget };
 }
 
 /**

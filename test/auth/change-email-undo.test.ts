@@ -32,10 +32,17 @@ async function createChanged() {
 t.test('the owner gets an account back that an intruder took over', async (t) => {
   const owner = await createVerifiedUser(app);
   const { token } = await logIn(app, owner);
+  const changePassword = (current_password: string, new_password: string) =>
+    app.call('POST', '/auth/change-password/', { token, body: { current_password, new_password } });
+  // As many changes as an address gets notices of; the change of the address has its notice nevertheless.
+  const passwords = [password, ...[1, 2, 3, 4].map((n) => `of-an-intruder-for-now-${n}`), password];
+  for (const [n, current] of passwords.slice(0, -1).entries()) {
+    t.equal((await changePassword(current, passwords[n + 1] ?? '')).status, 200);
+  }
   const email = newAddress();
   await changeTo(token, email);
-  const change = { current_password: password, new_password: 'the-password-of-an-intruder' };
-  t.equal((await app.call('POST', '/auth/change-password/', { token, body: change })).status, 200);
+  const intruderPassword = 'the-password-of-an-intruder';
+  t.equal((await changePassword(password, intruderPassword)).status, 200);
   const intruderLink = await newResetLink(app, email);
   refused(t, await tryLogin(owner.username, password), 401, 'invalid_credentials');
   tokenRefused(t, await me(owner.token), 'revoked');
@@ -46,7 +53,7 @@ t.test('the owner gets an account back that an intruder took over', async (t) =>
   t.equal(answer.status, 200, answer.text);
   t.strictSame(answer.body.data, {});
   tokenRefused(t, await me(token), 'revoked');
-  refused(t, await tryLogin(email, change.new_password), 401, 'invalid_credentials');
+  refused(t, await tryLogin(email, intruderPassword), 401, 'invalid_credentials');
   refused(t, await confirm(intruderLink), 400, 'reset_link_invalid');
 
   const { uid, token: secret } = resetLinkIn(await latestMail(app, owner.email));
@@ -54,7 +61,7 @@ t.test('the owner gets an account back that an intruder took over', async (t) =>
   const login = await tryLogin(owner.email, newPassword);
   t.equal(login.status, 200);
   t.match(login.body.data.user, { id: owner.id, email: owner.email, is_verified: true });
-  refused(t, await tryLogin(owner.username, change.new_password), 401, 'invalid_credentials');
+  refused(t, await tryLogin(owner.username, intruderPassword), 401, 'invalid_credentials');
 });
 
 t.test('a link works once, and not after seven days, a deletion or a suspension', async (t) => {
@@ -86,6 +93,20 @@ t.test('a link works once, and not after seven days, a deletion or a suspension'
     refused(t, await undo(token), ...linkInvalid);
   }
   t.equal((await undo(open.undoToken)).status, 200, 'wrong tokens do not void the link');
+});
+
+t.test('after an undo the next change has a link, however many notices there were', async (t) => {
+  const { undoToken, ...user } = await createChanged();
+  await app.pool.query(
+    `UPDATE mail_sends SET sent_at = array_fill(now(), ARRAY[5]) WHERE purpose = 'email_change' AND email = $1`,
+    [user.email],
+  );
+  t.equal((await undo(undoToken)).status, 200);
+  const { token } = await logIn(app, user);
+  await changeTo(token, newAddress());
+  const next = await undoTokenTo(user.email);
+  t.not(next, undoToken);
+  t.equal((await undo(next)).status, 200);
 });
 
 t.test('undoing the first of two changes voids the second link, but not the reverse', async (t) => {

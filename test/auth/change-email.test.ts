@@ -230,10 +230,10 @@ t.test('a change of the password during a change of the address wins or comes be
   t.equal((await me(user.token)).body.data.email, email);
 });
 
-t.test('beyond five notices an hour the address changes without one', async (t) => {
+t.test('beyond five notices of changes an hour the address changes without one', async (t) => {
   const user = await createVerifiedUser(app);
   await app.pool.query(
-    "INSERT INTO mail_sends (purpose, email, sent_at) VALUES ('notice', $1, array_fill(now(), ARRAY[5]))",
+    "INSERT INTO mail_sends (purpose, email, sent_at) VALUES ('email_change', $1, array_fill(now(), ARRAY[5]))",
     [user.email],
   );
   const mailed = (await mailsTo(app, user.email)).length;

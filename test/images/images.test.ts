@@ -197,6 +197,7 @@ t.test('a body that is not exactly one file `image` is refused by the name of it
     const answer = await app.call('POST', path, { token, body: content, headers: { 'content-type': type } });
     refused(t, answer, 415, 'unsupported_media_type');
   }
+  refused(t, await app.call('POST', path, { token, body: content }), 415, 'unsupported_media_type');
   refused(t, await app.call('POST', path, { body, headers: multipartType }), 401, 'not_authenticated');
   t.strictSame((await pool.query('SELECT count(*) FROM images')).rows, before, 'no row is left');
 });

@@ -57,6 +57,8 @@ t.test(
       thumbnail: own.thumbnail_url,
       'with a query': `${own.url}?w=1`,
       'spelled otherwise': own.url.replace('api.example.com', 'API.example.com:443'),
+      'with a coded letter': own.url.replace('/media/', '/%6Dedia/'),
+      'with two slashes': own.url.replace('/media/', '//media/'),
       neutral: 'https://api.example.com/media/categories/1.webp',
       'of no picture': 'https://api.example.com/media/x.jpg',
     };

@@ -53,6 +53,8 @@ export function createEmailChangeUndo(dependencies: AuthDependencies) {
     }
     if (isHeld && replaced === undefined) throw taken();
     await emailChanges.setEmail(tx, userId, email);
+    // Else somebody who knows the password could repeat the change until there is no link to undo it.
+    await mailSends.forget(tx, 'email_change', email);
     await sessions.endAll(tx, userId);
     await accounts.forgetAddresses(tx, userId);
     const id = await passwordResets.issue(tx, email);

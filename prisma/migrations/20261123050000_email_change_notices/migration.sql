@@ -1,0 +1,2 @@
+-- AlterEnum
+ALTER TYPE "mail_purpose" ADD VALUE 'email_change';
