@@ -37,7 +37,7 @@ export function createImageService({ images, storage, queue, reportLeft }: Image
     const key = newKey();
     const id = await images.insertPending(userId, key);
     if (id === undefined) throw await notAccepted(userId, language);
-    const converted = await queue.convert(bytes, isObsolete).catch(async (error: unknown) => {
+    const converted = await queue.convert(userId, bytes, isObsolete).catch(async (error: unknown) => {
       await images.forget(id);
       throw error;
     });

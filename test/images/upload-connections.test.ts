@@ -1,5 +1,6 @@
 import { readdir } from 'node:fs/promises';
 import t from 'tap';
+import { createConversionQueue } from '../../src/images/conversion/queue.ts';
 import { createTestApp, createUser } from '../support/app.ts';
 import { noErrorLogged, refused, unavailable } from '../support/assertions.ts';
 import { multipart, multipartType, plainPicture } from '../support/images.ts';
@@ -130,6 +131,21 @@ t.test('uploads hold at most 64 MiB in memory', async (t) => {
     return status === 201;
   });
   t.ok(retried);
+});
+
+t.test('users take turns, and one user cannot fill the queue of conversions', async (t) => {
+  const queue = createConversionQueue(1);
+  const begun: string[] = [];
+  const convert = (user: number, name: string) =>
+    queue.convert(user, Buffer.alloc(0), () => {
+      begun.push(name);
+      return true;
+    });
+  const many = Array.from({ length: 20 }, (_, n) => convert(1, `first ${n}`));
+  await Promise.allSettled([...many, convert(2, 'second'), convert(3, 'third')]);
+  t.strictSame(begun.slice(0, 4), ['first 0', 'second', 'third', 'first 1']);
+  t.equal(begun.length, 13, 'one runs and ten wait of the first user');
+  t.equal(queue.waiting(), 0);
 });
 
 t.test('none of this is an error of the service', async (t) => {
