@@ -2,7 +2,7 @@ import type { Database, Queryable } from '../database/client.ts';
 import { lockQuotaSql, ofLastDay, quotaFullUntil, secondsUntil } from '../database/daily-quota.ts';
 import { type Sql, sql } from '../database/sql.ts';
 
-/** Pictures of one user within any 24 hours, deleted ones included. */
+/** Pictures of one user within any 24 hours, deleted and refused ones included. */
 export const picturesPerDay = 200;
 
 /** Minutes after which an upload that did not finish is given up. */
@@ -74,6 +74,13 @@ export function createImageRepository(database: Database) {
       WHERE id = ${id} AND state = 'pending'`);
   }
 
+  /** Gives up an upload whose picture could not be decoded. It has no files, and counts for the quota. */
+  async function markRefused(id: number): Promise<void> {
+    await database.execute(sql`
+      UPDATE images SET state = 'erased', check_after = created_at + interval '24 hours'
+      WHERE id = ${id} AND state = 'pending'`);
+  }
+
   /** Forgets an upload without files; it does not count for the quota. */
   async function forget(id: number): Promise<void> {
     await database.execute(sql`DELETE FROM images WHERE id = ${id} AND state = 'pending'`);
@@ -119,6 +126,7 @@ export function createImageRepository(database: Database) {
     secondsUntilRoom,
     markReady,
     abandon,
+    markRefused,
     forget,
     markDeleted,
     markErased,

@@ -37,10 +37,17 @@ export function createImageService({ images, storage, queue, reportLeft }: Image
     const key = newKey();
     const id = await images.insertPending(userId, key);
     if (id === undefined) throw await notAccepted(userId, language);
-    const converted = await queue.convert(userId, bytes, isObsolete).catch(async (error: unknown) => {
-      await images.forget(id);
-      throw error;
-    });
+    let isDecoded = false;
+    const onDecode = () => {
+      isDecoded = true;
+    };
+    const converted = await queue
+      .convert(userId, bytes, { isObsolete, onDecode })
+      .catch(async (error: unknown) => {
+        // What was decoded has cost processor time, so it counts for the quota.
+        await (isDecoded ? images.markRefused(id) : images.forget(id));
+        throw error;
+      });
     const { large, thumbnail, ...size } = converted;
     const names = fileNames(key);
     try {

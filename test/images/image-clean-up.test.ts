@@ -2,7 +2,7 @@ import { readdir } from 'node:fs/promises';
 import t, { type Test } from 'tap';
 import { createDiskStorage } from '../../src/images/storage/disk.ts';
 import { createTestApp, createUser, deleteAccount, type TestApp } from '../support/app.ts';
-import { exhausted, unavailable } from '../support/assertions.ts';
+import { exhausted, refused, unavailable } from '../support/assertions.ts';
 import { inParallel, lockRows } from '../support/concurrency.ts';
 import { plainPicture, upload, uploadImage } from '../support/images.ts';
 import { createPost, openShop } from '../support/stores.ts';
@@ -157,29 +157,34 @@ t.test('a storage that cannot delete keeps the row for a later run', async (t) =
   t.notOk((await files()).includes(filesOf(image)[0] ?? ''));
 });
 
-t.test('a user uploads 200 pictures a day, deleted ones included, and not one more at once', async (t) => {
-  const user = await createUser(app);
-  await app.pool.query(
-    `INSERT INTO images (user_id, key, state, created_at, check_after)
+t.test(
+  'a user uploads 200 pictures a day, deleted and refused ones included, and not one more at once',
+  async (t) => {
+    const user = await createUser(app);
+    await app.pool.query(
+      `INSERT INTO images (user_id, key, state, created_at, check_after)
      SELECT $1, 'quota-' || n, 'erased', now() - interval '23 hours', now() + interval '1 hour'
-     FROM generate_series(1, 197) n`,
-    [user.id],
-  );
-  const { id } = await uploadImage(app, user.token);
-  t.equal((await app.call('DELETE', `/api/v1/images/${id}/`, { token: user.token })).status, 200);
-  const apps: TestApp[] = [app, other];
-  const picture = await plainPicture();
-  // All of them are counted one after the other, on both instances.
-  const lock = await lockRows(t, app, 'SELECT pg_advisory_xact_lock(1903521653, $1)', [user.id]);
-  const sent = inParallel(6, (index) => upload(apps[index % 2] ?? app, user.token, picture));
-  await lock.waiters(6);
-  await lock.release();
-  const answers = await sent;
-  const late = answers.filter(({ status }) => status !== 201);
-  t.equal(late.length, 4);
-  for (const answer of late) exhausted(t, answer, 3_600, 3_500);
-  await app.pool.query(`UPDATE images SET created_at = created_at - interval '1 hour' WHERE user_id = $1`, [
-    user.id,
-  ]);
-  t.equal((await upload(app, user.token, picture)).status, 201);
-});
+     FROM generate_series(1, 196) n`,
+      [user.id],
+    );
+    const { id } = await uploadImage(app, user.token);
+    t.equal((await app.call('DELETE', `/api/v1/images/${id}/`, { token: user.token })).status, 200);
+    const apps: TestApp[] = [app, other];
+    const picture = await plainPicture();
+    const half = picture.subarray(0, picture.length / 2);
+    refused(t, await upload(app, user.token, half), 400, 'invalid_image');
+    // All of them are counted one after the other, on both instances.
+    const lock = await lockRows(t, app, 'SELECT pg_advisory_xact_lock(1903521653, $1)', [user.id]);
+    const sent = inParallel(6, (index) => upload(apps[index % 2] ?? app, user.token, picture));
+    await lock.waiters(6);
+    await lock.release();
+    const answers = await sent;
+    const late = answers.filter(({ status }) => status !== 201);
+    t.equal(late.length, 4);
+    for (const answer of late) exhausted(t, answer, 3_600, 3_500);
+    await app.pool.query(`UPDATE images SET created_at = created_at - interval '1 hour' WHERE user_id = $1`, [
+      user.id,
+    ]);
+    t.equal((await upload(app, user.token, picture)).status, 201);
+  },
+);

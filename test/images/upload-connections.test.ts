@@ -137,9 +137,12 @@ t.test('users take turns, and one user cannot fill the queue of conversions', as
   const queue = createConversionQueue(1);
   const begun: string[] = [];
   const convert = (user: number, name: string) =>
-    queue.convert(user, Buffer.alloc(0), () => {
-      begun.push(name);
-      return true;
+    queue.convert(user, Buffer.alloc(0), {
+      isObsolete: () => {
+        begun.push(name);
+        return true;
+      },
+      onDecode: () => t.fail('the work is for nothing'),
     });
   const many = Array.from({ length: 20 }, (_, n) => convert(1, `first ${n}`));
   await Promise.allSettled([...many, convert(2, 'second'), convert(3, 'third')]);

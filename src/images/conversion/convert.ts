@@ -8,8 +8,8 @@ const maxPixels = 50_000_000;
 /** Pixels of the longer side. */
 const sizes = { large: 1_600, thumbnail: 480 } as const;
 
-/** Seconds after which the conversion of one picture is given up; even 50 megapixels take less. */
-const timeLimit = 7;
+/** Seconds after which decoding, or encoding one size, is given up. Pictures of cameras take a fraction of it. */
+const timeLimit = 5;
 
 /** More effort costs three times the processor time of the encoder and saves two hundredths of the size. */
 const effort = 2;
@@ -35,10 +35,11 @@ const signatures: Record<string, (start: string) => boolean> = {
 /**
  * Decodes a picture once and encodes both sizes from its pixels. Of an animated one, the first frame is kept.
  *
+ * @param onDecode called when the header was accepted
  * @throws {ApiError} `invalid_image`; `service_unavailable` when it takes too long
  */
-export async function convertImage(bytes: Buffer): Promise<ConvertedImage> {
-  const { data, info } = await decode(bytes);
+export async function convertImage(bytes: Buffer, onDecode: () => void): Promise<ConvertedImage> {
+  const { data, info } = await decode(bytes, onDecode);
   const pixels = { raw: { width: info.width, height: info.height, channels: info.channels } };
   const large = await sharp(data, pixels)
     .webp({ quality: quality.large, effort })
@@ -53,7 +54,7 @@ export async function convertImage(bytes: Buffer): Promise<ConvertedImage> {
 }
 
 /** The upright pixels of a picture in sRGB, 8 bits each, no larger than the large version. Metadata is dropped. */
-async function decode(bytes: Buffer) {
+async function decode(bytes: Buffer, onDecode: () => void) {
   const start = bytes.toString('latin1', 0, 16);
   const [format] = Object.entries(signatures).find(([, signature]) => signature(start)) ?? [];
   if (format === undefined) throw new ApiError(imageErrors.invalidImage);
@@ -61,6 +62,7 @@ async function decode(bytes: Buffer) {
     const picture = sharp(bytes, { failOn: 'error', limitInputPixels: maxPixels, sequentialRead: true });
     const header = await picture.metadata();
     if (header.format !== format) throw new Error(`a ${header.format} that begins as a ${format}`);
+    onDecode();
     return await picture
       .autoOrient()
       .resize({ ...boxOf(sizes.large) })

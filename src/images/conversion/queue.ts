@@ -8,6 +8,14 @@ const maxWaiting = 16;
 /** Conversions of one user that may wait: as many as a post has pictures. */
 const maxWaitingOfUser = 10;
 
+/** What a conversion tells, and asks, the upload that waits for it. */
+export interface ConversionHooks {
+  /** Whether the request has been answered, so that the work would be for nothing. */
+  isObsolete(): boolean;
+  /** Called before the picture is decoded, which is what costs processor time. */
+  onDecode(): void;
+}
+
 export type ConversionQueue = ReturnType<typeof createConversionQueue>;
 
 /**
@@ -23,10 +31,9 @@ export function createConversionQueue(maxConcurrent: number) {
   /**
    * Converts a picture when its turn comes.
    *
-   * @param isObsolete whether the request has been answered, so that the work would be for nothing
    * @throws {ApiError} `invalid_image`; `service_unavailable` when too many conversions are waiting
    */
-  async function convert(userId: number, bytes: Buffer, isObsolete: () => boolean): Promise<ConvertedImage> {
+  async function convert(userId: number, bytes: Buffer, hooks: ConversionHooks): Promise<ConvertedImage> {
     const own = users.get(userId) ?? { limit: pLimit(1), count: 0 };
     if (own.count > maxWaitingOfUser || turns.pendingCount >= maxWaiting) {
       throw serviceUnavailable(new Error('the queue of conversions is full'));
@@ -34,7 +41,7 @@ export function createConversionQueue(maxConcurrent: number) {
     users.set(userId, own);
     own.count++;
     try {
-      return await own.limit(() => turns(() => convertInTurn(bytes, isObsolete)));
+      return await own.limit(() => turns(() => convertInTurn(bytes, hooks)));
     } finally {
       own.count--;
       if (own.count === 0) users.delete(userId);
@@ -50,9 +57,10 @@ export function createConversionQueue(maxConcurrent: number) {
   return { convert, running: () => turns.activeCount, waiting };
 }
 
-async function convertInTurn(bytes: Buffer, isObsolete: () => boolean): Promise<ConvertedImage> {
-  if (isObsolete()) throw serviceUnavailable(new Error('the request was answered before the conversion'));
+async function convertInTurn(bytes: Buffer, hooks: ConversionHooks): Promise<ConvertedImage> {
+  if (hooks.isObsolete())
+    throw serviceUnavailable(new Error('the request was answered before the conversion'));
   // Loaded with the first picture, so that the start does not wait for it.
   const { convertImage } = await import('./convert.ts');
-  return convertImage(bytes);
+  return convertImage(bytes, hooks.onDecode);
 }
