@@ -151,13 +151,12 @@ t.test(
         post: () => call('DELETE', `${posts}${post.id}/`, { token }),
         picture: () => remove(token, image.id),
       };
-      // Another change of the row, which both wait for and then see.
-      const lock = await lockRows(t, app, 'UPDATE images SET check_after = NULL WHERE id = $1', [image.id]);
+      const lock = await lockRows(t, app, 'SELECT FROM images WHERE id = $1 FOR NO KEY UPDATE', [image.id]);
       const first = isPostFirst ? deletions.post() : deletions.picture();
       await lock.waiters(1);
       const second = isPostFirst ? deletions.picture() : deletions.post();
       await lock.waiters(2);
-      await lock.release('COMMIT');
+      await lock.release();
       const [one, other] = [await first, await second];
       t.equal((isPostFirst ? one : other).status, 200);
       if (isPostFirst) t.equal(other.status, 200);
