@@ -93,14 +93,19 @@ t.test('what no post uses 24 hours after the upload is deleted, and nothing else
 t.test('a picture that a post gets while the clean-up looks at it stays', async (t) => {
   const { token } = await openShop(app);
   const image = await uploadImage(app, token);
-  await age(25, image);
-  // A post that is being written has the lock of the picture; the clean-up does not wait for it.
-  const writing = await lockRows(t, app, 'SELECT FROM images WHERE id = $1 FOR KEY SHARE', [image.id]);
+  const deleted = await uploadImage(app, token);
+  await app.pool.query(`UPDATE images SET state = 'deleted' WHERE id = $1`, [deleted.id]);
+  await age(25, image, deleted);
+  // A post that is being written has the lock of the picture, another instance that of the deleted one; the clean-up does not
+  // wait for them.
+  const ids = [image.id, deleted.id];
+  const writing = await lockRows(t, app, 'SELECT FROM images WHERE id = ANY ($1) FOR KEY SHARE', [ids]);
   await cleanUp();
   await writing.release();
+  await states(t, ['ready', 'deleted'], image, deleted);
   await createPost(app, token, { images: [image.url] });
   await cleanUp();
-  await states(t, ['ready'], image);
+  await states(t, ['ready', undefined], image, deleted);
 });
 
 t.test('pictures of a deleted account, and an upload that a crash interrupted, are deleted', async (t) => {
