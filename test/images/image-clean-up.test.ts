@@ -176,8 +176,9 @@ t.test(
     t.equal((await app.call('DELETE', `/api/v1/images/${id}/`, { token: user.token })).status, 200);
     const apps: TestApp[] = [app, other];
     const picture = await plainPicture();
-    const half = picture.subarray(0, picture.length / 2);
-    refused(t, await upload(app, user.token, half), 400, 'invalid_image');
+    const large = await plainPicture(600, 400);
+    const cut = large.subarray(0, large.length - 100);
+    refused(t, await upload(app, user.token, cut), 400, 'invalid_image');
     // All of them are counted one after the other, on both instances.
     const lock = await lockRows(t, app, 'SELECT pg_advisory_xact_lock(1903521653, $1)', [user.id]);
     const sent = inParallel(6, (index) => upload(apps[index % 2] ?? app, user.token, picture));
