@@ -3,8 +3,8 @@ import jwt from '@fastify/jwt';
 import { type TSchema, Type } from '@sinclair/typebox';
 import fastify, { type FastifyRequest } from 'fastify';
 import pg from 'pg';
-import { User } from '../src/auth/schemas.ts';
-import { TokenPair, TokenPairWithUser } from '../src/auth/session-schemas.ts';
+import { authSchemas, User } from '../src/auth/schemas.ts';
+import { sessionSchemas } from '../src/auth/session-schemas.ts';
 import { jwtOptions } from '../src/auth/tokens.ts';
 import { readSecrets } from '../src/config/secrets.ts';
 import { createImageUrls } from '../src/images/image-urls.ts';
@@ -13,7 +13,7 @@ import type { MyPageRow } from '../src/my-page/repository.ts';
 import { MyPage, myPageSchemas } from '../src/my-page/schemas.ts';
 import { toNotification } from '../src/notifications/presenters.ts';
 import type { NotificationRow } from '../src/notifications/repository.ts';
-import { Notification, NotificationPage, UnreadCount } from '../src/notifications/schemas.ts';
+import { NotificationPage, notificationSchemas, UnreadCount } from '../src/notifications/schemas.ts';
 import { toPartnerRequest } from '../src/partner-requests/presenters.ts';
 import type { SentRequestRow } from '../src/partner-requests/rows.ts';
 import { PartnerRequest } from '../src/partner-requests/schemas.ts';
@@ -36,17 +36,8 @@ const app = fastify();
 // Every signature is verified anew, as by default.
 const { verify: verifyOptions, ...jwtDefaults } = jwtOptions({ secrets });
 await app.register(jwt, { ...jwtDefaults, verify: { ...verifyOptions, cache: false } });
-for (const schema of [
-  ...myPageSchemas,
-  User,
-  TokenPair,
-  TokenPairWithUser,
-  Notification,
-  NotificationPage,
-  UnreadCount,
-]) {
-  app.addSchema(schema);
-}
+const schemas = [...myPageSchemas, ...authSchemas, ...sessionSchemas, ...notificationSchemas];
+for (const schema of new Set<TSchema>(schemas)) app.addSchema(schema);
 
 /** The session of a request. */
 function sessionOf({ headers }: FastifyRequest): string {
