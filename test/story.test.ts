@@ -2,6 +2,7 @@ import t, { type Test } from 'tap';
 import { createListeningApp, openStream } from './notifications/streams.ts';
 import { codeIn, createUser, type TestApp } from './support/app.ts';
 import { createContract } from './support/contract.ts';
+import { uploadImage } from './support/images.ts';
 
 /** Two shops find each other, agree and call each other. */
 
@@ -44,15 +45,20 @@ t.test('two shops find each other, agree and call each other', async (t) => {
     category_ids: [idOf('베이커리')],
     phone_number: '010-9876-5432',
   });
+  const picture = await uploadImage(app, minji.token);
   const written = await call(t, minji, 'POST', '/api/v1/posts/', {
     title: '아침 빵을 함께 팔 가게를 찾아요',
     content: '갓 구운 빵을 커피와 함께 내고 싶습니다.',
-    images: ['https://cdn.example.com/morning.jpg'],
+    images: [picture.url],
   });
 
-  // Jisu finds the post by its category and a word, and asks. Minji hears of it at once.
+  // Jisu finds the store by its name without the space, and the post by its category and a word, and asks. Minji is notified at once.
   const stream = await openStream(t, app, minji.token);
   const query = new URLSearchParams({ category_id: idOf('카페'), q: '갓 구운' });
+  const { items: stores } = await call(t, jisu, 'GET', `/api/v1/stores/?q=${encodeURIComponent('달빛카페')}`);
+  t.match(stores, [{ id: cafe.id, thumbnail: picture.thumbnail_url }]);
+  const { status, headers } = await app.call('GET', new URL(stores[0].thumbnail).pathname);
+  t.match([status, headers['content-type']], [200, 'image/webp']);
   const { items: found } = await call(t, jisu, 'GET', `/api/v1/posts/?${query}`);
   t.match(found, [{ id: written.id, store: { id: cafe.id }, is_mine: false, my_request_status: null }]);
   const body = { post_id: written.id, message: '매일 아침 크루아상을 가져다드릴게요.' };
@@ -94,7 +100,7 @@ t.test('two shops find each other, agree and call each other', async (t) => {
   });
   t.equal((await call(t, jisu, 'GET', `/api/v1/posts/${written.id}/`)).my_request_status, '수락됨');
 
-  // After a summer, Jisu ends it: Minji gets a notification and a mail, and the contacts are gone.
+  // Jisu ends it: Minji gets a notification and a mail, and the contacts are gone.
   t.match(await call(t, jisu, 'POST', `${requests}${id}/end/`), { box: 'sent', status: '종료됨' });
   await stream.until(() => stream.events.length === 5);
   t.match(stream.events[3]?.data, {
