@@ -12,8 +12,7 @@ import { createAuth, expiredAuthRows } from './auth/index.ts';
 import { jwtOptions } from './auth/tokens.ts';
 import type { AppConfig, Config } from './config/config.ts';
 import { cleanUp } from './database/clean-up.ts';
-import { type Database, openDatabase } from './database/client.ts';
-import { createListener, type Listener } from './database/listener.ts';
+import type { Database } from './database/client.ts';
 import { pendingMigrations } from './database/migrations.ts';
 import { trustedProxies } from './http/client-ip.ts';
 import { createIdempotency, expiredIdempotencyKeys } from './http/idempotency.ts';
@@ -42,13 +41,11 @@ import { validationPlugin } from './http/plugins/validation.ts';
 import { createImageUrls } from './images/image-urls.ts';
 import { createImages, erasedImages } from './images/index.ts';
 import type { ImageStorage } from './images/storage/storage.ts';
-import { createDevMailbox, devMailboxRoutes } from './mail/dev-mailbox.ts';
 import { expiredFailedMails } from './mail/failed-mails.ts';
 import { expiredMailSends } from './mail/mail-sends.ts';
 import { createMailQueue } from './mail/queue.ts';
-import { createResendTransport, type MailTransport } from './mail/transport.ts';
+import type { MailTransport } from './mail/transport.ts';
 import { createUnsubscribeLinks } from './mail/unsubscribe-links.ts';
-import { startWorker, type Worker } from './mail/worker.ts';
 import { createMyPage } from './my-page/index.ts';
 import { createNotifications } from './notifications/index.ts';
 import type { EventStreamTimes } from './notifications/stream/event-stream.ts';
@@ -56,6 +53,7 @@ import { openApiPlugin, openApiRoutes } from './openapi/plugin.ts';
 import { createPartnerRequests } from './partner-requests/index.ts';
 import { createPosts } from './posts/index.ts';
 import { createPreferences } from './preferences/index.ts';
+import { createAppListener, createTransport, openAppDatabase, startWorkerWithApp } from './resources.ts';
 import { createStores } from './stores/index.ts';
 
 /** What the clean-up deletes. */
@@ -212,54 +210,7 @@ function serverOptions(config: Config, { logger }: AppOverrides): FastifyHttpOpt
   };
 }
 
-function openAppDatabase(app: FastifyInstance, config: AppConfig): Database {
-  let closing = false;
-  const database = openDatabase({
-    ...config.database,
-    onError: (error) => {
-      if (!closing) app.log.warn({ err: error }, 'idle database connection lost');
-    },
-  });
-  app.addHook('onClose', () => {
-    closing = true;
-    return database.close();
-  });
-  return database;
-}
-
-/** Listens to the database while the app listens to clients. */
-function createAppListener(app: FastifyInstance, config: AppConfig): Listener {
-  const listener = createListener({ connectionString: config.database.directUrl, logger: app.log });
-  app.addHook('onListen', async () => listener.start());
-  app.addHook('onClose', () => listener.close());
-  return listener;
-}
-
 async function checkReady(database: Database): Promise<void> {
   const pending = await pendingMigrations(database.pool);
   if (pending.length > 0) throw new Error(`pending migrations: ${pending.join(', ')}`);
-}
-
-/** Resend with an API key; without one, outside production, the dev mailbox. */
-async function createTransport(app: FastifyInstance, { mail, production }: Config): Promise<MailTransport> {
-  if (mail.resend) {
-    const { apiKey, baseUrl } = mail.resend;
-    return createResendTransport({ apiKey, from: mail.from, ...(baseUrl ? { baseUrl } : {}) });
-  }
-  if (production) throw new Error('RESEND_API_KEY is missing');
-  const mailbox = createDevMailbox();
-  await app.register(devMailboxRoutes, { mailbox });
-  return mailbox;
-}
-
-function startWorkerWithApp(
-  app: FastifyInstance,
-  config: AppConfig,
-  options: Omit<Parameters<typeof startWorker>[0], 'connectionString' | 'logger'>,
-): void {
-  let worker: Worker | undefined;
-  app.addHook('onReady', async () => {
-    worker = startWorker({ ...options, connectionString: config.database.directUrl, logger: app.log });
-  });
-  app.addHook('onClose', async () => worker?.stop());
 }

@@ -115,7 +115,7 @@ export function emailChangedNotice(userId: number, undoId: string, language: Lan
 }
 
 /**
- * As `o***@e***.com`: the user recognises an address of their own, anybody else learns none. The number of asterisks does not
+ * As `o***@e***.com`: a user recognises an own address, and others cannot read it. The number of asterisks does not
  * depend on the address.
  */
 function maskEmail(email: string): string {

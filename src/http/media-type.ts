@@ -1,6 +1,6 @@
 import Negotiator from 'negotiator';
 
-/** Whether a client asks for a page, as browsers do; `*` alone is no wish. */
+/** Whether a client prefers HTML, as browsers do. A type for anything, such as that of curl, does not count. */
 export function prefersHtml(accept: string | undefined): boolean {
   const types = ['application/json', 'text/html'];
   return new Negotiator({ headers: { accept } }).mediaType(types) === 'text/html';

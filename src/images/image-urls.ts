@@ -50,7 +50,7 @@ export function createImageUrls({
     return bases.some((base) => plainUrl(text).startsWith(base));
   }
 
-  return { url, thumbnailUrl, neutralUrl, thumbnailOf, keyOf, isOwn, isKey };
+  return { url, thumbnailUrl, thumbnailOf, keyOf, isOwn, isKey };
 }
 
 function isKey(stored: string): boolean {

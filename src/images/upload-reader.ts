@@ -103,7 +103,7 @@ async function readPart({ file }: MultipartFile, count: (bytes: number) => void)
 function failureOf(error: unknown): unknown {
   if (error instanceof ApiError) return error;
   const code = error instanceof Error && 'code' in error ? error.code : undefined;
-  // The client disconnected; there is nobody to answer to.
+  // The client disconnected, so no answer can reach it.
   if (code === 'FST_MP_PREMATURE_CLOSE' || code === 'ECONNRESET') {
     return new ApiError(httpErrors.malformedRequest, { cause: error });
   }

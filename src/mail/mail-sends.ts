@@ -76,8 +76,8 @@ export function createMailSends({ cooldown }: Config['email']) {
 
 /**
  * A statement that counts a mail to an account if it may be sent: the address is verified, the account is not suspended, its
- * user has not switched the topic off, and the cap of the address allows it. It returns a row in that case only. Concurrent transactions wait at the row of the
- * address until this one ends, so that they cannot exceed the cap together.
+ * user has not switched the topic off, and the cap of the address allows it. It returns a row in that case only. Concurrent
+ * transactions wait at the row of the address until this one ends, so that they cannot exceed the cap together.
  */
 export function countUnrequestedSend(
   purpose: UnrequestedPurpose,

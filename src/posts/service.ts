@@ -9,7 +9,7 @@ import { checkImages } from './images.ts';
 import { toPost } from './presenters.ts';
 import type { Posts } from './repository/posts.ts';
 import type { NewPost, Post, PostChanges } from './schemas.ts';
-import { checkLinked, checkOwn, toStored } from './uploaded-images.ts';
+import { checkLinked, checkOwn, type StoredImages, toStored } from './uploaded-images.ts';
 
 export interface PostServiceOptions {
   config: Pick<Config, 'production' | 'quotas'>;
@@ -37,14 +37,14 @@ export function createPostService(options: PostServiceOptions) {
     key: IdempotencyKey | undefined,
   ): Promise<Outcome<Post>> {
     const stored = readImages(input.images ?? []);
-    const { images, keys } = stored;
+    const { images } = stored;
     return idempotency.runStatements(key, async (tx) => {
       const post = await posts.create(tx, userId, { ...input, images }, quota);
       if (post === undefined) {
         await checkOwn(tx, userId, stored, postImages);
         throw await notCreatable(tx, userId);
       }
-      if (keys.length > 0) checkLinked(stored, await postImages.link(tx, { postId: post.id, userId, keys }));
+      await link(tx, { postId: post.id, userId }, stored);
       return toPost(post, imageUrls);
     });
   }
@@ -52,6 +52,12 @@ export function createPostService(options: PostServiceOptions) {
   function readImages(urls: readonly string[]) {
     checkImages(urls, config);
     return toStored(urls, imageUrls);
+  }
+
+  /** Links the uploaded pictures of a post to it. @throws {ApiError} `validation_error` */
+  async function link(tx: Queryable, post: { postId: number; userId: number }, stored: StoredImages) {
+    const { keys } = stored;
+    if (keys.length > 0) checkLinked(stored, await postImages.link(tx, { ...post, keys }));
   }
 
   async function notCreatable(tx: Queryable, userId: number): Promise<ApiError> {
@@ -73,7 +79,7 @@ export function createPostService(options: PostServiceOptions) {
 
   async function changeWithImages(userId: number, id: number, changes: PostChanges, urls: readonly string[]) {
     const stored = readImages(urls);
-    const { images, keys } = stored;
+    const { images } = stored;
     return database.runStatements(async (tx) => {
       // The post comes first: its row lock lets one change of its pictures follow the other.
       const post = await posts.change(tx, { id, userId }, { ...changes, images });
@@ -81,7 +87,7 @@ export function createPostService(options: PostServiceOptions) {
         await checkOwn(tx, userId, stored, postImages);
         return undefined;
       }
-      if (keys.length > 0) checkLinked(stored, await postImages.link(tx, { postId: id, userId, keys }));
+      await link(tx, { postId: id, userId }, stored);
       return post;
     });
   }

@@ -108,7 +108,11 @@ t.test(
       t.match(answer.text, done);
       t.match(await preferencesOf(app, receiver), { email: { partner_request_received: false } });
     }
-    t.match((await app.call('GET', path)).text, '<!doctype html>', 'without a wish it is a page, too');
+    t.match(
+      (await app.call('GET', path)).text,
+      '<!doctype html>',
+      'without an Accept header it is a page, too',
+    );
   },
 );
 

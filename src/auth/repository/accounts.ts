@@ -92,7 +92,8 @@ export function createAccountRepository(database: Database) {
   }
 
   /**
-   * Saves what a successful login changes: its time, the language unless the user chose one, the address, and a hash with the current parameters.
+   * Saves what a successful login changes: its time, the language unless the user chose one, the address, and a hash with the
+   * current parameters.
    *
    * @param verifiedHash the hash that the password was verified against
    * @returns false when the password was changed or the account suspended meanwhile

@@ -40,7 +40,7 @@ export const newestFirst = raw('ORDER BY created_at DESC, id DESC');
 export function rowsAfter(
   { baseFilter }: Pick<FilteredList, 'baseFilter'>,
   after: KeysetPosition | undefined,
-  access: 'in order' | 'any',
+  access: 'in order' | 'in any order',
 ): Sql {
   const time = access === 'in order' ? sql`walk_from(${afterTime(after)})` : afterTime(after);
   return sql`${baseFilter} AND (item.created_at, item.id) < (${time}, ${afterId(after)})`;

@@ -36,7 +36,7 @@ export function textLookupSql(list: FilteredList, q: string, request: PageReques
     SELECT item.* FROM (
       SELECT item.* FROM ${table} item WHERE ${grams} @> (SELECT grams FROM rare) AND ${list.baseFilter} OFFSET 0
     ) item
-    WHERE ${rowsAfter(list, request.after, 'any')}`;
+    WHERE ${rowsAfter(list, request.after, 'in any order')}`;
   const storeId = sql`item.store_id`;
   const conditions = [
     ...(list.ofStore === undefined ? [] : [sql`${storeId} = ${list.ofStore}`]),
@@ -79,7 +79,7 @@ export function categoryLookupSql(list: FilteredList, categoryId: number, reques
     ) link
     CROSS JOIN LATERAL (
       SELECT item.* FROM ${raw(list.table)} item
-      WHERE item.${raw(list.storeColumn)} = link.store_id AND ${rowsAfter(list, request.after, 'any')} OFFSET 0
+      WHERE item.${raw(list.storeColumn)} = link.store_id AND ${rowsAfter(list, request.after, 'in any order')} OFFSET 0
     ) item`;
   return sql`
     link AS MATERIALIZED (

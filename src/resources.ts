@@ -1,0 +1,61 @@
+import type { FastifyInstance } from 'fastify';
+import type { AppConfig, Config } from './config/config.ts';
+import { type Database, openDatabase } from './database/client.ts';
+import { createListener, type Listener } from './database/listener.ts';
+import { createDevMailbox, devMailboxRoutes } from './mail/dev-mailbox.ts';
+import { createResendTransport, type MailTransport } from './mail/transport.ts';
+import { startWorker, type Worker } from './mail/worker.ts';
+
+/* What an app opens, and closes with itself: connections, the mail transport and the worker. */
+
+/** Opens the pool, which closes with the app. */
+export function openAppDatabase(app: FastifyInstance, config: AppConfig): Database {
+  let closing = false;
+  const database = openDatabase({
+    ...config.database,
+    onError: (error) => {
+      if (!closing) app.log.warn({ err: error }, 'idle database connection lost');
+    },
+  });
+  app.addHook('onClose', () => {
+    closing = true;
+    return database.close();
+  });
+  return database;
+}
+
+/** Listens to the database while the app listens to clients. */
+export function createAppListener(app: FastifyInstance, config: AppConfig): Listener {
+  const listener = createListener({ connectionString: config.database.directUrl, logger: app.log });
+  app.addHook('onListen', async () => listener.start());
+  app.addHook('onClose', () => listener.close());
+  return listener;
+}
+
+/** Resend with an API key; without one, outside production, the dev mailbox. */
+export async function createTransport(
+  app: FastifyInstance,
+  { mail, production }: Config,
+): Promise<MailTransport> {
+  if (mail.resend) {
+    const { apiKey, baseUrl } = mail.resend;
+    return createResendTransport({ apiKey, from: mail.from, ...(baseUrl ? { baseUrl } : {}) });
+  }
+  if (production) throw new Error('RESEND_API_KEY is missing');
+  const mailbox = createDevMailbox();
+  await app.register(devMailboxRoutes, { mailbox });
+  return mailbox;
+}
+
+/** Starts the worker of mails and clean-up when the app is ready; it stops with the app. */
+export function startWorkerWithApp(
+  app: FastifyInstance,
+  config: AppConfig,
+  options: Omit<Parameters<typeof startWorker>[0], 'connectionString' | 'logger'>,
+): void {
+  let worker: Worker | undefined;
+  app.addHook('onReady', async () => {
+    worker = startWorker({ ...options, connectionString: config.database.directUrl, logger: app.log });
+  });
+  app.addHook('onClose', async () => worker?.stop());
+}
