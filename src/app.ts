@@ -7,15 +7,15 @@ import {
   fastify,
   LogController,
 } from 'fastify';
-import { createAccountDeletion } from './account-deletion/index.ts';
-import { createAuth, expiredAuthRows } from './auth/index.ts';
+import { expiredAuthRows } from './auth/index.ts';
 import { jwtOptions } from './auth/tokens.ts';
 import type { AppConfig, Config } from './config/config.ts';
 import { cleanUp } from './database/clean-up.ts';
 import type { Database } from './database/client.ts';
 import { pendingMigrations } from './database/migrations.ts';
+import { createDomains } from './domains.ts';
 import { trustedProxies } from './http/client-ip.ts';
-import { createIdempotency, expiredIdempotencyKeys } from './http/idempotency.ts';
+import { expiredIdempotencyKeys } from './http/idempotency.ts';
 import { bodyLimit, bodyParserPlugin } from './http/plugins/body-parser.ts';
 import { createClientErrorHandler } from './http/plugins/client-errors.ts';
 import { clientIpPlugin } from './http/plugins/client-ip.ts';
@@ -38,23 +38,14 @@ import { rewriteUrl, routerOptions, routingPlugin } from './http/plugins/routing
 import { securityHeadersPlugin } from './http/plugins/security-headers.ts';
 import { shutdownPlugin } from './http/plugins/shutdown.ts';
 import { validationPlugin } from './http/plugins/validation.ts';
-import { createImageUrls } from './images/image-urls.ts';
-import { createImages, erasedImages } from './images/index.ts';
+import { erasedImages } from './images/index.ts';
 import type { ImageStorage } from './images/storage/storage.ts';
 import { expiredFailedMails } from './mail/failed-mails.ts';
 import { expiredMailSends } from './mail/mail-sends.ts';
-import { createMailQueue } from './mail/queue.ts';
 import type { MailTransport } from './mail/transport.ts';
-import { createUnsubscribeLinks } from './mail/unsubscribe-links.ts';
-import { createMyPage } from './my-page/index.ts';
-import { createNotifications } from './notifications/index.ts';
 import type { EventStreamTimes } from './notifications/stream/event-stream.ts';
 import { openApiPlugin, openApiRoutes } from './openapi/plugin.ts';
-import { createPartnerRequests } from './partner-requests/index.ts';
-import { createPosts } from './posts/index.ts';
-import { createPreferences } from './preferences/index.ts';
 import { createAppListener, createTransport, openAppDatabase, startWorkerWithApp } from './resources.ts';
-import { createStores } from './stores/index.ts';
 
 /** What the clean-up deletes. */
 export const expiredRows = [
@@ -93,37 +84,16 @@ export async function buildApp(config: AppConfig, overrides: AppOverrides = {}):
   const database = openAppDatabase(app, config);
   const metrics = createMetrics(database);
 
-  // Domains. What one needs of another is passed to it here.
   await app.register(jwt, jwtOptions(config));
-  const unsubscribeLinks = createUnsubscribeLinks(config);
-  const mailQueue = createMailQueue(unsubscribeLinks);
-  const idempotency = createIdempotency(database, config.secrets);
-  const imageUrls = createImageUrls(config);
-  const base = { config, database, mailQueue, idempotency, imageUrls };
-  const notifications = createNotifications(base);
-  const partnerRequests = createPartnerRequests({ ...base, notify: notifications.notify });
-  const { withdrawRequestsOfPost, closeRequestsOfStore } = partnerRequests;
-  const stores = createStores(base);
-  const { checkCategoryFilter, lockStore, closeStore } = stores;
-  const images = await createImages({
-    ...base,
+  const domains = await createDomains({
+    config,
+    database,
+    jwt: app.jwt,
     logger: app.log,
     addGauge: metrics.addGauge,
     storage: overrides.storage,
   });
-  const { postImages } = images;
-  const posts = createPosts({ ...base, checkCategoryFilter, withdrawRequestsOfPost, postImages });
-  const deleteAccountData = createAccountDeletion({
-    deleteAnswersOf: idempotency.deleteAnswersOf,
-    deletePostsOfStore: posts.deletePostsOfStore,
-    releaseImagesOf: images.releaseImagesOf,
-    lockStore,
-    closeStore,
-    closeRequestsOfStore,
-  });
-  const auth = createAuth(app, { ...base, deleteAccountData, lockStore });
-  const myPage = createMyPage(base);
-  const preferences = createPreferences({ database, unsubscribeLinks });
+  const { auth, stores, posts, images, partnerRequests, notifications, preferences, myPage } = domains;
 
   // Every request.
   await app.register(requestIdPlugin);
@@ -176,7 +146,7 @@ export async function buildApp(config: AppConfig, overrides: AppOverrides = {}):
   if (config.workerEnabled) {
     startWorkerWithApp(app, config, {
       transport,
-      unsubscribeLinks,
+      unsubscribeLinks: domains.unsubscribeLinks,
       composers: { ...auth.mails, ...partnerRequests.mails },
       database,
       cleanUp: async () => ({

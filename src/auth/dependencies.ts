@@ -1,4 +1,5 @@
-import type { FastifyInstance } from 'fastify';
+import type { JWT } from '@fastify/jwt';
+import type { FastifyBaseLogger } from 'fastify';
 import type { Config } from '../config/config.ts';
 import type { Database, Tx } from '../database/client.ts';
 import type { Idempotency } from '../http/idempotency.ts';
@@ -15,10 +16,12 @@ import { createSessionRepository } from './repository/sessions.ts';
 import { createUnverifiedAccountRepository } from './repository/unverified-accounts.ts';
 import { createTokens } from './tokens.ts';
 
-/** What `app.ts` passes to this domain. */
+/** What `domains.ts` passes to this domain. */
 export interface AuthOptions {
   config: Config;
   database: Database;
+  jwt: JWT;
+  logger: FastifyBaseLogger;
   mailQueue: MailQueue;
   idempotency: Idempotency;
   /** Deletes what an account has in other domains, before the account itself is deleted in the same transaction. */
@@ -35,18 +38,17 @@ export interface AuthOptions {
 export type AuthDependencies = ReturnType<typeof createAuthDependencies>;
 
 /** Builds the repositories of this domain, its tokens and its password hashing. */
-export function createAuthDependencies({ jwt, log }: FastifyInstance, options: AuthOptions) {
-  const { config, database } = options;
+export function createAuthDependencies(options: AuthOptions) {
+  const { config, database, jwt, logger } = options;
   const secrets = createDerivedSecrets(config.secrets);
   const accounts = createAccountRepository(database);
   return {
     ...options,
-    logger: log,
     tokens: createTokens(jwt, config.secrets),
     passwords: createPasswords(
       config.password,
       { findCosts: accounts.countHashCosts, secret: config.secrets[0] },
-      log,
+      logger,
     ),
     accounts,
     unverifiedAccounts: createUnverifiedAccountRepository(database, config.email),

@@ -32,11 +32,9 @@ export const expiredAuthRows = [
 /**
  * Builds the authentication domain: how tokens are checked, the mails it sends, its part of the clean-up, and its routes
  * under `/auth`.
- *
- * @param app with `@fastify/jwt` registered
  */
-export function createAuth(app: FastifyInstance, options: AuthOptions) {
-  const dependencies = createAuthDependencies(app, options);
+export function createAuth(options: AuthOptions) {
+  const dependencies = createAuthDependencies(options);
   const { tokens, sessions } = dependencies;
 
   const authenticator: Authenticator = {

@@ -1,0 +1,72 @@
+import type { JWT } from '@fastify/jwt';
+import type { FastifyBaseLogger } from 'fastify';
+import { createAccountDeletion } from './account-deletion/index.ts';
+import { createAuth } from './auth/index.ts';
+import type { Config } from './config/config.ts';
+import type { Database } from './database/client.ts';
+import { createIdempotency } from './http/idempotency.ts';
+import { createImageUrls } from './images/image-urls.ts';
+import { createImages } from './images/index.ts';
+import type { ImageStorage } from './images/storage/storage.ts';
+import { createMailQueue } from './mail/queue.ts';
+import { createUnsubscribeLinks } from './mail/unsubscribe-links.ts';
+import { createMyPage } from './my-page/index.ts';
+import { createNotifications } from './notifications/index.ts';
+import { createPartnerRequests } from './partner-requests/index.ts';
+import { createPosts } from './posts/index.ts';
+import { createPreferences } from './preferences/index.ts';
+import { createStores } from './stores/index.ts';
+
+interface DomainsOptions {
+  config: Config;
+  database: Database;
+  /** `@fastify/jwt` with the options of `jwtOptions`. */
+  jwt: JWT;
+  logger: FastifyBaseLogger;
+  /** Adds a gauge to the metrics. */
+  addGauge(name: string, help: string, read: () => number): void;
+  /** In place of the configured storage of pictures. */
+  storage: ImageStorage | undefined;
+}
+
+/** The domains of an app, or of a command that works by the same rules. */
+export type Domains = Awaited<ReturnType<typeof createDomains>>;
+
+/** Builds the domains. What one needs of another is passed to it here. */
+export async function createDomains({ config, database, jwt, logger, addGauge, storage }: DomainsOptions) {
+  const unsubscribeLinks = createUnsubscribeLinks(config);
+  const mailQueue = createMailQueue(unsubscribeLinks);
+  const idempotency = createIdempotency(database, config.secrets);
+  const imageUrls = createImageUrls(config);
+  const base = { config, database, mailQueue, idempotency, imageUrls, logger };
+  const notifications = createNotifications(base);
+  const partnerRequests = createPartnerRequests({ ...base, notify: notifications.notify });
+  const { withdrawRequestsOfPost, closeRequestsOfStore } = partnerRequests;
+  const stores = createStores(base);
+  const { checkCategoryFilter, lockStore, closeStore } = stores;
+  const images = await createImages({ ...base, addGauge, storage });
+  const { postImages } = images;
+  const posts = createPosts({ ...base, checkCategoryFilter, withdrawRequestsOfPost, postImages });
+  const deleteAccountData = createAccountDeletion({
+    deleteAnswersOf: idempotency.deleteAnswersOf,
+    deletePostsOfStore: posts.deletePostsOfStore,
+    releaseImagesOf: images.releaseImagesOf,
+    lockStore,
+    closeStore,
+    closeRequestsOfStore,
+  });
+  const auth = createAuth({ ...base, jwt, deleteAccountData, lockStore });
+  const myPage = createMyPage(base);
+  const preferences = createPreferences({ database, unsubscribeLinks });
+  return {
+    unsubscribeLinks,
+    notifications,
+    partnerRequests,
+    stores,
+    images,
+    posts,
+    auth,
+    myPage,
+    preferences,
+  };
+}
