@@ -1,18 +1,14 @@
-import { createHash, randomUUID } from 'node:crypto';
+import { createHash } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import pg from 'pg';
+import { applyMigration, hasCode, type Migration } from './apply-migration.ts';
 
 /** The schema is not up to date. The message names the migration and says what to do, or PostgreSQL's error. */
 export class MigrationError extends Error {
   override readonly name = 'MigrationError';
-}
-
-interface Migration {
-  name: string;
-  sql: string;
-  checksum: string;
 }
 
 type RecordedMigration = Omit<Migration, 'sql'> & { finished: boolean };
@@ -22,8 +18,8 @@ const migrationsFolder = fileURLToPath(import.meta.resolve('#package/prisma/migr
 /** The advisory lock that Prisma's CLI takes, so that the two exclude each other. */
 const lockKey = 72707369;
 
-/** Milliseconds. Queries queue up behind a migration that waits for a table lock, so it fails soon instead. */
-const tableLockTimeout = 10_000;
+/** Milliseconds between two attempts to get it. */
+const lockInterval = 200;
 
 /** As in Prisma's schema engine. */
 const createTable = `CREATE TABLE IF NOT EXISTS _prisma_migrations (
@@ -36,34 +32,32 @@ const createTable = `CREATE TABLE IF NOT EXISTS _prisma_migrations (
   started_at TIMESTAMPTZ NOT NULL DEFAULT now(),
   applied_steps_count INTEGER NOT NULL DEFAULT 0
 )`;
-const insertApplied = `INSERT INTO _prisma_migrations
-  (id, migration_name, checksum, finished_at, applied_steps_count) VALUES ($1, $2, $3, clock_timestamp(), 1)`;
 const selectRecorded = `SELECT migration_name AS name, checksum, finished_at IS NOT NULL AS finished
   FROM _prisma_migrations WHERE rolled_back_at IS NULL`;
 
 /**
- * Begins a migration that is one statement outside a transaction, which commits as it goes, so that it locks no table for long.
- * It is repeated where a run was interrupted, so what is done already must do no harm.
- */
-const outsideTransaction = '-- Outside a transaction';
-
-/**
  * Applies the pending migrations of graphile-worker, then those of prisma/migrations. `_prisma_migrations` is filled as
  * Prisma's CLI does it, so `prisma migrate status` agrees. Each migration is one transaction together with its row: a
- * failed one leaves nothing behind and is retried by the next run. The exceptions begin with `-- Outside a transaction`. Concurrent runs wait for an advisory lock.
+ * failed one leaves nothing behind and is retried by the next run. The exceptions begin with `-- Outside a transaction`.
+ * Concurrent runs wait for an advisory lock.
  *
  * @param connectionString needs a session: a direct connection or a session pooler, not a transaction pooler
  * @param options.folder of the migrations
  * @param options.lockTimeout milliseconds to wait for a concurrent run
+ * @param options.patience milliseconds in which a migration tries to lock its tables
  * @returns names of the migrations of prisma/migrations that were applied now
  * @throws MigrationError when a migration fails, did not finish earlier or was edited after it was applied, and when
  *   a concurrent run takes too long
  */
 export async function migrate(
   connectionString: string,
-  { folder = migrationsFolder, lockTimeout = 60_000 } = {},
+  { folder = migrationsFolder, lockTimeout = 60_000, patience = 60_000 } = {},
 ): Promise<string[]> {
-  const client = new pg.Client({ connectionString, connectionTimeoutMillis: 15_000 });
+  const client = new pg.Client({
+    connectionString,
+    application_name: 'dure-migrate',
+    connectionTimeoutMillis: 15_000,
+  });
   // An unhandled error event would end the process; the next query reports a lost connection.
   client.on('error', () => undefined);
   await client.connect();
@@ -76,7 +70,8 @@ export async function migrate(
     checkRecorded(recorded, migrations);
     const pending = migrations.filter(({ name }) => !recorded.some((row) => row.name === name));
     if (pending.length > 0) await client.query(createTable);
-    for (const migration of pending) await withName(migration.name, apply(client, migration));
+    for (const migration of pending)
+      await withName(migration.name, applyMigration(client, migration, patience));
     return pending.map(({ name }) => name);
   } finally {
     await client.end();
@@ -93,16 +88,21 @@ export async function pendingMigrations(
   return (await migrationNames(folder)).filter((name) => !finished.has(name));
 }
 
+/**
+ * Polls, because a statement that waits for the lock has a snapshot, for which an index that the holder creates concurrently
+ * would wait in turn.
+ */
 async function lock(client: pg.Client, timeout: number): Promise<void> {
   // The role or the database may limit statements to what the service needs; a migration may take longer.
-  await client.query(`SET statement_timeout = 0; SET lock_timeout = ${timeout}`);
-  try {
-    await client.query(`SELECT pg_advisory_lock(${lockKey})`);
-  } catch (error) {
-    if (!hasCode(error, '55P03')) throw error; // lock timeout
-    throw new MigrationError(`a concurrent migration did not finish within ${timeout / 1000} s`);
+  await client.query('SET statement_timeout = 0');
+  for (const end = Date.now() + timeout; ; await sleep(lockInterval)) {
+    const { rows } = await client.query<{ locked: boolean }>(
+      `SELECT pg_try_advisory_lock(${lockKey}) AS locked`,
+    );
+    if (rows[0]?.locked) return;
+    if (Date.now() > end)
+      throw new MigrationError(`a concurrent migration did not finish within ${timeout / 1000} s`);
   }
-  await client.query(`SET lock_timeout = ${tableLockTimeout}`);
 }
 
 async function readRecorded(database: pg.Pool | pg.Client): Promise<RecordedMigration[]> {
@@ -133,15 +133,6 @@ function checkRecorded(recorded: RecordedMigration[], migrations: Migration[]): 
   }
 }
 
-/** A failure needs no ROLLBACK: `migrate` ends the connection. */
-async function apply(client: pg.Client, { name, sql, checksum }: Migration): Promise<void> {
-  const isTransaction = !sql.startsWith(outsideTransaction);
-  if (isTransaction) await client.query('BEGIN');
-  await client.query(sql);
-  await client.query(insertApplied, [randomUUID(), name, checksum]);
-  if (isTransaction) await client.query('COMMIT');
-}
-
 /** Loads the worker only here: the start of the service needs this file to see what is pending. */
 async function migrateWorker(connectionString: string): Promise<void> {
   const { runMigrations } = await import('./graphile-worker.ts');
@@ -152,10 +143,6 @@ async function withName(name: string, migration: Promise<void>): Promise<void> {
   await migration.catch((cause: Error) => {
     throw new MigrationError(`migration ${name} failed: ${cause.message}`, { cause });
   });
-}
-
-function hasCode(error: unknown, code: string): boolean {
-  return error instanceof pg.DatabaseError && error.code === code;
 }
 
 async function migrationNames(folder: string): Promise<string[]> {

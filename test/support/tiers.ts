@@ -24,6 +24,7 @@ const systemTests = [
   'test/images/storage-faults.test.ts',
   'test/images/upload-connections.test.ts',
   'test/database/migrations.test.ts',
+  'test/database/migration-locks.test.ts',
   'test/database/changed-rows.test.ts',
   'test/database/prisma-compatibility.test.ts',
   'test/posts/plans.test.ts',
