@@ -123,9 +123,11 @@ t.test(
     });
     const problems = await checkFolder(folder);
     t.match(problems.join('\n'), new RegExp(`${newest}/migration.sql:1 ban-drop-table`));
-    t.match(
-      problems.join('\n'),
-      /20260101000000_early must be named after 2\d{13}_\w+, the newest of the release \d/,
-    );
+    // A shallow clone has no release to compare with.
+    if (await findLastRelease())
+      t.match(
+        problems.join('\n'),
+        /20260101000000_early must be named after 2\d{13}_\w+, the newest of the release \d/,
+      );
   },
 );
