@@ -55,6 +55,7 @@ const Environment = Type.Object({
   WORKER_ENABLED: Type.Boolean({ default: true }),
   DOCS_ENABLED: Type.Optional(Type.Boolean()),
   MIGRATE_ON_START: Type.Optional(Type.Boolean()),
+  SHUTDOWN_DELAY: optionalDuration('0'),
   LOG_LEVEL: enumWithDefault(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'], 'info'),
   OTEL_EXPORTER_OTLP_ENDPOINT: Type.Optional(Type.String()),
 });
