@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { setFlagsFromString } from 'node:v8';
 import closeWithGrace from 'close-with-grace';
 import type { FastifyInstance } from 'fastify';
@@ -39,6 +40,9 @@ async function serve(
   closeWithGrace({ delay: shutdownTimeout, logger: app.log }, async ({ err }) => {
     if (err) app.log.fatal({ err }, 'unhandled error, shutting down');
     setTimeout(() => app.server.closeAllConnections(), connectionTimeout).unref();
+    // Load balancers notice that the instance is not ready while it still answers. A process in an unknown state does not wait.
+    app.shutdown.announced = true;
+    if (!err) await sleep(config.shutdownDelay * 1_000);
     await app.close();
     await embedded?.stop();
   });

@@ -113,6 +113,8 @@ function buildConfig(environment: Environment, problems: string[]) {
     corsOrigins: readOrigins(environment.CORS_ORIGINS ?? defaultOrigin(frontendUrl, production), problems),
     trustProxy: readTrustProxy(environment.TRUST_PROXY, problems),
     redisUrl: environment.REDIS_URL,
+    /** How long the instance serves on after SIGTERM, while readiness fails. */
+    shutdownDelay: seconds(environment.SHUTDOWN_DELAY),
     rateLimitEnabled: environment.RATE_LIMIT_ENABLED,
     workerEnabled: environment.WORKER_ENABLED,
     docsEnabled: environment.DOCS_ENABLED ?? !production,
@@ -152,6 +154,9 @@ function checkDurations(environment: Environment, problems: string[]): void {
   }
   for (const name of [...lifetimes, 'REFRESH_REUSE_GRACE', 'UNVERIFIED_ACCOUNT_TTL'] as const) {
     if (seconds(environment[name]) > longestDuration) problems.push(`${name} must be at most 3650d`);
+  }
+  if (seconds(environment.SHUTDOWN_DELAY) > 5) {
+    problems.push('SHUTDOWN_DELAY must be at most 5s: requests in flight need the rest of the 15 seconds');
   }
   if (seconds(environment.EMAIL_COOLDOWN) > 3600) {
     problems.push('EMAIL_COOLDOWN must be at most 1h: sent mails are remembered that long');

@@ -16,6 +16,7 @@ const Environment = Type.Object({
   NODE_ENV: enumWithDefault(['development', 'test', 'production'], 'development'),
   HOST: Type.Optional(Type.String({ minLength: 1 })),
   PORT: Type.Integer({ default: 3000, minimum: 0, maximum: 65535 }),
+  METRICS_PORT: Type.Optional(Type.Integer({ minimum: 1, maximum: 65535 })),
   DATABASE_URL: Type.Optional(Type.String()),
   DATABASE_DIRECT_URL: Type.Optional(Type.String()),
   DATABASE_POOL_SIZE: Type.Integer({ default: 10, minimum: 2, maximum: 1000 }),
@@ -55,9 +56,13 @@ const Environment = Type.Object({
   WORKER_ENABLED: Type.Boolean({ default: true }),
   DOCS_ENABLED: Type.Optional(Type.Boolean()),
   MIGRATE_ON_START: Type.Optional(Type.Boolean()),
+  SHUTDOWN_DELAY: optionalDuration('0'),
   LOG_LEVEL: enumWithDefault(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'], 'info'),
   OTEL_EXPORTER_OTLP_ENDPOINT: Type.Optional(Type.String()),
 });
+
+/** Every environment variable that the service reads. */
+export const environmentNames: readonly string[] = Object.keys(Environment.properties);
 
 /** The environment variables, typed and with their defaults. */
 export type Environment = Static<typeof Environment>;

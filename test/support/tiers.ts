@@ -36,6 +36,7 @@ const systemTests = [
   'test/documentation.test.ts',
   'test/pooler.test.ts',
   'test/deployment.test.ts',
+  'test/kubernetes.test.ts',
   'test/http/tracing.test.ts',
 ];
 

@@ -21,10 +21,6 @@ const config = { limit: 'none' } as const;
 export async function healthRoutes(app: FastifyInstance, { checkReady }: HealthOptions): Promise<void> {
   app.addSchema(Health);
   app.addSchema(HealthProblem);
-  let closing = false;
-  app.addHook('preClose', async () => {
-    closing = true;
-  });
 
   app.get(
     '/health/live',
@@ -59,7 +55,7 @@ export async function healthRoutes(app: FastifyInstance, { checkReady }: HealthO
     },
     async (request, reply) => {
       try {
-        if (closing) throw new Error('shutting down');
+        if (app.shutdown.announced) throw new Error('shutting down');
         await checkReady();
         return { status: 'ok' };
       } catch (error) {
