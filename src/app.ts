@@ -27,7 +27,8 @@ import { healthRoutes } from './http/plugins/health.ts';
 import { languagePlugin } from './http/plugins/language.ts';
 import { lazySchemasPlugin } from './http/plugins/lazy-schemas.ts';
 import { loggerOptions, logStream, requestLogPlugin } from './http/plugins/logging.ts';
-import { createMetrics } from './http/plugins/metrics.ts';
+import { metricsPlugin, metricsRoutes } from './http/plugins/metrics.ts';
+import { serveMetrics } from './http/plugins/metrics-server.ts';
 import { notModifiedPlugin } from './http/plugins/not-modified.ts';
 import { overloadPlugin } from './http/plugins/overload.ts';
 import { rateLimitPlugin } from './http/plugins/rate-limits.ts';
@@ -43,6 +44,9 @@ import type { ImageStorage } from './images/storage/storage.ts';
 import { expiredFailedMails } from './mail/failed-mails.ts';
 import { expiredMailSends } from './mail/mail-sends.ts';
 import type { MailTransport } from './mail/transport.ts';
+import { addDatabaseMetrics } from './metrics/database-metrics.ts';
+import { createMetrics } from './metrics/metrics.ts';
+import { addPoolMetrics, addProcessMetrics } from './metrics/process-metrics.ts';
 import type { EventStreamTimes } from './notifications/stream/event-stream.ts';
 import { openApiPlugin, openApiRoutes } from './openapi/plugin.ts';
 import { createAppListener, createTransport, openAppDatabase, startWorkerWithApp } from './resources.ts';
@@ -82,7 +86,10 @@ export async function buildApp(config: AppConfig, overrides: AppOverrides = {}):
     await registerTracing(app, config.otlpEndpoint);
   }
   const database = openAppDatabase(app, config);
-  const metrics = createMetrics(database);
+  const metrics = createMetrics();
+  addProcessMetrics(metrics, config.commit);
+  addPoolMetrics(metrics, database.pool);
+  addDatabaseMetrics(metrics, database);
 
   await app.register(jwt, jwtOptions(config));
   const domains = await createDomains({
@@ -90,7 +97,7 @@ export async function buildApp(config: AppConfig, overrides: AppOverrides = {}):
     database,
     jwt: app.jwt,
     logger: app.log,
-    addGauge: metrics.addGauge,
+    metrics,
     storage: overrides.storage,
   });
   const { auth, stores, posts, images, partnerRequests, notifications, preferences, myPage } = domains;
@@ -100,7 +107,7 @@ export async function buildApp(config: AppConfig, overrides: AppOverrides = {}):
   await app.register(clientIpPlugin);
   await app.register(languagePlugin);
   await app.register(requestLogPlugin);
-  await app.register(metrics.plugin);
+  await app.register(metricsPlugin, { metrics });
   app.setErrorHandler(sendError);
   await app.register(shutdownPlugin);
   await app.register(deadlinePlugin, { timeLimit: overrides.timeLimit });
@@ -108,7 +115,7 @@ export async function buildApp(config: AppConfig, overrides: AppOverrides = {}):
   await app.register(refusedOriginsPlugin, { config });
   await app.register(overloadPlugin, { maxEventLoopDelay: overrides.maxEventLoopDelay });
   await app.register(credentialsPlugin, { authenticator: auth.authenticator });
-  await app.register(rateLimitPlugin, { config });
+  await app.register(rateLimitPlugin, { config, metrics });
   await app.register(bodyParserPlugin);
   await app.register(lazySchemasPlugin);
   await app.register(validationPlugin);
@@ -133,10 +140,11 @@ export async function buildApp(config: AppConfig, overrides: AppOverrides = {}):
     config,
     listener: createAppListener(app, config),
     findLiveSessions: auth.findLiveSessions,
-    addGauge: metrics.addGauge,
+    metrics,
     streamTimes: overrides.streamTimes,
   });
-  await app.register(metrics.routes);
+  if (config.metricsPort === undefined) await app.register(metricsRoutes, { metrics });
+  else serveMetrics(app, { metrics, host: config.host, port: config.metricsPort });
   await app.register(healthRoutes, { checkReady: () => checkReady(database) });
   await app.register(rootRoutes, { docsEnabled: config.docsEnabled });
   await app.register(openApiRoutes, { docsEnabled: config.docsEnabled });
@@ -149,6 +157,7 @@ export async function buildApp(config: AppConfig, overrides: AppOverrides = {}):
       unsubscribeLinks: domains.unsubscribeLinks,
       composers: { ...auth.mails, ...partnerRequests.mails },
       database,
+      metrics,
       cleanUp: async () => ({
         ...(await cleanUp(database, expiredRows)),
         users: await auth.deleteAbandonedAccounts(),

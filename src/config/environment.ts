@@ -16,6 +16,7 @@ const Environment = Type.Object({
   NODE_ENV: enumWithDefault(['development', 'test', 'production'], 'development'),
   HOST: Type.Optional(Type.String({ minLength: 1 })),
   PORT: Type.Integer({ default: 3000, minimum: 0, maximum: 65535 }),
+  METRICS_PORT: Type.Optional(Type.Integer({ minimum: 1, maximum: 65535 })),
   DATABASE_URL: Type.Optional(Type.String()),
   DATABASE_DIRECT_URL: Type.Optional(Type.String()),
   DATABASE_POOL_SIZE: Type.Integer({ default: 10, minimum: 2, maximum: 1000 }),
@@ -57,6 +58,7 @@ const Environment = Type.Object({
   MIGRATE_ON_START: Type.Optional(Type.Boolean()),
   LOG_LEVEL: enumWithDefault(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'], 'info'),
   OTEL_EXPORTER_OTLP_ENDPOINT: Type.Optional(Type.String()),
+  DURE_COMMIT: Type.Optional(Type.String({ maxLength: 64 })),
 });
 
 /** The environment variables, typed and with their defaults. */

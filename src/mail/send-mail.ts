@@ -5,6 +5,7 @@ import type { Task } from 'graphile-worker';
 import type { Queryable } from '../database/client.ts';
 import { sql } from '../database/sql.ts';
 import { keepFailedMails } from './failed-mails.ts';
+import type { MailMetrics } from './mail-metrics.ts';
 import { type MailPayload, type QueuedMail, readQueuedMail } from './queue.ts';
 import { type Language, type Mail, type RenderedMail, renderMail } from './templates.ts';
 import { topicOf } from './topics.ts';
@@ -32,6 +33,7 @@ export interface SendMailOptions {
   unsubscribeLinks: UnsubscribeLinks;
   composers: MailComposers;
   database: Queryable;
+  mailMetrics: MailMetrics;
   logger: FastifyBaseLogger;
 }
 
@@ -54,6 +56,10 @@ export function createSendMail(options: SendMailOptions, attemptLimit: number): 
         sleep(attemptLimit, undefined, { signal }).then(fail(`not sent within ${attemptLimit} ms`)),
         once(abortSignal, 'abort', { signal }).then(fail('the worker was stopped')),
       ]);
+    } catch (error) {
+      // After the last attempt, the recovery of jobs counts the mail as failed.
+      if (job.attempts < job.max_attempts) options.mailMetrics.countMail(mail.kind, 'retried');
+      throw error;
     } finally {
       finished.abort();
     }
@@ -61,7 +67,7 @@ export function createSendMail(options: SendMailOptions, attemptLimit: number): 
 }
 
 async function attempt(
-  { transport, unsubscribeLinks, composers, database, logger }: SendMailOptions,
+  { transport, unsubscribeLinks, composers, database, mailMetrics, logger }: SendMailOptions,
   { kind, payload, idempotencyKey }: QueuedMail,
   { id, attempts, signal }: { id: string; attempts: number; signal: AbortSignal },
 ): Promise<void> {
@@ -75,6 +81,7 @@ async function attempt(
     const subscription = topic && userId !== undefined ? { userId, topic } : undefined;
     // It may have been switched off since the mail was queued.
     if (composed === null || (subscription && (await isMuted(database, subscription)))) {
+      mailMetrics.countMail(kind, 'obsolete');
       logger.info({ job: id, kind }, 'obsolete mail dropped');
       return;
     }
@@ -84,12 +91,14 @@ async function attempt(
     signal.throwIfAborted();
     const headers = url === undefined ? {} : { headers: unsubscribeHeaders(url) };
     await transport.send({ to: composed.to, ...rendered, ...headers, idempotencyKey });
+    mailMetrics.countMail(kind, 'sent');
     logger.info({ job: id, kind, attempts, idempotencyKey }, 'mail sent');
   } catch (error) {
     const reason = redact(reasonOf(error), rendered);
     // graphile-worker stores the message with the job and schedules the next attempt.
     if (!(error instanceof MailRejectedError)) throw new Error(reason);
     logger.error({ job: id, kind, payload, attempts, idempotencyKey, reason }, 'mail rejected, not retried');
+    mailMetrics.countMail(kind, 'failed');
     await database.execute(
       keepFailedMails(sql`
         SELECT ${userId ?? null}::int AS user_id, ${kind} AS kind, ${JSON.stringify(payload)}::jsonb AS payload,

@@ -98,6 +98,8 @@ t.test('metrics are Prometheus text, by route pattern', async (t) => {
   await app.call('DELETE', `/auth/sessions/${session}/`, { token });
   await app.call('GET', '/auth/nothing/');
   await app.call('PUT', '/auth/me/');
+  await app.call('PROPFIND', '/auth/nothing/');
+  await app.call('REPORT', '/auth/nothing/');
   const { status, headers, text } = await app.call('GET', '/metrics');
   t.equal(status, 200);
   t.match(headers['content-type'], /^text\/plain; version=0\.0\.4/);
@@ -106,6 +108,7 @@ t.test('metrics are Prometheus text, by route pattern', async (t) => {
   t.equal(count('method="GET",route="/auth/me/",status="200"'), 2);
   t.equal(count('method="DELETE",route="/auth/sessions/:session_id/",status="404"'), 1);
   t.equal(count('method="GET",route="unknown",status="404"'), 1);
+  t.equal(count('method="other",route="unknown",status="404"'), 2);
   t.equal(count('method="PUT",route="unknown",status="405"'), 1);
   for (const line of text.split('\n').filter((one) => one !== '')) {
     t.match(
@@ -115,6 +118,20 @@ t.test('metrics are Prometheus text, by route pattern', async (t) => {
   }
   t.match(text, /^process_cpu_seconds_total /m);
   t.match(text, /^nodejs_eventloop_lag_seconds /m);
-  t.match(text, /^database_connections\{state="total"\} \d+$/m);
+  for (const sample of [
+    /^database_pool_connections\{state="idle"\} [1-9]\d*$/m,
+    /^database_pool_waiting 0$/m,
+    /^database_up 1$/m,
+    /^migrations_pending 0$/m,
+    /^failed_mails 0$/m,
+    /^queue_oldest_due_job_age_seconds\{task="send_mail"\} \d/m,
+    /^security_events_total\{event="login"\} 1$/m,
+    /^security_events_total\{event="login_failed"\} 0$/m,
+    /^password_hashing_duration_seconds_count [2-9]$/m,
+    /^dure_build_info\{version="[\d.]+",node="v[\d.]+",commit="unknown"\} 1$/m,
+    /^nodejs_eventloop_lag_p99_seconds /m,
+  ]) {
+    t.match(text, sample);
+  }
   for (const secret of [session, username, token]) t.notMatch(text, secret);
 });
