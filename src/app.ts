@@ -1,12 +1,6 @@
 import type { Server } from 'node:http';
 import jwt from '@fastify/jwt';
-import {
-  type FastifyBaseLogger,
-  type FastifyHttpOptions,
-  type FastifyInstance,
-  fastify,
-  LogController,
-} from 'fastify';
+import { type FastifyHttpOptions, type FastifyInstance, fastify, LogController } from 'fastify';
 import { expiredAuthRows } from './auth/index.ts';
 import { jwtOptions } from './auth/tokens.ts';
 import type { AppConfig, Config } from './config/config.ts';
@@ -38,6 +32,7 @@ import { rootRoutes } from './http/plugins/root.ts';
 import { rewriteUrl, routerOptions, routingPlugin } from './http/plugins/routing.ts';
 import { securityHeadersPlugin } from './http/plugins/security-headers.ts';
 import { shutdownPlugin } from './http/plugins/shutdown.ts';
+import { tracingPlugin } from './http/plugins/tracing.ts';
 import { validationPlugin } from './http/plugins/validation.ts';
 import { erasedImages } from './images/index.ts';
 import type { ImageStorage } from './images/storage/storage.ts';
@@ -50,6 +45,7 @@ import { addPoolMetrics, addProcessMetrics } from './metrics/process-metrics.ts'
 import type { EventStreamTimes } from './notifications/stream/event-stream.ts';
 import { openApiPlugin, openApiRoutes } from './openapi/plugin.ts';
 import { createAppListener, createTransport, openAppDatabase, startWorkerWithApp } from './resources.ts';
+import { openTracing, type Tracing } from './tracing/tracing.ts';
 
 /** What the clean-up deletes. */
 export const expiredRows = [
@@ -62,7 +58,8 @@ export const expiredRows = [
 
 /** What tests replace. */
 export interface AppOverrides {
-  logger?: FastifyBaseLogger;
+  /** Gets each line of the log. */
+  logStream?: { write(line: string): void };
   transport?: MailTransport;
   storage?: ImageStorage;
   /** Milliseconds for a request; see {@link deadlinePlugin}. */
@@ -79,13 +76,15 @@ export interface AppOverrides {
  * @param config from `loadConfig`, with the URL of the database
  */
 export async function buildApp(config: AppConfig, overrides: AppOverrides = {}): Promise<FastifyInstance> {
-  const app = fastify(serverOptions(config, overrides));
+  const tracing = await openTracing(config);
+  const app = fastify(serverOptions(config, overrides, tracing));
   for (const warning of config.warnings) app.log.warn(warning);
-  if (config.otlpEndpoint !== undefined) {
-    const { registerTracing } = await import('./http/plugins/tracing.ts');
-    await registerTracing(app, config.otlpEndpoint);
+  if (tracing) {
+    await app.register(tracingPlugin, { tracing });
+    app.addHook('onClose', () => tracing.close());
   }
   const database = openAppDatabase(app, config);
+  tracing?.tracePool(database.pool);
   const metrics = createMetrics();
   addProcessMetrics(metrics, config.commit);
   addPoolMetrics(metrics, database.pool);
@@ -98,6 +97,7 @@ export async function buildApp(config: AppConfig, overrides: AppOverrides = {}):
     jwt: app.jwt,
     logger: app.log,
     metrics,
+    tracing,
     storage: overrides.storage,
   });
   const { auth, stores, posts, images, partnerRequests, notifications, preferences, myPage } = domains;
@@ -158,6 +158,7 @@ export async function buildApp(config: AppConfig, overrides: AppOverrides = {}):
       composers: { ...auth.mails, ...partnerRequests.mails },
       database,
       metrics,
+      tracing,
       cleanUp: async () => ({
         ...(await cleanUp(database, expiredRows)),
         users: await auth.deleteAbandonedAccounts(),
@@ -168,11 +169,13 @@ export async function buildApp(config: AppConfig, overrides: AppOverrides = {}):
   return app;
 }
 
-function serverOptions(config: Config, { logger }: AppOverrides): FastifyHttpOptions<Server> {
+function serverOptions(
+  config: Config,
+  overrides: AppOverrides,
+  tracing: Tracing | undefined,
+): FastifyHttpOptions<Server> {
   return {
-    ...(logger
-      ? { loggerInstance: logger }
-      : { logger: { ...loggerOptions(config.logLevel), stream: logStream() } }),
+    logger: { ...loggerOptions(config.logLevel, tracing), stream: overrides.logStream ?? logStream() },
     logController: new LogController({ disableRequestLogging: true }),
     genReqId: requestId,
     trustProxy: config.trustProxy === false ? false : trustedProxies(config.trustProxy),

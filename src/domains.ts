@@ -17,6 +17,7 @@ import { createPartnerRequests } from './partner-requests/index.ts';
 import { createPosts } from './posts/index.ts';
 import { createPreferences } from './preferences/index.ts';
 import { createStores } from './stores/index.ts';
+import type { Tracing } from './tracing/tracing.ts';
 
 interface DomainsOptions {
   config: Config;
@@ -25,6 +26,7 @@ interface DomainsOptions {
   jwt: JWT;
   logger: FastifyBaseLogger;
   metrics: Metrics;
+  tracing: Tracing | undefined;
   /** In place of the configured storage of pictures. */
   storage: ImageStorage | undefined;
 }
@@ -33,9 +35,17 @@ interface DomainsOptions {
 export type Domains = Awaited<ReturnType<typeof createDomains>>;
 
 /** Builds the domains. What one needs of another is passed to it here. */
-export async function createDomains({ config, database, jwt, logger, metrics, storage }: DomainsOptions) {
+export async function createDomains({
+  config,
+  database,
+  jwt,
+  logger,
+  metrics,
+  tracing,
+  storage,
+}: DomainsOptions) {
   const unsubscribeLinks = createUnsubscribeLinks(config);
-  const mailQueue = createMailQueue(unsubscribeLinks);
+  const mailQueue = createMailQueue(unsubscribeLinks, tracing);
   const idempotency = createIdempotency(database, config.secrets);
   const imageUrls = createImageUrls(config);
   const base = { config, database, mailQueue, idempotency, imageUrls, logger };

@@ -26,7 +26,7 @@ const moveExhaustedJobs = sql`
     SELECT
       (payload->>'user_id')::int AS user_id,
       left(coalesce(payload->>'kind', 'unknown'), 50) AS kind,
-      payload - 'kind' - 'idempotency_key' AS payload,
+      payload - 'kind' - 'idempotency_key' - 'traceparent' AS payload,
       coalesce(last_error, 'the process ended during the last attempt') AS reason,
       attempts
     FROM exhausted ORDER BY user_id`)}`;

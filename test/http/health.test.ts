@@ -1,8 +1,10 @@
 import t from 'tap';
 import { createTestApp, createUser } from '../support/app.ts';
 import { createTestDatabase } from '../support/database.ts';
+import { freePort } from '../support/free-port.ts';
 import { listen, rawConnection } from '../support/raw-http.ts';
 import { createTcpProxy } from '../support/tcp-proxy.ts';
+import { until } from '../support/until.ts';
 
 t.test('health', async (t) => {
   const database = await createTestDatabase();
@@ -26,12 +28,22 @@ t.test('health', async (t) => {
   t.test('without the database it is live and not ready, until the database is back', async (t) => {
     await proxy.cut();
     t.equal((await live()).status, 200);
+    const { status, text } = await until('metrics that say so', async () => {
+      const metrics = await app.call('GET', '/metrics');
+      return /^database_up 0$/m.test(metrics.text) ? metrics : undefined;
+    });
+    t.equal(status, 200);
+    t.match(text, /^database_pool_waiting \d+$/m);
+    t.notMatch(text, /^(?:failed_mails|migrations_pending|queue_\w+age_seconds)/m, 'no values of before');
     const answer = await ready();
     t.equal(answer.status, 503);
     t.strictSame(answer.body, { status: 'unavailable' });
     t.match(answer.headers['retry-after'], /^[1-9]\d*$/);
     await proxy.restore();
     t.equal((await ready()).status, 200);
+    await until('metrics of the database', async () =>
+      /^database_up 1$/m.test((await app.call('GET', '/metrics')).text),
+    );
   });
 
   t.test('with a migration missing it is not ready', async (t) => {
@@ -86,6 +98,27 @@ t.test('during shutdown it is not ready, and requests in flight are finished', a
   t.equal(finished.status, 200);
   t.equal(finished.headers.connection, 'close');
   await closed;
+});
+
+t.test('with METRICS_PORT, metrics are served there and nowhere else, until the app closes', async (t) => {
+  const METRICS_PORT = String(await freePort());
+  const app = await createTestApp({ METRICS_PORT, WORKER_ENABLED: 'false' });
+  t.equal((await app.call('GET', '/metrics')).status, 404);
+  const url = `http://127.0.0.1:${METRICS_PORT}`;
+  const answer = await fetch(`${url}/metrics`);
+  t.equal(answer.status, 200);
+  t.match(answer.headers.get('content-type'), /^text\/plain; version=0\.0\.4/);
+  const text = await answer.text();
+  t.match(text, /^http_request_duration_seconds_count\{method="GET",route="unknown",status="404"\} 1$/m);
+  t.match(text, /^database_up 1$/m);
+  for (const path of ['/', '/health/live', '/auth/me/']) t.equal((await fetch(url + path)).status, 404, path);
+  t.equal((await fetch(`${url}/metrics`, { method: 'POST' })).status, 405);
+  await t.rejects(createTestApp({ METRICS_PORT }, { databaseUrl: app.url }), {
+    name: 'PortError',
+    message: `METRICS_PORT ${METRICS_PORT} of 127.0.0.1 cannot be opened: it is in use`,
+  });
+  await app.close();
+  await t.rejects(fetch(`${url}/metrics`));
 });
 
 t.test('metrics are Prometheus text, by route pattern', async (t) => {

@@ -21,6 +21,7 @@ if (mode === 'worker') {
     connectionString: url,
     database,
     metrics: createMetrics(),
+    tracing: undefined,
     logger: Fastify().log,
     composers,
     unsubscribeLinks,

@@ -82,6 +82,7 @@ export async function setUp(t: Test) {
         connectionString: options.connectionString ?? url,
         database,
         metrics: createMetrics(),
+        tracing: undefined,
         unsubscribeLinks,
         composers: options.composers ?? composers,
         cleanUp: options.cleanUp ?? (async () => ({})),
