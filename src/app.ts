@@ -1,12 +1,6 @@
 import type { Server } from 'node:http';
 import jwt from '@fastify/jwt';
-import {
-  type FastifyBaseLogger,
-  type FastifyHttpOptions,
-  type FastifyInstance,
-  fastify,
-  LogController,
-} from 'fastify';
+import { type FastifyHttpOptions, type FastifyInstance, fastify, LogController } from 'fastify';
 import { expiredAuthRows } from './auth/index.ts';
 import { jwtOptions } from './auth/tokens.ts';
 import type { AppConfig, Config } from './config/config.ts';
@@ -27,7 +21,8 @@ import { healthRoutes } from './http/plugins/health.ts';
 import { languagePlugin } from './http/plugins/language.ts';
 import { lazySchemasPlugin } from './http/plugins/lazy-schemas.ts';
 import { loggerOptions, logStream, requestLogPlugin } from './http/plugins/logging.ts';
-import { createMetrics } from './http/plugins/metrics.ts';
+import { metricsPlugin, metricsRoutes } from './http/plugins/metrics.ts';
+import { serveMetrics } from './http/plugins/metrics-server.ts';
 import { notModifiedPlugin } from './http/plugins/not-modified.ts';
 import { overloadPlugin } from './http/plugins/overload.ts';
 import { rateLimitPlugin } from './http/plugins/rate-limits.ts';
@@ -37,15 +32,20 @@ import { rootRoutes } from './http/plugins/root.ts';
 import { rewriteUrl, routerOptions, routingPlugin } from './http/plugins/routing.ts';
 import { securityHeadersPlugin } from './http/plugins/security-headers.ts';
 import { shutdownPlugin } from './http/plugins/shutdown.ts';
+import { tracingPlugin } from './http/plugins/tracing.ts';
 import { validationPlugin } from './http/plugins/validation.ts';
 import { erasedImages } from './images/index.ts';
 import type { ImageStorage } from './images/storage/storage.ts';
 import { expiredFailedMails } from './mail/failed-mails.ts';
 import { expiredMailSends } from './mail/mail-sends.ts';
 import type { MailTransport } from './mail/transport.ts';
+import { addDatabaseMetrics } from './metrics/database-metrics.ts';
+import { createMetrics } from './metrics/metrics.ts';
+import { addPoolMetrics, addProcessMetrics } from './metrics/process-metrics.ts';
 import type { EventStreamTimes } from './notifications/stream/event-stream.ts';
 import { openApiPlugin, openApiRoutes } from './openapi/plugin.ts';
 import { createAppListener, createTransport, openAppDatabase, startWorkerWithApp } from './resources.ts';
+import { openTracing, type Tracing } from './tracing/tracing.ts';
 
 /** What the clean-up deletes. */
 export const expiredRows = [
@@ -58,7 +58,8 @@ export const expiredRows = [
 
 /** What tests replace. */
 export interface AppOverrides {
-  logger?: FastifyBaseLogger;
+  /** Gets each line of the log. */
+  logStream?: { write(line: string): void };
   transport?: MailTransport;
   storage?: ImageStorage;
   /** Milliseconds for a request; see {@link deadlinePlugin}. */
@@ -75,14 +76,19 @@ export interface AppOverrides {
  * @param config from `loadConfig`, with the URL of the database
  */
 export async function buildApp(config: AppConfig, overrides: AppOverrides = {}): Promise<FastifyInstance> {
-  const app = fastify(serverOptions(config, overrides));
+  const tracing = await openTracing(config);
+  const app = fastify(serverOptions(config, overrides, tracing));
   for (const warning of config.warnings) app.log.warn(warning);
-  if (config.otlpEndpoint !== undefined) {
-    const { registerTracing } = await import('./http/plugins/tracing.ts');
-    await registerTracing(app, config.otlpEndpoint);
+  if (tracing) {
+    await app.register(tracingPlugin, { tracing });
+    app.addHook('onClose', () => tracing.close());
   }
   const database = openAppDatabase(app, config);
-  const metrics = createMetrics(database);
+  tracing?.tracePool(database.pool);
+  const metrics = createMetrics();
+  addProcessMetrics(metrics, config.commit);
+  addPoolMetrics(metrics, database.pool);
+  addDatabaseMetrics(metrics, database);
 
   await app.register(jwt, jwtOptions(config));
   const domains = await createDomains({
@@ -90,7 +96,8 @@ export async function buildApp(config: AppConfig, overrides: AppOverrides = {}):
     database,
     jwt: app.jwt,
     logger: app.log,
-    addGauge: metrics.addGauge,
+    metrics,
+    tracing,
     storage: overrides.storage,
   });
   const { auth, stores, posts, images, partnerRequests, notifications, preferences, myPage } = domains;
@@ -100,7 +107,7 @@ export async function buildApp(config: AppConfig, overrides: AppOverrides = {}):
   await app.register(clientIpPlugin);
   await app.register(languagePlugin);
   await app.register(requestLogPlugin);
-  await app.register(metrics.plugin);
+  await app.register(metricsPlugin, { metrics });
   app.setErrorHandler(sendError);
   await app.register(shutdownPlugin);
   await app.register(deadlinePlugin, { timeLimit: overrides.timeLimit });
@@ -108,7 +115,7 @@ export async function buildApp(config: AppConfig, overrides: AppOverrides = {}):
   await app.register(refusedOriginsPlugin, { config });
   await app.register(overloadPlugin, { maxEventLoopDelay: overrides.maxEventLoopDelay });
   await app.register(credentialsPlugin, { authenticator: auth.authenticator });
-  await app.register(rateLimitPlugin, { config });
+  await app.register(rateLimitPlugin, { config, metrics });
   await app.register(bodyParserPlugin);
   await app.register(lazySchemasPlugin);
   await app.register(validationPlugin);
@@ -133,10 +140,11 @@ export async function buildApp(config: AppConfig, overrides: AppOverrides = {}):
     config,
     listener: createAppListener(app, config),
     findLiveSessions: auth.findLiveSessions,
-    addGauge: metrics.addGauge,
+    metrics,
     streamTimes: overrides.streamTimes,
   });
-  await app.register(metrics.routes);
+  if (config.metricsPort === undefined) await app.register(metricsRoutes, { metrics });
+  else serveMetrics(app, { metrics, host: config.host, port: config.metricsPort });
   await app.register(healthRoutes, { checkReady: () => checkReady(database) });
   await app.register(rootRoutes, { docsEnabled: config.docsEnabled });
   await app.register(openApiRoutes, { docsEnabled: config.docsEnabled });
@@ -149,6 +157,8 @@ export async function buildApp(config: AppConfig, overrides: AppOverrides = {}):
       unsubscribeLinks: domains.unsubscribeLinks,
       composers: { ...auth.mails, ...partnerRequests.mails },
       database,
+      metrics,
+      tracing,
       cleanUp: async () => ({
         ...(await cleanUp(database, expiredRows)),
         users: await auth.deleteAbandonedAccounts(),
@@ -159,11 +169,13 @@ export async function buildApp(config: AppConfig, overrides: AppOverrides = {}):
   return app;
 }
 
-function serverOptions(config: Config, { logger }: AppOverrides): FastifyHttpOptions<Server> {
+function serverOptions(
+  config: Config,
+  overrides: AppOverrides,
+  tracing: Tracing | undefined,
+): FastifyHttpOptions<Server> {
   return {
-    ...(logger
-      ? { loggerInstance: logger }
-      : { logger: { ...loggerOptions(config.logLevel), stream: logStream() } }),
+    logger: { ...loggerOptions(config.logLevel, tracing), stream: overrides.logStream ?? logStream() },
     logController: new LogController({ disableRequestLogging: true }),
     genReqId: requestId,
     trustProxy: config.trustProxy === false ? false : trustedProxies(config.trustProxy),

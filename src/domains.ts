@@ -10,12 +10,14 @@ import { createImages } from './images/index.ts';
 import type { ImageStorage } from './images/storage/storage.ts';
 import { createMailQueue } from './mail/queue.ts';
 import { createUnsubscribeLinks } from './mail/unsubscribe-links.ts';
+import type { Metrics } from './metrics/metrics.ts';
 import { createMyPage } from './my-page/index.ts';
 import { createNotifications } from './notifications/index.ts';
 import { createPartnerRequests } from './partner-requests/index.ts';
 import { createPosts } from './posts/index.ts';
 import { createPreferences } from './preferences/index.ts';
 import { createStores } from './stores/index.ts';
+import type { Tracing } from './tracing/tracing.ts';
 
 interface DomainsOptions {
   config: Config;
@@ -23,8 +25,8 @@ interface DomainsOptions {
   /** `@fastify/jwt` with the options of `jwtOptions`. */
   jwt: JWT;
   logger: FastifyBaseLogger;
-  /** Adds a gauge to the metrics. */
-  addGauge(name: string, help: string, read: () => number): void;
+  metrics: Metrics;
+  tracing: Tracing | undefined;
   /** In place of the configured storage of pictures. */
   storage: ImageStorage | undefined;
 }
@@ -33,9 +35,17 @@ interface DomainsOptions {
 export type Domains = Awaited<ReturnType<typeof createDomains>>;
 
 /** Builds the domains. What one needs of another is passed to it here. */
-export async function createDomains({ config, database, jwt, logger, addGauge, storage }: DomainsOptions) {
+export async function createDomains({
+  config,
+  database,
+  jwt,
+  logger,
+  metrics,
+  tracing,
+  storage,
+}: DomainsOptions) {
   const unsubscribeLinks = createUnsubscribeLinks(config);
-  const mailQueue = createMailQueue(unsubscribeLinks);
+  const mailQueue = createMailQueue(unsubscribeLinks, tracing);
   const idempotency = createIdempotency(database, config.secrets);
   const imageUrls = createImageUrls(config);
   const base = { config, database, mailQueue, idempotency, imageUrls, logger };
@@ -44,7 +54,7 @@ export async function createDomains({ config, database, jwt, logger, addGauge, s
   const { withdrawRequestsOfPost, closeRequestsOfStore } = partnerRequests;
   const stores = createStores(base);
   const { checkCategoryFilter, lockStore, closeStore } = stores;
-  const images = await createImages({ ...base, addGauge, storage });
+  const images = await createImages({ ...base, metrics, storage });
   const { postImages } = images;
   const posts = createPosts({ ...base, checkCategoryFilter, withdrawRequestsOfPost, postImages });
   const deleteAccountData = createAccountDeletion({
@@ -55,7 +65,7 @@ export async function createDomains({ config, database, jwt, logger, addGauge, s
     closeStore,
     closeRequestsOfStore,
   });
-  const auth = createAuth({ ...base, jwt, deleteAccountData, lockStore });
+  const auth = createAuth({ ...base, metrics, jwt, deleteAccountData, lockStore });
   const myPage = createMyPage(base);
   const preferences = createPreferences({ database, unsubscribeLinks });
   return {

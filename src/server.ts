@@ -7,6 +7,7 @@ import { buildApp } from './app.ts';
 import { type Config, ConfigError, loadConfig, withDatabase } from './config/config.ts';
 import { MigrationError, migrate } from './database/migrations.ts';
 import { type EmbeddedServer, EmbeddedServerError, startEmbeddedServer } from './embedded-postgres/server.ts';
+import { PortError } from './http/plugins/metrics-server.ts';
 
 /** Milliseconds after a signal: when open connections are closed, and when the process ends at the latest. */
 const connectionTimeout = 10_000;
@@ -79,7 +80,9 @@ function fail(error: unknown): never {
 /** Errors that an operator can act on are one line; others include the stack. */
 function describe(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
-  const isOwn = [ConfigError, EmbeddedServerError, MigrationError].some((type) => error instanceof type);
+  const isOwn = [ConfigError, EmbeddedServerError, MigrationError, PortError].some(
+    (type) => error instanceof type,
+  );
   // Error codes of the operating system and of PostgreSQL, such as a port in use or a missing database.
   const code = 'code' in error ? String(error.code) : '';
   const isSystem = /^(E[A-Z]+|[0-9A-Z]{5})$/.test(code);

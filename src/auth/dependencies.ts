@@ -5,6 +5,7 @@ import type { Database, Tx } from '../database/client.ts';
 import type { Idempotency } from '../http/idempotency.ts';
 import { createMailSends } from '../mail/mail-sends.ts';
 import type { MailQueue } from '../mail/queue.ts';
+import type { Metrics } from '../metrics/metrics.ts';
 import { createDerivedSecrets } from './derived-secrets.ts';
 import { createPasswords } from './passwords.ts';
 import { createAccountRepository } from './repository/accounts.ts';
@@ -22,6 +23,7 @@ export interface AuthOptions {
   database: Database;
   jwt: JWT;
   logger: FastifyBaseLogger;
+  metrics: Metrics;
   mailQueue: MailQueue;
   idempotency: Idempotency;
   /** Deletes what an account has in other domains, before the account itself is deleted in the same transaction. */
@@ -39,7 +41,7 @@ export type AuthDependencies = ReturnType<typeof createAuthDependencies>;
 
 /** Builds the repositories of this domain, its tokens and its password hashing. */
 export function createAuthDependencies(options: AuthOptions) {
-  const { config, database, jwt, logger } = options;
+  const { config, database, jwt, logger, metrics } = options;
   const secrets = createDerivedSecrets(config.secrets);
   const accounts = createAccountRepository(database);
   return {
@@ -48,7 +50,7 @@ export function createAuthDependencies(options: AuthOptions) {
     passwords: createPasswords(
       config.password,
       { findCosts: accounts.countHashCosts, secret: config.secrets[0] },
-      logger,
+      { logger, metrics },
     ),
     accounts,
     unverifiedAccounts: createUnverifiedAccountRepository(database, config.email),

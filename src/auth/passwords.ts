@@ -5,6 +5,7 @@ import pLimit from 'p-limit';
 import type { Config } from '../config/config.ts';
 import { invalidFields, serviceUnavailable } from '../http/errors.ts';
 import { type FieldError, type Problem, problems } from '../http/field-errors.ts';
+import type { Metrics } from '../metrics/metrics.ts';
 import { createDummyHashes, type DummyHashOptions } from './dummy-hashes.ts';
 
 /** Hashes that may wait. At about 30 ms each they take seconds; more would only time out. */
@@ -14,7 +15,7 @@ const maxWaiting = 256;
 export function createPasswords(
   config: Config['password'],
   accounts: Pick<DummyHashOptions, 'findCosts' | 'secret'>,
-  logger: FastifyBaseLogger,
+  { logger, metrics }: { logger: FastifyBaseLogger; metrics: Metrics },
 ) {
   const limit = pLimit(config.maxConcurrentHashes);
   const options = {
@@ -24,11 +25,22 @@ export function createPasswords(
     parallelism: 1,
   } as const;
 
+  const duration = metrics.addHistogram(
+    'password_hashing_duration_seconds',
+    'Time of computing one password hash, without waiting for its turn',
+    { buckets: [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5] },
+  );
+  metrics.addGauge('password_hashing_active', 'Passwords that are being hashed', () => limit.activeCount);
+  metrics.addGauge('password_hashing_waiting', 'Passwords that wait to be hashed', () => limit.pendingCount);
+
   function queued<Result>(work: () => Promise<Result>): Promise<Result> {
     if (limit.pendingCount >= maxWaiting) {
       throw serviceUnavailable(new Error('the password hashing queue is full'));
     }
-    return limit(work);
+    return limit(() => {
+      const end = duration.startTimer();
+      return work().finally(() => end());
+    });
   }
 
   const dummyHashes = createDummyHashes({

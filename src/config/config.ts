@@ -51,6 +51,9 @@ function buildConfig(environment: Environment, problems: string[]) {
   if (production) requireInProduction(environment, problems);
   checkUrls(environment, production, problems);
   checkDurations(environment, problems);
+  if (environment.METRICS_PORT === environment.PORT) {
+    problems.push('METRICS_PORT must differ from PORT, which is for clients');
+  }
   const frontendUrl = withoutSlash(environment.FRONTEND_URL ?? 'http://localhost:5173');
   const publicUrl = withoutSlash(environment.PUBLIC_URL ?? `http://localhost:${environment.PORT}`);
   const threads = shareThreads(environment.UV_THREADPOOL_SIZE, availableParallelism());
@@ -64,6 +67,8 @@ function buildConfig(environment: Environment, problems: string[]) {
     warnings: findWarnings(environment),
     host: environment.HOST ?? (production ? '0.0.0.0' : '127.0.0.1'),
     port: environment.PORT,
+    /** Serves `/metrics` in place of {@link port}. */
+    metricsPort: environment.METRICS_PORT,
     dataDirectory,
     database: {
       url: environment.DATABASE_URL,
@@ -119,6 +124,8 @@ function buildConfig(environment: Environment, problems: string[]) {
     workerEnabled: environment.WORKER_ENABLED,
     docsEnabled: environment.DOCS_ENABLED ?? !production,
     logLevel: environment.LOG_LEVEL,
+    /** Of the build, for the metrics. */
+    commit: environment.DURE_COMMIT,
     otlpEndpoint: environment.OTEL_EXPORTER_OTLP_ENDPOINT,
   };
 }

@@ -59,6 +59,7 @@ const Environment = Type.Object({
   SHUTDOWN_DELAY: optionalDuration('0'),
   LOG_LEVEL: enumWithDefault(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'], 'info'),
   OTEL_EXPORTER_OTLP_ENDPOINT: Type.Optional(Type.String()),
+  DURE_COMMIT: Type.Optional(Type.String({ maxLength: 64 })),
 });
 
 /** Every environment variable that the service reads. */

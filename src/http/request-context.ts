@@ -37,7 +37,7 @@ export interface RequestContext {
   clientAddress: string;
   /** The `User-Agent` without control characters, at most 400 characters. */
   userAgent: string;
-  /** Logs a security event with the request's id. Must not get anything secret. */
+  /** Logs a security event with the request's id, and counts it. Must not get anything secret. */
   audit(event: SecurityEvent, subject?: EventSubject): void;
 }
 
@@ -49,6 +49,7 @@ export function requestContext(request: FastifyRequest): RequestContext {
     clientAddress: clientAddress(request),
     userAgent: (request.headers['user-agent'] ?? '').replace(/\p{Cc}/gu, '').slice(0, 400),
     audit(event, { userId, sessionId } = {}) {
+      request.server.countSecurityEvent(event);
       request.log.info({ event, userId, sessionId, address: request.clientIp }, `security event: ${event}`);
     },
   };

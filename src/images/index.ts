@@ -4,6 +4,7 @@ import type { Database } from '../database/client.ts';
 import { requireUser } from '../http/authentication.ts';
 import { documentDomain } from '../http/document-domain.ts';
 import { EmptyData } from '../http/schemas.ts';
+import type { Metrics } from '../metrics/metrics.ts';
 import { createImageCleanUp } from './clean-up.ts';
 import { createConversionQueue } from './conversion/queue.ts';
 import type { ImageUrls } from './image-urls.ts';
@@ -23,15 +24,14 @@ interface ImagesOptions {
   database: Database;
   imageUrls: ImageUrls;
   logger: FastifyBaseLogger;
-  /** Adds a gauge to the metrics. */
-  addGauge(name: string, help: string, read: () => number): void;
+  metrics: Metrics;
   /** In place of the configured storage. */
   storage: ImageStorage | undefined;
 }
 
 /** Builds the images domain: its routes under `/api/v1/images`, the files under `/media`, and what other domains need of it. */
 export async function createImages(options: ImagesOptions) {
-  const { config, database, logger, imageUrls, addGauge } = options;
+  const { config, database, logger, imageUrls, metrics } = options;
   const storage = options.storage ?? (await openStorage(config.images));
   const images = createImageRepository(database);
   const queue = createConversionQueue(config.images.maxConcurrentConversions);
@@ -39,8 +39,8 @@ export async function createImages(options: ImagesOptions) {
     logger.warn({ err: error, image }, 'files of a picture are left to the clean-up');
   const service = createImageService({ images, storage, queue, reportLeft });
   const neutral = createNeutralPictures(database);
-  addGauge('image_conversions_running', 'Pictures that are being converted', queue.running);
-  addGauge('image_conversions_waiting', 'Pictures that wait to be converted', queue.waiting);
+  metrics.addGauge('image_conversions_running', 'Pictures that are being converted', queue.running);
+  metrics.addGauge('image_conversions_waiting', 'Pictures that wait to be converted', queue.waiting);
 
   async function routes(scope: FastifyInstance): Promise<void> {
     await scope.register(documentDomain, { tag: 'images', schemas: [EmptyData, ...imageSchemas] });

@@ -2,6 +2,7 @@ import type { FastifyBaseLogger } from 'fastify';
 import type { Queryable } from '../database/client.ts';
 import { sql } from '../database/sql.ts';
 import { keepFailedMails } from './failed-mails.ts';
+import type { MailMetrics } from './mail-metrics.ts';
 import { sendMailTask } from './queue.ts';
 import { reasonOf } from './send-mail.ts';
 
@@ -25,10 +26,23 @@ const moveExhaustedJobs = sql`
     SELECT
       (payload->>'user_id')::int AS user_id,
       left(coalesce(payload->>'kind', 'unknown'), 50) AS kind,
-      payload - 'kind' - 'idempotency_key' AS payload,
+      payload - 'kind' - 'idempotency_key' - 'traceparent' AS payload,
       coalesce(last_error, 'the process ended during the last attempt') AS reason,
       attempts
     FROM exhausted ORDER BY user_id`)}`;
+
+interface RecoveryOptions {
+  database: Queryable;
+  mailMetrics: MailMetrics;
+  logger: FastifyBaseLogger;
+}
+
+interface FailedMail {
+  kind: string;
+  payload: unknown;
+  reason: string;
+  attempts: number;
+}
 
 /**
  * Releases the jobs of dead workers and moves jobs without an attempt left to the failed mails. Logs what it did, and
@@ -37,15 +51,17 @@ const moveExhaustedJobs = sql`
  * @param staleLock age in milliseconds from which a lock belongs to a dead worker
  */
 export async function recoverJobs(
-  database: Queryable,
-  logger: FastifyBaseLogger,
+  { database, mailMetrics, logger }: RecoveryOptions,
   staleLock: number,
 ): Promise<void> {
   try {
     const released = await database.query<{ jobs: number }>(releaseStaleLocks(staleLock));
     for (const { jobs } of released) logger.warn({ jobs }, 'jobs of dead workers released');
-    const failed = await database.query(moveExhaustedJobs);
-    for (const mail of failed) logger.error(mail, 'mail failed after its last attempt');
+    const failed = await database.query<FailedMail>(moveExhaustedJobs);
+    for (const mail of failed) {
+      mailMetrics.countMail(mail.kind, 'failed');
+      logger.error(mail, 'mail failed after its last attempt');
+    }
   } catch (error) {
     logger.warn({ reason: reasonOf(error) }, 'recovery of jobs failed');
   }

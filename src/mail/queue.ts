@@ -3,6 +3,7 @@ import { Type } from '@sinclair/typebox';
 import { Value } from '@sinclair/typebox/value';
 import type { Queryable } from '../database/client.ts';
 import { type Sql, sql } from '../database/sql.ts';
+import type { Tracing } from '../tracing/tracing.ts';
 import { countUnrequestedSend, type UnrequestedPurpose } from './mail-sends.ts';
 import { topicOf } from './topics.ts';
 
@@ -11,7 +12,11 @@ export type MailPayload = Record<string, string | number>;
 
 /** The payload of a job. */
 const Job = Type.Intersect([
-  Type.Object({ kind: Type.String(), idempotency_key: Type.String() }),
+  Type.Object({
+    kind: Type.String(),
+    idempotency_key: Type.String(),
+    traceparent: Type.Optional(Type.String()),
+  }),
   Type.Record(Type.String(), Type.Union([Type.String(), Type.Number()])),
 ]);
 
@@ -21,6 +26,8 @@ export interface QueuedMail {
   payload: MailPayload;
   /** The same for every attempt, so that the provider sends the mail once. */
   idempotencyKey: string;
+  /** The span of the request that queued it, where it was traced. */
+  traceparent: string | undefined;
 }
 
 /** graphile-worker's task identifier of all mails. */
@@ -49,11 +56,12 @@ export type MailQueue = ReturnType<typeof createMailQueue>;
  * The queue is graphile-worker's table of jobs; a worker of any instance picks a job up at once.
  *
  * @param keyId of the secret that signs links in mails; see `UnsubscribeLinks.url`
+ * @param tracing whose active span a mail names as its cause
  */
-export function createMailQueue({ keyId }: { keyId: string }) {
+export function createMailQueue({ keyId }: { keyId: string }, tracing?: Tracing) {
   /** Enqueues a mail in the caller's transaction, so that it is sent only if that commits. */
   async function add(tx: Queryable, kind: string, payload: MailPayload): Promise<void> {
-    await tx.execute(sql`SELECT ${addJob(kind, payload)}`);
+    await tx.execute(sql`SELECT ${addJob(kind, payload, tracing?.traceparent())}`);
   }
 
   /**
@@ -70,15 +78,16 @@ export function createMailQueue({ keyId }: { keyId: string }) {
     const key = topic === undefined ? {} : { key_id: keyId };
     await tx.execute(sql`
       WITH counted AS (${countUnrequestedSend(purpose, userId, topic)})
-      SELECT ${addJob(kind, { ...payload, ...key, user_id: userId })} FROM counted`);
+      SELECT ${addJob(kind, { ...payload, ...key, user_id: userId }, tracing?.traceparent())} FROM counted`);
   }
 
   return { add, addUnrequested };
 }
 
-function addJob(kind: string, payload: MailPayload): Sql {
+function addJob(kind: string, payload: MailPayload, traceparent: string | undefined): Sql {
   const idempotencyKey = randomUUID();
-  const job = JSON.stringify({ ...payload, kind, idempotency_key: idempotencyKey });
+  const trace = traceparent === undefined ? {} : { traceparent };
+  const job = JSON.stringify({ ...payload, kind, idempotency_key: idempotencyKey, ...trace });
   const priority = urgentKinds.has(kind) ? urgentPriority : 0;
   // A key that is never used twice replaces nothing, so the mode that looks for nothing to replace is safe. It takes half the
   // time of the default.
@@ -94,6 +103,6 @@ function addJob(kind: string, payload: MailPayload): Sql {
  */
 export function readQueuedMail(job: unknown): QueuedMail {
   if (!Value.Check(Job, job)) throw new Error('the job is not a mail');
-  const { kind, idempotency_key: idempotencyKey, ...payload } = job;
-  return { kind, idempotencyKey, payload };
+  const { kind, idempotency_key: idempotencyKey, traceparent, ...payload } = job;
+  return { kind, idempotencyKey, traceparent, payload };
 }

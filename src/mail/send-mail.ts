@@ -4,8 +4,10 @@ import type { FastifyBaseLogger } from 'fastify';
 import type { Task } from 'graphile-worker';
 import type { Queryable } from '../database/client.ts';
 import { sql } from '../database/sql.ts';
+import { inSpan, type Tracing } from '../tracing/tracing.ts';
 import { keepFailedMails } from './failed-mails.ts';
-import { type MailPayload, type QueuedMail, readQueuedMail } from './queue.ts';
+import type { MailMetrics } from './mail-metrics.ts';
+import { type MailPayload, type QueuedMail, readQueuedMail, sendMailTask } from './queue.ts';
 import { type Language, type Mail, type RenderedMail, renderMail } from './templates.ts';
 import { topicOf } from './topics.ts';
 import { MailRejectedError, type MailTransport } from './transport.ts';
@@ -32,6 +34,8 @@ export interface SendMailOptions {
   unsubscribeLinks: UnsubscribeLinks;
   composers: MailComposers;
   database: Queryable;
+  mailMetrics: MailMetrics;
+  tracing: Tracing | undefined;
   logger: FastifyBaseLogger;
 }
 
@@ -50,20 +54,45 @@ export function createSendMail(options: SendMailOptions, attemptLimit: number): 
     };
     try {
       await Promise.race([
-        attempt(options, mail, { id: job.id, attempts: job.attempts, signal }),
+        tracedAttempt(options, mail, { id: job.id, attempts: job.attempts, signal }),
         sleep(attemptLimit, undefined, { signal }).then(fail(`not sent within ${attemptLimit} ms`)),
         once(abortSignal, 'abort', { signal }).then(fail('the worker was stopped')),
       ]);
+    } catch (error) {
+      // After the last attempt, the recovery of jobs counts the mail as failed.
+      if (job.attempts < job.max_attempts) options.mailMetrics.countMail(mail.kind, 'retried');
+      throw error;
     } finally {
       finished.abort();
     }
   };
 }
 
+interface Attempt {
+  id: string;
+  attempts: number;
+  signal: AbortSignal;
+}
+
+/** The span of an attempt is linked to the request that queued the mail; so are its lines in the log. */
+function tracedAttempt(options: SendMailOptions, mail: QueuedMail, details: Attempt): Promise<void> {
+  const { kind, traceparent: cause } = mail;
+  const traceId = cause?.split('-')[1];
+  const logger = traceId === undefined ? options.logger : options.logger.child({ request_trace_id: traceId });
+  const attributes = {
+    'messaging.operation.type': 'process',
+    'dure.mail.kind': kind,
+    'dure.mail.attempt': details.attempts,
+  };
+  return inSpan(options.tracing, sendMailTask, { kind: 'consumer', attributes, cause }, () =>
+    attempt({ ...options, logger }, mail, details),
+  );
+}
+
 async function attempt(
-  { transport, unsubscribeLinks, composers, database, logger }: SendMailOptions,
+  { transport, unsubscribeLinks, composers, database, mailMetrics, tracing, logger }: SendMailOptions,
   { kind, payload, idempotencyKey }: QueuedMail,
-  { id, attempts, signal }: { id: string; attempts: number; signal: AbortSignal },
+  { id, attempts, signal }: Attempt,
 ): Promise<void> {
   const compose = Object.hasOwn(composers, kind) ? composers[kind] : undefined;
   let userId = 'user_id' in payload ? Number(payload['user_id']) : undefined;
@@ -75,6 +104,7 @@ async function attempt(
     const subscription = topic && userId !== undefined ? { userId, topic } : undefined;
     // It may have been switched off since the mail was queued.
     if (composed === null || (subscription && (await isMuted(database, subscription)))) {
+      mailMetrics.countMail(kind, 'obsolete');
       logger.info({ job: id, kind }, 'obsolete mail dropped');
       return;
     }
@@ -83,13 +113,16 @@ async function attempt(
     rendered = renderMail(composed.mail, composed.language, url);
     signal.throwIfAborted();
     const headers = url === undefined ? {} : { headers: unsubscribeHeaders(url) };
-    await transport.send({ to: composed.to, ...rendered, ...headers, idempotencyKey });
+    const outgoing = { to: composed.to, ...rendered, ...headers, idempotencyKey };
+    await inSpan(tracing, 'deliver mail', { kind: 'client' }, () => transport.send(outgoing));
+    mailMetrics.countMail(kind, 'sent');
     logger.info({ job: id, kind, attempts, idempotencyKey }, 'mail sent');
   } catch (error) {
     const reason = redact(reasonOf(error), rendered);
     // graphile-worker stores the message with the job and schedules the next attempt.
     if (!(error instanceof MailRejectedError)) throw new Error(reason);
     logger.error({ job: id, kind, payload, attempts, idempotencyKey, reason }, 'mail rejected, not retried');
+    mailMetrics.countMail(kind, 'failed');
     await database.execute(
       keepFailedMails(sql`
         SELECT ${userId ?? null}::int AS user_id, ${kind} AS kind, ${JSON.stringify(payload)}::jsonb AS payload,

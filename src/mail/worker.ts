@@ -3,17 +3,20 @@ import type { FastifyBaseLogger } from 'fastify';
 import type { LogFunctionFactory, Runner } from 'graphile-worker';
 import pg from 'pg';
 import type { Database } from '../database/client.ts';
+import type { Metrics } from '../metrics/metrics.ts';
 import { recoverJobs } from './job-recovery.ts';
+import { createMailMetrics } from './mail-metrics.ts';
 import { sendMailTask } from './queue.ts';
 import { createSendMail, reasonOf, type SendMailOptions } from './send-mail.ts';
 
 export type { MailPayload } from './queue.ts';
 export type { ComposedMail, MailComposers } from './send-mail.ts';
 
-export interface WorkerOptions extends SendMailOptions {
+export interface WorkerOptions extends Omit<SendMailOptions, 'mailMetrics'> {
   /** Must not go through a transaction pooler, because the worker listens. */
   connectionString: string;
   database: Database;
+  metrics: Metrics;
   /** Deletes expired rows and returns their number per table. Runs every five minutes on one of the instances. */
   cleanUp(): Promise<Record<string, number>>;
   times?: Partial<WorkerTimes>;
@@ -42,6 +45,8 @@ const defaultTimes = { attempt: 30_000, staleLock: 45_000, recovery: 5_000 };
 const restartDelay = { min: 500, max: 10_000 };
 const stopLimit = 9_000;
 const concurrency = 2;
+const cleanUpTask = 'clean_up';
+const tasks = [sendMailTask, cleanUpTask];
 
 /**
  * Sends queued mails and runs the clean-up until it is stopped. It starts in the background and survives outages of the
@@ -51,9 +56,10 @@ export function startWorker(options: WorkerOptions): Worker {
   const logger = options.logger.child({ part: 'worker' });
   const times = { ...defaultTimes, ...options.times };
   const stopping = new AbortController();
-  const stopped = superviseRunner({ ...options, logger, times }, stopping.signal);
+  const mailMetrics = createMailMetrics(options.metrics, Object.keys(options.composers), tasks);
+  const stopped = superviseRunner({ ...options, logger, times, mailMetrics }, stopping.signal);
   const recovery = setInterval(
-    () => void recoverJobs(options.database, logger, times.staleLock),
+    () => void recoverJobs({ database: options.database, mailMetrics, logger }, times.staleLock),
     times.recovery,
   );
   return {
@@ -65,7 +71,7 @@ export function startWorker(options: WorkerOptions): Worker {
   };
 }
 
-type RunnerOptions = WorkerOptions & { times: WorkerTimes };
+type RunnerOptions = WorkerOptions & SendMailOptions & { times: WorkerTimes };
 
 /** Restarts the runner with exponential backoff when it cannot start or ends by itself. */
 async function superviseRunner(options: RunnerOptions, signal: AbortSignal): Promise<void> {
@@ -142,7 +148,7 @@ function releaseOnce(client: pg.PoolClient): void {
 }
 
 async function startRunner(pgPool: pg.Pool, options: RunnerOptions): Promise<Runner> {
-  const { logger, cleanUp, times } = options;
+  const { logger, cleanUp, times, mailMetrics } = options;
   // Loaded in the background, so that the start does not wait for it.
   const { Logger, run } = await import('../database/graphile-worker.ts');
   const runner = await run({
@@ -152,15 +158,17 @@ async function startRunner(pgPool: pg.Pool, options: RunnerOptions): Promise<Run
     logger: new Logger(bridgeTo(logger)),
     taskList: {
       [sendMailTask]: createSendMail(options, times.attempt),
-      clean_up: async () => logger.debug({ deleted: await cleanUp() }, 'expired rows deleted'),
+      [cleanUpTask]: async () => logger.debug({ deleted: await cleanUp() }, 'expired rows deleted'),
     },
     // The job key replaces a run that is still waiting.
-    crontab: '*/5 * * * * clean_up ?jobKey=clean_up',
+    crontab: `*/5 * * * * ${cleanUpTask} ?jobKey=${cleanUpTask}`,
     // In batches, an outcome that cannot be written ends the runner; otherwise it is an unhandled rejection.
     preset: { worker: { completeJobBatchDelay: 0, failJobBatchDelay: 0 } },
   });
+  runner.events.on('job:success', ({ job }) => mailMetrics.countJob(job.task_identifier, 'completed'));
   runner.events.on('job:error', ({ job, error }) => {
     const { id, task_identifier: task, payload, attempts, max_attempts: maxAttempts } = job;
+    mailMetrics.countJob(task, attempts < maxAttempts ? 'retried' : 'failed');
     logger.warn({ job: id, task, payload, attempts, maxAttempts, reason: reasonOf(error) }, 'job failed');
   });
   return runner;

@@ -3,6 +3,7 @@ import type { Config } from '../config/config.ts';
 import type { Database } from '../database/client.ts';
 import { requireUser } from '../http/authentication.ts';
 import { documentDomain } from '../http/document-domain.ts';
+import type { Metrics } from '../metrics/metrics.ts';
 import { createNotificationRepository } from './repository.ts';
 import { notificationRoutes } from './routes.ts';
 import { notificationSchemas } from './schemas.ts';
@@ -12,8 +13,7 @@ import { streamSchemas } from './stream/schemas.ts';
 
 interface RoutesOptions extends Pick<HubOptions, 'listener' | 'findLiveSessions' | 'streamTimes'> {
   config: Config;
-  /** Adds a metric. */
-  addGauge(name: string, help: string, read: () => number): void;
+  metrics: Metrics;
 }
 
 /** Builds the notifications domain: its routes under `/api/v1/notifications`, and how other domains notify users. */
@@ -22,12 +22,12 @@ export function createNotifications({ database }: { database: Database }) {
 
   async function routes(
     scope: FastifyInstance,
-    { config, addGauge, ...options }: RoutesOptions,
+    { config, metrics, ...options }: RoutesOptions,
   ): Promise<void> {
     // Streams use a third of the pool at most; the rest is for requests.
     const maxConcurrentReads = Math.max(1, Math.floor(config.database.poolSize / 3));
     const streams = createStreamHub({ ...options, notifications, maxConcurrentReads, logger: scope.log });
-    addGauge('notification_streams', 'Open streams of notifications', streams.count);
+    metrics.addGauge('notification_streams', 'Open streams of notifications', streams.count);
     const schemas = [...notificationSchemas, ...streamSchemas];
     await scope.register(documentDomain, { tag: 'notifications', schemas });
     await scope.register(requireUser);

@@ -151,6 +151,7 @@ t.test('an API key that cannot be one of Resend is refused in production', async
 
 t.test('invalid values are refused', async (t) => {
   refused(t, 'PORT', 'x', '-1', '65536', '80.5');
+  refused(t, 'METRICS_PORT', 'x', '0', '65536', '3000');
   refused(t, 'DATABASE_POOL_SIZE', '0', '1', 'many');
   refused(t, 'DATABASE_URL', 'db.example.com', 'http://db.example.com', 'postgres');
   refused(t, 'EMAIL_VERIFICATION', 'yes', 'REQUIRED');

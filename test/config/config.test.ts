@@ -19,6 +19,7 @@ t.test('without any variable the defaults hold', async (t) => {
     production: false,
     host: '127.0.0.1',
     port: 3000,
+    metricsPort: undefined,
     dataDirectory: directory,
     database: { url: undefined, directUrl: undefined, poolSize: 10, migrateOnStart: true },
     tokens: { accessTtl: 900, refreshTtl: 14 * 86400, sessionMaxAge: 90 * 86400, reuseGrace: 10 },
@@ -53,6 +54,8 @@ t.test('every variable is read', async (t) => {
   const config = load({
     HOST: '::1',
     PORT: '8080',
+    METRICS_PORT: '9100',
+    DURE_COMMIT: '06b5718',
     DATABASE_URL: 'postgres://u:p@db.example.com:6432/dure?sslmode=require',
     DATABASE_DIRECT_URL: 'postgresql://u:p@db.example.com:5432/dure',
     DATABASE_POOL_SIZE: '25',
@@ -96,6 +99,8 @@ t.test('every variable is read', async (t) => {
   t.match(config, {
     host: '::1',
     port: 8080,
+    metricsPort: 9100,
+    commit: '06b5718',
     dataDirectory: '/var/lib/dure',
     database: {
       url: 'postgres://u:p@db.example.com:6432/dure?sslmode=require',

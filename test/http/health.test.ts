@@ -1,8 +1,10 @@
 import t from 'tap';
 import { createTestApp, createUser } from '../support/app.ts';
 import { createTestDatabase } from '../support/database.ts';
+import { freePort } from '../support/free-port.ts';
 import { listen, rawConnection } from '../support/raw-http.ts';
 import { createTcpProxy } from '../support/tcp-proxy.ts';
+import { until } from '../support/until.ts';
 
 t.test('health', async (t) => {
   const database = await createTestDatabase();
@@ -26,12 +28,22 @@ t.test('health', async (t) => {
   t.test('without the database it is live and not ready, until the database is back', async (t) => {
     await proxy.cut();
     t.equal((await live()).status, 200);
+    const { status, text } = await until('metrics that say so', async () => {
+      const metrics = await app.call('GET', '/metrics');
+      return /^database_up 0$/m.test(metrics.text) ? metrics : undefined;
+    });
+    t.equal(status, 200);
+    t.match(text, /^database_pool_waiting \d+$/m);
+    t.notMatch(text, /^(?:failed_mails|migrations_pending|queue_\w+age_seconds)/m, 'no values of before');
     const answer = await ready();
     t.equal(answer.status, 503);
     t.strictSame(answer.body, { status: 'unavailable' });
     t.match(answer.headers['retry-after'], /^[1-9]\d*$/);
     await proxy.restore();
     t.equal((await ready()).status, 200);
+    await until('metrics of the database', async () =>
+      /^database_up 1$/m.test((await app.call('GET', '/metrics')).text),
+    );
   });
 
   t.test('with a migration missing it is not ready', async (t) => {
@@ -88,6 +100,27 @@ t.test('during shutdown it is not ready, and requests in flight are finished', a
   await closed;
 });
 
+t.test('with METRICS_PORT, metrics are served there and nowhere else, until the app closes', async (t) => {
+  const METRICS_PORT = String(await freePort());
+  const app = await createTestApp({ METRICS_PORT, WORKER_ENABLED: 'false' });
+  t.equal((await app.call('GET', '/metrics')).status, 404);
+  const url = `http://127.0.0.1:${METRICS_PORT}`;
+  const answer = await fetch(`${url}/metrics`);
+  t.equal(answer.status, 200);
+  t.match(answer.headers.get('content-type'), /^text\/plain; version=0\.0\.4/);
+  const text = await answer.text();
+  t.match(text, /^http_request_duration_seconds_count\{method="GET",route="unknown",status="404"\} 1$/m);
+  t.match(text, /^database_up 1$/m);
+  for (const path of ['/', '/health/live', '/auth/me/']) t.equal((await fetch(url + path)).status, 404, path);
+  t.equal((await fetch(`${url}/metrics`, { method: 'POST' })).status, 405);
+  await t.rejects(createTestApp({ METRICS_PORT }, { databaseUrl: app.url }), {
+    name: 'PortError',
+    message: `METRICS_PORT ${METRICS_PORT} of 127.0.0.1 cannot be opened: it is in use`,
+  });
+  await app.close();
+  await t.rejects(fetch(`${url}/metrics`));
+});
+
 t.test('metrics are Prometheus text, by route pattern', async (t) => {
   const app = await createTestApp({ WORKER_ENABLED: 'false' });
   t.teardown(app.close);
@@ -98,6 +131,8 @@ t.test('metrics are Prometheus text, by route pattern', async (t) => {
   await app.call('DELETE', `/auth/sessions/${session}/`, { token });
   await app.call('GET', '/auth/nothing/');
   await app.call('PUT', '/auth/me/');
+  await app.call('PROPFIND', '/auth/nothing/');
+  await app.call('REPORT', '/auth/nothing/');
   const { status, headers, text } = await app.call('GET', '/metrics');
   t.equal(status, 200);
   t.match(headers['content-type'], /^text\/plain; version=0\.0\.4/);
@@ -106,6 +141,7 @@ t.test('metrics are Prometheus text, by route pattern', async (t) => {
   t.equal(count('method="GET",route="/auth/me/",status="200"'), 2);
   t.equal(count('method="DELETE",route="/auth/sessions/:session_id/",status="404"'), 1);
   t.equal(count('method="GET",route="unknown",status="404"'), 1);
+  t.equal(count('method="other",route="unknown",status="404"'), 2);
   t.equal(count('method="PUT",route="unknown",status="405"'), 1);
   for (const line of text.split('\n').filter((one) => one !== '')) {
     t.match(
@@ -115,6 +151,20 @@ t.test('metrics are Prometheus text, by route pattern', async (t) => {
   }
   t.match(text, /^process_cpu_seconds_total /m);
   t.match(text, /^nodejs_eventloop_lag_seconds /m);
-  t.match(text, /^database_connections\{state="total"\} \d+$/m);
+  for (const sample of [
+    /^database_pool_connections\{state="idle"\} [1-9]\d*$/m,
+    /^database_pool_waiting 0$/m,
+    /^database_up 1$/m,
+    /^migrations_pending 0$/m,
+    /^failed_mails 0$/m,
+    /^queue_oldest_due_job_age_seconds\{task="send_mail"\} \d/m,
+    /^security_events_total\{event="login"\} 1$/m,
+    /^security_events_total\{event="login_failed"\} 0$/m,
+    /^password_hashing_duration_seconds_count [2-9]$/m,
+    /^dure_build_info\{version="[\d.]+",node="v[\d.]+",commit="unknown"\} 1$/m,
+    /^nodejs_eventloop_lag_p99_seconds /m,
+  ]) {
+    t.match(text, sample);
+  }
   for (const secret of [session, username, token]) t.notMatch(text, secret);
 });

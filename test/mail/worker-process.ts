@@ -2,6 +2,7 @@ import Fastify from 'fastify';
 import { openDatabase } from '../../src/database/client.ts';
 import { createMailQueue } from '../../src/mail/queue.ts';
 import { startWorker } from '../../src/mail/worker.ts';
+import { createMetrics } from '../../src/metrics/metrics.ts';
 import { composers, hang, unsubscribeLinks } from './worker-setup.ts';
 
 /**
@@ -19,6 +20,8 @@ if (mode === 'worker') {
   startWorker({
     connectionString: url,
     database,
+    metrics: createMetrics(),
+    tracing: undefined,
     logger: Fastify().log,
     composers,
     unsubscribeLinks,

@@ -5,6 +5,7 @@ import { createMailQueue, type MailPayload } from '../../src/mail/queue.ts';
 import type { OutgoingMail } from '../../src/mail/transport.ts';
 import { createUnsubscribeLinks } from '../../src/mail/unsubscribe-links.ts';
 import { type MailComposers, startWorker, type WorkerTimes } from '../../src/mail/worker.ts';
+import { createMetrics } from '../../src/metrics/metrics.ts';
 import { createTestDatabase } from '../support/database.ts';
 import { until } from '../support/until.ts';
 
@@ -80,6 +81,8 @@ export async function setUp(t: Test) {
       const worker = startWorker({
         connectionString: options.connectionString ?? url,
         database,
+        metrics: createMetrics(),
+        tracing: undefined,
         unsubscribeLinks,
         composers: options.composers ?? composers,
         cleanUp: options.cleanUp ?? (async () => ({})),

@@ -1,10 +1,8 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { FastifyInstance, FastifyPluginAsync, InjectOptions, LightMyRequestResponse } from 'fastify';
 import pg from 'pg';
-import { pino } from 'pino';
 import { type AppOverrides, buildApp } from '../../src/app.ts';
 import { loadConfig, withDatabase } from '../../src/config/config.ts';
-import { loggerOptions } from '../../src/http/plugins/logging.ts';
 import type { OutgoingMail } from '../../src/mail/transport.ts';
 import { createTestDatabase } from './database.ts';
 import { until } from './until.ts';
@@ -81,7 +79,7 @@ export async function createTestApp(
   const url = options.databaseUrl ?? own?.url ?? '';
   const config = withDatabase(loadConfig({ ...environment, ...overrides }), url);
   const logs: string[] = [];
-  const logger = pino(loggerOptions(config.logLevel), { write: (line: string) => void logs.push(line) });
+  const logStream = { write: (line: string) => void logs.push(line) };
   const pool = new pg.Pool({ connectionString: url, max: 3 });
   // Dropping the database terminates connections that the pool has not closed yet.
   pool.on('error', () => undefined);
@@ -93,7 +91,7 @@ export async function createTestApp(
       await deliver?.(mail);
     },
   };
-  const app = await buildApp(config, { logger, transport, maxEventLoopDelay: 0, ...appOverrides });
+  const app = await buildApp(config, { logStream, transport, maxEventLoopDelay: 0, ...appOverrides });
   if (routes) await app.register(routes);
   await app.ready();
   return {

@@ -1,12 +1,18 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import fastifyPlugin from 'fastify-plugin';
 import { pino } from 'pino';
+import type { Tracing } from '../../tracing/tracing.ts';
 import { claimedUserId } from '../authentication.ts';
 
-/** The log never contains query strings, headers or bodies of requests, because tokens and passwords are in them. */
-export function loggerOptions(level: string) {
+/**
+ * The log never contains query strings, headers or bodies of requests, because tokens and passwords are in them.
+ *
+ * @param tracing adds `trace_id` and `span_id` to each line
+ */
+export function loggerOptions(level: string, tracing?: Tracing) {
   return {
     level,
+    ...(tracing ? { mixin: tracing.logFields } : {}),
     serializers: {
       req: (request: FastifyRequest) => ({ method: request.method, path: request.url.split('?')[0] }),
       err: (error: Error) => describeError(error),

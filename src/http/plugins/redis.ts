@@ -1,16 +1,51 @@
 import type { FastifyInstance } from 'fastify';
 import { Redis } from 'ioredis';
 
-/** The store of shared rate limits. It answers soon or not at all, so that requests do not wait for it. */
-export function connectRedis(app: FastifyInstance, url: string): Redis {
-  const redis = new Redis(url, {
-    connectTimeout: 1_000,
-    commandTimeout: 500,
+/** In milliseconds. */
+const times = { connect: 1_000, answer: 500, minBackoff: 100, maxBackoff: 1_000 };
+
+/** The store of shared rate limits. */
+export interface SharedStore {
+  client: Redis;
+  /** Whether it answers, as far as is known. */
+  isConnected(): boolean;
+}
+
+/**
+ * Connects to Redis, and again whenever it was lost. A connection that does not answer is closed: until Redis answers
+ * another one, {@link SharedStore.isConnected} is false and no request waits for it.
+ */
+export function connectRedis(app: FastifyInstance, url: string): SharedStore {
+  const client = new Redis(url, {
+    connectTimeout: times.connect,
+    commandTimeout: times.answer,
+    // Also while the connection is made: a suspended server accepts connections and answers none.
+    socketTimeout: times.answer,
     maxRetriesPerRequest: 0,
     enableOfflineQueue: false,
-    retryStrategy: (attempt) => Math.min(attempt * 200, 5_000),
+    retryStrategy: (attempt) => Math.min(attempt * times.minBackoff, times.maxBackoff),
   });
-  redis.on('error', (error) => app.log.warn({ err: error }, 'redis is not reachable, limits are not shared'));
-  app.addHook('onClose', async () => redis.disconnect());
-  return redis;
+  const isConnected = () => client.status === 'ready';
+  // One line for each outage; the client reports every attempt.
+  let isReported = false;
+  let lastError: Error | undefined;
+  client.on('error', (error) => {
+    lastError = error;
+  });
+  client.on('close', () => {
+    if (isReported || isClosing) return;
+    isReported = true;
+    app.log.warn({ err: lastError }, 'redis is not reachable, each instance counts limits by itself');
+  });
+  client.on('ready', () => {
+    if (isReported) app.log.info('redis is reachable again, limits are shared');
+    isReported = false;
+    lastError = undefined;
+  });
+  let isClosing = false;
+  app.addHook('onClose', async () => {
+    isClosing = true;
+    client.disconnect();
+  });
+  return { client, isConnected };
 }

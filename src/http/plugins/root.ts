@@ -1,9 +1,7 @@
 // brings `schema.hide`
-
-import { readFileSync } from 'node:fs';
-import { fileURLToPath } from 'node:url';
 import type {} from '@fastify/swagger';
 import type { FastifyInstance } from 'fastify';
+import { readVersion } from '../../metrics/process-metrics.ts';
 import { prefersHtml } from '../media-type.ts';
 
 /** `GET /`: leads a browser to Swagger UI where it is enabled, and tells every other client what this is. */
@@ -11,11 +9,9 @@ export async function rootRoutes(
   app: FastifyInstance,
   { docsEnabled }: { docsEnabled: boolean },
 ): Promise<void> {
-  const file = fileURLToPath(import.meta.resolve('#package/package.json'));
-  const { version }: { version: string } = JSON.parse(readFileSync(file, 'utf8'));
   const answer = {
     name: 'Dure',
-    version,
+    version: readVersion(),
     openapi: '/openapi.yaml',
     ...(docsEnabled ? { docs: '/docs/' } : {}),
   };

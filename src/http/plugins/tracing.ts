@@ -1,27 +1,34 @@
-import { FastifyOtelInstrumentation } from '@fastify/otel';
-import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-http';
-import { resourceFromAttributes } from '@opentelemetry/resources';
-import { BatchSpanProcessor, NodeTracerProvider } from '@opentelemetry/sdk-trace-node';
 import type { FastifyInstance } from 'fastify';
+import fastifyPlugin from 'fastify-plugin';
+import type { RequestSpan, Tracing } from '../../tracing/tracing.ts';
 
-/**
- * Sends traces of requests to an OpenTelemetry collector. Import it only where an endpoint is configured: the libraries are
- * large. Register it before the routes.
- *
- * @param endpoint base URL of an OTLP/HTTP receiver; traces go to `<endpoint>/v1/traces`
- */
-export async function registerTracing(app: FastifyInstance, endpoint: string): Promise<void> {
-  const exporter = new OTLPTraceExporter({ url: `${endpoint.replace(/\/+$/, '')}/v1/traces` });
-  const provider = new NodeTracerProvider({
-    resource: resourceFromAttributes({ 'service.name': 'dure' }),
-    spanProcessors: [new BatchSpanProcessor(exporter)],
-  });
-  const instrumentation = new FastifyOtelInstrumentation({
-    instrumentHooks: false,
-    // The query of a reset link contains its token.
-    requestHook: (span, request) => void span.setAttribute('url.path', request.url.split('?')[0] ?? ''),
-  });
-  instrumentation.setTracerProvider(provider);
-  await app.register(instrumentation.plugin());
-  app.addHook('onClose', () => provider.shutdown());
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** The span of the request, where it is traced. */
+    span: RequestSpan | undefined;
+  }
 }
+
+/** Makes a span of each request, but for health checks and metrics. Register it first, so that all hooks run in the span. */
+export const tracingPlugin = fastifyPlugin(
+  async (app: FastifyInstance, { tracing }: { tracing: Tracing }) => {
+    app.decorateRequest('span', undefined);
+
+    app.addHook('onRequest', (request, reply, done) => {
+      const { method, headers, routeOptions, raw } = request;
+      if (routeOptions.config?.limit === 'none') return done();
+      const span = tracing.startRequest({ method, route: routeOptions.url, headers });
+      request.span = span;
+      span.bind(raw);
+      // A client that disconnects gets no answer, so `onResponse` does not run.
+      reply.raw.once('close', () => span.end(reply.raw.headersSent ? reply.statusCode : undefined));
+      span.run(done);
+    });
+    // Fastify began to listen for the end of the answer before the span.
+    app.addHook('onResponse', (request, reply, done) => {
+      if (request.span === undefined) return done();
+      request.span.run(done);
+      request.span.end(reply.statusCode);
+    });
+  },
+);

@@ -1,0 +1,141 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Gauge } from 'prom-client';
+import type { Database } from '../database/client.ts';
+import { pendingMigrations } from '../database/migrations.ts';
+import { sql } from '../database/sql.ts';
+import { sendMailTask } from '../mail/queue.ts';
+import type { Metrics } from './metrics.ts';
+
+/** Milliseconds: how old what was read may be, and how long a scrape waits for the database. */
+const maxAge = 1_000;
+const timeout = 2_000;
+
+/** Jobs of the queue that are counted. More would take longer than they are worth. */
+const maxCounted = 100_000;
+
+/** The kinds come from the code, so they are few. The age is that of the job that could run and has waited longest. */
+const selectJobs = sql`
+  SELECT task, kind, count(*)::int AS count, coalesce(max(age), 0)::float8 AS age
+  FROM (
+    SELECT
+      tasks.identifier AS task,
+      coalesce(jobs.payload->>'kind', '') AS kind,
+      CASE WHEN jobs.is_available AND jobs.run_at <= now() THEN extract(epoch FROM now() - jobs.run_at) END AS age
+    FROM graphile_worker._private_jobs jobs JOIN graphile_worker._private_tasks tasks ON tasks.id = jobs.task_id
+    LIMIT ${maxCounted}
+  ) job
+  GROUP BY task, kind`;
+
+interface JobsRow {
+  task: string;
+  kind: string;
+  count: number;
+  /** Seconds that the oldest one that could run has been waiting. */
+  age: number;
+}
+
+interface Reading {
+  jobs: JobsRow[];
+  failedMails: number;
+  pending: number;
+}
+
+/**
+ * What the database knows: the queue, failed mails, pending migrations. A scrape waits for it for two seconds: a database that
+ * does not answer is `database_up 0`, and what it would have said is left out.
+ */
+export function addDatabaseMetrics({ registry }: Metrics, database: Database): void {
+  const read = createReader(() => readDatabase(database));
+
+  /** Adds a gauge; `set` gets it empty, and what was read, at each scrape at which the database answered. */
+  function add<Label extends string>(
+    name: string,
+    help: string,
+    labelNames: readonly Label[],
+    set: (gauge: Gauge<Label>, reading: Reading) => void,
+  ): void {
+    const gauge = new Gauge({
+      name,
+      help,
+      labelNames,
+      registers: [registry],
+      async collect() {
+        const reading = await read();
+        gauge.reset();
+        if (reading) set(gauge, reading);
+        // Without labels, a gauge without a value would show 0.
+        else gauge.remove();
+      },
+    });
+  }
+
+  const up = new Gauge({
+    name: 'database_up',
+    help: 'Whether the database answered within 2 seconds: 1 or 0',
+    registers: [registry],
+    async collect() {
+      up.set((await read()) ? 1 : 0);
+    },
+  });
+  const counted = `at most ${maxCounted} are counted`;
+  add(
+    'queue_jobs',
+    `Jobs in the queue, waiting or running; ${counted}`,
+    ['task', 'kind'],
+    (gauge, { jobs }) => {
+      for (const { task, kind, count } of jobs) gauge.set({ task, kind }, count);
+    },
+  );
+  add(
+    'queue_oldest_due_job_age_seconds',
+    'How long the oldest job that could run has been waiting',
+    ['task'],
+    (gauge, { jobs }) => {
+      for (const task of new Set([sendMailTask, ...jobs.map((row) => row.task)])) {
+        gauge.set({ task }, Math.max(0, ...jobs.filter((row) => row.task === task).map(({ age }) => age)));
+      }
+    },
+  );
+  add('failed_mails', 'Mails that failed for good and are kept', [], (gauge, { failedMails }) =>
+    gauge.set(failedMails),
+  );
+  add('migrations_pending', 'Migrations of this build that the database lacks', [], (gauge, { pending }) =>
+    gauge.set(pending),
+  );
+}
+
+/**
+ * Reads at most once at a time and once within {@link maxAge}, for all who scrape.
+ *
+ * @returns undefined when it failed or takes longer than {@link timeout}
+ */
+function createReader<Value>(read: () => Promise<Value>) {
+  let latest: { startedAt: number; isPending: boolean; value: Promise<Value | undefined> } | undefined;
+
+  function start() {
+    const reading = {
+      startedAt: performance.now(),
+      isPending: true,
+      value: read()
+        .catch(() => undefined)
+        .finally(() => {
+          reading.isPending = false;
+        }),
+    };
+    return reading;
+  }
+
+  return async (): Promise<Value | undefined> => {
+    if (!latest || (!latest.isPending && performance.now() - latest.startedAt > maxAge)) latest = start();
+    return Promise.race([latest.value, sleep(timeout, undefined, { ref: false })]);
+  };
+}
+
+async function readDatabase(database: Database): Promise<Reading> {
+  const [jobs, failed, pending] = await Promise.all([
+    database.query<JobsRow>(selectJobs),
+    database.query<{ mails: number }>(sql`SELECT count(*)::int AS mails FROM failed_mails`),
+    pendingMigrations(database.pool),
+  ]);
+  return { jobs, failedMails: failed[0]?.mails ?? 0, pending: pending.length };
+}

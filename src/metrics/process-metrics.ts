@@ -1,0 +1,47 @@
+import { readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import type { Pool } from 'pg';
+import { collectDefaultMetrics, Gauge } from 'prom-client';
+import type { Metrics } from './metrics.ts';
+
+/** The version of the service, from `package.json`. */
+export function readVersion(): string {
+  const file = fileURLToPath(import.meta.resolve('#package/package.json'));
+  const { version }: { version: string } = JSON.parse(readFileSync(file, 'utf8'));
+  return version;
+}
+
+/**
+ * Memory, processor time, garbage collection and event-loop delay as prom-client names them, and which build runs.
+ *
+ * @param commit of the build, if it is known
+ */
+export function addProcessMetrics({ registry }: Metrics, commit: string | undefined): void {
+  collectDefaultMetrics({ register: registry });
+  new Gauge({
+    name: 'dure_build_info',
+    help: 'Which build runs; the value is always 1',
+    labelNames: ['version', 'node', 'commit'],
+    registers: [registry],
+  }).set({ version: readVersion(), node: process.version, commit: commit ?? 'unknown' }, 1);
+}
+
+/** The connections of the pool, and what waits for one. */
+export function addPoolMetrics({ registry, addGauge }: Metrics, pool: Pool): void {
+  new Gauge({
+    name: 'database_pool_connections',
+    help: 'Connections of the pool by state',
+    labelNames: ['state'],
+    registers: [registry],
+    collect() {
+      this.set({ state: 'active' }, pool.totalCount - pool.idleCount);
+      this.set({ state: 'idle' }, pool.idleCount);
+    },
+  });
+  addGauge(
+    'database_pool_waiting',
+    'Statements and transactions that wait for a connection',
+    () => pool.waitingCount,
+  );
+  addGauge('database_pool_max_connections', 'Connections that the pool may have', () => pool.options.max);
+}

@@ -1,0 +1,65 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { json } from 'node:stream/consumers';
+import type { Test } from 'tap';
+
+/** A span as OTLP/HTTP sends it in JSON. */
+export interface ReceivedSpan {
+  traceId: string;
+  spanId: string;
+  parentSpanId?: string;
+  name: string;
+  /** 2: server, 3: client, 5: consumer. */
+  kind: number;
+  status: { code?: number };
+  attributes: Record<string, unknown>;
+  links: { traceId: string; spanId: string }[];
+}
+
+interface Attribute {
+  key: string;
+  value: Record<string, unknown>;
+}
+
+interface Export {
+  resourceSpans: {
+    resource: { attributes: Attribute[] };
+    scopeSpans: { spans: (Omit<ReceivedSpan, 'attributes'> & { attributes: Attribute[] })[] }[];
+  }[];
+}
+
+/** A receiver of OTLP/HTTP that keeps what it gets. */
+export interface Collector {
+  url: string;
+  spans: ReceivedSpan[];
+  /** Attributes of the processes that sent spans. */
+  resources: Record<string, unknown>[];
+  /** Everything as it came. */
+  text(): string;
+}
+
+/** Starts a receiver that stops with the test. */
+export async function createCollector(t: Test): Promise<Collector> {
+  const received: unknown[] = [];
+  const collector: Collector = { url: '', spans: [], resources: [], text: () => JSON.stringify(received) };
+  const server = createServer(async (request, response) => {
+    const body = (await json(request)) as Export;
+    received.push(request.url, body);
+    for (const { resource, scopeSpans } of body.resourceSpans) {
+      collector.resources.push(toObject(resource.attributes));
+      for (const span of scopeSpans.flatMap(({ spans }) => spans)) {
+        collector.spans.push({ ...span, attributes: toObject(span.attributes), links: span.links ?? [] });
+      }
+    }
+    response.setHeader('content-type', 'application/json').end('{}');
+  }).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  t.teardown(() => server.close());
+  const { port } = server.address() as AddressInfo;
+  return Object.assign(collector, { url: `http://127.0.0.1:${port}` });
+}
+
+function toObject(attributes: Attribute[]): Record<string, unknown> {
+  return Object.fromEntries(attributes.map(({ key, value }) => [key, Object.values(value)[0]]));
+}
