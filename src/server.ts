@@ -4,6 +4,7 @@ import closeWithGrace from 'close-with-grace';
 import type { FastifyInstance } from 'fastify';
 import { buildApp } from './app.ts';
 import { type Config, ConfigError, loadConfig, withDatabase } from './config/config.ts';
+import { DatabaseConnectError } from './database/connect-error.ts';
 import { MigrationError, migrate } from './database/migrations.ts';
 import { type EmbeddedServer, EmbeddedServerError, startEmbeddedServer } from './embedded-postgres/server.ts';
 
@@ -75,7 +76,9 @@ function fail(error: unknown): never {
 /** Errors that an operator can act on are one line; others include the stack. */
 function describe(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
-  const isOwn = [ConfigError, EmbeddedServerError, MigrationError].some((type) => error instanceof type);
+  const isOwn = [ConfigError, DatabaseConnectError, EmbeddedServerError, MigrationError].some(
+    (type) => error instanceof type,
+  );
   // Error codes of the operating system and of PostgreSQL, such as a port in use or a missing database.
   const code = 'code' in error ? String(error.code) : '';
   const isSystem = /^(E[A-Z]+|[0-9A-Z]{5})$/.test(code);

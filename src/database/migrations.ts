@@ -3,6 +3,7 @@ import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import pg from 'pg';
+import { connect } from './connect-error.ts';
 
 /** The schema is not up to date. The message names the migration and says what to do, or PostgreSQL's error. */
 export class MigrationError extends Error {
@@ -15,7 +16,17 @@ interface Migration {
   checksum: string;
 }
 
-type RecordedMigration = Omit<Migration, 'sql'> & { finished: boolean };
+/** A row of `_prisma_migrations`. */
+interface RecordedMigration extends Omit<Migration, 'sql'> {
+  finished: boolean;
+  finished_at: Date | null;
+}
+
+/** A migration that was applied now. */
+export interface AppliedMigration {
+  name: string;
+  milliseconds: number;
+}
 
 const migrationsFolder = fileURLToPath(import.meta.resolve('#package/prisma/migrations'));
 
@@ -38,7 +49,7 @@ const createTable = `CREATE TABLE IF NOT EXISTS _prisma_migrations (
 )`;
 const insertApplied = `INSERT INTO _prisma_migrations
   (id, migration_name, checksum, finished_at, applied_steps_count) VALUES ($1, $2, $3, clock_timestamp(), 1)`;
-const selectRecorded = `SELECT migration_name AS name, checksum, finished_at IS NOT NULL AS finished
+const selectRecorded = `SELECT migration_name AS name, checksum, finished_at IS NOT NULL AS finished, finished_at
   FROM _prisma_migrations WHERE rolled_back_at IS NULL`;
 
 /**
@@ -46,6 +57,12 @@ const selectRecorded = `SELECT migration_name AS name, checksum, finished_at IS 
  * It is repeated where a run was interrupted, so what is done already must do no harm.
  */
 const outsideTransaction = '-- Outside a transaction';
+
+interface MigrateOptions {
+  folder?: string;
+  lockTimeout?: number;
+  onApplied?(migration: AppliedMigration): void;
+}
 
 /**
  * Applies the pending migrations of graphile-worker, then those of prisma/migrations. `_prisma_migrations` is filled as
@@ -55,18 +72,20 @@ const outsideTransaction = '-- Outside a transaction';
  * @param connectionString needs a session: a direct connection or a session pooler, not a transaction pooler
  * @param options.folder of the migrations
  * @param options.lockTimeout milliseconds to wait for a concurrent run
+ * @param options.onApplied called after each migration
  * @returns names of the migrations of prisma/migrations that were applied now
  * @throws MigrationError when a migration fails, did not finish earlier or was edited after it was applied, and when
  *   a concurrent run takes too long
+ * @throws DatabaseConnectError
  */
 export async function migrate(
   connectionString: string,
-  { folder = migrationsFolder, lockTimeout = 60_000 } = {},
+  { folder = migrationsFolder, lockTimeout = 60_000, onApplied }: MigrateOptions = {},
 ): Promise<string[]> {
   const client = new pg.Client({ connectionString, connectionTimeoutMillis: 15_000 });
   // An unhandled error event would end the process; the next query reports a lost connection.
   client.on('error', () => undefined);
-  await client.connect();
+  await connect(client);
   try {
     await lock(client, lockTimeout);
     // First, so that a database without pending migrations has the worker's schema, too.
@@ -76,7 +95,11 @@ export async function migrate(
     checkRecorded(recorded, migrations);
     const pending = migrations.filter(({ name }) => !recorded.some((row) => row.name === name));
     if (pending.length > 0) await client.query(createTable);
-    for (const migration of pending) await withName(migration.name, apply(client, migration));
+    for (const migration of pending) {
+      const startedAt = performance.now();
+      await withName(migration.name, apply(client, migration));
+      onApplied?.({ name: migration.name, milliseconds: Math.round(performance.now() - startedAt) });
+    }
     return pending.map(({ name }) => name);
   } finally {
     await client.end();
@@ -105,7 +128,8 @@ async function lock(client: pg.Client, timeout: number): Promise<void> {
   await client.query(`SET lock_timeout = ${tableLockTimeout}`);
 }
 
-async function readRecorded(database: pg.Pool | pg.Client): Promise<RecordedMigration[]> {
+/** The migrations that the database has, also those of a newer release; those that were rolled back by hand excepted. */
+export async function readRecorded(database: pg.Pool | pg.Client): Promise<RecordedMigration[]> {
   try {
     return (await database.query<RecordedMigration>(selectRecorded)).rows;
   } catch (error) {
@@ -162,7 +186,8 @@ async function migrationNames(folder: string): Promise<string[]> {
   return (await readdir(folder)).filter((name) => /^\d{14}_/.test(name)).sort();
 }
 
-async function readMigrations(folder: string): Promise<Migration[]> {
+/** The migrations of this release, oldest first. */
+export async function readMigrations(folder = migrationsFolder): Promise<Migration[]> {
   const names = await migrationNames(folder);
   return Promise.all(
     names.map(async (name) => {
