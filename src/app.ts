@@ -7,6 +7,7 @@ import {
   fastify,
   LogController,
 } from 'fastify';
+import { expiredAuditEntries } from './admin/audit.ts';
 import { expiredAuthRows } from './auth/index.ts';
 import { jwtOptions } from './auth/tokens.ts';
 import type { AppConfig, Config } from './config/config.ts';
@@ -45,6 +46,7 @@ import { expiredMailSends } from './mail/mail-sends.ts';
 import type { MailTransport } from './mail/transport.ts';
 import type { EventStreamTimes } from './notifications/stream/event-stream.ts';
 import { openApiPlugin, openApiRoutes } from './openapi/plugin.ts';
+import { expiredReports } from './reports/index.ts';
 import { createAppListener, createTransport, openAppDatabase, startWorkerWithApp } from './resources.ts';
 
 /** What the clean-up deletes. */
@@ -54,6 +56,8 @@ export const expiredRows = [
   expiredIdempotencyKeys,
   expiredFailedMails,
   erasedImages,
+  expiredAuditEntries,
+  expiredReports,
 ];
 
 /** What tests replace. */

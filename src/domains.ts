@@ -1,6 +1,8 @@
 import type { JWT } from '@fastify/jwt';
 import type { FastifyBaseLogger } from 'fastify';
 import { createAccountDeletion } from './account-deletion/index.ts';
+import { createAudit } from './admin/audit.ts';
+import { createAdmin } from './admin/index.ts';
 import { createAuth } from './auth/index.ts';
 import type { Config } from './config/config.ts';
 import type { Database } from './database/client.ts';
@@ -15,6 +17,7 @@ import { createNotifications } from './notifications/index.ts';
 import { createPartnerRequests } from './partner-requests/index.ts';
 import { createPosts } from './posts/index.ts';
 import { createPreferences } from './preferences/index.ts';
+import { createReports } from './reports/index.ts';
 import { createStores } from './stores/index.ts';
 
 interface DomainsOptions {
@@ -58,6 +61,9 @@ export async function createDomains({ config, database, jwt, logger, addGauge, s
   const auth = createAuth({ ...base, jwt, deleteAccountData, lockStore });
   const myPage = createMyPage(base);
   const preferences = createPreferences({ database, unsubscribeLinks });
+  const audit = createAudit(database);
+  const admin = createAdmin({ database, audit, accounts: auth.administration, mailQueue });
+  const reports = createReports({ database, audit });
   return {
     unsubscribeLinks,
     notifications,
@@ -68,5 +74,8 @@ export async function createDomains({ config, database, jwt, logger, addGauge, s
     auth,
     myPage,
     preferences,
+    audit,
+    admin,
+    reports,
   };
 }
