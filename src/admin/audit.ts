@@ -19,7 +19,9 @@ export type AuditAction =
   | 'failed_mail_dropped'
   | 'reports_listed'
   | 'report_closed_none'
-  | 'report_closed_hide';
+  | 'report_closed_hide'
+  | 'jobs_unlocked'
+  | 'audit_listed';
 
 /** An action, what it was done to, and why. */
 export interface AuditedAction {

@@ -33,10 +33,25 @@ export function leaf(parent: Command, syntax: string, help: Help): Command {
     .addHelpText('after', `\nExamples:\n${indent(examples)}\n\nExit codes:\n${indent(codes)}`);
 }
 
+/** Adds the option of commands that write an audit entry. */
+export function withOperator(command: Command): Command {
+  return command.option(
+    '--operator <name>',
+    'who does it, for the audit entry (default: the user of the system and the host)',
+    readOperator,
+  );
+}
+
+function readOperator(text: string): string {
+  const name = text.trim();
+  if (/^[^\p{Cc}]{1,96}$/u.test(name)) return name;
+  throw new InvalidArgumentError('It must be one line of at most 96 characters.');
+}
+
 /** A parser of an option that is a whole number. */
 export function wholeNumber(min: number, max: number): (text: string) => number {
   return (text) => {
-    const number = /^\d{1,9}$/.test(text) ? Number(text) : Number.NaN;
+    const number = /^\d{1,10}$/.test(text) ? Number(text) : Number.NaN;
     if (number >= min && number <= max) return number;
     throw new InvalidArgumentError(`It must be a whole number from ${min} to ${max}.`);
   };

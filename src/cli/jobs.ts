@@ -1,5 +1,5 @@
 import { type Command, Option } from 'commander';
-import { group, leaf, wholeNumber } from './command.ts';
+import { group, leaf, wholeNumber, withOperator } from './command.ts';
 import type { Invocation } from './invocation.ts';
 
 /** `dure jobs`. */
@@ -20,13 +20,14 @@ export function addJobCommands(program: Command, invocation: Invocation): void {
       await listQueue(invocation, options);
     });
 
-  leaf(jobs, 'unlock', {
+  const unlock = leaf(jobs, 'unlock', {
     summary: 'release the jobs of workers that died',
     description:
       'Releases jobs that a worker took and did not finish. Running instances do this for mails by themselves, 45 seconds after a\nworker took a job. So it is of use when no instance runs, or for the clean-up, which would wait for four hours.\nWithout an option only mails that were taken more than 45 seconds ago are released: no living worker has them.',
     examples: ['dure jobs unlock', 'dure jobs unlock --worker worker-0a1b2c3d', 'dure jobs unlock --all'],
     exitCodes: ['4  nothing to unlock'],
-  })
+  });
+  withOperator(unlock)
     .option('--worker <id>', 'all jobs of this worker, which must be dead (LOCKED_BY of `dure jobs list`)')
     .addOption(
       new Option(
@@ -34,7 +35,7 @@ export function addJobCommands(program: Command, invocation: Invocation): void {
         'all jobs that are taken; only while no instance runs, because a job runs twice otherwise',
       ).conflicts('worker'),
     )
-    .action(async (options: { worker?: string; all?: true }) => {
+    .action(async (options: { worker?: string; all?: true; operator?: string }) => {
       const { unlockQueue } = await import('./jobs/actions.ts');
       await unlockQueue(invocation, options);
     });

@@ -1,11 +1,14 @@
 import { Command, CommanderError } from 'commander';
+import { addAuditCommand } from './audit.ts';
 import { exitCodes } from './command-error.ts';
 import { addConfigCommands } from './config.ts';
 import type { Invocation } from './invocation.ts';
 import { addJobCommands } from './jobs.ts';
+import { addMailCommands } from './mails.ts';
 import { addMigrateCommands } from './migrate.ts';
 import { addSecretCommands } from './secrets.ts';
 import { addStatsCommand } from './stats.ts';
+import { addUserCommands } from './users.ts';
 
 const description = `Administration of Dure. It works on the database directly, with the environment variables of the service, whether the service
 runs or not; where it has a database of its own (without DATABASE_URL), in the folder of the service.`;
@@ -36,10 +39,13 @@ export function createProgram(invocation: Invocation): Command {
     .exitOverride()
     .configureOutput({ writeErr: () => undefined });
   addStatsCommand(program, invocation);
+  addUserCommands(program, invocation);
+  addMailCommands(program, invocation);
   addJobCommands(program, invocation);
   addConfigCommands(program, invocation);
   addMigrateCommands(program, invocation);
   addSecretCommands(program, invocation);
+  addAuditCommand(program, invocation);
   return program;
 }
 

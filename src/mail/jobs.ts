@@ -1,4 +1,4 @@
-import type { Database, Queryable } from '../database/client.ts';
+import type { Queryable } from '../database/client.ts';
 import { empty, type Sql, sql } from '../database/sql.ts';
 import { staleLock } from './job-recovery.ts';
 import { sendMailTask } from './queue.ts';
@@ -59,19 +59,18 @@ const lockKey = 5_820_411;
 /**
  * Releases the jobs of workers, with everything that these workers have taken.
  *
+ * @param tx a transaction
  * @returns the jobs as they were
  */
-export async function unlockJobs(database: Database, selection: UnlockSelection): Promise<Job[]> {
-  return database.runStatements(async (tx) => {
-    await tx.execute(sql`SELECT pg_advisory_xact_lock(${lockKey}::bigint)`);
-    const locked = await tx.query<Job>(sql`
-      SELECT ${columns} FROM ${jobs}
-      WHERE j.locked_by IN (SELECT s.locked_by FROM graphile_worker.jobs s WHERE ${selected(selection)})
-      ORDER BY j.id`);
-    const workers = [...new Set(locked.map((job) => job.locked_by))];
-    await tx.execute(sql`SELECT graphile_worker.force_unlock_workers(${workers}::text[])`);
-    return locked;
-  });
+export async function unlockJobs(tx: Queryable, selection: UnlockSelection): Promise<Job[]> {
+  await tx.execute(sql`SELECT pg_advisory_xact_lock(${lockKey}::bigint)`);
+  const locked = await tx.query<Job>(sql`
+    SELECT ${columns} FROM ${jobs}
+    WHERE j.locked_by IN (SELECT s.locked_by FROM graphile_worker.jobs s WHERE ${selected(selection)})
+    ORDER BY j.id`);
+  const workers = [...new Set(locked.map((job) => job.locked_by))];
+  await tx.execute(sql`SELECT graphile_worker.force_unlock_workers(${workers}::text[])`);
+  return locked;
 }
 
 function selected(selection: UnlockSelection): Sql {

@@ -1,7 +1,9 @@
-import { type Job, listJobs, unlockJobs } from '../../mail/jobs.ts';
+import { createAudit } from '../../admin/audit.ts';
+import { type Job, listJobs, type UnlockSelection, unlockJobs } from '../../mail/jobs.ts';
 import { CommandError } from '../command-error.ts';
 import { withDatabase } from '../connection.ts';
 import type { Invocation } from '../invocation.ts';
+import { createOperator } from '../operator.ts';
 import { table } from '../output.ts';
 
 interface ListOptions {
@@ -23,18 +25,28 @@ export async function listQueue(invocation: Invocation, options: ListOptions): P
   if (total > jobs.length) invocation.output.note(`${jobs.length} of ${total} jobs`);
 }
 
+interface UnlockOptions {
+  worker?: string;
+  all?: true;
+  operator?: string;
+}
+
 /** `dure jobs unlock`. @throws {CommandError} `nothing_to_unlock` */
 export async function unlockQueue(
-  invocation: Invocation,
-  options: { worker?: string; all?: true },
+  { environment, output }: Invocation,
+  options: UnlockOptions,
 ): Promise<void> {
-  const { environment, output } = invocation;
-  if (options.all) {
-    output.note('all locks are released: a job that a worker still runs will run twice');
-  }
+  if (options.all) output.note('all locks are released: a job that a worker still runs will run twice');
   const selection = options.all ? 'all' : options.worker === undefined ? 'stale' : { worker: options.worker };
-  const jobs = await withDatabase(environment, (database) => unlockJobs(database, selection));
-  if (jobs.length === 0) throw new CommandError('nothing_to_unlock', nothingToUnlock[kindOf(selection)]);
+  const reason = typeof selection === 'string' ? selection : selection.worker;
+  const operator = createOperator(options.operator);
+  const jobs = await withDatabase(environment, (database) =>
+    createAudit(database).audited(operator, { action: 'jobs_unlocked', reason }, async (tx) => {
+      const unlocked = await unlockJobs(tx, selection);
+      if (unlocked.length > 0) return unlocked;
+      throw new CommandError('nothing_to_unlock', nothingToUnlock[kindOf(selection)]);
+    }),
+  );
   output.result({ items: jobs }, () => jobTable(jobs));
 }
 
@@ -45,7 +57,7 @@ const nothingToUnlock = {
   all: 'nothing to unlock: no job is locked',
 };
 
-function kindOf(selection: Parameters<typeof unlockJobs>[1]): keyof typeof nothingToUnlock {
+function kindOf(selection: UnlockSelection): keyof typeof nothingToUnlock {
   return typeof selection === 'string' ? selection : 'worker';
 }
 
