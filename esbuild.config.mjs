@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, rmSync, statSync } from 'node:fs';
+import { chmodSync, existsSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { build } from 'esbuild';
@@ -42,7 +42,7 @@ for (const name of existsSync('dist') ? readdirSync('dist') : []) {
   if (statSync(path).mtimeMs < Date.now() - 86_400_000) rmSync(path, { recursive: true });
 }
 await build({
-  entryPoints: ['src/server.ts', 'src/migrate.ts'],
+  entryPoints: ['src/server.ts', 'src/migrate.ts', 'src/cli.ts'],
   outdir: 'dist',
   bundle: true,
   // What is imported lazily becomes a file of its own.
@@ -61,3 +61,4 @@ await build({
   plugins: [lazyImportsOfOwnFiles, withoutMapsOfDependencies],
   logLevel: 'warning',
 });
+chmodSync('dist/cli.js', 0o755);

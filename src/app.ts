@@ -1,6 +1,7 @@
 import type { Server } from 'node:http';
 import jwt from '@fastify/jwt';
 import { type FastifyHttpOptions, type FastifyInstance, fastify, LogController } from 'fastify';
+import { expiredAuditEntries } from './admin/audit.ts';
 import { expiredAuthRows } from './auth/index.ts';
 import { jwtOptions } from './auth/tokens.ts';
 import type { AppConfig, Config } from './config/config.ts';
@@ -44,6 +45,7 @@ import { createMetrics } from './metrics/metrics.ts';
 import { addPoolMetrics, addProcessMetrics } from './metrics/process-metrics.ts';
 import type { EventStreamTimes } from './notifications/stream/event-stream.ts';
 import { openApiPlugin, openApiRoutes } from './openapi/plugin.ts';
+import { expiredReports } from './reports/index.ts';
 import { createAppListener, createTransport, openAppDatabase, startWorkerWithApp } from './resources.ts';
 import { openTracing, type Tracing } from './tracing/tracing.ts';
 
@@ -54,6 +56,8 @@ export const expiredRows = [
   expiredIdempotencyKeys,
   expiredFailedMails,
   erasedImages,
+  expiredAuditEntries,
+  expiredReports,
 ];
 
 /** What tests replace. */

@@ -1,6 +1,8 @@
 import type { JWT } from '@fastify/jwt';
 import type { FastifyBaseLogger } from 'fastify';
 import { createAccountDeletion } from './account-deletion/index.ts';
+import { createAudit } from './admin/audit.ts';
+import { createAdmin } from './admin/index.ts';
 import { createAuth } from './auth/index.ts';
 import type { Config } from './config/config.ts';
 import type { Database } from './database/client.ts';
@@ -16,6 +18,7 @@ import { createNotifications } from './notifications/index.ts';
 import { createPartnerRequests } from './partner-requests/index.ts';
 import { createPosts } from './posts/index.ts';
 import { createPreferences } from './preferences/index.ts';
+import { createReports } from './reports/index.ts';
 import { createStores } from './stores/index.ts';
 import type { Tracing } from './tracing/tracing.ts';
 
@@ -68,6 +71,9 @@ export async function createDomains({
   const auth = createAuth({ ...base, metrics, jwt, deleteAccountData, lockStore });
   const myPage = createMyPage(base);
   const preferences = createPreferences({ database, unsubscribeLinks });
+  const audit = createAudit(database);
+  const admin = createAdmin({ database, audit, accounts: auth.administration, mailQueue });
+  const reports = createReports({ database, audit });
   return {
     unsubscribeLinks,
     notifications,
@@ -78,5 +84,8 @@ export async function createDomains({
     auth,
     myPage,
     preferences,
+    audit,
+    admin,
+    reports,
   };
 }

@@ -1,14 +1,16 @@
 import { join } from 'node:path';
 import process from 'node:process';
-import { loadConfig } from './config/config.ts';
+import { loadDatabaseSettings } from './config/database-settings.ts';
 import { migrate } from './database/migrations.ts';
 import { startEmbeddedServer } from './embedded-postgres/server.ts';
 
-/** The process of `npm run migrate`: brings the configured database, or the embedded one, up to date. */
+/**
+ * The process of `npm run migrate`: brings the configured database, or the embedded one, up to date. It needs the variables of the
+ * database only.
+ */
 async function run(): Promise<string[]> {
-  const { database, dataDirectory } = loadConfig(process.env);
-  const url = database.directUrl ?? database.url;
-  if (url !== undefined) return migrate(url);
+  const { directUrl, dataDirectory } = loadDatabaseSettings(process.env);
+  if (directUrl !== undefined) return migrate(directUrl);
   const server = await startEmbeddedServer({ directory: join(dataDirectory, 'postgres') });
   try {
     return await migrate(server.url);

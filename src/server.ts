@@ -5,6 +5,7 @@ import closeWithGrace from 'close-with-grace';
 import type { FastifyInstance } from 'fastify';
 import { buildApp } from './app.ts';
 import { type Config, ConfigError, loadConfig, withDatabase } from './config/config.ts';
+import { DatabaseConnectError } from './database/connect-error.ts';
 import { MigrationError, migrate } from './database/migrations.ts';
 import { type EmbeddedServer, EmbeddedServerError, startEmbeddedServer } from './embedded-postgres/server.ts';
 import { PortError } from './http/plugins/metrics-server.ts';
@@ -80,7 +81,7 @@ function fail(error: unknown): never {
 /** Errors that an operator can act on are one line; others include the stack. */
 function describe(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
-  const isOwn = [ConfigError, EmbeddedServerError, MigrationError, PortError].some(
+  const isOwn = [ConfigError, DatabaseConnectError, EmbeddedServerError, MigrationError, PortError].some(
     (type) => error instanceof type,
   );
   // Error codes of the operating system and of PostgreSQL, such as a port in use or a missing database.

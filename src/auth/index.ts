@@ -1,4 +1,5 @@
 import type { FastifyInstance } from 'fastify';
+import type { Tx } from '../database/client.ts';
 import type { Authenticator } from '../http/authentication.ts';
 import { documentDomain } from '../http/document-domain.ts';
 import { type AuthOptions, createAuthDependencies } from './dependencies.ts';
@@ -17,6 +18,7 @@ import { recoveryRoutes } from './routes/recovery.ts';
 import { sessionRoutes } from './routes/sessions.ts';
 import { authSchemas } from './schemas.ts';
 import { createAbandonedAccounts } from './service/abandoned-accounts.ts';
+import { removeAccountById } from './service/account-removal.ts';
 import { sessionSchemas } from './session-schemas.ts';
 
 /** Rows of this domain that the clean-up deletes. */
@@ -30,8 +32,8 @@ export const expiredAuthRows = [
 ];
 
 /**
- * Builds the authentication domain: how tokens are checked, the mails it sends, its part of the clean-up, and its routes
- * under `/auth`.
+ * Builds the authentication domain: how tokens are checked, the mails it sends, its part of the clean-up, what operators need
+ * of it, and its routes under `/auth`.
  */
 export function createAuth(options: AuthOptions) {
   const dependencies = createAuthDependencies(options);
@@ -57,6 +59,11 @@ export function createAuth(options: AuthOptions) {
     routes,
     mails: authMails(dependencies),
     findLiveSessions: sessions.findLive,
+    administration: {
+      listSessions: sessions.list,
+      endSessions: sessions.endAll,
+      deleteAccount: (tx: Tx, userId: number) => removeAccountById(dependencies, tx, userId),
+    },
     deleteAbandonedAccounts: createAbandonedAccounts(dependencies),
   };
 }

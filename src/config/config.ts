@@ -24,9 +24,12 @@ export function withDatabase(config: Config, url: string): AppConfig {
 
 /** An invalid configuration; the message lists every problem, one per line. */
 export class ConfigError extends Error {
-  constructor(problems: string[]) {
+  readonly problems: readonly string[];
+
+  constructor(problems: readonly string[]) {
     super(`The configuration cannot be used:\n${problems.map((problem) => `  - ${problem}`).join('\n')}`);
     this.name = 'ConfigError';
+    this.problems = problems;
   }
 }
 
@@ -37,15 +40,20 @@ export class ConfigError extends Error {
  * @throws {ConfigError} with every problem
  */
 export function loadConfig(source: NodeJS.ProcessEnv): Config {
-  // `compose.yaml` passes an empty value for a variable that is not set.
-  const data = Object.fromEntries(Object.entries(source).filter(([, value]) => value !== ''));
   const problems: string[] = [];
-  const config = buildConfig(readEnvironment(data, problems), problems);
+  const config = buildConfig(readEnvironment(source, problems), problems);
   if (problems.length > 0) throw new ConfigError(problems);
   return deepFreeze(config);
 }
 
-function buildConfig(environment: Environment, problems: string[]) {
+/** Reads the configuration as {@link loadConfig} does, but returns the problems, and generates no secret. */
+export function inspectConfig(source: NodeJS.ProcessEnv) {
+  const problems: string[] = [];
+  const environment = readEnvironment(source, problems);
+  return { environment, config: buildConfig(environment, problems, { generateSecret: false }), problems };
+}
+
+function buildConfig(environment: Environment, problems: string[], { generateSecret = true } = {}) {
   const production = environment.NODE_ENV === 'production';
   const dataDirectory = resolve(environment.DATA_DIR);
   if (production) requireInProduction(environment, problems);
@@ -77,7 +85,7 @@ function buildConfig(environment: Environment, problems: string[]) {
       poolSize: environment.DATABASE_POOL_SIZE,
       migrateOnStart: environment.MIGRATE_ON_START ?? !production,
     },
-    secrets: readSecrets(environment.JWT_SECRET, production, dataDirectory, problems),
+    secrets: readSecrets(environment.JWT_SECRET, production, dataDirectory, problems, generateSecret),
     tokens: {
       accessTtl: seconds(environment.ACCESS_TOKEN_TTL),
       refreshTtl: seconds(environment.REFRESH_TOKEN_TTL),

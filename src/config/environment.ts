@@ -88,8 +88,12 @@ export function readEnvironment(data: Record<string, unknown>, problems: string[
   return Value.Decode(Environment, Value.Default(Environment, values));
 }
 
-/** Texts that are no number or boolean stay texts, which validation then refuses. */
+/**
+ * Texts that are no number or boolean stay texts, which validation then refuses. An empty one is a variable that is not set, as
+ * `compose.yaml` passes it.
+ */
 function readValue(type: unknown, text: unknown): unknown {
+  if (text === '') return undefined;
   if (typeof text !== 'string') return text;
   if (type === 'integer' && /^-?[0-9]{1,15}$/.test(text)) return Number(text);
   if (type === 'boolean' && (text === 'true' || text === 'false')) return text === 'true';

@@ -9,11 +9,17 @@ export interface Secret {
   key: Buffer;
 }
 
+/** The file of the generated secret. */
+export function secretPath(dataDirectory: string): string {
+  return join(dataDirectory, 'jwt-secret');
+}
+
 /**
  * Reads the secrets that sign tokens and derive codes, links and hashes.
  *
  * @param value of `JWT_SECRET`; outside production a missing one is generated once and kept in the data directory
  * @param problems gets what is wrong
+ * @param generateSecret whether a missing secret is generated, outside production
  * @returns the signing secret first; all verify
  */
 export function readSecrets(
@@ -21,9 +27,11 @@ export function readSecrets(
   production: boolean,
   dataDirectory: string,
   problems: string[],
+  generateSecret = true,
 ): [Secret, ...Secret[]] {
-  const generated = value === undefined && !production;
-  const text = generated ? generatedSecret(dataDirectory, problems) : (value ?? '');
+  const isGenerated =
+    value === undefined && !production && (generateSecret || existsSync(secretPath(dataDirectory)));
+  const text = isGenerated ? generatedSecret(dataDirectory, problems) : (value ?? '');
   const secrets = text.split(',').map((secret) => Buffer.from(secret));
   const isExample = production && (text.split(',').some(isPlaceholder) || secrets.some(isRepeated));
   if (value !== undefined && (secrets.some(isWeak) || isExample)) {
@@ -35,22 +43,24 @@ export function readSecrets(
   return [toSecret(first), ...others.map(toSecret)];
 }
 
-function toSecret(key: Buffer): Secret {
+/** A secret with its id. */
+export function toSecret(key: Buffer): Secret {
   const id = createHmac('sha256', key).update('dure key id').digest('base64url').slice(0, 10);
   return { id, key };
 }
 
-function isWeak(key: Buffer): boolean {
+/** Whether a secret is too short or repeats few bytes. */
+export function isWeak(key: Buffer): boolean {
   return key.length < 32 || new Set(key).size < 8;
 }
 
 /** The generated secret, which is kept so that sessions survive a restart. */
 function generatedSecret(dataDirectory: string, problems: string[]): string {
-  const path = join(dataDirectory, 'jwt-secret');
+  const path = secretPath(dataDirectory);
   try {
     if (!existsSync(path)) createSecret(path);
     const secret = readFileSync(path, 'utf8').trim();
-    if (isWeak(Buffer.from(secret)))
+    if (secret.split(',').some((one) => isWeak(Buffer.from(one))))
       problems.push(`${path} contains no secret; delete it to generate a new one`);
     return secret;
   } catch (error) {

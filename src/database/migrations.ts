@@ -5,13 +5,24 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import pg from 'pg';
 import { applyMigration, hasCode, type Migration } from './apply-migration.ts';
+import { connect } from './connect-error.ts';
 
 /** The schema is not up to date. The message names the migration and says what to do, or PostgreSQL's error. */
 export class MigrationError extends Error {
   override readonly name = 'MigrationError';
 }
 
-type RecordedMigration = Omit<Migration, 'sql'> & { finished: boolean };
+/** A row of `_prisma_migrations`. */
+interface RecordedMigration extends Omit<Migration, 'sql'> {
+  finished: boolean;
+  finished_at: Date | null;
+}
+
+/** A migration that was applied now. */
+export interface AppliedMigration {
+  name: string;
+  milliseconds: number;
+}
 
 const migrationsFolder = fileURLToPath(import.meta.resolve('#package/prisma/migrations'));
 
@@ -32,8 +43,15 @@ const createTable = `CREATE TABLE IF NOT EXISTS _prisma_migrations (
   started_at TIMESTAMPTZ NOT NULL DEFAULT now(),
   applied_steps_count INTEGER NOT NULL DEFAULT 0
 )`;
-const selectRecorded = `SELECT migration_name AS name, checksum, finished_at IS NOT NULL AS finished
+const selectRecorded = `SELECT migration_name AS name, checksum, finished_at IS NOT NULL AS finished, finished_at
   FROM _prisma_migrations WHERE rolled_back_at IS NULL`;
+
+interface MigrateOptions {
+  folder?: string;
+  lockTimeout?: number;
+  patience?: number;
+  onApplied?(migration: AppliedMigration): void;
+}
 
 /**
  * Applies the pending migrations of graphile-worker, then those of prisma/migrations. `_prisma_migrations` is filled as
@@ -45,13 +63,15 @@ const selectRecorded = `SELECT migration_name AS name, checksum, finished_at IS 
  * @param options.folder of the migrations
  * @param options.lockTimeout milliseconds to wait for a concurrent run
  * @param options.patience milliseconds in which a migration tries to lock its tables
+ * @param options.onApplied called after each migration
  * @returns names of the migrations of prisma/migrations that were applied now
  * @throws MigrationError when a migration fails, did not finish earlier or was edited after it was applied, and when
  *   a concurrent run takes too long
+ * @throws DatabaseConnectError
  */
 export async function migrate(
   connectionString: string,
-  { folder = migrationsFolder, lockTimeout = 60_000, patience = 60_000 } = {},
+  { folder = migrationsFolder, lockTimeout = 60_000, patience = 60_000, onApplied }: MigrateOptions = {},
 ): Promise<string[]> {
   const client = new pg.Client({
     connectionString,
@@ -60,7 +80,7 @@ export async function migrate(
   });
   // An unhandled error event would end the process; the next query reports a lost connection.
   client.on('error', () => undefined);
-  await client.connect();
+  await connect(client);
   try {
     await lock(client, lockTimeout);
     // First, so that a database without pending migrations has the worker's schema, too.
@@ -70,8 +90,11 @@ export async function migrate(
     checkRecorded(recorded, migrations);
     const pending = migrations.filter(({ name }) => !recorded.some((row) => row.name === name));
     if (pending.length > 0) await client.query(createTable);
-    for (const migration of pending)
+    for (const migration of pending) {
+      const startedAt = performance.now();
       await withName(migration.name, applyMigration(client, migration, patience));
+      onApplied?.({ name: migration.name, milliseconds: Math.round(performance.now() - startedAt) });
+    }
     return pending.map(({ name }) => name);
   } finally {
     await client.end();
@@ -105,7 +128,8 @@ async function lock(client: pg.Client, timeout: number): Promise<void> {
   }
 }
 
-async function readRecorded(database: pg.Pool | pg.Client): Promise<RecordedMigration[]> {
+/** The migrations that the database has, also those of a newer release; those that were rolled back by hand excepted. */
+export async function readRecorded(database: pg.Pool | pg.Client): Promise<RecordedMigration[]> {
   try {
     return (await database.query<RecordedMigration>(selectRecorded)).rows;
   } catch (error) {
@@ -149,7 +173,8 @@ async function migrationNames(folder: string): Promise<string[]> {
   return (await readdir(folder)).filter((name) => /^\d{14}_/.test(name)).sort();
 }
 
-async function readMigrations(folder: string): Promise<Migration[]> {
+/** The migrations of this release, oldest first. */
+export async function readMigrations(folder = migrationsFolder): Promise<Migration[]> {
   const names = await migrationNames(folder);
   return Promise.all(
     names.map(async (name) => {

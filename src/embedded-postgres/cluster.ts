@@ -17,6 +17,11 @@ export function clusterPath(folder: string): string {
   return join(folder, 'cluster');
 }
 
+/** The connection string of a database of the running cluster. */
+export function clusterUrl({ port, password }: { port: number; password: string }, database: string): string {
+  return `postgresql://${databaseName}:${password}@127.0.0.1:${port}/${database}?sslmode=disable`;
+}
+
 /**
  * Locks the folder, which waits for PostgreSQL of a killed process to shut down. PostgreSQL inherits the lock, so that
  * it lasts until all processes have ended. Without `flock`, as on macOS, PostgreSQL's `postmaster.pid` is the only guard.

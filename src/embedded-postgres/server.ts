@@ -4,7 +4,14 @@ import { mkdir } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
-import { clusterPath, databaseName, lockFolder, prepareCluster, shutdownTimeout } from './cluster.ts';
+import {
+  clusterPath,
+  clusterUrl,
+  databaseName,
+  lockFolder,
+  prepareCluster,
+  shutdownTimeout,
+} from './cluster.ts';
 import { EmbeddedServerError, findPrograms, startProgram } from './programs.ts';
 
 export { EmbeddedServerError } from './programs.ts';
@@ -61,8 +68,7 @@ export async function startEmbeddedServer(options: EmbeddedServerOptions) {
     postgres.interrupt();
     return ended;
   };
-  const urlOf = (database: string) =>
-    `postgresql://${databaseName}:${password}@127.0.0.1:${port}/${database}?sslmode=disable`;
+  const urlOf = (database: string) => clusterUrl({ port, password }, database);
   try {
     await createDatabase(urlOf('postgres'));
   } catch (error) {

@@ -6,6 +6,12 @@ import type { MailMetrics } from './mail-metrics.ts';
 import { sendMailTask } from './queue.ts';
 import { reasonOf } from './send-mail.ts';
 
+/**
+ * In milliseconds. Taking a job takes 5 s at most, an attempt 30 s and writing its outcome 10 s, so an older lock belongs to a dead
+ * worker. If that is only suspended, the idempotency key prevents a second mail.
+ */
+export const staleLock = 45_000;
+
 /** graphile-worker locks a job under the id of its worker's pool, and would release it after four hours. */
 const releaseStaleLocks = (milliseconds: number) => sql`
   SELECT count(*)::int AS jobs, graphile_worker.force_unlock_workers(array_agg(DISTINCT locked_by))
@@ -48,14 +54,14 @@ interface FailedMail {
  * Releases the jobs of dead workers and moves jobs without an attempt left to the failed mails. Logs what it did, and
  * failures of the database too: the next run makes up for them.
  *
- * @param staleLock age in milliseconds from which a lock belongs to a dead worker
+ * @param lockAge age in milliseconds from which a lock belongs to a dead worker
  */
 export async function recoverJobs(
   { database, mailMetrics, logger }: RecoveryOptions,
-  staleLock: number,
+  lockAge: number,
 ): Promise<void> {
   try {
-    const released = await database.query<{ jobs: number }>(releaseStaleLocks(staleLock));
+    const released = await database.query<{ jobs: number }>(releaseStaleLocks(lockAge));
     for (const { jobs } of released) logger.warn({ jobs }, 'jobs of dead workers released');
     const failed = await database.query<FailedMail>(moveExhaustedJobs);
     for (const mail of failed) {

@@ -4,7 +4,7 @@ import type { LogFunctionFactory, Runner } from 'graphile-worker';
 import pg from 'pg';
 import type { Database } from '../database/client.ts';
 import type { Metrics } from '../metrics/metrics.ts';
-import { recoverJobs } from './job-recovery.ts';
+import { recoverJobs, staleLock } from './job-recovery.ts';
 import { createMailMetrics } from './mail-metrics.ts';
 import { sendMailTask } from './queue.ts';
 import { createSendMail, reasonOf, type SendMailOptions } from './send-mail.ts';
@@ -37,11 +37,7 @@ export interface Worker {
   stop(): Promise<void>;
 }
 
-/**
- * Taking a job takes 5 s at most, an attempt 30 s and writing its outcome 10 s, so a lock older than 45 s belongs to a
- * dead worker. If that is only suspended, the idempotency key prevents a second mail.
- */
-const defaultTimes = { attempt: 30_000, staleLock: 45_000, recovery: 5_000 };
+const defaultTimes = { attempt: 30_000, staleLock, recovery: 5_000 };
 const restartDelay = { min: 500, max: 10_000 };
 const stopLimit = 9_000;
 const concurrency = 2;

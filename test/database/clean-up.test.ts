@@ -13,6 +13,9 @@ async function setUp(t: Test) {
   const query = async (sql: string) => (await database.pool.query(sql)).rows;
   await query(`INSERT INTO users (id, username, email, name, password_hash)
     VALUES (1, 'mina', 'mina@example.com', 'Mina', '')`);
+  await query(`INSERT INTO stores (id, owner_id, name) VALUES (1, 1, 'Mina'), (2, NULL, 'Hidden');
+    INSERT INTO store_category_links (store_id, category_id, position) VALUES (1, 1, 1), (2, 1, 1);
+    UPDATE stores SET hidden_at = now() WHERE id = 2`);
   return { url, database, query };
 }
 
@@ -40,6 +43,10 @@ const rows: Record<string, (age: string) => string> = {
     VALUES (substr(gen_random_uuid()::text, 1, 33), 'erased', now() - interval '${age}')`,
   failed_mails: (age) => `(kind, payload, reason, attempts, created_at)
     VALUES ('', '{}', '', 1, now() - interval '90 days' - interval '${age}')`,
+  audit_entries: (age) => `(operator, action, created_at)
+    VALUES ('', '', now() - interval '1 year' - interval '${age}')`,
+  reports: (age) => `(store_id, reason, action, closed_by, closed_at)
+    VALUES (1, 'spam', 'none', '', now() - interval '1 year' - interval '${age}')`,
 };
 
 t.test('expired rows of each table are deleted, and no others', async (t) => {
@@ -63,6 +70,18 @@ t.test('expired rows of each table are deleted, and no others', async (t) => {
   t.same(await query(`SELECT key FROM login_failures WHERE key LIKE '%lock%'`), [{ key: 'locked' }]);
   t.same(await query('SELECT username FROM users'), [{ username: 'mina' }]);
   t.same(await cleanUp(database, expiredRows), Object.fromEntries(tables.map((table) => [table, 0])));
+});
+
+t.test('open reports and those that hide something are kept', async (t) => {
+  const { database, query } = await setUp(t);
+  await query(`INSERT INTO posts (id, store_id, title, content, deleted_at, hidden_at) VALUES (1, 1, 'x', 'x', now(), now());
+    INSERT INTO reports (store_id, post_id, reason, action, closed_by, closed_at, created_at)
+    SELECT store_id, post_id, 'spam', action::report_action, CASE WHEN action IS NOT NULL THEN '' END,
+      CASE WHEN action IS NOT NULL THEN now() - interval '2 years' END, now() - interval '3 years'
+    FROM (VALUES (1, NULL::int, NULL), (2, NULL, 'hide'), (NULL, 1, 'hide')) AS kept (store_id, post_id, action)`);
+  t.equal((await cleanUp(database, expiredRows)).reports, 0);
+  await query('UPDATE stores SET hidden_at = NULL; UPDATE posts SET hidden_at = NULL');
+  t.equal((await cleanUp(database, expiredRows)).reports, 2);
 });
 
 t.test('every table with an expires_at is cleaned up', async (t) => {

@@ -200,7 +200,7 @@ for (const mode of modes) {
       );
       for (const after of [undefined, { time: Date.now() - 100_000, id: randomUUID() }]) {
         await reads(t, mode, `sessions of user ${userId}`, 5 * page, (database) =>
-          createSessionRepository(database, tokens).list(userId, { after, limit: page }),
+          createSessionRepository(database, tokens).list(database, userId, { after, limit: page }),
         );
       }
       const { rows } = await pool.query('SELECT id FROM sessions WHERE user_id = $1 LIMIT 1', [userId]);

@@ -6,7 +6,7 @@ import { type DerivedSecrets, secretsEqual, splitToken } from '../derived-secret
 import { type UserRow, userColumns } from './accounts.ts';
 
 /** How long a change can be undone. */
-const undoDays = 7;
+export const undoDays = 7;
 
 /** Changes that can no longer be undone. */
 export const expiredEmailChanges: ExpiredRows = {

@@ -137,8 +137,12 @@ export function createSessionRepository(database: Database, tokens: Config['toke
   }
 
   /** Live sessions of a user, newest first. */
-  async function list(userId: number, { after, limit }: PageRequest): Promise<SessionRow[]> {
-    return database.query<SessionRow>(sql`
+  async function list(
+    connection: Queryable,
+    userId: number,
+    { after, limit }: PageRequest,
+  ): Promise<SessionRow[]> {
+    return connection.query<SessionRow>(sql`
       SELECT s.id, s.user_agent, s.ip, s.created_at, s.last_used_at
       FROM sessions s JOIN users u ON ${isLive}
       WHERE s.user_id = ${userId}

@@ -85,7 +85,7 @@ const ownSessionRoutes: FastifyPluginAsyncTypebox<AuthDependencies> = async (app
       const user = currentUser(request);
       return paginate(request.query, {
         isId: isUuid,
-        find: (page) => sessions.list(user.id, page),
+        find: (page) => sessions.list(database, user.id, page),
         present: (row) => toSession(row, user.sessionId),
       });
     },

@@ -1,4 +1,5 @@
 import type { Tx } from '../../database/client.ts';
+import { serviceUnavailable } from '../../http/errors.ts';
 import type { AuthDependencies } from '../dependencies.ts';
 
 /** An account that is deleted. */
@@ -23,6 +24,29 @@ export async function removeAccount(
   await passwordResets.revoke(tx, account.email);
   await deleteAccountData(tx, account.id);
   return accounts.remove(tx, account.id);
+}
+
+/**
+ * Deletes an account by its id, as by its owner; the account is locked before it is looked at.
+ *
+ * @returns whether the account existed
+ * @throws {ApiError} `service_unavailable` when its e-mail address was changed meanwhile, so that other codes are to be locked
+ */
+export async function removeAccountById(
+  dependencies: AuthDependencies,
+  tx: Tx,
+  id: number,
+): Promise<boolean> {
+  const { accounts } = dependencies;
+  const known = await accounts.findById(tx, id);
+  if (known === null) return false;
+  await lockWithoutStore(dependencies, tx, known);
+  const account = await accounts.findById(tx, id);
+  if (account === null) return false;
+  if (account.email !== known.email) {
+    throw serviceUnavailable(new Error('the e-mail address of the account was changed meanwhile'), 1);
+  }
+  return removeAccount(dependencies, tx, account);
 }
 
 /**

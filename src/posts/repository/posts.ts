@@ -115,12 +115,19 @@ export function createPostRepository(database: Database) {
 
   /** Deletes a post. @returns whether the user had such a post */
   async function remove(tx: Queryable, { id, userId }: OwnPost): Promise<boolean> {
-    return deleteWhere(tx, sql`p.id = ${id} AND s.owner_id = ${userId} AND ${isOpenStore('s')}`);
+    return deleteWhere(
+      tx,
+      sql`p.deleted_at IS NULL AND p.id = ${id} AND s.owner_id = ${userId} AND ${isOpenStore('s')}`,
+    );
   }
 
-  /** Deletes all posts of a store. */
+  /**
+   * Deletes all posts of a store, hidden ones included. The store must be locked, so that no post is hidden or shown again
+   * meanwhile. Each kind is read by its own index.
+   */
   async function removeOfStore(tx: Queryable, storeId: number): Promise<void> {
-    await deleteWhere(tx, sql`s.id = ${storeId}`);
+    await deleteWhere(tx, sql`p.deleted_at IS NULL AND s.id = ${storeId}`);
+    await deleteWhere(tx, sql`p.deleted_at IS NOT NULL AND p.hidden_at IS NOT NULL AND s.id = ${storeId}`);
   }
 
   /**
@@ -130,8 +137,8 @@ export function createPostRepository(database: Database) {
    */
   async function deleteWhere(tx: Queryable, condition: Sql): Promise<boolean> {
     const deleted = await tx.execute(sql`
-      UPDATE posts p SET deleted_at = now(), content = '', images = '{}' FROM stores s
-      WHERE s.id = p.store_id AND p.deleted_at IS NULL AND ${condition}`);
+      UPDATE posts p SET deleted_at = now(), hidden_at = NULL, content = '', images = '{}' FROM stores s
+      WHERE s.id = p.store_id AND ${condition}`);
     return deleted > 0;
   }
 

@@ -119,7 +119,7 @@ export function createStoreRepository(database: Database) {
   async function close(tx: Tx, id: number): Promise<void> {
     await tx.execute(sql`
       UPDATE stores
-      SET closed_at = now(), updated_at = now(), description = '', address = '', phone_number = '', business_hours = ''
+      SET closed_at = now(), hidden_at = NULL, updated_at = now(), description = '', address = '', phone_number = '', business_hours = ''
       WHERE id = ${id}`);
   }
 

@@ -1,0 +1,22 @@
+#!/usr/bin/env node
+import process from 'node:process';
+import { createOutput } from './cli/output.ts';
+import { runProgram } from './cli/program.ts';
+
+/** The process of `dure`, the administration command. */
+const [, , ...args] = process.argv;
+
+for (const stream of [process.stdout, process.stderr]) {
+  // A reader that has seen enough, such as `head`, is no failure.
+  stream.on('error', (error: NodeJS.ErrnoException) => {
+    if (error.code !== 'EPIPE') throw error;
+    process.exit(process.exitCode);
+  });
+}
+
+process.exitCode = await runProgram(args, {
+  environment: process.env,
+  output: createOutput(args.includes('--json'), process.stdout, process.stderr),
+  isInteractive: process.stdin.isTTY === true && process.stderr.isTTY === true,
+  isTerminal: process.stdout.isTTY === true,
+});

@@ -1,0 +1,79 @@
+import { join } from 'node:path';
+import pg from 'pg';
+import { loadDatabaseSettings } from '../config/database-settings.ts';
+import { type Database, openDatabase } from '../database/client.ts';
+import { connect } from '../database/connect-error.ts';
+import { pendingMigrations } from '../database/migrations.ts';
+import { reachEmbeddedServer } from '../embedded-postgres/running-server.ts';
+import { CommandError } from './command-error.ts';
+
+/** Where the database is. */
+export interface Location {
+  url: string;
+  directUrl: string;
+  pooled: boolean;
+}
+
+/**
+ * Runs work that needs the database: that of the environment, or the embedded one in the folder, which is started for the
+ * command if no service runs there.
+ *
+ * @param options.create whether an embedded database is created where there is none
+ */
+export async function withLocation<Result>(
+  environment: NodeJS.ProcessEnv,
+  work: (location: Location) => Promise<Result>,
+  options: { create?: boolean } = {},
+): Promise<Result> {
+  const { url, directUrl, pooled, dataDirectory } = loadDatabaseSettings(environment);
+  if (url !== undefined) return work({ url, directUrl: directUrl ?? url, pooled });
+  const server = await reachEmbeddedServer(join(dataDirectory, 'postgres'), options);
+  try {
+    return await work({ url: server.url, directUrl: server.url, pooled: false });
+  } finally {
+    await server.stop();
+  }
+}
+
+/** Runs work with one connection that has a session. */
+export async function withClient<Result>(
+  { directUrl }: Pick<Location, 'directUrl'>,
+  work: (client: pg.Client) => Promise<Result>,
+): Promise<Result> {
+  const client = new pg.Client({ connectionString: directUrl, connectionTimeoutMillis: 5_000 });
+  // An unhandled error event would end the process; the next query reports a lost connection.
+  client.on('error', () => undefined);
+  await connect(client);
+  try {
+    return await work(client);
+  } finally {
+    await client.end();
+  }
+}
+
+/**
+ * Runs work with the database, after a look at whether it has the schema of this release.
+ *
+ * @throws {CommandError} `migrations_pending`
+ */
+export async function withDatabase<Result>(
+  environment: NodeJS.ProcessEnv,
+  work: (database: Database, location: Location) => Promise<Result>,
+): Promise<Result> {
+  return withLocation(environment, async (location) => {
+    const pending = await withClient(location, (client) => pendingMigrations(client));
+    if (pending.length > 0) {
+      const names = pending.length === 1 ? pending[0] : `${pending.length} migrations`;
+      throw new CommandError(
+        'migrations_pending',
+        `the database does not have ${names} of this release yet: run \`dure migrate up\``,
+      );
+    }
+    const database = openDatabase({ ...location, poolSize: 2, onError: () => undefined });
+    try {
+      return await work(database, location);
+    } finally {
+      await database.close();
+    }
+  });
+}

@@ -1,0 +1,11 @@
+import type { Output } from './output.ts';
+
+/** What a command knows of the process that runs it. */
+export interface Invocation {
+  environment: NodeJS.ProcessEnv;
+  output: Output;
+  /** Whether a person is at a terminal, who can be asked. */
+  isInteractive: boolean;
+  /** Whether standard output is a terminal. */
+  isTerminal: boolean;
+}
