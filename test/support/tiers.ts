@@ -36,6 +36,7 @@ const systemTests = [
   'test/pooler.test.ts',
   'test/deployment.test.ts',
   'test/http/tracing.test.ts',
+  'test/alerts.test.ts',
 ];
 
 interface Selection {
