@@ -93,7 +93,7 @@ t.test('each alert has a severity, texts, and a section of the runbook of its ow
 /** The series that a query reads: name, and labels with their value where it is exact. */
 function seriesIn(query: string): { name: string; labels: Map<string, string | undefined> }[] {
   const plain = query.replace(/\[[^\]]*\]/g, '').replace(/\b(?:by|on|without|ignoring) \([^)]*\)/g, '');
-  return [...plain.matchAll(/\b([a-z_]+)(?:\{([^}]*)\})?(?!\s*\(|[\w"=])/g)]
+  return [...plain.matchAll(/\b([a-z_][a-z0-9_]*)(?:\{([^}]*)\})?(?!\s*\(|[\w"=])/g)]
     .filter(([, name = '']) => !['and', 'or', 'unless', 'by', 'up'].includes(name))
     .map(([, name = '', matchers = '']) => ({
       name,

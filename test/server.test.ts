@@ -140,7 +140,7 @@ t.test(
     t.match(answer, /^HTTP\/1\.1 201 /);
     t.same(await ended, { code: 0, signal: null });
     t.match(output(), new RegExp(`"version":"[\\d.]+","origin":"${url}","production":true,"msg":"started"`));
-    t.match(output(), /"signal":"SIGTERM","msg":"shutting down"[^]+"msg":"shut down"/);
+    t.match(output(), /"signal":"SIGTERM","msg":"shutting down"[\s\S]+"msg":"shut down"/);
   },
 );
 
