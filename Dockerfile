@@ -23,8 +23,10 @@ COPY scripts/build-argon2.mjs scripts/
 RUN npm run --silent build:argon2 && rm -rf node_modules/argon2/build/Release/obj.target
 
 FROM node:24-slim
+# The commit of the build, for the metrics.
+ARG COMMIT
 # One arena of malloc: each would keep the memory of its last hash.
-ENV NODE_ENV=production MALLOC_ARENA_MAX=1 DATA_DIR=/data
+ENV NODE_ENV=production MALLOC_ARENA_MAX=1 DATA_DIR=/data DURE_COMMIT=$COMMIT
 WORKDIR /app
 COPY --from=dependencies /app/node_modules node_modules
 COPY --from=build /app/dist dist
