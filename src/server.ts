@@ -9,6 +9,7 @@ import { DatabaseConnectError } from './database/connect-error.ts';
 import { MigrationError, migrate } from './database/migrations.ts';
 import { type EmbeddedServer, EmbeddedServerError, startEmbeddedServer } from './embedded-postgres/server.ts';
 import { PortError } from './http/plugins/metrics-server.ts';
+import { readVersion } from './metrics/process-metrics.ts';
 
 /** Milliseconds after a signal: when open connections are closed, and when the process ends at the latest. */
 const connectionTimeout = 10_000;
@@ -39,14 +40,16 @@ async function serve(
   config: Config,
   embedded: EmbeddedServer | undefined,
 ): Promise<void> {
-  closeWithGrace({ delay: shutdownTimeout, logger: app.log }, async ({ err }) => {
+  closeWithGrace({ delay: shutdownTimeout, logger: app.log }, async ({ err, signal }) => {
     if (err) app.log.fatal({ err }, 'unhandled error, shutting down');
+    else app.log.info({ signal }, 'shutting down');
     setTimeout(() => app.server.closeAllConnections(), connectionTimeout).unref();
     // Load balancers notice that the instance is not ready while it still answers. A process in an unknown state does not wait.
     app.shutdown.announced = true;
     if (!err) await sleep(config.shutdownDelay * 1_000);
     await app.close();
     await embedded?.stop();
+    app.log.info('shut down');
   });
   try {
     await app.listen({ host: config.host, port: config.port });
@@ -55,6 +58,10 @@ async function serve(
     await app.close();
     throw error;
   }
+  app.log.info(
+    { version: readVersion(), origin: app.listeningOrigin, production: config.production },
+    'started',
+  );
   // On stderr, so that stdout has JSON lines only.
   if (!config.production) process.stderr.write(describeService(config, app.listeningOrigin));
 }

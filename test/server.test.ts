@@ -118,7 +118,7 @@ t.test(
   async (t) => {
     const database = await createTestDatabase();
     t.teardown(() => database.drop());
-    const { url, end } = await startService({ ...production, DATABASE_URL: database.url });
+    const { url, end, output } = await startService({ ...production, DATABASE_URL: database.url });
     const { hostname, port } = new URL(url);
     const body = JSON.stringify(account);
     const idle = connect(Number(port), hostname);
@@ -139,6 +139,8 @@ t.test(
     await once(inFlight, 'close');
     t.match(answer, /^HTTP\/1\.1 201 /);
     t.same(await ended, { code: 0, signal: null });
+    t.match(output(), new RegExp(`"version":"[\\d.]+","origin":"${url}","production":true,"msg":"started"`));
+    t.match(output(), /"signal":"SIGTERM","msg":"shutting down"[\s\S]+"msg":"shut down"/);
   },
 );
 

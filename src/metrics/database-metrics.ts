@@ -63,8 +63,8 @@ export function addDatabaseMetrics({ registry }: Metrics, database: Database): v
         const reading = await read();
         gauge.reset();
         if (reading) set(gauge, reading);
-        // Without labels, a gauge without a value would show 0.
-        else gauge.remove();
+        // Without labels, a gauge that was reset shows 0.
+        else if (labelNames.length === 0) gauge.remove();
       },
     });
   }

@@ -38,6 +38,7 @@ const systemTests = [
   'test/deployment.test.ts',
   'test/kubernetes.test.ts',
   'test/http/tracing.test.ts',
+  'test/alerts.test.ts',
 ];
 
 interface Selection {
