@@ -62,6 +62,10 @@ t.test('an upgrade and the way back do without a failed request', { skip }, asyn
   if (!reader || !writer || !sender || !receiver) throw new Error('there are four owners');
   const streams = [sender, receiver].map(({ token }) => followStream(balancer, token));
   const load = startLoad(balancer, provider, [reader, writer, sender, receiver]);
+  t.teardown(async () => {
+    for (const stream of streams) await stream.stop();
+    await load.stop().catch(() => undefined);
+  });
   await load.goOn(1);
 
   t.comment(await migrate(root));
