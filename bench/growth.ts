@@ -3,29 +3,22 @@ import { parseArgs } from 'node:util';
 import { readUsers } from './data.ts';
 import { measureInstances } from './instances.ts';
 import { startDatabase } from './servers.ts';
-import { measureStreams } from './streams.ts';
 
 /*
- * npm run bench -- growth [--seconds 4] [--instances 1,2,4] [--streams 5000]
+ * npm run bench -- growth [--seconds 4] [--instances 1,2,4]
  *
- * What more instances on one database give, and what many open notification streams cost on one instance.
+ * What more instances on one database give.
  */
 
 const { values } = parseArgs({
   args: process.argv.slice(3),
-  options: {
-    seconds: { type: 'string', default: '4' },
-    instances: { type: 'string', default: '1,2,4' },
-    streams: { type: 'string', default: '5000' },
-  },
+  options: { seconds: { type: 'string', default: '4' }, instances: { type: 'string', default: '1,2,4' } },
 });
 const seconds = Number(values.seconds);
 const counts = values.instances.split(',').map(Number);
-const streams = Number(values.streams);
 if (!(seconds >= 1 && seconds <= 60)) throw new Error('--seconds is 1 to 60');
 if (!counts.every((count) => count >= 1 && count <= 8))
   throw new Error('--instances are numbers from 1 to 8');
-if (!(streams >= 0 && streams <= 20_000)) throw new Error('--streams is 0 to 20000');
 
 function say(line: string): void {
   process.stdout.write(`${line}\n`);
@@ -35,7 +28,6 @@ const database = await startDatabase();
 try {
   const users = await readUsers(database.url);
   const failures = await measureInstances(say, { database, users, counts, seconds });
-  if (streams > 0) failures.push(...(await measureStreams(say, { database, users, streams })));
   if (failures.length > 0) {
     say(`INVALID: ${[...new Set(failures)].join('; ')}`);
     process.exitCode = 1;

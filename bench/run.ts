@@ -11,6 +11,7 @@ const benches: Record<string, () => Promise<unknown>> = {
   growth: () => import('./growth.ts'),
   refusals: () => import('./refusals.ts'),
   scale: () => import('./scale.ts'),
+  streams: () => import('./streams.ts'),
   uploads: () => import('./uploads.ts'),
 };
 

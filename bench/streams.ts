@@ -1,171 +1,137 @@
-import { readFileSync } from 'node:fs';
-import { Agent, get, type IncomingMessage } from 'node:http';
+import { readdir } from 'node:fs/promises';
+import { availableParallelism, loadavg } from 'node:os';
+import process from 'node:process';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { BenchUser } from './data.ts';
-import { summarize } from './load.ts';
-import { cpuTime, hasProc, memory } from './processes.ts';
-import { type MeasuredServer, type startDatabase, startMeasuredService } from './servers.ts';
+import { parseArgs } from 'node:util';
+import pLimit from 'p-limit';
+import { execute } from '../test/support/database.ts';
+import { readUsers } from './data.ts';
+import { startDatabase, startMeasuredService } from './servers.ts';
+import { connect, maxOpenFiles, type StreamClient, untilAll } from './streams/clients.ts';
+import { interruptListener, markRead, notifyAll, sendRequests } from './streams/events.ts';
+import { describe, readMemory, watch } from './streams/watch.ts';
 
-/** The service allows ten. */
-const streamsPerUser = 5;
-const requests = 200;
-const requestsPerSecond = 10;
-
-interface Options {
-  database: Awaited<ReturnType<typeof startDatabase>>;
-  users: BenchUser[];
-  /** How many to open. */
-  streams: number;
-}
-
-/** When each stream of a user got a notification, by the id of the request that it is about. */
-type Arrivals = Map<number, number[]>;
-
-/**
- * Opens many notification streams on one instance and creates requests whose receivers have some of them.
+/*
+ * npm run bench -- streams [--streams 10000]
  *
- * @returns what failed
+ * What many open notification streams, each of a user of its own, cost on one instance. Takes about four minutes.
  */
-export async function measureStreams(say: (line: string) => void, options: Options): Promise<string[]> {
-  const { database, users } = options;
-  const wanted = Math.min(options.streams, maxOpenFiles() - 500);
-  if (wanted < options.streams) say(`The limit of open files allows ${wanted} streams (ulimit -n).`);
-  const service = await startMeasuredService(database.url, database.mailUrl);
-  // Without keep-alive: each stream has a connection.
-  const agent = new Agent({ keepAlive: false });
-  const arrivals: Arrivals = new Map();
+
+const { values } = parseArgs({
+  args: process.argv.slice(3),
+  options: { streams: { type: 'string', default: '10000' } },
+});
+const wanted = Number(values.streams);
+if (!(wanted >= 100 && wanted <= 30_000)) throw new Error('--streams is 100 to 30000');
+const count = Math.min(wanted, maxOpenFiles() - 500);
+
+const say = (line: string) => process.stdout.write(`${line}\n`);
+const sayRow = (name: string, cells: string[]) => say(`| ${[name, ...cells].join(' | ')} |`);
+if (count < wanted) say(`The limit of open files allows ${count} streams (ulimit -n).`);
+say(`Load average ${loadavg()[0]?.toFixed(1)} on ${availableParallelism()} cores.`);
+
+const database = await startDatabase();
+try {
+  // Users without a store: they only listen.
+  await execute(
+    database.url,
+    `WITH made AS (
+       INSERT INTO users (username, email, name, password_hash)
+       SELECT 'stream' || n, 'stream' || n || '@example.com', '이두레', 'x' FROM generate_series(1, ${count}) n RETURNING id)
+     INSERT INTO sessions (id, user_id, rotated_at, user_agent, ip, expires_at)
+     SELECT gen_random_uuid(), id, '{}', 'bench', '127.0.0.1', now() + interval '1 day' FROM made`,
+    'ANALYZE users, sessions',
+  );
+  const users = await readUsers(database.url);
+  const senders = users.slice(10, 110);
+  const listeners = users.slice(200, 200 + count);
+  const owners = listeners.filter(({ postId }) => postId !== null).slice(0, 400);
+  const [prober] = users;
+  if (!prober) throw new Error('there are no users');
+  let server = await startMeasuredService(database.url, database.mailUrl);
   try {
-    // The engine compiles the route.
-    for (const user of users.slice(0, 20)) (await openStream(service, user, agent, arrivals)).destroy();
-    const before = await rest(service);
-    const receivers = users.slice(200, 200 + wanted / streamsPerUser);
-    const opened: IncomingMessage[] = [];
-    const started = performance.now();
-    for (const user of receivers) {
-      const open = () => openStream(service, user, agent, arrivals);
-      opened.push(...(await Promise.all(Array.from({ length: streamsPerUser }, open))));
-    }
-    const took = (performance.now() - started) / 1000;
-    const after = await rest(service);
-    const perStream = ((after.live - before.live) * 1024) / opened.length;
+    const arrivals = new Map<number, number[]>();
+    const clients = listeners.map((user): StreamClient => ({ user, notifiedAt: 0, countedAt: 0 }));
+    const measure = (work: () => Promise<unknown>) =>
+      watch({ server, postmaster: database.postmaster, user: prober }, work);
+    const openAll = async (limit: number) => {
+      const limited = pLimit(limit);
+      const refusals = await Promise.all(
+        clients.map((client) => limited(() => connect(server.url, client, arrivals))),
+      );
+      return refusals.reduce((total, one) => total + one, 0);
+    };
+
+    // The engine compiles what is measured.
+    await sendRequests(server, senders.slice(0, 20), [users[150] ?? prober], new Map([]), {
+      count: 0,
+      perSecond: 1,
+    });
+    const before = await readMemory(server);
     say('');
     say(
-      `${opened.length} streams of ${receivers.length} users on one instance, opened in ${took.toFixed(1)} s:`,
+      '| what | seconds | CPU seconds of the instance | of PostgreSQL | `me` beside it, ms p50 / p99 | cores that others used |',
     );
-    say(`- resident memory ${before.resident.toFixed(0)} MiB before, ${after.resident.toFixed(0)} MiB after`);
+    say('|---|---|---|---|---|---|');
+    sayRow(`${count} streams are opened, 50 at a time`, await measure(() => openAll(50)));
+    const after = await readMemory(server);
+    const files = (await readdir(`/proc/${server.pid}/fd`)).length;
+    sayRow('30 s without events: heartbeats, checks of sessions', await measure(() => sleep(30_000)));
+
+    let delays: number[] = [];
+    const pace = { count: 200, perSecond: 10 };
+    sayRow(
+      '200 requests, 10 a second',
+      await measure(async () => (delays = await sendRequests(server, senders, owners, arrivals, pace))),
+    );
+    const one = describe(delays);
+    sayRow(
+      'all users are notified at once',
+      await measure(async () => (delays = await notifyAll(database.url, clients))),
+    );
+    const all = describe(delays);
+    sayRow(
+      '500 users mark all as read at once',
+      await measure(async () => (delays = await markRead(server, clients.slice(0, 500)))),
+    );
+    const counts = describe(delays);
+    sayRow(
+      'the listening connection is lost: all streams look for what they missed',
+      await measure(async () => {
+        const at = performance.now();
+        await interruptListener(database.url);
+        await untilAll(clients, ({ countedAt }) => countedAt > at);
+      }),
+    );
+
+    const ending = performance.now();
+    await server.end();
+    const ended = (performance.now() - ending) / 1000;
+    server = await startMeasuredService(database.url, database.mailUrl);
+    let refusals = 0;
+    sayRow(
+      'a restart: all streams are opened again at once',
+      await measure(async () => (refusals = await openAll(count))),
+    );
+    sayRow('30 s after that, without events', await measure(() => sleep(30_000)));
+
+    say('');
     say(
-      `- live memory of JavaScript ${before.live.toFixed(0)} MiB before, ${after.live.toFixed(0)} MiB after:`,
+      `- resident memory: ${before.resident.toFixed(0)} MiB without streams, ${after.resident.toFixed(0)} MiB with them, ${(((after.resident - before.resident) * 1024) / count).toFixed(1)} KiB for each`,
     );
-    say(`  ${perStream.toFixed(1)} KiB for each stream`);
     say(
-      `- CPU without events (heartbeats, checks of sessions): ${(after.cores * 100).toFixed(1)} % of a core`,
+      `- live memory of JavaScript: ${(((after.live - before.live) * 1024) / count).toFixed(1)} KiB for each stream`,
     );
-    const failures = await measureDelay(say, service, users, receivers, arrivals);
-    for (const stream of opened) stream.destroy();
-    return failures;
+    say(`- open files of the instance: ${files}`);
+    say(`- an event after the answer to the request that caused it, ms p50 / p99: ${one}`);
+    say(`- an event on each stream after the commit that notified all users: ${all}`);
+    say(`- the new count after the answer to mark-read: ${counts}`);
+    say(`- SIGTERM to the end of the process with all streams open: ${ended.toFixed(1)} s`);
+    say(`- refused or broken attempts in the restart: ${refusals}`);
   } finally {
-    agent.destroy();
-    await service.end();
+    await server.end();
   }
+} finally {
+  await database.stop();
 }
-
-/** How many files this process may open; the service inherits it. */
-function maxOpenFiles(): number {
-  if (!hasProc) return Number.POSITIVE_INFINITY;
-  return Number(/^Max open files\s+(\d+)/m.exec(readFileSync('/proc/self/limits', 'latin1'))?.[1]);
-}
-
-/** Resolves with the first event. */
-function openStream(
-  { url }: MeasuredServer,
-  user: BenchUser,
-  agent: Agent,
-  arrivals: Arrivals,
-): Promise<IncomingMessage> {
-  const headers = { authorization: `Bearer ${user.access}` };
-  return new Promise((resolve, reject) => {
-    const request = get(`${url}/api/v1/notifications/stream/`, { agent, headers }, (response) => {
-      if (response.statusCode !== 200) reject(new Error(`a stream was answered with ${response.statusCode}`));
-      response.setEncoding('utf8').on('data', (text: string) => {
-        resolve(response);
-        const now = performance.now();
-        for (const [, id] of text.matchAll(/"partner_request":\{"id":(\d+)/g)) {
-          arrivals.set(Number(id), [...(arrivals.get(Number(id)) ?? []), now]);
-        }
-      });
-      // The end of the measurement closes the connections.
-      response.on('error', () => undefined);
-    });
-    request.on('error', reject);
-  });
-}
-
-/**
- * What an instance uses without requests: memory in MiB, and cores. Live memory is the least that was seen, which is what a
- * garbage collection leaves; resident memory has garbage and free pages, too.
- */
-async function rest({ pid, url }: MeasuredServer) {
-  const seconds = 15;
-  const before = await cpuTime(pid);
-  let live = Number.POSITIVE_INFINITY;
-  for (let second = 0; second < seconds; second++) {
-    await sleep(1000);
-    live = Math.min(live, await liveMemory(url));
-  }
-  const { resident } = await memory(pid);
-  return { live, resident, cores: ((await cpuTime(pid)) - before) / 1e6 / seconds };
-}
-
-/** The heap of JavaScript and what it owns outside, in MiB. */
-async function liveMemory(url: string): Promise<number> {
-  const text = await (await fetch(`${url}/metrics`)).text();
-  const read = (name: string) => Number(new RegExp(`^${name} (\\S+)`, 'm').exec(text)?.[1]);
-  return (read('nodejs_heap_size_used_bytes') + read('nodejs_external_memory_bytes')) / 2 ** 20;
-}
-
-/** Creates requests at a steady pace, and compares when each was answered with when its receiver's streams got it. */
-async function measureDelay(
-  say: (line: string) => void,
-  { url }: MeasuredServer,
-  users: BenchUser[],
-  receivers: BenchUser[],
-  arrivals: Arrivals,
-): Promise<string[]> {
-  const failures: string[] = [];
-  const sent = await Promise.all(
-    Array.from({ length: requests }, async (_, index) => {
-      await sleep((index * 1000) / requestsPerSecond);
-      // Senders have no streams, and have sent no other requests.
-      const sender = users[10 + (index % 90)];
-      const receiver = receivers[(index * 7) % receivers.length];
-      const started = performance.now();
-      const response = await fetch(`${url}/api/v1/notifications/partner-request/`, {
-        method: 'POST',
-        headers: { authorization: `Bearer ${sender?.access}`, 'content-type': 'application/json' },
-        body: JSON.stringify({ post_id: receiver?.postId, message: '함께 해요!' }),
-      });
-      const answered = performance.now();
-      const { data } = JSON.parse(await response.text());
-      if (response.status !== 201) failures.push(`a request was answered with ${response.status}`);
-      return { id: Number(data.id), started, answered };
-    }),
-  );
-  // A late event is late, not lost.
-  const end = performance.now() + 10_000;
-  const isComplete = ({ id }: { id: number }) => arrivals.get(id)?.length === streamsPerUser;
-  while (!sent.every(isComplete) && performance.now() < end) await sleep(100);
-  const delays = sent.map(({ id, started, answered }) => {
-    const times = arrivals.get(id) ?? [];
-    if (times.length !== streamsPerUser)
-      failures.push(`${times.length} of ${streamsPerUser} streams got an event`);
-    return times.map((time) => ({ afterRequest: time - started, afterAnswer: time - answered }));
-  });
-  const describe = (times: number[]) => {
-    const { p50, p99 } = summarize(times, 1);
-    return `${p50.toFixed(1)} ms (p50), ${p99.toFixed(1)} ms (p99)`;
-  };
-  say(`- an event after the answer to the request that caused it, at ${requestsPerSecond} requests/s:`);
-  say(`  ${describe(delays.flat().map(({ afterAnswer }) => afterAnswer))}`);
-  say(`- after the request was sent: ${describe(delays.flat().map(({ afterRequest }) => afterRequest))}`);
-  return failures;
-}
+process.exit();

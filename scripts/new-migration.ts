@@ -23,8 +23,8 @@ import { withSchemaEngine } from './schema-engine.ts';
  * - dropped, and schema.prisma cannot express them: generated columns, deferrable unique constraints, indexes with
  *   INCLUDE, NULLS LAST or NULLS NOT DISTINCT (a condition such as `WHERE true` makes an index ignored).
  *
- * A migration runs in a transaction: no BEGIN, COMMIT or CREATE INDEX CONCURRENTLY in it. For a large table create the
- * index by hand before the release, and write CREATE INDEX IF NOT EXISTS in the migration.
+ * A migration runs in a transaction: no BEGIN or COMMIT in it. The index of a large table is a migration of its own, outside a
+ * transaction: see "Change the database" in CONTRIBUTING.md.
  */
 
 const prismaFolder = fileURLToPath(import.meta.resolve('#package/prisma'));

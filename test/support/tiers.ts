@@ -7,6 +7,7 @@ import { dirname, join } from 'node:path';
  */
 const systemTests = [
   'test/outages.test.ts',
+  'test/upgrade/',
   'test/server.test.ts',
   'test/web/',
   'test/client/browser.test.ts',
