@@ -34,7 +34,9 @@ const systemTests = [
   'test/auth/login-hashing.test.ts',
   'test/documentation.test.ts',
   'test/pooler.test.ts',
+  'test/backup.test.ts',
   'test/deployment.test.ts',
+  'test/compose.test.ts',
   'test/kubernetes.test.ts',
   'test/http/tracing.test.ts',
 ];
