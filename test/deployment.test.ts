@@ -6,68 +6,11 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import pg from 'pg';
 import t from 'tap';
-import { parse } from 'yaml';
-import { loadConfig } from '../src/config/config.ts';
 import { migrate } from '../src/database/migrations.ts';
 import { startEmbeddedServer } from '../src/embedded-postgres/server.ts';
 import { databaseUrl, execute } from './support/database.ts';
 
 const fileOf = (path: string) => fileURLToPath(new URL(path, import.meta.resolve('#package/package.json')));
-const composeFile = readFileSync(fileOf('compose.yaml'), 'utf8');
-
-/** What an operator puts into `.env`. */
-const settings: Record<string, string> = {
-  JWT_SECRET: 'kX2v8Jw0rTq5YbN7mZc4LpD9sGh1FaUe3Ri6',
-  POSTGRES_PASSWORD: 'a0f3b6c9d2e5a8b1',
-  DURE_PASSWORD: 'c4d7e0f3a6b9c2d5',
-  REDIS_PASSWORD: 'e8f1a4b7c0d3e6f9',
-  RESEND_API_KEY: 're_dK3vQ8wZ_unused',
-  MAIL_FROM: 'Dure <no-reply@example.com>',
-  FRONTEND_URL: 'https://app.example.com',
-  PUBLIC_URL: 'https://api.example.com',
-};
-
-/** `compose.yaml` as Docker reads it with these settings. */
-function readCompose() {
-  const text = composeFile.replaceAll(
-    /\$\{(\w+)(?::([-?])([^}]*))?\}/g,
-    (_, name, kind, other) => settings[name] ?? (kind === '-' ? other : `missing ${name}`),
-  );
-  const { services, networks } = parse(text);
-  const { env_file: _, environment, ...service } = services.dure;
-  // What `environment` names overrides the file.
-  return { services, networks, service, environment: { ...settings, ...environment } };
-}
-
-t.test('compose.yaml configures the service without a problem or a warning', async (t) => {
-  const { environment, services } = readCompose();
-  const { warnings, redisUrl } = loadConfig({ ...environment, NODE_ENV: 'production' });
-  t.strictSame(warnings, []);
-  t.equal(redisUrl, `redis://:${settings.REDIS_PASSWORD}@redis:6379`);
-  t.strictSame(services.migrate.environment, services.dure.environment);
-  const named = new Set([...composeFile.matchAll(/\$\{(\w+):\?/g)].map(([, name = '']) => name));
-  t.strictSame([...named].sort(), Object.keys(settings).sort());
-  const [comment = ''] = composeFile.split('services:');
-  for (const name of named) t.ok(comment.includes(name), `${name} is explained`);
-});
-
-t.test('compose.yaml gives the service the least rights, and Redis a password', async (t) => {
-  const { environment, services } = readCompose();
-  const { username, password } = new URL(environment.DATABASE_URL);
-  t.strictSame({ username, password }, { username: 'dure', password: settings.DURE_PASSWORD });
-  t.equal(services.postgres.environment.POSTGRES_USER, undefined, 'the superuser has the name of the image');
-  t.equal(environment.POSTGRES_PASSWORD, '', 'the service does not know its password');
-  const { command, environment: redis } = services.redis;
-  t.equal(command[command.indexOf('--requirepass') + 1], settings.REDIS_PASSWORD);
-  t.equal(redis.REDISCLI_AUTH, settings.REDIS_PASSWORD);
-});
-
-t.test('compose.yaml trusts the reverse proxy of the host only', async (t) => {
-  const { environment, service, networks } = readCompose();
-  t.strictSame(service.ports, ['127.0.0.1:3000:3000']);
-  const [network] = networks.default.ipam.config;
-  t.strictSame(loadConfig(environment).trustProxy, [network.gateway]);
-});
 
 const noClient = spawnSync('psql', ['--version']).error ? 'there is no psql here' : false;
 

@@ -144,6 +144,25 @@ t.test(
   },
 );
 
+t.test('with SHUTDOWN_DELAY, an instance that is not ready still answers new connections', async (t) => {
+  const database = await createTestDatabase();
+  t.teardown(() => database.drop());
+  const settings = { ...production, DATABASE_URL: database.url, SHUTDOWN_DELAY: '5s' };
+  const { url, end } = await startService(settings);
+  const ended = end('SIGTERM');
+  await until('not ready', async () => (await fetch(`${url}/health/ready`)).status === 503);
+  const answer = await fetch(`${url}/auth/signup/`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify(account),
+  });
+  t.equal(answer.status, 201);
+  t.equal(answer.headers.get('connection'), 'close', 'a proxy sends the next request elsewhere');
+  t.equal((await fetch(`${url}/health/live`)).status, 200);
+  t.same(await ended, { code: 0, signal: null });
+  await t.rejects(fetch(`${url}/health/live`));
+});
+
 t.test('a request that never ends delays the shutdown by less than 15 seconds', async (t) => {
   const database = await createTestDatabase();
   t.teardown(() => database.drop());

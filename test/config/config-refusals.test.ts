@@ -226,6 +226,8 @@ t.test('durations have a unit and a maximum', async (t) => {
   }
   for (const name of lifetimes) refused(t, name, '0s', '0d');
   refused(t, 'EMAIL_COOLDOWN', '61m', '2h');
+  refused(t, 'SHUTDOWN_DELAY', '6s', '1m', '5');
+  t.equal(load({ SHUTDOWN_DELAY: '5s' }).shutdownDelay, 5);
   t.equal(load({ EMAIL_COOLDOWN: '1h' }).email.cooldown, 3600);
   t.equal(load({ UNVERIFIED_ACCOUNT_TTL: '0' }).email.unverifiedAccountTtl, 0);
   refused(t, 'EMAIL_COOLDOWN', '0');

@@ -1,0 +1,25 @@
+#!/bin/sh
+# backup.sh <folder>: writes a backup of the database and of the pictures on the disk to a new folder in it, and prints its name.
+# The service keeps running. The database is that of PGHOST, PGPORT, PGUSER, PGPASSWORD and PGDATABASE; pictures are in
+# $DATA_DIR/media, unless they are in S3.
+set -eu
+umask 077
+backup=$1/$(date -u +%Y-%m-%dT%H-%M-%SZ)
+unfinished=$backup.part
+mkdir -p "$unfinished"
+
+# Adds the pictures that the copy does not have. A file never changes; one that the clean-up deletes meanwhile makes cp fail.
+copy_pictures() {
+  [ -d "${DATA_DIR:?}/media" ] || return 0
+  for _ in 1 2 3; do
+    if cp -Rpn "$DATA_DIR/media" "$unfinished/"; then return 0; fi
+  done
+  return 1
+}
+
+# Before the database, for pictures that are deleted while it is dumped; and after it, for those that were uploaded since.
+copy_pictures
+pg_dump --format=custom --no-owner --no-privileges --file="$unfinished/database.dump"
+copy_pictures
+mv "$unfinished" "$backup"
+echo "$backup"
