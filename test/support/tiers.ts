@@ -34,6 +34,7 @@ const systemTests = [
   'test/auth/login-hashing.test.ts',
   'test/documentation.test.ts',
   'test/pooler.test.ts',
+  'test/cli/process.test.ts',
   'test/deployment.test.ts',
   'test/http/tracing.test.ts',
 ];
