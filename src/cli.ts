@@ -1,10 +1,14 @@
 #!/usr/bin/env node
 import process from 'node:process';
+import { setFlagsFromString } from 'node:v8';
 import { createOutput } from './cli/output.ts';
 import { runProgram } from './cli/program.ts';
 
 /** The process of `dure`, the administration command. */
 const [, , ...args] = process.argv;
+
+// Optimizing Prisma's query compiler, which is WebAssembly, takes longer than a command does.
+setFlagsFromString('--liftoff-only');
 
 for (const stream of [process.stdout, process.stderr]) {
   // A reader that has seen enough, such as `head`, is no failure.
@@ -17,6 +21,7 @@ for (const stream of [process.stdout, process.stderr]) {
 process.exitCode = await runProgram(args, {
   environment: process.env,
   output: createOutput(args.includes('--json'), process.stdout, process.stderr),
+  log: process.stderr,
   isInteractive: process.stdin.isTTY === true && process.stderr.isTTY === true,
   isTerminal: process.stdout.isTTY === true,
 });

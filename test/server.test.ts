@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -7,6 +7,8 @@ import process from 'node:process';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import t from 'tap';
+import { runProcess } from './cli/process.ts';
+import { processesIn } from './embedded-postgres/support.ts';
 import { password } from './support/app.ts';
 import { createEmptyDatabase, createTestDatabase, execute } from './support/database.ts';
 import { createProvider } from './support/provider.ts';
@@ -42,6 +44,18 @@ t.test('on the embedded database', async (t) => {
     t.equal((await fetch(`${running.url}/health/ready`)).status, 200);
   });
 
+  const listUsers = async () => {
+    const { code, stdout, stderr } = await runProcess('dist/cli.js', ['users', 'list', '--json'], {
+      DATA_DIR,
+    });
+    return { code, users: code === 0 ? JSON.parse(stdout).items : stderr };
+  };
+
+  await t.test('the command works on the database of the running service', async (t) => {
+    t.match(await listUsers(), { code: 0, users: [{ username: account.username }] });
+    t.equal((await fetch(`${running?.url}/health/ready`)).status, 200);
+  });
+
   await t.test('data and sessions survive SIGKILL and Ctrl-C', async (t) => {
     if (!running) throw new Error('nothing was started');
     const loggedIn = await post(`${running.url}/auth/login/`, login);
@@ -52,6 +66,16 @@ t.test('on the embedded database', async (t) => {
     const headers = { authorization: `Bearer ${JSON.parse(loggedIn.text).data.access}` };
     t.equal((await fetch(`${again.url}/auth/me/`, { headers })).status, 200);
     t.same(await again.end('SIGINT'), { code: 0, signal: null });
+  });
+
+  await t.test('the command starts the database where no service runs, and stops it', async (t) => {
+    t.match(await listUsers(), { code: 0, users: [{ username: account.username }] });
+    t.same(await processesIn(DATA_DIR), []);
+    const elsewhere = await mkdtemp(join(tmpdir(), 'dure-elsewhere-'));
+    t.teardown(() => rm(elsewhere, { recursive: true, force: true }));
+    const { code, stderr } = await runProcess('dist/cli.js', ['stats'], { DATA_DIR: elsewhere });
+    t.match({ code, stderr }, { code: 1, stderr: /no embedded database in .*set DATABASE_URL/ });
+    t.same(await readdir(elsewhere), [], 'nothing is created');
   });
 });
 

@@ -8,7 +8,7 @@ export function addAuditCommand(program: Command, invocation: Invocation): void 
     leaf(program, 'audit', {
       summary: 'list what operators did, newest first',
       description:
-        'Lists the newest audit entries: what admins did through the API (`admin:<user id>`) and operators with this command\n(`cli:<name>`), and this look at them. They are kept for a year.',
+        'Lists the newest audit entries: what admins did through the API (`admin:<user id>`) and operators with this command (`cli:<name>`), looks at this list included. They are kept for a year.',
       examples: ['dure audit', 'dure audit --limit 200 --json', 'dure audit --user 12'],
     })
       .option('--limit <number>', 'at most so many', wholeNumber(1, 1000), 20)

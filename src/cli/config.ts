@@ -12,8 +12,7 @@ export function addConfigCommands(program: Command, invocation: Invocation): voi
   problem  stops the start of the service
   warning  works, but is weak or will not do what it is for
   note     right or wrong, depending on how the service is deployed
-and with --settings every setting that is in effect. Never prints a password, key or secret. Run it where the service runs, with
-NODE_ENV=production, because the rules of production hold only there. Without --connect it connects to nothing.`,
+and with --settings every setting that is in effect. Never prints a password, key or secret. Run it where the service runs, with NODE_ENV=production, because the rules of production hold only there. Without --connect it connects to nothing.`,
     examples: [
       'dure config check',
       'NODE_ENV=production dure config check --settings --strict',

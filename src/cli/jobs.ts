@@ -9,7 +9,7 @@ export function addJobCommands(program: Command, invocation: Invocation): void {
   leaf(jobs, 'list', {
     summary: 'list the jobs that wait or run',
     description:
-      'Lists the jobs of the queue, the next one first: mails that wait to be sent or to be tried again, and the clean-up.\nA mail that failed for good is no job any more: see `dure mails failed`.',
+      'Lists the jobs of the queue, the next one first: mails that wait to be sent or to be tried again, and the clean-up. A mail that failed for good is no job any more: see `dure mails failed`.',
     examples: ['dure jobs list', 'dure jobs list --failed --json', 'dure jobs list --locked'],
   })
     .option('--failed', 'only those whose last attempt failed')
@@ -23,7 +23,7 @@ export function addJobCommands(program: Command, invocation: Invocation): void {
   const unlock = leaf(jobs, 'unlock', {
     summary: 'release the jobs of workers that died',
     description:
-      'Releases jobs that a worker took and did not finish. Running instances do this for mails by themselves, 45 seconds after a\nworker took a job. So it is of use when no instance runs, or for the clean-up, which would wait for four hours.\nWithout an option only mails that were taken more than 45 seconds ago are released: no living worker has them.',
+      'Releases jobs that a worker took and did not finish. Running instances do this for mails by themselves, 45 seconds after a worker took a job. So it is of use when no instance runs, or for the clean-up, which would wait for four hours. Without an option only mails that were taken more than 45 seconds ago are released: no living worker has them.',
     examples: ['dure jobs unlock', 'dure jobs unlock --worker worker-0a1b2c3d', 'dure jobs unlock --all'],
     exitCodes: ['4  nothing to unlock'],
   });

@@ -16,7 +16,7 @@ export function addMailCommands(program: Command, invocation: Invocation): void 
     leaf(mails, 'failed', {
       summary: 'list the mails that failed for good',
       description:
-        'Lists the mails that are not tried again by themselves, newest first, with the reason. They are kept for 90 days.\nMails that are still tried are jobs: see `dure jobs list --failed`.',
+        'Lists the mails that are not tried again by themselves, newest first, with the reason. They are kept for 90 days. Mails that are still tried are jobs: see `dure jobs list --failed`.',
       examples: ['dure mails failed', 'dure mails failed --limit 100 --json'],
     })
       .option('--limit <number>', 'at most so many', wholeNumber(1, 100), 20)
@@ -29,7 +29,7 @@ export function addMailCommands(program: Command, invocation: Invocation): void 
     leaf(mails, 'retry [ids...]', {
       summary: 'put failed mails back into the queue',
       description:
-        'Puts failed mails back into the queue. A mail is made anew when it is sent, so one that has become obsolete is dropped then.\nRemove the reason first: what the provider refused once it will refuse again.',
+        'Puts failed mails back into the queue. A mail is made anew when it is sent, so one that has become obsolete is dropped then. Remove the reason first: what the provider refused once it will refuse again.',
       examples: ['dure mails retry 17 18', 'dure mails retry --all'],
       exitCodes: [notFound],
     }).option('--all', 'all that are failed now; none is no failure'),

@@ -1,14 +1,18 @@
 import { hostname, userInfo } from 'node:os';
 import { pino } from 'pino';
 import { commandOperator, type Operator } from '../admin/operator.ts';
+import type { Invocation } from './invocation.ts';
 
 /**
- * The person who runs the command, as audit entries name them. Audit lines go to standard error.
+ * The person who runs the command, as audit entries name them.
  *
- * @param name of `--operator`
+ * @param options.operator of `--operator`
  */
-export function createOperator(name: string | undefined): Operator {
-  const log = pino({ level: 'info' }, pino.destination({ fd: 2, sync: true }));
+export function createOperator(
+  { log: destination }: Pick<Invocation, 'log'>,
+  { operator: name }: { operator?: string },
+): Operator {
+  const log = pino({ level: 'info' }, destination);
   return commandOperator(name ?? `${systemUser()}@${hostname()}`, log);
 }
 

@@ -10,8 +10,7 @@ import { addSecretCommands } from './secrets.ts';
 import { addStatsCommand } from './stats.ts';
 import { addUserCommands } from './users.ts';
 
-const description = `Administration of Dure. It works on the database directly, with the environment variables of the service, whether the service
-runs or not; where it has a database of its own (without DATABASE_URL), in the folder of the service.`;
+const description = `Administration of Dure. It works on the database directly, with the environment variables of the service, whether the service runs or not; where it has a database of its own (without DATABASE_URL), in the folder of the service.`;
 
 const epilogue = `
 Examples:

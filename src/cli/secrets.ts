@@ -8,17 +8,15 @@ export function addSecretCommands(program: Command, invocation: Invocation): voi
 
   leaf(secrets, 'rotate', {
     summary: 'print the next JWT_SECRET and what to do with it',
-    description: `Prints the values that JWT_SECRET takes one after the other while a new secret replaces the present one. Changes nothing: you deploy
-each value. It reads the present JWT_SECRET from the environment, never from an argument.
+    description: `Prints the values that JWT_SECRET takes one after the other while a new secret replaces the present one. Changes nothing: you deploy each value. It reads the present JWT_SECRET from the environment, never from an argument.
 
   1  add     the new secret last: every instance accepts it, none uses it yet
   2  switch  the new secret first: it signs, and the old one still verifies
   3  finish  the new secret alone, once everything that the old one signed has expired
 
-Each step must have reached all instances before the next one begins: an instance refuses tokens that a secret signed
-which it does not have. Without --step it prints all three values, one a line, and explains them on standard error.
-With --step it prints one value, without a line feed where standard output is no terminal, for a secret store. Steps 2 and 3 of it
-continue from the JWT_SECRET of the environment, so run each with the value that is deployed.`,
+Each step must have reached all instances before the next one begins: an instance refuses tokens that a secret signed which it does not have.
+
+Without --step it prints all three values, one a line, and explains them on standard error. With --step it prints one value, without a line feed where standard output is no terminal, for a secret store; switch and finish continue from the JWT_SECRET of the environment, so run each with the value that is deployed.`,
     examples: [
       'dure secrets rotate',
       'dure secrets rotate --json',
@@ -33,7 +31,7 @@ continue from the JWT_SECRET of the environment, so run each with the value that
     .addOption(
       new Option(
         '--leaked',
-        'print a new secret alone: whoever has the old one can log in as any user, so it must go at once; every user must log in again',
+        'print a new secret alone, because with the old one anybody can act as any user; every user must log in again',
       ).conflicts('step'),
     )
     .action(async (options: { step?: 'add' | 'switch' | 'finish'; leaked?: true }) => {

@@ -23,17 +23,17 @@ export interface Services {
 /**
  * Runs work with the services of the API, without HTTP, so that its rules and audit entries are the same.
  *
- * @param operator of `--operator`
+ * @param options.operator of `--operator`
  * @throws {ConfigError} the environment must be that of the service
  */
 export async function withServices<Result>(
-  { environment }: Invocation,
-  { operator: name }: { operator?: string },
+  invocation: Invocation,
+  options: { operator?: string },
   work: (services: Services) => Promise<Result>,
 ): Promise<Result> {
-  const config = loadConfig(environment);
-  const operator = createOperator(name);
-  return withDatabase(environment, async (database) => {
+  const config = loadConfig(invocation.environment);
+  const operator = createOperator(invocation, options);
+  return withDatabase(invocation.environment, async (database) => {
     // Domains sign tokens with it; no command does.
     const app = fastify();
     await app.register(jwt, jwtOptions(config));
@@ -42,7 +42,7 @@ export async function withServices<Result>(
         config,
         database,
         jwt: app.jwt,
-        logger: pino({ level: 'warn' }, pino.destination({ fd: 2, sync: true })),
+        logger: pino({ level: 'warn' }, invocation.log),
         metrics: createMetrics(),
         tracing: undefined,
         storage: undefined,

@@ -7,7 +7,7 @@ export function addStatsCommand(program: Command, invocation: Invocation): void 
   leaf(program, 'stats', {
     summary: 'the numbers of the morning: users, requests, queue, failed mails, size',
     description:
-      'Counts users, sessions, stores, posts, partner requests, pictures, mails and open reports, and measures the database.\nIt reads whole tables, which takes seconds where they have millions of rows: nothing for a loop. `/metrics` is for that.',
+      'Counts users, sessions, stores, posts, partner requests, pictures, mails and open reports, and measures the database. It reads whole tables, which takes seconds where they have millions of rows: nothing for a loop. `/metrics` is for that.',
     examples: ['dure stats', "dure stats --json | jq '.mails.failed'"],
   }).action(async () => {
     const { showStats } = await import('./stats/action.ts');

@@ -14,7 +14,7 @@ export function addUserCommands(program: Command, invocation: Invocation): void 
     leaf(users, 'list [text]', {
       summary: 'list accounts, newest first',
       description:
-        'Lists accounts, newest first: all, or those whose username, e-mail address or name contains a text.\nA search looks at 5,000 accounts at a time; where there are more, it prints the --cursor with which to continue.',
+        'Lists accounts, newest first: all, or those whose username, e-mail address or name contains a text. A search looks at 5,000 accounts at a time; where there are more, it prints the --cursor with which to continue.',
       examples: ['dure users list', 'dure users list dure --limit 100', 'dure users list --json'],
     })
       .option('--limit <number>', 'at most so many', wholeNumber(1, 100), 20)

@@ -28,7 +28,7 @@ export function findDeploymentWarnings(environment: Environment, config: Config)
       ...config.corsOrigins.filter(isOpenOrigin).map((origin): Rule => {
         return [
           true,
-          `CORS_ORIGINS holds ${origin}: whoever is on the way can change that page and use its tokens`,
+          `CORS_ORIGINS holds ${origin}: that page can be changed on its way, so that its tokens are stolen`,
         ];
       }),
       [!config.rateLimitEnabled, 'RATE_LIMIT_ENABLED is false: nothing limits what one client can ask for'],

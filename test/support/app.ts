@@ -8,7 +8,7 @@ import { createTestDatabase } from './database.ts';
 import { until } from './until.ts';
 
 /** Defaults of the tests: cheap hashes, and no rate limits, because all requests have one client address. */
-const environment = {
+export const testEnvironment = {
   JWT_SECRET: 'a secret that only tests have 0123456789',
   ARGON2_MEMORY_KIB: '1024',
   ARGON2_TIME_COST: '1',
@@ -77,7 +77,7 @@ export async function createTestApp(
 ): Promise<TestApp> {
   const own = options.databaseUrl === undefined ? await createTestDatabase() : undefined;
   const url = options.databaseUrl ?? own?.url ?? '';
-  const config = withDatabase(loadConfig({ ...environment, ...overrides }), url);
+  const config = withDatabase(loadConfig({ ...testEnvironment, ...overrides }), url);
   const logs: string[] = [];
   const logStream = { write: (line: string) => void logs.push(line) };
   const pool = new pg.Pool({ connectionString: url, max: 3 });

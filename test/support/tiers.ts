@@ -37,6 +37,7 @@ const systemTests = [
   'test/documentation.test.ts',
   'test/pooler.test.ts',
   'test/backup.test.ts',
+  'test/cli/process.test.ts',
   'test/deployment.test.ts',
   'test/compose.test.ts',
   'test/kubernetes.test.ts',

@@ -7,10 +7,11 @@ import { table } from '../output.ts';
 
 /** `dure audit`. */
 export async function listAudit(
-  { environment, output }: Invocation,
+  invocation: Invocation,
   options: { limit: number; user?: number; operator?: string },
 ): Promise<void> {
-  const operator = createOperator(options.operator);
+  const { environment, output } = invocation;
+  const operator = createOperator(invocation, options);
   const { limit, user } = options;
   const subject = user === undefined ? undefined : ({ kind: 'user', id: user } as const);
   const entries = await withDatabase(environment, (database) =>

@@ -23,41 +23,25 @@ export function effectiveSettings(
   config: Config,
 ): Setting[] {
   const defaults = computedDefaults(config);
-  const names = Object.keys(allNames(environment, defaults));
-  return names.map((name) => {
+  return Object.entries(environment).map(([name, value]) => {
     const isGiven = (given[name] ?? '') !== '';
-    const value = { ...defaults, ...environment }[name];
-    return { name, value: show(name, value, config), source: isGiven ? 'environment' : 'default' };
+    const shown = show(name, value ?? defaults[name], config);
+    return { name, value: shown, source: isGiven ? 'environment' : 'default' };
   });
 }
 
-function allNames(environment: Environment, defaults: Record<string, unknown>): Record<string, unknown> {
-  return { ...environment, ...defaults };
-}
-
-/** The variables that have no default in the schema. */
+/** Defaults that depend on other variables. */
 function computedDefaults(config: Config): Record<string, unknown> {
   return {
     HOST: config.host,
-    DATABASE_URL: undefined,
     DATABASE_DIRECT_URL: config.database.directUrl,
-    JWT_SECRET: undefined,
     FRONTEND_URL: config.frontendUrl,
     PUBLIC_URL: config.publicUrl,
-    S3_BUCKET: undefined,
-    S3_ENDPOINT: undefined,
-    S3_REGION: undefined,
-    S3_ACCESS_KEY_ID: undefined,
-    S3_SECRET_ACCESS_KEY: undefined,
     MEDIA_BASE_URL: config.images.baseUrl,
-    RESEND_API_KEY: undefined,
-    RESEND_BASE_URL: undefined,
     MAIL_FROM: config.mail.from,
     CORS_ORIGINS: config.corsOrigins.join(','),
-    REDIS_URL: undefined,
     DOCS_ENABLED: config.docsEnabled,
     MIGRATE_ON_START: config.database.migrateOnStart,
-    OTEL_EXPORTER_OTLP_ENDPOINT: undefined,
   };
 }
 

@@ -32,14 +32,12 @@ interface UnlockOptions {
 }
 
 /** `dure jobs unlock`. @throws {CommandError} `nothing_to_unlock` */
-export async function unlockQueue(
-  { environment, output }: Invocation,
-  options: UnlockOptions,
-): Promise<void> {
+export async function unlockQueue(invocation: Invocation, options: UnlockOptions): Promise<void> {
+  const { environment, output } = invocation;
   if (options.all) output.note('all locks are released: a job that a worker still runs will run twice');
   const selection = options.all ? 'all' : options.worker === undefined ? 'stale' : { worker: options.worker };
   const reason = typeof selection === 'string' ? selection : selection.worker;
-  const operator = createOperator(options.operator);
+  const operator = createOperator(invocation, options);
   const jobs = await withDatabase(environment, (database) =>
     createAudit(database).audited(operator, { action: 'jobs_unlocked', reason }, async (tx) => {
       const unlocked = await unlockJobs(tx, selection);

@@ -34,7 +34,7 @@ function printPlan({ output }: Invocation, { secrets, source, config }: PresentS
     `  3  finish  ${inDays(wait)} after all instances have 2: tokens, codes and links of the old secret have expired by then.`,
     'With a single instance that is stopped before it starts again, begin with 2.',
     'What breaks with 3: unsubscribe links in mails from before 2, which never expire. Keep the old secret for longer if that matters;',
-    'the count of failed logins begins anew with 2. Nobody has to log in again who used the service since 2.',
+    'the count of failed logins begins anew with 2. A user who used the service since 2 does not log in again.',
     `Ids, as in the header of tokens (kid): now ${idsOf(secrets)}, new ${idsOf([next])}`,
   ];
   for (const line of lines) output.note(line);
@@ -72,7 +72,7 @@ function printStep(invocation: Invocation, { secrets, source }: PresentSecrets, 
   printValue(invocation, { step, source, secrets: values });
 }
 
-/** The old secret signs and verifies for whoever has it, so there is no time in which both are valid. */
+/** Anybody who has the old secret can sign with it, so there is no time in which both are valid. */
 function replaceLeaked(invocation: Invocation): void {
   const { config, environment } = inspectConfig(invocation.environment);
   const isFile = environment.JWT_SECRET === undefined && !config.production;
@@ -80,7 +80,7 @@ function replaceLeaked(invocation: Invocation): void {
   const lines = [
     `The new value of ${source}. Deploy it to all instances at once.`,
     'All users must log in again; codes and links in mails from before, unsubscribe links too, no longer work.',
-    'Whoever had the old secret may have read e-mail codes and links, and have logged in as any user: see `dure users sessions`.',
+    'With the old secret, codes and links could be computed, and any user be impersonated: see `dure users sessions`.',
   ];
   for (const line of lines) invocation.output.note(line);
   printValue(invocation, { step: 'replace', source, secrets: [createSecret()] });

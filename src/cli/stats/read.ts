@@ -40,7 +40,7 @@ export async function readStats(database: Database) {
       ...(await readQueue(database)),
       ...(await count('failed_mails', { failed: 'true', failed_24h: lastDay })),
     },
-    reports: await count('reports', { open: "status = 'open'" }),
+    reports: await count('reports', { open: 'closed_at IS NULL' }),
     database: await measureDatabase(database),
   };
 }

@@ -10,7 +10,7 @@ export function addUserChanges(users: Command, invocation: Invocation, whichUser
   withOperator(
     leaf(users, 'suspend <user>', {
       summary: 'suspend an account',
-      description: `Suspends an account: its sessions end at once, on every instance, it cannot log in, and its store and posts are not found.\nNothing is deleted, see \`dure users reactivate\`. A second suspension changes the reason. The user is ${whichUser}.`,
+      description: `Suspends an account: its sessions end at once, on every instance, it cannot log in, and its store and posts are not found. Nothing is deleted, see \`dure users reactivate\`. A second suspension changes the reason. The user is ${whichUser}.`,
       examples: ["dure users suspend minji --reason 'sends advertisements'"],
       exitCodes: [
         notFound,
@@ -24,7 +24,7 @@ export function addUserChanges(users: Command, invocation: Invocation, whichUser
   withOperator(
     leaf(users, 'reactivate <user>', {
       summary: 'lift a suspension',
-      description: `Lifts the suspension of an account, if there is one. Its store and posts are found again; its user logs in anew.\nThe user is ${whichUser}.`,
+      description: `Lifts the suspension of an account, if there is one. Its store and posts are found again; its user logs in anew. The user is ${whichUser}.`,
       examples: ['dure users reactivate minji'],
       exitCodes: [notFound],
     }),
@@ -35,7 +35,7 @@ export function addUserChanges(users: Command, invocation: Invocation, whichUser
   withOperator(
     leaf(users, 'make-admin <user>', {
       summary: 'let an account administer through the API, or take that away',
-      description: `Gives an account the role admin, which may use the operations below /api/v1/admin/, or with --revoke takes it back.\nIt holds at the next request of the user. The user is ${whichUser}.`,
+      description: `Gives an account the role admin, which may use the operations below /api/v1/admin/, or with --revoke takes it back. It holds at the next request of the user. The user is ${whichUser}.`,
       examples: ['dure users make-admin minji', 'dure users make-admin minji --revoke'],
       exitCodes: [notFound],
     }).option('--revoke', 'make it an ordinary account again'),
@@ -57,7 +57,7 @@ export function addUserChanges(users: Command, invocation: Invocation, whichUser
   withOperator(
     leaf(users, 'delete <user>', {
       summary: 'delete an account for good',
-      description: `Deletes an account for good, as its user can: its posts disappear, requests to it are withdrawn or end, the other sides get a\nnotification, and its username and e-mail address are free again. Asks for the username at a terminal; elsewhere it needs --yes.\nThe user is ${whichUser}.`,
+      description: `Deletes an account for good, as its user can: its posts disappear, requests to it are withdrawn or end, the other sides get a notification, and its username and e-mail address are free again. Asks for the username at a terminal; elsewhere it needs --yes. The user is ${whichUser}.`,
       examples: [
         'dure users delete minji',
         "dure users delete 12 --yes minji --reason 'asked for it by mail'",

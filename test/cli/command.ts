@@ -1,0 +1,59 @@
+import { Writable } from 'node:stream';
+import { createOutput } from '../../src/cli/output.ts';
+import { runProgram } from '../../src/cli/program.ts';
+import { type TestApp, testEnvironment } from '../support/app.ts';
+
+/** What a command left. */
+export interface Run {
+  code: number;
+  stdout: string;
+  stderr: string;
+  /** The lines that went to the log. */
+  log: { [field: string]: unknown }[];
+  /** The JSON document of standard output, or of standard error after a failure. */
+  // biome-ignore lint/suspicious/noExplicitAny: the tests find out what a document holds
+  document: any;
+}
+
+/** Runs the command in this process, with `--json`. */
+export async function dure(environment: Record<string, string>, ...args: string[]): Promise<Run> {
+  const run = await dureText(environment, ...args, '--json');
+  return { ...run, document: JSON.parse(run.stdout || run.stderr) };
+}
+
+/** Runs the command in this process, as a person who is at no terminal. */
+export async function dureText(environment: Record<string, string>, ...args: string[]): Promise<Run> {
+  const [stdout, stderr] = [collect(), collect()];
+  const log: string[] = [];
+  const code = await runProgram(args, {
+    environment,
+    output: createOutput(args.includes('--json'), stdout.stream, stderr.stream),
+    log: { write: (line) => log.push(line) },
+    isInteractive: false,
+    isTerminal: false,
+  });
+  return {
+    code,
+    stdout: stdout.text(),
+    stderr: stderr.text(),
+    log: log.map((line) => JSON.parse(line)),
+    document: null,
+  };
+}
+
+/** Runs commands on the database of an app. */
+export function commandsOn({ url }: Pick<TestApp, 'url'>) {
+  const environment = { ...testEnvironment, DATABASE_URL: url };
+  return (...args: string[]) => dure(environment, ...args);
+}
+
+function collect() {
+  let text = '';
+  const stream = new Writable({
+    write(chunk, _encoding, done) {
+      text += chunk;
+      done();
+    },
+  });
+  return { stream, text: () => text };
+}

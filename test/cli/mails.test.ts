@@ -1,0 +1,101 @@
+import t from 'tap';
+import { createTestApp, createUser, verifyEmails } from '../support/app.ts';
+import { inParallel } from '../support/concurrency.ts';
+import { commandsOn } from './command.ts';
+
+const app = await createTestApp();
+t.teardown(app.close);
+const { pool, mails } = app;
+const dure = commandsOn(app);
+
+/** Adds mails to an account that failed for good. @returns their ids */
+async function failMails({ id }: { id: number }, count: number): Promise<string[]> {
+  const { rows } = await pool.query<{ id: string }>(
+    `INSERT INTO failed_mails (user_id, kind, payload, reason, attempts)
+     SELECT $1::int, 'password_changed', jsonb_build_object('user_id', $1::int), 'the provider answered 422', 1
+     FROM generate_series(1, $2::int) RETURNING id::text`,
+    [id, count],
+  );
+  return rows.map((row) => row.id);
+}
+
+t.test('failed lists mails with their reason', async (t) => {
+  const user = await createUser(app);
+  const [first = '', second = ''] = await failMails(user, 2);
+  const page = await dure('mails', 'failed', '--limit', '1');
+  t.match(page.document.items, [
+    {
+      id: Number(second),
+      kind: 'password_changed',
+      user_id: user.id,
+      reason: 'the provider answered 422',
+      attempts: 1,
+    },
+  ]);
+  const next = await dure('mails', 'failed', '--limit', '1', '--cursor', page.document.next_cursor);
+  t.match(next.document.items, [{ id: Number(first) }]);
+  t.equal((await dure('mails', 'drop', first, second)).code, 0);
+});
+
+t.test('retry sends the mail, once however many retry it', async (t) => {
+  const user = await createUser(app);
+  await verifyEmails(app, user);
+  await mails.settled();
+  const sentBefore = mails.sent.filter(({ to }) => to === user.email).length;
+  const [id = ''] = await failMails(user, 1);
+  const runs = await inParallel(4, () => dure('mails', 'retry', id));
+  t.same(runs.map(({ code }) => code).sort(), [0, 3, 3, 3]);
+  await mails.next(user.email, sentBefore);
+  await mails.settled();
+  t.equal(mails.sent.filter(({ to }) => to === user.email).length, sentBefore + 1);
+  t.strictSame((await dure('mails', 'failed')).document.items, []);
+});
+
+t.test('retry deals with the others where one does not exist, and --all with every one', async (t) => {
+  const user = await createUser(app);
+  const ids = await failMails(user, 3);
+  const [first = ''] = ids;
+  const partial = await dure('mails', 'retry', '2000000000', first);
+  t.equal(partial.code, 3);
+  t.match(JSON.parse(partial.stdout), { retried: [Number(first)], not_found: [2_000_000_000] });
+  t.match(JSON.parse(partial.stderr), { error: { code: 'mail_not_found' } });
+  t.same((await dure('mails', 'retry', '--all')).document, {
+    retried: ids.slice(1).map(Number),
+    not_found: [],
+  });
+  t.match(await dure('mails', 'retry', '--all'), { code: 0, document: { retried: [] } });
+});
+
+t.test('drop deletes mails and nothing is sent', async (t) => {
+  const user = await createUser(app);
+  await mails.settled();
+  const sentBefore = mails.sent.length;
+  const [id = ''] = await failMails(user, 1);
+  t.strictSame((await dure('mails', 'drop', id)).document, { dropped: [Number(id)], not_found: [] });
+  t.equal((await dure('mails', 'drop', id)).code, 3);
+  await mails.settled();
+  t.equal(mails.sent.length, sentBefore);
+});
+
+t.test('which mails must be said', async (t) => {
+  for (const args of [['retry'], ['retry', '--all', '1'], ['retry', 'x'], ['drop'], ['drop', '0']]) {
+    t.match(
+      await dure('mails', ...args),
+      { code: 2, document: { error: { code: 'usage' } } },
+      args.join(' '),
+    );
+  }
+});
+
+t.test('every use of the commands has an audit entry', async (t) => {
+  await dure('audit', '--operator', 'auditor');
+  const { document } = await dure('audit', '--limit', '1000');
+  t.match(document.items[0], { operator: 'cli:auditor', action: 'audit_listed' });
+  const actions = new Set(document.items.map(({ action }: { action: string }) => action));
+  t.same([...actions].sort(), [
+    'audit_listed',
+    'failed_mail_dropped',
+    'failed_mail_retried',
+    'failed_mails_listed',
+  ]);
+});

@@ -1,0 +1,261 @@
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { JWT } from '@fastify/jwt';
+import jwt from '@fastify/jwt';
+import type { Command } from 'commander';
+import { fastify } from 'fastify';
+import t, { type Test } from 'tap';
+import { createTokens, jwtOptions } from '../../src/auth/tokens.ts';
+import { createOutput } from '../../src/cli/output.ts';
+import { createProgram } from '../../src/cli/program.ts';
+import { loadConfig } from '../../src/config/config.ts';
+import { loadDatabaseSettings } from '../../src/config/database-settings.ts';
+import { production, secret } from '../config/environments.ts';
+import { dure, dureText } from './command.ts';
+
+/* Commands that need no database. */
+
+function temporaryDirectory(t: Test): string {
+  const directory = mkdtempSync(join(tmpdir(), 'dure-cli-'));
+  t.teardown(() => rmSync(directory, { recursive: true, force: true }));
+  return directory;
+}
+
+t.test('config check tells problems, warnings and settings, and nothing secret', async (t) => {
+  const secrets = ['wQ3v9eLk2xRt7y', 're_dK3vQ8wZ_unused', secret, 'aKIAsecret', 'r3disPassword'];
+  const environment = {
+    ...production,
+    DATABASE_URL:
+      'postgresql://dure:wQ3v9eLk2xRt7y@db.example.com/dure?sslmode=require&password=wQ3v9eLk2xRt7y',
+    REDIS_URL: 'redis://:r3disPassword@redis:6379',
+    TRUST_PROXY: 'loopback',
+    S3_ACCESS_KEY_ID: 'aKIAsecret',
+    S3_SECRET_ACCESS_KEY: 'aKIAsecret',
+    PORT: 'many',
+    CORS_ORIGINS: '*',
+  };
+  const { code, stdout, stderr } = await dure(environment, 'config', 'check', '--settings');
+  t.equal(code, 4);
+  t.match(JSON.parse(stderr), { error: { code: 'invalid_configuration', message: /3 problems/ } });
+  const document = JSON.parse(stdout);
+  t.match(document, { is_usable: false, problems: [/^PORT/, /^S3_BUCKET/, /^CORS_ORIGINS/] });
+  const setting = (name: string) => document.settings.find((one: { name: string }) => one.name === name);
+  t.match(setting('DATABASE_URL'), {
+    value: 'postgresql://dure:***@db.example.com/dure?sslmode=require',
+    source: 'environment',
+  });
+  t.match(setting('JWT_SECRET'), { value: /^\(set\) ids [\w-]{10}$/ });
+  t.match(setting('HOST'), { value: '0.0.0.0', source: 'default' });
+  t.match(setting('TRUST_PROXY'), { value: 'loopback' });
+  const text = await dureText(environment, 'config', 'check', '--settings');
+  for (const value of secrets) t.notMatch(stdout + stderr + text.stdout + text.stderr, value);
+});
+
+t.test('config check --strict fails on warnings, and nothing is generated', async (t) => {
+  const DATA_DIR = temporaryDirectory(t);
+  const weak = { DATA_DIR, RESEND_BASE_URL: 'http://mail.example.com' };
+  t.match(await dure(weak, 'config', 'check'), {
+    code: 0,
+    document: { is_usable: true, warnings: [/^RESEND_BASE_URL/] },
+  });
+  const strict = await dure(weak, 'config', 'check', '--strict');
+  t.match(JSON.parse(strict.stderr), { error: { code: 'weak_configuration' } });
+  t.equal(strict.code, 4);
+  t.equal(existsSync(join(DATA_DIR, 'jwt-secret')), false);
+});
+
+t.test('config check --connect says which server cannot be reached', async (t) => {
+  const environment = {
+    ...production,
+    DATABASE_URL: 'postgresql://dure:wQ3v9eLk2xRt7y@127.0.0.1:1/dure',
+    REDIS_URL: 'redis://127.0.0.1:1',
+  };
+  const { code, stdout } = await dure(environment, 'config', 'check', '--connect');
+  t.equal(code, 4);
+  t.match(JSON.parse(stdout).problems, [
+    /127\.0\.0\.1:1 .*ECONNREFUSED/,
+    /^Redis at 127\.0\.0\.1:1 .*ECONNREFUSED/,
+  ]);
+  t.notMatch(stdout, 'wQ3v9eLk2xRt7y');
+});
+
+/** Tokens as an instance with a value of JWT_SECRET issues and accepts them. */
+async function instanceWith(value: string) {
+  const config = loadConfig({ JWT_SECRET: value });
+  const app = fastify();
+  await app.register(jwt, jwtOptions(config));
+  const tokens = createTokens(app.jwt as JWT, config.secrets);
+  const claims = { userId: 7, sessionId: '0b0f5c1e-3d0e-4c55-8b0a-3c6f9d2b7a10', count: 0 };
+  return {
+    sign: () => tokens.sign('access', claims, 60),
+    accepts: (token: string) => 'userId' in tokens.verify('access', token),
+  };
+}
+
+t.test('while a secret is rotated, instances of two steps accept the tokens of each other', async (t) => {
+  const { document } = await dure({ JWT_SECRET: secret }, 'secrets', 'rotate');
+  t.match(document, { source: 'JWT_SECRET', wait_seconds: 14 * 86_400 });
+  const values: string[] = [secret, ...document.steps.map(({ value }: { value: string }) => value)];
+  const instances = await Promise.all(values.map(instanceWith));
+  for (const [index, instance] of instances.entries()) {
+    const next = instances[index + 1];
+    t.ok(instance.accepts(instance.sign()));
+    t.ok(next?.accepts(instance.sign()) ?? true, `step ${index + 1} accepts the tokens of step ${index}`);
+    // What the old secret signed has expired before the last step, but not what the last step signs.
+    t.ok(next === undefined || instance.accepts(next.sign()), `and the other way round`);
+  }
+  const [old, , , last] = instances;
+  t.notOk(last?.accepts(old?.sign() ?? ''), 'the old secret is of no use in the end');
+});
+
+t.test('each step continues from the value that is deployed', async (t) => {
+  const step = async (value: string, name: string) => {
+    const { code, stdout, stderr } = await dureText(
+      { JWT_SECRET: value },
+      'secrets',
+      'rotate',
+      '--step',
+      name,
+    );
+    t.equal(code, 0, stderr);
+    t.notMatch(stdout, '\n', 'a secret store would keep a line feed');
+    t.notMatch(stderr, value.split(',')[0] ?? '', 'secrets are on standard output only');
+    return stdout;
+  };
+  const added = await step(secret, 'add');
+  const next = added.split(',')[1];
+  t.equal(added, `${secret},${next}`);
+  t.equal(await step(added, 'switch'), `${next},${secret}`);
+  t.equal(await step(`${next},${secret}`, 'finish'), next);
+  for (const name of ['switch', 'finish']) {
+    t.match(await dure({ JWT_SECRET: secret }, 'secrets', 'rotate', '--step', name), {
+      code: 4,
+      document: { error: { code: 'nothing_to_switch' } },
+    });
+  }
+});
+
+t.test('a secret that is missing, weak or leaked is not kept beside the new one', async (t) => {
+  const rotate = (environment: Record<string, string>, ...args: string[]) =>
+    dure(environment, 'secrets', 'rotate', ...args);
+  const missing = { NODE_ENV: 'production' };
+  t.match(await rotate(missing), { code: 4, document: { error: { code: 'no_secret' } } });
+  const weak = { NODE_ENV: 'production', JWT_SECRET: 'please-change-this-secret-0123456789' };
+  const refused = await rotate(weak);
+  t.match(refused, { code: 4, document: { error: { code: 'weak_secret' } } });
+  t.notMatch(refused.stderr, weak.JWT_SECRET);
+  for (const environment of [missing, weak, { JWT_SECRET: secret }]) {
+    const { document } = await rotate(environment, '--leaked');
+    t.match(document, { step: 'replace', value: /^[\w-]{64}$/ });
+    t.same(loadConfig({ JWT_SECRET: document.value }).secrets.length, 1);
+  }
+});
+
+t.test('the generated secret of a folder is rotated in its file', async (t) => {
+  const DATA_DIR = temporaryDirectory(t);
+  t.match(await dure({ DATA_DIR }, 'secrets', 'rotate'), {
+    code: 4,
+    document: { error: { code: 'no_secret' } },
+  });
+  const path = join(DATA_DIR, 'jwt-secret');
+  loadConfig({ DATA_DIR });
+  const { document } = await dure({ DATA_DIR }, 'secrets', 'rotate', '--step', 'add');
+  t.match(document, { source: path });
+  t.ok(document.value.startsWith(`${readFileSync(path, 'utf8')},`));
+  writeFileSync(path, document.value);
+  t.same(
+    loadConfig({ DATA_DIR }).secrets.map(({ id }) => id),
+    document.key_ids,
+  );
+});
+
+t.test('the variables of the database are enough for what needs nothing else', async (t) => {
+  const url = 'postgresql://dure@db.example.com/dure';
+  const other = {
+    NODE_ENV: 'production',
+    PORT: 'many',
+    JWT_SECRET: 'x',
+    FRONTEND_URL: 'http://x.example.com',
+  };
+  t.match(loadDatabaseSettings({ ...other, DATABASE_URL: url }), { url, directUrl: url, pooled: false });
+  t.match(loadDatabaseSettings({ ...other, DATABASE_DIRECT_URL: url }), {
+    url,
+    directUrl: url,
+    pooled: false,
+  });
+  t.match(loadDatabaseSettings({ DATABASE_URL: 'postgresql://pooler/dure', DATABASE_DIRECT_URL: url }), {
+    directUrl: url,
+    pooled: true,
+  });
+  t.throws(() => loadDatabaseSettings(other), {
+    message: /:\n {2}- DATABASE_URL must be set in production$/,
+  });
+  t.throws(() => loadDatabaseSettings({ DATABASE_URL: 'mysql://db/dure' }), {
+    message: /:\n {2}- DATABASE_URL [^\n]+$/,
+  });
+  t.throws(() => loadDatabaseSettings({ NODE_ENV: 'prod' }), { message: /:\n {2}- NODE_ENV [^\n]+$/ });
+});
+
+const program = createProgram({
+  environment: {},
+  output: createOutput(false, process.stdout, process.stderr),
+  log: process.stderr,
+  isInteractive: false,
+  isTerminal: false,
+});
+
+/** The commands that do something, with their words. */
+function leaves(command: Command, words: string[] = []): { words: string[]; command: Command }[] {
+  const path = [...words, command.name()];
+  if (command.commands.length === 0) return [{ words: path, command }];
+  return command.commands.flatMap((one) => leaves(one, path));
+}
+
+t.test('the help of every command has examples that its options allow, and exit codes', async (t) => {
+  const all = leaves(program);
+  t.ok(all.length >= 19, `${all.length} commands`);
+  const page = readFileSync('docs/operations/command.md', 'utf8');
+  for (const { words, command } of all) {
+    const name = words.join(' ');
+    let help = '';
+    command.configureOutput({ writeOut: (text) => (help += text) }).outputHelp();
+    const examples = help.split('Examples:')[1]?.split('Exit codes:')[0] ?? '';
+    const lines = examples.split('\n').filter((line) => line.includes(name));
+    t.ok(lines.length > 0, `${name} has examples`);
+    for (const line of lines) {
+      const own = line.split('|')[0] ?? '';
+      for (const option of own.match(/(?<= )--[a-z-]+/g) ?? []) {
+        t.ok(
+          command.options.some(({ long }) => long === option),
+          `${line.trim()}: ${option}`,
+        );
+      }
+    }
+    t.match(help, /Exit codes:\n {2}0 {2}done/, name);
+    t.ok(
+      command.options.some(({ long }) => long === '--json'),
+      `${name} --json`,
+    );
+    t.ok(page.includes(`\`${name}`), `${name} is in docs/operations/command.md`);
+    for (const { long } of command.options)
+      t.notMatch(long, /password|secret|token|key/, 'never on the command line');
+  }
+});
+
+t.test('wrong usage is exit code 2 with one line', async (t) => {
+  for (const args of [
+    [],
+    ['users'],
+    ['nonsense'],
+    ['users', 'show'],
+    ['users', 'show', 'a', 'b'],
+    ['jobs', 'list', '--limit', '0'],
+    ['stats', '--nonsense'],
+    ['config', 'check', '--operator', 'x'],
+  ]) {
+    const { code, stdout, stderr } = await dureText({}, ...args);
+    t.match({ code, stdout, stderr }, { code: 2, stdout: '', stderr: /^dure: [^\n]+\n$/ }, args.join(' '));
+    t.match((await dure({}, ...args)).document, { error: { code: 'usage', message: /^[^\n]+$/ } });
+  }
+});

@@ -1,0 +1,140 @@
+import t from 'tap';
+import { createTestApp, createUser, logIn } from '../support/app.ts';
+import { inParallel } from '../support/concurrency.ts';
+import { commandsOn } from './command.ts';
+
+const app = await createTestApp();
+t.teardown(app.close);
+const { call, pool } = app;
+const dure = commandsOn(app);
+
+const me = async ({ token }: { token: string }) => (await call('GET', '/auth/me/', { token })).status;
+
+t.test('suspend ends the sessions at once, and reactivate lets the user log in again', async (t) => {
+  const user = await createUser(app);
+  const suspended = await dure(
+    'users',
+    'suspend',
+    user.username,
+    '--reason',
+    ' sends ads\t ',
+    '--operator',
+    'night shift',
+  );
+  t.equal(suspended.code, 0);
+  t.match(suspended.document, { id: user.id, suspended_reason: 'sends ads', suspended_at: /^\d{4}-/ });
+  t.match(suspended.log, [
+    { event: 'admin_user_suspended', operator: 'cli:night shift', subject: { kind: 'user', id: user.id } },
+  ]);
+  t.equal(await me(user), 401);
+  const login = { username: user.username, password: user.password };
+  t.equal((await call('POST', '/auth/login/', { body: login })).body.data.code, 'account_suspended');
+
+  const again = await dure('users', 'suspend', user.email.toUpperCase(), '--reason', 'still does');
+  t.match(again.document, { suspended_reason: 'still does', suspended_at: suspended.document.suspended_at });
+  const lifted = await dure('users', 'reactivate', String(user.id));
+  t.match(lifted.document, { suspended_at: null, suspended_reason: null });
+  t.ok((await logIn(app, user)).token);
+
+  const { rows } = await pool.query(
+    `SELECT operator, action, reason FROM audit_entries WHERE subject_kind = 'user' AND subject_id = $1 ORDER BY id`,
+    [user.id],
+  );
+  t.match(rows, [
+    { operator: 'cli:night shift', action: 'user_suspended', reason: 'sends ads' },
+    { operator: /^cli:.+@.+/, action: 'user_suspended', reason: 'still does' },
+    { operator: /^cli:.+@.+/, action: 'user_reactivated', reason: null },
+  ]);
+});
+
+t.test('a suspension without a usable reason changes nothing', async (t) => {
+  const user = await createUser(app);
+  const suspend = (...args: string[]) => dure('users', 'suspend', user.username, ...args);
+  t.match(await suspend(), { code: 2, document: { error: { code: 'usage', message: /--reason/ } } });
+  for (const reason of [' ', 'a\u202eb', 'x'.repeat(1001)]) {
+    const { code, document } = await suspend('--reason', reason);
+    t.match(
+      { code, document },
+      { code: 4, document: { error: { code: 'validation_error' } } },
+      reason.slice(0, 9),
+    );
+  }
+  t.equal(await me(user), 200);
+});
+
+t.test('sessions are listed and ended', async (t) => {
+  const user = await createUser(app);
+  const other = await logIn(app, user);
+  const { document } = await dure('users', 'sessions', user.email, '--limit', '1');
+  t.equal(document.items.length, 1);
+  t.match(document.items[0], { user_agent: String, ip: String, created_at: /^\d{4}-/ });
+  const next = await dure('users', 'sessions', user.email, '--cursor', document.next_cursor);
+  t.equal(next.document.items.length, 1);
+  t.strictSame((await dure('users', 'end-sessions', user.username)).document, { id: user.id });
+  for (const session of [user, other]) t.equal(await me(session), 401);
+});
+
+t.test('make-admin gives the role, and --revoke takes it back', async (t) => {
+  const user = await createUser(app);
+  const role = async () => (await call('GET', '/auth/me/', { token: user.token })).body.data.role;
+  t.equal((await dure('users', 'make-admin', user.username)).document.role, 'admin');
+  t.equal(await role(), 'admin');
+  t.equal((await dure('users', 'make-admin', user.username, '--revoke')).document.role, 'user');
+  t.equal(await role(), 'user');
+});
+
+t.test('list finds accounts by a part of a name, and continues at the cursor', async (t) => {
+  const users = [await createUser(app, { name: '찾기상점' }), await createUser(app, { name: '찾기상점' })];
+  const first = await dure('users', 'list', '찾기', '--limit', '1');
+  const second = await dure('users', 'list', '찾기', '--limit', '1', '--cursor', first.document.next_cursor);
+  const found = [first, second].flatMap(({ document }) => document.items.map(({ id }: { id: number }) => id));
+  t.strictSame(found, [users[1]?.id, users[0]?.id]);
+  t.strictSame((await dure('users', 'list', users[0]?.email ?? '')).document.items.length, 1);
+  t.match(await dure('users', 'list', '--cursor', 'nonsense'), {
+    code: 4,
+    document: { error: { code: 'invalid_cursor' } },
+  });
+});
+
+t.test('delete needs the username of the account', async (t) => {
+  const user = await createUser(app);
+  const other = await createUser(app);
+  const remove = (...args: string[]) => dure('users', 'delete', user.email, ...args);
+  t.match(await remove(), { code: 2, document: { error: { code: 'confirmation_required' } } });
+  for (const wrong of [other.username, user.email, String(user.id), 'yes', '']) {
+    const { code, document } = await remove('--yes', wrong);
+    t.match({ code, document }, { code: 4, document: { error: { code: 'not_confirmed' } } }, wrong);
+  }
+  t.equal(await me(user), 200, 'nothing was deleted');
+  const runs = await inParallel(3, () => remove('--yes', user.username, '--reason', 'asked for it'));
+  t.same(runs.map(({ code }) => code).sort(), [0, 3, 3], 'once');
+  t.equal(await me(user), 401);
+  const { document } = await dure('audit', '--user', String(user.id));
+  t.match(document.items, [{ action: 'user_deleted', reason: 'asked for it' }]);
+  t.equal(
+    (await call('POST', '/auth/signup/', { body: { ...accountOf(user) } })).status,
+    201,
+    'the name is free',
+  );
+});
+
+function accountOf({
+  username,
+  email,
+  name,
+  password,
+}: Record<'username' | 'email' | 'name' | 'password', string>) {
+  return { username, email, name, password };
+}
+
+t.test('a user that does not exist is exit code 3, in every command', async (t) => {
+  for (const command of ['show', 'sessions', 'reactivate', 'make-admin', 'end-sessions', 'delete']) {
+    t.match(
+      await dure('users', command, 'nobody'),
+      { code: 3, document: { error: { code: 'user_not_found' } } },
+      command,
+    );
+  }
+  t.equal((await dure('users', 'suspend', '2147483647', '--reason', 'x')).code, 3);
+  t.equal((await dure('users', 'show', '99999999999999')).code, 3);
+});
