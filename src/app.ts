@@ -105,6 +105,7 @@ export async function buildApp(config: AppConfig, overrides: AppOverrides = {}):
     storage: overrides.storage,
   });
   const { auth, stores, posts, images, partnerRequests, notifications, preferences, myPage } = domains;
+  const { admin, reports } = domains;
 
   // Every request.
   await app.register(requestIdPlugin);
@@ -147,6 +148,10 @@ export async function buildApp(config: AppConfig, overrides: AppOverrides = {}):
     metrics,
     streamTimes: overrides.streamTimes,
   });
+  await app.register(reports.postRoutes, { prefix: '/api/v1/posts' });
+  await app.register(reports.storeRoutes, { prefix: '/api/v1/stores' });
+  await app.register(reports.adminRoutes, { prefix: '/api/v1/admin/reports' });
+  await app.register(admin.routes, { prefix: '/api/v1/admin' });
   if (config.metricsPort === undefined) await app.register(metricsRoutes, { metrics });
   else serveMetrics(app, { metrics, host: config.host, port: config.metricsPort });
   await app.register(healthRoutes, { checkReady: () => checkReady(database) });
