@@ -168,7 +168,7 @@ t.test('a target is hidden while at least one report about it is closed with hid
       t.equal((await closeReport(app, admin, report, action)).status, 200);
       t.equal((await read(path)).status, status, `${kind} ${report} ${action}`);
     }
-    for (let round = 0; round < 4; round++) {
+    for (let round = 0; round < 2; round++) {
       const actions = ['hide', 'none', 'none'] as const;
       const closed = await inParallel(3, (at) =>
         closeReport(app, admin, ids[at] ?? 0, actions[(at + round) % 3] ?? 'none'),
@@ -202,7 +202,7 @@ t.test('a store is hidden while its account is suspended or a report hides it, i
       t.equal((await read(storePath(shop))).status, at === 3 ? 200 : 404, `${order} ${at}`);
     }
   }
-  for (let round = 0; round < 5; round++) {
+  for (let round = 0; round < 3; round++) {
     for (const [one, other, status] of [
       ['suspend', 'hide', 404],
       ['reactivate', 'hide', 404],
@@ -296,7 +296,7 @@ t.test('a deletion of the account deletes hidden posts, and none brings them bac
   await leave({ ...one.shop, ...(await logIn(app, one.shop)) });
   await check(one.shop, one.post, [...one.reports]);
 
-  for (let round = 0; round < 6; round++) {
+  for (let round = 0; round < 4; round++) {
     const { shop, post, reports } = await open();
     const [ofPost] = reports;
     if (round % 2 === 0) await closeReport(app, admin, ofPost, 'hide');
