@@ -69,6 +69,7 @@ t.test('requests, their statements and their mails are traced, without any value
   );
   // A body that comes in pieces is read outside of the request's context.
   await app.call('POST', '/auth/find-id/', { body: { email: 'no address' }, headers: trace.headers });
+  const metrics = (await app.call('GET', '/metrics')).text;
   await app.close();
   const { spans } = collector;
 
@@ -140,6 +141,22 @@ t.test('requests, their statements and their mails are traced, without any value
     );
     const mail = lines.filter((line) => line['request_trace_id'] === trace.traceId);
     t.match(mail, [{ msg: 'mail sent', trace_id: /^[\da-f]{32}$/, span_id: /^[\da-f]{16}$/ }]);
+  });
+
+  await t.test('mails and jobs are counted by their outcome', async (t) => {
+    for (const sample of [
+      'mails_total{kind="verification_code",outcome="retried"} 1',
+      'mails_total{kind="verification_code",outcome="sent"} 1',
+      'mails_total{kind="verification_code",outcome="failed"} 1',
+      'mails_total{kind="reset_link",outcome="retried"} 1',
+      'mails_total{kind="reset_link",outcome="sent"} 1',
+      'mails_total{kind="reset_link",outcome="failed"} 1',
+      'queue_job_runs_total{task="send_mail",outcome="retried"} 2',
+      'queue_job_runs_total{task="send_mail",outcome="failed"} 0',
+      'failed_mails 2',
+    ]) {
+      t.ok(metrics.includes(`\n${sample}\n`), sample);
+    }
   });
 
   const text = collector.text();
