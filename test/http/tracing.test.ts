@@ -179,6 +179,7 @@ t.test('a statement is named by what it does, never by a value', async (t) => {
     ['SELECT graphile_worker.add_job($1, payload => $2::json)', 'SELECT graphile_worker.add_job'],
     ["SELECT 'x from secret' AS a, $$ from secret $$ -- from secret\n FROM stores", 'SELECT stores'],
     ["UPDATE users SET name = 'DELETE FROM secret'", 'UPDATE users'],
+    ['SELECT ARRAY(SELECT 1 FROM unnest(sent_at) t) FROM mail_sends WHERE true', 'SELECT mail_sends'],
     ['begin', 'BEGIN'],
     ['SET statement_timeout = 1', 'SET'],
     ['', 'statement'],
