@@ -39,6 +39,7 @@ import { erasedImages } from './images/index.ts';
 import type { ImageStorage } from './images/storage/storage.ts';
 import { expiredFailedMails } from './mail/failed-mails.ts';
 import { expiredMailSends } from './mail/mail-sends.ts';
+import { sendMailTask } from './mail/queue.ts';
 import type { MailTransport } from './mail/transport.ts';
 import { addDatabaseMetrics } from './metrics/database-metrics.ts';
 import { createMetrics } from './metrics/metrics.ts';
@@ -92,7 +93,7 @@ export async function buildApp(config: AppConfig, overrides: AppOverrides = {}):
   const metrics = createMetrics();
   addProcessMetrics(metrics, config.commit);
   addPoolMetrics(metrics, database.pool);
-  addDatabaseMetrics(metrics, database);
+  addDatabaseMetrics(metrics, database, [sendMailTask]);
 
   await app.register(jwt, jwtOptions(config));
   const domains = await createDomains({

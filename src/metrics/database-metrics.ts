@@ -3,7 +3,6 @@ import { Gauge } from 'prom-client';
 import type { Database } from '../database/client.ts';
 import { pendingMigrations } from '../database/migrations.ts';
 import { sql } from '../database/sql.ts';
-import { sendMailTask } from '../mail/queue.ts';
 import type { Metrics } from './metrics.ts';
 
 /** Milliseconds: how old what was read may be, and how long a scrape waits for the database. */
@@ -43,8 +42,10 @@ interface Reading {
 /**
  * What the database knows: the queue, failed mails, pending migrations. A scrape waits for it for two seconds: a database that
  * does not answer is `database_up 0`, and what it would have said is left out.
+ *
+ * @param tasks of which the age of the oldest job is shown also while there is none
  */
-export function addDatabaseMetrics({ registry }: Metrics, database: Database): void {
+export function addDatabaseMetrics({ registry }: Metrics, database: Database, tasks: string[]): void {
   const read = createReader(() => readDatabase(database));
 
   /** Adds a gauge; `set` gets it empty, and what was read, at each scrape at which the database answered. */
@@ -91,7 +92,7 @@ export function addDatabaseMetrics({ registry }: Metrics, database: Database): v
     'How long the oldest job that could run has been waiting',
     ['task'],
     (gauge, { jobs }) => {
-      for (const task of new Set([sendMailTask, ...jobs.map((row) => row.task)])) {
+      for (const task of new Set([...tasks, ...jobs.map((row) => row.task)])) {
         gauge.set({ task }, Math.max(0, ...jobs.filter((row) => row.task === task).map(({ age }) => age)));
       }
     },

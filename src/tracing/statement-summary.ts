@@ -19,7 +19,7 @@ export function statementSummary(text: string): string {
 const name = '([a-z_][a-z0-9_]*(?:\\.[a-z_][a-z0-9_]*)*)';
 /** The table of a statement that writes, also within `WITH`. */
 const writes = new RegExp(`\\b(INSERT INTO|DELETE FROM|UPDATE)\\s+(?:ONLY\\s+)?${name}`, 'i');
-const reads = new RegExp(`\\bFROM\\s+(?:ONLY\\s+)?${name}(?!\\s*\\()`, 'i');
+const reads = new RegExp(`\\bFROM\\s+(?:ONLY\\s+)?${name}(?![\\w.]|\\s*\\()`, 'i');
 const calls = new RegExp(`^SELECT\\s+(?:\\w+\\s*\\(\\s*)?${name}\\s*\\(`, 'i');
 /** `FROM` that names no table. */
 const otherFrom =

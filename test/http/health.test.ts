@@ -157,6 +157,7 @@ t.test('metrics are Prometheus text, by route pattern', async (t) => {
     /^database_up 1$/m,
     /^migrations_pending 0$/m,
     /^failed_mails 0$/m,
+    /^queue_jobs\{task="send_mail",kind="verification_code"\} 1$/m,
     /^queue_oldest_due_job_age_seconds\{task="send_mail"\} \d/m,
     /^security_events_total\{event="login"\} 1$/m,
     /^security_events_total\{event="login_failed"\} 0$/m,

@@ -69,6 +69,7 @@ t.test('requests, their statements and their mails are traced, without any value
   );
   // A body that comes in pieces is read outside of the request's context.
   await app.call('POST', '/auth/find-id/', { body: { email: 'no address' }, headers: trace.headers });
+  const metrics = (await app.call('GET', '/metrics')).text;
   await app.close();
   const { spans } = collector;
 
@@ -142,6 +143,22 @@ t.test('requests, their statements and their mails are traced, without any value
     t.match(mail, [{ msg: 'mail sent', trace_id: /^[\da-f]{32}$/, span_id: /^[\da-f]{16}$/ }]);
   });
 
+  await t.test('mails and jobs are counted by their outcome', async (t) => {
+    for (const sample of [
+      'mails_total{kind="verification_code",outcome="retried"} 1',
+      'mails_total{kind="verification_code",outcome="sent"} 1',
+      'mails_total{kind="verification_code",outcome="failed"} 1',
+      'mails_total{kind="reset_link",outcome="retried"} 1',
+      'mails_total{kind="reset_link",outcome="sent"} 1',
+      'mails_total{kind="reset_link",outcome="failed"} 1',
+      'queue_job_runs_total{task="send_mail",outcome="retried"} 2',
+      'queue_job_runs_total{task="send_mail",outcome="failed"} 0',
+      'failed_mails 2',
+    ]) {
+      t.ok(metrics.includes(`\n${sample}\n`), sample);
+    }
+  });
+
   const text = collector.text();
   t.match(collector.resources[0], {
     'service.name': 'dure',
@@ -162,6 +179,7 @@ t.test('a statement is named by what it does, never by a value', async (t) => {
     ['SELECT graphile_worker.add_job($1, payload => $2::json)', 'SELECT graphile_worker.add_job'],
     ["SELECT 'x from secret' AS a, $$ from secret $$ -- from secret\n FROM stores", 'SELECT stores'],
     ["UPDATE users SET name = 'DELETE FROM secret'", 'UPDATE users'],
+    ['SELECT ARRAY(SELECT 1 FROM unnest(sent_at) t) FROM mail_sends WHERE true', 'SELECT mail_sends'],
     ['begin', 'BEGIN'],
     ['SET statement_timeout = 1', 'SET'],
     ['', 'statement'],
