@@ -1,11 +1,13 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { parse } from 'yaml';
+import { adminErrors } from '../src/admin/errors.ts';
 import { authErrors } from '../src/auth/errors.ts';
 import { type ErrorDefinition, httpErrors } from '../src/http/errors.ts';
 import { imageErrors } from '../src/images/errors.ts';
 import { partnerRequestErrors } from '../src/partner-requests/errors.ts';
 import { postErrors } from '../src/posts/errors.ts';
+import { reportErrors } from '../src/reports/errors.ts';
 import { storeErrors } from '../src/stores/errors.ts';
 
 // `npm run openapi` writes the table of codes into docs/client/errors.md, from the errors of the code and the operations of
@@ -36,6 +38,8 @@ const definitions: ErrorDefinition[] = [
   postErrors,
   imageErrors,
   partnerRequestErrors,
+  reportErrors,
+  adminErrors,
 ].flatMap((errors) => Object.values<ErrorDefinition>(errors));
 
 /** The operations of the API, with their method; health checks have no envelope. */

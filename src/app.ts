@@ -98,6 +98,7 @@ export async function buildApp(config: AppConfig, overrides: AppOverrides = {}):
     storage: overrides.storage,
   });
   const { auth, stores, posts, images, partnerRequests, notifications, preferences, myPage } = domains;
+  const { admin, reports } = domains;
 
   // Every request.
   await app.register(requestIdPlugin);
@@ -140,6 +141,10 @@ export async function buildApp(config: AppConfig, overrides: AppOverrides = {}):
     addGauge: metrics.addGauge,
     streamTimes: overrides.streamTimes,
   });
+  await app.register(reports.postRoutes, { prefix: '/api/v1/posts' });
+  await app.register(reports.storeRoutes, { prefix: '/api/v1/stores' });
+  await app.register(reports.adminRoutes, { prefix: '/api/v1/admin/reports' });
+  await app.register(admin.routes, { prefix: '/api/v1/admin' });
   await app.register(metrics.routes);
   await app.register(healthRoutes, { checkReady: () => checkReady(database) });
   await app.register(rootRoutes, { docsEnabled: config.docsEnabled });

@@ -1,5 +1,5 @@
 import { type Static, Type } from '@sinclair/typebox';
-import { User } from '../auth/schemas.ts';
+import { User, UserRole } from '../auth/schemas.ts';
 import { BoundedPageOf, Page, PageQuery } from '../http/pagination.ts';
 import { Int32, Ref, Timestamp } from '../http/schemas.ts';
 import { TextField } from '../http/text.ts';
@@ -81,4 +81,4 @@ export type FailedMail = Static<typeof FailedMail>;
 export const FailedMailPage = Page('FailedMailPage', Ref(FailedMail));
 
 /** Registered by `$id`, so that the OpenAPI document names them. */
-export const adminSchemas = [AdminUser, AdminUserPage, Suspension, FailedMail, FailedMailPage];
+export const adminSchemas = [UserRole, AdminUser, AdminUserPage, Suspension, FailedMail, FailedMailPage];

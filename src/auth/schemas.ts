@@ -45,7 +45,7 @@ const verificationToken = 'c0ffee00-5b1f-4e0e-9a59-0d4a1b2c3d4e.Zm9yIGV4YW1wbGUg
 const uid = opaque('`uid` of the link', 'c0ffee00-5b1f-4e0e-9a59-0d4a1b2c3d4e');
 const linkToken = opaque('`token` of the link', 'Zm9yIGV4YW1wbGUgb25seS4uLg');
 
-const UserRole = NamedEnum(
+export const UserRole = NamedEnum(
   'UserRole',
   [
     { value: 'user', name: 'USER', description: 'A shop owner' },

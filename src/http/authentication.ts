@@ -87,6 +87,17 @@ export const requireUser = fastifyPlugin(async (app: FastifyInstance) => {
   });
 });
 
+/** Requires an admin in the scope that registers it. For all other users there is nothing at its paths, whatever they send. */
+export const requireAdmin = fastifyPlugin(async (app: FastifyInstance) => {
+  await app.register(requireUser);
+  app.addHook('onRoute', (route) => {
+    route.config = { ...route.config, errors: [...(route.config?.errors ?? []), httpErrors.notFound] };
+  });
+  app.addHook('onRequest', async (request) => {
+    if (currentUser(request).role !== 'admin') throw new ApiError(httpErrors.notFound);
+  });
+});
+
 /** Accepts a Bearer token in the scope that registers it: without one a request is anonymous, an invalid one is refused. */
 export const acceptUser = fastifyPlugin(async (app: FastifyInstance) => {
   app.addHook('onRoute', (route) => {

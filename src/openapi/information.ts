@@ -80,6 +80,12 @@ The version of this document follows semantic versioning. These changes may come
       description:
         'Partnership requests between stores, and notifications about them: as a list, as a count and as a live stream.',
     },
+    { name: 'reports', description: 'Reports of users about posts and stores, at which admins look.' },
+    {
+      name: 'admin',
+      description:
+        'For users with the role `admin`; for all others every path is 404 `not_found`. Every use writes an audit entry.',
+    },
     { name: 'system', description: 'Health checks for operators and load balancers' },
   ],
   components: {

@@ -20,6 +20,8 @@ interface MailedRequest {
   message: string;
   post_title: string;
   is_post_deleted: boolean;
+  /** By the suspension of its owner, or because of a report. */
+  is_sender_hidden: boolean;
   sender_store_name: string;
   sender: Owner | null;
   receiver_store_name: string;
@@ -40,6 +42,7 @@ export function partnerRequestMails(options: { config: Config; database: Databas
   async function find(payload: MailPayload): Promise<MailedRequest | undefined> {
     const [request] = await database.query<Omit<MailedRequest, 'url'> & { id: number }>(sql`
       SELECT r.id, r.message, p.title AS post_title, p.deleted_at IS NOT NULL AS is_post_deleted,
+        s.suspended_at IS NOT NULL AS is_sender_hidden,
         s.name AS sender_store_name, ${ownerSql('sender')} AS sender,
         v.name AS receiver_store_name, ${ownerSql('receiver')} AS receiver
       FROM partner_requests r
@@ -55,7 +58,7 @@ export function partnerRequestMails(options: { config: Config; database: Databas
   async function received(payload: MailPayload): Promise<ComposedMail | null> {
     const request = await find(payload);
     const owner = request?.receiver;
-    if (!owner || !mayGetMail(owner) || request.is_post_deleted || request.sender?.is_suspended) return null;
+    if (!owner || !mayGetMail(owner) || request.is_post_deleted || request.is_sender_hidden) return null;
     return {
       to: owner.email,
       language: owner.language,

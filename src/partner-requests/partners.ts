@@ -52,7 +52,7 @@ export async function findPartners(
   const other = raw('e.store_id');
   const rows = await database.query<(PartnerRow | { id: null }) & Outcome>(sql`
     WITH own AS MATERIALIZED (
-      SELECT id FROM stores WHERE owner_id = ${userId}
+      SELECT s.id FROM stores s WHERE s.owner_id = ${userId} AND ${isOpenStore('s')}
     ), page AS MATERIALIZED (
       SELECT e.id, e.updated_at, e.store_id FROM (${examined}) e
       WHERE (SELECT ${isOpenStore('s')} FROM stores s WHERE s.id = e.store_id)

@@ -31,7 +31,7 @@ export async function findDetail(
       (SELECT ${storeSummarySql} FROM stores s WHERE s.id = r.receiver_store_id) AS receiver_store,
       p.deleted_at IS NULL AND (SELECT ${isOpenStore('s')} FROM stores s WHERE s.id = p.store_id) AS post_exists,
       p.images[1] AS first_image, p.created_at AS post_created_at,
-      CASE r.status WHEN 'accepted' THEN ${contactSql} END AS contact
+      CASE WHEN r.status = 'accepted' AND own.suspended_at IS NULL THEN ${contactSql} END AS contact
     FROM partner_requests r
     JOIN stores own ON own.id IN (r.sender_store_id, r.receiver_store_id) AND own.owner_id = ${userId}
     JOIN stores o ON o.id = CASE own.id WHEN r.sender_store_id THEN r.receiver_store_id ELSE r.sender_store_id END

@@ -26,7 +26,8 @@ export interface Participant {
 /**
  * Moves a request to another state. One conditional update, so that of concurrent transitions one succeeds.
  *
- * @returns undefined when the user has no such request on that side, or it is not in the state `from`
+ * @returns undefined when the user has no such request on that side, it is not in the state `from`, or a store that is hidden
+ *   would accept it
  */
 export async function transition(
   tx: Queryable,
@@ -40,6 +41,7 @@ export async function transition(
       FROM stores own
       WHERE r.id = ${id} AND r.status = ${from}::partner_request_status
         AND own.id IN (${storesOf(side)}) AND own.owner_id = ${userId}
+        AND (own.suspended_at IS NULL OR ${to} <> 'accepted')
       RETURNING r.*
     )
     SELECT ${bothSidesColumns},

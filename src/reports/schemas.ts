@@ -1,6 +1,6 @@
 import { type Static, Type } from '@sinclair/typebox';
 import { Page, PageQuery } from '../http/pagination.ts';
-import { Int32, NamedEnum, Ref, StringEnum, Timestamp } from '../http/schemas.ts';
+import { Int32, NamedEnum, Ref, Timestamp } from '../http/schemas.ts';
 import { TextField } from '../http/text.ts';
 import { StoreSummary } from '../stores/schemas.ts';
 
@@ -128,7 +128,10 @@ export const ReportPage = Page('ReportPage', Ref(Report));
 
 export const ReportQuery = Type.Object({
   status: Type.Optional(
-    StringEnum(['open', 'closed'], { description: 'Only reports with this status; all without it' }),
+    Type.Unsafe<Static<typeof ReportStatus>>({
+      ...Ref(ReportStatus),
+      description: 'Only reports with this status; all without it',
+    }),
   ),
   ...PageQuery,
 });

@@ -28,7 +28,7 @@ const { app, shop, send } = await createOperationsApp(t);
 const json = { 'content-type': 'application/json' };
 
 /** Fields that may have several lines. */
-const multiline = ['content', 'description', 'message'];
+const multiline = ['content', 'description', 'message', 'text', 'note', 'reason'];
 
 const notStrings = [null, true, 0, 1.5, [], ['text'], {}, { $ne: null }, { contains: '' }, { set: 'x' }];
 const notIntegers = [null, true, '1', '', '0x10', 1.5, [1], {}, { $gt: 0 }];

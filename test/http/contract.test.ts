@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import t, { type Test } from 'tap';
 import { undoTokenIn } from '../auth/email-change.ts';
+import { createAdmin } from '../support/admin.ts';
 import {
   type CallOptions,
   codeIn,
@@ -223,7 +224,7 @@ t.test('every operation refuses bodies and tokens that it cannot read', async (t
   const app = await createTestApp({ WORKER_ENABLED: 'false' });
   t.teardown(app.close);
   const call = checked(t, app);
-  const user = await createUser(app);
+  const user = await createAdmin(app);
   const json = { 'content-type': 'application/json' };
   for (const operation of every) {
     const { method, security = [] } = operation;
@@ -282,7 +283,7 @@ t.test('answers of a broken service and without the database are documented', as
   const app = await createTestApp({ WORKER_ENABLED: 'false' }, { databaseUrl: proxy.url });
   t.teardown(app.close);
   const call = checked(t, app);
-  const user = await createUser(app);
+  const user = await createAdmin(app);
   const valid = validRequests(user);
   const send = async ({ method, ...operation }: (typeof every)[number]) =>
     call(method, urlOf(operation), valid[operation.operationId] ?? { token: user.token });

@@ -24,6 +24,7 @@ const codes: Record<string, string[]> = {
   401: ['not_authenticated', 'token_not_valid', 'invalid_credentials'],
   403: ['store_required', 'forbidden', 'account_suspended'],
   404: [
+    'not_found',
     'store_not_found',
     'post_not_found',
     'partner_request_not_found',
@@ -39,6 +40,7 @@ const codes: Record<string, string[]> = {
     'invalid_transition',
     'idempotency_conflict',
     'image_in_use',
+    'already_reported',
   ],
   413: ['payload_too_large'],
   415: ['unsupported_media_type'],

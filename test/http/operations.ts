@@ -1,4 +1,5 @@
 import type { Test } from 'tap';
+import { createAdmin } from '../support/admin.ts';
 import { type Answer, createTestApp, password } from '../support/app.ts';
 import { fieldErrorProblems } from '../support/assertions.ts';
 import { createContract, type DocumentedOperation } from '../support/contract.ts';
@@ -71,6 +72,10 @@ const validBodies: Record<string, Record<string, unknown>[]> = {
       email: { partner_request_received: true, partner_request_answered: true, partner_request_ended: true },
     },
   ],
+  suspendUser: [{ reason: '사기 신고' }],
+  closeReport: [{ action: 'none', note: '확인함' }],
+  reportPost: [{ reason: 'spam', text: '광고' }],
+  reportStore: [{ reason: 'spam', text: '광고' }],
   markNotificationsRead: [{ ids: [1] }, { up_to_id: 1 }],
 };
 
@@ -113,12 +118,16 @@ export interface OperationRequest {
   path?: string;
 }
 
-/** Builds an app with a user who has a store and a post, and sends requests of any operation to it. */
+/** Builds an app with a user who has a store and a post, and an admin; sends requests of any operation to it. */
 export async function createOperationsApp(t: Test) {
   const app = await createTestApp({ WORKER_ENABLED: 'false' });
   t.teardown(app.close);
   const shop = await openShop(app);
   const ownPost = await createPost(app, shop.token);
+  const admin = await createAdmin(app);
+
+  /** The token of a user who may call the operations of a path. */
+  const tokenFor = (path: string) => (path.startsWith('/api/v1/admin/') ? admin.token : shop.token);
 
   /** Where a request of an operation goes: an own post, else ids that nothing has. */
   function pathOf({ path, operationId }: DocumentedOperation): string {
@@ -131,11 +140,12 @@ export async function createOperationsApp(t: Test) {
     const { security = [], operationId, method } = operation;
     const needsToken = security.length > 0 && security.every((one) => 'bearer' in one);
     const options = { body, ...(headers ? { headers } : {}) };
-    const withToken = needsToken && operationId !== 'logOut' ? { ...options, token: shop.token } : options;
+    const withToken =
+      needsToken && operationId !== 'logOut' ? { ...options, token: tokenFor(operation.path) } : options;
     return app.call(method, (path ?? pathOf(operation)) + query, withToken);
   }
 
-  return { app, shop, send, pathOf };
+  return { app, shop, send, pathOf, tokenFor };
 }
 
 /** What is wrong with an answer by the document; a 5xx always is. */

@@ -14,6 +14,8 @@ export interface FailedMailAdministrationOptions {
   mailQueue: MailQueue;
 }
 
+export type FailedMailAdministration = ReturnType<typeof createFailedMailAdministration>;
+
 /** What operators do with mails that failed for good, through the API and through the command. */
 export function createFailedMailAdministration({ audit, mailQueue }: FailedMailAdministrationOptions) {
   const { audited } = audit;

@@ -22,6 +22,8 @@ export interface UserAdministrationOptions {
   accounts: AccountAdministration;
 }
 
+export type UserAdministration = ReturnType<typeof createUserAdministration>;
+
 /** What operators do with accounts, through the API and through the command. Each call writes an audit entry. */
 export function createUserAdministration({ database, audit, accounts }: UserAdministrationOptions) {
   const { audited } = audit;

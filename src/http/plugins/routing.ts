@@ -1,10 +1,24 @@
 import type { IncomingMessage } from 'node:http';
-import type { FastifyInstance } from 'fastify';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
 import fastifyPlugin from 'fastify-plugin';
 import findMyWay, { type HTTPMethod } from 'find-my-way';
 import type { Config } from '../../config/config.ts';
 import { ApiError, httpErrors } from '../errors.ts';
 import { isPreflight } from './security-headers.ts';
+
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /**
+     * Of a route for all paths and methods of a scope that have no other one: they are answered after the hooks of the scope,
+     * with {@link FastifyInstance.unmatchedError}.
+     */
+    answersUnmatched?: boolean;
+  }
+  interface FastifyInstance {
+    /** What is wrong with a request that no route is for: its path, 404, or its method, 405 with `Allow`. */
+    unmatchedError(request: FastifyRequest): ApiError;
+  }
+}
 
 /**
  * How paths match, for Fastify's router and for the lookup of allowed methods. A parameter may be as long as the request line,
@@ -45,7 +59,8 @@ export function isDecodable(url: string): boolean {
  */
 export const routingPlugin = fastifyPlugin(async (app: FastifyInstance, { config }: { config: Config }) => {
   const routes = findMyWay(routerOptions);
-  app.addHook('onRoute', ({ method, url }) => {
+  app.addHook('onRoute', ({ method, url, config }) => {
+    if (config?.answersUnmatched) return;
     for (const one of [method].flat()) {
       const known = methods.find((candidate) => candidate === one);
       // With `ignoreTrailingSlash`, Fastify reports the root of a plugin twice.
@@ -68,20 +83,28 @@ export const routingPlugin = fastifyPlugin(async (app: FastifyInstance, { config
     return matches.filter(({ parameters }) => parameters === fewest).map(({ method }) => method);
   }
 
+  function unmatchedError({ url }: FastifyRequest): ApiError {
+    const allowed = methodsOf(url);
+    if (allowed.length === 0) return new ApiError(httpErrors.notFound);
+    return new ApiError(httpErrors.methodNotAllowed, { headers: { allow: allowed.join(', ') } });
+  }
+  app.decorate('unmatchedError', unmatchedError);
+
   // Before the body is read, which does not matter here.
   app.addHook('onRequest', (request, reply, done) => {
+    const asksForOrigin = config.corsOrigins.length > 0 && isPreflight(request);
+    if (request.routeOptions.config.answersUnmatched && !asksForOrigin) return done();
     // `@fastify/cors` has a route for every `OPTIONS`.
     const hasRoute = !request.is404 && request.method !== 'OPTIONS';
     if (hasRoute && countParameters(request.params) === 0) return done();
     const allowed = methodsOf(request.url);
     // Fastify routes a method that `/me/` lacks to `/:id/`.
     if (hasRoute && allowed.includes(request.method)) return done();
-    if (allowed.length === 0) throw new ApiError(httpErrors.notFound);
-    if (config.corsOrigins.length > 0 && isPreflight(request)) {
+    if (allowed.length > 0 && asksForOrigin) {
       reply.code(204).send();
       return;
     }
-    throw new ApiError(httpErrors.methodNotAllowed, { headers: { allow: allowed.join(', ') } });
+    throw unmatchedError(request);
   });
 });
 

@@ -1,0 +1,108 @@
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
+import { Type } from '@sinclair/typebox';
+import { PathId } from '../../http/path-ids.ts';
+import { EmptyData, Ref } from '../../http/schemas.ts';
+import { adminErrors } from '../errors.ts';
+import { requestOperator } from '../operator.ts';
+import { AdminUser, AdminUserPage, AdminUserQuery, Suspension } from '../schemas.ts';
+import type { UserAdministration } from '../service/users.ts';
+
+/** Accounts: finding, suspending, ending sessions. */
+export const userRoutes: FastifyPluginAsyncTypebox<{ users: UserAdministration }> = async (
+  app,
+  { users },
+) => {
+  const params = Type.Object({ user_id: PathId('`id` of an account') });
+
+  app.get(
+    '/users/',
+    {
+      config: { message: { ko: '사용자 목록을 조회했습니다.', en: 'Here are the users.' } },
+      schema: {
+        operationId: 'listUsers',
+        summary: 'Find accounts',
+        description:
+          'Accounts, newest first. A page may have fewer items than `limit`, or none, before the end of the list, because a request examines a bounded number of accounts: continue until `next_cursor` is `null`.',
+        querystring: AdminUserQuery,
+        response: { 200: Ref(AdminUserPage) },
+      },
+    },
+    async (request) => users.list(requestOperator(request), request.query),
+  );
+
+  app.get(
+    '/users/:user_id/',
+    {
+      config: { message: { ko: '사용자를 조회했습니다.', en: 'Here is the user.' } },
+      schema: {
+        operationId: 'getUser',
+        summary: 'Read an account',
+        description: 'Any account, also a suspended one.',
+        params,
+        response: { 200: Ref(AdminUser) },
+      },
+    },
+    async (request) => users.show(requestOperator(request), request.params.user_id),
+  );
+
+  app.post(
+    '/users/:user_id/suspend/',
+    {
+      config: {
+        message: { ko: '계정을 정지했습니다.', en: 'The account has been suspended.' },
+        errors: [adminErrors.ownAccount],
+      },
+      schema: {
+        operationId: 'suspendUser',
+        summary: 'Suspend an account',
+        description:
+          'Ends all sessions of the account at once. Until it is reactivated, its user cannot log in and gets no mail, and its store and posts are not found. Of an account that is suspended already, only the reason changes.',
+        params,
+        body: Ref(Suspension),
+        response: { 200: Ref(AdminUser) },
+      },
+    },
+    async (request) => users.suspend(requestOperator(request), request.params.user_id, request.body.reason),
+  );
+
+  app.post(
+    '/users/:user_id/reactivate/',
+    {
+      config: {
+        message: { ko: '계정 정지를 해제했습니다.', en: 'The suspension of the account has been lifted.' },
+      },
+      schema: {
+        operationId: 'reactivateUser',
+        summary: 'Lift the suspension of an account',
+        description:
+          'The user can log in again; the store and posts are found again, unless they are hidden because of a report. Nothing happens to an account that is not suspended.',
+        params,
+        response: { 200: Ref(AdminUser) },
+      },
+    },
+    async (request) => users.reactivate(requestOperator(request), request.params.user_id),
+  );
+
+  app.delete(
+    '/users/:user_id/sessions/',
+    {
+      config: {
+        message: {
+          ko: '사용자를 모든 기기에서 로그아웃했습니다.',
+          en: 'All sessions of the user have ended.',
+        },
+      },
+      schema: {
+        operationId: 'endUserSessions',
+        summary: 'End all sessions of an account',
+        description: 'Their tokens are refused at once. The user can log in again.',
+        params,
+        response: { 200: Ref(EmptyData) },
+      },
+    },
+    async (request) => {
+      await users.endSessions(requestOperator(request), request.params.user_id);
+      return {};
+    },
+  );
+};

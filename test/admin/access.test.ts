@@ -1,0 +1,161 @@
+import t from 'tap';
+import { addFailedMail, createAdmin, sendReport } from '../support/admin.ts';
+import { createTestApp, createUser } from '../support/app.ts';
+import { noErrorLogged, refused } from '../support/assertions.ts';
+import { createContract } from '../support/contract.ts';
+import { createPost, openShop } from '../support/stores.ts';
+
+const app = await createTestApp({ WORKER_ENABLED: 'false', CORS_ORIGINS: 'https://web.example.com' });
+t.teardown(app.close);
+const { call, pool } = app;
+
+const operations = createContract().operations.filter(({ path }) => path.startsWith('/api/v1/admin/'));
+const methods = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'TRACE'];
+const unknown = [
+  '/api/v1/admin/',
+  '/api/v1/admin',
+  '/api/v1/admin/nothing/',
+  '/api/v1/admin/users/1/nothing/',
+];
+const paths = [...new Set(operations.map(({ path }) => path))];
+
+t.test('for a user who is no admin there is nothing at any path, whatever is sent', async (t) => {
+  const { token, id } = await createUser(app);
+  const at = (path: string) => path.replace(/\{\w+\}/, String(id));
+  const reference = await call('GET', '/api/v1/nothing/', { token });
+  const bodies = [
+    {},
+    { body: { reason: 1, unknown: true } },
+    { body: '{', headers: { 'content-type': 'application/json' } },
+    { body: 'x', headers: { 'content-type': 'text/plain' } },
+    { body: `"${'x'.repeat(200_000)}"`, headers: { 'content-type': 'application/json' } },
+  ];
+  for (const path of [...paths, ...unknown, ...paths.map((one) => one.replace(/\{\w+\}/, '0x1'))]) {
+    for (const method of methods) {
+      for (const options of method === 'POST' ? bodies : bodies.slice(0, 1)) {
+        const answer = await call(method, `${at(path)}?limit=x&unknown=1`, { token, ...options });
+        t.equal(answer.status, 404, `${method} ${path} ${answer.text}`);
+        t.equal(answer.headers.allow, undefined);
+        if (method !== 'HEAD') t.strictSame(answer.body, reference.body);
+      }
+    }
+  }
+  t.strictSame((await pool.query('SELECT FROM audit_entries')).rows, [], 'nothing was done');
+});
+
+t.test('without a valid token every path asks for one', async (t) => {
+  for (const path of [...paths, ...unknown]) {
+    for (const method of ['GET', 'POST', 'PUT', 'OPTIONS']) {
+      const url = path.replace(/\{\w+\}/, '1');
+      refused(t, await call(method, url, { headers: { 'accept-language': 'ko' } }), 401, 'not_authenticated');
+      const wrong = await call(method, url, { token: 'x' });
+      t.match(wrong, { status: 401, body: { data: { code: 'token_not_valid' } } }, `${method} ${path}`);
+    }
+  }
+});
+
+t.test('for an admin, unknown paths and methods are answered as everywhere', async (t) => {
+  const { token } = await createAdmin(app);
+  for (const path of unknown) {
+    for (const method of ['GET', 'POST', 'OPTIONS'])
+      refused(t, await call(method, path, { token, body: '{' }), 404, 'not_found');
+  }
+  for (const [path, allow] of [
+    ['/api/v1/admin/users/', 'GET, HEAD'],
+    ['/api/v1/admin/users/1', 'GET, HEAD'],
+    ['/api/v1/admin/users/1/sessions/', 'DELETE'],
+    ['/api/v1/admin/reports/', 'GET, HEAD'],
+  ] as const) {
+    const answer = await call('PUT', path, { token, body: {} });
+    refused(t, answer, 405, 'method_not_allowed');
+    t.equal(answer.headers.allow, allow);
+  }
+  const preflight = { origin: 'https://web.example.com', 'access-control-request-method': 'GET' };
+  t.equal((await call('OPTIONS', '/api/v1/admin/users/', { headers: preflight })).status, 204);
+  refused(t, await call('OPTIONS', '/api/v1/admin/nothing/', { headers: preflight }), 404, 'not_found');
+});
+
+t.test('an admin whose role is taken away is one no more, at once', async (t) => {
+  const { token, id } = await createAdmin(app);
+  t.equal((await call('GET', '/api/v1/admin/users/', { token })).status, 200);
+  await pool.query("UPDATE users SET role = 'user' WHERE id = $1", [id]);
+  refused(t, await call('GET', '/api/v1/admin/users/', { token }), 404, 'not_found');
+});
+
+t.test('every operation writes one audit entry and one line of the log', async (t) => {
+  const admin = await createAdmin(app);
+  const shop = await openShop(app);
+  const post = await createPost(app, shop.token);
+  const reader = await createUser(app);
+  const report = await sendReport(app, reader, 'posts', post.id);
+  const mail = await addFailedMail(app, shop);
+  const user = { kind: 'user', id: shop.id };
+  // What each operation writes; one that is not listed fails.
+  const expected: Record<string, { action: string; subject?: { kind: string; id: number }; body?: object }> =
+    {
+      listUsers: { action: 'users_listed' },
+      getUser: { action: 'user_shown', subject: user },
+      suspendUser: { action: 'user_suspended', subject: user, body: { reason: '사기 신고' } },
+      reactivateUser: { action: 'user_reactivated', subject: user },
+      endUserSessions: { action: 'sessions_ended', subject: user },
+      listReports: { action: 'reports_listed' },
+      closeReport: {
+        action: 'report_closed_hide',
+        subject: { kind: 'report', id: report },
+        body: { action: 'hide', note: '확인함' },
+      },
+      listFailedMails: { action: 'failed_mails_listed' },
+      retryFailedMail: { action: 'failed_mail_retried', subject: { kind: 'failed_mail', id: mail } },
+    };
+  for (const { operationId, method, path } of operations) {
+    const { action, subject, body } = expected[operationId] ?? { action: 'is not listed' };
+    const url = path.replace(/\{\w+\}/, String(subject?.id));
+    const answer = await call(method, url, { token: admin.token, body });
+    t.equal(answer.status, 200, `${operationId} ${answer.text}`);
+    const requestId = answer.headers['x-request-id'];
+    const { rows } = await pool.query(
+      `SELECT operator, action, subject_kind, subject_id::int, reason, address FROM audit_entries WHERE request_id = $1`,
+      [requestId],
+    );
+    const given = Object.values(body ?? {}).at(-1) ?? null;
+    t.strictSame(
+      rows,
+      [
+        {
+          operator: `admin:${admin.id}`,
+          action,
+          subject_kind: subject?.kind ?? null,
+          subject_id: subject?.id ?? null,
+          reason: given,
+          address: '127.0.0.1',
+        },
+      ],
+      operationId,
+    );
+    const lines = app.logs.map((line) => JSON.parse(line)).filter((line) => line.reqId === requestId);
+    t.match(
+      lines.filter((line) => 'event' in line),
+      [{ level: 30, event: `admin_${action}`, operator: `admin:${admin.id}`, address: '127.0.0.1' }],
+      operationId,
+    );
+    if (given !== null) t.notMatch(JSON.stringify(lines), given, 'the log has no reason');
+  }
+});
+
+t.test('what does not happen has no audit entry', async (t) => {
+  const { token, id } = await createAdmin(app);
+  const entries = async () => (await pool.query('SELECT count(*)::int FROM audit_entries')).rows;
+  const before = await entries();
+  const body = { reason: 'x' };
+  for (const userId of ['2147483647', '0', 'x', '9'.repeat(40)]) {
+    const path = `/api/v1/admin/users/${userId}/`;
+    refused(t, await call('GET', path, { token }), 404, 'not_found');
+    refused(t, await call('POST', `${path}suspend/`, { token, body }), 404, 'not_found');
+    refused(t, await call('POST', `${path}reactivate/`, { token }), 404, 'not_found');
+    refused(t, await call('DELETE', `${path}sessions/`, { token }), 404, 'not_found');
+  }
+  refused(t, await call('POST', `/api/v1/admin/users/${id}/suspend/`, { token, body }), 403, 'forbidden');
+  t.strictSame(await entries(), before);
+  t.equal((await call('GET', '/auth/me/', { token })).status, 200);
+  noErrorLogged(t, app.logs);
+});

@@ -1,0 +1,185 @@
+import t from 'tap';
+import { addFailedMail, createAdmin } from '../support/admin.ts';
+import { type Answer, createTestApp, createUser, deleteAccount, logIn, queuedFor } from '../support/app.ts';
+import { invalid, noErrorLogged, refused, tally, tokenRefused } from '../support/assertions.ts';
+import { inParallel, lockRows } from '../support/concurrency.ts';
+import { openShop } from '../support/stores.ts';
+
+const app = await createTestApp({ WORKER_ENABLED: 'false' });
+t.teardown(app.close);
+const { call, pool } = app;
+
+const admin = await createAdmin(app);
+const users = '/api/v1/admin/users/';
+const mails = '/api/v1/admin/failed-mails/';
+const ask = (method: string, path: string, body?: unknown, { token } = admin) =>
+  call(method, path, { token, body });
+const suspend = (id: number, reason = '사기 신고', who = admin) =>
+  ask('POST', `${users}${id}/suspend/`, { reason }, who);
+const reactivate = (id: number) => ask('POST', `${users}${id}/reactivate/`);
+const search = async (q: string): Promise<number[]> => {
+  const { body } = await ask('GET', `${users}?q=${encodeURIComponent(q)}`);
+  return body.data.items.map(({ id }: { id: number }) => id);
+};
+
+t.test('an account is shown with its suspension, its times and its store', async (t) => {
+  const shop = await openShop(app, '두레 카페');
+  const fresh = await createUser(app, { name: '이아직' });
+  const { id, username, email } = shop;
+  const { body } = await ask('GET', `${users}${id}/`);
+  const { created_at, last_login_at } = body.data;
+  t.ok(Date.parse(created_at) <= Date.parse(last_login_at));
+  t.strictSame(body.data, {
+    ...{ id, username, name: '김두레', email, role: 'user', is_verified: false },
+    ...{ suspended_at: null, suspended_reason: null, created_at, last_login_at },
+    store: { id: shop.store.id, name: '두레 카페', store_categories: [{ id: 1, name: '카페' }] },
+  });
+  await pool.query('UPDATE users SET last_login_at = NULL WHERE id = $1', [fresh.id]);
+  const other = await ask('GET', `${users}${fresh.id}/`);
+  t.match(other.body.data, { name: '이아직', last_login_at: null, store: null });
+});
+
+t.test(
+  'accounts are found by parts of username, e-mail and name, by id and by a whole address',
+  async (t) => {
+    const one = await createUser(app, {
+      username: 'haneul.bakery',
+      email: 'Owner@Haneul.example',
+      name: 'Kim Ha-Neul',
+    });
+    const two = await createUser(app, {
+      username: 'other.one',
+      email: 'my.owner@haneul.example',
+      name: '박 하늘',
+    });
+    t.strictSame(await search('haneul'), [two.id, one.id], 'newest first');
+    t.strictSame(await search('HA-NEUL'), [one.id]);
+    t.strictSame(await search('하늘'), [two.id]);
+    t.strictSame(await search('.one'), [two.id]);
+    t.strictSame(await search('owner@haneul.example'), [one.id], 'a whole address finds one');
+    t.strictSame(await search('wner@haneul.example'), [two.id, one.id], 'a part of it finds both');
+    t.strictSame(await search(String(one.id)), [one.id]);
+    t.strictSame(await search('%'), []);
+    t.strictSame(await search("'; --"), []);
+    t.strictSame(await search('2147483648'), []);
+    invalid(t, await ask('GET', `${users}?q=${'x'.repeat(255)}`), 'q');
+  },
+);
+
+t.test('the list has every account once, newest first, and reads a bounded number of them', async (t) => {
+  const read = async (q: string, limit: number) => {
+    const ids: number[] = [];
+    let pages = 0;
+    for (let cursor: string | null = ''; cursor !== null; pages++) {
+      const query: string = `?q=${encodeURIComponent(q)}&limit=${limit}&cursor=${cursor}`;
+      const { body }: Answer = await ask('GET', users + query);
+      ids.push(...body.data.items.map(({ id }: { id: number }) => id));
+      cursor = body.data.next_cursor;
+    }
+    return { ids, pages };
+  };
+  const needle = await createUser(app, { name: '바늘' });
+  const { rows } = await pool.query('SELECT id FROM users ORDER BY id DESC');
+  t.strictSame(await read('', 1), { ids: rows.map(({ id }) => id), pages: rows.length });
+  await pool.query(`INSERT INTO users (username, email, name, password_hash)
+    SELECT 'many' || n, 'many' || n || '@example.com', 'Many', '' FROM generate_series(1, 5000) n`);
+  t.strictSame(await read('바늘', 20), { ids: [needle.id], pages: 2 });
+  await pool.query("DELETE FROM users WHERE username LIKE 'many%'");
+});
+
+t.test('a suspension ends the sessions at once and keeps its time when its reason changes', async (t) => {
+  const shop = await openShop(app);
+  const first = (await suspend(shop.id, '첫째 이유')).body.data;
+  t.match(first, { suspended_at: /Z$/, suspended_reason: '첫째 이유' });
+  tokenRefused(t, await call('GET', '/auth/me/', { token: shop.token }), 'revoked');
+  t.strictSame((await pool.query('SELECT FROM sessions WHERE user_id = $1', [shop.id])).rows, []);
+  const credentials = { username: shop.username, password: shop.password };
+  refused(t, await call('POST', '/auth/login/', { body: credentials }), 403, 'account_suspended');
+  const second = (await suspend(shop.id, '둘째 이유')).body.data;
+  t.strictSame(second, { ...first, suspended_reason: '둘째 이유' });
+  t.match((await reactivate(shop.id)).body.data, { suspended_at: null, suspended_reason: null });
+  t.equal((await reactivate(shop.id)).status, 200, 'also where nothing is to be lifted');
+  t.ok((await logIn(app, shop)).token);
+  for (const body of [{}, { reason: '' }, { reason: 1 }, { reason: 'x'.repeat(1001) }])
+    invalid(t, await ask('POST', `${users}${shop.id}/suspend/`, body), 'reason');
+});
+
+t.test('admins cannot suspend themselves, but each other, one at a time', async (t) => {
+  const [one, two] = [await createAdmin(app), await createAdmin(app)];
+  refused(t, await suspend(one.id, 'x', one), 403, 'forbidden');
+  const answers = await Promise.all([suspend(one.id, 'x', two), suspend(two.id, 'x', one)]);
+  for (const { status, text } of answers) t.ok(status === 200 || status === 401, text);
+  t.ok(answers.some(({ status }) => status === 200));
+  const reasons = await inParallel(10, (n) => suspend(one.id, `이유 ${n}`));
+  t.strictSame(tally(reasons), { '200': 10 });
+  t.equal(new Set(reasons.map(({ body }) => body.data.suspended_at)).size, 1, 'one time');
+});
+
+t.test('a post that is written while its account is suspended waits, and is refused', async (t) => {
+  const shop = await openShop(app);
+  const lock = await lockRows(t, app, 'SELECT FROM stores WHERE id = $1 FOR UPDATE', [shop.store.id]);
+  const suspended = suspend(shop.id);
+  await lock.waiters(1);
+  const body = { title: '글', content: '내용' };
+  const written = call('POST', '/api/v1/posts/', { token: shop.token, body });
+  await lock.waiters(2);
+  await lock.release();
+  t.equal((await suspended).status, 200);
+  refused(t, await written, 403, 'store_required');
+});
+
+t.test('ending the sessions of an account ends all of them, and no others', async (t) => {
+  const [user, other] = [await createUser(app), await createUser(app)];
+  const second = await logIn(app, user);
+  t.strictSame((await ask('DELETE', `${users}${user.id}/sessions/`)).body.data, {});
+  for (const { token } of [user, second])
+    tokenRefused(t, await call('GET', '/auth/me/', { token }), 'revoked');
+  for (const { token } of [other, await logIn(app, user)])
+    t.equal((await call('GET', '/auth/me/', { token })).status, 200);
+});
+
+t.test('failed mails are listed without what they contain, newest first, in pages', async (t) => {
+  const user = await createUser(app);
+  const ids = [await addFailedMail(app, user), await addFailedMail(app, user)];
+  const page = (await ask('GET', `${mails}?limit=1`)).body.data;
+  t.strictSame(page.items, [
+    {
+      id: ids[1],
+      user_id: user.id,
+      kind: 'user_id',
+      reason: 'the provider refused it',
+      attempts: 25,
+      created_at: page.items[0].created_at,
+    },
+  ]);
+  const rest = (await ask('GET', `${mails}?cursor=${page.next_cursor}`)).body.data;
+  t.match(rest, { items: [{ id: ids[0] }], next_cursor: null });
+});
+
+t.test('a failed mail is put back into the queue once, however often it is retried at once', async (t) => {
+  const user = await createUser(app);
+  await pool.query('SELECT graphile_worker.complete_jobs(ARRAY(SELECT id FROM graphile_worker.jobs))');
+  const id = await addFailedMail(app, user);
+  const answers = await inParallel(10, () => ask('POST', `${mails}${id}/retry/`));
+  t.strictSame(tally(answers), { '200': 1, '404 not_found': 9 });
+  t.strictSame(await queuedFor(app, user), ['user_id']);
+  const worker = await createTestApp({}, { databaseUrl: app.url });
+  t.teardown(worker.close);
+  t.match(await worker.mails.next(user.email), { text: user.username });
+  t.strictSame((await pool.query('SELECT FROM failed_mails WHERE id = $1', [id])).rows, []);
+});
+
+t.test('a mail that is retried while its account is deleted is not sent', async (t) => {
+  const user = await createUser(app);
+  const id = await addFailedMail(app, user);
+  const lock = await lockRows(t, app, 'SELECT FROM users WHERE id = $1 FOR UPDATE', [user.id]);
+  const deleted = deleteAccount(app, user);
+  await lock.waiters(1);
+  t.equal((await ask('POST', `${mails}${id}/retry/`)).status, 200);
+  await lock.release();
+  t.equal((await deleted).status, 200);
+  const late = await addFailedMail(app, admin);
+  await pool.query('DELETE FROM failed_mails WHERE id = $1', [late]);
+  refused(t, await ask('POST', `${mails}${late}/retry/`), 404, 'not_found');
+  noErrorLogged(t, app.logs);
+});

@@ -1,0 +1,341 @@
+import t from 'tap';
+import { closeReport, createAdmin, sendReport } from '../support/admin.ts';
+import { createTestApp, createUser, deleteAccount, logIn, queuedFor, verifyEmails } from '../support/app.ts';
+import { noErrorLogged, refused } from '../support/assertions.ts';
+import { inParallel, lockRows } from '../support/concurrency.ts';
+import { uploadImage } from '../support/images.ts';
+import {
+  becomePartners,
+  listPartners,
+  openTwoShops,
+  readRequest,
+  requestPartnership,
+  requestsPath,
+  sendRequest,
+  transition,
+} from '../support/partner-requests.ts';
+import { createPost, openShop, type Shop, type TestPost } from '../support/stores.ts';
+
+const app = await createTestApp({ DATA_DIR: t.testdir(), WORKER_ENABLED: 'false' });
+t.teardown(app.close);
+const { call, pool } = app;
+
+const admin = await createAdmin(app);
+const reader = await openShop(app, '보는 가게');
+const read = (path: string, { token }: { token: string } = reader) => call('GET', path, { token });
+const postPath = ({ id }: TestPost) => `/api/v1/posts/${id}/`;
+const storePath = ({ store }: Shop) => `/api/v1/stores/${store.id}/`;
+const dataOf = async (paths: string[], who?: { token: string }) => {
+  const answers = [];
+  for (const path of paths) answers.push((await read(path, who)).body.data);
+  return answers;
+};
+const stateOf = async (table: 'posts' | 'stores', id: number) =>
+  (await pool.query(`SELECT * FROM ${table} WHERE id = $1`, [id])).rows[0];
+
+t.test(
+  'a hidden post is found by none, also not by its owner, until the report is closed anew',
+  async (t) => {
+    const shop = await openShop(app, '숨길 빵집', { category_ids: [3] });
+    const image = await uploadImage(app, shop.token);
+    const key = { 'idempotency-key': 'hidden' };
+    const body = { title: '숨길 글', content: '숨길 내용', images: [image.url] };
+    const created = await call('POST', '/api/v1/posts/', { token: shop.token, body, headers: key });
+    const post: TestPost = created.body.data;
+    const pending = await sendRequest(app, reader, post);
+    const lists = [
+      '/api/v1/posts/?limit=100',
+      `/api/v1/posts/?store_id=${shop.store.id}`,
+      '/api/v1/posts/?category_id=3',
+      `/api/v1/posts/?q=${encodeURIComponent('숨길 내용')}`,
+      `/api/v1/stores/?q=${encodeURIComponent('숨길 빵집')}`,
+    ];
+    const own = ['/api/v1/posts/?mine=true', '/api/v1/stores/mypage/'];
+    const before = [await dataOf([...lists, postPath(post)]), await dataOf(own, shop)];
+    const requests = [await dataOf([`${requestsPath}?box=sent`]), await dataOf([requestsPath], shop)];
+
+    const report = await sendReport(app, reader, 'posts', post.id);
+    t.equal((await closeReport(app, admin, report, 'hide')).status, 200);
+    for (const [paths, who] of [
+      [lists, reader],
+      [own, shop],
+    ] as const) {
+      for (const path of paths)
+        t.notMatch((await read(path, who)).text, /숨길 글|media\/[0-9a-f]{2}\//, path);
+    }
+    for (const { token } of [reader, shop]) {
+      refused(t, await call('GET', postPath(post), { token }), 404, 'post_not_found');
+      const change = { token, body: { title: '새 제목' } };
+      refused(t, await call('PATCH', postPath(post), change), 404, 'post_not_found');
+      refused(t, await call('DELETE', postPath(post), { token }), 404, 'post_not_found');
+      refused(
+        t,
+        await call('POST', `${postPath(post)}report/`, { token, body: { reason: 'spam' } }),
+        404,
+        'post_not_found',
+      );
+    }
+    refused(t, await requestPartnership(app, await openShop(app), post), 404, 'post_not_found');
+    refused(
+      t,
+      await call('DELETE', `/api/v1/images/${image.id}/`, { token: shop.token }),
+      409,
+      'image_in_use',
+    );
+    t.strictSame(
+      [await dataOf([`${requestsPath}?box=sent`]), await dataOf([requestsPath], shop)],
+      requests,
+      'requests stay',
+    );
+    t.equal((await readRequest(app, reader, pending)).body.data.post, null);
+    const replay = await call('POST', '/api/v1/posts/', { token: shop.token, body, headers: key });
+    t.equal(replay.headers['idempotency-replayed'], 'true', 'a retry does not write it again');
+
+    t.equal((await closeReport(app, admin, report, 'none')).status, 200);
+    t.strictSame(
+      [await dataOf([...lists, postPath(post)]), await dataOf(own, shop)],
+      before,
+      'nothing is lost',
+    );
+  },
+);
+
+t.test('a hidden store and its posts are found by none, until the report is closed anew', async (t) => {
+  const shop = await openShop(app, '숨길 카페');
+  const { token } = shop;
+  const post = await createPost(app, token, { title: '숨길 카페의 글' });
+  const wanted = await createPost(app, reader.token);
+  const paths = [
+    '/api/v1/stores/?limit=100',
+    '/api/v1/posts/?limit=100',
+    `/api/v1/posts/?q=${encodeURIComponent('숨길 카페의')}`,
+    storePath(shop),
+    postPath(post),
+  ];
+  const before = await dataOf(paths);
+  const report = await sendReport(app, reader, 'stores', shop.store.id);
+  t.equal((await closeReport(app, admin, report, 'hide')).status, 200);
+  for (const path of paths) t.notMatch((await read(path)).text, '숨길 카페', path);
+  for (const who of [reader, shop]) {
+    refused(t, await read(storePath(shop), who), 404, 'store_not_found');
+    refused(t, await read(postPath(post), who), 404, 'post_not_found');
+  }
+  refused(t, await read('/api/v1/stores/me/', shop), 404, 'store_not_found');
+  const body = { title: '새 글', content: '내용' };
+  refused(t, await call('POST', '/api/v1/posts/', { token, body }), 403, 'store_required');
+  refused(t, await requestPartnership(app, shop, wanted), 403, 'store_required');
+  const again = { token, body: { name: '새 가게', category_ids: [1] } };
+  refused(t, await call('POST', '/api/v1/stores/', again), 409, 'store_exists');
+  t.equal((await closeReport(app, admin, report, 'none')).status, 200);
+  t.strictSame(await dataOf(paths), before);
+});
+
+t.test('the owner of a hidden store gets no contacts and accepts nothing', async (t) => {
+  const { sender, receiver, post } = await openTwoShops(app);
+  const accepted = await becomePartners(app, { sender, receiver, post });
+  const pending = await sendRequest(app, sender, await createPost(app, receiver.token));
+  const report = await sendReport(app, reader, 'stores', receiver.store.id);
+  await closeReport(app, admin, report, 'hide');
+  for (const who of [sender, receiver]) {
+    t.equal((await readRequest(app, who, accepted)).body.data.contact, null);
+    t.strictSame((await listPartners(app, who)).body.data.items, []);
+  }
+  refused(t, await transition(app, receiver, pending, 'accept'), 409, 'invalid_transition');
+  t.equal((await transition(app, receiver, pending, 'decline')).status, 200);
+  await closeReport(app, admin, report, 'none');
+  t.match((await readRequest(app, receiver, accepted)).body.data.contact, { email: sender.email });
+});
+
+t.test('a target is hidden while at least one report about it is closed with hide', async (t) => {
+  const shop = await openShop(app);
+  const post = await createPost(app, shop.token);
+  for (const [kind, id, path] of [
+    ['posts', post.id, postPath(post)],
+    ['stores', shop.store.id, storePath(shop)],
+  ] as const) {
+    const others = [reader, await createUser(app), await createUser(app)];
+    const ids = await Promise.all(others.map((one) => sendReport(app, one, kind, id)));
+    const [first = 0, second = 0, third = 0] = ids;
+    const steps: [number, 'none' | 'hide', number][] = [
+      [first, 'none', 200],
+      [first, 'hide', 404],
+      [second, 'hide', 404],
+      [third, 'none', 404],
+      [first, 'none', 404],
+      [second, 'none', 200],
+    ];
+    for (const [report, action, status] of steps) {
+      t.equal((await closeReport(app, admin, report, action)).status, 200);
+      t.equal((await read(path)).status, status, `${kind} ${report} ${action}`);
+    }
+    for (let round = 0; round < 2; round++) {
+      const actions = ['hide', 'none', 'none'] as const;
+      const closed = await inParallel(3, (at) =>
+        closeReport(app, admin, ids[at] ?? 0, actions[(at + round) % 3] ?? 'none'),
+      );
+      for (const { status, text } of closed) t.equal(status, 200, text);
+      t.equal((await read(path)).status, 404, 'one of them hides it');
+      await inParallel(3, (at) => closeReport(app, admin, ids[at] ?? 0, 'none'));
+      t.equal((await read(path)).status, 200);
+    }
+  }
+});
+
+t.test('a store is hidden while its account is suspended or a report hides it, in any order', async (t) => {
+  const shop = await openShop(app);
+  const report = await sendReport(app, reader, 'stores', shop.store.id);
+  const user = `/api/v1/admin/users/${shop.id}`;
+  const actions = {
+    suspend: () => call('POST', `${user}/suspend/`, { token: admin.token, body: { reason: '사기' } }),
+    reactivate: () => call('POST', `${user}/reactivate/`, { token: admin.token }),
+    hide: () => closeReport(app, admin, report, 'hide'),
+    show: () => closeReport(app, admin, report, 'none'),
+  };
+  for (const order of [
+    ['suspend', 'hide', 'reactivate', 'show'],
+    ['suspend', 'hide', 'show', 'reactivate'],
+    ['hide', 'suspend', 'reactivate', 'show'],
+    ['hide', 'suspend', 'show', 'reactivate'],
+  ] as const) {
+    for (const [at, name] of order.entries()) {
+      t.equal((await actions[name]()).status, 200);
+      t.equal((await read(storePath(shop))).status, at === 3 ? 200 : 404, `${order} ${at}`);
+    }
+  }
+  for (let round = 0; round < 3; round++) {
+    for (const [one, other, status] of [
+      ['suspend', 'hide', 404],
+      ['reactivate', 'hide', 404],
+      ['suspend', 'show', 404],
+      ['reactivate', 'show', 200],
+    ] as const) {
+      const answers = await Promise.all([actions[one](), actions[other]()]);
+      for (const answer of answers) t.equal(answer.status, 200, answer.text);
+      t.equal((await read(storePath(shop))).status, status, `${one} and ${other}`);
+    }
+  }
+});
+
+t.test('a suspension that waits for a store which is being shown again hides it', async (t) => {
+  const shop = await openShop(app);
+  const report = await sendReport(app, reader, 'stores', shop.store.id);
+  await closeReport(app, admin, report, 'hide');
+  const suspension = 'UPDATE users SET suspended_at = now() WHERE id = $1';
+  const suspending = await lockRows(t, app, suspension, [shop.id]);
+  const shown = closeReport(app, admin, report, 'none');
+  await suspending.waiters(1);
+  await suspending.release('COMMIT');
+  t.equal((await shown).status, 200);
+  t.match(await stateOf('stores', shop.store.id), { hidden_at: null, suspended_at: Date });
+});
+
+t.test('a post that is hidden while its owner changes or deletes it ends hidden or deleted', async (t) => {
+  for (const [method, body] of [
+    ['PATCH', { title: '바뀐 제목' }],
+    ['DELETE', undefined],
+  ] as const) {
+    const shop = await openShop(app);
+    const { token } = shop;
+    for (const isFirst of [true, false]) {
+      const post = await createPost(app, token);
+      const report = await sendReport(app, reader, 'posts', post.id);
+      const lock = await lockRows(t, app, 'SELECT FROM posts WHERE id = $1 FOR UPDATE', [post.id]);
+      const start = [
+        () => closeReport(app, admin, report, 'hide'),
+        () => call(method, postPath(post), { token, body }),
+      ];
+      const [one, other] = isFirst ? start : start.toReversed();
+      const running = [one?.()];
+      await lock.waiters(1);
+      running.push(other?.());
+      await lock.waiters(2);
+      await lock.release();
+      const answers = await Promise.all(running);
+      const [hidden, changed] = isFirst ? answers : answers.toReversed();
+      t.equal(hidden?.status, 200);
+      t.equal(changed?.status, isFirst ? 404 : 200, `${method} ${isFirst}`);
+      t.equal((await read(postPath(post))).status, 404);
+      await closeReport(app, admin, report, 'none');
+      const isGone = method === 'DELETE' && !isFirst;
+      t.equal((await read(postPath(post))).status, isGone ? 404 : 200, 'a deleted post stays deleted');
+      const { content, hidden_at } = await stateOf('posts', post.id);
+      t.strictSame([content === '', hidden_at], [isGone, null]);
+    }
+  }
+});
+
+t.test('a deletion of the account deletes hidden posts, and none brings them back', async (t) => {
+  const leave = async (shop: Shop) => t.equal((await deleteAccount(app, shop)).status, 200);
+  const check = async (shop: Shop, post: TestPost, reports: number[]) => {
+    for (const report of reports) {
+      t.match(await closeReport(app, admin, report, 'none'), {
+        status: 200,
+        body: { data: { action: 'none' } },
+      });
+      t.equal((await closeReport(app, admin, report, 'hide')).status, 200);
+    }
+    t.match(await stateOf('posts', post.id), { content: '', images: [], hidden_at: null, deleted_at: Date });
+    t.match(await stateOf('stores', shop.store.id), { hidden_at: null, closed_at: Date });
+    const links = await pool.query('SELECT FROM post_images WHERE post_id = $1', [post.id]);
+    t.strictSame(links.rows, [], 'its pictures are given up');
+    const due = 'SELECT FROM images i WHERE user_id IS NULL AND state = $1 AND check_after IS NULL';
+    t.strictSame((await pool.query(due, ['ready'])).rows, [], 'and looked at by the clean-up');
+  };
+  const open = async () => {
+    const shop = await openShop(app);
+    const { url } = await uploadImage(app, shop.token);
+    const post = await createPost(app, shop.token, { images: [url] });
+    const reports = [
+      await sendReport(app, reader, 'posts', post.id),
+      await sendReport(app, reader, 'stores', shop.store.id),
+    ] as const;
+    return { shop, post, reports };
+  };
+  const one = await open();
+  for (const report of one.reports) await closeReport(app, admin, report, 'hide');
+  await leave({ ...one.shop, ...(await logIn(app, one.shop)) });
+  await check(one.shop, one.post, [...one.reports]);
+
+  for (let round = 0; round < 4; round++) {
+    const { shop, post, reports } = await open();
+    const [ofPost] = reports;
+    if (round % 2 === 0) await closeReport(app, admin, ofPost, 'hide');
+    const [deleted, closed] = await Promise.all([
+      deleteAccount(app, shop),
+      closeReport(app, admin, ofPost, round % 2 === 0 ? 'none' : 'hide'),
+    ]);
+    t.strictSame([deleted.status, closed.status], [200, 200]);
+    await check(shop, post, [...reports]);
+  }
+});
+
+t.test('a post that is shown again while its account is deleted is deleted', async (t) => {
+  const shop = await openShop(app);
+  const post = await createPost(app, shop.token);
+  const report = await sendReport(app, reader, 'posts', post.id);
+  await closeReport(app, admin, report, 'hide');
+  const lock = await lockRows(t, app, 'SELECT FROM posts WHERE id = $1 FOR UPDATE', [post.id]);
+  const shown = closeReport(app, admin, report, 'none');
+  await lock.waiters(1);
+  const deleted = deleteAccount(app, shop);
+  await lock.waiters(2);
+  await lock.release();
+  t.strictSame([(await shown).status, (await deleted).status], [200, 200]);
+  t.match(await stateOf('posts', post.id), { content: '', hidden_at: null, deleted_at: Date });
+});
+
+t.test('no mail about a request of a store that was hidden since', async (t) => {
+  const { sender, receiver, post } = await openTwoShops(app);
+  await verifyEmails(app, sender, receiver);
+  await sendRequest(app, sender, post);
+  t.strictSame(await queuedFor(app, receiver), ['partner_request_received']);
+  const report = await sendReport(app, reader, 'stores', sender.store.id);
+  await closeReport(app, admin, report, 'hide');
+  const worker = await createTestApp({}, { databaseUrl: app.url });
+  t.teardown(worker.close);
+  await worker.mails.settled();
+  t.notOk(
+    worker.mails.sent.some(({ to, text }) => to === receiver.email && text.includes(sender.store.name)),
+  );
+  noErrorLogged(t, app.logs);
+});

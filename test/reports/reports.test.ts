@@ -1,0 +1,172 @@
+import t from 'tap';
+import { closeReport, createAdmin, sendReport } from '../support/admin.ts';
+import { createTestApp, createUser, deleteAccount } from '../support/app.ts';
+import { invalid, noErrorLogged, refused, tally, tokenRefused } from '../support/assertions.ts';
+import { inParallel, lockRows } from '../support/concurrency.ts';
+import { createPost, openShop } from '../support/stores.ts';
+
+const app = await createTestApp({ WORKER_ENABLED: 'false' });
+t.teardown(app.close);
+const { call, pool } = app;
+const reportsPath = '/api/v1/admin/reports/';
+
+const admin = await createAdmin(app);
+const shop = await openShop(app, '신고된 빵집', { category_ids: [3] });
+const reader = await createUser(app);
+const report = (path: string, body: unknown = { reason: 'spam' }, { token } = reader) =>
+  call('POST', `/api/v1/${path}/report/`, { token, body });
+
+t.test('a post and a store are reported, and admins see both', async (t) => {
+  const post = await createPost(app, shop.token, { title: '가짜 할인' });
+  const first = await report(`posts/${post.id}`, { reason: 'fraud', text: ' 첫 줄\r\n둘째 줄 ' });
+  const second = await report(`stores/${shop.store.id}`, { reason: 'other' });
+  t.match(
+    [first, second],
+    [
+      { status: 201, body: { success: true, data: { id: Number } } },
+      { status: 201, body: { success: true, data: { id: Number } } },
+    ],
+  );
+  t.strictSame(Object.keys(first.body.data), ['id']);
+
+  const { body } = await call('GET', reportsPath, { token: admin.token });
+  const open = {
+    reporter: { id: reader.id, username: reader.username },
+    store: { id: shop.store.id, name: '신고된 빵집', store_categories: [{ id: 3, name: '베이커리' }] },
+    status: 'open',
+    action: null,
+    note: '',
+    closed_at: null,
+    closed_by: null,
+  };
+  const [newest, older] = body.data.items;
+  t.strictSame(newest, {
+    ...open,
+    id: second.body.data.id,
+    target: 'store',
+    post: null,
+    reason: 'other',
+    text: '',
+    created_at: newest.created_at,
+  });
+  t.strictSame(older, {
+    ...open,
+    id: first.body.data.id,
+    target: 'post',
+    post: { id: post.id, title: '가짜 할인' },
+    reason: 'fraud',
+    text: '첫 줄\n둘째 줄',
+    created_at: older.created_at,
+  });
+});
+
+t.test('reports are listed by status, newest first, in pages', async (t) => {
+  const posts = [await createPost(app, shop.token), await createPost(app, shop.token)];
+  const ids: number[] = [];
+  for (const { id } of posts) ids.push(await sendReport(app, reader, 'posts', id));
+  t.equal((await closeReport(app, admin, ids[0] ?? 0, 'none')).status, 200);
+  const all = await pool.query('SELECT id, closed_at FROM reports ORDER BY created_at DESC, id DESC');
+  for (const [status, rows] of [
+    ['', all.rows],
+    ['open', all.rows.filter(({ closed_at }) => closed_at === null)],
+    ['closed', all.rows.filter(({ closed_at }) => closed_at !== null)],
+  ] as const) {
+    const listed: number[] = [];
+    let cursor: string | null = '';
+    while (cursor !== null) {
+      const path: string = `${reportsPath}?status=${status}&limit=1&cursor=${cursor}`;
+      const { body } = await call('GET', path, { token: admin.token });
+      listed.push(...body.data.items.map(({ id }: { id: number }) => id));
+      cursor = body.data.next_cursor;
+    }
+    t.strictSame(
+      listed,
+      rows.map(({ id }) => id),
+      `status ${status}`,
+    );
+  }
+  invalid(t, await call('GET', `${reportsPath}?status=new`, { token: admin.token }), 'status');
+});
+
+t.test('what the user cannot see cannot be reported', async (t) => {
+  const post = await createPost(app, shop.token);
+  t.equal((await call('DELETE', `/api/v1/posts/${post.id}/`, { token: shop.token })).status, 200);
+  refused(t, await report(`posts/${post.id}`), 404, 'post_not_found');
+  for (const id of ['0', 'x', '2147483647', '9'.repeat(30)]) {
+    refused(t, await report(`posts/${id}`), 404, 'post_not_found');
+    refused(t, await report(`stores/${id}`), 404, 'store_not_found');
+  }
+  const gone = await openShop(app, '떠난 가게');
+  const left = await createPost(app, gone.token);
+  t.equal((await deleteAccount(app, gone)).status, 200);
+  refused(t, await report(`posts/${left.id}`), 404, 'post_not_found');
+  refused(t, await report(`stores/${gone.store.id}`), 404, 'store_not_found');
+});
+
+t.test('a report has a reason of the list and a text of at most 1000 characters', async (t) => {
+  const { id } = await createPost(app, shop.token);
+  invalid(t, await report(`posts/${id}`, {}), 'reason');
+  invalid(t, await report(`posts/${id}`, { reason: 'ugly' }), 'reason');
+  invalid(t, await report(`posts/${id}`, { reason: 'spam', text: '' }), 'text');
+  invalid(t, await report(`posts/${id}`, { reason: 'spam', text: '가'.repeat(1001) }), 'text');
+  invalid(t, await report(`posts/${id}`, { reason: 'spam', action: 'hide' }), 'action');
+  t.equal((await report(`posts/${id}`, { reason: 'spam', text: '가'.repeat(1000) })).status, 201);
+});
+
+t.test(
+  'a user has one open report about a target; after it was closed, another one may follow',
+  async (t) => {
+    const { id } = await createPost(app, shop.token);
+    for (const [target, path] of [
+      ['post', `posts/${id}`],
+      ['store', `stores/${(await openShop(app)).store.id}`],
+    ] as const) {
+      const answers = await inParallel(10, () => report(path));
+      t.strictSame(tally(answers), { '201': 1, '409 already_reported': 9 }, target);
+      t.equal((await report(path, undefined, await createUser(app))).status, 201, 'of another user');
+      const created = answers.find(({ status }) => status === 201)?.body.data.id;
+      t.equal((await closeReport(app, admin, created, 'none')).status, 200);
+      t.equal((await report(path)).status, 201);
+      refused(t, await report(path), 409, 'already_reported');
+    }
+  },
+);
+
+t.test(
+  'a report that is sent while its account is deleted is refused, or stays without a reporter',
+  async (t) => {
+    const { id } = await createPost(app, shop.token);
+    const [early, late] = [await createUser(app), await createUser(app)];
+    const deleting = await lockRows(t, app, 'DELETE FROM users WHERE id = $1', [late.id]);
+    const reported = report(`posts/${id}`, undefined, late);
+    await deleting.waiters(1);
+    await deleting.release('COMMIT');
+    tokenRefused(t, await reported, 'revoked');
+
+    const kept = await sendReport(app, early, 'posts', id);
+    t.equal((await deleteAccount(app, early)).status, 200);
+    const { body } = await call('GET', `${reportsPath}?limit=1`, { token: admin.token });
+    t.match(body.data.items, [{ id: kept, reporter: null, status: 'open' }]);
+    t.match(await closeReport(app, admin, kept, 'none'), { status: 200, body: { data: { reporter: null } } });
+  },
+);
+
+t.test(
+  'closing a report keeps when it was closed first, and what was decided last and by whom',
+  async (t) => {
+    const other = await createAdmin(app);
+    const { id: postId } = await createPost(app, shop.token);
+    const id = await sendReport(app, reader, 'posts', postId);
+    const close = (body: unknown, { token } = admin) =>
+      call('POST', `${reportsPath}${id}/close/`, { token, body });
+    const first = (await close({ action: 'hide', note: '확인함' })).body.data;
+    t.match(first, { id, status: 'closed', action: 'hide', note: '확인함', closed_by: `admin:${admin.id}` });
+    const second = (await close({ action: 'none' }, other)).body.data;
+    t.strictSame(second, { ...first, action: 'none', note: '', closed_by: `admin:${other.id}` });
+    invalid(t, await close({}), 'action');
+    invalid(t, await close({ action: 'delete' }), 'action');
+    invalid(t, await close({ action: 'none', note: '가'.repeat(1001) }), 'note');
+    refused(t, await closeReport(app, admin, 2_147_483_647, 'hide'), 404, 'not_found');
+    noErrorLogged(t, app.logs);
+  },
+);

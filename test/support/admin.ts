@@ -1,0 +1,47 @@
+import { createUser, type TestApp } from './app.ts';
+
+/** An account with the role of an admin. */
+export type Admin = Awaited<ReturnType<typeof createAdmin>>;
+
+/** Signs up a user and makes an admin of the account. */
+export async function createAdmin(app: Pick<TestApp, 'call' | 'pool'>) {
+  const user = await createUser(app);
+  await app.pool.query("UPDATE users SET role = 'admin' WHERE id = $1", [user.id]);
+  return user;
+}
+
+/** Reports a post or a store. @returns the id of the report @throws when it is refused */
+export async function sendReport(
+  { call }: Pick<TestApp, 'call'>,
+  { token }: { token: string },
+  target: 'posts' | 'stores',
+  id: number,
+): Promise<number> {
+  const answer = await call('POST', `/api/v1/${target}/${id}/report/`, { token, body: { reason: 'spam' } });
+  if (answer.status !== 201) throw new Error(`the report was refused: ${answer.text}`);
+  return answer.body.data.id;
+}
+
+/** Closes a report. */
+export function closeReport(
+  { call }: Pick<TestApp, 'call'>,
+  { token }: { token: string },
+  id: number,
+  action: 'none' | 'hide',
+) {
+  return call('POST', `/api/v1/admin/reports/${id}/close/`, { token, body: { action } });
+}
+
+/** Adds a mail that failed for good. @returns its id */
+export async function addFailedMail(
+  { pool }: Pick<TestApp, 'pool'>,
+  { id }: { id: number },
+  kind = 'user_id',
+): Promise<number> {
+  const { rows } = await pool.query(
+    `INSERT INTO failed_mails (user_id, kind, payload, reason, attempts)
+     VALUES ($1, $2, $3, 'the provider refused it', 25) RETURNING id::int`,
+    [id, kind, JSON.stringify({ user_id: id, language: 'ko' })],
+  );
+  return rows[0].id;
+}
