@@ -36,6 +36,10 @@ const columns = sql`
 /** The view has no payloads. */
 const jobs = sql`graphile_worker.jobs j JOIN graphile_worker._private_jobs p ON p.id = j.id`;
 
+/** Those that are due, in the order in which workers take them, then the others. */
+const order = sql`
+  j.run_at > now(), CASE WHEN j.run_at <= now() THEN j.priority END, j.run_at, j.id`;
+
 /** Lists jobs, the next one first. */
 export async function listJobs(
   database: Queryable,
@@ -44,7 +48,7 @@ export async function listJobs(
   const condition = sql`
     ${failed ? sql`j.last_error IS NOT NULL` : sql`true`} ${locked ? sql`AND j.locked_at IS NOT NULL` : empty}`;
   const rows = await database.query<Job>(sql`
-    SELECT ${columns} FROM ${jobs} WHERE ${condition} ORDER BY j.run_at, j.id LIMIT ${limit}`);
+    SELECT ${columns} FROM ${jobs} WHERE ${condition} ORDER BY ${order} LIMIT ${limit}`);
   const [count] = await database.query<{ total: number }>(sql`
     SELECT count(*)::int AS total FROM graphile_worker.jobs j WHERE ${condition}`);
   return { jobs: rows, total: count?.total ?? rows.length };

@@ -76,11 +76,14 @@ t.test('sessions are listed and ended', async (t) => {
 
 t.test('make-admin gives the role, and --revoke takes it back', async (t) => {
   const user = await createUser(app);
+  const listUsers = async () => (await call('GET', '/api/v1/admin/users/', { token: user.token })).status;
   const role = async () => (await call('GET', '/auth/me/', { token: user.token })).body.data.role;
   t.equal((await dure('users', 'make-admin', user.username)).document.role, 'admin');
   t.equal(await role(), 'admin');
+  t.equal(await listUsers(), 200);
   t.equal((await dure('users', 'make-admin', user.username, '--revoke')).document.role, 'user');
   t.equal(await role(), 'user');
+  t.equal(await listUsers(), 404);
 });
 
 t.test('list finds accounts by a part of a name, and continues at the cursor', async (t) => {
@@ -137,4 +140,26 @@ t.test('a user that does not exist is exit code 3, in every command', async (t) 
   }
   t.equal((await dure('users', 'suspend', '2147483647', '--reason', 'x')).code, 3);
   t.equal((await dure('users', 'show', '99999999999999')).code, 3);
+});
+
+t.test('every command has an audit entry', async (t) => {
+  await dure('users', 'show', String((await createUser(app)).id));
+  const { rows } = await pool.query(
+    "SELECT DISTINCT action FROM audit_entries WHERE operator LIKE 'cli:%' ORDER BY 1",
+  );
+  t.strictSame(
+    rows.map(({ action }) => action),
+    [
+      'audit_listed',
+      'sessions_ended',
+      'sessions_listed',
+      'user_deleted',
+      'user_made_admin',
+      'user_made_user',
+      'user_reactivated',
+      'user_shown',
+      'user_suspended',
+      'users_listed',
+    ],
+  );
 });

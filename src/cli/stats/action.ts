@@ -1,11 +1,11 @@
-import { withDatabase } from '../connection.ts';
+import { withSlowStatements } from '../connection.ts';
 import type { Invocation } from '../invocation.ts';
 import { pairs } from '../output.ts';
 import { readStats, type Stats } from './read.ts';
 
 /** `dure stats`. */
 export async function showStats({ environment, output }: Invocation): Promise<void> {
-  const stats = await withDatabase(environment, readStats);
+  const stats = await withSlowStatements(environment, readStats);
   output.result(stats, () => pairs(linesOf(stats)));
 }
 

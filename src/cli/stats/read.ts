@@ -1,4 +1,4 @@
-import type { Database } from '../../database/client.ts';
+import type { Queryable } from '../../database/client.ts';
 import { raw, sql } from '../../database/sql.ts';
 import { sendMailTask } from '../../mail/queue.ts';
 
@@ -7,7 +7,7 @@ export type Stats = Awaited<ReturnType<typeof readStats>>;
 const lastDay = "created_at > now() - interval '24 hours'";
 
 /** Counts what an operator looks at in the morning. Each table is read once. */
-export async function readStats(database: Database) {
+export async function readStats(database: Queryable) {
   const count = async <Name extends string>(from: string, filters: Record<Name, string>) => {
     const columns = Object.entries<string>(filters)
       .map(([name, condition]) => `count(*) FILTER (WHERE ${condition})::float8 AS ${name}`)
@@ -45,7 +45,7 @@ export async function readStats(database: Database) {
   };
 }
 
-async function countSessions(database: Database): Promise<{ live: number; users: number }> {
+async function countSessions(database: Queryable): Promise<{ live: number; users: number }> {
   const [row] = await database.query<{ live: number; users: number }>(sql`
     SELECT count(*)::float8 AS live, count(DISTINCT s.user_id)::float8 AS users
     FROM sessions s JOIN users u ON u.id = s.user_id WHERE s.expires_at > now() AND u.suspended_at IS NULL`);
@@ -59,7 +59,7 @@ interface Queue {
   oldest_seconds: number;
 }
 
-async function readQueue(database: Database): Promise<Queue> {
+async function readQueue(database: Queryable): Promise<Queue> {
   const [row] = await database.query<Queue>(sql`
     SELECT count(*)::float8 AS queued, count(*) FILTER (WHERE last_error IS NOT NULL)::float8 AS retried,
       coalesce(round(extract(epoch FROM now() - min(created_at))), 0)::float8 AS oldest_seconds
@@ -73,7 +73,7 @@ interface DatabaseSize {
   version: string;
 }
 
-async function measureDatabase(database: Database): Promise<DatabaseSize> {
+async function measureDatabase(database: Queryable): Promise<DatabaseSize> {
   const [row] = await database.query<DatabaseSize>(sql`
     SELECT pg_database_size(current_database())::float8 AS bytes,
       (SELECT count(*)::float8 FROM pg_stat_activity WHERE datname = current_database()) AS connections,

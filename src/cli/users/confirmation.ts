@@ -35,8 +35,15 @@ export async function confirmUsername(
 
 async function ask(question: string): Promise<string> {
   const terminal = createInterface({ input: process.stdin, output: process.stderr });
+  const ended = new AbortController();
+  // Ctrl-C and Ctrl-D, which otherwise leave the question open for ever.
+  terminal.once('SIGINT', () => ended.abort());
+  terminal.once('close', () => ended.abort());
   try {
-    return (await terminal.question(question)).trim();
+    return (await terminal.question(question, { signal: ended.signal })).trim();
+  } catch (error) {
+    if (ended.signal.aborted) return '';
+    throw error;
   } finally {
     terminal.close();
   }
