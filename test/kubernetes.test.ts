@@ -50,8 +50,11 @@ function compile(all: Manifest[]): string {
     ...['--ignoreConfig', '--noEmit', '--strict', '--skipLibCheck', '--types', ''],
     ...['--module', 'esnext', '--moduleResolution', 'bundler'],
   ];
-  const { stdout } = spawnSync('node_modules/.bin/tsc', [...options, file], { cwd: root, encoding: 'utf8' });
+  // Without the hooks that tap adds to the environment: the compiler cannot be loaded with them.
+  const command = ['-u', 'NODE_OPTIONS', 'node_modules/.bin/tsc', ...options, file];
+  const { status, stdout, stderr } = spawnSync('env', command, { cwd: root, encoding: 'utf8' });
   rmSync(directory, { recursive: true });
+  if ((status === 0) !== (stdout === '')) throw new Error(`tsc ended with ${status}: ${stderr}`);
   return stdout;
 }
 
