@@ -11,9 +11,11 @@ export interface StreamClient {
   /** When the last event of a kind arrived, in milliseconds of this process. */
   notifiedAt: number;
   countedAt: number;
+  /** Milliseconds after which the service wants it to reconnect, by the stream or by the last refusal. */
+  retry: number;
 }
 
-/** Milliseconds after which a refused client tries again, with as much jitter. */
+/** Milliseconds after which a client whose connection broke tries again, with as much jitter. */
 const retryDelay = 1_500;
 
 /** Without keep-alive: each stream has a connection. */
@@ -37,8 +39,9 @@ export async function connect(
   arrivals: Map<number, number[]>,
 ): Promise<number> {
   for (let refused = 0; ; refused++) {
+    client.retry = retryDelay * (1 + Math.random());
     if (await open(url, client, arrivals)) return refused;
-    await sleep(retryDelay * (1 + Math.random()));
+    await sleep(client.retry);
   }
 }
 
@@ -49,6 +52,8 @@ function open(url: string, client: StreamClient, arrivals: Map<number, number[]>
     const request = get(`${url}/api/v1/notifications/stream/`, { agent, headers }, (response) => {
       if (response.statusCode !== 200) {
         response.resume();
+        const seconds = Number(response.headers['retry-after']);
+        if (seconds > 0) client.retry = seconds * 1_000;
         resolve(false);
         return;
       }
@@ -56,6 +61,7 @@ function open(url: string, client: StreamClient, arrivals: Map<number, number[]>
       response.setEncoding('utf8').on('data', (text: string) => {
         const now = performance.now();
         if (text.includes('event: unread_count')) client.countedAt = now;
+        client.retry = Number(/^retry: (\d+)$/m.exec(text)?.[1] ?? client.retry);
         for (const [, id] of text.matchAll(/"partner_request":\{"id":(\d+)/g)) {
           client.notifiedAt = now;
           arrivals.set(Number(id), [...(arrivals.get(Number(id)) ?? []), now]);

@@ -13,17 +13,21 @@ import { watchSessions } from './session-watch.ts';
 /** Per user and instance. One more ends the oldest, which limits clients that never close theirs. */
 const streamsPerUser = 10;
 
-/** Milliseconds after which a client should reconnect. */
-const retry = 3_000;
+/** Milliseconds after which a client should reconnect: another time for each, so that those of a lost instance spread out. */
+const retry = { min: 2_000, max: 6_000 };
+
+/** Streams that wait to be opened, per instance. More are refused, with a time after which to try again, in seconds. */
+const maxWaiting = 300;
+const refusedFor = { min: 3, max: 15 };
 
 const defaultTimes: EventStreamTimes = { heartbeat: 25_000, stall: 30_000, end: 1_000 };
 
 export interface HubOptions {
-  notifications: Notifications;
+  notifications: Pick<Notifications, 'find' | 'listAfter' | 'countUnread'>;
   listener: Listener;
   /** Which of some sessions are live. */
   findLiveSessions(sessionIds: string[]): Promise<Set<string>>;
-  /** Of all streams of this instance. */
+  /** Of all streams of this instance, those that are opened included. */
   maxConcurrentReads: number;
   streamTimes?: Partial<EventStreamTimes> | undefined;
   logger: FastifyBaseLogger;
@@ -86,10 +90,13 @@ export function createStreamHub(options: HubOptions) {
    * Opens a stream. It is registered for wake-ups before the newest notification is read, so that none is missed in between.
    *
    * @returns the body of the answer; it ends by itself
-   * @throws {ApiError} `service_unavailable` while the instance shuts down
+   * @throws {ApiError} `service_unavailable` while the instance shuts down, and when too many streams wait to be opened
    */
   async function open(request: StreamRequest): Promise<Readable> {
     if (isClosing) throw serviceUnavailable(new Error('shutting down'), 1);
+    // After a restart all clients come back at once. They would fill the queue of the pool, where every other request waits, too.
+    if (limit.pendingCount >= maxWaiting)
+      throw serviceUnavailable(new Error('too many streams wait to be opened'), between(refusedFor));
     const { userId, sessionId, lastEventId, response } = request;
     const events = openEventStream(response, times);
     let wokenEarly = false;
@@ -110,11 +117,21 @@ export function createStreamHub(options: HubOptions) {
     void events.closed.then(() => remove(stream));
     add(stream);
 
-    const { rows, unreadCount } = await notifications.find({ userId, limit: 1 });
+    // Nothing is read for a client that has disconnected by then, or that has opened too many others.
+    const found = await limit(async () =>
+      events.isOpen() ? notifications.find({ userId, limit: 1 }) : undefined,
+    );
+    if (found === undefined) return events.body;
+    const { rows, unreadCount } = found;
     const newest = Number(rows[0]?.id ?? 0);
     const lastId = Math.min(lastEventId ?? newest, newest);
     // The id lets a client resume that loses the connection before its first notification.
-    events.send({ event: 'unread_count', id: lastId, retry, data: { unread_count: unreadCount } });
+    events.send({
+      event: 'unread_count',
+      id: lastId,
+      retry: between(retry),
+      data: { unread_count: unreadCount },
+    });
     wake = createReader({ ...request, events, lastId, notifications, limit });
     if (wokenEarly || lastId < newest) wake();
     return events.body;
@@ -130,4 +147,9 @@ export function createStreamHub(options: HubOptions) {
   }
 
   return { open, close, count: () => all().length };
+}
+
+/** A whole number by chance. */
+function between({ min, max }: { min: number; max: number }): number {
+  return min + Math.floor(Math.random() * (max - min + 1));
 }

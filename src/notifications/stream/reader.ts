@@ -18,7 +18,7 @@ interface ReaderOptions {
   events: EventStream;
   /** The notification after which to start. */
   lastId: number;
-  notifications: Notifications;
+  notifications: Pick<Notifications, 'listAfter' | 'countUnread'>;
   /** Limits concurrent queries, so that streams do not use up the pool. */
   limit: LimitFunction;
   logger: FastifyBaseLogger;
