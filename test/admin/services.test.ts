@@ -4,6 +4,7 @@ import { loadConfig, withDatabase } from '../../src/config/config.ts';
 import { openDatabase } from '../../src/database/client.ts';
 import { createDomains } from '../../src/domains.ts';
 import { ApiError } from '../../src/http/errors.ts';
+import { createMetrics } from '../../src/metrics/metrics.ts';
 import { addFailedMail, createAdmin } from '../support/admin.ts';
 import { createTestApp, createUser, logIn } from '../support/app.ts';
 import { refused, tokenRefused } from '../support/assertions.ts';
@@ -27,7 +28,8 @@ const { admin, reports } = await createDomains({
   database,
   jwt: app.app.jwt,
   logger: app.app.log,
-  addGauge: () => undefined,
+  metrics: createMetrics(),
+  tracing: undefined,
   storage: undefined,
 });
 const { users, failedMails } = admin;
