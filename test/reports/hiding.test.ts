@@ -181,6 +181,32 @@ t.test('a target is hidden while at least one report about it is closed with hid
   }
 });
 
+t.test('of two decisions at once the later one sees the earlier one', async (t) => {
+  const shop = await openShop(app);
+  const post = await createPost(app, shop.token);
+  for (const [kind, id, path] of [
+    ['posts', post.id, postPath(post)],
+    ['stores', shop.store.id, storePath(shop)],
+  ] as const) {
+    const [one, other] = [
+      await sendReport(app, reader, kind, id),
+      await sendReport(app, await createUser(app), kind, id),
+    ];
+    await closeReport(app, admin, one, 'hide');
+    // Both have decided and not committed yet, unless the second one waits for the first.
+    const lock = await lockRows(t, app, 'LOCK TABLE audit_entries IN EXCLUSIVE MODE');
+    const shown = closeReport(app, admin, one, 'none');
+    await lock.waiters(1);
+    const hidden = closeReport(app, admin, other, 'hide');
+    await lock.waiters(2);
+    await lock.release();
+    t.strictSame([(await shown).status, (await hidden).status], [200, 200]);
+    t.equal((await read(path)).status, 404, `${kind}: the other report hides it`);
+    await closeReport(app, admin, other, 'none');
+    t.equal((await read(path)).status, 200);
+  }
+});
+
 t.test('a store is hidden while its account is suspended or a report hides it, in any order', async (t) => {
   const shop = await openShop(app);
   const report = await sendReport(app, reader, 'stores', shop.store.id);

@@ -113,24 +113,21 @@ t.test('a report has a reason of the list and a text of at most 1000 characters'
   t.equal((await report(`posts/${id}`, { reason: 'spam', text: '가'.repeat(1000) })).status, 201);
 });
 
-t.test(
-  'a user has one open report about a target; after it was closed, another one may follow',
-  async (t) => {
-    const { id } = await createPost(app, shop.token);
-    for (const [target, path] of [
-      ['post', `posts/${id}`],
-      ['store', `stores/${(await openShop(app)).store.id}`],
-    ] as const) {
-      const answers = await inParallel(10, () => report(path));
-      t.strictSame(tally(answers), { '201': 1, '409 already_reported': 9 }, target);
-      t.equal((await report(path, undefined, await createUser(app))).status, 201, 'of another user');
-      const created = answers.find(({ status }) => status === 201)?.body.data.id;
-      t.equal((await closeReport(app, admin, created, 'none')).status, 200);
-      t.equal((await report(path)).status, 201);
-      refused(t, await report(path), 409, 'already_reported');
-    }
-  },
-);
+t.test('a user has one open report about a target, and another one after it was closed', async (t) => {
+  const { id } = await createPost(app, shop.token);
+  for (const [target, path] of [
+    ['post', `posts/${id}`],
+    ['store', `stores/${(await openShop(app)).store.id}`],
+  ] as const) {
+    const answers = await inParallel(10, () => report(path));
+    t.strictSame(tally(answers), { '201': 1, '409 already_reported': 9 }, target);
+    t.equal((await report(path, undefined, await createUser(app))).status, 201, 'of another user');
+    const created = answers.find(({ status }) => status === 201)?.body.data.id;
+    t.equal((await closeReport(app, admin, created, 'none')).status, 200);
+    t.equal((await report(path)).status, 201);
+    refused(t, await report(path), 409, 'already_reported');
+  }
+});
 
 t.test(
   'a report that is sent while its account is deleted is refused, or stays without a reporter',
