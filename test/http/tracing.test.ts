@@ -31,6 +31,7 @@ t.test('requests, their statements and their mails are traced, without any value
       },
     },
   );
+  t.teardown(() => app.app.close());
   const name = '카나리아';
   const user = await createUser(app, { username: 'canary_shop', email: 'canary@example.com', name });
   const refused = await createUser(app, { email: 'refused@example.com' });
