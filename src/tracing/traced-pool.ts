@@ -36,7 +36,7 @@ function traceClient(client: PoolClient, tracer: Tracer): void {
         end(span, outcome[0]);
         Reflect.apply(callback, undefined, outcome);
       };
-      return Reflect.apply(query, client, [...args.slice(0, -1), context.bind(context.active(), finish)]);
+      return Reflect.apply(query, client, [...args.slice(0, -1), finish]);
     },
   });
 }
