@@ -19,9 +19,11 @@ SQL
 
 # As the role of the service, which then owns everything.
 export PGUSER=dure PGPASSWORD="$DURE_PASSWORD" PGDATABASE=dure
-pg_restore --exit-on-error --single-transaction --no-owner --no-privileges --dbname=dure "$backup/database.dump"
+# Memory for the indexes of the search, which take most of the time.
+PGOPTIONS='-c maintenance_work_mem=256MB' pg_restore --exit-on-error --single-transaction --no-owner --no-privileges --dbname=dure "$backup/database.dump"
 psql --single-transaction --file="$scripts/after-restore.sql"
-psql --command='ANALYZE'
+# It warns of each catalogue, which is not the role's own.
+psql --command='SET client_min_messages = error' --command='ANALYZE'
 
 if [ -d "$backup/media" ]; then
   if [ -d "${DATA_DIR:?}/media" ]; then mv "$DATA_DIR/media" "$DATA_DIR/media_before_$stamp"; fi
