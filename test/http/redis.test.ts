@@ -89,7 +89,7 @@ t.test('without Redis at the start, an instance limits by itself, and does not w
 });
 
 t.test(
-  'instances share limits in Redis; while it is killed or hangs each limits by itself',
+  'instances share limits in Redis, and limit by themselves while it is killed or hangs',
   { skip: noRedis },
   async (t) => {
     const port = await freePort();
