@@ -29,7 +29,7 @@ const dangerous: [rule: string, sql: string][] = [
     'constraint-missing-not-valid',
     'ALTER TABLE "users" ADD CONSTRAINT "c" CHECK ("id" > 0) NOT VALID; ALTER TABLE "users" VALIDATE CONSTRAINT "c";',
   ],
-  ['adding-foreign-key-constraint', 'ALTER TABLE "posts" ADD FOREIGN KEY ("id") REFERENCES "users"("id");'],
+  ['constraint-missing-not-valid', 'ALTER TABLE "posts" ADD FOREIGN KEY ("id") REFERENCES "users"("id");'],
   ['disallowed-unique-constraint', 'ALTER TABLE "users" ADD CONSTRAINT "c" UNIQUE ("name");'],
   ['transaction-nesting', 'BEGIN; CREATE TABLE "notes" ("id" INTEGER); COMMIT;'],
   ['syntax-error', 'ALTR TABLE "users";'],
