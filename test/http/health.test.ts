@@ -25,6 +25,22 @@ t.test('health', async (t) => {
     t.equal((await app.call('GET', '/health')).status, 404);
   });
 
+  t.test('a check is in the log only where it fails', async (t) => {
+    const requestLines = () =>
+      app.logs.map((line) => JSON.parse(line)).filter(({ msg }) => msg === 'request');
+    const before = requestLines().length;
+    await live();
+    await ready();
+    await app.call('GET', '/metrics');
+    t.equal(requestLines().length, before);
+    await proxy.cut();
+    await until('a failed check', async () => (await ready()).status === 503);
+    const line = await until('its line', () => requestLines().at(before));
+    t.match(line, { path: '/health/ready', status: 503 });
+    await proxy.restore();
+    await until('a check that succeeds', async () => (await ready()).status === 200);
+  });
+
   t.test('without the database it is live and not ready, until the database is back', async (t) => {
     await proxy.cut();
     t.equal((await live()).status, 200);

@@ -2,7 +2,7 @@ import t from 'tap';
 import { closeReport, createAdmin, sendReport } from '../support/admin.ts';
 import { createTestApp, createUser, deleteAccount, logIn, queuedFor, verifyEmails } from '../support/app.ts';
 import { noErrorLogged, refused } from '../support/assertions.ts';
-import { inParallel, lockRows } from '../support/concurrency.ts';
+import { inParallel } from '../support/concurrency.ts';
 import { uploadImage } from '../support/images.ts';
 import {
   becomePartners,
@@ -181,32 +181,6 @@ t.test('a target is hidden while at least one report about it is closed with hid
   }
 });
 
-t.test('of two decisions at once the later one sees the earlier one', async (t) => {
-  const shop = await openShop(app);
-  const post = await createPost(app, shop.token);
-  for (const [kind, id, path] of [
-    ['posts', post.id, postPath(post)],
-    ['stores', shop.store.id, storePath(shop)],
-  ] as const) {
-    const [one, other] = [
-      await sendReport(app, reader, kind, id),
-      await sendReport(app, await createUser(app), kind, id),
-    ];
-    await closeReport(app, admin, one, 'hide');
-    // Both have decided and not committed yet, unless the second one waits for the first.
-    const lock = await lockRows(t, app, 'LOCK TABLE audit_entries IN EXCLUSIVE MODE');
-    const shown = closeReport(app, admin, one, 'none');
-    await lock.waiters(1);
-    const hidden = closeReport(app, admin, other, 'hide');
-    await lock.waiters(2);
-    await lock.release();
-    t.strictSame([(await shown).status, (await hidden).status], [200, 200]);
-    t.equal((await read(path)).status, 404, `${kind}: the other report hides it`);
-    await closeReport(app, admin, other, 'none');
-    t.equal((await read(path)).status, 200);
-  }
-});
-
 t.test('a store is hidden while its account is suspended or a report hides it, in any order', async (t) => {
   const shop = await openShop(app);
   const report = await sendReport(app, reader, 'stores', shop.store.id);
@@ -238,54 +212,6 @@ t.test('a store is hidden while its account is suspended or a report hides it, i
       const answers = await Promise.all([actions[one](), actions[other]()]);
       for (const answer of answers) t.equal(answer.status, 200, answer.text);
       t.equal((await read(storePath(shop))).status, status, `${one} and ${other}`);
-    }
-  }
-});
-
-t.test('a suspension that waits for a store which is being shown again hides it', async (t) => {
-  const shop = await openShop(app);
-  const report = await sendReport(app, reader, 'stores', shop.store.id);
-  await closeReport(app, admin, report, 'hide');
-  const suspension = 'UPDATE users SET suspended_at = now() WHERE id = $1';
-  const suspending = await lockRows(t, app, suspension, [shop.id]);
-  const shown = closeReport(app, admin, report, 'none');
-  await suspending.waiters(1);
-  await suspending.release('COMMIT');
-  t.equal((await shown).status, 200);
-  t.match(await stateOf('stores', shop.store.id), { hidden_at: null, suspended_at: Date });
-});
-
-t.test('a post that is hidden while its owner changes or deletes it ends hidden or deleted', async (t) => {
-  for (const [method, body] of [
-    ['PATCH', { title: '바뀐 제목' }],
-    ['DELETE', undefined],
-  ] as const) {
-    const shop = await openShop(app);
-    const { token } = shop;
-    for (const isFirst of [true, false]) {
-      const post = await createPost(app, token);
-      const report = await sendReport(app, reader, 'posts', post.id);
-      const lock = await lockRows(t, app, 'SELECT FROM posts WHERE id = $1 FOR UPDATE', [post.id]);
-      const start = [
-        () => closeReport(app, admin, report, 'hide'),
-        () => call(method, postPath(post), { token, body }),
-      ];
-      const [one, other] = isFirst ? start : start.toReversed();
-      const running = [one?.()];
-      await lock.waiters(1);
-      running.push(other?.());
-      await lock.waiters(2);
-      await lock.release();
-      const answers = await Promise.all(running);
-      const [hidden, changed] = isFirst ? answers : answers.toReversed();
-      t.equal(hidden?.status, 200);
-      t.equal(changed?.status, isFirst ? 404 : 200, `${method} ${isFirst}`);
-      t.equal((await read(postPath(post))).status, 404);
-      await closeReport(app, admin, report, 'none');
-      const isGone = method === 'DELETE' && !isFirst;
-      t.equal((await read(postPath(post))).status, isGone ? 404 : 200, 'a deleted post stays deleted');
-      const { content, hidden_at } = await stateOf('posts', post.id);
-      t.strictSame([content === '', hidden_at], [isGone, null]);
     }
   }
 });
@@ -333,21 +259,6 @@ t.test('a deletion of the account deletes hidden posts, and none brings them bac
     t.strictSame([deleted.status, closed.status], [200, 200]);
     await check(shop, post, [...reports]);
   }
-});
-
-t.test('a post that is shown again while its account is deleted is deleted', async (t) => {
-  const shop = await openShop(app);
-  const post = await createPost(app, shop.token);
-  const report = await sendReport(app, reader, 'posts', post.id);
-  await closeReport(app, admin, report, 'hide');
-  const lock = await lockRows(t, app, 'SELECT FROM posts WHERE id = $1 FOR UPDATE', [post.id]);
-  const shown = closeReport(app, admin, report, 'none');
-  await lock.waiters(1);
-  const deleted = deleteAccount(app, shop);
-  await lock.waiters(2);
-  await lock.release();
-  t.strictSame([(await shown).status, (await deleted).status], [200, 200]);
-  t.match(await stateOf('posts', post.id), { content: '', hidden_at: null, deleted_at: Date });
 });
 
 t.test('no mail about a request of a store that was hidden since', async (t) => {

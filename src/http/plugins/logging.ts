@@ -42,10 +42,14 @@ function describeError(
   return { type: name, message, stack, code, ...reason };
 }
 
-/** Logs one line per request, when it is answered. */
+/**
+ * Logs one line per request, when it is answered. Health checks and scrapes that succeed are at `debug`: there are hundreds of
+ * thousands a day.
+ */
 export const requestLogPlugin = fastifyPlugin(async (app: FastifyInstance) => {
   app.addHook('onResponse', (request, reply, done) => {
-    request.log.info(
+    const isProbe = request.routeOptions.config?.limit === 'none' && reply.statusCode < 400;
+    request.log[isProbe ? 'debug' : 'info'](
       {
         method: request.method,
         path: request.url.split('?')[0],
