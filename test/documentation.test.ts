@@ -64,8 +64,7 @@ t.test('the page about the configuration has one row for each variable', async (
   const firstCells = [...text.matchAll(/^\| (`.*?) \|/gm)].flatMap(
     ([, cell = '']) => cell.match(/\w+/g) ?? [],
   );
-  // Read by Node.js.
-  const expected = [...environmentNames, 'UV_THREADPOOL_SIZE'].filter((name) => name !== 'NODE_ENV');
+  const expected = environmentNames.filter((name) => name !== 'NODE_ENV');
   t.strictSame(firstCells.sort(), expected.sort());
 });
 
