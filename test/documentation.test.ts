@@ -5,6 +5,7 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { transform } from 'esbuild';
 import t from 'tap';
+import { environmentNames } from '../src/config/environment.ts';
 import { createDevMailbox, devMailboxRoutes } from '../src/mail/dev-mailbox.ts';
 import { createTestApp } from './support/app.ts';
 import { listen } from './support/raw-http.ts';
@@ -56,6 +57,15 @@ t.test('links between the pages lead somewhere', async (t) => {
       t.ok(anchors.includes(anchor), `${page}: ${target}`);
     }
   }
+});
+
+t.test('the page about the configuration has one row for each variable', async (t) => {
+  const text = readFileSync(join(root, 'docs/configuration.md'), 'utf8');
+  const firstCells = [...text.matchAll(/^\| (`.*?) \|/gm)].flatMap(
+    ([, cell = '']) => cell.match(/\w+/g) ?? [],
+  );
+  const expected = environmentNames.filter((name) => name !== 'NODE_ENV');
+  t.strictSame(firstCells.sort(), expected.sort());
 });
 
 t.test('the check detects a stale table of codes', async (t) => {

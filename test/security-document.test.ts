@@ -26,7 +26,7 @@ t.test('every promise of SECURITY.md is in the security model, in the same words
 t.test('every test that the security model names exists under that title', async (t) => {
   for (const [promise, tests = '', failsWithout = ''] of testedPromises) {
     t.match(failsWithout, /\w/, `${promise}: what the tests fail without`);
-    for (const named of tests.split('; ')) {
+    for (const named of tests.split(/; (?=`)/)) {
       const [, path = '', titles = ''] = /^`([^`]+)`: (".+")$/.exec(named) ?? [];
       const source = await read(path);
       for (const title of titles.slice(1, -1).split('", "'))

@@ -54,9 +54,8 @@ export const NewReport = Type.Object(
     reason: Ref(ReportReason),
     text: Type.Optional(
       TextField('block', {
-        minLength: 1,
         maxLength: 1000,
-        description: 'More about it; may contain line feeds',
+        description: 'More about it; may contain line feeds, and may be empty',
         examples: [exampleText],
       }),
     ),

@@ -10,7 +10,7 @@ t.teardown(app.close);
 const { call, pool } = app;
 
 const operations = createContract().operations.filter(({ path }) => path.startsWith('/api/v1/admin/'));
-const methods = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'TRACE'];
+const methods = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'TRACE', 'PROPFIND'];
 const unknown = [
   '/api/v1/admin/',
   '/api/v1/admin',

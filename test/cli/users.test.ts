@@ -1,7 +1,7 @@
 import t from 'tap';
-import { createTestApp, createUser, logIn } from '../support/app.ts';
+import { createTestApp, createUser, logIn, testEnvironment } from '../support/app.ts';
 import { inParallel } from '../support/concurrency.ts';
-import { commandsOn } from './command.ts';
+import { commandsOn, dureText } from './command.ts';
 
 const app = await createTestApp();
 t.teardown(app.close);
@@ -72,6 +72,20 @@ t.test('sessions are listed and ended', async (t) => {
   t.equal(next.document.items.length, 1);
   t.strictSame((await dure('users', 'end-sessions', user.username)).document, { id: user.id });
   for (const session of [user, other]) t.equal(await me(session), 401);
+});
+
+t.test('a value in a table neither begins a line nor controls the terminal', async (t) => {
+  const user = await createUser(app);
+  await pool.query("UPDATE sessions SET user_agent = E'a\\x1b[31m\\u009b1mb' WHERE user_id = $1", [user.id]);
+  const environment = { ...testEnvironment, DATABASE_URL: app.url };
+  const sessions = await dureText(environment, 'users', 'sessions', user.username);
+  t.match(sessions.stdout, / {2}a \[31m 1mb\n$/);
+  await dure('users', 'suspend', user.username, '--reason', 'first\n2026-01-01 forged');
+  const audit = await dureText(environment, 'audit', '--user', String(user.id));
+  t.match(
+    audit.stdout,
+    /^CREATED_AT.*\n.* user_suspended .* first 2026-01-01 forged {2}-\n.* sessions_listed .*\n$/,
+  );
 });
 
 t.test('make-admin gives the role, and --revoke takes it back', async (t) => {

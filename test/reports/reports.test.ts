@@ -107,10 +107,16 @@ t.test('a report has a reason of the list and a text of at most 1000 characters'
   const { id } = await createPost(app, shop.token);
   invalid(t, await report(`posts/${id}`, {}), 'reason');
   invalid(t, await report(`posts/${id}`, { reason: 'ugly' }), 'reason');
-  invalid(t, await report(`posts/${id}`, { reason: 'spam', text: '' }), 'text');
+  invalid(t, await report(`posts/${id}`, { reason: 'spam', text: null }), 'text');
   invalid(t, await report(`posts/${id}`, { reason: 'spam', text: '가'.repeat(1001) }), 'text');
   invalid(t, await report(`posts/${id}`, { reason: 'spam', action: 'hide' }), 'action');
   t.equal((await report(`posts/${id}`, { reason: 'spam', text: '가'.repeat(1000) })).status, 201);
+  const empty = await createPost(app, shop.token);
+  t.equal(
+    (await report(`posts/${empty.id}`, { reason: 'other', text: ' ' })).status,
+    201,
+    'as a form sends it',
+  );
 });
 
 t.test('a user has one open report about a target, and another one after it was closed', async (t) => {

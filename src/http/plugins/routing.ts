@@ -1,4 +1,4 @@
-import type { IncomingMessage } from 'node:http';
+import { type IncomingMessage, METHODS } from 'node:http';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import fastifyPlugin from 'fastify-plugin';
 import findMyWay, { type HTTPMethod } from 'find-my-way';
@@ -55,9 +55,14 @@ export function isDecodable(url: string): boolean {
 
 /**
  * Answers what Fastify answers with 404, with limits and headers: unknown paths with 404, known paths with another method with
- * 405 and `Allow`, and preflights of known paths with 204. Register it after the limits, which count all of them.
+ * 405 and `Allow`, and preflights of known paths with 204. Register it after the limits, which count all of them, and before
+ * {@link FastifyInstance.supportedMethods} is read.
  */
 export const routingPlugin = fastifyPlugin(async (app: FastifyInstance, { config }: { config: Config }) => {
+  // Others are answered as unknown paths, apart from a route of a scope for all methods.
+  for (const method of METHODS.filter((one) => !app.supportedMethods.includes(one))) {
+    app.addHttpMethod(method, { hasBody: true });
+  }
   const routes = findMyWay(routerOptions);
   app.addHook('onRoute', ({ method, url, config }) => {
     if (config?.answersUnmatched) return;
