@@ -47,6 +47,10 @@ const permanentStatuses = new Set<number | undefined>([400, 409, 413, 422, undef
  */
 function failureFor(answer: unknown): Error {
   const { statusCode, name: givenName, message }: Record<string, unknown> = Object(answer);
+  // What the SDK makes of a request that failed before an answer; it drops the cause.
+  if (statusCode === null && givenName === 'application_error') {
+    return new Error('Resend cannot be reached, or closed the connection');
+  }
   const status = typeof statusCode === 'number' ? statusCode : undefined;
   const name = /^[a-z_]{1,40}$/.exec(String(givenName ?? ''))?.[0];
   const field = /[`'"](from|to|subject|html|text|headers)[`'"]/.exec(String(message))?.[1];

@@ -142,6 +142,7 @@ t.test(
     });
     for (const app of apps) {
       t.equal(logged(app, 'redis is not reachable'), 2, 'one warning for each outage');
+      t.equal(logged(app, 'the server closed the connection'), 1, 'with its cause, also without an error');
       t.equal(logged(app, 'redis is reachable again'), 2);
       const { text } = await app.call('GET', '/metrics');
       t.match(text, /^rate_limited_requests_total\{group="find-id"\} [1-9]\d*$/m);

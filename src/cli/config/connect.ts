@@ -60,7 +60,8 @@ async function lookAtServer(
   );
 }
 
-async function tryRedis(url: string, { problems }: ConnectionFindings): Promise<void> {
+/** Without Redis the service works, so this is no problem that stops a start. */
+async function tryRedis(url: string, { warnings }: ConnectionFindings): Promise<void> {
   const redis = new Redis(url, {
     lazyConnect: true,
     connectTimeout: 3_000,
@@ -75,7 +76,9 @@ async function tryRedis(url: string, { problems }: ConnectionFindings): Promise<
   } catch (error) {
     const { hostname, port } = new URL(url);
     const text = reason || (error instanceof Error ? error.message : String(error));
-    problems.push(`Redis at ${hostname}:${port || '6379'} cannot be reached: ${text.split('\n', 1)[0]}`);
+    warnings.push(
+      `Redis at ${hostname}:${port || '6379'} cannot be reached, so each instance counts limits by itself: ${text.split('\n', 1)[0]}`,
+    );
   } finally {
     redis.disconnect();
   }

@@ -35,7 +35,9 @@ export function connectRedis(app: FastifyInstance, url: string): SharedStore {
   client.on('close', () => {
     if (isReported || isClosing) return;
     isReported = true;
-    app.log.warn({ err: lastError }, 'redis is not reachable, each instance counts limits by itself');
+    // A server that ends closes the connection without an error.
+    const cause = lastError === undefined ? { reason: 'the server closed the connection' } : { err: lastError };
+    app.log.warn(cause, 'redis is not reachable, each instance counts limits by itself');
   });
   client.on('ready', () => {
     if (isReported) app.log.info('redis is reachable again, limits are shared');
