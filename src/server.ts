@@ -5,11 +5,11 @@ import closeWithGrace from 'close-with-grace';
 import type { FastifyInstance } from 'fastify';
 import { buildApp } from './app.ts';
 import { type Config, ConfigError, loadConfig, withDatabase } from './config/config.ts';
+import { readVersion } from './config/version.ts';
 import { DatabaseConnectError } from './database/connect-error.ts';
 import { MigrationError, migrate } from './database/migrations.ts';
 import { type EmbeddedServer, EmbeddedServerError, startEmbeddedServer } from './embedded-postgres/server.ts';
 import { PortError } from './http/plugins/metrics-server.ts';
-import { readVersion } from './metrics/process-metrics.ts';
 
 /** Milliseconds after a signal: when open connections are closed, and when the process ends at the latest. */
 const connectionTimeout = 10_000;

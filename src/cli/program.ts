@@ -1,4 +1,5 @@
 import { Command, CommanderError } from 'commander';
+import { readVersion } from '../config/version.ts';
 import { addAuditCommand } from './audit.ts';
 import { exitCodes } from './command-error.ts';
 import { addConfigCommands } from './config.ts';
@@ -32,6 +33,7 @@ Results are on standard output, everything else on standard error. \`dure help <
 export function createProgram(invocation: Invocation): Command {
   const program = new Command('dure')
     .description(description)
+    .version(readVersion(), '-v, --version', 'show the version')
     .addHelpText('after', epilogue)
     .helpCommand('help [command]', 'explain a command')
     .showSuggestionAfterError(true)

@@ -1,15 +1,7 @@
-import { readFileSync } from 'node:fs';
-import { fileURLToPath } from 'node:url';
 import type { Pool } from 'pg';
 import { collectDefaultMetrics, Gauge } from 'prom-client';
+import { readVersion } from '../config/version.ts';
 import type { Metrics } from './metrics.ts';
-
-/** The version of the service, from `package.json`. */
-export function readVersion(): string {
-  const file = fileURLToPath(import.meta.resolve('#package/package.json'));
-  const { version }: { version: string } = JSON.parse(readFileSync(file, 'utf8'));
-  return version;
-}
 
 /**
  * Memory, processor time, garbage collection and event-loop delay as prom-client names them, and which build runs.

@@ -80,7 +80,7 @@ The version of this document follows semantic versioning. These changes may come
       description:
         'Partnership requests between stores, and notifications about them: as a list, as a count and as a live stream.',
     },
-    { name: 'reports', description: 'Reports of users about posts and stores, at which admins look.' },
+    { name: 'reports', description: 'Users report posts and stores to the admins.' },
     {
       name: 'admin',
       description:

@@ -4,7 +4,7 @@ import { context, propagation, ROOT_CONTEXT, type Span, SpanKind, trace } from '
 import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-http';
 import { detectResources, envDetector, resourceFromAttributes } from '@opentelemetry/resources';
 import { BatchSpanProcessor, NodeTracerProvider } from '@opentelemetry/sdk-trace-node';
-import { readVersion } from '../metrics/process-metrics.ts';
+import { readVersion } from '../config/version.ts';
 import { failSpan } from './span-errors.ts';
 import { tracePool } from './traced-pool.ts';
 import type { RequestSpan, Tracing } from './tracing.ts';

@@ -243,6 +243,11 @@ t.test('the help of every command has examples that its options allow, and exit 
   }
 });
 
+t.test('--version prints the version only', async (t) => {
+  const { code, stdout, stderr } = await dureText({}, '--version');
+  t.match({ code, stdout, stderr }, { code: 0, stdout: /^\d+\.\d+\.\d+\n$/, stderr: '' });
+});
+
 t.test('wrong usage is exit code 2 with one line', async (t) => {
   for (const args of [
     [],

@@ -1,7 +1,7 @@
 // brings `schema.hide`
 import type {} from '@fastify/swagger';
 import type { FastifyInstance } from 'fastify';
-import { readVersion } from '../../metrics/process-metrics.ts';
+import { readVersion } from '../../config/version.ts';
 import { prefersHtml } from '../media-type.ts';
 
 /** `GET /`: leads a browser to Swagger UI where it is enabled, and tells every other client what this is. */
