@@ -38,7 +38,7 @@ export function createProgram(invocation: Invocation): Command {
     .helpCommand('help [command]', 'explain a command')
     .showSuggestionAfterError(true)
     .exitOverride()
-    .configureOutput({ writeErr: () => undefined });
+    .configureOutput({ writeOut: invocation.output.raw, writeErr: () => undefined });
   addStatsCommand(program, invocation);
   addUserCommands(program, invocation);
   addMailCommands(program, invocation);
