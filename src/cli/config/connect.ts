@@ -50,7 +50,9 @@ async function lookAtServer(
   if (version < oldestVersion) problems.push(`PostgreSQL ${text} is too old: 14 or newer is needed`);
   const pending = await pendingMigrations(client);
   if (pending.length > 0) {
-    problems.push(`the database lacks ${pending.length} migrations of this release: run \`dure migrate up\``);
+    problems.push(
+      `migrations of this release that the database lacks: ${pending.length}; run \`dure migrate up\``,
+    );
   }
   const instances = Math.floor(connections / (database.poolSize + otherConnections));
   notes.push(

@@ -45,8 +45,9 @@ export async function retryMails(
     const found = options.all ? await allFailed(services) : given;
     return forEach(found, (id) => failedMails.retry(operator, id));
   });
-  invocation.output.result({ retried: done, not_found: options.all ? [] : missing }, () =>
-    done.length === 0 ? 'no mails to retry' : `${done.length} mails are in the queue again`,
+  invocation.output.result(
+    { retried: done, not_found: options.all ? [] : missing },
+    () => `mails that are in the queue again: ${done.length}`,
   );
   if (!options.all) failMissing(missing);
 }
@@ -61,7 +62,10 @@ export async function dropMails(
   const { done, missing } = await withServices(invocation, options, ({ failedMails, operator }) =>
     forEach(given, (id) => failedMails.drop(operator, id)),
   );
-  invocation.output.result({ dropped: done, not_found: missing }, () => `${done.length} mails are deleted`);
+  invocation.output.result(
+    { dropped: done, not_found: missing },
+    () => `mails that are deleted: ${done.length}`,
+  );
   failMissing(missing);
 }
 
