@@ -36,7 +36,8 @@ export function connectRedis(app: FastifyInstance, url: string): SharedStore {
     if (isReported || isClosing) return;
     isReported = true;
     // A server that ends closes the connection without an error.
-    const cause = lastError === undefined ? { reason: 'the server closed the connection' } : { err: lastError };
+    const cause =
+      lastError === undefined ? { reason: 'the server closed the connection' } : { err: lastError };
     app.log.warn(cause, 'redis is not reachable, each instance counts limits by itself');
   });
   client.on('ready', () => {
