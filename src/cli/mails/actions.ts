@@ -46,7 +46,7 @@ export async function retryMails(
     return forEach(found, (id) => failedMails.retry(operator, id));
   });
   invocation.output.result({ retried: done, not_found: options.all ? [] : missing }, () =>
-    done.length === 0 ? 'no mails to retry' : `${done.length} mails are in the queue again`,
+    done.length === 0 ? 'no mails to retry' : `${done.length} ${done.length === 1 ? 'mail is' : 'mails are'} in the queue again`,
   );
   if (!options.all) failMissing(missing);
 }
