@@ -19,8 +19,10 @@ SQL
 
 # As the role of the service, which then owns everything.
 export PGUSER=dure PGPASSWORD="$DURE_PASSWORD" PGDATABASE=dure
-pg_restore --exit-on-error --single-transaction --no-owner --no-privileges --dbname=dure "$backup/database.dump"
-psql --single-transaction --file="$scripts/after-restore.sql"
+# Memory for the indexes of the search, which take most of the time.
+PGOPTIONS='-c maintenance_work_mem=256MB' pg_restore --exit-on-error --single-transaction --no-owner --no-privileges --dbname=dure "$backup/database.dump"
+# What its statements return says nothing.
+psql --single-transaction --file="$scripts/after-restore.sql" >/dev/null
 # It warns of each catalogue, which is not the role's own.
 psql --command='SET client_min_messages = error' --command='ANALYZE'
 
