@@ -8,6 +8,7 @@ import t from 'tap';
 import { parse } from 'yaml';
 import { loadConfig } from '../src/config/config.ts';
 import { environmentNames } from '../src/config/environment.ts';
+import { httpErrors } from '../src/http/errors.ts';
 
 const fileOf = (path: string) => fileURLToPath(new URL(path, import.meta.resolve('#package/package.json')));
 const readFile = (path: string) => readFileSync(fileOf(path), 'utf8');
@@ -169,6 +170,14 @@ t.test(
     t.equal(proxy.load_balancing.retry_match, undefined, 'only GET is repeated');
     t.equal(proxy.flush_interval, undefined);
     t.equal(proxy.headers, undefined, 'X-Forwarded-For is that of Caddy');
+    const { code, text } = httpErrors.serviceUnavailable;
+    const [, answer] =
+      readFile('deploy/caddy/Caddyfile').match(/respond `(.*)` \{http\.error\.status_code\}/) ?? [];
+    t.strictSame(
+      JSON.parse(answer ?? '{}'),
+      { success: false, message: text.ko, data: { detail: text.ko, code } },
+      'without an instance it answers as the service does',
+    );
   },
 );
 

@@ -62,7 +62,11 @@ export async function notifyAll(url: string, clients: StreamClient[]): Promise<n
      SELECT pg_notify('notifications', json_build_object('user_id', user_id, 'notification_id', id)::text) FROM added`,
   );
   const at = performance.now();
-  const missing = await untilAll(clients, ({ notifiedAt }) => notifiedAt > at - 1_000);
+  // The count follows the notification; the next measurement begins when nothing waits any more.
+  const missing = await untilAll(
+    clients,
+    ({ notifiedAt, countedAt }) => notifiedAt > at - 1_000 && countedAt >= notifiedAt,
+  );
   if (missing > 0) throw new Error(`${missing} streams got no event`);
   return clients.map(({ notifiedAt }) => Math.max(0, notifiedAt - at));
 }
