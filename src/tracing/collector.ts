@@ -91,7 +91,6 @@ function toRequestSpan(span: Span): RequestSpan {
   const active = trace.setSpan(ROOT_CONTEXT, span);
   return {
     run: (work) => context.with(active, work),
-    bind: (request) => void context.bind(active, request),
     end(status) {
       if (!span.isRecording()) return;
       if (status === undefined) failSpan(span, new Error('the client disconnected'));

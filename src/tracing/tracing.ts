@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyReply } from 'fastify';
 import type { Pool } from 'pg';
 import type { Config } from '../config/config.ts';
 
@@ -30,8 +30,6 @@ interface TracedRequest {
 export interface RequestSpan {
   /** Runs work in the span. */
   run(work: () => void): void;
-  /** Runs what listens to the events of the request in the span: its body is read in another context. */
-  bind(request: FastifyRequest['raw']): void;
   /** Ends the span. @param status undefined when the client disconnected before the answer */
   end(status: FastifyReply['statusCode'] | undefined): void;
 }

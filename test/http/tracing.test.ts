@@ -7,7 +7,7 @@ import { openTracing } from '../../src/tracing/tracing.ts';
 import { createTestApp, createUser, verifyEmails } from '../support/app.ts';
 import { createCollector } from '../support/collector.ts';
 import { inParallel } from '../support/concurrency.ts';
-import { listen } from '../support/raw-http.ts';
+import { listen, rawConnection } from '../support/raw-http.ts';
 
 const hex = (bytes: number) => randomBytes(bytes).toString('hex');
 
@@ -69,7 +69,7 @@ t.test('requests, their statements and their mails are traced, without any value
       headers: parallel[index]?.headers ?? {},
     }),
   );
-  // Over a socket, the body is read and the end of the answer is seen outside of the request's context.
+  // Over a socket, where the body is read and the end of the answer is seen by events of the connection.
   const port = await listen(app.app);
   const overSocket = newTrace();
   const answer = await fetch(`http://127.0.0.1:${port}/auth/find-id/`, {
@@ -78,6 +78,18 @@ t.test('requests, their statements and their mails are traced, without any value
     body: '{"email": ',
   });
   t.equal(answer.status, 400);
+  const inPieces = newTrace();
+  const connection = await rawConnection(port);
+  const body = JSON.stringify({ email: user.email });
+  connection.send(
+    `POST ${reset} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\ntraceparent: ${inPieces.headers.traceparent}\r\n\r\n`,
+  );
+  // The rest of the body comes when its beginning was read.
+  for (const piece of [body.slice(0, 5), body.slice(5)]) {
+    await fetch(`http://127.0.0.1:${port}/health/live`);
+    connection.send(piece);
+  }
+  t.equal((await connection.answer()).status, 200);
   const metrics = (await app.call('GET', '/metrics')).text;
   await app.close();
   const { spans } = collector;
@@ -105,6 +117,11 @@ t.test('requests, their statements and their mails are traced, without any value
     for (const expected of ['BEGIN', 'SELECT users', 'SELECT graphile_worker.add_job', 'COMMIT']) {
       t.ok(names.includes(expected), `${expected} in ${names}`);
     }
+    const [late] = spans.filter(({ traceId, kind }) => traceId === inPieces.traceId && kind === 2);
+    t.ok(
+      spans.some(({ parentSpanId, name }) => parentSpanId === late?.spanId && name === 'BEGIN'),
+      'also where the body came later',
+    );
     t.match(statements[0], { kind: 3, attributes: { 'db.system.name': 'postgresql' } });
     for (const { traceId } of parallel) {
       const own = spans.filter((span) => span.traceId === traceId);
@@ -147,6 +164,7 @@ t.test('requests, their statements and their mails are traced, without any value
       lines.filter((line) => line['trace_id'] === traceId).map((line) => line['msg']);
     t.strictSame(messagesOf(trace), ['security event: password_reset_requested', 'request']);
     t.strictSame(messagesOf(overSocket), ['request refused', 'request']);
+    t.strictSame(messagesOf(inPieces), ['security event: password_reset_requested', 'request']);
     const mail = lines.filter((line) => line['request_trace_id'] === trace.traceId);
     t.match(mail, [{ msg: 'mail sent', trace_id: /^[\da-f]{32}$/, span_id: /^[\da-f]{16}$/ }]);
   });

@@ -15,20 +15,17 @@ export const tracingPlugin = fastifyPlugin(
     app.decorateRequest('span', undefined);
 
     app.addHook('onRequest', (request, reply, done) => {
-      const { method, headers, routeOptions, raw } = request;
+      const { method, headers, routeOptions } = request;
       if (routeOptions.config?.limit === 'none') return done();
       const span = tracing.startRequest({ method, route: routeOptions.url, headers });
       request.span = span;
-      span.bind(raw);
       // A client that disconnects gets no answer, so `onResponse` does not run.
       reply.raw.once('close', () => span.end(reply.raw.headersSent ? reply.statusCode : undefined));
       span.run(done);
     });
-    // Fastify began to listen for the end of the answer before the span.
     app.addHook('onResponse', (request, reply, done) => {
-      if (request.span === undefined) return done();
-      request.span.run(done);
-      request.span.end(reply.statusCode);
+      done();
+      request.span?.end(reply.statusCode);
     });
   },
 );
