@@ -2,8 +2,8 @@ import { readdir } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 
 /**
- * The system tier: files and folders with real processes, outages, raw sockets, Redis or PgBouncer, with the load of production
- * or with process-wide state. Each file has a process of its own. The longest come first.
+ * The system tier: files and folders with real processes, outages, raw sockets, Redis or PgBouncer, with the load of production,
+ * with process-wide state, or with the longest walks over all operations. Each file has a process of its own. The longest come first.
  */
 const systemTests = [
   'test/outages.test.ts',
@@ -20,6 +20,8 @@ const systemTests = [
   'test/client/live.test.ts',
   'test/notifications/stream-ends.test.ts',
   'test/http/openapi.test.ts',
+  'test/http/body-fields.test.ts',
+  'test/http/parameters.test.ts',
   'test/faults.test.ts',
   'test/images/s3.test.ts',
   'test/images/storage-faults.test.ts',
