@@ -36,7 +36,7 @@ export async function sendRequests(
       await sleep((index * 1000) / perSecond);
       const sender = senders[index % senders.length];
       const receiver = receivers[index % receivers.length];
-      if (!sender || !receiver) throw new Error('nobody to send a request');
+      if (!sender || !receiver) throw new Error('there is no sender or receiver');
       const body = { post_id: receiver.postId, message: '함께 해요!' };
       const { status, text } = await post(`${url}${api}/partner-request/`, sender, body);
       if (status !== 201) throw new Error(`a request was answered with ${status}: ${text}`);

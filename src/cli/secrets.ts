@@ -31,7 +31,7 @@ Without --step it prints all three values, one a line, and explains them on stan
     .addOption(
       new Option(
         '--leaked',
-        'print a new secret alone, because with the old one anybody can act as any user; every user must log in again',
+        'print a new secret alone, for one that leaked: every session ends, and all users log in again',
       ).conflicts('step'),
     )
     .action(async (options: { step?: 'add' | 'switch' | 'finish'; leaked?: true }) => {

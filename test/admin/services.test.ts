@@ -63,7 +63,7 @@ t.test('an account is found by its id, its username and its e-mail address', asy
   const user = await createUser(app);
   for (const reference of [String(user.id), user.username.toUpperCase(), user.email])
     t.equal(await users.findId(reference), user.id);
-  for (const reference of ['', '0', 'nobody', '9'.repeat(30)])
+  for (const reference of ['', '0', 'unknown_user', '9'.repeat(30)])
     t.equal(await users.findId(reference), undefined);
 });
 

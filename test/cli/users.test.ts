@@ -147,7 +147,7 @@ function accountOf({
 t.test('a user that does not exist is exit code 3, in every command', async (t) => {
   for (const command of ['show', 'sessions', 'reactivate', 'make-admin', 'end-sessions', 'delete']) {
     t.match(
-      await dure('users', command, 'nobody'),
+      await dure('users', command, 'unknown_user'),
       { code: 3, document: { error: { code: 'user_not_found' } } },
       command,
     );

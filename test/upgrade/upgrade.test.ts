@@ -124,7 +124,7 @@ t.test('an upgrade and the way back do without a failed request', { skip }, asyn
           .map(({ key }) => key),
       ).size;
     for (const { title, receiver, sender } of load.answered) {
-      // The sender is told of the answer, the receiver of the request and of its end.
+      // The sender gets a notification of the answer, the receiver of the request and of its end.
       await until(title, () => about(receiver, title) === 2 && about(sender, title) === 1);
     }
   });
