@@ -6,6 +6,7 @@ import { SessionProvider } from './session.tsx';
 import { signedIn } from './signed-in.tsx';
 import { LanguageProvider } from './texts/language.tsx';
 import { AccountView } from './views/account.tsx';
+import { ConfirmEmailView } from './views/confirm-email.tsx';
 import { FindIdView } from './views/find-id.tsx';
 import { HomeView } from './views/home.tsx';
 import { LogInView } from './views/log-in.tsx';
@@ -40,7 +41,7 @@ const Stores = signedIn(StoresView);
 const Account = signedIn(AccountView);
 const Sessions = signedIn(SessionsView);
 
-/** The whole app. Mails of the service link to /login, /reset-password-request, /reset-password, /undo-email-change and /requests/:id. */
+/** The whole app. Mails of the service link to /login, /verify-email, /reset-password-request, /reset-password, /undo-email-change and /requests/:id. */
 export function App() {
   return (
     <LocationProvider>
@@ -56,6 +57,7 @@ export function App() {
                   <Route path="/find-id" component={FindIdView} />
                   <Route path="/reset-password-request" component={RequestResetView} />
                   <Route path="/reset-password" component={ResetPasswordView} />
+                  <Route path="/verify-email" component={ConfirmEmailView} />
                   <Route path="/undo-email-change" component={UndoEmailChangeView} />
                   <Route path="/posts/new" component={NewPost} />
                   <Route path="/posts/:id" component={Post} />

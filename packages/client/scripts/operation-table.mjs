@@ -2,7 +2,7 @@
  * The operations of the document as TypeScript.
  *
  * @returns `table`: how each operation is called; `methods`: the methods of a client
- * @throws when two inputs of one operation have the same name
+ * @throws when two inputs of one operation have the same name, or when a path takes anything but integers and UUIDs
  */
 export function operationTable(document) {
   const found = Object.entries(document.paths).flatMap(([path, item]) =>
@@ -60,7 +60,7 @@ function describe(document, path, method, item) {
     text: `${operation.summary}. ${operation.description ?? ''}`,
     call: {
       method: method.toUpperCase(),
-      path,
+      path: parameters.filter((one) => one.in === 'path').reduce(withType, path),
       ...(named('query').length > 0 && { query: named('query') }),
       ...(type !== undefined && { body: type === 'multipart/form-data' ? 'form' : 'json' }),
       ...(security.some((one) => 'bearer' in one) && { auth: true }),
@@ -68,6 +68,13 @@ function describe(document, path, method, item) {
       ...(!isEnveloped && { plain: true }),
     },
   };
+}
+
+/** A path in which `{name}` is an integer and `{name:uuid}` a UUID. */
+function withType(path, { name, schema: { type, format } }) {
+  if (type === 'integer') return path;
+  if (format !== 'uuid') throw new Error(`${path} takes anything as ${name}`);
+  return path.replace(`{${name}}`, `{${name}:uuid}`);
 }
 
 /** Follows a reference of the document. */

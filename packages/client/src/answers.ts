@@ -21,7 +21,7 @@ interface FailureEnvelope {
 }
 
 /** Whether an answer has the form that all answers of the API have. */
-export function isEnvelope(body: unknown): body is Envelope {
+function isEnvelope(body: unknown): body is Envelope {
   return isObject(body) && typeof body['message'] === 'string' && isObject(body['data']);
 }
 
@@ -35,7 +35,7 @@ function isObject(value: unknown): value is Record<string, unknown> {
 }
 
 /** The error of an answer that is no success. */
-export function failureOf(id: PreparedRequest['id'], answer: RawAnswer): ApiError | UnexpectedAnswerError {
+function failureOf(id: PreparedRequest['id'], answer: RawAnswer): ApiError | UnexpectedAnswerError {
   const { status, headers, body, text } = answer;
   if (!isFailure(body)) return new UnexpectedAnswerError(status, text);
   const { message, data } = body;

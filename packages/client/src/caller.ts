@@ -4,7 +4,7 @@ import type { OperationCall } from './operation-call.ts';
 import { withRetries } from './retries.ts';
 import { createSession, type Session } from './session.ts';
 import { memoryStorage, type TokenStorage, type Tokens } from './tokens.ts';
-import { type Fetch, prepareRequest, type RawAnswer, requirePathInputs, send } from './transport.ts';
+import { type Fetch, prepareRequest, type RawAnswer, redirect, send, takePath } from './transport.ts';
 import type { Answer, Arguments, CallOptions, OperationId } from './types.ts';
 
 /** What all calls of a client share. */
@@ -18,7 +18,7 @@ export interface CallContext {
 
 export interface Caller {
   session: Session;
-  /** Calls an operation. @throws ApiError, NetworkError, UnexpectedAnswerError, TypeError for an input that is missing, or the reason of the signal */
+  /** Calls an operation. @throws ApiError, NetworkError, UnexpectedAnswerError, TypeError for an id or a header that cannot be sent, or the reason of the signal */
   request<Id extends OperationId>(id: Id, ...args: Arguments<Id>): Promise<Answer<Id>>;
   /** Calls an operation and returns whatever the service answers, after a refresh and retries where these help. */
   exchange(id: OperationId, input: object, options: CallOptions): Promise<RawAnswer>;
@@ -56,13 +56,13 @@ export function createCaller(context: CallContext, storage: TokenStorage = memor
   ): Promise<RawAnswer> {
     const operation: OperationCall = operationTable[id];
     const language = options.language ?? context.language;
-    const headers = {
+    const headers = new Headers({
       Accept: 'application/json',
       ...(language && { 'Accept-Language': language }),
       ...(tokens && { Authorization: `Bearer ${tokens.access}` }),
       ...(options.idempotencyKey && operation.idempotent && { 'Idempotency-Key': options.idempotencyKey }),
-      ...options.headers,
-    };
+    });
+    for (const [name, value] of Object.entries(options.headers ?? {})) headers.set(name, value);
     const request = prepareRequest(id, operation, { baseUrl: context.baseUrl, input, headers });
     const isRepeatable = operation.method === 'GET' || operation.idempotent || id === 'refreshToken';
     const { fetch } = context;
@@ -76,9 +76,10 @@ export function createCaller(context: CallContext, storage: TokenStorage = memor
   async function exchange(id: OperationId, input: object, options: CallOptions): Promise<RawAnswer> {
     const operation: OperationCall = operationTable[id];
     const { auth, idempotent } = operation;
-    requirePathInputs(id, operation, input);
+    takePath(id, operation, { ...input });
     const own = idempotent ? { ...options, idempotencyKey: options.idempotencyKey ?? randomKey() } : options;
-    const tokens = auth ? await unlessAborted(session.usable(), options.signal) : null;
+    const tokens =
+      auth && !hasOwnAuthorization(options) ? await unlessAborted(session.usable(), options.signal) : null;
     const answer = await attempt(id, input, own, tokens);
     if (tokens === null || !isTokenRefused(answer)) return answer;
     const renewed = await unlessAborted(session.renew(tokens), options.signal);
@@ -100,19 +101,20 @@ export function createCaller(context: CallContext, storage: TokenStorage = memor
 
   async function request<Id extends OperationId>(id: Id, ...args: Arguments<Id>): Promise<Answer<Id>> {
     const [input = {}, options = {}] = args;
-    const answer = await (id === 'logOut' ? logOut(input, options) : exchange(id, input, options));
+    const isOwn = hasOwnAuthorization(options);
+    const answer = await (id === 'logOut' && !isOwn ? logOut(input, options) : exchange(id, input, options));
     const result = resultOf(id, answer);
     if (id === 'logIn') {
       const { data } = resultOf('logIn', answer);
       await session.start(data, data.user.id);
-    } else if (id === 'deleteCurrentUser') await session.end('account_deleted');
+    } else if (id === 'deleteCurrentUser' && !isOwn) await session.end('account_deleted');
     return result;
   }
 
   function open(path: string, headers: Record<string, string>, signal: AbortSignal): Promise<Response> {
     const { baseUrl, fetch, language } = context;
     const all = { ...(language && { 'Accept-Language': language }), ...headers };
-    return fetch(baseUrl + path, { headers: all, cache: 'no-store', signal });
+    return fetch(baseUrl + path, { headers: all, cache: 'no-store', redirect, signal });
   }
 
   return { session, request, exchange, open };
@@ -120,6 +122,11 @@ export function createCaller(context: CallContext, storage: TokenStorage = memor
 
 function isTokenRefused({ status, body }: RawAnswer): boolean {
   return status === 401 && isFailure(body) && body.data.code === 'token_not_valid';
+}
+
+/** Whether a call is not made for the account that is signed in. @throws TypeError for a header that cannot be sent */
+function hasOwnAuthorization({ headers }: CallOptions): boolean {
+  return new Headers(headers).has('authorization');
 }
 
 /** `crypto.randomUUID` is missing on pages without TLS. */

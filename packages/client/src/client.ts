@@ -7,7 +7,7 @@ import type { TokenStorage } from './tokens.ts';
 import type { Answer, Arguments, OperationId } from './types.ts';
 
 export interface ClientOptions {
-  /** Origin of the service, such as `https://api.example.com`. */
+  /** Origin of the service, such as `https://api.example.com`, with a path where a proxy adds one. */
   baseUrl: string;
   /** Where tokens are kept; in memory without it. */
   storage?: TokenStorage;
@@ -43,10 +43,12 @@ export interface Client extends Methods {
   setLanguage(language: string | undefined): void;
 }
 
-/** Creates a client of a service. @throws TypeError without a `baseUrl` */
+/** Creates a client of a service. @throws TypeError without a `baseUrl` that a path can be appended to */
 export function createClient(options: ClientOptions): Client {
   // JavaScript, or a variable of the environment that is not set.
-  if (typeof options?.baseUrl !== 'string') throw new TypeError('createClient needs the option `baseUrl`');
+  if (typeof options?.baseUrl !== 'string' || /[?#]/.test(options.baseUrl)) {
+    throw new TypeError('createClient needs the option `baseUrl`, without a query');
+  }
   const context: CallContext = {
     baseUrl: options.baseUrl.replace(/\/+$/, ''),
     fetch: options.fetch ?? ((url, init) => globalThis.fetch(url, init)),

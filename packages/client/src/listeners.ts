@@ -1,5 +1,5 @@
 /** Calls functions of the app apart from the client's own work, which their errors must not break. */
-export interface Listeners<Value> {
+interface Listeners<Value> {
   /** @returns removes the listener */
   add(listener: (value: Value) => void): () => void;
   emit(value: Value): void;

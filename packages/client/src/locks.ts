@@ -3,7 +3,7 @@
  *
  * @param work learns whether another tab had the lock
  */
-export type Mutex = <Result>(work: (hasWaited: boolean) => Promise<Result>) => Promise<Result>;
+type Mutex = <Result>(work: (hasWaited: boolean) => Promise<Result>) => Promise<Result>;
 
 /** @param name of the lock in all tabs; without it, or without Web Locks, only this client waits */
 export function createMutex(name: string | undefined): Mutex {

@@ -26,7 +26,7 @@ export interface AuthChange {
 }
 
 /** The answer of a login or a refresh, as far as it matters here. */
-export interface TokenAnswer {
+interface TokenAnswer {
   access: string;
   refresh: string;
   expires_in: number;

@@ -23,26 +23,37 @@ export interface RawAnswer {
 
 export type Fetch = (url: string, init: RequestInit) => Promise<Response>;
 
-/** @throws TypeError when an input is missing without which there is no path */
-export function requirePathInputs(id: PreparedRequest['id'], { path }: OperationCall, input: object): void {
-  const given = new Map<string, unknown>(Object.entries(input));
-  for (const [, name = ''] of path.matchAll(/\{(\w+)\}/g)) {
-    if ((given.get(name) ?? '') === '') throw new TypeError(`${id} needs the input \`${name}\``);
-  }
+const uuid = /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/i;
+
+/**
+ * Moves the ids of a path out of the input. Other values could lead to another operation: `.` and `..` disappear from URLs.
+ *
+ * @throws TypeError when an id is missing or is none
+ */
+export function takePath(
+  id: PreparedRequest['id'],
+  { path }: OperationCall,
+  input: Record<string, unknown>,
+): string {
+  return path.replace(/\{(\w+)(:uuid)?\}/g, (_, name: string, isUuid?: string) => {
+    const value = input[name];
+    const isId = isUuid
+      ? typeof value === 'string' && uuid.test(value)
+      : Number.isSafeInteger(value) && Number(value) > 0;
+    if (!isId) throw new TypeError(`${id} needs ${isUuid ? 'a UUID' : 'a positive integer'} as \`${name}\``);
+    delete input[name];
+    return String(value);
+  });
 }
 
 /** Where each input of a call goes. */
 export function prepareRequest(
   id: PreparedRequest['id'],
   operation: OperationCall,
-  { baseUrl, input, headers }: { baseUrl: string; input: object; headers: Record<string, string> },
+  { baseUrl, input, headers }: { baseUrl: string; input: object; headers: Headers },
 ): PreparedRequest {
   const rest: Record<string, unknown> = { ...input };
-  const path = operation.path.replace(/\{(\w+)\}/g, (_, name: string) => {
-    const value = rest[name];
-    delete rest[name];
-    return encodeURIComponent(String(value));
-  });
+  const path = takePath(id, operation, rest);
   const query = new URLSearchParams();
   for (const [name, value] of Object.entries(rest)) {
     if (operation.body && !operation.query?.includes(name)) continue;
@@ -51,24 +62,28 @@ export function prepareRequest(
   }
   const search = String(query);
   const url = baseUrl + path + (search && `?${search}`);
-  return { id, operation, url, ...encode(operation, rest, headers) };
+  // `fetch` adds the type of a form with its boundary.
+  if (operation.body === 'json' && !headers.has('content-type')) {
+    headers.set('content-type', 'application/json');
+  }
+  return { id, operation, url, headers: Object.fromEntries(headers), body: encode(operation, rest) };
 }
 
-function encode({ body }: OperationCall, input: Record<string, unknown>, headers: Record<string, string>) {
-  if (body === undefined) return { headers, body: undefined };
-  if (body === 'json') {
-    return { headers: { 'Content-Type': 'application/json', ...headers }, body: JSON.stringify(input) };
-  }
+function encode({ body }: OperationCall, input: Record<string, unknown>): PreparedRequest['body'] {
+  if (body === undefined) return undefined;
+  if (body === 'json') return JSON.stringify(input);
   const form = new FormData();
   for (const [name, value] of Object.entries(input)) {
     if (value instanceof Blob) form.append(name, value);
     else if (value !== undefined) form.append(name, String(value));
   }
-  // `fetch` adds the type with its boundary.
-  return { headers, body: form };
+  return form;
 }
 
-export interface SendOptions {
+/** The service never redirects, and a body with a password or token would follow to another origin. */
+export const redirect = 'error' as const;
+
+interface SendOptions {
   fetch: Fetch;
   /** In milliseconds. */
   timeout: number;
@@ -97,7 +112,7 @@ export async function send(
   }, timeout);
   try {
     const { operation, url, headers, body = null } = request;
-    const init = { method: operation.method, headers, signal: ending.signal };
+    const init = { method: operation.method, headers, redirect, signal: ending.signal };
     const response =
       onUploadProgress && body instanceof FormData && canReportProgress()
         ? await fetchWithProgress(url, { ...init, body }, onUploadProgress)

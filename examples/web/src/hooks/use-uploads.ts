@@ -41,6 +41,8 @@ export function useUploads(urls: string[]): Uploads {
   newest.current = uploads;
   const running = useRef(new Map<number, { controller: AbortController; work: Promise<void> }>()).current;
   const counter = useRef(0);
+  // The service accepts two uploads of a user at once.
+  const rows = useRef([Promise.resolve(), Promise.resolve()]).current;
 
   useEffect(
     () => () => {
@@ -76,7 +78,9 @@ export function useUploads(urls: string[]): Uploads {
         const id = counter.current;
         newest.current = [...newest.current, { id, preview: URL.createObjectURL(file), progress: 0 }];
         const controller = new AbortController();
-        running.set(id, { controller, work: start(id, file, controller.signal) });
+        const work = (rows[id % 2] ?? Promise.resolve()).then(() => start(id, file, controller.signal));
+        rows[id % 2] = work;
+        running.set(id, { controller, work });
       }
       setUploads(newest.current);
     },

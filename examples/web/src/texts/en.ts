@@ -72,6 +72,7 @@ export const en: Texts = {
     submit: 'Get a code',
     haveAccount: 'Already have an account? Log in',
     done: 'Welcome! Now register your shop.',
+    proved: (email: string) => `We have checked ${email}. Please fill in the rest.`,
     later: 'Welcome! You can verify your email on the account page.',
   },
   code: {
@@ -268,6 +269,19 @@ export const en: Texts = {
     text: 'Then you will get news about your requests by email, too.',
     send: 'Get a code',
     done: 'Your email is verified.',
+  },
+  confirmEmail: {
+    account: (username: string) =>
+      `This verifies the email of the account with the user ID ${username}. Do not go on if that is not your account.`,
+    submit: 'Verify your email',
+    verified:
+      'The email of your account is verified already. To change your email, enter the code of the mail on the account page.',
+    other: (email: string) =>
+      `We have checked ${email}, but it is not the email of your account, so no account was verified.`,
+    signedOut:
+      'If you have an account, log in to verify its email. If you have none, sign up with the address that got the mail.',
+    logIn: 'Log in and verify',
+    signUp: 'Sign up with this address',
   },
   sessions: {
     title: 'Devices',

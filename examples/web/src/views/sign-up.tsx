@@ -7,6 +7,7 @@ import { PasswordField, TextField } from '../components/field.tsx';
 import { Form } from '../components/form.tsx';
 import { Page } from '../components/page.tsx';
 import { useToasts } from '../components/toasts.tsx';
+import { useSession } from '../session.tsx';
 import { useLanguage } from '../texts/language.tsx';
 
 interface NewAccount {
@@ -16,39 +17,52 @@ interface NewAccount {
   email: string;
 }
 
+/** An address that a mailed link has proved. */
+export interface ProvedEmail {
+  email: string;
+  verification_token: string;
+}
+
 interface Pending {
   account: NewAccount;
-  /** The account exists and the code verifies it; otherwise the code is needed to create it. */
+  /** The account exists and is logged in, so that the code verifies it; otherwise the code is needed to create it. */
   isCreated: boolean;
 }
 
-/** Creates an account, and verifies its address with the mailed code. */
-export function SignUpView() {
+/** Creates an account, and verifies its address with the mailed code, unless the address is proved already. */
+export function SignUpView({ proved }: { proved?: ProvedEmail }) {
   const { t } = useLanguage();
   const { route } = useLocation();
+  const { reload } = useSession();
   const { show } = useToasts();
   const [pending, setPending] = useState<Pending>();
 
   async function signUp(account: NewAccount) {
     try {
-      await dure.signUp(account);
-      setPending({ account, isCreated: true });
+      await create(account, proved?.verification_token);
     } catch (error) {
       // With EMAIL_VERIFICATION=required the service wants the code first.
-      if (!isApiError(error) || error.fields?.['verification_token'] === undefined) throw error;
+      if (proved || !isApiError(error) || error.fields?.['verification_token'] === undefined) throw error;
       await dure.sendVerificationCode({ email: account.email });
-      setPending({ account, isCreated: false });
+      return setPending({ account, isCreated: false });
     }
+    if (proved) enter(t.signUp.done);
+    else setPending({ account, isCreated: true });
   }
 
   async function confirm({ account, isCreated }: Pending, code: string) {
     const { verification_token } = await dure.confirmEmail({ email: account.email, code });
-    if (!isCreated) await dure.signUp({ ...account, verification_token });
-    await enter(account, t.signUp.done);
+    if (isCreated) await reload();
+    else await create(account, verification_token);
+    enter(t.signUp.done);
   }
 
-  async function enter({ username, password }: NewAccount, text: string) {
-    await dure.logIn({ username, password });
+  async function create(account: NewAccount, verification_token?: string) {
+    await dure.signUp(verification_token === undefined ? account : { ...account, verification_token });
+    await dure.logIn({ username: account.username, password: account.password });
+  }
+
+  function enter(text: string) {
     show(text);
     route('/', true);
   }
@@ -59,7 +73,7 @@ export function SignUpView() {
         <CodeForm email={pending.account.email} onCode={(code) => confirm(pending, code)} />
         {pending.isCreated && (
           <p style="margin-top:16px">
-            <button type="button" class="button plain" onClick={() => enter(pending.account, t.signUp.later)}>
+            <button type="button" class="button plain" onClick={() => enter(t.signUp.later)}>
               {t.code.later}
             </button>
           </p>
@@ -68,26 +82,33 @@ export function SignUpView() {
     );
   }
   return (
-    <Page key="account" title={t.signUp.title} lead={t.signUp.lead} width="form-page">
+    <Page
+      key="account"
+      title={t.signUp.title}
+      lead={proved ? t.signUp.proved(proved.email) : t.signUp.lead}
+      width="form-page"
+    >
       <Form
-        submitLabel={t.signUp.submit}
+        submitLabel={proved ? t.signUp.title : t.signUp.submit}
         onSubmit={(read) =>
           signUp({
             username: read('username'),
             password: read('password'),
             name: read('name'),
-            email: read('email'),
+            email: proved?.email ?? read('email'),
           })
         }
       >
         <TextField name="name" label={t.fields.name} autocomplete="name" />
-        <TextField
-          name="email"
-          type="email"
-          label={t.fields.email}
-          hint={t.signUp.emailHint}
-          autocomplete="email"
-        />
+        {!proved && (
+          <TextField
+            name="email"
+            type="email"
+            label={t.fields.email}
+            hint={t.signUp.emailHint}
+            autocomplete="email"
+          />
+        )}
         <TextField
           name="username"
           label={t.fields.username}

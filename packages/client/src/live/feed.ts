@@ -18,7 +18,7 @@ export interface NotificationFeed {
 }
 
 /** A feed, and how the client influences it. */
-export interface ControlledFeed extends NotificationFeed {
+interface ControlledFeed extends NotificationFeed {
   /** Begins anew, in another language. */
   restart(): void;
 }

@@ -4,7 +4,7 @@ import { createEventParser, type StreamEvent } from './event-parser.ts';
 import type { Notification, SourceOptions } from './types.ts';
 
 /** How a stream came to its end. */
-export interface StreamEnd {
+interface StreamEnd {
   ended: 'signed_out' | 'after_events' | 'without_events';
   /** Seconds that the server asked to wait. */
   retryAfter?: number | undefined;

@@ -36,7 +36,7 @@ export interface Subscription {
 }
 
 /** The subscriptions of a client, each with a position of its own. */
-export interface Subscriptions {
+interface Subscriptions {
   size(): number;
   add(listeners: NotificationListeners, userId: number | null): Subscription;
   remove(subscription: Subscription): void;
