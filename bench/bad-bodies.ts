@@ -7,7 +7,7 @@ export interface BodySchema {
 }
 
 /** A body that is refused, and what is bad about it. */
-export interface BadBody {
+interface BadBody {
   shape: string;
   text: string;
 }

@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { clusterPath } from '../src/embedded-postgres/cluster.ts';
 
 /*
@@ -85,6 +86,28 @@ export async function memory(pid: number): Promise<{ resident: number; peak: num
   const text = await readFile(`/proc/${pid}/status`, 'latin1');
   const read = (name: string) => Number(new RegExp(`^${name}:\\s+(\\d+) kB`, 'm').exec(text)?.[1]) / 1024;
   return { resident: read('VmRSS'), peak: read('VmHWM') };
+}
+
+/** The most resident memory of a process with its children, sampled every 20 ms until the work ends; in MiB. */
+export async function peakWithChildren(pid: number, work: Promise<unknown>): Promise<number> {
+  let isRunning = true;
+  const end = work.finally(() => {
+    isRunning = false;
+  });
+  let peak = 0;
+  while (isRunning) {
+    const processes = [pid, ...(await childrenOf(pid))];
+    // A child may end meanwhile.
+    const sizes = processes.map((one) =>
+      memory(one)
+        .then(({ resident }) => resident || 0)
+        .catch(() => 0),
+    );
+    peak = Math.max(peak, sum(await Promise.all(sizes)));
+    await sleep(20);
+  }
+  await end;
+  return peak;
 }
 
 /** Starts a new measurement of the peak. Where the kernel refuses, the peak is that since the start of the process. */

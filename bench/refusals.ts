@@ -14,7 +14,8 @@ import { createShop } from './visits.ts';
  * npm run bench -- refusals [--repeat 20] [--operation createPost] [--size 131072]
  *
  * CPU time that the service spends on bodies that it refuses: for every operation the most expensive one, as large as the limit
- * allows, beside the smallest one, which is the price of the request itself.
+ * allows, beside the smallest one, which is the price of the request itself. Before that, on targets and headers that are as
+ * expensive as 16 KB of head allow, beside a plain request.
  */
 
 const { values } = parseArgs({
@@ -50,14 +51,16 @@ function send(
   path: string,
   token: string | undefined,
   body: string,
+  others: Record<string, string> = {},
 ): Promise<number> {
   return new Promise((resolve, reject) => {
     const headers = {
+      ...others,
       ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
       'content-type': 'application/json',
       'content-length': Buffer.byteLength(body),
     };
-    const sent = request(url + path, { method, agent, headers }, (answer) => {
+    const sent = request(url, { method, path, agent, headers }, (answer) => {
       answer.resume().on('end', () => resolve(answer.statusCode ?? 0));
     });
     sent.on('error', reject).end(body);
@@ -75,8 +78,8 @@ const batches = 3;
  * CPU milliseconds for one request, with its share of garbage collection: the median of some batches, because a compilation by
  * the engine falls into one of them. 0 when the body is not what is refused.
  */
-async function measure(url: string, one: () => Promise<number>): Promise<number> {
-  for (let index = 0; index < 5; index++) if (![400, 413].includes(await one())) return 0;
+async function measure(url: string, one: () => Promise<number>, statuses = [400, 413]): Promise<number> {
+  for (let index = 0; index < 5; index++) if (!statuses.includes(await one())) return 0;
   const times: number[] = [];
   for (let batch = 0; batch < batches; batch++) {
     const before = await cpuSeconds(url);
@@ -86,6 +89,44 @@ async function measure(url: string, one: () => Promise<number>): Promise<number>
   return times.sort((a, b) => a - b)[Math.floor(batches / 2)] ?? 0;
 }
 
+const [longest, head] = [2_048, 15_500];
+
+/** Targets and headers of a `GET`. */
+const heads: [what: string, path: string, headers?: Record<string, string>][] = [
+  ['a plain request', '/api/v1/posts/x/'],
+  ['13,500 percent signs', `/auth/${'%'.repeat(13_500)}`],
+  ['as many as are read', `/auth/${'%'.repeat(longest - 6)}`],
+  ['a long absolute target', `http://${'a'.repeat(13_500)}/auth/me/`],
+  ['many slashes', '/a'.repeat(longest / 2)],
+  ['many parameters', `/api/v1/posts/?${'a=&'.repeat(longest / 3 - 10)}`],
+  [
+    'many unknown parameters',
+    `/api/v1/posts/?${Array.from({ length: 330 }, (_, n) => `a${n}=1`).join('&')}`.slice(0, longest),
+  ],
+  ['encoded parameters', `/api/v1/posts/?q=${'%EA%B0%80'.repeat(220)}`],
+  ['a long cursor', `/api/v1/posts/?cursor=${'a'.repeat(2_000)}`],
+  ['a long id', `/api/v1/posts/${'9'.repeat(2_000)}/`],
+  ['many languages', '/api/v1/posts/x/', { 'accept-language': 'en;q=0.5,'.repeat(head / 9) }],
+  [
+    'different languages',
+    '/api/v1/posts/x/',
+    { 'accept-language': Array.from({ length: 3_000 }, (_, n) => n.toString(36)).join(',') },
+  ],
+  ['many forwarded addresses', '/api/v1/posts/x/', { 'x-forwarded-for': '127.0.0.1,'.repeat(head / 10) }],
+  ['a long token', '/api/v1/posts/x/', { authorization: `Bearer ${'a'.repeat(head)}` }],
+  ['a token of dots', '/api/v1/posts/x/', { authorization: `Bearer ${'.'.repeat(head)}` }],
+  ['many entity tags', '/api/v1/notifications/unread-count/', { 'if-none-match': '"a",'.repeat(head / 4) }],
+  ['many ranges', '/docs/static/swagger-ui.css', { range: `bytes=${'9999999-,'.repeat(head / 9)}` }],
+  ['many media types', '/', { accept: 'text/x;q=0.5,'.repeat(head / 13) }],
+  ['a long origin', '/api/v1/posts/x/', { origin: `https://${'a'.repeat(head)}` }],
+  ['a long type', '/api/v1/posts/x/', { 'content-type': `a/b${'; a=b'.repeat(head / 5)}` }],
+  [
+    'many headers',
+    '/api/v1/posts/x/',
+    Object.fromEntries(Array.from({ length: 1_500 }, (_, n) => [`a${n}`, 'b'])),
+  ],
+];
+
 const directory = await mkdtemp(join(tmpdir(), 'dure-bench-'));
 const postgres = await startEmbeddedServer({ directory: join(directory, 'postgres') });
 const service = await startService({
@@ -94,13 +135,22 @@ const service = await startService({
   RATE_LIMIT_ENABLED: 'false',
   WORKER_ENABLED: 'false',
   LOG_LEVEL: 'info',
+  TRUST_PROXY: '127.0.0.1',
 });
 try {
   const { url } = service;
   const { access, postId } = await createShop(url, 1);
   // Until the engine has compiled what every request needs.
-  for (let index = 0; index < 1_000; index++)
+  for (let index = 0; index < 1_000; index++) {
     await send(url, 'POST', '/auth/login/', undefined, '{"unknown":1}');
+    await send(url, 'GET', '/api/v1/posts/x/', access, '');
+  }
+  for (const [what, path, headers] of values.operation === undefined ? heads : []) {
+    const token = headers?.['authorization'] === undefined ? access : undefined;
+    const one = () => send(url, 'GET', path, token, '', headers);
+    const time = await measure(url, one, [await one()]);
+    process.stdout.write(`${time.toFixed(2)} ms  ${await one()}  ${what}\n`);
+  }
   let worst = 0;
   for (const operation of operations) {
     const schema = bodySchema(operation);

@@ -8,9 +8,12 @@ import process from 'node:process';
 
 const benches: Record<string, () => Promise<unknown>> = {
   compare: () => import('./compare.ts'),
+  edits: () => import('./edits.ts'),
   growth: () => import('./growth.ts'),
+  logins: () => import('./logins.ts'),
   refusals: () => import('./refusals.ts'),
   scale: () => import('./scale.ts'),
+  'slow-readers': () => import('./slow-readers.ts'),
   streams: () => import('./streams.ts'),
   uploads: () => import('./uploads.ts'),
 };

@@ -28,7 +28,7 @@ if (!(rate >= 1 && rate <= 300)) throw new Error('--rate is 1 to 300 requests in
 
 /** A metric that must not grow. */
 interface Measure {
-  /** The name of the metric, with its labels. */
+  /** The name of the metric; its series are added up. */
   metric: string;
   /** How the samples of one third are reduced; the minimum is what remains after a garbage collection. */
   by: 'median' | 'minimum';
@@ -64,12 +64,7 @@ const measures: Record<string, Measure> = {
     unit: megabyte,
   },
   'open handles': { metric: 'nodejs_active_handles_total', by: 'minimum', factor: 1.1, noise: 5 },
-  'connections to PostgreSQL': {
-    metric: 'database_connections{state="total"}',
-    by: 'median',
-    factor: 1,
-    noise: 1,
-  },
+  'connections to PostgreSQL': { metric: 'database_pool_connections', by: 'median', factor: 1, noise: 1 },
   'event loop delay, mean, ms': {
     metric: 'nodejs_eventloop_lag_mean_seconds',
     by: 'median',
@@ -92,9 +87,11 @@ async function readSample({ url }: Service): Promise<Sample> {
   const lines = (await (await fetch(`${url}/metrics`)).text()).split('\n');
   return Object.fromEntries(
     Object.entries(measures).map(([name, { metric, unit = 1 }]) => {
-      const line = lines.find((one) => one.startsWith(`${metric} `));
-      if (line === undefined) throw new Error(`metric ${metric} is missing`);
-      return [name, Number(line.slice(metric.length)) / unit];
+      const values = lines
+        .filter((one) => /^\w+/.exec(one)?.[0] === metric)
+        .map((one) => one.split(' ').at(-1));
+      if (values.length === 0) throw new Error(`metric ${metric} is missing`);
+      return [name, values.reduce((sum, value) => sum + Number(value), 0) / unit];
     }),
   );
 }
@@ -156,6 +153,7 @@ try {
     MIGRATE_ON_START: 'true',
     // All the load comes from one address.
     RATE_LIMIT_ENABLED: 'false',
+    QUOTA_EDITS_PER_DAY: '0',
     QUOTA_REQUESTS_PER_DAY: '0',
     RESEND_BASE_URL: `http://127.0.0.1:${(provider.address() as AddressInfo).port}`,
   };

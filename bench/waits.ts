@@ -50,5 +50,5 @@ export async function watchWaits(url: string, instances: MeasuredServer[]) {
 /** Requests of an instance that wait for a connection of its pool. */
 async function countWaiting(url: string): Promise<number> {
   const text = await (await fetch(`${url}/metrics`)).text();
-  return Number(/^database_connections\{state="waiting"\} (\d+)/m.exec(text)?.[1]);
+  return Number(/^database_pool_waiting (\d+)/m.exec(text)?.[1]);
 }

@@ -18,7 +18,7 @@ export interface Workload {
 }
 
 /** Where and by whom requests are sent. */
-export interface WorkloadRun {
+interface WorkloadRun {
   server: MeasuredServer;
   users: BenchUser[];
   connections: number;

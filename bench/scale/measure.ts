@@ -1,9 +1,9 @@
-import { openCpuMeter } from './cpu.ts';
+import { readFileSync } from 'node:fs';
 import type { Read } from './reads.ts';
 import { get, Refused, type Side, type Viewer } from './side.ts';
 
 /** Milliseconds of one read at one size. */
-export interface Figures {
+interface Figures {
   /** Time until the answer was read. */
   p50: number;
   p99: number;
@@ -107,4 +107,32 @@ async function requestsUntilFound(read: Read, side: Side, who: Who): Promise<num
 
 function percentile(values: number[], share: number): number {
   return values.toSorted((a, b) => a - b)[Math.ceil(values.length * share) - 1] ?? Number.NaN;
+}
+
+/**
+ * Measures the CPU time of PostgreSQL for the service: of its present connections. Nanoseconds are read from `schedstat`, because
+ * ticks are too coarse.
+ *
+ * @returns milliseconds since the last call, or since the meter was opened. NaN where there is no `/proc`
+ */
+async function openCpuMeter({ observer }: Side): Promise<() => number> {
+  const { rows } = await observer.query<{ pid: number }>(
+    `SELECT pid FROM pg_stat_activity WHERE application_name = 'dure'`,
+  );
+  const readNow = () => rows.reduce((sum, { pid }) => sum + readNanoseconds(pid), 0);
+  let last = readNow();
+  return () => {
+    const now = readNow();
+    const milliseconds = (now - last) / 1e6;
+    last = now;
+    return milliseconds;
+  };
+}
+
+function readNanoseconds(pid: number): number {
+  try {
+    return Number(readFileSync(`/proc/${pid}/schedstat`, 'utf8').split(' ')[0]);
+  } catch {
+    return Number.NaN;
+  }
 }
