@@ -42,7 +42,12 @@ for (const name of existsSync('dist') ? readdirSync('dist') : []) {
   if (statSync(path).mtimeMs < Date.now() - 86_400_000) rmSync(path, { recursive: true });
 }
 await build({
-  entryPoints: ['src/server.ts', 'src/migrate.ts', 'src/cli.ts'],
+  entryPoints: {
+    server: 'src/server.ts',
+    migrate: 'src/migrate.ts',
+    cli: 'src/cli.ts',
+    'conversion-process': 'src/images/conversion/conversion-process.ts',
+  },
   outdir: 'dist',
   bundle: true,
   // What is imported lazily becomes a file of its own.

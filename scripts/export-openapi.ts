@@ -17,7 +17,7 @@ const config = loadConfig({
   RATE_LIMIT_ENABLED: 'false',
 });
 // No connection is made, because registering routes needs no database.
-const app = await buildApp(withDatabase(config, 'postgresql://localhost/none'));
+const app = await buildApp(withDatabase(config, { url: '', directUrl: '', pooled: false }));
 await app.ready();
 const yaml = toYaml(openApiDocument(app));
 await app.close();

@@ -1,11 +1,11 @@
-import { join } from 'node:path';
 import process from 'node:process';
 import { type AppConfig, loadConfig, withDatabase } from '../src/config/config.ts';
+import { locateDatabase } from '../src/config/database-settings.ts';
 import { migrate } from '../src/database/migrations.ts';
 import { startEmbeddedServer } from '../src/embedded-postgres/server.ts';
 
 /**
- * Runs work on the migrated database: that of `DATABASE_URL`, or the embedded one, which the service must not be using.
+ * Runs work on the migrated database: that of the variables, or the embedded one, which the service must not be using.
  *
  * @throws Error in production, because the passwords of the created accounts are public
  */
@@ -18,16 +18,14 @@ export async function withMigratedDatabase(work: (config: AppConfig) => Promise<
   });
   if (config.production)
     throw new Error('this fills the database with test data and does not run in production');
-  const embedded =
-    config.database.url === undefined
-      ? await startEmbeddedServer({ directory: join(config.dataDirectory, 'postgres') })
-      : undefined;
+  const { stop, ...location } = await locateDatabase(config, (directory) =>
+    startEmbeddedServer({ directory }),
+  );
   try {
-    const appConfig = withDatabase(config, embedded?.url ?? config.database.url ?? '');
-    await migrate(appConfig.database.directUrl);
-    await work(appConfig);
+    await migrate(location.directUrl);
+    await work(withDatabase(config, location));
   } finally {
-    await embedded?.stop();
+    await stop();
   }
 }
 

@@ -1,4 +1,5 @@
 import type { Server } from 'node:http';
+import { setTimeout as sleep } from 'node:timers/promises';
 import jwt from '@fastify/jwt';
 import { type FastifyHttpOptions, type FastifyInstance, fastify, LogController } from 'fastify';
 import { expiredAuditEntries } from './admin/audit.ts';
@@ -6,7 +7,7 @@ import { expiredAuthRows } from './auth/index.ts';
 import { jwtOptions } from './auth/tokens.ts';
 import type { AppConfig, Config } from './config/config.ts';
 import { cleanUp } from './database/clean-up.ts';
-import type { Database } from './database/client.ts';
+import { type Database, endIfReadOnly } from './database/client.ts';
 import { pendingMigrations } from './database/migrations.ts';
 import { createDomains } from './domains.ts';
 import { trustedProxies } from './http/client-ip.ts';
@@ -17,7 +18,7 @@ import { clientIpPlugin } from './http/plugins/client-ip.ts';
 import { credentialsPlugin } from './http/plugins/credentials.ts';
 import { deadlinePlugin } from './http/plugins/deadline.ts';
 import { envelopePlugin } from './http/plugins/envelope.ts';
-import { sendError } from './http/plugins/error-handler.ts';
+import { errorHandlerPlugin, sendError } from './http/plugins/error-handler.ts';
 import { healthRoutes } from './http/plugins/health.ts';
 import { languagePlugin } from './http/plugins/language.ts';
 import { lazySchemasPlugin } from './http/plugins/lazy-schemas.ts';
@@ -34,6 +35,7 @@ import { rewriteUrl, routerOptions, routingPlugin } from './http/plugins/routing
 import { securityHeadersPlugin } from './http/plugins/security-headers.ts';
 import { shutdownPlugin } from './http/plugins/shutdown.ts';
 import { tracingPlugin } from './http/plugins/tracing.ts';
+import { unreadResponsesPlugin } from './http/plugins/unread-responses.ts';
 import { validationPlugin } from './http/plugins/validation.ts';
 import { erasedImages } from './images/index.ts';
 import type { ImageStorage } from './images/storage/storage.ts';
@@ -48,7 +50,11 @@ import type { EventStreamTimes } from './notifications/stream/event-stream.ts';
 import { openApiPlugin, openApiRoutes } from './openapi/plugin.ts';
 import { expiredReports } from './reports/index.ts';
 import { createAppListener, createTransport, openAppDatabase, startWorkerWithApp } from './resources.ts';
+import { expiredStoreEdits } from './stores/index.ts';
 import { openTracing, type Tracing } from './tracing/tracing.ts';
+
+/** Milliseconds; load balancers often wait two seconds. */
+const readyTimeout = 1_800;
 
 /** What the clean-up deletes. */
 export const expiredRows = [
@@ -59,6 +65,7 @@ export const expiredRows = [
   erasedImages,
   expiredAuditEntries,
   expiredReports,
+  expiredStoreEdits,
 ];
 
 /** What tests replace. */
@@ -82,7 +89,9 @@ export interface AppOverrides {
  */
 export async function buildApp(config: AppConfig, overrides: AppOverrides = {}): Promise<FastifyInstance> {
   const tracing = await openTracing(config);
-  const app = fastify(serverOptions(config, overrides, tracing));
+  const metrics = createMetrics();
+  const logTo = overrides.logStream ?? logStream(metrics);
+  const app = fastify(serverOptions(config, logTo, tracing));
   for (const warning of config.warnings) app.log.warn(warning);
   if (tracing) {
     await app.register(tracingPlugin, { tracing });
@@ -90,7 +99,6 @@ export async function buildApp(config: AppConfig, overrides: AppOverrides = {}):
   }
   const database = openAppDatabase(app, config);
   tracing?.tracePool(database.pool);
-  const metrics = createMetrics();
   addProcessMetrics(metrics, config.commit);
   addPoolMetrics(metrics, database.pool);
   addDatabaseMetrics(metrics, database, [sendMailTask]);
@@ -114,7 +122,7 @@ export async function buildApp(config: AppConfig, overrides: AppOverrides = {}):
   await app.register(languagePlugin);
   await app.register(requestLogPlugin);
   await app.register(metricsPlugin, { metrics });
-  app.setErrorHandler(sendError);
+  await app.register(errorHandlerPlugin);
   await app.register(shutdownPlugin);
   await app.register(deadlinePlugin, { timeLimit: overrides.timeLimit });
   await app.register(securityHeadersPlugin, { config });
@@ -122,6 +130,7 @@ export async function buildApp(config: AppConfig, overrides: AppOverrides = {}):
   await app.register(overloadPlugin, { maxEventLoopDelay: overrides.maxEventLoopDelay });
   await app.register(credentialsPlugin, { authenticator: auth.authenticator });
   await app.register(rateLimitPlugin, { config, metrics });
+  await app.register(unreadResponsesPlugin);
   await app.register(bodyParserPlugin);
   await app.register(lazySchemasPlugin);
   await app.register(validationPlugin);
@@ -181,11 +190,11 @@ export async function buildApp(config: AppConfig, overrides: AppOverrides = {}):
 
 function serverOptions(
   config: Config,
-  overrides: AppOverrides,
+  stream: NonNullable<AppOverrides['logStream']>,
   tracing: Tracing | undefined,
 ): FastifyHttpOptions<Server> {
   return {
-    logger: { ...loggerOptions(config.logLevel, tracing), stream: overrides.logStream ?? logStream() },
+    logger: { ...loggerOptions(config.logLevel, tracing), stream },
     logController: new LogController({ disableRequestLogging: true }),
     genReqId: requestId,
     trustProxy: config.trustProxy === false ? false : trustedProxies(config.trustProxy),
@@ -193,6 +202,9 @@ function serverOptions(
     rewriteUrl,
     bodyLimit,
     requestTimeout: 30_000,
+    // Of a connection on which nothing moves while a request is served: its response is not read. Longer than a body may take,
+    // which is answered with 408, and than the time between two heartbeats of an event stream.
+    connectionTimeout: 33_000,
     http: { headersTimeout: 10_000, connectionsCheckingInterval: 2_000 },
     keepAliveTimeout: 72_000,
     forceCloseConnections: 'idle',
@@ -202,7 +214,14 @@ function serverOptions(
   };
 }
 
-async function checkReady(database: Database): Promise<void> {
-  const pending = await pendingMigrations(database.pool);
+/** @throws when the database takes no writes, lacks migrations, or does not respond within {@link readyTimeout} */
+async function checkReady({ pool }: Database): Promise<void> {
+  const timeout = sleep(readyTimeout, undefined, { ref: false }).then(() => {
+    throw new Error(`the database did not respond within ${readyTimeout} ms`);
+  });
+  const [pending] = await Promise.race([
+    Promise.all([pendingMigrations(pool), pool.query(endIfReadOnly)]),
+    timeout,
+  ]);
   if (pending.length > 0) throw new Error(`pending migrations: ${pending.join(', ')}`);
 }

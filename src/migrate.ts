@@ -1,6 +1,5 @@
-import { join } from 'node:path';
 import process from 'node:process';
-import { loadDatabaseSettings } from './config/database-settings.ts';
+import { loadDatabaseSettings, locateDatabase } from './config/database-settings.ts';
 import { migrate } from './database/migrations.ts';
 import { startEmbeddedServer } from './embedded-postgres/server.ts';
 
@@ -9,13 +8,13 @@ import { startEmbeddedServer } from './embedded-postgres/server.ts';
  * database only.
  */
 async function run(): Promise<string[]> {
-  const { directUrl, dataDirectory } = loadDatabaseSettings(process.env);
-  if (directUrl !== undefined) return migrate(directUrl);
-  const server = await startEmbeddedServer({ directory: join(dataDirectory, 'postgres') });
+  const { directUrl, stop } = await locateDatabase(loadDatabaseSettings(process.env), (directory) =>
+    startEmbeddedServer({ directory }),
+  );
   try {
-    return await migrate(server.url);
+    return await migrate(directUrl);
   } finally {
-    await server.stop();
+    await stop();
   }
 }
 

@@ -1,14 +1,16 @@
-import { join } from 'node:path';
+import { once } from 'node:events';
+import { createServer } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { setFlagsFromString } from 'node:v8';
 import closeWithGrace from 'close-with-grace';
 import type { FastifyInstance } from 'fastify';
 import { buildApp } from './app.ts';
 import { type Config, ConfigError, loadConfig, withDatabase } from './config/config.ts';
+import { locateDatabase } from './config/database-settings.ts';
 import { readVersion } from './config/version.ts';
 import { DatabaseConnectError } from './database/connect-error.ts';
 import { MigrationError, migrate } from './database/migrations.ts';
-import { type EmbeddedServer, EmbeddedServerError, startEmbeddedServer } from './embedded-postgres/server.ts';
+import { EmbeddedServerError, startEmbeddedServer } from './embedded-postgres/server.ts';
 import { PortError } from './http/plugins/metrics-server.ts';
 
 /** Milliseconds after a signal: when open connections are closed, and when the process ends at the latest. */
@@ -19,27 +21,41 @@ const shutdownTimeout = 14_500;
 setFlagsFromString('--liftoff-only');
 
 async function start(): Promise<void> {
-  const config = loadConfig(process.env);
+  const { port, release } = await reservePort(loadConfig(process.env));
+  const config = loadConfig({ ...process.env, PORT: String(port) });
   // There is no log yet. If PostgreSQL does not start, the error contains its output.
   let onLog: (line: string) => void = () => undefined;
-  const embedded = await startDatabase(config, (line) => onLog(line));
+  const { stop, ...location } = await locateDatabase(config, (directory) =>
+    startEmbeddedServer({ directory, onLog: (line) => onLog(line), onExit: fail }),
+  );
   try {
-    const appConfig = withDatabase(config, embedded?.url ?? config.database.url ?? '');
-    if (config.database.migrateOnStart) await migrate(appConfig.database.directUrl);
-    const app = await buildApp(appConfig);
+    if (config.database.migrateOnStart) await migrate(location.directUrl);
+    const app = await buildApp(withDatabase(config, location));
     onLog = (line) => app.log.info({ part: 'postgres' }, line);
-    await serve(app, config, embedded);
+    await release();
+    await serve(app, config, stop);
   } catch (error) {
-    await embedded?.stop();
+    await stop();
     throw error;
   }
 }
 
-async function serve(
-  app: FastifyInstance,
-  config: Config,
-  embedded: EmbeddedServer | undefined,
-): Promise<void> {
+/**
+ * Takes a free port for `PORT=0` before the app is built, because the default of `PUBLIC_URL` contains it. No other process gets
+ * it until `release`.
+ */
+async function reservePort({ port, host }: Config): Promise<{ port: number; release(): Promise<unknown> }> {
+  if (port !== 0) return { port, release: async () => undefined };
+  const server = createServer().listen(0, host);
+  await once(server, 'listening');
+  const address = server.address();
+  return {
+    port: typeof address === 'string' ? 0 : (address?.port ?? 0),
+    release: () => once(server.close(), 'close'),
+  };
+}
+
+async function serve(app: FastifyInstance, config: Config, stopDatabase: () => Promise<void>): Promise<void> {
   closeWithGrace({ delay: shutdownTimeout, logger: app.log }, async ({ err, signal }) => {
     if (err) app.log.fatal({ err }, 'unhandled error, shutting down');
     else app.log.info({ signal }, 'shutting down');
@@ -48,7 +64,7 @@ async function serve(
     app.shutdown.announced = true;
     if (!err) await sleep(config.shutdownDelay * 1_000);
     await app.close();
-    await embedded?.stop();
+    await stopDatabase();
     app.log.info('shut down');
   });
   try {
@@ -73,11 +89,6 @@ function describeService(config: Config, origin: string): string {
   if (!config.mail.resend) lines.push(`  Mailbox            ${origin}/dev/mailbox/ (mails are not sent)`);
   if (!config.database.url) lines.push(`  Data               ${config.dataDirectory} (embedded PostgreSQL)`);
   return `\n${lines.join('\n')}\n  Press Ctrl-C to stop.\n\n`;
-}
-
-async function startDatabase({ database, dataDirectory }: Config, onLog: (line: string) => void) {
-  if (database.url !== undefined) return undefined;
-  return startEmbeddedServer({ directory: join(dataDirectory, 'postgres'), onLog, onExit: fail });
 }
 
 function fail(error: unknown): never {

@@ -144,7 +144,7 @@ async function generateOtherLanguages() {
     () => true,
     () => false,
   );
-  if (!hasJava) return 'there is no java';
+  if (!hasJava && !process.env.CI) return 'there is no java';
   const copy = join(output, 'openapi-3.0.yaml');
   await runProgram('@apiture/openapi-down-convert', ['--input', document, '--output', copy, '--allOf']);
   const text = await readFile(copy, 'utf8');

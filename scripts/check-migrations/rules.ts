@@ -6,7 +6,7 @@ import type { Statement } from './statements.ts';
  */
 
 /** A migration file. */
-export interface MigrationFile {
+interface MigrationFile {
   statements: Statement[];
   isOutsideTransaction: boolean;
 }

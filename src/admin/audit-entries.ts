@@ -2,7 +2,7 @@ import type { Queryable } from '../database/client.ts';
 import { empty, sql } from '../database/sql.ts';
 
 /** What an operator did. */
-export interface AuditEntry {
+interface AuditEntry {
   id: number;
   created_at: Date;
   operator: string;

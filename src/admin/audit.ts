@@ -26,7 +26,7 @@ export type AuditAction =
 /** An action, what it was done to, and why. */
 export interface AuditedAction {
   action: AuditAction;
-  /** Undefined for lists. */
+  /** Undefined for lists, except a list of one account. */
   subject?: { kind: 'user' | 'failed_mail' | 'report'; id: number } | undefined;
   /** In the words of the operator. */
   reason?: string | undefined;
@@ -45,20 +45,22 @@ export function createAudit(database: Database) {
   /**
    * Does an operator's work and writes its audit entry in one transaction, then a line of the log. The entry has ids and the
    * reason; the line has no reason, because that may be about a person.
+   *
+   * @param entry or a function of the result
    */
   async function audited<Result>(
     operator: Operator,
-    entry: AuditedAction,
+    entry: AuditedAction | ((result: Result) => AuditedAction),
     work: (tx: Tx) => Promise<Result>,
   ): Promise<Result> {
-    const result = await database.runInTransaction(async (tx) => {
-      const done = await work(tx);
-      await record(tx, operator, entry);
-      return done;
+    const { result, action, subject } = await database.runInTransaction(async (tx) => {
+      const result = await work(tx);
+      const recorded = typeof entry === 'function' ? entry(result) : entry;
+      await record(tx, operator, recorded);
+      return { result, ...recorded };
     });
-    const event = `admin_${entry.action}`;
+    const event = `admin_${action}`;
     const { name, request, log } = operator;
-    const { subject } = entry;
     log.info({ event, operator: name, subject, address: request?.address }, `security event: ${event}`);
     return result;
   }

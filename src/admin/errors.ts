@@ -2,9 +2,12 @@ import type { ErrorDefinition } from '../http/errors.ts';
 
 /** Failures of the operations for admins. */
 export const adminErrors = {
-  ownAccount: {
+  adminAccount: {
     code: 'forbidden',
     status: 403,
-    text: { ko: '자신의 계정은 정지할 수 없습니다.', en: 'You cannot suspend your own account.' },
+    text: {
+      ko: '관리자 계정은 정지하거나 정지를 해제할 수 없습니다.',
+      en: "You cannot suspend or reactivate an admin's account.",
+    },
   },
 } as const satisfies Record<string, ErrorDefinition>;

@@ -48,7 +48,7 @@ export function createAuthDependencies(options: AuthOptions) {
     ...options,
     tokens: createTokens(jwt, config.secrets),
     passwords: createPasswords(
-      config.password,
+      config,
       { findCosts: accounts.countHashCosts, secret: config.secrets[0] },
       { logger, metrics },
     ),

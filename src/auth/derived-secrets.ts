@@ -2,7 +2,7 @@ import { createHmac, timingSafeEqual } from 'node:crypto';
 import type { Secret } from '../config/config.ts';
 
 /** What a derived secret is for. Part of the HMAC, so that the id of a code gives no link. */
-type Purpose = 'email code' | 'email proof' | 'password reset' | 'email change';
+type Purpose = 'email code' | 'email link' | 'email proof' | 'password reset' | 'email change';
 
 export type DerivedSecrets = ReturnType<typeof createDerivedSecrets>;
 

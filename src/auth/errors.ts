@@ -69,8 +69,17 @@ export const authErrors = {
         examples: [4],
         minimum: 0,
         maximum: 5,
-        description: 'How often this code may still be tried; with 0 a new code is needed',
+        description:
+          'How often this code may still be tried; 0 for the token of a link. With 0 a new code is needed',
       }),
+    },
+  },
+  emailLinkInvalid: {
+    code: 'invalid_code',
+    status: 400,
+    text: {
+      ko: '이메일 인증 링크가 올바르지 않거나 만료되었습니다. 새 인증번호를 받아 주세요.',
+      en: 'The link to verify the e-mail address is not valid or has expired. Please ask for a new code.',
     },
   },
   tooManyCodeAttempts: {

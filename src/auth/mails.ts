@@ -18,16 +18,11 @@ export function authMails(dependencies: AuthDependencies): MailComposers {
     if (account && account.suspendedAt !== null) return null;
     const recipient = { to: issued.email, userId: account?.id, language: languageOf(payload) };
     if (!account?.isVerified) {
-      const mail = {
-        kind: 'verification_code',
-        code: issued.code,
-        minutes: toMinutes(settings.codeTtl),
-      } as const;
-      // Names the account that the code verifies, because a stranger may have signed up with the address.
-      const isVerifiedByCode = account?.id === (issued.userId ?? payload['user_id']);
+      const { code, token } = issued;
+      const url = `${frontendUrl}/verify-email?${new URLSearchParams({ token })}`;
       return {
         ...recipient,
-        mail: account && isVerifiedByCode ? { ...mail, username: account.username } : mail,
+        mail: { kind: 'verification_code', code, url, minutes: toMinutes(settings.codeTtl) },
       };
     }
     const urls = { loginUrl: `${frontendUrl}/login`, resetUrl: `${frontendUrl}/reset-password-request` };

@@ -1,23 +1,36 @@
 import { dictionary } from '@zxcvbn-ts/language-common';
 import argon2 from 'argon2';
 import type { FastifyBaseLogger } from 'fastify';
-import pLimit from 'p-limit';
+import PQueue from 'p-queue';
 import type { Config } from '../config/config.ts';
 import { invalidFields, serviceUnavailable } from '../http/errors.ts';
 import { type FieldError, type Problem, problems } from '../http/field-errors.ts';
 import type { Metrics } from '../metrics/metrics.ts';
 import { createDummyHashes, type DummyHashOptions } from './dummy-hashes.ts';
 
-/** Hashes that may wait. At about 30 ms each they take seconds; more would only time out. */
-const maxWaiting = 256;
+/** Hashes that may wait: at about 30 ms each they take seconds, more would only time out. Logins find room beside all others. */
+const maxWaiting = { login: 256, other: 128 };
+/** Hashes of one user or one address that may wait. */
+const maxWaitingOfOne = 2;
+
+/** The request that needs a hash. */
+export interface HashRequest {
+  /** As limits count it. */
+  clientAddress: string;
+  /** The logged-in user. */
+  userId?: number;
+  /** A login is served before all others. */
+  isLogin?: boolean;
+}
 
 /** Hashes and checks passwords with argon2id (RFC 9106; parameters of the OWASP password storage cheat sheet). */
 export function createPasswords(
-  config: Config['password'],
+  { password: config, rateLimitEnabled }: Pick<Config, 'password' | 'rateLimitEnabled'>,
   accounts: Pick<DummyHashOptions, 'findCosts' | 'secret'>,
   { logger, metrics }: { logger: FastifyBaseLogger; metrics: Metrics },
 ) {
-  const limit = pLimit(config.maxConcurrentHashes);
+  const queue = new PQueue({ concurrency: config.maxConcurrentHashes });
+  const waiting = new Set<Partial<HashRequest>>();
   const options = {
     type: argon2.argon2id,
     memoryCost: config.memoryCost,
@@ -30,29 +43,44 @@ export function createPasswords(
     'Time of computing one password hash, without waiting for its turn',
     { buckets: [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5] },
   );
-  metrics.addGauge('password_hashing_active', 'Passwords that are being hashed', () => limit.activeCount);
-  metrics.addGauge('password_hashing_waiting', 'Passwords that wait to be hashed', () => limit.pendingCount);
+  metrics.addGauge('password_hashing_active', 'Passwords that are being hashed', () => queue.pending);
+  metrics.addGauge('password_hashing_waiting', 'Passwords that wait to be hashed', () => queue.size);
 
-  function queued<Result>(work: () => Promise<Result>): Promise<Result> {
-    if (limit.pendingCount >= maxWaiting) {
-      throw serviceUnavailable(new Error('the password hashing queue is full'));
+  /** @param request none for what serves all requests */
+  function queued<Result>(request: HashRequest | undefined, work: () => Promise<Result>): Promise<Result> {
+    const isLogin = request?.isLogin ?? request === undefined;
+    if (queue.size >= maxWaiting[isLogin ? 'login' : 'other'] || (request && isCrowded(request))) {
+      throw serviceUnavailable(new Error('too many password hashes are waiting'));
     }
-    return limit(() => {
+    const entry = { ...request };
+    waiting.add(entry);
+    const run = () => {
+      waiting.delete(entry);
       const end = duration.startTimer();
       return work().finally(() => end());
-    });
+    };
+    return queue.add(run, { priority: isLogin ? 1 : 0 });
+  }
+
+  function isCrowded({ clientAddress, userId }: HashRequest): boolean {
+    if (!rateLimitEnabled) return false;
+    const ofAddress = [...waiting].filter((other) => other.clientAddress === clientAddress);
+    const ofUser = [...waiting].filter((other) => userId !== undefined && other.userId === userId);
+    return Math.max(ofAddress.length, ofUser.length) >= maxWaitingOfOne;
   }
 
   const dummyHashes = createDummyHashes({
     ...accounts,
     logger,
     currentCost: `m=${options.memoryCost},t=${options.timeCost},p=${options.parallelism}`,
-    hash: (cost) => queued(() => argon2.hash('dummy password', { ...options, ...parametersOf(cost) })),
+    hash: (cost) =>
+      queued(undefined, () => argon2.hash('dummy password', { ...options, ...parametersOf(cost) })),
   });
 
   return {
     /** @throws {ApiError} `service_unavailable` when too many hashes are waiting */
-    hash: async (password: string): Promise<string> => queued(() => argon2.hash(password, options)),
+    hash: async (password: string, request: HashRequest): Promise<string> =>
+      queued(request, () => argon2.hash(password, options)),
 
     /**
      * Whether a password matches the hash of an account. Takes the same time for a name without an account.
@@ -60,9 +88,14 @@ export function createPasswords(
      * @param name as it was typed, folded
      * @throws {ApiError} `service_unavailable` when too many hashes are waiting
      */
-    async verify(name: string, hash: string | undefined, password: string): Promise<boolean> {
+    async verify(
+      name: string,
+      hash: string | undefined,
+      password: string,
+      request: HashRequest,
+    ): Promise<boolean> {
       const dummyHash = await dummyHashes.find(name);
-      return queued(async () => {
+      return queued(request, async () => {
         try {
           return (await argon2.verify(hash ?? dummyHash, password)) && hash !== undefined;
         } catch (error) {

@@ -129,6 +129,16 @@ export const EmailCode = Type.Object(
   { email, code: verificationCode },
   { $id: 'EmailCode', description: 'The code of a mail', additionalProperties: false },
 );
+export const EmailLink = Type.Object(
+  { token: linkToken },
+  { $id: 'EmailLink', description: 'The link of a mail', additionalProperties: false },
+);
+export const EmailConfirmation = Type.Unsafe<Static<typeof EmailCode> | Static<typeof EmailLink>>({
+  $id: 'EmailConfirmation',
+  description: 'Either the code or the link of a mail',
+  oneOf: [{ $ref: 'EmailCode#' }, { $ref: 'EmailLink#' }],
+});
+export type EmailConfirmation = Static<typeof EmailConfirmation>;
 export const EmailVerification = Type.Object(
   {
     email: Type.String({
@@ -202,6 +212,8 @@ export const authSchemas = [
   CodeSent,
   MailSent,
   EmailCode,
+  EmailLink,
+  EmailConfirmation,
   EmailVerification,
   ResetLink,
   PasswordReset,

@@ -10,7 +10,7 @@ export const exitCodes = {
   refused: 4,
 } as const;
 
-export type ExitCode = (typeof exitCodes)[keyof typeof exitCodes];
+type ExitCode = (typeof exitCodes)[keyof typeof exitCodes];
 
 /** A failure that an operator can act on: one line and an exit code. */
 export class CommandError extends Error {

@@ -1,7 +1,7 @@
 import { type Command, InvalidArgumentError } from 'commander';
 
 /** What the help of a command says. */
-export interface Help {
+interface Help {
   /** One line, for the list of commands. */
   summary: string;
   /** What it does, and what to know before it is used. */

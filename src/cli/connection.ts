@@ -1,6 +1,5 @@
-import { join } from 'node:path';
 import pg from 'pg';
-import { loadDatabaseSettings } from '../config/database-settings.ts';
+import { type DatabaseLocation, loadDatabaseSettings, locateDatabase } from '../config/database-settings.ts';
 import { type Database, openDatabase, type Queryable } from '../database/client.ts';
 import { connect } from '../database/connect-error.ts';
 import { pendingMigrations } from '../database/migrations.ts';
@@ -11,13 +10,6 @@ import { CommandError } from './command-error.ts';
 /** Milliseconds. */
 const slowStatementTimeout = 60_000;
 
-/** Where the database is. */
-export interface Location {
-  url: string;
-  directUrl: string;
-  pooled: boolean;
-}
-
 /**
  * Runs work that needs the database: that of the environment, or the embedded one in the folder, which is started for the
  * command if no service runs there.
@@ -26,22 +18,22 @@ export interface Location {
  */
 export async function withLocation<Result>(
   environment: NodeJS.ProcessEnv,
-  work: (location: Location) => Promise<Result>,
+  work: (location: DatabaseLocation) => Promise<Result>,
   options: { create?: boolean } = {},
 ): Promise<Result> {
-  const { url, directUrl, pooled, dataDirectory } = loadDatabaseSettings(environment);
-  if (url !== undefined) return work({ url, directUrl: directUrl ?? url, pooled });
-  const server = await reachEmbeddedServer(join(dataDirectory, 'postgres'), options);
+  const { stop, ...location } = await locateDatabase(loadDatabaseSettings(environment), (directory) =>
+    reachEmbeddedServer(directory, options),
+  );
   try {
-    return await work({ url: server.url, directUrl: server.url, pooled: false });
+    return await work(location);
   } finally {
-    await server.stop();
+    await stop();
   }
 }
 
 /** Runs work with one connection that has a session. */
 export async function withClient<Result>(
-  { directUrl }: Pick<Location, 'directUrl'>,
+  { directUrl }: Pick<DatabaseLocation, 'directUrl'>,
   work: (client: pg.Client) => Promise<Result>,
 ): Promise<Result> {
   const client = new pg.Client({ connectionString: directUrl, connectionTimeoutMillis: 5_000 });

@@ -4,6 +4,7 @@ import { isDatabaseUnavailable } from '../database/errors.ts';
 import { MigrationError } from '../database/migrations.ts';
 import { EmbeddedServerError } from '../embedded-postgres/server.ts';
 import { ApiError } from '../http/errors.ts';
+import { reasonOf } from '../mail/send-mail.ts';
 import { CommandError, exitCodes } from './command-error.ts';
 
 /** What the operator sees of an error: those that can be acted on in one line, others with their stack. */
@@ -17,7 +18,7 @@ export function toFailure(error: unknown): CommandError {
   if (error instanceof DatabaseConnectError) return failed('database_unavailable', error.message);
   if (error instanceof EmbeddedServerError) return failed('embedded_database_unavailable', error.message);
   if (error instanceof MigrationError) return failed('migration_failed', error.message);
-  const message = messageOf(error);
+  const message = reasonOf(error);
   if (isDatabaseUnavailable(error)) return failed('database_unavailable', `the database failed: ${message}`);
   return failed('unexpected', error instanceof Error ? (error.stack ?? message) : message);
 }
@@ -30,10 +31,4 @@ function ofService({ definition }: ApiError): CommandError {
 
 function failed(code: string, message: string): CommandError {
   return new CommandError(code, message, exitCodes.failed);
-}
-
-function messageOf(error: unknown): string {
-  if (!(error instanceof Error)) return String(error);
-  const code = 'code' in error ? String(error.code) : error.name;
-  return (error.message || code).replace(/\s+/g, ' ').trim();
 }

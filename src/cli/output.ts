@@ -38,7 +38,7 @@ function withLineFeed(text: string): string {
 }
 
 /** A value of a cell; null is empty. */
-export type Cell = string | number | boolean | Date | null | undefined;
+type Cell = string | number | boolean | Date | null | undefined;
 
 /**
  * An aligned table without lines, for people and for `awk`.

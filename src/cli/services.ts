@@ -3,7 +3,7 @@ import { fastify } from 'fastify';
 import { pino } from 'pino';
 import type { Operator } from '../admin/operator.ts';
 import { jwtOptions } from '../auth/tokens.ts';
-import { loadConfig } from '../config/config.ts';
+import { ConfigError, inspectConfig } from '../config/config.ts';
 import { createDomains, type Domains } from '../domains.ts';
 import { createMetrics } from '../metrics/metrics.ts';
 import { CommandError, exitCodes } from './command-error.ts';
@@ -31,7 +31,9 @@ export async function withServices<Result>(
   options: { operator?: string },
   work: (services: Services) => Promise<Result>,
 ): Promise<Result> {
-  const config = loadConfig(invocation.environment);
+  // Generates no secret: the command leaves no trace in a folder without a service.
+  const { config, problems } = inspectConfig(invocation.environment);
+  if (problems.length > 0) throw new ConfigError(problems);
   const operator = createOperator(invocation, options);
   return withDatabase(invocation.environment, async (database) => {
     // Domains sign tokens with it; no command does.

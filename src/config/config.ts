@@ -1,36 +1,25 @@
 import { isIP } from 'node:net';
 import { availableParallelism } from 'node:os';
 import { resolve } from 'node:path';
-import { type Environment, readEnvironment } from './environment.ts';
+import { type DatabaseLocation, readDatabase } from './database-settings.ts';
+import { ConfigError, type Environment, readEnvironment } from './environment.ts';
 import { readPictureStore } from './picture-store.ts';
 import { readSecrets } from './secrets.ts';
-import { shareThreads } from './threads.ts';
 import { checkUrls, withoutSlash } from './urls.ts';
 import { findWarnings, isResendKey } from './weak-values.ts';
 
+export { ConfigError } from './environment.ts';
 export type { Secret } from './secrets.ts';
 
 /** The configuration, validated and converted. Durations are in seconds. */
 export type Config = ReturnType<typeof buildConfig>;
 
-/** A configuration with the URL of the database: of `DATABASE_URL`, or of the embedded server once it runs. */
-export type AppConfig = Config & { database: { url: string; directUrl: string } };
+/** A configuration with the location of the database: of the variables, or of the embedded server once it runs. */
+export type AppConfig = Config & { database: DatabaseLocation };
 
-/** Adds the URL of the database to a configuration. */
-export function withDatabase(config: Config, url: string): AppConfig {
-  const { directUrl } = config.database;
-  return deepFreeze({ ...config, database: { ...config.database, url, directUrl: directUrl ?? url } });
-}
-
-/** An invalid configuration; the message lists every problem, one per line. */
-export class ConfigError extends Error {
-  readonly problems: readonly string[];
-
-  constructor(problems: readonly string[]) {
-    super(`The configuration cannot be used:\n${problems.map((problem) => `  - ${problem}`).join('\n')}`);
-    this.name = 'ConfigError';
-    this.problems = problems;
-  }
+/** Adds the location of the database to a configuration. */
+export function withDatabase(config: Config, { url, directUrl, pooled }: DatabaseLocation): AppConfig {
+  return deepFreeze({ ...config, database: { ...config.database, url, directUrl, pooled } });
 }
 
 /**
@@ -64,7 +53,6 @@ function buildConfig(environment: Environment, problems: string[], { generateSec
   }
   const frontendUrl = withoutSlash(environment.FRONTEND_URL ?? 'http://localhost:5173');
   const publicUrl = withoutSlash(environment.PUBLIC_URL ?? `http://localhost:${environment.PORT}`);
-  const threads = shareThreads(environment.UV_THREADPOOL_SIZE, availableParallelism());
   const resend = environment.RESEND_API_KEY
     ? { apiKey: environment.RESEND_API_KEY, baseUrl: environment.RESEND_BASE_URL }
     : undefined;
@@ -79,9 +67,7 @@ function buildConfig(environment: Environment, problems: string[], { generateSec
     metricsPort: environment.METRICS_PORT,
     dataDirectory,
     database: {
-      url: environment.DATABASE_URL,
-      directUrl: environment.DATABASE_DIRECT_URL ?? environment.DATABASE_URL,
-      pooled: environment.DATABASE_DIRECT_URL !== undefined,
+      ...readDatabase(environment),
       poolSize: environment.DATABASE_POOL_SIZE,
       migrateOnStart: environment.MIGRATE_ON_START ?? !production,
     },
@@ -104,7 +90,8 @@ function buildConfig(environment: Environment, problems: string[], { generateSec
       minLength: environment.PASSWORD_MIN_LENGTH,
       memoryCost: environment.ARGON2_MEMORY_KIB,
       timeCost: environment.ARGON2_TIME_COST,
-      maxConcurrentHashes: threads.hashes,
+      /** As many as there are cores, but two threads stay for files and DNS. */
+      maxConcurrentHashes: Math.max(1, Math.min(availableParallelism(), environment.UV_THREADPOOL_SIZE - 2)),
     },
     frontendUrl,
     /** Under which clients reach the service, without a slash at its end. */
@@ -115,12 +102,12 @@ function buildConfig(environment: Environment, problems: string[], { generateSec
       /** Folder of the uploaded pictures, unless they are in S3. */
       directory: resolve(dataDirectory, 'media'),
       s3: readPictureStore(environment, problems),
-      maxConcurrentConversions: threads.conversions,
     },
     mail: { from: environment.MAIL_FROM ?? 'Dure <no-reply@localhost>', resend },
-    /** Rows of one store in 24 hours; 0: no quota. */
+    /** Of one store in 24 hours; 0: no quota. */
     quotas: {
       postsPerDay: environment.QUOTA_POSTS_PER_DAY,
+      editsPerDay: environment.QUOTA_EDITS_PER_DAY,
       requestsPerDay: environment.QUOTA_REQUESTS_PER_DAY,
     },
     corsOrigins: readOrigins(environment.CORS_ORIGINS ?? defaultOrigin(frontendUrl, production), problems),

@@ -1,22 +1,35 @@
-import { resolve } from 'node:path';
-import { ConfigError } from './config.ts';
-import { readEnvironment } from './environment.ts';
+import { join, resolve } from 'node:path';
+import { ConfigError, type Environment, readEnvironment } from './environment.ts';
 import { checkUrls } from './urls.ts';
 
-/** What it takes to reach the database. */
-export interface DatabaseSettings {
-  production: boolean;
-  /** Undefined for the embedded database. */
-  url: string | undefined;
+/** Where the database is. */
+export interface DatabaseLocation {
+  url: string;
   /** Without a transaction pooler. */
-  directUrl: string | undefined;
+  directUrl: string;
   /** Whether `url` goes through a transaction pooler. */
   pooled: boolean;
+}
+
+/** What it takes to reach the database; a part of the configuration of the service. */
+interface DatabaseSettings {
+  database: Pick<DatabaseLocation, 'pooled'> & {
+    /** Undefined for the embedded database. */
+    url: string | undefined;
+    directUrl: string | undefined;
+  };
   dataDirectory: string;
 }
 
 /** The only variables that are read, so that the others may be missing or wrong. */
 const names = ['NODE_ENV', 'DATABASE_URL', 'DATABASE_DIRECT_URL', 'DATA_DIR'] as const;
+
+/** The database of the variables: one of the two is enough, and without both it is the embedded one. */
+export function readDatabase(environment: Environment): DatabaseSettings['database'] {
+  const { DATABASE_URL: pooledUrl, DATABASE_DIRECT_URL: directUrl } = environment;
+  const pooled = pooledUrl !== undefined && directUrl !== undefined;
+  return { url: pooledUrl ?? directUrl, directUrl: directUrl ?? pooledUrl, pooled };
+}
 
 /**
  * Reads the variables of the database, for commands that need nothing else, such as the migrations.
@@ -28,16 +41,26 @@ export function loadDatabaseSettings(source: NodeJS.ProcessEnv): DatabaseSetting
   const data = Object.fromEntries(names.map((name) => [name, source[name]]));
   const environment = readEnvironment(data, problems);
   checkUrls(environment, false, problems);
-  const { DATABASE_URL: pooledUrl, DATABASE_DIRECT_URL: directUrl } = environment;
-  const url = pooledUrl ?? directUrl;
-  const production = environment.NODE_ENV === 'production';
-  if (production && url === undefined) problems.push('DATABASE_URL must be set in production');
+  const database = readDatabase(environment);
+  if (environment.NODE_ENV === 'production' && database.url === undefined) {
+    problems.push('DATABASE_URL must be set in production');
+  }
   if (problems.length > 0) throw new ConfigError(problems);
-  return {
-    production,
-    url,
-    directUrl: directUrl ?? url,
-    pooled: pooledUrl !== undefined && directUrl !== undefined,
-    dataDirectory: resolve(environment.DATA_DIR),
-  };
+  return { database, dataDirectory: resolve(environment.DATA_DIR) };
+}
+
+/**
+ * Locates the database of the settings: that of the variables, else the embedded one.
+ *
+ * @param start starts or reaches the embedded server in a folder
+ * @returns its location, and `stop`, which ends what was started
+ */
+export async function locateDatabase(
+  { database: { url, directUrl = url, pooled }, dataDirectory }: DatabaseSettings,
+  start: (directory: string) => Promise<{ url: string; stop(): Promise<void> }>,
+): Promise<DatabaseLocation & { stop(): Promise<void> }> {
+  if (url !== undefined && directUrl !== undefined)
+    return { url, directUrl, pooled, stop: async () => undefined };
+  const server = await start(join(dataDirectory, 'postgres'));
+  return { url: server.url, directUrl: server.url, pooled: false, stop: server.stop };
 }

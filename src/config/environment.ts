@@ -48,6 +48,7 @@ const Environment = Type.Object({
   RESEND_BASE_URL: Type.Optional(Type.String()),
   MAIL_FROM: Type.Optional(Type.String()),
   QUOTA_POSTS_PER_DAY: Type.Integer({ default: 30, minimum: 0, maximum: 1_000_000 }),
+  QUOTA_EDITS_PER_DAY: Type.Integer({ default: 60, minimum: 0, maximum: 1_000_000 }),
   QUOTA_REQUESTS_PER_DAY: Type.Integer({ default: 100, minimum: 0, maximum: 1_000_000 }),
   CORS_ORIGINS: Type.Optional(Type.String()),
   TRUST_PROXY: Type.String({ default: 'false' }),
@@ -61,6 +62,17 @@ const Environment = Type.Object({
   OTEL_EXPORTER_OTLP_ENDPOINT: Type.Optional(Type.String()),
   DURE_COMMIT: Type.Optional(Type.String({ maxLength: 64 })),
 });
+
+/** An invalid configuration; the message lists every problem, one per line. */
+export class ConfigError extends Error {
+  readonly problems: readonly string[];
+
+  constructor(problems: readonly string[]) {
+    super(`The configuration cannot be used:\n${problems.map((problem) => `  - ${problem}`).join('\n')}`);
+    this.name = 'ConfigError';
+    this.problems = problems;
+  }
+}
 
 /** Every environment variable that the service reads. */
 export const environmentNames: readonly string[] = Object.keys(Environment.properties);

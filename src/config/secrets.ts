@@ -50,7 +50,7 @@ export function toSecret(key: Buffer): Secret {
 }
 
 /** Whether a secret is too short or repeats few bytes. */
-export function isWeak(key: Buffer): boolean {
+function isWeak(key: Buffer): boolean {
   return key.length < 32 || new Set(key).size < 8;
 }
 

@@ -1,6 +1,6 @@
 import { PrismaPg } from '@prisma/adapter-pg';
 import pg from 'pg';
-import { TransactionTimeoutError } from './errors.ts';
+import { readOnlyState, TransactionTimeoutError } from './errors.ts';
 import { type Prisma, PrismaClient } from './generated/client.ts';
 import { type Sql, statementName } from './sql.ts';
 
@@ -69,6 +69,7 @@ export function openDatabase({ url, poolSize, pooled, onError }: DatabaseOptions
   pool.on('error', onError);
   // One that breaks in a transaction, between two statements: the next statement fails.
   pool.on('connect', (client) => client.on('error', () => undefined));
+  leaveReadOnlyServers(pool);
   const adapter = new PrismaPg(
     pool,
     pooled ? {} : { statementNameGenerator: (query) => statementName(query.sql) },
@@ -117,6 +118,31 @@ export function openDatabase({ url, poolSize, pooled, onError }: DatabaseOptions
       await pool.end();
     },
   };
+}
+
+/**
+ * Ends the connection where its server takes no writes, such as a standby; through a pooler, the pooler's connection to the
+ * server. Otherwise it changes nothing. In a failed transaction it needs a `ROLLBACK` before.
+ */
+export const endIfReadOnly = `
+  SELECT CASE WHEN current_setting('transaction_read_only')::bool THEN pg_terminate_backend(pg_backend_pid()) END`;
+
+/**
+ * After a switchover, connections may stay on the server that was the primary, also through a pooler. When a statement fails
+ * there, its connection is ended, so that the next one is made to the primary.
+ */
+export function leaveReadOnlyServers(pool: pg.Pool): void {
+  const statement = `ROLLBACK; ${endIfReadOnly}`;
+  pool.on('connect', (client) => {
+    client.connection.on('errorMessage', ({ code }: { code?: string }) => {
+      if (code !== readOnlyState) return;
+      // The pool closes the connection of a failed statement outside a transaction by itself, but not that of a pooler.
+      client
+        .query(statement)
+        .catch(() => pool.query(statement))
+        .catch(() => undefined);
+    });
+  });
 }
 
 /** Runs work between `BEGIN` and `COMMIT`. @throws when it fails, takes too long, or the server rolled it back */

@@ -1,5 +1,8 @@
+/** SQLSTATE of a write to a server that takes none, such as a standby. */
+export const readOnlyState = '25006';
+
 /** SQLSTATE classes and codes (PostgreSQL manual, appendix A) of temporary failures. */
-const unavailableStates = /^(08...|53...|57P0.|57014|55P03|40001|40P01|25P0[34]|58...)$/;
+const unavailableStates = /^(08...|53...|57P0.|57014|55P03|40001|40P01|25006|25P0[34]|58...)$/;
 
 /** The same failures by the codes of Node and Prisma, and by the kinds of Prisma's driver adapter. */
 const unavailableCodes = new Set([
@@ -44,11 +47,17 @@ export class TransactionTimeoutError extends Error {
 
 /** Whether an error means that the database is unavailable at the moment, so that a retry makes sense. */
 export function isDatabaseUnavailable(error: unknown): boolean {
+  return unavailableReason(error) !== undefined;
+}
+
+/** The code or the text by which an error means that the database is unavailable; undefined for other errors. */
+export function unavailableReason(error: unknown): string | undefined {
   for (let cause = error, depth = 0; cause !== null && typeof cause === 'object' && depth < 5; depth++) {
-    if (isTemporary(cause)) return true;
+    const reason = temporaryReason(cause);
+    if (reason !== undefined) return reason;
     cause = nextCause(cause);
   }
-  return false;
+  return undefined;
 }
 
 /** Whether a statement failed because another row has the same value in a unique index. */
@@ -56,14 +65,11 @@ export function isUniqueViolation(error: unknown): boolean {
   return error instanceof Error && 'code' in error && (error.code === 'P2002' || error.code === '23505');
 }
 
-function isTemporary(error: object): boolean {
+function temporaryReason(error: object): string | undefined {
   const { code, originalCode, kind, message } = error as Record<string, unknown>;
-  return (
-    [code, originalCode, kind].some(
-      (value) => typeof value === 'string' && (unavailableCodes.has(value) || unavailableStates.test(value)),
-    ) ||
-    (typeof message === 'string' && unavailableMessages.test(message))
-  );
+  const codes = [code, originalCode, kind].filter((value) => typeof value === 'string');
+  const known = codes.find((value) => unavailableCodes.has(value) || unavailableStates.test(value));
+  return known ?? (typeof message === 'string' ? unavailableMessages.exec(message)?.[0] : undefined);
 }
 
 function nextCause(error: object): unknown {

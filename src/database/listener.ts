@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { FastifyBaseLogger } from 'fastify';
 import pg from 'pg';
+import { endIfReadOnly } from './client.ts';
 
 export type Listener = ReturnType<typeof createListener>;
 
@@ -73,13 +74,14 @@ export function createListener({ connectionString, logger, times }: ListenerOpti
 
   async function listenOn(client: pg.Client): Promise<never> {
     await client.connect();
+    await client.query(endIfReadOnly);
     for (const channel of handlers.keys()) await client.query(`LISTEN ${client.escapeIdentifier(channel)}`);
     logger.info('listening to the database');
     reconnectHandlers.forEach(run);
     // A connection can die without an error, so it is checked.
     for (;;) {
       await sleep(check, undefined, { signal, ref: false });
-      await client.query('SELECT 1');
+      await client.query(endIfReadOnly);
     }
   }
 

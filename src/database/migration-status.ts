@@ -8,10 +8,10 @@ import { readMigrations, readRecorded } from './migrations.ts';
  * - `unfinished`: it failed halfway outside a transaction; `migrate` refuses.
  * - `newer`: only the database knows it, from a newer release.
  */
-export type MigrationState = 'applied' | 'pending' | 'edited' | 'unfinished' | 'newer';
+type MigrationState = 'applied' | 'pending' | 'edited' | 'unfinished' | 'newer';
 
 /** A migration, and what the database has of it. */
-export interface MigrationStatus {
+interface MigrationStatus {
   name: string;
   state: MigrationState;
   appliedAt: Date | null;

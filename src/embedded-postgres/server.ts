@@ -16,9 +16,6 @@ import { EmbeddedServerError, findPrograms, startProgram } from './programs.ts';
 
 export { EmbeddedServerError } from './programs.ts';
 
-/** A PostgreSQL server that this process started. */
-export type EmbeddedServer = Awaited<ReturnType<typeof startEmbeddedServer>>;
-
 interface EmbeddedServerOptions {
   /** Created when missing; contains the cluster, its password and the lock. */
   directory: string;

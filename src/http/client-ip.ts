@@ -9,14 +9,17 @@ declare module 'fastify' {
   }
 }
 
+/** The most proxies between a client and the service. A client can send a longer list, which costs time to follow. */
+const maxHops = 16;
+
 /**
  * Fastify's `trustProxy` for a list of proxies, which may add ports to the addresses that they forward.
  *
  * @param proxies addresses, CIDR ranges and names of ranges, as `loadConfig` has checked them
  */
-export function trustedProxies(proxies: readonly string[]): (address: string) => boolean {
+export function trustedProxies(proxies: readonly string[]): (address: string, hop: number) => boolean {
   const isTrusted = compile([...proxies]);
-  return (address) => isTrusted(withoutPort(address), 0);
+  return (address, hop) => hop < maxHops && isTrusted(withoutPort(address), 0);
 }
 
 /**

@@ -1,3 +1,4 @@
+import { randomInt } from 'node:crypto';
 import type { TProperties } from '@sinclair/typebox';
 import { fieldErrorFields, retryAfterField, tokenNotValidFields } from './failure-fields.ts';
 import type { FieldError } from './field-errors.ts';
@@ -53,9 +54,9 @@ export function retryLater(definition: ErrorDefinition, retryAfter: number): Api
  * 503 `service_unavailable`.
  *
  * @param cause logged
- * @param retryAfter whole seconds
+ * @param retryAfter whole seconds; by default 3 to 8, so that the clients of an outage do not come back together
  */
-export function serviceUnavailable(cause: unknown, retryAfter = 5): ApiError {
+export function serviceUnavailable(cause: unknown, retryAfter = randomInt(3, 9)): ApiError {
   return new ApiError(httpErrors.serviceUnavailable, {
     cause,
     headers: { 'retry-after': String(retryAfter) },
@@ -131,6 +132,11 @@ export const httpErrors = {
     code: 'payload_too_large',
     status: 413,
     text: { ko: '요청 본문이 너무 큽니다.', en: 'The request body is too large.' },
+  },
+  uriTooLong: {
+    code: 'uri_too_long',
+    status: 414,
+    text: { ko: '요청 주소가 너무 깁니다.', en: 'The address of the request is too long.' },
   },
   unsupportedMediaType: {
     code: 'unsupported_media_type',

@@ -99,19 +99,22 @@ export function createIdempotency(database: Database, secrets: readonly [Secret,
   /**
    * Runs work in a transaction, or replays the first answer to the same key.
    *
-   * @param work makes the change and returns the `data` of the answer
+   * @param work makes the change and returns the `data` of the response; throws when nothing is changed, which frees the key
    * @throws {ApiError} `idempotency_conflict` when the key was used with another body
    */
-  function run<Data>(key: IdempotencyKey | undefined, work: (tx: Tx) => Promise<Data>) {
+  function run<Data extends object>(key: IdempotencyKey | undefined, work: (tx: Tx) => Promise<Data>) {
     return runIn<Tx, Data>(database.runInTransaction, key, work);
   }
 
   /** Like {@link run}, in a transaction of hand-written statements only. */
-  function runStatements<Data>(key: IdempotencyKey | undefined, work: (tx: Queryable) => Promise<Data>) {
+  function runStatements<Data extends object>(
+    key: IdempotencyKey | undefined,
+    work: (tx: Queryable) => Promise<Data>,
+  ) {
     return runIn<Queryable, Data>(database.runStatements, key, work);
   }
 
-  async function runIn<Transaction extends Queryable, Data>(
+  async function runIn<Transaction extends Queryable, Data extends object>(
     transaction: <Result>(work: (tx: Transaction) => Promise<Result>) => Promise<Result>,
     key: IdempotencyKey | undefined,
     work: (tx: Transaction) => Promise<Data>,
@@ -159,8 +162,9 @@ export function createIdempotency(database: Database, secrets: readonly [Secret,
   async function keepAnswer(
     tx: Queryable,
     { scope, key, language }: IdempotencyKey,
-    data: unknown,
+    data: object,
   ): Promise<void> {
+    if (!data) throw new Error('a response without data cannot be stored');
     const body = JSON.stringify({ data, language });
     await tx.execute(sql`
       UPDATE idempotency_keys SET body = ${body}::jsonb WHERE scope = ${scope} AND key = ${key}`);

@@ -15,6 +15,9 @@ declare module 'fastify' {
   }
 }
 
+/** Characters of `Accept-Language` that are read; browsers send less than a hundred. */
+const maxHeaderLength = 512;
+
 /**
  * Chooses the language of an answer.
  *
@@ -22,6 +25,8 @@ declare module 'fastify' {
  */
 export function negotiateLanguage(header: string | undefined): Language {
   if (header === undefined) return defaultLanguage;
-  const preferred = new Negotiator({ headers: { 'accept-language': header } }).language([...languages]);
+  const preferred = new Negotiator({
+    headers: { 'accept-language': header.slice(0, maxHeaderLength) },
+  }).language([...languages]);
   return languages.find((language) => language === preferred) ?? defaultLanguage;
 }

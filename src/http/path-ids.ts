@@ -1,7 +1,11 @@
+import { Type } from '@sinclair/typebox';
 import { Int32, maxId } from './schemas.ts';
 
 /** An id in a path. What cannot be an id is that resource's 404. */
 export const PathId = (description: string) => Int32({ description, examples: [1] });
+
+/** A UUID in a path, in lower case. What cannot be one is that resource's 404. */
+export const PathUuid = (description: string) => Type.String({ format: 'uuid', description });
 
 /** Whether a text is an id that a 32-bit column can hold. */
 export function isId(text: string): boolean {

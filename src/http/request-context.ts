@@ -55,7 +55,16 @@ export function requestContext(request: FastifyRequest): RequestContext {
   };
 }
 
+/** Addresses by client, because to parse an IPv6 address costs a third of a cheap request. */
+const knownAddresses = new Map<string, string>();
+const maxKnownAddresses = 10_000;
+
 /** The address by which a client is counted: IPv4 as it is, IPv6 by its /64, which is what one customer gets. */
-export function clientAddress(request: FastifyRequest): string {
-  return normalizeIP(request.clientIp, 64);
+export function clientAddress({ clientIp }: FastifyRequest): string {
+  const known = knownAddresses.get(clientIp);
+  if (known !== undefined) return known;
+  if (knownAddresses.size === maxKnownAddresses) knownAddresses.clear();
+  const address = normalizeIP(clientIp, 64);
+  knownAddresses.set(clientIp, address);
+  return address;
 }

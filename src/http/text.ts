@@ -17,7 +17,7 @@ import { cleanPhoneNumber } from './phone-number.ts';
  *
  * All are normalised to Unicode NFC; control characters and unpaired surrogates are refused.
  */
-export type TextRule = 'line' | 'block' | 'email' | 'username' | 'phone' | 'url' | 'secret';
+type TextRule = 'line' | 'block' | 'email' | 'username' | 'phone' | 'url' | 'secret';
 
 /** The JSON Schema keyword of a string's rule. */
 const textRuleKeyword = 'textRule';

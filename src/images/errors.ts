@@ -6,9 +6,13 @@ export const imageErrors = {
     code: 'invalid_image',
     status: 400,
     text: {
-      ko: 'JPEG, PNG, WebP 사진만 올릴 수 있습니다. 손상된 파일과 5,000만 화소가 넘는 사진은 올릴 수 없습니다.',
-      en: 'The file must be a complete JPEG, PNG or WebP picture of at most 50 megapixels.',
+      ko: 'JPEG, PNG, WebP 사진만 올릴 수 있습니다. 손상된 파일과 5,000만 화소가 넘거나 한 변이 16,384픽셀을 넘는 사진은 올릴 수 없습니다.',
+      en: 'The file must be a complete JPEG, PNG or WebP image of at most 50 megapixels, with neither side above 16,384 pixels.',
     },
+  },
+  conversionTimeout: {
+    ...httpErrors.serviceUnavailable,
+    text: { ko: '사진을 처리하는 데 시간이 너무 오래 걸립니다.', en: 'The image takes too long to process.' },
   },
   tooLarge: {
     ...httpErrors.payloadTooLarge,

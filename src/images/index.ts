@@ -34,7 +34,7 @@ export async function createImages(options: ImagesOptions) {
   const { config, database, logger, imageUrls, metrics } = options;
   const storage = options.storage ?? (await openStorage(config.images));
   const images = createImageRepository(database);
-  const queue = createConversionQueue(config.images.maxConcurrentConversions);
+  const queue = createConversionQueue();
   const reportLeft = (error: unknown, image: number) =>
     logger.warn({ err: error, image }, 'files of a picture are left to the clean-up');
   const service = createImageService({ images, storage, queue, reportLeft });

@@ -2,8 +2,8 @@ import type { Database, Queryable } from '../database/client.ts';
 import { lockQuotaSql, ofLastDay, quotaFullUntil, secondsUntil } from '../database/daily-quota.ts';
 import { type Sql, sql } from '../database/sql.ts';
 
-/** Pictures of one user within any 24 hours, deleted and refused ones included. */
-export const picturesPerDay = 200;
+/** Uploads of one user within any 24 hours, also of images that were deleted or rejected, and those that were cut. */
+const picturesPerDay = 200;
 
 /** Minutes after which an upload that did not finish is given up. */
 const pendingMinutes = 60;
@@ -74,7 +74,7 @@ export function createImageRepository(database: Database) {
       WHERE id = ${id} AND state = 'pending'`);
   }
 
-  /** Gives up an upload whose picture could not be decoded. It has no files, and counts for the quota. */
+  /** Gives up an upload that was cut or rejected. It has no files, and counts for the quota. */
   async function markRefused(id: number): Promise<void> {
     await database.execute(sql`
       UPDATE images SET state = 'erased', check_after = created_at + interval '24 hours'

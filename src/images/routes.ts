@@ -13,7 +13,7 @@ import { Image, NewImage } from './schemas.ts';
 import type { ImageService } from './service.ts';
 import { createUploadReader, multipartLimits } from './upload-reader.ts';
 
-export interface ImageRoutesOptions {
+interface ImageRoutesOptions {
   service: ImageService;
   imageUrls: ImageUrls;
 }
@@ -41,6 +41,7 @@ export const uploadRoutes: FastifyPluginAsyncTypebox<ImageRoutesOptions> = async
           imageErrors.tooLarge,
           imageErrors.notMultipart,
           httpErrors.quotaExceeded,
+          httpErrors.requestTimeout,
         ],
         readsBody: true,
       },
@@ -48,7 +49,7 @@ export const uploadRoutes: FastifyPluginAsyncTypebox<ImageRoutesOptions> = async
         operationId: 'uploadImage',
         summary: 'Upload a picture',
         description:
-          'Keeps a picture for posts of the user: put its `url` into `images` of a post. It is turned upright, encoded anew as WebP in two sizes, and loses all metadata, such as the place where it was taken. What it is decides, not what it is called; of an animated picture, the first frame is kept. A picture that no post uses 24 hours after the upload is deleted. A user can upload 200 pictures within 24 hours, deleted and refused ones included.',
+          'Keeps a picture for posts of the user: put its `url` into `images` of a post. It is turned upright, encoded again as WebP in two sizes, and loses all metadata, such as the place where it was taken. What it is decides, not what it is called; of an animated picture, the first frame is kept. A picture that no post uses 24 hours after the upload is deleted. A user can upload 200 pictures within 24 hours, deleted, rejected and cancelled ones included, and two at once (429 `rate_limited`). From each 5 seconds of an upload at least 80 kB must arrive, else it ends with 408.',
         consumes: ['multipart/form-data'],
         body: Ref(NewImage),
         response: { 201: Ref(Image) },
@@ -56,15 +57,17 @@ export const uploadRoutes: FastifyPluginAsyncTypebox<ImageRoutesOptions> = async
     },
     async (request, reply) => {
       const { id: userId } = currentUser(request);
-      const image = await reader.withUpload(request, (bytes) => {
-        reply.startDeadline();
-        return service.upload({
+      const image = await reader.withUpload(request, (read) =>
+        service.upload({
           userId,
-          bytes,
+          async read() {
+            reply.pauseDeadline();
+            return read().finally(reply.startDeadline.bind(reply));
+          },
           language: request.language,
           isObsolete: () => reply.sent || reply.raw.destroyed,
-        });
-      });
+        }),
+      );
       reply.code(201);
       return toImage(image, imageUrls);
     },

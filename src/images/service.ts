@@ -18,7 +18,8 @@ interface ImageServiceOptions {
 /** A picture that a user uploads. */
 export interface Upload {
   userId: number;
-  bytes: Buffer;
+  /** Reads the file. */
+  read(): Promise<Buffer>;
   language: Language;
   /** Whether the request has been answered, because its time was over. */
   isObsolete(): boolean;
@@ -29,23 +30,19 @@ export type ImageService = ReturnType<typeof createImageService>;
 /** Uploading and deleting pictures. */
 export function createImageService({ images, storage, queue, reportLeft }: ImageServiceOptions) {
   /**
-   * Keeps a picture. Its row is written before its files, so that the clean-up finds what a crash leaves.
+   * Keeps an image. Its row is written before it is read, so that an upload that is cut counts for the quota, and before its files,
+   * so that the clean-up finds what a crash leaves.
    *
-   * @throws {ApiError} `quota_exceeded`, `invalid_image`, `service_unavailable`
+   * @throws {ApiError} `quota_exceeded`, `invalid_image`, `service_unavailable`, and what reading throws
    */
-  async function upload({ userId, bytes, language, isObsolete }: Upload): Promise<ImageRow> {
+  async function upload({ userId, read, language, isObsolete }: Upload): Promise<ImageRow> {
     const key = newKey();
     const id = await images.insertPending(userId, key);
     if (id === undefined) throw await notAccepted(userId, language);
-    let isDecoded = false;
-    const onDecode = () => {
-      isDecoded = true;
-    };
-    const converted = await queue
-      .convert(userId, bytes, { isObsolete, onDecode })
+    const converted = await read()
+      .then((file) => queue.convert(userId, file, isObsolete))
       .catch(async (error: unknown) => {
-        // What was decoded has cost processor time, so it counts for the quota.
-        await (isDecoded ? images.markRefused(id) : images.forget(id));
+        await (isServiceFault(error) ? images.forget(id) : images.markRefused(id));
         throw error;
       });
     const { large, thumbnail, ...size } = converted;
@@ -106,6 +103,11 @@ export function createImageService({ images, storage, queue, reportLeft }: Image
   }
 
   return { upload, remove, erase };
+}
+
+/** Whether the client has no part in the failure. An image that takes too long has a definition of its own. */
+function isServiceFault(error: unknown): boolean {
+  return !(error instanceof ApiError) || error.definition === httpErrors.serviceUnavailable;
 }
 
 /** Waits for all, also where one fails, so that nothing is written after the failure was handled. */

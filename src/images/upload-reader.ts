@@ -1,17 +1,24 @@
 import type { MultipartFile } from '@fastify/multipart';
 import type { FastifyRequest } from 'fastify';
-import { ApiError, httpErrors, invalidFields, serviceUnavailable } from '../http/errors.ts';
+import { currentUser } from '../http/authentication.ts';
+import { ApiError, httpErrors, invalidFields, retryLater, serviceUnavailable } from '../http/errors.ts';
 import { type FieldError, fieldName, pointerTo, problems } from '../http/field-errors.ts';
 import { imageErrors } from './errors.ts';
 
 /** Bytes of a picture. */
-export const maxImageBytes = 10 * 1024 * 1024;
+const maxImageBytes = 10 * 1024 * 1024;
 
 /** Bytes of a body beside the picture: boundaries and headers of the part. */
 const maxOverhead = 64 * 1024;
 
-/** Bytes of all pictures that are being read or converted. */
-export const maxBufferedBytes = 64 * 1024 * 1024;
+/** Bytes of all images that are being read or converted. */
+const maxBufferedBytes = 64 * 1024 * 1024;
+
+/** Uploads of one user at once, which are 20 MiB. */
+const maxUploadsOfUser = 2;
+
+/** Bytes of an image that must arrive in each interval of so many milliseconds. */
+const slowest = { bytes: 80_000, interval: 5_000 } as const;
 
 /** What `@fastify/multipart` and its parser may read; one byte more than allowed shows that a picture is too large. */
 export const multipartLimits = {
@@ -26,31 +33,53 @@ export const multipartLimits = {
 
 const fileField = 'image';
 
-/** Reads the pictures of uploads into memory, within a limit for all of them together. */
-export function createUploadReader(maxBuffered = maxBufferedBytes) {
+/** Reads the images of uploads into memory, within limits for those of one user and for all of them together. */
+export function createUploadReader() {
   let buffered = 0;
+  /** The user of each upload. */
+  const uploading: number[] = [];
 
   /**
-   * Reads a picture and works with it. Its bytes count until the work has ended.
+   * Lets a user upload an image. Its bytes count until the work has ended.
    *
-   * @throws {ApiError} `validation_error` when the body is not exactly one file `image`, `payload_too_large`,
-   *   `unsupported_media_type`, `service_unavailable` when other uploads fill the memory
+   * @param work gets the function that reads the image
+   * @throws {ApiError} `rate_limited` while two uploads of the user are under way. Reading throws `validation_error` when the body
+   *   is not exactly one file `image`, `payload_too_large`, `unsupported_media_type`, `request_timeout` when too little arrives,
+   *   `service_unavailable` when other uploads fill the memory
    */
   async function withUpload<Result>(
     request: FastifyRequest,
-    work: (bytes: Buffer) => Promise<Result>,
+    work: (read: () => Promise<Buffer>) => Promise<Result>,
   ): Promise<Result> {
+    const { id } = currentUser(request);
+    if (uploading.filter((user) => user === id).length === maxUploadsOfUser) {
+      discardRest(request);
+      throw retryLater(httpErrors.rateLimited, 2);
+    }
+    uploading.push(id);
     let own = 0;
     function count(bytes: number): void {
       own += bytes;
       buffered += bytes;
       if (own > maxImageBytes) throw new ApiError(imageErrors.tooLarge);
-      if (buffered > maxBuffered) throw serviceUnavailable(new Error('uploads fill the memory'));
+      if (buffered > maxBufferedBytes) throw serviceUnavailable(new Error('uploads fill the memory'));
+    }
+    async function read(): Promise<Buffer> {
+      let before = 0;
+      const timer = setInterval(() => {
+        const tooSlow = new ApiError(httpErrors.requestTimeout, { headers: { connection: 'close' } });
+        // The parser ends with an error of the request.
+        if (own - before < slowest.bytes) request.raw.emit('error', tooSlow);
+        before = own;
+      }, slowest.interval);
+      return readFile(request, count).finally(() => clearInterval(timer));
     }
     try {
-      return await work(await readFile(request, count));
+      return await work(read);
     } finally {
+      discardRest(request);
       buffered -= own;
+      uploading.splice(uploading.indexOf(id), 1);
     }
   }
 
@@ -63,6 +92,8 @@ async function readFile(request: FastifyRequest, count: (bytes: number) => void)
   if (type === undefined && isEmpty) throw invalidFields([{ field: fileField, ...problems.required }]);
   if (!request.isMultipart()) throw new ApiError(imageErrors.notMultipart);
   if (Number(length) > maxImageBytes + maxOverhead) throw new ApiError(imageErrors.tooLarge);
+  // Closed before the parser listens, so that it would wait for an end.
+  if (request.raw.destroyed) throw new ApiError(httpErrors.malformedRequest);
   let bytes: Buffer | undefined;
   try {
     for await (const part of request.parts({ limits: multipartLimits })) {
@@ -72,8 +103,6 @@ async function readFile(request: FastifyRequest, count: (bytes: number) => void)
     }
   } catch (error) {
     throw failureOf(error);
-  } finally {
-    discardRest(request);
   }
   if (bytes === undefined) throw invalidFields([{ field: fileField, ...problems.required }]);
   return bytes;

@@ -1,13 +1,13 @@
 import type { Metrics } from '../metrics/metrics.ts';
 
 /** What became of an attempt to send a mail. */
-export type MailOutcome = 'sent' | 'retried' | 'failed' | 'obsolete';
+type MailOutcome = 'sent' | 'retried' | 'failed' | 'obsolete';
 
 const mailOutcomes: MailOutcome[] = ['sent', 'retried', 'failed', 'obsolete'];
 const jobOutcomes = ['completed', 'retried', 'failed'] as const;
 
 /** What became of a run of a job. */
-export type JobOutcome = (typeof jobOutcomes)[number];
+type JobOutcome = (typeof jobOutcomes)[number];
 
 export type MailMetrics = ReturnType<typeof createMailMetrics>;
 

@@ -17,7 +17,7 @@ const maxPerHour: Record<MailPurpose, number> = {
 const capSeconds = 3600;
 
 /** Mails that anyone can request for any address. They have a cooldown, too. */
-export type RequestedPurpose = 'email_verify' | 'reset_password' | 'find_id';
+type RequestedPurpose = 'email_verify' | 'reset_password' | 'find_id';
 
 /** Mails that the recipient did not request. */
 export type UnrequestedPurpose = Exclude<MailPurpose, RequestedPurpose>;

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { FastifyBaseLogger } from 'fastify';
 import type { LogFunctionFactory, Runner } from 'graphile-worker';
 import pg from 'pg';
-import type { Database } from '../database/client.ts';
+import { type Database, leaveReadOnlyServers } from '../database/client.ts';
 import type { Metrics } from '../metrics/metrics.ts';
 import { recoverJobs, staleLock } from './job-recovery.ts';
 import { createMailMetrics } from './mail-metrics.ts';
@@ -12,7 +12,7 @@ import { createSendMail, reasonOf, type SendMailOptions } from './send-mail.ts';
 export type { MailPayload } from './queue.ts';
 export type { ComposedMail, MailComposers } from './send-mail.ts';
 
-export interface WorkerOptions extends Omit<SendMailOptions, 'mailMetrics'> {
+interface WorkerOptions extends Omit<SendMailOptions, 'mailMetrics'> {
   /** Must not go through a transaction pooler, because the worker listens. */
   connectionString: string;
   database: Database;
@@ -120,6 +120,7 @@ function openPool(connectionString: string): pg.Pool {
   pool.on('error', () => undefined);
   pool.on('connect', (client) => client.on('error', () => undefined));
   pool.on('connect', releaseOnce);
+  leaveReadOnlyServers(pool);
   return pool;
 }
 

@@ -36,7 +36,7 @@ export interface NotificationRow {
 }
 
 /** Which of a user's notifications. */
-export interface NotificationFilter {
+interface NotificationFilter {
   userId: number;
   isRead?: boolean | undefined;
   /** Only notifications older than this one. */

@@ -3,7 +3,6 @@ import { Type } from '@sinclair/typebox';
 import { currentUser } from '../http/authentication.ts';
 import { paginate } from '../http/pagination.ts';
 import { Ref } from '../http/schemas.ts';
-import { matchesEntityTag } from './entity-tag.ts';
 import { markReadError } from './mark-read-error.ts';
 import { toNotification } from './presenters.ts';
 import type { Notifications } from './repository.ts';
@@ -104,4 +103,16 @@ export const notificationRoutes: FastifyPluginAsyncTypebox<{ notifications: Noti
 /** The column has 64 bits, but JSON numbers are exact only up to here. */
 function isNotificationId(text: string): boolean {
   return /^[1-9]\d{0,15}$/.test(text) && Number.isSafeInteger(Number(text));
+}
+
+/**
+ * Whether an `If-None-Match` header matches an entity tag (RFC 9110, section 13.1.2: a list of tags, compared weakly, or `*`).
+ *
+ * @param tag the current tag, in quotes
+ */
+function matchesEntityTag(ifNoneMatch: string | undefined, tag: string): boolean {
+  if (ifNoneMatch === undefined) return false;
+  if (ifNoneMatch.trim() === '*') return true;
+  const known: string[] = ifNoneMatch.match(/"[^"]*"/g) ?? [];
+  return known.includes(tag);
 }

@@ -14,7 +14,7 @@ const notificationId = (options: IntegerOptions) =>
 const exampleSentence =
   '두레 베이커리에서 ‘주말 공동 할인 함께하실 가게를 찾아요’ 글을 보고 제휴를 요청했습니다.';
 
-export const NotificationKindSchema = NamedEnum(
+const NotificationKindSchema = NamedEnum(
   'NotificationKind',
   [
     {
@@ -47,7 +47,7 @@ export const NotificationKindSchema = NamedEnum(
 );
 
 /** A partnership request inside a notification. */
-export const NotificationPartnerRequest = Type.Object(requestFields, {
+const NotificationPartnerRequest = Type.Object(requestFields, {
   $id: 'NotificationPartnerRequest',
   description: 'The request as it is now',
 });

@@ -1,5 +1,5 @@
 import type { FastifyDynamicSwaggerOptions } from '@fastify/swagger';
-import { perAnonymousClient, perUser } from '../http/plugins/rate-limits.ts';
+import { perAddress, perAnonymousClient, perUser } from '../http/plugins/rate-limits.ts';
 
 /** What the document says about the service as a whole. */
 export const information = {
@@ -16,7 +16,7 @@ Every JSON answer except that of \`/health/\` is \`{ success, message, data }\`.
 
 A \`validation_error\` names up to 20 wrong values, each twice: \`data.fields\` has texts for people, \`data.errors\` has codes and parameters for programs. Unknown fields and unknown query parameters are refused; an empty query parameter is ignored. A body may have 32 KiB, that of a post 128 KiB, a picture 10 MiB.
 
-Canonical paths end with a slash; the same path without it answers the same. A path that does not exist is 404 \`not_found\`, a method that it does not have 405 \`method_not_allowed\` with \`Allow\`. What is not valid HTTP is answered before it reaches an operation: 400 \`malformed_request\`, 408 \`request_timeout\`, 431 \`headers_too_large\`.
+Canonical paths end with a slash; the same path without it answers the same. A path that does not exist is 404 \`not_found\`, a method that it does not have 405 \`method_not_allowed\` with \`Allow\`, a path and query of more than 2,048 bytes 414 \`uri_too_long\`. What is not valid HTTP is answered before it reaches an operation: 400 \`malformed_request\`, 408 \`request_timeout\`, 431 \`headers_too_large\`.
 
 Every answer has an \`X-Request-Id\`: the one that was sent, where it is 1-64 of \`A-Za-z0-9._-\`, else a new one.
 
@@ -37,7 +37,7 @@ A refresh token is replaced by each refresh. The one that was replaced is still 
 
 ## Limits
 
-Requests are counted per minute: ${perUser} of one user, ${perAnonymousClient} of one address without a user. Operations that invite guessing have a limit of their own, named in their description. \`RateLimit-Limit\`, \`RateLimit-Remaining\` and \`RateLimit-Reset\` say how many requests are left. After 429 and 503, \`Retry-After\` is the number of seconds to wait.
+Requests are counted per minute: ${perUser} of one user, ${perAnonymousClient} of one address without a user, ${perAddress.toLocaleString('en')} of all users at one address. Operations that invite guessing have a limit of their own, named in their description. \`RateLimit-Limit\`, \`RateLimit-Remaining\` and \`RateLimit-Reset\` say how many requests are left. After 429 and 503, \`Retry-After\` is the number of seconds to wait.
 
 ## Compatibility
 

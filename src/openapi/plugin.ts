@@ -3,6 +3,7 @@ import type { FastifyInstance } from 'fastify';
 import fastifyPlugin from 'fastify-plugin';
 import { stringify } from 'yaml';
 import { failureSchemas } from '../http/failure-fields.ts';
+import { once } from '../http/plugins/lazy-schemas.ts';
 import { openApiDocument } from './document.ts';
 import { information } from './information.ts';
 import type { JsonObject } from './json.ts';
@@ -37,14 +38,6 @@ export async function openApiRoutes(
   app.get('/openapi.json', { schema: { hide: true } }, async () => document());
   if (!docsEnabled) return;
   await app.register(swaggerUiRoutes, { document });
-}
-
-function once<Value>(compute: () => Value): () => Value {
-  let value: Value | undefined;
-  return () => {
-    value ??= compute();
-    return value;
-  };
 }
 
 /** The document as it is committed. */

@@ -1,6 +1,6 @@
 import type { Config } from '../config/config.ts';
 import type { Database } from '../database/client.ts';
-import type { Language } from '../database/generated/enums.ts';
+import type { Language, PartnerRequestStatus } from '../database/generated/enums.ts';
 import { raw, type Sql, sql } from '../database/sql.ts';
 import type { ComposedMail, MailComposers, MailPayload } from '../mail/worker.ts';
 
@@ -39,7 +39,11 @@ function ownerSql(user: 'sender' | 'receiver'): Sql {
 export function partnerRequestMails(options: { config: Config; database: Database }): MailComposers {
   const { config, database } = options;
 
-  async function find(payload: MailPayload): Promise<MailedRequest | undefined> {
+  /** @returns undefined when the request is no longer in the status that the mail tells of */
+  async function find(
+    payload: MailPayload,
+    status: PartnerRequestStatus,
+  ): Promise<MailedRequest | undefined> {
     const [request] = await database.query<Omit<MailedRequest, 'url'> & { id: number }>(sql`
       SELECT r.id, r.message, p.title AS post_title, p.deleted_at IS NOT NULL AS is_post_deleted,
         s.suspended_at IS NOT NULL AS is_sender_hidden,
@@ -51,12 +55,12 @@ export function partnerRequestMails(options: { config: Config; database: Databas
       JOIN stores v ON v.id = r.receiver_store_id
       LEFT JOIN users sender ON sender.id = s.owner_id
       LEFT JOIN users receiver ON receiver.id = v.owner_id
-      WHERE r.id = ${Number(payload['request_id'])}`);
+      WHERE r.id = ${Number(payload['request_id'])} AND r.status = ${status}::partner_request_status`);
     return request && { ...request, url: `${config.frontendUrl}/requests/${request.id}` };
   }
 
   async function received(payload: MailPayload): Promise<ComposedMail | null> {
-    const request = await find(payload);
+    const request = await find(payload, 'requested');
     const owner = request?.receiver;
     if (!owner || !mayGetMail(owner) || request.is_post_deleted || request.is_sender_hidden) return null;
     return {
@@ -75,19 +79,20 @@ export function partnerRequestMails(options: { config: Config; database: Databas
 
   /** An answer is mailed even if the post was deleted since. */
   const answered =
-    (kind: 'partner_request_accepted' | 'partner_request_declined') =>
+    (status: 'accepted' | 'declined') =>
     async (payload: MailPayload): Promise<ComposedMail | null> => {
-      const request = await find(payload);
+      const request = await find(payload, status);
       const owner = request?.sender;
       if (!owner || !mayGetMail(owner)) return null;
       const { receiver_store_name: receiverStoreName, post_title: postTitle, url } = request;
+      const kind = `partner_request_${status}` as const;
       const names = { name: owner.name, receiverStoreName, postTitle };
       return { to: owner.email, language: owner.language, mail: { kind, ...names, url } };
     };
 
   /** To the side that did not end it; the account of the other one may be gone. */
   async function ended(payload: MailPayload): Promise<ComposedMail | null> {
-    const request = await find(payload);
+    const request = await find(payload, 'ended');
     const isSender = request?.sender?.id === payload['user_id'];
     const owner = isSender ? request?.sender : request?.receiver;
     if (!request || !owner || owner.id !== payload['user_id'] || !mayGetMail(owner)) return null;
@@ -99,8 +104,8 @@ export function partnerRequestMails(options: { config: Config; database: Databas
 
   return {
     partner_request_received: received,
-    partner_request_accepted: answered('partner_request_accepted'),
-    partner_request_declined: answered('partner_request_declined'),
+    partner_request_accepted: answered('accepted'),
+    partner_request_declined: answered('declined'),
     partner_request_ended: ended,
   };
 }

@@ -45,8 +45,8 @@ function Detail<Name extends string, Fields extends TProperties>($id: Name, fiel
   );
 }
 
-export const SentPartnerRequestDetail = Detail('SentPartnerRequestDetail', sentRequestFields, 'sender');
-export const ReceivedPartnerRequestDetail = Detail(
+const SentPartnerRequestDetail = Detail('SentPartnerRequestDetail', sentRequestFields, 'sender');
+const ReceivedPartnerRequestDetail = Detail(
   'ReceivedPartnerRequestDetail',
   receivedRequestFields,
   'receiver',

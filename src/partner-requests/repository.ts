@@ -13,7 +13,7 @@ import { receivedColumns, sentColumns } from './sql.ts';
 import { isParticipant, transition } from './transitions.ts';
 
 /** The stores of a new request; null where there is none. */
-export interface Participants {
+interface Participants {
   sender: number | null;
   receiver: number | null;
   /** Whether the sender's store is neither closed nor suspended. */
@@ -24,7 +24,7 @@ export interface Participants {
 }
 
 /** Which requests of a user to list. */
-export interface RequestFilter extends PageRequest {
+interface RequestFilter extends PageRequest {
   userId: number;
   /** All without it. */
   status: PartnerRequestStatus | undefined;

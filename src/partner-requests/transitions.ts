@@ -17,7 +17,7 @@ export interface PartnerRequestWithOwners extends SentRequestRow, ReceivedReques
 export type Side = 'sender' | 'receiver' | 'either';
 
 /** A request, and the user who must be on a side of it. */
-export interface Participant {
+interface Participant {
   id: number;
   userId: number;
   side: Side;

@@ -113,13 +113,13 @@ export const postRoutes: FastifyPluginAsyncTypebox<PostRoutesOptions> = async (
       bodyLimit,
       config: {
         message: { ko: '글을 수정했습니다.', en: 'Your post has been updated.' },
-        errors: [postErrors.notYourPost, postErrors.postNotFound],
+        errors: [postErrors.notYourPost, postErrors.postNotFound, httpErrors.quotaExceeded],
       },
       schema: {
         operationId: 'updatePost',
         summary: 'Change a post',
         description:
-          'Changes the given fields of a post of the user. `images` replaces all pictures; an empty list removes them.',
+          'Changes the given fields of a post of the user. `images` replaces all pictures; an empty list removes them. A store can change its posts and itself 60 times within 24 hours; an installation may have another number.',
         params,
         body: Ref(PostChanges),
         response: { 200: Ref(Post) },

@@ -28,7 +28,7 @@ const erased = { content: '', images: [], thumbnail: 'about:blank' };
 /** Writing, changing and deleting posts. */
 export function createPostService(options: PostServiceOptions) {
   const { config, database, posts, idempotency, imageUrls, postImages, withdrawRequestsOfPost } = options;
-  const quota = config.quotas.postsPerDay;
+  const { postsPerDay: quota, editsPerDay } = config.quotas;
 
   /** @throws {ApiError} `validation_error`, `store_required`, `quota_exceeded` */
   async function create(
@@ -39,11 +39,9 @@ export function createPostService(options: PostServiceOptions) {
     const stored = readImages(input.images ?? []);
     const { images } = stored;
     return idempotency.runStatements(key, async (tx) => {
+      await checkOwn(tx, userId, stored, postImages);
       const post = await posts.create(tx, userId, { ...input, images }, quota);
-      if (post === undefined) {
-        await checkOwn(tx, userId, stored, postImages);
-        throw await notCreatable(tx, userId);
-      }
+      if (post === undefined) throw await notCreatable(tx, userId);
       await link(tx, { postId: post.id, userId }, stored);
       return toPost(post, imageUrls);
     });
@@ -67,28 +65,17 @@ export function createPostService(options: PostServiceOptions) {
       : retryLater(httpErrors.quotaExceeded, seconds);
   }
 
-  /** @throws {ApiError} `validation_error`, `post_not_found`, `forbidden` */
+  /** @throws {ApiError} `validation_error`, `post_not_found`, `forbidden`, `quota_exceeded` */
   async function change(userId: number, id: number, changes: PostChanges): Promise<Post> {
-    const post =
-      changes.images === undefined
-        ? await posts.change(database, { id, userId }, changes)
-        : await changeWithImages(userId, id, changes, changes.images);
-    if (post === undefined) throw await notChangeable(database, id);
-    return toPost(post, imageUrls);
-  }
-
-  async function changeWithImages(userId: number, id: number, changes: PostChanges, urls: readonly string[]) {
-    const stored = readImages(urls);
-    const { images } = stored;
+    const stored = changes.images && readImages(changes.images);
+    const changed = stored === undefined ? changes : { ...changes, images: stored.images };
     return database.runStatements(async (tx) => {
-      // The post comes first: its row lock lets one change of its pictures follow the other.
-      const post = await posts.change(tx, { id, userId }, { ...changes, images });
-      if (post === undefined) {
-        await checkOwn(tx, userId, stored, postImages);
-        return undefined;
-      }
-      await link(tx, { postId: id, userId }, stored);
-      return post;
+      if (stored) await checkOwn(tx, userId, stored, postImages);
+      // Before the links: its row lock lets one change of its pictures follow the other.
+      const post = await posts.change(tx, { id, userId }, changed, editsPerDay);
+      if (post === undefined) throw await notChangeable(tx, { id, userId });
+      if (stored) await link(tx, { postId: id, userId }, stored);
+      return toPost(post, imageUrls);
     });
   }
 
@@ -100,15 +87,17 @@ export function createPostService(options: PostServiceOptions) {
   async function remove(userId: number, id: number): Promise<void> {
     await database.runStatements(async (tx) => {
       // The post comes first: its row lock waits for requests that are being sent, and later ones find it deleted.
-      if (!(await posts.remove(tx, { id, userId }))) throw await notChangeable(tx, id);
+      if (!(await posts.remove(tx, { id, userId }))) throw await notChangeable(tx, { id, userId });
       await idempotency.eraseFromAnswers(tx, { userId, operationId: 'createPost', id }, erased);
       await withdrawRequestsOfPost(tx, id);
     });
   }
 
-  async function notChangeable(connection: Queryable, id: number): Promise<ApiError> {
-    const exists = await posts.exists(connection, id);
-    return new ApiError(exists ? postErrors.notYourPost : postErrors.postNotFound);
+  async function notChangeable(tx: Queryable, post: { id: number; userId: number }): Promise<ApiError> {
+    const found = await posts.findEditability(tx, post);
+    if (found === undefined) return new ApiError(postErrors.postNotFound);
+    if (!found.is_mine) return new ApiError(postErrors.notYourPost);
+    return retryLater(httpErrors.quotaExceeded, found.seconds ?? 0);
   }
 
   return { create, change, remove };

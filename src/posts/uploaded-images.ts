@@ -34,7 +34,11 @@ export function checkLinked({ images, keys }: StoredImages, linked: readonly str
   refuse(images, (image) => keys.includes(image) && !linked.includes(image));
 }
 
-/** @throws {ApiError} `validation_error` that names the uploaded pictures that the user cannot use */
+/**
+ * Comes before the post is written, because a rollback leaves what it added to the indexes.
+ *
+ * @throws {ApiError} `validation_error` that names the uploaded pictures that the user cannot use
+ */
 export async function checkOwn(
   connection: Queryable,
   userId: number,

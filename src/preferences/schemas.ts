@@ -15,7 +15,7 @@ const received = Type.Boolean({ description: 'A new partnership request', exampl
 const answered = Type.Boolean({ description: 'A request was accepted or declined', examples: [true] });
 const ended = Type.Boolean({ description: 'The other side ended a partnership', examples: [false] });
 
-export const MailSwitches = Type.Object(
+const MailSwitches = Type.Object(
   { partner_request_received: received, partner_request_answered: answered, partner_request_ended: ended },
   {
     $id: 'MailSwitches',
@@ -30,7 +30,7 @@ export const MailPreferences = Type.Object(
 );
 export type MailPreferences = Static<typeof MailPreferences>;
 
-export const MailSwitchChanges = Type.Object(
+const MailSwitchChanges = Type.Object(
   {
     partner_request_received: Type.Optional(received),
     partner_request_answered: Type.Optional(answered),

@@ -1,5 +1,6 @@
 import type { ExpiredRows } from '../database/clean-up.ts';
 import type { Queryable } from '../database/client.ts';
+import { lockQuotaSql, ofLastDay, quotaFullUntil, secondsUntil } from '../database/daily-quota.ts';
 import { afterId, afterTime, type PageRequest } from '../database/keyset.ts';
 import { empty, raw, type Sql, sql } from '../database/sql.ts';
 import { isOpenStore, storeSummarySql } from '../stores/sql.ts';
@@ -25,6 +26,17 @@ export const expiredReports: ExpiredRows = {
       UNION ALL
       SELECT FROM stores s WHERE s.id = reports.store_id AND s.hidden_at IS NOT NULL))`,
 };
+
+/** Reports of one user within any 24 hours, closed ones included. */
+const reportsPerDay = 20;
+
+/** When a user may report again; null while they may. */
+function quotaUntil(userId: number): Sql {
+  return quotaFullUntil(
+    sql`SELECT created_at FROM reports WHERE reporter_id = ${userId} AND ${ofLastDay}`,
+    reportsPerDay,
+  );
+}
 
 const visiblePost = (id: number) => sql`
   SELECT p.id FROM posts p JOIN stores s ON s.id = p.store_id
@@ -57,18 +69,19 @@ function statusSql(status: Report['status'] | undefined): Sql {
 export const reports = {
   /**
    * Saves a report about what its reporter can see. Waits for a concurrent deletion of the account. Of concurrent calls for one
-   * target, one succeeds.
+   * target, one succeeds; for one user, the quota allows as many as of consecutive ones.
    *
-   * @returns its id; undefined when the target is not found, an open report exists, or the account is gone
+   * @returns its id; undefined when the target is not found, an open report exists, the quota is used up, or the account is gone
    */
   async create(
     tx: Queryable,
     { userId, target, reason, text = '' }: NewReport & { userId: number; target: Target },
   ): Promise<number | undefined> {
+    await tx.execute(sql`SELECT ${lockQuotaSql(sql`${userId}::int`, 'user')}`);
     const [created] = await tx.query<{ id: number }>(sql`
       INSERT INTO reports (reporter_id, ${columnOf(target)}, reason, text)
       (SELECT u.id, seen.id, ${reason}::report_reason, ${text} FROM users u CROSS JOIN (${visible(target)}) seen
-       WHERE u.id = ${userId} FOR KEY SHARE OF u)
+       WHERE u.id = ${userId} AND ${quotaUntil(userId)} IS NULL FOR KEY SHARE OF u)
       ON CONFLICT DO NOTHING RETURNING id`);
     return created?.id;
   },
@@ -82,6 +95,14 @@ export const reports = {
       SELECT id FROM reports
       WHERE reporter_id = ${userId} AND ${columnOf(target)} = ${target.id} AND closed_at IS NULL`);
     return open.length > 0;
+  },
+
+  /** How long a user has to wait for the next report. @returns undefined when the quota has room */
+  async secondsUntilRoom(tx: Queryable, userId: number): Promise<number | undefined> {
+    const [row] = await tx.query<{ seconds: number | null }>(
+      sql`SELECT ${secondsUntil(quotaUntil(userId))} AS seconds`,
+    );
+    return row?.seconds ?? undefined;
   },
 
   /** Newest first. */

@@ -2,6 +2,7 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import { Type } from '@sinclair/typebox';
 import { requestOperator } from '../admin/operator.ts';
 import { currentUser } from '../http/authentication.ts';
+import { httpErrors } from '../http/errors.ts';
 import { PathId } from '../http/path-ids.ts';
 import { requestContext } from '../http/request-context.ts';
 import { Ref } from '../http/schemas.ts';
@@ -17,14 +18,17 @@ interface ReportRoutesOptions {
 
 const message = { ko: '신고를 접수했습니다.', en: 'Your report has been received.' };
 const description =
-  'Admins look at the report. A user has at most one open report about it; after that was closed, another one can be sent.';
+  'Admins look at the report. A user has at most one open report about it; after that was closed, another one can be sent. A user can send 20 reports within 24 hours.';
 
 /** Reporting a post. */
 export const postReportRoutes: FastifyPluginAsyncTypebox<ReportRoutesOptions> = async (app, { service }) => {
   app.post(
     '/:post_id/report/',
     {
-      config: { message, errors: [postErrors.postNotFound, reportErrors.alreadyReported] },
+      config: {
+        message,
+        errors: [postErrors.postNotFound, reportErrors.alreadyReported, httpErrors.quotaExceeded],
+      },
       schema: {
         operationId: 'reportPost',
         summary: 'Report a post',
@@ -47,7 +51,10 @@ export const storeReportRoutes: FastifyPluginAsyncTypebox<ReportRoutesOptions> =
   app.post(
     '/:store_id/report/',
     {
-      config: { message, errors: [storeErrors.storeNotFound, reportErrors.alreadyReported] },
+      config: {
+        message,
+        errors: [storeErrors.storeNotFound, reportErrors.alreadyReported, httpErrors.quotaExceeded],
+      },
       schema: {
         operationId: 'reportStore',
         summary: 'Report a store',

@@ -95,7 +95,7 @@ export const Report = Type.Object(
     store: Ref(StoreSummary),
     reason: Ref(ReportReason),
     text: Type.String({
-      description: 'More about it, in the words of the reporter; empty without any',
+      description: 'More about it, in the words of the reporter; empty if there is none',
       examples: [exampleText],
     }),
     reporter: Type.Union([Ref(Reporter), Type.Null()], {
@@ -105,7 +105,10 @@ export const Report = Type.Object(
     action: Type.Union([Ref(ReportAction), Type.Null()], {
       description: 'What was decided last; `null` while the report is open',
     }),
-    note: Type.String({ description: 'A note of the admin; empty without any', examples: [exampleNote] }),
+    note: Type.String({
+      description: 'A note of the admin; empty if there is none',
+      examples: [exampleNote],
+    }),
     created_at: Timestamp('When it was sent'),
     closed_at: Type.Unsafe<string | null>({
       type: ['string', 'null'],

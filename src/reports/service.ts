@@ -2,7 +2,7 @@ import type { Audit } from '../admin/audit.ts';
 import type { Operator } from '../admin/operator.ts';
 import type { Database } from '../database/client.ts';
 import { tokenNotValid } from '../http/authentication.ts';
-import { ApiError, httpErrors } from '../http/errors.ts';
+import { ApiError, httpErrors, retryLater } from '../http/errors.ts';
 import { paginate } from '../http/pagination.ts';
 import { isId } from '../http/path-ids.ts';
 import type { RequestContext } from '../http/request-context.ts';
@@ -19,7 +19,7 @@ interface ReportServiceOptions {
 }
 
 /** Which reports an operator lists. */
-export interface ReportFilter {
+interface ReportFilter {
   status?: Report['status'];
   limit: number;
   cursor?: string;
@@ -30,8 +30,8 @@ export function createReportService({ database, audit }: ReportServiceOptions) {
   /**
    * Reports a post or a store.
    *
-   * @throws {ApiError} `post_not_found` or `store_not_found`, `already_reported`, `token_not_valid` when the account was
-   *   deleted meanwhile
+   * @throws {ApiError} `post_not_found` or `store_not_found`, `already_reported`, `quota_exceeded`, `token_not_valid` when
+   *   the account was deleted meanwhile
    */
   function report(
     userId: number,
@@ -46,6 +46,8 @@ export function createReportService({ database, audit }: ReportServiceOptions) {
         throw new ApiError(target.kind === 'post' ? postErrors.postNotFound : storeErrors.storeNotFound);
       }
       if (await reports.hasOpen(tx, userId, target)) throw new ApiError(reportErrors.alreadyReported);
+      const seconds = await reports.secondsUntilRoom(tx, userId);
+      if (seconds !== undefined) throw retryLater(httpErrors.quotaExceeded, seconds);
       throw tokenNotValid('access', 'revoked', language);
     });
   }

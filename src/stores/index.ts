@@ -8,6 +8,8 @@ import { ownStoreRoutes } from './routes/own-store.ts';
 import { storeSchemas } from './schemas.ts';
 import { createStoreService, type StoreServiceOptions } from './service.ts';
 
+export { expiredStoreEdits } from './sql.ts';
+
 type StoresOptions = Omit<StoreServiceOptions, 'stores'> & Pick<DirectoryOptions, 'imageUrls'>;
 
 const documentation = { tag: 'stores', schemas: storeSchemas };

@@ -1,7 +1,10 @@
+import type { Config } from '../config/config.ts';
 import type { Connection, Database, Tx } from '../database/client.ts';
-import { ApiError, invalidFields } from '../http/errors.ts';
+import { tokenNotValid } from '../http/authentication.ts';
+import { ApiError, httpErrors, invalidFields, retryLater } from '../http/errors.ts';
 import type { Problem } from '../http/field-errors.ts';
 import type { Idempotency, IdempotencyKey, Outcome } from '../http/idempotency.ts';
+import type { RequestContext } from '../http/request-context.ts';
 import { storeErrors } from './errors.ts';
 import { toStore } from './presenters.ts';
 import type { Stores } from './repository/stores.ts';
@@ -13,6 +16,7 @@ const unknownCategory: Problem = {
 };
 
 export interface StoreServiceOptions {
+  config: Pick<Config, 'quotas'>;
   database: Database;
   stores: Stores;
   idempotency: Idempotency;
@@ -21,38 +25,41 @@ export interface StoreServiceOptions {
 export type StoreService = ReturnType<typeof createStoreService>;
 
 /** Registering and changing the store of a user. */
-export function createStoreService({ database, stores, idempotency }: StoreServiceOptions) {
+export function createStoreService({ config, database, stores, idempotency }: StoreServiceOptions) {
   /**
    * Registers the one store of a user.
    *
-   * @returns `data` is undefined when the account was deleted meanwhile
-   * @throws {ApiError} `validation_error` for an unknown category, `store_exists`
+   * @throws {ApiError} `validation_error` for an unknown category, `store_exists`, `token_not_valid` when the account was deleted
+   *   or suspended meanwhile
    */
   async function register(
     userId: number,
     input: NewStore,
     key: IdempotencyKey | undefined,
-  ): Promise<Outcome<Store | undefined>> {
+    { language }: RequestContext,
+  ): Promise<Outcome<Store>> {
     return idempotency.run(key, async (tx) => {
       await checkCategories(tx, input.category_ids);
       const id = await stores.create(tx, userId, input);
       if (id !== undefined) return find(id, tx);
       if (await stores.exists(tx, userId)) throw new ApiError(storeErrors.storeExists);
-      return undefined;
+      throw tokenNotValid('access', 'revoked', language);
     });
   }
 
   /**
    * Changes the store of a user.
    *
-   * @throws {ApiError} `validation_error` for an unknown category, `store_not_found`
+   * @throws {ApiError} `validation_error` for an unknown category, `store_not_found`, `quota_exceeded`
    */
   async function change(userId: number, changes: StoreChanges): Promise<Store> {
     return database.runInTransaction(async (tx) => {
       await checkCategories(tx, changes.category_ids ?? []);
-      const id = await stores.change(tx, userId, changes);
-      if (id === undefined) throw new ApiError(storeErrors.storeNotFound);
-      return find(id, tx);
+      const id = await stores.change(tx, userId, changes, config.quotas.editsPerDay);
+      if (id !== undefined) return find(id, tx);
+      const seconds = await stores.secondsUntilEdits(tx, userId);
+      if (seconds === undefined) throw new ApiError(storeErrors.storeNotFound);
+      throw retryLater(httpErrors.quotaExceeded, seconds);
     });
   }
 

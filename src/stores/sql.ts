@@ -1,3 +1,5 @@
+import type { ExpiredRows } from '../database/clean-up.ts';
+import { secondsUntil } from '../database/daily-quota.ts';
 import { raw, type Sql, sql } from '../database/sql.ts';
 
 /**
@@ -19,3 +21,36 @@ export const storeCategoriesSql = sql`
 /** The store `s` as a StoreSummary in JSON, for the queries of every domain. */
 export const storeSummarySql = sql`
   json_build_object('id', s.id, 'name', s.name, 'store_categories', ${storeCategoriesSql})`;
+
+const editPeriod = sql`interval '24 hours'`;
+
+/** Counts of edits whose 24 hours are over. */
+export const expiredStoreEdits: ExpiredRows = {
+  table: 'store_edits',
+  condition: sql`since < now() - ${editPeriod}`,
+};
+
+/**
+ * SQL that counts an edit of a store or of its posts and returns the `id` of the store; no row when the quota is used up. It comes
+ * before the edit, because a rollback leaves what the edit added to the indexes. Concurrent edits of a store wait here.
+ *
+ * @param store a query for the `id` of the store
+ * @param quota edits within 24 hours from the first one; 0: no quota
+ */
+export function countEditSql(store: Sql, quota: number): Sql {
+  if (quota === 0) return store;
+  const isOver = sql`e.since < now() - ${editPeriod}`;
+  return sql`
+    INSERT INTO store_edits AS e (store_id) ${store}
+    ON CONFLICT (store_id) DO UPDATE SET
+      since = CASE WHEN ${isOver} THEN now() ELSE e.since END,
+      edits = CASE WHEN ${isOver} THEN 1 ELSE e.edits + 1 END
+    WHERE ${isOver} OR e.edits < ${quota}
+    RETURNING store_id AS id`;
+}
+
+/** SQL of the seconds until a store has a new quota of edits; null before its first edit. */
+export function secondsUntilEditsSql(storeId: Sql): Sql {
+  return sql`(
+    SELECT ${secondsUntil(sql`(since + ${editPeriod})`)} FROM store_edits WHERE store_id = ${storeId})`;
+}

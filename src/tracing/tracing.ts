@@ -34,7 +34,7 @@ export interface RequestSpan {
   end(status: FastifyReply['statusCode'] | undefined): void;
 }
 
-export interface SpanOptions {
+interface SpanOptions {
   kind: 'consumer' | 'client';
   attributes?: Record<string, string | number>;
   /** The `traceparent` of what caused the work. */

@@ -12,9 +12,16 @@ export interface AdminUserRow extends Omit<AdminUser, 'suspended_at' | 'created_
 }
 
 /** What an operator looks for among the accounts. */
-export interface UserSearch extends PageRequest {
+interface UserSearch extends PageRequest {
   /** A part of the username, the e-mail address or the name; empty for all accounts. */
   q: string;
+}
+
+/** An account to suspend or to reactivate. */
+interface SuspendableAccount {
+  id: number;
+  /** Whether it may be that of an admin. */
+  orAdmin: boolean;
 }
 
 /** Accounts that one request examines. */
@@ -28,6 +35,11 @@ const columns = sql`
 /** The ids of accounts grow in the order of their creation, so the primary key is the order of the list. */
 function idBefore(after: PageRequest['after']): Sql {
   return after === undefined ? empty : sql`AND u.id < ${Number(after.id)}::int`;
+}
+
+/** In the `WHERE` of an `UPDATE`, which waits for a concurrent change of the role and then looks at the new one. */
+function isSuspendable({ id, orAdmin }: SuspendableAccount): Sql {
+  return sql`id = ${id} AND (${orAdmin}::boolean OR role <> 'admin')`;
 }
 
 /** Accounts, as operators see and change them. */
@@ -70,18 +82,19 @@ export const adminUsers = {
   /**
    * Suspends an account, or changes the reason of a suspension and leaves its time. Triggers end the sessions and hide the store.
    *
-   * @returns whether the account exists
+   * @returns whether there is such an account
    */
-  async suspend(tx: Queryable, id: number, reason: string): Promise<boolean> {
+  async suspend(tx: Queryable, account: SuspendableAccount, reason: string): Promise<boolean> {
     const updated = await tx.execute(sql`
-      UPDATE users SET suspended_at = coalesce(suspended_at, now()), suspended_reason = ${reason} WHERE id = ${id}`);
+      UPDATE users SET suspended_at = coalesce(suspended_at, now()), suspended_reason = ${reason}
+      WHERE ${isSuspendable(account)}`);
     return updated > 0;
   },
 
-  /** Lifts a suspension, if there is one. @returns whether the account exists */
-  async reactivate(tx: Queryable, id: number): Promise<boolean> {
+  /** Lifts a suspension, if there is one. @returns whether there is such an account */
+  async reactivate(tx: Queryable, account: SuspendableAccount): Promise<boolean> {
     const updated = await tx.execute(sql`
-      UPDATE users SET suspended_at = NULL, suspended_reason = NULL WHERE id = ${id}`);
+      UPDATE users SET suspended_at = NULL, suspended_reason = NULL WHERE ${isSuspendable(account)}`);
     return updated > 0;
   },
 

@@ -50,13 +50,13 @@ export const userRoutes: FastifyPluginAsyncTypebox<{ users: UserAdministration }
     {
       config: {
         message: { ko: '계정을 정지했습니다.', en: 'The account has been suspended.' },
-        errors: [adminErrors.ownAccount],
+        errors: [adminErrors.adminAccount],
       },
       schema: {
         operationId: 'suspendUser',
         summary: 'Suspend an account',
         description:
-          'Ends all sessions of the account at once. Until it is reactivated, its user cannot log in and gets no mail, and its store and posts are not found. Of an account that is suspended already, only the reason changes.',
+          'Ends all sessions of the account at once. Until it is reactivated, its user cannot log in and gets no mail, and its store and posts are not found. Of an account that is suspended already, only the reason changes. An admin cannot be suspended here.',
         params,
         body: Ref(Suspension),
         response: { 200: Ref(AdminUser) },
@@ -70,12 +70,13 @@ export const userRoutes: FastifyPluginAsyncTypebox<{ users: UserAdministration }
     {
       config: {
         message: { ko: '계정 정지를 해제했습니다.', en: 'The suspension of the account has been lifted.' },
+        errors: [adminErrors.adminAccount],
       },
       schema: {
         operationId: 'reactivateUser',
         summary: 'Lift the suspension of an account',
         description:
-          'The user can log in again; the store and posts are found again, unless they are hidden because of a report. Nothing happens to an account that is not suspended.',
+          'The user can log in again; the store and posts are found again, unless they are hidden because of a report. Nothing happens to an account that is not suspended. Not for the account of an admin.',
         params,
         response: { 200: Ref(AdminUser) },
       },

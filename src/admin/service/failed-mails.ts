@@ -9,7 +9,7 @@ import { toFailedMail } from '../presenters.ts';
 import { failedMails } from '../repository/failed-mails.ts';
 import type { PageQuery } from './users.ts';
 
-export interface FailedMailAdministrationOptions {
+interface FailedMailAdministrationOptions {
   audit: Audit;
   mailQueue: MailQueue;
 }

@@ -3,7 +3,7 @@ import { ApiError, httpErrors } from '../../http/errors.ts';
 import { paginate, paginateBounded } from '../../http/pagination.ts';
 import { isId, isUuid } from '../../http/path-ids.ts';
 import type { AccountAdministration } from '../accounts.ts';
-import type { Audit, AuditAction } from '../audit.ts';
+import type { Audit, AuditAction, AuditedAction } from '../audit.ts';
 import { adminErrors } from '../errors.ts';
 import type { Operator } from '../operator.ts';
 import { toAdminSession, toAdminUser } from '../presenters.ts';
@@ -16,7 +16,7 @@ export interface PageQuery {
   cursor?: string;
 }
 
-export interface UserAdministrationOptions {
+interface UserAdministrationOptions {
   database: Database;
   audit: Audit;
   accounts: AccountAdministration;
@@ -46,7 +46,7 @@ export function createUserAdministration({ database, audit, accounts }: UserAdmi
   /** Accounts, newest first. An id or a whole e-mail address finds that account only. @throws {ApiError} `invalid_cursor` */
   function list(operator: Operator, query: PageQuery & { q?: string }) {
     const q = query.q ?? '';
-    return audited(operator, { action: 'users_listed' }, async (tx) => {
+    return audited(operator, usersListed, async (tx) => {
       const id = isId(q) || q.includes('@') ? await adminUsers.findId(tx, toReference(q)) : undefined;
       if (id !== undefined) return { items: [await find(tx, id)], next_cursor: null };
       return paginateBounded(query, {
@@ -65,21 +65,20 @@ export function createUserAdministration({ database, audit, accounts }: UserAdmi
   /**
    * Suspends an account, or changes the reason of a suspension: its sessions end, and its store and posts are not found.
    *
-   * @throws {ApiError} `not_found`, `forbidden` for the own account
+   * @throws {ApiError} `not_found`; `forbidden` for an admin's account, unless by the command
    */
-  async function suspend(operator: Operator, id: number, reason: string): Promise<AdminUser> {
-    if (id === operator.userId) throw new ApiError(adminErrors.ownAccount);
+  function suspend(operator: Operator, id: number, reason: string): Promise<AdminUser> {
     return onUser(operator, 'user_suspended', { id, reason }, async (tx) => {
-      refuseMissing(await adminUsers.suspend(tx, id, reason));
-      return find(tx, id);
+      const isSuspended = await adminUsers.suspend(tx, suspendable(operator, id), reason);
+      return findChanged(tx, id, isSuspended);
     });
   }
 
-  /** Lifts a suspension, if there is one. @throws {ApiError} `not_found` */
+  /** Lifts a suspension, if there is one. @throws {ApiError} as {@link suspend} */
   function reactivate(operator: Operator, id: number): Promise<AdminUser> {
     return onUser(operator, 'user_reactivated', { id }, async (tx) => {
-      refuseMissing(await adminUsers.reactivate(tx, id));
-      return find(tx, id);
+      const isReactivated = await adminUsers.reactivate(tx, suspendable(operator, id));
+      return findChanged(tx, id, isReactivated);
     });
   }
 
@@ -132,6 +131,23 @@ async function find(tx: Tx, id: number): Promise<AdminUser> {
   const user = await adminUsers.find(tx, id);
   if (user === undefined) throw new ApiError(httpErrors.notFound);
   return toAdminUser(user);
+}
+
+/** Only the command suspends admins, so that one of them cannot lock out the others. */
+const suspendable = ({ userId }: Operator, id: number) => ({ id, orAdmin: userId === undefined });
+
+/** @throws {ApiError} `not_found`; `forbidden` for an account that was not changed, because it is an admin's */
+async function findChanged(tx: Tx, id: number, isChanged: boolean): Promise<AdminUser> {
+  const user = await find(tx, id);
+  if (!isChanged) throw new ApiError(adminErrors.adminAccount);
+  return user;
+}
+
+/** Where one account is shown, the entry names it. */
+function usersListed({ items }: { items: AdminUser[] }): AuditedAction {
+  const [first, ...others] = items;
+  const isOne = first !== undefined && others.length === 0;
+  return { action: 'users_listed', subject: isOne ? { kind: 'user', id: first.id } : undefined };
 }
 
 function refuseMissing(exists: boolean): void {

@@ -29,17 +29,17 @@ export type UserRow = Prisma.UserGetPayload<{ select: typeof userColumns }>;
 /** What a mail to an account needs. */
 const recipientColumns = { ...userColumns, suspendedAt: true } satisfies Prisma.UserSelect;
 
-export type RecipientRow = Prisma.UserGetPayload<{ select: typeof recipientColumns }>;
+type RecipientRow = Prisma.UserGetPayload<{ select: typeof recipientColumns }>;
 
 /** What the password check of a logged-in user needs. */
-export interface PasswordAccount {
+interface PasswordAccount {
   passwordHash: string;
   /** Whether the account logged in from this client's address lately. */
   fromKnownAddress: boolean;
 }
 
 /** What a login needs of an account. */
-export type LoginAccount = UserRow & PasswordAccount & { isSuspended: boolean };
+type LoginAccount = UserRow & PasswordAccount & { isSuspended: boolean };
 
 /** Whether the user `u` of a query logged in from an address lately. */
 function isKnownAddress(address: string): Sql {

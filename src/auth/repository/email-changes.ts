@@ -15,7 +15,7 @@ export const expiredEmailChanges: ExpiredRows = {
 };
 
 /** An account that is locked while its e-mail address changes. */
-export interface LockedAccount {
+interface LockedAccount {
   email: string;
   isVerified: boolean;
   passwordHash: string;

@@ -16,66 +16,65 @@ export const expiredEmailCodes: ExpiredRows[] = [
 
 /** The result of trying a code. */
 export type CodeResult =
-  /** `userId` is the account whose sign-up mailed the code. */
-  { correct: true; userId: number | null } | { correct: false; attemptsLeft: number; exhausted: boolean };
+  | { correct: true; email: string }
+  | { correct: false; attemptsLeft: number; exhausted: boolean };
 
-/** Verification codes, one per address, and proofs that they were entered. The rows reveal neither. */
+/** Verification codes, one per address, with their links, and proofs that one was used. The rows reveal none of them. */
 export function createEmailCodeRepository(
   secrets: DerivedSecrets,
   { codeTtl, verificationTokenTtl }: Config['email'],
 ) {
-  /**
-   * Creates a code, which voids the one before.
-   *
-   * @param userId of the account that signs up; null for a code that was asked for
-   * @returns its id
-   */
-  async function issue(tx: Tx, email: string, userId: number | null): Promise<string> {
+  /** Creates a code with its link, which voids those before. @returns its id */
+  async function issue(tx: Tx, email: string): Promise<string> {
     const id = randomUUID();
+    // The release before gave codes to accounts.
     await tx.execute(sql`
-      INSERT INTO email_codes (email, id, key_id, user_id, attempts, expires_at)
-      VALUES (${email}, ${id}::uuid, ${secrets.keyId}, ${userId}, 0, now() + make_interval(secs => ${codeTtl}))
+      INSERT INTO email_codes (email, id, key_id, attempts, expires_at)
+      VALUES (${email}, ${id}::uuid, ${secrets.keyId}, 0, now() + make_interval(secs => ${codeTtl}))
       ON CONFLICT (email) DO UPDATE
-        SET id = excluded.id, key_id = excluded.key_id, user_id = excluded.user_id, attempts = 0,
+        SET id = excluded.id, key_id = excluded.key_id, user_id = NULL, attempts = 0,
           expires_at = excluded.expires_at`);
     return id;
   }
 
   /** @returns undefined when the code was used, replaced or has expired */
   async function find(connection: Connection, id: string) {
-    const [row] = await connection.query<{ email: string; key_id: string; user_id: number | null }>(sql`
-      SELECT email, key_id, user_id FROM email_codes WHERE id = ${id}::uuid AND expires_at > now()`);
+    const [row] = await connection.query<{ email: string; key_id: string }>(sql`
+      SELECT email, key_id FROM email_codes WHERE id = ${id}::uuid AND expires_at > now()`);
     const code = row && secrets.code(id, row.key_id);
-    return row && code !== undefined ? { email: row.email, code, userId: row.user_id } : undefined;
+    if (row === undefined || code === undefined) return undefined;
+    return { email: row.email, code, token: `${id}.${secrets.token('email link', id, row.key_id)}` };
   }
 
   /**
    * Tries a code and counts the attempt; a correct code is used up. The row lock serialises concurrent attempts.
    *
-   * @param isAccepted called with the account whose sign-up mailed the code, if one did. Where it returns false every code is
-   *   wrong, and the answer looks the same: the mail to the address held no code, or the code is for something else.
+   * @param isMailed where it is false every code is wrong, and the answer looks the same: the mail to the address had none
    */
-  async function tryCode(
-    tx: Tx,
-    email: string,
-    code: string,
-    isAccepted: (signedUp: number | null) => boolean,
-  ): Promise<CodeResult> {
-    const [row] = await tx.query<{
-      id: string;
-      key_id: string;
-      user_id: number | null;
-      attempts: number;
-    }>(sql`
-      SELECT id, key_id, user_id, attempts FROM email_codes WHERE email = ${email} AND expires_at > now() FOR UPDATE`);
+  async function tryCode(tx: Tx, email: string, code: string, isMailed: boolean): Promise<CodeResult> {
+    const [row] = await tx.query<{ id: string; key_id: string; attempts: number }>(sql`
+      SELECT id, key_id, attempts FROM email_codes WHERE email = ${email} AND expires_at > now() FOR UPDATE`);
     if (row === undefined) return { correct: false, attemptsLeft: 0, exhausted: false };
     if (row.attempts >= maxAttempts) return { correct: false, attemptsLeft: 0, exhausted: true };
-    if (secretsEqual(secrets.code(row.id, row.key_id), code) && isAccepted(row.user_id)) {
+    if (secretsEqual(secrets.code(row.id, row.key_id), code) && isMailed) {
       await tx.prisma.emailCode.deleteMany({ where: { email } });
-      return { correct: true, userId: row.user_id };
+      return { correct: true, email };
     }
     await tx.prisma.emailCode.updateMany({ where: { email }, data: { attempts: { increment: 1 } } });
     return { correct: false, attemptsLeft: maxAttempts - row.attempts - 1, exhausted: false };
+  }
+
+  /** Uses up a code by the token of its link, which has no limit of attempts and works after the last one of the code. */
+  async function useLink(tx: Tx, token: string): Promise<CodeResult> {
+    const invalid = { correct: false, attemptsLeft: 0, exhausted: false } as const;
+    const { id, digest } = splitToken(token) ?? {};
+    if (id === undefined || digest === undefined) return invalid;
+    const [row] = await tx.query<{ email: string; key_id: string }>(sql`
+      SELECT email, key_id FROM email_codes WHERE id = ${id}::uuid AND expires_at > now() FOR UPDATE`);
+    if (row === undefined || !secretsEqual(secrets.token('email link', id, row.key_id), digest))
+      return invalid;
+    await tx.prisma.emailCode.delete({ where: { id } });
+    return { correct: true, email: row.email };
   }
 
   /** Creates a token that proves once that an address was verified. */
@@ -104,17 +103,11 @@ export function createEmailCodeRepository(
     await tx.execute(sql`SELECT FROM email_codes WHERE email = ANY (${emails}) ORDER BY email FOR UPDATE`);
   }
 
-  /**
-   * Voids the code and the proofs of an account that is deleted or leaves its address. Where its address was not verified, only the code of its sign-up: what
-   * was asked for may be another person's, who owns the address.
-   */
-  async function revoke(
-    tx: Tx,
-    { id, email, isVerified }: { id: number; email: string; isVerified: boolean },
-  ): Promise<void> {
-    if (isVerified) await tx.prisma.emailProof.deleteMany({ where: { email } });
-    await tx.prisma.emailCode.deleteMany({ where: isVerified ? { email } : { email, userId: id } });
+  /** Voids the code and the proofs of a verified address whose account is deleted or leaves it. */
+  async function revoke(tx: Tx, email: string): Promise<void> {
+    await tx.prisma.emailProof.deleteMany({ where: { email } });
+    await tx.prisma.emailCode.deleteMany({ where: { email } });
   }
 
-  return { issue, find, tryCode, issueProof, useProof, lock, revoke };
+  return { issue, find, tryCode, useLink, issueProof, useProof, lock, revoke };
 }

@@ -19,7 +19,7 @@ export interface LiveSession extends TokenClaims {
 }
 
 /** The user of a session. */
-export type SessionUserRow = User & { sessionId: string };
+type SessionUserRow = User & { sessionId: string };
 
 /** A session in the list of its user. */
 export interface SessionRow extends Pick<Session, 'id' | 'user_agent' | 'ip'> {

@@ -3,7 +3,7 @@ import type { Database, Tx } from '../../database/client.ts';
 import { sql } from '../../database/sql.ts';
 
 /** An account whose address is not verified. */
-export interface UnverifiedAccount {
+interface UnverifiedAccount {
   id: number;
   email: string;
   isVerified: false;

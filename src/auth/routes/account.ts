@@ -26,7 +26,7 @@ export const accountRoutes: FastifyPluginAsyncTypebox<AuthDependencies> = async 
         operationId: 'signUp',
         summary: 'Sign up',
         description:
-          'Creates an account. With a `verification_token` its e-mail address is verified at once, and an unverified account without a store that has the address is replaced. Otherwise a code is mailed, to be confirmed at `email-verify/confirm/`. After `email_taken`, the owner of the address signs up again with a `verification_token`, or resets the password. A failure does not use the token up.',
+          'Creates an account. With a `verification_token` its e-mail address is verified at once, and an unverified account without a store that has the address is replaced. Otherwise a code and a link are mailed, to be confirmed at `email-verify/confirm/` after a login. After `email_taken`, the owner of the address signs up again with a `verification_token`, or resets the password. A failure does not use the token up.',
         body: Ref(NewUser),
         response: { 201: Ref(User) },
       },
@@ -80,6 +80,7 @@ const ownAccountRoutes: FastifyPluginAsyncTypebox<AuthDependencies> = async (app
     '/me/',
     {
       config: {
+        limit: 'password',
         message: { ko: '회원 탈퇴가 완료되었습니다.', en: 'Your account has been deleted.' },
         errors: [authErrors.wrongPassword, authErrors.tooManyPasswords],
       },
@@ -102,6 +103,7 @@ const ownAccountRoutes: FastifyPluginAsyncTypebox<AuthDependencies> = async (app
     '/change-password/',
     {
       config: {
+        limit: 'password',
         message: { ko: '비밀번호를 변경했습니다.', en: 'Your password has been changed.' },
         errors: [authErrors.wrongPassword, authErrors.tooManyPasswords],
       },

@@ -48,6 +48,7 @@ const changeRoute: FastifyPluginAsyncTypebox<AuthDependencies> = async (app, dep
     '/change-email/',
     {
       config: {
+        limit: 'password',
         message: { ko: '이메일을 변경했습니다.', en: 'Your e-mail address has been changed.' },
         errors: [
           authErrors.wrongPassword,
@@ -60,7 +61,7 @@ const changeRoute: FastifyPluginAsyncTypebox<AuthDependencies> = async (app, dep
         operationId: 'changeEmail',
         summary: 'Change the e-mail address',
         description:
-          'Takes the code that `email-verify/send/` mailed to the new address; a code that sign-up mailed does not work. The new address is verified, every session but the current one ends, and reset links and codes of the old address stop working. If the old address was verified, it gets a notice with a link that undoes the change within seven days. A wrong password does not use up an attempt of the code, and `email_taken` does not use up the code: an unverified account has the address, and a password reset is the way into it. `too_many_attempts` is about the password or the code.',
+          'Takes the code that `email-verify/send/` mailed to the new address. The new address is verified, every session but the current one ends, and reset links and codes of the old address stop working. If the old address was verified, it gets a notice with a link that undoes the change within seven days. A wrong password does not use up an attempt of the code, and `email_taken` does not use up the code: an unverified account has the address, and a password reset is the way into it. `too_many_attempts` is about the password or the code.',
         body: Ref(EmailChange),
         response: { 200: Ref(User) },
       },

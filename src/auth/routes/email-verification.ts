@@ -1,13 +1,23 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
+import type { FastifySchemaValidationError } from 'fastify';
 import { acceptUser } from '../../http/authentication.ts';
+import { type ApiError, invalidFields } from '../../http/errors.ts';
 import { requestContext } from '../../http/request-context.ts';
 import { Ref } from '../../http/schemas.ts';
+import { describeErrors } from '../../http/validation-errors.ts';
 import type { AuthDependencies } from '../dependencies.ts';
 import { authErrors } from '../errors.ts';
-import { CodeSent, EmailAddress, EmailCode, EmailVerification } from '../schemas.ts';
+import {
+  CodeSent,
+  EmailAddress,
+  EmailCode,
+  EmailConfirmation,
+  EmailLink,
+  EmailVerification,
+} from '../schemas.ts';
 import { createEmailVerification } from '../service/email-verification.ts';
 
-/** Verification of an e-mail address by a code. */
+/** Verification of an e-mail address by a code or a link. */
 export const emailVerificationRoutes: FastifyPluginAsyncTypebox<AuthDependencies> = async (
   app,
   dependencies,
@@ -25,21 +35,21 @@ export const emailVerificationRoutes: FastifyPluginAsyncTypebox<AuthDependencies
           en: 'We are sending a code to this e-mail address.',
         },
         otherMessage: {
-          ko: '인증번호를 이미 보내 드렸습니다. 메일함을 확인해 주세요. 메일에 본인의 아이디가 아닌 아이디가 있거나 메일이 없으면 잠시 후 다시 요청해 주세요.',
-          en: 'A code was sent already. Please check your inbox. If there is no mail, or it names a user ID that is not yours, try again in a while.',
+          ko: '인증번호를 이미 보내 드렸습니다. 메일함을 확인해 주세요. 메일이 없으면 잠시 후 다시 요청해 주세요.',
+          en: 'A code was sent already. Please check your inbox; if there is no mail, try again in a while.',
         },
       },
       schema: {
         operationId: 'sendVerificationCode',
         summary: 'Send e-mail verification code',
         description:
-          'Mails a code of six digits; an address that has a verified account gets a mail that says so instead. The answer is the same for every address; within the cooldown and beyond the hourly cap `accepted` is false, and no mail is sent. A newer code voids the older one.',
+          'Mails a code of six digits and a link; an address that has a verified account gets a mail that says so instead. The answer is the same for every address; within the cooldown and beyond the hourly cap `accepted` is false, and no mail is sent. A newer code voids the older one with its link.',
         body: Ref(EmailAddress),
         response: { 200: Ref(CodeSent) },
       },
     },
     async (request, reply) => {
-      const sent = await service.send(request.body.email, request.currentUser, requestContext(request));
+      const sent = await service.send(request.body.email, requestContext(request));
       reply.hasOtherMessage = !sent.accepted;
       return sent;
     },
@@ -53,18 +63,26 @@ export const emailVerificationRoutes: FastifyPluginAsyncTypebox<AuthDependencies
         message: { ko: '이메일이 인증되었습니다.', en: 'The e-mail address is verified.' },
         errors: [authErrors.invalidCode, authErrors.tooManyCodeAttempts],
       },
+      schemaErrorFormatter: confirmationError,
       schema: {
         operationId: 'confirmEmail',
         summary: 'Confirm e-mail verification',
         description:
-          'Checks the code, which works once and may be tried five times. A code that sign-up mailed verifies that account. A code from `email-verify/send/` verifies the account of the access token, if that has the address. The `verification_token` proves the address at sign-up.',
-        body: Ref(EmailCode),
+          'Checks the code, which may be tried five times, or the token of the link in the same mail, which has no limit of tries. One of them works, once. It verifies the account of the access token, if that has the address, whichever request caused the mail. Without an access token it verifies no account. The `verification_token` proves the address at sign-up.',
+        body: Ref(EmailConfirmation),
         response: { 200: Ref(EmailVerification) },
       },
     },
-    async (request) => {
-      const { email, code } = request.body;
-      return service.confirm(email, code, request.currentUser, requestContext(request));
-    },
+    async (request) => service.confirm(request.body, request.currentUser, requestContext(request)),
   );
 };
+
+/** The validator reports the errors of both forms. With a token the link is meant, else the code. */
+function confirmationError(errors: FastifySchemaValidationError[], part: string): ApiError {
+  const isCode = errors.some(
+    ({ keyword, params }) => keyword === 'required' && params['missingProperty'] === 'token',
+  );
+  const form = isCode ? EmailCode : EmailLink;
+  const isMeant = ({ schemaPath }: FastifySchemaValidationError) => schemaPath.startsWith(`${form.$id}#`);
+  return invalidFields(describeErrors(part === 'body' ? errors.filter(isMeant) : errors));
+}

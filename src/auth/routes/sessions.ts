@@ -3,7 +3,7 @@ import { Type } from '@sinclair/typebox';
 import { currentUser, requireUser } from '../../http/authentication.ts';
 import { ApiError, httpErrors } from '../../http/errors.ts';
 import { PageQuery, paginate } from '../../http/pagination.ts';
-import { isUuid } from '../../http/path-ids.ts';
+import { isUuid, PathUuid } from '../../http/path-ids.ts';
 import { requestContext } from '../../http/request-context.ts';
 import { EmptyData, Ref } from '../../http/schemas.ts';
 import type { AuthDependencies } from '../dependencies.ts';
@@ -102,16 +102,14 @@ const ownSessionRoutes: FastifyPluginAsyncTypebox<AuthDependencies> = async (app
         operationId: 'endSession',
         summary: 'End one session',
         description: 'Its tokens are refused at once. The current session may be ended, too.',
-        params: Type.Object({ session_id: Type.String({ description: '`id` of a session' }) }),
+        params: Type.Object({ session_id: PathUuid('`id` of a session') }),
         response: { 200: Ref(EmptyData) },
       },
     },
     async (request) => {
       const { id: userId } = currentUser(request);
-      const sessionId = request.params.session_id.toLowerCase();
-      if (!isUuid(sessionId) || !(await sessions.end({ userId, sessionId }))) {
-        throw new ApiError(authErrors.sessionNotFound);
-      }
+      const sessionId = request.params.session_id;
+      if (!(await sessions.end({ userId, sessionId }))) throw new ApiError(authErrors.sessionNotFound);
       requestContext(request).audit('session_ended', { userId, sessionId });
       return {};
     },

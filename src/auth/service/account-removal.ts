@@ -20,7 +20,8 @@ export async function removeAccount(
   tx: Tx,
   account: RemovableAccount,
 ): Promise<boolean> {
-  await emailCodes.revoke(tx, account);
+  // Those of an unverified address may be another person's, who owns the address.
+  if (account.isVerified) await emailCodes.revoke(tx, account.email);
   await passwordResets.revoke(tx, account.email);
   await deleteAccountData(tx, account.id);
   return accounts.remove(tx, account.id);

@@ -35,7 +35,7 @@ export function createAccountService(dependencies: AuthDependencies) {
   ): Promise<void> {
     checkNewPassword('new_password', newPassword, user, config.password.minLength);
     const currentHash = await verifyOwnPassword(dependencies, user, currentPassword, context);
-    const passwordHash = await passwords.hash(newPassword);
+    const passwordHash = await passwords.hash(newPassword, { ...context, userId: user.id });
     const changed = await database.runInTransaction(async (tx) => {
       await passwordResets.revoke(tx, user.email);
       if (!(await accounts.replacePassword(tx, user.id, passwordHash, currentHash))) return false;

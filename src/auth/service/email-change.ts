@@ -79,21 +79,15 @@ export function createEmailChange(dependencies: AuthDependencies) {
     const account = await emailChanges.lockAccount(tx, user.id);
     if (account?.email !== user.email || account.passwordHash !== passwordHash) return 'account changed';
     const holder = await accounts.findByEmail(tx, newEmail);
-    // The mail to an address with a verified account has no code, and the code of a sign-up is for that account only.
-    const result = await emailCodes.tryCode(
-      tx,
-      newEmail,
-      code,
-      (signedUp) => !holder?.isVerified && signedUp === null,
-    );
+    const result = await emailCodes.tryCode(tx, newEmail, code, !holder?.isVerified);
     if (!result.correct) return result;
     const oldEmail = account.email;
     if (account.isVerified) {
       const id = await emailChanges.issueUndo(tx, user.id, { oldEmail, newEmail });
       // While the account still has the old address, so that the notice counts for that one.
       await mailQueue.addUnrequested(tx, emailChangedNotice(user.id, id, language));
+      await emailCodes.revoke(tx, oldEmail);
     }
-    await emailCodes.revoke(tx, { id: user.id, email: oldEmail, isVerified: account.isVerified });
     await passwordResets.revoke(tx, oldEmail);
     const changed = await emailChanges.setEmail(tx, user.id, newEmail);
     if (changed === undefined) throw new Error('a locked account is gone');

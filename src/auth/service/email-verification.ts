@@ -7,16 +7,7 @@ import type { AuthDependencies } from '../dependencies.ts';
 import { authErrors } from '../errors.ts';
 import { toMailSent } from '../presenters.ts';
 import type { CodeResult } from '../repository/email-codes.ts';
-import type { CodeSent, EmailVerification, MailSent } from '../schemas.ts';
-
-/** Whom a code is for. */
-interface CodeRecipient {
-  email: string;
-  /** The account whose sign-up mails the code, which verifies that account. */
-  signedUp?: number;
-  /** The account of the session that asks for the code. */
-  askedBy?: number;
-}
+import type { CodeSent, EmailConfirmation, EmailVerification, MailSent } from '../schemas.ts';
 
 /**
  * Enqueues a mail with a code, unless the cooldown or the hourly cap forbids it. The answer never depends on whether the
@@ -27,14 +18,13 @@ interface CodeRecipient {
 export async function enqueueVerificationCode(
   { mailSends, emailCodes, mailQueue }: AuthDependencies,
   tx: Tx,
-  { email, signedUp, askedBy }: CodeRecipient,
+  email: string,
   language: Language,
 ): Promise<MailSent> {
   const permission = await mailSends.request(tx, 'email_verify', email);
   if (permission.allowed) {
-    const id = await emailCodes.issue(tx, email, signedUp ?? null);
-    const asked = askedBy === undefined ? {} : { user_id: askedBy };
-    await mailQueue.add(tx, 'verification_code', { id, language, ...asked });
+    const id = await emailCodes.issue(tx, email);
+    await mailQueue.add(tx, 'verification_code', { id, language });
   }
   return toMailSent(permission);
 }
@@ -49,52 +39,54 @@ export async function codeRefused(
   return retryLater(authErrors.tooManyCodeAttempts, await mailSends.wait(database, 'email_verify', email));
 }
 
-/** Verification of e-mail addresses by codes. */
+/** Verification of e-mail addresses by codes and links. */
 export function createEmailVerification(dependencies: AuthDependencies) {
   const { config, database, accounts, emailCodes } = dependencies;
 
-  /** @param user whose session asks for the code */
-  async function send(
-    email: string,
-    user: CurrentUser | null,
-    { language }: RequestContext,
-  ): Promise<CodeSent> {
-    const recipient = user?.email === email ? { email, askedBy: user.id } : { email };
+  async function send(email: string, { language }: RequestContext): Promise<CodeSent> {
     const sent = await database.runInTransaction((tx) =>
-      enqueueVerificationCode(dependencies, tx, recipient, language),
+      enqueueVerificationCode(dependencies, tx, email, language),
     );
     return { ...sent, expires_in: Math.floor(config.email.codeTtl) };
   }
 
   /**
-   * Checks a code. It verifies the account whose sign-up mailed it; a code that was asked for verifies the user's account, if
-   * that has the address. It verifies no other account, because a stranger may have signed up with the address.
+   * Checks a code or the token of its link. It verifies the account of the session that sends it, if that has the address, and
+   * no other one: a stranger may have signed up with the address.
    *
-   * @param user of the session that sends the code
    * @throws {ApiError} `invalid_code`, `too_many_attempts`
    */
   async function confirm(
-    email: string,
-    code: string,
+    given: EmailConfirmation,
     user: CurrentUser | null,
     context: RequestContext,
   ): Promise<EmailVerification> {
     // Throwing inside the transaction would roll back the count of attempts.
     const { userId, ...outcome } = await database.runInTransaction(async (tx) => {
-      const account = await accounts.findByEmail(tx, email);
-      const result = await emailCodes.tryCode(tx, email, code, () => !account?.isVerified);
-      if (!result.correct) return { ...result, userId: account?.id };
-      const candidate = result.userId ?? user?.id;
-      const isVerified = candidate !== undefined && (await accounts.markVerified(tx, candidate, email));
-      const token = await emailCodes.issueProof(tx, email);
-      return { correct: true, token, userId: isVerified ? candidate : undefined } as const;
+      const { userId, ...result } = await attempt(tx, given);
+      if (!result.correct) return { ...result, userId };
+      const isVerified = user !== null && (await accounts.markVerified(tx, user.id, result.email));
+      const token = await emailCodes.issueProof(tx, result.email);
+      return { ...result, token, userId: isVerified ? user.id : undefined };
     });
     context.audit(outcome.correct ? 'email_verified' : 'email_code_failed', { userId });
     if (outcome.correct) {
       const expiresIn = Math.floor(config.email.verificationTokenTtl);
-      return { email, verification_token: outcome.token, expires_in: expiresIn };
+      return { email: outcome.email, verification_token: outcome.token, expires_in: expiresIn };
     }
-    throw await codeRefused(dependencies, email, outcome);
+    if ('code' in given) throw await codeRefused(dependencies, given.email, outcome);
+    throw new ApiError(authErrors.emailLinkInvalid, { data: { attempts_left: outcome.attemptsLeft } });
+  }
+
+  /** @returns the result, and the account of the address, for the log */
+  async function attempt(
+    tx: Tx,
+    given: EmailConfirmation,
+  ): Promise<CodeResult & { userId?: number | undefined }> {
+    if ('token' in given) return emailCodes.useLink(tx, given.token);
+    const account = await accounts.findByEmail(tx, given.email);
+    const result = await emailCodes.tryCode(tx, given.email, given.code, !account?.isVerified);
+    return { ...result, userId: account?.id };
   }
 
   return { send, confirm };

@@ -26,7 +26,9 @@ export function createLogin(dependencies: AuthDependencies) {
     const actor = { userId: account?.id };
     const knownAddress = account?.fromKnownAddress ? address : undefined;
     const counters = loginFailures.keysOf([name], knownAddress);
-    const attempt = { name, counters, passwordHash: account?.passwordHash, password, actor, errors };
+    const passwordHash = account?.passwordHash;
+    const request = { clientAddress: address, isLogin: true };
+    const attempt = { name, counters, passwordHash, password, request, actor, errors };
     await verifyPasswordAttempt(dependencies, attempt, context);
     if (account === undefined) throw new ApiError(errors.wrong);
     if (account.isSuspended) {
@@ -35,7 +37,7 @@ export function createLogin(dependencies: AuthDependencies) {
     }
 
     const { id: userId, username, email, passwordHash: hash } = account;
-    const newHash = passwords.needsRehash(hash) ? await passwords.hash(password) : undefined;
+    const newHash = passwords.needsRehash(hash) ? await passwords.hash(password, request) : undefined;
     const session = await database.runStatements(async (tx) => {
       const changes = { address, language, ...(newHash ? { passwordHash: newHash } : {}) };
       if (!(await accounts.recordLogin(tx, userId, hash, changes))) return undefined;

@@ -3,9 +3,10 @@ import { ApiError, type ErrorDefinition, retryLater } from '../../http/errors.ts
 import type { EventSubject, RequestContext } from '../../http/request-context.ts';
 import type { AuthDependencies } from '../dependencies.ts';
 import { authErrors } from '../errors.ts';
+import type { HashRequest } from '../passwords.ts';
 
 /** A password that a client sent for an account. */
-export interface PasswordAttempt {
+interface PasswordAttempt {
   /** Folded; chooses the parameters with which a password for an unknown account is hashed. */
   name: string;
   /** The keys of the counters of failures. */
@@ -13,6 +14,7 @@ export interface PasswordAttempt {
   /** Undefined when the account does not exist; the check takes the same time. */
   passwordHash: string | undefined;
   password: string;
+  request: HashRequest;
   /** Whom the log names. */
   actor: EventSubject;
   /** The failures for a wrong password and for too many of them. */
@@ -29,14 +31,14 @@ export async function verifyPasswordAttempt(
   attempt: PasswordAttempt,
   context: RequestContext,
 ): Promise<void> {
-  const { name, counters, passwordHash, password, actor, errors } = attempt;
+  const { name, counters, passwordHash, password, request, actor, errors } = attempt;
   const refuseFor = (seconds: number) => {
     if (seconds <= 0) return;
     context.audit('login_delayed', actor);
     throw retryLater(errors.tooMany, seconds);
   };
   refuseFor(await loginFailures.delay(counters));
-  if (!(await passwords.verify(name, passwordHash, password))) {
+  if (!(await passwords.verify(name, passwordHash, password, request))) {
     refuseFor(await loginFailures.count(counters));
     context.audit('login_failed', actor);
     throw new ApiError(errors.wrong);
@@ -67,7 +69,9 @@ export async function verifyOwnPassword(
   const { passwordHash, fromKnownAddress } = account;
   const counters = loginFailures.keysOf([username, email], fromKnownAddress ? address : undefined);
   const actor = { userId, sessionId };
-  const attempt = { name: username, counters, passwordHash, password, actor, errors: ownPasswordErrors };
+  const request = { clientAddress: address, userId };
+  const errors = ownPasswordErrors;
+  const attempt = { name: username, counters, passwordHash, password, request, actor, errors };
   await verifyPasswordAttempt(dependencies, attempt, context);
   return passwordHash;
 }

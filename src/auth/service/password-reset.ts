@@ -45,7 +45,7 @@ export function createPasswordReset(dependencies: AuthDependencies) {
   async function confirm(link: ResetLinkParts, newPassword: string, context: RequestContext): Promise<void> {
     const account = await openLink(database, link);
     checkNewPassword('new_password', newPassword, account, config.password.minLength);
-    const passwordHash = await passwords.hash(newPassword);
+    const passwordHash = await passwords.hash(newPassword, context);
     await database.runInTransaction(async (tx) => {
       const { userId, username, email } = await openLink(tx, link);
       await passwordResets.revoke(tx, email);

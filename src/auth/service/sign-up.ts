@@ -36,7 +36,7 @@ export function createSignUp(dependencies: AuthDependencies) {
     const replay = await idempotency.findReplay<User>(key);
     if (replay) return replay;
     checkInput(input);
-    const passwordHash = await passwords.hash(input.password);
+    const passwordHash = await passwords.hash(input.password, context);
     let replaced: number | undefined;
     const outcome = await idempotency.run(key, async (tx) => {
       const created = await createAccount(tx, input, passwordHash, context);
@@ -83,7 +83,7 @@ export function createSignUp(dependencies: AuthDependencies) {
         : takenError('email', authErrors.emailTaken);
     }
     if (!isVerified) {
-      await enqueueVerificationCode(dependencies, tx, { email, signedUp: user.id }, language);
+      await enqueueVerificationCode(dependencies, tx, email, language);
     }
     return { user, replaced };
   }

@@ -14,7 +14,7 @@ const oldestVersion = 140_000;
 const otherConnections = 4;
 
 /** What a look at the servers found. */
-export interface ConnectionFindings extends Findings {
+interface ConnectionFindings extends Findings {
   problems: string[];
 }
 

@@ -2,7 +2,7 @@ import type { Config } from '../../config/config.ts';
 import type { Environment } from '../../config/environment.ts';
 
 /** A setting as it is in effect. */
-export interface Setting {
+interface Setting {
   name: string;
   /** Null: not set, and without a default. Without anything secret. */
   value: string | null;

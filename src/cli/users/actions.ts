@@ -1,9 +1,10 @@
 import type { AdminUser } from '../../admin/schemas.ts';
+import { cleanText } from '../../http/text.ts';
+import { CommandError } from '../command-error.ts';
 import type { Invocation } from '../invocation.ts';
 import { pairs, table } from '../output.ts';
 import { type Services, withServices } from '../services.ts';
 import { confirmUsername } from './confirmation.ts';
-import { cleanReason } from './reason.ts';
 
 interface Options {
   operator?: string;
@@ -167,4 +168,19 @@ function noteNext({ output }: Invocation, cursor: string | null): void {
 
 function time(text: string | null): Date | null {
   return text === null ? null : new Date(text);
+}
+
+/** As in the API. */
+const maxReasonLength = 1_000;
+
+/** Cleans the text of `--reason` as the API does. @throws {CommandError} `validation_error` */
+function cleanReason(text: string): string {
+  const cleaned = cleanText('block', text);
+  if ('problem' in cleaned || cleaned.text === '') {
+    throw new CommandError('validation_error', 'the reason is empty or has characters that cannot be kept');
+  }
+  if ([...cleaned.text].length > maxReasonLength) {
+    throw new CommandError('validation_error', `the reason is longer than ${maxReasonLength} characters`);
+  }
+  return cleaned.text;
 }

@@ -15,26 +15,24 @@ const budget: Budget = { rows: 5_000, textBytes: 2_000_000 };
 const maxStores = 2_000;
 /** One row of so many is in the sample index; as in the migrations. */
 const sampledOf = 503;
-/** How many rows of the sample have a part of a text that counts as rare. */
+/** How many rows of the sample have the keys of a text that counts as rare. */
 const maxSampled = Math.floor(budget.rows / sampledOf);
-/** How many parts of a text are looked for in the sample; of a longer text every second, third and so on. */
-const maxSampledParts = 32;
-/** How many rare parts of a text are looked up. More cost more than they leave out. */
-const maxParts = 3;
+/** How many keys of a text are looked up: of a longer text every second, third and so on. More cost more than they leave out. */
+const maxKeys = 5;
 
 /**
- * Finds rows by their text through the GIN index. It reads all rows that have a part of the text, so only rare parts are
- * looked up; a sample tells which are. Without a rare part nothing is read, and the outcome is not complete.
+ * Finds rows by their text through the GIN index, which reads the entries of all rows that have one of the keys. So it is asked
+ * only where a sample says that few rows have all of them; otherwise nothing is read, and the outcome is not complete.
  *
  * @returns common table expressions as those of a scan
  */
 export function textLookupSql(list: FilteredList, q: string, request: PageRequest): Sql {
   const table = raw(list.table);
-  const grams = sql`(search_grams(${list.searchText}) COLLATE "C")`;
+  const keysOfRow = sql`search_keys(${list.searchText})`;
   // `OFFSET 0` keeps the planner from reading all of the ordered index, to intersect it with what the GIN index found.
   const candidates = sql`
     SELECT item.* FROM (
-      SELECT item.* FROM ${table} item WHERE ${grams} @> (SELECT grams FROM rare) AND ${list.baseFilter} OFFSET 0
+      SELECT item.* FROM ${table} item WHERE ${keysOfRow} @> (SELECT keys FROM rare) AND ${list.baseFilter} OFFSET 0
     ) item
     WHERE ${rowsAfter(list, request.after, 'in any order')}`;
   const storeId = sql`item.store_id`;
@@ -42,25 +40,19 @@ export function textLookupSql(list: FilteredList, q: string, request: PageReques
     ...(list.ofStore === undefined ? [] : [sql`${storeId} = ${list.ofStore}`]),
     ...conditionsOnStore(list, storeId),
   ];
-  const isRare = sql`(
-    SELECT count(*) <= ${raw(String(maxSampled))} FROM (
-      SELECT FROM ${table} item
-      WHERE ${list.baseFilter} AND item.id % ${raw(String(sampledOf))} = 0 AND ${grams} @> ARRAY[gram]
-      LIMIT ${raw(String(maxSampled + 1))}
-    ) sampled)`;
-  // The longest parts are the rarest: triples, or all that a shorter text has.
+  // The pairs come first; a single character has none.
   return sql`
-    rare AS MATERIALIZED (
-      SELECT array_agg(gram) AS grams FROM (
-        SELECT gram FROM (
-          SELECT gram, row_number() OVER () AS place, count(*) OVER () AS total
-          FROM unnest(search_grams(search_key(${q}::text))) AS gram
-          WHERE char_length(gram) = least(3, char_length(search_key(${q}::text)))
-        ) part
-        WHERE place % (1 + total / ${raw(String(maxSampledParts))}) = 0 AND ${isRare}
-        LIMIT ${raw(String(maxParts))}
-      ) part
-    ), ${pageOf(list, { candidates, conditions, precondition: sql`(SELECT grams IS NOT NULL FROM rare)` }, request)}`;
+    part AS MATERIALIZED (
+      SELECT ARRAY(SELECT keys[place] FROM generate_series(1, pairs, 1 + (pairs - 1) / ${raw(String(maxKeys))}) place) AS keys
+      FROM search_key(${q}::text) AS folded, greatest(char_length(folded) - 1, 1) AS pairs, search_keys(folded) AS keys
+    ), rare AS MATERIALIZED (
+      SELECT keys FROM part WHERE (
+        SELECT count(*) <= ${raw(String(maxSampled))} FROM (
+          SELECT FROM ${table} item
+          WHERE ${list.baseFilter} AND item.id % ${raw(String(sampledOf))} = 0 AND ${keysOfRow} @> (SELECT keys FROM part)
+          LIMIT ${raw(String(maxSampled + 1))}
+        ) sampled)
+    ), ${pageOf(list, { candidates, conditions, precondition: sql`EXISTS (SELECT FROM rare)` }, request)}`;
 }
 
 /**

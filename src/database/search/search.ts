@@ -7,9 +7,9 @@ import { scanSql } from './scan.ts';
 
 /*
  * The two searchable lists, stores and posts, are filtered by text and by the category of the store. Text search needs no
- * extension: `search_grams` gives the characters, pairs and triples of neighbouring characters of a text, a GIN index finds
- * the rows that have those of the query, and `position` decides whether they stand together. The texts, and those that are
- * searched for, have neither upper case nor white space. The functions are in the migrations.
+ * extension: `search_keys` hashes the pairs of neighbouring characters of a text, a GIN index finds the rows that have those of
+ * the query, and `position` decides whether they stand together. The texts, and those that are searched for, have neither upper
+ * case nor white space. The functions are in the migrations.
  */
 
 /** A list that can be searched. */
@@ -20,7 +20,7 @@ export interface SearchableList
 }
 
 /** What to search for. */
-export interface SearchFilter extends PageRequest {
+interface SearchFilter extends PageRequest {
   /** A text that rows contain; empty for all. */
   q: string;
   /** Rows of stores of this category. */
@@ -30,7 +30,7 @@ export interface SearchFilter extends PageRequest {
 }
 
 /** What the scans of one request may examine. */
-export interface ScanBudgets {
+interface ScanBudgets {
   /** Before the lookups: enough for a page that every twentieth row matches. */
   first: Budget;
   /** After them. */

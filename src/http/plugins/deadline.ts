@@ -10,7 +10,9 @@ declare module 'fastify' {
     timeBeforeBody: number;
   }
   interface FastifyReply {
-    /** Starts the deadline of a route with `readsBody`, once its body was read. */
+    /** Stops the deadline of a route with `readsBody` while the body is read. */
+    pauseDeadline(): void;
+    /** Starts it again, once the body was read. */
     startDeadline(): void;
   }
   interface FastifyContextConfig {
@@ -31,6 +33,10 @@ export const deadlinePlugin = fastifyPlugin(
     app.decorateRequest('deadline', undefined);
     app.decorateRequest('timeBeforeBody', 0);
 
+    app.decorateReply('pauseDeadline', function () {
+      clearTimeout(this.request.deadline);
+      this.request.timeBeforeBody = this.elapsedTime;
+    });
     app.decorateReply('startDeadline', function () {
       start(this.request, this, Math.max(0, timeLimit - this.request.timeBeforeBody));
     });
@@ -40,6 +46,8 @@ export const deadlinePlugin = fastifyPlugin(
       request.deadline = setTimeout(() => {
         if (reply.sent || reply.raw.headersSent || reply.raw.destroyed) return;
         reply.send(serviceUnavailable(new Error(`no answer after ${timeLimit} ms`)));
+        // The handler or a hook goes on, and Fastify would log its end as an error: the reply is already sent.
+        reply.log = reply.log.child({}, { level: 'silent' });
       }, milliseconds).unref();
     }
 
@@ -48,14 +56,11 @@ export const deadlinePlugin = fastifyPlugin(
       done();
     });
     app.addHook('preParsing', (request, reply, payload, done) => {
-      if (hasBody(request)) {
-        clearTimeout(request.deadline);
-        request.timeBeforeBody = reply.elapsedTime;
-      }
+      if (isParsed(request)) reply.pauseDeadline();
       done(null, payload);
     });
     app.addHook('preValidation', (request, reply, done) => {
-      if (hasBody(request) && !request.routeOptions.config.readsBody) reply.startDeadline();
+      if (isParsed(request)) reply.startDeadline();
       done();
     });
     app.addHook('onResponse', (request, _reply, done) => {
@@ -65,7 +70,8 @@ export const deadlinePlugin = fastifyPlugin(
   },
 );
 
-/** Whether the client sends a body, which may take as long as the client takes. */
-function hasBody({ headers }: FastifyRequest): boolean {
-  return headers['content-length'] !== undefined || headers['transfer-encoding'] !== undefined;
+/** Whether the client sends a body that is read before the handler runs. */
+function isParsed({ headers, routeOptions }: FastifyRequest): boolean {
+  const hasBody = headers['content-length'] !== undefined || headers['transfer-encoding'] !== undefined;
+  return hasBody && !routeOptions.config.readsBody;
 }

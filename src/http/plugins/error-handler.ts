@@ -1,9 +1,11 @@
-import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify';
-import { isDatabaseUnavailable } from '../../database/errors.ts';
+import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import fastifyPlugin from 'fastify-plugin';
+import { isDatabaseUnavailable, unavailableReason } from '../../database/errors.ts';
 import { ApiError, httpErrors, invalidFields, serviceUnavailable } from '../errors.ts';
 import type { FieldError } from '../field-errors.ts';
 import type { Language } from '../language.ts';
 import { describeErrors } from '../validation-errors.ts';
+import { maxLoggedLength } from './logging.ts';
 
 const frameworkErrors: Record<string, ApiError> = {
   FST_ERR_CTP_BODY_TOO_LARGE: new ApiError(httpErrors.payloadTooLarge),
@@ -12,6 +14,21 @@ const frameworkErrors: Record<string, ApiError> = {
   FST_ERR_BAD_URL: new ApiError(httpErrors.notFound),
   FST_ERR_MAX_PARAM_LENGTH: new ApiError(httpErrors.notFound),
 };
+
+declare module 'fastify' {
+  interface FastifyInstance {
+    /** By cause of 503: when it was last logged, and how many lines were left out since. */
+    unavailableLines: Map<string, { time: number; suppressed: number }>;
+  }
+}
+
+/** Milliseconds between two lines about the same cause of 503. */
+const lineInterval = 1_000;
+
+export const errorHandlerPlugin = fastifyPlugin(async (app: FastifyInstance) => {
+  app.decorate('unavailableLines', new Map());
+  app.setErrorHandler(sendError);
+});
 
 /** Renders every failure: in the envelope, in the language of the request, with its cause only in the log. */
 export function sendError(error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
@@ -34,13 +51,24 @@ export function prepareFailure(error: unknown, request: FastifyRequest, reply: F
   return failure;
 }
 
-function logFailure({ definition, data, cause }: ApiError, error: unknown, { log }: FastifyRequest): void {
+function logFailure({ definition, data, cause }: ApiError, error: unknown, request: FastifyRequest): void {
   const { status, code } = definition;
-  if (status >= 500) log.error({ err: cause ?? error, code }, 'request failed');
+  if (status === 503) logUnavailable(cause ?? error, code, request);
+  else if (status >= 500) request.log.error({ err: cause ?? error, code }, 'request failed');
   else {
-    const message = cause instanceof Error ? cause.message : undefined;
-    log.info({ code, reason: data['reason'], cause: message }, 'request refused');
+    const message = cause instanceof Error ? cause.message.slice(0, maxLoggedLength) : undefined;
+    request.log.info({ code, reason: data['reason'], cause: message }, 'request refused');
   }
+}
+
+/** In an outage every request fails for the same cause, which is logged once a second. */
+function logUnavailable(cause: unknown, code: string, { server, log }: FastifyRequest): void {
+  const lines = server.unavailableLines;
+  const key = unavailableReason(cause) ?? String(cause).replace(/\d+/g, '');
+  const { time, suppressed } = lines.get(key) ?? { time: 0, suppressed: 0 };
+  const isLogged = Date.now() - time >= lineInterval;
+  lines.set(key, isLogged ? { time: Date.now(), suppressed: 0 } : { time, suppressed: suppressed + 1 });
+  if (isLogged) log.error({ err: cause, code, suppressed }, 'request failed');
 }
 
 /** A failure in the envelope. */

@@ -3,7 +3,7 @@ import type { FastifyInstance } from 'fastify';
 import { Ref, StringEnum } from '../schemas.ts';
 
 interface HealthOptions {
-  /** @throws the reason, for the log, when the service cannot answer requests */
+  /** Called by one request at a time. @throws the reason, for the log, when the service cannot answer requests */
   checkReady(): Promise<void>;
 }
 
@@ -17,8 +17,21 @@ const HealthProblem = Type.Object(
 );
 const config = { limit: 'none' } as const;
 
+/** Milliseconds for which the result of a check is used again, so that a flood of requests costs no queries. */
+const reusedFor = 1_000;
+
 /** `live`: the process answers. `ready`: it can do its work, so a load balancer may send requests. */
 export async function healthRoutes(app: FastifyInstance, { checkReady }: HealthOptions): Promise<void> {
+  let lastCheck: Promise<void> | undefined;
+  function checkOnce(): Promise<void> {
+    lastCheck ??= checkReady().finally(() => {
+      setTimeout(() => {
+        lastCheck = undefined;
+      }, reusedFor).unref();
+    });
+    return lastCheck;
+  }
+
   app.addSchema(Health);
   app.addSchema(HealthProblem);
 
@@ -45,7 +58,7 @@ export async function healthRoutes(app: FastifyInstance, { checkReady }: HealthO
         operationId: 'getReadiness',
         summary: 'Whether the service can answer requests',
         description:
-          'The database answers, all migrations are applied, and the process is not shutting down.',
+          'The database answers and takes writes, all migrations are applied, and the process is not shutting down. The response comes within 2 seconds.',
         tags: ['system'],
         response: {
           200: { ...Ref(Health), description: 'Ready' },
@@ -56,7 +69,7 @@ export async function healthRoutes(app: FastifyInstance, { checkReady }: HealthO
     async (request, reply) => {
       try {
         if (app.shutdown.announced) throw new Error('shutting down');
-        await checkReady();
+        await checkOnce();
         return { status: 'ok' };
       } catch (error) {
         request.log.warn({ err: error }, 'not ready');

@@ -56,7 +56,8 @@ function schemasOf(scope: FastifyInstance): Record<string, TSchema> {
   return scope.getSchemas() as Record<string, TSchema>;
 }
 
-function once<Value>(compute: () => Value): () => Value {
+/** A function that computes its value at its first call. */
+export function once<Value>(compute: () => Value): () => Value {
   let value: Value | undefined;
   return () => {
     value ??= compute();

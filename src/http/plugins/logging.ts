@@ -1,8 +1,17 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import fastifyPlugin from 'fastify-plugin';
 import { pino } from 'pino';
+import type { Metrics } from '../../metrics/metrics.ts';
 import type { Tracing } from '../../tracing/tracing.ts';
 import { claimedUserId } from '../authentication.ts';
+
+/** Characters of one field of a line that a client, or an error that quotes it, chooses. */
+export const maxLoggedLength = 512;
+
+const cut = (text: string) => text.slice(0, maxLoggedLength);
+
+/** The path of a request as it is logged. */
+const loggedPath = ({ url }: FastifyRequest) => cut(url.split('?', 1).join());
 
 /**
  * The log never contains query strings, headers or bodies of requests, because tokens and passwords are in them.
@@ -14,7 +23,7 @@ export function loggerOptions(level: string, tracing?: Tracing) {
     level,
     ...(tracing ? { mixin: tracing.logFields } : {}),
     serializers: {
-      req: (request: FastifyRequest) => ({ method: request.method, path: request.url.split('?')[0] }),
+      req: (request: FastifyRequest) => ({ method: request.method, path: loggedPath(request) }),
       err: (error: Error) => describeError(error),
     },
   };
@@ -23,12 +32,53 @@ export function loggerOptions(level: string, tracing?: Tracing) {
 /** At most so many milliseconds are between a line and its writing. */
 const flushInterval = 100;
 
+/** Bytes of lines that wait for the reader of standard output; more are dropped. */
+const maxWaiting = 8 * 1024 * 1024;
+
+/** Milliseconds that the last lines may take when the process ends. */
+const flushTimeout = 1_000;
+
 /**
  * Standard output. Lines are written together, because a system call for each one is a tenth of a request's time. What is left
- * is written when the process ends; only SIGKILL loses the lines of the last {@link flushInterval}.
+ * is written when the process ends; only SIGKILL loses the lines of the last {@link flushInterval}. A reader that stalls loses
+ * lines, and delays neither requests nor the end.
  */
-export function logStream() {
-  return pino.destination({ sync: false, minLength: 4096, periodicFlush: flushInterval });
+export function logStream(metrics: Metrics) {
+  let flushedBy = Number.POSITIVE_INFINITY;
+  const stream = pino.destination({
+    sync: false,
+    minLength: 4096,
+    periodicFlush: flushInterval,
+    maxLength: maxWaiting,
+    retryEAGAIN: () => Date.now() < flushedBy,
+  });
+  const { flushSync } = stream;
+  stream.flushSync = () => {
+    flushedBy = Date.now() + flushTimeout;
+    try {
+      flushSync.call(stream);
+    } catch {
+      // The reader is gone, so the rest is dropped.
+    }
+  };
+
+  const counter = metrics.addCounter(
+    'log_lines_dropped_total',
+    'Log lines that standard output did not take',
+    [],
+  );
+  let dropped = 0;
+  stream.on('drop', () => {
+    counter.inc();
+    dropped += 1;
+  });
+  stream.on('drain', () => {
+    if (dropped === 0) return;
+    const lines = dropped;
+    dropped = 0;
+    pino(stream).warn({ lines }, 'log lines were dropped, because standard output was not read');
+  });
+  return stream;
 }
 
 /** An error without its other properties: PostgreSQL's `detail`, for example, quotes the refused row. */
@@ -39,7 +89,7 @@ function describeError(
   const { name, message, stack = '', cause } = error;
   const code = 'code' in error ? error.code : undefined;
   const reason = cause instanceof Error && depth < 3 ? { cause: describeError(cause, depth + 1) } : {};
-  return { type: name, message, stack, code, ...reason };
+  return { type: name, message: cut(message), stack: stack.replace(message, cut), code, ...reason };
 }
 
 /**
@@ -52,7 +102,7 @@ export const requestLogPlugin = fastifyPlugin(async (app: FastifyInstance) => {
     request.log[isProbe ? 'debug' : 'info'](
       {
         method: request.method,
-        path: request.url.split('?')[0],
+        path: loggedPath(request),
         status: reply.statusCode,
         milliseconds: Math.round(reply.elapsedTime),
         address: request.clientIp,

@@ -24,19 +24,24 @@ export const rateLimitGroups = {
   media: 3_000,
 } as const;
 
-/** Requests per minute over all other operations. */
+/** Requests per minute and user, for operations that take the password of the user. */
+export const passwordsPerUser = 10;
+
+/** Requests per minute over all other operations; those of all users from one address count together, too. */
 export const perUser = 600;
 export const perAnonymousClient = 300;
+export const perAddress = 3_000;
 
 /** What counts requests: that of the operation, or that of the user or of the client for all other operations. */
-const limits = { ...rateLimitGroups, user: perUser, client: perAnonymousClient };
+const limits = { ...rateLimitGroups, password: passwordsPerUser, user: perUser, client: perAnonymousClient };
 const limitNames = Object.keys(limits) as LimitName[];
 type LimitName = keyof typeof limits;
+type Group = LimitName | 'address';
 
 declare module 'fastify' {
   interface FastifyContextConfig {
     /** The counter of the operation; `none` for health and metrics. */
-    limit?: keyof typeof rateLimitGroups | 'none';
+    limit?: keyof typeof rateLimitGroups | 'password' | 'none';
   }
 }
 
@@ -57,8 +62,8 @@ export const rateLimitPlugin = fastifyPlugin(
       'Requests beyond a limit, by its group',
       ['group'],
     );
-    const onExceeded = (request: FastifyRequest) => refused.inc({ group: limitOf(request) });
-    for (const group of limitNames) refused.inc({ group }, 0);
+    const onExceeded = (group: Group) => refused.inc({ group });
+    for (const group of [...limitNames, 'address']) refused.inc({ group }, 0);
 
     const limitHere = await createLimiter(app, { onExceeded });
     const shared = config.redisUrl === undefined ? undefined : await connect(app, config.redisUrl);
@@ -91,17 +96,18 @@ async function connect(app: FastifyInstance, url: string) {
 }
 
 interface LimiterOptions {
-  onExceeded(request: FastifyRequest): void;
+  onExceeded(group: Group): void;
   /** Where requests are counted; in memory without it. */
   redis?: Redis;
 }
 
-/** Limits a request, or throws the error of the store. */
+/** Limits a request, or throws the error of the store. With Redis, it waits for one round trip. */
 type Limiter = (request: FastifyRequest, reply: FastifyReply) => Promise<void>;
 
 /** The plugin has one store for each scope in which it is registered. */
 async function createLimiter(app: FastifyInstance, { onExceeded, redis }: LimiterOptions): Promise<Limiter> {
   const limiters = new Map<LimitName, preHandlerAsyncHookHandler>();
+  let countAddress: ReturnType<FastifyInstance['createRateLimit']> | undefined;
   await app.register(async (scope) => {
     await scope.register(rateLimit, {
       global: false,
@@ -114,21 +120,37 @@ async function createLimiter(app: FastifyInstance, { onExceeded, redis }: Limite
     });
     for (const name of limitNames) {
       const keyGenerator = (request: FastifyRequest) => `${name}:${counted(request, name)}`;
-      limiters.set(name, scope.rateLimit({ max: limits[name], keyGenerator, onExceeded }));
+      limiters.set(
+        name,
+        scope.rateLimit({ max: limits[name], keyGenerator, onExceeded: () => onExceeded(name) }),
+      );
     }
+    const keyGenerator = (request: FastifyRequest) => `address:${clientAddress(request)}`;
+    countAddress = scope.createRateLimit({ max: perAddress, keyGenerator });
   });
   return async (request, reply) => {
-    await limiters.get(limitOf(request))?.call(app, request, reply);
+    const name = limitOf(request);
+    const [address] = await Promise.all([
+      name === 'user' ? countAddress?.(request) : undefined,
+      limiters.get(name)?.call(app, request, reply),
+    ]);
+    if (address?.isAllowed !== false || !address.isExceeded) return;
+    onExceeded('address');
+    const { max, ttl, ttlInSeconds } = address;
+    reply.headers({ 'ratelimit-limit': max, 'ratelimit-remaining': 0, 'ratelimit-reset': ttlInSeconds });
+    throw retryLater(httpErrors.rateLimited, ttl / 1000);
   };
 }
 
 function limitOf(request: FastifyRequest): LimitName {
   const limit = request.routeOptions.config?.limit;
+  const isUser = claimedUserId(request) !== undefined;
+  if (limit === 'password') return isUser ? 'password' : 'client';
   if (limit !== undefined && limit !== 'none') return limit;
-  return claimedUserId(request) === undefined ? 'client' : 'user';
+  return isUser ? 'user' : 'client';
 }
 
 /** Who is counted. */
 function counted(request: FastifyRequest, name: LimitName): string {
-  return name === 'user' ? String(claimedUserId(request)) : clientAddress(request);
+  return name === 'user' || name === 'password' ? String(claimedUserId(request)) : clientAddress(request);
 }

@@ -5,7 +5,7 @@ import { Redis } from 'ioredis';
 const times = { connect: 1_000, answer: 500, minBackoff: 100, maxBackoff: 1_000 };
 
 /** The store of shared rate limits. */
-export interface SharedStore {
+interface SharedStore {
   client: Redis;
   /** Whether it answers, as far as is known. */
   isConnected(): boolean;

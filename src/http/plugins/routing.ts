@@ -4,6 +4,7 @@ import fastifyPlugin from 'fastify-plugin';
 import findMyWay, { type HTTPMethod } from 'find-my-way';
 import type { Config } from '../../config/config.ts';
 import { ApiError, httpErrors } from '../errors.ts';
+import { maxLoggedLength } from './logging.ts';
 import { isPreflight } from './security-headers.ts';
 
 declare module 'fastify' {
@@ -20,26 +21,31 @@ declare module 'fastify' {
   }
 }
 
+/** The longest request target that is served, in bytes. */
+const maxTargetLength = 2_048;
+
 /**
- * How paths match, for Fastify's router and for the lookup of allowed methods. A parameter may be as long as the request line,
- * so that an id that is too long is that resource's 404 and not the router's.
+ * How paths match, for Fastify's router and for the lookup of allowed methods. A parameter may be as long as the target, percent
+ * signs escaped, so that an id that is too long is that resource's 404 and not the router's.
  */
 export const routerOptions = {
   ignoreTrailingSlash: true,
   caseSensitive: true,
-  maxParamLength: 16_384,
+  maxParamLength: 3 * maxTargetLength,
 } as const;
 
 const methods: HTTPMethod[] = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'TRACE'];
 
 /**
  * Normalises a request target (RFC 9112, section 3.2) to a path: the authority of an absolute target is removed, and percent
- * signs that encode nothing are escaped. The router would answer such targets itself, before limits, language and headers.
+ * signs that encode nothing are escaped. The router would answer such targets itself, before limits, language and headers. Of a
+ * target that is refused for its length, only the beginning is looked at.
  */
-export function rewriteUrl({ url = '/' }: IncomingMessage): string {
+export function rewriteUrl({ url: target = '/' }: IncomingMessage): string {
+  const url = target.length > maxTargetLength ? target.slice(0, maxLoggedLength) : target;
   if (url.startsWith('/') && !url.includes('%')) return url;
-  const target = url.replace(/^https?:\/\/[^/?]*/i, '');
-  const [path = '', ...query] = (target.startsWith('/') ? target : `/${target}`).split('?');
+  const local = url.replace(/^https?:\/\/[^/?]*/i, '');
+  const [path = '', ...query] = (local.startsWith('/') ? local : `/${local}`).split('?');
   return [isDecodable(path) ? path : path.replaceAll('%', '%25'), ...query].join('?');
 }
 
@@ -54,7 +60,7 @@ export function isDecodable(url: string): boolean {
 }
 
 /**
- * Answers what Fastify answers with 404, with limits and headers: unknown paths with 404, known paths with another method with
+ * Refuses targets that are too long, and answers what Fastify answers with 404, with limits and headers: unknown paths with 404, known paths with another method with
  * 405 and `Allow`, and preflights of known paths with 204. Register it after the limits, which count all of them, and before
  * {@link FastifyInstance.supportedMethods} is read.
  */
@@ -97,6 +103,7 @@ export const routingPlugin = fastifyPlugin(async (app: FastifyInstance, { config
 
   // Before the body is read, which does not matter here.
   app.addHook('onRequest', (request, reply, done) => {
+    if (request.originalUrl.length > maxTargetLength) throw new ApiError(httpErrors.uriTooLong);
     const asksForOrigin = config.corsOrigins.length > 0 && isPreflight(request);
     if (request.routeOptions.config.answersUnmatched && !asksForOrigin) return done();
     // `@fastify/cors` has a route for every `OPTIONS`.

@@ -4,7 +4,7 @@ import fastifyPlugin from 'fastify-plugin';
 import { type SizedSchema, sizeErrors } from '../body-size.ts';
 import { invalidFields } from '../errors.ts';
 import { problems } from '../field-errors.ts';
-import { isId } from '../path-ids.ts';
+import { isId, isUuid } from '../path-ids.ts';
 import { isDecodable } from './routing.ts';
 
 /**
@@ -46,24 +46,35 @@ function removeEmpty(query: unknown): void {
   for (const name of Object.keys(texts)) if (texts[name] === '') delete texts[name];
 }
 
+interface ValueSchema {
+  type?: unknown;
+  format?: unknown;
+}
+
 /** Replaces the texts of an object by the values that its schema expects. */
-function convert(values: unknown, schema: unknown, read: (type: unknown, text: string) => unknown): void {
+function convert(
+  values: unknown,
+  schema: unknown,
+  read: (schema: ValueSchema, text: string) => unknown,
+): void {
   if (typeof schema !== 'object' || schema === null || !('properties' in schema)) return;
   const texts = values as Record<string, unknown>;
-  for (const [name, { type }] of Object.entries(schema.properties as Record<string, { type?: unknown }>)) {
+  for (const [name, property] of Object.entries(schema.properties as Record<string, ValueSchema>)) {
     const text = Object.hasOwn(texts, name) ? texts[name] : undefined;
-    if (typeof text === 'string') texts[name] = read(type, text);
+    if (typeof text === 'string') texts[name] = read(property, text);
   }
 }
 
 /** What cannot be an id becomes 0, which no row has, so that it ends as that resource's 404, like any unknown id. */
-function readPathId(type: unknown, text: string): unknown {
-  if (type !== 'integer') return text;
-  return isId(text) ? Number(text) : 0;
+function readPathId({ type, format }: ValueSchema, text: string): unknown {
+  if (type === 'integer') return isId(text) ? Number(text) : 0;
+  if (format !== 'uuid') return text;
+  const uuid = text.toLowerCase();
+  return isUuid(uuid) ? uuid : '00000000-0000-0000-0000-000000000000';
 }
 
 /** A number is plain decimal digits; everything else fails validation. */
-function readQueryValue(type: unknown, text: string): unknown {
+function readQueryValue({ type }: ValueSchema, text: string): unknown {
   if (type === 'integer' && /^(0|-?[1-9]\d{0,14})$/.test(text)) return Number(text);
   if (type === 'boolean' && (text === 'true' || text === 'false')) return text === 'true';
   return text;

@@ -1,22 +1,10 @@
-import { ApiError, serviceUnavailable } from '../../http/errors.ts';
+import { type ExecFileException, execFile } from 'node:child_process';
+import process from 'node:process';
+import { fileURLToPath } from 'node:url';
+import { ApiError } from '../../http/errors.ts';
 import { imageErrors } from '../errors.ts';
-import { sharp } from './sharp.ts';
 
-/** Pixels of a picture before it is decoded. */
-const maxPixels = 50_000_000;
-
-/** Pixels of the longer side. */
-const sizes = { large: 1_600, thumbnail: 480 } as const;
-
-/** Seconds after which decoding, or encoding one size, is given up. Pictures of cameras take a fraction of it. */
-const timeLimit = 5;
-
-/** More effort costs three times the processor time of the encoder and saves two hundredths of the size. */
-const effort = 2;
-
-const quality = { large: 80, thumbnail: 75 } as const;
-
-/** A picture as it is kept: WebP without metadata, in sRGB, upright. */
+/** An image as it is kept: WebP without metadata, in sRGB, upright. */
 export interface ConvertedImage {
   large: Buffer;
   thumbnail: Buffer;
@@ -25,57 +13,82 @@ export interface ConvertedImage {
   height: number;
 }
 
-/** The formats that are decoded, by their first bytes. */
-const signatures: Record<string, (start: string) => boolean> = {
-  jpeg: (start) => start.startsWith('\xff\xd8\xff'),
-  png: (start) => start.startsWith('\x89PNG\r\n\x1a\n'),
-  webp: (start) => start.startsWith('RIFF') && start.slice(8).startsWith('WEBPVP8'),
-};
+/**
+ * MiB of private memory that a process may have, of which Node.js with its threads takes 150, and MiB of a decoded image. Of the
+ * accepted images the most demanding ones, which are interlaced with 16 bits a channel, need 300 and 600.
+ */
+const limits = { small: { memory: 384, decoded: 96 }, large: { memory: 768, decoded: 384 } } as const;
+
+/** Seconds until a conversion is killed. Images of phones take less than one. */
+const timeLimit = 10;
+
+/** Bytes of both sizes, which have a tenth of it. */
+const maxOutput = 32 * 1024 * 1024;
+
+const script = fileURLToPath(new URL('./conversion-process.js', import.meta.url));
 
 /**
- * Decodes a picture once and encodes both sizes from its pixels. Of an animated one, the first frame is kept.
+ * Where a limit cannot be set, as that of memory on macOS, the conversion runs without it. Without `--jitless`, Node.js 24 reserves
+ * more memory for code than the limit.
+ */
+const command = 'ulimit -d "$1"; ulimit -t "$2"; ulimit -c 0; exec nice -n 5 "$3" --jitless "$4" "$5"';
+
+/** The first bytes of JPEG, PNG and WebP; a dot is any byte. */
+const signatures = ['\xff\xd8\xff', '\x89PNG\r\n\x1a\n', 'RIFF....WEBPVP8'];
+
+/**
+ * Converts an image in a process of its own, which has the memory for small or for all accepted images, no environment variables,
+ * and less processor time than the service. What an image does to its decoder ends with that process.
  *
- * @param onDecode called when the header was accepted
+ * @returns undefined for an image that has more bytes than the size allows
  * @throws {ApiError} `invalid_image`; `service_unavailable` when it takes too long
  */
-export async function convertImage(bytes: Buffer, onDecode: () => void): Promise<ConvertedImage> {
-  const { data, info } = await decode(bytes, onDecode);
-  const pixels = { raw: { width: info.width, height: info.height, channels: info.channels } };
-  const large = await sharp(data, pixels)
-    .webp({ quality: quality.large, effort })
-    .timeout({ seconds: timeLimit })
-    .toBuffer();
-  const thumbnail = await sharp(data, pixels)
-    .resize({ ...boxOf(sizes.thumbnail) })
-    .webp({ quality: quality.thumbnail, effort })
-    .timeout({ seconds: timeLimit })
-    .toBuffer();
-  return { large, thumbnail, width: info.width, height: info.height };
+export async function convertImage(
+  file: Buffer,
+  size: keyof typeof limits,
+): Promise<ConvertedImage | undefined> {
+  const start = file.toString('latin1', 0, 16);
+  const isKnown = signatures.some((signature) => [...signature].every((c, i) => c === '.' || c === start[i]));
+  if (!isKnown) throw new ApiError(imageErrors.invalidImage);
+  const output = await run(file, limits[size]);
+  if (output.length === 0) return undefined;
+  const end = 12 + output.readUInt32BE(8);
+  return {
+    large: output.subarray(12, end),
+    thumbnail: output.subarray(end),
+    width: output.readUInt32BE(0),
+    height: output.readUInt32BE(4),
+  };
 }
 
-/** The upright pixels of a picture in sRGB, 8 bits each, no larger than the large version. Metadata is dropped. */
-async function decode(bytes: Buffer, onDecode: () => void) {
-  const start = bytes.toString('latin1', 0, 16);
-  const [format] = Object.entries(signatures).find(([, signature]) => signature(start)) ?? [];
-  if (format === undefined) throw new ApiError(imageErrors.invalidImage);
-  try {
-    const picture = sharp(bytes, { failOn: 'error', limitInputPixels: maxPixels, sequentialRead: true });
-    const header = await picture.metadata();
-    if (header.format !== format) throw new Error(`a ${header.format} that begins as a ${format}`);
-    onDecode();
-    return await picture
-      .autoOrient()
-      .resize({ ...boxOf(sizes.large) })
-      .toColourspace('srgb')
-      .raw({ depth: 'uchar' })
-      .timeout({ seconds: timeLimit })
-      .toBuffer({ resolveWithObject: true });
-  } catch (cause) {
-    if (cause instanceof Error && /^timeout/.test(cause.message)) throw serviceUnavailable(cause);
-    throw new ApiError(imageErrors.invalidImage, { cause });
-  }
+function run(file: Buffer, { memory, decoded }: { memory: number; decoded: number }): Promise<Buffer> {
+  const values = [memory * 1024, timeLimit, process.execPath, script, decoded * 1024 * 1024];
+  return new Promise((resolve, reject) => {
+    const { stdin } = execFile(
+      '/bin/sh',
+      ['-c', command, 'sh', ...values.map(String)],
+      {
+        encoding: 'buffer',
+        // One arena of malloc, and no files for large images: both would escape the limit of memory.
+        env: { MALLOC_ARENA_MAX: '1', VIPS_DISC_THRESHOLD: '1g' },
+        timeout: timeLimit * 1_000,
+        killSignal: 'SIGKILL',
+        maxBuffer: maxOutput,
+      },
+      (error, stdout, stderr) => {
+        if (error === null) resolve(stdout);
+        else reject(conversionError(error, stderr.toString('utf8', 0, 500)));
+      },
+    );
+    // The process may end before it has read everything.
+    stdin?.on('error', () => undefined).end(file);
+  });
 }
 
-function boxOf(side: number) {
-  return { width: side, height: side, fit: 'inside', withoutEnlargement: true } as const;
+/** What ended the process: its time (of the processor, too, which outlives this process), the image, or a broken installation. */
+function conversionError({ code, signal }: ExecFileException, output: string): Error {
+  const cause = new Error(`the conversion ended with ${signal ?? code}: ${output}`);
+  const headers = { 'retry-after': '5' };
+  if (signal === 'SIGKILL') return new ApiError(imageErrors.conversionTimeout, { cause, headers });
+  return signal || code === 65 ? new ApiError(imageErrors.invalidImage, { cause }) : cause;
 }

@@ -1,47 +1,45 @@
 import pLimit, { type LimitFunction } from 'p-limit';
-import { serviceUnavailable } from '../../http/errors.ts';
-import type { ConvertedImage } from './convert.ts';
+import { ApiError, serviceUnavailable } from '../../http/errors.ts';
+import { imageErrors } from '../errors.ts';
+import { type ConvertedImage, convertImage } from './convert.ts';
 
-/** Users whose next conversion may wait. At about 0.3 s each they take seconds; more would only time out. */
-const maxWaiting = 16;
+/** Processes at once, of which one converts a large image; their memory is what deployments have room for. */
+const maxConcurrent = 2;
 
-/** Conversions of one user that may wait: as many as a post has pictures. */
-const maxWaitingOfUser = 10;
-
-/** What a conversion tells, and asks, the upload that waits for it. */
-export interface ConversionHooks {
-  /** Whether the request has been answered, so that the work would be for nothing. */
-  isObsolete(): boolean;
-  /** Called before the picture is decoded, which is what costs processor time. */
-  onDecode(): void;
-}
+/** Conversions that may wait. At about 0.5 s each they take seconds; more would only time out. */
+const maxWaiting = 20;
 
 export type ConversionQueue = ReturnType<typeof createConversionQueue>;
 
-/**
- * Converts pictures, a few at a time, so that other requests have a core. A user has one turn at a time, so that the pictures
- * of one do not keep those of others waiting.
- *
- * @param maxConcurrent conversions at once
- */
-export function createConversionQueue(maxConcurrent: number) {
+/** Converts images, a few at a time. A user has one turn at a time, so that the images of one do not keep those of others waiting. */
+export function createConversionQueue(convert = convertImage) {
   const turns = pLimit(maxConcurrent);
+  const largeTurns = pLimit(1);
   const users = new Map<number, { limit: LimitFunction; count: number }>();
 
   /**
-   * Converts a picture when its turn comes.
+   * Converts an image when its turn comes.
    *
-   * @throws {ApiError} `invalid_image`; `service_unavailable` when too many conversions are waiting
+   * @param isObsolete whether the request has been answered, so that the work would be for nothing
+   * @throws {ApiError} `invalid_image`; `service_unavailable` when too many conversions are waiting, or this one takes too long
    */
-  async function convert(userId: number, bytes: Buffer, hooks: ConversionHooks): Promise<ConvertedImage> {
+  async function add(userId: number, file: Buffer, isObsolete: () => boolean): Promise<ConvertedImage> {
+    if (waiting() >= maxWaiting) throw serviceUnavailable(new Error('the queue of conversions is full'));
+    const convertInTurn = (size: 'small' | 'large') =>
+      turns(() => {
+        if (isObsolete())
+          throw serviceUnavailable(new Error('the request was answered before the conversion'));
+        return convert(file, size);
+      });
     const own = users.get(userId) ?? { limit: pLimit(1), count: 0 };
-    if (own.count > maxWaitingOfUser || turns.pendingCount >= maxWaiting) {
-      throw serviceUnavailable(new Error('the queue of conversions is full'));
-    }
     users.set(userId, own);
     own.count++;
     try {
-      return await own.limit(() => turns(() => convertInTurn(bytes, hooks)));
+      const image = await own.limit(
+        async () => (await convertInTurn('small')) ?? largeTurns(() => convertInTurn('large')),
+      );
+      if (image === undefined) throw new ApiError(imageErrors.invalidImage);
+      return image;
     } finally {
       own.count--;
       if (own.count === 0) users.delete(userId);
@@ -54,13 +52,5 @@ export function createConversionQueue(maxConcurrent: number) {
     return unfinished - turns.activeCount;
   }
 
-  return { convert, running: () => turns.activeCount, waiting };
-}
-
-async function convertInTurn(bytes: Buffer, hooks: ConversionHooks): Promise<ConvertedImage> {
-  if (hooks.isObsolete())
-    throw serviceUnavailable(new Error('the request was answered before the conversion'));
-  // Loaded with the first picture, so that the start does not wait for it.
-  const { convertImage } = await import('./convert.ts');
-  return convertImage(bytes, hooks.onDecode);
+  return { convert: add, running: () => turns.activeCount, waiting };
 }

@@ -110,6 +110,3 @@ export function drawingOf(categoryName: string): string {
 <g transform="translate(9.6 9.6) scale(.6)" fill="none" stroke="#fff" stroke-width="2.4" stroke-linecap="round" stroke-linejoin="round">${pictogram}</g>
 </svg>`;
 }
-
-/** The names of the categories that have a drawing. */
-export const drawnCategories = Object.keys(drawings);

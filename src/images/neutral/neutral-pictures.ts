@@ -26,6 +26,8 @@ export function createNeutralPictures(database: Queryable) {
 
 async function draw(name: string): Promise<Buffer> {
   const { sharp } = await import('../conversion/sharp.ts');
+  // Here only: the process that converts uploads has no decoder for it.
+  sharp.unblock({ operation: ['VipsForeignLoadSvgBuffer'] });
   return sharp(Buffer.from(drawingOf(name)))
     .webp({ quality: 85 })
     .toBuffer();

@@ -1,15 +1,5 @@
-import {
-  type Block,
-  button,
-  code,
-  link,
-  type Mail,
-  type MailContent,
-  note,
-  paragraph,
-  quote,
-} from './mail.ts';
-import { greetableName, timeInSeoul, wholeUnits, withoutLink } from './wording.ts';
+import { button, code, link, type Mail, type MailContent, note, paragraph, quote } from './mail.ts';
+import { greetableName, timeInSeoul, wholeUnits } from './wording.ts';
 
 const months = 'January February March April May June July August September October November December'.split(
   ' ',
@@ -49,11 +39,16 @@ export function englishContent(mail: Mail): MailContent {
         blocks: [
           paragraph('Enter this code in Dure to verify your email address.'),
           code(mail.code),
-          paragraph(`The code can be used once and is valid for ${duration(mail.minutes)}.`),
-          ...verifiedAccount(mail.username),
-          note('Dure will never ask for this code by phone or message. Please do not share it with anyone.'),
+          paragraph('Or open this link instead.'),
+          button('Verify your email address', mail.url),
+          paragraph(
+            `The code and the link are valid for ${duration(mail.minutes)}. You can use one of them, once.`,
+          ),
           note(
-            'If you did not ask for this code, you can ignore this email. This address is only verified if the code is entered.',
+            'Dure will never ask for this code by phone or message. Please do not share the code or the link with anyone.',
+          ),
+          note(
+            'If you did not ask for this code, you can ignore this email. This address is only verified if the code or the link is used.',
           ),
         ],
         reason: 'You are receiving this email because Dure was asked to verify this address.',
@@ -204,13 +199,4 @@ export function englishContent(mail: Mail): MailContent {
         reason: partnerReason,
       };
   }
-}
-
-function verifiedAccount(username: string | undefined): Block[] {
-  if (username === undefined) return [];
-  return [
-    paragraph(
-      `Entering this code verifies the email address of the account with the user ID ${withoutLink(username)}. If that is not your user ID, do not enter it.`,
-    ),
-  ];
 }

@@ -1,15 +1,5 @@
-import {
-  type Block,
-  button,
-  code,
-  link,
-  type Mail,
-  type MailContent,
-  note,
-  paragraph,
-  quote,
-} from './mail.ts';
-import { greetableName, timeInSeoul, wholeUnits, withoutLink } from './wording.ts';
+import { button, code, link, type Mail, type MailContent, note, paragraph, quote } from './mail.ts';
+import { greetableName, timeInSeoul, wholeUnits } from './wording.ts';
 
 // Names and titles are followed by 님, 에서, ’ or a word of its own only, because other particles depend on the last letter.
 
@@ -45,11 +35,16 @@ export function koreanContent(mail: Mail): MailContent {
         blocks: [
           paragraph('아래 인증번호를 두레 화면에 입력해 주세요.'),
           code(mail.code),
-          paragraph(`인증번호는 ${duration(mail.minutes)} 동안 한 번만 사용할 수 있습니다.`),
-          ...verifiedAccount(mail.username),
-          note('두레는 전화나 메시지로 인증번호를 묻지 않습니다. 다른 사람에게 알려 주지 마세요.'),
+          paragraph('인증번호를 입력하는 대신 아래 버튼을 눌러 인증하실 수도 있습니다.'),
+          button('이메일 인증하기', mail.url),
+          paragraph(
+            `인증번호와 링크는 ${duration(mail.minutes)} 동안, 둘 중 하나를 한 번만 사용할 수 있습니다.`,
+          ),
           note(
-            '직접 요청하지 않으셨다면 이 메일을 무시하셔도 됩니다. 인증번호를 입력하지 않으면 이 이메일은 인증되지 않습니다.',
+            '두레는 전화나 메시지로 인증번호를 묻지 않습니다. 인증번호와 링크를 다른 사람에게 알려 주지 마세요.',
+          ),
+          note(
+            '직접 요청하지 않으셨다면 이 메일을 무시하셔도 됩니다. 인증번호와 링크를 사용하지 않으면 이 이메일은 인증되지 않습니다.',
           ),
         ],
         reason: '두레에 이 이메일 주소의 인증 요청이 접수되어 보내 드리는 메일입니다.',
@@ -198,13 +193,4 @@ export function koreanContent(mail: Mail): MailContent {
         reason: partnerReason,
       };
   }
-}
-
-function verifiedAccount(username: string | undefined): Block[] {
-  if (username === undefined) return [];
-  return [
-    paragraph(
-      `이 인증번호를 입력하면 아이디 ${withoutLink(username)} 계정의 이메일이 인증됩니다. 본인의 아이디가 아니면 입력하지 마세요.`,
-    ),
-  ];
 }

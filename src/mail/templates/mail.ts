@@ -1,12 +1,6 @@
 /** Every mail of the service, with all that its text depends on. */
 export type Mail =
-  | {
-      kind: 'verification_code';
-      code: string;
-      minutes: number;
-      /** The account that the code verifies, if it verifies one. */
-      username?: string | undefined;
-    }
+  | { kind: 'verification_code'; code: string; url: string; minutes: number }
   | { kind: 'account_exists'; username: string; loginUrl: string; resetUrl: string }
   | { kind: 'reset_link'; name: string; url: string; minutes: number }
   | { kind: 'password_changed'; name: string; changedAt: Date }

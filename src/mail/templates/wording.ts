@@ -10,14 +10,6 @@ export function greetableName(name: string): string | undefined {
   return trimmed === '' || linkLike.test(trimmed) ? undefined : trimmed;
 }
 
-/**
- * A username in a mail to an address that its owner may not have: a word joiner after each dot keeps mail clients from turning
- * `shop.example` into a link.
- */
-export function withoutLink(username: string): string {
-  return username.replaceAll('.', '.\u2060');
-}
-
 /** A duration in the largest exact unit, rounded down to a minute. */
 export function wholeUnits(minutes: number): { amount: number; unit: 'minute' | 'hour' } {
   const whole = Math.max(1, Math.floor(minutes));

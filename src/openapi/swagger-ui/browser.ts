@@ -90,6 +90,7 @@ html.dark-mode .swagger-ui .folded > summary, html.dark-mode .swagger-ui .stream
   .swagger-ui .wrapper { padding: 0 10px; }
   .swagger-ui .info { margin: 20px 0; }
   .swagger-ui .scheme-container { padding: 12px 0; }
+  .swagger-ui .scheme-container .schemes .servers > label, .swagger-ui .scheme-container .schemes > label { margin-right: 0; }
   .swagger-ui .opblock-tag { flex-wrap: wrap; padding: 10px 0; font-size: 20px; }
   .swagger-ui .opblock-tag small { flex-basis: 100%; padding: 4px 0; }
   .swagger-ui .opblock .opblock-summary { flex-wrap: wrap; }

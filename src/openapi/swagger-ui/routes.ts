@@ -41,6 +41,7 @@ export async function swaggerUiRoutes(
     logo: { type: 'image/svg+xml', content: icon, href: '/docs/', target: '_self' },
     theme: {
       title: 'Dure API',
+      // The size of an SVG icon in HTML is the word `any`.
       favicon: [{ filename: 'icon.svg', rel: 'icon', type: 'image/svg+xml', sizes: 'any', content: icon }],
       css: [{ filename: 'dure.css', content: styles }],
       js: [{ filename: 'dure.js', content: script }],

@@ -3,7 +3,7 @@ import { lockQuotaSql, ofLastDay, quotaFullUntil, secondsUntil } from '../../dat
 import type { PartnerRequestStatus } from '../../database/generated/enums.ts';
 import { type Sql, sql } from '../../database/sql.ts';
 import { newestStatusSql } from '../../partner-requests/sql.ts';
-import { isOpenStore, storeSummarySql } from '../../stores/sql.ts';
+import { countEditSql, isOpenStore, secondsUntilEditsSql, storeSummarySql } from '../../stores/sql.ts';
 import type { NewPost, Post, PostChanges } from '../schemas.ts';
 
 /** The columns of the post `p` of the store `s`, as a user sees it. */
@@ -46,11 +46,16 @@ export function createPostRepository(database: Database) {
     return row;
   }
 
-  async function exists(connection: Queryable, id: number): Promise<boolean> {
-    const rows = await connection.query<{ id: number }>(sql`
-      SELECT p.id FROM posts p JOIN stores s ON s.id = p.store_id
+  /** Whether a post is a user's, and when its store has a new quota of edits. @returns undefined when it does not exist */
+  async function findEditability(
+    tx: Queryable,
+    { id, userId }: OwnPost,
+  ): Promise<{ is_mine: boolean; seconds: number | null } | undefined> {
+    const [row] = await tx.query<{ is_mine: boolean; seconds: number | null }>(sql`
+      SELECT s.owner_id = ${userId} AS is_mine, ${secondsUntilEditsSql(sql`s.id`)} AS seconds
+      FROM posts p JOIN stores s ON s.id = p.store_id
       WHERE p.id = ${id} AND p.deleted_at IS NULL AND ${isOpenStore('s')}`);
-    return rows.length > 0;
+    return row;
   }
 
   /**
@@ -91,22 +96,29 @@ export function createPostRepository(database: Database) {
     return store && (store.seconds ?? 0);
   }
 
-  /** Changes the given fields. @returns undefined when the user has no such post */
+  /**
+   * Changes the given fields.
+   *
+   * @param quota edits of a store in 24 hours; 0: no quota
+   * @returns undefined when the user has no such post, or the quota is used up
+   */
   async function change(
-    connection: Queryable,
+    tx: Queryable,
     { id, userId }: OwnPost,
     { title, content, images }: PostChanges,
+    quota: number,
   ): Promise<PostRow | undefined> {
-    const [row] = await connection.query<PostRow>(sql`
-      WITH changed AS (
+    const store = sql`
+      SELECT s.id FROM posts p JOIN stores s ON s.id = p.store_id
+      WHERE p.id = ${id} AND p.deleted_at IS NULL AND s.owner_id = ${userId} AND ${isOpenStore('s')}`;
+    const [row] = await tx.query<PostRow>(sql`
+      WITH edited AS (${countEditSql(store, quota)}), changed AS (
         UPDATE posts p SET
           title = coalesce(${title ?? null}, p.title),
           content = coalesce(${content ?? null}, p.content),
           images = coalesce(${images ?? null}::text[], p.images),
           updated_at = clock_timestamp()
-        FROM stores s
-        WHERE p.id = ${id} AND p.deleted_at IS NULL
-          AND s.id = p.store_id AND s.owner_id = ${userId} AND ${isOpenStore('s')}
+        FROM edited WHERE p.id = ${id} AND p.deleted_at IS NULL AND p.store_id = edited.id
         RETURNING p.*
       )
       SELECT ${postColumns(userId)} FROM changed p JOIN stores s ON s.id = p.store_id`);
@@ -142,5 +154,5 @@ export function createPostRepository(database: Database) {
     return deleted > 0;
   }
 
-  return { findById, exists, create, secondsUntilRoom, change, remove, removeOfStore };
+  return { findById, findEditability, create, secondsUntilRoom, change, remove, removeOfStore };
 }

@@ -2,8 +2,7 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import { currentUser, requireUser, tokenNotValid } from '../../http/authentication.ts';
 import { Ref } from '../../http/schemas.ts';
 import { mailTopics } from '../../mail/topics.ts';
-import { toMailPreferences } from '../presenters.ts';
-import type { Preferences } from '../repository.ts';
+import type { Preferences, PreferencesRow } from '../repository.ts';
 import { MailPreferenceChanges, MailPreferences } from '../schemas.ts';
 
 /** What mails a user gets, and in which language. */
@@ -58,3 +57,15 @@ export const preferenceRoutes: FastifyPluginAsyncTypebox<{ preferences: Preferen
     },
   );
 };
+
+/** How a user wants to get mails, as the API shows it. */
+function toMailPreferences({ language, muted_mails: muted }: PreferencesRow): MailPreferences {
+  return {
+    language,
+    email: {
+      partner_request_received: !muted.includes('partner_request_received'),
+      partner_request_answered: !muted.includes('partner_request_answered'),
+      partner_request_ended: !muted.includes('partner_request_ended'),
+    },
+  };
+}

@@ -1,7 +1,7 @@
 import type { Connection, Database, Tx } from '../../database/client.ts';
 import { sql } from '../../database/sql.ts';
 import type { NewStore, Store, StoreCategory, StoreChanges } from '../schemas.ts';
-import { isOpenStore, storeCategoriesSql } from '../sql.ts';
+import { countEditSql, isOpenStore, secondsUntilEditsSql, storeCategoriesSql } from '../sql.ts';
 
 export interface StoreRow extends Omit<Store, 'created_at' | 'updated_at'> {
   created_at: Date;
@@ -70,28 +70,40 @@ export function createStoreRepository(database: Database) {
   /**
    * Changes the given fields. The update comes first, because its row lock serialises concurrent changes of the categories.
    *
-   * @returns the store's id, or undefined when the user has no store
+   * @param quota edits of a store in 24 hours; 0: no quota
+   * @returns the store's id, or undefined when the user has no store, or the quota is used up
    */
   async function change(
     tx: Tx,
     ownerId: number,
     { name, category_ids, description, address, phone_number, business_hours }: StoreChanges,
+    quota: number,
   ): Promise<number | undefined> {
+    const store = sql`SELECT s.id FROM stores s WHERE s.owner_id = ${ownerId} AND ${isOpenStore('s')}`;
     const [changed] = await tx.query<{ id: number }>(sql`
+      WITH edited AS (${countEditSql(store, quota)})
       UPDATE stores s SET
-        name = coalesce(${name ?? null}, name),
-        description = coalesce(${description ?? null}, description),
-        address = coalesce(${address ?? null}, address),
-        phone_number = coalesce(${phone_number ?? null}, phone_number),
-        business_hours = coalesce(${business_hours ?? null}, business_hours),
+        name = coalesce(${name ?? null}, s.name),
+        description = coalesce(${description ?? null}, s.description),
+        address = coalesce(${address ?? null}, s.address),
+        phone_number = coalesce(${phone_number ?? null}, s.phone_number),
+        business_hours = coalesce(${business_hours ?? null}, s.business_hours),
         updated_at = clock_timestamp()
-      WHERE s.owner_id = ${ownerId} AND ${isOpenStore('s')}
-      RETURNING id`);
+      FROM edited WHERE s.id = edited.id AND s.owner_id = ${ownerId} AND ${isOpenStore('s')}
+      RETURNING s.id`);
     if (changed && category_ids) {
       await tx.prisma.storeCategoryLink.deleteMany({ where: { storeId: changed.id } });
       await addCategories(tx, changed.id, category_ids);
     }
     return changed?.id;
+  }
+
+  /** When the store of a user has a new quota of edits. @returns undefined when the user has no store */
+  async function secondsUntilEdits(tx: Tx, ownerId: number): Promise<number | undefined> {
+    const [store] = await tx.query<{ seconds: number | null }>(sql`
+      SELECT ${secondsUntilEditsSql(sql`s.id`)} AS seconds
+      FROM stores s WHERE s.owner_id = ${ownerId} AND ${isOpenStore('s')}`);
+    return store && (store.seconds ?? 0);
   }
 
   async function addCategories(tx: Tx, storeId: number, ids: number[]): Promise<void> {
@@ -123,5 +135,16 @@ export function createStoreRepository(database: Database) {
       WHERE id = ${id}`);
   }
 
-  return { findByOwner, findById, categories, knownCategories, create, exists, change, lockStore, close };
+  return {
+    findByOwner,
+    findById,
+    categories,
+    knownCategories,
+    create,
+    exists,
+    change,
+    secondsUntilEdits,
+    lockStore,
+    close,
+  };
 }

@@ -1,7 +1,8 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
-import { currentUser, tokenNotValid } from '../../http/authentication.ts';
-import { ApiError } from '../../http/errors.ts';
+import { currentUser } from '../../http/authentication.ts';
+import { ApiError, httpErrors } from '../../http/errors.ts';
 import { idempotencyKey, sendCreated } from '../../http/idempotency.ts';
+import { requestContext } from '../../http/request-context.ts';
 import { Ref } from '../../http/schemas.ts';
 import { storeErrors } from '../errors.ts';
 import { toStore } from '../presenters.ts';
@@ -36,10 +37,8 @@ export const ownStoreRoutes: FastifyPluginAsyncTypebox<Options> = async (app, { 
     },
     async (request, reply) => {
       const { id: userId } = currentUser(request);
-      const outcome = await service.register(userId, request.body, idempotencyKey(request, userId));
-      const store = sendCreated(reply, outcome);
-      if (store === undefined) throw tokenNotValid('access', 'revoked', request.language);
-      return store;
+      const key = idempotencyKey(request, userId);
+      return sendCreated(reply, await service.register(userId, request.body, key, requestContext(request)));
     },
   );
 
@@ -69,12 +68,13 @@ export const ownStoreRoutes: FastifyPluginAsyncTypebox<Options> = async (app, { 
     {
       config: {
         message: { ko: '가게 정보를 수정했습니다.', en: 'Your store has been updated.' },
-        errors: [storeErrors.storeNotFound],
+        errors: [storeErrors.storeNotFound, httpErrors.quotaExceeded],
       },
       schema: {
         operationId: 'updateOwnStore',
         summary: 'Change own store',
-        description: 'Changes the given fields. `category_ids` replaces all categories.',
+        description:
+          'Changes the given fields. `category_ids` replaces all categories. A store can change itself and its posts 60 times within 24 hours; an installation may have another number.',
         body: Ref(StoreChanges),
         response: { 200: Ref(Store) },
       },
