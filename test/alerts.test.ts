@@ -5,11 +5,10 @@ import { fileURLToPath } from 'node:url';
 import t from 'tap';
 import { parse } from 'yaml';
 import { createTestApp, createUser } from './support/app.ts';
+import { without } from './support/requirements.ts';
 
 const root = dirname(fileURLToPath(import.meta.resolve('#package/package.json')));
 const read = (path: string) => readFileSync(join(root, path), 'utf8');
-const noPromtool = spawnSync('promtool', ['--version']).error ? 'there is no promtool here' : false;
-
 interface Rule {
   alert: string;
   expr: string;
@@ -32,7 +31,7 @@ const dashboards: Dashboard[] = readdirSync(join(root, 'deploy/grafana/dashboard
 
 t.test(
   'promtool accepts the rules, and each fires when it should and only then',
-  { skip: noPromtool },
+  { skip: without('promtool') },
   async (t) => {
     for (const args of [
       ['check', 'rules', 'alerts.yml'],

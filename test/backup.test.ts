@@ -18,6 +18,7 @@ import {
   sendRequest,
   transition,
 } from './support/partner-requests.ts';
+import { unless } from './support/requirements.ts';
 import { createPost } from './support/stores.ts';
 import { until } from './support/until.ts';
 
@@ -36,7 +37,6 @@ function findPrograms(): string | undefined {
 }
 
 const programs = findPrograms();
-const noPrograms = programs === undefined ? 'there is no PostgreSQL server with pg_dump here' : false;
 
 interface Server {
   /** Environment of the scripts: the programs, and the connection of the superuser. */
@@ -96,7 +96,7 @@ async function statusOf({ call }: TestApp, { url }: { url: string }): Promise<nu
 
 t.test(
   'a backup brings back the database and the pictures, and nothing else',
-  { skip: noPrograms },
+  { skip: unless(programs !== undefined, 'there is no PostgreSQL server with pg_dump here') },
   async (t) => {
     const folder = mkdtempSync(join(tmpdir(), 'dure-backup-'));
     t.teardown(() => rmSync(folder, { recursive: true, force: true }));

@@ -9,6 +9,7 @@ import { parse } from 'yaml';
 import { loadConfig } from '../src/config/config.ts';
 import { environmentNames } from '../src/config/environment.ts';
 import { httpErrors } from '../src/http/errors.ts';
+import { without } from './support/requirements.ts';
 
 const fileOf = (path: string) => fileURLToPath(new URL(path, import.meta.resolve('#package/package.json')));
 const readFile = (path: string) => readFileSync(fileOf(path), 'utf8');
@@ -134,11 +135,9 @@ t.test(
   },
 );
 
-const noCaddy = spawnSync('caddy', ['version']).error ? 'there is no caddy here' : false;
-
 t.test(
   'the reverse proxy routes to the ready instances, and repeats nothing that changes rows',
-  { skip: noCaddy },
+  { skip: without('caddy') },
   async (t) => {
     const { environment } = readCompose();
     const file = fileOf('deploy/caddy/Caddyfile');
@@ -150,9 +149,9 @@ t.test(
     t.notMatch(stderr, /not formatted/);
     const [route] = JSON.parse(stdout).apps.http.servers.srv0.routes;
     t.strictSame(route.match, [{ host: ['api.example.com'] }]);
-    const [, metrics, others] = route.handle[0].routes;
-    t.match(metrics, {
-      match: [{ path: ['/metrics*'] }],
+    const [, inside, others] = route.handle[0].routes;
+    t.match(inside, {
+      match: [{ path: ['/health*', '/metrics*'] }],
       handle: [{ routes: [{ handle: [{ status_code: 404 }] }] }],
     });
     const [body, proxy] = others.handle[0].routes[0].handle;

@@ -9,12 +9,11 @@ import t from 'tap';
 import { migrate } from '../src/database/migrations.ts';
 import { startEmbeddedServer } from '../src/embedded-postgres/server.ts';
 import { databaseUrl, execute } from './support/database.ts';
+import { without } from './support/requirements.ts';
 
 const fileOf = (path: string) => fileURLToPath(new URL(path, import.meta.resolve('#package/package.json')));
 
-const noClient = spawnSync('psql', ['--version']).error ? 'there is no psql here' : false;
-
-t.test('the role of the service owns its database only', { skip: noClient }, async (t) => {
+t.test('the role of the service owns its database only', { skip: without('psql') }, async (t) => {
   const directory = mkdtempSync(join(tmpdir(), 'dure-deployment-'));
   const server = await startEmbeddedServer({ directory });
   t.teardown(async () => {

@@ -6,6 +6,7 @@ import t from 'tap';
 import { parseAllDocuments } from 'yaml';
 import { loadConfig } from '../src/config/config.ts';
 import { environmentNames } from '../src/config/environment.ts';
+import { without } from './support/requirements.ts';
 
 const root = fileURLToPath(new URL('.', import.meta.resolve('#package/package.json')));
 const folder = join(root, 'deploy/kubernetes');
@@ -32,6 +33,12 @@ function find(kind: string): Manifest {
   return manifests.find((manifest) => manifest.kind === kind);
 }
 
+/** The package with the types and the schema of a manifest. */
+function packageOf({ apiVersion }: Manifest): string {
+  const isOperator = apiVersion.startsWith('monitoring.');
+  return `${isOperator ? '@kubernetes-models/prometheus-operator' : 'kubernetes-models'}/${apiVersion}`;
+}
+
 /**
  * Checks manifests against the types of Kubernetes: TypeScript refuses unknown properties, too, in an object literal.
  *
@@ -41,7 +48,7 @@ function compile(all: Manifest[]): string {
   const directory = mkdtempSync(join(root, 'build/kubernetes-'));
   const lines = all.map(
     (manifest, index) =>
-      `import type { I${manifest.kind} as Type${index} } from 'kubernetes-models/${manifest.apiVersion}';\n` +
+      `import type { I${manifest.kind} as Type${index} } from '${packageOf(manifest)}';\n` +
       `export const manifest${index}: Type${index} = ${JSON.stringify(manifest, null, 2)};\n`,
   );
   const file = join(directory, 'manifests.ts');
@@ -60,7 +67,7 @@ function compile(all: Manifest[]): string {
 
 /** Checks what types cannot express, such as required formats. @throws with the first problem */
 async function validate(manifest: Manifest): Promise<void> {
-  const models = await import(`kubernetes-models/${manifest.apiVersion}`);
+  const models = await import(packageOf(manifest));
   new models[manifest.kind](manifest).validate();
 }
 
@@ -122,13 +129,12 @@ t.test('the pods get a configuration that the service accepts', async (t) => {
 
 t.test('ports, probes and commands are those of the image', async (t) => {
   const { data } = find('ConfigMap');
-  const { spec, metadata } = find('Deployment').spec.template;
+  const { spec } = find('Deployment').spec.template;
   const [container] = spec.containers;
   const dockerfile = readFileSync(join(root, 'Dockerfile'), 'utf8');
   const ports = Object.fromEntries(container.ports.map((port: Manifest) => [port.name, port.containerPort]));
   t.strictSame(ports, { http: loadConfig({}).port, metrics: Number(data.METRICS_PORT) });
   t.match(dockerfile, `EXPOSE ${ports.http}`);
-  t.equal(metadata.annotations['prometheus.io/port'], data.METRICS_PORT);
   t.strictSame(
     [container.startupProbe, container.livenessProbe, container.readinessProbe].map(({ httpGet }) => httpGet),
     ['/health/live', '/health/live', '/health/ready'].map((path) => ({ path, port: 'http' })),
@@ -139,6 +145,16 @@ t.test('ports, probes and commands are those of the image', async (t) => {
   t.match(readFileSync(join(root, 'esbuild.config.mjs'), 'utf8'), "'src/migrate.ts'");
   const { securityContext } = spec;
   t.match(dockerfile, `USER ${securityContext.runAsUser}:${securityContext.runAsGroup}`);
+});
+
+t.test('no health check passes the ingress', async (t) => {
+  const [all, health] = manifests.filter(({ kind }) => kind === 'Ingress');
+  const [path] = health.spec.rules[0].http.paths;
+  t.match(path, { path: '/health', pathType: 'Prefix' });
+  t.strictSame(health.metadata.annotations, {
+    'nginx.ingress.kubernetes.io/whitelist-source-range': '127.0.0.1/32',
+  });
+  t.equal(health.spec.rules[0].host, all.spec.rules[0].host);
 });
 
 t.test('the pods have no privileges and time to end', async (t) => {
@@ -167,6 +183,7 @@ t.test('every selector finds the pods', async (t) => {
     find('Service').spec.selector,
     find('PodDisruptionBudget').spec.selector.matchLabels,
     find('NetworkPolicy').spec.podSelector.matchLabels,
+    find('PodMonitor').spec.selector.matchLabels,
     ...find('Deployment').spec.template.spec.topologySpreadConstraints.map(
       ({ labelSelector }: Manifest) => labelSelector.matchLabels,
     ),
@@ -177,14 +194,33 @@ t.test('every selector finds the pods', async (t) => {
   t.notSame({ ...migration, ...find('Service').spec.selector }, migration);
 });
 
-const noKubectl = spawnSync('kubectl', ['version', '--client']).error ? 'there is no kubectl here' : false;
+t.test('the operator has the rules of Prometheus, and scrapes the job that they select', async (t) => {
+  const prometheus = (name: string) => read(readFileSync(join(root, 'deploy/prometheus', name), 'utf8'))[0];
+  const rules = prometheus('alerts.yml');
+  t.strictSame(find('PrometheusRule').spec, rules, 'run `npm run alerts`');
+  const selectors: string[] = JSON.stringify(rules).match(/\b[a-z_]+\{[^}]*\}/g) ?? [];
+  t.ok(selectors.length > 20);
+  const jobs = new Set(selectors.map((text) => /\bjob=\\"([^"]*)\\"/.exec(text)?.[1]));
+  t.strictSame([...jobs], ['dure']);
+  t.strictSame(
+    prometheus('prometheus.yml').scrape_configs.map((scrape: Manifest) => scrape.job_name),
+    ['dure'],
+  );
+  const [endpoint] = find('PodMonitor').spec.podMetricsEndpoints;
+  // Without conditions, so that the replacement is the value.
+  t.strictSame(endpoint.relabelings, [{ targetLabel: 'job', replacement: 'dure' }]);
+  const { ports } = find('Deployment').spec.template.spec.containers[0];
+  t.ok(ports.some(({ name }: Manifest) => name === endpoint.port));
+});
 
-t.test('kustomize builds the example, and every file is part of it', { skip: noKubectl }, async (t) => {
-  const { status, stdout, stderr } = spawnSync('kubectl', ['kustomize', join(folder, 'example')], {
-    encoding: 'utf8',
+t.test('kustomize builds the folders, and every file is in one', { skip: without('kubectl') }, async (t) => {
+  const built = ['example', 'monitoring'].flatMap((name) => {
+    const { status, stdout, stderr } = spawnSync('kubectl', ['kustomize', join(folder, name)], {
+      encoding: 'utf8',
+    });
+    t.equal(status, 0, stderr);
+    return read(stdout);
   });
-  t.equal(status, 0, stderr);
-  const built = read(stdout);
   const kinds = (all: Manifest[]) => all.map(({ kind }) => kind).sort();
   t.strictSame(kinds(built), kinds(manifests));
   t.equal(compile(built), '');

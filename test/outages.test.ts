@@ -29,6 +29,8 @@ const promisedTime = 10_000;
 const accountOf = (username: string) => ({ username, password, name: '김두레', email: mailOf(username) });
 const mailOf = (username: string) => `${username}@example.com`;
 
+let unavailableResponses = 0;
+
 /** Signs somebody up once, and sees that the answer is in time and a success or an honest "not now". */
 async function signUp(t: Test, { url }: Service, username: string): Promise<boolean> {
   const started = performance.now();
@@ -43,6 +45,7 @@ async function signUp(t: Test, { url }: Service, username: string): Promise<bool
   if (response.status === 201) return true;
   t.match(JSON.parse(text), { success: false, data: { code: 'service_unavailable' } }, text);
   t.equal(response.status, 503);
+  unavailableResponses += 1;
   t.match(response.headers.get('retry-after'), /^[1-9]\d*$/);
   return false;
 }
@@ -170,6 +173,15 @@ t.test(
     await until('sign-ups in the end', () => signedUp.length > after + 12);
     over = true;
     await Promise.all([...clients, prober]);
+
+    const lines = services.flatMap((service) => service.output().split('\n'));
+    const failures = lines.filter((line) => line.includes('"request failed"'));
+    t.comment(`${unavailableResponses} responses 503, ${failures.length} lines about their causes`);
+    t.same(
+      lines.filter((line) => /already sent|reply\.sent/.test(line)),
+      [],
+      'a handler that ends after its deadline is not an error',
+    );
 
     t.same(
       await query(databaseUrl, 'SELECT count(*)::int FROM users'),

@@ -1,18 +1,23 @@
-import { spawn, spawnSync } from 'node:child_process';
-import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { spawn } from 'node:child_process';
+import { chmod, cp, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import process from 'node:process';
+import { setTimeout as sleep } from 'node:timers/promises';
 import t, { type Test } from 'tap';
+import { migrate } from '../src/database/migrations.ts';
+import { startEmbeddedServer } from '../src/embedded-postgres/server.ts';
+import { temporaryFolder } from './embedded-postgres/support.ts';
 import { openStream } from './notifications/streams.ts';
-import { codeIn, createTestApp, logIn } from './support/app.ts';
+import { codeIn, createTestApp, createUser, logIn, password } from './support/app.ts';
+import { unavailable } from './support/assertions.ts';
 import { inParallel } from './support/concurrency.ts';
 import { createTestDatabase, execute } from './support/database.ts';
 import { freePort } from './support/free-port.ts';
 import { openTwoShops, requestsPath } from './support/partner-requests.ts';
+import { without } from './support/requirements.ts';
+import { createTcpProxy } from './support/tcp-proxy.ts';
 import { until } from './support/until.ts';
-
-const noPooler = spawnSync('pgbouncer', ['--version']).error ? 'there is no pgbouncer here' : false;
 
 /** Starts PgBouncer in front of a database, with fewer connections than the app has. */
 async function startPooler(t: Test, databaseUrl: string): Promise<string> {
@@ -32,6 +37,7 @@ async function startPooler(t: Test, databaseUrl: string): Promise<string> {
     'auth_type = any',
     'pool_mode = transaction',
     'default_pool_size = 3',
+    'server_login_retry = 1',
   ];
   await writeFile(file, `${settings.join('\n')}\n`);
   // It refuses to run as root.
@@ -49,7 +55,7 @@ async function startPooler(t: Test, databaseUrl: string): Promise<string> {
   return url;
 }
 
-t.test('behind PgBouncer in transaction mode', { skip: noPooler }, async (t) => {
+t.test('behind PgBouncer in transaction mode', { skip: without('pgbouncer') }, async (t) => {
   const database = await createTestDatabase();
   t.teardown(database.drop);
   const databaseUrl = await startPooler(t, database.url);
@@ -61,7 +67,8 @@ t.test('behind PgBouncer in transaction mode', { skip: noPooler }, async (t) => 
     const { sender, receiver, post } = await openTwoShops(app);
     const code = codeIn(await app.mails.next(receiver.email));
     const confirm = { email: receiver.email, code };
-    t.equal((await app.call('POST', '/auth/email-verify/confirm/', { body: confirm })).status, 200);
+    const { token } = receiver;
+    t.equal((await app.call('POST', '/auth/email-verify/confirm/', { body: confirm, token })).status, 200);
     const stream = await openStream(t, app, receiver.token);
     const body = { post_id: post.id, message: '함께 해요!' };
     const headers = { 'idempotency-key': 'once' };
@@ -88,3 +95,55 @@ t.test('behind PgBouncer in transaction mode', { skip: noPooler }, async (t) => 
     t.equal((await app.call('GET', '/auth/me/', { token: again.token })).status, 401);
   });
 });
+
+t.test(
+  'a planned switchover, after which connections stay on the demoted server',
+  { skip: without('pgbouncer') },
+  async (t) => {
+    const [oldFolder, newFolder] = [await temporaryFolder(t), await temporaryFolder(t)];
+    const oldPrimary = await startEmbeddedServer({ directory: oldFolder });
+    await migrate(oldPrimary.url);
+    const proxy = await createTcpProxy(oldPrimary.url);
+    t.teardown(proxy.close);
+    const databaseUrl = await startPooler(t, proxy.url);
+    const app = await createTestApp({ DATABASE_DIRECT_URL: proxy.url }, { databaseUrl });
+    t.teardown(app.close);
+    await app.app.listen({ host: '127.0.0.1', port: 0 });
+    const { token, username } = await createUser(app);
+    const rename = () => app.call('PATCH', '/auth/me/', { token, body: { name: '김두레' } });
+    const findId = () => app.call('POST', '/auth/find-id/', { body: { email: 'nobody@example.com' } });
+    const login = () => app.call('POST', '/auth/login/', { body: { username, password } });
+    const ready = async () => (await app.call('GET', '/health/ready')).status;
+    t.equal((await rename()).status, 200);
+
+    await oldPrimary.stop();
+    await cp(join(oldFolder, 'cluster'), join(newFolder, 'cluster'), { recursive: true });
+    await cp(join(oldFolder, 'password'), join(newFolder, 'password'));
+    await writeFile(join(oldFolder, 'cluster/standby.signal'), '');
+    const { port } = new URL(oldPrimary.url);
+    void startEmbeddedServer({ directory: oldFolder, port: Number(port) }).catch(() => undefined);
+    const newPrimary = await startEmbeddedServer({ directory: newFolder });
+    t.teardown(newPrimary.stop);
+
+    const isRead = async () => (await app.call('GET', '/auth/me/', { token })).status === 200;
+    await until('reads from the demoted server', isRead, 20);
+    for (const write of [rename, findId, login]) unavailable(t, await write());
+    t.equal(await ready(), 503, 'not ready on a standby');
+
+    proxy.redirect(newPrimary.url);
+    const statuses: number[] = [];
+    for (let turn = 0; turn < 20; turn++) {
+      const answers = await Promise.all([rename(), findId(), login()]);
+      statuses.push(...answers.map(({ status }) => status));
+      await sleep(50);
+    }
+    const count = (status: number) => statuses.filter((one) => one === status).length;
+    t.comment(`${count(200)} responses 200, ${count(503)} 503, ${count(500)} 500`);
+    t.equal(count(200) + count(503), statuses.length);
+    t.strictSame(new Set(statuses.slice(-15)), new Set([200]), 'each connection was left');
+    t.equal(await ready(), 200);
+    t.notOk(app.logs.some((line) => JSON.parse(line).status === 500));
+    const user = await createUser(app);
+    await app.mails.next(user.email);
+  },
+);

@@ -73,8 +73,10 @@ t.test('on the embedded database', async (t) => {
     t.same(await processesIn(DATA_DIR), []);
     const elsewhere = await mkdtemp(join(tmpdir(), 'dure-elsewhere-'));
     t.teardown(() => rm(elsewhere, { recursive: true, force: true }));
-    const { code, stderr } = await runProcess('dist/cli.js', ['stats'], { DATA_DIR: elsewhere });
-    t.match({ code, stderr }, { code: 1, stderr: /no embedded database in .*set DATABASE_URL/ });
+    for (const command of [['stats'], ['users', 'list']]) {
+      const { code, stderr } = await runProcess('dist/cli.js', command, { DATA_DIR: elsewhere });
+      t.match({ code, stderr }, { code: 1, stderr: /no embedded database in .*set DATABASE_URL/ });
+    }
     t.same(await readdir(elsewhere), [], 'nothing is created');
   });
 });
@@ -102,6 +104,30 @@ t.test(
     t.equal((await post(`${first?.url}/auth/signup/`, account)).status, 201);
     t.equal((await post(`${second?.url}/auth/login/`, login)).status, 200);
     for (const service of services) t.same(await service.end('SIGTERM'), { code: 0, signal: null });
+  },
+);
+
+t.test(
+  'with DATABASE_DIRECT_URL only, everything is in that database; with PORT=0, URLs have the real port',
+  async (t) => {
+    const DATA_DIR = await mkdtemp(join(tmpdir(), 'dure-service-'));
+    t.teardown(() => rm(DATA_DIR, { recursive: true, force: true }));
+    const database = await createTestDatabase();
+    t.teardown(database.drop);
+    const environment = { DATA_DIR, DATABASE_DIRECT_URL: database.url };
+    const service = await startService({ ...environment, PORT: '0' });
+    t.teardown(() => service.end());
+    t.equal((await post(`${service.url}/auth/signup/`, account)).status, 201);
+    t.same(await readdir(DATA_DIR), ['jwt-secret'], 'no embedded database');
+    const users = await runProcess('dist/cli.js', ['users', 'list', '--json'], environment);
+    t.match(JSON.parse(users.stdout), { items: [{ username: account.username }] });
+
+    const { data } = JSON.parse((await post(`${service.url}/auth/login/`, login)).text);
+    const headers = { authorization: `Bearer ${data.access}` };
+    const store = { name: '햇살카페', category_ids: [1] };
+    t.equal((await post(`${service.url}/api/v1/stores/`, store, headers)).status, 201);
+    const stores = JSON.parse(await (await fetch(`${service.url}/api/v1/stores/`, { headers })).text());
+    t.equal((await fetch(stores.data.items[0].thumbnail)).status, 200);
   },
 );
 
@@ -198,6 +224,43 @@ t.test('a request that never ends delays the shutdown by less than 15 seconds', 
   await sleep(200);
   const began = Date.now();
   t.same(await end('SIGTERM'), { code: 0, signal: null });
+  t.ok(Date.now() - began < 15_000);
+});
+
+t.test('a log that is not read loses lines, counts them, and delays nothing', async (t) => {
+  const database = await createTestDatabase();
+  t.teardown(() => database.drop());
+  const settings = { ...production, DATABASE_URL: database.url, RATE_LIMIT_ENABLED: 'false' };
+  const { url, child, output } = await startService(settings);
+  t.teardown(() => child.kill('SIGKILL'));
+  const { hostname, port } = new URL(url);
+  const client = connect(Number(port), hostname).resume();
+  t.teardown(() => client.destroy());
+  const dropped = async () => {
+    const text = await (await fetch(`${url}/metrics`)).text();
+    return Number(/^log_lines_dropped_total (\d+)$/m.exec(text)?.[1]);
+  };
+  /** Two lines of 1 kB together for each request. */
+  const fill = async () => {
+    const before = await dropped();
+    client.write(`GET /${'a'.repeat(600)} HTTP/1.1\r\nHost: ${hostname}\r\n\r\n`.repeat(14_000));
+    await until('lines that are dropped', async () => (await dropped()) > before);
+  };
+
+  child.stdout?.pause();
+  t.equal(await dropped(), 0);
+  await fill();
+  child.stdout?.resume();
+  const counted = () => [...output().matchAll(/"lines":(\d+),"msg":"log lines were dropped/g)];
+  await until('the line about it', () => counted().length > 0);
+  const lines = counted().reduce((sum, [, count]) => sum + Number(count), 0);
+  t.ok(lines > 0 && lines <= (await dropped()));
+
+  child.stdout?.pause();
+  await fill();
+  const began = Date.now();
+  child.kill('SIGTERM');
+  t.same(await once(child, 'exit'), [0, null]);
   t.ok(Date.now() - began < 15_000);
 });
 

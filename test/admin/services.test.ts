@@ -1,6 +1,6 @@
 import t from 'tap';
 import { commandOperator } from '../../src/admin/operator.ts';
-import { loadConfig, withDatabase } from '../../src/config/config.ts';
+import { loadConfig } from '../../src/config/config.ts';
 import { openDatabase } from '../../src/database/client.ts';
 import { createDomains } from '../../src/domains.ts';
 import { ApiError } from '../../src/http/errors.ts';
@@ -20,7 +20,7 @@ const app = await createTestApp({ WORKER_ENABLED: 'false' });
 t.teardown(app.close);
 const { call, pool } = app;
 
-const config = withDatabase(loadConfig({ DATA_DIR: t.testdir() }), app.url);
+const config = loadConfig({ DATA_DIR: t.testdir() });
 const database = openDatabase({ url: app.url, poolSize: 3, pooled: false, onError: () => undefined });
 t.teardown(() => database.close());
 const { admin, reports } = await createDomains({
@@ -103,6 +103,12 @@ t.test('the role of an admin is given and taken away at once', async (t) => {
   t.match(await users.setRole(operator, user.id, 'user'), { role: 'user' });
   t.strictSame(await lastEntry(), entry('user_made_user', ['user', user.id]));
   refused(t, await list(), 404, 'not_found');
+});
+
+t.test("the command suspends and reactivates an admin's account, too", async (t) => {
+  const { id } = await createAdmin(app);
+  t.match(await users.suspend(operator, id, '도난'), { role: 'admin', suspended_reason: '도난' });
+  t.match(await users.reactivate(operator, id), { suspended_at: null });
 });
 
 t.test('a failed mail is retried or dropped', async (t) => {

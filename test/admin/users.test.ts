@@ -87,6 +87,26 @@ t.test('the list has every account once, newest first, and reads a bounded numbe
   await pool.query("DELETE FROM users WHERE username LIKE 'many%'");
 });
 
+t.test('a search that shows one account names it in its audit entry', async (t) => {
+  const [one, two] = [await createUser(app, { name: '유일한 이름' }), await createUser(app)];
+  for (const [query, shown] of [
+    ['q=유일한', one.id],
+    [`q=${two.email}`, two.id],
+    [`q=${two.id}`, two.id],
+    ['limit=1', two.id],
+    ['limit=2', null],
+    ['q=없는사람', null],
+  ] as const) {
+    const { headers } = await ask('GET', `${users}?${encodeURI(query)}`);
+    const { rows } = await pool.query(
+      'SELECT action, subject_kind, subject_id::int FROM audit_entries WHERE request_id = $1',
+      [headers['x-request-id']],
+    );
+    const entry = { action: 'users_listed', subject_kind: shown && 'user', subject_id: shown };
+    t.strictSame(rows, [entry], query);
+  }
+});
+
 t.test('a suspension ends the sessions at once and keeps its time when its reason changes', async (t) => {
   const shop = await openShop(app);
   const first = (await suspend(shop.id, '첫째 이유')).body.data;
@@ -104,13 +124,30 @@ t.test('a suspension ends the sessions at once and keeps its time when its reaso
     invalid(t, await ask('POST', `${users}${shop.id}/suspend/`, body), 'reason');
 });
 
-t.test('admins cannot suspend themselves, but each other, one at a time', async (t) => {
-  const [one, two] = [await createAdmin(app), await createAdmin(app)];
-  refused(t, await suspend(one.id, 'x', one), 403, 'forbidden');
-  const answers = await Promise.all([suspend(one.id, 'x', two), suspend(two.id, 'x', one)]);
-  for (const { status, text } of answers) t.ok(status === 200 || status === 401, text);
-  t.ok(answers.some(({ status }) => status === 200));
-  const reasons = await inParallel(10, (n) => suspend(one.id, `이유 ${n}`));
+t.test("admins can neither suspend nor reactivate an admin's account", async (t) => {
+  const other = await createAdmin(app);
+  for (const { id } of [admin, other]) {
+    refused(t, await suspend(id), 403, 'forbidden');
+    refused(t, await reactivate(id), 403, 'forbidden');
+  }
+  const { rows } = await pool.query('SELECT suspended_at FROM users WHERE id = $1', [other.id]);
+  t.strictSame(rows, [{ suspended_at: null }]);
+  refused(t, await suspend(2_147_483_647), 404, 'not_found');
+});
+
+t.test('a suspension waits for an account that becomes an admin', async (t) => {
+  const promoted = await createUser(app);
+  const lock = await lockRows(t, app, "UPDATE users SET role = 'admin' WHERE id = $1", [promoted.id]);
+  const suspended = suspend(promoted.id);
+  await lock.waiters(1);
+  await lock.release('COMMIT');
+  refused(t, await suspended, 403, 'forbidden');
+  t.equal((await call('GET', '/auth/me/', promoted)).status, 200);
+});
+
+t.test('of concurrent suspensions of an account, all keep one time', async (t) => {
+  const { id } = await createUser(app);
+  const reasons = await inParallel(10, (n) => suspend(id, `이유 ${n}`));
   t.strictSame(tally(reasons), { '200': 10 });
   t.equal(new Set(reasons.map(({ body }) => body.data.suspended_at)).size, 1, 'one time');
 });

@@ -4,7 +4,7 @@ import { codeIn, createTestApp, resetLinkIn } from '../support/app.ts';
 import { invalid, refused } from '../support/assertions.ts';
 import { everyRow } from '../support/rows.ts';
 import { undoTokenIn } from './email-change.ts';
-import { latestMail, mailsTo } from './mailbox.ts';
+import { latestMail, mailsTo, verifyLinkTokenIn } from './mailbox.ts';
 
 const environment = { LOG_LEVEL: 'trace', JWT_SECRET: 'canary-secret-Fz97kQ-0123456789-abcdefghijkl' };
 // No worker takes the jobs of this instance.
@@ -121,12 +121,14 @@ t.test('no password, code, link token or refresh token can be read at rest or in
   const [proving] = await mailsTo(mailer, stranger);
   await mailer.close();
   const mails = [first, second, third].filter((mail) => mail !== undefined);
-  const linkMail = mails.find(({ text }) => text.includes('token='));
+  const linkMail = mails.find(({ text }) => text.includes('/reset-password?'));
   const codeMail = mails.find(({ text }) => /(?<!\w)\d{6}(?!\w)/.test(text));
   if (!linkMail || !codeMail || !proving) throw new Error('a mail is missing');
   const { uid, token } = resetLinkIn(linkMail);
   const [code, provingCode] = [codeIn(codeMail), codeIn(proving)];
   secrets.set('link token', token);
+  const verifyLink = verifyLinkTokenIn(codeMail);
+  secrets.set('secret half of the link to verify', verifyLink.split('.').at(-1) ?? '');
   codes.add(code).add(provingCode);
   hasNoSecret(t, queued, 'the database while mails are queued');
   hasNoSecret(t, mailer.logs.join(''), 'the logs of the mailing instance');
@@ -138,7 +140,9 @@ t.test('no password, code, link token or refresh token can be read at rest or in
     attempts_left: 4,
   });
   invalid(t, await post('email-verify/confirm', { email, code: `${code}7` }), 'code');
-  t.equal((await post('email-verify/confirm', { email, code })).status, 200);
+  const badLink = { token: `${verifyLink}x` };
+  refused(t, await post('email-verify/confirm', badLink), 400, 'invalid_code', { attempts_left: 0 });
+  t.equal((await post('email-verify/confirm', { token: verifyLink })).status, 200);
   const proof = await post('email-verify/confirm', { email: stranger, code: provingCode });
   const verificationToken: string = proof.body.data.verification_token;
   secrets.set('verification token', verificationToken);

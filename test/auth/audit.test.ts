@@ -39,8 +39,12 @@ t.test('every security event is a line in the log, with user, session, address a
   const confirm = '/auth/email-verify/confirm/';
   const wrongCode = { body: { email: account.email, code: code === '000000' ? '000001' : '000000' } };
   await causes('email_code_failed', { userId }, 'POST', confirm, wrongCode);
-  await causes('email_verified', { userId }, 'POST', confirm, { body: { email: account.email, code } });
   const credentials = { username: account.username, password };
+  const first = await logIn({ call }, credentials);
+  await causes('email_verified', { userId }, 'POST', confirm, {
+    token: first.token,
+    body: { email: account.email, code },
+  });
   const login = { body: credentials };
   const { refresh } = (await causes('login', { userId, sessionId: uuid }, 'POST', '/auth/login/', login)).body
     .data;

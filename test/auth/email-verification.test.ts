@@ -8,8 +8,8 @@ const app = await createTestApp();
 t.teardown(app.close);
 
 const send = (email: unknown) => app.call('POST', '/auth/email-verify/send/', { body: { email } });
-const confirm = (email: unknown, code: unknown) =>
-  app.call('POST', '/auth/email-verify/confirm/', { body: { email, code } });
+const confirm = (email: unknown, code: unknown, token?: string) =>
+  app.call('POST', '/auth/email-verify/confirm/', { body: { email, code }, token });
 const me = (token: string) => app.call('GET', '/auth/me/', { token });
 const signUp = (fields: Record<string, unknown>) =>
   app.call('POST', '/auth/signup/', { body: { name: '김두레', password, ...fields } });
@@ -58,7 +58,7 @@ t.test('no code works for a verified account, and its attempts are counted', asy
 t.test('the right code verifies the unverified account of the address and gives a token', async (t) => {
   const user = await createUser(app);
   t.equal((await me(user.token)).body.data.is_verified, false);
-  const answer = await confirm(user.email, await latestCode(app, user.email));
+  const answer = await confirm(user.email, await latestCode(app, user.email), user.token);
   t.equal(answer.status, 200);
   t.equal(answer.body.success, true);
   const { verification_token } = answer.body.data;

@@ -1,4 +1,5 @@
 import type { Test } from 'tap';
+import type { OutgoingMail } from '../../src/mail/transport.ts';
 import { type Answer, codeIn, createUser, resetLinkIn, type TestApp } from '../support/app.ts';
 
 /** Makes the sends to an address older, so that cooldowns and caps need no waiting. */
@@ -25,6 +26,13 @@ export async function latestMail(app: TestApp, email: string) {
 
 export async function latestCode(app: TestApp, email: string): Promise<string> {
   return codeIn(await latestMail(app, email));
+}
+
+/** The token of the link in a mail with a code. */
+export function verifyLinkTokenIn({ text }: OutgoingMail): string {
+  const token = /^https:\/\/app\.example\.com\/verify-email\?token=(\S+)$/m.exec(text)?.[1];
+  if (token === undefined) throw new Error('the mail has no link');
+  return token;
 }
 
 /** Requests a reset link, past any cooldown, and reads it in the mail. */
@@ -54,7 +62,7 @@ export async function createUnverifiedUser(app: TestApp, fields: Record<string, 
 export async function createVerifiedUser(app: TestApp, fields: Record<string, unknown> = {}) {
   const user = await createUser(app, fields);
   const body = { email: user.email, code: await latestCode(app, user.email) };
-  const verified = await app.call('POST', '/auth/email-verify/confirm/', { body });
+  const verified = await app.call('POST', '/auth/email-verify/confirm/', { body, token: user.token });
   if (verified.status !== 200) throw new Error(verified.text);
   await passTime(app, user.email, 3600);
   return user;

@@ -63,7 +63,7 @@ t.test('a token with the key id of another secret is malformed', async (t) => {
     [other.header, first],
     [one.header, third],
     [other.header, third],
-  ]) {
+  ] as const) {
     const forge = createForge({ secret, header, claims: one.claims });
     tokenRefused(t, await read(during, forge()), 'malformed');
   }

@@ -3,7 +3,7 @@ import type { Test } from 'tap';
 import { createTestApp, password, type TestApp } from '../support/app.ts';
 
 /** A request that a client sent. */
-export interface Sent {
+interface Sent {
   method: string;
   path: string;
   headers: Headers;
@@ -11,7 +11,7 @@ export interface Sent {
 }
 
 /** The network of a client, which a test can watch and break. */
-export interface Wire {
+interface Wire {
   fetch: NonNullable<ClientOptions['fetch']>;
   sent: Sent[];
   /** Requests to a path, without its query. */

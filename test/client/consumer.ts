@@ -32,6 +32,9 @@ export async function inputs(dure: Client): Promise<void> {
   await dure.getPost({ post_id: 1, title: '새 제목' });
   // @ts-expect-error a number
   await dure.getPost({ post_id: '1' });
+  // @ts-expect-error a UUID
+  await dure.endSession({ session_id: '.' });
+  for (const { id } of (await dure.listSessions()).items) await dure.endSession({ session_id: id });
   // @ts-expect-error one of two values
   await dure.listPartnerRequests({ box: 'outbox' });
   // @ts-expect-error one of the two bodies

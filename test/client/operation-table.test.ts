@@ -11,7 +11,7 @@ function documentOf(operation: object, path = '/things/{id}/') {
     description: '',
     content: { 'application/json': { schema: { properties: { data: {} } } } },
   };
-  const parameters = [{ in: 'path', name: 'id' }];
+  const parameters = [{ in: 'path', name: 'id', schema: { type: 'integer' } }];
   const post = {
     operationId: 'changeThing',
     summary: 'Change',
@@ -32,6 +32,13 @@ t.test('two inputs with one name are refused, also in one of several bodies', as
     t.throws(() => operationTable(documentOf(operation)), /changeThing has two inputs with the name id/);
   }
   t.match(operationTable(documentOf(bodyOf({ properties: { name: {} } }))).table, /"body":"json"/);
+});
+
+t.test('a path takes integers and UUIDs, and nothing else', async (t) => {
+  const withId = (schema: object) =>
+    operationTable(documentOf({ parameters: [{ in: 'path', name: 'id', schema }] })).table;
+  t.match(withId({ type: 'string', format: 'uuid' }), '"path":"/things/{id:uuid}/"');
+  t.throws(() => withId({ type: 'string' }), /things.* takes anything as id/);
 });
 
 t.test('what types cannot say is in the table', async (t) => {

@@ -1,3 +1,6 @@
+import { once } from 'node:events';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import {
   ApiError,
   createClient,
@@ -30,10 +33,10 @@ t.test('two shops find each other', async (t) => {
   const email = 'two-shops@example.com';
   const user = await cafe.signUp({ username: 'two_shops', password, name: '김두레', email });
   t.equal(user.is_verified, false);
+  await cafe.logIn({ username: 'two_shops', password });
   const code = codeIn(await service.mails.next(email));
   t.equal((await cafe.confirmEmail({ email, code })).email, email);
-  const login = await cafe.logIn({ username: 'two_shops', password });
-  t.equal(login.user.is_verified, true);
+  t.equal((await cafe.getCurrentUser()).is_verified, true);
   const { items: categories } = await cafe.listStoreCategories();
   const category = categories.find(({ name }) => name === '카페');
   const store = await cafe.createStore({ name: '두레 카페', category_ids: [category?.id ?? 0] });
@@ -79,28 +82,81 @@ t.test('one flat input goes to the path, the query and the body', async (t) => {
   t.same(await dure.deletePost({ post_id: post.id }), {});
 });
 
-t.test('an id of a path is encoded', async (t) => {
-  const { dure, wire } = await signedIn(service);
-  const error = await caught(dure.endSession({ session_id: '../me/?x=1' }));
-  t.ok(isApiError(error, 'endSession') && error.code === 'session_not_found');
-  t.equal(wire.sent.at(-1)?.path, '/auth/sessions/..%2Fme%2F%3Fx%3D1/');
-});
-
-t.test('a missing input of a path is named, and nothing is sent', async (t) => {
+t.test('an id that is none is refused before anything is sent', async (t) => {
   const shop = await signedIn(service);
   await spoilAccess(shop);
   const { dure, wire } = shop;
   // As JavaScript can call it.
-  const call = (input: object) => Reflect.apply(dure.getPost, undefined, [input]);
-  for (const input of [{}, { id: 1 }, { post_id: undefined }, { post_id: null }]) {
-    t.match(await caught(call(input)), { name: 'TypeError', message: /getPost .*`post_id`/ });
+  const call = (method: typeof dure.getPost | typeof dure.endSession, input: object) =>
+    caught(Reflect.apply(method, undefined, [input]));
+  const neither = [undefined, null, '', '.', '..', '%2e', '../me/?x=1', '1', '1/', [], [1], ['.'], {}, true];
+  const uuid = '0b2f4d5e-8f4a-4f0e-9d8c-1a2b3c4d5e6f';
+  for (const post_id of [...neither, 0, -1, 1.5, NaN, Infinity, 1e21, 1n, uuid]) {
+    t.match(await call(dure.getPost, { post_id }), { name: 'TypeError', message: /getPost .*`post_id`/ });
   }
-  t.match(await caught(dure.endSession({ session_id: '' })), { message: /endSession .*`session_id`/ });
+  for (const session_id of [...neither, 1, `${uuid}/`, `${uuid}\n`, `x${uuid}`, [uuid]]) {
+    const error = await call(dure.endSession, { session_id });
+    t.match(error, { name: 'TypeError', message: /endSession .*`session_id`/ });
+  }
+  t.match(await call(dure.getPost, { id: 1 }), { name: 'TypeError' }, 'of another name');
   t.same(wire.sent, []);
+  await t.rejects(call(dure.endSession, { session_id: uuid }).then(Promise.reject.bind(Promise)), {
+    code: 'session_not_found',
+  });
+  t.equal(wire.sent.at(-1)?.path, `/auth/sessions/${uuid}/`);
 });
 
+t.test('a header of the caller replaces that of the client', async (t) => {
+  const one = await signedIn(service);
+  const other = await signedIn(service);
+  const tokens = await other.storage.load();
+  const own = { authorization: `Bearer ${tokens?.access}`, ACCEPT: 'application/json;q=0.9' };
+  t.equal((await one.dure.getCurrentUser({}, { headers: own })).id, other.user.id);
+  const { headers } = one.wire.sent.at(-1) ?? {};
+  t.equal(headers?.get('authorization'), own.authorization);
+  t.equal(headers?.get('accept'), own.ACCEPT);
+
+  // The client's own tokens have nothing to do with it.
+  const spoilt = { headers: { AUTHORIZATION: 'Bearer spoilt' } };
+  await t.rejects(one.dure.getCurrentUser({}, spoilt), { code: 'token_not_valid' });
+  await t.rejects(one.dure.logOut({}, spoilt), { code: 'token_not_valid' });
+  await one.dure.deleteCurrentUser({ password }, { headers: own });
+  t.same(one.wire.to('/auth/token/refresh/'), []);
+  t.equal((await one.dure.getCurrentUser()).id, one.user.id);
+
+  for (const name of ['X-One', 'Authorization']) {
+    const split = one.dure.getCurrentUser({}, { headers: { [name]: 'a\r\nX-Two: b' } });
+    await t.rejects(split, { name: 'TypeError' }, name);
+  }
+});
+
+t.test('a redirect is not followed, so that no password and no token goes elsewhere', async (t) => {
+  const reached: string[] = [];
+  const elsewhere = createServer((request, response) => {
+    reached.push(`${request.method} ${request.url}`);
+    response.end('{}');
+  });
+  const redirecting = createServer((_, response) => {
+    response.writeHead(307, { location: `http://localhost:${portOf(elsewhere)}/` }).end();
+  });
+  t.teardown(() => [elsewhere, redirecting].map((server) => server.close()));
+  for (const server of [elsewhere, redirecting]) await once(server.listen(0), 'listening');
+  const dure = createClient({ baseUrl: `http://localhost:${portOf(redirecting)}`, retries: 0 });
+  t.ok((await caught(dure.logIn({ username: 'someone', password }))) instanceof NetworkError);
+  t.ok((await caught(dure.listStoreCategories())) instanceof NetworkError);
+  t.same(reached, []);
+});
+
+const portOf = (server: Server) => (server.address() as AddressInfo).port;
+
 t.test('a client needs a base URL', (t) => {
-  for (const options of [undefined, {}, { baseUrl: undefined }]) {
+  for (const options of [
+    undefined,
+    {},
+    { baseUrl: undefined },
+    { baseUrl: 'https://a.example?b=' },
+    { baseUrl: '/#' },
+  ]) {
     t.throws(() => Reflect.apply(createClient, undefined, [options]), {
       name: 'TypeError',
       message: /`baseUrl`/,

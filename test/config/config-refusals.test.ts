@@ -157,6 +157,7 @@ t.test('invalid values are refused', async (t) => {
   refused(t, 'EMAIL_VERIFICATION', 'yes', 'REQUIRED');
   refused(t, 'PASSWORD_MIN_LENGTH', '7', '129', 'x');
   refused(t, 'QUOTA_POSTS_PER_DAY', '-1', '1000001', '1.5', 'none');
+  refused(t, 'QUOTA_EDITS_PER_DAY', '-1', '1000001', '1.5', 'none');
   refused(t, 'QUOTA_REQUESTS_PER_DAY', '-1', '1000001', '1.5', 'none');
   refused(t, 'ARGON2_MEMORY_KIB', '8', 'x');
   refused(t, 'ARGON2_TIME_COST', '0', 'x');

@@ -3,7 +3,7 @@ import { availableParallelism, tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import t, { type Test } from 'tap';
 import { loadConfig, withDatabase } from '../../src/config/config.ts';
-import { shareThreads } from '../../src/config/threads.ts';
+import { loadDatabaseSettings } from '../../src/config/database-settings.ts';
 import { load, production, secret } from './environments.ts';
 
 function temporaryDirectory(t: Test): string {
@@ -35,7 +35,7 @@ t.test('without any variable the defaults hold', async (t) => {
     frontendUrl: 'http://localhost:5173',
     images: { baseUrl: 'http://localhost:3000/media', directory: resolve(directory, 'media'), s3: undefined },
     mail: { resend: undefined },
-    quotas: { postsPerDay: 30, requestsPerDay: 100 },
+    quotas: { postsPerDay: 30, editsPerDay: 60, requestsPerDay: 100 },
     corsOrigins: ['http://localhost:5173'],
     trustProxy: false,
     redisUrl: undefined,
@@ -85,6 +85,7 @@ t.test('every variable is read', async (t) => {
     RESEND_BASE_URL: 'http://127.0.0.1:9999',
     MAIL_FROM: 'hello@example.com',
     QUOTA_POSTS_PER_DAY: '0',
+    QUOTA_EDITS_PER_DAY: '90',
     QUOTA_REQUESTS_PER_DAY: '1000',
     CORS_ORIGINS: 'https://a.example.com, http://localhost:5173,',
     TRUST_PROXY: '10.0.0.0/8, ::1,loopback',
@@ -133,7 +134,7 @@ t.test('every variable is read', async (t) => {
       from: 'hello@example.com',
       resend: { apiKey: 're_dK3vQ8wZ_unused', baseUrl: 'http://127.0.0.1:9999' },
     },
-    quotas: { postsPerDay: 0, requestsPerDay: 1000 },
+    quotas: { postsPerDay: 0, editsPerDay: 90, requestsPerDay: 1000 },
     corsOrigins: ['https://a.example.com', 'http://localhost:5173'],
     trustProxy: ['10.0.0.0/8', '::1', 'loopback'],
     redisUrl: 'rediss://redis.example.com:6380',
@@ -184,8 +185,27 @@ t.test('in production it listens on all addresses, without documentation and mig
   });
 });
 
+t.test('one of the two URLs of the database is enough', async (t) => {
+  const url = 'postgresql://pooler/dure';
+  const directUrl = 'postgresql://direct/dure';
+  for (const [variables, database] of [
+    [{ DATABASE_URL: url }, { url, directUrl: url, pooled: false }],
+    [{ DATABASE_DIRECT_URL: directUrl }, { url: directUrl, directUrl, pooled: false }],
+    [
+      { DATABASE_URL: url, DATABASE_DIRECT_URL: directUrl },
+      { url, directUrl, pooled: true },
+    ],
+    [{}, { url: undefined, directUrl: undefined, pooled: false }],
+  ] as const) {
+    t.match(load(variables).database, database, 'the service');
+    t.strictSame(loadDatabaseSettings(variables).database, database, 'the command and the migrations');
+  }
+});
+
 t.test('the configuration is frozen', async (t) => {
-  for (const config of [load(), withDatabase(load(), 'postgresql://localhost/dure')]) {
+  const url = 'postgresql://localhost/dure';
+  const location = { url, directUrl: url, pooled: false };
+  for (const config of [load(), withDatabase(load(), location)]) {
     const objects: unknown[] = [
       config,
       config.database,
@@ -197,15 +217,6 @@ t.test('the configuration is frozen', async (t) => {
     ];
     for (const object of objects) t.ok(Object.isFrozen(object));
   }
-  const config = withDatabase(
-    load({ DATABASE_DIRECT_URL: 'postgresql://direct/dure' }),
-    'postgresql://pooled/dure',
-  );
-  t.match(config.database, { url: 'postgresql://pooled/dure', directUrl: 'postgresql://direct/dure' });
-  t.equal(
-    withDatabase(load(), 'postgresql://localhost/dure').database.directUrl,
-    'postgresql://localhost/dure',
-  );
 });
 
 t.test('a secret is generated once, with mode 0600', async (t) => {
@@ -226,28 +237,4 @@ t.test('a secret is generated once, with mode 0600', async (t) => {
     'one that is set wins',
   );
   t.strictSame(readdirSync(temporaryDirectory(t)), []);
-});
-
-t.test('hashes and conversions share the threads', async (t) => {
-  const shares = (cores: number, threads: number) => Object.values(shareThreads(threads, cores));
-  t.strictSame(
-    [shares(1, 4), shares(2, 4)],
-    [
-      [1, 1],
-      [2, 1],
-    ],
-    'the threads of Node.js by default',
-  );
-  for (const cores of [2, 3, 4, 8, 64]) {
-    t.strictSame(shares(cores, 2 * cores), [cores, cores - 1], `all of ${cores} cores, and a spare thread`);
-  }
-  t.strictSame(
-    [shares(8, 1), shares(8, 4), shares(8, 8)],
-    [
-      [1, 1],
-      [2, 1],
-      [6, 1],
-    ],
-    'fewer threads',
-  );
 });

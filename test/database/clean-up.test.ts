@@ -45,6 +45,8 @@ const rows: Record<string, (age: string) => string> = {
     VALUES ('', '{}', '', 1, now() - interval '90 days' - interval '${age}')`,
   audit_entries: (age) => `(operator, action, created_at)
     VALUES ('', '', now() - interval '1 year' - interval '${age}')`,
+  store_edits: (age) => `(store_id, since)
+    VALUES ((SELECT coalesce(max(store_id), 0) + 1 FROM store_edits), now() - interval '24 hours' - interval '${age}')`,
   reports: (age) => `(store_id, reason, action, closed_by, closed_at)
     VALUES (1, 'spam', 'none', '', now() - interval '1 year' - interval '${age}')`,
 };

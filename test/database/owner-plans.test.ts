@@ -9,7 +9,7 @@ import { findPartners, partnerBudget } from '../../src/partner-requests/partners
 import { createPartnerRequestRepository } from '../../src/partner-requests/repository.ts';
 import { findDetail } from '../../src/partner-requests/request-details.ts';
 import { createTestApp } from '../support/app.ts';
-import { explainingDatabase } from '../support/plans.ts';
+import { explainingDatabase, vacuum } from '../support/plans.ts';
 
 /*
  * What a list or count reads when one user has most of the rows: the page and nothing else. Without one of its indexes a
@@ -71,7 +71,7 @@ await pool.query(`
       now() - n / 4 * interval '1 second', now() + interval '1 day'
     FROM generate_series(1, ${many}) n;
   COMMIT`);
-await pool.query('VACUUM ANALYZE');
+await vacuum(pool);
 
 const { tokens } = loadConfig({ JWT_SECRET: 'a secret that only tests have 0123456789' });
 const own = openDatabase({ url: app.url, poolSize: 1, pooled: false, onError: t.fail });

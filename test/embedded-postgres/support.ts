@@ -25,7 +25,7 @@ function ordinaryUserCanRun(): boolean {
   return spawnSync(process.execPath, command, { ...ordinaryUser, cwd: '/' }).status === 0;
 }
 
-export interface Starter {
+interface Starter {
   child: ChildProcess;
   /** The next line of its output: first the connection string or an error. */
   nextLine(): Promise<string>;
@@ -33,7 +33,7 @@ export interface Starter {
   stop(): Promise<void>;
 }
 
-export interface StarterOptions {
+interface StarterOptions {
   env?: NodeJS.ProcessEnv;
   uid?: number;
   gid?: number;

@@ -27,6 +27,18 @@ t.test('a database that is unreachable or hangs', async (t) => {
     ];
     for (const answer of answers) unavailable(t, answer);
     refused(t, await app.call('GET', '/auth/me/'), 401, 'not_authenticated');
+
+    const more = await Promise.all(Array.from({ length: 40 }, () => app.call('GET', '/auth/me/', { token })));
+    const waits = new Set(more.map(({ headers }) => Number(headers['retry-after'])));
+    t.ok(waits.size > 1 && Math.min(...waits) >= 3 && Math.max(...waits) <= 8, `Retry-After: ${[...waits]}`);
+    const causes = () =>
+      app.logs.map((line) => JSON.parse(line)).filter(({ msg }) => msg === 'request failed');
+    const before = causes();
+    t.ok(before.length < answers.length + 10, `${before.length} lines`);
+    await sleep(1_000);
+    await app.call('GET', '/auth/me/', { token });
+    const [line] = causes().slice(before.length);
+    t.ok(line.suppressed > 20, 'the next line counts those that were left out');
     await proxy.restore();
     t.equal((await app.call('GET', '/auth/me/', { token })).status, 200);
   });
@@ -34,13 +46,15 @@ t.test('a database that is unreachable or hangs', async (t) => {
   t.test('hanging: service_unavailable within ten seconds', async (t) => {
     proxy.freeze();
     const started = performance.now();
-    const ready = app.call('GET', '/health/ready');
-    const answers = await Promise.all([
+    const requests = [
       app.call('GET', '/auth/me/', { token }),
       app.call('POST', '/auth/login/', { body }),
       app.call('POST', '/auth/signup/', { body: { ...body, name: '김', email: 'a@example.com' } }),
-    ]);
-    t.equal((await ready).status, 503);
+    ];
+    t.equal((await app.call('GET', '/health/ready')).status, 503);
+    const notReady = app.logs.findLast((line) => line.includes('not ready'));
+    t.match(notReady, 'did not respond within 1800 ms');
+    const answers = await Promise.all(requests);
     t.ok(performance.now() - started < 10_000);
     for (const answer of answers) unavailable(t, answer);
     await proxy.restore();
@@ -70,6 +84,10 @@ t.test('a request is answered in time, however long its body takes', async (t) =
     t.ok(took > 700 && took < 2_500, `${took} ms`);
     for (const answer of answers) unavailable(t, answer);
     t.equal((await patient.call('GET', '/auth/me/', { token })).status, 200);
+    await until('the end of the login', () => app.logs.some((line) => line.includes('login_failed')));
+    await sleep(50);
+    const late = app.logs.filter((line) => /already sent|reply\.sent/.test(line));
+    t.strictSame(late, [], 'the end of the handlers is not an error');
   });
 
   t.test('a slow body is waited for', async (t) => {
@@ -103,7 +121,7 @@ t.test(
     const overloaded = answers.filter(({ status }) => status === 503);
     t.ok(overloaded.length > 0, 'some are refused');
     // And not because they waited too long for something else.
-    t.ok(app.logs.some((line) => line.includes('the password hashing queue is full')));
+    t.ok(app.logs.some((line) => line.includes('too many password hashes are waiting')));
     for (const answer of overloaded.slice(0, 3)) unavailable(t, answer);
     const others = answers.filter(({ status }) => status !== 503);
     t.ok(others.length > 0, 'the others are served');

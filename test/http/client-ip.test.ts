@@ -34,6 +34,9 @@ t.test('sessions and log lines have the address of the client without its port',
     'fe80::1%eth0': 'fe80::1',
     '192.0.2.1, 203.0.113.8:1234 , 10.4.4.4:80,\t10.4.4.5': '203.0.113.8',
     '203.0.113.8, [2001:db8:ffff::1]:443': '203.0.113.8',
+    [`203.0.113.8${', 10.4.4.4'.repeat(15)}`]: '203.0.113.8',
+    // A list that is longer than any chain of proxies is not followed to its end.
+    [`203.0.113.8${', 10.4.4.4'.repeat(1_000)}`]: '10.4.4.4',
   };
   for (const [forwardedFor, address] of Object.entries(cases)) {
     t.equal(await addressThroughProxy(t, app, forwardedFor), address, forwardedFor);

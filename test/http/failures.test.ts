@@ -100,8 +100,7 @@ t.test('what is not HTTP', async (t) => {
     await once(app.app.server, 'request');
     connection.socket.resetAndDestroy();
     const newLines = () => app.logs.slice(linesBefore).map((line) => JSON.parse(line));
-    await until('a line in the log', () => newLines().length > 0, 5);
-    t.match(newLines()[0], { level: 30, code: 'malformed_request' });
+    await until('a line in the log', () => newLines().some(({ code }) => code === 'malformed_request'), 5);
     t.strictSame(
       newLines().filter(({ level }) => level > 30),
       [],

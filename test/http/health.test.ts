@@ -51,12 +51,14 @@ t.test('health', async (t) => {
     t.equal(status, 200);
     t.match(text, /^database_pool_waiting \d+$/m);
     t.notMatch(text, /^(?:failed_mails|migrations_pending|queue_\w+age_seconds)/m, 'no values of before');
-    const answer = await ready();
-    t.equal(answer.status, 503);
+    const answer = await until('not ready', async () => {
+      const checked = await ready();
+      return checked.status === 503 ? checked : undefined;
+    });
     t.strictSame(answer.body, { status: 'unavailable' });
     t.match(answer.headers['retry-after'], /^[1-9]\d*$/);
     await proxy.restore();
-    t.equal((await ready()).status, 200);
+    await until('the next check', async () => (await ready()).status === 200);
     await until('metrics of the database', async () =>
       /^database_up 1$/m.test((await app.call('GET', '/metrics')).text),
     );
@@ -68,23 +70,52 @@ t.test('health', async (t) => {
     );
     const [{ id, finished_at: finishedAt }] = rows;
     await app.pool.query('UPDATE _prisma_migrations SET rolled_back_at = now() WHERE id = $1', [id]);
-    t.strictSame([(await ready()).status, (await live()).status], [503, 200]);
-    await app.pool.query(
-      'UPDATE _prisma_migrations SET rolled_back_at = NULL, finished_at = NULL WHERE id = $1',
-      [id],
-    );
-    t.equal((await ready()).status, 503, 'nor with one half done');
+    // A result is used again for a second.
+    const becomes = (status: number) =>
+      until(`ready is ${status}`, async () => (await ready()).status === status, 5);
+    await becomes(503);
+    t.equal((await live()).status, 200);
+    await app.pool.query('UPDATE _prisma_migrations SET rolled_back_at = NULL WHERE id = $1', [id]);
+    await becomes(200);
+    await app.pool.query('UPDATE _prisma_migrations SET finished_at = NULL WHERE id = $1', [id]);
+    await becomes(503);
     await app.pool.query('UPDATE _prisma_migrations SET finished_at = $2 WHERE id = $1', [id, finishedAt]);
-    t.equal((await ready()).status, 200);
+    await becomes(200);
     const missing = await app.pool.query(
       'DELETE FROM _prisma_migrations WHERE id = $1 RETURNING migration_name',
       [id],
     );
+    await becomes(503);
     const answer = await ready();
-    t.equal(answer.status, 503);
     t.notMatch(answer.text, missing.rows[0].migration_name, 'the name is for the log');
     t.ok(app.logs.some((line) => line.includes(missing.rows[0].migration_name)));
   });
+});
+
+t.test('checks that come together share one query, but not beyond a shutdown', async (t) => {
+  const app = await createTestApp({ WORKER_ENABLED: 'false' });
+  t.teardown(app.close);
+  const ready = async () => (await app.call('GET', '/health/ready')).status;
+  const client = await app.pool.connect();
+  await client.query('BEGIN; LOCK TABLE _prisma_migrations IN ACCESS EXCLUSIVE MODE');
+  const waiting = Array.from({ length: 20 }, ready);
+  const countQueries = async () => {
+    const { rows } = await app.pool.query(
+      "SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'",
+    );
+    return rows.length;
+  };
+  await until('a query', countQueries);
+  await Promise.all(Array.from({ length: 20 }, () => app.call('GET', '/health/live')));
+  t.equal(await countQueries(), 1);
+  await client.query('ROLLBACK');
+  t.strictSame(new Set(await Promise.all(waiting)), new Set([200]));
+  await client.query('BEGIN; LOCK TABLE _prisma_migrations IN ACCESS EXCLUSIVE MODE');
+  t.equal(await ready(), 200, 'the result of a moment before');
+  await client.query('ROLLBACK');
+  client.release();
+  app.app.shutdown.announced = true;
+  t.equal(await ready(), 503);
 });
 
 t.test('during shutdown it is not ready, and requests in flight are finished', async (t) => {

@@ -5,7 +5,7 @@ import { fieldErrorProblems } from '../support/assertions.ts';
 import { createContract, type DocumentedOperation } from '../support/contract.ts';
 import { createPost, openShop } from '../support/stores.ts';
 
-export const contract = createContract();
+const contract = createContract();
 
 /** Every documented operation of the API. */
 export const operations = contract.operations.filter(({ path }) => /^\/(?:auth|api)\//.test(path));
@@ -57,7 +57,7 @@ const validBodies: Record<string, Record<string, unknown>[]> = {
   refreshToken: [{ refresh: 'x.y.z' }],
   logOut: [{ refresh: 'x.y.z' }],
   sendVerificationCode: [{ email }],
-  confirmEmail: [{ email, code: '123456' }],
+  confirmEmail: [{ email, code: '123456' }, { token: `${unknownUuid}.${'x'.repeat(43)}` }],
   requestPasswordReset: [{ email }],
   confirmPasswordReset: [{ uid: unknownUuid, token: 'x'.repeat(22), new_password: 'bibimbap-for-two' }],
   findUserId: [{ email }],

@@ -105,7 +105,7 @@ t.test('a cursor that was not issued is invalid_cursor', async (t) => {
 });
 
 t.test('an odd query string gets a documented answer', async (t) => {
-  const odd = ['?__proto__=1', '?constructor.prototype=1', '?a=%', '?%00=1', `?${'a=1&'.repeat(2_000)}`];
+  const odd = ['?__proto__=1', '?constructor.prototype=1', '?a=%', '?%00=1', `?${'a=1&'.repeat(400)}`];
   const gets = operations.filter(
     ({ method, operationId }) => method === 'GET' && operationId !== 'streamNotifications',
   );

@@ -116,11 +116,43 @@ t.test('a path that cannot be decoded is answered like any other path', async (t
     t.equal(answer.headers['content-language'], 'en');
     t.ok(answer.headers['content-security-policy']);
   }
-  for (const id of ['%ff', '%', 'a'.repeat(300), 'a'.repeat(7000), '%00', '0', '-1']) {
+  for (const id of ['%ff', '%', 'a'.repeat(300), 'a'.repeat(2_000), '%'.repeat(2_000), '%00', '0', '-1']) {
     const path = `/auth/sessions/${id}/`;
     refused(t, await call('DELETE', path), 401, 'not_authenticated');
     refused(t, await call('DELETE', path, { token }), 404, 'session_not_found');
   }
+});
+
+t.test('a target above 2,048 bytes is uri_too_long, like any other failure', async (t) => {
+  const limited = await createTestApp(
+    { RATE_LIMIT_ENABLED: 'true', WORKER_ENABLED: 'false' },
+    { databaseUrl: app.url },
+  );
+  t.teardown(limited.close);
+  const port = await listen(limited.app);
+  const longest = `/auth/${'%'.repeat(2_042)}`;
+  const get = (target: string) =>
+    rawCall(port, `GET ${target} HTTP/1.1\r\nHost: x\r\nAccept-Language: en\r\nConnection: close\r\n\r\n`);
+  refused(t, await get(longest), 404, 'not_found');
+  const targets = [
+    `${longest}%`,
+    `/auth/${'%'.repeat(13_500)}`,
+    `/auth/me/?${'a'.repeat(3_000)}`,
+    `/health/live?${'a'.repeat(3_000)}`,
+    `/${'/'.repeat(3_000)}`,
+    `http://${'a'.repeat(3_000)}/auth/me/`,
+  ];
+  for (const target of targets) {
+    const answer = await get(target);
+    refused(t, answer, 414, 'uri_too_long');
+    t.equal(answer.headers['content-language'], 'en');
+    t.ok(answer.headers['content-security-policy']);
+  }
+  // All but the health check.
+  t.equal((await get('/nothing/')).headers['ratelimit-remaining'], String(300 - 1 - targets.length));
+  const lines = limited.logs.map((line) => JSON.parse(line)).filter(({ msg }) => msg === 'request');
+  t.equal(lines.filter(({ status }) => status === 414).length, targets.length);
+  for (const { path } of lines) t.ok(path.length <= 512);
 });
 
 t.test('a file that cannot be served is not_found, without an error in the log', async (t) => {
@@ -136,7 +168,7 @@ t.test('a file that cannot be served is not_found, without an error in the log',
     ['/docs/static/a%5c..%5cb'],
     ['/docs/static/%zz'],
     ['/docs/static/%ff'],
-    [`/docs/static/${'a'.repeat(5_000)}`],
+    [`/docs/static/${'a'.repeat(2_000)}`],
     ['/docs/static/swagger-ui.css/x'],
     [file, { range: 'bytes=99999999-' }],
     [file, { 'if-match': '"other"' }],

@@ -1,6 +1,7 @@
-import t, { type Test } from 'tap';
-import { type Answer, type CallOptions, createTestApp, createUser, type TestApp } from '../support/app.ts';
+import t from 'tap';
+import { type CallOptions, createUser, type TestApp } from '../support/app.ts';
 import { invalid, refused } from '../support/assertions.ts';
+import { createLimitedApp, limited, newAddress } from './limits.ts';
 
 /** The operations with a counter of their own, and how many requests a minute an address has. */
 const groups: [string, string, number][] = [
@@ -14,28 +15,6 @@ const groups: [string, string, number][] = [
   ['POST', '/auth/reset-password-confirm/', 30],
   ['POST', '/auth/token/refresh/', 60],
 ];
-
-let hosts = 0;
-
-/** An address that no other test has used. */
-function newAddress(): string {
-  hosts += 1;
-  return `198.51.${Math.floor(hosts / 250)}.${hosts % 250}`;
-}
-
-/** Asserts a request beyond the limit. */
-function limited(t: Test, answer: Answer): void {
-  const wait = Number(answer.headers['retry-after']);
-  refused(t, answer, 429, 'rate_limited', { retry_after: wait });
-  t.ok(Number.isInteger(wait) && wait >= 1 && wait <= 60, `${wait} s`);
-  t.equal(answer.headers['ratelimit-remaining'], '0');
-}
-
-async function createLimitedApp(t: Test, environment: Record<string, string> = {}) {
-  const app = await createTestApp({ RATE_LIMIT_ENABLED: 'true', WORKER_ENABLED: 'false', ...environment });
-  t.teardown(app.close);
-  return app;
-}
 
 /** Makes requests one after the other. @returns how many were served before the first refusal */
 async function served(
@@ -125,6 +104,28 @@ t.test('limits', async (t) => {
       '300',
       'a token that is not genuine has no counter of its own',
     );
+  });
+
+  t.test('all users at one address have 3,000 other requests a minute together', async (t) => {
+    const users: { token: string }[] = [];
+    for (let index = 0; index < 6; index++) {
+      const call: TestApp['call'] = (method, path, options) =>
+        app.call(method, path, { ...options, remoteAddress: newAddress() });
+      users.push(await createUser({ call }));
+    }
+    const remoteAddress = newAddress();
+    const request = (index: number): [string, string, CallOptions] => {
+      const { token } = users[index % users.length] ?? {};
+      return ['GET', '/nothing/', { token, remoteAddress }];
+    };
+    t.equal(await served(app, 3_001, request), 3_000);
+    const answer = await app.call(...request(0));
+    limited(t, answer);
+    t.equal(answer.headers['ratelimit-limit'], '3000');
+    const [, , { token }] = request(0);
+    t.equal((await app.call('GET', '/nothing/', { token, remoteAddress: newAddress() })).status, 404);
+    t.equal((await app.call('GET', '/nothing/', { remoteAddress })).status, 404, 'others are not counted');
+    t.match((await app.call('GET', '/metrics')).text, /^rate_limited_requests_total\{group="address"\} 2$/m);
   });
 
   t.test('limits come before every other check', async (t) => {

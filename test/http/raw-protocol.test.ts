@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import t, { type Test } from 'tap';
-import { createTestApp, createUser } from '../support/app.ts';
+import { createTestApp, createUser, logIn } from '../support/app.ts';
 import { noErrorLogged, refused } from '../support/assertions.ts';
 import { inParallel } from '../support/concurrency.ts';
 import { listen, rawCall, rawConnection } from '../support/raw-http.ts';
@@ -15,7 +15,8 @@ const { server } = app.app;
 Reflect.set(server, 'connectionsCheckingInterval', 50);
 const port = await listen(app.app);
 const countConnections = promisify(server.getConnections.bind(server));
-const { token } = await createUser(app, { name: '김두레' });
+const user = await createUser(app, { name: '김두레' });
+const { token } = user;
 
 const host = 'Host: x\r\n';
 const authorization = `Authorization: Bearer ${token}\r\n`;
@@ -172,6 +173,16 @@ attack('hundreds of silent connections are closed in time', async (t) => {
   const silent = await inParallel(400, () => rawConnection(port));
   shortenTimeouts(t, 500, 1_000);
   for (const answer of await Promise.all(silent.map((one) => one.answer()))) t.equal(answer.status, 408);
+});
+
+t.test('dots in a path are an id like any other, and end no session', async (t) => {
+  const { token: other } = await logIn(app, user);
+  for (const segment of ['.', '..', '%2e', '%2E%2e', '']) {
+    const path = `/auth/sessions/${segment}/`;
+    const answer = await rawCall(port, `DELETE ${path} HTTP/1.1\r\n${host}${authorization}\r\n`);
+    refused(t, answer, 404, 'session_not_found');
+  }
+  t.equal((await app.call('GET', '/auth/me/', { token: other })).status, 200);
 });
 
 t.test('the smuggled request is executed when it is sent openly', async (t) => {

@@ -1,35 +1,12 @@
-import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import t, { type Test } from 'tap';
-import { type Answer, createTestApp, type TestApp } from '../support/app.ts';
-import { refused } from '../support/assertions.ts';
+import type { TestApp } from '../support/app.ts';
 import { inParallel } from '../support/concurrency.ts';
 import { freePort } from '../support/free-port.ts';
+import { without } from '../support/requirements.ts';
 import { until } from '../support/until.ts';
-
-const noRedis = spawnSync('redis-server', ['--version']).error ? 'there is no redis-server here' : false;
-
-let hosts = 0;
-
-/** An address that no other test has used. */
-function newAddress(): string {
-  hosts += 1;
-  return `198.51.${Math.floor(hosts / 250)}.${hosts % 250}`;
-}
-
-/** Asserts a request beyond the limit. */
-function limited(t: Test, answer: Answer): void {
-  const wait = Number(answer.headers['retry-after']);
-  refused(t, answer, 429, 'rate_limited', { retry_after: wait });
-  t.ok(Number.isInteger(wait) && wait >= 1 && wait <= 60, `${wait} s`);
-  t.equal(answer.headers['ratelimit-remaining'], '0');
-}
-
-async function createLimitedApp(t: Test, environment: Record<string, string> = {}) {
-  const app = await createTestApp({ RATE_LIMIT_ENABLED: 'true', WORKER_ENABLED: 'false', ...environment });
-  t.teardown(app.close);
-  return app;
-}
+import { createLimitedApp, limited, newAddress } from './limits.ts';
 
 /** Starts Redis, suspended or not; it ends with the test. */
 async function startRedis(t: Test, port: number): Promise<ChildProcess> {
@@ -90,7 +67,7 @@ t.test('without Redis at the start, an instance limits by itself, and does not w
 
 t.test(
   'instances share limits in Redis, and limit by themselves while it is killed or hangs',
-  { skip: noRedis },
+  { skip: without('redis-server') },
   async (t) => {
     const port = await freePort();
     let redis = await startRedis(t, port);

@@ -2,7 +2,7 @@ import t from 'tap';
 import { createTestApp, createUser, deleteAccount } from '../support/app.ts';
 import { invalid, refused } from '../support/assertions.ts';
 import { inParallel, lockRows } from '../support/concurrency.ts';
-import { uploadImage } from '../support/images.ts';
+import { type TestImage, uploadImage } from '../support/images.ts';
 import { createPost, openShop } from '../support/stores.ts';
 
 const app = await createTestApp({ DATA_DIR: t.testdir(), WORKER_ENABLED: 'false' });
@@ -215,7 +215,8 @@ t.test('a deletion of a post that waits for a change of its pictures lets the ne
 
 t.test('changes of one post at once keep the pictures of the last one only', async (t) => {
   const { token } = await openShop(app);
-  const images = await Promise.all(Array.from({ length: 4 }, () => uploadImage(app, token)));
+  const images: TestImage[] = [];
+  while (images.length < 4) images.push(await uploadImage(app, token));
   const post = await createPost(app, token, { images: [] });
   await inParallel(8, (index) =>
     change(

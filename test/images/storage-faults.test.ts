@@ -143,9 +143,8 @@ t.test(
     // Room for nothing, then for the first of both files.
     for (const room of [0, 4_096]) {
       await truncate(fill, 1024 * 1024 - room);
-      const before = app.logs.length;
       unavailable(t, await upload(app, token, await plainPicture()));
-      t.match(app.logs.slice(before).join(''), /ENOSPC/, 'the log names the reason');
+      t.match(app.logs.join(''), /ENOSPC/, 'the log names the reason');
       t.strictSame(await filesIn(DATA_DIR), []);
     }
     t.strictSame(

@@ -1,5 +1,8 @@
-import { readdir } from 'node:fs/promises';
-import t from 'tap';
+import { existsSync, readFileSync } from 'node:fs';
+import { readdir, readFile } from 'node:fs/promises';
+import process from 'node:process';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import t, { type Test } from 'tap';
 import { createConversionQueue } from '../../src/images/conversion/queue.ts';
 import { createTestApp, createUser } from '../support/app.ts';
 import { noErrorLogged, refused, unavailable } from '../support/assertions.ts';
@@ -29,7 +32,7 @@ function head(length: number, headers: Record<string, string> = {}): string {
   return `POST /api/v1/images/ HTTP/1.1\r\n${fields.join('')}\r\n`;
 }
 
-async function rows(): Promise<unknown[]> {
+async function rows(): Promise<{ state: string }[]> {
   return (await app.pool.query('SELECT id, state FROM images WHERE user_id = $1', [userId])).rows;
 }
 
@@ -69,8 +72,9 @@ t.test(
   },
 );
 
-t.test('an upload that is cut in the middle is not kept', async (t) => {
-  const before = await rows();
+t.test('an upload that is cut in the middle is not kept, and counts for the quota', async (t) => {
+  const counted = async () => (await rows()).filter(({ state }) => state === 'erased').length;
+  const before = await counted();
   for (const sent of [0, 60, picture.length - 30]) {
     const connection = await rawConnection(port);
     connection.send(head(picture.length));
@@ -79,7 +83,8 @@ t.test('an upload that is cut in the middle is not kept', async (t) => {
     connection.socket.destroy();
     await until('the end of the request', () => app.logs.length > received);
   }
-  t.strictSame(await rows(), before);
+  // Before its first byte, an upload may not have begun.
+  await until('the rows', async () => (await counted()) >= before + 2);
   t.strictSame(await readdir(directory), [], 'and no file');
 });
 
@@ -111,49 +116,153 @@ t.test('the time of a slow client does not count, that of the storage does', asy
   hung.socket.destroy();
 });
 
+/** Uploads by a user of its own; its connection is open until the test ends. */
+async function uploader(t: Test, body: Buffer) {
+  const { id, token } = await createUser(app);
+  const connection = await rawConnection(port);
+  t.teardown(() => connection.socket.destroy());
+  const start = (sent = body.length) => {
+    connection.send(head(body.length, { authorization: `Bearer ${token}` }));
+    connection.send(body.subarray(0, sent));
+  };
+  const states = async () =>
+    (await app.pool.query('SELECT state FROM images WHERE user_id = $1', [id])).rows.map(
+      ({ state }) => state,
+    );
+  return { ...connection, token, start, states };
+}
+
 t.test('uploads hold at most 64 MiB in memory', async (t) => {
   const part = multipart({ name: 'image', content: Buffer.alloc(9_900_000), filename: 'a.jpg' });
-  const connections = await Promise.all(Array.from({ length: 8 }, () => rawConnection(port)));
-  for (const { send } of connections) {
-    send(head(part.length));
-    // All but the end, so that none of them is complete.
-    send(part.subarray(0, -100));
-  }
-  const answers = await Promise.race(connections.map((connection) => connection.answer()));
-  unavailable(t, answers);
-  for (const { socket } of connections) socket.destroy();
-  const retried = await until('memory for the next upload', async () => {
-    const connection = await rawConnection(port);
-    connection.send(head(picture.length));
-    connection.send(picture);
-    const { status } = await connection.answer();
-    connection.socket.destroy();
-    return status === 201;
+  const uploaders = await Promise.all(Array.from({ length: 8 }, () => uploader(t, part)));
+  // All but the end, so that none of them is complete.
+  for (const { start } of uploaders) start(part.length - 100);
+  unavailable(t, await Promise.race(uploaders.map(({ answer }) => answer())));
+  for (const { socket } of uploaders) socket.destroy();
+  await until('memory for the next upload', async () => {
+    const { start, answer } = await uploader(t, picture);
+    start();
+    return (await answer()).status === 201;
   });
-  t.ok(retried);
 });
 
-t.test('users take turns, and one user cannot fill the queue of conversions', async (t) => {
-  const queue = createConversionQueue(1);
-  const begun: string[] = [];
-  const convert = (user: number, name: string) =>
-    queue.convert(user, Buffer.alloc(0), {
-      isObsolete: () => {
-        begun.push(name);
-        return true;
-      },
-      onDecode: () => t.fail('the work is for nothing'),
+t.test('uploads of one user that stall do not stop those of others', async (t) => {
+  const large = multipart({ name: 'image', content: Buffer.alloc(9_000_000), filename: 'a.jpg' });
+  const stalled = await uploader(t, large);
+  const connections = await Promise.all(Array.from({ length: 11 }, () => rawConnection(port)));
+  for (const { socket, send } of connections) {
+    t.teardown(() => socket.destroy());
+    send(head(large.length, { authorization: `Bearer ${stalled.token}` }));
+    send(large.subarray(0, -1_000));
+  }
+  const answers = connections.map(({ answer }) => answer().catch(() => undefined));
+  await until('two uploads', async () => (await stalled.states()).length === 2);
+  const others = await Promise.all(Array.from({ length: 3 }, () => uploader(t, picture)));
+  for (const { start } of others) start();
+  for (const { answer } of others) t.equal((await answer()).status, 201);
+
+  const early = (await Promise.all(answers)).filter((answer) => answer !== undefined);
+  t.equal(early.length, 9);
+  for (const answer of early) refused(t, answer, 429, 'rate_limited', { retry_after: 2 });
+  t.strictSame(await stalled.states(), ['pending', 'pending'], 'two are read');
+  for (const [index, answer] of answers.entries()) {
+    const connection = connections[index];
+    if (connection === undefined || (await answer) !== undefined) continue;
+    // Under load the second interval ends later than one call waits.
+    const late = await connection.answer().catch(() => connection.answer());
+    refused(t, late, 408, 'request_timeout');
+    t.ok(late.closed);
+  }
+  t.strictSame(await stalled.states(), ['erased', 'erased'], 'they count for the quota');
+});
+
+t.test(
+  'users take turns, one large image at a time, and no more of them wait than time allows',
+  async (t) => {
+    const begun: string[] = [];
+    const running = { all: 0, large: 0 };
+    const most = { ...running };
+    const queue = createConversionQueue(async (file, size) => {
+      const name = file.toString();
+      begun.push(name);
+      const isLarge = size === 'large' ? 1 : 0;
+      running.all++;
+      running.large += isLarge;
+      most.all = Math.max(most.all, running.all);
+      most.large = Math.max(most.large, running.large);
+      await nextTurn();
+      running.all--;
+      running.large -= isLarge;
+      if (name === 'large' && size === 'small') return undefined;
+      return { large: file, thumbnail: file, width: 1, height: 1 };
     });
-  const many = Array.from({ length: 20 }, (_, n) => convert(1, `first ${n}`));
-  await Promise.allSettled([...many, convert(2, 'second'), convert(3, 'third')]);
-  t.strictSame(begun.slice(0, 4), ['first 0', 'second', 'third', 'first 1']);
-  t.equal(begun.length, 13, 'one runs and ten wait of the first user');
-  t.equal(queue.waiting(), 0);
+    const convert = (user: number, name = 'small') => queue.convert(user, Buffer.from(name), () => false);
+    const first = [convert(1), convert(1, 'second'), convert(2, 'large'), convert(3, 'large'), convert(4)];
+    await Promise.all(first);
+    t.strictSame(
+      begun.slice(0, 4).sort(),
+      ['large', 'large', 'small', 'small'],
+      'every user before the second image',
+    );
+    t.strictSame(most, { all: 2, large: 1 });
+    const many = await Promise.allSettled(Array.from({ length: 30 }, (_, user) => convert(user)));
+    const converted = many.filter(({ status }) => status === 'fulfilled').length;
+    t.ok(converted >= 20 && converted <= 22, `${converted}`);
+    t.equal(queue.waiting(), 0);
+  },
+);
+
+/** The process that converts an image, which is stopped at once. */
+async function stopConversion(): Promise<number> {
+  return until('the process of a conversion', () => {
+    const children = readFileSync(`/proc/self/task/${process.pid}/children`, 'utf8').split(' ');
+    const isConversion = (pid: string) =>
+      existsSync(`/proc/${pid}/cmdline`) &&
+      readFileSync(`/proc/${pid}/cmdline`, 'utf8').startsWith(`${process.execPath}\0`);
+    const [pid] = children.filter((child) => child !== '' && isConversion(child)).map(Number);
+    if (pid !== undefined) process.kill(pid, 'SIGSTOP');
+    return pid;
+  });
+}
+
+t.test('what an image does to its decoder ends the conversion, and nothing else', async (t) => {
+  const phonePicture = multipart({
+    name: 'image',
+    content: await plainPicture(4_000, 3_000),
+    filename: 'a.jpg',
+  });
+  const cases = [
+    ['SIGSEGV', 400, 'invalid_image'],
+    ['SIGKILL', 503, 'service_unavailable'],
+  ] as const;
+  for (const [signal, status, code] of cases) {
+    const victim = await uploader(t, phonePicture);
+    victim.start();
+    const pid = await stopConversion();
+    t.match(await readFile(`/proc/${pid}/limits`, 'utf8'), /^Max data size +402653184 .*$/m);
+    t.match(await readFile(`/proc/${pid}/limits`, 'utf8'), /^Max cpu time +10 .*$/m);
+    t.notMatch(await readFile(`/proc/${pid}/environ`, 'utf8'), /PATH|SECRET|URL/);
+    process.kill(pid, signal);
+    process.kill(pid, 'SIGCONT');
+    refused(t, await victim.answer(), status, code);
+    t.strictSame(await victim.states(), ['erased'], 'it counts for the quota');
+  }
+  // One that hangs has half of the turns, until it is killed.
+  const hung = await uploader(t, phonePicture);
+  hung.start();
+  const pid = await stopConversion();
+  for (let index = 0; index < 3; index++) {
+    const other = await uploader(t, picture);
+    other.start();
+    t.equal((await other.answer()).status, 201);
+  }
+  await until('the end of the process', () => !existsSync(`/proc/${pid}`));
+  await until('the row', async () => (await hung.states())[0] === 'erased');
 });
 
 t.test('none of this is an error of the service', async (t) => {
   const errors = app.logs.filter(
-    (line) => !line.includes('no answer after') && !line.includes('fill the memory'),
+    (line) => !/no answer after|fill the memory|the conversion ended/.test(line),
   );
   noErrorLogged(t, errors);
 });

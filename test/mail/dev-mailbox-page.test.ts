@@ -24,7 +24,7 @@ t.test('the dev mailbox in a browser', { skip: noBrowser }, async (t) => {
     const to = `neighbour-with-a-long-address-${sent}@example.com`;
     await mailbox.send({ to, ...renderMail(mail, language), idempotencyKey: String(sent) });
   }
-  await send({ kind: 'verification_code', code: '048213', minutes: 10 }, 'ko');
+  await send({ kind: 'verification_code', code: '048213', url, minutes: 10 }, 'ko');
   await send({ kind: 'reset_link', name: '김민지', url, minutes: 60 }, 'en');
 
   const browser = await launchBrowser();
@@ -74,7 +74,7 @@ t.test('the dev mailbox in a browser', { skip: noBrowser }, async (t) => {
   t.test('a new mail appears by itself', async (t) => {
     const tab = await browser.newPage({ locale: 'ko-KR' });
     await tab.goto(page);
-    await send({ kind: 'verification_code', code: '777123', minutes: 10 }, 'ko');
+    await send({ kind: 'verification_code', code: '777123', url, minutes: 10 }, 'ko');
     await tab.locator('.code', { hasText: '777123' }).waitFor();
     t.equal(await tab.locator('article details[open]').count(), 1);
   });

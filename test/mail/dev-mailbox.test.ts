@@ -5,6 +5,7 @@ import { createDevMailbox, type DevMailbox, devMailboxRoutes } from '../../src/m
 import { type Language, renderMail } from '../../src/mail/templates.ts';
 import { createTestApp } from '../support/app.ts';
 import { refused } from '../support/assertions.ts';
+import { mails } from './samples.ts';
 
 let keys = 0;
 
@@ -223,7 +224,7 @@ t.test('shows the HTML in a frame without scripts, forms or an origin', async (t
 
 t.test('highlights the codes and links of a mail, and nothing that a user wrote', async (t) => {
   const { mailbox, get } = await build(t);
-  await mailbox.send(outgoing(renderMail({ kind: 'verification_code', code: '048213', minutes: 10 }, 'ko')));
+  await mailbox.send(outgoing(renderMail(mails.verification_code, 'ko')));
   const url = 'https://dure.example/reset-password?uid=7&token=abc';
   await mailbox.send(outgoing(renderMail({ kind: 'reset_link', name: '김민지', url, minutes: 60 }, 'en')));
   const request = {
@@ -245,6 +246,7 @@ t.test('highlights the codes and links of a mail, and nothing that a user wrote'
       ['<a href="https://dure.example/requests"', '링크 복사'],
       ['<a href="https://dure.example/reset-password?uid=7&amp;token=abc"', '링크 복사'],
       ['<span class="code">048213</span>', '번호 복사'],
+      ['<a href="https://dure.example/verify-email?token=aB_-9.cD"', '링크 복사'],
     ],
   );
 });
@@ -277,9 +279,8 @@ t.test('an open page can tell that there is a new mail', async (t) => {
 
 t.test('a mail is marked with its own language', async (t) => {
   const { mailbox, get } = await build(t);
-  const code = { kind: 'verification_code', code: '048213', minutes: 10 } as const;
-  await mailbox.send(outgoing(renderMail(code, 'ko')));
-  await mailbox.send(outgoing(renderMail(code, 'en')));
+  await mailbox.send(outgoing(renderMail(mails.verification_code, 'ko')));
+  await mailbox.send(outgoing(renderMail(mails.verification_code, 'en')));
   const { body } = await get({ 'accept-language': 'en' });
   for (const element of ['h2', 'pre', 'iframe']) {
     const languages = [...body.matchAll(new RegExp(`<${element} lang="(..)"`, 'g'))];

@@ -1,6 +1,7 @@
 import type { Language, Mail } from '../../src/mail/templates.ts';
 
 export const code = '048213';
+export const verifyUrl = 'https://dure.example/verify-email?token=aB_-9.cD';
 export const resetUrl = 'https://dure.example/reset-password?uid=7&token=aB_-9';
 export const undoUrl = 'https://dure.example/undo-email-change?token=aB_-9.cD';
 export const requestUrl = 'https://dure.example/requests/3?a=1&b=2';
@@ -8,7 +9,7 @@ export const languages: Language[] = ['ko', 'en'];
 
 /** A mail of each kind. */
 export const mails = {
-  verification_code: { kind: 'verification_code', code, minutes: 10, username: 'minji_kim' },
+  verification_code: { kind: 'verification_code', code, url: verifyUrl, minutes: 10 },
   account_exists: {
     kind: 'account_exists',
     username: 'minji.kim',

@@ -15,7 +15,7 @@ export const composers: MailComposers = {
   code: async ({ id }) => ({
     to: `user${id}@example.com`,
     language: 'en',
-    mail: { kind: 'verification_code', code, minutes: 10 },
+    mail: { kind: 'verification_code', code, url: 'https://dure.example/verify-email', minutes: 10 },
   }),
   link: async () => ({
     to: 'mina@example.com',

@@ -15,7 +15,7 @@ export interface StreamEvent {
   at: number;
 }
 
-export interface TestStream {
+interface TestStream {
   status: number;
   headers: Headers;
   /** Every event up to now. */

@@ -61,9 +61,10 @@ t.test(
     const partners = { sender, receiver, post };
     const id = await becomePartners(app, partners);
     await transition(app, sender, id, 'end');
-    const ended = await app.mails.next(receiver.email, 2);
-    t.equal(ended.subject, '[두레] 두레 베이커리에서 제휴를 종료했습니다');
-    t.match(ended.text, `https://app.example.com/requests/${id}\n`);
+    await app.mails.settled();
+    const ended = mailsTo(receiver).at(-1);
+    t.equal(ended?.subject, '[두레] 두레 베이커리에서 제휴를 종료했습니다');
+    t.match(ended?.text, `https://app.example.com/requests/${id}\n`);
     await transition(app, receiver, await becomePartners(app, partners), 'end');
     await app.mails.settled();
     const subjectsTo = (shop: Shop) => mailsTo(shop).map(({ subject }) => subject);
@@ -166,7 +167,18 @@ t.test('queued mails follow what happens to the request and its accounts before 
   const update = ({ id }: Shop, change: string) =>
     offline.pool.query(`UPDATE users SET ${change} WHERE id = $1`, [id]);
 
+  const pending = await ask();
   const kept = await accepted();
+  const withdrawn = await ask();
+  await transition(offline, withdrawn.sender, withdrawn.id, 'withdraw');
+  const declined = await ask();
+  await transition(offline, declined.receiver, declined.id, 'decline');
+  const ended = await accepted();
+  await transition(offline, ended.receiver, ended.id, 'end');
+  const pendingSenderGone = await ask();
+  await deleteAccount(offline, pendingSenderGone.sender);
+  const pendingSenderSuspended = await ask();
+  await suspend(offline, pendingSenderSuspended.sender);
   const moved = await ask();
   await update(moved.receiver, "email = 'moved-shop@example.com'");
   const senderGone = await accepted();
@@ -189,15 +201,22 @@ t.test('queued mails follow what happens to the request and its accounts before 
   t.teardown(online.close);
   await online.mails.settled();
   const mails = ({ email }: Pick<Shop, 'email'>) => mailsTo({ email }, online).length;
-  t.equal(mails(kept.receiver), 1);
+  t.equal(mails(pending.receiver), 1);
+  t.equal(mails(kept.receiver), 0, 'a request that was accepted is not new');
   t.equal(mails(kept.sender), 1);
+  t.equal(mails(withdrawn.receiver), 0, 'the message of a withdrawn request is not mailed');
+  t.equal(mails(declined.receiver), 0);
+  t.equal(mails(declined.sender), 1);
+  t.strictSame(
+    mailsTo(ended.sender, online).map(({ subject }) => subject),
+    ['[두레] 햇살카페에서 제휴를 종료했습니다'],
+    'a partnership that ended is not mailed as accepted',
+  );
+  t.equal(mails(pendingSenderGone.receiver), 0);
+  t.equal(mails(pendingSenderSuspended.receiver), 0);
   t.equal(mails(moved.receiver), 0, 'not to the old address');
   t.equal(mails({ email: 'moved-shop@example.com' }), 1);
-  t.equal(
-    mails(senderGone.receiver),
-    2,
-    'an account that is deleted does not take its request back, and ends it',
-  );
+  t.equal(mails(senderGone.receiver), 1, 'the end of the partnership');
   t.equal(mails(senderGone.sender), 0);
   t.equal(mails(postGone.receiver), 0);
   t.equal(mails(receiverGone.receiver), 0);

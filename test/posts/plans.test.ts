@@ -7,7 +7,7 @@ import { createPostListRepository, type PostFilter } from '../../src/posts/repos
 import { createPostRepository } from '../../src/posts/repository/posts.ts';
 import { createStoreListRepository, type StoreFilter } from '../../src/stores/repository/store-lists.ts';
 import { createTestApp } from '../support/app.ts';
-import { type Execution, explainingDatabase } from '../support/plans.ts';
+import { type Execution, explainingDatabase, vacuum } from '../support/plans.ts';
 
 const app = await createTestApp();
 t.teardown(app.close);
@@ -47,7 +47,7 @@ await pool.query(`
     FROM posts p, (SELECT min(id) AS id FROM stores) first WHERE p.store_id <> first.id AND p.id % 3 = 1;
   COMMIT`);
 for (const { indexdef } of searchIndexes) await pool.query(indexdef);
-await pool.query('VACUUM ANALYZE');
+await vacuum(pool);
 const first = await pool
   .query(
     'SELECT s.id, owner_id, category_id FROM stores s JOIN store_category_links ON store_id = s.id ORDER BY s.id LIMIT 1',
@@ -113,14 +113,14 @@ for (const mode of modes) {
     ]) {
       const found = await listPosts(mode, filter);
       const label = JSON.stringify(filter);
-      t.ok(found.indexes.includes('posts_search_idx'), label);
+      t.ok(found.indexes.includes('posts_search_keys_idx'), label);
       t.ok(found.rowsRead < 1_800, `${label}: ${found.rowsRead} rows`);
       t.strictSame(tablesScanned(found), [], label);
       t.notOk(found.stopped, label);
     }
     for (const q of ['희귀점', '드문 길', '없는 길']) {
       const found = await listStores(mode, { q });
-      t.ok(found.indexes.includes('stores_search_text_idx'), q);
+      t.ok(found.indexes.includes('stores_search_keys_idx'), q);
       t.ok(found.rowsRead < 1_800, `${q}: ${found.rowsRead} rows`);
       t.strictSame(tablesScanned(found), [], q);
     }
@@ -241,7 +241,7 @@ t.test('counting against a quota reads what the quota allows, however much a sto
     INSERT INTO partner_requests (post_id, sender_store_id, receiver_store_id, status, message)
       SELECT p.id, first.id, p.store_id, 'declined', '함께'
       FROM posts p, (SELECT min(id) AS id FROM stores) first WHERE p.store_id <> first.id LIMIT 100`);
-  await pool.query('VACUUM ANALYZE posts, partner_requests');
+  await vacuum(pool);
   const { storeId: sender, ownerId } = first;
   const { rows } = await pool.query('SELECT id, store_id FROM posts WHERE store_id <> $1 LIMIT 1', [sender]);
   const { id: postId, store_id: receiver } = rows[0];

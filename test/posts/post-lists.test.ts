@@ -111,3 +111,25 @@ t.test('a post shows the present name and categories of its store', async (t) =>
     ],
   });
 });
+
+t.test('a page of long posts ends before 1 MiB, and the next one continues', async (t) => {
+  const { store } = await openShop(app, '긴 글 가게', { category_ids: [1] });
+  const { rows } = await pool.query<{ id: number }>(
+    `INSERT INTO posts (store_id, title, content, images)
+     SELECT $1, repeat('😀', 100), repeat('😀', 5000), array_fill('https://a.example/' || repeat('a', 2030), ARRAY[10])
+     FROM generate_series(1, 100) RETURNING id`,
+    [store.id],
+  );
+  const first = await list(`?store_id=${store.id}`);
+  t.equal(first.body.data.items.length, 20, 'the default number of the longest items');
+  t.ok(Buffer.byteLength(first.text) < 1_000_000);
+  const found: number[] = [];
+  let cursor: string | null = null;
+  do {
+    const answer = await list(`?store_id=${store.id}&limit=100${cursor ? `&cursor=${cursor}` : ''}`);
+    t.ok(Buffer.byteLength(answer.text) < 1024 * 1024);
+    found.push(...idsOf(answer.body.data.items));
+    cursor = answer.body.data.next_cursor;
+  } while (cursor !== null);
+  t.strictSame(found, rows.map(({ id }) => id).reverse());
+});

@@ -167,9 +167,17 @@ t.test('a search examines a bounded number of posts per page, and goes on to the
   t.equal((await read('', hidden.next)).titles.length, 2);
 });
 
+t.test('no text has a key beyond the bound', async (t) => {
+  const { rows } = await pool.query(`
+    SELECT count(DISTINCT key) > 20000 AS many, min(key) >= 0 AND max(key) < 262144 AS bounded
+    FROM (SELECT string_agg(chr(44032 + floor(random() * 11172)::int), '') AS text FROM generate_series(1, 20000)) random,
+      unnest(search_keys(text)) AS key`);
+  t.strictSame(rows, [{ many: true, bounded: true }]);
+});
+
 t.test('search works without the index', async (t) => {
   await pool.query('DELETE FROM posts WHERE store_id <> $1', [storeId]);
   await createPost(app, token, { title: '색인 없이', content: '찾기' });
-  await pool.query('DROP INDEX posts_search_idx');
+  await pool.query('DROP INDEX posts_search_keys_idx');
   t.strictSame(await titles('색인'), ['색인 없이']);
 });

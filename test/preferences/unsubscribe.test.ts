@@ -29,8 +29,9 @@ async function exchangeMails() {
   const { sender, receiver, post } = await openTwoVerifiedShops(app);
   const [asked, answered] = [await mailsTo(app, receiver.email), await mailsTo(app, sender.email)];
   const id = await sendRequest(app, sender, post);
-  await transition(app, receiver, id, 'accept');
+  // The mail about a request is sent only while the request waits for its answer.
   const received = await app.mails.next(receiver.email, asked.length);
+  await transition(app, receiver, id, 'accept');
   const accepted = await app.mails.next(sender.email, answered.length);
   return { sender, receiver, received, accepted, path: unsubscribePathIn(received) };
 }

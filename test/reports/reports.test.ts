@@ -1,7 +1,7 @@
 import t from 'tap';
 import { closeReport, createAdmin, sendReport } from '../support/admin.ts';
 import { createTestApp, createUser, deleteAccount } from '../support/app.ts';
-import { invalid, noErrorLogged, refused, tally, tokenRefused } from '../support/assertions.ts';
+import { exhausted, invalid, noErrorLogged, refused, tally, tokenRefused } from '../support/assertions.ts';
 import { inParallel, lockRows } from '../support/concurrency.ts';
 import { createPost, openShop } from '../support/stores.ts';
 
@@ -133,6 +133,28 @@ t.test('a user has one open report about a target, and another one after it was 
     t.equal((await report(path)).status, 201);
     refused(t, await report(path), 409, 'already_reported');
   }
+});
+
+t.test('of 25 concurrent reports of a user, 20 are sent, and the next one 24 hours later', async (t) => {
+  const user = await createUser(app);
+  const { rows } = await pool.query(
+    `INSERT INTO posts (store_id, title, content, images, created_at)
+     SELECT $1, '글', '내용', '{}', now() - interval '2 days' FROM generate_series(1, 25) RETURNING id`,
+    [shop.store.id],
+  );
+  const send = (n: number) => report(`posts/${rows[n].id}`, undefined, user);
+  const answers = await inParallel(25, send);
+  t.strictSame(tally(answers), { '201': 20, '429 quota_exceeded': 5 });
+  const refusedOne = answers.findIndex(({ status }) => status === 429);
+  const sent = answers.findIndex(({ status }) => status === 201);
+  exhausted(t, await send(refusedOne), 86_400, 86_280);
+  refused(t, await send(sent), 409, 'already_reported');
+  refused(t, await report('posts/2147483647', undefined, user), 404, 'post_not_found');
+  await pool.query(
+    "UPDATE reports SET created_at = created_at - interval '24 hours' WHERE id = (SELECT min(id) FROM reports WHERE reporter_id = $1)",
+    [user.id],
+  );
+  t.equal((await send(refusedOne)).status, 201);
 });
 
 t.test(

@@ -1,5 +1,5 @@
 import t from 'tap';
-import { createTestApp, createUser, deleteAccount } from '../support/app.ts';
+import { createTestApp, createUser, deleteAccount, logIn } from '../support/app.ts';
 import { noErrorLogged, refused, tokenRefused } from '../support/assertions.ts';
 import { lockRows } from '../support/concurrency.ts';
 import {
@@ -66,8 +66,9 @@ t.test('a suspension waits for a request that is being sent', async (t) => {
 });
 
 t.test('a store that is registered during the suspension of its account is refused or hidden', async (t) => {
+  const headers = { 'idempotency-key': 'registered' };
   const register = ({ token }: { token: string }) =>
-    app.call('POST', '/api/v1/stores/', { token, body: { name: '새 가게', category_ids: [1] } });
+    app.call('POST', '/api/v1/stores/', { token, headers, body: { name: '새 가게', category_ids: [1] } });
   const first = await createUser(app);
   const suspending = await lockRows(t, app, suspension, [first.id]);
   const late = register(first);
@@ -75,6 +76,9 @@ t.test('a store that is registered during the suspension of its account is refus
   await suspending.release('COMMIT');
   tokenRefused(t, await late, 'revoked');
   t.strictSame((await app.pool.query('SELECT FROM stores WHERE owner_id = $1', [first.id])).rows, []);
+  await app.pool.query('UPDATE users SET suspended_at = NULL WHERE id = $1', [first.id]);
+  const { token } = await logIn(app, first);
+  t.equal((await register({ token })).status, 201, 'the key is free after the suspension');
 
   const second = await createUser(app);
   const registering = await lockRows(t, app, 'LOCK TABLE store_category_links IN EXCLUSIVE MODE');

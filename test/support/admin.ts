@@ -1,8 +1,5 @@
 import { createUser, type TestApp } from './app.ts';
 
-/** An account with the role of an admin. */
-export type Admin = Awaited<ReturnType<typeof createAdmin>>;
-
 /** Signs up a user and makes an admin of the account. */
 export async function createAdmin(app: Pick<TestApp, 'call' | 'pool'>) {
   const user = await createUser(app);

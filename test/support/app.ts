@@ -77,7 +77,8 @@ export async function createTestApp(
 ): Promise<TestApp> {
   const own = options.databaseUrl === undefined ? await createTestDatabase() : undefined;
   const url = options.databaseUrl ?? own?.url ?? '';
-  const config = withDatabase(loadConfig({ ...testEnvironment, ...overrides }), url);
+  const config = loadConfig({ ...testEnvironment, DATABASE_URL: url, ...overrides });
+  const { directUrl = url, pooled } = config.database;
   const logs: string[] = [];
   const logStream = { write: (line: string) => void logs.push(line) };
   const pool = new pg.Pool({ connectionString: url, max: 3 });
@@ -91,7 +92,12 @@ export async function createTestApp(
       await deliver?.(mail);
     },
   };
-  const app = await buildApp(config, { logStream, transport, maxEventLoopDelay: 0, ...appOverrides });
+  const app = await buildApp(withDatabase(config, { url, directUrl, pooled }), {
+    logStream,
+    transport,
+    maxEventLoopDelay: 0,
+    ...appOverrides,
+  });
   if (routes) await app.register(routes);
   await app.ready();
   return {

@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs';
 import { type Browser, chromium, type LaunchOptions } from 'playwright-core';
+import { unless } from './requirements.ts';
 
 /** Where systems install Chromium. `CHROMIUM_PATH` names another one. */
 const places = [
@@ -11,9 +12,11 @@ const places = [
 ];
 const executablePath = places.find((place) => place !== undefined && existsSync(place));
 
-/** For the `skip` of tests with a browser: the reason why there is none, or false. */
-export const noBrowser =
-  executablePath === undefined && 'Chromium is not installed: install it or set CHROMIUM_PATH';
+/** For the `skip` of tests with a browser. */
+export const noBrowser = unless(
+  executablePath !== undefined,
+  'Chromium is not installed: install it or set CHROMIUM_PATH',
+);
 
 /** Starts Chromium. The caller closes it. */
 export async function launchBrowser(options: LaunchOptions = {}): Promise<Browser> {

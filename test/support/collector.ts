@@ -5,7 +5,7 @@ import { json } from 'node:stream/consumers';
 import type { Test } from 'tap';
 
 /** A span as OTLP/HTTP sends it in JSON. */
-export interface ReceivedSpan {
+interface ReceivedSpan {
   traceId: string;
   spanId: string;
   parentSpanId?: string;
@@ -30,7 +30,7 @@ interface Export {
 }
 
 /** A receiver of OTLP/HTTP that keeps what it gets. */
-export interface Collector {
+interface Collector {
   url: string;
   spans: ReceivedSpan[];
   /** Attributes of the processes that sent spans. */

@@ -11,7 +11,7 @@ export function inParallel<Result>(
 }
 
 /** A transaction of the test that keeps row locks, so that requests of the app wait at a known place. */
-export interface RowLock {
+interface RowLock {
   /** Waits until `count` statements of the app wait for a lock. @returns their backend ids, oldest first */
   waiters(count: number): Promise<number[]>;
   release(end?: 'COMMIT' | 'ROLLBACK'): Promise<void>;

@@ -9,12 +9,12 @@ export const documentPath = fileURLToPath(import.meta.resolve('#package/openapi.
 
 type JsonObject = Record<string, unknown>;
 
-export interface DocumentedMedia {
+interface DocumentedMedia {
   schema: { $ref?: string } & JsonObject;
   examples?: Record<string, { $ref?: string; value?: unknown }>;
 }
 
-export interface DocumentedAnswer {
+interface DocumentedAnswer {
   description: string;
   content?: Record<string, DocumentedMedia>;
   headers?: Record<string, JsonObject>;
@@ -41,7 +41,7 @@ export interface DocumentedOperation {
   responses: Record<string, DocumentedAnswer>;
 }
 
-export interface OpenApiDocument {
+interface OpenApiDocument {
   openapi: string;
   tags: { name: string }[];
   paths: Record<string, Record<string, Omit<DocumentedOperation, 'method' | 'path'>>>;
@@ -50,8 +50,6 @@ export interface OpenApiDocument {
     responses: Record<string, DocumentedAnswer>;
   };
 }
-
-export type Contract = ReturnType<typeof createContract>;
 
 const formats: Record<string, Format> = {
   int32: { type: 'number', validate: (value: number) => Math.abs(value) < 2 ** 31 },

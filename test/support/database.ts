@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 
 /** A database of one test file. */
-export interface TestDatabase {
+interface TestDatabase {
   url: string;
   drop(): Promise<void>;
 }

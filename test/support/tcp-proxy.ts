@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 
 /** A TCP proxy in front of a database server, whose connections a test can cut. */
-export interface TcpProxy {
+interface TcpProxy {
   url: string;
   /** Ends every connection and refuses new ones, as a server that went down does. */
   cut(): Promise<void>;
@@ -12,6 +12,8 @@ export interface TcpProxy {
   stall(): void;
   /** Stops passing on the answers of each connection whose client sends this text from now on. */
   holdAnswersTo(text: string): void;
+  /** Passes new connections on to another server, as a name or a load balancer that was changed does. Open ones stay. */
+  redirect(url: string): void;
   /** How many connections are held. */
   held(): number;
   /** Forwards everything again. */
@@ -25,7 +27,7 @@ export interface TcpProxy {
  * @param url of a database; `url` of the proxy is the same database through the proxy
  */
 export async function createTcpProxy(url: string): Promise<TcpProxy> {
-  const target = new URL(url);
+  let target = new URL(url);
   const sockets = new Set<Socket>();
   let frozen = false;
   let heldText: string | undefined;
@@ -82,6 +84,9 @@ export async function createTcpProxy(url: string): Promise<TcpProxy> {
     stall,
     holdAnswersTo(text) {
       heldText = text;
+    },
+    redirect(to) {
+      target = new URL(to);
     },
     held: () => held,
     async restore() {

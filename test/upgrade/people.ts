@@ -20,13 +20,13 @@ export async function mailedCode(provider: Provider, email: string): Promise<str
   return code;
 }
 
-/** Signs up, confirms the address with the mailed code, logs in and opens a store. */
+/** Signs up, logs in, confirms the address with the mailed code and opens a store. */
 export async function openStore({ call }: Balancer, provider: Provider, username: string): Promise<Owner> {
   const email = `${username}@example.com`;
   await call('POST', '/auth/signup/', { status: 201, body: { username, password, name: '김두레', email } });
   const code = await mailedCode(provider, email);
-  await call('POST', '/auth/email-verify/confirm/', { body: { email, code } });
   const { access, refresh } = await call('POST', '/auth/login/', { body: { username, password } });
+  await call('POST', '/auth/email-verify/confirm/', { token: access, body: { email, code } });
   const { items: categories } = await call('GET', '/api/v1/stores/categories/', { token: access });
   const store = { name: `두레 ${username}`, category_ids: [categories[0].id], description: '', address: '' };
   const { id } = await call('POST', '/api/v1/stores/', { status: 201, token: access, body: store });

@@ -10,6 +10,7 @@ import { root } from '../../scripts/last-release.ts';
 import { createEmptyDatabase } from '../support/database.ts';
 import { buildLastRelease } from '../support/last-release.ts';
 import { createProvider } from '../support/provider.ts';
+import { unless } from '../support/requirements.ts';
 import { production, startService } from '../support/service.ts';
 import { until } from '../support/until.ts';
 import { createBalancer } from './balancer.ts';
@@ -22,7 +23,7 @@ import { openStore } from './people.ts';
  */
 
 const lastRelease = await buildLastRelease();
-const skip = lastRelease ? false : 'this clone does not have the commit of the last release';
+const skip = unless(lastRelease !== undefined, 'this clone does not have the commit of the last release');
 
 t.test('an upgrade and the way back do without a failed request', { skip }, async (t) => {
   const before = lastRelease?.folder ?? '';
@@ -38,6 +39,7 @@ t.test('an upgrade and the way back do without a failed request', { skip }, asyn
     RESEND_BASE_URL: provider.url,
     RATE_LIMIT_ENABLED: 'false',
     QUOTA_POSTS_PER_DAY: '0',
+    QUOTA_EDITS_PER_DAY: '0',
     QUOTA_REQUESTS_PER_DAY: '0',
   };
   const migrate = async (folder: string) => {

@@ -42,7 +42,7 @@ t.test('two shops find each other in the example frontend', { skip: noBrowser },
   });
 
   await t.test('the flower shop finds the post by search and sends a request', async (t) => {
-    await signUp(flower, mails);
+    await signUp(flower, mails, 'link');
     await registerStore(flower, '골목 꽃집', '꽃·식물');
     const { page } = flower;
     const typed = new AbortController();

@@ -3,7 +3,7 @@ import sharp from 'sharp';
 import { codeIn, type Mails, password } from '../support/app.ts';
 
 /** A person with a browser of their own. */
-export interface Visitor {
+interface Visitor {
   username: string;
   email: string;
   name: string;
@@ -27,8 +27,12 @@ export async function openVisitor(
   return { ...person, email: `${person.username}@example.com`, context, page: await context.newPage() };
 }
 
-/** Signs up with the code from the mail. */
-export async function signUp({ page, username, email, name }: Visitor, mails: Mails): Promise<void> {
+/** Signs up with the code from the mail, or with its link. */
+export async function signUp(
+  { page, username, email, name }: Visitor,
+  mails: Mails,
+  proof: 'code' | 'link' = 'code',
+): Promise<void> {
   await page.goto('/signup');
   await page.getByLabel('이름', { exact: true }).fill(name);
   await page.getByLabel('이메일').fill(email);
@@ -36,8 +40,17 @@ export async function signUp({ page, username, email, name }: Visitor, mails: Ma
   await page.getByLabel('비밀번호', { exact: true }).fill(password);
   await page.getByRole('button', { name: '인증번호 받기', exact: true }).click();
   await page.getByRole('heading', { name: '이메일 인증', level: 1 }).waitFor();
-  await page.getByLabel('인증번호').fill(codeIn(await mails.next(email)));
-  await page.getByRole('button', { name: '인증하기', exact: true }).click();
+  const mail = await mails.next(email);
+  if (proof === 'code') {
+    await page.getByLabel('인증번호').fill(codeIn(mail));
+    await page.getByRole('button', { name: '인증하기', exact: true }).click();
+  } else {
+    await page.goto(/^http\S+\/verify-email\?\S+$/m.exec(mail.text)?.[0] ?? '');
+    await page.getByText(`아이디 ${username} 계정`).waitFor();
+    await page.getByRole('button', { name: '이메일 인증하기', exact: true }).click();
+    await page.getByText('이메일을 인증했습니다').waitFor();
+    await page.goto('/');
+  }
   await page.getByRole('heading', { name: '제휴 글 둘러보기', level: 1 }).waitFor();
 }
 

@@ -1,0 +1,85 @@
+import argon2 from 'argon2';
+import t from 'tap';
+import { createTestApp, createUser, password } from '../support/app.ts';
+import { tally } from '../support/assertions.ts';
+import { inParallel } from '../support/concurrency.ts';
+import { until } from '../support/until.ts';
+
+const app = await createTestApp({ RATE_LIMIT_ENABLED: 'true', WORKER_ENABLED: 'false' });
+t.teardown(app.close);
+
+let hosts = 0;
+const newAddress = () => `203.0.113.${++hosts}`;
+
+const user = await createUser({
+  call: (method, path, options) => app.call(method, path, { ...options, remoteAddress: newAddress() }),
+});
+const logIn = (given: string, remoteAddress = newAddress()) =>
+  app.call('POST', '/auth/login/', { body: { username: user.username, password: given }, remoteAddress });
+
+/** Waits until a number of hashes run or wait. */
+const hashes = (count: number) =>
+  until(`${count} hashes`, async () => {
+    const { text } = await app.call('GET', '/metrics');
+    const [active, waiting] = [...text.matchAll(/^password_hashing_(?:active|waiting) (\d+)/gm)];
+    return Number(active?.[1]) + Number(waiting?.[1]) === count;
+  });
+
+t.test('ten operations a minute take the password of a user, from all addresses together', async (t) => {
+  const { token } = await createUser({
+    call: (method, path, options) => app.call(method, path, { ...options, remoteAddress: newAddress() }),
+  });
+  const operations = [
+    ['POST', '/auth/change-password/'],
+    ['POST', '/auth/change-email/'],
+    ['DELETE', '/auth/me/'],
+  ] as const;
+  const send = (index: number, token?: string) => {
+    const [method, path] = operations[index % 3] ?? operations[0];
+    return app.call(method, path, { token, body: {}, remoteAddress: newAddress() });
+  };
+  for (let index = 0; index < 10; index++) t.equal((await send(index, token)).status, 400);
+  for (let index = 0; index < 3; index++) {
+    const { status, headers, body } = await send(index, token);
+    t.equal(status, 429);
+    t.equal(body.data.code, 'rate_limited');
+    t.ok(Number(headers['retry-after']) <= 60);
+  }
+  t.equal((await send(0, user.token)).status, 400, 'of another user');
+  t.equal((await send(0)).status, 401, 'without a token');
+  t.equal((await app.call('GET', '/auth/me/', { token })).status, 200, 'other operations of the user');
+});
+
+t.test('one user or one address has at most two hashes waiting, and logins come first', async (t) => {
+  let release = () => {};
+  const isReleased = new Promise<void>((resolve) => {
+    release = resolve;
+  });
+  const verify = argon2.verify.bind(argon2);
+  const calls = t.capture(argon2, 'verify', async (hash: string, given: string) => {
+    await isReleased;
+    return verify(hash, given);
+  });
+  // More than run at once, so that every further hash waits.
+  const crowd = inParallel(9, () => logIn(password));
+  await hashes(9);
+
+  const body = { current_password: 'of the user', new_password: `${password}-new` };
+  const changes = inParallel(9, () =>
+    app.call('POST', '/auth/change-password/', { token: user.token, body, remoteAddress: newAddress() }),
+  );
+  await hashes(11);
+  const address = '2001:db8:1:2::';
+  const neighbours = inParallel(4, (index) => logIn('of the address', `${address}${index}`));
+  await hashes(13);
+  const last = logIn(password);
+  await hashes(14);
+  release();
+
+  t.strictSame(tally(await crowd), { 200: 9 });
+  t.strictSame(tally(await changes), { '401 invalid_credentials': 2, '503 service_unavailable': 7 });
+  t.strictSame(tally(await neighbours), { '401 invalid_credentials': 2, '503 service_unavailable': 2 });
+  t.equal((await last).status, 200);
+  const order = calls().map(({ args: [, given] }) => given);
+  t.strictSame(order.slice(-5), ['of the address', 'of the address', password, 'of the user', 'of the user']);
+});
