@@ -33,6 +33,14 @@ export const authErrors = {
     status: 401,
     text: { ko: '비밀번호가 올바르지 않습니다.', en: 'The password is not correct.' },
   },
+  resetRequired: {
+    code: 'forbidden',
+    status: 403,
+    text: {
+      ko: '이메일 변경을 되돌린 계정입니다. 메일로 보낸 링크에서 비밀번호를 먼저 다시 설정해 주세요.',
+      en: 'A change of e-mail was undone. Please set a new password first, with the link that was mailed.',
+    },
+  },
   accountSuspended: {
     code: 'account_suspended',
     status: 403,

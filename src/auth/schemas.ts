@@ -188,11 +188,15 @@ export const EmailChange = Type.Object(
       description: 'The new address; capitals are folded',
       examples: ['new-owner@example.com'],
     }),
-    code: verificationCode,
+    code: Type.Optional(verificationCode),
+    verification_token: Type.Optional(
+      TextField('line', { minLength: 1, description: 'Of `confirmEmail`, in place of the code' }),
+    ),
   },
   {
     $id: 'EmailChange',
-    description: 'The password, and the code that was mailed to the new address',
+    description:
+      'The password, and what proves the new address: the code that was mailed to it, or the token of its link',
     additionalProperties: false,
   },
 );

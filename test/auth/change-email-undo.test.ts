@@ -11,7 +11,7 @@ import { newPassword, passwordResetOf } from './password-reset.ts';
 const app = await createTestApp({ EMAIL_COOLDOWN: '1s' });
 t.teardown(app.close);
 
-const { changeTo, undo, undoTokenTo, me, tryLogin } = emailChangeOf(app);
+const { codeFor, change, changeTo, undo, undoTokenTo, me, tryLogin } = emailChangeOf(app);
 const { confirm } = passwordResetOf(app);
 const oldTaken = ({ body }: { body: { message: string } }) => ({
   fields: { token: [body.message] },
@@ -20,6 +20,12 @@ const oldTaken = ({ body }: { body: { message: string } }) => ({
 const linkInvalid = [400, 'undo_link_invalid'] as const;
 let addresses = 0;
 const newAddress = () => `taken-over${++addresses}@new.example.com`;
+
+/** The reset link in the newest mail to an address. */
+async function mailedLink(email: string) {
+  const { uid, token } = resetLinkIn(await latestMail(app, email));
+  return { uid, token };
+}
 
 /** An account whose verified address was changed, and the link that undoes it. */
 async function createChanged() {
@@ -56,12 +62,58 @@ t.test('the owner gets an account back that an intruder took over', async (t) =>
   refused(t, await tryLogin(email, intruderPassword), 401, 'invalid_credentials');
   refused(t, await confirm(intruderLink), 400, 'reset_link_invalid');
 
-  const { uid, token: secret } = resetLinkIn(await latestMail(app, owner.email));
-  t.equal((await confirm({ uid, token: secret })).status, 200);
+  t.equal((await confirm(await mailedLink(owner.email))).status, 200);
   const login = await tryLogin(owner.email, newPassword);
   t.equal(login.status, 200);
   t.match(login.body.data.user, { id: owner.id, email: owner.email, is_verified: true });
   refused(t, await tryLogin(owner.username, intruderPassword), 401, 'invalid_credentials');
+});
+
+t.test('after an undo only the reset link changes the account, for as long as it works', async (t) => {
+  const { undoToken, ...user } = await createChanged();
+  t.equal((await undo(undoToken)).status, 200);
+  const link = await mailedLink(user.email);
+  const { token } = await logIn(app, user);
+  const code = await codeFor(newAddress());
+  const attempts = (given: string) => [
+    change(token, { password: given, new_email: newAddress(), code }),
+    app.call('POST', '/auth/change-password/', {
+      token,
+      body: { current_password: given, new_password: newPassword },
+    }),
+    app.call('DELETE', '/auth/me/', { token, body: { password: given } }),
+  ];
+  for (const answer of await Promise.all(attempts(password))) refused(t, answer, 403, 'forbidden');
+  refused(
+    t,
+    await change(token, { password: 'x', new_email: newAddress(), code }),
+    401,
+    'invalid_credentials',
+  );
+  t.equal((await confirm(link)).status, 200);
+  const { token: own } = await logIn(app, { ...user, password: newPassword });
+  const back = { current_password: newPassword, new_password: password };
+  t.equal((await app.call('POST', '/auth/change-password/', { token: own, body: back })).status, 200);
+
+  const later = await createChanged();
+  t.equal((await undo(later.undoToken)).status, 200);
+  await app.pool.query("UPDATE users SET reset_only_until = reset_only_until - interval '1 hour'");
+  const { token: afterAnHour } = await logIn(app, later);
+  await changeTo(afterAnHour, newAddress());
+});
+
+t.test('a change of the password that waits for an undo does not void its reset link', async (t) => {
+  const { undoToken, token, ...user } = await createChanged();
+  const lock = await lockRows(t, app, 'SELECT FROM users WHERE id = $1 FOR UPDATE', [user.id]);
+  const undone = undo(undoToken);
+  await lock.waiters(1);
+  const body = { current_password: password, new_password: newPassword };
+  const changed = app.call('POST', '/auth/change-password/', { token, body });
+  await lock.waiters(2);
+  await lock.release();
+  t.equal((await undone).status, 200);
+  refused(t, await changed, 401, 'invalid_credentials');
+  t.equal((await confirm(await mailedLink(user.email))).status, 200);
 });
 
 t.test('a link works once, and not after seven days, a deletion or a suspension', async (t) => {
@@ -102,6 +154,7 @@ t.test('after an undo the next change has a link, however many notices there wer
     [user.email],
   );
   t.equal((await undo(undoToken)).status, 200);
+  t.equal((await confirm(await mailedLink(user.email), password)).status, 200);
   const { token } = await logIn(app, user);
   await changeTo(token, newAddress());
   const next = await undoTokenTo(user.email);

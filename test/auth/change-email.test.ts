@@ -4,7 +4,15 @@ import { delayed, invalid, refused, tally, tokenRefused } from '../support/asser
 import { inParallel, lockRows } from '../support/concurrency.ts';
 import { signUpBody, verifyAddress } from './accounts.ts';
 import { emailChangeOf } from './email-change.ts';
-import { createVerifiedUser, latestCode, latestMail, mailsTo, newResetLink, passTime } from './mailbox.ts';
+import {
+  createVerifiedUser,
+  latestCode,
+  latestMail,
+  mailsTo,
+  newResetLink,
+  passTime,
+  verifyLinkTokenIn,
+} from './mailbox.ts';
 import { passwordResetOf } from './password-reset.ts';
 
 const app = await createTestApp({ EMAIL_COOLDOWN: '1s' });
@@ -126,6 +134,25 @@ t.test('a code has five attempts', async (t) => {
   const answer = await change(user.token, { new_email: email, code: right });
   delayed(t, answer, 3600);
   t.equal((await me(user.token)).body.data.email, user.email);
+});
+
+t.test('the link of the mail proves an address whose code a stranger used up', async (t) => {
+  const user = await createUser(app);
+  const email = newAddress();
+  await codeFor(email);
+  const token = verifyLinkTokenIn(await latestMail(app, email));
+  const confirm = (body: object) => app.call('POST', '/auth/email-verify/confirm/', { body });
+  for (let attempt = 0; attempt < 5; attempt++)
+    await confirm({ email, code: 'x00000'.replace('x', `${attempt}`) });
+  const { verification_token } = (await confirm({ token })).body.data;
+  invalid(t, await change(user.token, { new_email: email }), 'code');
+  const other = await change(user.token, { new_email: newAddress(), verification_token });
+  refused(t, other, 400, 'verification_token_invalid');
+  const answer = await change(user.token, { new_email: email, verification_token });
+  t.equal(answer.status, 200, answer.text);
+  t.match(answer.body.data, { email, is_verified: true });
+  const again = await change((await createUser(app)).token, { new_email: email, verification_token });
+  refused(t, again, 400, 'verification_token_invalid');
 });
 
 t.test('what cannot be a new address is a validation error', async (t) => {

@@ -108,6 +108,9 @@ t.test('an account with a store is not replaced; a password reset is the way in'
   t.equal((await app.call('GET', `/api/v1/stores/${store.id}/`, { token: squatter.token })).status, 200);
 
   const reset = { ...(await newResetLink(app, squatter.email)), new_password: `${password}-mine` };
+  const change = { current_password: password, new_password: `${password}-kept` };
+  const changed = await app.call('POST', '/auth/change-password/', { token: squatter.token, body: change });
+  t.equal(changed.status, 200, 'which does not void the link');
   t.equal((await app.call('POST', '/auth/reset-password-confirm/', { body: reset })).status, 200);
   tokenRefused(t, await me(squatter.token), 'revoked');
   const { token } = await logIn(app, { username: squatter.email, password: reset.new_password });

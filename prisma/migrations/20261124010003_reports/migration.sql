@@ -22,7 +22,7 @@ CREATE TABLE "reports" (
 );
 
 -- CreateIndex
-CREATE INDEX "reports_reporter_id_created_at_idx" ON "reports"("reporter_id", "created_at" DESC);
+CREATE INDEX "reports_reporter_id_idx" ON "reports"("reporter_id");
 
 -- CreateIndex
 CREATE INDEX "reports_post_id_idx" ON "reports"("post_id");

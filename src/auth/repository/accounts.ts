@@ -84,11 +84,18 @@ export function createAccountRepository(database: Database) {
       FROM users WHERE password_hash LIKE '$argon2id$v=19$m=%' GROUP BY 1`);
   }
 
-  async function findForPasswordCheck(userId: number, address: string): Promise<PasswordAccount | undefined> {
-    const [row] = await database.query<PasswordAccount>(sql`
-      SELECT password_hash AS "passwordHash", ${isKnownAddress(address)} AS "fromKnownAddress"
+  async function findForPasswordCheck(userId: number, address: string) {
+    const [row] = await database.query<PasswordAccount & { needsReset: boolean }>(sql`
+      SELECT password_hash AS "passwordHash", ${isKnownAddress(address)} AS "fromKnownAddress",
+        coalesce(reset_only_until > now(), false) AS "needsReset"
       FROM users u WHERE id = ${userId}`);
     return row;
+  }
+
+  /** Lets nothing but a reset change the account, for as long as a reset link works that is mailed now. */
+  async function requireReset(tx: Queryable, userId: number, passwordResetTtl: number): Promise<void> {
+    await tx.execute(sql`
+      UPDATE users SET reset_only_until = now() + make_interval(secs => ${passwordResetTtl}) WHERE id = ${userId}`);
   }
 
   /**
@@ -146,7 +153,8 @@ export function createAccountRepository(database: Database) {
   /**
    * Replaces the password hash.
    *
-   * @param expectedHash the hash that a password was verified against; nothing happens when it was replaced meanwhile
+   * @param expectedHash the hash that a password was verified against; nothing happens when it was replaced meanwhile, or when
+   * only a reset may change the account
    * @returns whether the hash was replaced
    */
   async function replacePassword(
@@ -155,8 +163,11 @@ export function createAccountRepository(database: Database) {
     passwordHash: string,
     expectedHash?: string,
   ): Promise<boolean> {
-    const where = expectedHash === undefined ? { id: userId } : { id: userId, passwordHash: expectedHash };
-    const { count } = await tx.prisma.user.updateMany({ where, data: { passwordHash } });
+    const mayChange = [{ resetOnlyUntil: null }, { resetOnlyUntil: { lt: new Date() } }];
+    const where =
+      expectedHash === undefined ? { id: userId } : { id: userId, passwordHash: expectedHash, OR: mayChange };
+    const data = { passwordHash, resetOnlyUntil: null };
+    const { count } = await tx.prisma.user.updateMany({ where, data });
     return count > 0;
   }
 
@@ -176,6 +187,7 @@ export function createAccountRepository(database: Database) {
     findForLogin,
     countHashCosts,
     findForPasswordCheck,
+    requireReset,
     recordLogin,
     findByEmail,
     findById,

@@ -105,8 +105,9 @@ export function createEmailCodeRepository(
 
   /** Voids the code and the proofs of a verified address whose account is deleted or leaves it. */
   async function revoke(tx: Tx, email: string): Promise<void> {
-    await tx.prisma.emailProof.deleteMany({ where: { email } });
+    // A code is locked before a proof, as everywhere.
     await tx.prisma.emailCode.deleteMany({ where: { email } });
+    await tx.prisma.emailProof.deleteMany({ where: { email } });
   }
 
   return { issue, find, tryCode, useLink, issueProof, useProof, lock, revoke };

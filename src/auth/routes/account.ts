@@ -82,7 +82,7 @@ const ownAccountRoutes: FastifyPluginAsyncTypebox<AuthDependencies> = async (app
       config: {
         limit: 'password',
         message: { ko: '회원 탈퇴가 완료되었습니다.', en: 'Your account has been deleted.' },
-        errors: [authErrors.wrongPassword, authErrors.tooManyPasswords],
+        errors: [authErrors.wrongPassword, authErrors.resetRequired, authErrors.tooManyPasswords],
       },
       schema: {
         operationId: 'deleteCurrentUser',
@@ -105,13 +105,13 @@ const ownAccountRoutes: FastifyPluginAsyncTypebox<AuthDependencies> = async (app
       config: {
         limit: 'password',
         message: { ko: '비밀번호를 변경했습니다.', en: 'Your password has been changed.' },
-        errors: [authErrors.wrongPassword, authErrors.tooManyPasswords],
+        errors: [authErrors.wrongPassword, authErrors.resetRequired, authErrors.tooManyPasswords],
       },
       schema: {
         operationId: 'changePassword',
         summary: 'Change the password',
         description:
-          'Every session but the current one ends, a reset link that is on its way stops working, and a notice is mailed.',
+          'Every session but the current one ends, a reset link that is on its way stops working, and a notice is mailed. The link keeps working for an unverified account with a store: the owner of its address has no other way in.',
         body: Ref(PasswordChange),
         response: { 200: Ref(EmptyData) },
       },

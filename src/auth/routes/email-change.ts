@@ -28,7 +28,7 @@ export const emailChangeRoutes: FastifyPluginAsyncTypebox<AuthDependencies> = as
         operationId: 'undoEmailChange',
         summary: 'Undo a change of e-mail',
         description:
-          'Brings back the old address with the link from the mail to it, once and within seven days. The address counts as verified, every session ends, a reset link is mailed to it, and the links of later changes stop working. An unverified account without a store that has the address by now is deleted. With `email_taken`, the link still works: log in to the account that has the address, after a password reset where necessary, and delete it or change its address.',
+          'Brings back the old address with the link from the mail to it, once and within seven days. The address counts as verified, every session ends, a reset link is mailed to it, and the links of later changes stop working. Until the reset link is used or expires, `forbidden` keeps who knows the password from changing password or address and from deleting the account. An unverified account without a store that has the address by now is deleted. With `email_taken`, the link still works: log in to the account that has the address, after a password reset where necessary, and delete it or change its address.',
         body: Ref(EmailChangeUndo),
         response: { 200: Ref(EmptyData) },
       },
@@ -52,8 +52,10 @@ const changeRoute: FastifyPluginAsyncTypebox<AuthDependencies> = async (app, dep
         message: { ko: '이메일을 변경했습니다.', en: 'Your e-mail address has been changed.' },
         errors: [
           authErrors.wrongPassword,
+          authErrors.resetRequired,
           authErrors.tooManyPasswords,
           authErrors.invalidCode,
+          authErrors.verificationTokenInvalid,
           authErrors.newEmailTaken,
         ],
       },
@@ -61,7 +63,7 @@ const changeRoute: FastifyPluginAsyncTypebox<AuthDependencies> = async (app, dep
         operationId: 'changeEmail',
         summary: 'Change the e-mail address',
         description:
-          'Takes the code that `email-verify/send/` mailed to the new address. The new address is verified, every session but the current one ends, and reset links and codes of the old address stop working. If the old address was verified, it gets a notice with a link that undoes the change within seven days. A wrong password does not use up an attempt of the code, and `email_taken` does not use up the code: an unverified account has the address, and a password reset is the way into it. `too_many_attempts` is about the password or the code.',
+          'Takes what proves the new address: the code that `email-verify/send/` mailed to it, or the `verification_token` for the link of that mail, which works where somebody else used up the tries of the code. The new address is verified, every session but the current one ends, and reset links and codes of the old address stop working. If the old address was verified, it gets a notice with a link that undoes the change within seven days. A wrong password does not use up an attempt of the code, and `email_taken` uses up neither code nor token: an unverified account has the address, and a password reset is the way into it. `too_many_attempts` is about the password or the code.',
         body: Ref(EmailChange),
         response: { 200: Ref(User) },
       },

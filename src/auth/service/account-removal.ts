@@ -76,7 +76,7 @@ export async function removeUnverified(
 export async function lockWithoutStore(
   { emailCodes, passwordResets, lockStore }: AuthDependencies,
   tx: Tx,
-  { id, email }: RemovableAccount,
+  { id, email }: Pick<RemovableAccount, 'id' | 'email'>,
 ): Promise<boolean> {
   await emailCodes.lock(tx, [email]);
   await passwordResets.lock(tx, email);

@@ -7,7 +7,7 @@ import { passwordChangedNotice } from '../mails.ts';
 import { checkNewPassword } from '../passwords.ts';
 import { toUser } from '../presenters.ts';
 import type { User } from '../schemas.ts';
-import { removeAccount } from './account-removal.ts';
+import { lockWithoutStore, removeAccount } from './account-removal.ts';
 import { verifyOwnPassword } from './password-attempts.ts';
 
 /** Changes that a logged-in user makes to the account. */
@@ -37,7 +37,9 @@ export function createAccountService(dependencies: AuthDependencies) {
     const currentHash = await verifyOwnPassword(dependencies, user, currentPassword, context);
     const passwordHash = await passwords.hash(newPassword, { ...context, userId: user.id });
     const changed = await database.runInTransaction(async (tx) => {
-      await passwordResets.revoke(tx, user.email);
+      // Into an unverified account with a store, a reset is the only way for the owner of the address.
+      const isOnlyWay = !user.is_verified && !(await lockWithoutStore(dependencies, tx, user));
+      if (!isOnlyWay) await passwordResets.revoke(tx, user.email);
       if (!(await accounts.replacePassword(tx, user.id, passwordHash, currentHash))) return false;
       await sessions.endOthers(tx, { userId: user.id, sessionId: user.sessionId });
       await mailQueue.addUnrequested(tx, passwordChangedNotice(user.id, context.language));

@@ -1,7 +1,8 @@
 import type { Tx } from '../../database/client.ts';
 import { isUniqueViolation } from '../../database/errors.ts';
 import { type CurrentUser, tokenNotValid } from '../../http/authentication.ts';
-import { invalidFields } from '../../http/errors.ts';
+import { ApiError, invalidFields } from '../../http/errors.ts';
+import { problems } from '../../http/field-errors.ts';
 import type { RequestContext } from '../../http/request-context.ts';
 import type { AuthDependencies } from '../dependencies.ts';
 import { authErrors } from '../errors.ts';
@@ -33,7 +34,8 @@ export function createEmailChange(dependencies: AuthDependencies) {
   /**
    * Changes the address; every other session ends, and the old address gets a notice if it was verified.
    *
-   * @throws {ApiError} `validation_error`, `invalid_credentials`, `invalid_code`, `too_many_attempts`, `email_taken`
+   * @throws {ApiError} `validation_error`, `invalid_credentials`, `forbidden`, `invalid_code`, `verification_token_invalid`,
+   * `too_many_attempts`, `email_taken`
    */
   return async function changeEmail(
     user: CurrentUser,
@@ -42,6 +44,8 @@ export function createEmailChange(dependencies: AuthDependencies) {
   ): Promise<User> {
     const { new_email: newEmail } = input;
     if (newEmail === user.email) throw invalidFields([presentAddress]);
+    if (!input.code && !input.verification_token)
+      throw invalidFields([{ field: 'code', ...problems.required }]);
     const passwordHash = await verifyOwnPassword(dependencies, user, input.password, context);
     const attempt = await database
       .runInTransaction((tx) => change(tx, { user, passwordHash, ...input }, context))
@@ -70,7 +74,8 @@ export function createEmailChange(dependencies: AuthDependencies) {
       user,
       passwordHash,
       new_email: newEmail,
-      code,
+      code = '',
+      verification_token: proof,
     }: EmailChange & { user: CurrentUser; passwordHash: string },
     { language }: RequestContext,
   ): Promise<Attempt> {
@@ -78,9 +83,14 @@ export function createEmailChange(dependencies: AuthDependencies) {
     await passwordResets.lock(tx, user.email);
     const account = await emailChanges.lockAccount(tx, user.id);
     if (account?.email !== user.email || account.passwordHash !== passwordHash) return 'account changed';
-    const holder = await accounts.findByEmail(tx, newEmail);
-    const result = await emailCodes.tryCode(tx, newEmail, code, !holder?.isVerified);
-    if (!result.correct) return result;
+    if (proof !== undefined) {
+      const isProven = await emailCodes.useProof(tx, newEmail, proof);
+      if (!isProven) throw new ApiError(authErrors.verificationTokenInvalid);
+    } else {
+      const holder = await accounts.findByEmail(tx, newEmail);
+      const result = await emailCodes.tryCode(tx, newEmail, code, !holder?.isVerified);
+      if (!result.correct) return result;
+    }
     const oldEmail = account.email;
     if (account.isVerified) {
       const id = await emailChanges.issueUndo(tx, user.id, { oldEmail, newEmail });

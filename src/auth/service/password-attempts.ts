@@ -54,7 +54,7 @@ const ownPasswordErrors = { wrong: authErrors.wrongPassword, tooMany: authErrors
  * to guess the password.
  *
  * @returns the hash that the password was verified against
- * @throws {ApiError} `invalid_credentials`, `too_many_attempts`, `token_not_valid`
+ * @throws {ApiError} `invalid_credentials`, `too_many_attempts`, `token_not_valid`; `forbidden` after an undone change of e-mail
  */
 export async function verifyOwnPassword(
   dependencies: AuthDependencies,
@@ -73,5 +73,7 @@ export async function verifyOwnPassword(
   const errors = ownPasswordErrors;
   const attempt = { name: username, counters, passwordHash, password, request, actor, errors };
   await verifyPasswordAttempt(dependencies, attempt, context);
+  // Somebody else knows the password, and would make the reset link void or delete the account.
+  if (account.needsReset) throw new ApiError(authErrors.resetRequired);
   return passwordHash;
 }

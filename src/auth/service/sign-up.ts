@@ -66,6 +66,7 @@ export function createSignUp(dependencies: AuthDependencies) {
     { language }: RequestContext,
   ): Promise<{ user: UserRow; replaced: number | undefined }> {
     const isVerified = proof !== undefined;
+    if (isVerified) await emailCodes.lock(tx, [email]);
     if (isVerified && !(await emailCodes.useProof(tx, email, proof))) {
       throw new ApiError(authErrors.verificationTokenInvalid);
     }

@@ -1,0 +1,2 @@
+-- AlterTable
+ALTER TABLE "users" ADD COLUMN     "reset_only_until" TIMESTAMPTZ(3);

@@ -1,0 +1,2 @@
+-- DropIndex
+DROP INDEX "reports_reporter_id_idx";
