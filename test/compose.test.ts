@@ -169,6 +169,10 @@ t.test(
     t.equal(proxy.load_balancing.retry_match, undefined, 'only GET is repeated');
     t.equal(proxy.flush_interval, undefined);
     t.equal(proxy.headers, undefined, 'X-Forwarded-For is that of Caddy');
+    const [{ mappings, defaults }] = route.handle[0].routes[0].handle;
+    const seconds = [...mappings.flatMap(({ outputs }: { outputs: string[] }) => outputs), ...defaults];
+    t.strictSame(seconds.map(Number), [3, 4, 5, 6, 7, 8], 'seconds of Retry-After');
+    t.match(readFile('deploy/caddy/Caddyfile'), 'header Retry-After {retry_after}');
     const { code, text } = httpErrors.serviceUnavailable;
     const [, answer] =
       readFile('deploy/caddy/Caddyfile').match(/respond `(.*)` \{http\.error\.status_code\}/) ?? [];

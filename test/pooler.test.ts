@@ -129,6 +129,7 @@ t.test(
     await until('reads from the demoted server', isRead, 20);
     for (const write of [rename, findId, login]) unavailable(t, await write());
     t.equal(await ready(), 503, 'not ready on a standby');
+    t.match((await app.call('GET', '/metrics')).text, /^database_up 0$/m);
 
     proxy.redirect(newPrimary.url);
     const statuses: number[] = [];

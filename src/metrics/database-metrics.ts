@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Gauge } from 'prom-client';
-import type { Database } from '../database/client.ts';
+import { type Database, endIfReadOnly } from '../database/client.ts';
 import { pendingMigrations } from '../database/migrations.ts';
 import { sql } from '../database/sql.ts';
 import type { Metrics } from './metrics.ts';
@@ -41,7 +41,7 @@ interface Reading {
 
 /**
  * What the database knows: the queue, failed mails, pending migrations. A scrape waits for it for two seconds: a database that
- * does not answer is `database_up 0`, and what it would have said is left out.
+ * does not answer, or takes no writes, is `database_up 0`, and what it would have said is left out.
  *
  * @param tasks of which the age of the oldest job is shown also while there is none
  */
@@ -72,7 +72,7 @@ export function addDatabaseMetrics({ registry }: Metrics, database: Database, ta
 
   const up = new Gauge({
     name: 'database_up',
-    help: 'Whether the database answered within 2 seconds: 1 or 0',
+    help: 'Whether the database answered within 2 seconds and takes writes: 1 or 0',
     registers: [registry],
     async collect() {
       up.set((await read()) ? 1 : 0);
@@ -137,6 +137,7 @@ async function readDatabase(database: Database): Promise<Reading> {
     database.query<JobsRow>(selectJobs),
     database.query<{ mails: number }>(sql`SELECT count(*)::int AS mails FROM failed_mails`),
     pendingMigrations(database.pool),
+    database.pool.query(endIfReadOnly),
   ]);
   return { jobs, failedMails: failed[0]?.mails ?? 0, pending: pending.length };
 }
