@@ -11,6 +11,7 @@ import { readVersion } from './config/version.ts';
 import { DatabaseConnectError } from './database/connect-error.ts';
 import { MigrationError, migrate } from './database/migrations.ts';
 import { EmbeddedServerError, startEmbeddedServer } from './embedded-postgres/server.ts';
+import { flushLog } from './http/plugins/logging.ts';
 import { PortError } from './http/plugins/metrics-server.ts';
 
 /** Milliseconds after a signal: when open connections are closed, and when the process ends at the latest. */
@@ -66,6 +67,7 @@ async function serve(app: FastifyInstance, config: Config, stopDatabase: () => P
     await app.close();
     await stopDatabase();
     app.log.info('shut down');
+    await flushLog(app.log);
   });
   try {
     await app.listen({ host: config.host, port: config.port });

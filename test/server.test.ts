@@ -1,16 +1,20 @@
+import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { existsSync } from 'node:fs';
 import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import process from 'node:process';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
 import pg from 'pg';
 import t from 'tap';
 import { runProcess } from './cli/process.ts';
-import { processesIn } from './embedded-postgres/support.ts';
+import { allEnd } from './embedded-postgres/support.ts';
 import { password } from './support/app.ts';
 import { createEmptyDatabase, createTestDatabase, execute } from './support/database.ts';
+import { freePort } from './support/free-port.ts';
 import { createProvider } from './support/provider.ts';
 import { post, production, type Service, spawnService, startService } from './support/service.ts';
 import { until } from './support/until.ts';
@@ -70,7 +74,7 @@ t.test('on the embedded database', async (t) => {
 
   await t.test('the command starts the database where no service runs, and stops it', async (t) => {
     t.match(await listUsers(), { code: 0, users: [{ username: account.username }] });
-    t.same(await processesIn(DATA_DIR), []);
+    t.ok(await allEnd(DATA_DIR));
     const elsewhere = await mkdtemp(join(tmpdir(), 'dure-elsewhere-'));
     t.teardown(() => rm(elsewhere, { recursive: true, force: true }));
     for (const command of [['stats'], ['users', 'list']]) {
@@ -262,6 +266,26 @@ t.test('a log that is not read loses lines, counts them, and delays nothing', as
   child.kill('SIGTERM');
   t.same(await once(child, 'exit'), [0, null]);
   t.ok(Date.now() - began < 15_000);
+});
+
+t.test('a full disk below the log stops nothing', { skip: !existsSync('/dev/full') }, async (t) => {
+  const database = await createTestDatabase();
+  t.teardown(() => database.drop());
+  const PORT = String(await freePort());
+  const child = spawn('sh', ['-c', 'exec "$0" dist/server.js >/dev/full', process.execPath], {
+    cwd: fileURLToPath(new URL('.', import.meta.resolve('#package/package.json'))),
+    env: { PATH: process.env.PATH, ...production, DATABASE_URL: database.url, PORT },
+    stdio: 'ignore',
+  });
+  t.teardown(() => child.kill('SIGKILL'));
+  const live = async () => (await fetch(`http://127.0.0.1:${PORT}/health/live`)).status;
+  await until('a service that listens', () => live().catch(() => undefined));
+  for (let turn = 0; turn < 100; turn++) await fetch(`http://127.0.0.1:${PORT}/${'a'.repeat(600)}`);
+  await sleep(300);
+  t.equal(await live(), 200);
+  const ended = once(child, 'exit');
+  child.kill('SIGTERM');
+  t.same(await ended, [0, null]);
 });
 
 t.test('a mail of a killed process is sent once after the restart', async (t) => {

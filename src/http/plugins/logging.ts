@@ -1,6 +1,7 @@
-import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { FastifyBaseLogger, FastifyInstance, FastifyRequest } from 'fastify';
 import fastifyPlugin from 'fastify-plugin';
-import { pino } from 'pino';
+import { type Logger, pino } from 'pino';
 import type { Metrics } from '../../metrics/metrics.ts';
 import type { Tracing } from '../../tracing/tracing.ts';
 import { claimedUserId } from '../authentication.ts';
@@ -39,28 +40,20 @@ const maxWaiting = 8 * 1024 * 1024;
 const flushTimeout = 1_000;
 
 /**
- * Standard output. Lines are written together, because a system call for each one is a tenth of a request's time. What is left
- * is written when the process ends; only SIGKILL loses the lines of the last {@link flushInterval}. A reader that stalls loses
- * lines, and delays neither requests nor the end.
+ * Standard output. Lines are written together, because a system call for each one is a tenth of a request's time; SIGKILL loses
+ * those of the last {@link flushInterval}. A reader that stalls and a disk that is full lose lines, and delay no request.
  */
 export function logStream(metrics: Metrics) {
-  let flushedBy = Number.POSITIVE_INFINITY;
   const stream = pino.destination({
     sync: false,
     minLength: 4096,
     periodicFlush: flushInterval,
     maxLength: maxWaiting,
-    retryEAGAIN: () => Date.now() < flushedBy,
   });
-  const { flushSync } = stream;
-  stream.flushSync = () => {
-    flushedBy = Date.now() + flushTimeout;
-    try {
-      flushSync.call(stream);
-    } catch {
-      // The reader is gone, so the rest is dropped.
-    }
-  };
+  // It would block the process for as long as a disk is full. `flushLog` writes what is left at the end.
+  stream.flushSync = () => undefined;
+  // The lines stay, and are written again with the next ones.
+  stream.on('error', () => undefined);
 
   const counter = metrics.addCounter(
     'log_lines_dropped_total',
@@ -79,6 +72,13 @@ export function logStream(metrics: Metrics) {
     pino(stream).warn({ lines }, 'log lines were dropped, because standard output was not read');
   });
   return stream;
+}
+
+/** Writes the lines that are left when the process ends, for at most {@link flushTimeout}. */
+export async function flushLog(log: FastifyBaseLogger): Promise<void> {
+  const flush = () => new Promise((resolve) => (log as Logger).flush(resolve));
+  // The first one may find a write under way, which leaves some lines.
+  await Promise.race([flush().then(flush), sleep(flushTimeout, undefined, { ref: false })]);
 }
 
 /** An error without its other properties: PostgreSQL's `detail`, for example, quotes the refused row. */
