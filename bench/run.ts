@@ -10,6 +10,7 @@ const benches: Record<string, () => Promise<unknown>> = {
   compare: () => import('./compare.ts'),
   edits: () => import('./edits.ts'),
   growth: () => import('./growth.ts'),
+  'long-pages': () => import('./long-pages.ts'),
   logins: () => import('./logins.ts'),
   refusals: () => import('./refusals.ts'),
   scale: () => import('./scale.ts'),

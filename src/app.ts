@@ -36,6 +36,7 @@ import { securityHeadersPlugin } from './http/plugins/security-headers.ts';
 import { shutdownPlugin } from './http/plugins/shutdown.ts';
 import { tracingPlugin } from './http/plugins/tracing.ts';
 import { unreadResponsesPlugin } from './http/plugins/unread-responses.ts';
+import { userTurnsPlugin } from './http/plugins/user-turns.ts';
 import { validationPlugin } from './http/plugins/validation.ts';
 import { erasedImages } from './images/index.ts';
 import type { ImageStorage } from './images/storage/storage.ts';
@@ -130,6 +131,7 @@ export async function buildApp(config: AppConfig, overrides: AppOverrides = {}):
   await app.register(overloadPlugin, { maxEventLoopDelay: overrides.maxEventLoopDelay });
   await app.register(credentialsPlugin, { authenticator: auth.authenticator });
   await app.register(rateLimitPlugin, { config, metrics });
+  await app.register(userTurnsPlugin, { config });
   await app.register(unreadResponsesPlugin);
   await app.register(bodyParserPlugin);
   await app.register(lazySchemasPlugin);

@@ -66,6 +66,8 @@ interface Pagination<Row, Item, Found = Row[]> {
   find(page: PageRequest): Promise<Found>;
   /** What the API shows of a row. */
   present(row: Row): Item;
+  /** The most rows to read at once, where they are long; a page that has many is read in steps. */
+  step?: number;
 }
 
 interface ListedRow {
@@ -97,20 +99,27 @@ export async function paginate<Row extends ListedRow, Item>(
  */
 export async function paginateBounded<Row extends ListedRow, Item>(
   { limit, cursor }: { limit: number; cursor?: string },
-  { isId, find, present }: Pagination<Row, Item, BoundedPage<Row>>,
+  { isId, find, present, step = limit }: Pagination<Row, Item, BoundedPage<Row>>,
 ) {
-  const { rows, stoppedAt } = await find({ after: readCursor(cursor, isId), limit: limit + 1 });
   const items: Item[] = [];
+  const endingAt = (position: KeysetPosition | undefined) => ({
+    items,
+    next_cursor: position ? writeCursor(position) : null,
+  });
   let bytes = 0;
-  for (const row of rows.slice(0, limit)) {
-    const item = present(row);
-    if (limit > unmeasured) bytes += maxBytes(item);
-    if (items.length > 0 && bytes > maxPageBytes) break;
-    items.push(item);
+  for (let after = readCursor(cursor, isId); ; ) {
+    const wanted = Math.min(step, limit - items.length);
+    const { rows, stoppedAt } = await find({ after, limit: wanted + 1 });
+    for (const row of rows.slice(0, wanted)) {
+      const item = present(row);
+      if (limit > unmeasured) bytes += maxBytes(item);
+      if (items.length > 0 && bytes > maxPageBytes) return endingAt(after);
+      items.push(item);
+      after = { time: row.created_at.getTime(), id: String(row.id) };
+    }
+    if (rows.length <= wanted) return endingAt(stoppedAt);
+    if (items.length === limit) return endingAt(after);
   }
-  const last = rows.length > items.length ? rows[items.length - 1] : undefined;
-  const next = last ? { time: last.created_at.getTime(), id: String(last.id) } : stoppedAt;
-  return { items, next_cursor: next ? writeCursor(next) : null };
 }
 
 /** The most bytes of a property of an object as JSON, without its value. */

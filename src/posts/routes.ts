@@ -79,6 +79,7 @@ export const postRoutes: FastifyPluginAsyncTypebox<PostRoutesOptions> = async (
         isId,
         find: (page) => postLists.list({ userId, ownerId, storeId, categoryId, q, ...page }),
         present: (post) => toPost(post, imageUrls),
+        step: 20,
       });
       if (result.items.length === 0) await checkCategoryFilter(categoryId);
       return result;

@@ -1,6 +1,7 @@
 import t from 'tap';
-import { type CallOptions, createUser, type TestApp } from '../support/app.ts';
-import { invalid, refused } from '../support/assertions.ts';
+import { type CallOptions, createTestApp, createUser, type TestApp } from '../support/app.ts';
+import { invalid, refused, tally } from '../support/assertions.ts';
+import { inParallel, lockRows } from '../support/concurrency.ts';
 import { createLimitedApp, limited, newAddress } from './limits.ts';
 
 /** The operations with a counter of their own, and how many requests a minute an address has. */
@@ -243,4 +244,41 @@ t.test('limits can be turned off', async (t) => {
   t.equal(await served(app, 40, () => ['POST', '/auth/login/', { body: {} }]), 40);
   const { headers } = await app.call('POST', '/auth/login/', { body: {} });
   t.notOk(Object.keys(headers).some((name) => name.startsWith('ratelimit-')));
+});
+
+t.test('four requests of one user are worked on at once; more wait and delay nobody else', async (t) => {
+  const app = await createLimitedApp(t);
+  const [user, other] = [await createUser(app), await createUser(app)];
+  const rename = () => app.call('PATCH', '/auth/me/', { token: user.token, body: { name: '두레' } });
+  const lock = await lockRows(t, app, 'SELECT FROM users WHERE id = $1 FOR UPDATE', [user.id]);
+  const renamed = inParallel(20, rename);
+  await lock.waiters(4);
+  t.equal((await app.call('GET', '/auth/me/', { token: other.token })).status, 200);
+  t.equal((await lock.waiters(4)).length, 4);
+  await lock.release();
+  t.strictSame(tally(await renamed), { '200': 20 });
+});
+
+t.test('requests that wait too long are 503, and neither they nor open streams keep a turn', async (t) => {
+  const app = await createTestApp(
+    { RATE_LIMIT_ENABLED: 'true', WORKER_ENABLED: 'false' },
+    { timeLimit: 400 },
+  );
+  t.teardown(app.close);
+  const user = await createUser(app);
+  const rename = () => app.call('PATCH', '/auth/me/', { token: user.token, body: { name: '두레' } });
+  const lock = await lockRows(t, app, 'SELECT FROM users WHERE id = $1 FOR UPDATE', [user.id]);
+  t.strictSame(tally(await inParallel(9, rename)), { '503 service_unavailable': 9 });
+  await lock.release();
+  t.strictSame(tally(await inParallel(9, rename)), { '200': 9 });
+
+  const origin = await app.app.listen({ host: '127.0.0.1', port: 0 });
+  const streams = new AbortController();
+  t.teardown(() => streams.abort());
+  const headers = { authorization: `Bearer ${user.token}` };
+  const opened = await inParallel(6, () =>
+    fetch(`${origin}/api/v1/notifications/stream/`, { headers, signal: streams.signal }),
+  );
+  t.ok(opened.every(({ status }) => status === 200));
+  t.equal((await rename()).status, 200);
 });
