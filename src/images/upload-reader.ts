@@ -3,6 +3,7 @@ import type { FastifyRequest } from 'fastify';
 import { currentUser } from '../http/authentication.ts';
 import { ApiError, httpErrors, invalidFields, retryLater, serviceUnavailable } from '../http/errors.ts';
 import { type FieldError, fieldName, pointerTo, problems } from '../http/field-errors.ts';
+import { clientAddress } from '../http/request-context.ts';
 import { imageErrors } from './errors.ts';
 
 /** Bytes of a picture. */
@@ -33,11 +34,19 @@ export const multipartLimits = {
 
 const fileField = 'image';
 
+interface Upload {
+  userId: number;
+  address: string;
+  /** Of the image, in memory. */
+  bytes: number;
+  /** Ends the upload with an error while its image is read. */
+  end: ((error: ApiError) => void) | undefined;
+}
+
 /** Reads the images of uploads into memory, within limits for those of one user and for all of them together. */
 export function createUploadReader() {
-  let buffered = 0;
-  /** The user of each upload. */
-  const uploading: number[] = [];
+  /** Oldest first. */
+  const uploads = new Set<Upload>();
 
   /**
    * Lets a user upload an image. Its bytes count until the work has ended.
@@ -45,45 +54,63 @@ export function createUploadReader() {
    * @param work gets the function that reads the image
    * @throws {ApiError} `rate_limited` while two uploads of the user are under way. Reading throws `validation_error` when the body
    *   is not exactly one file `image`, `payload_too_large`, `unsupported_media_type`, `request_timeout` when too little arrives,
-   *   `service_unavailable` when other uploads fill the memory
+   *   `service_unavailable` when uploads fill the memory
    */
   async function withUpload<Result>(
     request: FastifyRequest,
     work: (read: () => Promise<Buffer>) => Promise<Result>,
   ): Promise<Result> {
-    const { id } = currentUser(request);
-    if (uploading.filter((user) => user === id).length === maxUploadsOfUser) {
+    const { id: userId } = currentUser(request);
+    if ([...uploads].filter((other) => other.userId === userId).length === maxUploadsOfUser) {
       discardRest(request);
       throw retryLater(httpErrors.rateLimited, 2);
     }
-    uploading.push(id);
-    let own = 0;
+    const upload: Upload = { userId, address: clientAddress(request), bytes: 0, end: undefined };
+    uploads.add(upload);
     function count(bytes: number): void {
-      own += bytes;
-      buffered += bytes;
-      if (own > maxImageBytes) throw new ApiError(imageErrors.tooLarge);
-      if (buffered > maxBufferedBytes) throw serviceUnavailable(new Error('uploads fill the memory'));
+      upload.bytes += bytes;
+      if (upload.bytes > maxImageBytes) throw new ApiError(imageErrors.tooLarge);
+      makeRoom();
     }
     async function read(): Promise<Buffer> {
+      // The parser ends with an error of the request.
+      upload.end = (error) => request.raw.emit('error', error);
       let before = 0;
       const timer = setInterval(() => {
-        const tooSlow = new ApiError(httpErrors.requestTimeout, { headers: { connection: 'close' } });
-        // The parser ends with an error of the request.
-        if (own - before < slowest.bytes) request.raw.emit('error', tooSlow);
-        before = own;
+        if (upload.bytes - before < slowest.bytes) {
+          upload.end?.(new ApiError(httpErrors.requestTimeout, { headers: { connection: 'close' } }));
+        }
+        before = upload.bytes;
       }, slowest.interval);
-      return readFile(request, count).finally(() => clearInterval(timer));
+      return readFile(request, count).finally(() => {
+        clearInterval(timer);
+        upload.end = undefined;
+      });
     }
     try {
       return await work(read);
     } finally {
       discardRest(request);
-      buffered -= own;
-      uploading.splice(uploading.indexOf(id), 1);
+      uploads.delete(upload);
     }
   }
 
+  /** Beyond the limit, the client that holds the most loses the upload that it began first. */
+  function makeRoom(): void {
+    if (sizeOf([...uploads]) <= maxBufferedBytes) return;
+    const reading = [...uploads].filter(({ end }) => end);
+    const heldBy = (address: string) => sizeOf(reading.filter((upload) => upload.address === address));
+    const [first] = reading.toSorted((a, b) => heldBy(b.address) - heldBy(a.address));
+    if (first === undefined) return;
+    first.bytes = 0;
+    first.end?.(serviceUnavailable(new Error('uploads fill the memory')));
+  }
+
   return { withUpload };
+}
+
+function sizeOf(uploads: Upload[]): number {
+  return uploads.reduce((sum, { bytes }) => sum + bytes, 0);
 }
 
 async function readFile(request: FastifyRequest, count: (bytes: number) => void): Promise<Buffer> {

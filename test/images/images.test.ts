@@ -119,6 +119,26 @@ t.test('what a picture is decides, in whichever form it comes', async (t) => {
   }
 });
 
+/** A progressive JPEG of one grey block, whose coefficients come bit by bit (ITU-T T.81, annex G). */
+function jpegWithScans(count: number): Buffer {
+  const table = (id: string) => `ffc40014${id}01${'00'.repeat(16)}`;
+  const scan = (coefficient: number, bits: string) => {
+    const k = coefficient.toString(16).padStart(2, '0');
+    return `ffda0008010100${k}${k}${bits}7f`;
+  };
+  const head = `ffd8ffdb004300${'01'.repeat(64)}ffc2000b080008000801011100${table('00')}${table('10')}`;
+  const coefficients = Array.from({ length: 63 }, (_, index) => index + 1);
+  const scans = [
+    scan(0, '00'),
+    ...['0d', 'dc', 'cb'].flatMap((bits) => coefficients.map((k) => scan(k, bits))),
+  ];
+  return Buffer.from(`${head}${scans.slice(0, count).join('')}ffd9`, 'hex');
+}
+
+t.test('a JPEG of 90 scans is kept', async (t) => {
+  t.equal((await upload(app, token, jpegWithScans(90))).status, 201);
+});
+
 t.test(
   'what is no complete JPEG, PNG or WebP within the limits is invalid_image and leaves nothing',
   async (t) => {
@@ -151,6 +171,7 @@ t.test(
       'half a PNG': png.subarray(0, png.length / 2),
       'half a WebP': webp.subarray(0, webp.length / 2),
       'a JPEG with its head only': jpeg.subarray(0, 20),
+      'a JPEG with 110 scans': jpegWithScans(110),
       'a PNG of 50.01 megapixels in a few kilobytes': blackPicture(10_000, 5_001),
       'a PNG without width': blackPicture(0, 10),
       'a PNG with a side of 16,385 pixels': blackPicture(16_385, 4),

@@ -146,6 +146,41 @@ t.test('uploads hold at most 64 MiB in memory', async (t) => {
   });
 });
 
+t.test('uploads from one address that fill the memory lose it to those from others', async (t) => {
+  const behindProxy = await createTestApp(
+    { DATA_DIR: directory, WORKER_ENABLED: 'false', TRUST_PROXY: '127.0.0.1' },
+    { storage, databaseUrl: app.url },
+  );
+  t.teardown(behindProxy.close);
+  const proxied = await listen(behindProxy.app);
+  const open = async (address: string, body: Buffer, sent: number) => {
+    const { token } = await createUser(app);
+    const connection = await rawConnection(proxied);
+    t.teardown(() => connection.socket.destroy());
+    connection.send(head(body.length, { authorization: `Bearer ${token}`, 'x-forwarded-for': address }));
+    connection.send(body.subarray(0, sent));
+    return connection;
+  };
+  const zeros = (size: number) =>
+    multipart({ name: 'image', content: Buffer.alloc(size), filename: 'a.jpg' });
+  const slow = await open('192.0.2.2', picture, 100);
+  const stalled = [];
+  // All but 60 kB of the memory.
+  for (const size of [...Array(6).fill(9_900_000), 7_650_000]) {
+    stalled.push(await open('192.0.2.1', zeros(size), size));
+  }
+  const refusal = Promise.race(stalled.map(({ answer }) => answer()));
+  const padded = Buffer.concat([await plainPicture(), Buffer.alloc(200_000)]);
+  const photo = multipart({ name: 'image', content: padded, filename: 'a.jpg' });
+  for (let turn = 0; turn < 3; turn++) {
+    const other = await open(`192.0.2.${turn + 3}`, photo, photo.length);
+    t.equal((await other.answer()).status, 201);
+  }
+  unavailable(t, await refusal);
+  slow.send(picture.subarray(100));
+  t.equal((await slow.answer()).status, 201, 'the oldest one, from another address');
+});
+
 t.test('uploads of one user that stall do not stop those of others', async (t) => {
   const large = multipart({ name: 'image', content: Buffer.alloc(9_000_000), filename: 'a.jpg' });
   const stalled = await uploader(t, large);

@@ -64,7 +64,8 @@ function logFailure({ definition, data, cause }: ApiError, error: unknown, reque
 /** In an outage every request fails for the same cause, which is logged once a second. */
 function logUnavailable(cause: unknown, code: string, { server, log }: FastifyRequest): void {
   const lines = server.unavailableLines;
-  const key = unavailableReason(cause) ?? String(cause).replace(/\d+/g, '');
+  // Cut, because a decoder writes what a client sent.
+  const key = unavailableReason(cause) ?? String(cause).replace(/\d+/g, '').slice(0, 40);
   const { time, suppressed } = lines.get(key) ?? { time: 0, suppressed: 0 };
   const isLogged = Date.now() - time >= lineInterval;
   lines.set(key, isLogged ? { time: Date.now(), suppressed: 0 } : { time, suppressed: suppressed + 1 });

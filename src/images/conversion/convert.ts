@@ -36,6 +36,11 @@ const command = 'ulimit -d "$1"; ulimit -t "$2"; ulimit -c 0; exec nice -n 5 "$3
 /** The first bytes of JPEG, PNG and WebP; a dot is any byte. */
 const signatures = ['\xff\xd8\xff', '\x89PNG\r\n\x1a\n', 'RIFF....WEBPVP8'];
 
+/** The most scans of a JPEG: encoders make about ten, and each may cost a pass over all pixels. */
+const maxScans = 100;
+
+const startOfScan = Buffer.from([0xff, 0xda]);
+
 /**
  * Converts an image in a process of its own, which has the memory for small or for all accepted images, no environment variables,
  * and less processor time than the service. What an image does to its decoder ends with that process.
@@ -49,7 +54,7 @@ export async function convertImage(
 ): Promise<ConvertedImage | undefined> {
   const start = file.toString('latin1', 0, 16);
   const isKnown = signatures.some((signature) => [...signature].every((c, i) => c === '.' || c === start[i]));
-  if (!isKnown) throw new ApiError(imageErrors.invalidImage);
+  if (!isKnown || hasTooManyScans(file)) throw new ApiError(imageErrors.invalidImage);
   const output = await run(file, limits[size]);
   if (output.length === 0) return undefined;
   const end = 12 + output.readUInt32BE(8);
@@ -59,6 +64,13 @@ export async function convertImage(
     width: output.readUInt32BE(0),
     height: output.readUInt32BE(4),
   };
+}
+
+/** The marker is rare in other data. */
+function hasTooManyScans(file: Buffer): boolean {
+  let scans = 0;
+  for (let at = file.indexOf(startOfScan); at >= 0; at = file.indexOf(startOfScan, at + 2)) scans++;
+  return scans > maxScans && file[0] === 0xff;
 }
 
 function run(file: Buffer, { memory, decoded }: { memory: number; decoded: number }): Promise<Buffer> {
