@@ -22,6 +22,7 @@ interface MailedRequest {
   is_post_deleted: boolean;
   /** By the suspension of its owner, or because of a report. */
   is_sender_hidden: boolean;
+  is_receiver_hidden: boolean;
   sender_store_name: string;
   sender: Owner | null;
   receiver_store_name: string;
@@ -46,7 +47,7 @@ export function partnerRequestMails(options: { config: Config; database: Databas
   ): Promise<MailedRequest | undefined> {
     const [request] = await database.query<Omit<MailedRequest, 'url'> & { id: number }>(sql`
       SELECT r.id, r.message, p.title AS post_title, p.deleted_at IS NOT NULL AS is_post_deleted,
-        s.suspended_at IS NOT NULL AS is_sender_hidden,
+        s.suspended_at IS NOT NULL AS is_sender_hidden, v.suspended_at IS NOT NULL AS is_receiver_hidden,
         s.name AS sender_store_name, ${ownerSql('sender')} AS sender,
         v.name AS receiver_store_name, ${ownerSql('receiver')} AS receiver
       FROM partner_requests r
@@ -83,7 +84,7 @@ export function partnerRequestMails(options: { config: Config; database: Databas
     async (payload: MailPayload): Promise<ComposedMail | null> => {
       const request = await find(payload, status);
       const owner = request?.sender;
-      if (!owner || !mayGetMail(owner)) return null;
+      if (!owner || !mayGetMail(owner) || request.is_receiver_hidden) return null;
       const { receiver_store_name: receiverStoreName, post_title: postTitle, url } = request;
       const kind = `partner_request_${status}` as const;
       const names = { name: owner.name, receiverStoreName, postTitle };
@@ -96,6 +97,7 @@ export function partnerRequestMails(options: { config: Config; database: Databas
     const isSender = request?.sender?.id === payload['user_id'];
     const owner = isSender ? request?.sender : request?.receiver;
     if (!request || !owner || owner.id !== payload['user_id'] || !mayGetMail(owner)) return null;
+    if (isSender ? request.is_receiver_hidden : request.is_sender_hidden) return null;
     const otherStoreName = isSender ? request.receiver_store_name : request.sender_store_name;
     const { post_title: postTitle, url } = request;
     const mail = { kind: 'partner_request_ended', name: owner.name, otherStoreName, postTitle, url } as const;

@@ -196,6 +196,11 @@ t.test('queued mails follow what happens to the request and its accounts before 
   await suspend(offline, receiverSuspended.receiver);
   const senderSuspended = await accepted();
   await suspend(offline, senderSuspended.sender);
+  const answererSuspended = await accepted();
+  await suspend(offline, answererSuspended.receiver);
+  const enderSuspended = await accepted();
+  await transition(offline, enderSuspended.receiver, enderSuspended.id, 'end');
+  await suspend(offline, enderSuspended.receiver);
   const receiverUnverified = await ask();
   await update(receiverUnverified.receiver, 'is_verified = false');
   const senderUnverified = await accepted();
@@ -227,6 +232,8 @@ t.test('queued mails follow what happens to the request and its accounts before 
   t.equal(mails(receiverSuspended.receiver), 0);
   t.equal(mails(senderSuspended.sender), 0);
   t.equal(mails(senderSuspended.receiver), 0, 'the message of a suspended account is not mailed');
+  t.equal(mails(answererSuspended.sender), 0, 'the store that accepted is hidden by now');
+  t.equal(mails(enderSuspended.sender), 0);
   t.equal(mails(receiverUnverified.receiver), 0);
   t.equal(mails(senderUnverified.sender), 0);
   t.strictSame((await online.pool.query('SELECT * FROM failed_mails')).rows, []);
