@@ -137,10 +137,12 @@ export function leaveReadOnlyServers(pool: pg.Pool): void {
     client.connection.on('errorMessage', ({ code }: { code?: string }) => {
       if (code !== readOnlyState) return;
       // The pool closes the connection of a failed statement outside a transaction by itself, but not that of a pooler.
-      client
-        .query(statement)
-        .catch(() => pool.query(statement))
-        .catch(() => undefined);
+      client.once('drain', () => {
+        client
+          .query(statement)
+          .catch(() => pool.query(statement))
+          .catch(() => undefined);
+      });
     });
   });
 }
