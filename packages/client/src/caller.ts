@@ -62,7 +62,7 @@ export function createCaller(context: CallContext, storage: TokenStorage = memor
       ...(tokens && { Authorization: `Bearer ${tokens.access}` }),
       ...(options.idempotencyKey && operation.idempotent && { 'Idempotency-Key': options.idempotencyKey }),
     });
-    new Headers(options.headers).forEach((value, name) => headers.set(name, value));
+    for (const [name, value] of new Headers(options.headers)) headers.set(name, value);
     const request = prepareRequest(id, operation, { baseUrl: context.baseUrl, input, headers });
     const isRepeatable = operation.method === 'GET' || operation.idempotent || id === 'refreshToken';
     const { fetch } = context;

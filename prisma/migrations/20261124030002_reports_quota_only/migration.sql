@@ -1,2 +1,3 @@
--- DropIndex
-DROP INDEX "reports_reporter_id_idx";
+-- Outside a transaction
+-- Allow drop-used: the index of the migration before serves the release before, too.
+DROP INDEX CONCURRENTLY IF EXISTS "reports_reporter_id_idx";
