@@ -186,6 +186,10 @@ t.test('answers about mailed codes and links are documented', async (t) => {
   await move(moved, codeIn(await app.mails.next(moved)));
   const undoToken = undoTokenIn(await app.mails.next(address, 1));
   const undo = (value: unknown) => call('POST', '/auth/change-email/undo/', { body: { token: value } });
+  await call('POST', '/auth/change-email/', {
+    token: user.token,
+    body: { password, new_email: 'unproven@example.com', verification_token: 'x' },
+  });
   await undo('x');
   await undo(1);
   const squatter = await createUser({ call }, { email: address });
@@ -198,6 +202,14 @@ t.test('answers about mailed codes and links are documented', async (t) => {
   await createUser({ call }, { email: held });
   await move(held, heldCode);
   await undo(undoToken);
+  const { token: recovering } = await logIn({ call }, user);
+  const passwords = { current_password: password, new_password: 'bibimbap-for-two' };
+  await call('POST', '/auth/change-password/', { token: recovering, body: passwords });
+  await call('POST', '/auth/change-email/', {
+    token: recovering,
+    body: { password, new_email: moved, code: '123456' },
+  });
+  await call('DELETE', '/auth/me/', { token: recovering, body: { password } });
 
   await call('POST', '/auth/find-id/', { body: { email: address } });
   await call('POST', '/auth/find-id/', { body: { email: 'unknown@example.com' } });
