@@ -1,6 +1,7 @@
 import t from 'tap';
 import { codeIn, createTestApp, createUser, logIn, password, resetLinkIn } from '../support/app.ts';
 import { undoTokenIn } from './email-change.ts';
+import { latestMail } from './mailbox.ts';
 
 const app = await createTestApp({ REFRESH_REUSE_GRACE: '0s' });
 t.teardown(app.close);
@@ -88,10 +89,14 @@ t.test('every security event is a line in the log, with user, session, address a
   const notice = mails.sent.find(({ text }) => text.includes('/undo-email-change?'));
   const undo = { body: { token: undoTokenIn(notice) } };
   await causes('email_change_undone', { userId }, 'POST', '/auth/change-email/undo/', undo);
-  const last = await logIn({ call }, { username: account.username, password: 'japchae-for-three' });
+  const link = resetLinkIn(await latestMail(app, account.email));
+  await call('POST', '/auth/reset-password-confirm/', {
+    body: { uid: link.uid, token: link.token, new_password: 'tteokbokki-for-four' },
+  });
+  const last = await logIn({ call }, { username: account.username, password: 'tteokbokki-for-four' });
   await causes('account_deleted', { userId, sessionId: uuid }, 'DELETE', '/auth/me/', {
     token: last.token,
-    body: { password: 'japchae-for-three' },
+    body: { password: 'tteokbokki-for-four' },
   });
 
   const suspended = await createUser(app);

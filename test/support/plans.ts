@@ -30,15 +30,6 @@ export interface Execution {
 }
 
 /**
- * Collects statistics and marks pages as visible, so that the planner knows the tables as they are. The run writes commits
- * late, and VACUUM passes over pages whose commits are not written yet.
- */
-export async function vacuum(pool: pg.Pool) {
-  await pool.query('CHECKPOINT');
-  await pool.query('VACUUM ANALYZE');
-}
-
-/**
  * A database that explains statements instead of answering them.
  *
  * @param mode `generic`: the plan that ignores the values, which PostgreSQL may choose for a prepared statement
