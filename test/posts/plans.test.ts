@@ -172,7 +172,7 @@ for (const mode of modes) {
       for (const q of ['', '희귀어']) {
         const { rowsRead, buffers } = await listPosts(mode, { categoryId, q });
         t.ok(rowsRead < 4_000, `posts of ${categoryId} with ${q}: ${rowsRead} rows`);
-        t.ok(buffers < 1_150, `posts of ${categoryId} with ${q}: ${buffers} pages`);
+        t.ok(buffers < 1_650, `posts of ${categoryId} with ${q}: ${buffers} pages`);
       }
       const { rowsRead } = await listStores(mode, { categoryId });
       t.ok(rowsRead < 4_000, `stores of ${categoryId}: ${rowsRead} rows`);
