@@ -50,7 +50,10 @@ const validBodies: Record<string, Record<string, unknown>[]> = {
   signUp: [{ username: 'somebody', password, name: '김두레', email, verification_token: 'x'.repeat(22) }],
   updateCurrentUser: [{ name: '김두레' }],
   deleteCurrentUser: [{ password: 'not-the-password' }],
-  changeEmail: [{ password: 'not-the-password', new_email: email, code: '123456' }],
+  changeEmail: [
+    { password: 'not-the-password', new_email: email, code: '123456' },
+    { password: 'not-the-password', new_email: email, verification_token: 'x'.repeat(22) },
+  ],
   undoEmailChange: [{ token: `${unknownUuid}.${'x'.repeat(43)}` }],
   changePassword: [{ current_password: 'not-the-password', new_password: 'bibimbap-for-two' }],
   logIn: [{ username: 'unknown-user', password }],
