@@ -45,7 +45,6 @@ interface Upload {
 
 /** Reads the images of uploads into memory, within limits for those of one user and for all of them together. */
 export function createUploadReader() {
-  /** Oldest first. */
   const uploads = new Set<Upload>();
 
   /**
@@ -95,14 +94,14 @@ export function createUploadReader() {
     }
   }
 
-  /** Beyond the limit, the client that holds the most loses the upload that it began first. */
+  /** Beyond the limit, the client that holds the most loses its largest upload. */
   function makeRoom(): void {
     if (sizeOf([...uploads]) <= maxBufferedBytes) return;
     const reading = [...uploads].filter(({ end }) => end);
     const heldBy = (address: string) => sizeOf(reading.filter((upload) => upload.address === address));
-    const [first] = reading.toSorted((a, b) => heldBy(b.address) - heldBy(a.address));
+    const [first] = reading.toSorted((a, b) => heldBy(b.address) - heldBy(a.address) || b.bytes - a.bytes);
     if (first === undefined) return;
-    first.bytes = 0;
+    uploads.delete(first);
     first.end?.(serviceUnavailable(new Error('uploads fill the memory')));
   }
 

@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifySchema, RouteOptions } from 'fastify';
 import fastifyPlugin from 'fastify-plugin';
 import { type ErrorDefinition, httpErrors } from '../http/errors.ts';
-import { passwordChangesPerHour, passwordsPerUser, rateLimitGroups } from '../http/plugins/rate-limits.ts';
+import { passwordsPerUser, rateLimitGroups } from '../http/plugins/rate-limits.ts';
 import { isObject, type JsonObject } from './json.ts';
 
 /** A route of the document. */
@@ -40,9 +40,8 @@ export function limitOf({ config }: DocumentedRoute): string | undefined {
   const group = config?.limit;
   if (group === 'none') return 'Requests are not counted.';
   if (group === undefined) return undefined;
-  if (group === 'password' || group === 'change-password') {
-    const hourly = group === 'password' ? '' : ` and ${passwordChangesPerHour} an hour`;
-    return `Limit: ${passwordsPerUser} requests a minute of one user, together with the other operations that take the password${hourly}.`;
+  if (group === 'password') {
+    return `Limit: ${passwordsPerUser} requests a minute of one user, together with the other operations that take the password.`;
   }
   return `Limit: ${rateLimitGroups[group]} requests a minute from one address, counted apart from other operations.`;
 }

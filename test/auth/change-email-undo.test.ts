@@ -69,7 +69,7 @@ t.test('the owner gets an account back that an intruder took over', async (t) =>
   refused(t, await tryLogin(owner.username, intruderPassword), 401, 'invalid_credentials');
 });
 
-t.test('after an undo only the reset link changes the account, for as long as it works', async (t) => {
+t.test('after an undo only a reset changes the account', async (t) => {
   const { undoToken, ...user } = await createChanged();
   t.equal((await undo(undoToken)).status, 200);
   const link = await mailedLink(user.email);
@@ -94,12 +94,6 @@ t.test('after an undo only the reset link changes the account, for as long as it
   const { token: own } = await logIn(app, { ...user, password: newPassword });
   const back = { current_password: newPassword, new_password: password };
   t.equal((await app.call('POST', '/auth/change-password/', { token: own, body: back })).status, 200);
-
-  const later = await createChanged();
-  t.equal((await undo(later.undoToken)).status, 200);
-  await app.pool.query("UPDATE users SET reset_only_until = reset_only_until - interval '1 hour'");
-  const { token: afterAnHour } = await logIn(app, later);
-  await changeTo(afterAnHour, newAddress());
 });
 
 t.test('a change of the password that waits for an undo does not void its reset link', async (t) => {

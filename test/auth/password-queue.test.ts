@@ -50,27 +50,6 @@ t.test('ten operations a minute take the password of a user, from all addresses 
   t.equal((await app.call('GET', '/auth/me/', { token })).status, 200, 'other operations of the user');
 });
 
-t.test('a user has 20 changes of the password an hour', async (t) => {
-  const { token } = await createUser({
-    call: (method, path, options) => app.call(method, path, { ...options, remoteAddress: newAddress() }),
-  });
-  const change = () => app.call('POST', '/auth/change-password/', { token, body: {} });
-  const { now } = Date;
-  t.teardown(() => {
-    Date.now = now;
-  });
-  for (const minutes of [0, 2]) {
-    Date.now = () => now() + minutes * 60_000;
-    for (let index = 0; index < 10; index++) t.equal((await change()).status, 400);
-  }
-  Date.now = () => now() + 4 * 60_000;
-  const { status, headers, body } = await change();
-  t.match({ status, code: body.data.code }, { status: 429, code: 'rate_limited' });
-  t.ok(Number(headers['retry-after']) > 3_000);
-  const deletion = await app.call('DELETE', '/auth/me/', { token, body: {} });
-  t.equal(deletion.status, 400, 'other operations that take the password');
-});
-
 t.test('one user or one address has at most two hashes waiting, and logins come first', async (t) => {
   let release = () => {};
   const isReleased = new Promise<void>((resolve) => {

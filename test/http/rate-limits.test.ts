@@ -287,3 +287,13 @@ t.test('requests that wait too long are 503, and neither they nor open streams k
   t.ok(opened.every(({ status }) => status === 200));
   t.equal((await rename()).status, 200);
 });
+
+t.test('files that are missing take no turns', async (t) => {
+  const app = await createLimitedApp(t);
+  const { token } = await createUser(app);
+  for (const path of [`/media/ab/${'0'.repeat(30)}.webp`, '/docs/static/nope.js', '/nothing/']) {
+    const answers = await inParallel(5, () => app.call('GET', path, { token }));
+    t.ok(answers.every(({ status }) => status === 404));
+  }
+  t.equal((await app.call('GET', '/auth/me/', { token })).status, 200);
+});

@@ -1,2 +1,2 @@
 -- AlterTable
-ALTER TABLE "users" ADD COLUMN     "reset_only_until" TIMESTAMPTZ(3);
+ALTER TABLE "users" ADD COLUMN     "needs_reset" BOOLEAN NOT NULL DEFAULT false;

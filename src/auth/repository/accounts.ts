@@ -87,15 +87,14 @@ export function createAccountRepository(database: Database) {
   async function findForPasswordCheck(userId: number, address: string) {
     const [row] = await database.query<PasswordAccount & { needsReset: boolean }>(sql`
       SELECT password_hash AS "passwordHash", ${isKnownAddress(address)} AS "fromKnownAddress",
-        coalesce(reset_only_until > now(), false) AS "needsReset"
+        needs_reset AS "needsReset"
       FROM users u WHERE id = ${userId}`);
     return row;
   }
 
-  /** Lets nothing but a reset change the account, for as long as a reset link works that is mailed now. */
-  async function requireReset(tx: Queryable, userId: number, passwordResetTtl: number): Promise<void> {
-    await tx.execute(sql`
-      UPDATE users SET reset_only_until = now() + make_interval(secs => ${passwordResetTtl}) WHERE id = ${userId}`);
+  /** Lets nothing but a reset of the password change the account. */
+  async function requireReset(tx: Tx, userId: number): Promise<void> {
+    await tx.prisma.user.updateMany({ where: { id: userId }, data: { needsReset: true } });
   }
 
   /**
@@ -163,10 +162,11 @@ export function createAccountRepository(database: Database) {
     passwordHash: string,
     expectedHash?: string,
   ): Promise<boolean> {
-    const mayChange = [{ resetOnlyUntil: null }, { resetOnlyUntil: { lt: new Date() } }];
     const where =
-      expectedHash === undefined ? { id: userId } : { id: userId, passwordHash: expectedHash, OR: mayChange };
-    const data = { passwordHash, resetOnlyUntil: null };
+      expectedHash === undefined
+        ? { id: userId }
+        : { id: userId, passwordHash: expectedHash, needsReset: false };
+    const data = { passwordHash, needsReset: false };
     const { count } = await tx.prisma.user.updateMany({ where, data });
     return count > 0;
   }

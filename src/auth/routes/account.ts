@@ -103,7 +103,7 @@ const ownAccountRoutes: FastifyPluginAsyncTypebox<AuthDependencies> = async (app
     '/change-password/',
     {
       config: {
-        limit: 'change-password',
+        limit: 'password',
         message: { ko: '비밀번호를 변경했습니다.', en: 'Your password has been changed.' },
         errors: [authErrors.wrongPassword, authErrors.resetRequired, authErrors.tooManyPasswords],
       },

@@ -10,13 +10,13 @@ import { takenError } from './taken-error.ts';
 
 /** Undoes a change of the e-mail address with the link that its old address got. */
 export function createEmailChangeUndo(dependencies: AuthDependencies) {
-  const { config, database, accounts, emailChanges, emailCodes, passwordResets } = dependencies;
+  const { database, accounts, emailChanges, emailCodes, passwordResets } = dependencies;
   const { sessions, mailSends, mailQueue } = dependencies;
   const taken = () => takenError('token', authErrors.oldEmailTaken);
 
   /**
    * Brings the old address back. The user may have lost the account: every session ends, a reset link goes to the address, and
-   * until it is used or expires, who knows the password can change neither password nor address.
+   * until the password is reset, who knows it can change neither password nor address.
    * An unverified account without a store that has the address by now is deleted, as at a sign-up that proves its address.
    * A failure does not use the link up.
    *
@@ -58,7 +58,7 @@ export function createEmailChangeUndo(dependencies: AuthDependencies) {
     await mailSends.forget(tx, 'email_change', email);
     await sessions.endAll(tx, userId);
     await accounts.forgetAddresses(tx, userId);
-    await accounts.requireReset(tx, userId, config.email.passwordResetTtl);
+    await accounts.requireReset(tx, userId);
     const id = await passwordResets.issue(tx, email);
     await mailQueue.add(tx, 'reset_link', { id, language });
     return replaced;

@@ -27,9 +27,6 @@ export const rateLimitGroups = {
 /** Requests per minute and user, for operations that take the password of the user. */
 export const passwordsPerUser = 10;
 
-/** Changes of the password per hour and user: each one voids the reset link with which the owner gets an account back. */
-export const passwordChangesPerHour = 20;
-
 /** Requests per minute over all other operations; those of all users from one address count together, too. */
 export const perUser = 600;
 export const perAnonymousClient = 300;
@@ -39,15 +36,12 @@ export const perAddress = 3_000;
 const limits = { ...rateLimitGroups, password: passwordsPerUser, user: perUser, client: perAnonymousClient };
 const limitNames = Object.keys(limits) as LimitName[];
 type LimitName = keyof typeof limits;
-type Group = LimitName | (typeof secondLimits)[number];
-
-/** Counters of what another one let through. */
-const secondLimits = ['address', 'change-password'] as const;
+type Group = LimitName | 'address';
 
 declare module 'fastify' {
   interface FastifyContextConfig {
     /** The counter of the operation; `none` for health and metrics. */
-    limit?: keyof typeof rateLimitGroups | 'password' | 'change-password' | 'none';
+    limit?: keyof typeof rateLimitGroups | 'password' | 'none';
   }
 }
 
@@ -69,7 +63,7 @@ export const rateLimitPlugin = fastifyPlugin(
       ['group'],
     );
     const onExceeded = (group: Group) => refused.inc({ group });
-    for (const group of [...limitNames, ...secondLimits]) refused.inc({ group }, 0);
+    for (const group of [...limitNames, 'address']) refused.inc({ group }, 0);
 
     const limitHere = await createLimiter(app, { onExceeded });
     const shared = config.redisUrl === undefined ? undefined : await connect(app, config.redisUrl);
@@ -107,13 +101,13 @@ interface LimiterOptions {
   redis?: Redis;
 }
 
-/** Limits a request, or throws the error of the store. With Redis, it waits for a round trip for each of at most two counters. */
+/** Limits a request, or throws the error of the store. With Redis, it waits for one round trip, or for two where a user is counted. */
 type Limiter = (request: FastifyRequest, reply: FastifyReply) => Promise<void>;
 
 /** The plugin has one store for each scope in which it is registered. */
 async function createLimiter(app: FastifyInstance, { onExceeded, redis }: LimiterOptions): Promise<Limiter> {
   const limiters = new Map<LimitName, preHandlerAsyncHookHandler>();
-  const second = new Map<(typeof secondLimits)[number], ReturnType<FastifyInstance['createRateLimit']>>();
+  let countAddress: ReturnType<FastifyInstance['createRateLimit']> | undefined;
   await app.register(async (scope) => {
     await scope.register(rateLimit, {
       global: false,
@@ -131,32 +125,17 @@ async function createLimiter(app: FastifyInstance, { onExceeded, redis }: Limite
         scope.rateLimit({ max: limits[name], keyGenerator, onExceeded: () => onExceeded(name) }),
       );
     }
-    second.set(
-      'address',
-      scope.createRateLimit({
-        max: perAddress,
-        keyGenerator: (request) => `address:${clientAddress(request)}`,
-      }),
-    );
-    second.set(
-      'change-password',
-      scope.createRateLimit({
-        max: passwordChangesPerHour,
-        timeWindow: '1 hour',
-        keyGenerator: (request) => `change-password:${claimedUserId(request)}`,
-      }),
-    );
+    const keyGenerator = (request: FastifyRequest) => `address:${clientAddress(request)}`;
+    countAddress = scope.createRateLimit({ max: perAddress, keyGenerator });
   });
   return async (request, reply) => {
     const name = limitOf(request);
     await limiters.get(name)?.call(app, request, reply);
-    const isChange = name === 'password' && request.routeOptions.config.limit === 'change-password';
-    const group = isChange ? 'change-password' : 'address';
-    if (name !== 'user' && !isChange) return;
-    const count = await second.get(group)?.(request);
-    if (count?.isAllowed !== false || !count.isExceeded) return;
-    onExceeded(group);
-    const { max, ttl, ttlInSeconds } = count;
+    // What the limit of the user refused does not count for others at the address.
+    const address = name === 'user' ? await countAddress?.(request) : undefined;
+    if (address?.isAllowed !== false || !address.isExceeded) return;
+    onExceeded('address');
+    const { max, ttl, ttlInSeconds } = address;
     reply.headers({ 'ratelimit-limit': max, 'ratelimit-remaining': 0, 'ratelimit-reset': ttlInSeconds });
     throw retryLater(httpErrors.rateLimited, ttl / 1000);
   };
@@ -165,7 +144,7 @@ async function createLimiter(app: FastifyInstance, { onExceeded, redis }: Limite
 function limitOf(request: FastifyRequest): LimitName {
   const limit = request.routeOptions.config?.limit;
   const isUser = claimedUserId(request) !== undefined;
-  if (limit === 'password' || limit === 'change-password') return isUser ? 'password' : 'client';
+  if (limit === 'password') return isUser ? 'password' : 'client';
   if (limit !== undefined && limit !== 'none') return limit;
   return isUser ? 'user' : 'client';
 }

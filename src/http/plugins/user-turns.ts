@@ -1,7 +1,6 @@
 import type { FastifyInstance } from 'fastify';
 import fastifyPlugin from 'fastify-plugin';
 import type { Config } from '../../config/config.ts';
-import { claimedUserId } from '../authentication.ts';
 
 /** Requests of one user that are worked on at once, of the ten for which there are database connections. */
 const maxAtOnce = 4;
@@ -22,9 +21,10 @@ export const userTurnsPlugin = fastifyPlugin(async (app: FastifyInstance, { conf
 
   app.decorateRequest('endTurn', undefined);
   app.addHook('preHandler', async (request, reply) => {
-    const userId = claimedUserId(request);
-    // Uploads have limits of their own.
-    if (userId === undefined || request.routeOptions.config.readsBody) return;
+    // Not the user of a token whose session has ended, which would take turns of its owner.
+    const userId = request.currentUser?.id;
+    // Uploads have limits of their own. A handler that finds nothing comes here again, with the hooks of unknown paths.
+    if (userId === undefined || request.endTurn || request.routeOptions.config.readsBody) return;
     const user = users.get(userId) ?? { running: 0, waiting: [] };
     users.set(userId, user);
     if (user.running < maxAtOnce) user.running++;

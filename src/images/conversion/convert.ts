@@ -39,8 +39,6 @@ const signatures = ['\xff\xd8\xff', '\x89PNG\r\n\x1a\n', 'RIFF....WEBPVP8'];
 /** The most scans of a JPEG: encoders make about ten, and each may cost a pass over all pixels. */
 const maxScans = 100;
 
-const startOfScan = Buffer.from([0xff, 0xda]);
-
 /**
  * Converts an image in a process of its own, which has the memory for small or for all accepted images, no environment variables,
  * and less processor time than the service. What an image does to its decoder ends with that process.
@@ -66,11 +64,20 @@ export async function convertImage(
   };
 }
 
-/** The marker is rare in other data. */
+/** Walks the segments of a JPEG (ITU-T T.81, annex B) up to its end; what follows is no part of it. */
 function hasTooManyScans(file: Buffer): boolean {
+  if (file[0] !== 0xff) return false;
   let scans = 0;
-  for (let at = file.indexOf(startOfScan); at >= 0; at = file.indexOf(startOfScan, at + 2)) scans++;
-  return scans > maxScans && file[0] === 0xff;
+  for (let at = file.indexOf(0xff, 2); at >= 0 && at + 4 <= file.length; at = file.indexOf(0xff, at)) {
+    const marker = file[at + 1] ?? 0;
+    if (marker === 0xd9) break;
+    // A stuffed zero or a restart within a scan, or a fill byte.
+    const isAlone = marker < 0xc0 || (marker >= 0xd0 && marker <= 0xd8);
+    if (marker === 0xda) scans++;
+    if (marker === 0xff) at += 1;
+    else at += isAlone ? 2 : 2 + file.readUInt16BE(at + 2);
+  }
+  return scans > maxScans;
 }
 
 function run(file: Buffer, { memory, decoded }: { memory: number; decoded: number }): Promise<Buffer> {
