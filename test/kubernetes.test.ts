@@ -6,14 +6,14 @@ import t from 'tap';
 import { parseAllDocuments } from 'yaml';
 import { loadConfig } from '../src/config/config.ts';
 import { environmentNames } from '../src/config/environment.ts';
+import type { Json } from './support/json.ts';
 import { without } from './support/requirements.ts';
 
 const root = fileURLToPath(new URL('.', import.meta.resolve('#package/package.json')));
 const folder = join(root, 'deploy/kubernetes');
 
 /** A manifest as YAML has it. The schema checks below find out whether it is one. */
-// biome-ignore lint/suspicious/noExplicitAny: the tests find out what a manifest holds
-type Manifest = any;
+type Manifest = Json;
 
 const files = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((name) =>
   name.endsWith('.yaml'),

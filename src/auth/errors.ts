@@ -8,7 +8,7 @@ const takenTexts = {
   new_email: { ko: '이미 가입된 이메일입니다.', en: 'This e-mail address already has an account.' },
   token: {
     ko: '이전 이메일을 다른 계정에서 사용하고 있어 되돌릴 수 없습니다.',
-    en: 'The old e-mail address belongs to another account by now, so the change cannot be undone.',
+    en: 'The old e-mail address now belongs to another account, so the change cannot be undone.',
   },
 };
 

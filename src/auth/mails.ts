@@ -55,7 +55,7 @@ export function authMails(dependencies: AuthDependencies): MailComposers {
     return { to: account.email, language: languageOf(payload), mail };
   }
 
-  /** To the old address, whatever address the account has by now. */
+  /** To the old address, whatever address the account has now. */
   async function emailChanged(payload: MailPayload): Promise<ComposedMail | null> {
     const change = await emailChanges.findUndo(database, String(payload['id']));
     const account = change && (await accounts.findById(database, Number(payload['user_id'])));

@@ -102,7 +102,7 @@ async function record(client: pg.Client, { name, checksum }: Migration): Promise
 
 async function describeWait(client: pg.Client, cause: pg.DatabaseError, patience: number): Promise<Error> {
   const { rows } = await client.query<{ description: string }>(selectOpenTransactions);
-  const open = rows.map(({ description }) => description).join('; ') || 'none by now';
+  const open = rows.map(({ description }) => description).join('; ') || 'none any more';
   return new Error(
     `${cause.message}, again and again for ${patience / 1000} s. Nothing was changed; run it again. Open transactions by process id: ${open}`,
     { cause },

@@ -152,7 +152,7 @@ async function commit<Result>(client: pg.PoolClient, work: () => Promise<Result>
   const startedAt = performance.now();
   await client.query('BEGIN');
   const result = await work();
-  // The request has been answered by now, or will be at any moment.
+  // The request has already been answered, or will be at any moment.
   if (performance.now() - startedAt > timeouts.idleInTransaction) throw new TransactionTimeoutError();
   const { command } = await client.query('COMMIT');
   if (command !== 'COMMIT')

@@ -203,7 +203,7 @@ t.test(
   },
 );
 
-t.test('a verified account that has the old address by now is email_taken', async (t) => {
+t.test('a verified account that has taken the old address is email_taken', async (t) => {
   const user = await createChanged();
   await passTime(app, user.email, 3600);
   const verification_token = await verifyAddress(app, user.email);

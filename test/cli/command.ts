@@ -2,6 +2,7 @@ import { Writable } from 'node:stream';
 import { createOutput } from '../../src/cli/output.ts';
 import { runProgram } from '../../src/cli/program.ts';
 import { type TestApp, testEnvironment } from '../support/app.ts';
+import type { Json } from '../support/json.ts';
 
 /** What a command left. */
 export interface Run {
@@ -11,8 +12,7 @@ export interface Run {
   /** The lines that went to the log. */
   log: { [field: string]: unknown }[];
   /** The JSON document of standard output, or of standard error after a failure. */
-  // biome-ignore lint/suspicious/noExplicitAny: the tests find out what a document holds
-  document: any;
+  document: Json;
 }
 
 /** Runs the command in this process, with `--json`. */

@@ -24,24 +24,24 @@ export async function inputs(dure: Client): Promise<void> {
   await dure.updatePost({ post_id: 1, title: '새 제목' });
   await dure.markNotificationsRead({ up_to_id: 7 });
   await dure.markNotificationsRead({ ids: [7] });
-  // @ts-expect-error required
+  // @ts-expect-error post_id is required
   await dure.getPost();
-  // @ts-expect-error required
+  // @ts-expect-error post_id is required
   await dure.updatePost({ title: '새 제목' });
-  // @ts-expect-error unknown
+  // @ts-expect-error getPost has no input named title
   await dure.getPost({ post_id: 1, title: '새 제목' });
-  // @ts-expect-error a number
+  // @ts-expect-error post_id is a number
   await dure.getPost({ post_id: '1' });
-  // @ts-expect-error a UUID
+  // @ts-expect-error session_id is a UUID
   await dure.endSession({ session_id: '.' });
   for (const { id } of (await dure.listSessions()).items) await dure.endSession({ session_id: id });
-  // @ts-expect-error one of two values
+  // @ts-expect-error box is 'received' or 'sent'
   await dure.listPartnerRequests({ box: 'outbox' });
-  // @ts-expect-error one of the two bodies
+  // @ts-expect-error either ids or up_to_id is required
   await dure.markNotificationsRead({});
-  // @ts-expect-error a stream is subscribed to
+  // @ts-expect-error a stream is not a method of its own but notifications.subscribe
   await dure.streamNotifications();
-  // @ts-expect-error no such operation
+  // @ts-expect-error there is no operation getPosts
   await dure.request('getPosts');
 }
 
@@ -49,15 +49,15 @@ export async function outputs(dure: Client): Promise<string[]> {
   const user: Output<'getCurrentUser'> = await dure.getCurrentUser();
   const { data, message, requestId } = await dure.request('getPost', { post_id: 1 });
   const same: Same<typeof data, Output<'getPost'>> = true;
-  // @ts-expect-error not in the answer
+  // @ts-expect-error responses have no password
   user.password;
   const found: string[] = [user.name, message, requestId ?? '', String(same)];
   for await (const post of items(dure.listPosts, { q: '꽃' })) found.push(post.title);
   for await (const page of pages(dure.listSessions, { limit: 5 })) found.push(page.items[0]?.ip ?? '');
   const post = (await dure.listPosts()).items[0] satisfies Item<'listPosts'> | undefined;
-  // @ts-expect-error not an input of the list
+  // @ts-expect-error listPosts has no input named box
   items(dure.listPosts, { box: 'sent' });
-  // @ts-expect-error no list
+  // @ts-expect-error getPost is not a list
   items(dure.getPost, { post_id: 1 });
   return [...found, post?.title ?? ''];
 }
@@ -95,7 +95,7 @@ export function live(dure: Client): () => void {
       await dure.acceptPartnerRequest({ id: partner_request.id });
     },
     onUnreadCount: ({ unread_count }) => seen.push(unread_count),
-    // @ts-expect-error no such status
+    // @ts-expect-error there is no status offline
     onStatus: (status) => status === 'offline',
   });
 }

@@ -251,7 +251,7 @@ t.test('limits can be turned off', async (t) => {
   t.notOk(Object.keys(headers).some((name) => name.startsWith('ratelimit-')));
 });
 
-t.test('four requests of one user are worked on at once; more wait and delay nobody else', async (t) => {
+t.test('four requests of one user are worked on at once; more wait and delay no other user', async (t) => {
   const app = await createLimitedApp(t);
   const [user, other] = [await createUser(app), await createUser(app)];
   const rename = () => app.call('PATCH', '/auth/me/', { token: user.token, body: { name: '두레' } });

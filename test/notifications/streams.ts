@@ -1,5 +1,6 @@
 import type { Test } from 'tap';
 import { type Answer, createTestApp, createUser, type TestApp } from '../support/app.ts';
+import type { Json } from '../support/json.ts';
 import { requestPartnership, transition } from '../support/partner-requests.ts';
 import { until } from '../support/until.ts';
 
@@ -9,8 +10,7 @@ export const streamPath = '/api/v1/notifications/stream/';
 export interface StreamEvent {
   event: string;
   id: string | undefined;
-  // biome-ignore lint/suspicious/noExplicitAny: the tests find out what an event holds
-  data: any;
+  data: Json;
   /** When it arrived, in milliseconds of the process. */
   at: number;
 }

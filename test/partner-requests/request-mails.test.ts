@@ -232,7 +232,7 @@ t.test('queued mails follow what happens to the request and its accounts before 
   t.equal(mails(receiverSuspended.receiver), 0);
   t.equal(mails(senderSuspended.sender), 0);
   t.equal(mails(senderSuspended.receiver), 0, 'the message of a suspended account is not mailed');
-  t.equal(mails(answererSuspended.sender), 0, 'the store that accepted is hidden by now');
+  t.equal(mails(answererSuspended.sender), 0, 'the store that accepted is already hidden');
   t.equal(mails(enderSuspended.sender), 0);
   t.equal(mails(receiverUnverified.receiver), 0);
   t.equal(mails(senderUnverified.sender), 0);

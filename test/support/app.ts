@@ -5,6 +5,7 @@ import { type AppOverrides, buildApp } from '../../src/app.ts';
 import { loadConfig, withDatabase } from '../../src/config/config.ts';
 import type { OutgoingMail } from '../../src/mail/transport.ts';
 import { createTestDatabase } from './database.ts';
+import type { Json } from './json.ts';
 import { until } from './until.ts';
 
 /** Defaults of the tests: cheap hashes, and no rate limits, because all requests have one client address. */
@@ -23,8 +24,7 @@ export interface Answer {
   status: number;
   headers: LightMyRequestResponse['headers'];
   /** The whole body; null when it is not JSON. */
-  // biome-ignore lint/suspicious/noExplicitAny: the tests find out what an answer holds
-  body: any;
+  body: Json;
   text: string;
 }
 

@@ -1,9 +1,9 @@
+import type { Json } from '../support/json.ts';
 import type { Service } from '../support/service.ts';
 
 /** A parsed answer. */
 interface Answer {
-  // biome-ignore lint/suspicious/noExplicitAny: the callers find out what an answer holds
-  data: any;
+  data: Json;
   status: number;
 }
 

@@ -36,7 +36,7 @@ export const failedMailRoutes: FastifyPluginAsyncTypebox<{ failedMails: FailedMa
         operationId: 'retryFailedMail',
         summary: 'Send a failed mail again',
         description:
-          'Puts the mail back into the queue; it leaves this list. It is made anew from what is true then: one that is obsolete by now, such as an expired code, is not sent.',
+          'Puts the mail back into the queue; it leaves this list. It is made anew from what is true then: one that is obsolete, such as an expired code, is not sent.',
         params: Type.Object({ failed_mail_id: PathId('`id` of a failed mail') }),
         response: { 200: Ref(EmptyData) },
       },

@@ -17,7 +17,7 @@ export function createEmailChangeUndo(dependencies: AuthDependencies) {
   /**
    * Brings the old address back. The user may have lost the account: every session ends, a reset link goes to the address, and
    * until the password is reset, who knows it can change neither password nor address.
-   * An unverified account without a store that has the address by now is deleted, as at a sign-up that proves its address.
+   * An unverified account without a store that has taken the address is deleted, as at a sign-up that proves its address.
    * A failure does not use the link up.
    *
    * @throws {ApiError} `undo_link_invalid`, `email_taken`

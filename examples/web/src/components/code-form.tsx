@@ -1,7 +1,7 @@
 import { useEffect, useState } from 'preact/hooks';
 import { dure } from '../api.ts';
 import { useLanguage } from '../texts/language.tsx';
-import { TextField } from './field.tsx';
+import { CodeField } from './field.tsx';
 import { Form } from './form.tsx';
 import { describeError } from './states.tsx';
 
@@ -31,15 +31,7 @@ export function CodeForm({ email, onCode }: { email: string; onCode: (code: stri
   return (
     <div class="stack">
       <Form submitLabel={t.code.submit} onSubmit={(read) => onCode(read('code').trim())}>
-        <TextField
-          name="code"
-          class="input code"
-          label={t.code.label}
-          hint={t.code.hint}
-          inputMode="numeric"
-          autocomplete="one-time-code"
-          maxLength={6}
-        />
+        <CodeField />
       </Form>
       <div class="row">
         <button type="button" class="button plain" aria-disabled={wait > 0} onClick={resend}>

@@ -69,6 +69,22 @@ export function TextArea({ name, label, hint, optional, ...input }: TextAreaProp
   );
 }
 
+/** The six digits that were mailed. */
+export function CodeField() {
+  const { t } = useLanguage();
+  return (
+    <TextField
+      name="code"
+      class="input code"
+      label={t.code.label}
+      hint={t.code.hint}
+      inputMode="numeric"
+      autocomplete="one-time-code"
+      maxLength={6}
+    />
+  );
+}
+
 /** A password with a button that shows it: on phones, hidden typing is the most frequent reason for a failed login. */
 export function PasswordField({ name, label, hint, ...input }: PasswordProps) {
   const { t } = useLanguage();

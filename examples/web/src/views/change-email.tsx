@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks';
 import { dure } from '../api.ts';
-import { PasswordField, TextField } from '../components/field.tsx';
+import { CodeField, PasswordField, TextField } from '../components/field.tsx';
 import { Form } from '../components/form.tsx';
 import { useToasts } from '../components/toasts.tsx';
 import { useSession } from '../session.tsx';
@@ -44,15 +44,7 @@ export function ChangeEmail() {
             </button>
           }
         >
-          <TextField
-            name="code"
-            class="input code"
-            label={t.code.label}
-            hint={t.code.hint}
-            inputMode="numeric"
-            autocomplete="one-time-code"
-            maxLength={6}
-          />
+          <CodeField />
           <PasswordField name="password" label={t.fields.password} autocomplete="current-password" />
         </Form>
       )}
