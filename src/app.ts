@@ -9,6 +9,7 @@ import type { AppConfig, Config } from './config/config.ts';
 import { cleanUp } from './database/clean-up.ts';
 import { type Database, endIfReadOnly } from './database/client.ts';
 import { pendingMigrations } from './database/migrations.ts';
+import { onceASecond } from './database/once-a-second.ts';
 import { createDomains } from './domains.ts';
 import { trustedProxies } from './http/client-ip.ts';
 import { expiredIdempotencyKeys } from './http/idempotency.ts';
@@ -166,7 +167,7 @@ export async function buildApp(config: AppConfig, overrides: AppOverrides = {}):
   await app.register(admin.routes, { prefix: '/api/v1/admin' });
   if (config.metricsPort === undefined) await app.register(metricsRoutes, { metrics });
   else serveMetrics(app, { metrics, host: config.host, port: config.metricsPort });
-  await app.register(healthRoutes, { checkReady: () => checkReady(database) });
+  await app.register(healthRoutes, { checkReady: onceASecond(() => checkReady(database)) });
   await app.register(rootRoutes, { docsEnabled: config.docsEnabled });
   await app.register(openApiRoutes, { docsEnabled: config.docsEnabled });
 

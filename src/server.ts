@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { createServer } from 'node:net';
+import { type AddressInfo, createServer } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { setFlagsFromString } from 'node:v8';
 import closeWithGrace from 'close-with-grace';
@@ -49,11 +49,8 @@ async function reservePort({ port, host }: Config): Promise<{ port: number; rele
   if (port !== 0) return { port, release: async () => undefined };
   const server = createServer().listen(0, host);
   await once(server, 'listening');
-  const address = server.address();
-  return {
-    port: typeof address === 'string' ? 0 : (address?.port ?? 0),
-    release: () => once(server.close(), 'close'),
-  };
+  const { port: free } = server.address() as AddressInfo;
+  return { port: free, release: () => once(server.close(), 'close') };
 }
 
 async function serve(app: FastifyInstance, config: Config, stopDatabase: () => Promise<void>): Promise<void> {

@@ -12,20 +12,13 @@ export interface DatabaseLocation {
 }
 
 /** What it takes to reach the database; a part of the configuration of the service. */
-interface DatabaseSettings {
-  database: Pick<DatabaseLocation, 'pooled'> & {
-    /** Undefined for the embedded database. */
-    url: string | undefined;
-    directUrl: string | undefined;
-  };
-  dataDirectory: string;
-}
+type DatabaseSettings = ReturnType<typeof loadDatabaseSettings>;
 
 /** The only variables that are read, so that the others may be missing or wrong. */
 const names = ['NODE_ENV', 'DATABASE_URL', 'DATABASE_DIRECT_URL', 'DATA_DIR'] as const;
 
 /** The database of the variables: one of the two is enough, and without both it is the embedded one. */
-export function readDatabase(environment: Environment): DatabaseSettings['database'] {
+export function readDatabase(environment: Environment) {
   const { DATABASE_URL: pooledUrl, DATABASE_DIRECT_URL: directUrl } = environment;
   const pooled = pooledUrl !== undefined && directUrl !== undefined;
   return { url: pooledUrl ?? directUrl, directUrl: directUrl ?? pooledUrl, pooled };
@@ -36,7 +29,7 @@ export function readDatabase(environment: Environment): DatabaseSettings['databa
  *
  * @throws {ConfigError} with every problem
  */
-export function loadDatabaseSettings(source: NodeJS.ProcessEnv): DatabaseSettings {
+export function loadDatabaseSettings(source: NodeJS.ProcessEnv) {
   const problems: string[] = [];
   const data = Object.fromEntries(names.map((name) => [name, source[name]]));
   const environment = readEnvironment(data, problems);
@@ -56,11 +49,10 @@ export function loadDatabaseSettings(source: NodeJS.ProcessEnv): DatabaseSetting
  * @returns its location, and `stop`, which ends what was started
  */
 export async function locateDatabase(
-  { database: { url, directUrl = url, pooled }, dataDirectory }: DatabaseSettings,
+  { database: { url, directUrl, pooled }, dataDirectory }: DatabaseSettings,
   start: (directory: string) => Promise<{ url: string; stop(): Promise<void> }>,
 ): Promise<DatabaseLocation & { stop(): Promise<void> }> {
-  if (url !== undefined && directUrl !== undefined)
-    return { url, directUrl, pooled, stop: async () => undefined };
+  if (url !== undefined) return { url, directUrl: directUrl ?? url, pooled, stop: async () => undefined };
   const server = await start(join(dataDirectory, 'postgres'));
   return { url: server.url, directUrl: server.url, pooled: false, stop: server.stop };
 }

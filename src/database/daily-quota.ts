@@ -1,9 +1,10 @@
+import type { Queryable } from './client.ts';
 import { raw, type Sql, sql } from './sql.ts';
 
 /*
  * Daily quotas of a store or a user: at most so many rows within any 24 hours, by the clock of the database. A transaction takes
- * the quota lock of the owner in one statement and counts in a later one, because a statement that waits for a lock does not see what was
- * committed meanwhile. The lock comes before all row locks, to avoid deadlocks.
+ * the quota lock of the owner in one statement and counts in a later one, because a statement that waits for a lock does not
+ * see what was committed meanwhile. The lock comes before all row locks, to avoid deadlocks.
  */
 
 /** The first key of the advisory locks of those that use a quota; the second one is the id of the store or the user. */
@@ -34,4 +35,12 @@ export function quotaFullUntil(rows: Sql, quota: number): Sql {
 /** SQL of the seconds from now until a time. */
 export function secondsUntil(time: Sql): Sql {
   return sql`extract(epoch FROM ${time} - now())::float8`;
+}
+
+/** How long to wait until a quota has room. @returns undefined when it has */
+export async function secondsUntilRoom(connection: Queryable, fullUntil: Sql): Promise<number | undefined> {
+  const [row] = await connection.query<{ seconds: number | null }>(
+    sql`SELECT ${secondsUntil(fullUntil)} AS seconds`,
+  );
+  return row?.seconds ?? undefined;
 }

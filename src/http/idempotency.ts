@@ -164,7 +164,6 @@ export function createIdempotency(database: Database, secrets: readonly [Secret,
     { scope, key, language }: IdempotencyKey,
     data: object,
   ): Promise<void> {
-    if (!data) throw new Error('a response without data cannot be stored');
     const body = JSON.stringify({ data, language });
     await tx.execute(sql`
       UPDATE idempotency_keys SET body = ${body}::jsonb WHERE scope = ${scope} AND key = ${key}`);

@@ -1,5 +1,5 @@
 import type { Database, Queryable } from '../database/client.ts';
-import { lockQuotaSql, ofLastDay, quotaFullUntil, secondsUntil } from '../database/daily-quota.ts';
+import { lockQuotaSql, ofLastDay, quotaFullUntil, secondsUntilRoom } from '../database/daily-quota.ts';
 import { type Sql, sql } from '../database/sql.ts';
 
 /** Uploads of one user within any 24 hours, also of images that were deleted or rejected, and those that were cut. */
@@ -48,14 +48,6 @@ export function createImageRepository(database: Database) {
         RETURNING id`);
       return row?.id;
     });
-  }
-
-  /** How long a user has to wait for the next upload. @returns undefined when the quota has room */
-  async function secondsUntilRoom(userId: number): Promise<number | undefined> {
-    const [row] = await database.query<{ seconds: number | null }>(
-      sql`SELECT ${secondsUntil(quotaUntil(userId))} AS seconds`,
-    );
-    return row?.seconds ?? undefined;
   }
 
   /** Makes a picture usable once its files are there. @returns whether it was still pending and has an owner */
@@ -123,7 +115,8 @@ export function createImageRepository(database: Database) {
 
   return {
     insertPending,
-    secondsUntilRoom,
+    /** How long a user has to wait for the next upload. @returns undefined when the quota has room */
+    secondsUntilRoom: (userId: number) => secondsUntilRoom(database, quotaUntil(userId)),
     markReady,
     abandon,
     markRefused,

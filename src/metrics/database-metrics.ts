@@ -2,11 +2,11 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Gauge } from 'prom-client';
 import { type Database, endIfReadOnly } from '../database/client.ts';
 import { pendingMigrations } from '../database/migrations.ts';
+import { onceASecond } from '../database/once-a-second.ts';
 import { sql } from '../database/sql.ts';
 import type { Metrics } from './metrics.ts';
 
-/** Milliseconds: how old what was read may be, and how long a scrape waits for the database. */
-const maxAge = 1_000;
+/** Milliseconds for which a scrape waits for the database. */
 const timeout = 2_000;
 
 /** Jobs of the queue that are counted. More would take longer than they are worth. */
@@ -46,7 +46,8 @@ interface Reading {
  * @param tasks of which the age of the oldest job is shown also while there is none
  */
 export function addDatabaseMetrics({ registry }: Metrics, database: Database, tasks: string[]): void {
-  const read = createReader(() => readDatabase(database));
+  const readOnce = onceASecond(() => readDatabase(database).catch(() => undefined));
+  const read = () => Promise.race([readOnce(), sleep(timeout, undefined, { ref: false })]);
 
   /** Adds a gauge; `set` gets it empty, and what was read, at each scrape at which the database answered. */
   function add<Label extends string>(
@@ -103,33 +104,6 @@ export function addDatabaseMetrics({ registry }: Metrics, database: Database, ta
   add('migrations_pending', 'Migrations of this build that the database lacks', [], (gauge, { pending }) =>
     gauge.set(pending),
   );
-}
-
-/**
- * Reads at most once at a time and once within {@link maxAge}, for all who scrape.
- *
- * @returns undefined when it failed or takes longer than {@link timeout}
- */
-function createReader<Value>(read: () => Promise<Value>) {
-  let latest: { startedAt: number; isPending: boolean; value: Promise<Value | undefined> } | undefined;
-
-  function start() {
-    const reading = {
-      startedAt: performance.now(),
-      isPending: true,
-      value: read()
-        .catch(() => undefined)
-        .finally(() => {
-          reading.isPending = false;
-        }),
-    };
-    return reading;
-  }
-
-  return async (): Promise<Value | undefined> => {
-    if (!latest || (!latest.isPending && performance.now() - latest.startedAt > maxAge)) latest = start();
-    return Promise.race([latest.value, sleep(timeout, undefined, { ref: false })]);
-  };
 }
 
 async function readDatabase(database: Database): Promise<Reading> {

@@ -4,6 +4,7 @@ import { ApiError, httpErrors, retryLater } from '../http/errors.ts';
 import type { Idempotency, IdempotencyKey, Outcome } from '../http/idempotency.ts';
 import type { ImageUrls } from '../images/image-urls.ts';
 import type { PostImages } from '../images/post-images.ts';
+import { secondsUntilEdits } from '../stores/sql.ts';
 import { postErrors } from './errors.ts';
 import { checkImages } from './images.ts';
 import { toPost } from './presenters.ts';
@@ -94,10 +95,10 @@ export function createPostService(options: PostServiceOptions) {
   }
 
   async function notChangeable(tx: Queryable, post: { id: number; userId: number }): Promise<ApiError> {
-    const found = await posts.findEditability(tx, post);
-    if (found === undefined) return new ApiError(postErrors.postNotFound);
-    if (!found.is_mine) return new ApiError(postErrors.notYourPost);
-    return retryLater(httpErrors.quotaExceeded, found.seconds ?? 0);
+    const isMine = await posts.isMine(tx, post);
+    if (isMine === undefined) return new ApiError(postErrors.postNotFound);
+    if (!isMine) return new ApiError(postErrors.notYourPost);
+    return retryLater(httpErrors.quotaExceeded, (await secondsUntilEdits(tx, post.userId)) ?? 0);
   }
 
   return { create, change, remove };

@@ -1,6 +1,6 @@
 import type { ExpiredRows } from '../database/clean-up.ts';
 import type { Queryable } from '../database/client.ts';
-import { lockQuotaSql, ofLastDay, quotaFullUntil, secondsUntil } from '../database/daily-quota.ts';
+import { lockQuotaSql, ofLastDay, quotaFullUntil, secondsUntilRoom } from '../database/daily-quota.ts';
 import { afterId, afterTime, type PageRequest } from '../database/keyset.ts';
 import { empty, raw, type Sql, sql } from '../database/sql.ts';
 import { isOpenStore, storeSummarySql } from '../stores/sql.ts';
@@ -98,12 +98,7 @@ export const reports = {
   },
 
   /** How long a user has to wait for the next report. @returns undefined when the quota has room */
-  async secondsUntilRoom(tx: Queryable, userId: number): Promise<number | undefined> {
-    const [row] = await tx.query<{ seconds: number | null }>(
-      sql`SELECT ${secondsUntil(quotaUntil(userId))} AS seconds`,
-    );
-    return row?.seconds ?? undefined;
-  },
+  secondsUntilRoom: (tx: Queryable, userId: number) => secondsUntilRoom(tx, quotaUntil(userId)),
 
   /** Newest first. */
   async list(

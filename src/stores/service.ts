@@ -9,6 +9,7 @@ import { storeErrors } from './errors.ts';
 import { toStore } from './presenters.ts';
 import type { Stores } from './repository/stores.ts';
 import type { NewStore, Store, StoreChanges } from './schemas.ts';
+import { secondsUntilEdits } from './sql.ts';
 
 const unknownCategory: Problem = {
   code: 'not_found',
@@ -57,7 +58,7 @@ export function createStoreService({ config, database, stores, idempotency }: St
       await checkCategories(tx, changes.category_ids ?? []);
       const id = await stores.change(tx, userId, changes, config.quotas.editsPerDay);
       if (id !== undefined) return find(id, tx);
-      const seconds = await stores.secondsUntilEdits(tx, userId);
+      const seconds = await secondsUntilEdits(tx, userId);
       if (seconds === undefined) throw new ApiError(storeErrors.storeNotFound);
       throw retryLater(httpErrors.quotaExceeded, seconds);
     });

@@ -1,4 +1,5 @@
 import type { ExpiredRows } from '../database/clean-up.ts';
+import type { Queryable } from '../database/client.ts';
 import { secondsUntil } from '../database/daily-quota.ts';
 import { raw, type Sql, sql } from '../database/sql.ts';
 
@@ -49,8 +50,10 @@ export function countEditSql(store: Sql, quota: number): Sql {
     RETURNING store_id AS id`;
 }
 
-/** SQL of the seconds until a store has a new quota of edits; null before its first edit. */
-export function secondsUntilEditsSql(storeId: Sql): Sql {
-  return sql`(
-    SELECT ${secondsUntil(sql`(since + ${editPeriod})`)} FROM store_edits WHERE store_id = ${storeId})`;
+/** When the store of a user has a new quota of edits. @returns undefined when the user has no store */
+export async function secondsUntilEdits(tx: Queryable, ownerId: number): Promise<number | undefined> {
+  const [store] = await tx.query<{ seconds: number | null }>(sql`
+    SELECT (SELECT ${secondsUntil(sql`(since + ${editPeriod})`)} FROM store_edits WHERE store_id = s.id) AS seconds
+    FROM stores s WHERE s.owner_id = ${ownerId} AND ${isOpenStore('s')}`);
+  return store && (store.seconds ?? 0);
 }

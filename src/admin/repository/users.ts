@@ -17,13 +17,6 @@ interface UserSearch extends PageRequest {
   q: string;
 }
 
-/** An account to suspend or to reactivate. */
-interface SuspendableAccount {
-  id: number;
-  /** Whether it may be that of an admin. */
-  orAdmin: boolean;
-}
-
 /** Accounts that one request examines. */
 const maxExamined = 5_000;
 
@@ -35,11 +28,6 @@ const columns = sql`
 /** The ids of accounts grow in the order of their creation, so the primary key is the order of the list. */
 function idBefore(after: PageRequest['after']): Sql {
   return after === undefined ? empty : sql`AND u.id < ${Number(after.id)}::int`;
-}
-
-/** In the `WHERE` of an `UPDATE`, which waits for a concurrent change of the role and then looks at the new one. */
-function isSuspendable({ id, orAdmin }: SuspendableAccount): Sql {
-  return sql`id = ${id} AND (${orAdmin}::boolean OR role <> 'admin')`;
 }
 
 /** Accounts, as operators see and change them. */
@@ -79,23 +67,25 @@ export const adminUsers = {
     return (await tx.query(sql`SELECT id FROM users WHERE id = ${id}`)).length > 0;
   },
 
-  /**
-   * Suspends an account, or changes the reason of a suspension and leaves its time. Triggers end the sessions and hide the store.
-   *
-   * @returns whether there is such an account
-   */
-  async suspend(tx: Queryable, account: SuspendableAccount, reason: string): Promise<boolean> {
-    const updated = await tx.execute(sql`
-      UPDATE users SET suspended_at = coalesce(suspended_at, now()), suspended_reason = ${reason}
-      WHERE ${isSuspendable(account)}`);
-    return updated > 0;
+  /** Locks an account until the transaction ends. @returns its role; undefined when it does not exist */
+  async lockRole(tx: Queryable, id: number): Promise<Role | undefined> {
+    const [user] = await tx.query<{ role: Role }>(sql`
+      SELECT role FROM users WHERE id = ${id} FOR NO KEY UPDATE`);
+    return user?.role;
   },
 
-  /** Lifts a suspension, if there is one. @returns whether there is such an account */
-  async reactivate(tx: Queryable, account: SuspendableAccount): Promise<boolean> {
-    const updated = await tx.execute(sql`
-      UPDATE users SET suspended_at = NULL, suspended_reason = NULL WHERE ${isSuspendable(account)}`);
-    return updated > 0;
+  /**
+   * Suspends an account, or changes the reason of a suspension and leaves its time. Triggers end the sessions and hide the store.
+   */
+  async suspend(tx: Queryable, id: number, reason: string): Promise<void> {
+    await tx.execute(sql`
+      UPDATE users SET suspended_at = coalesce(suspended_at, now()), suspended_reason = ${reason}
+      WHERE id = ${id}`);
+  },
+
+  /** Lifts a suspension, if there is one. */
+  async reactivate(tx: Queryable, id: number): Promise<void> {
+    await tx.execute(sql`UPDATE users SET suspended_at = NULL, suspended_reason = NULL WHERE id = ${id}`);
   },
 
   /** @returns whether the account exists */

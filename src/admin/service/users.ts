@@ -69,16 +69,18 @@ export function createUserAdministration({ database, audit, accounts }: UserAdmi
    */
   function suspend(operator: Operator, id: number, reason: string): Promise<AdminUser> {
     return onUser(operator, 'user_suspended', { id, reason }, async (tx) => {
-      const isSuspended = await adminUsers.suspend(tx, suspendable(operator, id), reason);
-      return findChanged(tx, id, isSuspended);
+      await lockSuspendable(tx, operator, id);
+      await adminUsers.suspend(tx, id, reason);
+      return find(tx, id);
     });
   }
 
   /** Lifts a suspension, if there is one. @throws {ApiError} as {@link suspend} */
   function reactivate(operator: Operator, id: number): Promise<AdminUser> {
     return onUser(operator, 'user_reactivated', { id }, async (tx) => {
-      const isReactivated = await adminUsers.reactivate(tx, suspendable(operator, id));
-      return findChanged(tx, id, isReactivated);
+      await lockSuspendable(tx, operator, id);
+      await adminUsers.reactivate(tx, id);
+      return find(tx, id);
     });
   }
 
@@ -133,21 +135,21 @@ async function find(tx: Tx, id: number): Promise<AdminUser> {
   return toAdminUser(user);
 }
 
-/** Only the command suspends admins, so that one of them cannot lock out the others. */
-const suspendable = ({ userId }: Operator, id: number) => ({ id, orAdmin: userId === undefined });
-
-/** @throws {ApiError} `not_found`; `forbidden` for an account that was not changed, because it is an admin's */
-async function findChanged(tx: Tx, id: number, isChanged: boolean): Promise<AdminUser> {
-  const user = await find(tx, id);
-  if (!isChanged) throw new ApiError(adminErrors.adminAccount);
-  return user;
+/**
+ * Locks an account. Only the command suspends admins, so that one of them cannot lock out the others.
+ *
+ * @throws {ApiError} `not_found`, `forbidden`
+ */
+async function lockSuspendable(tx: Tx, { userId }: Operator, id: number): Promise<void> {
+  const role = await adminUsers.lockRole(tx, id);
+  refuseMissing(role !== undefined);
+  if (role === 'admin' && userId !== undefined) throw new ApiError(adminErrors.adminAccount);
 }
 
 /** Where one account is shown, the entry names it. */
 function usersListed({ items }: { items: AdminUser[] }): AuditedAction {
-  const [first, ...others] = items;
-  const isOne = first !== undefined && others.length === 0;
-  return { action: 'users_listed', subject: isOne ? { kind: 'user', id: first.id } : undefined };
+  const [only] = items.length === 1 ? items : [];
+  return { action: 'users_listed', subject: only && { kind: 'user', id: only.id } };
 }
 
 function refuseMissing(exists: boolean): void {

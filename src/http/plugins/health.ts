@@ -3,7 +3,7 @@ import type { FastifyInstance } from 'fastify';
 import { Ref, StringEnum } from '../schemas.ts';
 
 interface HealthOptions {
-  /** Called by one request at a time. @throws the reason, for the log, when the service cannot answer requests */
+  /** @throws the reason, for the log, when the service cannot answer requests */
   checkReady(): Promise<void>;
 }
 
@@ -17,21 +17,8 @@ const HealthProblem = Type.Object(
 );
 const config = { limit: 'none' } as const;
 
-/** Milliseconds for which the result of a check is used again, so that a flood of requests costs no queries. */
-const reusedFor = 1_000;
-
 /** `live`: the process answers. `ready`: it can do its work, so a load balancer may send requests. */
 export async function healthRoutes(app: FastifyInstance, { checkReady }: HealthOptions): Promise<void> {
-  let lastCheck: Promise<void> | undefined;
-  function checkOnce(): Promise<void> {
-    lastCheck ??= checkReady().finally(() => {
-      setTimeout(() => {
-        lastCheck = undefined;
-      }, reusedFor).unref();
-    });
-    return lastCheck;
-  }
-
   app.addSchema(Health);
   app.addSchema(HealthProblem);
 
@@ -69,7 +56,7 @@ export async function healthRoutes(app: FastifyInstance, { checkReady }: HealthO
     async (request, reply) => {
       try {
         if (app.shutdown.announced) throw new Error('shutting down');
-        await checkOnce();
+        await checkReady();
         return { status: 'ok' };
       } catch (error) {
         request.log.warn({ err: error }, 'not ready');

@@ -101,7 +101,9 @@ interface LimiterOptions {
   redis?: Redis;
 }
 
-/** Limits a request, or throws the error of the store. With Redis, it waits for one round trip, or for two where a user is counted. */
+/**
+ * Limits a request, or throws the error of the store. With Redis, it waits for one round trip, or for two where a user is counted.
+ */
 type Limiter = (request: FastifyRequest, reply: FastifyReply) => Promise<void>;
 
 /** The plugin has one store for each scope in which it is registered. */

@@ -60,9 +60,9 @@ export function isDecodable(url: string): boolean {
 }
 
 /**
- * Refuses targets that are too long, and answers what Fastify answers with 404, with limits and headers: unknown paths with 404, known paths with another method with
- * 405 and `Allow`, and preflights of known paths with 204. Register it after the limits, which count all of them, and before
- * {@link FastifyInstance.supportedMethods} is read.
+ * Refuses targets that are too long, and answers what Fastify answers with 404, with limits and headers: unknown paths with
+ * 404, known paths with another method with 405 and `Allow`, and preflights of known paths with 204. Register it after the
+ * limits, which count all of them, and before {@link FastifyInstance.supportedMethods} is read.
  */
 export const routingPlugin = fastifyPlugin(async (app: FastifyInstance, { config }: { config: Config }) => {
   // Others are answered as unknown paths, apart from a route of a scope for all methods.

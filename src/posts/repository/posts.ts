@@ -3,7 +3,7 @@ import { lockQuotaSql, ofLastDay, quotaFullUntil, secondsUntil } from '../../dat
 import type { PartnerRequestStatus } from '../../database/generated/enums.ts';
 import { type Sql, sql } from '../../database/sql.ts';
 import { newestStatusSql } from '../../partner-requests/sql.ts';
-import { countEditSql, isOpenStore, secondsUntilEditsSql, storeSummarySql } from '../../stores/sql.ts';
+import { countEditSql, isOpenStore, storeSummarySql } from '../../stores/sql.ts';
 import type { NewPost, Post, PostChanges } from '../schemas.ts';
 
 /** The columns of the post `p` of the store `s`, as a user sees it. */
@@ -46,16 +46,12 @@ export function createPostRepository(database: Database) {
     return row;
   }
 
-  /** Whether a post is a user's, and when its store has a new quota of edits. @returns undefined when it does not exist */
-  async function findEditability(
-    tx: Queryable,
-    { id, userId }: OwnPost,
-  ): Promise<{ is_mine: boolean; seconds: number | null } | undefined> {
-    const [row] = await tx.query<{ is_mine: boolean; seconds: number | null }>(sql`
-      SELECT s.owner_id = ${userId} AS is_mine, ${secondsUntilEditsSql(sql`s.id`)} AS seconds
-      FROM posts p JOIN stores s ON s.id = p.store_id
+  /** Whether a post is a user's. @returns undefined when it does not exist */
+  async function isMine(tx: Queryable, { id, userId }: OwnPost): Promise<boolean | undefined> {
+    const [row] = await tx.query<{ is_mine: boolean }>(sql`
+      SELECT s.owner_id = ${userId} AS is_mine FROM posts p JOIN stores s ON s.id = p.store_id
       WHERE p.id = ${id} AND p.deleted_at IS NULL AND ${isOpenStore('s')}`);
-    return row;
+    return row?.is_mine;
   }
 
   /**
@@ -154,5 +150,5 @@ export function createPostRepository(database: Database) {
     return deleted > 0;
   }
 
-  return { findById, findEditability, create, secondsUntilRoom, change, remove, removeOfStore };
+  return { findById, isMine, create, secondsUntilRoom, change, remove, removeOfStore };
 }

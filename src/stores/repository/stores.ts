@@ -1,7 +1,7 @@
 import type { Connection, Database, Tx } from '../../database/client.ts';
 import { sql } from '../../database/sql.ts';
 import type { NewStore, Store, StoreCategory, StoreChanges } from '../schemas.ts';
-import { countEditSql, isOpenStore, secondsUntilEditsSql, storeCategoriesSql } from '../sql.ts';
+import { countEditSql, isOpenStore, storeCategoriesSql } from '../sql.ts';
 
 export interface StoreRow extends Omit<Store, 'created_at' | 'updated_at'> {
   created_at: Date;
@@ -98,14 +98,6 @@ export function createStoreRepository(database: Database) {
     return changed?.id;
   }
 
-  /** When the store of a user has a new quota of edits. @returns undefined when the user has no store */
-  async function secondsUntilEdits(tx: Tx, ownerId: number): Promise<number | undefined> {
-    const [store] = await tx.query<{ seconds: number | null }>(sql`
-      SELECT ${secondsUntilEditsSql(sql`s.id`)} AS seconds
-      FROM stores s WHERE s.owner_id = ${ownerId} AND ${isOpenStore('s')}`);
-    return store && (store.seconds ?? 0);
-  }
-
   async function addCategories(tx: Tx, storeId: number, ids: number[]): Promise<void> {
     await tx.prisma.storeCategoryLink.createMany({
       data: ids.map((categoryId, index) => ({ storeId, categoryId, position: index + 1 })),
@@ -135,16 +127,5 @@ export function createStoreRepository(database: Database) {
       WHERE id = ${id}`);
   }
 
-  return {
-    findByOwner,
-    findById,
-    categories,
-    knownCategories,
-    create,
-    exists,
-    change,
-    secondsUntilEdits,
-    lockStore,
-    close,
-  };
+  return { findByOwner, findById, categories, knownCategories, create, exists, change, lockStore, close };
 }
