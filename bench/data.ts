@@ -4,6 +4,7 @@ import fastify from 'fastify';
 import pg from 'pg';
 import { createTokens, jwtOptions } from '../src/auth/tokens.ts';
 import { readSecrets } from '../src/config/secrets.ts';
+import { execute } from '../test/support/database.ts';
 import { production } from '../test/support/service.ts';
 
 /*
@@ -123,4 +124,14 @@ async function createTokenSigner() {
   const secrets = readSecrets(production.JWT_SECRET, true, '', []);
   await app.register(jwt, jwtOptions({ secrets }));
   return createTokens(app.jwt, secrets);
+}
+
+/** Adds posts of the largest size to the store of a post. */
+export function addLongPosts(url: string, postId: number, count: number): Promise<void> {
+  return execute(
+    url,
+    `INSERT INTO posts (store_id, title, content, images)
+     SELECT store_id, repeat('가', 100), repeat('가', 5000), array_fill('https://a.example/' || repeat('a', 2000), ARRAY[10])
+     FROM posts, generate_series(1, ${count}) WHERE id = ${postId}`,
+  );
 }

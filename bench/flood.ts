@@ -1,7 +1,7 @@
-import { Agent, get } from 'node:http';
+import { Agent } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { BenchUser } from './data.ts';
-import { type LoadResult, sendLoad, summarize } from './load.ts';
+import { getStatus, type LoadResult, sendLoad, summarize } from './load.ts';
 import type { MeasuredServer } from './servers.ts';
 import { formatLine } from './table.ts';
 import { login } from './workloads.ts';
@@ -80,20 +80,11 @@ async function sendPaced(url: string, users: BenchUser[], seconds: number) {
   const sent = Array.from({ length: seconds * rate }, async (_, index) => {
     const due = (index * 1000) / rate;
     await sleep(due);
-    const status = await send(`${url}/auth/me/`, users[index % users.length]?.access ?? '', agent);
+    const status = await getStatus(`${url}/auth/me/`, users[index % users.length]?.access ?? '', agent);
     times.push(performance.now() - started - due);
     if (status !== 200) failures.push(`me answered ${status}`);
   });
   await Promise.all(sent);
   agent.destroy();
   return { times, failures };
-}
-
-function send(url: string, access: string, agent: Agent): Promise<number> {
-  return new Promise((resolve, reject) => {
-    const request = get(url, { agent, headers: { authorization: `Bearer ${access}` } }, (response) => {
-      response.resume().on('end', () => resolve(response.statusCode ?? 0));
-    });
-    request.on('error', reject);
-  });
 }

@@ -1,4 +1,5 @@
 import { spawn } from 'node:child_process';
+import { type Agent, get } from 'node:http';
 import { text } from 'node:stream/consumers';
 import autocannon from 'autocannon';
 
@@ -69,7 +70,7 @@ export async function sendLoad(url: string, senders: Sender[], seconds: number):
 }
 
 /** @param times of the answers, in milliseconds */
-export function summarize(times: number[], seconds: number): Omit<LoadResult, 'failures'> {
+export function summarize(times: number[], seconds: number) {
   const sorted = Float64Array.from(times).sort();
   const percentile = (share: number) =>
     sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? 0;
@@ -77,8 +78,18 @@ export function summarize(times: number[], seconds: number): Omit<LoadResult, 'f
     requests: times.length,
     perSecond: times.length / seconds,
     p50: percentile(0.5),
+    p90: percentile(0.9),
     p99: percentile(0.99),
   };
+}
+
+/** Reads a path, and forgets the body. @returns the status; 0 for a connection that broke */
+export function getStatus(url: string, access: string, agent: Agent): Promise<number> {
+  return new Promise((resolve) => {
+    get(url, { agent, headers: { authorization: `Bearer ${access}` } }, (response) => {
+      response.resume().on('close', () => resolve(response.complete ? (response.statusCode ?? 0) : 0));
+    }).on('error', () => resolve(0));
+  });
 }
 
 /** Sends load with wrk, whose connections all send the request of the first sender. */

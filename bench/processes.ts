@@ -90,23 +90,26 @@ export async function memory(pid: number): Promise<{ resident: number; peak: num
 
 /** The most resident memory of a process with its children, sampled every 20 ms until the work ends; in MiB. */
 export async function peakWithChildren(pid: number, work: Promise<unknown>): Promise<number> {
+  if (!hasProc) return work.then(() => Number.NaN);
   let isRunning = true;
-  const end = work.finally(() => {
+  const end = () => {
     isRunning = false;
-  });
+  };
+  work.then(end, end);
   let peak = 0;
   while (isRunning) {
     const processes = [pid, ...(await childrenOf(pid))];
     // A child may end meanwhile.
     const sizes = processes.map((one) =>
-      memory(one)
-        .then(({ resident }) => resident || 0)
-        .catch(() => 0),
+      memory(one).then(
+        ({ resident }) => resident || 0,
+        () => 0,
+      ),
     );
     peak = Math.max(peak, sum(await Promise.all(sizes)));
     await sleep(20);
   }
-  await end;
+  await work;
   return peak;
 }
 

@@ -1,14 +1,9 @@
-import { mkdtemp, rm } from 'node:fs/promises';
 import { Agent, request } from 'node:http';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import process from 'node:process';
 import { parseArgs } from 'node:util';
-import { startEmbeddedServer } from '../src/embedded-postgres/server.ts';
 import { createContract, type DocumentedOperation } from '../test/support/contract.ts';
-import { startService } from '../test/support/service.ts';
 import { type BodySchema, badBodies } from './bad-bodies.ts';
-import { createShop } from './visits.ts';
+import { withService } from './servers.ts';
 
 /*
  * npm run bench -- refusals [--repeat 20] [--operation createPost] [--size 131072]
@@ -55,10 +50,10 @@ function send(
 ): Promise<number> {
   return new Promise((resolve, reject) => {
     const headers = {
-      ...others,
       ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
       'content-type': 'application/json',
       'content-length': Buffer.byteLength(body),
+      ...others,
     };
     const sent = request(url, { method, path, agent, headers }, (answer) => {
       answer.resume().on('end', () => resolve(answer.statusCode ?? 0));
@@ -127,29 +122,19 @@ const heads: [what: string, path: string, headers?: Record<string, string>][] = 
   ],
 ];
 
-const directory = await mkdtemp(join(tmpdir(), 'dure-bench-'));
-const postgres = await startEmbeddedServer({ directory: join(directory, 'postgres') });
-const service = await startService({
-  DATABASE_URL: postgres.url,
-  DATA_DIR: directory,
-  RATE_LIMIT_ENABLED: 'false',
-  WORKER_ENABLED: 'false',
-  LOG_LEVEL: 'info',
-  TRUST_PROXY: '127.0.0.1',
-});
-try {
-  const { url } = service;
-  const { access, postId } = await createShop(url, 1);
+await withService({ DOCS_ENABLED: 'true', TRUST_PROXY: '127.0.0.1' }, async ({ url }, [user]) => {
+  if (!user) throw new Error('there are no users');
+  const { access, postId } = user;
   // Until the engine has compiled what every request needs.
   for (let index = 0; index < 1_000; index++) {
     await send(url, 'POST', '/auth/login/', undefined, '{"unknown":1}');
     await send(url, 'GET', '/api/v1/posts/x/', access, '');
   }
   for (const [what, path, headers] of values.operation === undefined ? heads : []) {
-    const token = headers?.['authorization'] === undefined ? access : undefined;
-    const one = () => send(url, 'GET', path, token, '', headers);
-    const time = await measure(url, one, [await one()]);
-    process.stdout.write(`${time.toFixed(2)} ms  ${await one()}  ${what}\n`);
+    const one = () => send(url, 'GET', path, access, '', headers);
+    const status = await one();
+    const time = await measure(url, one, [status]);
+    process.stdout.write(`${time.toFixed(2)} ms  ${status}  ${what}\n`);
   }
   let worst = 0;
   for (const operation of operations) {
@@ -172,9 +157,5 @@ try {
     process.stdout.write(`${operationId.padEnd(26)} ${figures.padEnd(32)} ${slowest?.shape}\n`);
   }
   process.stdout.write(`The most expensive refusal took ${worst.toFixed(2)} ms of CPU.\n`);
-} finally {
-  agent.destroy();
-  await service.end();
-  await postgres.stop();
-  await rm(directory, { recursive: true, force: true });
-}
+});
+agent.destroy();

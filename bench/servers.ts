@@ -8,7 +8,7 @@ import { migrate } from '../src/database/migrations.ts';
 import { startEmbeddedServer } from '../src/embedded-postgres/server.ts';
 import { databaseUrl, execute } from '../test/support/database.ts';
 import { production, type Service, startService } from '../test/support/service.ts';
-import { createData } from './data.ts';
+import { type BenchUser, createData, readUsers } from './data.ts';
 import { postmasterOf } from './processes.ts';
 
 /** Connections of each server to the database: the default of the service. */
@@ -35,7 +35,8 @@ export async function startDatabase() {
   try {
     await migrate(postgres.url);
     await createData(postgres.url);
-    return { url: postgres.url, postmaster: await postmasterOf(directory), mailUrl: provider.url, stop };
+    const postmaster = await postmasterOf(directory);
+    return { url: postgres.url, directory, postmaster, mailUrl: provider.url, stop };
   } catch (error) {
     await stop();
     throw error;
@@ -71,7 +72,11 @@ export async function copyDatabase(url: string, name: string): Promise<string> {
 }
 
 /** Starts the service as in production: with its worker and its log, which goes to a pipe that is read and thrown away. */
-export async function startMeasuredService(database: string, mailUrl: string): Promise<MeasuredServer> {
+export async function startMeasuredService(
+  database: string,
+  mailUrl: string,
+  environment: Record<string, string> = {},
+): Promise<MeasuredServer> {
   const service = await startService(
     {
       ...production,
@@ -85,10 +90,27 @@ export async function startMeasuredService(database: string, mailUrl: string): P
       QUOTA_REQUESTS_PER_DAY: '0',
       MALLOC_ARENA_MAX: '1',
       UV_THREADPOOL_SIZE: String(Math.max(4, 2 * availableParallelism())),
+      ...environment,
     },
     ['--max-semi-space-size=8', '--enable-source-maps', 'dist/server.js'],
   );
   return toMeasured(service, database);
+}
+
+/** Runs work on the service without its worker, with a database that is filled. Both are gone afterwards. */
+export async function withService(
+  environment: Record<string, string>,
+  work: (server: MeasuredServer, users: BenchUser[]) => Promise<void>,
+): Promise<void> {
+  const { url, directory, mailUrl, stop } = await startDatabase();
+  try {
+    const users = await readUsers(url);
+    const own = { DATA_DIR: directory, WORKER_ENABLED: 'false', ...environment };
+    const server = await startMeasuredService(url, mailUrl, own);
+    await work(server, users).finally(server.end);
+  } finally {
+    await stop();
+  }
 }
 
 /** Starts the server that does the least that the same answers need. */

@@ -1,18 +1,13 @@
 import { once } from 'node:events';
-import { mkdtemp, rm } from 'node:fs/promises';
 import { connect, type Socket } from 'node:net';
-import { availableParallelism, tmpdir } from 'node:os';
-import { join } from 'node:path';
 import process from 'node:process';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import sharp from 'sharp';
-import { startEmbeddedServer } from '../src/embedded-postgres/server.ts';
-import { startService } from '../test/support/service.ts';
 import { type LoadResult, sendLoad } from './load.ts';
 import { cpuTimeWithChildren, peakWithChildren } from './processes.ts';
+import { withService } from './servers.ts';
 import { median } from './table.ts';
-import { createShop } from './visits.ts';
 
 /*
  * npm run bench -- uploads [--seconds 5] [--rounds 3] [--uploads 10]
@@ -92,26 +87,9 @@ async function stall(url: string, token: string): Promise<Socket> {
 }
 
 const picture = await photograph();
-const directory = await mkdtemp(join(tmpdir(), 'dure-bench-'));
-const postgres = await startEmbeddedServer({ directory: join(directory, 'postgres') });
-const service = await startService(
-  {
-    DATABASE_URL: postgres.url,
-    DATA_DIR: directory,
-    RATE_LIMIT_ENABLED: 'false',
-    LOG_LEVEL: 'info',
-    MALLOC_ARENA_MAX: '1',
-    UV_THREADPOOL_SIZE: String(Math.max(4, 2 * availableParallelism())),
-  },
-  ['--max-semi-space-size=8', '--enable-source-maps', 'dist/server.js'],
-);
-try {
-  const { url } = service;
-  const pid = service.child.pid ?? 0;
-  // Two more uploads than are converted at once, so that there is always one to convert.
-  const uploaders = await Promise.all(
-    Array.from({ length: availableParallelism() + 1 }, (_, index) => createShop(url, index)),
-  );
+await withService({ WORKER_ENABLED: 'true' }, async ({ url, pid }, users) => {
+  // One more than are converted at once, so that there is always one to convert.
+  const uploaders = users.slice(0, 3);
   const [{ access } = { access: '' }] = uploaders;
 
   await upload(url, access, picture);
@@ -183,8 +161,4 @@ try {
   for (const socket of stalled) socket.destroy();
   const accepted = statuses.filter((status) => status === 201).length;
   say(`while one user stalls 11 uploads of 6.1 MB: ${accepted} of 19 uploads of others are 201`);
-} finally {
-  await service.end();
-  await postgres.stop();
-  await rm(directory, { recursive: true, force: true });
-}
+});

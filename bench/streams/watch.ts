@@ -1,7 +1,7 @@
-import { Agent, get } from 'node:http';
+import { Agent } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { BenchUser } from '../data.ts';
-import { summarize } from '../load.ts';
+import { getStatus, summarize } from '../load.ts';
 import { cpuTime, cpuTimeWithChildren, machineTime, memory } from '../processes.ts';
 import type { MeasuredServer } from '../servers.ts';
 
@@ -65,7 +65,8 @@ async function readTimes({ pid }: MeasuredServer, postmaster: number) {
   };
 }
 
-function probeOthers({ url }: MeasuredServer, { access }: BenchUser) {
+/** Sends `me` at an even pace until it is stopped. */
+export function probeOthers({ url }: MeasuredServer, { access }: BenchUser) {
   const agent = new Agent({ keepAlive: true });
   const stopping = new AbortController();
   const times: number[] = [];
@@ -77,7 +78,7 @@ function probeOthers({ url }: MeasuredServer, { access }: BenchUser) {
       const wait = due - (performance.now() - started);
       if (wait > 0) await sleep(wait);
       sent.push(
-        send(`${url}/auth/me/`, access, agent).then((status) => {
+        getStatus(`${url}/auth/me/`, access, agent).then((status) => {
           times.push(performance.now() - started - due);
           if (status !== 200) refused++;
         }),
@@ -94,16 +95,6 @@ function probeOthers({ url }: MeasuredServer, { access }: BenchUser) {
       return { times, refused };
     },
   };
-}
-
-/** 0 for a connection that broke. */
-function send(url: string, access: string, agent: Agent): Promise<number> {
-  return new Promise((resolve) => {
-    const request = get(url, { agent, headers: { authorization: `Bearer ${access}` } }, (response) => {
-      response.resume().on('end', () => resolve(response.statusCode ?? 0));
-    });
-    request.on('error', () => resolve(0));
-  });
 }
 
 /**
