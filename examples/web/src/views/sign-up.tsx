@@ -1,5 +1,5 @@
 import { isApiError } from '@dure/client';
-import { useState } from 'preact/hooks';
+import { useRef, useState } from 'preact/hooks';
 import { useLocation } from 'preact-iso';
 import { dure } from '../api.ts';
 import { CodeForm } from '../components/code-form.tsx';
@@ -36,6 +36,7 @@ export function SignUpView({ proved }: { proved?: ProvedEmail }) {
   const { reload } = useSession();
   const { show } = useToasts();
   const [pending, setPending] = useState<Pending>();
+  const created = useRef('');
 
   async function signUp(account: NewAccount) {
     try {
@@ -58,7 +59,11 @@ export function SignUpView({ proved }: { proved?: ProvedEmail }) {
   }
 
   async function create(account: NewAccount, verification_token?: string) {
-    await dure.signUp(verification_token === undefined ? account : { ...account, verification_token });
+    // When only the login failed, the next attempt finds the account.
+    if (created.current !== account.username) {
+      await dure.signUp(verification_token === undefined ? account : { ...account, verification_token });
+      created.current = account.username;
+    }
     await dure.logIn({ username: account.username, password: account.password });
   }
 
