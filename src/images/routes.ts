@@ -49,7 +49,7 @@ export const uploadRoutes: FastifyPluginAsyncTypebox<ImageRoutesOptions> = async
         operationId: 'uploadImage',
         summary: 'Upload a picture',
         description:
-          'Keeps a picture for posts of the user: put its `url` into `images` of a post. It is turned upright, encoded again as WebP in two sizes, and loses all metadata, such as the place where it was taken. What it is decides, not what it is called; of an animated picture, the first frame is kept. A picture that no post uses 24 hours after the upload is deleted. A user can upload 200 pictures within 24 hours, deleted, rejected and cancelled ones included, and two at once (429 `rate_limited`). From each 5 seconds of an upload at least 80 kB must arrive, else it ends with 408.',
+          'Keeps a picture for posts of the user: put its `url` into `images` of a post. It is turned upright, encoded again as WebP in two sizes, and loses all metadata, such as the place where it was taken. What it is decides, not what it is called; of an animated picture, the first frame is kept. A picture that no post uses 24 hours after the upload is deleted. A user can upload 200 pictures within 24 hours, deleted, rejected and cancelled ones included, and two at once (429 `rate_limited`). In every 5 seconds of an upload at least 80 kB must arrive, else it ends with 408.',
         consumes: ['multipart/form-data'],
         body: Ref(NewImage),
         response: { 201: Ref(Image) },

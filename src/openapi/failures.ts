@@ -49,8 +49,10 @@ export function failureResponse(
 
 /** Any failure at all: what a client that knows no operation can rely on. */
 export function anyFailureResponse(components: Components, definitions: readonly ErrorDefinition[]) {
-  const known = [...definitions, ...Object.values(httpErrors)];
-  const texts = new Map(known.toReversed().map(({ code, text }) => [code, text.en]));
+  const texts = new Map<string, string>();
+  for (const { code, text } of [...definitions, ...Object.values(httpErrors)]) {
+    texts.set(code, addText(texts.get(code), text.en));
+  }
   const values = [...texts]
     .sort()
     .map(([value, description]) => ({ value, name: value.toUpperCase(), description }));
@@ -82,6 +84,12 @@ export function anyFailureResponse(components: Components, definitions: readonly
   };
 }
 
+/** The texts of one code; its definitions differ in nothing else. */
+function addText(texts: string | undefined, text: string): string {
+  if (texts === undefined) return text;
+  return texts.includes(text) ? texts : `${texts} / ${text}`;
+}
+
 const detailOf = (text: string) => ({
   description: 'The same text as `message`',
   examples: [text],
@@ -103,8 +111,8 @@ function errorName(name: string): string {
 function addData(components: Components, name: string, definitions: readonly ErrorDefinition[]): Reference {
   const forms = definitions.map(({ code, text, fields = {} }) => {
     const own = errorName(toPascalCase(code));
-    // Definitions of one code differ in their text only.
     const known = components.parts.schemas[own];
+    if (known) known['description'] = addText(String(known['description']), text.en);
     const schema = known ?? {
       description: text.en,
       type: 'object',
