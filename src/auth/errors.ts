@@ -78,7 +78,7 @@ export const authErrors = {
         minimum: 0,
         maximum: 5,
         description:
-          'How often this code may still be tried; 0 for the token of a link. With 0 a new code is needed',
+          'How often this code may still be tried. With 0 a new code is needed. Always 0 for the token of a link',
       }),
     },
   },

@@ -190,13 +190,16 @@ export const EmailChange = Type.Object(
     }),
     code: Type.Optional(verificationCode),
     verification_token: Type.Optional(
-      TextField('line', { minLength: 1, description: 'Of `confirmEmail`, in place of the code' }),
+      TextField('line', {
+        minLength: 1,
+        description: 'From the response of `confirmEmail`; without it, `code` is required',
+      }),
     ),
   },
   {
     $id: 'EmailChange',
     description:
-      'The password, and what proves the new address: the code that was mailed to it, or the token of its link',
+      'The password, and what proves the new address: the `code` that was mailed to it, or a `verification_token`',
     additionalProperties: false,
   },
 );

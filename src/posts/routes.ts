@@ -120,7 +120,7 @@ export const postRoutes: FastifyPluginAsyncTypebox<PostRoutesOptions> = async (
         operationId: 'updatePost',
         summary: 'Change a post',
         description:
-          'Changes the given fields of a post of the user. `images` replaces all pictures; an empty list removes them. A store can change its posts and itself 60 times within 24 hours; an installation may have another number.',
+          'Changes the given fields of a post of the user. `images` replaces all pictures; an empty list removes them. A store can change its posts and itself 60 times in the 24 hours from the first change; an installation may have another number.',
         params,
         body: Ref(PostChanges),
         response: { 200: Ref(Post) },

@@ -76,7 +76,7 @@ export const userRoutes: FastifyPluginAsyncTypebox<{ users: UserAdministration }
         operationId: 'reactivateUser',
         summary: 'Lift the suspension of an account',
         description:
-          'The user can log in again; the store and posts are found again, unless they are hidden because of a report. Nothing happens to an account that is not suspended. Not for the account of an admin.',
+          'The user can log in again; the store and posts are found again, unless they are hidden because of a report. Nothing happens to an account that is not suspended. The account of an admin is 403 `forbidden`.',
         params,
         response: { 200: Ref(AdminUser) },
       },

@@ -28,7 +28,7 @@ export const emailChangeRoutes: FastifyPluginAsyncTypebox<AuthDependencies> = as
         operationId: 'undoEmailChange',
         summary: 'Undo a change of e-mail',
         description:
-          'Brings back the old address with the link from the mail to it, once and within seven days. The address counts as verified, every session ends, a reset link is mailed to it, and the links of later changes stop working. Until the password is reset, `forbidden` keeps who knows it from changing password or address and from deleting the account. An unverified account without a store that has taken the address is deleted. With `email_taken`, the link still works: log in to the account that has the address, after a password reset where necessary, and delete it or change its address.',
+          'Brings back the old address with the link from the mail to it, once and within seven days. The address counts as verified, every session ends, a reset link is mailed to it, and the links of later changes stop working. Until the password is reset, `changePassword`, `changeEmail` and `deleteCurrentUser` are 403 `forbidden`. An unverified account without a store that has taken the address is deleted. With `email_taken`, the link still works: log in to the account that has the address, after a password reset where necessary, and delete it or change its address.',
         body: Ref(EmailChangeUndo),
         response: { 200: Ref(EmptyData) },
       },

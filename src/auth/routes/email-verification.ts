@@ -68,7 +68,7 @@ export const emailVerificationRoutes: FastifyPluginAsyncTypebox<AuthDependencies
         operationId: 'confirmEmail',
         summary: 'Confirm e-mail verification',
         description:
-          'Checks the code, which may be tried five times, or the token of the link in the same mail, which has no limit of tries. One of them works, once. It verifies the account of the access token, if that has the address, whichever request caused the mail. Without an access token it verifies no account. The `verification_token` proves the address at sign-up.',
+          'Checks the code, which may be tried five times, or the token of the link in the same mail, which has no limit of tries. One of them works, once. It verifies the account of the access token, if that has the address, whichever request caused the mail. Without an access token it verifies no account. The `verification_token` proves the address for `signUp` and `changeEmail`.',
         body: Ref(EmailConfirmation),
         response: { 200: Ref(EmailVerification) },
       },

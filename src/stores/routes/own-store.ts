@@ -74,7 +74,7 @@ export const ownStoreRoutes: FastifyPluginAsyncTypebox<Options> = async (app, { 
         operationId: 'updateOwnStore',
         summary: 'Change own store',
         description:
-          'Changes the given fields. `category_ids` replaces all categories. A store can change itself and its posts 60 times within 24 hours; an installation may have another number.',
+          'Changes the given fields. `category_ids` replaces all categories. A store can change itself and its posts 60 times in the 24 hours from the first change; an installation may have another number.',
         body: Ref(StoreChanges),
         response: { 200: Ref(Store) },
       },
