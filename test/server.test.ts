@@ -1,13 +1,11 @@
-import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync } from 'node:fs';
+import { existsSync, openSync } from 'node:fs';
 import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import process from 'node:process';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { fileURLToPath } from 'node:url';
 import pg from 'pg';
 import t from 'tap';
 import { runProcess } from './cli/process.ts';
@@ -272,20 +270,14 @@ t.test('a full disk below the log stops nothing', { skip: !existsSync('/dev/full
   const database = await createTestDatabase();
   t.teardown(() => database.drop());
   const PORT = String(await freePort());
-  const child = spawn('sh', ['-c', 'exec "$0" dist/server.js >/dev/full', process.execPath], {
-    cwd: fileURLToPath(new URL('.', import.meta.resolve('#package/package.json'))),
-    env: { PATH: process.env.PATH, ...production, DATABASE_URL: database.url, PORT },
-    stdio: 'ignore',
-  });
+  const environment = { ...production, DATABASE_URL: database.url, PORT };
+  const { child, end } = spawnService(environment, undefined, openSync('/dev/full', 'w'));
   t.teardown(() => child.kill('SIGKILL'));
   const live = async () => (await fetch(`http://127.0.0.1:${PORT}/health/live`)).status;
   await until('a service that listens', () => live().catch(() => undefined));
   for (let turn = 0; turn < 100; turn++) await fetch(`http://127.0.0.1:${PORT}/${'a'.repeat(600)}`);
-  await sleep(300);
   t.equal(await live(), 200);
-  const ended = once(child, 'exit');
-  child.kill('SIGTERM');
-  t.same(await ended, [0, null]);
+  t.same(await end(), { code: 0, signal: null });
 });
 
 t.test('a mail of a killed process is sent once after the restart', async (t) => {

@@ -82,17 +82,6 @@ t.test('the old address has no working code, proof or reset link of the account'
   refused(t, await resets.validate(link), 400, 'reset_link_invalid');
 });
 
-t.test('the code of the sign-up with the old address does not verify the new one', async (t) => {
-  const user = await createUser(app);
-  const code = await latestCode(app, user.email);
-  await changeTo(user.token, newAddress());
-  await app.pool.query('UPDATE users SET is_verified = false WHERE id = $1', [user.id]);
-  const body = { email: user.email, code };
-  const answer = await app.call('POST', '/auth/email-verify/confirm/', { body, token: user.token });
-  t.equal(answer.status, 200);
-  t.equal((await me(user.token)).body.data.is_verified, false);
-});
-
 t.test('mails that were queued before the change go to the new address', async (t) => {
   const user = await createVerifiedUser(app);
   const email = newAddress();
@@ -142,8 +131,7 @@ t.test('the link of the mail proves an address whose code a stranger used up', a
   await codeFor(email);
   const token = verifyLinkTokenIn(await latestMail(app, email));
   const confirm = (body: object) => app.call('POST', '/auth/email-verify/confirm/', { body });
-  for (let attempt = 0; attempt < 5; attempt++)
-    await confirm({ email, code: 'x00000'.replace('x', `${attempt}`) });
+  for (let attempt = 0; attempt < 5; attempt++) await confirm({ email, code: `${attempt}00000` });
   const { verification_token } = (await confirm({ token })).body.data;
   invalid(t, await change(user.token, { new_email: email }), 'code');
   const other = await change(user.token, { new_email: newAddress(), verification_token });

@@ -72,12 +72,6 @@ t.test('a code or link verifies the account of the access token, if that has the
   }
 });
 
-t.test('the code that sign-up mailed verifies the account after a login', async (t) => {
-  const { email, token } = await createUser(app);
-  t.equal((await confirm({ email, code: await latestCode(app, email) }, token)).status, 200);
-  t.equal(await isVerified(token), true);
-});
-
 t.test('the link works after the last attempt of the code, once, and until a new code is sent', async (t) => {
   const { email, token } = await createUnverifiedUser(app);
   const first = await newLinkToken(email);

@@ -1,5 +1,6 @@
 import argon2 from 'argon2';
 import t from 'tap';
+import { fromAnywhere, newAddress } from '../http/limits.ts';
 import { createTestApp, createUser, password } from '../support/app.ts';
 import { tally } from '../support/assertions.ts';
 import { inParallel } from '../support/concurrency.ts';
@@ -8,12 +9,8 @@ import { until } from '../support/until.ts';
 const app = await createTestApp({ RATE_LIMIT_ENABLED: 'true', WORKER_ENABLED: 'false' });
 t.teardown(app.close);
 
-let hosts = 0;
-const newAddress = () => `203.0.113.${++hosts}`;
-
-const user = await createUser({
-  call: (method, path, options) => app.call(method, path, { ...options, remoteAddress: newAddress() }),
-});
+const anywhere = fromAnywhere(app);
+const user = await createUser(anywhere);
 const logIn = (given: string, remoteAddress = newAddress()) =>
   app.call('POST', '/auth/login/', { body: { username: user.username, password: given }, remoteAddress });
 
@@ -26,9 +23,7 @@ const hashes = (count: number) =>
   });
 
 t.test('ten operations a minute take the password of a user, from all addresses together', async (t) => {
-  const { token } = await createUser({
-    call: (method, path, options) => app.call(method, path, { ...options, remoteAddress: newAddress() }),
-  });
+  const { token } = await createUser(anywhere);
   const operations = [
     ['POST', '/auth/change-password/'],
     ['POST', '/auth/change-email/'],
@@ -36,7 +31,7 @@ t.test('ten operations a minute take the password of a user, from all addresses 
   ] as const;
   const send = (index: number, token?: string) => {
     const [method, path] = operations[index % 3] ?? operations[0];
-    return app.call(method, path, { token, body: {}, remoteAddress: newAddress() });
+    return anywhere.call(method, path, { token, body: {} });
   };
   for (let index = 0; index < 10; index++) t.equal((await send(index, token)).status, 400);
   for (let index = 0; index < 3; index++) {
@@ -66,7 +61,7 @@ t.test('one user or one address has at most two hashes waiting, and logins come 
 
   const body = { current_password: 'of the user', new_password: `${password}-new` };
   const changes = inParallel(9, () =>
-    app.call('POST', '/auth/change-password/', { token: user.token, body, remoteAddress: newAddress() }),
+    anywhere.call('POST', '/auth/change-password/', { token: user.token, body }),
   );
   await hashes(11);
   const address = '2001:db8:1:2::';

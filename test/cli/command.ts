@@ -5,7 +5,7 @@ import { type TestApp, testEnvironment } from '../support/app.ts';
 import type { Json } from '../support/json.ts';
 
 /** What a command left. */
-export interface Run {
+interface Run {
   code: number;
   stdout: string;
   stderr: string;

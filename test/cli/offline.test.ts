@@ -178,11 +178,7 @@ t.test('the variables of the database are enough for what needs nothing else', a
     JWT_SECRET: 'x',
     FRONTEND_URL: 'http://x.example.com',
   };
-  for (const name of ['DATABASE_URL', 'DATABASE_DIRECT_URL']) {
-    t.match(loadDatabaseSettings({ ...other, [name]: url }), {
-      database: { url, directUrl: url, pooled: false },
-    });
-  }
+  t.match(loadDatabaseSettings({ ...other, DATABASE_URL: url }), { database: { url } });
   t.throws(() => loadDatabaseSettings(other), {
     message: /:\n {2}- DATABASE_URL must be set in production$/,
   });

@@ -1,5 +1,6 @@
 import t from 'tap';
 import { createTestApp, createUser } from '../support/app.ts';
+import { inParallel, lockRows } from '../support/concurrency.ts';
 import { createTestDatabase } from '../support/database.ts';
 import { freePort } from '../support/free-port.ts';
 import { listen, rawConnection } from '../support/raw-http.ts';
@@ -96,24 +97,17 @@ t.test('checks that come together share one query, but not beyond a shutdown', a
   const app = await createTestApp({ WORKER_ENABLED: 'false' });
   t.teardown(app.close);
   const ready = async () => (await app.call('GET', '/health/ready')).status;
-  const client = await app.pool.connect();
-  await client.query('BEGIN; LOCK TABLE _prisma_migrations IN ACCESS EXCLUSIVE MODE');
-  const waiting = Array.from({ length: 20 }, ready);
-  const countQueries = async () => {
-    const { rows } = await app.pool.query(
-      "SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'",
-    );
-    return rows.length;
-  };
-  await until('a query', countQueries);
-  await Promise.all(Array.from({ length: 20 }, () => app.call('GET', '/health/live')));
-  t.equal(await countQueries(), 1);
-  await client.query('ROLLBACK');
-  t.strictSame(new Set(await Promise.all(waiting)), new Set([200]));
-  await client.query('BEGIN; LOCK TABLE _prisma_migrations IN ACCESS EXCLUSIVE MODE');
+  const lockMigrations = () => lockRows(t, app, 'LOCK TABLE _prisma_migrations IN ACCESS EXCLUSIVE MODE');
+  const lock = await lockMigrations();
+  const waiting = inParallel(20, ready);
+  await lock.waiters(1);
+  await inParallel(20, () => app.call('GET', '/health/live'));
+  t.equal((await lock.waiters(1)).length, 1);
+  await lock.release();
+  t.strictSame(new Set(await waiting), new Set([200]));
+  const again = await lockMigrations();
   t.equal(await ready(), 200, 'the result of a moment before');
-  await client.query('ROLLBACK');
-  client.release();
+  await again.release();
   app.app.shutdown.announced = true;
   t.equal(await ready(), 503);
 });

@@ -1,5 +1,5 @@
 import type { Test } from 'tap';
-import { type Answer, createTestApp } from '../support/app.ts';
+import { type Answer, createTestApp, type TestApp } from '../support/app.ts';
 import { refused } from '../support/assertions.ts';
 
 let hosts = 0;
@@ -10,6 +10,11 @@ export function newAddress(): string {
   return `198.51.${Math.floor(hosts / 250)}.${hosts % 250}`;
 }
 
+/** The requests of an app, each from another address. */
+export const fromAnywhere = ({ call }: TestApp): Pick<TestApp, 'call'> => ({
+  call: (method, path, options) => call(method, path, { ...options, remoteAddress: newAddress() }),
+});
+
 /** Asserts a request beyond the limit. */
 export function limited(t: Test, answer: Answer): void {
   const wait = Number(answer.headers['retry-after']);
@@ -19,8 +24,13 @@ export function limited(t: Test, answer: Answer): void {
 }
 
 /** An app with limits, until the test ends. */
-export async function createLimitedApp(t: Test, environment: Record<string, string> = {}) {
-  const app = await createTestApp({ RATE_LIMIT_ENABLED: 'true', WORKER_ENABLED: 'false', ...environment });
+export async function createLimitedApp(
+  t: Test,
+  environment: Record<string, string> = {},
+  options: Parameters<typeof createTestApp>[1] = {},
+) {
+  const limits = { RATE_LIMIT_ENABLED: 'true', WORKER_ENABLED: 'false' };
+  const app = await createTestApp({ ...limits, ...environment }, options);
   t.teardown(app.close);
   return app;
 }

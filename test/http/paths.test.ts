@@ -2,6 +2,7 @@ import t from 'tap';
 import { createTestApp, createUser } from '../support/app.ts';
 import { noErrorLogged, refused } from '../support/assertions.ts';
 import { listen, rawCall } from '../support/raw-http.ts';
+import { createLimitedApp } from './limits.ts';
 
 /** In bytes. */
 const bodyLimit = 128 * 1024;
@@ -124,11 +125,7 @@ t.test('a path that cannot be decoded is answered like any other path', async (t
 });
 
 t.test('a target above 2,048 bytes is uri_too_long, like any other failure', async (t) => {
-  const limited = await createTestApp(
-    { RATE_LIMIT_ENABLED: 'true', WORKER_ENABLED: 'false' },
-    { databaseUrl: app.url },
-  );
-  t.teardown(limited.close);
+  const limited = await createLimitedApp(t, {}, { databaseUrl: app.url });
   const port = await listen(limited.app);
   const longest = `/auth/${'%'.repeat(2_042)}`;
   const get = (target: string) =>

@@ -1,8 +1,10 @@
 import t from 'tap';
-import { type CallOptions, createTestApp, createUser, type TestApp } from '../support/app.ts';
+import { openStream } from '../notifications/streams.ts';
+import { type CallOptions, createUser, type TestApp } from '../support/app.ts';
 import { invalid, refused, tally } from '../support/assertions.ts';
 import { inParallel, lockRows } from '../support/concurrency.ts';
-import { createLimitedApp, limited, newAddress } from './limits.ts';
+import { listen } from '../support/raw-http.ts';
+import { createLimitedApp, fromAnywhere, limited, newAddress } from './limits.ts';
 
 /** The operations with a counter of their own, and how many requests a minute an address has. */
 const groups: [string, string, number][] = [
@@ -79,12 +81,8 @@ t.test('limits', async (t) => {
   });
 
   t.test('a user has 600 other requests a minute, from all addresses together', async (t) => {
-    const { token } = await createUser({
-      call: (method, path, options) => app.call(method, path, { ...options, remoteAddress: newAddress() }),
-    });
-    const other = await createUser({
-      call: (method, path, options) => app.call(method, path, { ...options, remoteAddress: newAddress() }),
-    });
+    const { token } = await createUser(fromAnywhere(app));
+    const other = await createUser(fromAnywhere(app));
     const addresses = [newAddress(), newAddress()];
     const paths = ['/auth/nothing/', '/auth/me/', '/nothing/', '/auth/login/'];
     const count = await served(app, 601, (index) => [
@@ -108,12 +106,7 @@ t.test('limits', async (t) => {
   });
 
   t.test('all users at one address have 3,000 other requests a minute together', async (t) => {
-    const users: { token: string }[] = [];
-    for (let index = 0; index < 7; index++) {
-      const call: TestApp['call'] = (method, path, options) =>
-        app.call(method, path, { ...options, remoteAddress: newAddress() });
-      users.push(await createUser({ call }));
-    }
+    const users = await inParallel(7, () => createUser(fromAnywhere(app)));
     const remoteAddress = newAddress();
     const greedy = users.pop();
     for (let index = 0; index < 700; index++) {
@@ -265,11 +258,7 @@ t.test('four requests of one user are worked on at once; more wait and delay no 
 });
 
 t.test('requests that wait too long are 503, and neither they nor open streams keep a turn', async (t) => {
-  const app = await createTestApp(
-    { RATE_LIMIT_ENABLED: 'true', WORKER_ENABLED: 'false' },
-    { timeLimit: 400 },
-  );
-  t.teardown(app.close);
+  const app = await createLimitedApp(t, {}, { timeLimit: 400 });
   const user = await createUser(app);
   const rename = () => app.call('PATCH', '/auth/me/', { token: user.token, body: { name: '두레' } });
   const lock = await lockRows(t, app, 'SELECT FROM users WHERE id = $1 FOR UPDATE', [user.id]);
@@ -277,23 +266,8 @@ t.test('requests that wait too long are 503, and neither they nor open streams k
   await lock.release();
   t.strictSame(tally(await inParallel(9, rename)), { '200': 9 });
 
-  const origin = await app.app.listen({ host: '127.0.0.1', port: 0 });
-  const streams = new AbortController();
-  t.teardown(() => streams.abort());
-  const headers = { authorization: `Bearer ${user.token}` };
-  const opened = await inParallel(6, () =>
-    fetch(`${origin}/api/v1/notifications/stream/`, { headers, signal: streams.signal }),
-  );
+  await listen(app.app);
+  const opened = await inParallel(6, () => openStream(t, app, user.token));
   t.ok(opened.every(({ status }) => status === 200));
   t.equal((await rename()).status, 200);
-});
-
-t.test('files that are missing take no turns', async (t) => {
-  const app = await createLimitedApp(t);
-  const { token } = await createUser(app);
-  for (const path of [`/media/ab/${'0'.repeat(30)}.webp`, '/docs/static/nope.js', '/nothing/']) {
-    const answers = await inParallel(5, () => app.call('GET', path, { token }));
-    t.ok(answers.every(({ status }) => status === 404));
-  }
-  t.equal((await app.call('GET', '/auth/me/', { token })).status, 200);
 });

@@ -65,9 +65,6 @@ t.test('a connection that reads nothing while a response waits is closed', async
   const { server } = app.app;
   t.equal(server.timeout, 33_000);
   server.timeout = 500;
-  t.teardown(() => {
-    server.timeout = 33_000;
-  });
   const { token } = await createUser(app);
   const idle = await ask('/health/live');
   const stream = await ask('/api/v1/notifications/stream/', token);
@@ -75,12 +72,9 @@ t.test('a connection that reads nothing while a response waits is closed', async
   const stalled = await ask('/large/');
   await until('the end of the connection', () => closings() > before, 5);
   for (const { socket } of [idle, stream]) {
-    let isClosed = false;
-    socket.resume().on('close', () => {
-      isClosed = true;
-    });
+    socket.resume();
     await sleep(50);
-    t.notOk(isClosed);
+    t.notOk(socket.destroyed);
     socket.destroy();
   }
   stalled.socket.destroy();

@@ -19,6 +19,13 @@ t.teardown(app.close);
 const mailsTo = (shop: Shop) =>
   app.mails.sent.filter(({ to, text }) => to === shop.email && text.includes('/requests/'));
 
+/** Sends a request and waits for its mail, which is dropped once the request no longer waits for an answer. */
+async function sendAndMail(sender: Shop, post: { id: number }) {
+  const id = await sendRequest(app, sender, post);
+  await app.mails.settled();
+  return id;
+}
+
 /** Counts further mails about requests to an address, as if they had been sent some minutes ago. */
 async function countMails({ email }: Shop, mails: number, minutes = 1): Promise<void> {
   await app.pool.query(
@@ -43,12 +50,8 @@ t.test('repeated requests and withdrawals mail the receiver at most five times a
     await app.mails.settled();
     return mailsTo(receiver).length;
   };
-  const askAndWithdraw = async (target: typeof post) => {
-    const id = await sendRequest(app, sender, target);
-    // A mail about a request that is withdrawn before it was sent is dropped.
-    await app.mails.settled();
-    await transition(app, sender, id, 'withdraw');
-  };
+  const askAndWithdraw = async (target: typeof post) =>
+    transition(app, sender, await sendAndMail(sender, target), 'withdraw');
   for (let turn = 0; turn < 7; turn++) await askAndWithdraw(post);
   t.equal(await mails(), 5);
   t.equal(
@@ -67,11 +70,8 @@ t.test('repeated requests and withdrawals mail the receiver at most five times a
 
 t.test('repeated requests and declines mail the sender at most five times an hour', async (t) => {
   const { sender, receiver, post } = await openTwoVerifiedShops(app);
-  for (let turn = 0; turn < 7; turn++) {
-    const id = await sendRequest(app, sender, post);
-    await app.mails.settled();
-    await transition(app, receiver, id, 'decline');
-  }
+  for (let turn = 0; turn < 7; turn++)
+    await transition(app, receiver, await sendAndMail(sender, post), 'decline');
   await app.mails.settled();
   t.equal(mailsTo(sender).length, 5);
   t.equal(mailsTo(receiver).length, 5);
@@ -79,8 +79,7 @@ t.test('repeated requests and declines mail the sender at most five times an hou
 
 t.test('an address gets at most 60 mails an hour about requests', async (t) => {
   const { sender, receiver, post } = await openTwoVerifiedShops(app);
-  await sendRequest(app, sender, post);
-  await app.mails.settled();
+  await sendAndMail(sender, post);
   await countMails(receiver, 58);
   for (const _ of [60, 61]) await sendRequest(app, sender, await createPost(app, receiver.token));
   await app.mails.settled();
@@ -100,9 +99,7 @@ t.test('answers count for the address of the sender, requests for that of the re
   const { sender, receiver, post } = await openTwoVerifiedShops(app);
   for (const counted of [0, 59]) {
     await countMails(sender, counted);
-    const id = await sendRequest(app, sender, post);
-    await app.mails.settled();
-    await transition(app, receiver, id, 'decline');
+    await transition(app, receiver, await sendAndMail(sender, post), 'decline');
     await app.mails.settled();
   }
   t.equal(mailsTo(sender).length, 1);
@@ -132,8 +129,7 @@ t.test('20 concurrent first requests count every mail', async (t) => {
 
 t.test('the cap outlives the account of the address', async (t) => {
   const { sender, receiver, post } = await openTwoVerifiedShops(app);
-  await sendRequest(app, sender, post);
-  await app.mails.settled();
+  await sendAndMail(sender, post);
   await countMails(receiver, 59);
   t.equal((await deleteAccount(app, receiver)).status, 200);
   const { username, email } = receiver;
@@ -148,15 +144,13 @@ t.test('the cap outlives the account of the address', async (t) => {
 
 t.test('requests of new accounts of one person stay within the cap of the address', async (t) => {
   const { sender, receiver, post } = await openTwoVerifiedShops(app);
-  await sendRequest(app, sender, post);
-  await app.mails.settled();
+  await sendAndMail(sender, post);
   await countMails(receiver, 58);
   t.equal((await deleteAccount(app, sender)).status, 200);
   for (const _ of [60, 61]) {
     const user = await createUser(app, { username: sender.username, email: sender.email });
     const again = { ...user, store: await createStore(app, user.token) };
-    await sendRequest(app, again, post);
-    await app.mails.settled();
+    await sendAndMail(again, post);
     t.equal((await deleteAccount(app, again)).status, 200);
   }
   t.equal(mailsTo(receiver).length, 2, 'the first and the sixtieth');

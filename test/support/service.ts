@@ -37,15 +37,16 @@ export interface Service {
 export function spawnService(
   environment: Record<string, string>,
   script = ['dist/server.js'],
+  stdout: 'pipe' | number = 'pipe',
 ): Omit<Service, 'url'> {
   const { PATH = '' } = process.env;
   const child = spawn(process.execPath, script, {
     cwd: root,
     env: { PATH, PORT: '0', ARGON2_MEMORY_KIB: '1024', ...environment },
-    stdio: ['ignore', 'pipe', 'pipe'],
+    stdio: ['ignore', stdout, 'pipe'],
   });
   let output = '';
-  for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk) => (output += chunk));
+  for (const stream of [child.stdout, child.stderr]) stream?.on('data', (chunk) => (output += chunk));
   const ended = once(child, 'close').then(([code, signal]) => ({ code, signal }));
   return {
     child,

@@ -23,8 +23,8 @@ export const userTurnsPlugin = fastifyPlugin(async (app: FastifyInstance, { conf
   app.addHook('preHandler', async (request, reply) => {
     // Not the user of a token whose session has ended, which would take turns of its owner.
     const userId = request.currentUser?.id;
-    // Uploads have limits of their own. A handler that finds nothing comes here again, with the hooks of unknown paths.
-    if (userId === undefined || request.endTurn || request.routeOptions.config.readsBody) return;
+    // Uploads have limits of their own.
+    if (userId === undefined || request.routeOptions.config.readsBody) return;
     const user = users.get(userId) ?? { running: 0, waiting: [] };
     users.set(userId, user);
     if (user.running < maxAtOnce) user.running++;
