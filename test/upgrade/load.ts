@@ -19,8 +19,14 @@ const pause = 20;
 /** What the receiver and the sender of a request must be told by mail. */
 interface Answered {
   title: string;
-  receiver: string;
-  sender: string;
+  receiver: Owner;
+  sender: Owner;
+}
+
+/** How many mails to a user contain a text, each counted once however often it was tried. */
+export function mailsAbout(provider: Provider, { email }: Owner, text: string): number {
+  const found = provider.attempts.filter(({ to, body }) => to === email && body.includes(text));
+  return new Set(found.map(({ key }) => key)).size;
 }
 
 /** People who do everything that matters again and again. Each of them stops at its first failure, which the balancer has. */
@@ -90,9 +96,12 @@ export function startLoad(balancer: Balancer, provider: Provider, owners: [Owner
         token: sender.token,
         body: { post_id: post.id, message: '함께 해요!' },
       });
+      // A mail about a request that has changed meanwhile is not sent.
+      await until(`the request: ${title}`, () => mailsAbout(provider, receiver, title) === 1);
       await call('POST', `${requests}${id}/accept/`, { token: receiver.token });
       await call('GET', `${requests}${id}/`, { token: sender.token });
-      answered.push({ title, receiver: receiver.email, sender: sender.email });
+      await until(`the answer: ${title}`, () => mailsAbout(provider, sender, title) === 1);
+      answered.push({ title, receiver, sender });
       await call('POST', `${requests}${id}/end/`, { token: sender.token });
       const unread = { body: { up_to_id: 2 ** 31 - 1 } };
       await call('POST', '/api/v1/notifications/mark-read/', { ...unread, token: receiver.token });
