@@ -150,21 +150,24 @@ t.test('uploads from one address that fill the memory lose it to those from othe
   };
   const zeros = (size: number) =>
     multipart({ name: 'image', content: Buffer.alloc(size), filename: 'a.jpg' });
-  const slow = await open('192.0.2.2', picture, 100);
+  const padded = Buffer.concat([await plainPicture(), Buffer.alloc(400_000)]);
+  const photo = multipart({ name: 'image', content: padded, filename: 'a.jpg' });
+  // Sent in parts, so that it arrives fast enough however long the test takes.
+  const part = 100_000;
+  const slow = await open('192.0.2.2', photo, part);
   const stalled = [];
   // All but 60 kB of the memory.
-  for (const size of [...Array(6).fill(9_900_000), 7_650_000]) {
+  for (const size of [...Array(6).fill(9_900_000), 7_550_000]) {
     stalled.push(await open('192.0.2.1', zeros(size), size));
   }
   const refusal = Promise.race(stalled.map(({ answer }) => answer()));
-  const padded = Buffer.concat([await plainPicture(), Buffer.alloc(200_000)]);
-  const photo = multipart({ name: 'image', content: padded, filename: 'a.jpg' });
-  for (let turn = 0; turn < 3; turn++) {
-    const other = await open(`192.0.2.${turn + 3}`, photo, photo.length);
+  for (let turn = 1; turn <= 3; turn++) {
+    const other = await open(`192.0.2.${turn + 2}`, photo, photo.length);
     t.equal((await other.answer()).status, 201);
+    slow.send(photo.subarray(turn * part, (turn + 1) * part));
   }
   unavailable(t, await refusal);
-  slow.send(picture.subarray(100));
+  slow.send(photo.subarray(4 * part));
   t.equal((await slow.answer()).status, 201, 'the oldest one, from another address');
 });
 
