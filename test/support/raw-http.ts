@@ -44,7 +44,8 @@ export async function rawConnection(port: number): Promise<RawConnection> {
     socket,
     send: (data) => void socket.write(data),
     async answer() {
-      const deadline = AbortSignal.timeout(5_000);
+      // Longer than the service takes for any request.
+      const deadline = AbortSignal.timeout(10_000);
       for (;;) {
         const complete = readAnswer(received);
         // The close follows the last answer, so wait for it.
