@@ -9,7 +9,7 @@ import { runScript, withMigratedDatabase } from './open-database.ts';
  * npm run demo
  *
  * Creates a small neighbourhood through the API, so that Swagger UI and the example frontend have something to show: stores of
- * many kinds, posts with and without pictures, and a request in each state.
+ * many kinds, posts with and without images, and a request in each state.
  */
 
 const password = 'gimbap-and-coffee-7';
@@ -179,7 +179,7 @@ async function demo(app: FastifyInstance, pool: pg.Pool): Promise<void> {
   });
 }
 
-/** @returns the URL of the picture */
+/** @returns the URL of the image */
 async function uploadPicture(
   app: FastifyInstance,
   token: string,

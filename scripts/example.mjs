@@ -8,7 +8,7 @@ import { Worker } from 'node:worker_threads';
  * left when it ends; the frontend has a thread of its own, because to transform files would delay answers of the service.
  */
 const apiUrl = `http://localhost:${process.env.PORT ?? 3000}`;
-/** Where mails link to, by which the service knows it, too. */
+/** Where emails link to, by which the service knows it, too. */
 const frontendUrl = process.env.FRONTEND_URL ?? 'http://localhost:5173';
 
 if (await isServed(`${apiUrl}/health/live`)) {

@@ -1,14 +1,14 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { parse } from 'yaml';
-import { adminErrors } from '../src/admin/errors.ts';
-import { authErrors } from '../src/auth/errors.ts';
+import { adminErrors } from '../src/domains/admin/schemas.ts';
+import { authErrors } from '../src/domains/auth/errors.ts';
+import { imageErrors } from '../src/domains/images/schemas.ts';
+import { partnerRequestErrors } from '../src/domains/partner-requests/errors.ts';
+import { postErrors } from '../src/domains/posts/errors.ts';
+import { reportErrors } from '../src/domains/reports/schemas.ts';
+import { storeErrors } from '../src/domains/stores/errors.ts';
 import { type ErrorDefinition, httpErrors } from '../src/http/errors.ts';
-import { imageErrors } from '../src/images/errors.ts';
-import { partnerRequestErrors } from '../src/partner-requests/errors.ts';
-import { postErrors } from '../src/posts/errors.ts';
-import { reportErrors } from '../src/reports/errors.ts';
-import { storeErrors } from '../src/stores/errors.ts';
 
 // `npm run openapi` writes the table of codes into docs/client/errors.md, from the errors of the code and the operations of
 // openapi.yaml; with `--check` it fails when the table is not what it would write. Another file may be named.

@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { buildApp } from '../src/app.ts';
-import { loadConfig, withDatabase } from '../src/config/config.ts';
+import { loadConfig, withDatabase } from '../src/infrastructure/config/config.ts';
 import { openApiDocument } from '../src/openapi/document.ts';
 import { toYaml } from '../src/openapi/plugin.ts';
 

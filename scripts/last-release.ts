@@ -3,8 +3,8 @@ import { dirname } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 
-/** The release that runs on while this one is rolled out, until there is a tag `v*`. */
-const untagged = { version: '0.1.0', commit: '1bdfa0b5d0a67817470ca09e7e25ecc097018911' };
+/** The last migration of the baseline. Until there is a tag `v*`, the commit that added it is the release before. */
+export const baseline = '20261124040001_functions';
 
 const run = promisify(execFile);
 
@@ -17,12 +17,27 @@ export interface Release {
   commit: string;
 }
 
-/** The newest release before this commit: the newest tag `v*` among its ancestors, else the one above. @returns undefined where this is no clone, or one without that commit */
+/**
+ * The newest tag `v*` among the ancestors of this commit, else the commit of the baseline.
+ *
+ * @returns undefined where this is no clone, or one without that commit
+ */
 export async function findLastRelease(): Promise<Release | undefined> {
-  const tag = await git('describe', '--tags', '--abbrev=0', '--match=v[0-9]*', 'HEAD^').catch(() => '');
-  const { version, commit } = tag === '' ? untagged : { version: tag.slice(1), commit: tag };
   try {
-    return { version, commit: await git('rev-parse', '--verify', `${commit}^{commit}`) };
+    const tag = await git('describe', '--tags', '--abbrev=0', '--match=v[0-9]*', 'HEAD^').catch(() => '');
+    if (tag !== '') return { version: tag.slice(1), commit: await git('rev-parse', `${tag}^{commit}`) };
+    const path = `prisma/migrations/${baseline}/migration.sql`;
+    const commit = await git(
+      'log',
+      '--first-parent',
+      '-m',
+      '--diff-filter=A',
+      '-1',
+      '--format=%H',
+      '--',
+      path,
+    );
+    return commit === '' ? undefined : { version: '0.1.0', commit };
   } catch {
     return undefined;
   }

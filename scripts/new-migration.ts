@@ -5,8 +5,8 @@ import { join } from 'node:path';
 import process from 'node:process';
 import { fileURLToPath } from 'node:url';
 import pg from 'pg';
-import { migrate } from '../src/database/migrations.ts';
-import { startEmbeddedServer } from '../src/embedded-postgres/server.ts';
+import { startEmbeddedServer } from '../src/development/embedded-postgres/server.ts';
+import { migrate } from '../src/infrastructure/database/migrations.ts';
 import { withSchemaEngine } from './schema-engine.ts';
 
 /*
@@ -24,7 +24,7 @@ import { withSchemaEngine } from './schema-engine.ts';
  *   INCLUDE, NULLS LAST or NULLS NOT DISTINCT (a condition such as `WHERE true` makes an index ignored).
  *
  * A migration runs in a transaction: no BEGIN or COMMIT in it. The index of a large table is a migration of its own, outside a
- * transaction: see "Change the database" in CONTRIBUTING.md.
+ * transaction: see docs/development/database.md.
  */
 
 const prismaFolder = fileURLToPath(import.meta.resolve('#package/prisma'));

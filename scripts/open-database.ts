@@ -1,8 +1,8 @@
 import process from 'node:process';
-import { type AppConfig, loadConfig, withDatabase } from '../src/config/config.ts';
-import { locateDatabase } from '../src/config/database-settings.ts';
-import { migrate } from '../src/database/migrations.ts';
-import { startEmbeddedServer } from '../src/embedded-postgres/server.ts';
+import { startEmbeddedServer } from '../src/development/embedded-postgres/server.ts';
+import { type AppConfig, loadConfig, withDatabase } from '../src/infrastructure/config/config.ts';
+import { locateDatabase } from '../src/infrastructure/config/database-settings.ts';
+import { migrate } from '../src/infrastructure/database/migrations.ts';
 
 /**
  * Runs work on the migrated database: that of the variables, or the embedded one, which the service must not be using.

@@ -24,7 +24,7 @@ await loadEngine();
 /**
  * Runs work with Prisma's schema engine, the one of Prisma's CLI, as WebAssembly. For development and tests only.
  *
- * The engine takes the advisory lock 72707369 for the time of the work.
+ * The engine takes the advisory lock `advisoryLocks.migrations` for the time of the work.
  *
  * @param connectionString of the database that the engine reads
  */
@@ -60,7 +60,7 @@ function unrefTimers([name, value]: [string, unknown]): [string, unknown] {
 }
 
 /**
- * Prisma's adapter refuses the type "char" of PostgreSQL's catalogue, which the engine reads. Such columns pass the
+ * Prisma's adapter rejects the type "char" of PostgreSQL's catalogue, which the engine reads. Such columns pass the
  * adapter as text with a marked name and get their type back after it.
  */
 function createAdapterFactory(pool: pg.Pool): SqlMigrationAwareDriverAdapterFactory {

@@ -1,11 +1,8 @@
 import { readdir } from 'node:fs/promises';
 import { join, relative } from 'node:path';
 import process from 'node:process';
-import { findLastRelease, git, root } from '../last-release.ts';
+import { baseline, findLastRelease, git, root } from '../last-release.ts';
 import { checkMigrations } from './check.ts';
-
-/** The last migration from before the check. */
-const lastUnchecked = '20261123060000_unlinked_images';
 
 const folder = 'prisma/migrations';
 
@@ -13,7 +10,7 @@ const folder = 'prisma/migrations';
 export async function checkFolder(path = join(root, folder)): Promise<string[]> {
   const names = (await readdir(path)).filter((name) => name !== 'migration_lock.toml').sort();
   const paths = names
-    .filter((name) => name > lastUnchecked)
+    .filter((name) => name > baseline)
     .map((name) => relative(process.cwd(), join(path, name, 'migration.sql')));
   return [...(await compareWithRelease(names)), ...(await checkMigrations(paths))];
 }

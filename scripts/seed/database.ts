@@ -1,4 +1,5 @@
 import pg from 'pg';
+import { int8AsNumber } from '../../src/infrastructure/database/client.ts';
 import { bulkLoad } from './bulk-load.ts';
 import { addPosts } from './posts.ts';
 import { executeLong, type SeedRun } from './progress.ts';
@@ -27,7 +28,7 @@ export async function seedDatabase(
   { users, posts, notifications }: SeedCounts,
   print: (line: string) => void,
 ): Promise<void> {
-  const client = new pg.Client({ connectionString: url });
+  const client = new pg.Client({ connectionString: url, types: int8AsNumber });
   const observer = new pg.Client({ connectionString: url });
   await Promise.all([client.connect(), observer.connect()]);
   const run: SeedRun = { client, observer, print };

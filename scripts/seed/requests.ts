@@ -6,7 +6,7 @@ import { mix } from './texts.ts';
 const batchSize = 10_000;
 const notificationsPerRequest = 1.9;
 
-/** One in ten requests waits for an answer, one in fifty was withdrawn, one in 10,000 is accepted, and as many ended; the others were declined. */
+/** One in ten requests waits for a response, one in fifty was withdrawn, one in 10,000 is accepted, and as many ended; the others were declined. */
 function statusOf(n: number): string {
   const chance = mix(n, 30) % 10_000;
   if (chance < 1_000) return 'requested';
@@ -51,7 +51,7 @@ export async function addRequestsWithNotifications(
       `WITH request AS (
          INSERT INTO partner_requests (post_id, sender_store_id, receiver_store_id, status, message, created_at, updated_at)
          SELECT post_id, sender, receiver, status, '저희와 함께해요. ' || n || '번째 인사입니다.', to_timestamp(time), to_timestamp(time)
-         FROM unnest($1::int[], $2::int[], $3::int[], $4::int[], $5::partner_request_status[], $6::float8[])
+         FROM unnest($1::int[], $2::bigint[], $3::int[], $4::int[], $5::partner_request_status[], $6::float8[])
            AS row (n, post_id, sender, receiver, status, time)
          ORDER BY n
          ON CONFLICT (sender_store_id, post_id) WHERE status IN ('requested', 'accepted') DO NOTHING

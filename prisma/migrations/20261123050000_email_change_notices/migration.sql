@@ -1,2 +1,0 @@
--- AlterEnum
-ALTER TYPE "mail_purpose" ADD VALUE 'email_change';

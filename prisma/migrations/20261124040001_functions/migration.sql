@@ -1,0 +1,239 @@
+-- Functions and triggers, and the indexes that use a function.
+
+-- ACCOUNTS
+
+-- A suspension ends the sessions of the account permanently: lifting it restores none of them.
+CREATE FUNCTION "end_suspended_sessions"() RETURNS trigger LANGUAGE plpgsql SET search_path FROM CURRENT AS $$
+BEGIN
+  DELETE FROM sessions WHERE user_id = NEW.id;
+  RETURN NULL;
+END $$;
+
+CREATE TRIGGER "users_suspended" AFTER UPDATE OF "suspended_at" ON "users"
+  FOR EACH ROW WHEN (NEW."suspended_at" IS NOT NULL) EXECUTE FUNCTION "end_suspended_sessions"();
+
+-- STORES
+
+-- `stores.suspended_at` is what readers look at: the suspension of the owner, else `hidden_at`. Both functions compute it from the
+-- row that they have locked. A suspension updates the user before the store; whichever of the two updates of the store comes last
+-- sees what the other one wrote, in the user or in the store. `users_suspended_store` fires after `users_suspended`.
+CREATE FUNCTION "suspend_store"() RETURNS trigger LANGUAGE plpgsql SET search_path FROM CURRENT AS $$
+BEGIN
+  UPDATE stores SET suspended_at = coalesce(NEW.suspended_at, hidden_at) WHERE owner_id = NEW.id;
+  RETURN NULL;
+END $$;
+
+CREATE TRIGGER "users_suspended_store" AFTER UPDATE OF "suspended_at" ON "users"
+  FOR EACH ROW WHEN (OLD."suspended_at" IS DISTINCT FROM NEW."suspended_at") EXECUTE FUNCTION "suspend_store"();
+
+CREATE FUNCTION "hide_store"() RETURNS trigger LANGUAGE plpgsql SET search_path FROM CURRENT AS $$
+BEGIN
+  NEW.suspended_at := coalesce((SELECT suspended_at FROM users WHERE id = NEW.owner_id), NEW.hidden_at);
+  RETURN NEW;
+END $$;
+
+CREATE TRIGGER "stores_hidden" BEFORE UPDATE OF "hidden_at" ON "stores"
+  FOR EACH ROW EXECUTE FUNCTION "hide_store"();
+
+-- An open store has a category. Checked at the end of the transaction, with the store locked, so that two transactions that delete
+-- one category each cannot leave none.
+CREATE FUNCTION "check_store_has_category"() RETURNS trigger LANGUAGE plpgsql SET search_path FROM CURRENT AS $$
+DECLARE
+  checked integer;
+BEGIN
+  IF TG_TABLE_NAME = 'stores' THEN checked := NEW.id; ELSE checked := OLD.store_id; END IF;
+  PERFORM FROM stores WHERE id = checked AND closed_at IS NULL FOR NO KEY UPDATE;
+  IF FOUND AND NOT EXISTS (SELECT FROM store_category_links WHERE store_id = checked) THEN
+    RAISE EXCEPTION 'store % has no category', checked
+      USING ERRCODE = 'check_violation', CONSTRAINT = 'stores_category_check';
+  END IF;
+  RETURN NULL;
+END $$;
+
+CREATE CONSTRAINT TRIGGER "stores_category_check" AFTER INSERT ON "stores"
+  DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION "check_store_has_category"();
+
+CREATE CONSTRAINT TRIGGER "store_category_links_category_check" AFTER DELETE OR UPDATE OF "store_id" ON "store_category_links"
+  DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION "check_store_has_category"();
+
+-- IMAGES
+
+-- Unlinks the images that posts no longer show, whatever writes the posts; the clean-up then looks at each of them. A hidden post
+-- keeps its images, because it can be shown again. An image is locked before its link is deleted, as by a deletion of the image,
+-- whose foreign key reads the links.
+CREATE FUNCTION "unlink_images"() RETURNS trigger LANGUAGE plpgsql SET search_path FROM CURRENT AS $$
+BEGIN
+  WITH unused AS (
+    SELECT l.post_id, l.image_id
+    FROM changed c JOIN post_images l ON l.post_id = c.id JOIN images i ON i.id = l.image_id
+    WHERE c.deleted_at IS NOT NULL AND c.hidden_at IS NULL OR NOT (i.key = ANY (c.images))
+    ORDER BY l.image_id FOR NO KEY UPDATE OF i
+  ), unlinked AS (
+    DELETE FROM post_images l USING unused u WHERE l.post_id = u.post_id AND l.image_id = u.image_id
+    RETURNING l.image_id
+  )
+  UPDATE images SET check_after = greatest(now(), created_at + interval '24 hours')
+  FROM (SELECT DISTINCT image_id FROM unlinked) u WHERE images.id = u.image_id;
+  RETURN NULL;
+END $$;
+
+CREATE TRIGGER "posts_images" AFTER UPDATE ON "posts" REFERENCING NEW TABLE AS changed
+  FOR EACH STATEMENT EXECUTE FUNCTION "unlink_images"();
+
+-- PARTNER REQUESTS
+
+-- A pending request is accepted, declined or withdrawn, and an accepted one can be ended. Nothing follows after that.
+CREATE FUNCTION "check_partner_request_transition"() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+  IF OLD.status <> NEW.status AND NOT (
+    OLD.status = 'requested' AND NEW.status IN ('accepted', 'declined', 'withdrawn')
+    OR OLD.status = 'accepted' AND NEW.status = 'ended'
+  ) THEN
+    RAISE EXCEPTION 'a partner request cannot go from % to %', OLD.status, NEW.status
+      USING ERRCODE = 'check_violation', CONSTRAINT = 'partner_requests_transition';
+  END IF;
+  RETURN NEW;
+END $$;
+
+CREATE TRIGGER "partner_requests_transition" BEFORE UPDATE OF "status" ON "partner_requests"
+  FOR EACH ROW EXECUTE FUNCTION "check_partner_request_transition"();
+
+-- NOTIFICATIONS
+
+-- Counts unread notifications, whatever writes the rows. Rows of `notification_counts` are locked in the order of their users, to
+-- avoid deadlocks. Each function runs once per statement, so that a statement of many rows updates a count once.
+
+CREATE FUNCTION "count_added_notifications"() RETURNS trigger LANGUAGE plpgsql SET search_path FROM CURRENT AS $$
+BEGIN
+  INSERT INTO notification_counts AS c (user_id, unread)
+  SELECT user_id, count(*) FILTER (WHERE NOT is_read) FROM added GROUP BY user_id ORDER BY user_id
+  ON CONFLICT (user_id) DO UPDATE SET unread = c.unread + excluded.unread;
+  RETURN NULL;
+END $$;
+
+-- Every user with a notification has a row, so that none is inserted here: the user may have been deleted.
+CREATE FUNCTION "count_changed_notifications"() RETURNS trigger LANGUAGE plpgsql SET search_path FROM CURRENT AS $$
+BEGIN
+  WITH changed AS (
+    SELECT user_id, sum(change) AS change
+    FROM (
+      SELECT user_id, -1 AS change FROM old_rows WHERE NOT is_read
+      UNION ALL
+      SELECT user_id, 1 FROM new_rows WHERE NOT is_read
+    ) rows
+    GROUP BY user_id HAVING sum(change) <> 0
+  ), locked AS (
+    SELECT user_id, change FROM notification_counts c JOIN changed USING (user_id)
+    ORDER BY user_id FOR NO KEY UPDATE OF c
+  )
+  UPDATE notification_counts c SET unread = greatest(0, c.unread + change) FROM locked WHERE locked.user_id = c.user_id;
+  RETURN NULL;
+END $$;
+
+CREATE FUNCTION "count_deleted_notifications"() RETURNS trigger LANGUAGE plpgsql SET search_path FROM CURRENT AS $$
+BEGIN
+  WITH changed AS (
+    SELECT user_id, count(*) AS deleted FROM old_rows WHERE NOT is_read GROUP BY user_id
+  ), locked AS (
+    SELECT user_id, deleted FROM notification_counts c JOIN changed USING (user_id)
+    ORDER BY user_id FOR NO KEY UPDATE OF c
+  )
+  UPDATE notification_counts c SET unread = greatest(0, c.unread - deleted) FROM locked WHERE locked.user_id = c.user_id;
+  RETURN NULL;
+END $$;
+
+CREATE FUNCTION "count_no_notifications"() RETURNS trigger LANGUAGE plpgsql SET search_path FROM CURRENT AS $$
+BEGIN
+  UPDATE notification_counts SET unread = 0;
+  RETURN NULL;
+END $$;
+
+CREATE TRIGGER "notifications_added" AFTER INSERT ON "notifications" REFERENCING NEW TABLE AS added
+  FOR EACH STATEMENT EXECUTE FUNCTION "count_added_notifications"();
+CREATE TRIGGER "notifications_changed" AFTER UPDATE ON "notifications" REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows
+  FOR EACH STATEMENT EXECUTE FUNCTION "count_changed_notifications"();
+CREATE TRIGGER "notifications_deleted" AFTER DELETE ON "notifications" REFERENCING OLD TABLE AS old_rows
+  FOR EACH STATEMENT EXECUTE FUNCTION "count_deleted_notifications"();
+CREATE TRIGGER "notifications_truncated" AFTER TRUNCATE ON "notifications"
+  FOR EACH STATEMENT EXECUTE FUNCTION "count_no_notifications"();
+
+-- LISTS
+
+-- What belongs to one store is read newest first and only as far as needed, by an index in that order. Taking all stores for equally
+-- busy, the planner expects a handful of rows, and may fetch and sort all of them, also where there are a hundred thousand.
+-- A comparison with the result of this function looks expensive to it, unless an index makes it: an ordered index scan computes
+-- the result once, whereas every other plan would have to for each row.
+CREATE FUNCTION "walk_from"(moment timestamptz) RETURNS timestamptz LANGUAGE plpgsql STABLE PARALLEL SAFE COST 10000
+  AS 'BEGIN RETURN moment; END';
+
+-- SEARCH: substrings of any length in any script, without an extension of PostgreSQL.
+
+-- Makes a text lower case. `lower(upper(x))` also makes the two lower-case sigmas one. Where the locale of the database is `C`,
+-- which knows the case of ASCII only, a collation that knows more is taken.
+DO $$
+DECLARE
+  collation_name text;
+BEGIN
+  IF lower('É') <> 'é' THEN
+    SELECT collname INTO collation_name FROM pg_collation
+    WHERE collnamespace = 'pg_catalog'::regnamespace AND collencoding IN (-1, pg_char_to_encoding('UTF8'))
+      AND collname IN ('pg_c_utf8', 'C.utf8', 'C.UTF-8', 'en_US.utf8', 'und-x-icu')
+    ORDER BY array_position(ARRAY['pg_c_utf8', 'C.utf8', 'C.UTF-8', 'en_US.utf8', 'und-x-icu'], collname::text) LIMIT 1;
+  END IF;
+  EXECUTE format(
+    'CREATE FUNCTION search_fold(value text) RETURNS text LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE AS %L',
+    format('SELECT lower(upper(value%s))', ' COLLATE pg_catalog.' || quote_ident(collation_name)));
+END $$;
+
+-- A lower-case text without the white space of Unicode. The final sigma becomes the other one, wherever the locale puts it.
+CREATE FUNCTION "search_key"(value text) RETURNS text LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
+  RETURN translate(search_fold(value),
+    U&'\03C2\0009\000A\000B\000C\000D\0020\0085\00A0\1680\2000\2001\2002\2003\2004\2005\2006\2007\2008\2009\200A\2028\2029\202F\205F\3000',
+    U&'\03C3');
+
+-- A text to search has a line feed between its fields, so that no query matches across them: none has a line feed left.
+-- Computing it costs more than searching, so it is repeated only where a field changes, or where the text would.
+CREATE FUNCTION "set_post_search_text"() RETURNS trigger LANGUAGE plpgsql SET search_path FROM CURRENT AS $$
+BEGIN
+  IF TG_OP = 'INSERT' OR NEW.title <> OLD.title OR NEW.content <> OLD.content OR NEW.search_text <> OLD.search_text THEN
+    NEW.search_text := search_key(NEW.title) || E'\n' || search_key(NEW.content);
+  END IF;
+  RETURN NEW;
+END $$;
+
+CREATE TRIGGER "posts_search_text" BEFORE INSERT OR UPDATE OF "title", "content", "search_text" ON "posts"
+  FOR EACH ROW EXECUTE FUNCTION "set_post_search_text"();
+
+CREATE FUNCTION "set_store_search_text"() RETURNS trigger LANGUAGE plpgsql SET search_path FROM CURRENT AS $$
+BEGIN
+  IF TG_OP = 'INSERT' OR NEW.name <> OLD.name OR NEW.address <> OLD.address OR NEW.description <> OLD.description
+      OR NEW.search_text <> OLD.search_text THEN
+    NEW.search_text :=
+      search_key(NEW.name) || E'\n' || search_key(NEW.address) || E'\n' || search_key(NEW.description);
+  END IF;
+  RETURN NEW;
+END $$;
+
+CREATE TRIGGER "stores_search_text" BEFORE INSERT OR UPDATE OF "name", "address", "description", "search_text" ON "stores"
+  FOR EACH ROW EXECUTE FUNCTION "set_store_search_text"();
+
+-- What the search looks up: pairs of neighbouring characters first, then single characters, hashed into 2^18 keys. GIN keeps its
+-- keys when no row has them any more, so without a bound random texts make the index grow without end; two texts with one key cost
+-- time only, because the text itself is compared, too. Hash indexes rely on the values of `hashtext`, so they do not change.
+CREATE FUNCTION "search_keys"(folded text) RETURNS int[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE AS $$
+  SELECT ARRAY(SELECT hashtext(a || b) & 262143 FROM unnest(singles, singles[2:]) AS pair (a, b) WHERE b IS NOT NULL)
+    || ARRAY(SELECT hashtext(a) & 262143 FROM unnest(singles) AS single (a))
+  FROM string_to_array(folded, NULL) AS singles
+$$;
+
+-- Without `fastupdate`, because a search would have to read all entries that are pending. The second index of each table is a
+-- sample of the rows, which tells how frequent a text is. The divisor is prime, so that rows that were written in a pattern are all
+-- in it.
+CREATE INDEX "posts_search_keys_idx" ON "posts" USING gin (search_keys("search_text"))
+  WITH (fastupdate = off) WHERE "deleted_at" IS NULL;
+CREATE INDEX "posts_search_keys_sample_idx" ON "posts" USING gin (search_keys("search_text"))
+  WITH (fastupdate = off) WHERE "deleted_at" IS NULL AND "id" % 503 = 0;
+CREATE INDEX "stores_search_keys_idx" ON "stores" USING gin (search_keys("search_text"))
+  WITH (fastupdate = off) WHERE "closed_at" IS NULL;
+CREATE INDEX "stores_search_keys_sample_idx" ON "stores" USING gin (search_keys("search_text"))
+  WITH (fastupdate = off) WHERE "closed_at" IS NULL AND "id" % 503 = 0;
