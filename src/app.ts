@@ -2,58 +2,59 @@ import type { Server } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import jwt from '@fastify/jwt';
 import { type FastifyHttpOptions, type FastifyInstance, fastify, LogController } from 'fastify';
-import { expiredAuditEntries } from './admin/audit.ts';
-import { expiredAuthRows } from './auth/index.ts';
-import { jwtOptions } from './auth/tokens.ts';
-import type { AppConfig, Config } from './config/config.ts';
-import { cleanUp } from './database/clean-up.ts';
-import { type Database, endIfReadOnly } from './database/client.ts';
-import { pendingMigrations } from './database/migrations.ts';
-import { onceASecond } from './database/once-a-second.ts';
+import { expiredAuditEntries } from './domains/admin/index.ts';
+import { expiredAuthRows, jwtOptions, securityEvents } from './domains/auth/index.ts';
+import type { ImageStorage } from './domains/images/index.ts';
+import { erasedImages } from './domains/images/index.ts';
+import type { EventStreamTimes } from './domains/notifications/index.ts';
+import { expiredReports } from './domains/reports/index.ts';
+import { expiredStoreEdits } from './domains/stores/index.ts';
 import { createDomains } from './domains.ts';
-import { trustedProxies } from './http/client-ip.ts';
-import { expiredIdempotencyKeys } from './http/idempotency.ts';
+import { credentialsPlugin } from './http/authentication.ts';
+import { clientIpPlugin, trustedProxies } from './http/client-ip.ts';
+import { languagePlugin } from './http/language.ts';
+import { rootRoutes } from './http/pages.ts';
 import { bodyLimit, bodyParserPlugin } from './http/plugins/body-parser.ts';
-import { createClientErrorHandler } from './http/plugins/client-errors.ts';
-import { clientIpPlugin } from './http/plugins/client-ip.ts';
-import { credentialsPlugin } from './http/plugins/credentials.ts';
 import { deadlinePlugin } from './http/plugins/deadline.ts';
-import { envelopePlugin } from './http/plugins/envelope.ts';
-import { errorHandlerPlugin, sendError } from './http/plugins/error-handler.ts';
-import { healthRoutes } from './http/plugins/health.ts';
-import { languagePlugin } from './http/plugins/language.ts';
-import { lazySchemasPlugin } from './http/plugins/lazy-schemas.ts';
-import { loggerOptions, logStream, requestLogPlugin } from './http/plugins/logging.ts';
-import { metricsPlugin, metricsRoutes } from './http/plugins/metrics.ts';
-import { serveMetrics } from './http/plugins/metrics-server.ts';
-import { notModifiedPlugin } from './http/plugins/not-modified.ts';
-import { overloadPlugin } from './http/plugins/overload.ts';
+import { envelopePlugin, notModifiedPlugin } from './http/plugins/envelope.ts';
+import { createClientErrorHandler, errorHandlerPlugin, sendError } from './http/plugins/error-handler.ts';
+import { healthRoutes, shutdownPlugin } from './http/plugins/health.ts';
+import {
+  loggerOptions,
+  logStream,
+  requestId,
+  requestIdPlugin,
+  requestLogPlugin,
+} from './http/plugins/logging.ts';
+import { metricsPlugin, metricsRoutes, serveMetrics } from './http/plugins/metrics.ts';
+import { overloadPlugin, userTurnsPlugin } from './http/plugins/overload.ts';
 import { rateLimitPlugin } from './http/plugins/rate-limits.ts';
-import { refusedOriginsPlugin } from './http/plugins/refused-origins.ts';
-import { requestId, requestIdPlugin } from './http/plugins/request-id.ts';
-import { rootRoutes } from './http/plugins/root.ts';
 import { rewriteUrl, routerOptions, routingPlugin } from './http/plugins/routing.ts';
-import { securityHeadersPlugin } from './http/plugins/security-headers.ts';
-import { shutdownPlugin } from './http/plugins/shutdown.ts';
+import { rejectedOriginsPlugin, securityHeadersPlugin } from './http/plugins/security-headers.ts';
 import { tracingPlugin } from './http/plugins/tracing.ts';
 import { unreadResponsesPlugin } from './http/plugins/unread-responses.ts';
-import { userTurnsPlugin } from './http/plugins/user-turns.ts';
-import { validationPlugin } from './http/plugins/validation.ts';
-import { erasedImages } from './images/index.ts';
-import type { ImageStorage } from './images/storage/storage.ts';
-import { expiredFailedMails } from './mail/failed-mails.ts';
-import { expiredMailSends } from './mail/mail-sends.ts';
-import { sendMailTask } from './mail/queue.ts';
-import type { MailTransport } from './mail/transport.ts';
-import { addDatabaseMetrics } from './metrics/database-metrics.ts';
-import { createMetrics } from './metrics/metrics.ts';
-import { addPoolMetrics, addProcessMetrics } from './metrics/process-metrics.ts';
-import type { EventStreamTimes } from './notifications/stream/event-stream.ts';
+import { lazySchemasPlugin, validationPlugin } from './http/plugins/validation.ts';
+import type { AppConfig, Config } from './infrastructure/config/config.ts';
+import { cleanUp } from './infrastructure/database/clean-up.ts';
+import { type Database, endIfReadOnly } from './infrastructure/database/client.ts';
+import { pendingMigrations } from './infrastructure/database/migrations.ts';
+import { onceASecond } from './infrastructure/database/once-a-second.ts';
+import { expiredIdempotencyKeys } from './infrastructure/idempotency/idempotency.ts';
+import { expiredFailedMails } from './infrastructure/mail/jobs.ts';
+import { expiredMailSends } from './infrastructure/mail/mail-sends.ts';
+import { sendMailTask } from './infrastructure/mail/queue.ts';
+import type { MailTransport } from './infrastructure/mail/transport.ts';
+import { addDatabaseMetrics } from './infrastructure/metrics/database-metrics.ts';
+import { addPoolMetrics, addProcessMetrics, createMetrics } from './infrastructure/metrics/metrics.ts';
+import type { Tracing } from './infrastructure/tracing/tracing.ts';
 import { openApiPlugin, openApiRoutes } from './openapi/plugin.ts';
-import { expiredReports } from './reports/index.ts';
-import { createAppListener, createTransport, openAppDatabase, startWorkerWithApp } from './resources.ts';
-import { expiredStoreEdits } from './stores/index.ts';
-import { openTracing, type Tracing } from './tracing/tracing.ts';
+import {
+  createAppListener,
+  createTransport,
+  openAppDatabase,
+  openTracing,
+  startWorkerWithApp,
+} from './resources.ts';
 
 /** Milliseconds; load balancers often wait two seconds. */
 const readyTimeout = 1_800;
@@ -78,7 +79,7 @@ export interface AppOverrides {
   storage?: ImageStorage;
   /** Milliseconds for a request; see {@link deadlinePlugin}. */
   timeLimit?: number;
-  /** Milliseconds; 0 never refuses requests. See {@link overloadPlugin}. */
+  /** Milliseconds; 0 never rejects requests. See {@link overloadPlugin}. */
   maxEventLoopDelay?: number;
   /** Times of notification streams, in milliseconds. */
   streamTimes?: Partial<EventStreamTimes>;
@@ -123,12 +124,12 @@ export async function buildApp(config: AppConfig, overrides: AppOverrides = {}):
   await app.register(clientIpPlugin);
   await app.register(languagePlugin);
   await app.register(requestLogPlugin);
-  await app.register(metricsPlugin, { metrics });
+  await app.register(metricsPlugin, { metrics, preregistered: securityEvents });
   await app.register(errorHandlerPlugin);
   await app.register(shutdownPlugin);
   await app.register(deadlinePlugin, { timeLimit: overrides.timeLimit });
   await app.register(securityHeadersPlugin, { config });
-  await app.register(refusedOriginsPlugin, { config });
+  await app.register(rejectedOriginsPlugin, { config });
   await app.register(overloadPlugin, { maxEventLoopDelay: overrides.maxEventLoopDelay });
   await app.register(credentialsPlugin, { authenticator: auth.authenticator });
   await app.register(rateLimitPlugin, { config, metrics });
@@ -206,7 +207,7 @@ function serverOptions(
     bodyLimit,
     requestTimeout: 30_000,
     // Of a connection on which nothing moves while a request is served: its response is not read. Longer than a body may take,
-    // which is answered with 408, and than the time between two heartbeats of an event stream.
+    // which gets 408, and than the time between two heartbeats of an event stream.
     connectionTimeout: 33_000,
     http: { headersTimeout: 10_000, connectionsCheckingInterval: 2_000 },
     keepAliveTimeout: 72_000,

@@ -11,7 +11,7 @@ const [, , ...args] = process.argv;
 setFlagsFromString('--liftoff-only');
 
 for (const stream of [process.stdout, process.stderr]) {
-  // A reader that has seen enough, such as `head`, is no failure.
+  // A reader that has seen enough, such as `head`, is no error.
   stream.on('error', (error: NodeJS.ErrnoException) => {
     if (error.code !== 'EPIPE') throw error;
     process.exit(process.exitCode);

@@ -1,26 +1,21 @@
 import type { JWT } from '@fastify/jwt';
 import type { FastifyBaseLogger } from 'fastify';
-import { createAccountDeletion } from './account-deletion/index.ts';
-import { createAudit } from './admin/audit.ts';
-import { createAdmin } from './admin/index.ts';
-import { createAuth } from './auth/index.ts';
-import type { Config } from './config/config.ts';
-import type { Database } from './database/client.ts';
-import { createIdempotency } from './http/idempotency.ts';
-import { createImageUrls } from './images/image-urls.ts';
-import { createImages } from './images/index.ts';
-import type { ImageStorage } from './images/storage/storage.ts';
-import { createMailQueue } from './mail/queue.ts';
-import { createUnsubscribeLinks } from './mail/unsubscribe-links.ts';
-import type { Metrics } from './metrics/metrics.ts';
-import { createMyPage } from './my-page/index.ts';
-import { createNotifications } from './notifications/index.ts';
-import { createPartnerRequests } from './partner-requests/index.ts';
-import { createPosts } from './posts/index.ts';
-import { createPreferences } from './preferences/index.ts';
-import { createReports } from './reports/index.ts';
-import { createStores } from './stores/index.ts';
-import type { Tracing } from './tracing/tracing.ts';
+import { createAdmin, createAudit } from './domains/admin/index.ts';
+import { createAuth } from './domains/auth/index.ts';
+import { createImages, createImageUrls, type ImageStorage } from './domains/images/index.ts';
+import { createMyPage } from './domains/my-page/index.ts';
+import { createNotifications, createPreferences } from './domains/notifications/index.ts';
+import { createPartnerRequests } from './domains/partner-requests/index.ts';
+import { createPosts } from './domains/posts/index.ts';
+import { createReports } from './domains/reports/index.ts';
+import { createStores } from './domains/stores/index.ts';
+import type { Config } from './infrastructure/config/config.ts';
+import type { Database } from './infrastructure/database/client.ts';
+import { createIdempotency } from './infrastructure/idempotency/idempotency.ts';
+import { createMailQueue } from './infrastructure/mail/queue.ts';
+import { createUnsubscribeLinks } from './infrastructure/mail/unsubscribe-links.ts';
+import type { Metrics } from './infrastructure/metrics/metrics.ts';
+import type { Tracing } from './infrastructure/tracing/tracing.ts';
 
 interface DomainsOptions {
   config: Config;
@@ -60,15 +55,15 @@ export async function createDomains({
   const images = await createImages({ ...base, metrics, storage });
   const { postImages } = images;
   const posts = createPosts({ ...base, checkCategoryFilter, withdrawRequestsOfPost, postImages });
-  const deleteAccountData = createAccountDeletion({
-    deleteAnswersOf: idempotency.deleteAnswersOf,
+  const deletionSteps = {
+    lockStore,
+    deleteStoredResponses: idempotency.deleteResponsesOf,
     deletePostsOfStore: posts.deletePostsOfStore,
     releaseImagesOf: images.releaseImagesOf,
-    lockStore,
-    closeStore,
     closeRequestsOfStore,
-  });
-  const auth = createAuth({ ...base, metrics, jwt, deleteAccountData, lockStore });
+    closeStore,
+  };
+  const auth = createAuth({ ...base, metrics, jwt, deletionSteps });
   const myPage = createMyPage(base);
   const preferences = createPreferences({ database, unsubscribeLinks });
   const audit = createAudit(database);

@@ -1,16 +1,17 @@
 import process from 'node:process';
-import { loadDatabaseSettings, locateDatabase } from './config/database-settings.ts';
-import { migrate } from './database/migrations.ts';
-import { startEmbeddedServer } from './embedded-postgres/server.ts';
+import { loadDatabaseSettings, locateDatabase } from './infrastructure/config/database-settings.ts';
+import { migrate } from './infrastructure/database/migrations.ts';
 
 /**
  * The process of `npm run migrate`: brings the configured database, or the embedded one, up to date. It needs the variables of the
  * database only.
  */
 async function run(): Promise<string[]> {
-  const { directUrl, stop } = await locateDatabase(loadDatabaseSettings(process.env), (directory) =>
-    startEmbeddedServer({ directory }),
-  );
+  const { directUrl, stop } = await locateDatabase(loadDatabaseSettings(process.env), async (directory) => {
+    // biome-ignore lint/style/noRestrictedImports: loaded without DATABASE_URL only
+    const { startEmbeddedServer } = await import('./development/embedded-postgres/server.ts');
+    return startEmbeddedServer({ directory });
+  });
   try {
     return await migrate(directUrl);
   } finally {

@@ -1,12 +1,19 @@
 import type { FastifyInstance } from 'fastify';
-import type { AppConfig, Config } from './config/config.ts';
-import { type Database, openDatabase } from './database/client.ts';
-import { createListener, type Listener } from './database/listener.ts';
-import { createDevMailbox, devMailboxRoutes } from './mail/dev-mailbox.ts';
-import { createResendTransport, type MailTransport } from './mail/transport.ts';
-import { startWorker, type Worker } from './mail/worker.ts';
+import type { AppConfig, Config } from './infrastructure/config/config.ts';
+import { type Database, openDatabase } from './infrastructure/database/client.ts';
+import { createListener, type Listener } from './infrastructure/database/listener.ts';
+import { createResendTransport, type MailTransport } from './infrastructure/mail/transport.ts';
+import { startWorker, type Worker } from './infrastructure/mail/worker.ts';
+import type { Tracing } from './infrastructure/tracing/tracing.ts';
 
 /* What an app opens, and closes with itself: connections, the mail transport and the worker. */
+
+/** Opens tracing where a collector is configured. The libraries are large and loaded only then. */
+export async function openTracing({ otlpEndpoint }: Config): Promise<Tracing | undefined> {
+  if (otlpEndpoint === undefined) return undefined;
+  const { connectCollector } = await import('./infrastructure/tracing/collector.ts');
+  return connectCollector(otlpEndpoint);
+}
 
 /** Opens the pool, which closes with the app. */
 export function openAppDatabase(app: FastifyInstance, config: AppConfig): Database {
@@ -42,6 +49,8 @@ export async function createTransport(
     return createResendTransport({ apiKey, from: mail.from, ...(baseUrl ? { baseUrl } : {}) });
   }
   if (production) throw new Error('RESEND_API_KEY is missing');
+  // biome-ignore lint/style/noRestrictedImports: loaded outside production only
+  const { createDevMailbox, devMailboxRoutes } = await import('./development/mailbox/mailbox.ts');
   const mailbox = createDevMailbox();
   await app.register(devMailboxRoutes, { mailbox });
   return mailbox;

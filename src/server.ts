@@ -5,14 +5,13 @@ import { setFlagsFromString } from 'node:v8';
 import closeWithGrace from 'close-with-grace';
 import type { FastifyInstance } from 'fastify';
 import { buildApp } from './app.ts';
-import { type Config, ConfigError, loadConfig, withDatabase } from './config/config.ts';
-import { locateDatabase } from './config/database-settings.ts';
-import { readVersion } from './config/version.ts';
-import { DatabaseConnectError } from './database/connect-error.ts';
-import { MigrationError, migrate } from './database/migrations.ts';
-import { EmbeddedServerError, startEmbeddedServer } from './embedded-postgres/server.ts';
 import { flushLog } from './http/plugins/logging.ts';
-import { PortError } from './http/plugins/metrics-server.ts';
+import { PortError } from './http/plugins/metrics.ts';
+import { type Config, ConfigError, loadConfig, withDatabase } from './infrastructure/config/config.ts';
+import { locateDatabase } from './infrastructure/config/database-settings.ts';
+import { readVersion } from './infrastructure/config/version.ts';
+import { DatabaseConnectError } from './infrastructure/database/connect-error.ts';
+import { MigrationError, migrate } from './infrastructure/database/migrations.ts';
 
 /** Milliseconds after a signal: when open connections are closed, and when the process ends at the latest. */
 const connectionTimeout = 10_000;
@@ -26,9 +25,11 @@ async function start(): Promise<void> {
   const config = loadConfig({ ...process.env, PORT: String(port) });
   // There is no log yet. If PostgreSQL does not start, the error contains its output.
   let onLog: (line: string) => void = () => undefined;
-  const { stop, ...location } = await locateDatabase(config, (directory) =>
-    startEmbeddedServer({ directory, onLog: (line) => onLog(line), onExit: fail }),
-  );
+  const { stop, ...location } = await locateDatabase(config, async (directory) => {
+    // biome-ignore lint/style/noRestrictedImports: loaded without DATABASE_URL only
+    const { startEmbeddedServer } = await import('./development/embedded-postgres/server.ts');
+    return startEmbeddedServer({ directory, onLog: (line) => onLog(line), onExit: fail });
+  });
   try {
     if (config.database.migrateOnStart) await migrate(location.directUrl);
     const app = await buildApp(withDatabase(config, location));
@@ -58,7 +59,7 @@ async function serve(app: FastifyInstance, config: Config, stopDatabase: () => P
     if (err) app.log.fatal({ err }, 'unhandled error, shutting down');
     else app.log.info({ signal }, 'shutting down');
     setTimeout(() => app.server.closeAllConnections(), connectionTimeout).unref();
-    // Load balancers notice that the instance is not ready while it still answers. A process in an unknown state does not wait.
+    // Load balancers notice that the instance is not ready while it still responds. A process in an unknown state does not wait.
     app.shutdown.announced = true;
     if (!err) await sleep(config.shutdownDelay * 1_000);
     await app.close();
@@ -98,9 +99,9 @@ function fail(error: unknown): never {
 /** Errors that an operator can act on are one line; others include the stack. */
 function describe(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
-  const isOwn = [ConfigError, DatabaseConnectError, EmbeddedServerError, MigrationError, PortError].some(
-    (type) => error instanceof type,
-  );
+  const isOwn =
+    [ConfigError, DatabaseConnectError, MigrationError, PortError].some((type) => error instanceof type) ||
+    error.name === 'EmbeddedServerError';
   // Error codes of the operating system and of PostgreSQL, such as a port in use or a missing database.
   const code = 'code' in error ? String(error.code) : '';
   const isSystem = /^(E[A-Z]+|[0-9A-Z]{5})$/.test(code);

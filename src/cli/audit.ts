@@ -1,24 +1,50 @@
 import type { Command } from 'commander';
-import { leaf, wholeNumber, withOperator } from './command.ts';
-import type { Invocation } from './invocation.ts';
+import { type AuditOptions, addCommand, addLimit, type Invocation, wholeNumber } from './command.ts';
+import { table } from './output.ts';
+
+interface Options extends AuditOptions {
+  limit: number;
+  user?: number;
+}
 
 /** `dure audit`. */
 export function addAuditCommand(program: Command, invocation: Invocation): void {
-  withOperator(
-    leaf(program, 'audit', {
-      summary: 'list what operators did, newest first',
-      description:
-        'Lists the newest audit entries: what admins did through the API (`admin:<user id>`) and operators with this command (`cli:<name>`), looks at this list included. They are kept for a year.',
-      examples: ['dure audit', 'dure audit --limit 200 --json', 'dure audit --user 12'],
-    })
-      .option('--limit <number>', 'at most so many', wholeNumber(1, 1000), 20)
-      .option(
-        '--user <id>',
-        'only what was done to this account, which may be deleted',
-        wholeNumber(1, 2 ** 31 - 1),
-      ),
-  ).action(async (options: { limit: number; user?: number; operator?: string }) => {
-    const { listAudit } = await import('./audit/action.ts');
-    await listAudit(invocation, options);
+  const audit = addCommand(program, 'audit', {
+    summary: 'list what operators did, newest first',
+    description:
+      'Lists the newest audit entries: what admins did through the API (`admin:<user id>`) and operators with this command (`cli:<name>`), looks at this list included. They are kept for a year.',
+    examples: ['dure audit', 'dure audit --limit 200 --json', 'dure audit --user 12'],
+    isAudited: true,
   });
+  addLimit(audit, 1000, 20)
+    .option(
+      '--user <id>',
+      'only what was done to this account, which may be deleted',
+      wholeNumber(1, 2 ** 31 - 1),
+    )
+    .action((options: Options) => listAudit(invocation, options));
+}
+
+async function listAudit(invocation: Invocation, options: Options): Promise<void> {
+  const { listAuditEntries } = await import('../domains/admin/index.ts');
+  const { withAudit } = await import('./services.ts');
+  const { limit, user } = options;
+  const subject = user === undefined ? undefined : ({ kind: 'user', id: user } as const);
+  const entries = await withAudit(invocation, options, { action: 'audit_listed', subject }, (tx) =>
+    listAuditEntries(tx, { limit, userId: user }),
+  );
+  invocation.output.result({ items: entries }, () =>
+    table(
+      ['created_at', 'operator', 'action', 'subject', 'reason', 'address'],
+      entries.map((entry) => [
+        entry.created_at,
+        entry.operator,
+        entry.action,
+        entry.subject_kind === null ? null : `${entry.subject_kind} ${entry.subject_id}`,
+        entry.reason,
+        entry.address,
+      ]),
+      'no audit entries',
+    ),
+  );
 }

@@ -1,4 +1,45 @@
 import { type Command, InvalidArgumentError } from 'commander';
+import type { Output } from './output.ts';
+
+/** What a command knows of the process that runs it. */
+export interface Invocation {
+  environment: NodeJS.ProcessEnv;
+  output: Output;
+  /** Gets the audit lines, and warnings. */
+  log: { write(line: string): unknown };
+  /** Whether a person is at a terminal, who can be asked. */
+  isInteractive: boolean;
+  /** Whether standard output is a terminal. */
+  isTerminal: boolean;
+}
+
+/** What the command tells the shell. */
+export const exitCodes = {
+  done: 0,
+  /** The database is not reachable, or something unexpected. */
+  failed: 1,
+  /** Wrong arguments. */
+  usage: 2,
+  notFound: 3,
+  /** By a rule: nothing to unlock, an invalid configuration. */
+  rejected: 4,
+} as const;
+
+type ExitCode = (typeof exitCodes)[keyof typeof exitCodes];
+
+/** An error that an operator can act on: one line and an exit code. */
+export class CommandError extends Error {
+  override readonly name = 'CommandError';
+  /** Stable, for programs. */
+  readonly code: string;
+  readonly exitCode: ExitCode;
+
+  constructor(code: string, message: string, exitCode: ExitCode = exitCodes.rejected) {
+    super(message);
+    this.code = code;
+    this.exitCode = exitCode;
+  }
+}
 
 /** What the help of a command says. */
 interface Help {
@@ -10,10 +51,23 @@ interface Help {
   examples: readonly string[];
   /** What the general exit codes mean here, such as `4  nothing to unlock`. */
   exitCodes?: readonly string[];
+  /** Whether it writes an audit entry, which adds `--operator`. */
+  isAudited?: boolean;
 }
 
-/** A command that has only other commands. */
-export function group(program: Command, name: string, description: string): Command {
+/** The options of a command that writes an audit entry. */
+export interface AuditOptions {
+  operator?: string;
+}
+
+/** The options of a command that lists a page, see {@link addPageOptions}. */
+export interface PageOptions extends AuditOptions {
+  limit: number;
+  cursor?: string;
+}
+
+/** Adds a command that has only other commands. */
+export function addGroup(program: Command, name: string, description: string): Command {
   return program.command(name).summary(description).description(`${description}.`);
 }
 
@@ -22,24 +76,44 @@ export function group(program: Command, name: string, description: string): Comm
  *
  * @param syntax name and arguments, such as `show <user>`
  */
-export function leaf(parent: Command, syntax: string, help: Help): Command {
-  const { summary, description, examples, exitCodes = [] } = help;
+export function addCommand(parent: Command, syntax: string, help: Help): Command {
+  const { summary, description, examples, exitCodes = [], isAudited = false } = help;
   const codes = ['0  done', '1  failed, such as an unreachable database', '2  wrong usage', ...exitCodes];
-  return parent
+  const command = parent
     .command(syntax)
     .summary(summary)
     .description(description)
     .option('--json', 'print one JSON document')
     .addHelpText('after', `\nExamples:\n${indent(examples)}\n\nExit codes:\n${indent(codes)}`);
-}
-
-/** Adds the option of commands that write an audit entry. */
-export function withOperator(command: Command): Command {
+  if (!isAudited) return command;
   return command.option(
     '--operator <name>',
-    'who does it, for the audit entry (default: the user of the system and the host)',
+    'name in the audit entry (default: the user of the system and the host)',
     readOperator,
   );
+}
+
+/** Adds the options of a list that is read page by page. */
+export function addPageOptions(command: Command): Command {
+  return addLimit(command, 100, 20).option(
+    '--cursor <text>',
+    'continue the list, with the cursor that the page before printed',
+  );
+}
+
+/** Adds `--limit`. */
+export function addLimit(command: Command, maximum: number, byDefault: number): Command {
+  return command.option('--limit <number>', 'maximum number', wholeNumber(1, maximum), byDefault);
+}
+
+/** What the API's lists take. */
+export function pageOf({ limit, cursor }: PageOptions) {
+  return { limit, ...(cursor === undefined ? {} : { cursor }) };
+}
+
+/** Tells how to read the next page, if there is one. */
+export function noteNext({ output }: Invocation, cursor: string | null): void {
+  if (cursor !== null) output.note(`there are more: --cursor ${cursor}`);
 }
 
 function readOperator(text: string): string {

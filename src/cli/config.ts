@@ -1,13 +1,21 @@
 import type { Command } from 'commander';
-import { group, leaf } from './command.ts';
-import type { Invocation } from './invocation.ts';
+import type { Config } from '../infrastructure/config/config.ts';
+import type { Environment } from '../infrastructure/config/environment.ts';
+import { addCommand, addGroup, CommandError, type Invocation } from './command.ts';
+import { table } from './output.ts';
+
+interface CheckOptions {
+  settings?: true;
+  strict?: true;
+  connect?: true;
+}
 
 /** `dure config`. */
 export function addConfigCommands(program: Command, invocation: Invocation): void {
-  const config = group(program, 'config', 'The configuration of the service');
+  const config = addGroup(program, 'config', 'The configuration of the service');
 
-  leaf(config, 'check', {
-    summary: 'say what is wrong or weak in the environment variables',
+  addCommand(config, 'check', {
+    summary: 'validate the environment variables',
     description: `Reads the environment variables as the service does at its start, and prints
   problem  stops the start of the service
   warning  works, but is weak or will not do what it is for
@@ -23,8 +31,105 @@ and with --settings every setting that is in effect. Never prints a password, ke
     .option('--settings', 'print the settings that are in effect, too')
     .option('--strict', 'fail on warnings')
     .option('--connect', 'try the database and Redis, too')
-    .action(async (options: { settings?: true; strict?: true; connect?: true }) => {
-      const { checkConfig } = await import('./config/check.ts');
-      await checkConfig(invocation, options);
-    });
+    .action((options: CheckOptions) => checkConfig(invocation, options));
+}
+
+/** @throws {CommandError} `invalid_configuration` or `weak_configuration`, after the list */
+async function checkConfig({ environment: given, output }: Invocation, options: CheckOptions): Promise<void> {
+  const { inspectConfig } = await import('../infrastructure/config/config.ts');
+  const { findDeploymentWarnings } = await import('../infrastructure/config/warnings.ts');
+  const { environment, config, problems } = inspectConfig(given);
+  const { warnings, notes } = findDeploymentWarnings(environment, config);
+  const found = { problems: [...problems], warnings: [...config.warnings, ...warnings], notes: [...notes] };
+  if (options.connect) {
+    const { tryConnections } = await import('./config-connections.ts');
+    await tryConnections(environment, config, found);
+  }
+  const settings = options.settings ? effectiveSettings(given, environment, config) : undefined;
+  output.result({ is_usable: found.problems.length === 0, ...found, ...(settings && { settings }) }, () => {
+    const lines = [
+      ...found.problems.map((text) => `problem  ${text}`),
+      ...found.warnings.map((text) => `warning  ${text}`),
+      ...found.notes.map((text) => `note     ${text}`),
+    ];
+    if (settings) lines.push('', settingsTable(settings));
+    return lines.length > 0 ? lines.join('\n') : 'nothing is wrong or weak';
+  });
+  if (found.problems.length > 0)
+    throw new CommandError(
+      'invalid_configuration',
+      `${count(found.problems, 'problem')}: the service does not work with this configuration`,
+    );
+  if (found.warnings.length > 0 && options.strict)
+    throw new CommandError('weak_configuration', `${count(found.warnings, 'warning')} (--strict)`);
+}
+
+function count({ length }: readonly string[], noun: string): string {
+  return `${length} ${noun}${length === 1 ? '' : 's'}`;
+}
+
+/** A setting as it is in effect. */
+interface Setting {
+  name: string;
+  /** Null: not set, and without a default. Without anything secret. */
+  value: string | null;
+  source: 'environment' | 'default';
+}
+
+function settingsTable(settings: readonly Setting[]): string {
+  const rows = settings.map(({ name, source, value }) => [name, source, value]);
+  return table(['setting', 'source', 'value'], rows, '');
+}
+
+/** Their values are never shown. */
+const secretNames = new Set(['JWT_SECRET', 'RESEND_API_KEY', 'S3_ACCESS_KEY_ID', 'S3_SECRET_ACCESS_KEY']);
+
+/** Every setting that is in effect, in the order of the documentation. */
+function effectiveSettings(given: NodeJS.ProcessEnv, environment: Environment, config: Config): Setting[] {
+  const defaults = computedDefaults(config);
+  return Object.entries(environment).map(([name, value]) => {
+    const isGiven = (given[name] ?? '') !== '';
+    const shown = show(name, value ?? defaults[name], config);
+    return { name, value: shown, source: isGiven ? 'environment' : 'default' };
+  });
+}
+
+/** Defaults that depend on other variables. */
+function computedDefaults(config: Config): Record<string, unknown> {
+  return {
+    HOST: config.host,
+    DATABASE_DIRECT_URL: config.database.directUrl,
+    FRONTEND_URL: config.frontendUrl,
+    PUBLIC_URL: config.publicUrl,
+    MEDIA_BASE_URL: config.images.baseUrl,
+    MAIL_FROM: config.mail.from,
+    CORS_ORIGINS: config.corsOrigins.join(','),
+    DOCS_ENABLED: config.docsEnabled,
+    MIGRATE_ON_START: config.database.migrateOnStart,
+  };
+}
+
+function show(name: string, value: unknown, config: Config): string | null {
+  if (name === 'JWT_SECRET') return showSecrets(value, config);
+  if (value === undefined || value === '') return null;
+  if (secretNames.has(name)) return '(set)';
+  return withoutPassword(String(value));
+}
+
+/** The ids of secrets are public: every token contains one. */
+function showSecrets(value: unknown, { secrets, production }: Config): string | null {
+  if (value === undefined && (production || secrets[0].key.length === 0)) return null;
+  const ids = secrets.map(({ id }) => id).join(', ');
+  return `${value === undefined ? '(generated)' : '(set)'} ids ${ids}`;
+}
+
+/** A URL without its password, and without parameters, which can hold one too. */
+function withoutPassword(text: string): string {
+  if (!/^[a-z][a-z0-9+.-]*:\/\//i.test(text)) return text;
+  if (!URL.canParse(text)) return '(not a URL)';
+  const url = new URL(text);
+  const mode = url.searchParams.get('sslmode');
+  if (url.password !== '') url.password = '***';
+  url.search = mode === null ? '' : `?sslmode=${encodeURIComponent(mode)}`;
+  return url.href;
 }

@@ -1,11 +1,17 @@
 import pg from 'pg';
-import { type DatabaseLocation, loadDatabaseSettings, locateDatabase } from '../config/database-settings.ts';
-import { type Database, openDatabase, type Queryable } from '../database/client.ts';
-import { connect } from '../database/connect-error.ts';
-import { pendingMigrations } from '../database/migrations.ts';
-import type { Sql } from '../database/sql.ts';
-import { reachEmbeddedServer } from '../embedded-postgres/running-server.ts';
-import { CommandError } from './command-error.ts';
+import { ApiError } from '../http/errors.ts';
+import { ConfigError } from '../infrastructure/config/config.ts';
+import {
+  type DatabaseLocation,
+  loadDatabaseSettings,
+  locateDatabase,
+} from '../infrastructure/config/database-settings.ts';
+import { type Database, int8AsNumber, openDatabase, type Tx } from '../infrastructure/database/client.ts';
+import { connect, DatabaseConnectError } from '../infrastructure/database/connect-error.ts';
+import { isDatabaseUnavailable, reasonOf } from '../infrastructure/database/errors.ts';
+import { MigrationError, pendingMigrations } from '../infrastructure/database/migrations.ts';
+import type { Sql } from '../infrastructure/database/sql.ts';
+import { CommandError, exitCodes } from './command.ts';
 
 /** Milliseconds. */
 const slowStatementTimeout = 60_000;
@@ -21,9 +27,11 @@ export async function withLocation<Result>(
   work: (location: DatabaseLocation) => Promise<Result>,
   options: { create?: boolean } = {},
 ): Promise<Result> {
-  const { stop, ...location } = await locateDatabase(loadDatabaseSettings(environment), (directory) =>
-    reachEmbeddedServer(directory, options),
-  );
+  const { stop, ...location } = await locateDatabase(loadDatabaseSettings(environment), async (directory) => {
+    // biome-ignore lint/style/noRestrictedImports: loaded without DATABASE_URL only
+    const { reachEmbeddedServer } = await import('../development/embedded-postgres/server.ts');
+    return reachEmbeddedServer(directory, options);
+  });
   try {
     return await work(location);
   } finally {
@@ -36,7 +44,11 @@ export async function withClient<Result>(
   { directUrl }: Pick<DatabaseLocation, 'directUrl'>,
   work: (client: pg.Client) => Promise<Result>,
 ): Promise<Result> {
-  const client = new pg.Client({ connectionString: directUrl, connectionTimeoutMillis: 5_000 });
+  const client = new pg.Client({
+    connectionString: directUrl,
+    connectionTimeoutMillis: 5_000,
+    types: int8AsNumber,
+  });
   // An unhandled error event would end the process; the next query reports a lost connection.
   client.on('error', () => undefined);
   await connect(client);
@@ -48,8 +60,7 @@ export async function withClient<Result>(
 }
 
 /**
- * Runs work with the database, after a look at whether it has the schema of this release. Statements have the time limits of
- * requests.
+ * Runs work with the database, once it has the schema of this release. Statements have the time limits of requests.
  *
  * @throws {CommandError} `migrations_pending`
  */
@@ -58,7 +69,7 @@ export async function withDatabase<Result>(
   work: (database: Database) => Promise<Result>,
 ): Promise<Result> {
   return withLocation(environment, async (location) => {
-    await withClient(location, refusePending);
+    await withClient(location, rejectPending);
     const database = openDatabase({ ...location, poolSize: 2, onError: () => undefined });
     try {
       return await work(database);
@@ -69,17 +80,17 @@ export async function withDatabase<Result>(
 }
 
 /**
- * Runs statements that may take longer than a request, after the same look.
+ * Runs statements that may take longer than those of a request, once the database has the schema of this release.
  *
  * @throws {CommandError} `migrations_pending`
  */
 export async function withSlowStatements<Result>(
   environment: NodeJS.ProcessEnv,
-  work: (database: Queryable) => Promise<Result>,
+  work: (database: Tx) => Promise<Result>,
 ): Promise<Result> {
   return withLocation(environment, (location) =>
     withClient(location, async (client) => {
-      await refusePending(client);
+      await rejectPending(client);
       await client.query(`SET statement_timeout = ${slowStatementTimeout}`);
       const run = <Row extends pg.QueryResultRow>({ text, values }: Sql) =>
         client.query<Row>({ text, values });
@@ -91,7 +102,7 @@ export async function withSlowStatements<Result>(
   );
 }
 
-async function refusePending(client: pg.Client): Promise<void> {
+async function rejectPending(client: pg.Client): Promise<void> {
   const pending = await pendingMigrations(client);
   if (pending.length === 0) return;
   const names = pending.length === 1 ? pending[0] : `${pending.length} migrations`;
@@ -99,4 +110,27 @@ async function refusePending(client: pg.Client): Promise<void> {
     'migrations_pending',
     `the database does not have ${names} of this release yet: run \`dure migrate up\``,
   );
+}
+
+/** What the operator sees of an error: those that can be acted on in one line, others with their stack. */
+export function toCommandError(error: unknown): CommandError {
+  if (error instanceof CommandError) return error;
+  if (error instanceof ApiError) {
+    // A rule of the service, in the words of the API.
+    const { code, status, text } = error.definition;
+    return new CommandError(code, text.en, status === 404 ? exitCodes.notFound : exitCodes.rejected);
+  }
+  if (error instanceof ConfigError) {
+    const problems = error.problems.join('; ');
+    return new CommandError('invalid_configuration', `the configuration cannot be used: ${problems}`);
+  }
+  const failed = (code: string, message: string) => new CommandError(code, message, exitCodes.failed);
+  if (error instanceof DatabaseConnectError) return failed('database_unavailable', error.message);
+  if (error instanceof MigrationError) return failed('migration_failed', error.message);
+  const message = reasonOf(error);
+  // Its class is loaded with the embedded server only.
+  if (error instanceof Error && error.name === 'EmbeddedServerError')
+    return failed('embedded_database_unavailable', error.message);
+  if (isDatabaseUnavailable(error)) return failed('database_unavailable', `the database failed: ${message}`);
+  return failed('unexpected', error instanceof Error ? (error.stack ?? message) : message);
 }

@@ -1,33 +1,48 @@
 import { type Command, Option } from 'commander';
-import { group, leaf, wholeNumber, withOperator } from './command.ts';
-import type { Invocation } from './invocation.ts';
+import type { Job } from '../infrastructure/mail/jobs.ts';
+import {
+  type AuditOptions,
+  addCommand,
+  addGroup,
+  addLimit,
+  CommandError,
+  type Invocation,
+} from './command.ts';
+import { table } from './output.ts';
+
+interface ListOptions {
+  failed?: true;
+  locked?: true;
+  limit: number;
+}
+
+interface UnlockOptions extends AuditOptions {
+  worker?: string;
+  all?: true;
+}
 
 /** `dure jobs`. */
 export function addJobCommands(program: Command, invocation: Invocation): void {
-  const jobs = group(program, 'jobs', 'The queue of mails and of the clean-up');
+  const jobs = addGroup(program, 'jobs', 'The queue of emails and of the clean-up');
 
-  leaf(jobs, 'list', {
+  const list = addCommand(jobs, 'list', {
     summary: 'list the jobs that wait or run',
     description:
-      'Lists the jobs of the queue, the next one first: mails that wait to be sent or to be tried again, and the clean-up. A mail that failed for good is no job any more: see `dure mails failed`.',
+      'Lists the jobs of the queue, the next one first: emails that wait to be sent or retried, and the clean-up. An email that failed permanently is no job any more: see `dure mails failed`.',
     examples: ['dure jobs list', 'dure jobs list --failed --json', 'dure jobs list --locked'],
   })
     .option('--failed', 'only those whose last attempt failed')
-    .option('--locked', 'only those that a worker has taken')
-    .option('--limit <number>', 'at most so many', wholeNumber(1, 1000), 50)
-    .action(async (options: { failed?: true; locked?: true; limit: number }) => {
-      const { listQueue } = await import('./jobs/actions.ts');
-      await listQueue(invocation, options);
-    });
+    .option('--locked', 'only those that a worker has taken');
+  addLimit(list, 1000, 50).action((options: ListOptions) => listQueue(invocation, options));
 
-  const unlock = leaf(jobs, 'unlock', {
+  addCommand(jobs, 'unlock', {
     summary: 'release the jobs of workers that died',
     description:
-      'Releases jobs that a worker took and did not finish. Running instances do this for mails by themselves, 45 seconds after a worker took a job. So it is of use when no instance runs, or for the clean-up, which would wait for four hours. Without an option only mails that were taken more than 45 seconds ago are released: no living worker has them.',
+      'Releases jobs that a worker took and did not finish. Running instances do this for emails by themselves, 45 seconds after a worker took a job. So it is of use when no instance runs, or for the clean-up, which would wait for four hours. Without an option only emails that were taken more than 45 seconds ago are released: no living worker has them.',
     examples: ['dure jobs unlock', 'dure jobs unlock --worker worker-0a1b2c3d', 'dure jobs unlock --all'],
     exitCodes: ['4  nothing to unlock'],
-  });
-  withOperator(unlock)
+    isAudited: true,
+  })
     .option('--worker <id>', 'all jobs of this worker, which must be dead (LOCKED_BY of `dure jobs list`)')
     .addOption(
       new Option(
@@ -35,8 +50,58 @@ export function addJobCommands(program: Command, invocation: Invocation): void {
         'all jobs that are taken; only while no instance runs, because a job runs twice otherwise',
       ).conflicts('worker'),
     )
-    .action(async (options: { worker?: string; all?: true; operator?: string }) => {
-      const { unlockQueue } = await import('./jobs/actions.ts');
-      await unlockQueue(invocation, options);
-    });
+    .action((options: UnlockOptions) => unlockQueue(invocation, options));
+}
+
+async function listQueue({ environment, output }: Invocation, options: ListOptions): Promise<void> {
+  const { listJobs } = await import('../infrastructure/mail/jobs.ts');
+  const { withDatabase } = await import('./connection.ts');
+  const { failed = false, locked = false, limit } = options;
+  const { jobs, total } = await withDatabase(environment, (database) =>
+    listJobs(database, { failed, locked, limit }),
+  );
+  output.result({ items: jobs, total }, () => jobTable(jobs));
+  if (total > jobs.length) output.note(`${jobs.length} of ${total} jobs`);
+}
+
+/** @throws {CommandError} `nothing_to_unlock` */
+async function unlockQueue(invocation: Invocation, options: UnlockOptions): Promise<void> {
+  const { unlockJobs } = await import('../infrastructure/mail/jobs.ts');
+  const { withAudit } = await import('./services.ts');
+  const { output } = invocation;
+  const { worker, all } = options;
+  if (all) output.note('all locks are released: a job that a worker still runs will run twice');
+  const kind = all ? 'all' : worker === undefined ? 'stale' : 'worker';
+  const entry = { action: 'jobs_unlocked', reason: worker ?? kind } as const;
+  const jobs = await withAudit(invocation, options, entry, async (tx) => {
+    const unlocked = await unlockJobs(tx, worker === undefined ? (all ? 'all' : 'stale') : { worker });
+    if (unlocked.length > 0) return unlocked;
+    throw new CommandError('nothing_to_unlock', nothingToUnlock[kind]);
+  });
+  output.result({ items: jobs }, () => jobTable(jobs));
+}
+
+const nothingToUnlock = {
+  stale:
+    'nothing to unlock: no email was taken more than 45 seconds ago; see `dure jobs list --locked` for other jobs',
+  worker: 'nothing to unlock: this worker has no job; see LOCKED_BY of `dure jobs list --locked`',
+  all: 'nothing to unlock: no job is locked',
+};
+
+function jobTable(jobs: readonly Job[]): string {
+  return table(
+    ['id', 'task', 'kind', 'user_id', 'attempts', 'run_at', 'locked_at', 'locked_by', 'last_error'],
+    jobs.map((job) => [
+      job.id,
+      job.task,
+      job.kind,
+      job.user_id,
+      `${job.attempts}/${job.max_attempts}`,
+      job.run_at,
+      job.locked_at,
+      job.locked_by,
+      job.last_error,
+    ]),
+    'no jobs',
+  );
 }

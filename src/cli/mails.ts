@@ -1,48 +1,152 @@
 import type { Command } from 'commander';
-import { group, leaf, wholeNumber, withOperator } from './command.ts';
-import type { Invocation } from './invocation.ts';
-
-interface Options {
-  operator?: string;
-}
+import {
+  type AuditOptions,
+  addCommand,
+  addGroup,
+  addPageOptions,
+  CommandError,
+  exitCodes,
+  type Invocation,
+  noteNext,
+  type PageOptions,
+  pageOf,
+} from './command.ts';
+import { table } from './output.ts';
+import type { Services } from './services.ts';
 
 /** `dure mails`. */
 export function addMailCommands(program: Command, invocation: Invocation): void {
-  const mails = group(program, 'mails', 'Mails that failed for good');
-  const load = () => import('./mails/actions.ts');
-  const notFound = '3  there is no such failed mail; those that exist were still dealt with';
+  const mails = addGroup(program, 'mails', 'Emails that failed permanently');
+  const notFound = '3  there is no such failed email; those that exist were still dealt with';
 
-  withOperator(
-    leaf(mails, 'failed', {
-      summary: 'list the mails that failed for good',
-      description:
-        'Lists the mails that are not tried again by themselves, newest first, with the reason. They are kept for 90 days. Mails that are still tried are jobs: see `dure jobs list --failed`.',
-      examples: ['dure mails failed', 'dure mails failed --limit 100 --json'],
-    })
-      .option('--limit <number>', 'at most so many', wholeNumber(1, 100), 20)
-      .option('--cursor <text>', 'continue the list, as the one before says'),
-  ).action(async (options: Options & { limit: number; cursor?: string }) =>
-    (await load()).listFailedMails(invocation, options),
+  const failed = addCommand(mails, 'failed', {
+    summary: 'list the emails that failed permanently',
+    description:
+      'Lists the emails that are not retried by themselves, newest first, with the reason. They are kept for 90 days. Emails that are still retried are jobs: see `dure jobs list --failed`.',
+    examples: ['dure mails failed', 'dure mails failed --limit 100 --json'],
+    isAudited: true,
+  });
+  addPageOptions(failed).action((options: PageOptions) => listFailedMails(invocation, options));
+
+  addCommand(mails, 'retry [ids...]', {
+    summary: 'put failed emails back into the queue',
+    description:
+      'Puts failed emails back into the queue. An email is composed when it is sent, so one that has become obsolete is dropped then. Remove the reason first: what the provider rejected once it will reject again.',
+    examples: ['dure mails retry 17 18', 'dure mails retry --all'],
+    exitCodes: [notFound],
+    isAudited: true,
+  })
+    .option('--all', 'all that have failed; succeeds when there are none')
+    .action((ids: string[], options: AuditOptions & { all?: true }) => retryMails(invocation, ids, options));
+
+  addCommand(mails, 'drop <ids...>', {
+    summary: 'delete failed emails that are not worth another attempt',
+    description: 'Deletes failed emails permanently.',
+    examples: ['dure mails drop 17 18'],
+    exitCodes: [notFound],
+    isAudited: true,
+  }).action((ids: string[], options: AuditOptions) => dropMails(invocation, ids, options));
+}
+
+async function listFailedMails(invocation: Invocation, options: PageOptions): Promise<void> {
+  const { withServices } = await import('./services.ts');
+  const page = await withServices(invocation, options, ({ failedMails, operator }) =>
+    failedMails.list(operator, pageOf(options)),
   );
-
-  withOperator(
-    leaf(mails, 'retry [ids...]', {
-      summary: 'put failed mails back into the queue',
-      description:
-        'Puts failed mails back into the queue. A mail is made anew when it is sent, so one that has become obsolete is dropped then. Remove the reason first: what the provider refused once it will refuse again.',
-      examples: ['dure mails retry 17 18', 'dure mails retry --all'],
-      exitCodes: [notFound],
-    }).option('--all', 'all that are failed now; none is no failure'),
-  ).action(async (ids: string[], options: Options & { all?: true }) =>
-    (await load()).retryMails(invocation, ids, options),
+  invocation.output.result(page, () =>
+    table(
+      ['id', 'kind', 'user_id', 'attempts', 'created_at', 'reason'],
+      page.items.map((mail) => {
+        return [mail.id, mail.kind, mail.user_id, mail.attempts, new Date(mail.created_at), mail.reason];
+      }),
+      'no failed emails',
+    ),
   );
+  noteNext(invocation, page.next_cursor);
+}
 
-  withOperator(
-    leaf(mails, 'drop <ids...>', {
-      summary: 'delete failed mails that are not worth another attempt',
-      description: 'Deletes failed mails for good.',
-      examples: ['dure mails drop 17 18'],
-      exitCodes: [notFound],
-    }),
-  ).action(async (ids: string[], options: Options) => (await load()).dropMails(invocation, ids, options));
+/** @throws {CommandError} `usage`, `mail_not_found` after the others were retried */
+async function retryMails(
+  invocation: Invocation,
+  texts: readonly string[],
+  options: AuditOptions & { all?: true },
+): Promise<void> {
+  if (texts.length > 0 === (options.all === true)) {
+    throw new CommandError('usage', 'which emails? Give their ids, or --all', exitCodes.usage);
+  }
+  const { withServices } = await import('./services.ts');
+  const given = await readIds(texts);
+  const { done, missing } = await withServices(invocation, options, async (services) =>
+    forEach(options.all ? await allFailed(services) : given, services, 'retry'),
+  );
+  // With --all, another run may have taken some of them.
+  const notFound = options.all ? [] : missing;
+  invocation.output.result(
+    { retried: done, not_found: notFound },
+    () => `emails that are in the queue again: ${done.length}`,
+  );
+  rejectMissing(notFound);
+}
+
+/** @throws {CommandError} `usage`, `mail_not_found` after the others were dropped */
+async function dropMails(
+  invocation: Invocation,
+  texts: readonly string[],
+  options: AuditOptions,
+): Promise<void> {
+  const { withServices } = await import('./services.ts');
+  const ids = await readIds(texts);
+  const { done, missing } = await withServices(invocation, options, (services) =>
+    forEach(ids, services, 'drop'),
+  );
+  invocation.output.result(
+    { dropped: done, not_found: missing },
+    () => `emails that are deleted: ${done.length}`,
+  );
+  rejectMissing(missing);
+}
+
+/** Each in a transaction of its own; one that is gone does not stop the others. */
+async function forEach(
+  ids: readonly number[],
+  { failedMails, operator }: Services,
+  action: 'retry' | 'drop',
+) {
+  const { ApiError } = await import('../http/errors.ts');
+  const done: number[] = [];
+  const missing: number[] = [];
+  for (const id of ids) {
+    try {
+      await failedMails[action](operator, id);
+      done.push(id);
+    } catch (error) {
+      if (!(error instanceof ApiError) || error.definition.status !== 404) throw error;
+      missing.push(id);
+    }
+  }
+  return { done, missing };
+}
+
+/** The ids of all failed emails, oldest first, so that they are sent in this order. */
+async function allFailed({ failedMails, operator }: Services): Promise<number[]> {
+  const ids: number[] = [];
+  let page = await failedMails.list(operator, { limit: 100 });
+  for (;;) {
+    ids.push(...page.items.map(({ id }) => id));
+    if (page.next_cursor === null) return ids.reverse();
+    page = await failedMails.list(operator, { limit: 100, cursor: page.next_cursor });
+  }
+}
+
+/** @throws {CommandError} `usage` */
+async function readIds(texts: readonly string[]): Promise<number[]> {
+  const { isId } = await import('../http/path-ids.ts');
+  const invalid = texts.find((text) => !isId(text));
+  if (invalid === undefined) return [...new Set(texts.map(Number))];
+  throw new CommandError('usage', `"${invalid}" is no id: see \`dure mails failed\``, exitCodes.usage);
+}
+
+function rejectMissing(ids: readonly number[]): void {
+  if (ids.length === 0) return;
+  throw new CommandError('mail_not_found', `there is no failed email ${ids.join(', ')}`, exitCodes.notFound);
 }

@@ -1,9 +1,8 @@
 import type { Writable } from 'node:stream';
-import type { CommandError } from './command-error.ts';
 
 /** Where a command writes. Standard output has the result only, so that it can be piped. */
 export interface Output {
-  /** Whether results and failures are JSON documents. */
+  /** Whether results and errors are JSON documents. */
   json: boolean;
   /** Writes the result. @param text what it looks like without `--json`; not called otherwise */
   result(document: unknown, text: () => string): void;
@@ -11,7 +10,7 @@ export interface Output {
   raw(text: string): void;
   /** Writes a line for the operator to standard error; nothing with `--json`. */
   note(line: string): void;
-  fail(failure: Pick<CommandError, 'code' | 'message'>): void;
+  fail(error: { code: string; message: string }): void;
 }
 
 /** Writes to the standard streams, or to those of a test. */

@@ -1,9 +1,8 @@
 import { Command, CommanderError } from 'commander';
-import { readVersion } from '../config/version.ts';
+import { readVersion } from '../infrastructure/config/version.ts';
 import { addAuditCommand } from './audit.ts';
-import { exitCodes } from './command-error.ts';
+import { CommandError, exitCodes, type Invocation } from './command.ts';
 import { addConfigCommands } from './config.ts';
-import type { Invocation } from './invocation.ts';
 import { addJobCommands } from './jobs.ts';
 import { addMailCommands } from './mails.ts';
 import { addMigrateCommands } from './migrate.ts';
@@ -25,7 +24,7 @@ Exit codes:
   1  failed, such as an unreachable database
   2  wrong usage
   3  not found
-  4  refused, such as an invalid configuration or nothing to unlock
+  4  rejected, such as an invalid configuration or nothing to unlock
 
 Results are on standard output, everything else on standard error. \`dure help <command>\` explains a command.`;
 
@@ -53,7 +52,7 @@ export function createProgram(invocation: Invocation): Command {
 /**
  * Runs a command line.
  *
- * @returns the exit code; failures are written, never thrown
+ * @returns the exit code; errors are written, never thrown
  */
 export async function runProgram(args: readonly string[], invocation: Invocation): Promise<number> {
   const program = createProgram(invocation);
@@ -61,16 +60,20 @@ export async function runProgram(args: readonly string[], invocation: Invocation
     await program.parseAsync(args, { from: 'user' });
     return exitCodes.done;
   } catch (error) {
-    if (error instanceof CommanderError) return failUsage(error, invocation);
-    const { toFailure } = await import('./failures.ts');
-    const failure = toFailure(error);
-    invocation.output.fail(failure);
-    return failure.exitCode;
+    if (error instanceof CommanderError) return rejectUsage(error, invocation);
+    const shown = error instanceof CommandError ? error : await explain(error);
+    invocation.output.fail(shown);
+    return shown.exitCode;
   }
 }
 
+async function explain(error: unknown): Promise<CommandError> {
+  const { toCommandError } = await import('./connection.ts');
+  return toCommandError(error);
+}
+
 /** Help that was asked for is a success; a command that lacks its second word is not. */
-function failUsage({ exitCode, code, message }: CommanderError, { output }: Invocation): number {
+function rejectUsage({ exitCode, code, message }: CommanderError, { output }: Invocation): number {
   if (exitCode === 0) return exitCodes.done;
   const isIncomplete = code === 'commander.help';
   const text = isIncomplete ? 'which command? `dure --help` lists them' : message.replace(/^error: /, '');

@@ -1,20 +1,29 @@
+import { existsSync, readFileSync } from 'node:fs';
 import { type Command, Option } from 'commander';
-import { group, leaf } from './command.ts';
-import type { Invocation } from './invocation.ts';
+import type { Config } from '../infrastructure/config/config.ts';
+import { generateSecret, secretPath, toSecret } from '../infrastructure/config/secrets.ts';
+import { addCommand, addGroup, CommandError, type Invocation } from './command.ts';
+
+type StepName = 'add' | 'switch' | 'finish';
+
+interface RotateOptions {
+  step?: StepName;
+  leaked?: true;
+}
 
 /** `dure secrets`. */
 export function addSecretCommands(program: Command, invocation: Invocation): void {
-  const secrets = group(program, 'secrets', 'The secrets that sign tokens');
+  const group = addGroup(program, 'secrets', 'The secrets that sign tokens');
 
-  leaf(secrets, 'rotate', {
+  addCommand(group, 'rotate', {
     summary: 'print the next JWT_SECRET and what to do with it',
-    description: `Prints the values that JWT_SECRET takes one after the other while a new secret replaces the present one. Changes nothing: you deploy each value. It reads the present JWT_SECRET from the environment, never from an argument.
+    description: `Prints the values that JWT_SECRET takes one after the other while a new secret replaces the current one. Changes nothing: you deploy each value. It reads the current JWT_SECRET from the environment, never from an argument.
 
   1  add     the new secret last: every instance accepts it, none uses it yet
   2  switch  the new secret first: it signs, and the old one still verifies
   3  finish  the new secret alone, once everything that the old one signed has expired
 
-Each step must have reached all instances before the next one begins: an instance refuses tokens that a secret signed which it does not have.
+Each step must have reached all instances before the next one begins: an instance rejects tokens that a secret signed which it does not have.
 
 Without --step it prints all three values, one a line, and explains them on standard error. With --step it prints one value, without a line feed where standard output is no terminal, for a secret store; switch and finish continue from the JWT_SECRET of the environment, so run each with the value that is deployed.`,
     examples: [
@@ -34,8 +43,124 @@ Without --step it prints all three values, one a line, and explains them on stan
         'print a new secret alone, for one that leaked: every session ends, and all users log in again',
       ).conflicts('step'),
     )
-    .action(async (options: { step?: 'add' | 'switch' | 'finish'; leaked?: true }) => {
-      const { rotateSecrets } = await import('./secrets/rotate.ts');
-      rotateSecrets(invocation, options);
-    });
+    .action((options: RotateOptions) => rotateSecrets(invocation, options));
+}
+
+/** @throws {CommandError} `no_secret`, `weak_secret`, `nothing_to_switch` */
+async function rotateSecrets(invocation: Invocation, { step, leaked }: RotateOptions): Promise<void> {
+  const { inspectConfig } = await import('../infrastructure/config/config.ts');
+  const { environment, config, problems } = inspectConfig(invocation.environment);
+  const path = secretPath(config.dataDirectory);
+  const isFile = environment.JWT_SECRET === undefined && !config.production;
+  const source = isFile ? path : 'JWT_SECRET';
+  if (leaked) {
+    replaceLeaked(invocation, source);
+    return;
+  }
+  const stored = isFile && existsSync(path) ? readFileSync(path, 'utf8').trim() : undefined;
+  const text = stored ?? environment.JWT_SECRET ?? '';
+  if (text === '') {
+    throw new CommandError(
+      'no_secret',
+      isFile
+        ? `JWT_SECRET is not set, and the service has not generated a secret in ${path} yet: there is nothing to rotate`
+        : 'JWT_SECRET is not set: run the command with the environment of the service, or print a first secret with --leaked',
+    );
+  }
+  if (problems.some((problem) => problem.startsWith('JWT_SECRET') || problem.startsWith(path))) {
+    throw new CommandError(
+      'weak_secret',
+      `${source} is weak or a placeholder, so that it must not be kept beside a new one: use --leaked`,
+    );
+  }
+  const secrets = text.split(',');
+  if (step) printStep(invocation, source, secrets, step);
+  else printPlan(invocation, source, secrets, await longestUse(config));
+}
+
+/** @param wait seconds between the last two steps */
+function printPlan({ output }: Invocation, source: string, secrets: string[], wait: number): void {
+  const next = generateSecret();
+  const steps = [
+    { step: 'add', secrets: [...secrets, next] },
+    { step: 'switch', secrets: [next, ...secrets] },
+    { step: 'finish', secrets: [next] },
+  ].map(({ step, secrets }) => ({ step, value: secrets.join(','), key_ids: secrets.map(idOf) }));
+  const days = Math.ceil(wait / 86_400);
+  const lines = [
+    `Three values of ${source}, one a line. Deploy each to all instances before the next:`,
+    '  1  add     now. Every instance accepts the new secret, none signs with it yet.',
+    '  2  switch  when all instances have 1. The new secret signs; what the old one signed stays valid.',
+    `  3  finish  ${days} day${days === 1 ? '' : 's'} after all instances have 2: tokens, codes and links of the old secret have expired by then.`,
+    'With a single instance that is stopped before it starts again, begin with 2.',
+    'What breaks with 3: unsubscribe links in emails from before 2, which never expire. Keep the old secret for longer if that matters;',
+    'the count of failed logins starts again with 2. A user who used the service since 2 does not log in again.',
+    `Ids, as in the header of tokens (kid): now ${idsOf(secrets)}, new ${idOf(next)}`,
+  ];
+  for (const line of lines) output.note(line);
+  output.result({ source, wait_seconds: wait, steps }, () => steps.map(({ value }) => value).join('\n'));
+}
+
+function printStep(invocation: Invocation, source: string, secrets: string[], step: StepName): void {
+  const [first = '', ...others] = secrets;
+  const last = others.at(-1);
+  if (step !== 'add' && last === undefined) {
+    throw new CommandError(
+      'nothing_to_switch',
+      `${source} holds one secret: --step ${step} continues from the value of the step before`,
+    );
+  }
+  const values = {
+    add: [...secrets, generateSecret()],
+    switch: [last ?? '', first, ...others.slice(0, -1)],
+    finish: [first],
+  }[step];
+  invocation.output.note(
+    `${step}: from the secrets ${idsOf(secrets)} to ${idsOf(values)}; the first one signs`,
+  );
+  printValue(invocation, source, values, step);
+}
+
+/** Anybody who has the old secret can sign with it, so there is no time in which both are valid. */
+function replaceLeaked(invocation: Invocation, source: string): void {
+  const lines = [
+    `The new value of ${source}. Deploy it to all instances at once.`,
+    'All users must log in again; codes and links in emails from before, unsubscribe links too, no longer work.',
+    'With the old secret, codes and links could be computed, and any user be impersonated: see `dure users sessions`.',
+  ];
+  for (const line of lines) invocation.output.note(line);
+  printValue(invocation, source, [generateSecret()], 'replace');
+}
+
+/** Without a line feed in a pipe: it would become a part of the last secret where a store keeps it. */
+function printValue(
+  { output, isTerminal }: Invocation,
+  source: string,
+  secrets: readonly string[],
+  step: string,
+): void {
+  const value = secrets.join(',');
+  if (!output.json && !isTerminal) output.raw(value);
+  else output.result({ step, source, value, key_ids: secrets.map(idOf) }, () => value);
+}
+
+/** Seconds until the last thing that a secret signed or derived has expired, unsubscribe links excepted. */
+async function longestUse({ tokens, email }: Config): Promise<number> {
+  const { undoDays } = await import('../domains/auth/index.ts');
+  return Math.max(
+    tokens.accessTtl,
+    Math.min(tokens.refreshTtl, tokens.sessionMaxAge),
+    email.codeTtl,
+    email.verificationTokenTtl,
+    email.passwordResetTtl,
+    undoDays * 86_400,
+  );
+}
+
+function idOf(secret: string): string {
+  return toSecret(Buffer.from(secret)).id;
+}
+
+function idsOf(secrets: readonly string[]): string {
+  return secrets.map(idOf).join(', ');
 }

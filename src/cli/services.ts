@@ -1,15 +1,15 @@
+import { hostname, userInfo } from 'node:os';
 import jwt from '@fastify/jwt';
 import { fastify } from 'fastify';
 import { pino } from 'pino';
-import type { Operator } from '../admin/operator.ts';
-import { jwtOptions } from '../auth/tokens.ts';
-import { ConfigError, inspectConfig } from '../config/config.ts';
+import { type AuditedAction, commandOperator, createAudit, type Operator } from '../domains/admin/index.ts';
+import { jwtOptions } from '../domains/auth/index.ts';
 import { createDomains, type Domains } from '../domains.ts';
-import { createMetrics } from '../metrics/metrics.ts';
-import { CommandError, exitCodes } from './command-error.ts';
+import { ConfigError, inspectConfig } from '../infrastructure/config/config.ts';
+import type { Database } from '../infrastructure/database/client.ts';
+import { createMetrics } from '../infrastructure/metrics/metrics.ts';
+import { type AuditOptions, CommandError, exitCodes, type Invocation } from './command.ts';
 import { withDatabase } from './connection.ts';
-import type { Invocation } from './invocation.ts';
-import { createOperator } from './operator.ts';
 
 /** What the API administers with, for the person who runs the command. */
 export interface Services {
@@ -23,12 +23,11 @@ export interface Services {
 /**
  * Runs work with the services of the API, without HTTP, so that its rules and audit entries are the same.
  *
- * @param options.operator of `--operator`
  * @throws {ConfigError} the environment must be that of the service
  */
 export async function withServices<Result>(
   invocation: Invocation,
-  options: { operator?: string },
+  options: AuditOptions,
   work: (services: Services) => Promise<Result>,
 ): Promise<Result> {
   // Generates no secret: the command leaves no trace in a folder without a service.
@@ -39,17 +38,16 @@ export async function withServices<Result>(
     // Domains sign tokens with it; no command does.
     const app = fastify();
     await app.register(jwt, jwtOptions(config));
-    const { users, failedMails } = (
-      await createDomains({
-        config,
-        database,
-        jwt: app.jwt,
-        logger: pino({ level: 'warn' }, invocation.log),
-        metrics: createMetrics(),
-        tracing: undefined,
-        storage: undefined,
-      })
-    ).admin;
+    const { admin } = await createDomains({
+      config,
+      database,
+      jwt: app.jwt,
+      logger: pino({ level: 'warn' }, invocation.log),
+      metrics: createMetrics(),
+      tracing: undefined,
+      storage: undefined,
+    });
+    const { users, failedMails } = admin;
     async function findUser(reference: string): Promise<number> {
       const id = await users.findId(reference);
       if (id !== undefined) return id;
@@ -57,4 +55,31 @@ export async function withServices<Result>(
     }
     return work({ users, failedMails, operator, findUser });
   });
+}
+
+/** Runs work and writes its audit entry in one transaction. It needs the variables of the database only. */
+export async function withAudit<Result>(
+  invocation: Invocation,
+  options: AuditOptions,
+  entry: AuditedAction,
+  work: (tx: Database) => Promise<Result>,
+): Promise<Result> {
+  const operator = createOperator(invocation, options);
+  return withDatabase(invocation.environment, (database) =>
+    createAudit(database).audited(operator, entry, work),
+  );
+}
+
+/** The person who runs the command, as audit entries name them. */
+function createOperator({ log }: Invocation, { operator: name }: AuditOptions): Operator {
+  return commandOperator(name ?? `${systemUser()}@${hostname()}`, pino({ level: 'info' }, log));
+}
+
+/** A container may run under an id that has no name. */
+function systemUser(): string {
+  try {
+    return userInfo().username;
+  } catch {
+    return `uid-${process.getuid?.() ?? 'unknown'}`;
+  }
 }

@@ -1,51 +1,284 @@
+import process from 'node:process';
+import { createInterface } from 'node:readline/promises';
 import type { Command } from 'commander';
-import { group, leaf, wholeNumber, withOperator } from './command.ts';
-import type { Invocation } from './invocation.ts';
-import { addUserChanges } from './users/changes.ts';
+import type { AdminUser } from '../domains/admin/index.ts';
+import {
+  type AuditOptions,
+  addCommand,
+  addGroup,
+  addPageOptions,
+  CommandError,
+  exitCodes,
+  type Invocation,
+  noteNext,
+  type PageOptions,
+  pageOf,
+} from './command.ts';
+import { pairs, table } from './output.ts';
+import type { Services } from './services.ts';
 
-const whichUser = 'its id, username or e-mail address';
+const whichUser = 'The user is its id, username or email address.';
+const notFound = '3  there is no such user';
 
 /** `dure users`. */
 export function addUserCommands(program: Command, invocation: Invocation): void {
-  const users = group(program, 'users', 'Accounts');
-  const load = () => import('./users/actions.ts');
+  const users = addGroup(program, 'users', 'Accounts');
 
-  withOperator(
-    leaf(users, 'list [text]', {
-      summary: 'list accounts, newest first',
-      description:
-        'Lists accounts, newest first: all, or those whose username, e-mail address or name contains a text. A search looks at 5,000 accounts at a time; where there are more, it prints the --cursor with which to continue.',
-      examples: ['dure users list', 'dure users list dure --limit 100', 'dure users list --json'],
-    })
-      .option('--limit <number>', 'at most so many', wholeNumber(1, 100), 20)
-      .option('--cursor <text>', 'continue the list, as the one before says'),
-  ).action(async (text: string | undefined, options: { limit: number; cursor?: string; operator?: string }) =>
-    (await load()).listUsers(invocation, text, options),
+  const list = addCommand(users, 'list [text]', {
+    summary: 'list accounts, newest first',
+    description:
+      'Lists accounts, newest first: all, or those whose username, email address or name contains a text. A search looks at 5,000 accounts at a time; where there are more, it prints the --cursor with which to continue.',
+    examples: ['dure users list', 'dure users list dure --limit 100', 'dure users list --json'],
+    isAudited: true,
+  });
+  addPageOptions(list).action((text: string | undefined, options: PageOptions) =>
+    listUsers(invocation, text, options),
   );
 
-  withOperator(
-    leaf(users, 'show <user>', {
-      summary: 'show one account',
-      description: `Shows an account with its store and, where it is suspended, since when and why. The user is ${whichUser}.`,
-      examples: ['dure users show minji', 'dure users show minji@example.com --json', 'dure users show 12'],
-      exitCodes: ['3  there is no such user'],
-    }),
-  ).action(async (user: string, options: { operator?: string }) =>
-    (await load()).showUser(invocation, user, options),
+  addCommand(users, 'show <user>', {
+    summary: 'show one account',
+    description: `Shows an account with its store and, where it is suspended, since when and why. ${whichUser}`,
+    examples: ['dure users show minji', 'dure users show minji@example.com --json', 'dure users show 12'],
+    exitCodes: [notFound],
+    isAudited: true,
+  }).action((user: string, options: AuditOptions) =>
+    printUser(invocation, user, options, ({ users, operator }, id) => users.show(operator, id)),
   );
 
-  withOperator(
-    leaf(users, 'sessions <user>', {
-      summary: 'list the live sessions of an account',
-      description: `Lists the logins that still work, newest first, with device and address. The user is ${whichUser}.`,
-      examples: ['dure users sessions minji', 'dure users sessions 12 --json'],
-      exitCodes: ['3  there is no such user'],
-    })
-      .option('--limit <number>', 'at most so many', wholeNumber(1, 100), 20)
-      .option('--cursor <text>', 'continue the list, as the one before says'),
-  ).action(async (user: string, options: { limit: number; cursor?: string; operator?: string }) =>
-    (await load()).listSessions(invocation, user, options),
+  const sessions = addCommand(users, 'sessions <user>', {
+    summary: 'list the live sessions of an account',
+    description: `Lists the logins that still work, newest first, with device and address. ${whichUser}`,
+    examples: ['dure users sessions minji', 'dure users sessions 12 --json'],
+    exitCodes: [notFound],
+    isAudited: true,
+  });
+  addPageOptions(sessions).action((user: string, options: PageOptions) =>
+    listSessions(invocation, user, options),
   );
 
-  addUserChanges(users, invocation, whichUser);
+  addCommand(users, 'suspend <user>', {
+    summary: 'suspend an account',
+    description: `Suspends an account: its sessions end at once, on every instance, it cannot log in, and its store and posts are not found. Nothing is deleted, see \`dure users reactivate\`. A second suspension changes the reason. ${whichUser}`,
+    examples: ["dure users suspend minji --reason 'sends advertisements'"],
+    exitCodes: [
+      notFound,
+      '4  the reason is longer than 1,000 characters or has characters that cannot be stored',
+    ],
+    isAudited: true,
+  })
+    .requiredOption('--reason <text>', 'why, for other operators; the user does not see it')
+    .action(async (user: string, options: AuditOptions & { reason: string }) => {
+      const reason = await cleanReason(options.reason);
+      await printUser(invocation, user, options, ({ users, operator }, id) =>
+        users.suspend(operator, id, reason),
+      );
+    });
+
+  addCommand(users, 'reactivate <user>', {
+    summary: 'lift a suspension',
+    description: `Lifts the suspension of an account, if there is one. Its store and posts are found again; its user logs in again. ${whichUser}`,
+    examples: ['dure users reactivate minji'],
+    exitCodes: [notFound],
+    isAudited: true,
+  }).action((user: string, options: AuditOptions) =>
+    printUser(invocation, user, options, ({ users, operator }, id) => users.reactivate(operator, id)),
+  );
+
+  addCommand(users, 'make-admin <user>', {
+    summary: 'let an account administer through the API, or undo that',
+    description: `Gives an account the role admin, which may use the operations below /api/v1/admin/; --revoke undoes it. It holds at the next request of the user. ${whichUser}`,
+    examples: ['dure users make-admin minji', 'dure users make-admin minji --revoke'],
+    exitCodes: [notFound],
+    isAudited: true,
+  })
+    .option('--revoke', 'make it an ordinary account again')
+    .action((user: string, options: AuditOptions & { revoke?: true }) =>
+      printUser(invocation, user, options, ({ users, operator }, id) =>
+        users.setRole(operator, id, options.revoke ? 'user' : 'admin'),
+      ),
+    );
+
+  addCommand(users, 'end-sessions <user>', {
+    summary: 'log an account out everywhere',
+    description: `Ends all sessions of an account at once, on every instance; its user can log in again. ${whichUser}`,
+    examples: ['dure users end-sessions minji'],
+    exitCodes: [notFound],
+    isAudited: true,
+  }).action((user: string, options: AuditOptions) => endSessions(invocation, user, options));
+
+  addCommand(users, 'delete <user>', {
+    summary: 'delete an account permanently',
+    description: `Deletes an account permanently, as its user can: its posts disappear, requests to it are withdrawn or end, the other sides get a notification, and its username and email address are free again. Asks for the username at a terminal; elsewhere it needs --yes. ${whichUser}`,
+    examples: [
+      'dure users delete minji',
+      "dure users delete 12 --yes minji --reason 'asked for it by email'",
+    ],
+    exitCodes: [notFound, '4  what was typed or given with --yes is not the username'],
+    isAudited: true,
+  })
+    .option('--yes <username>', 'the username, so that nothing is asked')
+    .option('--reason <text>', 'why, for the audit entry')
+    .action((user: string, options: AuditOptions & { yes?: string; reason?: string }) =>
+      deleteUser(invocation, user, options),
+    );
+}
+
+async function listUsers(invocation: Invocation, q: string | undefined, options: PageOptions): Promise<void> {
+  const { withServices } = await import('./services.ts');
+  const page = await withServices(invocation, options, ({ users, operator }) =>
+    users.list(operator, { ...pageOf(options), ...(q === undefined ? {} : { q }) }),
+  );
+  invocation.output.result(page, () =>
+    table(
+      ['id', 'username', 'email', 'name', 'role', 'verified', 'suspended', 'last_login_at', 'store'],
+      page.items.map((user) => [
+        user.id,
+        user.username,
+        user.email,
+        user.name,
+        user.role,
+        user.is_verified ? 'yes' : 'no',
+        user.suspended_at === null ? 'no' : 'yes',
+        time(user.last_login_at),
+        user.store?.name,
+      ]),
+      'no users',
+    ),
+  );
+  noteNext(invocation, page.next_cursor);
+}
+
+async function listSessions(invocation: Invocation, reference: string, options: PageOptions): Promise<void> {
+  const { withServices } = await import('./services.ts');
+  const page = await withServices(invocation, options, async ({ users, operator, findUser }) =>
+    users.listSessions(operator, await findUser(reference), pageOf(options)),
+  );
+  invocation.output.result(page, () =>
+    table(
+      ['id', 'created_at', 'last_used_at', 'ip', 'user_agent'],
+      page.items.map((one) => [one.id, time(one.created_at), time(one.last_used_at), one.ip, one.user_agent]),
+      'no sessions',
+    ),
+  );
+  noteNext(invocation, page.next_cursor);
+}
+
+async function endSessions(invocation: Invocation, reference: string, options: AuditOptions): Promise<void> {
+  const { withServices } = await import('./services.ts');
+  const id = await withServices(invocation, options, async ({ users, operator, findUser }) => {
+    const user = await findUser(reference);
+    await users.endSessions(operator, user);
+    return user;
+  });
+  invocation.output.result({ id }, () => `the sessions of user ${id} have ended`);
+}
+
+/** @throws {CommandError} `confirmation_required`, `not_confirmed` */
+async function deleteUser(
+  invocation: Invocation,
+  reference: string,
+  options: AuditOptions & { yes?: string; reason?: string },
+): Promise<void> {
+  const { withServices } = await import('./services.ts');
+  const reason = options.reason === undefined ? undefined : await cleanReason(options.reason);
+  const id = await withServices(invocation, options, async (services) => {
+    const user = await services.findUser(reference);
+    await confirmUsername(invocation, services, user, options.yes);
+    await services.users.deleteAccount(services.operator, user, reason);
+    return user;
+  });
+  invocation.output.result({ id }, () => `user ${id} is deleted`);
+}
+
+/** Prints an account after some work on it. */
+async function printUser(
+  invocation: Invocation,
+  reference: string,
+  options: AuditOptions,
+  work: (services: Services, id: number) => Promise<AdminUser>,
+): Promise<void> {
+  const { withServices } = await import('./services.ts');
+  const user = await withServices(invocation, options, async (services) =>
+    work(services, await services.findUser(reference)),
+  );
+  invocation.output.result(user, () =>
+    pairs([
+      ['id', user.id],
+      ['username', user.username],
+      ['email', user.email],
+      ['name', user.name],
+      ['role', user.role],
+      ['verified', user.is_verified ? 'yes' : 'no'],
+      ['created_at', time(user.created_at)],
+      ['last_login_at', time(user.last_login_at)],
+      ['suspended_at', time(user.suspended_at)],
+      ['suspended_reason', user.suspended_reason],
+      ['store', user.store === null ? null : `${user.store.id} ${user.store.name}`],
+    ]),
+  );
+}
+
+function time(text: string | null): Date | null {
+  return text === null ? null : new Date(text);
+}
+
+/** As in the API. */
+const maxReasonLength = 1_000;
+
+/** Cleans the text of `--reason` as the API does. @throws {CommandError} `validation_error` */
+async function cleanReason(text: string): Promise<string> {
+  const { cleanText } = await import('../http/text.ts');
+  const cleaned = cleanText('block', text);
+  if ('problem' in cleaned || cleaned.text === '') {
+    throw new CommandError('validation_error', 'the reason is empty or has characters that cannot be stored');
+  }
+  if ([...cleaned.text].length > maxReasonLength) {
+    throw new CommandError('validation_error', `the reason is longer than ${maxReasonLength} characters`);
+  }
+  return cleaned.text;
+}
+
+/**
+ * Makes sure that the operator means this account: by its username, which is given or typed.
+ *
+ * @param given with `--yes`
+ * @throws {CommandError} `confirmation_required`, `not_confirmed`
+ */
+async function confirmUsername(
+  { isInteractive }: Invocation,
+  { users }: Services,
+  id: number,
+  given: string | undefined,
+): Promise<void> {
+  if (given === undefined && !isInteractive) {
+    throw new CommandError(
+      'confirmation_required',
+      'nothing was deleted: there is no terminal to ask at, so add --yes with the username of the account',
+      exitCodes.usage,
+    );
+  }
+  const name = given ?? (await ask(`Type the username of account ${id} to delete it permanently: `));
+  // `findId` takes ids and email addresses, too.
+  const isUsername = !/^\d+$/.test(name) && !name.includes('@');
+  if (isUsername && (await users.findId(name)) === id) return;
+  throw new CommandError(
+    'not_confirmed',
+    `nothing was deleted: "${name}" is not the username of account ${id}`,
+  );
+}
+
+async function ask(question: string): Promise<string> {
+  const terminal = createInterface({ input: process.stdin, output: process.stderr });
+  const ended = new AbortController();
+  // Ctrl-C and Ctrl-D, which otherwise leave the question open for ever.
+  terminal.once('SIGINT', () => ended.abort());
+  terminal.once('close', () => ended.abort());
+  try {
+    return (await terminal.question(question, { signal: ended.signal })).trim();
+  } catch (error) {
+    if (ended.signal.aborted) return '';
+    throw error;
+  } finally {
+    terminal.close();
+  }
 }

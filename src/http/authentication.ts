@@ -14,7 +14,7 @@ export interface CurrentUser {
   sessionId: string;
 }
 
-/** Why a token is refused. */
+/** Why a token is rejected. */
 export type TokenProblem = 'malformed' | 'expired' | 'revoked' | 'reused' | 'wrong_type';
 
 export type TokenType = 'access' | 'refresh';
@@ -60,10 +60,24 @@ export function claimedUserId({ credentials }: FastifyRequest): number | undefin
   return credentials && 'userId' in credentials ? credentials.userId : undefined;
 }
 
+/** Reads the Bearer token (RFC 6750, section 2.1) of every request, before rate limits are counted per user. */
+export const credentialsPlugin = fastifyPlugin(
+  async (app: FastifyInstance, { authenticator }: { authenticator: Authenticator }) => {
+    app.decorate('authenticator', authenticator);
+    app.decorateRequest('credentials', null);
+    app.decorateRequest('currentUser', null);
+    app.addHook('onRequest', (request, _reply, done) => {
+      const token = /^Bearer +(\S.*)$/i.exec(request.headers.authorization ?? '')?.[1];
+      if (token !== undefined) request.credentials = authenticator.verifyAccessToken(token.trim());
+      done();
+    });
+  },
+);
+
 /**
  * Finds the user of a request.
  *
- * @throws {ApiError} `not_authenticated` without a Bearer token, `token_not_valid` with one that is refused
+ * @throws {ApiError} `not_authenticated` without a Bearer token, `token_not_valid` with one that is rejected
  */
 export async function authenticate(request: FastifyRequest): Promise<CurrentUser> {
   const { credentials, language } = request;
@@ -98,7 +112,7 @@ export const requireAdmin = fastifyPlugin(async (app: FastifyInstance) => {
   });
 });
 
-/** Accepts a Bearer token in the scope that registers it: without one a request is anonymous, an invalid one is refused. */
+/** Accepts a Bearer token in the scope that registers it: without one a request is anonymous, an invalid one is rejected. */
 export const acceptUser = fastifyPlugin(async (app: FastifyInstance) => {
   app.addHook('onRoute', (route) => {
     route.schema = { ...route.schema, security: optionalBearer };

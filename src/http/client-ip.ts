@@ -1,6 +1,7 @@
 import { isIP } from 'node:net';
 import { compile } from '@fastify/proxy-addr';
-import type { FastifyRequest } from 'fastify';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import fastifyPlugin from 'fastify-plugin';
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -26,7 +27,7 @@ export function trustedProxies(proxies: readonly string[]): (address: string, ho
  * The address of a client: the last one that a trusted proxy sent. What is no address counts for the proxy that sent it; it has no
  * counter of its own, otherwise each made-up value would have one.
  */
-export function findClientIp({ ips, socket }: FastifyRequest): string {
+function findClientIp({ ips, socket }: FastifyRequest): string {
   // Without trusted proxies there is no list.
   const addresses = ips ?? [socket.remoteAddress ?? ''];
   return addresses.map(withoutPort).findLast((address) => isIP(address) !== 0) ?? '';
@@ -36,4 +37,30 @@ export function findClientIp({ ips, socket }: FastifyRequest): string {
 export function withoutPort(text: string): string {
   const [, ipv6, ipv4] = /^\[([^\]]*)\](?::\d{1,5})?$|^([\d.]+):\d{1,5}$/.exec(text) ?? [];
   return (ipv6 ?? ipv4 ?? text).replace(/%.*$/, '');
+}
+
+/**
+ * Finds the address of the client of every request; limits, counters, sessions and the log read `request.clientIp` and nothing
+ * else. It is found at the start, because a socket that has disconnected has no address.
+ */
+export const clientIpPlugin = fastifyPlugin(async (app: FastifyInstance) => {
+  let isWarned = false;
+  app.decorateRequest('clientIp', '');
+  app.addHook('onRequest', (request, _reply, done) => {
+    request.clientIp = findClientIp(request);
+    // Once, because every client can send the header.
+    if (!isWarned && isForwardedByStranger(request)) {
+      isWarned = true;
+      request.log.warn(
+        { peer: request.clientIp },
+        'X-Forwarded-For is ignored: TRUST_PROXY does not name the peer that sent it. Behind a proxy, all clients share one limit until it does',
+      );
+    }
+    done();
+  });
+});
+
+/** The list of addresses has the peer alone when it is not trusted. */
+function isForwardedByStranger({ headers, ips }: FastifyRequest): boolean {
+  return Boolean(headers['x-forwarded-for']) && (ips?.length ?? 0) <= 1;
 }

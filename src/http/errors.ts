@@ -1,10 +1,16 @@
 import { randomInt } from 'node:crypto';
-import type { TProperties } from '@sinclair/typebox';
-import { fieldErrorFields, retryAfterField, tokenNotValidFields } from './failure-fields.ts';
-import type { FieldError } from './field-errors.ts';
+import { type TProperties, Type } from '@sinclair/typebox';
+import {
+  type FieldError,
+  FieldErrorCode,
+  FieldErrorParams,
+  FieldErrorSchema,
+  maxFieldErrors,
+} from './field-errors.ts';
 import type { LocalizedText } from './language.ts';
+import { Int32, NamedEnum, Ref, StringEnum } from './schemas.ts';
 
-/** One kind of failure: a stable code, its status and its text. */
+/** One kind of error: a stable code, its status and its text. */
 export interface ErrorDefinition {
   readonly code: string;
   readonly status: number;
@@ -19,11 +25,11 @@ interface ApiErrorOptions {
   /** What is wrong with single values; rendered as `fields` and `errors`. */
   fieldErrors?: readonly FieldError[];
   headers?: Record<string, string>;
-  /** Logged, never part of the answer. */
+  /** Logged, never part of the response. */
   cause?: unknown;
 }
 
-/** A failure that the client gets as an answer. Thrown anywhere, rendered by the error handler. */
+/** An error that the client gets as a response. Thrown anywhere, rendered by the error handler. */
 export class ApiError extends Error {
   override readonly name = 'ApiError';
   readonly definition: ErrorDefinition;
@@ -41,7 +47,7 @@ export class ApiError extends Error {
 }
 
 /**
- * A failure with `retry_after` in the body and `Retry-After` in the headers.
+ * An error with `retry_after` in the body and `Retry-After` in the headers.
  *
  * @param retryAfter seconds; rounded up, at least 1
  */
@@ -68,7 +74,82 @@ export function invalidFields(fieldErrors: readonly FieldError[]): ApiError {
   return new ApiError(httpErrors.validationError, { fieldErrors });
 }
 
-/** Failures that do not belong to a domain. */
+/** Fields of an error that names single values. */
+export const fieldErrorFields = {
+  fields: Type.Unsafe<Record<string, string[]>>({
+    type: 'object',
+    additionalProperties: { type: 'array', items: { type: 'string' } },
+    description: 'Field name, or JSON pointer for a value inside a field, to what is wrong with it',
+    examples: [{ name: ['필수 항목입니다.'] }],
+  }),
+  errors: Type.Array(Ref(FieldErrorSchema), {
+    maxItems: maxFieldErrors,
+    description: 'The same for programs: one for each text in `fields`, in the same order',
+    examples: [[{ field: 'name', code: 'required', message: '필수 항목입니다.' }]],
+  }),
+};
+
+/** The field of every 429. */
+export const retryAfterField = {
+  retry_after: Int32({ minimum: 1, description: 'Seconds until another try makes sense', examples: [30] }),
+};
+
+const TokenNotValidMessage = Type.Object(
+  {
+    token_class: StringEnum(['AccessToken', 'RefreshToken'], { description: 'The class of the token' }),
+    token_type: StringEnum(['access', 'refresh'], { description: 'The type of the token' }),
+    message: Type.String({
+      description: 'What is wrong with it, for people',
+      examples: ['유효하지 않거나 만료된 토큰입니다.'],
+    }),
+  },
+  { $id: 'TokenNotValidMessage', description: 'The token that was rejected' },
+);
+
+const TokenNotValidReason = NamedEnum(
+  'TokenNotValidReason',
+  [
+    { value: 'malformed', name: 'MALFORMED', description: 'Not a token of this service: log in again' },
+    {
+      value: 'expired',
+      name: 'EXPIRED',
+      description: 'Of an access token: refresh it; of a refresh token: log in again',
+    },
+    { value: 'revoked', name: 'REVOKED', description: 'The session has ended: log in again' },
+    {
+      value: 'reused',
+      name: 'REUSED',
+      description: 'The refresh token was replaced earlier, so the session was ended: log in again',
+    },
+    {
+      value: 'wrong_type',
+      name: 'WRONG_TYPE',
+      description: 'A refresh token where an access token belongs, or the reverse: send the other one',
+    },
+  ],
+  {
+    description:
+      'Why the token is rejected. Refresh on `expired` of an access token; after every other reason, and after any error of `refreshToken` with 401, log in again.',
+    examples: ['expired'],
+  },
+);
+
+/** Fields of a rejected token. */
+export const tokenNotValidFields = {
+  messages: Type.Array(Ref(TokenNotValidMessage), { description: 'One entry: the token that was rejected' }),
+  reason: Ref(TokenNotValidReason),
+};
+
+/** Schemas of errors, to which every operation refers. */
+export const errorSchemas = [
+  FieldErrorCode,
+  FieldErrorParams,
+  FieldErrorSchema,
+  TokenNotValidMessage,
+  TokenNotValidReason,
+];
+
+/** Errors that do not belong to a domain. */
 export const httpErrors = {
   validationError: {
     code: 'validation_error',

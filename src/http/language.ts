@@ -1,3 +1,5 @@
+import type { FastifyInstance } from 'fastify';
+import fastifyPlugin from 'fastify-plugin';
 import Negotiator from 'negotiator';
 
 /** The languages of messages, notifications and mails; the first is the default. */
@@ -10,7 +12,7 @@ export type LocalizedText = Record<Language, string>;
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** The language of the answer: negotiated from `Accept-Language`, or that of a replayed answer. */
+    /** The language of the response: negotiated from `Accept-Language`, or that of a stored response. */
     language: Language;
   }
 }
@@ -19,7 +21,7 @@ declare module 'fastify' {
 const maxHeaderLength = 512;
 
 /**
- * Chooses the language of an answer.
+ * Chooses the language of a response.
  *
  * @param header the `Accept-Language` header, with quality values (RFC 9110, section 12.5.4)
  */
@@ -30,3 +32,13 @@ export function negotiateLanguage(header: string | undefined): Language {
   }).language([...languages]);
   return languages.find((language) => language === preferred) ?? defaultLanguage;
 }
+
+/** Negotiates the language of every response and names it in `Content-Language`. */
+export const languagePlugin = fastifyPlugin(async (app: FastifyInstance) => {
+  app.decorateRequest('language', defaultLanguage);
+  app.addHook('onRequest', (request, reply, done) => {
+    request.language = negotiateLanguage(request.headers['accept-language']);
+    reply.header('content-language', request.language).header('vary', 'Accept-Language');
+    done();
+  });
+});

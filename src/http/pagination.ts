@@ -1,5 +1,5 @@
 import { type TProperties, type TSchema, Type } from '@sinclair/typebox';
-import type { BoundedPage, KeysetPosition, PageRequest } from '../database/keyset.ts';
+import type { BoundedPage, KeysetPosition, PageRequest } from '../infrastructure/database/keyset.ts';
 import { ApiError, httpErrors } from './errors.ts';
 import { Int32 } from './schemas.ts';
 
@@ -70,10 +70,7 @@ interface Pagination<Row, Item, Found = Row[]> {
   step?: number;
 }
 
-interface ListedRow {
-  id: string | number;
-  created_at: Date;
-}
+type ListedRow = { id: string | number | bigint } & ({ createdAt: Date } | { created_at: Date });
 
 /**
  * Reads one page of a list, which ends before 1 MiB. One row more than the page holds is read, to know whether there is another
@@ -115,7 +112,8 @@ export async function paginateBounded<Row extends ListedRow, Item>(
       if (limit > unmeasured) bytes += maxBytes(item);
       if (items.length > 0 && bytes > maxPageBytes) return endingAt(after);
       items.push(item);
-      after = { time: row.created_at.getTime(), id: String(row.id) };
+      const createdAt = 'createdAt' in row ? row.createdAt : row.created_at;
+      after = { time: createdAt.getTime(), id: String(row.id) };
     }
     if (rows.length <= wanted) return endingAt(stoppedAt);
     if (items.length === limit) return endingAt(after);

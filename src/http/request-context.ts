@@ -2,26 +2,6 @@ import { normalizeIP } from '@fastify/rate-limit';
 import type { FastifyRequest } from 'fastify';
 import type { Language } from './language.ts';
 
-/** Security events that operators search the log for. */
-export type SecurityEvent =
-  | 'signup'
-  | 'login'
-  | 'login_failed'
-  | 'login_delayed'
-  | 'login_suspended'
-  | 'refresh_reused'
-  | 'logout'
-  | 'session_ended'
-  | 'password_reset_requested'
-  | 'password_reset'
-  | 'password_changed'
-  | 'email_changed'
-  | 'email_change_undone'
-  | 'email_verified'
-  | 'email_code_failed'
-  | 'user_id_requested'
-  | 'account_deleted';
-
 /** The account and the session of a security event. */
 export interface EventSubject {
   userId?: number | undefined;
@@ -38,7 +18,7 @@ export interface RequestContext {
   /** The `User-Agent` without control characters, at most 400 characters. */
   userAgent: string;
   /** Logs a security event with the request's id, and counts it. Must not get anything secret. */
-  audit(event: SecurityEvent, subject?: EventSubject): void;
+  logSecurityEvent(event: string, subject?: EventSubject): void;
 }
 
 /** The context of a request. */
@@ -48,7 +28,7 @@ export function requestContext(request: FastifyRequest): RequestContext {
     ip: request.clientIp,
     clientAddress: clientAddress(request),
     userAgent: (request.headers['user-agent'] ?? '').replace(/\p{Cc}/gu, '').slice(0, 400),
-    audit(event, { userId, sessionId } = {}) {
+    logSecurityEvent(event, { userId, sessionId } = {}) {
       request.server.countSecurityEvent(event);
       request.log.info({ event, userId, sessionId, address: request.clientIp }, `security event: ${event}`);
     },

@@ -38,15 +38,25 @@ export function NamedEnum<const Value extends string>(
 /** A number of 32 bits. */
 export const Int32 = (options: IntegerOptions = {}) => Type.Integer({ format: 'int32', ...options });
 
+/** A number of 64 bits, of which a number of JSON keeps 53. */
+export const Int64 = (options: IntegerOptions = {}) => Type.Integer({ format: 'int64', ...options });
+
 /** ISO 8601 in UTC, as `2026-01-31T09:30:00.000Z`. */
 export const Timestamp = (description: string) =>
   Type.String({ format: 'date-time', examples: ['2026-01-31T09:30:00.000Z'], description });
 
-/** The `data` of an answer without content. */
+/** The `data` of a response without content. */
 export const EmptyData = Type.Object({}, { $id: 'EmptyData', description: 'Nothing to return' });
 
 /** The largest id of a 32-bit column. */
 export const maxId = 2_147_483_647;
 
+/** The largest id of a 64-bit column that is exact as a number of JSON. */
+const maxBigId = Number.MAX_SAFE_INTEGER;
+
 /** An id in a body or a query; outside the column's range it is a validation error. */
 export const Id = (description: string) => Int32({ minimum: 1, maximum: maxId, examples: [1], description });
+
+/** The same of a 64-bit column: of posts, partnership requests, notifications, images and reports. */
+export const BigId = (description: string) =>
+  Int64({ minimum: 1, maximum: maxBigId, examples: [1], description });

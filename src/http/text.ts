@@ -1,8 +1,7 @@
 import { type StringOptions, type TString, Type } from '@sinclair/typebox';
-import type { Ajv, AnySchemaObject, SchemaValidateFunction } from 'ajv';
-import type { problems } from './field-errors.ts';
+import type { Ajv, SchemaValidateFunction } from 'ajv';
+import { patternTextKeyword, type TextProblem } from './field-errors.ts';
 import type { LocalizedText } from './language.ts';
-import { cleanPhoneNumber } from './phone-number.ts';
 
 /**
  * How an incoming string is cleaned and what it must not contain.
@@ -15,15 +14,12 @@ import { cleanPhoneNumber } from './phone-number.ts';
  * - `url`: as `line`, but its length counts before it is normalised
  * - `secret`: a password; never trimmed
  *
- * All are normalised to Unicode NFC; control characters and unpaired surrogates are refused.
+ * All are normalised to Unicode NFC; control characters and unpaired surrogates are rejected.
  */
 type TextRule = 'line' | 'block' | 'email' | 'username' | 'phone' | 'url' | 'secret';
 
 /** The JSON Schema keyword of a string's rule. */
 const textRuleKeyword = 'textRule';
-
-/** The JSON Schema keyword that says what a string's `pattern` demands. */
-const patternTextKeyword = 'patternText';
 
 /** Keywords that the OpenAPI document leaves out. */
 export const internalKeywords: readonly string[] = [
@@ -32,11 +28,6 @@ export const internalKeywords: readonly string[] = [
   // Generators make sets of such lists, which keep no order.
   'uniqueItems',
 ];
-
-/** What is wrong with a text, besides AJV's own `minLength`, `maxLength` and `pattern`. */
-export type TextProblem =
-  | 'blank'
-  | keyof Pick<typeof problems, 'control' | 'surrogate' | 'marks' | 'invisible' | 'email' | 'phone'>;
 
 /** A string property that is cleaned by a rule before its length and pattern are checked. */
 export function TextField(rule: TextRule, options: StringOptions = {}): TString {
@@ -50,11 +41,6 @@ export function TextField(rule: TextRule, options: StringOptions = {}): TString 
  */
 export function pattern(pattern: string, text: LocalizedText): StringOptions {
   return { pattern, [patternTextKeyword]: text };
-}
-
-/** What the pattern of a schema demands. */
-export function patternText(schema: AnySchemaObject | undefined): LocalizedText | undefined {
-  return schema?.[patternTextKeyword];
 }
 
 /**
@@ -75,7 +61,7 @@ const neverText = /[\u2028\u2029]|\p{Noncharacter_Code_Point}/u;
 const maxStackedMarks = 30;
 
 /**
- * Anything but printable ASCII, Hangul, Hanja and emoji. Text without it has no combining marks, and nothing to refuse but blank
+ * Anything but printable ASCII, Hangul, Hanja and emoji. Text without it has no combining marks, and nothing to reject but blank
  * Hangul; looking for marks takes longer than all else.
  */
 const unusual = /[^\x20-\x7e\u1100-\u11ff\u3131-\u318e\u4e00-\u9fff\uac00-\ud7a3\ud83c-\ud83e\udc00-\udfff]/;
@@ -124,7 +110,7 @@ function cleanCharacters(rule: TextRule, raw: string): { text: string } | { prob
   return blank.test(text) ? { problem: 'blank' } : { text };
 }
 
-/** In linear time: a pattern with a count would begin anew at every mark. */
+/** In linear time: a pattern with a count would begin again at every mark. */
 function hasStackedMarks(text: string): boolean {
   const runs = text.match(/\p{M}+/gu) ?? [];
   return runs.some((run) => run.length > maxStackedMarks && [...run].length > maxStackedMarks);
@@ -135,6 +121,44 @@ function cleanEmail(text: string): { text: string } | { problem: TextProblem } {
   if (text.length > 254 || text.indexOf('@') > 64) return { problem: 'email' };
   const email = text.toLowerCase();
   return emailPattern.test(email) ? { text: email } : { problem: 'email' };
+}
+
+/** What people type between groups of digits: `02) 123-4567`, `010.1234.5678`, `010 - 1234 - 5678`. */
+const separators = /\s*[-.)\u2010-\u2015]\s*|\s+/g;
+
+/**
+ * Groups of digits joined by hyphens. With a leading 0 a Korean number: area or service code, 3 or 4 digits, 4 digits. Else 8 to
+ * 15 digits (ITU-T E.164 has 15 at most): a nationwide number as 1588-1234, or one that begins with its country code. A check of
+ * the database says the same.
+ */
+const phoneNumber = /^(0[1-9]\d{0,2}-?\d{3,4}-?\d{4}|[1-9](-?\d){7,14})$/;
+
+/** Digits of a Korean number: `02` or a code of three digits, or `050x`; or a nationwide number such as 1588-1234. */
+const koreanGroups = /^(02|050\d|0\d\d)(\d{3,4})(\d{4})$|^(1[5-9]\d\d)(\d{4})$/;
+
+/**
+ * Brings a phone number into the shape in which it is kept: digits in groups joined by hyphens. The country code of Korea becomes
+ * the leading 0, and digits without groups get the usual ones.
+ *
+ * @returns undefined for what is no phone number
+ */
+function cleanPhoneNumber(text: string): string | undefined {
+  // In +82 (0)10 the 0 is dialled at home only.
+  const grouped = text
+    .replace(/^(\+\d+\s*)\(0\)/, '$1')
+    .replaceAll('(', '')
+    .replace(separators, '-');
+  // Nationwide numbers have no leading 0.
+  const national = grouped.replace(/^\+82(?!-?1[5-9]\d\d-?\d{4}$)-?0?/, '0').replace(/^\+(82-?)?/, '');
+  if (!phoneNumber.test(national)) return undefined;
+  if (/^\d+-\d{3,4}-\d{4}$|^[1-9]\d*-/.test(national)) return national;
+  const groups = koreanGroups.exec(national.replaceAll('-', ''));
+  return groups
+    ? groups
+        .slice(1)
+        .filter((group) => group !== undefined)
+        .join('-')
+    : national;
 }
 
 /**
@@ -154,7 +178,7 @@ const applyTextRule: SchemaValidateFunction = (rule: TextRule, data: string, sch
     return true;
   };
   const maxLength: number = schema?.maxLength ?? data.length;
-  // What stays too long is cut and not looked into. The validator refuses it next; a character has at most two code units.
+  // What stays too long is cut and not looked into. The validator rejects it next; a character has at most two code units.
   const trimmed = rule === 'secret' ? data : data.trim();
   if (data.length > maxLength && isTooLong(rule, trimmed, maxLength)) {
     return replaceBy(trimmed.slice(0, 2 * maxLength + 2));

@@ -1,11 +1,10 @@
 import type { FastifyInstance } from 'fastify';
 import type { ErrorDefinition } from '../http/errors.ts';
 import { internalKeywords } from '../http/text.ts';
-import { Components, nameOf } from './components.ts';
-import { anyFailureResponse, failureResponse } from './failures.ts';
-import { acceptLanguage, answerHeaders, type HeaderName, headerReferences } from './headers.ts';
-import { isObject, type JsonObject, toPascalCase } from './json.ts';
-import { answersPeople, type DocumentedRoute, failuresOf, limitOf } from './operation.ts';
+import { Components, isObject, type JsonObject, nameOf, toPascalCase } from './components.ts';
+import { anyErrorResponse, errorResponse } from './errors.ts';
+import { acceptLanguage, type HeaderName, headerComponents, headerReferences } from './headers.ts';
+import { type DocumentedRoute, errorsOf, limitOf, usesEnvelope } from './operation.ts';
 
 interface OpenApiDocument extends JsonObject {
   paths: Record<string, Record<string, Operation>>;
@@ -25,7 +24,7 @@ interface Media {
   examples?: JsonObject;
 }
 
-interface Answer extends JsonObject {
+interface Response extends JsonObject {
   description?: string;
   headers?: Record<string, JsonObject>;
   content?: Record<string, Media>;
@@ -38,7 +37,7 @@ const sharedParameters: Record<string, string> = {
   'Idempotency-Key': 'IdempotencyKey',
 };
 
-/** Headers of every answer to people. */
+/** Headers of every response in the envelope. */
 const commonHeaders: readonly HeaderName[] = [
   'X-Request-Id',
   'Content-Language',
@@ -51,44 +50,44 @@ const commonHeaders: readonly HeaderName[] = [
 export function openApiDocument(app: FastifyInstance): JsonObject {
   const { components: parts, ...document } = toJsonSchema(app.swagger()) as OpenApiDocument;
   const components = new Components(parts.schemas);
-  for (const [name, header] of Object.entries(answerHeaders)) components.add('headers', name, header);
+  for (const [name, header] of headerComponents) components.add('headers', name, header);
   const operations = Object.values(document.paths).flatMap((path) => Object.values(path));
-  const failures = operations.flatMap((operation) => {
+  const errors = operations.flatMap((operation) => {
     const route = app.documentedRoutes.get(operation.operationId);
     if (!route) throw new Error(`there is no route for ${operation.operationId}`);
     return describeOperation(components, operation, route);
   });
-  const anyFailure = anyFailureResponse(components, failures);
+  const anyError = anyErrorResponse(components, errors);
   for (const { responses } of operations) {
-    if (!('500' in responses)) responses['default'] = anyFailure;
+    if (!('500' in responses)) responses['default'] = anyError;
   }
   components.addDiscriminators();
   return { ...document, components: { securitySchemes: parts.securitySchemes, ...components.parts } };
 }
 
-/** @returns the failures of the operation */
+/** @returns the errors of the operation */
 function describeOperation(
   components: Components,
   operation: Operation,
   route: DocumentedRoute,
 ): ErrorDefinition[] {
   const prefix = toPascalCase(operation.operationId);
-  const headers: readonly HeaderName[] = answersPeople(route) ? commonHeaders : ['X-Request-Id'];
+  const headers: readonly HeaderName[] = usesEnvelope(route) ? commonHeaders : ['X-Request-Id'];
   operation.description = [operation.description, limitOf(route)].filter(Boolean).join('\n\n');
   const parameters = (operation.parameters ?? []).map((one) => describeParameter(components, one, route));
-  if (answersPeople(route)) {
+  if (usesEnvelope(route)) {
     operation.parameters = [...parameters, components.add('parameters', 'AcceptLanguage', acceptLanguage)];
   }
   describeBody(components, operation);
-  for (const answer of Object.values(operation.responses)) {
-    describeAnswer(components, operation.operationId, answer, route, headers);
+  for (const response of Object.values(operation.responses)) {
+    describeResponse(components, operation.operationId, response, route, headers);
   }
-  const failures = failuresOf(route);
-  for (const status of new Set(failures.map((failure) => failure.status))) {
-    const errors = failures.filter((failure) => failure.status === status);
-    operation.responses[status] = failureResponse(components, prefix, errors, headers);
+  const errors = errorsOf(route);
+  for (const status of new Set(errors.map((error) => error.status))) {
+    const ofStatus = errors.filter((error) => error.status === status);
+    operation.responses[status] = errorResponse(components, prefix, ofStatus, headers);
   }
-  return failures;
+  return errors;
 }
 
 function describeParameter(
@@ -130,30 +129,30 @@ function describeBody(components: Components, { requestBody }: Operation): void 
   media.examples = Object.fromEntries(examples);
 }
 
-function describeAnswer(
+function describeResponse(
   components: Components,
   operationId: string,
-  answer: Answer,
+  response: Response,
   { config }: DocumentedRoute,
   headers: readonly HeaderName[],
 ): void {
   const operation = toPascalCase(operationId);
-  const own = Object.keys(answer.headers ?? {}) as HeaderName[];
-  answer.headers = headerReferences([...headers, ...own]);
-  const media = answer.content?.['application/json'];
+  const own = Object.keys(response.headers ?? {}) as HeaderName[];
+  response.headers = headerReferences([...headers, ...own]);
+  const media = response.content?.['application/json'];
   if (!media) return;
   if (!config?.message) {
     media.examples = { [String(nameOf(media.schema))]: { value: components.exampleOf(media.schema) } };
     return;
   }
-  answer.description = config.message.en;
+  response.description = config.message.en;
   const { properties } = media.schema as { properties: Record<string, JsonObject> };
   const examples = examplesOf(components, properties['data'] ?? {}).map(([name, data]) => {
     const value = { success: true, message: config.message?.ko, data };
     return [name, components.add('examples', `${operation}${name}`, { value })];
   });
   media.schema = components.add('schemas', `${operation}Success`, {
-    description: `The answer to \`${operationId}\``,
+    description: `The response to \`${operationId}\``,
     ...media.schema,
   });
   media.examples = Object.fromEntries(examples);

@@ -1,5 +1,5 @@
 import type { FastifyDynamicSwaggerOptions } from '@fastify/swagger';
-import { perAddress, perAnonymousClient, perUser } from '../http/plugins/rate-limits.ts';
+import { addressLimit, clientLimit, userLimit } from '../http/plugins/rate-limits.ts';
 
 /** What the document says about the service as a whole. */
 export const information = {
@@ -10,15 +10,15 @@ export const information = {
     summary: 'Neighbourhood shops find partners and answer each other',
     description: `Shops sign up, register their store, publish what kind of partnership they are looking for, send each other partnership requests and get notified about them.
 
-## Answers
+## Responses
 
-Every JSON answer except that of \`/health/\` is \`{ success, message, data }\`. \`message\` is for people and follows \`Accept-Language\` (Korean by default, English); \`data.code\` of a failure is for programs: one of \`ErrorCode\`, and it never changes its meaning. The schema of a failure's \`data\` follows from its \`code\`.
+Every JSON response except that of \`/health/\` is \`{ success, message, data }\`. \`message\` is for people and follows \`Accept-Language\` (Korean by default, English); \`data.code\` of an error is for programs: one of \`ErrorCode\`, and it never changes its meaning. The schema of an error's \`data\` follows from its \`code\`.
 
-A \`validation_error\` names up to 20 wrong values, each twice: \`data.fields\` has texts for people, \`data.errors\` has codes and parameters for programs. Unknown fields and unknown query parameters are refused; an empty query parameter is ignored. A body may have 32 KiB, that of a post 128 KiB, a picture 10 MiB.
+A \`validation_error\` names up to 20 wrong values, each twice: \`data.fields\` has texts for people, \`data.errors\` has codes and parameters for programs. Unknown fields and unknown query parameters are rejected; an empty query parameter is ignored. A body may have 32 KiB, that of a post 128 KiB, an image 10 MiB.
 
-Canonical paths end with a slash; the same path without it answers the same. A path that does not exist is 404 \`not_found\`, a method that it does not have 405 \`method_not_allowed\` with \`Allow\`, a path and query of more than 2,048 bytes 414 \`uri_too_long\`. What is not valid HTTP is answered before it reaches an operation: 400 \`malformed_request\`, 408 \`request_timeout\`, 431 \`headers_too_large\`.
+Canonical paths end with a slash; the same path without it is the same. A path that does not exist is 404 \`not_found\`, a method that it does not have 405 \`method_not_allowed\` with \`Allow\`, a path and query of more than 2,048 bytes 414 \`uri_too_long\`. What is not valid HTTP is rejected before it reaches an operation: 400 \`malformed_request\`, 408 \`request_timeout\`, 431 \`headers_too_large\`.
 
-Every answer has an \`X-Request-Id\`: the one that was sent, where it is 1-64 of \`A-Za-z0-9._-\`, else a new one.
+Every response has an \`X-Request-Id\`: the one that was sent, where it is 1-64 of \`A-Za-z0-9._-\`, else a new one.
 
 ## Authentication
 
@@ -33,15 +33,15 @@ Every answer has an \`X-Request-Id\`: the one that was sent, where it is 1-64 of
 | \`not_authenticated\` | | send a token |
 | \`invalid_credentials\` | | ask for the password again |
 
-A refresh token is replaced by each refresh. The one that was replaced is still accepted for 10 seconds, so that two tabs and lost answers do no harm; after that it ends the session (\`reused\`). Refresh once at a time.
+A refresh token is replaced by each refresh. The one that was replaced is still accepted for 10 seconds, so that two tabs and lost responses do no harm; after that it ends the session (\`reused\`). Refresh once at a time.
 
 ## Limits
 
-Requests are counted per minute: ${perUser} of one user, ${perAnonymousClient} of one address without a user, ${perAddress.toLocaleString('en')} of all users at one address. Operations that invite guessing have a limit of their own, named in their description. \`RateLimit-Limit\`, \`RateLimit-Remaining\` and \`RateLimit-Reset\` say how many requests are left. After 429 and 503, \`Retry-After\` is the number of seconds to wait.
+Requests are counted per minute: ${userLimit.max} of one user, ${clientLimit.max} of one address without a user, ${addressLimit.max.toLocaleString('en')} of all users at one address. Operations that invite guessing have a limit of their own, named in their description. \`RateLimit-Limit\`, \`RateLimit-Remaining\` and \`RateLimit-Reset\` say how many requests are left. After 429 and 503, \`Retry-After\` is the number of seconds to wait.
 
 ## Compatibility
 
-The version of this document follows semantic versioning. These changes may come at any time, so a client must accept them: new operations, new optional parameters and fields of a body, new fields of an answer, new values of an enum of an answer (also new codes of failures), another text of a \`message\`, another order of fields. What is deprecated is marked \`deprecated\`, named in the change log, and works for at least six months. Everything else is a breaking change and raises the major version.`,
+The version of this document follows semantic versioning. These changes may come at any time, so a client must accept them: new operations, new optional parameters and fields of a body, new fields of a response, new values of an enum of a response (also new codes of errors), another text of a \`message\`, another order of fields. What is deprecated is marked \`deprecated\`, named in the change log, and works for at least six months. Everything else is a breaking change and raises the major version.`,
     contact: { name: 'The maintainers of Dure' },
     license: { name: 'MIT', identifier: 'MIT' },
   },
@@ -63,7 +63,7 @@ The version of this document follows semantic versioning. These changes may come
     {
       name: 'auth',
       description:
-        'Accounts, sessions, verification of e-mail addresses, forgotten passwords and usernames. Answers are never stored (`Cache-Control: no-store`).',
+        'Accounts, sessions, verification of e-mail addresses, forgotten passwords and usernames. Responses are never stored (`Cache-Control: no-store`).',
     },
     {
       name: 'stores',
@@ -74,7 +74,7 @@ The version of this document follows semantic versioning. These changes may come
       description:
         'What kind of partnership a store is looking for. A store publishes posts, all users read them.',
     },
-    { name: 'images', description: 'Pictures that users upload for their posts.' },
+    { name: 'images', description: 'Images that users upload for their posts.' },
     {
       name: 'notifications',
       description:

@@ -1,8 +1,7 @@
 import type { FastifyInstance, FastifySchema, RouteOptions } from 'fastify';
 import fastifyPlugin from 'fastify-plugin';
 import { type ErrorDefinition, httpErrors } from '../http/errors.ts';
-import { passwordsPerUser, rateLimitGroups } from '../http/plugins/rate-limits.ts';
-import { isObject, type JsonObject } from './json.ts';
+import { isObject, type JsonObject } from './components.ts';
 
 /** A route of the document. */
 export interface DocumentedRoute extends Pick<RouteOptions, 'method' | 'config'> {
@@ -30,32 +29,31 @@ function isDocumented(route: RouteOptions): route is RouteOptions & DocumentedRo
   return route.schema !== undefined && 'operationId' in route.schema;
 }
 
-/** Whether an operation answers people: in the envelope, or with a stream. Health checks do not. */
-export function answersPeople({ config }: DocumentedRoute): boolean {
+/** Whether an operation responds in the envelope, or with a stream. Health checks do not. */
+export function usesEnvelope({ config }: DocumentedRoute): boolean {
   return config?.message !== undefined || config?.errors !== undefined;
 }
 
 /** How often an operation may be called; undefined where nothing but the common limit holds. */
 export function limitOf({ config }: DocumentedRoute): string | undefined {
-  const group = config?.limit;
-  if (group === 'none') return 'Requests are not counted.';
-  if (group === undefined) return undefined;
-  if (group === 'password') {
-    return `Limit: ${passwordsPerUser} requests a minute of one user, together with the other operations that take the password.`;
-  }
-  return `Limit: ${rateLimitGroups[group]} requests a minute from one address, counted apart from other operations.`;
+  if (config?.probe) return 'Requests are not counted.';
+  if (config?.limit === undefined) return undefined;
+  const { max, per } = config.limit;
+  return per === 'user'
+    ? `Limit: ${max} requests a minute of one user, together with the other operations that have this limit.`
+    : `Limit: ${max} requests a minute from one address, counted apart from other operations.`;
 }
 
-/** Every failure of an operation: those of its configuration, and those that follow from its input and its scope. */
-export function failuresOf(route: DocumentedRoute): ErrorDefinition[] {
-  if (!answersPeople(route)) return [httpErrors.malformedRequest];
+/** Every error of an operation: those of its configuration, and those that follow from its input and its scope. */
+export function errorsOf(route: DocumentedRoute): ErrorDefinition[] {
+  if (!usesEnvelope(route)) return [httpErrors.malformedRequest];
   const { schema, method, config } = route;
   const { security, querystring } = schema;
   // A body is read even where the operation needs none.
   const readsBody = [method].flat().some((one) => one !== 'GET');
   const isMultipart = (schema.consumes ?? []).includes('multipart/form-data');
   return [
-    // At least an unknown query parameter is refused.
+    // At least an unknown query parameter is rejected.
     httpErrors.validationError,
     ...(isObject(querystring?.['properties']) && 'cursor' in querystring['properties']
       ? [httpErrors.invalidCursor]

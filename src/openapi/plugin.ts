@@ -2,17 +2,17 @@ import swagger from '@fastify/swagger';
 import type { FastifyInstance } from 'fastify';
 import fastifyPlugin from 'fastify-plugin';
 import { stringify } from 'yaml';
-import { failureSchemas } from '../http/failure-fields.ts';
-import { once } from '../http/plugins/lazy-schemas.ts';
+import { errorSchemas } from '../http/errors.ts';
+import { once } from '../http/plugins/validation.ts';
+import type { JsonObject } from './components.ts';
 import { openApiDocument } from './document.ts';
 import { information } from './information.ts';
-import type { JsonObject } from './json.ts';
 import { collectRoutesPlugin } from './operation.ts';
 import { swaggerUiRoutes } from './swagger-ui/routes.ts';
 
 /** Collects the routes for the document. Register it before the routes. */
 export const openApiPlugin = fastifyPlugin(async (app: FastifyInstance) => {
-  for (const schema of failureSchemas) app.addSchema(schema);
+  for (const schema of errorSchemas) app.addSchema(schema);
   await app.register(collectRoutesPlugin);
   await app.register(swagger, {
     openapi: information,

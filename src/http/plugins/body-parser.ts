@@ -1,6 +1,5 @@
 import type { FastifyInstance } from 'fastify';
 import fastifyPlugin from 'fastify-plugin';
-import { measureJson } from '../body-size.ts';
 import { ApiError, httpErrors, invalidFields } from '../errors.ts';
 import { problems } from '../field-errors.ts';
 
@@ -34,3 +33,52 @@ export const bodyParserPlugin = fastifyPlugin(async (app: FastifyInstance) => {
     }
   });
 });
+
+/** More levels of nesting than any schema has. */
+const maxDepth = 16;
+
+/** More properties, objects and lists, and more values in all, than any schema allows. */
+const maxParts = 1_000;
+const maxValues = 10_000;
+
+/**
+ * Measures JSON text without parsing it, because parsing thousands of properties costs more than a request.
+ *
+ * @returns whether it is nested deeper than any schema allows, or the largest count where it has more than that
+ */
+function measureJson(text: string): 'accepted' | 'too deep' | { tooMany: number } {
+  let [depth, parts, values] = [0, 0, 0];
+  for (let index = 0; index < text.length; index++) {
+    switch (text[index]) {
+      case '"':
+        index = endOfString(text, index);
+        break;
+      case '{':
+      case '[':
+        if (++depth > maxDepth) return 'too deep';
+        if (++parts > maxParts) return { tooMany: maxParts };
+        break;
+      case '}':
+      case ']':
+        depth--;
+        break;
+      case ':':
+        if (++parts > maxParts) return { tooMany: maxParts };
+        break;
+      case ',':
+        if (++values > maxValues) return { tooMany: maxValues };
+    }
+  }
+  return 'accepted';
+}
+
+/** @returns the index of the quote that ends the string which begins at `start`; the end of the text without one */
+function endOfString(text: string, start: number): number {
+  const end = text.indexOf('"', start + 1);
+  if (end === -1) return text.length;
+  if (text[end - 1] !== '\\') return end;
+  let index = start + 1;
+  // A backslash escapes the next character.
+  while (index < text.length && text[index] !== '"') index += text[index] === '\\' ? 2 : 1;
+  return index;
+}

@@ -4,28 +4,28 @@ import { serviceUnavailable } from '../errors.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** Answers the request when its time is over. */
+    /** Sends 503 when the time of the request is over. */
     deadline: NodeJS.Timeout | undefined;
     /** Milliseconds that passed before the body was read. */
     timeBeforeBody: number;
   }
   interface FastifyReply {
-    /** Stops the deadline of a route with `readsBody` while the body is read. */
+    /** Stops the deadline of a route with `handlerReadsBody` while the body is read. */
     pauseDeadline(): void;
     /** Starts it again, once the body was read. */
     startDeadline(): void;
   }
   interface FastifyContextConfig {
     /** Whether the handler reads the body, which may take as long as the client takes. */
-    readsBody?: boolean;
+    handlerReadsBody?: boolean;
   }
 }
 
-/** Milliseconds after which a request is answered with 503. */
+/** Milliseconds after which a request gets 503. */
 const defaultTimeLimit = 9_000;
 
 /**
- * Answers every request in time, whatever is broken behind it. The time in which the client sends the body does not count,
+ * Responds to every request in time, whatever is broken behind it. The time in which the client sends the body does not count,
  * and open streams do not end; Fastify's `handlerTimeout` would count the one and end the other.
  */
 export const deadlinePlugin = fastifyPlugin(
@@ -45,7 +45,7 @@ export const deadlinePlugin = fastifyPlugin(
       clearTimeout(request.deadline);
       request.deadline = setTimeout(() => {
         if (reply.sent || reply.raw.headersSent || reply.raw.destroyed) return;
-        reply.send(serviceUnavailable(new Error(`no answer after ${timeLimit} ms`)));
+        reply.send(serviceUnavailable(new Error(`no response after ${timeLimit} ms`)));
         // The handler or a hook goes on, and Fastify would log its end as an error: the reply is already sent.
         reply.log = reply.log.child({}, { level: 'silent' });
       }, milliseconds).unref();
@@ -73,5 +73,5 @@ export const deadlinePlugin = fastifyPlugin(
 /** Whether the client sends a body that is read before the handler runs. */
 function isParsed({ headers, routeOptions }: FastifyRequest): boolean {
   const hasBody = headers['content-length'] !== undefined || headers['transfer-encoding'] !== undefined;
-  return hasBody && !routeOptions.config.readsBody;
+  return hasBody && !routeOptions.config.handlerReadsBody;
 }

@@ -7,21 +7,21 @@ import type { LocalizedText } from '../language.ts';
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** The `message` of a successful answer. A route that has one answers in the envelope. */
+    /** The `message` of a success. A route that has one responds in the envelope. */
     message?: LocalizedText;
-    /** A second `message` of a successful answer, where a handler sets `reply.hasOtherMessage`. */
-    otherMessage?: LocalizedText;
+    /** A second `message` of a success, where a handler sets `reply.hasAlternateMessage`. */
+    alternateMessage?: LocalizedText;
     /**
-     * Failures of the operation besides those that follow from its schema and scope. A streaming route has no `message`; with
-     * `[]` its failures are documented all the same.
+     * Errors of the operation besides those that follow from its schema and scope. A streaming route has no `message`; with
+     * `[]` its errors are documented all the same.
      */
     errors?: readonly ErrorDefinition[];
-    /** Whether the operation takes an `Idempotency-Key`; its handler answers with `sendCreated`. */
+    /** Whether the operation takes an `Idempotency-Key`; its handler ends with `sendCreated`. */
     idempotent?: boolean;
   }
   interface FastifyReply {
-    /** Whether the answer has the `otherMessage` of its route. */
-    hasOtherMessage: boolean;
+    /** Whether the response has the `alternateMessage` of its route. */
+    hasAlternateMessage: boolean;
   }
 }
 
@@ -30,14 +30,14 @@ declare module 'fastify' {
  * idempotent operations their header.
  */
 export const envelopePlugin = fastifyPlugin(async (app: FastifyInstance) => {
-  app.decorateReply('hasOtherMessage', false);
+  app.decorateReply('hasAlternateMessage', false);
   app.addHook('onRoute', (route) => {
     if (route.config?.idempotent) route.schema = { headers: IdempotencyHeaders, ...route.schema };
     if (route.config?.message) wrapResponses(route, route.config.message);
   });
   app.addHook('preSerialization', (request, reply, payload: unknown, done) => {
-    const { message, otherMessage } = request.routeOptions.config;
-    const text = reply.hasOtherMessage ? otherMessage : message;
+    const { message, alternateMessage } = request.routeOptions.config;
+    const text = reply.hasAlternateMessage ? alternateMessage : message;
     if (text === undefined || reply.statusCode >= 300) done(null, payload);
     else done(null, { success: true, message: text[request.language], data: payload });
   });
@@ -53,7 +53,7 @@ function wrapResponses(route: RouteOptions, message: LocalizedText): void {
   route.schema = { ...route.schema, response: Object.fromEntries(wrapped) };
 }
 
-/** The schema of an answer. `headers` of the answer are documented beside it. */
+/** The schema of a response. `headers` of the response are documented beside it. */
 function envelopeOf(
   { headers, ...data }: TSchema,
   { config }: RouteOptions,
@@ -62,11 +62,23 @@ function envelopeOf(
   const envelope = Type.Object({
     success: Type.Literal(true, { description: 'Always `true`' }),
     message: {
-      ...Type.String({ description: 'For people, in the language of the answer' }),
-      examples: [message, config?.otherMessage].flatMap((text) => text?.ko ?? []),
+      ...Type.String({ description: 'For people, in the language of the response' }),
+      examples: [message, config?.alternateMessage].flatMap((text) => text?.ko ?? []),
     },
     data,
   });
   const documented = config?.idempotent ? { ...headers, ...IdempotencyReplayed } : headers;
   return documented === undefined ? envelope : { ...envelope, headers: documented };
 }
+
+/**
+ * Removes type and length of a 304, which has no content (RFC 9110, section 15.4.5). Fastify serialises the empty payload to
+ * `null` and would describe that text.
+ */
+export const notModifiedPlugin = fastifyPlugin(async (app: FastifyInstance) => {
+  app.addHook('onSend', (_request, reply, payload: unknown, done) => {
+    if (reply.statusCode !== 304) return done(null, payload);
+    reply.removeHeader('content-type');
+    done(null, typeof payload === 'string' ? null : payload);
+  });
+});

@@ -1,11 +1,19 @@
+import { randomUUID } from 'node:crypto';
+import { STATUS_CODES } from 'node:http';
+import type { Socket } from 'node:net';
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import fastifyPlugin from 'fastify-plugin';
-import { isDatabaseUnavailable, unavailableReason } from '../../database/errors.ts';
-import { ApiError, httpErrors, invalidFields, serviceUnavailable } from '../errors.ts';
-import type { FieldError } from '../field-errors.ts';
-import type { Language } from '../language.ts';
-import { describeErrors } from '../validation-errors.ts';
+import type { Config } from '../../infrastructure/config/config.ts';
+import { isDatabaseUnavailable, unavailableReason } from '../../infrastructure/database/errors.ts';
+import {
+  IdempotencyConflictError,
+  IdempotencyKeyReleasedError,
+} from '../../infrastructure/idempotency/idempotency.ts';
+import { ApiError, type ErrorDefinition, httpErrors, invalidFields, serviceUnavailable } from '../errors.ts';
+import { describeErrors, type FieldError } from '../field-errors.ts';
+import { defaultLanguage, type Language } from '../language.ts';
 import { maxLoggedLength } from './logging.ts';
+import { corsHeaders, securityHeaders } from './security-headers.ts';
 
 const frameworkErrors: Record<string, ApiError> = {
   FST_ERR_CTP_BODY_TOO_LARGE: new ApiError(httpErrors.payloadTooLarge),
@@ -30,28 +38,30 @@ export const errorHandlerPlugin = fastifyPlugin(async (app: FastifyInstance) => 
   app.setErrorHandler(sendError);
 });
 
-/** Renders every failure: in the envelope, in the language of the request, with its cause only in the log. */
+/** Renders every error: in the envelope, in the language of the request, with its cause only in the log. */
 export function sendError(error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
-  const failure = prepareFailure(error, request, reply);
+  const apiError = prepareError(error, request, reply);
   return reply
     .type('application/json; charset=utf-8')
     .serializer(JSON.stringify)
-    .send(failureBody(failure, request.language));
+    .send(errorBody(apiError, request.language));
 }
 
-/** Logs a failure, and sets the status and the headers of its answer. */
-export function prepareFailure(error: unknown, request: FastifyRequest, reply: FastifyReply): ApiError {
+/** Logs an error, and sets the status and the headers of its response. */
+export function prepareError(error: unknown, request: FastifyRequest, reply: FastifyReply): ApiError {
   // The client disconnected while its body was read: not a fault of the service.
   const isAborted = error !== undefined && request.raw.errored === error;
-  const failure = isAborted ? new ApiError(httpErrors.malformedRequest, { cause: error }) : toApiError(error);
-  const { status, code } = failure.definition;
-  logFailure(failure, error, request);
+  const apiError = isAborted
+    ? new ApiError(httpErrors.malformedRequest, { cause: error })
+    : toApiError(error);
+  const { status, code } = apiError.definition;
+  logError(apiError, error, request);
   if (status === 401) reply.header('www-authenticate', challenge(code));
-  reply.code(status).headers(failure.headers);
-  return failure;
+  reply.code(status).headers(apiError.headers);
+  return apiError;
 }
 
-function logFailure({ definition, data, cause }: ApiError, error: unknown, request: FastifyRequest): void {
+function logError({ definition, data, cause }: ApiError, error: unknown, request: FastifyRequest): void {
   const { status, code } = definition;
   if (status === 503) logUnavailable(cause ?? error, code, request);
   else if (status >= 500) request.log.error({ err: cause ?? error, code }, 'request failed');
@@ -72,8 +82,8 @@ function logUnavailable(cause: unknown, code: string, { server, log }: FastifyRe
   if (isLogged) log.error({ err: cause, code, suppressed }, 'request failed');
 }
 
-/** A failure in the envelope. */
-export function failureBody({ definition, data, fieldErrors }: ApiError, language: Language) {
+/** An error in the envelope. */
+export function errorBody({ definition, data, fieldErrors }: ApiError, language: Language) {
   const detail = definition.text[language];
   return {
     success: false,
@@ -84,6 +94,8 @@ export function failureBody({ definition, data, fieldErrors }: ApiError, languag
 
 function toApiError(error: unknown): ApiError {
   if (error instanceof ApiError) return error;
+  if (error instanceof IdempotencyConflictError) return new ApiError(httpErrors.idempotencyConflict);
+  if (error instanceof IdempotencyKeyReleasedError) return serviceUnavailable(error, 1);
   if (isDatabaseUnavailable(error)) return serviceUnavailable(error);
   if (!(error instanceof Error)) return new ApiError(httpErrors.internalError, { cause: error });
   const { validation, code, statusCode } = error as Partial<FastifyError>;
@@ -111,4 +123,67 @@ function fieldsOf(fieldErrors: readonly FieldError[] | undefined, language: Lang
     .flat()
     .map(({ field, code, text, params }) => ({ field, code, message: text[language], params }));
   return { fields: Object.fromEntries(texts), errors };
+}
+
+/** Errors of Node's HTTP parser; every other one is a malformed request. */
+const parserErrors: Record<string, ErrorDefinition> = {
+  ERR_HTTP_REQUEST_TIMEOUT: httpErrors.requestTimeout,
+  HPE_HEADER_OVERFLOW: httpErrors.headersTooLarge,
+};
+
+interface ParserError extends Error {
+  code?: string;
+  /** The chunk in which the parser stopped, a Buffer; a timeout has none. */
+  rawPacket?: unknown;
+}
+
+/**
+ * Responds to what Node's HTTP parser rejects: a malformed or oversize head, broken chunks, a request that takes too long. There
+ * is no request object, so no hook runs, and the connection is closed.
+ */
+export function createClientErrorHandler(config: Config) {
+  const headersOfAll = securityHeaders(config);
+
+  return function handleClientError(this: FastifyInstance, error: ParserError, socket: Socket): void {
+    const { code = '', message, rawPacket } = error;
+    if (code === 'ECONNRESET' || !socket.writable) {
+      socket.destroy();
+      return;
+    }
+    const definition = parserErrors[code] ?? httpErrors.malformedRequest;
+    const requestId = randomUUID();
+    this.log.info({ reqId: requestId, code: definition.code, cause: message }, 'request refused');
+    const origin = readingOrigin(rawPacket, config.corsOrigins);
+    const headers = { ...headersOfAll, ...(origin === undefined ? {} : corsHeaders(origin)) };
+    socket.end(rawResponse(definition, requestId, headers), () => socket.destroy());
+  };
+}
+
+/**
+ * The origin that may read such a response. A single configured origin is always named: a browser gives it to no other
+ * one. Of several, it is the one whose header is in the chunk in which the parser stopped. A client can put that text anywhere
+ * in the chunk, but only a configured origin is ever named.
+ */
+function readingOrigin(rawPacket: unknown, origins: readonly string[]): string | undefined {
+  if (origins.length < 2) return origins[0];
+  const text = Buffer.isBuffer(rawPacket) ? rawPacket.toString('latin1').toLowerCase() : '';
+  return origins.find((origin) => text.includes(`\r\norigin: ${origin}\r\n`));
+}
+
+function rawResponse(definition: ErrorDefinition, requestId: string, others: Record<string, string>): string {
+  const body = JSON.stringify(errorBody(new ApiError(definition), defaultLanguage));
+  const headers = {
+    ...others,
+    'content-type': 'application/json; charset=utf-8',
+    'content-length': Buffer.byteLength(body),
+    'content-language': defaultLanguage,
+    'x-request-id': requestId,
+    'cache-control': 'no-store',
+    date: new Date().toUTCString(),
+    connection: 'close',
+  };
+  const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}`);
+  return [`HTTP/1.1 ${definition.status} ${STATUS_CODES[definition.status]}`, ...lines, '', body].join(
+    '\r\n',
+  );
 }

@@ -1,9 +1,11 @@
+import { randomUUID } from 'node:crypto';
+import type { IncomingMessage } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { FastifyBaseLogger, FastifyInstance, FastifyRequest } from 'fastify';
 import fastifyPlugin from 'fastify-plugin';
 import { type Logger, pino } from 'pino';
-import type { Metrics } from '../../metrics/metrics.ts';
-import type { Tracing } from '../../tracing/tracing.ts';
+import type { Metrics } from '../../infrastructure/metrics/metrics.ts';
+import type { Tracing } from '../../infrastructure/tracing/tracing.ts';
 import { claimedUserId } from '../authentication.ts';
 
 /** Characters of one field of a line that a client, or an error that quotes it, chooses. */
@@ -81,7 +83,7 @@ export async function flushLog(log: FastifyBaseLogger): Promise<void> {
   await Promise.race([flush().then(flush), sleep(flushTimeout, undefined, { ref: false })]);
 }
 
-/** An error without its other properties: PostgreSQL's `detail`, for example, quotes the refused row. */
+/** An error without its other properties: PostgreSQL's `detail`, for example, quotes the rejected row. */
 function describeError(
   error: Error,
   depth = 0,
@@ -92,13 +94,27 @@ function describeError(
   return { type: name, message: cut(message), stack: stack.replace(message, cut), code, ...reason };
 }
 
+/** The request id that the client sent, if it is 1-64 of `A-Za-z0-9._-`, else a new one. */
+export function requestId(request: IncomingMessage): string {
+  const given = request.headers['x-request-id'];
+  return typeof given === 'string' && /^[A-Za-z0-9._-]{1,64}$/.test(given) ? given : randomUUID();
+}
+
+/** Sends the request id, which is the one in the log. */
+export const requestIdPlugin = fastifyPlugin(async (app: FastifyInstance) => {
+  app.addHook('onRequest', (request, reply, done) => {
+    reply.header('x-request-id', request.id);
+    done();
+  });
+});
+
 /**
  * Logs one line per request, when it is answered. Health checks and scrapes that succeed are at `debug`: there are hundreds of
  * thousands a day.
  */
 export const requestLogPlugin = fastifyPlugin(async (app: FastifyInstance) => {
   app.addHook('onResponse', (request, reply, done) => {
-    const isProbe = request.routeOptions.config?.limit === 'none' && reply.statusCode < 400;
+    const isProbe = request.routeOptions.config?.probe && reply.statusCode < 400;
     request.log[isProbe ? 'debug' : 'info'](
       {
         method: request.method,

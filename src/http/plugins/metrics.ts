@@ -1,33 +1,31 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
 import type { FastifyInstance } from 'fastify';
 import fastifyPlugin from 'fastify-plugin';
-import type { Metrics } from '../../metrics/metrics.ts';
-import type { SecurityEvent } from '../request-context.ts';
+import type { Metrics } from '../../infrastructure/metrics/metrics.ts';
 
 declare module 'fastify' {
   interface FastifyInstance {
     /** Counts a security event. */
-    countSecurityEvent(event: SecurityEvent): void;
+    countSecurityEvent(event: string): void;
   }
 }
 
 /** Others are one label, because Node's parser knows dozens. */
 const methods = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']);
 
-/** A counter that alerts compare over time has its series from the start. */
-const countedFromStart: SecurityEvent[] = [
-  'login',
-  'login_failed',
-  'login_delayed',
-  'login_suspended',
-  'refresh_reused',
-];
+interface MetricsOptions {
+  metrics: Metrics;
+  /** Security events whose series exist from the start, because alerts compare them over time. */
+  preregistered: readonly string[];
+}
 
 /** Measures every request. Routes are labelled by their pattern, so that ids add no series; unknown paths are one. */
 export const metricsPlugin = fastifyPlugin(
-  async (app: FastifyInstance, { metrics }: { metrics: Metrics }) => {
+  async (app: FastifyInstance, { metrics, preregistered }: MetricsOptions) => {
     const duration = metrics.addHistogram(
       'http_request_duration_seconds',
-      'Time from the request to the end of its answer',
+      'Time from the request to the end of its response',
       {
         labelNames: ['method', 'route', 'status'],
         buckets: [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10],
@@ -45,15 +43,58 @@ export const metricsPlugin = fastifyPlugin(
       'Security events, logins by outcome among them',
       ['event'],
     );
-    for (const event of countedFromStart) events.inc({ event }, 0);
-    app.decorate('countSecurityEvent', (event: SecurityEvent) => events.inc({ event }));
+    for (const event of preregistered) events.inc({ event }, 0);
+    app.decorate('countSecurityEvent', (event: string) => events.inc({ event }));
   },
 );
 
 /** `GET /metrics`, Prometheus text. */
 export async function metricsRoutes(app: FastifyInstance, { metrics }: { metrics: Metrics }): Promise<void> {
   const { registry } = metrics;
-  app.get('/metrics', { config: { limit: 'none' }, schema: { hide: true } }, async (_request, reply) => {
+  app.get('/metrics', { config: { probe: true }, schema: { hide: true } }, async (_request, reply) => {
     return reply.type(registry.contentType).send(await registry.metrics());
   });
+}
+
+interface MetricsServerOptions {
+  metrics: Metrics;
+  host: string;
+  port: number;
+}
+
+/**
+ * Serves `/metrics`, and nothing else, on a port of its own, so that the port of the API can be public. It starts before the app
+ * listens and ends with it.
+ */
+export function serveMetrics(app: FastifyInstance, { metrics, host, port }: MetricsServerOptions): void {
+  const { registry } = metrics;
+  const server = createServer({ requestTimeout: 10_000 }, async ({ method, url }, response) => {
+    if (url?.split('?')[0] !== '/metrics') return response.writeHead(404).end();
+    if (method !== 'GET' && method !== 'HEAD') return response.writeHead(405, { allow: 'GET, HEAD' }).end();
+    try {
+      const text = await registry.metrics();
+      return response.writeHead(200, { 'content-type': registry.contentType }).end(text);
+    } catch (error) {
+      app.log.error({ err: error }, 'metrics cannot be read');
+      return response.writeHead(500).end();
+    }
+  });
+
+  app.addHook('onReady', async () => {
+    server.listen(port, host);
+    await once(server, 'listening').catch((error: NodeJS.ErrnoException) => {
+      const reason = error.code === 'EADDRINUSE' ? 'it is in use' : error.message;
+      throw new PortError(`METRICS_PORT ${port} of ${host} cannot be opened: ${reason}`);
+    });
+    app.log.info({ host, port }, 'metrics server listening');
+  });
+  app.addHook('onClose', async () => {
+    server.closeAllConnections();
+    if (server.listening) await new Promise((resolve) => server.close(resolve));
+  });
+}
+
+/** A port that the configuration names cannot be opened. */
+export class PortError extends Error {
+  override readonly name = 'PortError';
 }

@@ -2,7 +2,7 @@ import { type IncomingMessage, METHODS } from 'node:http';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import fastifyPlugin from 'fastify-plugin';
 import findMyWay, { type HTTPMethod } from 'find-my-way';
-import type { Config } from '../../config/config.ts';
+import type { Config } from '../../infrastructure/config/config.ts';
 import { ApiError, httpErrors } from '../errors.ts';
 import { maxLoggedLength } from './logging.ts';
 import { isPreflight } from './security-headers.ts';
@@ -10,10 +10,10 @@ import { isPreflight } from './security-headers.ts';
 declare module 'fastify' {
   interface FastifyContextConfig {
     /**
-     * Of a route for all paths and methods of a scope that have no other one: they are answered after the hooks of the scope,
+     * Of a route for all paths and methods of a scope that have no other one: they are handled after the hooks of the scope,
      * with {@link FastifyInstance.unmatchedError}.
      */
-    answersUnmatched?: boolean;
+    catchAll?: boolean;
   }
   interface FastifyInstance {
     /** What is wrong with a request that no route is for: its path, 404, or its method, 405 with `Allow`. */
@@ -39,7 +39,7 @@ const methods: HTTPMethod[] = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 
 /**
  * Normalises a request target (RFC 9112, section 3.2) to a path: the authority of an absolute target is removed, and percent
  * signs that encode nothing are escaped. The router would answer such targets itself, before limits, language and headers. Of a
- * target that is refused for its length, only the beginning is looked at.
+ * target that is rejected for its length, only the beginning is looked at.
  */
 export function rewriteUrl({ url: target = '/' }: IncomingMessage): string {
   const url = target.length > maxTargetLength ? target.slice(0, maxLoggedLength) : target;
@@ -60,18 +60,18 @@ export function isDecodable(url: string): boolean {
 }
 
 /**
- * Refuses targets that are too long, and answers what Fastify answers with 404, with limits and headers: unknown paths with
+ * Rejects targets that are too long, and responds where Fastify sends 404, with limits and headers: unknown paths with
  * 404, known paths with another method with 405 and `Allow`, and preflights of known paths with 204. Register it after the
  * limits, which count all of them, and before {@link FastifyInstance.supportedMethods} is read.
  */
 export const routingPlugin = fastifyPlugin(async (app: FastifyInstance, { config }: { config: Config }) => {
-  // Others are answered as unknown paths, apart from a route of a scope for all methods.
+  // Others are unknown paths, apart from a route of a scope for all methods.
   for (const method of METHODS.filter((one) => !app.supportedMethods.includes(one))) {
     app.addHttpMethod(method, { hasBody: true });
   }
   const routes = findMyWay(routerOptions);
   app.addHook('onRoute', ({ method, url, config }) => {
-    if (config?.answersUnmatched) return;
+    if (config?.catchAll) return;
     for (const one of [method].flat()) {
       const known = methods.find((candidate) => candidate === one);
       // With `ignoreTrailingSlash`, Fastify reports the root of a plugin twice.
@@ -105,7 +105,7 @@ export const routingPlugin = fastifyPlugin(async (app: FastifyInstance, { config
   app.addHook('onRequest', (request, reply, done) => {
     if (request.originalUrl.length > maxTargetLength) throw new ApiError(httpErrors.uriTooLong);
     const asksForOrigin = config.corsOrigins.length > 0 && isPreflight(request);
-    if (request.routeOptions.config.answersUnmatched && !asksForOrigin) return done();
+    if (request.routeOptions.config.catchAll && !asksForOrigin) return done();
     // `@fastify/cors` has a route for every `OPTIONS`.
     const hasRoute = !request.is404 && request.method !== 'OPTIONS';
     if (hasRoute && countParameters(request.params) === 0) return done();

@@ -4,34 +4,14 @@ import cors from '@fastify/cors';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import fastifyPlugin from 'fastify-plugin';
 import helmet from 'helmet';
-import type { Config } from '../../config/config.ts';
+import type { Config } from '../../infrastructure/config/config.ts';
 
-const exposedHeaders = [
-  'Allow',
-  'Content-Language',
-  'ETag',
-  'Idempotency-Replayed',
-  'RateLimit-Limit',
-  'RateLimit-Remaining',
-  'RateLimit-Reset',
-  'Retry-After',
-  'X-Request-Id',
-];
+const exposedHeaders =
+  'Allow, Content-Language, ETag, Idempotency-Replayed, RateLimit-Limit, RateLimit-Remaining, RateLimit-Reset, Retry-After, X-Request-Id';
+const allowedHeaders =
+  'Accept-Language, Authorization, Content-Type, Idempotency-Key, If-None-Match, Last-Event-ID, traceparent, tracestate, X-Request-Id, X-Requested-With';
 
-const allowedHeaders = [
-  'Accept-Language',
-  'Authorization',
-  'Content-Type',
-  'Idempotency-Key',
-  'If-None-Match',
-  'Last-Event-ID',
-  'traceparent',
-  'tracestate',
-  'X-Request-Id',
-  'X-Requested-With',
-];
-
-/** Seconds for which a browser may keep the answer to a preflight; Chromium keeps none for longer. */
+/** Seconds for which a browser may keep the response to a preflight; Chromium keeps none for longer. */
 const preflightMaxAge = 7_200;
 
 type HeaderConfig = Pick<Config, 'production' | 'corsOrigins'>;
@@ -55,7 +35,7 @@ function helmetOptions({ production, corsOrigins }: HeaderConfig) {
   } as const;
 }
 
-/** The security headers of every answer. They depend on nothing but the configuration, so Helmet computes them once. */
+/** The security headers of every response. They depend on nothing but the configuration, so Helmet computes them once. */
 export function securityHeaders(config: HeaderConfig): Record<string, string> {
   const response = new ServerResponse(new IncomingMessage(new Socket()));
   helmet(helmetOptions(config))(response.req, response, () => undefined);
@@ -64,22 +44,18 @@ export function securityHeaders(config: HeaderConfig): Record<string, string> {
   );
 }
 
-/** The headers with which an origin may read a refusal that is written to the socket. */
+/** The headers with which an origin may read an error that is written to the socket. */
 export function corsHeaders(origin: string): Record<string, string> {
   return {
     'access-control-allow-origin': origin,
-    'access-control-expose-headers': exposedHeaders.join(', '),
+    'access-control-expose-headers': exposedHeaders,
     vary: 'Origin',
   };
 }
 
 /** Whether a browser asks with this request if it may send another one (https://fetch.spec.whatwg.org/#cors-preflight-fetch). */
 export function isPreflight({ method, headers }: FastifyRequest): boolean {
-  return (
-    method === 'OPTIONS' &&
-    headers.origin !== undefined &&
-    headers['access-control-request-method'] !== undefined
-  );
+  return method === 'OPTIONS' && 'origin' in headers && 'access-control-request-method' in headers;
 }
 
 /** Headers for browsers: framing, MIME sniffing, transport, caching and CORS. */
@@ -126,4 +102,47 @@ function corsOptions(origins: readonly string[]) {
       preflightContinue: true,
     };
   };
+}
+
+/** Every client can send any `Origin`, so the log and the memory for it are bounded. */
+const maxLogged = 20;
+
+/**
+ * Logs each origin that `CORS_ORIGINS` does not allow, once: a browser shows the error to the developer of a page, but not
+ * the setting that would allow it. A warning outside production only, because strangers could cause it.
+ */
+export const rejectedOriginsPlugin = fastifyPlugin(
+  async (app: FastifyInstance, { config }: { config: HeaderConfig }) => {
+    const logged = new Set<string>();
+    app.addHook('onRequest', (request, _reply, done) => {
+      const { origin, 'sec-fetch-mode': mode } = request.headers;
+      // A browser shows the response to a form on a page of any origin.
+      if (mode === 'navigate') return done();
+      if (origin !== undefined && logged.size < maxLogged && !logged.has(origin)) {
+        const reason = rejectionOf(origin, request, config.corsOrigins);
+        if (reason !== undefined) {
+          logged.add(origin);
+          request.log[config.production ? 'info' : 'warn']({ origin }, reason);
+          if (logged.size === maxLogged) request.log.info('further refused origins are not logged');
+        }
+      }
+      done();
+    });
+  },
+);
+
+/** Why a browser keeps the response from a page; undefined when it does not, or when no browser sends such a header. */
+function rejectionOf(
+  origin: string,
+  { host }: FastifyRequest,
+  allowed: readonly string[],
+): string | undefined {
+  if (origin === 'null') {
+    return 'the page has no origin, as a file or a sandboxed frame, so CORS_ORIGINS cannot allow it: serve it over HTTP';
+  }
+  if (allowed.includes(origin) || origin.length > 255 || !URL.canParse(origin)) return undefined;
+  const url = new URL(origin);
+  // A browser sends `Origin` to the own origin as well, for example with a `POST` of Swagger UI.
+  if (url.origin !== origin || url.host === host) return undefined;
+  return 'CORS_ORIGINS does not name this origin, so browsers keep the answer from its pages: add it if they are yours';
 }

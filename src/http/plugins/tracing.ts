@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify';
 import fastifyPlugin from 'fastify-plugin';
-import type { RequestSpan, Tracing } from '../../tracing/tracing.ts';
+import type { RequestSpan, Tracing } from '../../infrastructure/tracing/tracing.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -16,10 +16,10 @@ export const tracingPlugin = fastifyPlugin(
 
     app.addHook('onRequest', (request, reply, done) => {
       const { method, headers, routeOptions } = request;
-      if (routeOptions.config?.limit === 'none') return done();
+      if (routeOptions.config?.probe) return done();
       const span = tracing.startRequest({ method, route: routeOptions.url, headers });
       request.span = span;
-      // A client that disconnects gets no answer, so `onResponse` does not run.
+      // A client that disconnects gets no response, so `onResponse` does not run.
       reply.raw.once('close', () => span.end(reply.raw.headersSent ? reply.statusCode : undefined));
       span.run(done);
     });

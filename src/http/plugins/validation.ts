@@ -1,16 +1,20 @@
-import { Type } from '@sinclair/typebox';
-import type { FastifyInstance, FastifyRequest } from 'fastify';
+import buildValidatorSelector from '@fastify/ajv-compiler';
+import { SerializerSelector as buildSerializerSelector } from '@fastify/fast-json-stringify-compiler';
+import { type TSchema, Type } from '@sinclair/typebox';
+import type { FastifyInstance, FastifyRequest, FastifyServerOptions } from 'fastify';
+import type { FastifyValidationResult } from 'fastify/types/schema.js';
 import fastifyPlugin from 'fastify-plugin';
-import { type SizedSchema, sizeErrors } from '../body-size.ts';
 import { invalidFields } from '../errors.ts';
-import { problems } from '../field-errors.ts';
-import { isId, isUuid } from '../path-ids.ts';
+import { type FieldError, fieldName, maxFieldErrors, pointerTo, problems } from '../field-errors.ts';
+import { isBigId, isId, isUuid } from '../path-ids.ts';
+import { enumKeywords } from '../schemas.ts';
+import { addTextRules } from '../text.ts';
 import { isDecodable } from './routing.ts';
 
 /**
  * Prepares what the validator checks. Paths and query strings are converted by their schemas, because AJV's own coercion would
- * also accept `0x10`, `1e3` and the empty string; an empty query parameter counts as absent, an unknown one is refused; an absent
- * body becomes `{}`, so that every missing field is named. What is too large is refused before the validator looks into it.
+ * also accept `0x10`, `1e3` and the empty string; an empty query parameter counts as absent, an unknown one is rejected; an absent
+ * body becomes `{}`, so that every missing field is named. What is too large is rejected before the validator looks into it.
  */
 export const validationPlugin = fastifyPlugin(async (app: FastifyInstance) => {
   app.addHook('onRoute', (route) => {
@@ -67,7 +71,7 @@ function convert(
 
 /** What cannot be an id becomes 0, which no row has, so that it ends as that resource's 404, like any unknown id. */
 function readPathId({ type, format }: ValueSchema, text: string): unknown {
-  if (type === 'integer') return isId(text) ? Number(text) : 0;
+  if (type === 'integer') return (format === 'int64' ? isBigId : isId)(text) ? Number(text) : 0;
   if (format !== 'uuid') return text;
   const uuid = text.toLowerCase();
   return isUuid(uuid) ? uuid : '00000000-0000-0000-0000-000000000000';
@@ -78,4 +82,110 @@ function readQueryValue({ type }: ValueSchema, text: string): unknown {
   if (type === 'integer' && /^(0|-?[1-9]\d{0,14})$/.test(text)) return Number(text);
   if (type === 'boolean' && (text === 'true' || text === 'false')) return text === 'true';
   return text;
+}
+
+/** The keywords of JSON Schema that {@link sizeErrors} reads. */
+interface SizedSchema {
+  $ref?: string;
+  oneOf?: SizedSchema[];
+  properties?: Record<string, SizedSchema>;
+  maxItems?: number;
+}
+
+/**
+ * Finds lists with too many items and objects with many unknown fields, without looking at what they contain: the validator
+ * collects every error of every item, which takes far longer than a valid request.
+ *
+ * @param findSchema finds a schema by its `$id`
+ * @param path JSON pointer of the value
+ */
+function sizeErrors(
+  value: unknown,
+  schema: SizedSchema,
+  findSchema: (id: string) => unknown,
+  path = '',
+): FieldError[] {
+  if (typeof value !== 'object' || value === null) return [];
+  const { properties, maxItems } = resolve(schema, findSchema);
+  if (Array.isArray(value)) {
+    const isTooLong = maxItems !== undefined && value.length > maxItems;
+    return isTooLong ? [{ field: fieldName(path), ...problems.tooMany(maxItems) }] : [];
+  }
+  if (properties === undefined) return [];
+  const unknown = Object.keys(value).filter((name) => !Object.hasOwn(properties, name));
+  if (unknown.length > maxFieldErrors) {
+    return unknown
+      .slice(0, maxFieldErrors)
+      .map((name) => ({ field: fieldName(path + pointerTo(name)), ...problems.unknownField }));
+  }
+  return Object.entries(value).flatMap(([name, item]) => {
+    const property = properties[name];
+    return property ? sizeErrors(item, property, findSchema, path + pointerTo(name)) : [];
+  });
+}
+
+/** Follows a reference, and merges the forms of a body that has several. */
+function resolve({ $ref, oneOf, ...schema }: SizedSchema, findSchema: (id: string) => unknown): SizedSchema {
+  if ($ref !== undefined) return resolve(findSchema($ref.replace(/#$/, '')) as SizedSchema, findSchema);
+  if (oneOf === undefined) return schema;
+  const forms = oneOf.map((form) => resolve(form, findSchema).properties ?? {});
+  return { properties: Object.assign({}, ...forms) };
+}
+
+const validatorOptions: NonNullable<FastifyServerOptions['ajv']> = {
+  customOptions: {
+    coerceTypes: false,
+    removeAdditional: false,
+    allErrors: true,
+    useDefaults: true,
+    validateFormats: false,
+    // Unknown keywords are rejected.
+    keywords: enumKeywords,
+    // Errors with their schema, which holds the text of a pattern.
+    verbose: true,
+    // To validate schemas against their own schema doubles the time of the first request.
+    meta: false,
+    validateSchema: false,
+  },
+  plugins: [addTextRules],
+};
+
+/**
+ * Compiles the schemas of a route at its first request instead of at start, with Fastify's own compilers: those of all
+ * operations take longer than the rest of the start. An invalid schema fails at its first request, so every operation needs
+ * a test. Names in schemas of headers must be in lower case.
+ */
+export const lazySchemasPlugin = fastifyPlugin(async (app: FastifyInstance) => {
+  const selectValidator = buildValidatorSelector();
+  const selectSerializer = buildSerializerSelector();
+  app.addHook('onRoute', function (route) {
+    route.validatorCompiler = (part) => {
+      const validator = once(() => selectValidator(schemasOf(this), validatorOptions)(part));
+      // Fastify reads the errors from the function that it called.
+      const validate: FastifyValidationResult = (data) => {
+        const isValid = validator()(data) === true;
+        validate.errors = validator().errors ?? null;
+        return isValid;
+      };
+      return validate;
+    };
+    route.serializerCompiler = ({ httpStatus = '', ...part }) => {
+      const serializer = once(() => selectSerializer(schemasOf(this), {})({ ...part, httpStatus }));
+      return (data) => serializer()(data);
+    };
+  });
+});
+
+/** What schemas refer to, by their `$id`. */
+function schemasOf(scope: FastifyInstance): Record<string, TSchema> {
+  return scope.getSchemas() as Record<string, TSchema>;
+}
+
+/** A function that computes its value at its first call. */
+export function once<Value>(compute: () => Value): () => Value {
+  let value: Value | undefined;
+  return () => {
+    value ??= compute();
+    return value;
+  };
 }

@@ -1,8 +1,7 @@
 import swaggerUi from '@fastify/swagger-ui';
 import type { FastifyInstance } from 'fastify';
-import { icon } from '../../http/icon.ts';
-import { staticFilesPlugin } from '../../http/plugins/static-files.ts';
-import type { JsonObject } from '../json.ts';
+import { icon, staticFilesPlugin } from '../../http/pages.ts';
+import type { JsonObject } from '../components.ts';
 import { script, styles } from './browser.ts';
 
 const contentSecurityPolicy = {

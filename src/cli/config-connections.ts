@@ -1,0 +1,89 @@
+import { Redis } from 'ioredis';
+import type pg from 'pg';
+import type { Config } from '../infrastructure/config/config.ts';
+import type { Environment } from '../infrastructure/config/environment.ts';
+import type { Findings } from '../infrastructure/config/warnings.ts';
+import { reasonOf } from '../infrastructure/database/errors.ts';
+import { pendingMigrations } from '../infrastructure/database/migrations.ts';
+import { toCommandError, withClient } from './connection.ts';
+
+/* What `dure config check --connect` adds; apart, because it loads the clients of the servers. */
+
+/** The oldest version of PostgreSQL that is supported, as `server_version_num`. */
+const oldestVersion = 140_000;
+
+/** Connections of an instance beside its pool: those of the worker and of the listener. */
+const otherConnections = 4;
+
+interface ConnectionFindings extends Findings {
+  problems: string[];
+}
+
+/** Tries the database and Redis, with reads only, and adds what it finds. */
+export async function tryConnections(
+  environment: Environment,
+  config: Config,
+  findings: ConnectionFindings,
+): Promise<void> {
+  const urls = new Set([environment.DATABASE_URL, environment.DATABASE_DIRECT_URL]);
+  for (const url of urls) {
+    if (url === undefined || !URL.canParse(url)) continue;
+    const isDirect = url === (environment.DATABASE_DIRECT_URL ?? environment.DATABASE_URL);
+    try {
+      await withClient({ directUrl: url }, async (client) => {
+        if (isDirect) await inspectServer(client, config, findings);
+      });
+    } catch (error) {
+      findings.problems.push(toCommandError(error).message);
+    }
+  }
+  if (config.redisUrl !== undefined) await tryRedis(config.redisUrl, findings);
+}
+
+async function inspectServer(
+  client: pg.Client,
+  { database }: Config,
+  { problems, notes }: ConnectionFindings,
+): Promise<void> {
+  const { rows } = await client.query<{ version: number; text: string; connections: number }>(
+    `SELECT current_setting('server_version_num')::int AS version, current_setting('server_version') AS text,
+       current_setting('max_connections')::int - current_setting('superuser_reserved_connections')::int AS connections`,
+  );
+  const { version = 0, text = '', connections = 0 } = rows[0] ?? {};
+  if (version < oldestVersion) problems.push(`PostgreSQL ${text} is too old: 14 or newer is needed`);
+  const pending = await pendingMigrations(client);
+  if (pending.length > 0) {
+    problems.push(
+      `migrations of this release that the database lacks: ${pending.length}; run \`dure migrate up\``,
+    );
+  }
+  const instances = Math.floor(connections / (database.poolSize + otherConnections));
+  notes.push(
+    database.pooled
+      ? `PostgreSQL ${text} takes ${connections} connections, those of the pooler and ${otherConnections} of each instance`
+      : `PostgreSQL ${text} takes ${connections} connections: enough for ${instances} instances with DATABASE_POOL_SIZE ${database.poolSize}`,
+  );
+}
+
+/** Without Redis the service works, so this is no problem that stops a start. */
+async function tryRedis(url: string, { warnings }: ConnectionFindings): Promise<void> {
+  const redis = new Redis(url, {
+    lazyConnect: true,
+    connectTimeout: 3_000,
+    commandTimeout: 3_000,
+    maxRetriesPerRequest: 0,
+    retryStrategy: () => null,
+  });
+  let reason = '';
+  redis.on('error', (error: Error) => (reason ||= reasonOf(error)));
+  try {
+    await redis.ping();
+  } catch (error) {
+    const { hostname, port } = new URL(url);
+    warnings.push(
+      `Redis at ${hostname}:${port || '6379'} cannot be reached, so each instance counts limits by itself: ${reason || reasonOf(error)}`,
+    );
+  } finally {
+    redis.disconnect();
+  }
+}

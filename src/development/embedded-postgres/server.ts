@@ -1,0 +1,170 @@
+import { randomInt } from 'node:crypto';
+import { closeSync, existsSync } from 'node:fs';
+import { mkdir, readFile } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import pg from 'pg';
+import {
+  clusterPath,
+  clusterUrl,
+  databaseName,
+  lockFolder,
+  prepareCluster,
+  shutdownTimeout,
+} from './cluster.ts';
+import { EmbeddedServerError, findPrograms, startProgram } from './programs.ts';
+
+export { EmbeddedServerError } from './programs.ts';
+
+interface EmbeddedServerOptions {
+  /** Created when missing; contains the cluster, its password and the lock. */
+  directory: string;
+  /** Random by default. */
+  port?: number | undefined;
+  /** Receives each line that the server logs. */
+  onLog?(line: string): void;
+  /** Called when the server ends without `stop`; the message has its last output. It is not restarted. */
+  onExit?(error: EmbeddedServerError): void;
+}
+
+const settings = [
+  ...['listen_addresses=127.0.0.1', 'unix_socket_directories=', 'max_connections=200'],
+  ...['timezone=UTC', 'log_timezone=UTC', 'lc_messages=C'],
+  // The service reports failed statements itself, and their messages quote personal data.
+  ...['log_min_messages=log', 'log_checkpoints=off', 'log_line_prefix='],
+].flatMap((setting) => ['-c', setting]);
+
+/** The port is in use, or (without `flock`) the server of a killed process is still shutting down. */
+const temporaryFailure = /could not create any TCP\/IP sockets|"postmaster\.pid" already exists/;
+
+/**
+ * Starts the PostgreSQL server in `directory`, after creating it on the first run. The server shuts down when this
+ * process ends for any reason.
+ *
+ * @returns the connection string of the `dure` database, and `stop`, which rolls back open transactions and waits until all
+ *   processes of the server have ended
+ * @throws {EmbeddedServerError} when another process uses the directory, when no binaries are installed for this
+ *   platform (the optional dependency is left out), or when PostgreSQL does not start
+ */
+export async function startEmbeddedServer(options: EmbeddedServerOptions) {
+  const folder = resolve(options.directory);
+  await mkdir(folder, { recursive: true, mode: 0o700 });
+  const lock = await lockFolder(folder);
+  const { postgres, port, password } = await startPostgres(folder, lock, options).catch((error: unknown) => {
+    closeSync(lock);
+    throw error;
+  });
+  let stopping = false;
+  const ended = postgres.ended.then(({ output }) => {
+    closeSync(lock);
+    if (stopping) return;
+    options.onExit?.(new EmbeddedServerError(`PostgreSQL in ${folder} ended unexpectedly: ${output}`));
+  });
+  const stop = () => {
+    stopping = true;
+    postgres.interrupt();
+    return ended;
+  };
+  const urlOf = (database: string) => clusterUrl({ port, password }, database);
+  try {
+    await createDatabase(urlOf('postgres'));
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+  return { url: urlOf(databaseName), stop };
+}
+
+/** There is no time limit: recovery after a crash may take long, and a server that cannot start ends. */
+async function startPostgres(folder: string, lock: number, options: EmbeddedServerOptions) {
+  const cluster = clusterPath(folder);
+  const programs = findPrograms(cluster);
+  const password = await prepareCluster(cluster, programs, lock);
+  for (const deadline = Date.now() + shutdownTimeout; ; await sleep(200)) {
+    // Below the range from which the operating system takes the ports of outgoing connections.
+    const port = options.port ?? randomInt(20_000, 32_000);
+    const command = [...programs.postgres, '-D', cluster, '-p', String(port), ...settings];
+    let markReady = (): void => undefined;
+    const ready = new Promise<void>((resolve) => {
+      markReady = resolve;
+    });
+    const postgres = startProgram(command, lock, (line) => {
+      options.onLog?.(line);
+      if (line.includes('database system is ready to accept connections')) markReady();
+    });
+    const failure = await Promise.race([ready, postgres.ended]);
+    if (!failure) return { postgres, port, password };
+    if (!temporaryFailure.test(failure.output) || Date.now() > deadline) {
+      throw new EmbeddedServerError(`PostgreSQL in ${folder} did not start: ${failure.output}`);
+    }
+  }
+}
+
+async function createDatabase(url: string): Promise<void> {
+  const client = new pg.Client({ connectionString: url });
+  // An unhandled error event would end the process; the next query reports a lost connection.
+  client.on('error', () => undefined);
+  await client.connect();
+  try {
+    const { rowCount } = await client.query('SELECT FROM pg_database WHERE datname = $1', [databaseName]);
+    if (!rowCount) await client.query(`CREATE DATABASE ${databaseName}`);
+  } finally {
+    await client.end();
+  }
+}
+
+/** Milliseconds that the server of another process has to become ready. */
+const startTimeout = 10_000;
+
+/**
+ * Reaches the database in `directory`: through the server of a process that runs in the folder already, or through one that is
+ * started for the caller.
+ *
+ * @param create whether a database is created where there is none
+ * @returns the connection string, and `stop`, which ends the server if it was started here
+ * @throws {EmbeddedServerError} when there is no database in the folder, or its server cannot be reached
+ */
+export async function reachEmbeddedServer(
+  directory: string,
+  { create = false } = {},
+): Promise<{ url: string; stop(): Promise<void> }> {
+  if (!create && !existsSync(clusterPath(directory))) {
+    throw new EmbeddedServerError(
+      `There is no embedded database in ${directory}: set DATABASE_URL, or run the command in the folder of the service, or with its DATA_DIR.`,
+    );
+  }
+  for (const deadline = Date.now() + startTimeout; ; await sleep(200)) {
+    const url = await findRunningServer(directory);
+    if (url !== undefined) return { url, stop: async () => undefined };
+    try {
+      return await startEmbeddedServer({ directory });
+    } catch (error) {
+      // The other instance may be starting its server, or stopping it.
+      if (!(error instanceof EmbeddedServerError) || !/already running/.test(error.message)) throw error;
+      if (Date.now() < deadline) continue;
+      throw new EmbeddedServerError(
+        `${error.message} Its database does not respond: stop that process, or wait until it has started.`,
+      );
+    }
+  }
+}
+
+/** The connection string of the server that runs in the folder, which PostgreSQL describes in `postmaster.pid`. */
+async function findRunningServer(directory: string): Promise<string | undefined> {
+  const read = (path: string) => readFile(path, 'utf8').catch(() => '');
+  const [, , , port = ''] = (await read(join(clusterPath(directory), 'postmaster.pid'))).split('\n');
+  const password = await read(join(directory, 'password'));
+  if (!/^\d+$/.test(port) || password === '') return undefined;
+  const url = clusterUrl({ port: Number(port), password }, databaseName);
+  const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 3_000 });
+  client.on('error', () => undefined);
+  try {
+    await client.connect();
+    return url;
+  } catch {
+    // The file is that of a killed server, or the server is not ready.
+    return undefined;
+  } finally {
+    await client.end().catch(() => undefined);
+  }
+}

@@ -1,0 +1,85 @@
+import { isIP } from 'node:net';
+// Declares `schema.hide`.
+import type {} from '@fastify/swagger';
+import { Type } from '@sinclair/typebox';
+import type { FastifyPluginAsync } from 'fastify';
+import { withoutPort } from '../../http/client-ip.ts';
+import { ApiError, type ErrorDefinition } from '../../http/errors.ts';
+import { negotiateLanguage } from '../../http/language.ts';
+import type { MailTransport } from '../../infrastructure/mail/transport.ts';
+import { contentSecurityPolicy, renderMailboxPage, type StoredMail } from './page.ts';
+
+/** Keeps mails in development instead of sending them. */
+export interface DevMailbox extends MailTransport {
+  /**
+   * The newest 200 mails, newest first.
+   *
+   * @param to the address that they went to, in any case; mails to every address without it
+   */
+  list(to?: string): StoredMail[];
+}
+
+const capacity = 200;
+
+const misdirectedRequest: ErrorDefinition = {
+  code: 'misdirected_request',
+  status: 421,
+  text: {
+    ko: '개발용 메일함은 localhost나 IP 주소로만 열 수 있습니다.',
+    en: 'The dev mailbox opens at localhost or at an IP address only.',
+  },
+};
+
+/** A mailbox in memory: mails contain codes and links, so they are not stored on disk or in the database. */
+export function createDevMailbox(): DevMailbox {
+  // By idempotency key, oldest first.
+  const mails = new Map<string, StoredMail>();
+  let lastId = 0;
+
+  return {
+    async send({ to, language, subject, text, html, idempotencyKey }) {
+      if (mails.has(idempotencyKey)) return;
+      const created_at = new Date().toISOString();
+      mails.set(idempotencyKey, { id: ++lastId, to, language, subject, text, html, created_at });
+      for (const key of mails.keys()) if (mails.size > capacity) mails.delete(key);
+    },
+    list(to) {
+      const newestFirst = [...mails.values()].reverse();
+      return to ? newestFirst.filter((mail) => mail.to.toLowerCase() === to.toLowerCase()) : newestFirst;
+    },
+  };
+}
+
+/**
+ * Whether a `Host` names the machine itself. Any other name may be one that an attacker's page points to this machine, to read
+ * the mails in a developer's browser (DNS rebinding).
+ */
+function isOwnHost(host = ''): boolean {
+  return /^localhost(:\d{1,5})?$/i.test(host) || isIP(withoutPort(host)) !== 0;
+}
+
+/**
+ * `GET /dev/mailbox/`: a page with the mails, or with `Accept: application/json` `{ items: StoredMail[] }`; `?to=` leaves mails
+ * to one address. Register it outside production only: the mails are enough to take over any account.
+ */
+export const devMailboxRoutes: FastifyPluginAsync<{ mailbox: DevMailbox }> = async (app, { mailbox }) => {
+  const options = { schema: { hide: true, querystring: Type.Object({ to: Type.Optional(Type.String()) }) } };
+  // The open page polls, so its requests are not logged.
+  app.get<{ Querystring: { to?: string } }>(
+    '/dev/mailbox/',
+    { ...options, logLevel: 'warn' },
+    async (request, reply) => {
+      reply.header('cache-control', 'no-store');
+      const { host, accept, 'accept-language': acceptLanguage } = request.headers;
+      if (!isOwnHost(host)) throw new ApiError(misdirectedRequest);
+      // A plus sign that is not encoded arrives as a space, which no address has.
+      const to = request.query.to?.trim().replaceAll(' ', '+');
+      const mails = mailbox.list(to);
+      if (accept?.includes('application/json')) return { items: mails };
+      return reply
+        .header('content-security-policy', contentSecurityPolicy)
+        .type('text/html; charset=utf-8')
+        .send(renderMailboxPage(mails, negotiateLanguage(acceptLanguage), to));
+    },
+  );
+};

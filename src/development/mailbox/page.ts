@@ -1,0 +1,175 @@
+import { createHash } from 'node:crypto';
+import type { Language, LocalizedText } from '../../http/language.ts';
+import { icon } from '../../http/pages.ts';
+import { escapeHtml } from '../../infrastructure/mail/templates/html.ts';
+
+/** A mail in the dev mailbox. */
+export interface StoredMail {
+  id: number;
+  to: string;
+  /** The language that the mail is written in. */
+  language: Language;
+  subject: string;
+  text: string;
+  html: string;
+  /** ISO 8601, UTC. */
+  created_at: string;
+}
+
+const wording = {
+  title: { ko: '개발용 메일함', en: 'Dev mailbox' },
+  intro: {
+    ko: 'RESEND_API_KEY 없이 실행하면 메일을 보내는 대신 최근 메일 200통을 여기에 보여 줍니다. 새 메일은 자동으로 나타나며, 서버를 다시 시작하면 메일함이 비워집니다. 주소에 ?to=owner@example.com을 붙이면 그 주소로 온 메일만 보여 줍니다. JSON은 Accept: application/json으로 요청하세요.',
+    en: 'Without RESEND_API_KEY, the newest 200 mails are shown here instead of being sent. New mails appear automatically, and a restart empties the mailbox. With ?to=owner@example.com, only mails to that address are shown. For JSON, send Accept: application/json.',
+  },
+  empty: { ko: '아직 메일이 없습니다', en: 'No mail yet' },
+  to: { ko: '받는 사람', en: 'To' },
+  showAll: { ko: '모든 메일 보기', en: 'Show all mails' },
+  html: { ko: 'HTML로 보기', en: 'Show as HTML' },
+  copyCode: { ko: '번호 복사', en: 'Copy code' },
+  copyLink: { ko: '링크 복사', en: 'Copy link' },
+  copied: { ko: '복사했습니다', en: 'Copied' },
+  notCopied: {
+    ko: '복사하지 못했습니다. 직접 선택해 복사해 주세요',
+    en: 'Not copied. Please select the text and copy it',
+  },
+} satisfies Record<string, LocalizedText>;
+
+/** The styles of the page. */
+const style = `:root{color-scheme:light dark;--page:#f3f6f4;--card:#fff;--ink:#1d2a23;--soft:#55635b;--box:#eef5f0;--brand:#1f6f4a}
+@media (prefers-color-scheme:dark){:root{--page:#131a16;--card:#1c2620;--ink:#eef3ef;--soft:#b3c2b9;--box:#26332b;--brand:#8fdab2}}
+*{box-sizing:border-box}
+body{max-width:720px;margin:0 auto;padding:16px;background:var(--page);color:var(--ink);font:16px/1.6 system-ui,sans-serif;word-break:keep-all;overflow-wrap:anywhere}
+h1{font-size:24px}
+h2{display:inline;font-size:18px}
+a{color:var(--brand)}
+.soft{color:var(--soft);font-size:14px}
+article{margin:0 0 12px;padding:4px 16px;background:var(--card);border-radius:14px}
+summary{padding:10px 0;cursor:pointer}
+summary .soft{display:block}
+.highlight{display:flex;flex-wrap:wrap;gap:8px 12px;align-items:center;justify-content:space-between;margin:0 0 12px;padding:12px;background:var(--box);border-radius:10px;color:var(--brand)}
+.highlight>:first-child{flex:1 1 200px;min-width:0}
+.code{font:700 30px/1.2 ui-monospace,monospace;user-select:all}
+button{min-height:44px;padding:0 14px;border:1px solid currentColor;border-radius:10px;background:none;color:inherit;font:inherit;font-size:14px;cursor:pointer}
+pre{white-space:pre-wrap;font:inherit}
+.html>summary{color:var(--brand)}
+iframe{width:100%;height:70vh;min-height:320px;border:0;border-radius:10px;background:#fff;resize:vertical}
+#status:not(:empty){position:fixed;inset:auto 16px 16px;width:fit-content;margin:0 auto;padding:10px 16px;border-radius:10px;background:var(--ink);color:var(--page)}`;
+
+/**
+ * Copies codes and links, and reloads the page when there is a new mail, and only then, so that a selection or an open frame is
+ * not lost. The clipboard needs a secure context, which a page at an IP address is not: there the text is selected and copied
+ * by the older command.
+ */
+const script = `const { dataset } = document.body;
+const status = document.getElementById('status');
+let hiding;
+async function copy(button) {
+  const text = button.previousElementSibling;
+  if (navigator.clipboard) return navigator.clipboard.writeText(text.textContent);
+  getSelection().selectAllChildren(text);
+  if (!document.execCommand('copy')) throw new Error('not copied');
+}
+document.addEventListener('click', async ({ target }) => {
+  const button = target.closest('button');
+  if (!button) return;
+  clearTimeout(hiding);
+  status.textContent = '';
+  const text = await copy(button).then(() => dataset.copied, () => dataset.notCopied);
+  status.textContent = text;
+  hiding = setTimeout(() => { status.textContent = ''; }, 4000);
+});
+setInterval(async () => {
+  const response = await fetch(location.href, { headers: { accept: 'application/json' } }).catch(() => undefined);
+  if (!response?.ok) return;
+  const { items } = await response.json();
+  if ((items[0]?.created_at ?? '') !== dataset.newest) location.reload();
+}, 3000);`;
+
+/** Only the script of the page may run. Mails are styled inline, and their frames inherit this policy. */
+export const contentSecurityPolicy = [
+  "default-src 'none'",
+  `script-src 'sha256-${createHash('sha256').update(script).digest('base64')}'`,
+  "style-src 'unsafe-inline'",
+  // For the icon.
+  'img-src data:',
+  "connect-src 'self'",
+  "frame-src 'self'",
+  "frame-ancestors 'none'",
+  "base-uri 'none'",
+  "form-action 'none'",
+].join('; ');
+
+const iconUrl = `data:image/svg+xml,${encodeURIComponent(icon)}`;
+
+/** The templates put codes and links on lines of their own, and prefix the lines that a user wrote. */
+function highlights(text: string, language: Language): string {
+  const html = text.split('\n').map((line) => {
+    const escaped = escapeHtml(line);
+    if (/^\d{6}$/.test(line)) {
+      return copyable(`<span class="code">${escaped}</span>`, wording.copyCode[language]);
+    }
+    if (!/^https?:\/\/\S+$/.test(line)) return '';
+    const link = `<a href="${escaped}" target="_blank" rel="noopener noreferrer">${escaped}</a>`;
+    return copyable(link, wording.copyLink[language]);
+  });
+  return html.join('');
+}
+
+function copyable(html: string, label: string): string {
+  return `<div class="highlight">${html}<button type="button">${label}</button></div>`;
+}
+
+// 24 hours: with 12, newer versions of `Intl` write AM and PM in Korean as well.
+const timeFormat = { dateStyle: 'long', timeStyle: 'medium', hourCycle: 'h23' } as const;
+const zoneFormat = new Intl.DateTimeFormat('en', { timeZoneName: 'short' });
+
+/** The time with its zone, which is that of the service. */
+function timeHtml(iso: string, language: Language): string {
+  const time = new Date(iso);
+  const zone = zoneFormat.formatToParts(time).find(({ type }) => type === 'timeZoneName')?.value ?? '';
+  return `<time datetime="${iso}">${escapeHtml(`${time.toLocaleString(language, timeFormat)} ${zone}`)}</time>`;
+}
+
+function mailHtml(mail: StoredMail, language: Language, isOpen: boolean): string {
+  const subject = escapeHtml(mail.subject);
+  return `<article><details${isOpen ? ' open' : ''}>
+<summary><h2 lang="${mail.language}">${subject}</h2>
+<span class="soft">${wording.to[language]} <strong>${escapeHtml(mail.to)}</strong> · ${timeHtml(mail.created_at, language)}</span></summary>
+${highlights(mail.text, language)}
+<pre lang="${mail.language}">${escapeHtml(mail.text.trimEnd())}</pre>
+<details class="html"><summary>${wording.html[language]}</summary><iframe lang="${mail.language}" title="${subject}" loading="lazy" sandbox="allow-popups allow-popups-to-escape-sandbox" srcdoc="${escapeHtml(mail.html)}"></iframe></details>
+</details></article>`;
+}
+
+/**
+ * Renders the page of the dev mailbox: the newest mail open, older ones folded.
+ *
+ * @param to the address that the mails are filtered by
+ */
+export function renderMailboxPage(mails: StoredMail[], language: Language, to?: string): string {
+  const list = mails.map((mail, index) => mailHtml(mail, language, index === 0)).join('\n');
+  const filter = to
+    ? `<p>${wording.to[language]} <strong>${escapeHtml(to)}</strong> · <a href="/dev/mailbox/">${wording.showAll[language]}</a></p>\n`
+    : '';
+  return `<!doctype html>
+<html lang="${language}">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width,initial-scale=1">
+<link rel="icon" href="${iconUrl}">
+<title>${wording.title[language]} · Dure</title>
+<style>${style}</style>
+</head>
+<body data-newest="${escapeHtml(mails[0]?.created_at ?? '')}" data-copied="${wording.copied[language]}" data-not-copied="${wording.notCopied[language]}">
+<main>
+<h1>${wording.title[language]}</h1>
+<p class="soft">${wording.intro[language]}</p>
+${filter}${list || `<h2>${wording.empty[language]}</h2>`}
+</main>
+<p id="status" role="status"></p>
+<script>${script}</script>
+</body>
+</html>
+`;
+}

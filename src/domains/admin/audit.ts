@@ -1,0 +1,123 @@
+import type { FastifyBaseLogger, FastifyRequest } from 'fastify';
+import { currentUser } from '../../http/authentication.ts';
+import type { ExpiredRows } from '../../infrastructure/database/clean-up.ts';
+import type { Database } from '../../infrastructure/database/client.ts';
+import { sql } from '../../infrastructure/database/sql.ts';
+
+/** The person who administers the service: an admin through the API, or a person who runs the command. */
+export interface Operator {
+  /** As audit entries name the person: `admin:` and the id of the account, or `cli:` and a name. At most 100 characters. */
+  name: string;
+  /** The account of an admin; undefined for the command. */
+  userId: number | undefined;
+  /** Id and client address of the request; undefined for the command. */
+  request: { id: string; address: string } | undefined;
+  /** Gets one line for each audit entry. */
+  log: Pick<FastifyBaseLogger, 'info'>;
+}
+
+/** The admin who sent a request, in a scope of `requireAdmin`. */
+export function requestOperator(request: FastifyRequest): Operator {
+  const { id } = currentUser(request);
+  return {
+    name: `admin:${id}`,
+    userId: id,
+    request: { id: request.id, address: request.clientIp },
+    log: request.log,
+  };
+}
+
+/** The person who runs the command. */
+export function commandOperator(name: string, log: Operator['log']): Operator {
+  return { name: `cli:${name}`.slice(0, 100), userId: undefined, request: undefined, log };
+}
+
+/** What operators do. The log has them as `admin_<action>`. */
+export type AuditAction =
+  | 'users_listed'
+  | 'user_shown'
+  | 'user_suspended'
+  | 'user_reactivated'
+  | 'user_deleted'
+  | 'user_made_admin'
+  | 'user_made_user'
+  | 'sessions_listed'
+  | 'sessions_ended'
+  | 'failed_mails_listed'
+  | 'failed_mail_retried'
+  | 'failed_mail_dropped'
+  | 'reports_listed'
+  | 'report_closed_none'
+  | 'report_closed_hide'
+  | 'jobs_unlocked'
+  | 'audit_listed';
+
+/** An action, what it was done to, and why. */
+export interface AuditedAction {
+  action: AuditAction;
+  /** Undefined for lists, except a list of one account. */
+  subject?: { kind: 'user' | 'failed_mail' | 'report'; id: number } | undefined;
+  /** In the words of the operator. */
+  reason?: string | undefined;
+}
+
+/** Audit entries are kept for a year. */
+export const expiredAuditEntries: ExpiredRows = {
+  table: 'audit_entries',
+  condition: sql`created_at < now() - interval '1 year'`,
+};
+
+export type Audit = ReturnType<typeof createAudit>;
+
+/** Work of operators, none of which happens without an audit entry. */
+export function createAudit(database: Database) {
+  /**
+   * Does an operator's work and writes its audit entry in one transaction, then a line of the log. The entry has ids and the
+   * reason; the line has no reason, because that may be about a person.
+   *
+   * @param entry or a function of the result
+   */
+  async function audited<Result>(
+    operator: Operator,
+    entry: AuditedAction | ((result: Result) => AuditedAction),
+    work: (tx: Database) => Promise<Result>,
+  ): Promise<Result> {
+    const { name, request, log } = operator;
+    const { result, action, subject } = await database.prismaTransaction(async (tx) => {
+      const result = await work(tx);
+      const { action, subject, reason = null } = typeof entry === 'function' ? entry(result) : entry;
+      const about = { subjectKind: subject?.kind ?? null, subjectId: subject?.id ?? null, reason };
+      const from = { requestId: request?.id ?? null, address: request?.address ?? null };
+      await tx.prisma.auditEntry.create({ data: { operator: name, action, ...about, ...from } });
+      return { result, action, subject };
+    });
+    const event = `admin_${action}`;
+    log.info({ event, operator: name, subject, address: request?.address }, `security event: ${event}`);
+    return result;
+  }
+
+  return { audited };
+}
+
+/** The newest entries, all or those about one account. */
+export async function listAuditEntries(
+  tx: Database,
+  { limit, userId }: { limit: number; userId: number | undefined },
+) {
+  const entries = await tx.prisma.auditEntry.findMany({
+    where: userId === undefined ? {} : { subjectKind: 'user', subjectId: userId },
+    orderBy: [{ createdAt: 'desc' }, { id: 'desc' }],
+    take: limit,
+  });
+  return entries.map(({ id, createdAt, subjectKind, subjectId, requestId, ...entry }) => ({
+    id: Number(id),
+    created_at: createdAt,
+    operator: entry.operator,
+    action: entry.action,
+    subject_kind: subjectKind,
+    subject_id: subjectId === null ? null : Number(subjectId),
+    reason: entry.reason,
+    request_id: requestId,
+    address: entry.address,
+  }));
+}

@@ -1,0 +1,66 @@
+import type { FastifyInstance } from 'fastify';
+import { requireAdmin } from '../../http/authentication.ts';
+import { openApiScope } from '../../http/openapi-scope.ts';
+import { EmptyData } from '../../http/schemas.ts';
+import type { Database } from '../../infrastructure/database/client.ts';
+import type { MailQueue } from '../../infrastructure/mail/queue.ts';
+import { storeSummarySchemas } from '../stores/index.ts';
+import type { Audit } from './audit.ts';
+import { createAdminRepository } from './repository.ts';
+import { failedMailRoutes, userRoutes } from './routes.ts';
+import { adminSchemas } from './schemas.ts';
+import {
+  type AccountAdministration,
+  createFailedMailAdministration,
+  createUserAdministration,
+} from './service.ts';
+
+export {
+  type Audit,
+  type AuditedAction,
+  commandOperator,
+  createAudit,
+  expiredAuditEntries,
+  listAuditEntries,
+  type Operator,
+  requestOperator,
+} from './audit.ts';
+export { AdminUser } from './schemas.ts';
+
+interface AdminOptions {
+  database: Database;
+  audit: Audit;
+  accounts: AccountAdministration;
+  mailQueue: MailQueue;
+}
+
+/** Builds the administration domain: what operators do with accounts and failed emails, and its routes under `/api/v1/admin`. */
+export function createAdmin({ database, audit, accounts, mailQueue }: AdminOptions) {
+  const repository = createAdminRepository(database);
+  const users = createUserAdministration(repository, audit, accounts);
+  const failedMails = createFailedMailAdministration(repository, audit, mailQueue);
+
+  async function routes(scope: FastifyInstance): Promise<void> {
+    const schemas = [EmptyData, ...storeSummarySchemas, ...adminSchemas];
+    await scope.register(openApiScope, { tag: 'admin', schemas });
+    await scope.register(requireAdmin);
+    await scope.register(userRoutes, { users });
+    await scope.register(failedMailRoutes, { failedMails });
+    // Every other path and method. Only an admin can tell them from those above.
+    for (const url of ['/', '/*']) {
+      scope.route({
+        method: scope.supportedMethods,
+        url,
+        prefixTrailingSlash: 'slash',
+        config: { catchAll: true },
+        schema: { hide: true },
+        onRequest: async (request) => {
+          throw scope.unmatchedError(request);
+        },
+        handler: async () => undefined,
+      });
+    }
+  }
+
+  return { users, failedMails, routes };
+}

@@ -1,0 +1,97 @@
+import { type Static, Type } from '@sinclair/typebox';
+import type { ErrorDefinition } from '../../http/errors.ts';
+import { BoundedPageOf, Page, PageQuery } from '../../http/pagination.ts';
+import { Int32, Int64, Ref, Timestamp } from '../../http/schemas.ts';
+import { TextField } from '../../http/text.ts';
+import { User, UserRole } from '../auth/index.ts';
+import { StoreSummary } from '../stores/index.ts';
+
+/** Errors of the operations for admins. */
+export const adminErrors = {
+  adminAccount: {
+    code: 'forbidden',
+    status: 403,
+    text: {
+      ko: '관리자 계정은 정지하거나 정지를 해제할 수 없습니다.',
+      en: "You cannot suspend or reactivate an admin's account.",
+    },
+  },
+} as const satisfies Record<string, ErrorDefinition>;
+
+const exampleReason = '사기 신고가 여러 번 확인됨';
+const nullable = (description: string, example: string | null, format?: string) =>
+  Type.Unsafe<string | null>({
+    type: ['string', 'null'],
+    description,
+    examples: [example],
+    ...(format === undefined ? {} : { format }),
+  });
+
+export const AdminUser = Type.Object(
+  {
+    ...User.properties,
+    suspended_at: nullable('When the account was suspended; `null` while it is not', null, 'date-time'),
+    suspended_reason: nullable('Why it was suspended, in the words of the admin', null),
+    created_at: Timestamp('When the user signed up'),
+    last_login_at: nullable(
+      'The last login, a refresh of the tokens not counted; `null` before the first one',
+      '2026-01-31T09:30:00.000Z',
+      'date-time',
+    ),
+    store: Type.Union([Ref(StoreSummary), Type.Null()], {
+      description: 'The store of the user, also where it is hidden; `null` without one',
+    }),
+  },
+  { $id: 'AdminUser', description: 'An account as admins see it' },
+);
+export type AdminUser = Static<typeof AdminUser>;
+export const AdminUserPage = BoundedPageOf('AdminUserPage', Ref(AdminUser));
+
+export const AdminUserQuery = Type.Object({
+  q: Type.Optional(
+    TextField('line', {
+      maxLength: 254,
+      description:
+        'Only accounts whose username, e-mail address or name contains this text, in any case. An `id` or a whole e-mail address finds that account only. Empty for all accounts.',
+      examples: ['dure'],
+    }),
+  ),
+  ...PageQuery,
+});
+
+export const Suspension = Type.Object(
+  {
+    reason: TextField('block', {
+      minLength: 1,
+      maxLength: 1000,
+      description: 'Why, for other admins; the user does not see it',
+      examples: [exampleReason],
+    }),
+  },
+  { $id: 'Suspension', description: 'Why an account is suspended', additionalProperties: false },
+);
+
+export const FailedMail = Type.Object(
+  {
+    id: Int64({ description: 'Identifier of the failed email', examples: [1] }),
+    user_id: Type.Unsafe<number | null>({
+      type: ['integer', 'null'],
+      format: 'int32',
+      description: 'The account that was to get it; `null` for an address without an account',
+      examples: [1],
+    }),
+    kind: Type.String({ description: 'What kind of email it is', examples: ['partner_request_received'] }),
+    reason: Type.String({
+      description: 'Why the last attempt failed, without anything of the email itself',
+      examples: ['the provider answered 422 validation_error'],
+    }),
+    attempts: Int32({ description: 'How often it was tried', examples: [1] }),
+    created_at: Timestamp('When the last attempt failed'),
+  },
+  { $id: 'FailedMail', description: 'An email that is not retried automatically' },
+);
+export type FailedMail = Static<typeof FailedMail>;
+export const FailedMailPage = Page('FailedMailPage', Ref(FailedMail));
+
+/** Registered by `$id`, so that the OpenAPI document names them. */
+export const adminSchemas = [UserRole, AdminUser, AdminUserPage, Suspension, FailedMail, FailedMailPage];

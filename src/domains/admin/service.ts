@@ -1,0 +1,230 @@
+import { ApiError, httpErrors } from '../../http/errors.ts';
+import { paginate, paginateBounded } from '../../http/pagination.ts';
+import { isBigId, isId, isUuid } from '../../http/path-ids.ts';
+import type { Database } from '../../infrastructure/database/client.ts';
+import type { PageRequest } from '../../infrastructure/database/keyset.ts';
+import type { MailQueue } from '../../infrastructure/mail/queue.ts';
+import { toStoreSummary } from '../stores/index.ts';
+import type { Audit, AuditAction, AuditedAction, Operator } from './audit.ts';
+import type { AdminRepository, AdminUserRow, FailedMailRow } from './repository.ts';
+import { type AdminUser, adminErrors, type FailedMail } from './schemas.ts';
+
+/** A page of a list, as a query of the API or options of the command. */
+interface PageQuery {
+  limit: number;
+  cursor?: string;
+}
+
+/** A live session of an account. */
+interface AccountSession {
+  id: string;
+  user_agent: string;
+  ip: string;
+  created_at: Date;
+  last_used_at: Date;
+}
+
+/** What the authentication domain does for operators; passed in `domains.ts`. */
+export interface AccountAdministration {
+  listSessions(tx: Database, userId: number, page: PageRequest): Promise<AccountSession[]>;
+  endSessions(tx: Database, userId: number): Promise<void>;
+  /** Deletes an account as by its owner. @returns whether it existed */
+  deleteAccount(tx: Database, userId: number): Promise<boolean>;
+}
+
+export type UserAdministration = ReturnType<typeof createUserAdministration>;
+
+/** What operators do with accounts, through the API and through the command. Each call writes an audit entry. */
+export function createUserAdministration(
+  repository: AdminRepository,
+  { audited }: Audit,
+  accounts: AccountAdministration,
+) {
+  /** Work on one account. @throws {ApiError} `not_found` */
+  function onUser<Result>(
+    operator: Operator,
+    action: AuditAction,
+    { id, reason }: { id: number; reason?: string | undefined },
+    work: (tx: Database) => Promise<Result>,
+  ): Promise<Result> {
+    return audited(operator, { action, subject: { kind: 'user', id }, reason }, work);
+  }
+
+  /** @throws {ApiError} `not_found` */
+  async function find(tx: Database, id: number): Promise<AdminUser> {
+    const user = await repository.findUser(tx, id);
+    assertFound(user);
+    return toAdminUser(user);
+  }
+
+  /**
+   * Locks an account. Only the command suspends admins, so that one of them cannot lock out the others.
+   *
+   * @throws {ApiError} `not_found`, `forbidden`
+   */
+  async function lockSuspendable(tx: Database, { userId }: Operator, id: number) {
+    const user = await repository.lockUser(tx, id);
+    assertFound(user);
+    if (user.role === 'admin' && userId !== undefined) throw new ApiError(adminErrors.adminAccount);
+    return user;
+  }
+
+  return {
+    /** The account whose id, username or e-mail address a text is; undefined where there is none. */
+    findId(reference: string): Promise<number | undefined> {
+      return repository.findUserId(toReference(reference));
+    },
+
+    /** Accounts, newest first. An id or a whole e-mail address finds that account only. @throws {ApiError} `invalid_cursor` */
+    list(operator: Operator, query: PageQuery & { q?: string }) {
+      const q = query.q ?? '';
+      return audited(operator, usersListed, async (tx) => {
+        const id = isId(q) || q.includes('@') ? await repository.findUserId(toReference(q), tx) : undefined;
+        if (id !== undefined) return { items: [await find(tx, id)], next_cursor: null };
+        return paginateBounded(query, {
+          isId,
+          find: (page) => repository.listUsers(tx, { q, ...page }),
+          present: toAdminUser,
+        });
+      });
+    },
+
+    /** @throws {ApiError} `not_found` */
+    show(operator: Operator, id: number): Promise<AdminUser> {
+      return onUser(operator, 'user_shown', { id }, (tx) => find(tx, id));
+    },
+
+    /**
+     * Suspends an account: its sessions end, and its store and posts are not found. A second suspension changes the reason only.
+     *
+     * @throws {ApiError} `not_found`; `forbidden` for an admin's account, unless by the command
+     */
+    suspend(operator: Operator, id: number, reason: string): Promise<AdminUser> {
+      return onUser(operator, 'user_suspended', { id, reason }, async (tx) => {
+        const { suspendedAt } = await lockSuspendable(tx, operator, id);
+        const suspension = { suspendedAt: suspendedAt ?? new Date(), suspendedReason: reason };
+        return toAdminUser(await repository.setSuspension(tx, id, suspension));
+      });
+    },
+
+    /** Lifts a suspension, if there is one. @throws {ApiError} as `suspend` */
+    reactivate(operator: Operator, id: number): Promise<AdminUser> {
+      return onUser(operator, 'user_reactivated', { id }, async (tx) => {
+        await lockSuspendable(tx, operator, id);
+        const none = { suspendedAt: null, suspendedReason: null };
+        return toAdminUser(await repository.setSuspension(tx, id, none));
+      });
+    },
+
+    /** Live sessions of an account, newest first. @throws {ApiError} `not_found`, `invalid_cursor` */
+    listSessions(operator: Operator, id: number, query: PageQuery) {
+      return onUser(operator, 'sessions_listed', { id }, async (tx) => {
+        await find(tx, id);
+        return paginate(query, {
+          isId: isUuid,
+          find: (page) => accounts.listSessions(tx, id, page),
+          present: toAdminSession,
+        });
+      });
+    },
+
+    /** Ends all sessions of an account. @throws {ApiError} `not_found` */
+    endSessions(operator: Operator, id: number): Promise<void> {
+      return onUser(operator, 'sessions_ended', { id }, async (tx) => {
+        await find(tx, id);
+        await accounts.endSessions(tx, id);
+      });
+    },
+
+    /** Makes an account an admin's or takes that away. @throws {ApiError} `not_found` */
+    setRole(operator: Operator, id: number, role: AdminUser['role']): Promise<AdminUser> {
+      const action = role === 'admin' ? 'user_made_admin' : 'user_made_user';
+      return onUser(operator, action, { id }, async (tx) => {
+        await repository.setRole(tx, id, role);
+        return find(tx, id);
+      });
+    },
+
+    /** Deletes an account as by its owner. @throws {ApiError} `not_found` */
+    deleteAccount(operator: Operator, id: number, reason?: string): Promise<void> {
+      return onUser(operator, 'user_deleted', { id, reason }, async (tx) => {
+        if (!(await accounts.deleteAccount(tx, id))) throw new ApiError(httpErrors.notFound);
+      });
+    },
+  };
+}
+
+export type FailedMailAdministration = ReturnType<typeof createFailedMailAdministration>;
+
+/** What operators do with emails that failed permanently, through the API and through the command. */
+export function createFailedMailAdministration(
+  repository: AdminRepository,
+  { audited }: Audit,
+  mailQueue: Pick<MailQueue, 'add'>,
+) {
+  const subjectOf = (id: number) => ({ kind: 'failed_mail', id }) as const;
+
+  return {
+    /** Newest first. @throws {ApiError} `invalid_cursor` */
+    list(operator: Operator, query: PageQuery) {
+      return audited(operator, { action: 'failed_mails_listed' }, (tx) =>
+        paginate(query, {
+          isId: isBigId,
+          find: (page) => repository.listFailedMails(tx, page),
+          present: toFailedMail,
+        }),
+      );
+    },
+
+    /** Puts an email back into the queue: it leaves the failed ones in the same transaction. @throws {ApiError} `not_found` */
+    retry(operator: Operator, id: number): Promise<void> {
+      return audited(operator, { action: 'failed_mail_retried', subject: subjectOf(id) }, async (tx) => {
+        const mail = await repository.takeFailedMail(tx, id);
+        assertFound(mail);
+        await mailQueue.add(tx, mail.kind, mail.payload);
+      });
+    },
+
+    /** Deletes an email that needs no other attempt. @throws {ApiError} `not_found` */
+    drop(operator: Operator, id: number): Promise<void> {
+      return audited(operator, { action: 'failed_mail_dropped', subject: subjectOf(id) }, async (tx) => {
+        assertFound(await repository.takeFailedMail(tx, id));
+      });
+    },
+  };
+}
+
+function assertFound<Found>(found: Found): asserts found is NonNullable<Found> {
+  if (found === undefined || found === null) throw new ApiError(httpErrors.notFound);
+}
+
+/** The id or the name that a text is; no username begins with a digit. */
+function toReference(text: string) {
+  return { id: isId(text) ? Number(text) : undefined, name: text };
+}
+
+/** Where one account is shown, the entry names it. */
+function usersListed({ items }: { items: AdminUser[] }): AuditedAction {
+  const [only] = items.length === 1 ? items : [];
+  return { action: 'users_listed', subject: only && { kind: 'user', id: only.id } };
+}
+
+function toAdminUser({ id, username, name, email, role, store, ...row }: AdminUserRow): AdminUser {
+  return {
+    ...{ id, username, name, email, role },
+    is_verified: row.isVerified,
+    suspended_at: row.suspendedAt?.toISOString() ?? null,
+    suspended_reason: row.suspendedReason,
+    created_at: row.createdAt.toISOString(),
+    last_login_at: row.lastLoginAt?.toISOString() ?? null,
+    store: store && toStoreSummary(store),
+  };
+}
+
+function toAdminSession(row: AccountSession) {
+  return { ...row, created_at: row.created_at.toISOString(), last_used_at: row.last_used_at.toISOString() };
+}
+
+function toFailedMail({ id, userId, kind, reason, attempts, createdAt }: FailedMailRow): FailedMail {
+  return { id: Number(id), user_id: userId, kind, reason, attempts, created_at: createdAt.toISOString() };
+}

@@ -1,0 +1,145 @@
+import { ApiError, type ErrorDefinition, fieldErrorFields, retryAfterField } from '../../http/errors.ts';
+import { Int32 } from '../../http/schemas.ts';
+
+const takenTexts = {
+  username: { ko: '이미 사용 중인 아이디입니다.', en: 'This username is already taken.' },
+  email: { ko: '이미 가입된 이메일입니다.', en: 'This e-mail address already has an account.' },
+  new_email: { ko: '이미 가입된 이메일입니다.', en: 'This e-mail address already has an account.' },
+  token: {
+    ko: '이전 이메일을 다른 계정에서 사용하고 있어 되돌릴 수 없습니다.',
+    en: 'The old e-mail address now belongs to another account, so the change cannot be undone.',
+  },
+};
+
+/** `fields` and `errors` of an error about one field, with their examples. */
+function takenField(field: keyof typeof takenTexts) {
+  const message = takenTexts[field].ko;
+  return {
+    fields: { ...fieldErrorFields.fields, examples: [{ [field]: [message] }] },
+    errors: { ...fieldErrorFields.errors, examples: [[{ field, code: 'taken', message }]] },
+  };
+}
+
+/** Errors of the authentication operations. Those of one code differ in their text and in the field that they name. */
+export const authErrors = {
+  invalidCredentials: {
+    code: 'invalid_credentials',
+    status: 401,
+    text: { ko: '아이디 또는 비밀번호가 올바르지 않습니다.', en: 'The username or password is not correct.' },
+  },
+  wrongPassword: {
+    code: 'invalid_credentials',
+    status: 401,
+    text: { ko: '비밀번호가 올바르지 않습니다.', en: 'The password is not correct.' },
+  },
+  resetRequired: {
+    code: 'forbidden',
+    status: 403,
+    text: {
+      ko: '이메일 변경을 되돌린 계정입니다. 메일로 보낸 링크에서 비밀번호를 먼저 다시 설정해 주세요.',
+      en: 'A change of e-mail was undone. Please set a new password first, with the link that was mailed.',
+    },
+  },
+  accountSuspended: {
+    code: 'account_suspended',
+    status: 403,
+    text: { ko: '이용이 정지된 계정입니다.', en: 'This account is suspended.' },
+  },
+  usernameTaken: {
+    code: 'username_taken',
+    status: 409,
+    text: takenTexts.username,
+    fields: takenField('username'),
+  },
+  emailTaken: { code: 'email_taken', status: 409, text: takenTexts.email, fields: takenField('email') },
+  newEmailTaken: {
+    code: 'email_taken',
+    status: 409,
+    text: takenTexts.new_email,
+    fields: takenField('new_email'),
+  },
+  oldEmailTaken: { code: 'email_taken', status: 409, text: takenTexts.token, fields: takenField('token') },
+  verificationTokenInvalid: {
+    code: 'verification_token_invalid',
+    status: 400,
+    text: {
+      ko: '이메일 인증 정보가 올바르지 않거나 만료되었습니다. 다시 인증해 주세요.',
+      en: 'The e-mail verification is not valid or has expired. Please verify the address again.',
+    },
+  },
+  invalidCode: {
+    code: 'invalid_code',
+    status: 400,
+    text: { ko: '인증번호가 올바르지 않습니다.', en: 'The code is not correct.' },
+    fields: {
+      attempts_left: Int32({
+        examples: [4],
+        minimum: 0,
+        maximum: 5,
+        description:
+          'How often this code may still be tried. With 0 a new code is needed. Always 0 for the token of a link',
+      }),
+    },
+  },
+  emailLinkInvalid: {
+    code: 'invalid_code',
+    status: 400,
+    text: {
+      ko: '이메일 인증 링크가 올바르지 않거나 만료되었습니다. 새 인증번호를 받아 주세요.',
+      en: 'The link to verify the e-mail address is not valid or has expired. Please ask for a new code.',
+    },
+  },
+  tooManyCodeAttempts: {
+    code: 'too_many_attempts',
+    status: 429,
+    text: {
+      ko: '인증번호를 여러 번 잘못 입력했습니다. 새 인증번호를 받아 주세요.',
+      en: 'The code was entered incorrectly too many times. Please ask for a new one.',
+    },
+    fields: retryAfterField,
+  },
+  tooManyLogins: {
+    code: 'too_many_attempts',
+    status: 429,
+    text: {
+      ko: '로그인에 여러 번 실패했습니다. 잠시 후 다시 시도해 주세요.',
+      en: 'Too many failed logins. Please try again later.',
+    },
+    fields: retryAfterField,
+  },
+  tooManyPasswords: {
+    code: 'too_many_attempts',
+    status: 429,
+    text: {
+      ko: '비밀번호를 여러 번 잘못 입력했습니다. 잠시 후 다시 시도해 주세요.',
+      en: 'Too many wrong passwords. Please try again later.',
+    },
+    fields: retryAfterField,
+  },
+  resetLinkInvalid: {
+    code: 'reset_link_invalid',
+    status: 400,
+    text: {
+      ko: '비밀번호 재설정 링크가 올바르지 않거나 만료되었습니다. 다시 요청해 주세요.',
+      en: 'The password reset link is not valid or has expired. Please ask for a new one.',
+    },
+  },
+  undoLinkInvalid: {
+    code: 'undo_link_invalid',
+    status: 400,
+    text: {
+      ko: '이메일 변경을 되돌리는 링크가 올바르지 않거나 만료되었습니다.',
+      en: 'The link to undo the change of e-mail is not valid or has expired.',
+    },
+  },
+  sessionNotFound: {
+    code: 'session_not_found',
+    status: 404,
+    text: { ko: '해당 기기를 찾을 수 없습니다.', en: 'There is no such session.' },
+  },
+} as const satisfies Record<string, ErrorDefinition>;
+
+/** `username_taken` or `email_taken`, about the field of the request that has the username or the address. */
+export function takenError(field: keyof typeof takenTexts, definition: ErrorDefinition): ApiError {
+  return new ApiError(definition, { fieldErrors: [{ field, code: 'taken', text: definition.text }] });
+}

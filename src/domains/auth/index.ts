@@ -1,0 +1,156 @@
+import type { JWT } from '@fastify/jwt';
+import type { FastifyBaseLogger, FastifyInstance } from 'fastify';
+import type { Authenticator } from '../../http/authentication.ts';
+import { openApiScope } from '../../http/openapi-scope.ts';
+import type { Config } from '../../infrastructure/config/config.ts';
+import type { Database } from '../../infrastructure/database/client.ts';
+import type { Idempotency } from '../../infrastructure/idempotency/idempotency.ts';
+import { createMailSends } from '../../infrastructure/mail/mail-sends.ts';
+import type { MailQueue } from '../../infrastructure/mail/queue.ts';
+import type { Metrics } from '../../infrastructure/metrics/metrics.ts';
+import { authMails } from './mails.ts';
+import { createPasswords } from './passwords.ts';
+import { createAccountRepository, expiredKnownAddresses } from './repository/accounts.ts';
+import {
+  createEmailCodeRepository,
+  createPasswordResetRepository,
+  createUndoLinkRepository,
+  expiredCodesAndLinks,
+} from './repository/codes-and-links.ts';
+import { createLoginFailureRepository, expiredLoginFailures } from './repository/login-failures.ts';
+import { createSessionRepository, expiredSessions } from './repository/sessions.ts';
+import { accountRoutes } from './routes/account.ts';
+import { emailVerificationRoutes, recoveryRoutes } from './routes/codes-and-links.ts';
+import { sessionRoutes } from './routes/sessions.ts';
+import { authSchemas } from './schemas.ts';
+import { createAccountService, createSignUp } from './service/account.ts';
+import { type AccountDeletionSteps, createAccountRemoval } from './service/account-removal.ts';
+import { createEmailVerification, createRecovery } from './service/codes-and-links.ts';
+import { createEmailChange } from './service/email-change.ts';
+import { createLogin } from './service/login.ts';
+import { createDerivedSecrets, createTokens } from './tokens.ts';
+
+export { undoDays } from './repository/codes-and-links.ts';
+export { User, UserRole } from './schemas.ts';
+export { securityEvents } from './security-events.ts';
+export { jwtOptions } from './tokens.ts';
+
+/** Rows of this domain that the clean-up deletes. */
+export const expiredAuthRows = [
+  expiredSessions,
+  ...expiredCodesAndLinks,
+  expiredLoginFailures,
+  expiredKnownAddresses,
+];
+
+interface AuthOptions {
+  config: Config;
+  database: Database;
+  jwt: JWT;
+  logger: FastifyBaseLogger;
+  metrics: Metrics;
+  mailQueue: MailQueue;
+  idempotency: Idempotency;
+  deletionSteps: AccountDeletionSteps;
+}
+
+/**
+ * Builds the authentication domain: how tokens are checked, the mails it sends, its part of the clean-up, what operators need
+ * of it, and its routes under `/auth`.
+ */
+export function createAuth(options: AuthOptions) {
+  const { config, database, jwt, logger, metrics, mailQueue, idempotency, deletionSteps: steps } = options;
+  const secrets = createDerivedSecrets(config.secrets);
+  const accounts = createAccountRepository(database, config.email);
+  const sessions = createSessionRepository(database, config.tokens);
+  const loginFailures = createLoginFailureRepository(database, config.secrets[0]);
+  const emailCodes = createEmailCodeRepository(database, secrets, config.email);
+  const passwordResets = createPasswordResetRepository(database, secrets, config.email);
+  const undoLinks = createUndoLinkRepository(database, secrets);
+  const mailSends = createMailSends(config.email);
+  const tokens = createTokens(jwt, config.secrets);
+  const hashCosts = { findCosts: accounts.countHashCosts, secret: config.secrets[0] };
+  const passwords = createPasswords(config, hashCosts, { logger, metrics });
+
+  const removal = createAccountRemoval(database, accounts, emailCodes, passwordResets, steps, (userId) =>
+    logger.info({ event: 'account_deleted', userId }, 'security event: account_deleted'),
+  );
+  const login = createLogin(config.tokens, database, accounts, sessions, loginFailures, tokens, passwords);
+  const emailVerification = createEmailVerification(
+    config.email,
+    database,
+    mailSends,
+    mailQueue,
+    accounts,
+    emailCodes,
+  );
+  const recovery = createRecovery(
+    database,
+    mailSends,
+    mailQueue,
+    accounts,
+    sessions,
+    passwordResets,
+    loginFailures,
+    passwords,
+  );
+  const signUp = createSignUp(
+    config.email,
+    idempotency,
+    accounts,
+    emailCodes,
+    passwords,
+    removal,
+    emailVerification,
+  );
+  const account = createAccountService(
+    database,
+    mailQueue,
+    accounts,
+    sessions,
+    passwordResets,
+    passwords,
+    login,
+    removal,
+  );
+  const emailChange = createEmailChange(
+    database,
+    mailSends,
+    mailQueue,
+    accounts,
+    sessions,
+    emailCodes,
+    passwordResets,
+    undoLinks,
+    login,
+    emailVerification,
+    removal,
+  );
+
+  const authenticator: Authenticator = {
+    verifyAccessToken: (token) => tokens.verify('access', token),
+    findUser: sessions.findUser,
+  };
+
+  async function routes(scope: FastifyInstance): Promise<void> {
+    await scope.register(openApiScope, { tag: 'auth', schemas: authSchemas });
+    await scope.register(accountRoutes, { signUp, account, emailChange });
+    await scope.register(sessionRoutes, { database, sessions, login });
+    await scope.register(emailVerificationRoutes, { emailVerification });
+    await scope.register(recoveryRoutes, { recovery });
+  }
+
+  return {
+    authenticator,
+    routes,
+    mails: authMails(config, database, { accounts, emailCodes, passwordResets, undoLinks }),
+    findLiveSessions: sessions.findLive,
+    administration: {
+      listSessions: sessions.list,
+      endSessions: sessions.endAll,
+      deleteAccount: removal.removeById,
+    },
+    deleteAbandonedAccounts:
+      config.email.unverifiedAccountTtl === 0 ? async () => 0 : removal.removeAbandoned,
+  };
+}

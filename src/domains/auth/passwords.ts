@@ -1,0 +1,183 @@
+import { dictionary } from '@zxcvbn-ts/language-common';
+import argon2 from 'argon2';
+import type { FastifyBaseLogger } from 'fastify';
+import PQueue from 'p-queue';
+import { invalidFields, serviceUnavailable } from '../../http/errors.ts';
+import { type FieldError, type Problem, problems } from '../../http/field-errors.ts';
+import type { Config } from '../../infrastructure/config/config.ts';
+import type { Metrics } from '../../infrastructure/metrics/metrics.ts';
+import { createDummyHashes, type DummyHashOptions } from './dummy-hashes.ts';
+
+/** Hashes that may wait: at about 30 ms each they take seconds, more would only time out. Logins find room beside all others. */
+const maxWaiting = { login: 256, other: 128 };
+/** Hashes of one user or one address that may wait. */
+const maxWaitingOfOne = 2;
+
+/** The request that needs a hash. */
+export interface HashRequest {
+  /** As limits count it. */
+  clientAddress: string;
+  /** The logged-in user. */
+  userId?: number;
+  /** A login is served before all others. */
+  isLogin?: boolean;
+}
+
+const commonPasswords = new Set(dictionary['passwords-common']);
+
+const runs = ['01234567890', 'abcdefghijklmnopqrstuvwxyz'].flatMap((run) => [
+  run,
+  [...run].reverse().join(''),
+]);
+
+/** The list lacks passwords that are found by pattern: one repeated character, and letters or digits in sequence. */
+function isCommon(lowerCased: string): boolean {
+  return (
+    commonPasswords.has(lowerCased) ||
+    /^(.)\1*$/su.test(lowerCased) ||
+    runs.some((run) => run.includes(lowerCased))
+  );
+}
+
+const passwordProblems = {
+  common: {
+    code: 'password_too_common',
+    text: {
+      ko: '너무 흔한 비밀번호입니다. 다른 비밀번호를 입력해 주세요.',
+      en: 'This password is too common.',
+    },
+  },
+  username: {
+    code: 'password_contains_identity',
+    text: { ko: '비밀번호에 아이디를 넣을 수 없습니다.', en: 'Must not contain the username.' },
+  },
+  email: {
+    code: 'password_contains_identity',
+    text: { ko: '비밀번호에 이메일 주소를 넣을 수 없습니다.', en: 'Must not contain the e-mail address.' },
+  },
+} satisfies Record<string, Problem>;
+
+export type Passwords = ReturnType<typeof createPasswords>;
+
+/** Hashes and checks passwords with argon2id (RFC 9106; parameters of the OWASP password storage cheat sheet). */
+export function createPasswords(
+  { password: config, rateLimitEnabled }: Pick<Config, 'password' | 'rateLimitEnabled'>,
+  accounts: Pick<DummyHashOptions, 'findCosts' | 'secret'>,
+  { logger, metrics }: { logger: FastifyBaseLogger; metrics: Metrics },
+) {
+  const queue = new PQueue({ concurrency: config.maxConcurrentHashes });
+  const waiting = new Set<Partial<HashRequest>>();
+  const options = {
+    type: argon2.argon2id,
+    memoryCost: config.memoryCost,
+    timeCost: config.timeCost,
+    parallelism: 1,
+  } as const;
+
+  const duration = metrics.addHistogram(
+    'password_hashing_duration_seconds',
+    'Time of computing one password hash, without waiting for its turn',
+    { buckets: [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5] },
+  );
+  metrics.addGauge('password_hashing_active', 'Passwords that are being hashed', () => queue.pending);
+  metrics.addGauge('password_hashing_waiting', 'Passwords that wait to be hashed', () => queue.size);
+
+  /** @param request none for what serves all requests */
+  function queued<Result>(request: HashRequest | undefined, work: () => Promise<Result>): Promise<Result> {
+    const isLogin = request?.isLogin ?? request === undefined;
+    if (queue.size >= maxWaiting[isLogin ? 'login' : 'other'] || (request && isCrowded(request))) {
+      throw serviceUnavailable(new Error('too many password hashes are waiting'));
+    }
+    const entry = { ...request };
+    waiting.add(entry);
+    const run = () => {
+      waiting.delete(entry);
+      const end = duration.startTimer();
+      return work().finally(() => end());
+    };
+    return queue.add(run, { priority: isLogin ? 1 : 0 });
+  }
+
+  function isCrowded({ clientAddress, userId }: HashRequest): boolean {
+    if (!rateLimitEnabled) return false;
+    const ofAddress = [...waiting].filter((other) => other.clientAddress === clientAddress);
+    const ofUser = [...waiting].filter((other) => userId !== undefined && other.userId === userId);
+    return Math.max(ofAddress.length, ofUser.length) >= maxWaitingOfOne;
+  }
+
+  const dummyHashes = createDummyHashes({
+    ...accounts,
+    logger,
+    currentCost: `m=${options.memoryCost},t=${options.timeCost},p=${options.parallelism}`,
+    hash: (cost) =>
+      queued(undefined, () => argon2.hash('dummy password', { ...options, ...parametersOf(cost) })),
+  });
+
+  /**
+   * Checks a new password by the rules that the schema cannot express (NIST SP 800-63B, section 3.1.1.2: a list of common
+   * passwords and context, no composition rules).
+   *
+   * @param field the name of the password's field
+   * @returns what is wrong with it; empty for a good password
+   */
+  function newPasswordErrors(
+    field: string,
+    password: string,
+    account: { username: string; email: string },
+  ): FieldError[] {
+    const lowerCased = password.toLowerCase();
+    const localPart = account.email.split('@')[0] ?? '';
+    const found: Problem[] = [];
+    if ([...password].length < config.minLength) found.push(problems.tooShort(config.minLength));
+    if (isCommon(lowerCased)) found.push(passwordProblems.common);
+    if (lowerCased.includes(account.username)) found.push(passwordProblems.username);
+    if (localPart.length >= 4 && lowerCased.includes(localPart)) found.push(passwordProblems.email);
+    return found.map((problem) => ({ field, ...problem }));
+  }
+
+  return {
+    newPasswordErrors,
+
+    /** @throws {ApiError} `validation_error` when a new password breaks a rule */
+    checkNew(...parameters: Parameters<typeof newPasswordErrors>): void {
+      const errors = newPasswordErrors(...parameters);
+      if (errors.length > 0) throw invalidFields(errors);
+    },
+
+    /** @throws {ApiError} `service_unavailable` when too many hashes are waiting */
+    hash: async (password: string, request: HashRequest): Promise<string> =>
+      queued(request, () => argon2.hash(password, options)),
+
+    /**
+     * Whether a password matches the hash of an account. Takes the same time for a name without an account.
+     *
+     * @param name as it was typed, lower-cased
+     * @throws {ApiError} `service_unavailable` when too many hashes are waiting
+     */
+    async verify(
+      name: string,
+      hash: string | undefined,
+      password: string,
+      request: HashRequest,
+    ): Promise<boolean> {
+      const dummyHash = await dummyHashes.find(name);
+      return queued(request, async () => {
+        try {
+          return (await argon2.verify(hash ?? dummyHash, password)) && hash !== undefined;
+        } catch (error) {
+          logger.error({ err: error }, 'a stored password hash cannot be read');
+          return false;
+        }
+      });
+    },
+
+    /** Whether a hash was made with other parameters than the configured ones. */
+    needsRehash: (hash: string): boolean => argon2.needsRehash(hash, options),
+  };
+}
+
+/** @param cost as in a hash, such as `m=19456,t=2,p=1` */
+function parametersOf(cost: string) {
+  const [memoryCost = 0, timeCost = 0, parallelism = 0] = cost.match(/\d+/g)?.map(Number) ?? [];
+  return { memoryCost, timeCost, parallelism };
+}

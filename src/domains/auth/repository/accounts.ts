@@ -1,0 +1,256 @@
+import type { Config } from '../../../infrastructure/config/config.ts';
+import type { ExpiredRows } from '../../../infrastructure/database/clean-up.ts';
+import type { Database, Tx } from '../../../infrastructure/database/client.ts';
+import type { Prisma } from '../../../infrastructure/database/generated/client.ts';
+import type { Language } from '../../../infrastructure/database/generated/enums.ts';
+import { type Sql, sql } from '../../../infrastructure/database/sql.ts';
+import type { HashCost } from '../dummy-hashes.ts';
+
+/** How long a client's address stays known after the last login from it. */
+const knownAddressDays = 30;
+
+/** Addresses without a recent login. */
+export const expiredKnownAddresses: ExpiredRows = {
+  table: 'known_addresses',
+  condition: sql`last_used_at < now() - make_interval(days => ${knownAddressDays})`,
+};
+
+/** What the API shows of an account. */
+export const userColumns = {
+  id: true,
+  username: true,
+  name: true,
+  email: true,
+  role: true,
+  isVerified: true,
+} satisfies Prisma.UserSelect;
+
+export type UserRow = Prisma.UserGetPayload<{ select: typeof userColumns }>;
+
+/** What a mail to an account needs. */
+const recipientColumns = { ...userColumns, suspendedAt: true } satisfies Prisma.UserSelect;
+
+type RecipientRow = Prisma.UserGetPayload<{ select: typeof recipientColumns }>;
+
+/** What a login needs of an account. */
+interface LoginAccount extends UserRow {
+  passwordHash: string;
+  isSuspended: boolean;
+  /** Whether the account logged in from this client's address lately. */
+  fromKnownAddress: boolean;
+}
+
+/** Whether the user `u` of a query logged in from an address lately. */
+function isKnownAddress(address: string): Sql {
+  return sql`
+    EXISTS (SELECT FROM known_addresses k WHERE k.user_id = u.id AND k.address = ${address}
+      AND k.last_used_at > now() - make_interval(days => ${knownAddressDays}))`;
+}
+
+/** An account that is deleted. */
+export interface RemovableAccount {
+  id: number;
+  email: string;
+  isVerified: boolean;
+}
+
+export type Accounts = ReturnType<typeof createAccountRepository>;
+
+/** Accounts, and the client addresses from which they log in. */
+export function createAccountRepository(
+  database: Database,
+  { unverifiedAccountTtl }: Pick<Config['email'], 'unverifiedAccountTtl'>,
+) {
+  /** @returns undefined when the username or the e-mail address is taken; of concurrent calls one succeeds */
+  async function create(tx: Database, data: Prisma.UserCreateManyInput): Promise<UserRow | undefined> {
+    const [row] = await tx.prisma.user.createManyAndReturn({
+      data: [data],
+      skipDuplicates: true,
+      select: userColumns,
+    });
+    return row;
+  }
+
+  async function isUsernameTaken(tx: Database, username: string): Promise<boolean> {
+    return (await tx.prisma.user.count({ where: { username } })) > 0;
+  }
+
+  /**
+   * One query whether the account exists or not, so that the time reveals nothing.
+   *
+   * @param login the username or the e-mail address, lower-cased
+   */
+  async function findForLogin(login: string, address: string): Promise<LoginAccount | undefined> {
+    const [row] = await database.query<LoginAccount>(sql`
+      SELECT id, username, name, email, role, is_verified AS "isVerified", password_hash AS "passwordHash",
+        suspended_at IS NOT NULL AS "isSuspended", ${isKnownAddress(address)} AS "fromKnownAddress"
+      FROM users u WHERE username = ${login} OR email = ${login}`);
+    return row;
+  }
+
+  /** The parameters of the password hashes, and how many accounts have each. Reads all accounts. */
+  async function countHashCosts(): Promise<HashCost[]> {
+    return database.query<HashCost>(sql`
+      SELECT split_part(password_hash, '$', 4) AS cost, count(*)::float8 AS accounts
+      FROM users WHERE password_hash LIKE '$argon2id$v=19$m=%' GROUP BY 1`);
+  }
+
+  async function findForPasswordCheck(id: number, address: string) {
+    const lastUsedAt = { gt: new Date(Date.now() - knownAddressDays * 86_400_000) };
+    const account = await database.prisma.user.findUnique({
+      where: { id },
+      select: {
+        passwordHash: true,
+        needsReset: true,
+        knownAddresses: { where: { address, lastUsedAt }, select: { address: true } },
+      },
+    });
+    return account && { ...account, fromKnownAddress: account.knownAddresses.length > 0 };
+  }
+
+  /** Locks an account, and with it its undo links, until the transaction ends. @returns undefined when it is gone or suspended */
+  async function lock(tx: Tx, id: number) {
+    const [account] = await tx.query<Pick<LoginAccount, 'email' | 'isVerified' | 'passwordHash'>>(sql`
+      SELECT email, is_verified AS "isVerified", password_hash AS "passwordHash"
+      FROM users WHERE id = ${id} AND suspended_at IS NULL FOR UPDATE`);
+    return account;
+  }
+
+  /** Gives an account an address that its user has proven. @throws a unique violation when the address is taken */
+  async function setEmail(tx: Database, id: number, email: string): Promise<UserRow> {
+    return tx.prisma.user.update({ where: { id }, data: { email, isVerified: true }, select: userColumns });
+  }
+
+  /** Lets nothing but a reset of the password change the account. */
+  async function requireReset(tx: Database, userId: number): Promise<void> {
+    await tx.prisma.user.update({ where: { id: userId }, data: { needsReset: true } });
+  }
+
+  /**
+   * Saves what a successful login changes: its time, the language unless the user chose one, the address, and a hash with the
+   * current parameters.
+   *
+   * @param verifiedHash the hash that the password was verified against
+   * @returns false when the password was changed or the account suspended meanwhile
+   */
+  async function recordLogin(
+    tx: Tx,
+    userId: number,
+    verifiedHash: string,
+    { address, language, passwordHash }: { address: string; language: Language; passwordHash?: string },
+  ): Promise<boolean> {
+    const updated = await tx.execute(sql`
+      UPDATE users SET last_login_at = now(),
+        language = CASE WHEN has_chosen_language THEN language ELSE ${language}::language END,
+        password_hash = coalesce(${passwordHash ?? null}, password_hash)
+      WHERE id = ${userId} AND password_hash = ${verifiedHash} AND suspended_at IS NULL`);
+    if (updated === 0) return false;
+    await tx.execute(sql`
+      INSERT INTO known_addresses (user_id, address) VALUES (${userId}, ${address})
+      ON CONFLICT (user_id, address) DO UPDATE SET last_used_at = now()`);
+    return true;
+  }
+
+  async function findByEmail(tx: Database, email: string): Promise<RecipientRow | null> {
+    return tx.prisma.user.findUnique({ where: { email }, select: recipientColumns });
+  }
+
+  async function findById(tx: Database, id: number): Promise<RecipientRow | null> {
+    return tx.prisma.user.findUnique({ where: { id }, select: recipientColumns });
+  }
+
+  /** @returns undefined when the account is gone */
+  async function rename(userId: number, name: string): Promise<UserRow | undefined> {
+    const [row] = await database.prisma.user.updateManyAndReturn({
+      where: { id: userId },
+      data: { name },
+      select: userColumns,
+    });
+    return row;
+  }
+
+  /** @returns whether the account became verified; not if it was already, is gone, or has another address */
+  async function markVerified(tx: Database, userId: number, email: string): Promise<boolean> {
+    const { count } = await tx.prisma.user.updateMany({
+      where: { id: userId, email, isVerified: false },
+      data: { isVerified: true },
+    });
+    return count > 0;
+  }
+
+  /**
+   * Replaces the password hash.
+   *
+   * @param expectedHash the hash that a password was verified against; nothing happens when it was replaced meanwhile, or when
+   * only a reset may change the account
+   * @returns whether the hash was replaced
+   */
+  async function replacePassword(
+    tx: Database,
+    userId: number,
+    passwordHash: string,
+    expectedHash?: string,
+  ): Promise<boolean> {
+    const { count } = await tx.prisma.user.updateMany({
+      where: { id: userId, ...(expectedHash && { passwordHash: expectedHash, needsReset: false }) },
+      data: { passwordHash, needsReset: false },
+    });
+    return count > 0;
+  }
+
+  /** Forgets the addresses from which an account logged in: an intruder's may be among them. */
+  async function forgetAddresses(tx: Database, userId: number): Promise<void> {
+    await tx.prisma.knownAddress.deleteMany({ where: { userId } });
+  }
+
+  /** Whether the unverified account `u` had no login for long. A refresh is no login, but a live session keeps the account. */
+  const isUnused = sql`
+    NOT u.is_verified AND u.suspended_at IS NULL
+    AND coalesce(u.last_login_at, u.created_at) < now() - make_interval(secs => ${unverifiedAccountTtl})
+    AND NOT EXISTS (SELECT FROM sessions s WHERE s.user_id = u.id AND s.expires_at > now())`;
+
+  /** Accounts to delete, the one with the oldest login first, by an index that Prisma cannot use: it is on an expression. */
+  async function findAbandoned(limit: number): Promise<RemovableAccount[]> {
+    return database.query<RemovableAccount>(sql`
+      SELECT u.id, u.email, u.is_verified AS "isVerified" FROM users u
+      WHERE ${isUnused} AND NOT EXISTS (SELECT FROM stores s WHERE s.owner_id = u.id)
+      ORDER BY coalesce(u.last_login_at, u.created_at) LIMIT ${limit}`);
+  }
+
+  /** Whether an account without a store is still one to delete. */
+  async function isAbandoned(tx: Tx, id: number): Promise<boolean> {
+    return (await tx.query(sql`SELECT u.id FROM users u WHERE u.id = ${id} AND ${isUnused}`)).length > 0;
+  }
+
+  /** Whether an account still has its address without having verified it. A suspended one is kept, as it is for operators. */
+  async function isUnverified(tx: Database, { id, email }: RemovableAccount): Promise<boolean> {
+    return (await tx.prisma.user.count({ where: { id, email, isVerified: false, suspendedAt: null } })) > 0;
+  }
+
+  /** @returns whether the account existed */
+  async function remove(tx: Database, userId: number): Promise<boolean> {
+    return (await tx.prisma.user.deleteMany({ where: { id: userId } })).count > 0;
+  }
+
+  return {
+    create,
+    isUsernameTaken,
+    findForLogin,
+    countHashCosts,
+    findForPasswordCheck,
+    lock,
+    setEmail,
+    requireReset,
+    recordLogin,
+    findByEmail,
+    findById,
+    rename,
+    markVerified,
+    replacePassword,
+    forgetAddresses,
+    findAbandoned,
+    isAbandoned,
+    isUnverified,
+    remove,
+  };
+}

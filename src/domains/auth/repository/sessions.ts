@@ -1,0 +1,154 @@
+import { randomUUID } from 'node:crypto';
+import DataLoader from 'dataloader';
+import type { Config } from '../../../infrastructure/config/config.ts';
+import type { ExpiredRows } from '../../../infrastructure/database/clean-up.ts';
+import type { Database, Tx } from '../../../infrastructure/database/client.ts';
+import { afterTime, type PageRequest } from '../../../infrastructure/database/keyset.ts';
+import { sql } from '../../../infrastructure/database/sql.ts';
+import type { Session, User } from '../schemas.ts';
+import type { TokenClaims } from '../tokens.ts';
+
+/** Sessions that ended by themselves. */
+export const expiredSessions: ExpiredRows = { table: 'sessions', condition: sql`expires_at < now()` };
+
+/** A session whose tokens can be issued. */
+export interface LiveSession extends TokenClaims {
+  /** Seconds until the refresh token expires. */
+  refreshExpiresIn: number;
+}
+
+/** The user of a session. */
+type SessionUserRow = User & { sessionId: string };
+
+/** A session in the list of its user. */
+export interface SessionRow extends Pick<Session, 'id' | 'user_agent' | 'ip'> {
+  created_at: Date;
+  last_used_at: Date;
+}
+
+export type Sessions = ReturnType<typeof createSessionRepository>;
+
+type SessionKey = Pick<TokenClaims, 'userId' | 'sessionId'>;
+
+/** Sessions: rows while they live, deleted when they end. All times are the database's, so instances need no common clock. */
+export function createSessionRepository(database: Database, tokens: Config['tokens']) {
+  const { refreshTtl, sessionMaxAge, reuseGrace } = tokens;
+
+  /** Whether the session `s` of the user `u` is live. */
+  const isLive = sql`
+    u.id = s.user_id AND u.suspended_at IS NULL AND s.expires_at > now()
+    AND s.created_at > now() - make_interval(secs => ${sessionMaxAge})`;
+
+  async function create(
+    tx: Tx,
+    { userId, userAgent, ip }: { userId: number; userAgent: string; ip: string },
+  ): Promise<LiveSession> {
+    const sessionId = randomUUID();
+    const lifetime = Math.min(refreshTtl, sessionMaxAge);
+    await tx.execute(sql`
+      INSERT INTO sessions (id, user_id, rotated_at, user_agent, ip, expires_at)
+      VALUES (${sessionId}::uuid, ${userId}, '{}', ${userAgent}, ${ip}, now() + make_interval(secs => ${lifetime}))`);
+    return { userId, sessionId, count: 0, refreshExpiresIn: lifetime };
+  }
+
+  /**
+   * Reads the users of live sessions. Every request that carries an access token needs one, so those of requests that arrive
+   * in the same turn of the event loop are read with one statement. Nothing is cached: each call reads the database after it.
+   * `OFFSET 0` makes the user a look-up per session; a join reads all users while there are few thousand.
+   */
+  const liveUsers = new DataLoader<string, SessionUserRow | undefined>(
+    async (sessionIds) => {
+      const rows = await database.query<SessionUserRow>(sql`
+        SELECT u.id, u.username, u.name, u.email, u.role, u.is_verified, s.id AS "sessionId"
+        FROM sessions s CROSS JOIN LATERAL (
+          SELECT * FROM users WHERE id = s.user_id AND suspended_at IS NULL OFFSET 0
+        ) u
+        WHERE s.id = ANY (${sessionIds}::uuid[]) AND s.expires_at > now()`);
+      const users = new Map(rows.map((user) => [user.sessionId, user]));
+      return sessionIds.map((id) => users.get(id));
+    },
+    { cache: false, batchScheduleFn: setImmediate, maxBatchSize: 100 },
+  );
+
+  /** The user of a live session. */
+  async function findUser({ userId, sessionId }: SessionKey): Promise<SessionUserRow | undefined> {
+    const user = await liveUsers.load(sessionId);
+    return user?.id === userId ? user : undefined;
+  }
+
+  /** Which of some sessions are live. */
+  async function findLive(sessionIds: string[]): Promise<Set<string>> {
+    const rows = await database.query<{ id: string }>(sql`
+      SELECT s.id FROM sessions s JOIN users u ON u.id = s.user_id
+      WHERE s.id = ANY (${sessionIds}::uuid[]) AND s.expires_at > now() AND u.suspended_at IS NULL`);
+    return new Set(rows.map(({ id }) => id));
+  }
+
+  /**
+   * Uses a refresh token: the current count rotates, a count that was current within the grace time gets the current one. One
+   * statement, so that the row lock serialises concurrent refreshes.
+   *
+   * `rotated_at` holds when each of the latest counts stopped being current, newest last.
+   *
+   * @returns undefined when the token is too old or the session has ended
+   */
+  async function refresh({ userId, sessionId, count }: TokenClaims): Promise<LiveSession | undefined> {
+    const [row] = await database.query<{ count: number; refreshExpiresIn: number }>(sql`
+      UPDATE sessions s SET
+        refresh_count = refresh_count + CASE WHEN refresh_count = ${count} THEN 1 ELSE 0 END,
+        rotated_at = CASE WHEN refresh_count = ${count} THEN
+          ARRAY(SELECT t FROM unnest(rotated_at) t
+                WHERE t > clock_timestamp() - make_interval(secs => ${reuseGrace}) ORDER BY t) || clock_timestamp()
+          ELSE rotated_at END,
+        last_used_at = clock_timestamp(),
+        expires_at = least(clock_timestamp() + make_interval(secs => ${refreshTtl}),
+                           s.created_at + make_interval(secs => ${sessionMaxAge}))
+      FROM users u
+      WHERE s.id = ${sessionId}::uuid AND s.user_id = ${userId} AND ${isLive}
+        AND (s.refresh_count = ${count}
+          OR s.refresh_count > ${count} AND s.rotated_at[cardinality(s.rotated_at) - (s.refresh_count - ${count}) + 1]
+            > clock_timestamp() - make_interval(secs => ${reuseGrace}))
+      RETURNING s.refresh_count AS count, least(
+        ${refreshTtl}::float8,
+        extract(epoch FROM s.created_at + make_interval(secs => ${sessionMaxAge}) - clock_timestamp())
+      )::float8 AS "refreshExpiresIn"`);
+    return row && { userId, sessionId, ...row };
+  }
+
+  /** Ends a session whose refresh token was used again after its grace time. @returns whether that was the case */
+  async function endReused({ userId, sessionId, count }: TokenClaims): Promise<boolean> {
+    const ended = await database.execute(sql`
+      DELETE FROM sessions s USING users u
+      WHERE s.id = ${sessionId}::uuid AND s.user_id = ${userId} AND ${isLive} AND s.refresh_count > ${count}`);
+    return ended > 0;
+  }
+
+  /** @returns whether the session existed */
+  async function end({ userId, sessionId }: SessionKey): Promise<boolean> {
+    return (await database.prisma.session.deleteMany({ where: { id: sessionId, userId } })).count > 0;
+  }
+
+  async function endAll(tx: Database, userId: number): Promise<void> {
+    await tx.prisma.session.deleteMany({ where: { userId } });
+  }
+
+  /** Ends all sessions of a user but one. */
+  async function endOthers(tx: Database, { userId, sessionId }: SessionKey): Promise<void> {
+    await tx.prisma.session.deleteMany({ where: { userId, id: { not: sessionId } } });
+  }
+
+  /** Live sessions of a user, newest first. */
+  async function list(tx: Tx, userId: number, { after, limit }: PageRequest): Promise<SessionRow[]> {
+    return tx.query<SessionRow>(sql`
+      SELECT s.id, s.user_agent, s.ip, s.created_at, s.last_used_at
+      FROM sessions s JOIN users u ON ${isLive}
+      WHERE s.user_id = ${userId}
+        AND (s.created_at, s.id) < (${afterTime(after)}, ${after?.id ?? firstId}::uuid)
+      ORDER BY s.created_at DESC, s.id DESC LIMIT ${limit}`);
+  }
+
+  return { create, findUser, findLive, refresh, endReused, end, endAll, endOthers, list };
+}
+
+/** Without a position the time alone decides, so any id will do. */
+const firstId = '00000000-0000-0000-0000-000000000000';

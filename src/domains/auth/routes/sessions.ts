@@ -1,0 +1,204 @@
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
+import { Type } from '@sinclair/typebox';
+import type { FastifyRequest } from 'fastify';
+import { authenticate, currentUser, optionalBearer, requireUser } from '../../../http/authentication.ts';
+import { ApiError, httpErrors } from '../../../http/errors.ts';
+import { PageQuery, paginate } from '../../../http/pagination.ts';
+import { isUuid, PathUuid } from '../../../http/path-ids.ts';
+import { requestContext } from '../../../http/request-context.ts';
+import { EmptyData, Ref } from '../../../http/schemas.ts';
+import type { Database } from '../../../infrastructure/database/client.ts';
+import { authErrors } from '../errors.ts';
+import { toSession } from '../presenters.ts';
+import type { Sessions } from '../repository/sessions.ts';
+import {
+  Credentials,
+  LogoutBody,
+  RefreshBody,
+  SessionPage,
+  TokenPair,
+  TokenPairWithUser,
+} from '../schemas.ts';
+import type { Login } from '../service/login.ts';
+
+interface SessionRoutesOptions {
+  database: Database;
+  sessions: Sessions;
+  login: Login;
+}
+
+/** Login, refresh, logout, and the list of sessions. */
+export const sessionRoutes: FastifyPluginAsyncTypebox<SessionRoutesOptions> = async (app, options) => {
+  const { sessions, login } = options;
+
+  app.post(
+    '/login/',
+    {
+      config: {
+        limit: { group: 'login', max: 30 },
+        message: { ko: '로그인되었습니다.', en: 'You are logged in.' },
+        errors: [authErrors.invalidCredentials, authErrors.accountSuspended, authErrors.tooManyLogins],
+      },
+      schema: {
+        operationId: 'logIn',
+        summary: 'Log in',
+        description:
+          'Begins a session. An unknown user and a wrong password are answered alike. After ten failures with a username or an e-mail address in 15 minutes, further attempts with it are answered with 429 for a while.',
+        body: Ref(Credentials),
+        response: { 200: Ref(TokenPairWithUser) },
+      },
+    },
+    async (request) => login.logIn(request.body.username, request.body.password, requestContext(request)),
+  );
+
+  app.post(
+    '/token/refresh/',
+    {
+      config: {
+        limit: { group: 'refresh', max: 60 },
+        message: { ko: '토큰을 갱신했습니다.', en: 'Here are new tokens.' },
+        errors: [httpErrors.tokenNotValid],
+      },
+      schema: {
+        operationId: 'refreshToken',
+        summary: 'Refresh token',
+        description:
+          'Gives a new access token and a new refresh token. The refresh token that was sent works for a few more seconds, so that parallel refreshes are safe; sent later again, it ends the session (`reason: "reused"`).',
+        body: Ref(RefreshBody),
+        response: { 200: Ref(TokenPair) },
+      },
+    },
+    async (request) => login.refresh(request.body.refresh, requestContext(request)),
+  );
+
+  app.post(
+    '/logout/',
+    {
+      config: {
+        message: { ko: '로그아웃되었습니다.', en: 'You are logged out.' },
+        errors: [httpErrors.notAuthenticated],
+      },
+      // A body without a usable refresh token does not excuse an invalid access token, whatever is wrong with the body.
+      errorHandler: async (error, request) => {
+        if (request.credentials && isClientError(error)) await authenticate(request);
+        throw error;
+      },
+      schema: {
+        operationId: 'logOut',
+        summary: 'Log out',
+        description:
+          'Ends the session of the access token. Where that is not sent or no longer valid, ends the session of the refresh token in the body.',
+        security: optionalBearer,
+        body: Ref(LogoutBody),
+        response: { 200: Ref(EmptyData) },
+      },
+    },
+    async (request) => {
+      await logOut(request, request.body.refresh);
+      return {};
+    },
+  );
+
+  /** By the access token, or by the refresh token where the access token is missing or no longer valid. */
+  async function logOut(request: FastifyRequest, refreshToken: string | undefined): Promise<void> {
+    const context = requestContext(request);
+    if (refreshToken !== undefined && !(await isAuthenticated(request))) {
+      return login.logOutByRefreshToken(refreshToken, context);
+    }
+    const { id: userId, sessionId } = await authenticate(request);
+    await sessions.end({ userId, sessionId });
+    context.logSecurityEvent('logout', { userId, sessionId });
+  }
+
+  await app.register(ownSessionRoutes, options);
+};
+
+const ownSessionRoutes: FastifyPluginAsyncTypebox<SessionRoutesOptions> = async (
+  app,
+  { database, sessions },
+) => {
+  await app.register(requireUser);
+
+  app.get(
+    '/sessions/',
+    {
+      config: { message: { ko: '로그인된 기기를 조회했습니다.', en: 'Here are your sessions.' } },
+      schema: {
+        operationId: 'listSessions',
+        summary: 'Where the user is logged in',
+        description: 'Live sessions, newest first.',
+        querystring: Type.Object(PageQuery),
+        response: { 200: Ref(SessionPage) },
+      },
+    },
+    async (request) => {
+      const user = currentUser(request);
+      return paginate(request.query, {
+        isId: isUuid,
+        find: (page) => sessions.list(database, user.id, page),
+        present: (row) => toSession(row, user.sessionId),
+      });
+    },
+  );
+
+  app.delete(
+    '/sessions/:session_id/',
+    {
+      config: {
+        message: { ko: '해당 기기에서 로그아웃되었습니다.', en: 'The session has ended.' },
+        errors: [authErrors.sessionNotFound],
+      },
+      schema: {
+        operationId: 'endSession',
+        summary: 'End one session',
+        description: 'Its tokens are refused at once. The current session may be ended, too.',
+        params: Type.Object({ session_id: PathUuid('`id` of a session') }),
+        response: { 200: Ref(EmptyData) },
+      },
+    },
+    async (request) => {
+      const { id: userId } = currentUser(request);
+      const sessionId = request.params.session_id;
+      if (!(await sessions.end({ userId, sessionId }))) throw new ApiError(authErrors.sessionNotFound);
+      requestContext(request).logSecurityEvent('session_ended', { userId, sessionId });
+      return {};
+    },
+  );
+
+  app.delete(
+    '/sessions/',
+    {
+      config: {
+        message: { ko: '다른 모든 기기에서 로그아웃되었습니다.', en: 'All other sessions have ended.' },
+      },
+      schema: {
+        operationId: 'endOtherSessions',
+        summary: 'End all other sessions',
+        description: 'Everything but the current session ends.',
+        response: { 200: Ref(EmptyData) },
+      },
+    },
+    async (request) => {
+      const { id: userId, sessionId } = currentUser(request);
+      await sessions.endOthers(database, { userId, sessionId });
+      requestContext(request).logSecurityEvent('session_ended', { userId });
+      return {};
+    },
+  );
+};
+
+async function isAuthenticated(request: FastifyRequest): Promise<boolean> {
+  try {
+    await authenticate(request);
+    return true;
+  } catch (error) {
+    if (isClientError(error)) return false;
+    throw error;
+  }
+}
+
+/** Whether an error is the client's, and not an outage. */
+function isClientError(error: unknown): boolean {
+  if (error instanceof ApiError) return error.definition.status < 500;
+  return error instanceof Error && 'statusCode' in error && Number(error.statusCode) < 500;
+}

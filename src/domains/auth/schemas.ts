@@ -1,0 +1,313 @@
+import { type Static, Type } from '@sinclair/typebox';
+import { Page } from '../../http/pagination.ts';
+import { EmptyData, Int32, NamedEnum, Ref, StringEnum, Timestamp } from '../../http/schemas.ts';
+import { pattern, TextField } from '../../http/text.ts';
+
+const username = TextField('username', {
+  minLength: 4,
+  maxLength: 30,
+  ...pattern('^[a-z][a-z0-9._-]*$', {
+    ko: '영문 소문자로 시작하고 영문 소문자·숫자·. _ -만 쓸 수 있습니다.',
+    en: 'Must start with a letter and contain only small letters, digits, ".", "_" and "-".',
+  }),
+  description: 'Starts with a letter; letters, digits, `.`, `_`, `-`. Converted to lower case.',
+  examples: ['dure_cafe'],
+});
+const email = TextField('email', {
+  format: 'email',
+  maxLength: 254,
+  description: 'An e-mail address; converted to lower case',
+  examples: ['owner@example.com'],
+});
+const name = TextField('line', {
+  minLength: 1,
+  maxLength: 50,
+  description: 'How the user is called',
+  examples: ['김두레'],
+});
+const newPassword = TextField('secret', {
+  minLength: 8,
+  maxLength: 128,
+  format: 'password',
+  description: 'Not a common password; contains neither the username nor the local part of the e-mail',
+  examples: ['gimbap-and-coffee-7'],
+});
+/** A password that is only verified: it may have been set under older rules. */
+const password = TextField('secret', {
+  minLength: 1,
+  maxLength: 128,
+  format: 'password',
+  description: 'The current password',
+  examples: ['gimbap-and-coffee-7'],
+});
+const opaque = (description: string, example: string) =>
+  TextField('line', { minLength: 1, description, examples: [example] });
+const verificationToken = 'c0ffee00-5b1f-4e0e-9a59-0d4a1b2c3d4e.Zm9yIGV4YW1wbGUgb25seQ';
+const uid = opaque('`uid` of the link', 'c0ffee00-5b1f-4e0e-9a59-0d4a1b2c3d4e');
+const linkToken = opaque('`token` of the link', 'Zm9yIGV4YW1wbGUgb25seS4uLg');
+
+export const UserRole = NamedEnum(
+  'UserRole',
+  [
+    { value: 'user', name: 'USER', description: 'A shop owner' },
+    { value: 'admin', name: 'ADMIN', description: 'May administer the service' },
+  ],
+  { description: 'What the user may do' },
+);
+
+export const User = Type.Object(
+  {
+    id: Int32({ description: 'Identifier', examples: [1] }),
+    username: Type.String({ description: 'The name to log in with', examples: ['dure_cafe'] }),
+    name: Type.String({ description: 'How the user is called', examples: ['김두레'] }),
+    email: Type.String({
+      format: 'email',
+      description: 'Where mails go; another name to log in with',
+      examples: ['owner@example.com'],
+    }),
+    role: Ref(UserRole),
+    is_verified: Type.Boolean({ description: 'Whether the e-mail address is verified', examples: [false] }),
+  },
+  { $id: 'User', description: 'The account of a person' },
+);
+export type User = Static<typeof User>;
+
+export const NewUser = Type.Object(
+  {
+    username,
+    password: newPassword,
+    name,
+    email,
+    // Without an example, so that the example of the body works as it is.
+    verification_token: Type.Optional(
+      TextField('line', {
+        minLength: 1,
+        description: 'Of `confirmEmail`; proves the e-mail address. Without it, a code is mailed.',
+      }),
+    ),
+  },
+  { $id: 'NewUser', description: 'An account to create', additionalProperties: false },
+);
+export type NewUser = Static<typeof NewUser>;
+
+export const EmailAddress = Type.Object(
+  { email },
+  { $id: 'EmailAddress', description: 'Where to send a mail', additionalProperties: false },
+);
+
+const resendAfter = Int32({
+  minimum: 0,
+  description: 'Seconds until another mail is sent to this address',
+  examples: [60],
+});
+const accepted = Type.Boolean({
+  examples: [true],
+  description:
+    'Whether the request was accepted; false within the cooldown and beyond the hourly cap of the address, where no mail is sent',
+});
+export const CodeSent = Type.Object(
+  {
+    accepted,
+    expires_in: Int32({ description: 'Seconds a code is valid', examples: [600] }),
+    resend_after: resendAfter,
+  },
+  { $id: 'CodeSent', description: 'The same for any address, known or not' },
+);
+export type CodeSent = Static<typeof CodeSent>;
+export const MailSent = Type.Object(
+  { accepted, resend_after: resendAfter },
+  { $id: 'MailSent', description: 'The same for any address, known or not' },
+);
+export type MailSent = Static<typeof MailSent>;
+
+const verificationCode = TextField('line', {
+  ...pattern('^[0-9]{6}$', { ko: '숫자 여섯 자리를 입력해 주세요.', en: 'Must be six digits.' }),
+  maxLength: 6,
+  description: 'Six digits',
+  examples: ['042317'],
+});
+export const EmailCode = Type.Object(
+  { email, code: verificationCode },
+  { $id: 'EmailCode', description: 'The code of a mail', additionalProperties: false },
+);
+export const EmailLink = Type.Object(
+  { token: linkToken },
+  { $id: 'EmailLink', description: 'The link of a mail', additionalProperties: false },
+);
+export const EmailConfirmation = Type.Unsafe<Static<typeof EmailCode> | Static<typeof EmailLink>>({
+  $id: 'EmailConfirmation',
+  description: 'Either the code or the link of a mail',
+  oneOf: [{ $ref: 'EmailCode#' }, { $ref: 'EmailLink#' }],
+});
+export type EmailConfirmation = Static<typeof EmailConfirmation>;
+export const EmailVerification = Type.Object(
+  {
+    email: Type.String({
+      format: 'email',
+      description: 'The address that is verified',
+      examples: ['owner@example.com'],
+    }),
+    verification_token: Type.String({
+      description: 'Proves the address, once, at `signUp`',
+      examples: [verificationToken],
+    }),
+    expires_in: Int32({ description: 'Seconds the token is valid', examples: [1800] }),
+  },
+  { $id: 'EmailVerification', description: 'A verified address' },
+);
+export type EmailVerification = Static<typeof EmailVerification>;
+
+export const ResetLinkQuery = Type.Object({ uid, token: linkToken });
+export const ResetLink = Type.Object(
+  { expires_at: Timestamp('When the link stops working') },
+  { $id: 'ResetLink', description: 'A link that works' },
+);
+export const PasswordReset = Type.Object(
+  { uid, token: linkToken, new_password: newPassword },
+  { $id: 'PasswordReset', description: 'The link of a mail and a new password', additionalProperties: false },
+);
+
+export const UserChanges = Type.Object(
+  { name: Type.Optional(name) },
+  { $id: 'UserChanges', description: 'At least one field', additionalProperties: false, minProperties: 1 },
+);
+export const AccountDeletion = Type.Object(
+  { password },
+  { $id: 'AccountDeletion', description: 'The password, to be sure', additionalProperties: false },
+);
+export const PasswordChange = Type.Object(
+  { current_password: password, new_password: newPassword },
+  { $id: 'PasswordChange', description: 'The current and the new password', additionalProperties: false },
+);
+
+export const EmailChange = Type.Object(
+  {
+    password,
+    new_email: TextField('email', {
+      format: 'email',
+      maxLength: 254,
+      description: 'The new address; converted to lower case',
+      examples: ['new-owner@example.com'],
+    }),
+    code: Type.Optional(verificationCode),
+    verification_token: Type.Optional(
+      TextField('line', {
+        minLength: 1,
+        description: 'From the response of `confirmEmail`; without it, `code` is required',
+      }),
+    ),
+  },
+  {
+    $id: 'EmailChange',
+    description:
+      'The password, and what proves the new address: the `code` that was mailed to it, or a `verification_token`',
+    additionalProperties: false,
+  },
+);
+export type EmailChange = Static<typeof EmailChange>;
+export const EmailChangeUndo = Type.Object(
+  { token: linkToken },
+  { $id: 'EmailChangeUndo', description: 'The link of a mail', additionalProperties: false },
+);
+
+const jwt = 'eyJhbGciOiJIUzI1NiIsInR5cCI6IkpXVCJ9.e30.Zm9yIGV4YW1wbGUgb25seQ';
+
+export const Credentials = Type.Object(
+  {
+    username: TextField('line', {
+      minLength: 1,
+      maxLength: 254,
+      description: 'The username or the e-mail address',
+      examples: ['dure_cafe'],
+    }),
+    password,
+  },
+  { $id: 'Credentials', description: 'Who logs in', additionalProperties: false },
+);
+
+const tokenPair = {
+  access: Type.String({
+    description: 'Access token: send it as `Authorization: Bearer <access>`',
+    examples: [jwt],
+  }),
+  refresh: Type.String({
+    description: 'Refresh token: gives a new pair at `refreshToken`. Keep the newest one only.',
+    examples: [jwt],
+  }),
+  token_type: StringEnum(['Bearer'], { description: 'The scheme of the `Authorization` header' }),
+  expires_in: Int32({ description: 'Seconds until `access` expires', examples: [900] }),
+  refresh_expires_in: Int32({ description: 'Seconds until `refresh` expires', examples: [1209600] }),
+};
+
+export const TokenPair = Type.Object(tokenPair, { $id: 'TokenPair', description: 'The tokens of a session' });
+export type TokenPair = Static<typeof TokenPair>;
+
+export const TokenPairWithUser = Type.Object(
+  { ...tokenPair, user: Ref(User) },
+  { $id: 'TokenPairWithUser', description: 'The tokens of a new session, and who logged in' },
+);
+export type TokenPairWithUser = Static<typeof TokenPairWithUser>;
+
+const refresh = TextField('line', { minLength: 1, description: 'A refresh token', examples: [jwt] });
+export const RefreshBody = Type.Object(
+  { refresh },
+  { $id: 'RefreshBody', description: 'The session to refresh', additionalProperties: false },
+);
+export const LogoutBody = Type.Object(
+  { refresh: Type.Optional(refresh) },
+  {
+    $id: 'LogoutBody',
+    description: 'The session to end, where no access token is sent',
+    additionalProperties: false,
+  },
+);
+
+export const Session = Type.Object(
+  {
+    id: Type.String({
+      format: 'uuid',
+      description: 'Identifier',
+      examples: ['3f1ab0e2-5b1f-4e0e-9a59-0d4a1b2c3d4e'],
+    }),
+    user_agent: Type.String({
+      description: '`User-Agent` of the login',
+      examples: ['Mozilla/5.0 (Linux; Android 15)'],
+    }),
+    ip: Type.String({ description: 'Address of the client at login', examples: ['203.0.113.7'] }),
+    created_at: Timestamp('When the user logged in'),
+    last_used_at: Timestamp('When the session was last refreshed'),
+    is_current: Type.Boolean({ description: 'Whether this very request belongs to it', examples: [true] }),
+  },
+  { $id: 'Session', description: 'A device that is logged in' },
+);
+export type Session = Static<typeof Session>;
+export const SessionPage = Page('SessionPage', Ref(Session));
+
+/** Registered by `$id`, so that the OpenAPI document names them. */
+export const authSchemas = [
+  EmptyData,
+  UserRole,
+  User,
+  NewUser,
+  EmailAddress,
+  CodeSent,
+  MailSent,
+  EmailCode,
+  EmailLink,
+  EmailConfirmation,
+  EmailVerification,
+  ResetLink,
+  PasswordReset,
+  UserChanges,
+  AccountDeletion,
+  PasswordChange,
+  EmailChange,
+  EmailChangeUndo,
+  Credentials,
+  TokenPair,
+  TokenPairWithUser,
+  RefreshBody,
+  LogoutBody,
+  Session,
+  SessionPage,
+];

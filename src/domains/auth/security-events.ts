@@ -1,0 +1,20 @@
+/** Security events that operators search the log for. */
+export const securityEvents = [
+  'signup',
+  'login',
+  'login_failed',
+  'login_delayed',
+  'login_suspended',
+  'refresh_reused',
+  'logout',
+  'session_ended',
+  'password_reset_requested',
+  'password_reset',
+  'password_changed',
+  'email_changed',
+  'email_change_undone',
+  'email_verified',
+  'email_code_failed',
+  'user_id_requested',
+  'account_deleted',
+];

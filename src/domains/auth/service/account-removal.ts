@@ -1,0 +1,130 @@
+import { serviceUnavailable } from '../../../http/errors.ts';
+import type { Database } from '../../../infrastructure/database/client.ts';
+import type { Accounts, RemovableAccount } from '../repository/accounts.ts';
+import type { EmailCodes, PasswordResets } from '../repository/codes-and-links.ts';
+
+const batchSize = 50;
+/** The next clean-up continues where this one stops. */
+const maxBatches = 20;
+
+/** What other domains do in the transaction that deletes an account. */
+export interface AccountDeletionSteps {
+  /** Locks the user, too. @returns undefined when the user has no store and cannot get one before the transaction ends */
+  lockStore(tx: Database, userId: number): Promise<number | undefined>;
+  /** Deletes the stored responses of the user's idempotency keys. */
+  deleteStoredResponses(tx: Database, userId: number): Promise<void>;
+  deletePostsOfStore(tx: Database, storeId: number): Promise<void>;
+  /** Marks the uploaded images as unused; no post has them any more. */
+  releaseImagesOf(tx: Database, userId: number): Promise<void>;
+  /** Withdraws pending requests, ends accepted ones, and notifies the other sides. */
+  closeRequestsOfStore(tx: Database, storeId: number): Promise<void>;
+  closeStore(tx: Database, storeId: number): Promise<void>;
+}
+
+export type AccountRemoval = ReturnType<typeof createAccountRemoval>;
+
+/** Deletes accounts: by their owners, by operators, by a sign-up that proves the address, and by the clean-up. */
+export function createAccountRemoval(
+  database: Database,
+  accounts: Accounts,
+  emailCodes: EmailCodes,
+  passwordResets: PasswordResets,
+  steps: AccountDeletionSteps,
+  logDeletion: (userId: number) => void,
+) {
+  /**
+   * Deletes an account with everything that only it has; its username and e-mail address are free again. Its store stays,
+   * closed and without contact details, for the other side of its requests. To avoid deadlocks, codes and links are locked
+   * before stores and users, as where they are used, and notifying comes after all other statements that may wait for a lock.
+   *
+   * @returns whether the account existed
+   */
+  async function remove(tx: Database, { id, email, isVerified }: RemovableAccount): Promise<boolean> {
+    // Those of an unverified address may be another person's, who owns the address.
+    if (isVerified) await emailCodes.revoke(tx, email);
+    await passwordResets.revoke(tx, email);
+    const storeId = await steps.lockStore(tx, id);
+    await steps.deleteStoredResponses(tx, id);
+    if (storeId !== undefined) await steps.deletePostsOfStore(tx, storeId);
+    await steps.releaseImagesOf(tx, id);
+    if (storeId !== undefined) {
+      await steps.closeStore(tx, storeId);
+      await steps.closeRequestsOfStore(tx, storeId);
+    }
+    return accounts.remove(tx, id);
+  }
+
+  /**
+   * Locks what {@link remove} will lock, in its order, so that the account can be looked at before anything changes.
+   *
+   * @returns the id of its store; undefined when it has none and gets none before the transaction ends
+   */
+  async function lockAccount(
+    tx: Database,
+    { id, email }: { id: number; email: string },
+  ): Promise<number | undefined> {
+    await emailCodes.lock(tx, [email]);
+    await passwordResets.lock(tx, email);
+    return steps.lockStore(tx, id);
+  }
+
+  /**
+   * Deletes an account by its id, as by its owner; the account is locked before it is looked at.
+   *
+   * @returns whether the account existed
+   * @throws {ApiError} `service_unavailable` when its e-mail address was changed meanwhile, so that other codes are to be locked
+   */
+  async function removeById(tx: Database, id: number): Promise<boolean> {
+    const known = await accounts.findById(tx, id);
+    if (known === null) return false;
+    await lockAccount(tx, known);
+    const account = await accounts.findById(tx, id);
+    if (account === null) return false;
+    if (account.email !== known.email) {
+      throw serviceUnavailable(new Error('the e-mail address of the account was changed meanwhile'), 1);
+    }
+    return remove(tx, account);
+  }
+
+  /**
+   * Deletes the unverified account without a store that has an address, if there is one.
+   *
+   * @returns its id; undefined when nothing was deleted
+   */
+  async function removeUnverified(tx: Database, email: string): Promise<number | undefined> {
+    const account = await accounts.findByEmail(tx, email);
+    if (account === null || account.isVerified) return undefined;
+    const storeId = await lockAccount(tx, account);
+    if (storeId !== undefined || !(await accounts.isUnverified(tx, account))) return undefined;
+    return (await remove(tx, account)) ? account.id : undefined;
+  }
+
+  /**
+   * Part of the clean-up: deletes unverified accounts without a store and without a login for `UNVERIFIED_ACCOUNT_TTL`, each in
+   * a transaction of its own, so that no lock lasts long.
+   *
+   * @returns how many accounts were deleted
+   */
+  async function removeAbandoned(): Promise<number> {
+    let total = 0;
+    for (let batch = 0, found = batchSize; batch < maxBatches && found === batchSize; batch++) {
+      const abandoned = await accounts.findAbandoned(batchSize);
+      found = abandoned.length;
+      for (const account of abandoned) total += Number(await removeIfAbandoned(account));
+    }
+    return total;
+  }
+
+  /** Checks again once the account is locked: until then it can be deleted, get a session or get a store. */
+  async function removeIfAbandoned(account: RemovableAccount): Promise<boolean> {
+    const { id: userId } = account;
+    const removed = await database.prismaTransaction(async (tx) => {
+      if ((await lockAccount(tx, account)) !== undefined) return false;
+      return (await accounts.isAbandoned(tx, userId)) && remove(tx, account);
+    });
+    if (removed) logDeletion(userId);
+    return removed;
+  }
+
+  return { remove, lockAccount, removeById, removeUnverified, removeAbandoned };
+}

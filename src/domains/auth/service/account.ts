@@ -1,0 +1,168 @@
+import { type CurrentUser, tokenNotValid } from '../../../http/authentication.ts';
+import { ApiError, invalidFields } from '../../../http/errors.ts';
+import type { FieldError } from '../../../http/field-errors.ts';
+import type { RequestContext } from '../../../http/request-context.ts';
+import type { Config } from '../../../infrastructure/config/config.ts';
+import type { Database } from '../../../infrastructure/database/client.ts';
+import type {
+  Created,
+  Idempotency,
+  IdempotencyKey,
+} from '../../../infrastructure/idempotency/idempotency.ts';
+import type { MailQueue } from '../../../infrastructure/mail/queue.ts';
+import { authErrors, takenError } from '../errors.ts';
+import { passwordChangedNotice } from '../mails.ts';
+import type { Passwords } from '../passwords.ts';
+import { toUser } from '../presenters.ts';
+import type { Accounts, UserRow } from '../repository/accounts.ts';
+import type { EmailCodes, PasswordResets } from '../repository/codes-and-links.ts';
+import type { Sessions } from '../repository/sessions.ts';
+import type { NewUser, User } from '../schemas.ts';
+import type { AccountRemoval } from './account-removal.ts';
+import type { EmailVerification } from './codes-and-links.ts';
+import type { Login } from './login.ts';
+
+const tokenRequired: FieldError = {
+  field: 'verification_token',
+  code: 'required',
+  text: { ko: '이메일을 먼저 인증해 주세요.', en: 'Please verify the e-mail address first.' },
+};
+
+export type SignUp = ReturnType<typeof createSignUp>;
+
+/** Creates accounts. */
+export function createSignUp(
+  { verification }: Config['email'],
+  idempotency: Idempotency,
+  accounts: Accounts,
+  emailCodes: EmailCodes,
+  passwords: Passwords,
+  { removeUnverified }: AccountRemoval,
+  { enqueueCode }: EmailVerification,
+) {
+  /**
+   * Creates an account, and mails a code where the e-mail address is not verified yet. A sign-up that proves its address replaces
+   * an unverified account without a store that has the address, which a stranger may have signed up with.
+   *
+   * @throws {ApiError} `validation_error`, `verification_token_invalid`, `username_taken`, `email_taken`
+   */
+  return async function signUp(
+    input: NewUser,
+    key: IdempotencyKey | undefined,
+    context: RequestContext,
+  ): Promise<Created<User>> {
+    // A replay costs no password hash.
+    const replay = await idempotency.findReplay<User>(key);
+    if (replay) return replay;
+    const errors = passwords.newPasswordErrors('password', input.password, input);
+    if (input.verification_token === undefined && verification === 'required') {
+      errors.push(tokenRequired);
+    }
+    if (errors.length > 0) throw invalidFields(errors);
+    const passwordHash = await passwords.hash(input.password, context);
+    let replaced: number | undefined;
+    const outcome = await idempotency.runWithPrisma(key, async (tx) => {
+      const created = await createAccount(tx, input, passwordHash, context);
+      replaced = created.replaced;
+      return toUser(created.user);
+    });
+    if (outcome.replayedIn === undefined) {
+      if (replaced !== undefined) context.logSecurityEvent('account_deleted', { userId: replaced });
+      context.logSecurityEvent('signup', { userId: outcome.data.id });
+    }
+    return outcome;
+  };
+
+  /** @returns the account, and the id of the one that it replaced */
+  async function createAccount(
+    tx: Database,
+    { username, email, name, verification_token: proof }: NewUser,
+    passwordHash: string,
+    { language }: RequestContext,
+  ): Promise<{ user: UserRow; replaced: number | undefined }> {
+    const isVerified = proof !== undefined;
+    if (isVerified) await emailCodes.lock(tx, [email]);
+    if (isVerified && !(await emailCodes.useProof(tx, email, proof))) {
+      throw new ApiError(authErrors.verificationTokenInvalid);
+    }
+    const account = { username, email, name, passwordHash, language, isVerified };
+    let user = await accounts.create(tx, account);
+    let replaced: number | undefined;
+    if (user === undefined && isVerified) {
+      replaced = await removeUnverified(tx, email);
+      user = await accounts.create(tx, account);
+    }
+    if (user === undefined) {
+      const isUsernameTaken = await accounts.isUsernameTaken(tx, username);
+      throw isUsernameTaken
+        ? takenError('username', authErrors.usernameTaken)
+        : takenError('email', authErrors.emailTaken);
+    }
+    if (!isVerified) await enqueueCode(tx, email, language);
+    return { user, replaced };
+  }
+}
+
+export type AccountService = ReturnType<typeof createAccountService>;
+
+/** What a logged-in user changes of the account. */
+export function createAccountService(
+  database: Database,
+  mailQueue: MailQueue,
+  accounts: Accounts,
+  sessions: Sessions,
+  passwordResets: PasswordResets,
+  passwords: Passwords,
+  { verifyOwnPassword }: Login,
+  removal: AccountRemoval,
+) {
+  /** @throws {ApiError} `token_not_valid` when the account was deleted meanwhile */
+  async function rename(user: CurrentUser, name: string, { language }: RequestContext): Promise<User> {
+    const changed = await accounts.rename(user.id, name);
+    if (changed === undefined) throw tokenNotValid('access', 'revoked', language);
+    return toUser(changed);
+  }
+
+  /**
+   * Sets a new password; every other session ends.
+   *
+   * @throws {ApiError} `invalid_credentials`, `too_many_attempts`, `validation_error`
+   */
+  async function changePassword(
+    user: CurrentUser,
+    currentPassword: string,
+    newPassword: string,
+    context: RequestContext,
+  ): Promise<void> {
+    const { id: userId, sessionId, email } = user;
+    passwords.checkNew('new_password', newPassword, user);
+    const currentHash = await verifyOwnPassword(user, currentPassword, context);
+    const passwordHash = await passwords.hash(newPassword, { ...context, userId });
+    const changed = await database.prismaTransaction(async (tx) => {
+      // Into an unverified account with a store, a reset is the only way for the owner of the address.
+      const isOnlyWay = !user.is_verified && (await removal.lockAccount(tx, user)) !== undefined;
+      if (!isOnlyWay) await passwordResets.revoke(tx, email);
+      if (!(await accounts.replacePassword(tx, userId, passwordHash, currentHash))) return false;
+      await sessions.endOthers(tx, { userId, sessionId });
+      await mailQueue.addUnrequested(tx, passwordChangedNotice(userId, context.language));
+      return true;
+    });
+    if (!changed) throw new ApiError(authErrors.wrongPassword);
+    context.logSecurityEvent('password_changed', { userId, sessionId });
+  }
+
+  /**
+   * Deletes the account with everything that only it has; its username and e-mail address are free again.
+   *
+   * @throws {ApiError} `invalid_credentials`, `too_many_attempts`
+   */
+  async function deleteAccount(user: CurrentUser, password: string, context: RequestContext): Promise<void> {
+    const { id, sessionId, email, is_verified: isVerified } = user;
+    await verifyOwnPassword(user, password, context);
+    const deleted = await database.prismaTransaction((tx) => removal.remove(tx, { id, email, isVerified }));
+    if (!deleted) throw tokenNotValid('access', 'revoked', context.language);
+    context.logSecurityEvent('account_deleted', { userId: id, sessionId });
+  }
+
+  return { rename, changePassword, deleteAccount };
+}

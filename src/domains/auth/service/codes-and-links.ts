@@ -1,0 +1,187 @@
+import type { CurrentUser } from '../../../http/authentication.ts';
+import { ApiError, retryLater } from '../../../http/errors.ts';
+import type { Language } from '../../../http/language.ts';
+import { isUuid } from '../../../http/path-ids.ts';
+import type { RequestContext } from '../../../http/request-context.ts';
+import type { Config } from '../../../infrastructure/config/config.ts';
+import type { Database, Tx } from '../../../infrastructure/database/client.ts';
+import type { MailSends } from '../../../infrastructure/mail/mail-sends.ts';
+import type { MailQueue } from '../../../infrastructure/mail/queue.ts';
+import { authErrors } from '../errors.ts';
+import { passwordChangedNotice } from '../mails.ts';
+import type { Passwords } from '../passwords.ts';
+import { toMailSent } from '../presenters.ts';
+import type { Accounts } from '../repository/accounts.ts';
+import type {
+  CodeResult,
+  EmailCodes,
+  PasswordResets,
+  ResetLinkParts,
+  ValidLink,
+} from '../repository/codes-and-links.ts';
+import type { LoginFailures } from '../repository/login-failures.ts';
+import type { Sessions } from '../repository/sessions.ts';
+import type { CodeSent, EmailVerification as Confirmed, EmailConfirmation, MailSent } from '../schemas.ts';
+
+/** An id that no account has. */
+const unknownUser = 0;
+
+export type EmailVerification = ReturnType<typeof createEmailVerification>;
+
+/** Verification of e-mail addresses by codes and links. */
+export function createEmailVerification(
+  { codeTtl, verificationTokenTtl }: Config['email'],
+  database: Database,
+  mailSends: MailSends,
+  mailQueue: MailQueue,
+  accounts: Accounts,
+  emailCodes: EmailCodes,
+) {
+  /**
+   * Enqueues a mail with a code, unless the cooldown or the hourly cap forbids it. The response never depends on whether the
+   * address has an account; only the mail to an address with a verified account differs.
+   */
+  async function enqueueCode(tx: Database, email: string, language: Language): Promise<MailSent> {
+    const permission = await mailSends.request(tx, 'email_verify', email);
+    if (permission.allowed) {
+      const id = await emailCodes.issue(tx, email);
+      await mailQueue.add(tx, 'verification_code', { id, language });
+    }
+    return toMailSent(permission);
+  }
+
+  async function send(email: string, { language }: RequestContext): Promise<CodeSent> {
+    const sent = await database.prismaTransaction((tx) => enqueueCode(tx, email, language));
+    return { ...sent, expires_in: Math.floor(codeTtl) };
+  }
+
+  /**
+   * Checks a code or the token of its link. It verifies the account of the session that sends it, if that has the address, and
+   * no other one: a stranger may have signed up with the address.
+   *
+   * @throws {ApiError} `invalid_code`, `too_many_attempts`
+   */
+  async function confirm(
+    given: EmailConfirmation,
+    user: CurrentUser | null,
+    context: RequestContext,
+  ): Promise<Confirmed> {
+    // Throwing inside the transaction would roll back the count of attempts.
+    const { userId, ...outcome } = await database.prismaTransaction(async (tx) => {
+      const { userId, ...result } = await attempt(tx, given);
+      if (!result.correct) return { ...result, userId };
+      const isVerified = user !== null && (await accounts.markVerified(tx, user.id, result.email));
+      const token = await emailCodes.issueProof(tx, result.email);
+      return { ...result, token, userId: isVerified ? user.id : undefined };
+    });
+    context.logSecurityEvent(outcome.correct ? 'email_verified' : 'email_code_failed', { userId });
+    if (outcome.correct) {
+      const expires_in = Math.floor(verificationTokenTtl);
+      return { email: outcome.email, verification_token: outcome.token, expires_in };
+    }
+    if ('code' in given) throw await codeError(given.email, outcome);
+    throw new ApiError(authErrors.emailLinkInvalid, { data: { attempts_left: outcome.attemptsLeft } });
+  }
+
+  /** @returns the result, and the account of the address, for the log */
+  async function attempt(
+    tx: Database,
+    given: EmailConfirmation,
+  ): Promise<CodeResult & { userId?: number | undefined }> {
+    if ('token' in given) return emailCodes.useLink(tx, given.token);
+    const account = await accounts.findByEmail(tx, given.email);
+    const result = await emailCodes.tryCode(tx, given.email, given.code, !account?.isVerified);
+    return { ...result, userId: account?.id };
+  }
+
+  /** The error of a wrong code: `invalid_code`, `too_many_attempts`. */
+  async function codeError(
+    email: string,
+    { attemptsLeft, exhausted }: Extract<CodeResult, { correct: false }>,
+  ): Promise<ApiError> {
+    if (!exhausted) return new ApiError(authErrors.invalidCode, { data: { attempts_left: attemptsLeft } });
+    return retryLater(authErrors.tooManyCodeAttempts, await mailSends.wait(database, 'email_verify', email));
+  }
+
+  return { enqueueCode, send, confirm, codeError };
+}
+
+export type Recovery = ReturnType<typeof createRecovery>;
+
+/** Recovery of a forgotten password or username. No response reveals whether an address has an account. */
+export function createRecovery(
+  database: Database,
+  mailSends: MailSends,
+  mailQueue: MailQueue,
+  accounts: Accounts,
+  sessions: Sessions,
+  passwordResets: PasswordResets,
+  loginFailures: LoginFailures,
+  passwords: Passwords,
+) {
+  /** Enqueues a mail with a link if the address has an account; the response is the same for every address. */
+  async function requestLink(email: string, context: RequestContext): Promise<MailSent> {
+    const { userId, ...sent } = await database.prismaTransaction(async (tx) => {
+      const permission = await mailSends.request(tx, 'reset_password', email);
+      if (permission.allowed) {
+        const id = await passwordResets.issue(tx, email);
+        await mailQueue.add(tx, 'reset_link', { id, language: context.language });
+      }
+      return { ...permission, userId: (await accounts.findByEmail(tx, email))?.id };
+    });
+    context.logSecurityEvent('password_reset_requested', { userId });
+    return toMailSent(sent);
+  }
+
+  /** @returns when the link expires @throws {ApiError} `reset_link_invalid` */
+  async function validate(link: ResetLinkParts): Promise<Date> {
+    return (await openLink(database, link)).expiresAt;
+  }
+
+  /**
+   * Sets a new password and ends every session. Of concurrent uses of one link, one succeeds.
+   *
+   * @throws {ApiError} `reset_link_invalid`, `validation_error`
+   */
+  async function confirm(link: ResetLinkParts, newPassword: string, context: RequestContext): Promise<void> {
+    const account = await openLink(database, link);
+    passwords.checkNew('new_password', newPassword, account);
+    const passwordHash = await passwords.hash(newPassword, context);
+    await database.prismaTransaction(async (tx) => {
+      const { userId, username, email } = await openLink(tx, link);
+      await passwordResets.revoke(tx, email);
+      // The account may have been deleted since the link was opened.
+      if (!(await accounts.replacePassword(tx, userId, passwordHash))) {
+        throw new ApiError(authErrors.resetLinkInvalid);
+      }
+      await accounts.markVerified(tx, userId, email);
+      await sessions.endAll(tx, userId);
+      await accounts.forgetAddresses(tx, userId);
+      await loginFailures.clearNames(tx, [username, email]);
+      await mailQueue.addUnrequested(tx, passwordChangedNotice(userId, context.language));
+    });
+    context.logSecurityEvent('password_reset', { userId: account.userId });
+  }
+
+  async function openLink(tx: Tx, link: ResetLinkParts): Promise<ValidLink> {
+    const opened = isUuid(link.uid) ? await passwordResets.open(tx, link) : undefined;
+    if (opened === undefined) throw new ApiError(authErrors.resetLinkInvalid);
+    return opened;
+  }
+
+  /** Enqueues a mail with the username if the address has an account; the response is the same for every address. */
+  async function findId(email: string, context: RequestContext): Promise<MailSent> {
+    const { userId, ...sent } = await database.prismaTransaction(async (tx) => {
+      const permission = await mailSends.request(tx, 'find_id', email);
+      const userId = (await accounts.findByEmail(tx, email))?.id;
+      // Queued for an unknown address, too, so that the time does not reveal which are known.
+      const payload = { user_id: userId ?? unknownUser, language: context.language };
+      if (permission.allowed) await mailQueue.add(tx, 'user_id', payload);
+      return { ...permission, userId };
+    });
+    context.logSecurityEvent('user_id_requested', { userId });
+    return toMailSent(sent);
+  }
+
+  return { requestLink, validate, confirm, findId };
+}

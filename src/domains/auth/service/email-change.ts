@@ -1,0 +1,177 @@
+import { type CurrentUser, tokenNotValid } from '../../../http/authentication.ts';
+import { ApiError, invalidFields } from '../../../http/errors.ts';
+import { problems } from '../../../http/field-errors.ts';
+import type { RequestContext } from '../../../http/request-context.ts';
+import type { Database } from '../../../infrastructure/database/client.ts';
+import { isUniqueViolation } from '../../../infrastructure/database/errors.ts';
+import type { MailSends } from '../../../infrastructure/mail/mail-sends.ts';
+import type { MailQueue } from '../../../infrastructure/mail/queue.ts';
+import { authErrors, takenError } from '../errors.ts';
+import { emailChangedNotice } from '../mails.ts';
+import { toUser } from '../presenters.ts';
+import type { Accounts, UserRow } from '../repository/accounts.ts';
+import type {
+  CodeResult,
+  EmailCodes,
+  PasswordResets,
+  UndoLink,
+  UndoLinks,
+} from '../repository/codes-and-links.ts';
+import type { Sessions } from '../repository/sessions.ts';
+import type { EmailChange, User } from '../schemas.ts';
+import type { AccountRemoval } from './account-removal.ts';
+import type { EmailVerification } from './codes-and-links.ts';
+import type { Login } from './login.ts';
+
+const currentAddress = {
+  field: 'new_email',
+  code: 'duplicate',
+  text: {
+    ko: '지금 사용하고 있는 이메일입니다. 다른 이메일을 입력해 주세요.',
+    en: 'This is the present address of the account.',
+  },
+} as const;
+
+/** What came of an attempt: the account has the address, the code was wrong, or the account changed since it was read. */
+type Attempt = { user: UserRow } | Extract<CodeResult, { correct: false }> | 'account changed';
+
+export type EmailChangeService = ReturnType<typeof createEmailChange>;
+
+/**
+ * Changes the e-mail address of an account to one that the user has proven with a mailed code, and undoes that with the link
+ * that the old address got.
+ */
+export function createEmailChange(
+  database: Database,
+  mailSends: MailSends,
+  mailQueue: MailQueue,
+  accounts: Accounts,
+  sessions: Sessions,
+  emailCodes: EmailCodes,
+  passwordResets: PasswordResets,
+  undoLinks: UndoLinks,
+  { verifyOwnPassword }: Login,
+  { codeError }: EmailVerification,
+  { removeUnverified }: AccountRemoval,
+) {
+  /**
+   * Changes the address; every other session ends, and the old address gets a notice if it was verified.
+   *
+   * @throws {ApiError} `validation_error`, `invalid_credentials`, `forbidden`, `invalid_code`, `verification_token_invalid`,
+   * `too_many_attempts`, `email_taken`
+   */
+  async function change(user: CurrentUser, input: EmailChange, context: RequestContext): Promise<User> {
+    const { new_email: newEmail } = input;
+    if (newEmail === user.email) throw invalidFields([currentAddress]);
+    if (!input.code && !input.verification_token)
+      throw invalidFields([{ field: 'code', ...problems.required }]);
+    const passwordHash = await verifyOwnPassword(user, input.password, context);
+    const attempt = await database
+      .prismaTransaction((tx) => tryChange(tx, { user, passwordHash, ...input }, context))
+      .catch((error: unknown) => {
+        // The whole transaction was rolled back, so the code still works.
+        throw isUniqueViolation(error) ? takenError('new_email', authErrors.newEmailTaken) : error;
+      });
+    const subject = { userId: user.id, sessionId: user.sessionId };
+    if (attempt === 'account changed') {
+      const current = await sessions.findUser(subject);
+      if (current === undefined) throw tokenNotValid('access', 'revoked', context.language);
+      return change(current, input, context);
+    }
+    if ('correct' in attempt) {
+      context.logSecurityEvent('email_code_failed', subject);
+      throw await codeError(newEmail, attempt);
+    }
+    context.logSecurityEvent('email_changed', subject);
+    return toUser(attempt.user);
+  }
+
+  /** Codes and links are locked before users, as everywhere; those of both addresses at once, because two accounts may swap. */
+  async function tryChange(
+    tx: Database,
+    {
+      user,
+      passwordHash,
+      new_email: newEmail,
+      code = '',
+      verification_token: proof,
+    }: EmailChange & { user: CurrentUser; passwordHash: string },
+    { language }: RequestContext,
+  ): Promise<Attempt> {
+    await emailCodes.lock(tx, [user.email, newEmail]);
+    await passwordResets.lock(tx, user.email);
+    const account = await accounts.lock(tx, user.id);
+    if (account?.email !== user.email || account.passwordHash !== passwordHash) return 'account changed';
+    if (proof !== undefined) {
+      const isProven = await emailCodes.useProof(tx, newEmail, proof);
+      if (!isProven) throw new ApiError(authErrors.verificationTokenInvalid);
+    } else {
+      const holder = await accounts.findByEmail(tx, newEmail);
+      const result = await emailCodes.tryCode(tx, newEmail, code, !holder?.isVerified);
+      if (!result.correct) return result;
+    }
+    const oldEmail = account.email;
+    if (account.isVerified) {
+      const id = await undoLinks.issue(tx, user.id, { oldEmail, newEmail });
+      // While the account still has the old address, so that the notice counts for that one.
+      await mailQueue.addUnrequested(tx, emailChangedNotice(user.id, id, language));
+      await emailCodes.revoke(tx, oldEmail);
+    }
+    await passwordResets.revoke(tx, oldEmail);
+    const changed = await accounts.setEmail(tx, user.id, newEmail);
+    await sessions.endOthers(tx, { userId: user.id, sessionId: user.sessionId });
+    return { user: changed };
+  }
+
+  /**
+   * Brings the old address back. The user may have lost the account: every session ends, a reset link goes to the address, and
+   * until the password is reset, who knows it can change neither password nor address.
+   * An unverified account without a store that has taken the address is deleted, as at a sign-up that proves its address.
+   * An error does not use the link up.
+   *
+   * @throws {ApiError} `undo_link_invalid`, `email_taken`
+   */
+  async function undo(token: string, context: RequestContext): Promise<void> {
+    const link = await undoLinks.open(token);
+    if (link === undefined) throw new ApiError(authErrors.undoLinkInvalid);
+    const replaced = await database
+      .prismaTransaction((tx) => bringBack(tx, link, context))
+      .catch((error: unknown) => {
+        throw isUniqueViolation(error) ? takenError('token', authErrors.oldEmailTaken) : error;
+      });
+    if (replaced !== undefined) context.logSecurityEvent('account_deleted', { userId: replaced });
+    context.logSecurityEvent('email_change_undone', { userId: link.userId });
+  }
+
+  /** @returns the id of the account that had the address, which is deleted */
+  async function bringBack(
+    tx: Database,
+    link: UndoLink,
+    { language }: RequestContext,
+  ): Promise<number | undefined> {
+    const { userId, oldEmail: email } = link;
+    // The locks of a request for a reset link first, then those of a deletion, so in the same order as there.
+    await mailSends.record(tx, 'reset_password', email);
+    await emailCodes.lock(tx, [email]);
+    await passwordResets.lock(tx, email);
+    const holder = await accounts.findByEmail(tx, email);
+    const isHeld = holder !== null && holder.id !== userId;
+    const replaced = isHeld ? await removeUnverified(tx, email) : undefined;
+    const account = await accounts.lock(tx, userId);
+    if (account === undefined || !(await undoLinks.use(tx, link))) {
+      throw new ApiError(authErrors.undoLinkInvalid);
+    }
+    if (isHeld && replaced === undefined) throw takenError('token', authErrors.oldEmailTaken);
+    await accounts.setEmail(tx, userId, email);
+    // Else somebody who knows the password could repeat the change until there is no link to undo it.
+    await mailSends.forget(tx, 'email_change', email);
+    await sessions.endAll(tx, userId);
+    await accounts.forgetAddresses(tx, userId);
+    await accounts.requireReset(tx, userId);
+    const id = await passwordResets.issue(tx, email);
+    await mailQueue.add(tx, 'reset_link', { id, language });
+    return replaced;
+  }
+
+  return { change, undo };
+}

@@ -1,0 +1,169 @@
+import { createHmac, randomUUID, timingSafeEqual } from 'node:crypto';
+import type { FastifyJWTOptions, JWT } from '@fastify/jwt';
+import { Type } from '@sinclair/typebox';
+import { TypeCompiler } from '@sinclair/typebox/compiler';
+import type { TokenProblem, TokenType } from '../../http/authentication.ts';
+import { isId, isUuid } from '../../http/path-ids.ts';
+import { maxId } from '../../http/schemas.ts';
+import type { Config, Secret } from '../../infrastructure/config/config.ts';
+
+const issuer = 'dure';
+const audience = 'dure-api';
+
+/** Options of `@fastify/jwt`, whose defaults accept more than is issued here (RFC 8725, sections 3.1 and 3.8). */
+export function jwtOptions({ secrets }: Pick<Config, 'secrets'>): FastifyJWTOptions {
+  return {
+    secret: secrets[0].key,
+    sign: { algorithm: 'HS256', kid: secrets[0].id, iss: issuer, aud: audience },
+    verify: {
+      algorithms: ['HS256'],
+      allowedIss: issuer,
+      allowedAud: audience,
+      requiredClaims: ['sub', 'sid', 'jti', 'iat', 'exp', 'iss', 'aud', 'token_type'],
+      // A client sends the same token with every request. What is kept is that a token is genuine and until when; whether its
+      // session is live is read from the database each time.
+      cache: 5_000,
+    },
+  };
+}
+
+const Header = TypeCompiler.Compile(
+  Type.Object({
+    alg: Type.Literal('HS256'),
+    typ: Type.Literal('JWT'),
+    kid: Type.String({ maxLength: 32 }),
+    crit: Type.Optional(Type.Never()),
+  }),
+);
+
+const Claims = TypeCompiler.Compile(
+  Type.Object({
+    sub: Type.String(),
+    sid: Type.String(),
+    jti: Type.String({ minLength: 1 }),
+    iat: Type.Integer(),
+    exp: Type.Integer(),
+    iss: Type.Literal(issuer),
+    aud: Type.Literal(audience),
+    token_type: Type.Union([Type.Literal('access'), Type.Literal('refresh')]),
+    count: Type.Optional(Type.Integer({ minimum: 0, maximum: maxId })),
+  }),
+);
+
+/** The claims of a genuine token. */
+export interface TokenClaims {
+  userId: number;
+  sessionId: string;
+  /** How often the session had been refreshed when the token was issued; 0 in access tokens. */
+  count: number;
+}
+
+export type Tokens = ReturnType<typeof createTokens>;
+
+/** Issues and verifies JWTs; whether their session is live is checked elsewhere. */
+export function createTokens(jwt: JWT, secrets: readonly Secret[]) {
+  const secretsByHeader = new Map(secrets.map((secret) => [issuedHeader(secret), secret]));
+
+  /** @param lifetime whole seconds, at least 1 */
+  function sign(type: TokenType, { userId, sessionId, count }: TokenClaims, lifetime: number): string {
+    const iat = Math.floor(Date.now() / 1000);
+    // All claims are in the payload: with options, `@fastify/jwt` would build a new signer for each token.
+    return jwt.sign({
+      sub: String(userId),
+      sid: sessionId,
+      jti: randomUUID(),
+      token_type: type,
+      ...(type === 'refresh' ? { count } : {}),
+      iat,
+      exp: iat + lifetime,
+    });
+  }
+
+  /** Verifies signature, times, shape and type of a token. Never throws. */
+  function verify(type: TokenType, token: string): TokenClaims | { problem: TokenProblem } {
+    if (token.length > 4096) return { problem: 'malformed' };
+    const header = token.slice(0, token.indexOf('.'));
+    const secret = secretsByHeader.get(header) ?? secretOf(header, secrets);
+    if (secret === undefined) return { problem: 'malformed' };
+    let claims: unknown;
+    try {
+      claims = secret === secrets[0] ? jwt.verify(token) : jwt.verify(token, { key: secret.key });
+    } catch (error) {
+      return { problem: isExpired(error) ? 'expired' : 'malformed' };
+    }
+    if (!Claims.Check(claims)) return { problem: 'malformed' };
+    const { sub, sid, token_type, count } = claims;
+    if (!isId(sub) || !isUuid(sid)) return { problem: 'malformed' };
+    if (token_type !== type) return { problem: 'wrong_type' };
+    if (token_type === 'refresh' && count === undefined) return { problem: 'malformed' };
+    return { userId: Number(sub), sessionId: sid, count: count ?? 0 };
+  }
+
+  return { sign, verify };
+}
+
+/** The first part of every token that is signed with a secret. */
+function issuedHeader({ id }: Secret): string {
+  return Buffer.from(JSON.stringify({ alg: 'HS256', typ: 'JWT', kid: id })).toString('base64url');
+}
+
+/** The secret that an encoded header names, if the header has the fields that are issued here, in whatever order. */
+function secretOf(encoded: string, secrets: readonly Secret[]): Secret | undefined {
+  try {
+    const header: unknown = JSON.parse(Buffer.from(encoded, 'base64url').toString('utf8'));
+    if (!Header.Check(header)) return undefined;
+    return secrets.find(({ id }) => id === header.kid);
+  } catch {
+    return undefined;
+  }
+}
+
+function isExpired(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && error.code === 'FAST_JWT_EXPIRED';
+}
+
+/** What a derived secret is for. Part of the HMAC, so that the id of a code gives no link. */
+type Purpose = 'email code' | 'email link' | 'email proof' | 'password reset' | 'email change';
+
+export type DerivedSecrets = ReturnType<typeof createDerivedSecrets>;
+
+/**
+ * Codes and link tokens of mails. They are not stored: a row has a random id, and the secret is derived from it whenever it is mailed
+ * or checked. So a retried mail holds the same code, and a copy of the database reveals none.
+ */
+export function createDerivedSecrets(secrets: readonly [Secret, ...Secret[]]) {
+  function digest(purpose: Purpose, id: string, keyId: string): Buffer | undefined {
+    const secret = secrets.find((candidate) => candidate.id === keyId);
+    return secret && createHmac('sha256', secret.key).update(`dure ${purpose}:${id}`).digest();
+  }
+
+  /** Six digits; undefined when the secret of the row's time is no longer configured. */
+  function code(id: string, keyId: string): string | undefined {
+    // 48 bits over a million values: the bias is below one in 10^8.
+    const number = digest('email code', id, keyId)?.readUIntBE(0, 6);
+    return number === undefined ? undefined : String(number % 1_000_000).padStart(6, '0');
+  }
+
+  /** 256 bits, URL-safe. */
+  function token(purpose: Exclude<Purpose, 'email code'>, id: string, keyId: string): string | undefined {
+    return digest(purpose, id, keyId)?.toString('base64url');
+  }
+
+  /** The id of the secret that new rows are derived with. */
+  const keyId = secrets[0].id;
+
+  return { keyId, code, token };
+}
+
+/** The parts of a token that has the id of its row in front of the secret; undefined for any other text. */
+export function splitToken(token: string): { id: string; digest: string } | undefined {
+  const [, id, digest] = /^([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})\.([\w-]{43})$/.exec(token) ?? [];
+  return id === undefined || digest === undefined ? undefined : { id, digest };
+}
+
+/** Compares in constant time. An undefined expected value equals nothing. */
+export function secretsEqual(expected: string | undefined, given: string): boolean {
+  if (expected === undefined) return false;
+  const [a, b] = [Buffer.from(expected), Buffer.from(given)];
+  return a.length === b.length && timingSafeEqual(a, b);
+}

@@ -1,0 +1,163 @@
+import { type ExecFileException, execFile } from 'node:child_process';
+import process from 'node:process';
+import { fileURLToPath } from 'node:url';
+import pLimit, { type LimitFunction } from 'p-limit';
+import { ApiError, serviceUnavailable } from '../../../http/errors.ts';
+import { imageErrors } from '../schemas.ts';
+
+/** An image as it is kept: WebP without metadata, in sRGB, upright. */
+export interface ConvertedImage {
+  large: Buffer;
+  thumbnail: Buffer;
+  /** Pixels of the large version. */
+  width: number;
+  height: number;
+}
+
+/** Processes at once, of which one converts a large image; their memory is what deployments have room for. */
+const maxConcurrent = 2;
+
+/** Conversions that may wait. At about 0.5 s each they take seconds; more would only time out. */
+const maxWaiting = 20;
+
+export type ConversionQueue = ReturnType<typeof createConversionQueue>;
+
+/** Converts images, a few at a time. A user has one turn at a time, so that the images of one do not keep those of others waiting. */
+export function createConversionQueue(convert = convertImage) {
+  const turns = pLimit(maxConcurrent);
+  const largeTurns = pLimit(1);
+  const users = new Map<number, { limit: LimitFunction; count: number }>();
+
+  /**
+   * Converts an image when its turn comes.
+   *
+   * @param isObsolete whether the request has been answered, so that the work would be for nothing
+   * @throws {ApiError} `invalid_image`; `service_unavailable` when too many conversions are waiting, or this one takes too long
+   */
+  async function add(userId: number, file: Buffer, isObsolete: () => boolean): Promise<ConvertedImage> {
+    if (waiting() >= maxWaiting) throw serviceUnavailable(new Error('the queue of conversions is full'));
+    const convertInTurn = (size: 'small' | 'large') =>
+      turns(() => {
+        if (isObsolete())
+          throw serviceUnavailable(new Error('the request was answered before the conversion'));
+        return convert(file, size);
+      });
+    const own = users.get(userId) ?? { limit: pLimit(1), count: 0 };
+    users.set(userId, own);
+    own.count++;
+    try {
+      const image = await own.limit(
+        async () => (await convertInTurn('small')) ?? largeTurns(() => convertInTurn('large')),
+      );
+      if (image === undefined) throw new ApiError(imageErrors.invalidImage);
+      return image;
+    } finally {
+      own.count--;
+      if (own.count === 0) users.delete(userId);
+    }
+  }
+
+  /** Conversions that have not begun. */
+  function waiting(): number {
+    const unfinished = [...users.values()].reduce((sum, { count }) => sum + count, 0);
+    return unfinished - turns.activeCount;
+  }
+
+  return { convert: add, running: () => turns.activeCount, waiting };
+}
+
+/**
+ * MiB of private memory that a process may have, of which Node.js with its threads takes 150, and MiB of a decoded image. Of the
+ * accepted images the most demanding ones, which are interlaced with 16 bits a channel, need 300 and 600.
+ */
+const limits = { small: { memory: 384, decoded: 96 }, large: { memory: 768, decoded: 384 } } as const;
+
+/** Seconds until a conversion is killed, before the request is answered without it. Images of phones take less than one. */
+const timeLimit = 8;
+
+/** Bytes of both sizes, which have a tenth of it. */
+const maxOutput = 32 * 1024 * 1024;
+
+const script = fileURLToPath(new URL('./conversion-process.js', import.meta.url));
+
+/**
+ * Where a limit cannot be set, as that of memory on macOS, the conversion runs without it. Without `--jitless`, Node.js 24 reserves
+ * more memory for code than the limit.
+ */
+const command = 'ulimit -d "$1"; ulimit -t "$2"; ulimit -c 0; exec nice -n 5 "$3" --jitless "$4" "$5"';
+
+/** The first bytes of JPEG, PNG and WebP; a dot is any byte. */
+const signatures = ['\xff\xd8\xff', '\x89PNG\r\n\x1a\n', 'RIFF....WEBPVP8'];
+
+/** The most scans of a JPEG: encoders make about ten, and each may cost a pass over all pixels. */
+const maxScans = 100;
+
+/**
+ * Converts an image in a process of its own, which has the memory for small or for all accepted images, no environment variables,
+ * and less processor time than the service. What an image does to its decoder ends with that process.
+ *
+ * @returns undefined for an image that has more bytes than the size allows
+ * @throws {ApiError} `invalid_image`; `service_unavailable` when it takes too long
+ */
+async function convertImage(file: Buffer, size: keyof typeof limits): Promise<ConvertedImage | undefined> {
+  const start = file.toString('latin1', 0, 16);
+  const isKnown = signatures.some((signature) => [...signature].every((c, i) => c === '.' || c === start[i]));
+  if (!isKnown || hasTooManyScans(file)) throw new ApiError(imageErrors.invalidImage);
+  const output = await run(file, limits[size]);
+  if (output.length === 0) return undefined;
+  const end = 12 + output.readUInt32BE(8);
+  return {
+    large: output.subarray(12, end),
+    thumbnail: output.subarray(end),
+    width: output.readUInt32BE(0),
+    height: output.readUInt32BE(4),
+  };
+}
+
+/** Walks the segments of a JPEG (ITU-T T.81, annex B) up to its end; what follows is no part of it. */
+function hasTooManyScans(file: Buffer): boolean {
+  if (file[0] !== 0xff) return false;
+  let scans = 0;
+  for (let at = file.indexOf(0xff, 2); at >= 0 && at + 4 <= file.length; at = file.indexOf(0xff, at)) {
+    const marker = file[at + 1] ?? 0;
+    if (marker === 0xd9) break;
+    // A stuffed zero or a restart within a scan, or a fill byte.
+    const isAlone = marker < 0xc0 || (marker >= 0xd0 && marker <= 0xd8);
+    if (marker === 0xda) scans++;
+    if (marker === 0xff) at += 1;
+    else at += isAlone ? 2 : 2 + file.readUInt16BE(at + 2);
+  }
+  return scans > maxScans;
+}
+
+function run(file: Buffer, { memory, decoded }: { memory: number; decoded: number }): Promise<Buffer> {
+  const values = [memory * 1024, timeLimit, process.execPath, script, decoded * 1024 * 1024];
+  return new Promise((resolve, reject) => {
+    const { stdin } = execFile(
+      '/bin/sh',
+      ['-c', command, 'sh', ...values.map(String)],
+      {
+        encoding: 'buffer',
+        // One arena of malloc, and no files for large images: both would escape the limit of memory.
+        env: { MALLOC_ARENA_MAX: '1', VIPS_DISC_THRESHOLD: '1g' },
+        timeout: timeLimit * 1_000,
+        killSignal: 'SIGKILL',
+        maxBuffer: maxOutput,
+      },
+      (error, stdout, stderr) => {
+        if (error === null) resolve(stdout);
+        else reject(conversionError(error, stderr.toString('utf8', 0, 500)));
+      },
+    );
+    // The process may end before it has read everything.
+    stdin?.on('error', () => undefined).end(file);
+  });
+}
+
+/** What ended the process: its time (of the processor, too, which outlives this process), the image, or a broken installation. */
+function conversionError({ code, signal }: ExecFileException, output: string): Error {
+  const cause = new Error(`the conversion ended with ${signal ?? code}: ${output}`);
+  const headers = { 'retry-after': '5' };
+  if (signal === 'SIGKILL') return new ApiError(imageErrors.conversionTimeout, { cause, headers });
+  return signal || code === 65 ? new ApiError(imageErrors.invalidImage, { cause }) : cause;
+}

@@ -1,0 +1,69 @@
+import type { Config } from '../../infrastructure/config/config.ts';
+
+/** The key of an uploaded image: its folder, then its name without what distinguishes the sizes. 128 random bits. */
+const keyPattern = /^[0-9a-f]{2}\/[0-9a-f]{30}$/;
+
+export type ImageUrls = ReturnType<typeof createImageUrls>;
+
+/**
+ * URLs of images. Posts are stored with the keys of uploaded images and the URLs of all others, so that they stay right
+ * when the base of the URLs changes.
+ */
+export function createImageUrls({
+  publicUrl,
+  images,
+}: Pick<Config, 'publicUrl'> & { images: Pick<Config['images'], 'baseUrl'> }) {
+  const bases = [images.baseUrl, `${publicUrl}/media`].map((base) => plainUrl(`${base}/`));
+
+  /** The URL of a stored image. */
+  function url(stored: string): string {
+    return isKey(stored) ? `${images.baseUrl}/${stored}.webp` : stored;
+  }
+
+  /** The URL of the small version of a stored image; images that are kept elsewhere have none. */
+  function thumbnailUrl(stored: string): string {
+    return isKey(stored) ? `${images.baseUrl}/${stored}-480.webp` : stored;
+  }
+
+  /** The URL of the placeholder for posts of a category that have no image. */
+  function placeholderUrl(categoryId: number): string {
+    return `${publicUrl}/media/categories/${categoryId}.webp`;
+  }
+
+  /** The thumbnail of a post: of its first image, else the placeholder of the first category of its store. */
+  function thumbnailOf(
+    first: string | null | undefined,
+    store: { store_categories: readonly { id: number }[] },
+  ) {
+    if (first) return thumbnailUrl(first);
+    // Every store has a category.
+    return placeholderUrl(store.store_categories[0]?.id ?? 0);
+  }
+
+  /** The key of the uploaded image that has a URL, if the URL can be one of an uploaded image. */
+  function keyOf(text: string): string | undefined {
+    if (!text.startsWith(`${images.baseUrl}/`) || !text.endsWith('.webp')) return undefined;
+    const key = text.slice(images.baseUrl.length + 1, -'.webp'.length);
+    return isKey(key) ? key : undefined;
+  }
+
+  /** Whether a URL, however it is spelled, is below the base of the images that this service serves. */
+  function isOwn(text: string): boolean {
+    return bases.some((base) => plainUrl(text).startsWith(base));
+  }
+
+  return { url, thumbnailUrl, thumbnailOf, keyOf, isOwn, isKey };
+}
+
+function isKey(stored: string): boolean {
+  return keyPattern.test(stored);
+}
+
+/** A URL without its query, and with one spelling of its path: servers decode `%6d`, and many merge slashes. */
+function plainUrl(text: string): string {
+  const { origin, pathname } = new URL(text);
+  const decoded = pathname.replace(/%[0-7][0-9a-f]/gi, (byte) =>
+    String.fromCharCode(Number(`0x${byte.slice(1)}`)),
+  );
+  return `${origin}${decoded.replace(/\/{2,}/g, '/')}`;
+}

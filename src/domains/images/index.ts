@@ -1,0 +1,66 @@
+import type { FastifyBaseLogger, FastifyInstance } from 'fastify';
+import { requireUser } from '../../http/authentication.ts';
+import { openApiScope } from '../../http/openapi-scope.ts';
+import { EmptyData } from '../../http/schemas.ts';
+import type { Config } from '../../infrastructure/config/config.ts';
+import type { Database } from '../../infrastructure/database/client.ts';
+import type { Metrics } from '../../infrastructure/metrics/metrics.ts';
+import { createConversionQueue } from './conversion/convert.ts';
+import type { ImageUrls } from './image-urls.ts';
+import { createPlaceholders } from './placeholders.ts';
+import { createImageRepository } from './repository.ts';
+import { imageRoutes, mediaRoutes, uploadRoutes } from './routes.ts';
+import { imageSchemas } from './schemas.ts';
+import { createImageService } from './service.ts';
+import { type ImageStorage, openStorage } from './storage.ts';
+
+export { createImageUrls, type ImageUrls } from './image-urls.ts';
+export { erasedImages, type PostImages } from './repository.ts';
+export type { ImageStorage } from './storage.ts';
+
+interface ImagesOptions {
+  config: Pick<Config, 'images'>;
+  database: Database;
+  imageUrls: ImageUrls;
+  logger: FastifyBaseLogger;
+  metrics: Metrics;
+  /** In place of the configured storage. */
+  storage: ImageStorage | undefined;
+}
+
+/** Builds the images domain: its routes under `/api/v1/images`, the files under `/media`, and what other domains need of it. */
+export async function createImages(options: ImagesOptions) {
+  const { config, database, logger, imageUrls, metrics } = options;
+  const storage = options.storage ?? (await openStorage(config.images));
+  const images = createImageRepository(database);
+  const queue = createConversionQueue();
+  const logLeftFiles = (error: unknown, image: number) =>
+    logger.warn(
+      { err: error, image },
+      'the files of an image could not be deleted; the next clean-up tries again',
+    );
+  const service = createImageService({ images, storage, queue, logLeftFiles });
+  const placeholders = createPlaceholders(database);
+  metrics.addGauge('image_conversions_running', 'Images that are being converted', queue.running);
+  metrics.addGauge('image_conversions_waiting', 'Images that wait to be converted', queue.waiting);
+
+  async function routes(scope: FastifyInstance): Promise<void> {
+    await scope.register(openApiScope, { tag: 'images', schemas: [EmptyData, ...imageSchemas] });
+    await scope.register(requireUser);
+    await scope.register(uploadRoutes, { service, imageUrls });
+    await scope.register(imageRoutes, { service, imageUrls });
+  }
+
+  async function media(scope: FastifyInstance): Promise<void> {
+    const directory = config.images.s3 ? undefined : config.images.directory;
+    await scope.register(mediaRoutes, { directory, findPlaceholder: placeholders.find });
+  }
+
+  return {
+    routes,
+    media,
+    postImages: images,
+    releaseImagesOf: images.releaseAllOf,
+    cleanUpImages: service.cleanUp,
+  };
+}

@@ -1,0 +1,222 @@
+import type { Database, Tx } from '../../infrastructure/database/client.ts';
+import {
+  lockQuotaSql,
+  ofLastDay,
+  quotaFullUntil,
+  secondsUntilRoom,
+} from '../../infrastructure/database/daily-quota.ts';
+import { type Sql, sql } from '../../infrastructure/database/sql.ts';
+
+/** Uploads of one user within any 24 hours, also of images that were deleted or rejected, and those that were cut. */
+const imagesPerDay = 200;
+
+/** Minutes after which an upload that did not finish is given up. */
+const pendingMinutes = 60;
+
+/** Minutes for which a storage may still write the file of an upload that failed. */
+const abandonedMinutes = 10;
+
+/** Minutes for which images belong to the run that deletes their files; after a crash, another run takes them then. */
+const leaseMinutes = 10;
+
+/** Hours for which an image may be without a post. */
+const unusedHours = 24;
+
+/** Images that the clean-up looks at in one transaction. */
+export const cleanUpBatchSize = 100;
+
+/** Rows of images whose files are gone and that do not count for a quota any more. */
+export const erasedImages = { table: 'images', condition: sql`state = 'erased' AND check_after <= now()` };
+
+export interface ImageRow {
+  id: number;
+  key: string;
+  width: number;
+  height: number;
+}
+
+export type ImageRepository = ReturnType<typeof createImageRepository>;
+
+/** Which uploaded images a post uses. */
+export type PostImages = Pick<ImageRepository, 'link' | 'findOwn'>;
+
+/**
+ * Uploaded images. The statements are SQL, because they are conditional changes that races with posts, deletions and clean-ups
+ * depend on, with times of the database's clock.
+ */
+export function createImageRepository(database: Database) {
+  /**
+   * Adds the row of an image whose files do not exist yet. Of concurrent calls for one user, the quota allows as many as of
+   * consecutive ones.
+   *
+   * @returns its id; undefined when the quota is used up, or the account was deleted meanwhile
+   */
+  function insertPending(userId: number, key: string): Promise<number | undefined> {
+    return database.transaction(async (tx) => {
+      await tx.execute(sql`SELECT ${lockQuotaSql(sql`${userId}::int`, 'user')}`);
+      // The condition comes before the id, so that a rejected upload takes none from the sequence.
+      const [row] = await tx.query<{ id: number }>(sql`
+        INSERT INTO images (user_id, key, check_after)
+        SELECT u.id, ${key}, now() + make_interval(mins => ${pendingMinutes}) FROM users u
+        WHERE u.id = ${userId} AND ${quotaUntil(userId)} IS NULL
+        FOR KEY SHARE
+        RETURNING id`);
+      return row?.id;
+    });
+  }
+
+  /** Makes an image usable once its files are there. @returns whether it was still pending and has an owner */
+  async function markReady(id: number, { width, height }: { width: number; height: number }) {
+    const updated = await database.execute(sql`
+      UPDATE images SET state = 'ready', width = ${width}, height = ${height},
+        check_after = created_at + make_interval(hours => ${unusedHours})
+      WHERE id = ${id} AND state = 'pending' AND user_id IS NOT NULL`);
+    return updated === 1;
+  }
+
+  /** Gives up an upload whose files may have been written: the clean-up deletes them. It does not count for the quota. */
+  async function abandon(id: number): Promise<void> {
+    await database.execute(sql`
+      UPDATE images SET state = 'deleted', user_id = NULL, check_after = now() + make_interval(mins => ${abandonedMinutes})
+      WHERE id = ${id} AND state = 'pending'`);
+  }
+
+  /** Gives up an upload that was cut or rejected. It has no files, and counts for the quota. */
+  async function markRejected(id: number): Promise<void> {
+    await database.execute(sql`
+      UPDATE images SET state = 'erased', check_after = created_at + interval '24 hours'
+      WHERE id = ${id} AND state = 'pending'`);
+  }
+
+  /** Forgets an upload without files; it does not count for the quota. */
+  async function forget(id: number): Promise<void> {
+    await database.prisma.image.deleteMany({ where: { id, state: 'pending' } });
+  }
+
+  /**
+   * Marks an own image as deleted, unless a post uses it. A post that gets the image at the same time is waited for, by the
+   * foreign key of the link.
+   *
+   * @returns its key, or why it was not deleted
+   */
+  async function markDeleted(id: number, userId: number): Promise<{ key: string } | 'in use' | 'not found'> {
+    try {
+      const [row] = await database.query<{ key: string }>(sql`
+        UPDATE images SET state = 'deleted', check_after = now()
+        WHERE id = ${id} AND user_id = ${userId} AND state = 'ready' RETURNING key`);
+      return row ?? 'not found';
+    } catch (error) {
+      if (isReferenced(error)) return 'in use';
+      throw error;
+    }
+  }
+
+  /** Keeps the row of a deleted image whose files are gone for the quota, else deletes it. */
+  async function markErased(id: number): Promise<void> {
+    await database.execute(sql`
+      WITH erased AS (
+        UPDATE images SET state = 'erased', check_after = created_at + interval '24 hours'
+        WHERE id = ${id} AND state = 'deleted' AND user_id IS NOT NULL AND ${ofLastDay})
+      DELETE FROM images WHERE id = ${id} AND state = 'deleted' AND (user_id IS NULL OR NOT ${ofLastDay})`);
+  }
+
+  /** Gives up all images of an account that is being deleted; its posts must not use them any more. */
+  async function releaseAllOf(tx: Tx, userId: number): Promise<void> {
+    await tx.execute(sql`
+      UPDATE images SET user_id = NULL, check_after = now() FROM (
+        SELECT id FROM images WHERE user_id = ${userId} ORDER BY id FOR UPDATE) own
+      WHERE images.id = own.id`);
+  }
+
+  /**
+   * Links images to a post, which keeps them from being deleted; what a post shows, and in which order, is in the post itself.
+   * An image that is being deleted is waited for. A trigger on `posts` deletes the links of images that a post no longer shows.
+   *
+   * @param keys of uploaded images; those that the user does not own, or that are not ready, are left out
+   * @returns the keys that were linked
+   */
+  async function link(
+    tx: Tx,
+    { postId, userId, keys }: { postId: number; userId: number; keys: readonly string[] },
+  ): Promise<string[]> {
+    const linked = await tx.query<{ key: string }>(sql`
+      WITH own AS (
+        SELECT id, key FROM images WHERE key = ANY (${keys}) AND user_id = ${userId} AND state = 'ready' FOR KEY SHARE
+      ), linked AS (
+        INSERT INTO post_images (post_id, image_id) SELECT ${postId}::bigint, id FROM own ON CONFLICT DO NOTHING
+      )
+      SELECT key FROM own`);
+    return linked.map(({ key }) => key);
+  }
+
+  /** The keys among these of images that the user can use. */
+  async function findOwn(tx: Tx, userId: number, keys: readonly string[]): Promise<string[]> {
+    const own = await tx.query<{ key: string }>(
+      sql`SELECT key FROM images WHERE key = ANY (${keys}) AND user_id = ${userId} AND state = 'ready'`,
+    );
+    return own.map(({ key }) => key);
+  }
+
+  /**
+   * Decides about the next images that are due: deleted where no post uses them, else not due until a post no longer does.
+   *
+   * @returns how many there were
+   */
+  function markUnused(): Promise<number> {
+    return database.transaction(async (tx) => {
+      const due = await tx.query<{ id: number }>(sql`
+        SELECT id FROM images WHERE check_after <= now() AND state IN ('pending', 'ready')
+        ORDER BY check_after LIMIT ${cleanUpBatchSize}::int FOR UPDATE SKIP LOCKED`);
+      const ids = due.map(({ id }) => id);
+      // A statement of its own: it sees the links of all transactions that locked these images before.
+      if (ids.length > 0) {
+        await tx.execute(sql`
+          UPDATE images i SET
+            state = CASE WHEN l.used THEN i.state ELSE 'deleted' END,
+            check_after = CASE WHEN l.used THEN NULL ELSE now() END
+          FROM (
+            SELECT id, EXISTS (SELECT FROM post_images p WHERE p.image_id = images.id) AS used
+            FROM images WHERE id = ANY (${ids}::bigint[])) l
+          WHERE i.id = l.id`);
+      }
+      return ids.length;
+    });
+  }
+
+  /** Takes the next deleted images whose files are still there, so that no other run takes them. */
+  function claimDeleted(): Promise<{ id: number; key: string }[]> {
+    return database.query<{ id: number; key: string }>(sql`
+      UPDATE images SET check_after = now() + make_interval(mins => ${leaseMinutes}) WHERE id = ANY (ARRAY(
+        SELECT id FROM images WHERE check_after <= now() AND state = 'deleted'
+        ORDER BY check_after LIMIT ${cleanUpBatchSize}::int FOR UPDATE SKIP LOCKED))
+      RETURNING id, key`);
+  }
+
+  return {
+    insertPending,
+    /** How long a user has to wait for the next upload. @returns undefined when the quota has room */
+    secondsUntilRoom: (userId: number) => secondsUntilRoom(database, quotaUntil(userId)),
+    markReady,
+    abandon,
+    markRejected,
+    forget,
+    markDeleted,
+    markErased,
+    releaseAllOf,
+    link,
+    findOwn,
+    markUnused,
+    claimDeleted,
+  };
+}
+
+/** When a user may upload an image again; null while they may. */
+function quotaUntil(userId: number): Sql {
+  const uploaded = sql`SELECT created_at FROM images WHERE user_id = ${userId} AND ${ofLastDay}`;
+  return quotaFullUntil(uploaded, imagesPerDay);
+}
+
+/** Whether a foreign key prevented a change: PostgreSQL 18 has a code of its own for `RESTRICT`. */
+function isReferenced(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && ['23001', '23503'].includes(String(error.code));
+}

@@ -1,0 +1,154 @@
+import multipart from '@fastify/multipart';
+import fastifyStatic from '@fastify/static';
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
+import { Type } from '@sinclair/typebox';
+import type { FastifyInstance, FastifyReply } from 'fastify';
+import { currentUser } from '../../http/authentication.ts';
+import { ApiError, httpErrors } from '../../http/errors.ts';
+import { staticFilesPlugin } from '../../http/pages.ts';
+import { BigPathId, isId } from '../../http/path-ids.ts';
+import { EmptyData, Ref } from '../../http/schemas.ts';
+import type { ImageUrls } from './image-urls.ts';
+import type { ImageRow } from './repository.ts';
+import { Image, imageErrors, NewImage } from './schemas.ts';
+import type { ImageService } from './service.ts';
+import { createUploadReader, multipartLimits } from './upload-reader.ts';
+
+interface ImageRoutesOptions {
+  service: ImageService;
+  imageUrls: ImageUrls;
+}
+
+/** Uploading an image. Register it in a scope of its own: it takes no JSON. */
+export const uploadRoutes: FastifyPluginAsyncTypebox<ImageRoutesOptions> = async (
+  app,
+  { service, imageUrls },
+) => {
+  const reader = createUploadReader();
+  app.removeAllContentTypeParsers();
+  await app.register(multipart, { limits: multipartLimits });
+  // Every other type is rejected by the reader, which leaves the connection usable.
+  app.addContentTypeParser('*', (_request, _payload, done) => done(null));
+  validateWithoutBody(app);
+
+  app.post(
+    '/',
+    {
+      prefixTrailingSlash: 'slash',
+      config: {
+        message: { ko: '사진을 올렸습니다.', en: 'Your picture has been uploaded.' },
+        errors: [
+          imageErrors.invalidImage,
+          imageErrors.tooLarge,
+          imageErrors.notMultipart,
+          httpErrors.quotaExceeded,
+          httpErrors.requestTimeout,
+        ],
+        handlerReadsBody: true,
+      },
+      schema: {
+        operationId: 'uploadImage',
+        summary: 'Upload an image',
+        description:
+          'Keeps an image for posts of the user: put its `url` into `images` of a post. It is turned upright, encoded again as WebP in two sizes, and loses all metadata, such as the place where it was taken. What it is decides, not what it is called; of an animated image, the first frame is kept. An image that no post uses 24 hours after the upload is deleted. A user can upload 200 images within 24 hours, deleted, rejected and cancelled ones included, and two at once (429 `rate_limited`). In every 5 seconds of an upload at least 80 kB must arrive, else it ends with 408.',
+        consumes: ['multipart/form-data'],
+        body: Ref(NewImage),
+        response: { 201: Ref(Image) },
+      },
+    },
+    async (request, reply) => {
+      const { id: userId } = currentUser(request);
+      const image = await reader.withUpload(request, (read) =>
+        service.upload({
+          userId,
+          async read() {
+            reply.pauseDeadline();
+            return read().finally(reply.startDeadline.bind(reply));
+          },
+          language: request.language,
+          isObsolete: () => reply.sent || reply.raw.destroyed,
+        }),
+      );
+      reply.code(201);
+      return toImage(image, imageUrls);
+    },
+  );
+};
+
+/** The body is read by the handler, after everything else was checked; its schema is for the document. */
+function validateWithoutBody(app: FastifyInstance): void {
+  app.addHook('onRoute', (route) => {
+    const { validatorCompiler } = route;
+    if (validatorCompiler === undefined) return;
+    route.validatorCompiler = (part) => (part.httpPart === 'body' ? () => true : validatorCompiler(part));
+  });
+}
+
+/** Deleting an image. */
+export const imageRoutes: FastifyPluginAsyncTypebox<ImageRoutesOptions> = async (app, { service }) => {
+  app.delete(
+    '/:image_id/',
+    {
+      config: {
+        message: { ko: '사진을 삭제했습니다.', en: 'Your picture has been deleted.' },
+        errors: [imageErrors.imageNotFound, imageErrors.imageInUse],
+      },
+      schema: {
+        operationId: 'deleteImage',
+        summary: 'Delete an image',
+        description: 'Deletes an uploaded image of the user that no post uses.',
+        params: Type.Object({ image_id: BigPathId('`id` of an image') }),
+        response: { 200: Ref(EmptyData) },
+      },
+    },
+    async (request) => {
+      await service.remove(currentUser(request).id, request.params.image_id);
+      return {};
+    },
+  );
+};
+
+function toImage({ id, key, width, height }: ImageRow, imageUrls: ImageUrls): Image {
+  return { id, url: imageUrls.url(key), thumbnail_url: imageUrls.thumbnailUrl(key), width, height };
+}
+
+interface MediaOptions {
+  /** Folder of the uploaded images; undefined where they are kept elsewhere. */
+  directory: string | undefined;
+  /** @returns the placeholder of a category as WebP; undefined for a category that does not exist */
+  findPlaceholder(categoryId: number): Promise<Buffer | undefined>;
+}
+
+/** A page of posts shows dozens of them. */
+const mediaRoute = { config: { limit: { group: 'media', max: 3_000 } }, schema: { hide: true } };
+
+/** Serves images under `/media`. */
+export async function mediaRoutes(
+  app: FastifyInstance,
+  { directory, findPlaceholder }: MediaOptions,
+): Promise<void> {
+  await app.register(staticFilesPlugin);
+
+  app.get<{ Params: { file: string } }>('/categories/:file', mediaRoute, async (request, reply) => {
+    const [, id = ''] = /^(\d+)\.webp$/.exec(request.params.file) ?? [];
+    const placeholder = isId(id) ? await findPlaceholder(Number(id)) : undefined;
+    if (placeholder === undefined) throw new ApiError(httpErrors.notFound);
+    // Not for a year, because the URL remains when the drawing changes.
+    showEverywhere(reply).header('cache-control', 'public, max-age=86400');
+    return reply.type('image/webp').send(placeholder);
+  });
+
+  if (directory === undefined) return;
+  await app.register(fastifyStatic, { root: directory, serve: false, suppressWarning: true });
+  // A route of our own: only names of images reach the disk, and no folder is listed to look for one.
+  app.get<{ Params: { folder: string; file: string } }>('/:folder/:file', mediaRoute, (request, reply) => {
+    const name = `${request.params.folder}/${request.params.file}`;
+    if (!/^[0-9a-f]{2}\/[0-9a-f]{30}(?:-480)?\.webp$/.test(name)) throw new ApiError(httpErrors.notFound);
+    showEverywhere(reply).sendFile(name, { maxAge: '365d', immutable: true });
+  });
+}
+
+/** Lets pages of other origins show an image, which they may link to as well. */
+function showEverywhere(reply: FastifyReply): FastifyReply {
+  return reply.header('cross-origin-resource-policy', 'cross-origin');
+}

@@ -1,0 +1,155 @@
+import { randomBytes } from 'node:crypto';
+import pLimit from 'p-limit';
+import { tokenNotValid } from '../../http/authentication.ts';
+import { ApiError, httpErrors, retryLater, serviceUnavailable } from '../../http/errors.ts';
+import type { Language } from '../../http/language.ts';
+import type { ConversionQueue } from './conversion/convert.ts';
+import { cleanUpBatchSize, type ImageRepository, type ImageRow } from './repository.ts';
+import { imageErrors } from './schemas.ts';
+import { fileNames, type ImageStorage } from './storage.ts';
+
+/** Batches of one clean-up; the next run continues where it stops. */
+const maxBatches = 50;
+
+/** Files that the clean-up deletes at once. */
+const maxConcurrent = 4;
+
+interface ImageServiceOptions {
+  images: ImageRepository;
+  storage: ImageStorage;
+  queue: ConversionQueue;
+  /** Logs that files could not be deleted and are left to the next clean-up. */
+  logLeftFiles(error: unknown, imageId: number): void;
+}
+
+/** An image that a user uploads. */
+interface Upload {
+  userId: number;
+  /** Reads the file. */
+  read(): Promise<Buffer>;
+  language: Language;
+  /** Whether the response was sent, because the time of the request was over. */
+  isObsolete(): boolean;
+}
+
+export type ImageService = ReturnType<typeof createImageService>;
+
+/** Uploading and deleting images. */
+export function createImageService({ images, storage, queue, logLeftFiles }: ImageServiceOptions) {
+  /**
+   * Keeps an image. Its row is written before it is read, so that an upload that is cut counts for the quota, and before its files,
+   * so that the clean-up finds what a crash leaves.
+   *
+   * @throws {ApiError} `quota_exceeded`, `invalid_image`, `service_unavailable`, and what reading throws
+   */
+  async function upload({ userId, read, language, isObsolete }: Upload): Promise<ImageRow> {
+    const key = newKey();
+    const id = await images.insertPending(userId, key);
+    if (id === undefined) throw await uploadError(userId, language);
+    const converted = await read()
+      .then((file) => queue.convert(userId, file, isObsolete))
+      .catch(async (error: unknown) => {
+        await (isServiceFault(error) ? images.forget(id) : images.markRejected(id));
+        throw error;
+      });
+    const { large, thumbnail, ...size } = converted;
+    const names = fileNames(key);
+    try {
+      await settleAll([storage.put(names.large, large), storage.put(names.thumbnail, thumbnail)]);
+    } catch (cause) {
+      await undo(id, key);
+      throw serviceUnavailable(cause);
+    }
+    if (await images.markReady(id, size)) return { id, key, ...size };
+    // The account was deleted meanwhile; the clean-up may have taken the row before the files were there.
+    await undo(id, key);
+    throw tokenNotValid('access', 'revoked', language);
+  }
+
+  async function uploadError(userId: number, language: Language): Promise<ApiError> {
+    const seconds = await images.secondsUntilRoom(userId);
+    return seconds === undefined
+      ? tokenNotValid('access', 'revoked', language)
+      : retryLater(httpErrors.quotaExceeded, seconds);
+  }
+
+  /**
+   * Deletes what a failed upload left. Its row remains for the clean-up, because a storage that timed out may still write the
+   * file.
+   */
+  async function undo(id: number, key: string): Promise<void> {
+    try {
+      await images.abandon(id);
+      await deleteFiles(key);
+    } catch (error) {
+      logLeftFiles(error, id);
+    }
+  }
+
+  /**
+   * Deletes an own image that no post uses.
+   *
+   * @throws {ApiError} `image_not_found`, `image_in_use`
+   */
+  async function remove(userId: number, id: number): Promise<void> {
+    const deleted = await images.markDeleted(id, userId);
+    if (deleted === 'not found') throw new ApiError(imageErrors.imageNotFound);
+    if (deleted === 'in use') throw new ApiError(imageErrors.imageInUse);
+    await erase({ id, ...deleted }).catch((error: unknown) => logLeftFiles(error, id));
+  }
+
+  /** Deletes the files of a deleted image, then its row where it no longer counts for a quota. */
+  async function erase({ id, key }: { id: number; key: string }): Promise<void> {
+    await deleteFiles(key);
+    await images.markErased(id);
+  }
+
+  async function deleteFiles(key: string): Promise<void> {
+    const { large, thumbnail } = fileNames(key);
+    await settleAll([storage.delete(large), storage.delete(thumbnail)]);
+  }
+
+  /**
+   * Deletes images that no post uses 24 hours after the upload, those of deleted accounts, and uploads that did not finish: first
+   * the files, then the rows. Any number of instances may run it at once: each takes rows that no other one has locked.
+   *
+   * @returns how many images were deleted
+   */
+  async function cleanUp(): Promise<number> {
+    for (let batch = 0; batch < maxBatches && (await images.markUnused()) === cleanUpBatchSize; batch++);
+    const limit = pLimit(maxConcurrent);
+    let deleted = 0;
+    for (let batch = 0; batch < maxBatches; batch++) {
+      const claimed = await images.claimDeleted();
+      const erased = await Promise.allSettled(claimed.map((image) => limit(() => erase(image))));
+      for (const [index, { id }] of claimed.entries()) {
+        const result = erased[index];
+        if (result?.status === 'rejected') logLeftFiles(result.reason, id);
+        else deleted++;
+      }
+      // A storage that fails is left alone until the next run.
+      if (claimed.length < cleanUpBatchSize || erased.some(({ status }) => status === 'rejected')) break;
+    }
+    return deleted;
+  }
+
+  return { upload, remove, cleanUp };
+}
+
+/** Whether the client did not cause the error. An image that takes too long has a definition of its own. */
+function isServiceFault(error: unknown): boolean {
+  return !(error instanceof ApiError) || error.definition === httpErrors.serviceUnavailable;
+}
+
+/** Waits for all, also where one fails, so that nothing is written after the error was handled. */
+async function settleAll(work: Promise<void>[]): Promise<void> {
+  for (const result of await Promise.allSettled(work)) {
+    if (result.status === 'rejected') throw result.reason;
+  }
+}
+
+/** 128 random bits, of which the first byte names the folder. */
+function newKey(): string {
+  const name = randomBytes(16).toString('hex');
+  return `${name.slice(0, 2)}/${name.slice(2)}`;
+}

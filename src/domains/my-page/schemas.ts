@@ -1,0 +1,37 @@
+import { type Static, Type } from '@sinclair/typebox';
+import { Ref } from '../../http/schemas.ts';
+import { PartnerRequest } from '../partner-requests/index.ts';
+import { PartnerRequestStatus, PostSummary } from '../posts/index.ts';
+import { StoreSummary, storeSummarySchemas } from '../stores/index.ts';
+
+/** The most posts and the most requests on my-page. */
+export const myPageLimit = 100;
+
+export const MyPage = Type.Object(
+  {
+    store: Type.Union([Ref(StoreSummary), Type.Null()], {
+      description: 'The store of the user; `null` when none is registered',
+    }),
+    posts: Type.Array(Ref(PostSummary), {
+      maxItems: myPageLimit,
+      description:
+        'The latest posts of the user, newest first; all of them are at `GET /api/v1/posts/?mine=true`',
+    }),
+    sent_requests: Type.Array(Ref(PartnerRequest), {
+      maxItems: myPageLimit,
+      description:
+        'The latest partnership requests that the user sent, newest first; all of them are at `GET /api/v1/notifications/partner-request/?box=sent`',
+    }),
+  },
+  { $id: 'MyPage', description: 'The overview of the user' },
+);
+export type MyPage = Static<typeof MyPage>;
+
+/** Registered by `$id`, so that the OpenAPI document names them. */
+export const myPageSchemas = [
+  ...storeSummarySchemas,
+  PostSummary,
+  PartnerRequestStatus,
+  PartnerRequest,
+  MyPage,
+];

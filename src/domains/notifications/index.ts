@@ -1,0 +1,39 @@
+import type { FastifyInstance } from 'fastify';
+import { requireUser } from '../../http/authentication.ts';
+import { openApiScope } from '../../http/openapi-scope.ts';
+import type { Config } from '../../infrastructure/config/config.ts';
+import type { Database } from '../../infrastructure/database/client.ts';
+import type { Metrics } from '../../infrastructure/metrics/metrics.ts';
+import { createNotificationRepository } from './repository.ts';
+import { notificationRoutes, notificationStreamRoute } from './routes.ts';
+import { notificationSchemas } from './schemas.ts';
+import { createStreamHub, type HubOptions } from './stream/hub.ts';
+
+export { createPreferences } from './preferences/index.ts';
+export type { EventStreamTimes } from './stream/event-stream.ts';
+
+interface RoutesOptions extends Pick<HubOptions, 'listener' | 'findLiveSessions' | 'streamTimes'> {
+  config: Config;
+  metrics: Metrics;
+}
+
+/** Builds the notifications domain: its routes under `/api/v1/notifications`, and how other domains notify users. */
+export function createNotifications({ database }: { database: Database }) {
+  const notifications = createNotificationRepository(database);
+
+  async function routes(
+    scope: FastifyInstance,
+    { config, metrics, ...options }: RoutesOptions,
+  ): Promise<void> {
+    // Streams use a third of the pool at most; the rest is for requests.
+    const maxConcurrentReads = Math.max(1, Math.floor(config.database.poolSize / 3));
+    const streams = createStreamHub({ ...options, notifications, maxConcurrentReads, logger: scope.log });
+    metrics.addGauge('notification_streams', 'Open streams of notifications', streams.count);
+    await scope.register(openApiScope, { tag: 'notifications', schemas: notificationSchemas });
+    await scope.register(requireUser);
+    await scope.register(notificationRoutes, { notifications });
+    await scope.register(notificationStreamRoute, { streams });
+  }
+
+  return { routes, notify: notifications.notify };
+}

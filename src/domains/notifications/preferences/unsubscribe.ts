@@ -1,0 +1,192 @@
+import { createHash } from 'node:crypto';
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { httpErrors, invalidFields } from '../../../http/errors.ts';
+import type { LocalizedText } from '../../../http/language.ts';
+import { icon, prefersHtml } from '../../../http/pages.ts';
+import { prepareError, sendError } from '../../../http/plugins/error-handler.ts';
+import { EmptyData, Ref } from '../../../http/schemas.ts';
+import type { MailTopic } from '../../../infrastructure/database/generated/enums.ts';
+import { escapeHtml } from '../../../infrastructure/mail/templates/html.ts';
+import type { Subscription, UnsubscribeLinks } from '../../../infrastructure/mail/unsubscribe-links.ts';
+import type { Preferences } from './repository.ts';
+import { UnsubscribePage, UnsubscribeQuery } from './schemas.ts';
+
+const wrongToken = {
+  field: 'token',
+  code: 'invalid_format',
+  text: { ko: '메일에 있는 링크의 토큰이어야 합니다.', en: 'Must be the token of the link in a mail.' },
+} as const;
+
+interface Options {
+  preferences: Preferences;
+  unsubscribeLinks: UnsubscribeLinks;
+}
+
+/** The link in emails with which their recipient switches them off, without a login. */
+export const unsubscribeRoutes: FastifyPluginAsyncTypebox<Options> = async (
+  app,
+  { preferences, unsubscribeLinks },
+) => {
+  // RFC 8058, section 3.1: mail clients send a form of either type. Its content says nothing that the token does not.
+  for (const type of ['application/x-www-form-urlencoded', 'multipart/form-data']) {
+    app.addContentTypeParser(type, { parseAs: 'buffer' }, (_request, _body, done) => done(null, undefined));
+  }
+  app.setErrorHandler((error, request, reply) => {
+    if (!wantsPage(request, reply)) return sendError(error, request, reply);
+    const { definition } = prepareError(error, request, reply);
+    const text = texts[request.language];
+    return definition.code === httpErrors.validationError.code
+      ? sendPage(request, reply, text.wrongLink, `<p>${text.wholeLink}</p>`)
+      : sendPage(request, reply, text.error, `<p>${escapeHtml(definition.text[request.language])}</p>`);
+  });
+
+  /** @throws {ApiError} `validation_error` */
+  function read(token: string): Subscription {
+    const subscription = unsubscribeLinks.read(token);
+    if (subscription === undefined) throw invalidFields([wrongToken]);
+    return subscription;
+  }
+
+  app.get(
+    '/unsubscribe/',
+    {
+      config: { errors: [] },
+      schema: {
+        operationId: 'showUnsubscribePage',
+        summary: 'Page of the unsubscribe link',
+        description:
+          'The page behind the link in emails about partnerships, for browsers; it works without a login. It changes nothing, because mail programs follow links to check them: its button sends `unsubscribe`. Where the client prefers `text/html`, errors are pages, too.',
+        querystring: UnsubscribeQuery,
+        response: {
+          200: { description: 'The page', content: { 'text/html': { schema: Ref(UnsubscribePage) } } },
+        },
+      },
+    },
+    async (request, reply) => {
+      const { topic } = read(request.query.token);
+      const { question, about, stop, kept } = texts[request.language];
+      // The form has no address, so it is sent to that of the page, with its token.
+      const form = `<form method="post"><button>${stop}</button></form>`;
+      return sendPage(
+        request,
+        reply,
+        question,
+        `<p>${about(topic)}</p>\n${form}\n<p class="soft">${kept}</p>`,
+      );
+    },
+  );
+
+  app.post(
+    '/unsubscribe/',
+    {
+      config: { message: { ko: '이제 이 메일을 보내지 않습니다.', en: 'These mails are switched off.' } },
+      schema: {
+        operationId: 'unsubscribe',
+        summary: 'Unsubscribe from mails',
+        description:
+          'Switches off the kind of email that the `List-Unsubscribe` link was in, without a login (RFC 8058). Sending it again changes nothing more. A token works permanently, also after the account was deleted, so that it does not tell whether there is one. The body is ignored: it may be empty, JSON, or a form, as mail programs send it. Where the client prefers `text/html`, the response is a page.',
+        querystring: UnsubscribeQuery,
+        response: { 200: Ref(EmptyData) },
+      },
+    },
+    async (request, reply) => {
+      const { userId, topic } = read(request.query.token);
+      await preferences.change(userId, { on: [], off: [topic] });
+      if (!wantsPage(request, reply)) return {};
+      const { done, about, again, kept } = texts[request.language];
+      return sendPage(request, reply, done, `<p>${about(topic)}</p>\n<p class="soft">${again} ${kept}</p>`);
+    },
+  );
+};
+
+function wantsPage({ headers }: FastifyRequest, reply: FastifyReply): boolean {
+  reply.header('vary', `${reply.getHeader('vary')}, Accept`);
+  return prefersHtml(headers.accept);
+}
+
+const topicNames: Record<MailTopic, LocalizedText> = {
+  partner_request_received: { ko: '새로운 제휴 요청', en: 'new partnership requests' },
+  partner_request_answered: { ko: '제휴 요청에 대한 답변', en: 'answers to your partnership requests' },
+  partner_request_ended: { ko: '제휴 종료', en: 'partnerships that have ended' },
+};
+
+/** What the page says, as HTML. */
+const texts = {
+  ko: {
+    brand: '두레',
+    about: (topic: MailTopic) => `메일 종류: <strong>${topicNames[topic].ko}</strong>`,
+    question: '메일을 그만 받으시겠습니까?',
+    stop: '그만 받기',
+    kept: '두레 화면의 알림은 그대로 받으실 수 있습니다.',
+    done: '메일을 보내지 않습니다',
+    again: '다시 받으시려면 두레에 로그인하신 뒤 메일 설정에서 켜 주세요.',
+    wrongLink: '사용할 수 없는 링크입니다',
+    wholeLink: '링크가 잘렸을 수 있습니다. 메일에 있는 링크를 다시 눌러 주세요.',
+    error: '처리하지 못했습니다',
+  },
+  en: {
+    brand: 'Dure',
+    about: (topic: MailTopic) => `Emails about <strong>${topicNames[topic].en}</strong>`,
+    question: 'Stop these emails?',
+    stop: 'Stop these emails',
+    kept: 'You will still see the notifications inside Dure.',
+    done: 'These emails are switched off',
+    again: 'To get them again, log in to Dure and switch them on in your mail preferences.',
+    wrongLink: 'This link does not work',
+    wholeLink: 'It may have been cut off. Please open the link in the email again.',
+    error: 'That did not work',
+  },
+};
+
+const style = `:root{color-scheme:light dark;--page:#f3f6f4;--card:#fff;--ink:#1d2a23;--soft:#55635b;--brand:#1f6f4a;--on-brand:#fff}
+@media (prefers-color-scheme:dark){:root{--page:#131a16;--card:#1c2620;--ink:#eef3ef;--soft:#b3c2b9;--brand:#8fdab2;--on-brand:#131a16}}
+*{box-sizing:border-box}
+body{max-width:560px;margin:0 auto;padding:24px 16px;background:var(--page);color:var(--ink);font:16px/1.6 system-ui,sans-serif;word-break:keep-all;overflow-wrap:anywhere}
+main{padding:24px;background:var(--card);border-radius:14px}
+h1{margin:0 0 12px;font-size:22px;line-height:1.4}
+p{margin:0 0 16px}
+.brand{margin:0 0 12px;color:var(--brand);font-weight:800}
+.soft{margin:0;color:var(--soft);font-size:14px}
+button{width:100%;min-height:48px;margin:0 0 16px;border:0;border-radius:10px;background:var(--brand);color:var(--on-brand);font:inherit;font-weight:700;cursor:pointer}
+button:focus-visible{outline:3px solid var(--ink);outline-offset:2px}`;
+
+/** No script, nothing from elsewhere, and the form goes to the service only. */
+const contentSecurityPolicy = [
+  "default-src 'none'",
+  `style-src 'sha256-${createHash('sha256').update(style).digest('base64')}'`,
+  // For the icon.
+  'img-src data:',
+  "form-action 'self'",
+  "frame-ancestors 'none'",
+  "base-uri 'none'",
+].join('; ');
+
+const iconUrl = `data:image/svg+xml,${encodeURIComponent(icon)}`;
+
+function sendPage({ language }: FastifyRequest, reply: FastifyReply, heading: string, html: string) {
+  const { brand } = texts[language];
+  return reply
+    .headers({ 'content-security-policy': contentSecurityPolicy, 'cache-control': 'no-store' })
+    .type('text/html; charset=utf-8')
+    .serializer(String)
+    .send(`<!doctype html>
+<html lang="${language}">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width,initial-scale=1">
+<meta name="robots" content="noindex">
+<link rel="icon" href="${iconUrl}">
+<title>${heading} · ${brand}</title>
+<style>${style}</style>
+</head>
+<body>
+<main>
+<p class="brand">${brand}</p>
+<h1>${heading}</h1>
+${html}
+</main>
+</body>
+</html>
+`);
+}

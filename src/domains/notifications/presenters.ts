@@ -1,0 +1,68 @@
+import type { Language, LocalizedText } from '../../http/language.ts';
+import { partnerRequestStatuses } from '../posts/index.ts';
+import type { NotificationRow } from './repository.ts';
+import type { Notification } from './schemas.ts';
+
+/** A notification as the API shows it, with its sentence in a language. */
+export function toNotification(row: NotificationRow, language: Language): Notification {
+  return {
+    id: row.id,
+    kind: row.kind,
+    message: sentences(row)[language],
+    is_read: row.isRead,
+    created_at: row.createdAt.toISOString(),
+    partner_request: {
+      id: row.requestId,
+      post_id: row.postId,
+      post_title: row.postTitle,
+      status: partnerRequestStatuses[row.status],
+      sender_store_id: row.senderStoreId,
+      sender_store_name: row.senderStoreName,
+      receiver_store_id: row.receiverStoreId,
+      receiver_store_name: row.receiverStoreName,
+      message: row.message,
+    },
+  };
+}
+
+/**
+ * What a notification says. Names and titles are followed only by 에서 or ’, which do not change with the letter before them. A
+ * receiver cannot withdraw a request: when its sender is notified of a withdrawal, the post was deleted.
+ */
+function sentences(row: NotificationRow): LocalizedText {
+  const { kind, postTitle: title, senderStoreName: sender, receiverStoreName: receiver } = row;
+  switch (kind) {
+    case 'partner_request_received':
+      return {
+        ko: `${sender}에서 ‘${title}’ 글을 보고 제휴를 요청했습니다.`,
+        en: `${sender} would like to partner with you on your post “${title}”.`,
+      };
+    case 'partner_request_accepted':
+      return {
+        ko: `‘${title}’ 글에 보내신 제휴 요청을 ${receiver}에서 수락했습니다.`,
+        en: `${receiver} accepted your partnership request for “${title}”.`,
+      };
+    case 'partner_request_declined':
+      return {
+        ko: `‘${title}’ 글에 보내신 제휴 요청을 ${receiver}에서 거절했습니다.`,
+        en: `${receiver} declined your partnership request for “${title}”.`,
+      };
+    case 'partner_request_withdrawn':
+      return row.toSender
+        ? {
+            ko: `${receiver}에서 올린 ‘${title}’ 글이 삭제되어 제휴 요청이 취소되었습니다.`,
+            en: `Your partnership request for “${title}” was withdrawn because ${receiver} deleted the post.`,
+          }
+        : {
+            ko: `${sender}에서 ‘${title}’ 글에 보낸 제휴 요청을 취소했습니다.`,
+            en: `${sender} withdrew its request for your post “${title}”.`,
+          };
+    case 'partner_request_ended': {
+      const other = row.toSender ? receiver : sender;
+      return {
+        ko: `${other}에서 ‘${title}’ 글로 맺은 제휴를 종료했습니다.`,
+        en: `${other} ended your partnership from the post “${title}”.`,
+      };
+    }
+  }
+}

@@ -1,0 +1,187 @@
+import { advisoryLocks } from '../../infrastructure/database/advisory-locks.ts';
+import type { Database, Tx } from '../../infrastructure/database/client.ts';
+import type {
+  NotificationKind,
+  PartnerRequestStatus,
+} from '../../infrastructure/database/generated/enums.ts';
+import { unseen } from '../../infrastructure/database/keyset.ts';
+import { empty, raw, type Sql, sql } from '../../infrastructure/database/sql.ts';
+import type { NotificationsToMark } from './schemas.ts';
+
+/** The PostgreSQL channel with {@link NotificationEvent} as JSON. */
+export const notificationChannel = 'notifications';
+
+/**
+ * Sent with `NOTIFY` when a transaction commits: a user has a new notification, or fewer unread ones. Events of one user
+ * arrive in commit order.
+ */
+export type NotificationEvent =
+  | { user_id: number; notification_id: number }
+  | { user_id: number; unread: true };
+
+/** A notification with the request it is about. */
+export interface NotificationRow {
+  id: number;
+  kind: NotificationKind;
+  isRead: boolean;
+  createdAt: Date;
+  requestId: number;
+  postId: number;
+  postTitle: string;
+  status: PartnerRequestStatus;
+  message: string;
+  senderStoreId: number;
+  senderStoreName: string;
+  receiverStoreId: number;
+  receiverStoreName: string;
+  /** Whether the recipient is the sender of the request; else the receiver. */
+  toSender: boolean;
+}
+
+/** Which of a user's notifications. */
+interface NotificationFilter {
+  userId: number;
+  isRead?: boolean | undefined;
+  /** Only notifications older than this one. */
+  beforeId?: string | undefined;
+  limit: number;
+}
+
+const largestId = '9223372036854775807';
+
+/** Notifications that are marked as read in one transaction. */
+const batchSize = 5_000;
+
+/**
+ * Adds the requests to rows of `notifications`, given as a query. `OFFSET 0` makes it a look-up per row; a join of a page that
+ * the planner expects to be long may read all requests.
+ */
+const withRequests = (notifications: Sql) => sql`
+  SELECT n.id, n.kind, n.is_read AS "isRead", n.created_at AS "createdAt", r.*
+  FROM (${notifications}) n
+  CROSS JOIN LATERAL (
+    SELECT r.id AS "requestId", r.post_id AS "postId", p.title AS "postTitle", r.status, r.message,
+      r.sender_store_id AS "senderStoreId", s.name AS "senderStoreName", r.receiver_store_id AS "receiverStoreId",
+      v.name AS "receiverStoreName", coalesce(s.owner_id = n.user_id, false) AS "toSender"
+    FROM partner_requests r
+    JOIN posts p ON p.id = r.post_id
+    JOIN stores s ON s.id = r.sender_store_id
+    JOIN stores v ON v.id = r.receiver_store_id
+    WHERE r.id = n.partner_request_id OFFSET 0
+  ) r`;
+
+/** The number of unread notifications, which triggers keep; a user who never had a notification may have no row. */
+const selectUnreadCount = (userId: number) => sql`
+  SELECT coalesce((SELECT unread FROM notification_counts WHERE user_id = ${userId}), 0) AS "unreadCount"`;
+
+export type Notifications = ReturnType<typeof createNotificationRepository>;
+
+/** Notifications of users, read and unread. */
+export function createNotificationRepository(database: Database) {
+  /**
+   * Adds notifications and wakes up the instances that stream to their users. Call it as the last statement of a transaction:
+   * ids are drawn under an advisory lock per user that lasts until the commit, so that the ids of one user grow in commit order.
+   */
+  async function notify(
+    tx: Tx,
+    recipients: { kind: NotificationKind; userId: number; requestId: number }[],
+  ): Promise<void> {
+    if (recipients.length === 0) return;
+    const userIds = recipients.map(({ userId }) => userId);
+    // In id order, to avoid deadlocks.
+    const users = [...new Set(userIds)].sort((a, b) => a - b);
+    await tx.execute(sql`
+      WITH locked AS MATERIALIZED (
+        SELECT pg_advisory_xact_lock(${advisoryLocks.notifications}::int, user_id) FROM unnest(${users}::int[]) user_id
+      ), added AS (
+        INSERT INTO notifications (user_id, kind, partner_request_id, created_at)
+        SELECT user_id, kind, request_id, clock_timestamp()
+        FROM unnest(
+          ${userIds}::int[], ${recipients.map(({ kind }) => kind)}::notification_kind[],
+          ${recipients.map(({ requestId }) => requestId)}::bigint[]) AS recipient(user_id, kind, request_id)
+        WHERE (SELECT count(*) FROM locked) > 0
+        RETURNING id, user_id
+      )
+      SELECT pg_notify(${notificationChannel},
+        json_build_object('user_id', user_id, 'notification_id', id)::text) FROM added`);
+  }
+
+  /** One page of a user's notifications, newest first, and the number of all unread ones, as of one moment. */
+  async function find({ userId, isRead, beforeId = largestId, limit }: NotificationFilter) {
+    // A text for each filter, so that each is planned with its own index.
+    const filter = isRead === undefined ? empty : isRead ? sql`AND is_read` : sql`AND NOT is_read`;
+    const page = sql`
+      SELECT * FROM notifications
+      WHERE user_id = ${userId} AND id < ${beforeId}::bigint ${filter} ORDER BY id DESC LIMIT ${unseen(limit)}`;
+    const rows = await database.query<{ unreadCount: number } & (NotificationRow | { id: null })>(sql`
+      SELECT "unreadCount", page.* FROM (${selectUnreadCount(userId)}) unread
+      LEFT JOIN (${withRequests(page)}) page ON true
+      ORDER BY page.id DESC`);
+    return {
+      rows: rows.flatMap((row) => (row.id === null ? [] : [row])),
+      unreadCount: rows[0]?.unreadCount ?? 0,
+    };
+  }
+
+  /** Notifications of a user after one of them, oldest first: what a stream sends. */
+  async function listAfter(userId: number, afterId: number, limit: number): Promise<NotificationRow[]> {
+    const newer = sql`
+      SELECT * FROM notifications WHERE user_id = ${userId} AND id > ${afterId}::bigint ORDER BY id LIMIT ${unseen(limit)}`;
+    return database.query<NotificationRow>(sql`${withRequests(newer)} ORDER BY n.id`);
+  }
+
+  async function countUnread(userId: number): Promise<number> {
+    const [row] = await database.query<{ unreadCount: number }>(selectUnreadCount(userId));
+    return row?.unreadCount ?? 0;
+  }
+
+  /** Marks notifications of a user as read; ids of other users are ignored. @returns how many were unread */
+  async function markRead(userId: number, which: NotificationsToMark): Promise<number> {
+    if ('ids' in which) {
+      const ids = sql`SELECT DISTINCT id FROM unnest(${which.ids}::bigint[]) id ORDER BY id`;
+      return (await markBatch(userId, ids)).updated;
+    }
+    // In transactions of bounded length, as a user may have any number of unread notifications.
+    let total = 0;
+    for (let after: number | null = 0; after !== null; ) {
+      const { updated, last } = await markBatch(
+        userId,
+        sql`
+          SELECT id FROM notifications
+          WHERE user_id = ${userId} AND NOT is_read AND id > ${after}::bigint AND id <= ${which.up_to_id}::bigint
+          ORDER BY id LIMIT ${raw(String(batchSize))}`,
+      );
+      total += updated;
+      after = last;
+    }
+    return total;
+  }
+
+  /**
+   * Marks notifications as read, in one statement.
+   *
+   * @param ids a query for the ids in their order, at most {@link batchSize}
+   * @returns how many were unread, and the largest id of a full batch; null when there are no more
+   */
+  async function markBatch(userId: number, ids: Sql) {
+    const event: NotificationEvent = { user_id: userId, unread: true };
+    // Rows are locked one by one, in id order to avoid deadlocks, and updated where they are: an unread row moves only when it
+    // becomes read. A full batch is one that was found full, whatever others mark before the lock.
+    const [row] = await database.query<{ updated: number; last: number | null }>(sql`
+      WITH batch AS (${ids}), locked AS (
+        SELECT n.place FROM batch CROSS JOIN LATERAL (
+          SELECT ctid AS place FROM notifications
+          WHERE user_id = ${userId} AND id = batch.id AND NOT is_read FOR NO KEY UPDATE
+        ) n
+      ), marked AS (
+        UPDATE notifications SET is_read = true WHERE ctid = ANY (ARRAY(SELECT place FROM locked)) RETURNING id
+      )
+      SELECT count(*)::int AS updated,
+        (SELECT max(id) FROM batch HAVING count(*) = ${raw(String(batchSize))}) AS last,
+        CASE WHEN count(*) > 0 THEN pg_notify(${notificationChannel}, ${JSON.stringify(event)})::text END
+      FROM marked`);
+    return row ?? { updated: 0, last: null };
+  }
+
+  return { notify, find, listAfter, countUnread, markRead };
+}

@@ -1,0 +1,150 @@
+import type { Readable } from 'node:stream';
+import { type Static, Type } from '@sinclair/typebox';
+import { Page, PageQuery } from '../../http/pagination.ts';
+import { BigId, Int32, Int64, NamedEnum, Ref, Timestamp } from '../../http/schemas.ts';
+import { pattern } from '../../http/text.ts';
+import { NotificationKind } from '../../infrastructure/database/generated/enums.ts';
+import { requestFields } from '../partner-requests/index.ts';
+import { PartnerRequestStatus } from '../posts/index.ts';
+
+const unreadCount = Int32({
+  minimum: 0,
+  description: 'All unread notifications of the user, not only those on this page',
+  examples: [3],
+});
+const exampleSentence =
+  '두레 베이커리에서 ‘주말 공동 할인 함께하실 가게를 찾아요’ 글을 보고 제휴를 요청했습니다.';
+
+const kindDescriptions: Record<NotificationKind, string> = {
+  partner_request_received: 'A store sent a request to the user',
+  partner_request_accepted: 'The receiver accepted a request of the user',
+  partner_request_declined: 'The receiver declined a request of the user',
+  partner_request_withdrawn:
+    'The sender withdrew a request to the user, or the post or an account was deleted',
+  partner_request_ended: 'The other store ended an accepted request, or its account was deleted',
+};
+const NotificationKindSchema = NamedEnum(
+  'NotificationKind',
+  Object.values(NotificationKind).map((value) => ({
+    value,
+    name: value.toUpperCase(),
+    description: kindDescriptions[value],
+  })),
+  { description: 'What happened', examples: [NotificationKind.partner_request_received] },
+);
+
+/** A partnership request inside a notification. */
+const NotificationPartnerRequest = Type.Object(requestFields, {
+  $id: 'NotificationPartnerRequest',
+  description: 'The request as it is now',
+});
+
+/** Something that happened to a request of the user's store. */
+export const Notification = Type.Object(
+  {
+    id: Int64({ description: 'Newer notifications of a user have larger ids', examples: [1] }),
+    kind: Ref(NotificationKindSchema),
+    message: Type.String({
+      description: 'A sentence in the language of the response',
+      examples: [exampleSentence],
+    }),
+    is_read: Type.Boolean({ description: 'Whether the user marked it as read', examples: [false] }),
+    created_at: Timestamp('When it happened'),
+    partner_request: Ref(NotificationPartnerRequest),
+  },
+  // `Notification` is a class of browsers, Swift and Kotlin.
+  {
+    $id: 'PartnershipNotification',
+    description: 'Something that happened to a partnership request of the user',
+  },
+);
+export type Notification = Static<typeof Notification>;
+
+export const NotificationQuery = Type.Object({
+  is_read: Type.Optional(Type.Boolean({ description: 'Only read or only unread notifications' })),
+  ...PageQuery,
+});
+
+export const NotificationPage = Page('NotificationPage', Ref(Notification), { unread_count: unreadCount });
+
+export const MarkReadByIds = Type.Object(
+  {
+    ids: Type.Array(BigId('`id` of a notification'), {
+      minItems: 1,
+      maxItems: 100,
+      description: 'These notifications; those of other users are ignored',
+      examples: [[1, 2]],
+    }),
+  },
+  { $id: 'MarkReadByIds', description: 'Single notifications', additionalProperties: false },
+);
+
+export const MarkReadUpTo = Type.Object(
+  { up_to_id: BigId('This notification and all older ones') },
+  { $id: 'MarkReadUpTo', description: 'All notifications up to one', additionalProperties: false },
+);
+
+export const NotificationsToMark = Type.Unsafe<Static<typeof MarkReadByIds> | Static<typeof MarkReadUpTo>>({
+  $id: 'NotificationsToMark',
+  description: 'Either single notifications, or all up to one',
+  oneOf: [{ $ref: 'MarkReadByIds#' }, { $ref: 'MarkReadUpTo#' }],
+});
+export type NotificationsToMark = Static<typeof NotificationsToMark>;
+
+export const ReadCount = Type.Object(
+  {
+    updated_count: Int32({
+      minimum: 0,
+      description: 'How many notifications this request marked as read',
+      examples: [2],
+    }),
+    unread_count: unreadCount,
+  },
+  { $id: 'ReadCount', description: 'What was marked, and what is left' },
+);
+
+export const UnreadCount = Type.Object(
+  { unread_count: unreadCount },
+  { $id: 'UnreadCount', description: 'How many notifications are unread' },
+);
+
+/** Documents the header of a response that can be requested conditionally. */
+export const entityTagHeader = {
+  ETag: Type.String({ description: 'Of this response: send it as `If-None-Match`', examples: ['"3-ko"'] }),
+};
+
+const NotificationStreamData = Type.Union([Ref(Notification), Ref(UnreadCount)], {
+  $id: 'NotificationStreamData',
+  description:
+    'What `data` of an event holds: PartnershipNotification of a `notification`, UnreadCount of an `unread_count`',
+});
+
+/** The handler sends a stream of these events. */
+export const NotificationEvents = Type.Unsafe<Readable>({ $ref: `${NotificationStreamData.$id}#` });
+
+/** Any number is accepted: one beyond the newest notification counts as the newest. */
+export const StreamHeaders = Type.Object({
+  'last-event-id': Type.Optional(
+    Type.String({
+      ...pattern('^[0-9]{0,20}$', { ko: '숫자만 쓸 수 있습니다.', en: 'Must be decimal digits.' }),
+      description:
+        'The last `id` that the client received; the stream resumes after it. Anything but decimal digits is a `validation_error`. An empty value counts as no header, a number beyond the newest notification as the newest.',
+      examples: ['1'],
+    }),
+  ),
+});
+
+/** Registered by `$id`, so that the OpenAPI document names them. */
+export const notificationSchemas = [
+  PartnerRequestStatus,
+  NotificationKindSchema,
+  NotificationPartnerRequest,
+  Notification,
+  NotificationPage,
+  MarkReadByIds,
+  MarkReadUpTo,
+  NotificationsToMark,
+  ReadCount,
+  UnreadCount,
+  NotificationStreamData,
+];

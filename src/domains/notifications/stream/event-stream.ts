@@ -1,0 +1,78 @@
+import type { ServerResponse } from 'node:http';
+import { finished, PassThrough } from 'node:stream';
+
+/** In milliseconds. */
+export interface EventStreamTimes {
+  /** Between two comments that keep the connection alive. */
+  heartbeat: number;
+  /** How long a client may read nothing while data is waiting. */
+  stall: number;
+  /** How long sending the rest may take when the stream ends. */
+  end: number;
+}
+
+interface ServerSentEvent {
+  event: string;
+  data: object;
+  /** What the client sends as `Last-Event-ID` after this event. */
+  id?: number;
+  /** Milliseconds after which a client should reconnect. */
+  retry?: number;
+}
+
+export type EventStream = ReturnType<typeof openEventStream>;
+
+/**
+ * Server-sent events (HTML standard, section 9.2) as a stream that Fastify sends like any other, with its hooks and headers.
+ * `@fastify/sse` does not fit: it ignores back-pressure in its heartbeat, waits for stalled clients without a limit, and responds
+ * 406 outside the envelope.
+ */
+export function openEventStream(response: ServerResponse, times: EventStreamTimes) {
+  const body = new PassThrough();
+  const heartbeat = setInterval(() => write(': heartbeat\n\n'), times.heartbeat).unref();
+  const closed = new Promise<void>((resolve) => {
+    finished(response, () => {
+      clearInterval(heartbeat);
+      body.destroy();
+      resolve();
+    });
+  });
+
+  function write(text: string): void {
+    if (body.writable && !body.writableNeedDrain) body.write(text);
+  }
+
+  return {
+    body,
+    /** Resolves when the connection is closed. */
+    closed,
+    isOpen: () => body.writable,
+    send(event: ServerSentEvent): void {
+      if (body.writable) body.write(format(event));
+    },
+    /** Resolves when the client has read enough. Disconnects a client that stalls. */
+    async drained(): Promise<void> {
+      if (!body.writable || !body.writableNeedDrain) return;
+      const stalled = setTimeout(() => response.destroy(), times.stall);
+      await Promise.race([new Promise((resolve) => body.once('drain', resolve)), closed]);
+      clearTimeout(stalled);
+    },
+    /** Ends the response after sending the rest, or without it when that takes too long. */
+    end(): void {
+      body.end();
+      const overdue = setTimeout(() => response.destroy(), times.end);
+      void closed.then(() => clearTimeout(overdue));
+    },
+  };
+}
+
+/** JSON has no line feeds, so data is one line. */
+function format({ event, data, id, retry }: ServerSentEvent): string {
+  return [
+    ...(retry === undefined ? [] : [`retry: ${retry}`]),
+    ...(id === undefined ? [] : [`id: ${id}`]),
+    `event: ${event}`,
+    `data: ${JSON.stringify(data)}`,
+    '\n',
+  ].join('\n');
+}

@@ -1,0 +1,57 @@
+import type { FastifyInstance } from 'fastify';
+import { requireUser } from '../../http/authentication.ts';
+import { openApiScope } from '../../http/openapi-scope.ts';
+import type { Config } from '../../infrastructure/config/config.ts';
+import type { ImageUrls } from '../images/index.ts';
+import { storeSummarySchemas } from '../stores/index.ts';
+import { partnerRequestMails } from './mails.ts';
+import { createPartnerRepository } from './repository/partners.ts';
+import { createPartnerRequestRepository } from './repository/requests.ts';
+import { createTransitionRepository } from './repository/transitions.ts';
+import * as routes from './routes.ts';
+import { partnerRequestSchemas, partnerSchemas } from './schemas.ts';
+import { createPartnerRequestService, type PartnerRequestServiceOptions } from './service.ts';
+
+export { PartnerRequest, requestFields } from './schemas.ts';
+
+interface PartnerRequestsOptions
+  extends Omit<PartnerRequestServiceOptions, 'partnerRequests' | 'transitions'> {
+  config: Config;
+  imageUrls: ImageUrls;
+}
+
+/**
+ * Builds the partner requests domain: its routes under `/api/v1/notifications` and `/api/v1/stores`, the emails it sends, and what
+ * other domains call when a post or an account is deleted.
+ */
+export function createPartnerRequests(options: PartnerRequestsOptions) {
+  const { config, database, imageUrls } = options;
+  const partnerRequests = createPartnerRequestRepository(database);
+  const partners = createPartnerRepository(database);
+  const transitions = createTransitionRepository(database);
+  const service = createPartnerRequestService({ ...options, partnerRequests, transitions });
+
+  async function requestRoutes(scope: FastifyInstance): Promise<void> {
+    const schemas = [...storeSummarySchemas, ...partnerRequestSchemas];
+    await scope.register(openApiScope, { tag: 'notifications', schemas });
+    await scope.register(requireUser);
+    await scope.register(routes.partnerRequestRoutes, { partnerRequests, service, imageUrls });
+    await scope.register(routes.transitionRoutes, { service });
+  }
+
+  /** The partners of the logged-in user's store. */
+  async function partnerRoutes(scope: FastifyInstance): Promise<void> {
+    const schemas = [...storeSummarySchemas, ...partnerSchemas];
+    await scope.register(openApiScope, { tag: 'stores', schemas });
+    await scope.register(requireUser);
+    await scope.register(routes.partnerRoutes, { partners });
+  }
+
+  return {
+    routes: requestRoutes,
+    partnerRoutes,
+    mails: partnerRequestMails(config, database),
+    withdrawRequestsOfPost: service.withdrawRequestsOfPost,
+    closeRequestsOfStore: service.closeRequestsOfStore,
+  };
+}

@@ -1,0 +1,224 @@
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
+import { type TSchema, Type } from '@sinclair/typebox';
+import { currentUser } from '../../http/authentication.ts';
+import { ApiError, httpErrors } from '../../http/errors.ts';
+import { idempotencyKey, sendCreated } from '../../http/idempotency.ts';
+import type { LocalizedText } from '../../http/language.ts';
+import { paginate, paginateBounded } from '../../http/pagination.ts';
+import { BigPathId, isBigId } from '../../http/path-ids.ts';
+import { Ref } from '../../http/schemas.ts';
+import type { ImageUrls } from '../images/index.ts';
+import { postErrors, stateOfStatus } from '../posts/index.ts';
+import { partnerRequestErrors } from './errors.ts';
+import {
+  toPartner,
+  toPartnerRequest,
+  toPartnerRequestDetail,
+  toReceivedPartnerRequest,
+  toRequestOf,
+} from './presenters.ts';
+import type { Partners } from './repository/partners.ts';
+import type { PartnerRequests } from './repository/requests.ts';
+import {
+  AnyPartnerRequest,
+  NewPartnerRequest,
+  PartnerPage,
+  PartnerQuery,
+  PartnerRequest,
+  PartnerRequestDetail,
+  PartnerRequestPage,
+  PartnerRequestQuery,
+  ReceivedPartnerRequest,
+} from './schemas.ts';
+import type { PartnerRequestService, TransitionName } from './service.ts';
+
+const RequestParams = Type.Object({ id: BigPathId('`id` of a partnership request') });
+
+interface Options {
+  partnerRequests: PartnerRequests;
+  service: PartnerRequestService;
+  imageUrls: ImageUrls;
+}
+
+/** Sending, listing and reading partnership requests. */
+export const partnerRequestRoutes: FastifyPluginAsyncTypebox<Options> = async (
+  app,
+  { partnerRequests, service, imageUrls },
+) => {
+  app.post(
+    '/partner-request/',
+    {
+      config: {
+        message: { ko: '제휴를 요청했습니다.', en: 'Your partnership request has been sent.' },
+        errors: [
+          postErrors.storeRequired,
+          postErrors.postNotFound,
+          partnerRequestErrors.ownPost,
+          partnerRequestErrors.alreadyRequested,
+          httpErrors.quotaExceeded,
+        ],
+        idempotent: true,
+      },
+      schema: {
+        operationId: 'createPartnerRequest',
+        summary: 'Create a partnership request',
+        description:
+          'Sends a request to the store that wrote a post. The receiver is notified and, at a verified address, gets an email: at most five an hour about one post from one store and sixty in all. A store has one pending or accepted request for a post; after a declined, withdrawn or ended one it may ask again. It can send 100 requests within 24 hours, five of them for the same post, whatever became of them; an installation may have another number or no quota.',
+        body: Ref(NewPartnerRequest),
+        response: { 201: Ref(PartnerRequest) },
+      },
+    },
+    async (request, reply) => {
+      const { id: userId } = currentUser(request);
+      return sendCreated(reply, await service.send(userId, request.body, idempotencyKey(request, userId)));
+    },
+  );
+
+  app.get(
+    '/partner-request/',
+    {
+      config: { message: { ko: '제휴 요청 목록을 조회했습니다.', en: 'Here are the partnership requests.' } },
+      schema: {
+        operationId: 'listPartnerRequests',
+        summary: 'List partnership requests',
+        description:
+          "Requests that the user's store sent or received, newest first; none without a store. `box` tells which of the two an item is.",
+        querystring: PartnerRequestQuery,
+        response: { 200: Ref(PartnerRequestPage) },
+      },
+    },
+    async (request) => {
+      const { box, status: shownStatus } = request.query;
+      const { id: userId } = currentUser(request);
+      const status = shownStatus && stateOfStatus(shownStatus);
+      return box === 'sent'
+        ? paginate(request.query, {
+            isId: isBigId,
+            find: (page) => partnerRequests.findSent({ userId, status, ...page }),
+            present: toPartnerRequest,
+          })
+        : paginate(request.query, {
+            isId: isBigId,
+            find: (page) => partnerRequests.findReceived({ userId, status, ...page }),
+            present: toReceivedPartnerRequest,
+          });
+    },
+  );
+
+  app.get(
+    '/partner-request/:id/',
+    {
+      config: {
+        message: { ko: '제휴 요청을 조회했습니다.', en: 'Here is the partnership request.' },
+        errors: [partnerRequestErrors.partnerRequestNotFound],
+      },
+      schema: {
+        operationId: 'getPartnerRequest',
+        summary: 'Read a partnership request',
+        description:
+          "A request that the user's store sent or received, with its post, both stores and, while it is accepted, how to reach the other store. `box` tells on which side the user is.",
+        params: RequestParams,
+        response: { 200: Ref(PartnerRequestDetail) },
+      },
+    },
+    async (request) => {
+      const found = await partnerRequests.findDetail(request.params.id, currentUser(request).id);
+      if (found === undefined) throw new ApiError(partnerRequestErrors.partnerRequestNotFound);
+      return toPartnerRequestDetail(found, imageUrls);
+    },
+  );
+};
+
+interface TransitionDocumentation {
+  action: TransitionName;
+  operationId: string;
+  summary: string;
+  description: string;
+  message: LocalizedText;
+  response: TSchema;
+}
+
+const transitions: TransitionDocumentation[] = [
+  {
+    action: 'accept',
+    operationId: 'acceptPartnerRequest',
+    summary: 'Accept a partnership request',
+    description:
+      'Only the receiver can accept a request, while it is pending. The sender is notified and, at a verified address, gets an email.',
+    message: { ko: '제휴 요청을 수락했습니다.', en: 'You accepted the partnership request.' },
+    response: ReceivedPartnerRequest,
+  },
+  {
+    action: 'decline',
+    operationId: 'declinePartnerRequest',
+    summary: 'Decline a partnership request',
+    description:
+      'Only the receiver can decline a request, while it is pending. The sender is notified and, at a verified address, gets an email.',
+    message: { ko: '제휴 요청을 거절했습니다.', en: 'You declined the partnership request.' },
+    response: ReceivedPartnerRequest,
+  },
+  {
+    action: 'withdraw',
+    operationId: 'withdrawPartnerRequest',
+    summary: 'Withdraw a partnership request',
+    description: 'Only the sender can withdraw a request, while it is pending. The receiver is notified.',
+    message: { ko: '제휴 요청을 취소했습니다.', en: 'You withdrew the partnership request.' },
+    response: PartnerRequest,
+  },
+  {
+    action: 'end',
+    operationId: 'endPartnerRequest',
+    summary: 'End a partnership',
+    description:
+      'Either side can end an accepted request. The other side is notified and, at a verified address, gets an email. Neither side sees the contact of the other one any more, and the sender may ask again.',
+    message: { ko: '제휴를 종료했습니다.', en: 'You ended the partnership.' },
+    response: AnyPartnerRequest,
+  },
+];
+
+/** Answering, withdrawing and ending partnership requests. */
+export const transitionRoutes: FastifyPluginAsyncTypebox<Pick<Options, 'service'>> = async (
+  app,
+  { service },
+) => {
+  const errors = [partnerRequestErrors.partnerRequestNotFound, partnerRequestErrors.invalidTransition];
+  for (const { action, message, response, ...documentation } of transitions) {
+    app.post(
+      `/partner-request/:id/${action}/`,
+      {
+        config: { message, errors },
+        schema: { ...documentation, params: RequestParams, response: { 200: Ref(response) } },
+      },
+      async (request) => {
+        const { id: userId } = currentUser(request);
+        return toRequestOf(userId, await service.transition(action, userId, request.params.id));
+      },
+    );
+  }
+};
+
+/** The partners of the logged-in user's store. */
+export const partnerRoutes: FastifyPluginAsyncTypebox<{ partners: Partners }> = async (app, { partners }) => {
+  app.get(
+    '/partners/',
+    {
+      config: { message: { ko: '제휴 가게 목록을 조회했습니다.', en: 'Here are your partners.' } },
+      schema: {
+        operationId: 'listPartners',
+        summary: 'List partners',
+        description:
+          "Stores with which a request that the user's store sent or received is accepted, with how to reach them, by when it was accepted, newest first; none without a store. A store with several accepted requests is listed once, with the newest. Stores of suspended accounts are left out. A page may have fewer items than `limit`, or none, before the end of the list, because a request examines a bounded number of requests: continue until `next_cursor` is `null`.",
+        querystring: PartnerQuery,
+        response: { 200: Ref(PartnerPage) },
+      },
+    },
+    async (request) => {
+      const { id: userId } = currentUser(request);
+      return paginateBounded(request.query, {
+        isId: isBigId,
+        find: (page) => partners.find({ userId, ...page }),
+        present: toPartner,
+      });
+    },
+  );
+};

@@ -1,0 +1,194 @@
+import { type Static, type TProperties, Type } from '@sinclair/typebox';
+import { BoundedPageOf, Page, PageQuery } from '../../http/pagination.ts';
+import { BigId, Int32, Int64, Ref, StringEnum, Timestamp } from '../../http/schemas.ts';
+import { TextField } from '../../http/text.ts';
+import { PartnerRequestStatus, PostSummary } from '../posts/index.ts';
+import { StoreSummary } from '../stores/index.ts';
+
+const exampleMessage = '저희 빵을 카페에서 함께 팔아 보시겠어요?';
+
+/** Fields of a request, in every object that shows one. */
+export const requestFields = {
+  id: Int64({ description: 'Identifier of the request', examples: [1] }),
+  post_id: Int64({ description: 'The post that the request answers', examples: [1] }),
+  post_title: Type.String({ description: 'Its title', examples: ['주말 공동 할인 함께하실 가게를 찾아요'] }),
+  status: Ref(PartnerRequestStatus),
+  sender_store_id: Int32({ description: 'The store that sent the request', examples: [2] }),
+  sender_store_name: Type.String({ description: 'Its name', examples: ['두레 베이커리'] }),
+  receiver_store_id: Int32({ description: 'The store that wrote the post', examples: [1] }),
+  receiver_store_name: Type.String({ description: 'Its name', examples: ['햇살카페'] }),
+  message: Type.String({ description: 'What the sender wrote', examples: [exampleMessage] }),
+};
+
+export const NewPartnerRequest = Type.Object(
+  {
+    post_id: BigId('The post to answer; it must belong to another store'),
+    message: TextField('block', {
+      minLength: 1,
+      maxLength: 1000,
+      description: 'What to tell the other store; may contain line feeds',
+      examples: [exampleMessage],
+    }),
+  },
+  { $id: 'NewPartnerRequest', description: 'A request to send', additionalProperties: false },
+);
+export type NewPartnerRequest = Static<typeof NewPartnerRequest>;
+
+/** On which side of a request the user is. */
+const box = <const Box extends string>(value: Box) =>
+  StringEnum([value], { description: 'Whether the user sent or received the request' });
+
+const { id, post_id, post_title, status, message } = requestFields;
+const times = {
+  created_at: Timestamp('When it was sent'),
+  updated_at: Timestamp('When its status last changed'),
+};
+
+/** The fields of a request as its sender sees it: those of the interface specification, and more. */
+const sentRequestFields = {
+  box: box('sent'),
+  id,
+  post_id,
+  post_title,
+  receiver_store_id: requestFields.receiver_store_id,
+  receiver_store_name: requestFields.receiver_store_name,
+  status,
+  message,
+  ...times,
+};
+
+/** A request as its sender sees it. */
+export const PartnerRequest = Type.Object(sentRequestFields, {
+  $id: 'PartnerRequest',
+  description: 'A partnership request as its sender sees it',
+});
+export type PartnerRequest = Static<typeof PartnerRequest>;
+
+/** The fields of a request as its receiver sees it. */
+const receivedRequestFields = {
+  box: box('received'),
+  id,
+  post_id,
+  post_title,
+  sender_store: Ref(StoreSummary),
+  status,
+  message,
+  ...times,
+};
+
+/** A request as its receiver sees it. */
+export const ReceivedPartnerRequest = Type.Object(receivedRequestFields, {
+  $id: 'ReceivedPartnerRequest',
+  description: 'A partnership request as its receiver sees it',
+});
+export type ReceivedPartnerRequest = Static<typeof ReceivedPartnerRequest>;
+
+export const AnyPartnerRequest = Type.Unsafe<PartnerRequest | ReceivedPartnerRequest>({
+  $id: 'AnyPartnerRequest',
+  description: 'A request as the user sees it; `box` tells which of the two it is',
+  oneOf: [{ $ref: 'PartnerRequest#' }, { $ref: 'ReceivedPartnerRequest#' }],
+});
+export const PartnerRequestPage = Page('PartnerRequestPage', Ref(AnyPartnerRequest));
+
+export const PartnerRequestQuery = Type.Object({
+  box: StringEnum(['sent', 'received'], {
+    default: 'received',
+    description: 'Requests that the user sent or received',
+  }),
+  status: Type.Optional(
+    Type.Unsafe<Static<typeof PartnerRequestStatus>>({
+      ...Ref(PartnerRequestStatus),
+      description: 'Only requests in this state',
+    }),
+  ),
+  ...PageQuery,
+});
+
+/** How to reach a partner. Only the two sides of an accepted request see it. */
+const Contact = Type.Object(
+  {
+    name: Type.String({ description: 'The name of the owner', examples: ['김두레'] }),
+    email: Type.String({
+      format: 'email',
+      description: 'The email address of the owner',
+      examples: ['dure@example.com'],
+    }),
+    phone_number: Type.String({
+      description: 'The phone number of the store; empty when it has none',
+      examples: ['02-123-4567'],
+    }),
+  },
+  { $id: 'Contact', description: 'How to reach the other store of an accepted request' },
+);
+export type Contact = Static<typeof Contact>;
+
+const detailFields = {
+  post: Type.Union([Ref(PostSummary), Type.Null()], {
+    description: 'The post that the request answers; `null` once it was deleted or is hidden',
+  }),
+  sender_store: Ref(StoreSummary),
+  receiver_store: Ref(StoreSummary),
+  contact: Type.Union([Ref(Contact), Type.Null()], {
+    description:
+      'How to reach the other store; `null` unless the request is `수락됨` (accepted) and the account of the other store is active',
+  }),
+};
+
+function Detail<Name extends string, Fields extends TProperties>($id: Name, fields: Fields, side: string) {
+  return Type.Object(
+    { ...fields, ...detailFields },
+    {
+      $id,
+      description: `A partnership request with its post, both stores and the contact, as its ${side} sees it`,
+    },
+  );
+}
+
+const SentPartnerRequestDetail = Detail('SentPartnerRequestDetail', sentRequestFields, 'sender');
+const ReceivedPartnerRequestDetail = Detail(
+  'ReceivedPartnerRequestDetail',
+  receivedRequestFields,
+  'receiver',
+);
+
+export const PartnerRequestDetail = Type.Unsafe<
+  Static<typeof SentPartnerRequestDetail> | Static<typeof ReceivedPartnerRequestDetail>
+>({
+  $id: 'PartnerRequestDetail',
+  description: 'A request with all that the user sees of it; `box` tells which of the two it is',
+  oneOf: [{ $ref: 'SentPartnerRequestDetail#' }, { $ref: 'ReceivedPartnerRequestDetail#' }],
+});
+export type PartnerRequestDetail = Static<typeof PartnerRequestDetail>;
+
+export const Partner = Type.Object(
+  {
+    store: Ref(StoreSummary),
+    contact: Ref(Contact),
+    request_id: Int64({
+      description: 'The accepted request; the newest one where there are several',
+      examples: [1],
+    }),
+    since: Timestamp('When that request was accepted'),
+  },
+  { $id: 'Partner', description: 'A store with which a partnership request is accepted' },
+);
+export type Partner = Static<typeof Partner>;
+
+export const PartnerPage = BoundedPageOf('PartnerPage', Ref(Partner));
+export const PartnerQuery = Type.Object(PageQuery);
+
+/** Registered by `$id`, so that the OpenAPI document names them. */
+export const partnerRequestSchemas = [
+  PostSummary,
+  Contact,
+  NewPartnerRequest,
+  PartnerRequestStatus,
+  PartnerRequest,
+  ReceivedPartnerRequest,
+  AnyPartnerRequest,
+  PartnerRequestPage,
+  SentPartnerRequestDetail,
+  ReceivedPartnerRequestDetail,
+  PartnerRequestDetail,
+];
+export const partnerSchemas = [Contact, Partner, PartnerPage];

@@ -1,0 +1,152 @@
+import { ApiError, httpErrors, retryLater } from '../../http/errors.ts';
+import type { Config } from '../../infrastructure/config/config.ts';
+import type { Database, Tx } from '../../infrastructure/database/client.ts';
+import type { NotificationKind } from '../../infrastructure/database/generated/enums.ts';
+import type { Created, Idempotency, IdempotencyKey } from '../../infrastructure/idempotency/idempotency.ts';
+import type { MailQueue } from '../../infrastructure/mail/queue.ts';
+import { postErrors } from '../posts/index.ts';
+import { partnerRequestErrors } from './errors.ts';
+import { toPartnerRequest } from './presenters.ts';
+import type { PartnerRequests } from './repository/requests.ts';
+import type { ClosedRequest, PartnerRequestWithOwners, Transitions } from './repository/transitions.ts';
+import type { NewPartnerRequest, PartnerRequest } from './schemas.ts';
+
+/** The transitions of a request: which side may make them, and whether the other side gets an email about it. */
+const rules = {
+  accept: { side: 'receiver', from: 'requested', to: 'accepted', isMailed: true },
+  decline: { side: 'receiver', from: 'requested', to: 'declined', isMailed: true },
+  withdraw: { side: 'sender', from: 'requested', to: 'withdrawn', isMailed: false },
+  end: { side: 'either', from: 'accepted', to: 'ended', isMailed: true },
+} as const;
+export type TransitionName = keyof typeof rules;
+
+/** Emails per hour about the requests of one store for one post, so that requesting and declining in a loop sends few. */
+const maxMailsPerHour = 5;
+
+/** A notification to add: a user is notified about a request. */
+interface Recipient {
+  kind: NotificationKind;
+  userId: number;
+  requestId: number;
+}
+
+export interface PartnerRequestServiceOptions {
+  config: Pick<Config, 'quotas'>;
+  database: Database;
+  mailQueue: MailQueue;
+  idempotency: Idempotency;
+  partnerRequests: PartnerRequests;
+  transitions: Transitions;
+  /** Adds notifications; the last statement of a transaction. */
+  notify(tx: Tx, recipients: Recipient[]): Promise<void>;
+}
+
+export type PartnerRequestService = ReturnType<typeof createPartnerRequestService>;
+
+/** Partner requests, with the notifications and emails that belong to a change in its transaction. */
+export function createPartnerRequestService(options: PartnerRequestServiceOptions) {
+  const quota = options.config.quotas.requestsPerDay;
+  const { database, mailQueue, idempotency, partnerRequests, transitions, notify } = options;
+
+  /**
+   * Sends a request to the store that wrote a post.
+   *
+   * @throws {ApiError} `store_required`, `post_not_found`, `own_post`, `already_requested`, `quota_exceeded`
+   */
+  async function send(
+    userId: number,
+    { post_id: postId, message }: NewPartnerRequest,
+    key: IdempotencyKey | undefined,
+  ): Promise<Created<PartnerRequest>> {
+    return idempotency.run(key, async (tx) => {
+      const locked = await partnerRequests.lockStoresAndPost(tx, userId, postId);
+      const { sender, receiver, receiverUserId } = locked;
+      if (sender === null) throw new ApiError(postErrors.storeRequired);
+      if (receiver === null) throw new ApiError(postErrors.postNotFound);
+      if (!locked.senderExists) throw new ApiError(postErrors.storeRequired);
+      if (receiverUserId === null || !locked.postExists) throw new ApiError(postErrors.postNotFound);
+      if (sender === receiver) throw new ApiError(partnerRequestErrors.ownPost);
+      const request = await partnerRequests.create(tx, { postId, sender, receiver, message }, quota);
+      if (request === undefined) throw await creationError(tx, sender, postId);
+      const kind = 'partner_request_received';
+      const recipient = { kind, userId: receiverUserId, requestId: request.id } as const;
+      await notifyAndMail(tx, recipient, request.sentWithinHour);
+      return toPartnerRequest(request);
+    });
+  }
+
+  async function creationError(tx: Tx, sender: number, postId: number): Promise<ApiError> {
+    const seconds = await partnerRequests.secondsUntilRoom(tx, sender, postId, quota);
+    return seconds === undefined
+      ? new ApiError(partnerRequestErrors.alreadyRequested)
+      : retryLater(httpErrors.quotaExceeded, seconds);
+  }
+
+  /**
+   * Accepts, declines, withdraws or ends a request.
+   *
+   * @throws {ApiError} `partner_request_not_found`, also for a side that may not make the transition; `invalid_transition`
+   */
+  async function transition(
+    name: TransitionName,
+    userId: number,
+    id: number,
+  ): Promise<PartnerRequestWithOwners> {
+    const { side, from, to, isMailed } = rules[name];
+    const request = await database.transaction(async (tx) => {
+      const changed = await transitions.transition(tx, { id, userId, side }, from, to);
+      if (changed === undefined) return undefined;
+      const otherSide = changed.senderUserId === userId ? changed.receiverUserId : changed.senderUserId;
+      // Null when the account of the other side was deleted.
+      if (otherSide !== null) {
+        const recipient = { kind: `partner_request_${to}`, userId: otherSide, requestId: id } as const;
+        await notifyAndMail(tx, recipient, isMailed ? changed.sentWithinHour : undefined);
+      }
+      return changed;
+    });
+    if (request !== undefined) return request;
+    const exists = await transitions.isOnSide({ id, userId, side });
+    const { invalidTransition, partnerRequestNotFound } = partnerRequestErrors;
+    throw new ApiError(exists ? invalidTransition : partnerRequestNotFound);
+  }
+
+  /**
+   * Notifies a user, and enqueues an email unless the store has sent too many requests for the post.
+   *
+   * @param sentWithinHour undefined: no email
+   */
+  async function notifyAndMail(tx: Tx, recipient: Recipient, sentWithinHour = Infinity): Promise<void> {
+    if (sentWithinHour <= maxMailsPerHour) await mail(tx, recipient);
+    await notify(tx, [recipient]);
+  }
+
+  function mail(tx: Tx, { kind, userId, requestId }: Recipient): Promise<void> {
+    const payload = { request_id: requestId };
+    return mailQueue.addUnrequested(tx, { purpose: 'partner_request', kind, userId, payload });
+  }
+
+  /** Withdraws the pending requests for a post that was deleted in the same transaction, and notifies their senders. */
+  async function withdrawRequestsOfPost(tx: Tx, postId: number): Promise<void> {
+    await notify(tx, recipientsOf(await transitions.withdrawOfPost(tx, postId)));
+  }
+
+  /**
+   * Withdraws the pending requests of a store that is being closed and ends the accepted ones. Notifies the other sides, and
+   * enqueues an email to each of those that lose a partner.
+   */
+  async function closeRequestsOfStore(tx: Tx, storeId: number): Promise<void> {
+    const recipients = recipientsOf(await transitions.closeOfStore(tx, storeId));
+    const ended = recipients.filter(({ kind }) => kind === 'partner_request_ended');
+    const newest = new Map(ended.map((recipient) => [recipient.userId, recipient]));
+    // In the order of the users, to avoid deadlocks at the caps of their addresses.
+    for (const recipient of [...newest.values()].sort((a, b) => a.userId - b.userId))
+      await mail(tx, recipient);
+    await notify(tx, recipients);
+  }
+
+  return { send, transition, withdrawRequestsOfPost, closeRequestsOfStore };
+}
+
+function recipientsOf(requests: ClosedRequest[]): Recipient[] {
+  return requests.map(({ status, ...request }) => ({ kind: `partner_request_${status}`, ...request }));
+}

@@ -1,0 +1,32 @@
+import type { FastifyInstance } from 'fastify';
+import { requireUser } from '../../http/authentication.ts';
+import { openApiScope } from '../../http/openapi-scope.ts';
+import { EmptyData } from '../../http/schemas.ts';
+import { storeSummarySchemas } from '../stores/index.ts';
+import { createPostListRepository } from './repository/post-lists.ts';
+import { createPostRepository } from './repository/posts.ts';
+import { type PostRoutesOptions, postRoutes } from './routes.ts';
+import { postSchemas } from './schemas.ts';
+import { createPostService, type PostServiceOptions } from './service.ts';
+
+export { postErrors } from './errors.ts';
+export { PartnerRequestStatus, partnerRequestStatuses, stateOfStatus } from './request-status.ts';
+export { PostSummary } from './schemas.ts';
+
+type PostsOptions = Omit<PostServiceOptions, 'posts'> & Pick<PostRoutesOptions, 'checkCategoryFilter'>;
+
+/** Builds the posts domain: its routes under `/api/v1/posts`, and what other domains need of posts. */
+export function createPosts(options: PostsOptions) {
+  const posts = createPostRepository(options.database);
+  const postLists = createPostListRepository(options.database);
+  const service = createPostService({ ...options, posts });
+
+  async function routes(scope: FastifyInstance): Promise<void> {
+    const schemas = [EmptyData, ...storeSummarySchemas, ...postSchemas];
+    await scope.register(openApiScope, { tag: 'posts', schemas });
+    await scope.register(requireUser);
+    await scope.register(postRoutes, { ...options, posts, postLists, service });
+  }
+
+  return { routes, deletePostsOfStore: posts.removeOfStore };
+}

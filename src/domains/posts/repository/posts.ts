@@ -1,0 +1,159 @@
+import type { Database, Tx } from '../../../infrastructure/database/client.ts';
+import {
+  lockQuotaSql,
+  ofLastDay,
+  quotaFullUntil,
+  secondsUntil,
+} from '../../../infrastructure/database/daily-quota.ts';
+import type { PartnerRequestStatus } from '../../../infrastructure/database/generated/enums.ts';
+import { type Sql, sql } from '../../../infrastructure/database/sql.ts';
+import { countEditSql, isOpenStore, storeSummarySql } from '../../stores/index.ts';
+import { newestStatusSql } from '../request-status.ts';
+import type { NewPost, Post, PostChanges } from '../schemas.ts';
+
+/** The columns of the post `p` of the store `s`, as a user sees it. */
+export function postColumns(userId: number): Sql {
+  return sql`
+    p.id, p.title, p.content, p.images, p.created_at, p.updated_at, ${storeSummarySql} AS store,
+    s.owner_id = ${userId} AS is_mine, ${newestStatusSql(userId, sql`p.id`)} AS my_request_status`;
+}
+
+export interface PostRow extends Pick<Post, 'id' | 'title' | 'content' | 'images' | 'store' | 'is_mine'> {
+  my_request_status: PartnerRequestStatus | null;
+  created_at: Date;
+  updated_at: Date;
+}
+
+/** A post, and the user who must own it. */
+interface OwnPost {
+  id: number;
+  userId: number;
+}
+
+/** When the store `s` may write a post again; null while it may. Deleted posts count, each kind read by its own index. */
+function postQuotaFullUntil(quota: number): Sql {
+  const written = sql`SELECT created_at FROM posts WHERE store_id = s.id AND ${ofLastDay}`;
+  return quotaFullUntil(
+    sql`${written} AND deleted_at IS NULL UNION ALL ${written} AND deleted_at IS NOT NULL`,
+    quota,
+  );
+}
+
+export type Posts = ReturnType<typeof createPostRepository>;
+
+/** Single posts. Deleted posts and those of closed or suspended stores do not exist for readers. */
+export function createPostRepository(database: Database) {
+  /** A post as a user sees it. */
+  async function findById(id: number, userId: number): Promise<PostRow | undefined> {
+    const [row] = await database.query<PostRow>(sql`
+      SELECT ${postColumns(userId)} FROM posts p JOIN stores s ON s.id = p.store_id
+      WHERE p.id = ${id} AND p.deleted_at IS NULL AND ${isOpenStore('s')}`);
+    return row;
+  }
+
+  /** Whether a post is a user's. @returns undefined when it does not exist */
+  async function isMine(tx: Tx, { id, userId }: OwnPost): Promise<boolean | undefined> {
+    const [row] = await tx.query<{ is_mine: boolean }>(sql`
+      SELECT s.owner_id = ${userId} AS is_mine FROM posts p JOIN stores s ON s.id = p.store_id
+      WHERE p.id = ${id} AND p.deleted_at IS NULL AND ${isOpenStore('s')}`);
+    return row?.is_mine;
+  }
+
+  /**
+   * Writes a post; waits for a store that is being closed or suspended. Of concurrent calls for one store, the quota allows
+   * as many as of consecutive ones.
+   *
+   * @param quota posts of a store in 24 hours; 0: no quota
+   * @returns undefined when the user has no store, or its quota is used up
+   */
+  async function create(
+    tx: Tx,
+    userId: number,
+    { title, content, images = [] }: NewPost,
+    quota: number,
+  ): Promise<PostRow | undefined> {
+    await tx.execute(sql`SELECT ${lockQuotaSql(sql`id`)} FROM stores WHERE owner_id = ${userId}`);
+    const [row] = await tx.query<PostRow>(sql`
+      WITH created AS (
+        INSERT INTO posts (store_id, title, content, images)
+        SELECT s.id, ${title}, ${content}, ${images}::text[] FROM stores s
+        WHERE s.owner_id = ${userId} AND ${isOpenStore('s')} AND ${postQuotaFullUntil(quota)} IS NULL
+        FOR SHARE
+        RETURNING *
+      )
+      SELECT ${postColumns(userId)} FROM created p JOIN stores s ON s.id = p.store_id`);
+    return row;
+  }
+
+  /** How long a user has to wait for the next post. @returns undefined when the user has no store */
+  async function secondsUntilRoom(
+    connection: Tx,
+    userId: number,
+    quota: number,
+  ): Promise<number | undefined> {
+    const [store] = await connection.query<{ seconds: number | null }>(sql`
+      SELECT ${secondsUntil(postQuotaFullUntil(quota))} AS seconds
+      FROM stores s WHERE s.owner_id = ${userId} AND ${isOpenStore('s')}`);
+    return store && (store.seconds ?? 0);
+  }
+
+  /**
+   * Changes the given fields.
+   *
+   * @param quota edits of a store in 24 hours; 0: no quota
+   * @returns undefined when the user has no such post, or the quota is used up
+   */
+  async function change(
+    tx: Tx,
+    { id, userId }: OwnPost,
+    { title, content, images }: PostChanges,
+    quota: number,
+  ): Promise<PostRow | undefined> {
+    const store = sql`
+      SELECT s.id FROM posts p JOIN stores s ON s.id = p.store_id
+      WHERE p.id = ${id} AND p.deleted_at IS NULL AND s.owner_id = ${userId} AND ${isOpenStore('s')}`;
+    const [row] = await tx.query<PostRow>(sql`
+      WITH edited AS (${countEditSql(store, quota)}), changed AS (
+        UPDATE posts p SET
+          title = coalesce(${title ?? null}, p.title),
+          content = coalesce(${content ?? null}, p.content),
+          images = coalesce(${images ?? null}::text[], p.images),
+          updated_at = clock_timestamp()
+        FROM edited WHERE p.id = ${id} AND p.deleted_at IS NULL AND p.store_id = edited.id
+        RETURNING p.*
+      )
+      SELECT ${postColumns(userId)} FROM changed p JOIN stores s ON s.id = p.store_id`);
+    return row;
+  }
+
+  /** Deletes a post. @returns whether the user had such a post */
+  async function remove(tx: Tx, { id, userId }: OwnPost): Promise<boolean> {
+    return deleteWhere(
+      tx,
+      sql`p.deleted_at IS NULL AND p.id = ${id} AND s.owner_id = ${userId} AND ${isOpenStore('s')}`,
+    );
+  }
+
+  /**
+   * Deletes all posts of a store, hidden ones included. The store must be locked, so that no post is hidden or shown again
+   * meanwhile. Each kind is read by its own index.
+   */
+  async function removeOfStore(tx: Tx, storeId: number): Promise<void> {
+    await deleteWhere(tx, sql`p.deleted_at IS NULL AND s.id = ${storeId}`);
+    await deleteWhere(tx, sql`p.deleted_at IS NOT NULL AND p.hidden_at IS NOT NULL AND s.id = ${storeId}`);
+  }
+
+  /**
+   * Deleted posts keep their row and their title, for the requests that answer them.
+   *
+   * @returns whether there were such posts
+   */
+  async function deleteWhere(tx: Tx, condition: Sql): Promise<boolean> {
+    const deleted = await tx.execute(sql`
+      UPDATE posts p SET deleted_at = now(), hidden_at = NULL, content = '', images = '{}' FROM stores s
+      WHERE s.id = p.store_id AND ${condition}`);
+    return deleted > 0;
+  }
+
+  return { findById, isMine, create, secondsUntilRoom, change, remove, removeOfStore };
+}

@@ -1,0 +1,153 @@
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
+import { Type } from '@sinclair/typebox';
+import { currentUser } from '../../http/authentication.ts';
+import { ApiError, httpErrors } from '../../http/errors.ts';
+import { idempotencyKey, sendCreated } from '../../http/idempotency.ts';
+import { paginateBounded } from '../../http/pagination.ts';
+import { BigPathId, isBigId } from '../../http/path-ids.ts';
+import { EmptyData, Ref } from '../../http/schemas.ts';
+import type { ImageUrls } from '../images/index.ts';
+import { postErrors } from './errors.ts';
+import { toPost } from './presenters.ts';
+import type { PostLists } from './repository/post-lists.ts';
+import type { Posts } from './repository/posts.ts';
+import { NewPost, Post, PostChanges, PostPage, PostQuery } from './schemas.ts';
+import type { createPostService } from './service.ts';
+
+export interface PostRoutesOptions {
+  posts: Posts;
+  postLists: PostLists;
+  service: ReturnType<typeof createPostService>;
+  imageUrls: ImageUrls;
+  /** @throws {ApiError} `validation_error` for a category that does not exist */
+  checkCategoryFilter(id: number | undefined): Promise<void>;
+}
+
+/** Writing, finding, changing and deleting posts. */
+export const postRoutes: FastifyPluginAsyncTypebox<PostRoutesOptions> = async (
+  app,
+  { posts, postLists, service, imageUrls, checkCategoryFilter },
+) => {
+  // The longest valid body has 5,000 characters, each an escaped pair of surrogates (12 bytes), and ten URLs.
+  const bodyLimit = 128 * 1024;
+  const params = Type.Object({ post_id: BigPathId('`id` of a post') });
+
+  app.post(
+    '/',
+    {
+      prefixTrailingSlash: 'slash',
+      bodyLimit,
+      config: {
+        message: { ko: '글을 등록했습니다.', en: 'Your post has been published.' },
+        errors: [postErrors.storeRequired, httpErrors.quotaExceeded],
+        idempotent: true,
+      },
+      schema: {
+        operationId: 'createPost',
+        summary: 'Write a post',
+        description:
+          "Publishes what kind of partnership the user's store is looking for. Refused pictures are named by their JSON pointer, such as `/images/1`; one that is not an uploaded picture of the user, although its URL looks like one, has the code `not_found`. A store can write 30 posts within 24 hours, deleted ones included; an installation may have another number.",
+        body: Ref(NewPost),
+        response: { 201: Ref(Post) },
+      },
+    },
+    async (request, reply) => {
+      const { id: userId } = currentUser(request);
+      return sendCreated(reply, await service.create(userId, request.body, idempotencyKey(request, userId)));
+    },
+  );
+
+  app.get(
+    '/',
+    {
+      prefixTrailingSlash: 'slash',
+      config: { message: { ko: '글 목록을 조회했습니다.', en: 'Here are the posts.' } },
+      schema: {
+        operationId: 'listPosts',
+        summary: 'Find posts',
+        description:
+          'Posts that match every given filter, newest first. A page may have fewer items than `limit`, or none, before the end of the list, because a request examines a bounded number of posts: continue until `next_cursor` is `null`.',
+        querystring: PostQuery,
+        response: { 200: Ref(PostPage) },
+      },
+    },
+    async (request) => {
+      const { mine, store_id: storeId, category_id: categoryId, q = '' } = request.query;
+      const { id: userId } = currentUser(request);
+      const ownerId = mine ? userId : undefined;
+      const result = await paginateBounded(request.query, {
+        isId: isBigId,
+        find: (page) => postLists.list({ userId, ownerId, storeId, categoryId, q, ...page }),
+        present: (post) => toPost(post, imageUrls),
+        step: 20,
+      });
+      if (result.items.length === 0) await checkCategoryFilter(categoryId);
+      return result;
+    },
+  );
+
+  app.get(
+    '/:post_id/',
+    {
+      config: {
+        message: { ko: '글을 조회했습니다.', en: 'Here is the post.' },
+        errors: [postErrors.postNotFound],
+      },
+      schema: {
+        operationId: 'getPost',
+        summary: 'Read a post',
+        description: 'Any post of an open store whose owner is not suspended.',
+        params,
+        response: { 200: Ref(Post) },
+      },
+    },
+    async (request) => {
+      const post = await posts.findById(request.params.post_id, currentUser(request).id);
+      if (post === undefined) throw new ApiError(postErrors.postNotFound);
+      return toPost(post, imageUrls);
+    },
+  );
+
+  app.patch(
+    '/:post_id/',
+    {
+      bodyLimit,
+      config: {
+        message: { ko: '글을 수정했습니다.', en: 'Your post has been updated.' },
+        errors: [postErrors.notYourPost, postErrors.postNotFound, httpErrors.quotaExceeded],
+      },
+      schema: {
+        operationId: 'updatePost',
+        summary: 'Change a post',
+        description:
+          'Changes the given fields of a post of the user. `images` replaces all pictures; an empty list removes them. A store can change its posts and itself 60 times in the 24 hours from the first change; an installation may have another number.',
+        params,
+        body: Ref(PostChanges),
+        response: { 200: Ref(Post) },
+      },
+    },
+    async (request) => service.change(currentUser(request).id, request.params.post_id, request.body),
+  );
+
+  app.delete(
+    '/:post_id/',
+    {
+      config: {
+        message: { ko: '글을 삭제했습니다.', en: 'Your post has been deleted.' },
+        errors: [postErrors.notYourPost, postErrors.postNotFound],
+      },
+      schema: {
+        operationId: 'deletePost',
+        summary: 'Delete a post',
+        description:
+          'Deletes a post of the user. Pending partnership requests for it are withdrawn; answered ones stay. Its content is erased from the answer that is kept for its `Idempotency-Key`, too.',
+        params,
+        response: { 200: Ref(EmptyData) },
+      },
+    },
+    async (request) => {
+      await service.remove(currentUser(request).id, request.params.post_id);
+      return {};
+    },
+  );
+};

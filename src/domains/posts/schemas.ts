@@ -1,0 +1,105 @@
+import { type Static, Type } from '@sinclair/typebox';
+import { BoundedPageOf } from '../../http/pagination.ts';
+import { Id, Int64, Ref, Timestamp } from '../../http/schemas.ts';
+import { TextField } from '../../http/text.ts';
+import { SearchQuery, StoreSummary, textMatch } from '../stores/index.ts';
+import { PartnerRequestStatus } from './request-status.ts';
+
+const exampleTitle = '주말 공동 할인 함께하실 가게를 찾아요';
+const exampleContent = '저희 카페 영수증을 가져오면 서로 10%씩 깎아 주는 행사를 함께하고 싶습니다.';
+const exampleImage = 'https://cdn.example.com/weekend.jpg';
+
+const summary = {
+  id: Int64({ description: 'Never changes', examples: [1] }),
+  title: Type.String({ description: 'Its title', examples: [exampleTitle] }),
+  thumbnail: Type.String({
+    format: 'uri',
+    description:
+      'The small version of an uploaded first picture, else the URL of the first picture; without pictures, a neutral one of the first category of the store',
+    examples: [exampleImage],
+  }),
+  created_at: Timestamp('When it was written'),
+};
+
+/** A post in short: exactly the fields of the interface specification. */
+export const PostSummary = Type.Object(summary, { $id: 'PostSummary', description: 'A post in short' });
+export type PostSummary = Static<typeof PostSummary>;
+
+export const Post = Type.Object(
+  {
+    ...summary,
+    content: Type.String({ description: 'May contain line feeds', examples: [exampleContent] }),
+    images: Type.Array(Type.String({ format: 'uri' }), {
+      description: 'URLs of its pictures, in the order of the author',
+      examples: [[exampleImage]],
+    }),
+    store: Ref(StoreSummary),
+    is_mine: Type.Boolean({ description: "Whether it is a post of the user's store", examples: [false] }),
+    my_request_status: Type.Union([Ref(PartnerRequestStatus), Type.Null()], {
+      description: "The status of the newest request that the user's store sent for it; `null` without one",
+    }),
+    updated_at: Timestamp('When it was last changed'),
+  },
+  { $id: 'Post', description: 'What kind of partnership a store is looking for' },
+);
+export type Post = Static<typeof Post>;
+
+const fields = {
+  title: TextField('line', {
+    minLength: 1,
+    maxLength: 100,
+    description: 'Its title',
+    examples: [exampleTitle],
+  }),
+  content: TextField('block', {
+    minLength: 1,
+    maxLength: 5000,
+    description: 'May contain line feeds',
+    examples: [exampleContent],
+  }),
+  images: Type.Array(TextField('url', { minLength: 1, maxLength: 2048, format: 'uri' }), {
+    maxItems: 10,
+    description:
+      'Pictures in the order in which they are shown: the `url` of an own uploaded picture, or an absolute `https` URL without credentials (plain `http` too outside production). The first one is the thumbnail. The same picture may appear in several posts, and more than once.',
+    examples: [[exampleImage]],
+  }),
+};
+
+export const NewPost = Type.Object(
+  { ...fields, images: Type.Optional(fields.images) },
+  { $id: 'NewPost', description: 'A post to publish', additionalProperties: false },
+);
+export type NewPost = Static<typeof NewPost>;
+
+export const PostChanges = Type.Object(
+  {
+    title: Type.Optional(fields.title),
+    content: Type.Optional(fields.content),
+    images: Type.Optional(fields.images),
+  },
+  {
+    $id: 'PostChanges',
+    description: 'At least one field; fields that are not given stay unchanged',
+    additionalProperties: false,
+    minProperties: 1,
+  },
+);
+export type PostChanges = Static<typeof PostChanges>;
+
+export const PostQuery = Type.Object({
+  mine: Type.Optional(Type.Boolean({ description: '`true`: only posts of your own store' })),
+  store_id: Type.Optional(Id('Only posts of this store')),
+  q: Type.Optional(
+    TextField('line', {
+      maxLength: 100,
+      description: `Only posts whose title or content contains this text. ${textMatch} Empty for all posts.`,
+      examples: ['공동할인'],
+    }),
+  ),
+  ...SearchQuery,
+});
+
+export const PostPage = BoundedPageOf('PostPage', Ref(Post));
+
+/** Registered by `$id`, so that the OpenAPI document names them. */
+export const postSchemas = [PartnerRequestStatus, PostSummary, Post, PostPage, NewPost, PostChanges];

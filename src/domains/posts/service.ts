@@ -1,0 +1,104 @@
+import { ApiError, httpErrors, retryLater } from '../../http/errors.ts';
+import type { Config } from '../../infrastructure/config/config.ts';
+import type { Database, Tx } from '../../infrastructure/database/client.ts';
+import type { Created, Idempotency, IdempotencyKey } from '../../infrastructure/idempotency/idempotency.ts';
+import type { ImageUrls, PostImages } from '../images/index.ts';
+import { secondsUntilEdits } from '../stores/index.ts';
+import { postErrors } from './errors.ts';
+import { checkImages } from './images.ts';
+import { toPost } from './presenters.ts';
+import type { Posts } from './repository/posts.ts';
+import type { NewPost, Post, PostChanges } from './schemas.ts';
+import { checkLinked, checkOwn, type StoredImages, toStored } from './uploaded-images.ts';
+
+export interface PostServiceOptions {
+  config: Pick<Config, 'production' | 'quotas'>;
+  database: Database;
+  posts: Posts;
+  idempotency: Idempotency;
+  imageUrls: ImageUrls;
+  postImages: PostImages;
+  /** Withdraws the pending requests for a post that was deleted in the same transaction. */
+  withdrawRequestsOfPost(tx: Tx, postId: number): Promise<void>;
+}
+
+/** What a kept answer shows of a deleted post, beside its title; the thumbnail must be a URL. */
+const erased = { content: '', images: [], thumbnail: 'about:blank' };
+
+/** Writing, changing and deleting posts. */
+export function createPostService(options: PostServiceOptions) {
+  const { config, database, posts, idempotency, imageUrls, postImages, withdrawRequestsOfPost } = options;
+  const { postsPerDay: quota, editsPerDay } = config.quotas;
+
+  /** @throws {ApiError} `validation_error`, `store_required`, `quota_exceeded` */
+  async function create(
+    userId: number,
+    input: NewPost,
+    key: IdempotencyKey | undefined,
+  ): Promise<Created<Post>> {
+    const stored = readImages(input.images ?? []);
+    const { images } = stored;
+    return idempotency.run(key, async (tx) => {
+      await checkOwn(tx, userId, stored, postImages);
+      const post = await posts.create(tx, userId, { ...input, images }, quota);
+      if (post === undefined) throw await notCreatable(tx, userId);
+      await link(tx, { postId: post.id, userId }, stored);
+      return toPost(post, imageUrls);
+    });
+  }
+
+  function readImages(urls: readonly string[]) {
+    checkImages(urls, config);
+    return toStored(urls, imageUrls);
+  }
+
+  /** Links the uploaded pictures of a post to it. @throws {ApiError} `validation_error` */
+  async function link(tx: Tx, post: { postId: number; userId: number }, stored: StoredImages) {
+    const { keys } = stored;
+    if (keys.length > 0) checkLinked(stored, await postImages.link(tx, { ...post, keys }));
+  }
+
+  async function notCreatable(tx: Tx, userId: number): Promise<ApiError> {
+    const seconds = await posts.secondsUntilRoom(tx, userId, quota);
+    return seconds === undefined
+      ? new ApiError(postErrors.storeRequired)
+      : retryLater(httpErrors.quotaExceeded, seconds);
+  }
+
+  /** @throws {ApiError} `validation_error`, `post_not_found`, `forbidden`, `quota_exceeded` */
+  async function change(userId: number, id: number, changes: PostChanges): Promise<Post> {
+    const stored = changes.images && readImages(changes.images);
+    const changed = stored === undefined ? changes : { ...changes, images: stored.images };
+    return database.transaction(async (tx) => {
+      if (stored) await checkOwn(tx, userId, stored, postImages);
+      // Before the links: its row lock lets one change of its pictures follow the other.
+      const post = await posts.change(tx, { id, userId }, changed, editsPerDay);
+      if (post === undefined) throw await notChangeable(tx, { id, userId });
+      if (stored) await link(tx, { postId: id, userId }, stored);
+      return toPost(post, imageUrls);
+    });
+  }
+
+  /**
+   * Deletes a post, erases it from kept answers, and withdraws its pending requests.
+   *
+   * @throws {ApiError} `post_not_found`, `forbidden`
+   */
+  async function remove(userId: number, id: number): Promise<void> {
+    await database.transaction(async (tx) => {
+      // The post comes first: its row lock waits for requests that are being sent, and later ones find it deleted.
+      if (!(await posts.remove(tx, { id, userId }))) throw await notChangeable(tx, { id, userId });
+      await idempotency.eraseFromResponses(tx, { userId, operationId: 'createPost', id }, erased);
+      await withdrawRequestsOfPost(tx, id);
+    });
+  }
+
+  async function notChangeable(tx: Tx, post: { id: number; userId: number }): Promise<ApiError> {
+    const isMine = await posts.isMine(tx, post);
+    if (isMine === undefined) return new ApiError(postErrors.postNotFound);
+    if (!isMine) return new ApiError(postErrors.notYourPost);
+    return retryLater(httpErrors.quotaExceeded, (await secondsUntilEdits(tx, post.userId)) ?? 0);
+  }
+
+  return { create, change, remove };
+}

@@ -1,0 +1,172 @@
+import type { ExpiredRows } from '../../infrastructure/database/clean-up.ts';
+import type { Database, Tx } from '../../infrastructure/database/client.ts';
+import {
+  lockQuotaSql,
+  ofLastDay,
+  quotaFullUntil,
+  secondsUntil,
+} from '../../infrastructure/database/daily-quota.ts';
+import type { Prisma } from '../../infrastructure/database/generated/client.ts';
+import type { PageRequest } from '../../infrastructure/database/keyset.ts';
+import { raw, sql } from '../../infrastructure/database/sql.ts';
+import { isOpenStore, storeSummarySelect } from '../stores/index.ts';
+import type { NewReport, Report, ReportDecision } from './schemas.ts';
+
+/** What is reported. */
+export interface Target {
+  kind: 'post' | 'store';
+  id: number;
+}
+
+/** Closed reports are kept for a year, and for as long as they hide something. */
+export const expiredReports: ExpiredRows = {
+  table: 'reports',
+  condition: sql`
+    closed_at < now() - interval '1 year' AND (action = 'none' OR NOT EXISTS (
+      SELECT FROM posts p WHERE p.id = reports.post_id AND p.hidden_at IS NOT NULL
+      UNION ALL
+      SELECT FROM stores s WHERE s.id = reports.store_id AND s.hidden_at IS NOT NULL))`,
+};
+
+/** Reports of one user within any 24 hours, closed ones included. */
+const reportsPerDay = 20;
+
+const columns = {
+  id: true,
+  reason: true,
+  text: true,
+  action: true,
+  note: true,
+  createdAt: true,
+  closedAt: true,
+  closedBy: true,
+  post: { select: { id: true, title: true, store: { select: storeSummarySelect } } },
+  store: { select: storeSummarySelect },
+  reporter: { select: { id: true, username: true } },
+} as const satisfies Prisma.ReportSelect;
+
+/** A report as operators see it. */
+export type ReportRow = Prisma.Result<
+  Database['prisma']['report'],
+  { select: typeof columns },
+  'findFirstOrThrow'
+>;
+
+const columnOf = ({ kind }: Target) => raw(kind === 'post' ? 'post_id' : 'store_id');
+
+export type ReportRepository = ReturnType<typeof createReportRepository>;
+
+/** Reports, and what becomes of their targets. */
+export function createReportRepository(database: Database) {
+  /**
+   * Saves a report about what its reporter can see. Waits for a concurrent deletion of the account. Of concurrent calls for one
+   * target, one succeeds; for one user, the quota allows as many as of consecutive ones.
+   *
+   * @returns the id, or undefined and why: `waitSeconds` until the quota has room; none of the reasons when the account is gone
+   */
+  function create({ userId, target, reason, text = '' }: NewReport & { userId: number; target: Target }) {
+    return database.transaction(async (tx) => {
+      await tx.execute(sql`SELECT ${lockQuotaSql(sql`${userId}::int`, 'user')}`);
+      // Before the insert, which would take an id from the sequence for a report that is rejected.
+      const state = await findObstacles(tx, userId, target);
+      if (!state?.isVisible || state.hasOpen || state.waitSeconds !== null)
+        return { ...state, id: undefined };
+      const [created] = await tx.query<{ id: number }>(sql`
+        INSERT INTO reports (reporter_id, ${columnOf(target)}, reason, text)
+        SELECT id, ${target.id}, ${reason}::report_reason, ${text} FROM users WHERE id = ${userId} FOR KEY SHARE
+        RETURNING id`);
+      return { ...state, id: created?.id };
+    });
+  }
+
+  /** Newest first. */
+  function list(
+    tx: Database,
+    { status, after, limit }: PageRequest & { status: Report['status'] | undefined },
+  ): Promise<ReportRow[]> {
+    const closedAt = status === 'open' ? null : { not: null };
+    const time = new Date(after?.time ?? 0);
+    return tx.prisma.report.findMany({
+      where: {
+        ...(status && { closedAt }),
+        ...(after && { createdAt: { lte: time }, NOT: { createdAt: time, id: { gte: Number(after.id) } } }),
+      },
+      orderBy: [{ createdAt: 'desc' }, { id: 'desc' }],
+      take: limit,
+      select: columns,
+    });
+  }
+
+  /**
+   * Locks the target of a report, so that decisions about it follow one another. The store of a post is locked before the post,
+   * as by a deletion of the account, which deletes hidden posts, too.
+   *
+   * @returns undefined when there is no such report
+   */
+  async function lockTarget(tx: Database, id: number): Promise<Target | undefined> {
+    const report = await tx.prisma.report.findUnique({
+      where: { id },
+      select: { storeId: true, post: { select: { id: true, storeId: true } } },
+    });
+    if (report === null) return undefined;
+    const { storeId, post } = report;
+    if (post === null) {
+      if (storeId === null) throw new Error('a report has a post or a store');
+      await tx.execute(sql`SELECT FROM stores WHERE id = ${storeId} FOR NO KEY UPDATE`);
+      return { kind: 'store', id: storeId };
+    }
+    await tx.execute(sql`SELECT FROM stores WHERE id = ${post.storeId} FOR SHARE`);
+    await tx.execute(sql`SELECT FROM posts WHERE id = ${post.id} FOR NO KEY UPDATE`);
+    return { kind: 'post', id: post.id };
+  }
+
+  /**
+   * Closes a report, or decides again; the time is that of the first decision. Then hides or shows its target, which must be
+   * locked: it is hidden while a closed report hides it.
+   *
+   * @returns null when the clean-up has deleted the report
+   */
+  async function close(
+    tx: Database,
+    id: number,
+    target: Target,
+    { action, note = '', closedBy }: ReportDecision & { closedBy: string },
+  ): Promise<ReportRow | null> {
+    await tx.execute(sql`
+      UPDATE reports SET action = ${action}::report_action, note = ${note}, closed_by = ${closedBy},
+        closed_at = coalesce(closed_at, now())
+      WHERE id = ${id}`);
+    const ofTarget = target.kind === 'post' ? { postId: target.id } : { storeId: target.id };
+    const isHidden = (await tx.prisma.report.count({ where: { ...ofTarget, action: 'hide' } })) > 0;
+    const at = isHidden ? new Date() : null;
+    const isOtherwise = { id: target.id, hiddenAt: isHidden ? null : { not: null } };
+    if (target.kind === 'store') {
+      // A trigger keeps `suspended_at`, which readers look at.
+      await tx.prisma.store.updateMany({ where: { ...isOtherwise, closedAt: null }, data: { hiddenAt: at } });
+    } else {
+      // A post that its author has deleted stays deleted.
+      const where = isHidden ? { ...isOtherwise, deletedAt: null } : isOtherwise;
+      await tx.prisma.post.updateMany({ where, data: { hiddenAt: at, deletedAt: at } });
+    }
+    return tx.prisma.report.findUnique({ where: { id }, select: columns });
+  }
+
+  return { create, list, lockTarget, close };
+}
+
+/** What may prevent a report. Under the quota lock of its reporter, only the target can change. */
+async function findObstacles(tx: Tx, userId: number, target: Target) {
+  const visible =
+    target.kind === 'post'
+      ? sql`posts p JOIN stores s ON s.id = p.store_id WHERE p.id = ${target.id} AND p.deleted_at IS NULL`
+      : sql`stores s WHERE s.id = ${target.id}`;
+  const counted = sql`SELECT created_at FROM reports WHERE reporter_id = ${userId} AND ${ofLastDay}`;
+  const [state] = await tx.query<{ isVisible: boolean; hasOpen: boolean; waitSeconds: number | null }>(sql`
+    SELECT EXISTS (SELECT FROM ${visible} AND ${isOpenStore('s')}) AS "isVisible",
+      EXISTS (
+        SELECT FROM reports
+        WHERE reporter_id = ${userId} AND ${columnOf(target)} = ${target.id} AND closed_at IS NULL
+      ) AS "hasOpen",
+      ${secondsUntil(quotaFullUntil(counted, reportsPerDay))} AS "waitSeconds"`);
+  return state;
+}

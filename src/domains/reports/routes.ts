@@ -1,0 +1,105 @@
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
+import { Type } from '@sinclair/typebox';
+import { currentUser } from '../../http/authentication.ts';
+import { httpErrors } from '../../http/errors.ts';
+import { BigPathId, PathId } from '../../http/path-ids.ts';
+import { requestContext } from '../../http/request-context.ts';
+import { Ref } from '../../http/schemas.ts';
+import { requestOperator } from '../admin/index.ts';
+import { postErrors } from '../posts/index.ts';
+import { storeErrors } from '../stores/index.ts';
+import {
+  NewReport,
+  Report,
+  ReportDecision,
+  ReportPage,
+  ReportQuery,
+  ReportReceipt,
+  reportErrors,
+} from './schemas.ts';
+import type { ReportService } from './service.ts';
+
+interface ReportRoutesOptions {
+  service: ReportService;
+}
+
+const message = { ko: '신고를 접수했습니다.', en: 'Your report has been received.' };
+const reporting = {
+  description:
+    'Admins look at the report. A user has at most one open report about it; after that was closed, another one can be sent. A user can send 20 reports within 24 hours.',
+  body: Ref(NewReport),
+  response: { 201: Ref(ReportReceipt) },
+};
+
+/** Reporting a post. */
+export const postReportRoutes: FastifyPluginAsyncTypebox<ReportRoutesOptions> = async (app, { service }) => {
+  const errors = [postErrors.postNotFound, reportErrors.alreadyReported, httpErrors.quotaExceeded];
+  const params = Type.Object({ post_id: BigPathId('`id` of a post') });
+  app.post(
+    '/:post_id/report/',
+    {
+      config: { message, errors },
+      schema: { operationId: 'reportPost', summary: 'Report a post', params, ...reporting },
+    },
+    async (request, reply) => {
+      const target = { kind: 'post', id: request.params.post_id } as const;
+      reply.code(201);
+      return service.report(currentUser(request).id, target, request.body, requestContext(request));
+    },
+  );
+};
+
+/** Reporting a store. */
+export const storeReportRoutes: FastifyPluginAsyncTypebox<ReportRoutesOptions> = async (app, { service }) => {
+  const errors = [storeErrors.storeNotFound, reportErrors.alreadyReported, httpErrors.quotaExceeded];
+  const params = Type.Object({ store_id: PathId('`id` of a store') });
+  app.post(
+    '/:store_id/report/',
+    {
+      config: { message, errors },
+      schema: { operationId: 'reportStore', summary: 'Report a store', params, ...reporting },
+    },
+    async (request, reply) => {
+      const target = { kind: 'store', id: request.params.store_id } as const;
+      reply.code(201);
+      return service.report(currentUser(request).id, target, request.body, requestContext(request));
+    },
+  );
+};
+
+/** What admins do with reports. */
+export const reportRoutes: FastifyPluginAsyncTypebox<ReportRoutesOptions> = async (app, { service }) => {
+  app.get(
+    '/',
+    {
+      prefixTrailingSlash: 'slash',
+      config: { message: { ko: '신고 목록을 조회했습니다.', en: 'Here are the reports.' } },
+      schema: {
+        operationId: 'listReports',
+        summary: 'List reports',
+        description:
+          'Newest first. A closed report is kept for a year, and for as long as it hides something.',
+        querystring: ReportQuery,
+        response: { 200: Ref(ReportPage) },
+      },
+    },
+    async (request) => service.list(requestOperator(request), request.query),
+  );
+
+  app.post(
+    '/:report_id/close/',
+    {
+      config: { message: { ko: '신고를 처리했습니다.', en: 'The report has been closed.' } },
+      schema: {
+        operationId: 'closeReport',
+        summary: 'Close a report',
+        description:
+          'With `hide` the post or store is not found, not even by its owner; requests about it stay with both sides. Closing the report again, with `none`, shows it again, unless another report about it was closed with `hide`. A post that was deleted stays deleted.',
+        params: Type.Object({ report_id: BigPathId('`id` of a report') }),
+        body: Ref(ReportDecision),
+        response: { 200: Ref(Report) },
+      },
+    },
+    async (request) => service.close(requestOperator(request), request.params.report_id, request.body),
+  );
+};

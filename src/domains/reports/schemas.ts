@@ -1,0 +1,183 @@
+import { type Static, Type } from '@sinclair/typebox';
+import type { ErrorDefinition } from '../../http/errors.ts';
+import { Page, PageQuery } from '../../http/pagination.ts';
+import { Int32, Int64, NamedEnum, Ref, Timestamp } from '../../http/schemas.ts';
+import { TextField } from '../../http/text.ts';
+import { StoreSummary } from '../stores/index.ts';
+
+/** Errors of the operations on reports. */
+export const reportErrors = {
+  alreadyReported: {
+    code: 'already_reported',
+    status: 409,
+    text: {
+      ko: '이미 신고하셨습니다. 처리 결과를 기다려 주세요.',
+      en: 'You have already reported this. Please wait for the decision.',
+    },
+  },
+} as const satisfies Record<string, ErrorDefinition>;
+
+const exampleText = '다른 가게의 사진을 쓰고 있습니다.';
+const exampleNote = '사진의 출처를 확인함';
+
+const ReportReason = NamedEnum(
+  'ReportReason',
+  [
+    { value: 'spam', name: 'SPAM', description: 'Advertising, or the same text repeatedly' },
+    { value: 'fraud', name: 'FRAUD', description: 'It deceives others' },
+    { value: 'abuse', name: 'ABUSE', description: 'Insults, hate or harassment' },
+    { value: 'other', name: 'OTHER', description: 'Something else; say what in `text`' },
+  ],
+  { description: 'What is wrong with a post or a store' },
+);
+
+const ReportStatus = NamedEnum(
+  'ReportStatus',
+  [
+    { value: 'open', name: 'OPEN', description: 'Waits for an admin' },
+    { value: 'closed', name: 'CLOSED', description: 'An admin has decided' },
+  ],
+  { description: 'Whether a report was decided about' },
+);
+
+const ReportAction = NamedEnum(
+  'ReportAction',
+  [
+    {
+      value: 'none',
+      name: 'NONE',
+      description: 'The post or store is found, unless another report hides it',
+    },
+    { value: 'hide', name: 'HIDE', description: 'The post or store is not found' },
+  ],
+  { description: 'What an admin decided about a report' },
+);
+
+const ReportTarget = NamedEnum(
+  'ReportTarget',
+  [
+    { value: 'post', name: 'POST', description: 'A post' },
+    { value: 'store', name: 'STORE', description: 'A store' },
+  ],
+  { description: 'What a report is about' },
+);
+
+export const NewReport = Type.Object(
+  {
+    reason: Ref(ReportReason),
+    text: Type.Optional(
+      TextField('block', {
+        maxLength: 1000,
+        description: 'More about it; may contain line feeds, and may be empty',
+        examples: [exampleText],
+      }),
+    ),
+  },
+  { $id: 'NewReport', description: 'What is wrong with a post or a store', additionalProperties: false },
+);
+export type NewReport = Static<typeof NewReport>;
+
+export const ReportReceipt = Type.Object(
+  { id: Int64({ description: 'Identifier of the report', examples: [1] }) },
+  { $id: 'ReportReceipt', description: 'A report that was received' },
+);
+
+const ReportedPost = Type.Object(
+  {
+    id: Int64({ description: '`id` of the post', examples: [1] }),
+    title: Type.String({ description: 'Its title', examples: ['주말 공동 할인 함께하실 가게를 찾아요'] }),
+  },
+  { $id: 'ReportedPost', description: 'A post in a report, which may be hidden or deleted' },
+);
+
+const Reporter = Type.Object(
+  {
+    id: Int32({ description: '`id` of the account', examples: [1] }),
+    username: Type.String({ description: 'The name to log in with', examples: ['dure_cafe'] }),
+  },
+  { $id: 'Reporter', description: 'The user who sent a report' },
+);
+
+export const Report = Type.Object(
+  {
+    id: Int64({ description: 'Identifier of the report', examples: [1] }),
+    target: Ref(ReportTarget),
+    post: Type.Union([Ref(ReportedPost), Type.Null()], {
+      description: 'The post that was reported; `null` in a report about a store',
+    }),
+    store: Ref(StoreSummary),
+    reason: Ref(ReportReason),
+    text: Type.String({
+      description: 'More about it, in the words of the reporter; empty if there is none',
+      examples: [exampleText],
+    }),
+    reporter: Type.Union([Ref(Reporter), Type.Null()], {
+      description: '`null` when the account was deleted',
+    }),
+    status: Ref(ReportStatus),
+    action: Type.Union([Ref(ReportAction), Type.Null()], {
+      description: 'What was decided last; `null` while the report is open',
+    }),
+    note: Type.String({
+      description: 'A note of the admin; empty if there is none',
+      examples: [exampleNote],
+    }),
+    created_at: Timestamp('When it was sent'),
+    closed_at: Type.Unsafe<string | null>({
+      type: ['string', 'null'],
+      format: 'date-time',
+      description: 'When it was first closed; `null` while it is open',
+      examples: ['2026-01-31T09:30:00.000Z'],
+    }),
+    closed_by: Type.Unsafe<string | null>({
+      type: ['string', 'null'],
+      description:
+        'The person who closed it last: `admin:` and the id of the account, or `cli:` and a name; `null` while it is open',
+      examples: ['admin:1'],
+    }),
+  },
+  { $id: 'Report', description: 'A report as admins see it' },
+);
+export type Report = Static<typeof Report>;
+export const ReportPage = Page('ReportPage', Ref(Report));
+
+export const ReportQuery = Type.Object({
+  status: Type.Optional(
+    Type.Unsafe<Static<typeof ReportStatus>>({
+      ...Ref(ReportStatus),
+      description: 'Only reports with this status; all without it',
+    }),
+  ),
+  ...PageQuery,
+});
+
+export const ReportDecision = Type.Object(
+  {
+    action: Ref(ReportAction),
+    note: Type.Optional(
+      TextField('block', {
+        maxLength: 1000,
+        description: 'For other admins; without it the report has an empty note',
+        examples: [exampleNote],
+      }),
+    ),
+  },
+  { $id: 'ReportDecision', description: 'What to do about a report', additionalProperties: false },
+);
+export type ReportDecision = Static<typeof ReportDecision>;
+
+/** Of the operations of all users. */
+export const reportingSchemas = [ReportReason, NewReport, ReportReceipt];
+
+/** Of the operations of admins. */
+export const reportSchemas = [
+  ReportReason,
+  ReportStatus,
+  ReportAction,
+  ReportTarget,
+  ReportedPost,
+  Reporter,
+  Report,
+  ReportPage,
+  ReportDecision,
+];

@@ -1,0 +1,105 @@
+import { tokenNotValid } from '../../http/authentication.ts';
+import { ApiError, httpErrors, retryLater } from '../../http/errors.ts';
+import { paginate } from '../../http/pagination.ts';
+import { isBigId } from '../../http/path-ids.ts';
+import type { RequestContext } from '../../http/request-context.ts';
+import type { Audit, Operator } from '../admin/index.ts';
+import { postErrors } from '../posts/index.ts';
+import { storeErrors, toStoreSummary } from '../stores/index.ts';
+import type { ReportRepository, ReportRow, Target } from './repository.ts';
+import { type NewReport, type Report, type ReportDecision, reportErrors } from './schemas.ts';
+
+/** Which reports an operator lists. */
+interface ReportFilter {
+  status?: Report['status'];
+  limit: number;
+  cursor?: string;
+}
+
+export type ReportService = ReturnType<typeof createReportService>;
+
+/** Reporting posts and stores, and what operators decide about the reports. */
+export function createReportService(reports: ReportRepository, { audited }: Audit) {
+  return {
+    /**
+     * Reports a post or a store.
+     *
+     * @throws {ApiError} `post_not_found` or `store_not_found`, `already_reported`, `quota_exceeded`, `token_not_valid` when
+     *   the account was deleted meanwhile
+     */
+    async report(
+      userId: number,
+      target: Target,
+      input: NewReport,
+      { language }: RequestContext,
+    ): Promise<{ id: number }> {
+      const {
+        id,
+        isVisible,
+        hasOpen,
+        waitSeconds = null,
+      } = await reports.create({ userId, target, ...input });
+      if (id !== undefined) return { id };
+      if (!isVisible) {
+        throw new ApiError(target.kind === 'post' ? postErrors.postNotFound : storeErrors.storeNotFound);
+      }
+      if (hasOpen) throw new ApiError(reportErrors.alreadyReported);
+      if (waitSeconds !== null) throw retryLater(httpErrors.quotaExceeded, waitSeconds);
+      throw tokenNotValid('access', 'revoked', language);
+    },
+
+    /** Newest first. @throws {ApiError} `invalid_cursor` */
+    list(operator: Operator, { status, ...query }: ReportFilter) {
+      return audited(operator, { action: 'reports_listed' }, (tx) =>
+        paginate(query, {
+          isId: isBigId,
+          find: (page) => reports.list(tx, { status, ...page }),
+          present: toReport,
+        }),
+      );
+    },
+
+    /**
+     * Closes a report, or decides again about a closed one. Its target is hidden while at least one report about it is closed
+     * with `hide`.
+     *
+     * @throws {ApiError} `not_found`
+     */
+    close(operator: Operator, id: number, decision: ReportDecision): Promise<Report> {
+      const { action, note } = decision;
+      const entry = {
+        action: `report_closed_${action}`,
+        subject: { kind: 'report', id },
+        reason: note === '' ? undefined : note,
+      } as const;
+      return audited(operator, entry, async (tx) => {
+        const target = await reports.lockTarget(tx, id);
+        const closed =
+          target && (await reports.close(tx, id, target, { ...decision, closedBy: operator.name }));
+        if (!closed) throw new ApiError(httpErrors.notFound);
+        return toReport(closed);
+      });
+    },
+  };
+}
+
+/** A report as admins see it. */
+function toReport({ id, post, reason, text, reporter, action, note, ...row }: ReportRow): Report {
+  const store = row.store ?? post?.store;
+  if (!store) throw new Error('a report has a post or a store');
+  return {
+    id,
+    target: post === null ? 'store' : 'post',
+    post: post && { id: post.id, title: post.title },
+    store: toStoreSummary(store),
+    reason,
+    text,
+    reporter,
+    status: row.closedAt === null ? 'open' : 'closed',
+    action,
+    note,
+    created_at: row.createdAt.toISOString(),
+    closed_at: row.closedAt?.toISOString() ?? null,
+    closed_by: row.closedBy,
+  };
+}

@@ -1,0 +1,50 @@
+import type { FastifyInstance } from 'fastify';
+import { requireUser } from '../../http/authentication.ts';
+import { openApiScope } from '../../http/openapi-scope.ts';
+import { createStoreListRepository } from './repository/store-lists.ts';
+import { createStoreRepository } from './repository/stores.ts';
+import { categoryRoutes, type DirectoryOptions, directoryRoutes } from './routes/directory.ts';
+import { ownStoreRoutes } from './routes/own-store.ts';
+import { storeSchemas } from './schemas.ts';
+import { createStoreService, type StoreServiceOptions } from './service.ts';
+
+export { storeErrors } from './errors.ts';
+export { SearchQuery, StoreSummary, storeSummarySchemas, textMatch } from './schemas.ts';
+export { countEditSql, expiredStoreEdits, isOpenStore, secondsUntilEdits, storeSummarySql } from './sql.ts';
+export { storeSummarySelect, toStoreSummary } from './summary.ts';
+
+type StoresOptions = Omit<StoreServiceOptions, 'stores'> & Pick<DirectoryOptions, 'imageUrls'>;
+
+const documentation = { tag: 'stores', schemas: storeSchemas };
+
+/** Builds the stores domain: its routes under `/api/v1/stores`, and what other domains need of stores. */
+export function createStores(options: StoresOptions) {
+  const stores = createStoreRepository(options.database);
+  const storeLists = createStoreListRepository(options.database);
+  const service = createStoreService({ ...options, stores });
+
+  /** The categories, and the store of the logged-in user. */
+  async function routes(app: FastifyInstance): Promise<void> {
+    await app.register(openApiScope, documentation);
+    await app.register(categoryRoutes, { stores });
+    await app.register(async (scope) => {
+      await scope.register(requireUser);
+      await scope.register(ownStoreRoutes, { stores, service });
+    });
+  }
+
+  /** Search for stores, and reading one. */
+  async function directory(scope: FastifyInstance): Promise<void> {
+    await scope.register(openApiScope, documentation);
+    await scope.register(requireUser);
+    await scope.register(directoryRoutes, { storeLists, service, imageUrls: options.imageUrls });
+  }
+
+  return {
+    routes,
+    directory,
+    checkCategoryFilter: service.checkCategoryFilter,
+    lockStore: stores.lockStore,
+    closeStore: stores.close,
+  };
+}

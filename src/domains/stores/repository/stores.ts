@@ -1,0 +1,131 @@
+import type { Database } from '../../../infrastructure/database/client.ts';
+import { sql } from '../../../infrastructure/database/sql.ts';
+import type { NewStore, Store, StoreCategory, StoreChanges } from '../schemas.ts';
+import { countEditSql, isOpenStore, storeCategoriesSql } from '../sql.ts';
+
+export interface StoreRow extends Omit<Store, 'created_at' | 'updated_at'> {
+  created_at: Date;
+  updated_at: Date;
+}
+
+const columns = sql`
+  s.id, s.name, ${storeCategoriesSql} AS store_categories,
+  s.description, s.address, s.phone_number, s.business_hours, s.created_at, s.updated_at`;
+
+export type Stores = ReturnType<typeof createStoreRepository>;
+
+/** Single stores, and the categories. Closed stores and those of suspended accounts do not exist for readers. */
+export function createStoreRepository(database: Database) {
+  async function findByOwner(userId: number): Promise<StoreRow | undefined> {
+    const [row] = await database.query<StoreRow>(sql`
+      SELECT ${columns} FROM stores s WHERE s.owner_id = ${userId} AND ${isOpenStore('s')}`);
+    return row;
+  }
+
+  async function findById(connection: Database, id: number): Promise<StoreRow | undefined> {
+    const [row] = await connection.query<StoreRow>(sql`
+      SELECT ${columns} FROM stores s WHERE s.id = ${id} AND ${isOpenStore('s')}`);
+    return row;
+  }
+
+  async function categories(): Promise<StoreCategory[]> {
+    return database.prisma.storeCategory.findMany({
+      select: { id: true, name: true },
+      orderBy: [{ listOrder: 'asc' }, { id: 'asc' }],
+    });
+  }
+
+  /** Which of some ids are categories. */
+  async function knownCategories(connection: Database, ids: readonly number[]): Promise<Set<number>> {
+    const rows = await connection.query<{ id: number }>(sql`
+      SELECT id FROM store_categories WHERE id = ANY (${ids}::int[])`);
+    return new Set(rows.map(({ id }) => id));
+  }
+
+  /**
+   * Creates the store of a user. Of concurrent calls for one user, one succeeds.
+   *
+   * @returns its id, or undefined when the user has a store, does not exist or is suspended
+   */
+  async function create(
+    tx: Database,
+    ownerId: number,
+    { name, category_ids, description, address, phone_number, business_hours }: NewStore,
+  ): Promise<number | undefined> {
+    // Selected from the user's row, so that a concurrent deletion or suspension of the account is waited for.
+    const [created] = await tx.query<{ id: number }>(sql`
+      INSERT INTO stores (owner_id, name, description, address, phone_number, business_hours)
+      (SELECT u.id, ${name}, ${description ?? ''}, ${address ?? ''}, ${phone_number ?? ''}, ${business_hours ?? ''}
+       FROM users u WHERE u.id = ${ownerId} AND u.suspended_at IS NULL FOR SHARE)
+      ON CONFLICT (owner_id) DO NOTHING
+      RETURNING id`);
+    if (created) await addCategories(tx, created.id, category_ids);
+    return created?.id;
+  }
+
+  async function exists(connection: Database, ownerId: number): Promise<boolean> {
+    return (await connection.prisma.store.count({ where: { ownerId } })) > 0;
+  }
+
+  /**
+   * Changes the given fields. The update comes first, because its row lock serialises concurrent changes of the categories.
+   *
+   * @param quota edits of a store in 24 hours; 0: no quota
+   * @returns the store's id, or undefined when the user has no store, or the quota is used up
+   */
+  async function change(
+    tx: Database,
+    ownerId: number,
+    { name, category_ids, description, address, phone_number, business_hours }: StoreChanges,
+    quota: number,
+  ): Promise<number | undefined> {
+    const store = sql`SELECT s.id FROM stores s WHERE s.owner_id = ${ownerId} AND ${isOpenStore('s')}`;
+    const [changed] = await tx.query<{ id: number }>(sql`
+      WITH edited AS (${countEditSql(store, quota)})
+      UPDATE stores s SET
+        name = coalesce(${name ?? null}, s.name),
+        description = coalesce(${description ?? null}, s.description),
+        address = coalesce(${address ?? null}, s.address),
+        phone_number = coalesce(${phone_number ?? null}, s.phone_number),
+        business_hours = coalesce(${business_hours ?? null}, s.business_hours),
+        updated_at = clock_timestamp()
+      FROM edited WHERE s.id = edited.id AND s.owner_id = ${ownerId} AND ${isOpenStore('s')}
+      RETURNING s.id`);
+    if (changed && category_ids) {
+      await tx.prisma.storeCategoryLink.deleteMany({ where: { storeId: changed.id } });
+      await addCategories(tx, changed.id, category_ids);
+    }
+    return changed?.id;
+  }
+
+  async function addCategories(tx: Database, storeId: number, ids: number[]): Promise<void> {
+    await tx.prisma.storeCategoryLink.createMany({
+      data: ids.map((categoryId, index) => ({ storeId, categoryId, position: index + 1 })),
+    });
+  }
+
+  /**
+   * Locks a user and the user's store until the transaction ends, so that no post is written in it and no request sent from
+   * it or to it meanwhile.
+   *
+   * @returns undefined when the user has no store and cannot get one before the transaction ends
+   */
+  async function lockStore(tx: Database, userId: number): Promise<number | undefined> {
+    // Before the store, as a suspension does. Also waits for a concurrent registration, whose store is visible then. Rows that
+    // refer to the user can be inserted meanwhile, so that requests which lock stores before users do not deadlock with this.
+    await tx.execute(sql`SELECT FROM users WHERE id = ${userId} FOR NO KEY UPDATE`);
+    const [store] = await tx.query<{ id: number }>(sql`
+      SELECT id FROM stores WHERE owner_id = ${userId} FOR UPDATE`);
+    return store?.id;
+  }
+
+  /** Closes a store: its name stays for the other side of its requests, its contact details do not. */
+  async function close(tx: Database, id: number): Promise<void> {
+    await tx.execute(sql`
+      UPDATE stores
+      SET closed_at = now(), hidden_at = NULL, updated_at = now(), description = '', address = '', phone_number = '', business_hours = ''
+      WHERE id = ${id}`);
+  }
+
+  return { findByOwner, findById, categories, knownCategories, create, exists, change, lockStore, close };
+}

@@ -1,0 +1,171 @@
+import { type Static, Type } from '@sinclair/typebox';
+import { BoundedPageOf, PageQuery } from '../../http/pagination.ts';
+import { Id, Int32, Ref, Timestamp } from '../../http/schemas.ts';
+import { TextField } from '../../http/text.ts';
+
+export const StoreCategory = Type.Object(
+  {
+    id: Int32({ description: 'Never changes', examples: [1] }),
+    name: Type.String({ description: 'In Korean', examples: ['카페'] }),
+  },
+  { $id: 'StoreCategory', description: 'What kind of business a store is' },
+);
+export type StoreCategory = Static<typeof StoreCategory>;
+
+const summary = {
+  id: Int32({ description: 'Never changes', examples: [1] }),
+  name: Type.String({ description: 'Its name', examples: ['두레 카페'] }),
+  store_categories: Type.Array(Ref(StoreCategory), {
+    description: 'One to five, in the order the owner gave',
+    examples: [[{ id: 1, name: '카페' }]],
+  }),
+};
+
+/** A store in short: exactly the fields of the interface specification. */
+export const StoreSummary = Type.Object(summary, { $id: 'StoreSummary', description: 'A store in short' });
+export type StoreSummary = Static<typeof StoreSummary>;
+
+const presentation = {
+  description: Type.String({
+    description: 'What it is like; may contain line feeds',
+    examples: ['동네에서 직접 볶은 커피를 내립니다.'],
+  }),
+  address: Type.String({ description: 'Where it is', examples: ['서울특별시 마포구 와우산로 1'] }),
+};
+
+export const StoreListItem = Type.Object(
+  {
+    ...summary,
+    ...presentation,
+    thumbnail: Type.String({
+      format: 'uri',
+      description:
+        'The thumbnail of its newest post; where that has no image, or there is no post, a picture of its first category',
+      examples: ['https://cdn.example.com/weekend.jpg'],
+    }),
+  },
+  {
+    $id: 'StoreListItem',
+    description: 'A store in the directory; an address or description never given is an empty string',
+  },
+);
+export type StoreListItem = Static<typeof StoreListItem>;
+
+export const Store = Type.Object(
+  {
+    ...summary,
+    ...presentation,
+    phone_number: Type.String({ description: 'Digits and hyphens', examples: ['02-123-4567'] }),
+    business_hours: Type.String({
+      description: 'When it is open, in free text',
+      examples: ['매일 09:00-21:00'],
+    }),
+    created_at: Timestamp('When it was registered'),
+    updated_at: Timestamp('When it was last changed'),
+  },
+  { $id: 'Store', description: 'A store; a field that was never given is an empty string' },
+);
+export type Store = Static<typeof Store>;
+
+const name = TextField('line', {
+  minLength: 1,
+  maxLength: 50,
+  description: 'Its name',
+  examples: ['두레 카페'],
+});
+const categoryIds = Type.Array(Id('`id` of a category'), {
+  minItems: 1,
+  maxItems: 5,
+  uniqueItems: true,
+  description: 'Different `id`s of `listStoreCategories`, the main one first',
+  examples: [[1]],
+});
+const details = {
+  description: Type.Optional(
+    TextField('block', {
+      maxLength: 2000,
+      description: 'What it is like; may contain line feeds',
+      examples: ['동네에서 직접 볶은 커피를 내립니다.'],
+    }),
+  ),
+  address: Type.Optional(
+    TextField('line', {
+      maxLength: 200,
+      description: 'Where it is',
+      examples: ['서울특별시 마포구 와우산로 1'],
+    }),
+  ),
+  phone_number: Type.Optional(
+    TextField('phone', {
+      maxLength: 30,
+      description:
+        'Empty, or a Korean number with its area or service code, a nationwide one (1588-1234), or 8 to 15 digits that begin with a country code. Taken with spaces, dots, brackets or `+82`; kept as digits and hyphens.',
+      examples: ['02-123-4567'],
+    }),
+  ),
+  business_hours: Type.Optional(
+    TextField('line', {
+      maxLength: 100,
+      description: 'When it is open, in free text',
+      examples: ['매일 09:00-21:00'],
+    }),
+  ),
+};
+
+export const NewStore = Type.Object(
+  { name, category_ids: categoryIds, ...details },
+  { $id: 'NewStore', description: 'A store to register', additionalProperties: false },
+);
+export type NewStore = Static<typeof NewStore>;
+
+export const StoreChanges = Type.Object(
+  { name: Type.Optional(name), category_ids: Type.Optional(categoryIds), ...details },
+  {
+    $id: 'StoreChanges',
+    description: 'At least one field; fields that are not given stay unchanged',
+    additionalProperties: false,
+    minProperties: 1,
+  },
+);
+export type StoreChanges = Static<typeof StoreChanges>;
+
+/** How the texts of both lists are searched. */
+export const textMatch =
+  'Case and all white space are ignored, here and in the texts: `두레카페` finds 두레 카페, and 두레카페 is found by `두레 카페`.';
+
+/** What a list is searched by; shared with the list of posts. */
+export const SearchQuery = {
+  category_id: Type.Optional(Id('Only stores of this category, or their posts')),
+  ...PageQuery,
+};
+
+export const StoreQuery = Type.Object({
+  q: Type.Optional(
+    TextField('line', {
+      maxLength: 50,
+      description: `Only stores whose name, address or description contains this text. ${textMatch} Empty for all stores.`,
+      examples: ['두레카페'],
+    }),
+  ),
+  ...SearchQuery,
+});
+
+export const StoreCategoryList = Type.Object(
+  { items: Type.Array(Ref(StoreCategory), { description: 'All of them, in the order to show them' }) },
+  { $id: 'StoreCategoryList', description: 'Every category' },
+);
+export const StorePage = BoundedPageOf('StorePage', Ref(StoreListItem));
+
+/** What other domains need to show a store in short. */
+export const storeSummarySchemas = [StoreCategory, StoreSummary];
+
+/** Registered by `$id`, so that the OpenAPI document names them. */
+export const storeSchemas = [
+  ...storeSummarySchemas,
+  StoreCategoryList,
+  StoreListItem,
+  StorePage,
+  Store,
+  NewStore,
+  StoreChanges,
+];

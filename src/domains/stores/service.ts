@@ -1,0 +1,95 @@
+import { tokenNotValid } from '../../http/authentication.ts';
+import { ApiError, httpErrors, invalidFields, retryLater } from '../../http/errors.ts';
+import type { Problem } from '../../http/field-errors.ts';
+import type { RequestContext } from '../../http/request-context.ts';
+import type { Config } from '../../infrastructure/config/config.ts';
+import type { Database } from '../../infrastructure/database/client.ts';
+import type { Created, Idempotency, IdempotencyKey } from '../../infrastructure/idempotency/idempotency.ts';
+import { storeErrors } from './errors.ts';
+import { toStore } from './presenters.ts';
+import type { Stores } from './repository/stores.ts';
+import type { NewStore, Store, StoreChanges } from './schemas.ts';
+import { secondsUntilEdits } from './sql.ts';
+
+const unknownCategory: Problem = {
+  code: 'not_found',
+  text: { ko: '없는 카테고리입니다.', en: 'There is no such category.' },
+};
+
+export interface StoreServiceOptions {
+  config: Pick<Config, 'quotas'>;
+  database: Database;
+  stores: Stores;
+  idempotency: Idempotency;
+}
+
+export type StoreService = ReturnType<typeof createStoreService>;
+
+/** Registering and changing the store of a user. */
+export function createStoreService({ config, database, stores, idempotency }: StoreServiceOptions) {
+  /**
+   * Registers the one store of a user.
+   *
+   * @throws {ApiError} `validation_error` for an unknown category, `store_exists`, `token_not_valid` when the account was deleted
+   *   or suspended meanwhile
+   */
+  async function register(
+    userId: number,
+    input: NewStore,
+    key: IdempotencyKey | undefined,
+    { language }: RequestContext,
+  ): Promise<Created<Store>> {
+    return idempotency.runWithPrisma(key, async (tx) => {
+      await checkCategories(tx, input.category_ids);
+      const id = await stores.create(tx, userId, input);
+      if (id !== undefined) return find(id, tx);
+      if (await stores.exists(tx, userId)) throw new ApiError(storeErrors.storeExists);
+      throw tokenNotValid('access', 'revoked', language);
+    });
+  }
+
+  /**
+   * Changes the store of a user.
+   *
+   * @throws {ApiError} `validation_error` for an unknown category, `store_not_found`, `quota_exceeded`
+   */
+  async function change(userId: number, changes: StoreChanges): Promise<Store> {
+    return database.prismaTransaction(async (tx) => {
+      await checkCategories(tx, changes.category_ids ?? []);
+      const id = await stores.change(tx, userId, changes, config.quotas.editsPerDay);
+      if (id !== undefined) return find(id, tx);
+      const seconds = await secondsUntilEdits(tx, userId);
+      if (seconds === undefined) throw new ApiError(storeErrors.storeNotFound);
+      throw retryLater(httpErrors.quotaExceeded, seconds);
+    });
+  }
+
+  /** @throws {ApiError} `store_not_found` */
+  async function find(id: number, connection: Database = database): Promise<Store> {
+    const store = await stores.findById(connection, id);
+    if (store === undefined) throw new ApiError(storeErrors.storeNotFound);
+    return toStore(store);
+  }
+
+  async function checkCategories(tx: Database, ids: number[]): Promise<void> {
+    if (ids.length === 0) return;
+    const known = await stores.knownCategories(tx, ids);
+    const errors = ids.flatMap((id, index) =>
+      known.has(id) ? [] : [{ field: `/category_ids/${index}`, ...unknownCategory }],
+    );
+    if (errors.length > 0) throw invalidFields(errors);
+  }
+
+  /**
+   * Checks the category of a list, which is needed only when the list is empty.
+   *
+   * @throws {ApiError} `validation_error` for an unknown category
+   */
+  async function checkCategoryFilter(id: number | undefined): Promise<void> {
+    if (id === undefined) return;
+    const known = await stores.knownCategories(database, [id]);
+    if (!known.has(id)) throw invalidFields([{ field: 'category_id', ...unknownCategory }]);
+  }
+
+  return { register, change, find, checkCategoryFilter };
+}

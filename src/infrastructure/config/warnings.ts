@@ -1,0 +1,195 @@
+import { isIP } from 'node:net';
+import type { Config } from './config.ts';
+import type { Environment } from './environment.ts';
+import { isPlaceholder } from './secrets.ts';
+import { isLoopback, parseUrl } from './urls.ts';
+
+/** Parts of passwords that are guessed first. */
+const commonPassword =
+  /admin|change|database|default|example|passw[o0]rd|postgres|secret|qwerty|abcdef|123456/i;
+
+const minPasswordLength = 8;
+
+/** Warnings about settings that work but are weak, for the log at start. They contain no values. */
+export function findWarnings(environment: Environment): string[] {
+  const databases = (['DATABASE_URL', 'DATABASE_DIRECT_URL'] as const)
+    .filter((name) => environment.NODE_ENV === 'production' && hasWeakPassword(environment[name]))
+    .map((name) => `${name} has no password or a common one: use a long random one`);
+  const provider = parseUrl(environment.RESEND_BASE_URL);
+  const isOpen = provider?.protocol === 'http:' && !isLoopback(provider);
+  const frontend = parseUrl(environment.FRONTEND_URL);
+  const isLocal = environment.NODE_ENV === 'production' && frontend !== undefined && isLoopback(frontend);
+  return [
+    ...databases,
+    ...(isOpen
+      ? ['RESEND_BASE_URL is plain http: the API key and the mails are not encrypted on their way']
+      : []),
+    ...(isLocal ? ['FRONTEND_URL is this machine: links in mails open on the machine of the reader'] : []),
+  ];
+}
+
+/** The values are compared as they are in the URL: encoded, they are not common. */
+function hasWeakPassword(value: string | undefined): boolean {
+  const url = parseUrl(value);
+  // Without a host it is a socket on this machine, where PostgreSQL checks the system's user.
+  if (!url || url.hostname === '') return false;
+  const password = url.password.toLowerCase();
+  const names = [url.username, url.pathname.slice(1)].map((name) => name.toLowerCase());
+  return (
+    password.length < minPasswordLength ||
+    isPlaceholder(password) ||
+    commonPassword.test(password) ||
+    names.includes(password)
+  );
+}
+
+/** What a look at the configuration finds beyond the warnings of the start. */
+export interface Findings {
+  /** What is weak, or will not do what it is for. */
+  warnings: string[];
+  /** What is right or wrong, depending on how the service is deployed. */
+  notes: string[];
+}
+
+type Rule = readonly [applies: boolean, text: string];
+
+/** Looks at how the settings of production fit together. Texts contain no passwords, keys or secrets. */
+export function findDeploymentWarnings(environment: Environment, config: Config): Findings {
+  if (!config.production) {
+    return {
+      warnings: [],
+      notes: [`NODE_ENV is ${environment.NODE_ENV}: the rules of production are not checked`],
+    };
+  }
+  return {
+    warnings: textsOf([
+      ...openConnections(environment),
+      ...proxyRules(environment, config),
+      ...config.corsOrigins.filter(isOpenOrigin).map((origin): Rule => {
+        return [
+          true,
+          `CORS_ORIGINS holds ${origin}: that page can be changed on its way, so that its tokens are stolen`,
+        ];
+      }),
+      [!config.rateLimitEnabled, 'RATE_LIMIT_ENABLED is false: nothing limits what one client can ask for'],
+      [
+        isCheaperThanRecommended(environment),
+        'ARGON2_MEMORY_KIB and ARGON2_TIME_COST are below what OWASP recommends, such as 19456 and 2: a copy of the database gives weak passwords away sooner',
+      ],
+      [
+        ['warn', 'error', 'fatal', 'silent'].includes(config.logLevel),
+        `LOG_LEVEL is ${config.logLevel}: security events, which are logged at level info, are lost`,
+      ],
+    ]),
+    notes: textsOf([
+      [
+        config.redisUrl === undefined,
+        'REDIS_URL is not set: right for one instance, several do not share limits',
+      ],
+      [
+        !config.workerEnabled,
+        'WORKER_ENABLED is false: another instance must send mails and delete expired rows',
+      ],
+      [config.docsEnabled, 'DOCS_ENABLED is true: anybody can use Swagger UI at /docs/'],
+      [config.database.migrateOnStart, 'MIGRATE_ON_START is true: each start may change the database'],
+      [
+        config.images.s3 === undefined,
+        `S3_BUCKET is not set: images are files in ${config.images.directory}, which must outlive the container and be the same for all instances`,
+      ],
+      [
+        originOf(config.frontendUrl) !== originOf(config.publicUrl) &&
+          !config.corsOrigins.includes(originOf(config.frontendUrl)),
+        'CORS_ORIGINS does not hold the origin of FRONTEND_URL: browsers block its calls, unless its server passes them on',
+      ],
+      [
+        config.secrets.length > 1,
+        `JWT_SECRET holds ${config.secrets.length} secrets: finish the rotation when the old one has served its time`,
+      ],
+    ]),
+  };
+}
+
+/** The service itself does not speak TLS, so https means that there is a proxy. */
+function proxyRules({ PUBLIC_URL: publicUrl }: Environment, { trustProxy }: Config): Rule[] {
+  const ranges = trustProxy === false ? [] : trustProxy;
+  return [
+    [
+      ranges.length === 0 && publicUrl?.startsWith('https:') === true,
+      'TRUST_PROXY is not set, but PUBLIC_URL is https: the proxy that ends TLS counts as the client of every request, so that all clients share one limit',
+    ],
+    ...ranges.filter(isTooWide).map((range): Rule => {
+      return [
+        true,
+        `TRUST_PROXY holds ${range}, which is more than a network of proxies: clients in it can pretend any address`,
+      ];
+    }),
+  ];
+}
+
+function isTooWide(range: string): boolean {
+  const [address = '', bits] = range.split('/');
+  if (bits === undefined) return false;
+  return Number(bits) < (isIP(address) === 6 ? 16 : 8);
+}
+
+/** Connections to other machines that anybody on the way can read. */
+function openConnections(environment: Environment): Rule[] {
+  const databases = (['DATABASE_URL', 'DATABASE_DIRECT_URL'] as const).flatMap((name): Rule[] => {
+    const url = parseUrl(environment[name]);
+    if (!url || !isPublic(url)) return [];
+    const mode =
+      url.searchParams.get('sslmode') ?? (url.searchParams.get('ssl') === 'true' ? 'verify-full' : 'disable');
+    return [
+      [mode === 'disable', `${name} leads to another machine without TLS: add sslmode=verify-full`],
+      [mode === 'no-verify', `${name} does not check who the server is: use sslmode=verify-full`],
+    ];
+  });
+  const others = (
+    [
+      ['REDIS_URL', 'redis:', 'rediss'],
+      ['S3_ENDPOINT', 'http:', 'https'],
+      ['OTEL_EXPORTER_OTLP_ENDPOINT', 'http:', 'https'],
+    ] as const
+  ).map(([name, open, closed]): Rule => {
+    const url = parseUrl(environment[name]);
+    return [
+      url?.protocol === open && isPublic(url),
+      `${name} leads to another machine without TLS: use ${closed}://`,
+    ];
+  });
+  return [...databases, ...others];
+}
+
+/** Whether a host can be outside of a private network: names without a dot are those of containers. */
+function isPublic(url: URL): boolean {
+  const host = url.hostname.replace(/^\[|\]$/g, '').toLowerCase();
+  if (host === '' || isLoopback(url)) return false;
+  if (isIP(host) === 4)
+    return !/^(10|127|192\.168|169\.254|172\.(1[6-9]|2\d|3[01])|100\.(6[4-9]|[7-9]\d|1[01]\d|12[0-7]))\./.test(
+      host,
+    );
+  if (isIP(host) === 6) return !/^(f[cd]|fe80)/.test(host);
+  return host.includes('.') && !/\.(internal|local|localdomain|svc|lan|home\.arpa)$/.test(host);
+}
+
+/** OWASP's sets of parameters with the same strength, as memory in KiB by time cost. */
+function isCheaperThanRecommended({
+  ARGON2_MEMORY_KIB: memory,
+  ARGON2_TIME_COST: time,
+}: Environment): boolean {
+  const least = { 1: 47_104, 2: 19_456, 3: 12_288, 4: 9_216 }[time] ?? 7_168;
+  return memory < least;
+}
+
+function isOpenOrigin(origin: string): boolean {
+  const url = parseUrl(origin);
+  return url?.protocol === 'http:' && !isLoopback(url);
+}
+
+function originOf(url: string): string {
+  return parseUrl(url)?.origin ?? url;
+}
+
+function textsOf(rules: readonly Rule[]): string[] {
+  return rules.filter(([applies]) => applies).map(([, text]) => text);
+}

@@ -1,0 +1,16 @@
+/**
+ * The keys of all advisory locks of the service, in one table, because a database has one space of them. Where there are two
+ * keys, the second one is an id.
+ */
+export const advisoryLocks = {
+  /** That of Prisma's CLI and schema engine, so that they and `migrate` exclude each other. */
+  migrations: 72_707_369,
+  /** `dure jobs unlock`: concurrent runs report each job once. */
+  unlockJobs: 5_820_411,
+  /** With the id of a user: adds notifications. */
+  notifications: 1_852_798_825,
+  /** With the id of a store: uses one of its daily quotas. */
+  storeQuotas: 1_903_521_652,
+  /** With the id of a user: uses one of its daily quotas. */
+  userQuotas: 1_903_521_653,
+} as const;

@@ -1,0 +1,220 @@
+import { PrismaPg } from '@prisma/adapter-pg';
+import type { ITXClientDenyList } from '@prisma/client/runtime/client';
+import pg from 'pg';
+import { readOnlyState, TransactionTimeoutError } from './errors.ts';
+import { PrismaClient } from './generated/client.ts';
+import { type Sql, statementName } from './sql.ts';
+
+/** Runs hand-written statements: in a transaction, or each by itself. */
+export interface Tx {
+  /** @returns the rows */
+  query<Row extends pg.QueryResultRow>(statement: Sql): Promise<Row[]>;
+  /** @returns how many rows were affected */
+  execute(statement: Sql): Promise<number>;
+}
+
+type Prisma = ReturnType<typeof createPrisma>;
+
+/** The database of one instance: Prisma's client and hand-written statements on one pool, or in one of Prisma's transactions. */
+export interface Database extends Tx {
+  prisma: Omit<Prisma, ITXClientDenyList>;
+  pool: pg.Pool;
+  /** Runs hand-written statements in one transaction, which is rolled back when the work throws. */
+  transaction<Result>(work: (tx: Tx) => Promise<Result>): Promise<Result>;
+  /** The same with Prisma's client, for 400 us more of CPU: where its writes belong to one transaction, and in no hot path. */
+  prismaTransaction<Result>(work: (tx: Database) => Promise<Result>): Promise<Result>;
+  close(): Promise<void>;
+}
+
+interface DatabaseOptions {
+  url: string;
+  poolSize: number;
+  /** Whether a transaction pooler stands in between: it keeps neither settings of a connection nor prepared statements. */
+  pooled: boolean;
+  onError(error: Error): void;
+}
+
+/**
+ * How long the database may take, in milliseconds. Together they keep every request below ten seconds: the server ends what
+ * it still controls, `query_timeout` ends the rest.
+ */
+const timeouts = { connect: 3_000, lock: 3_000, statement: 5_000, idleInTransaction: 8_000, query: 6_000 };
+
+/** The 64 bits of an id or a count as a number, which is exact up to 2^53. */
+export const int8AsNumber: pg.CustomTypesConfig = {
+  getTypeParser: (oid, format) =>
+    oid === pg.types.builtins.INT8 ? Number : pg.types.getTypeParser(oid, format),
+};
+
+/** Opens the pool lazily: the first query makes the first connection. */
+export function openDatabase({ url, poolSize, pooled, onError }: DatabaseOptions): Database {
+  const settings = {
+    // Each statement is planned once per connection: for most of them planning takes longer than the execution. Statements are
+    // written so that one plan suits all values; where the best plan depends on a value, the text does, too.
+    options: '-c plan_cache_mode=force_generic_plan',
+    statement_timeout: timeouts.statement,
+    lock_timeout: timeouts.lock,
+    idle_in_transaction_session_timeout: timeouts.idleInTransaction,
+  };
+  const pool = new pg.Pool({
+    connectionString: url,
+    max: poolSize,
+    application_name: 'dure',
+    connectionTimeoutMillis: timeouts.connect,
+    query_timeout: timeouts.query,
+    idleTimeoutMillis: 30_000,
+    keepAlive: true,
+    types: int8AsNumber,
+    ...(pooled ? {} : settings),
+  });
+  // An idle connection that breaks is replaced at its next use; without a listener the process would end.
+  pool.on('error', onError);
+  // One that breaks in a transaction, between two statements: the next statement fails.
+  pool.on('connect', (client) => client.on('error', () => undefined));
+  leaveReadOnlyServers(pool);
+  const prisma = createPrisma(
+    new PrismaPg(pool, pooled ? {} : { statementNameGenerator: (query) => statementName(query.sql) }),
+  );
+
+  /** Prepared by name, unless a pooler stands in between. */
+  function statementsOn(connection: pg.Pool | pg.PoolClient): Tx {
+    const run = <Row extends pg.QueryResultRow>({ text, values }: Sql) =>
+      connection.query<Row>(pooled ? { text, values } : { text, values, name: statementName(text) });
+    return {
+      query: async <Row extends pg.QueryResultRow>(statement: Sql) => (await run<Row>(statement)).rows,
+      execute: async (statement) => (await run(statement)).rowCount ?? 0,
+    };
+  }
+
+  const database: Database = {
+    pool,
+    prisma,
+    ...statementsOn(pool),
+    prismaTransaction: (work) =>
+      prisma.$transaction((tx) => work(inTransaction(database, tx)), {
+        maxWait: timeouts.connect,
+        timeout: timeouts.idleInTransaction,
+      }),
+    async transaction(work) {
+      const client = await pool.connect();
+      // A connection whose state is unknown is closed, which rolls back.
+      let isBroken = true;
+      try {
+        const result = await commit(client, () => work(statementsOn(client)));
+        isBroken = false;
+        return result;
+      } catch (error) {
+        await client.query('ROLLBACK').then(
+          () => (isBroken = false),
+          () => undefined,
+        );
+        throw error;
+      } finally {
+        client.release(isBroken);
+      }
+    },
+    async close() {
+      await prisma.$disconnect();
+      await pool.end();
+    },
+  };
+  return database;
+}
+
+/**
+ * Ends the connection where its server takes no writes, such as a standby; through a pooler, the pooler's connection to the
+ * server. Otherwise it changes nothing. In a failed transaction it needs a `ROLLBACK` before.
+ */
+export const endIfReadOnly = `
+  SELECT CASE WHEN current_setting('transaction_read_only')::bool THEN pg_terminate_backend(pg_backend_pid()) END`;
+
+/**
+ * After a switchover, connections may stay on the server that was the primary, also through a pooler. When a statement fails
+ * there, its connection is ended, so that the next one is made to the primary.
+ */
+export function leaveReadOnlyServers(pool: pg.Pool): void {
+  const statement = `ROLLBACK; ${endIfReadOnly}`;
+  pool.on('connect', (client) => {
+    client.connection.on('errorMessage', ({ code }: { code?: string }) => {
+      if (code !== readOnlyState) return;
+      // The pool closes the connection of a failed statement outside a transaction by itself, but not that of a pooler.
+      client.once('drain', () => {
+        client
+          .query(statement)
+          .catch(() => pool.query(statement))
+          .catch(() => undefined);
+      });
+    });
+  });
+}
+
+/** Runs work between `BEGIN` and `COMMIT`. @throws when it fails, takes too long, or the server rolled it back */
+async function commit<Result>(client: pg.PoolClient, work: () => Promise<Result>): Promise<Result> {
+  const startedAt = performance.now();
+  await client.query('BEGIN');
+  const result = await work();
+  // The request has already been answered, or will be at any moment.
+  if (performance.now() - startedAt > timeouts.idleInTransaction) throw new TransactionTimeoutError();
+  const { command } = await client.query('COMMIT');
+  if (command !== 'COMMIT')
+    throw new Error('the transaction was rolled back, because a statement had failed');
+  return result;
+}
+
+/** Prisma's client, whose rows have ids of 64 bits as numbers, too. */
+function createPrisma(adapter: PrismaPg) {
+  const id = { needs: { id: true }, compute: (row: { id: bigint }) => Number(row.id) };
+  const postId = { needs: { postId: true }, compute: (row: { postId: bigint }) => Number(row.postId) };
+  return new PrismaClient({ adapter, errorFormat: 'minimal' }).$extends({
+    result: {
+      post: { id },
+      image: { id },
+      postImage: { postId, imageId: { needs: { imageId: true }, compute: (row) => Number(row.imageId) } },
+      partnerRequest: { id, postId },
+      notification: {
+        id,
+        partnerRequestId: {
+          needs: { partnerRequestId: true },
+          compute: (row) => Number(row.partnerRequestId),
+        },
+      },
+      report: {
+        id,
+        postId: {
+          needs: { postId: true },
+          compute: ({ postId }) => (postId === null ? null : Number(postId)),
+        },
+      },
+      failedMail: { id },
+      auditEntry: {
+        id,
+        subjectId: {
+          needs: { subjectId: true },
+          compute: ({ subjectId }) => (subjectId === null ? null : Number(subjectId)),
+        },
+      },
+    },
+  });
+}
+
+/** The database within a transaction of Prisma's client. */
+function inTransaction(database: Database, prisma: Database['prisma']): Database {
+  const tx: Database = {
+    ...database,
+    prisma,
+    query: async <Row extends pg.QueryResultRow>({ text, values }: Sql) =>
+      (await prisma.$queryRawUnsafe<Row[]>(text, ...values)).map(withNumbers),
+    execute: ({ text, values }) => prisma.$executeRawUnsafe(text, ...values),
+    transaction: (work) => work(tx),
+    prismaTransaction: (work) => work(tx),
+  };
+  return tx;
+}
+
+/** Replaces the 64-bit integers of a row of Prisma's client. */
+function withNumbers<Row extends pg.QueryResultRow>(row: Row): Row {
+  for (const [name, value] of Object.entries(row)) {
+    if (typeof value === 'bigint') Object.assign(row, { [name]: Number(value) });
+  }
+  return row;
+}

@@ -1,0 +1,85 @@
+/** SQLSTATE of a write to a server that takes none, such as a standby. */
+export const readOnlyState = '25006';
+
+/** SQLSTATE classes and codes (PostgreSQL manual, appendix A) of temporary failures. */
+const unavailableStates = /^(08...|53...|57P0.|57014|55P03|40001|40P01|25006|25P0[34]|58...)$/;
+
+/** The same failures by the codes of Node and Prisma, and by the kinds of Prisma's driver adapter. */
+const unavailableCodes = new Set([
+  'ECONNREFUSED',
+  'ECONNRESET',
+  'EPIPE',
+  'ETIMEDOUT',
+  'ENOTFOUND',
+  'EAI_AGAIN',
+  'EHOSTUNREACH',
+  'ENETUNREACH',
+  // Prisma: unreachable, timed out, closed, no transaction in time, write conflict or deadlock.
+  'P1001',
+  'P1002',
+  'P1008',
+  'P1017',
+  'P2024',
+  'P2028',
+  'P2034',
+  'P2037',
+  'DatabaseNotReachable',
+  'ConnectionClosed',
+  'SocketTimeout',
+  'TransactionWriteConflict',
+  'TooManyConnections',
+]);
+
+/** Errors of `pg` and Prisma without a code. */
+const unavailableMessages =
+  /Query read timeout|timeout exceeded when trying to connect|Connection terminated|not queryable|Cannot use a pool after calling end|Client has encountered a connection error|Unable to start a transaction|Transaction already closed|Transaction API error/;
+
+/** A transaction that was rolled back because it took too long. */
+export class TransactionTimeoutError extends Error {
+  override readonly name = 'TransactionTimeoutError';
+  /** As of a statement that took too long. */
+  readonly code = '57014';
+
+  constructor() {
+    super('the transaction took too long');
+  }
+}
+
+/** Whether an error means that the database is unavailable at the moment, so that a retry makes sense. */
+export function isDatabaseUnavailable(error: unknown): boolean {
+  return unavailableReason(error) !== undefined;
+}
+
+/** The code or the text by which an error means that the database is unavailable; undefined for other errors. */
+export function unavailableReason(error: unknown): string | undefined {
+  for (let cause = error, depth = 0; cause !== null && typeof cause === 'object' && depth < 5; depth++) {
+    const reason = temporaryReason(cause);
+    if (reason !== undefined) return reason;
+    cause = nextCause(cause);
+  }
+  return undefined;
+}
+
+/** Whether a statement failed because another row has the same value in a unique index. */
+export function isUniqueViolation(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && (error.code === 'P2002' || error.code === '23505');
+}
+
+/** The message of an error, in one line. Connection errors may have a code only. */
+export function reasonOf(error: unknown): string {
+  if (!(error instanceof Error)) return 'an error without a message';
+  const code = 'code' in error ? String(error.code) : error.name;
+  return (error.message || code).replace(/\s+/g, ' ').trim();
+}
+
+function temporaryReason(error: object): string | undefined {
+  const { code, originalCode, kind, message } = error as Record<string, unknown>;
+  const codes = [code, originalCode, kind].filter((value) => typeof value === 'string');
+  const known = codes.find((value) => unavailableCodes.has(value) || unavailableStates.test(value));
+  return known ?? (typeof message === 'string' ? unavailableMessages.exec(message)?.[0] : undefined);
+}
+
+function nextCause(error: object): unknown {
+  const { cause, meta } = error as { cause?: unknown; meta?: { driverAdapterError?: unknown } };
+  return meta?.driverAdapterError ?? cause;
+}

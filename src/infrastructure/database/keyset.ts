@@ -1,0 +1,41 @@
+import { type Sql, sql } from './sql.ts';
+
+/** A position in a list that is ordered by time and id, newest first. */
+export interface KeysetPosition {
+  /** Milliseconds since 1970. */
+  time: number;
+  id: string;
+}
+
+/** One page of a list: the rows after a position, or the first ones. */
+export interface PageRequest {
+  after: KeysetPosition | undefined;
+  limit: number;
+}
+
+/** The rows of a page of a list that examines a bounded number of rows per request. */
+export interface BoundedPage<Row> {
+  /** At most `limit` rows. */
+  rows: Row[];
+  /** The last row that was examined, where that is neither the end of the list nor a full page. */
+  stoppedAt: KeysetPosition | undefined;
+}
+
+/** SQL of the time after which a page continues; before every row without a position. */
+export function afterTime(after: KeysetPosition | undefined): Sql {
+  return sql`${after === undefined ? 'infinity' : new Date(after.time).toISOString()}::timestamptz`;
+}
+
+/** SQL of the id after which a page continues. */
+export function afterId(after: KeysetPosition | undefined): Sql {
+  return sql`${after?.id ?? '0'}::bigint`;
+}
+
+/**
+ * SQL of a limit that the planner cannot see, also where statements are not prepared. It then expects to read a tenth of the
+ * rows, so that it reads the index of the owner in the order of the list; where it sees the limit, it may sort all rows of an
+ * owner who seems to have few.
+ */
+export function unseen(limit: number): Sql {
+  return sql`(SELECT ${limit}::int)`;
+}

@@ -1,0 +1,184 @@
+import { createHash } from 'node:crypto';
+import { readdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import pg from 'pg';
+import { advisoryLocks } from './advisory-locks.ts';
+import { applyMigration, hasCode, type Migration } from './apply-migration.ts';
+import { connect } from './connect-error.ts';
+
+/** The schema is not up to date. The message names the migration and says what to do, or PostgreSQL's error. */
+export class MigrationError extends Error {
+  override readonly name = 'MigrationError';
+}
+
+/** A row of `_prisma_migrations`. */
+interface RecordedMigration extends Omit<Migration, 'sql'> {
+  finished: boolean;
+  finished_at: Date | null;
+}
+
+/** A migration that was applied now. */
+export interface AppliedMigration {
+  name: string;
+  milliseconds: number;
+}
+
+const migrationsFolder = fileURLToPath(import.meta.resolve('#package/prisma/migrations'));
+
+/** Milliseconds between two attempts to get the advisory lock. */
+const lockInterval = 200;
+
+/** As in Prisma's schema engine. */
+const createTable = `CREATE TABLE IF NOT EXISTS _prisma_migrations (
+  id VARCHAR(36) PRIMARY KEY NOT NULL,
+  checksum VARCHAR(64) NOT NULL,
+  finished_at TIMESTAMPTZ,
+  migration_name VARCHAR(255) NOT NULL,
+  logs TEXT,
+  rolled_back_at TIMESTAMPTZ,
+  started_at TIMESTAMPTZ NOT NULL DEFAULT now(),
+  applied_steps_count INTEGER NOT NULL DEFAULT 0
+)`;
+const selectRecorded = `SELECT migration_name AS name, checksum, finished_at IS NOT NULL AS finished, finished_at
+  FROM _prisma_migrations WHERE rolled_back_at IS NULL`;
+
+interface MigrateOptions {
+  folder?: string;
+  lockTimeout?: number;
+  patience?: number;
+  onApplied?(migration: AppliedMigration): void;
+}
+
+/**
+ * Applies the pending migrations of graphile-worker, then those of prisma/migrations. `_prisma_migrations` is filled as
+ * Prisma's CLI does it, so `prisma migrate status` agrees. Each migration is one transaction together with its row: a
+ * failed one leaves nothing behind and is retried by the next run. The exceptions begin with `-- Outside a transaction`.
+ * Concurrent runs wait for an advisory lock.
+ *
+ * @param connectionString needs a session: a direct connection or a session pooler, not a transaction pooler
+ * @param options.folder of the migrations
+ * @param options.lockTimeout milliseconds to wait for a concurrent run
+ * @param options.patience milliseconds in which a migration tries to lock its tables
+ * @param options.onApplied called after each migration
+ * @returns names of the migrations of prisma/migrations that were applied now
+ * @throws MigrationError when a migration fails, did not finish earlier or was edited after it was applied, and when
+ *   a concurrent run takes too long
+ * @throws DatabaseConnectError
+ */
+export async function migrate(
+  connectionString: string,
+  { folder = migrationsFolder, lockTimeout = 60_000, patience = 60_000, onApplied }: MigrateOptions = {},
+): Promise<string[]> {
+  const client = new pg.Client({
+    connectionString,
+    application_name: 'dure-migrate',
+    connectionTimeoutMillis: 15_000,
+  });
+  // An unhandled error event would end the process; the next query reports a lost connection.
+  client.on('error', () => undefined);
+  await connect(client);
+  try {
+    await lock(client, lockTimeout);
+    // First, so that a database without pending migrations has the worker's schema, too.
+    await withName('graphile_worker', migrateWorker(connectionString));
+    const migrations = await readMigrations(folder);
+    const recorded = await readRecorded(client);
+    checkRecorded(recorded, migrations);
+    const pending = migrations.filter(({ name }) => !recorded.some((row) => row.name === name));
+    if (pending.length > 0) await client.query(createTable);
+    for (const migration of pending) {
+      const startedAt = performance.now();
+      await withName(migration.name, applyMigration(client, migration, patience));
+      onApplied?.({ name: migration.name, milliseconds: Math.round(performance.now() - startedAt) });
+    }
+    return pending.map(({ name }) => name);
+  } finally {
+    await client.end();
+  }
+}
+
+/** Names of the migrations in prisma/migrations that are not applied, for readiness. One query. */
+export async function pendingMigrations(
+  database: pg.Pool | pg.Client,
+  folder = migrationsFolder,
+): Promise<string[]> {
+  const recorded = await readRecorded(database);
+  const finished = new Set(recorded.filter((row) => row.finished).map(({ name }) => name));
+  return (await migrationNames(folder)).filter((name) => !finished.has(name));
+}
+
+/**
+ * Polls, because a statement that waits for the lock has a snapshot, for which an index that the holder creates concurrently
+ * would wait in turn.
+ */
+async function lock(client: pg.Client, timeout: number): Promise<void> {
+  // The role or the database may limit statements to what the service needs; a migration may take longer.
+  await client.query('SET statement_timeout = 0');
+  for (const end = Date.now() + timeout; ; await sleep(lockInterval)) {
+    const { rows } = await client.query<{ locked: boolean }>(
+      `SELECT pg_try_advisory_lock(${advisoryLocks.migrations}) AS locked`,
+    );
+    if (rows[0]?.locked) return;
+    if (Date.now() > end)
+      throw new MigrationError(`a concurrent migration did not finish within ${timeout / 1000} s`);
+  }
+}
+
+/** The migrations that the database has, also those of a newer release; those that were rolled back by hand excepted. */
+export async function readRecorded(database: pg.Pool | pg.Client): Promise<RecordedMigration[]> {
+  try {
+    return (await database.query<RecordedMigration>(selectRecorded)).rows;
+  } catch (error) {
+    if (hasCode(error, '42P01')) return []; // undefined table
+    throw error;
+  }
+}
+
+/**
+ * Stricter than `prisma migrate deploy`, which only warns of an edit: databases migrated before and after it differ.
+ * Migrations that only the database knows are allowed: they belong to a newer release.
+ */
+function checkRecorded(recorded: RecordedMigration[], migrations: Migration[]): void {
+  for (const { name, checksum, finished } of recorded) {
+    if (!finished) {
+      throw new MigrationError(
+        `migration ${name} was started and not finished: complete or undo it by hand, then set finished_at or rolled_back_at of its row in _prisma_migrations`,
+      );
+    }
+    if (migrations.some((migration) => migration.name === name && migration.checksum !== checksum)) {
+      throw new MigrationError(
+        `migration ${name} was edited after it was applied: restore its migration.sql and write a new migration`,
+      );
+    }
+  }
+}
+
+/** Loads the worker only here: the start of the service needs this file to see what is pending. */
+async function migrateWorker(connectionString: string): Promise<void> {
+  const { runMigrations } = await import('./graphile-worker.ts');
+  await runMigrations({ connectionString });
+}
+
+async function withName(name: string, migration: Promise<void>): Promise<void> {
+  await migration.catch((cause: Error) => {
+    throw new MigrationError(`migration ${name} failed: ${cause.message}`, { cause });
+  });
+}
+
+async function migrationNames(folder: string): Promise<string[]> {
+  return (await readdir(folder)).filter((name) => /^\d{14}_/.test(name)).sort();
+}
+
+/** The migrations of this release, oldest first. */
+export async function readMigrations(folder = migrationsFolder): Promise<Migration[]> {
+  const names = await migrationNames(folder);
+  return Promise.all(
+    names.map(async (name) => {
+      // Git may check the file out with CRLF. Prisma's CLI accepts the checksum of either line ending.
+      const sql = (await readFile(join(folder, name, 'migration.sql'), 'utf8')).replaceAll('\r\n', '\n');
+      return { name, sql, checksum: createHash('sha256').update(sql).digest('hex') };
+    }),
+  );
+}

@@ -1,0 +1,177 @@
+import type { FastifyBaseLogger } from 'fastify';
+import { advisoryLocks } from '../database/advisory-locks.ts';
+import type { ExpiredRows } from '../database/clean-up.ts';
+import type { Tx } from '../database/client.ts';
+import { reasonOf } from '../database/errors.ts';
+import { empty, type Sql, sql } from '../database/sql.ts';
+import { sendMailTask } from './queue.ts';
+import type { MailMetrics } from './send-mail.ts';
+
+/*
+ * Jobs of the queue that are listed, released or given up. All of this is SQL: graphile-worker's tables are not in Prisma's schema.
+ */
+
+/**
+ * In milliseconds. Taking a job takes 5 s at most, an attempt 30 s and writing its outcome 10 s, so an older lock belongs to a dead
+ * worker. If that is only suspended, the idempotency key prevents a second mail.
+ */
+export const staleLock = 45_000;
+
+/** graphile-worker locks a job under the id of its worker's pool, and would release it after four hours. */
+const releaseStaleLocks = (milliseconds: number) => sql`
+  SELECT count(*)::int AS jobs, graphile_worker.force_unlock_workers(array_agg(DISTINCT locked_by))
+  FROM graphile_worker.jobs
+  WHERE task_identifier = ${sendMailTask} AND locked_at < now() - ${milliseconds} * interval '1 millisecond'
+  HAVING count(*) > 0`;
+
+/** graphile-worker keeps a job without an attempt left for ever. The last attempt may have ended with its process. */
+const exhaustedJobs = sql`
+  SELECT payload::jsonb AS payload, last_error, attempts FROM graphile_worker.complete_jobs(ARRAY(
+    SELECT id FROM graphile_worker.jobs
+    WHERE task_identifier = ${sendMailTask} AND attempts >= max_attempts AND locked_at IS NULL LIMIT 1000
+  ))`;
+
+const moveExhaustedJobs = sql`
+  WITH exhausted AS MATERIALIZED (${exhaustedJobs})
+  ${keepFailedMails(sql`
+    SELECT
+      (payload->>'user_id')::int AS user_id,
+      left(coalesce(payload->>'kind', 'unknown'), 50) AS kind,
+      payload - 'kind' - 'idempotency_key' - 'traceparent' AS payload,
+      coalesce(last_error, 'the process ended during the last attempt') AS reason,
+      attempts
+    FROM exhausted ORDER BY user_id`)}`;
+
+interface RecoveryOptions {
+  database: Tx;
+  mailMetrics: MailMetrics;
+  logger: FastifyBaseLogger;
+}
+
+interface FailedMail {
+  kind: string;
+  payload: unknown;
+  reason: string;
+  attempts: number;
+}
+
+/**
+ * Releases the jobs of dead workers and moves jobs without an attempt left to the failed mails. Logs what it did, and
+ * errors of the database too, after which the next run does the rest.
+ *
+ * @param lockAge age in milliseconds from which a lock belongs to a dead worker
+ */
+export async function recoverJobs(
+  { database, mailMetrics, logger }: RecoveryOptions,
+  lockAge: number,
+): Promise<void> {
+  try {
+    const released = await database.query<{ jobs: number }>(releaseStaleLocks(lockAge));
+    for (const { jobs } of released) logger.warn({ jobs }, 'jobs of dead workers released');
+    const failed = await database.query<FailedMail>(moveExhaustedJobs);
+    for (const mail of failed) {
+      mailMetrics.countMail(mail.kind, 'failed');
+      logger.error(mail, 'mail failed after its last attempt');
+    }
+  } catch (error) {
+    logger.warn({ reason: reasonOf(error) }, 'recovery of jobs failed');
+  }
+}
+
+/** Failed mails are kept for 90 days, so that an operator can look at them, or until their account is deleted. */
+export const expiredFailedMails: ExpiredRows = {
+  table: 'failed_mails',
+  condition: sql`created_at < now() - interval '90 days'`,
+};
+
+/**
+ * A statement that keeps failed mails, those to a deleted account excepted; it waits for a deletion that is in progress, and
+ * locks users in the order of the rows. It returns what it kept.
+ *
+ * @param mails SQL of rows with `user_id`, `kind`, `payload`, `reason` and `attempts`
+ */
+export function keepFailedMails(mails: Sql): Sql {
+  return sql`
+    INSERT INTO failed_mails (user_id, kind, payload, reason, attempts)
+    SELECT user_id, kind, payload, reason, attempts FROM (${mails}) failed
+    WHERE user_id IS NULL OR EXISTS (SELECT FROM users WHERE id = failed.user_id FOR KEY SHARE)
+    RETURNING kind, payload, reason, attempts`;
+}
+
+/** A job of the queue, without its payload. */
+export interface Job {
+  id: string;
+  /** `send_mail` or `clean_up`. */
+  task: string;
+  /** Of a mail. */
+  kind: string | null;
+  /** The account that a mail is for. */
+  user_id: number | null;
+  attempts: number;
+  max_attempts: number;
+  run_at: Date;
+  locked_at: Date | null;
+  /** The worker that has taken it. */
+  locked_by: string | null;
+  last_error: string | null;
+}
+
+interface JobFilter {
+  /** Only those whose last attempt failed. */
+  failed: boolean;
+  /** Only those that a worker has taken. */
+  locked: boolean;
+  limit: number;
+}
+
+const columns = sql`
+  j.id::text AS id, j.task_identifier AS task, p.payload->>'kind' AS kind, (p.payload->>'user_id')::int AS user_id,
+  j.attempts, j.max_attempts, j.run_at, j.locked_at, j.locked_by, j.last_error`;
+
+/** The view has no payloads. */
+const jobs = sql`graphile_worker.jobs j JOIN graphile_worker._private_jobs p ON p.id = j.id`;
+
+/** Those that are due, in the order in which workers take them, then the others. */
+const order = sql`
+  j.run_at > now(), CASE WHEN j.run_at <= now() THEN j.priority END, j.run_at, j.id`;
+
+/** Lists jobs, the next one first. */
+export async function listJobs(
+  database: Tx,
+  { failed, locked, limit }: JobFilter,
+): Promise<{ jobs: Job[]; total: number }> {
+  const condition = sql`
+    ${failed ? sql`j.last_error IS NOT NULL` : sql`true`} ${locked ? sql`AND j.locked_at IS NOT NULL` : empty}`;
+  const rows = await database.query<Job>(sql`
+    SELECT ${columns} FROM ${jobs} WHERE ${condition} ORDER BY ${order} LIMIT ${limit}`);
+  const [count] = await database.query<{ total: number }>(sql`
+    SELECT count(*)::int AS total FROM graphile_worker.jobs j WHERE ${condition}`);
+  return { jobs: rows, total: count?.total ?? rows.length };
+}
+
+/** `stale`: of workers that are certain to be dead. */
+export type UnlockSelection = 'stale' | 'all' | { worker: string };
+
+/**
+ * Releases the jobs of workers, with everything that these workers have taken.
+ *
+ * @param tx a transaction
+ * @returns the jobs as they were
+ */
+export async function unlockJobs(tx: Tx, selection: UnlockSelection): Promise<Job[]> {
+  await tx.execute(sql`SELECT pg_advisory_xact_lock(${advisoryLocks.unlockJobs}::bigint)`);
+  const locked = await tx.query<Job>(sql`
+    SELECT ${columns} FROM ${jobs}
+    WHERE j.locked_by IN (SELECT s.locked_by FROM graphile_worker.jobs s WHERE ${selected(selection)})
+    ORDER BY j.id`);
+  const workers = [...new Set(locked.map((job) => job.locked_by))];
+  await tx.execute(sql`SELECT graphile_worker.force_unlock_workers(${workers}::text[])`);
+  return locked;
+}
+
+function selected(selection: UnlockSelection): Sql {
+  if (selection === 'all') return sql`s.locked_by IS NOT NULL`;
+  if (selection !== 'stale') return sql`s.locked_by = ${selection.worker}`;
+  return sql`
+    s.task_identifier = ${sendMailTask} AND s.locked_at < now() - ${staleLock} * interval '1 millisecond'`;
+}

@@ -1,0 +1,189 @@
+import { once } from 'node:events';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { FastifyBaseLogger } from 'fastify';
+import type { Task } from 'graphile-worker';
+import type { Database } from '../database/client.ts';
+import { reasonOf } from '../database/errors.ts';
+import { sql } from '../database/sql.ts';
+import type { Metrics } from '../metrics/metrics.ts';
+import { inSpan, type Tracing } from '../tracing/tracing.ts';
+import { keepFailedMails } from './jobs.ts';
+import { type MailPayload, type QueuedMail, readQueuedMail, sendMailTask } from './queue.ts';
+import { type Language, type Mail, type RenderedMail, renderMail } from './templates.ts';
+import { MailRejectedError, type MailTransport } from './transport.ts';
+import {
+  type Subscription,
+  topicOf,
+  type UnsubscribeLinks,
+  unsubscribeHeaders,
+} from './unsubscribe-links.ts';
+
+/** A mail with all that its text depends on, and its recipient. */
+export interface ComposedMail {
+  to: string;
+  /** The account with that address, if there is one. */
+  userId?: number | undefined;
+  language: Language;
+  mail: Mail;
+}
+
+/**
+ * By kind, looks up what the mail needs at the time it is sent. Null: the mail is obsolete, because the code was
+ * superseded, or the account is gone or may not get it. An error counts as temporary.
+ */
+export type MailComposers = Record<string, (payload: MailPayload) => Promise<ComposedMail | null>>;
+
+/** What composing, sending and logging a mail takes. */
+export interface SendMailOptions {
+  transport: MailTransport;
+  unsubscribeLinks: UnsubscribeLinks;
+  composers: MailComposers;
+  database: Database;
+  mailMetrics: MailMetrics;
+  tracing: Tracing | undefined;
+  logger: FastifyBaseLogger;
+}
+
+/**
+ * The task that makes one attempt to send a queued mail: composed and rendered each time, under the same key.
+ *
+ * @param attemptLimit milliseconds until an attempt is given up, to be retried
+ */
+export function createSendMail(options: SendMailOptions, attemptLimit: number): Task {
+  return async (input, { job, abortSignal }) => {
+    const mail = readQueuedMail(input);
+    const finished = new AbortController();
+    const { signal } = finished;
+    const fail = (reason: string) => () => {
+      throw new Error(reason);
+    };
+    try {
+      await Promise.race([
+        tracedAttempt(options, mail, { id: job.id, attempts: job.attempts, signal }),
+        sleep(attemptLimit, undefined, { signal }).then(fail(`not sent within ${attemptLimit} ms`)),
+        once(abortSignal, 'abort', { signal }).then(fail('the worker was stopped')),
+      ]);
+    } catch (error) {
+      // After the last attempt, the recovery of jobs counts the mail as failed.
+      if (job.attempts < job.max_attempts) options.mailMetrics.countMail(mail.kind, 'retried');
+      throw error;
+    } finally {
+      finished.abort();
+    }
+  };
+}
+
+interface Attempt {
+  id: string;
+  attempts: number;
+  signal: AbortSignal;
+}
+
+/** The span of an attempt is linked to the request that queued the mail; so are its lines in the log. */
+function tracedAttempt(options: SendMailOptions, mail: QueuedMail, details: Attempt): Promise<void> {
+  const { kind, traceparent: cause } = mail;
+  const traceId = cause?.split('-')[1];
+  const logger = traceId === undefined ? options.logger : options.logger.child({ request_trace_id: traceId });
+  const attributes = {
+    'messaging.operation.type': 'process',
+    'dure.mail.kind': kind,
+    'dure.mail.attempt': details.attempts,
+  };
+  return inSpan(options.tracing, sendMailTask, { kind: 'consumer', attributes, cause }, () =>
+    attempt({ ...options, logger }, mail, details),
+  );
+}
+
+async function attempt(
+  { transport, unsubscribeLinks, composers, database, mailMetrics, tracing, logger }: SendMailOptions,
+  { kind, payload, idempotencyKey }: QueuedMail,
+  { id, attempts, signal }: Attempt,
+): Promise<void> {
+  const compose = Object.hasOwn(composers, kind) ? composers[kind] : undefined;
+  let userId = 'user_id' in payload ? Number(payload['user_id']) : undefined;
+  let rendered: RenderedMail | undefined;
+  try {
+    if (compose === undefined) throw new MailRejectedError('there is no such kind of mail');
+    const composed = await compose(payload);
+    const topic = topicOf(kind);
+    const subscription = topic && userId !== undefined ? { userId, topic } : undefined;
+    // It may have been switched off since the mail was queued.
+    if (composed === null || (subscription && (await isMuted(database, subscription)))) {
+      mailMetrics.countMail(kind, 'obsolete');
+      logger.info({ job: id, kind }, 'obsolete mail dropped');
+      return;
+    }
+    userId ??= composed.userId;
+    const url = subscription && unsubscribeLinks.url(subscription, String(payload['key_id'] ?? ''));
+    rendered = renderMail(composed.mail, composed.language, url);
+    signal.throwIfAborted();
+    const headers = url === undefined ? {} : { headers: unsubscribeHeaders(url) };
+    const outgoing = { to: composed.to, ...rendered, ...headers, idempotencyKey };
+    await inSpan(tracing, 'deliver mail', { kind: 'client' }, () => transport.send(outgoing));
+    mailMetrics.countMail(kind, 'sent');
+    logger.info({ job: id, kind, attempts, idempotencyKey }, 'mail sent');
+  } catch (error) {
+    const reason = redact(reasonOf(error), rendered);
+    // graphile-worker stores the message with the job and schedules the next attempt.
+    if (!(error instanceof MailRejectedError)) throw new Error(reason);
+    logger.error({ job: id, kind, payload, attempts, idempotencyKey, reason }, 'mail rejected, not retried');
+    mailMetrics.countMail(kind, 'failed');
+    await database.execute(
+      keepFailedMails(sql`
+        SELECT ${userId ?? null}::int AS user_id, ${kind} AS kind, ${JSON.stringify(payload)}::jsonb AS payload,
+          ${reason} AS reason, ${attempts}::int AS attempts`),
+    );
+  }
+}
+
+async function isMuted({ prisma }: Database, { userId: id, topic }: Subscription): Promise<boolean> {
+  return (await prisma.user.count({ where: { id, mutedMails: { has: topic } } })) > 0;
+}
+
+/** Removes what an error may quote of the mail: whole lines, codes, and the parts of links. */
+function redact(reason: string, mail: RenderedMail | undefined): string {
+  if (mail === undefined) return reason.slice(0, 500);
+  const lines = [mail.subject, ...mail.text.split('\n')]
+    .map((line) => line.trim())
+    .filter((line) => line.length > 9);
+  const words = mail.text.split(/[\s?&=<>"']+/).filter((word) => /^(?=.*\d).{4,}|^.{16,}/.test(word));
+  return [...lines, ...words]
+    .sort((one, other) => other.length - one.length)
+    .reduce((text, quoted) => text.replaceAll(quoted, '[...]'), reason)
+    .slice(0, 500);
+}
+
+/** What became of an attempt to send a mail. */
+type MailOutcome = 'sent' | 'retried' | 'failed' | 'obsolete';
+
+const mailOutcomes: MailOutcome[] = ['sent', 'retried', 'failed', 'obsolete'];
+const jobOutcomes = ['completed', 'retried', 'failed'] as const;
+
+/** What became of a run of a job. */
+type JobOutcome = (typeof jobOutcomes)[number];
+
+export type MailMetrics = ReturnType<typeof createMailMetrics>;
+
+/**
+ * Counts mails and jobs by their outcome. All series exist from the start, so that the first failure is seen as an increase.
+ *
+ * @param kinds of mails
+ * @param tasks of the worker
+ */
+export function createMailMetrics({ addCounter }: Metrics, kinds: string[], tasks: string[]) {
+  const mails = addCounter('mails_total', 'Attempts to send a mail, by kind and outcome', [
+    'kind',
+    'outcome',
+  ]);
+  const jobs = addCounter('queue_job_runs_total', 'Runs of jobs, by task and outcome', ['task', 'outcome']);
+  for (const kind of kinds) for (const outcome of mailOutcomes) mails.inc({ kind, outcome }, 0);
+  for (const task of tasks) for (const outcome of jobOutcomes) jobs.inc({ task, outcome }, 0);
+  return {
+    countMail(kind: string, outcome: MailOutcome): void {
+      mails.inc({ kind: kinds.includes(kind) ? kind : 'unknown', outcome });
+    },
+    countJob(task: string, outcome: JobOutcome): void {
+      jobs.inc({ task, outcome });
+    },
+  };
+}

@@ -1,0 +1,112 @@
+import type { Resend } from './resend-client.ts';
+import type { RenderedMail } from './templates.ts';
+
+/** A rendered mail with its recipient. */
+export interface OutgoingMail extends RenderedMail {
+  to: string;
+  /** Headers of the mail itself. */
+  headers?: Record<string, string>;
+  /** One key sends one mail, also when it is retried within 24 hours (Resend's limit). 1-256 characters. */
+  idempotencyKey: string;
+}
+
+/** The mail itself is invalid and is not retried. Any other error is temporary. */
+export class MailRejectedError extends Error {
+  override name = 'MailRejectedError';
+}
+
+/** Delivers mails. */
+export interface MailTransport {
+  /**
+   * Sends one mail.
+   *
+   * @throws MailRejectedError when a retry cannot succeed
+   * @throws Error when the mail may be accepted later
+   */
+  send(mail: OutgoingMail): Promise<void>;
+}
+
+/**
+ * Resend's names of permanent failures (https://resend.com/docs/api-reference/errors). What an operator can fix (key,
+ * domain, sender, quota) is not among them: such a mail waits in the queue.
+ */
+const permanentFailures = new Set<string | undefined>([
+  'validation_error',
+  'invalid_parameter',
+  'missing_required_field',
+  'invalid_attachment',
+  'invalid_idempotency_key',
+  'invalid_idempotent_request',
+]);
+/** The same names with 403 mean an unverified domain. The SDK's own errors have no status. */
+const permanentStatuses = new Set<number | undefined>([400, 409, 413, 422, undefined]);
+
+/**
+ * The error for a response of the provider, of which the SDK passes on any JSON. Leaves out the provider's message, which may
+ * quote a code or a link of the mail: the reason is stored and logged.
+ */
+function errorFor(response: unknown): Error {
+  const { statusCode, name: givenName, message }: Record<string, unknown> = Object(response);
+  // What the SDK returns for a request that failed before a response; it drops the cause.
+  if (statusCode === null && givenName === 'application_error') {
+    return new Error('Resend cannot be reached, or closed the connection');
+  }
+  const status = typeof statusCode === 'number' ? statusCode : undefined;
+  const name = /^[a-z_]{1,40}$/.exec(String(givenName ?? ''))?.[0];
+  const field = /[`'"](from|to|subject|html|text|headers)[`'"]/.exec(String(message))?.[1];
+  const reason =
+    [status, name, field && `(field "${field}")`].filter(Boolean).join(' ') || 'no readable response';
+  // The sender is configuration, not part of one mail.
+  if (permanentFailures.has(name) && permanentStatuses.has(status) && field !== 'from') {
+    return new MailRejectedError(`Resend rejected the email: ${reason}`);
+  }
+  if (status === 401 || status === 403 || field === 'from' || name === 'invalid_from_address') {
+    return new Error(
+      `Resend accepts no email from us, check RESEND_API_KEY, MAIL_FROM and its domain: ${reason}`,
+    );
+  }
+  return new Error(`Resend did not accept the email, it may do so later: ${reason}`);
+}
+
+interface ResendOptions {
+  apiKey: string;
+  /** The sender, `Name <address>` or a bare address. */
+  from: string;
+  /** The URL of the API, for tests; not read from the environment. */
+  baseUrl?: string;
+  /** Milliseconds for connection, request and body; the SDK has no limit. */
+  timeoutMs?: number;
+}
+
+/** Sends with Resend. */
+export function createResendTransport({
+  apiKey,
+  from,
+  baseUrl = 'https://api.resend.com',
+  timeoutMs = 10_000,
+}: ResendOptions): MailTransport {
+  if (apiKey === '') throw new Error('A Resend API key is needed');
+  let client: Promise<Resend> | undefined;
+  /** Loads the SDK for the first mail, so that the start does not wait for it. */
+  async function connect(): Promise<Resend> {
+    const { Resend } = await import('./resend-client.ts');
+    // The SDK reads options that are missing from process.env.
+    return new Resend(apiKey, { baseUrl: baseUrl.replace(/\/+$/, ''), userAgent: 'dure' });
+  }
+
+  return {
+    async send({ to, subject, text, html, headers, idempotencyKey }) {
+      const signal = AbortSignal.timeout(timeoutMs);
+      // A mail contains a code or a link, so it is not sent to the target of a redirect.
+      const request = { idempotencyKey, signal, redirect: 'manual' } as const;
+      client ??= connect();
+      const mail = { from, to, subject, text, html, ...(headers ? { headers } : {}) };
+      const { data, error } = await (await client).emails.send(mail, request);
+      if (signal.aborted && data === null) throw new Error(`Resend did not respond within ${timeoutMs} ms`);
+      if (error !== null) throw errorFor(error);
+      // Typed as always present, but the SDK does not validate it.
+      if (!data?.id)
+        throw new Error('Resend responded without the id of an email, so it may not have accepted it');
+    },
+  };
+}

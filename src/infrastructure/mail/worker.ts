@@ -1,0 +1,180 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { FastifyBaseLogger } from 'fastify';
+import type { LogFunctionFactory, Runner } from 'graphile-worker';
+import pg from 'pg';
+import { type Database, leaveReadOnlyServers } from '../database/client.ts';
+import { reasonOf } from '../database/errors.ts';
+import type { Metrics } from '../metrics/metrics.ts';
+import { recoverJobs, staleLock } from './jobs.ts';
+import { sendMailTask } from './queue.ts';
+import { createMailMetrics, createSendMail, type SendMailOptions } from './send-mail.ts';
+
+export type { MailPayload } from './queue.ts';
+export type { ComposedMail, MailComposers } from './send-mail.ts';
+
+interface WorkerOptions extends Omit<SendMailOptions, 'mailMetrics'> {
+  /** Must not go through a transaction pooler, because the worker listens. */
+  connectionString: string;
+  database: Database;
+  metrics: Metrics;
+  /** Deletes expired rows and returns their number per table. Runs every five minutes on one of the instances. */
+  cleanUp(): Promise<Record<string, number>>;
+  times?: Partial<WorkerTimes>;
+}
+
+/** In milliseconds. */
+export interface WorkerTimes {
+  /** How long one attempt to send a mail may take. */
+  attempt: number;
+  /** The age of a job's lock from which its worker counts as dead. */
+  staleLock: number;
+  /** The time between two runs of {@link recoverJobs}. */
+  recovery: number;
+}
+
+export interface Worker {
+  /** Takes no more jobs, lets running ones finish for 5 seconds and releases the rest. Takes 9 seconds at most. */
+  stop(): Promise<void>;
+}
+
+const defaultTimes = { attempt: 30_000, staleLock, recovery: 5_000 };
+const restartDelay = { min: 500, max: 10_000 };
+const stopLimit = 9_000;
+const concurrency = 2;
+const cleanUpTask = 'clean_up';
+const tasks = [sendMailTask, cleanUpTask];
+
+/**
+ * Sends queued mails and runs the clean-up until it is stopped. It starts in the background and survives outages of the
+ * database, also at the start.
+ */
+export function startWorker(options: WorkerOptions): Worker {
+  const logger = options.logger.child({ part: 'worker' });
+  const times = { ...defaultTimes, ...options.times };
+  const stopping = new AbortController();
+  const mailMetrics = createMailMetrics(options.metrics, Object.keys(options.composers), tasks);
+  const stopped = superviseRunner({ ...options, logger, times, mailMetrics }, stopping.signal);
+  const recovery = setInterval(
+    () => void recoverJobs({ database: options.database, mailMetrics, logger }, times.staleLock),
+    times.recovery,
+  );
+  return {
+    async stop() {
+      clearInterval(recovery);
+      stopping.abort();
+      await Promise.race([stopped, sleep(stopLimit, undefined, { ref: false })]);
+    },
+  };
+}
+
+type RunnerOptions = WorkerOptions & SendMailOptions & { times: WorkerTimes };
+
+/** Restarts the runner with exponential backoff when it cannot start or ends by itself. */
+async function superviseRunner(options: RunnerOptions, signal: AbortSignal): Promise<void> {
+  let delay = restartDelay.min;
+  while (!signal.aborted) {
+    const startedAt = Date.now();
+    const reason = await runUntilStopped(options, signal).then(() => 'the runner ended', reasonOf);
+    if (signal.aborted) return;
+    if (Date.now() - startedAt > restartDelay.max) delay = restartDelay.min;
+    options.logger.warn({ reason, delay }, 'worker failed, restarting');
+    await sleep(delay, undefined, { signal }).catch(() => undefined);
+    delay = Math.min(delay * 2, restartDelay.max);
+  }
+}
+
+/** @throws Error when the database cannot be reached */
+async function runUntilStopped(options: RunnerOptions, signal: AbortSignal): Promise<void> {
+  const pool = openPool(options.connectionString);
+  try {
+    const runner = await startRunner(pool, options);
+    options.logger.info('worker started');
+    const stop = () => void runner.stop().catch(() => undefined);
+    // A runner whose first query failed never recovers, and it reuses connections that stopped responding.
+    runner.events.on('worker:getJob:error', ({ error }) => {
+      options.logger.warn({ reason: reasonOf(error) }, 'taking a job failed');
+      stop();
+    });
+    if (signal.aborted) stop();
+    signal.addEventListener('abort', stop);
+    await runner.promise.finally(() => signal.removeEventListener('abort', stop));
+  } finally {
+    // Not awaited: a connection that stopped responding must not delay the restart.
+    void pool.end();
+  }
+}
+
+function openPool(connectionString: string): pg.Pool {
+  const pool = new pg.Pool({
+    connectionString,
+    application_name: 'dure-worker',
+    connectionTimeoutMillis: 5_000,
+    query_timeout: 5_000,
+    statement_timeout: 5_000,
+    keepAlive: true,
+    keepAliveInitialDelayMillis: 10_000,
+    // One more for LISTEN.
+    max: concurrency + 1,
+  });
+  // Queries report broken connections. Without these listeners the events would end the process.
+  pool.on('error', () => undefined);
+  pool.on('connect', (client) => client.on('error', () => undefined));
+  pool.on('connect', releaseOnce);
+  leaveReadOnlyServers(pool);
+  return pool;
+}
+
+/**
+ * graphile-worker releases the connection that listens twice when it breaks while the runner stops: once for each. pg throws
+ * at the second time, outside of any call that could catch it, which would end the process.
+ */
+function releaseOnce(client: pg.PoolClient): void {
+  let release: pg.PoolClient['release'] = () => undefined;
+  // The pool sets another function each time it lends the connection.
+  Object.defineProperty(client, 'release', {
+    get: () => release,
+    set(giveBack: pg.PoolClient['release']) {
+      let isReleased = false;
+      release = (error) => {
+        if (isReleased) return;
+        isReleased = true;
+        giveBack(error);
+      };
+    },
+  });
+}
+
+async function startRunner(pgPool: pg.Pool, options: RunnerOptions): Promise<Runner> {
+  const { logger, cleanUp, times, mailMetrics } = options;
+  // Loaded in the background, so that the start does not wait for it.
+  const { Logger, run } = await import('../database/graphile-worker.ts');
+  const runner = await run({
+    pgPool,
+    concurrency,
+    noHandleSignals: true,
+    logger: new Logger(bridgeTo(logger)),
+    taskList: {
+      [sendMailTask]: createSendMail(options, times.attempt),
+      [cleanUpTask]: async () => logger.debug({ deleted: await cleanUp() }, 'expired rows deleted'),
+    },
+    // The job key replaces a run that is still waiting.
+    crontab: `*/5 * * * * ${cleanUpTask} ?jobKey=${cleanUpTask}`,
+    // In batches, an outcome that cannot be written ends the runner; otherwise it is an unhandled rejection.
+    preset: { worker: { completeJobBatchDelay: 0, failJobBatchDelay: 0 } },
+  });
+  runner.events.on('job:success', ({ job }) => mailMetrics.countJob(job.task_identifier, 'completed'));
+  runner.events.on('job:error', ({ job, error }) => {
+    const { id, task_identifier: task, payload, attempts, max_attempts: maxAttempts } = job;
+    mailMetrics.countJob(task, attempts < maxAttempts ? 'retried' : 'failed');
+    logger.warn({ job: id, task, payload, attempts, maxAttempts, reason: reasonOf(error) }, 'job failed');
+  });
+  return runner;
+}
+
+/** Failed jobs are logged on `job:error`. graphile-worker's metadata contains whole jobs and is dropped. */
+function bridgeTo(logger: FastifyBaseLogger): LogFunctionFactory {
+  return () => (level, message, meta) => {
+    const isProblem = (level === 'error' || level === 'warning') && meta?.['failure'] !== true;
+    logger[isProblem ? 'warn' : 'debug'](`graphile-worker: ${message.split('\n', 1)[0]}`);
+  };
+}
