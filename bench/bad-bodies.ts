@@ -6,7 +6,7 @@ export interface BodySchema {
   items?: BodySchema;
 }
 
-/** A body that is refused, and what is bad about it. */
+/** A body that is rejected, and what is bad about it. */
 interface BadBody {
   shape: string;
   text: string;
@@ -43,7 +43,7 @@ const units: Record<string, string> = {
 };
 
 /**
- * Bodies that fill the limit and are refused.
+ * Bodies that fill the limit and are rejected.
  *
  * @param limit in bytes
  */

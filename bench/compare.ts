@@ -1,19 +1,19 @@
 import process from 'node:process';
 import { parseArgs } from 'node:util';
-import { compareAnswers } from './answers.ts';
-import { type Contender, contendersOf, type Field, startHashing } from './contenders.ts';
 import { readUsers } from './data.ts';
 import { measureFlood } from './flood.ts';
 import { createMeter, type Measurement, resetPeaks } from './meter.ts';
 import { hasProc, memory } from './processes.ts';
-import { copyDatabase, startDatabase, startLimitServer, startMeasuredService } from './servers.ts';
+import { compareResponses } from './responses.ts';
+import { copyDatabase, startBaselineServer, startDatabase, startMeasuredService } from './servers.ts';
 import { formatHead, formatRatio, formatRow } from './table.ts';
+import { type Field, startHashing, type Target, targetsOf } from './targets.ts';
 import { type Workload, workloads } from './workloads.ts';
 
 /*
  * npm run bench [-- --only me,login --seconds 4 --rounds 3 --connections 32 --tool wrk]
  *
- * The service beside a server that does the least that the same answers need, in turns. Exit code 1 when an answer was not 2xx.
+ * The service beside a server that does the least that the same responses need, in turns. Exit code 1 when a response was not 2xx.
  */
 
 const { values } = parseArgs({
@@ -43,45 +43,45 @@ function say(line: string): void {
 }
 
 /** Until the engine has compiled what the workload needs. */
-async function warmUp({ run, settle }: Contender, { warmUp }: Workload): Promise<string[]> {
-  const failures: string[] = [];
+async function warmUp({ run, settle }: Target, { warmUp }: Workload): Promise<string[]> {
+  const errors: string[] = [];
   const end = performance.now() + 20_000;
   for (let sent = 0; sent < warmUp && performance.now() < end; ) {
     const result = await run(1);
     sent += result.requests;
-    failures.push(...result.failures);
+    errors.push(...result.errors);
   }
   await settle?.();
-  return failures;
+  return errors;
 }
 
 /** Measures a workload and prints its rows. */
 async function compare(workload: Workload, field: Field): Promise<void> {
-  const contenders = contendersOf(workload, field);
-  const failures = await compareAnswers(contenders);
-  for (const contender of contenders) failures.push(...(await warmUp(contender, workload)));
-  await resetPeaks(contenders);
-  const runs = new Map<Contender, Measurement[]>(contenders.map((contender) => [contender, []]));
+  const targets = targetsOf(workload, field);
+  const errors = await compareResponses(targets);
+  for (const target of targets) errors.push(...(await warmUp(target, workload)));
+  await resetPeaks(targets);
+  const runs = new Map<Target, Measurement[]>(targets.map((target) => [target, []]));
   for (let round = 0; round < rounds; round++) {
-    for (const contender of contenders) {
-      runs.get(contender)?.push(await meter.measure(contender, seconds));
-      await contender.settle?.();
+    for (const target of targets) {
+      runs.get(target)?.push(await meter.measure(target, seconds));
+      await target.settle?.();
     }
   }
-  const [own = [], limit = []] = contenders.map((contender) => runs.get(contender));
+  const [own = [], limit = []] = targets.map((target) => runs.get(target));
   for (const [{ label }, measured] of runs) {
     const isService = measured === own;
-    const verdict = isService ? formatRatio(own, limit, workload.target) : '';
+    const verdict = isService ? formatRatio(own, limit, workload.goal) : '';
     say(formatRow({ workload: isService ? workload.name : '', label, runs: measured, verdict }));
-    failures.push(...measured.flatMap((run) => run.failures.map((failure) => `${label}: ${failure}`)));
+    errors.push(...measured.flatMap((run) => run.errors.map((error) => `${label}: ${error}`)));
   }
-  report(workload.name, failures);
+  report(workload.name, errors);
 }
 
 /** Figures of requests that failed say nothing. */
-function report(name: string, failures: string[]): void {
-  if (failures.length === 0) return;
-  say(`INVALID: ${name}: ${[...new Set(failures)].join('; ')}`);
+function report(name: string, errors: string[]): void {
+  if (errors.length === 0) return;
+  say(`INVALID: ${name}: ${[...new Set(errors)].join('; ')}`);
   process.exitCode = 1;
 }
 
@@ -96,7 +96,7 @@ try {
   const users = await readUsers(database.url);
   const service = await startMeasuredService(database.url, database.mailUrl);
   stops.push(service.end);
-  const limit = await startLimitServer(limitDatabase);
+  const limit = await startBaselineServer(limitDatabase);
   stops.push(limit.end);
   const hashing = await startHashing();
   stops.push(hashing.end);
@@ -114,9 +114,9 @@ try {
       ['service', service],
       ['limit', limit],
     ] satisfies Parameters<typeof measureFlood>[0];
-    const { lines, failures } = await measureFlood(servers, users, { seconds, rounds });
+    const { lines, errors } = await measureFlood(servers, users, { seconds, rounds });
     for (const line of lines) say(line);
-    report('flood', failures);
+    report('flood', errors);
   }
 } finally {
   for (const stop of stops.reverse()) await stop();

@@ -2,8 +2,9 @@ import jwt from '@fastify/jwt';
 import argon2 from 'argon2';
 import fastify from 'fastify';
 import pg from 'pg';
-import { createTokens, jwtOptions } from '../src/auth/tokens.ts';
-import { readSecrets } from '../src/config/secrets.ts';
+import { createTokens, jwtOptions } from '../src/domains/auth/tokens.ts';
+import { readSecrets } from '../src/infrastructure/config/secrets.ts';
+import { int8AsNumber } from '../src/infrastructure/database/client.ts';
 import { execute } from '../test/support/database.ts';
 import { production } from '../test/support/service.ts';
 
@@ -59,7 +60,7 @@ const statements: string[] = [
 export async function createData(url: string): Promise<void> {
   const options = { type: argon2.argon2id, memoryCost: 19_456, timeCost: 2, parallelism: 1 };
   const hash = await argon2.hash(password, options);
-  const client = new pg.Client({ connectionString: url });
+  const client = new pg.Client({ connectionString: url, types: int8AsNumber });
   await client.connect();
   try {
     for (const statement of statements) await client.query(statement, statement.includes('$1') ? [hash] : []);
@@ -82,7 +83,7 @@ export interface BenchUser {
 /** Users in the order of their ids, each with a session. */
 export async function readUsers(url: string): Promise<BenchUser[]> {
   const { sign } = await createTokenSigner();
-  const client = new pg.Client({ connectionString: url });
+  const client = new pg.Client({ connectionString: url, types: int8AsNumber });
   await client.connect();
   try {
     const { rows } = await client.query<Omit<BenchUser, 'access'>>(`
@@ -101,7 +102,7 @@ export async function readUsers(url: string): Promise<BenchUser[]> {
 /** Begins a session for each of some users. @returns their refresh tokens */
 export async function beginSessions(url: string, users: BenchUser[]): Promise<string[]> {
   const { sign } = await createTokenSigner();
-  const client = new pg.Client({ connectionString: url });
+  const client = new pg.Client({ connectionString: url, types: int8AsNumber });
   await client.connect();
   try {
     const { rows } = await client.query<{ id: string; user_id: number }>(

@@ -5,8 +5,9 @@ import process from 'node:process';
 import { parseArgs } from 'node:util';
 import pg from 'pg';
 import { seedDatabase } from '../scripts/seed/database.ts';
-import { migrate } from '../src/database/migrations.ts';
-import { startEmbeddedServer } from '../src/embedded-postgres/server.ts';
+import { startEmbeddedServer } from '../src/development/embedded-postgres/server.ts';
+import { int8AsNumber } from '../src/infrastructure/database/client.ts';
+import { migrate } from '../src/infrastructure/database/migrations.ts';
 
 /*
  * npm run bench -- edits [--edits 112,300,1000]
@@ -23,7 +24,7 @@ const steps = values.edits.split(',').map(Number);
 
 const directory = await mkdtemp(join(tmpdir(), 'dure-edits-'));
 const postgres = await startEmbeddedServer({ directory });
-const client = new pg.Client({ connectionString: postgres.url });
+const client = new pg.Client({ connectionString: postgres.url, types: int8AsNumber });
 try {
   await migrate(postgres.url);
   await client.connect();

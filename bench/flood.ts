@@ -19,7 +19,7 @@ const target = 3;
 interface Flood {
   idle: number[];
   flooded: number[];
-  failures: string[];
+  errors: string[];
 }
 
 /** Measures both servers in turns. @returns the lines of the table, and what failed */
@@ -27,9 +27,9 @@ export async function measureFlood(
   servers: [label: string, server: MeasuredServer][],
   users: BenchUser[],
   { seconds, rounds }: { seconds: number; rounds: number },
-): Promise<{ lines: string[]; failures: string[] }> {
+): Promise<{ lines: string[]; errors: string[] }> {
   const floods = servers.map(([label, server]) => {
-    const flood: Flood = { idle: [], flooded: [], failures: [] };
+    const flood: Flood = { idle: [], flooded: [], errors: [] };
     return { label, server, flood };
   });
   for (let round = 0; round < rounds; round++) {
@@ -51,7 +51,7 @@ export async function measureFlood(
       `${factor.toFixed(1)} x p99 without logins (${idle.p99.toFixed(1)} ms)${verdict}`,
     ]);
   });
-  return { lines, failures: floods.flatMap(({ flood }) => flood.failures) };
+  return { lines, errors: floods.flatMap(({ flood }) => flood.errors) };
 }
 
 async function addRound(
@@ -68,23 +68,23 @@ async function addRound(
   ]);
   flood.idle.push(...alone.times);
   flood.flooded.push(...beside.times);
-  flood.failures.push(...load.failures, ...alone.failures, ...beside.failures);
+  flood.errors.push(...load.errors, ...alone.errors, ...beside.errors);
 }
 
 /** Sends requests at a steady pace, whether the last ones are answered or not; each time counts from when it was due. */
 async function sendPaced(url: string, users: BenchUser[], seconds: number) {
   const agent = new Agent({ keepAlive: true });
   const times: number[] = [];
-  const failures: LoadResult['failures'] = [];
+  const errors: LoadResult['errors'] = [];
   const started = performance.now();
   const sent = Array.from({ length: seconds * rate }, async (_, index) => {
     const due = (index * 1000) / rate;
     await sleep(due);
     const status = await getStatus(`${url}/auth/me/`, users[index % users.length]?.access ?? '', agent);
     times.push(performance.now() - started - due);
-    if (status !== 200) failures.push(`me answered ${status}`);
+    if (status !== 200) errors.push(`me answered ${status}`);
   });
   await Promise.all(sent);
   agent.destroy();
-  return { times, failures };
+  return { times, errors };
 }

@@ -27,9 +27,9 @@ function say(line: string): void {
 const database = await startDatabase();
 try {
   const users = await readUsers(database.url);
-  const failures = await measureInstances(say, { database, users, counts, seconds });
-  if (failures.length > 0) {
-    say(`INVALID: ${[...new Set(failures)].join('; ')}`);
+  const errors = await measureInstances(say, { database, users, counts, seconds });
+  if (errors.length > 0) {
+    say(`INVALID: ${[...new Set(errors)].join('; ')}`);
     process.exitCode = 1;
   }
 } finally {

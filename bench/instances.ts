@@ -1,9 +1,9 @@
 import process from 'node:process';
-import { deleteJobs } from './contenders.ts';
 import type { BenchUser } from './data.ts';
 import { type LoadResult, sendLoad } from './load.ts';
 import { cpuTime, cpuTimeWithChildren, machineTime } from './processes.ts';
 import { type MeasuredServer, type startDatabase, startMeasuredService } from './servers.ts';
+import { deleteJobs } from './targets.ts';
 import { watchWaits } from './waits.ts';
 import { type Workload, workloads } from './workloads.ts';
 
@@ -22,7 +22,7 @@ interface Options {
 /** Measures the same load on each of some instances that share the database. @returns what failed */
 export async function measureInstances(say: (line: string) => void, options: Options): Promise<string[]> {
   const { database, counts } = options;
-  const failures: string[] = [];
+  const errors: string[] = [];
   say(
     '| workload | instances | req/s in all | of each | p99 ms | cores: instances + PostgreSQL + load generator + others | requests that wait for a connection | what backends do |',
   );
@@ -33,15 +33,15 @@ export async function measureInstances(say: (line: string) => void, options: Opt
     );
     try {
       for (const workload of workloads.filter(({ name }) => chosen.includes(name))) {
-        failures.push(...(await warmUp(workload, instances, options)));
-        const cells = await measure(workload, instances, options, failures);
+        errors.push(...(await warmUp(workload, instances, options)));
+        const cells = await measure(workload, instances, options, errors);
         say(`| ${[workload.name, count, ...cells].join(' | ')} |`);
       }
     } finally {
       await Promise.all(instances.map(({ end }) => end()));
     }
   }
-  return failures;
+  return errors;
 }
 
 /** Until the engine of each instance has compiled what the workload needs. */
@@ -52,7 +52,7 @@ async function warmUp(
 ): Promise<string[]> {
   const results = await send(workload, instances, users, 3);
   if (workload.hasMailJob) await deleteJobs(database.url);
-  return results.flatMap((result) => result.failures);
+  return results.flatMap((result) => result.errors);
 }
 
 /** Sends a load to all instances. */
@@ -74,7 +74,7 @@ async function measure(
   workload: Workload,
   instances: MeasuredServer[],
   { database, users, seconds }: Options,
-  failures: string[],
+  errors: string[],
 ): Promise<string[]> {
   async function read() {
     const servers = sum(await Promise.all(instances.map(({ pid }) => cpuTime(pid))));
@@ -91,7 +91,7 @@ async function measure(
   const after = await read();
   const elapsed = (performance.now() - started) * 1000;
   if (workload.hasMailJob) await deleteJobs(database.url);
-  failures.push(...results.flatMap((result) => result.failures));
+  errors.push(...results.flatMap((result) => result.errors));
   const cores = (of: keyof typeof before) => ((after[of] - before[of]) / elapsed).toFixed(2);
   const perSecond = results.map((result) => result.perSecond);
   return [

@@ -4,7 +4,7 @@ import { text } from 'node:stream/consumers';
 import autocannon from 'autocannon';
 
 /*
- * Load from a number of connections, each of which sends its next request when it has the answer to the last one.
+ * Load from a number of connections, each of which sends its next request when it has the response to the last one.
  */
 
 /** What one connection sends. */
@@ -14,8 +14,8 @@ export interface Sender {
   headers: Record<string, string>;
   /** What the next request has besides. */
   next?: () => { body: string; headers?: Record<string, string> };
-  /** Reads the body of each answer. */
-  onAnswer?: (body: string) => void;
+  /** Reads the body of each response. */
+  onResponse?: (body: string) => void;
 }
 
 /** What a run measured. */
@@ -26,18 +26,18 @@ export interface LoadResult {
   /** Milliseconds. */
   p50: number;
   p99: number;
-  /** Answers other than 2xx, and errors of sockets. */
-  failures: string[];
+  /** Responses other than 2xx, and errors of sockets. */
+  errors: string[];
 }
 
 /** A request in the form of autocannon. */
-function toRequest({ method, path, headers, next, onAnswer }: Sender): autocannon.Request {
+function toRequest({ method, path, headers, next, onResponse }: Sender): autocannon.Request {
   return {
     method,
     path,
     headers,
     ...(next ? { setupRequest: (request) => ({ ...request, ...next() }) } : {}),
-    ...(onAnswer ? { onResponse: (status, body) => void (status < 300 && onAnswer(body)) } : {}),
+    ...(onResponse ? { onResponse: (status, body) => void (status < 300 && onResponse(body)) } : {}),
   };
 }
 
@@ -62,14 +62,14 @@ export async function sendLoad(url: string, senders: Sender[], seconds: number):
   const statuses = Object.entries(result.statusCodeStats ?? {}).filter(([status]) => !/^2/.test(status));
   return {
     ...summarize(times, elapsed),
-    failures: [
+    errors: [
       ...statuses.map(([status, { count = 0 }]) => `${count} of ${status}`),
       ...(result.errors > 0 ? [`${result.errors} socket errors`] : []),
     ],
   };
 }
 
-/** @param times of the answers, in milliseconds */
+/** @param times of the responses, in milliseconds */
 export function summarize(times: number[], seconds: number) {
   const sorted = Float64Array.from(times).sort();
   const percentile = (share: number) =>
@@ -111,12 +111,12 @@ export async function sendWrkLoad(url: string, senders: Sender[], seconds: numbe
     const [, value, name = ''] = new RegExp(`${share}%\\s+([\\d.]+)(us|ms|s)`).exec(output) ?? [];
     return Number(value) * (unit[name] ?? 0);
   };
-  const failures = [/(Non-2xx .*)/, /(Socket errors: .*)/].flatMap((pattern) => read(pattern) ?? []);
+  const errors = [/(Non-2xx .*)/, /(Socket errors: .*)/].flatMap((pattern) => read(pattern) ?? []);
   return {
     requests: Number(read(/(\d+) requests in/)),
     perSecond: Number(read(/Requests\/sec:\s+([\d.]+)/)),
     p50: percentile('50'),
     p99: percentile('99'),
-    failures,
+    errors,
   };
 }

@@ -26,10 +26,10 @@ await withService({ RATE_LIMIT_ENABLED: 'true', TRUST_PROXY: '127.0.0.1' }, asyn
 
   const change = { current_password: password, new_password: password };
   const changes = Array.from({ length: parallel }, async () => {
-    const answers: string[] = [];
+    const responses: string[] = [];
     for (let round = 0; round < rounds; round++)
-      answers.push(await send('change-password', change, users.length, intruder?.access));
-    return answers;
+      responses.push(await send('change-password', change, users.length, intruder?.access));
+    return responses;
   });
   const logins = users.map(async ({ username }, index) => {
     await sleep(50 * (index + 1));
@@ -39,8 +39,8 @@ await withService({ RATE_LIMIT_ENABLED: 'true', TRUST_PROXY: '127.0.0.1' }, asyn
   process.stdout.write(`change-password   ${tally((await Promise.all(changes)).flat())}\n`);
 });
 
-function tally(answers: string[]): string {
+function tally(responses: string[]): string {
   const counts: Record<string, number> = {};
-  for (const answer of answers) counts[answer] = (counts[answer] ?? 0) + 1;
+  for (const response of responses) counts[response] = (counts[response] ?? 0) + 1;
   return JSON.stringify(counts);
 }

@@ -31,11 +31,11 @@ await withService({ RATE_LIMIT_ENABLED: 'true' }, async (server, [reader, other]
     }
   });
   await Promise.all(reading);
-  const { times, refused } = await probe.stop();
+  const { times, rejected } = await probe.stop();
   agent.destroy();
   const { p50, p90, p99 } = summarize(times, 1);
   const [median, most, worst] = [p50, p90, p99].map((time) => time.toFixed(0));
   const { peak } = await memory(server.pid);
-  process.stdout.write(`me     p50 ${median} ms, p90 ${most}, p99 ${worst}; ${refused} refused\n`);
+  process.stdout.write(`me     p50 ${median} ms, p90 ${most}, p99 ${worst}; ${rejected} rejected\n`);
   process.stdout.write(`pages  ${JSON.stringify(statuses)}, at most ${peak.toFixed(0)} MiB\n`);
 });

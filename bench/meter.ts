@@ -1,9 +1,9 @@
 import process from 'node:process';
 import pg from 'pg';
 import { databaseUrl } from '../test/support/database.ts';
-import type { Contender } from './contenders.ts';
 import type { LoadResult } from './load.ts';
 import { cpuTime, cpuTimeWithChildren, machineTime, memory, resetPeakMemory } from './processes.ts';
+import type { Target } from './targets.ts';
 
 /** One run of a workload. */
 export interface Measurement extends LoadResult {
@@ -31,7 +31,7 @@ export async function createMeter(database: { url: string; postmaster: number })
     return rows[0]?.count ?? 0;
   }
 
-  async function read({ pid, databaseUrl }: Contender) {
+  async function read({ pid, databaseUrl }: Target) {
     const [cpu, postgresCpu, transactions, machine] = await Promise.all([
       cpuTime(pid),
       cpuTimeWithChildren(database.postmaster),
@@ -43,15 +43,15 @@ export async function createMeter(database: { url: string; postmaster: number })
     return { cpu, postgresCpu, transactions, others, machine: machine.total };
   }
 
-  async function measure(contender: Contender, seconds: number): Promise<Measurement> {
-    const before = await read(contender);
-    const result = await contender.run(seconds);
-    const after = await read(contender);
-    const { peak } = await memory(contender.pid);
+  async function measure(target: Target, seconds: number): Promise<Measurement> {
+    const before = await read(target);
+    const result = await target.run(seconds);
+    const after = await read(target);
+    const { peak } = await memory(target.pid);
     const perRequest = (of: keyof typeof before) => (after[of] - before[of]) / result.requests;
     return {
       ...result,
-      failures: [...result.failures, ...(result.requests === 0 ? ['no answer'] : [])],
+      errors: [...result.errors, ...(result.requests === 0 ? ['no response'] : [])],
       cpu: perRequest('cpu'),
       postgresCpu: perRequest('postgresCpu'),
       transactions: perRequest('transactions'),
@@ -64,6 +64,6 @@ export async function createMeter(database: { url: string; postmaster: number })
 }
 
 /** Begins a new measurement of the peak memory. */
-export async function resetPeaks(contenders: Contender[]): Promise<void> {
-  for (const { pid } of contenders) await resetPeakMemory(pid);
+export async function resetPeaks(targets: Target[]): Promise<void> {
+  for (const { pid } of targets) await resetPeakMemory(pid);
 }

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { clusterPath } from '../src/embedded-postgres/cluster.ts';
+import { clusterPath } from '../src/development/embedded-postgres/cluster.ts';
 
 /*
  * CPU time and memory of processes, from Linux' /proc. Elsewhere the figures are missing.
@@ -113,7 +113,7 @@ export async function peakWithChildren(pid: number, work: Promise<unknown>): Pro
   return peak;
 }
 
-/** Starts a new measurement of the peak. Where the kernel refuses, the peak is that since the start of the process. */
+/** Starts a new measurement of the peak. Where the kernel rejects, the peak is that since the start of the process. */
 export async function resetPeakMemory(pid: number): Promise<void> {
   await writeFile(`/proc/${pid}/clear_refs`, '5').catch(() => undefined);
 }

@@ -12,7 +12,7 @@ const benches: Record<string, () => Promise<unknown>> = {
   growth: () => import('./growth.ts'),
   'long-pages': () => import('./long-pages.ts'),
   logins: () => import('./logins.ts'),
-  refusals: () => import('./refusals.ts'),
+  rejections: () => import('./rejections.ts'),
   scale: () => import('./scale.ts'),
   'slow-readers': () => import('./slow-readers.ts'),
   streams: () => import('./streams.ts'),

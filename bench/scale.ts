@@ -67,7 +67,7 @@ try {
   await run('lists and searches of everything', sharedReads, 'ordinary', 1.2);
   const missing = (what: string) => rows.filter((row) => judge(row).includes(what)).length;
   write(`\n${rows.length - missing('NOT MET')} of ${rows.length} reads meet their targets:`);
-  write(`${missing(' x')} grow more, ${missing(' ms')} take longer, ${missing('answered')} were refused.`);
+  write(`${missing(' x')} grow more, ${missing(' ms')} take longer, ${missing('answered')} were rejected.`);
 } finally {
   for (const side of sides) await side.close();
   if (values.keep === undefined) await rm(directory, { recursive: true, force: true });

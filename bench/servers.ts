@@ -4,8 +4,8 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { availableParallelism, tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { migrate } from '../src/database/migrations.ts';
-import { startEmbeddedServer } from '../src/embedded-postgres/server.ts';
+import { startEmbeddedServer } from '../src/development/embedded-postgres/server.ts';
+import { migrate } from '../src/infrastructure/database/migrations.ts';
 import { databaseUrl, execute } from '../test/support/database.ts';
 import { production, type Service, startService } from '../test/support/service.ts';
 import { type BenchUser, createData, readUsers } from './data.ts';
@@ -43,7 +43,7 @@ export async function startDatabase() {
   }
 }
 
-/** Milliseconds in which the stand-in for Resend answers, about as the real one does. */
+/** Milliseconds in which the stand-in for Resend responds, about as the real one does. */
 const mailLatency = 100;
 
 /** Accepts every mail. */
@@ -113,11 +113,11 @@ export async function withService(
   }
 }
 
-/** Starts the server that does the least that the same answers need. */
-export async function startLimitServer(database: string): Promise<MeasuredServer> {
+/** Starts the server that does the least that the same responses need. */
+export async function startBaselineServer(database: string): Promise<MeasuredServer> {
   const { NODE_ENV, JWT_SECRET } = production;
   const environment = { NODE_ENV, JWT_SECRET, DATABASE_URL: database, DATABASE_POOL_SIZE: String(poolSize) };
-  return toMeasured(await startService(environment, ['build/bench/limit-server.js']), database);
+  return toMeasured(await startService(environment, ['build/bench/baseline-server.js']), database);
 }
 
 function toMeasured({ url, child, end }: Service, database: string): MeasuredServer {

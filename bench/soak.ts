@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import process from 'node:process';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
-import { startEmbeddedServer } from '../src/embedded-postgres/server.ts';
+import { startEmbeddedServer } from '../src/development/embedded-postgres/server.ts';
 import { production, type Service, startService } from '../test/support/service.ts';
 import { createShop, visit } from './visits.ts';
 
@@ -15,7 +15,7 @@ import { createShop, visit } from './visits.ts';
  * npm run soak [-- --minutes 10 --rate 80]
  *
  * Runs the built service on a throw-away PostgreSQL under constant load and compares the last third of the time with the middle
- * one; the first is the warm-up. Exit code 1 when memory, connections or the event loop delay have grown, or after a 5xx answer.
+ * one; the first is the warm-up. Exit code 1 when memory, connections or the event loop delay have grown, or after a 5xx response.
  */
 
 const { values } = parseArgs({
@@ -96,7 +96,7 @@ async function readSample({ url }: Service): Promise<Sample> {
   );
 }
 
-/** Sends the load. @returns the number of answers per status */
+/** Sends the load. @returns the number of responses per status */
 async function load({ url }: Service, onSample: () => Promise<void>): Promise<Map<number, number>> {
   const shops = await Promise.all(Array.from({ length: 20 }, (_, index) => createShop(url, index)));
   const statuses = new Map<number, number>();
@@ -161,11 +161,11 @@ try {
   const samples: Sample[] = [];
   const statuses = await load(service, async () => void samples.push(await readSample(service)));
   const { code } = await service.end();
-  const answers = [...statuses].sort(([one], [other]) => one - other);
-  say(`answers: ${answers.map(([status, count]) => `${count} of ${status}`).join(', ')}`);
+  const responses = [...statuses].sort(([one], [other]) => one - other);
+  say(`responses: ${responses.map(([status, count]) => `${count} of ${status}`).join(', ')}`);
   say(`${''.padEnd(28)}${['first', 'middle', 'last', 'limit'].map((head) => head.padStart(9)).join('')}`);
   const isFlat = compare(samples);
-  const hasFailed = code !== 0 || answers.some(([status]) => status >= 500);
+  const hasFailed = code !== 0 || responses.some(([status]) => status >= 500);
   if (hasFailed)
     say(`the service failed (exit code ${code}); its log ends with:\n${service.output().slice(-2_000)}`);
   say(isFlat && !hasFailed ? 'Soak passed.' : 'Soak FAILED.');

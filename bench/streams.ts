@@ -57,7 +57,7 @@ try {
       watch({ server, postmaster: database.postmaster, user: prober }, work);
     const openAll = async (limit: number) => {
       const limited = pLimit(limit);
-      const refusals = await Promise.all(
+      const rejections = await Promise.all(
         clients.map((client) =>
           limited(async () => {
             // What a stream said before it ended.
@@ -66,7 +66,7 @@ try {
           }),
         ),
       );
-      return refusals.reduce((total, one) => total + one, 0);
+      return rejections.reduce((total, one) => total + one, 0);
     };
 
     const results: string[] = [];
@@ -78,7 +78,7 @@ try {
         await measure(async () => (delays = await sendRequests(server, senders, owners, arrivals, pace))),
       );
       results.push(
-        `- an event after the answer to the request that caused it, ms p50 / p99: ${describe(delays)}`,
+        `- an event after the response to the request that caused it, ms p50 / p99: ${describe(delays)}`,
       );
       sayRow(
         'all users are notified at once',
@@ -89,7 +89,7 @@ try {
         '200 users mark all as read, 20 a second',
         await measure(async () => (delays = await markRead(server, clients.slice(0, 200)))),
       );
-      results.push(`- the new count after the answer to mark-read: ${describe(delays)}`);
+      results.push(`- the new count after the response to mark-read: ${describe(delays)}`);
       sayRow(
         'the listening connection is lost: all streams look for what they missed',
         await measure(async () => {
@@ -117,10 +117,10 @@ try {
     await server.end();
     const ended = (performance.now() - ending) / 1000;
     server = await startMeasuredService(database.url, database.mailUrl);
-    let refusals = 0;
+    let rejections = 0;
     sayRow(
       'a restart: all streams are opened again, when their `retry` is over',
-      await measure(async () => (refusals = await openAll(count))),
+      await measure(async () => (rejections = await openAll(count))),
     );
     sayRow('30 s after that, without events', await measure(() => sleep(30_000)));
 
@@ -134,7 +134,7 @@ try {
     say(`- open files of the instance: ${files}`);
     for (const line of results) say(line);
     say(`- SIGTERM to the end of the process with all streams open: ${ended.toFixed(1)} s`);
-    say(`- refused or broken attempts in the restart: ${refusals}`);
+    say(`- rejected or broken attempts in the restart: ${rejections}`);
   } finally {
     await server.end();
   }

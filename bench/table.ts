@@ -1,6 +1,6 @@
 import type { Measurement } from './meter.ts';
 
-/** What is printed of a contender at a workload. */
+/** What is printed of a target at a workload. */
 interface Row {
   workload: string;
   label: string;
@@ -62,11 +62,11 @@ export function median(numbers: number[]): number {
 }
 
 /** How the service compares. Each run is compared with the one beside it, so that other work on the machine meets both. */
-export function formatRatio(service: Measurement[], limit: Measurement[], target: number): string {
+export function formatRatio(service: Measurement[], limit: Measurement[], goal: number): string {
   const ratios = service.map(({ perSecond }, index) => perSecond / (limit[index]?.perSecond ?? 0));
   const ratio = median(ratios);
   const range = `${Math.min(...ratios).toFixed(2)} to ${Math.max(...ratios).toFixed(2)}`;
   const cpuOf = (runs: Measurement[]) => median(runs.map(({ cpu, postgresCpu }) => cpu + postgresCpu));
   const byCpu = (cpuOf(limit) / cpuOf(service)).toFixed(2);
-  return `${ratio.toFixed(2)} (${range}), by CPU ${byCpu}, target ${target} ${ratio >= target ? 'met' : 'MISSED'}`;
+  return `${ratio.toFixed(2)} (${range}), by CPU ${byCpu}, goal ${goal} ${ratio >= goal ? 'met' : 'MISSED'}`;
 }

@@ -28,7 +28,7 @@ const [seconds, rounds, uploads] = [Number(values.seconds), Number(values.rounds
 
 const say = (line: string) => process.stdout.write(`${line}\n`);
 
-/** A picture of a phone, 12 megapixels: noise that compresses about as a photograph does. */
+/** A photograph of a phone, 12 megapixels: noise that compresses about as a photograph does. */
 function photograph(): Promise<Buffer> {
   const noise = { type: 'gaussian', mean: 128, sigma: 40 } as const;
   return sharp({ create: { width: 4_000, height: 3_000, channels: 3, background: '#000', noise } })
@@ -86,22 +86,22 @@ async function stall(url: string, token: string): Promise<Socket> {
   return socket;
 }
 
-const picture = await photograph();
+const image = await photograph();
 await withService({ WORKER_ENABLED: 'true' }, async ({ url, pid }, users) => {
   // One more than are converted at once, so that there is always one to convert.
   const uploaders = users.slice(0, 3);
   const [{ access } = { access: '' }] = uploaders;
 
-  await upload(url, access, picture);
+  await upload(url, access, image);
   const before = await cpuTimeWithChildren(pid);
   const started = performance.now();
   for (let index = 0; index < uploads; index++) {
-    const status = await upload(url, access, picture);
+    const status = await upload(url, access, image);
     if (status !== 201) throw new Error(`an upload was answered with ${status}`);
   }
   const cpu = ((await cpuTimeWithChildren(pid)) - before) / uploads / 1_000;
   const elapsed = (performance.now() - started) / uploads;
-  const size = (picture.length / 1024 / 1024).toFixed(1);
+  const size = (image.length / 1024 / 1024).toFixed(1);
   say(`one upload of 12 megapixels (${size} MiB): ${cpu.toFixed(0)} ms of CPU, ${elapsed.toFixed(0)} ms`);
 
   const me = { method: 'GET', path: '/auth/me/', headers: { authorization: `Bearer ${access}` } } as const;
@@ -115,7 +115,7 @@ await withService({ WORKER_ENABLED: 'true' }, async ({ url, pid }, users) => {
     alone.push(await measureMe());
     let isRunning = true;
     const senders = uploaders.map(async (uploader) => {
-      while (isRunning) if ((await upload(url, uploader.access, picture)) === 201) uploaded++;
+      while (isRunning) if ((await upload(url, uploader.access, image)) === 201) uploaded++;
     });
     const measured = measureMe();
     peaks.push(await peakWithChildren(pid, measured));
@@ -137,9 +137,9 @@ await withService({ WORKER_ENABLED: 'true' }, async ({ url, pid }, users) => {
       `${label.padEnd(18)} ${perSecond.toFixed(0)} req/s, p50 ${p50.toFixed(1)} ms, p99 ${p99.toFixed(1)} ms`,
     );
   }
-  const failures = [...alone, ...together].flatMap((result) => result.failures);
+  const errors = [...alone, ...together].flatMap((result) => result.errors);
   const ratio = busy.perSecond / free.perSecond;
-  say(`ratio ${ratio.toFixed(2)}; ${uploaded} uploads meanwhile, ${failures.length} failed requests`);
+  say(`ratio ${ratio.toFixed(2)}; ${uploaded} uploads meanwhile, ${errors.length} failed requests`);
   say(`peak memory ${Math.max(...peaks).toFixed(0)} MiB`);
 
   for (const [name, file, times] of await demandingImages()) {
@@ -156,7 +156,7 @@ await withService({ WORKER_ENABLED: 'true' }, async ({ url, pid }, users) => {
   // One after the other: within the seconds for which the stalled ones last.
   for (let index = 0; index < 19; index++) {
     const { access = '' } = uploaders[1 + (index % (uploaders.length - 1))] ?? {};
-    statuses.push(await upload(url, access, picture));
+    statuses.push(await upload(url, access, image));
   }
   for (const socket of stalled) socket.destroy();
   const accepted = statuses.filter((status) => status === 201).length;

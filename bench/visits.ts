@@ -13,7 +13,7 @@ type Fields = Record<string, unknown>;
 const password = 'gimbap-and-coffee-7';
 const requests = '/api/v1/notifications/partner-request/';
 
-/** Sends one request and reads its answer to the end. */
+/** Sends one request and reads its response to the end. */
 async function call(url: string, method: string, path: string, token?: string, body?: Fields) {
   const response = await fetch(url + path, {
     method,
@@ -27,7 +27,7 @@ async function call(url: string, method: string, path: string, token?: string, b
   return { status: response.status, data: text.startsWith('{') ? JSON.parse(text).data : undefined };
 }
 
-/** Opens an account with a store and a post. @throws when the service refuses */
+/** Opens an account with a store and a post. @throws when the service rejects */
 export async function createShop(url: string, index: number): Promise<Shop> {
   const username = `soak${index}`;
   const account = { username, password, name: '김두레', email: `${username}@example.com` };
@@ -92,7 +92,7 @@ const visits: Visit[] = [
   },
 ];
 
-/** The next thing that somebody does. @returns the status of its last answer */
+/** The next thing that somebody does. @returns the status of its last response */
 export async function visit(url: string, turn: number, shops: Shop[]): Promise<number> {
   const round = Math.floor(turn / visits.length);
   const [shop, other] = [shops[round % shops.length], shops[(round + 1) % shops.length]];

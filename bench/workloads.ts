@@ -6,10 +6,10 @@ import type { MeasuredServer } from './servers.ts';
 export interface Workload {
   name: string;
   /** The share of the limit's requests per second that the service is to reach. */
-  target: number;
-  /** With what the service is compared, if not with the limit server. */
+  goal: number;
+  /** With what the service is compared, if not with the hand-written baseline. */
   comparedWith?: 'hashing';
-  /** Whether the limit server does it with a mail job, too. */
+  /** Whether the hand-written baseline does it with an email job, too. */
   hasMailJob?: boolean;
   /** Requests that are sent to each server first; as many as 20 seconds allow. */
   warmUp: number;
@@ -39,10 +39,10 @@ function forEachConnection(
 }
 
 /** Reads a path with the sessions of the users who have much. */
-function read(name: string, target: number, path: string): Workload {
+function read(name: string, goal: number, path: string): Workload {
   return {
     name,
-    target,
+    goal,
     warmUp: 3_000,
     createSenders: async ({ users, connections }) =>
       forEachConnection(users.slice(0, busyUsers), connections, (user) => ({
@@ -66,7 +66,7 @@ function takeTurns(users: BenchUser[]): () => BenchUser {
 /** Each request is of another user. */
 export const login: Workload = {
   name: 'login',
-  target: 0.95,
+  goal: 0.95,
   comparedWith: 'hashing',
   warmUp: 100,
   createSenders: async ({ users, connections }) => {
@@ -80,10 +80,10 @@ export const login: Workload = {
   },
 };
 
-/** Each connection rotates a session of its own, which is new in each run, as the last answer of a run is not read. */
+/** Each connection rotates a session of its own, which is new in each run, as the last response of a run is not read. */
 const refresh: Workload = {
   name: 'refresh',
-  target: 0.7,
+  goal: 0.7,
   warmUp: 2_000,
   createSenders: async ({ server, users, connections }) => {
     const tokens = await beginSessions(server.databaseUrl, users.slice(0, connections));
@@ -92,7 +92,7 @@ const refresh: Workload = {
       path: '/auth/token/refresh/',
       headers: json,
       next: () => ({ body: `{"refresh":"${tokens[index]}"}` }),
-      onAnswer(body) {
+      onResponse(body) {
         tokens[index] = /"refresh":"([^"]+)"/.exec(body)?.[1] ?? '';
       },
     }));
@@ -105,7 +105,7 @@ const sentRequests = new Map<string, number>();
 /** Each request is of another store for the post of another one. */
 const createRequest: Workload = {
   name: 'create-request',
-  target: 0.4,
+  goal: 0.4,
   hasMailJob: true,
   warmUp: 1_000,
   createSenders: async ({ server: { databaseUrl }, users: all, connections }) => {
@@ -116,7 +116,7 @@ const createRequest: Workload = {
       const turn = sentRequests.get(databaseUrl) ?? 0;
       sentRequests.set(databaseUrl, turn + 1);
       const round = Math.floor(turn / count);
-      // A receiver gets at most 60 mails in an hour.
+      // A receiver gets at most 60 emails in an hour.
       if (round >= 59) throw new Error('there are no more pairs of stores: use fewer rounds or seconds');
       const sender = users[turn % count];
       const receiver = users[(turn + 1 + round) % count];

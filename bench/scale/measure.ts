@@ -4,7 +4,7 @@ import { get, Refused, type Side, type Viewer } from './side.ts';
 
 /** Milliseconds of one read at one size. */
 interface Figures {
-  /** Time until the answer was read. */
+  /** Time until the response was read. */
   p50: number;
   p99: number;
   /** CPU time of PostgreSQL: the mean and the 99th percentile. */
@@ -18,8 +18,8 @@ export interface Comparison {
   full: Figures;
   /** Requests at full size until a page has an item or the list ends. */
   requests: number;
-  /** The status of the first answer that was no success. */
-  refused?: number;
+  /** The status of the first response that was no success. */
+  rejected?: number;
 }
 
 /** Who reads: some users, one after the other, or the one who owns a tenth of everything. */
@@ -57,7 +57,7 @@ export async function compare(
     if (!(error instanceof Refused)) throw error;
     return {
       ...{ name: read.name, small: small.figures(), full: full.figures(), requests: 0 },
-      refused: error.status,
+      rejected: error.status,
     };
   }
 }

@@ -6,7 +6,7 @@ export type Row = Comparison & { limit: number };
 
 /** Milliseconds that a read may take at full size. */
 const longestRead = 50;
-/** Milliseconds that an answer takes outside PostgreSQL on an idle machine, whatever is in the database. */
+/** Milliseconds that a response takes outside PostgreSQL on an idle machine, whatever is in the database. */
 const elsewhere = 0.5;
 
 /**
@@ -14,8 +14,8 @@ const elsewhere = 0.5;
  *
  * @returns `met`, or what is exceeded
  */
-export function judge({ small, full, limit, refused }: Row): string {
-  if (refused !== undefined) return `NOT MET: answered with ${refused}`;
+export function judge({ small, full, limit, rejected }: Row): string {
+  if (rejected !== undefined) return `NOT MET: answered with ${rejected}`;
   const grows = elsewhere + full.cpu > (elsewhere + small.cpu) * limit;
   const exceeded = [
     ...(grows ? [`${limit} x`] : []),

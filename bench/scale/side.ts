@@ -5,8 +5,8 @@ import process from 'node:process';
 import pg from 'pg';
 import { type SeedCounts, seedDatabase } from '../../scripts/seed/database.ts';
 import { seedPassword } from '../../scripts/seed/stores.ts';
-import { migrate } from '../../src/database/migrations.ts';
-import { startEmbeddedServer } from '../../src/embedded-postgres/server.ts';
+import { startEmbeddedServer } from '../../src/development/embedded-postgres/server.ts';
+import { migrate } from '../../src/infrastructure/database/migrations.ts';
 import { production, startService } from '../../test/support/service.ts';
 
 /** Pages that are read to reach a position deep in a list. */
@@ -133,7 +133,7 @@ export async function get(url: string, path: string, token: string) {
   return JSON.parse(text);
 }
 
-/** An answer that is no success. */
+/** A response that is no success. */
 export class Refused extends Error {
   readonly status: number;
   constructor(status: number, path: string) {

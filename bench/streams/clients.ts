@@ -11,7 +11,7 @@ export interface StreamClient {
   /** When the last event of a kind arrived, in milliseconds of this process. */
   notifiedAt: number;
   countedAt: number;
-  /** Milliseconds after which the service wants it to reconnect, by the stream or by the last refusal. */
+  /** Milliseconds after which the service wants it to reconnect, by the stream or by the last rejection. */
   retry: number;
 }
 
@@ -28,19 +28,19 @@ export function maxOpenFiles(): number {
 }
 
 /**
- * Opens a stream, again and again until it is there.
+ * Opens a stream, repeatedly until it is there.
  *
  * @param arrivals when an event about a request arrived, by the id of the request
- * @returns how often it was refused or its connection broke
+ * @returns how often it was rejected or its connection broke
  */
 export async function connect(
   url: string,
   client: StreamClient,
   arrivals: Map<number, number[]>,
 ): Promise<number> {
-  for (let refused = 0; ; refused++) {
+  for (let rejected = 0; ; rejected++) {
     client.retry = retryDelay * (1 + Math.random());
-    if (await open(url, client, arrivals)) return refused;
+    if (await open(url, client, arrivals)) return rejected;
     await sleep(client.retry);
   }
 }

@@ -22,7 +22,7 @@ async function post(
 /**
  * Creates requests at an even pace, each to the owner of another post.
  *
- * @returns milliseconds from each answer to the event on the receiver's stream
+ * @returns milliseconds from each response to the event on the receiver's stream
  */
 export async function sendRequests(
   { url }: MeasuredServer,
@@ -71,7 +71,7 @@ export async function notifyAll(url: string, clients: StreamClient[]): Promise<n
   return clients.map(({ notifiedAt }) => Math.max(0, notifiedAt - at));
 }
 
-/** Marks the notifications of some users as read, 20 users a second. @returns milliseconds from the answer to the new count */
+/** Marks the notifications of some users as read, 20 users a second. @returns milliseconds from the response to the new count */
 export async function markRead({ url }: MeasuredServer, clients: StreamClient[]): Promise<number[]> {
   return Promise.all(
     clients.map(async (client, index) => {

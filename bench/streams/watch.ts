@@ -35,7 +35,7 @@ export async function watch(
   const probe = probeOthers(server, user);
   await work();
   const elapsed = (performance.now() - started) / 1000;
-  const { times, refused } = await probe.stop();
+  const { times, rejected } = await probe.stop();
   const after = await readTimes(server, postmaster);
   const seconds = (name: keyof typeof before) => ((after[name] - before[name]) / 1e6).toFixed(2);
   const others =
@@ -50,7 +50,7 @@ export async function watch(
     elapsed.toFixed(1),
     seconds('service'),
     seconds('postgres'),
-    describe(times) + (refused > 0 ? `, ${refused} of ${times.length} refused` : ''),
+    describe(times) + (rejected > 0 ? `, ${rejected} of ${times.length} rejected` : ''),
     others.toFixed(1),
   ];
 }
@@ -70,7 +70,7 @@ export function probeOthers({ url }: MeasuredServer, { access }: BenchUser) {
   const agent = new Agent({ keepAlive: true });
   const stopping = new AbortController();
   const times: number[] = [];
-  let refused = 0;
+  let rejected = 0;
   async function sendAll(): Promise<void> {
     const started = performance.now();
     const sent: Promise<void>[] = [];
@@ -80,7 +80,7 @@ export function probeOthers({ url }: MeasuredServer, { access }: BenchUser) {
       sent.push(
         getStatus(`${url}/auth/me/`, access, agent).then((status) => {
           times.push(performance.now() - started - due);
-          if (status !== 200) refused++;
+          if (status !== 200) rejected++;
         }),
       );
     }
@@ -92,7 +92,7 @@ export function probeOthers({ url }: MeasuredServer, { access }: BenchUser) {
       stopping.abort();
       await sending;
       agent.destroy();
-      return { times, refused };
+      return { times, rejected };
     },
   };
 }

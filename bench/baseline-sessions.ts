@@ -3,9 +3,8 @@ import type { TSchema } from '@sinclair/typebox';
 import argon2 from 'argon2';
 import type { FastifyPluginAsync } from 'fastify';
 import type pg from 'pg';
-import type { User } from '../src/auth/schemas.ts';
-import { TokenPair, TokenPairWithUser } from '../src/auth/session-schemas.ts';
-import { type Statement, statements } from './limit-statements.ts';
+import { TokenPair, TokenPairWithUser, type User } from '../src/domains/auth/schemas.ts';
+import { type Statement, statements } from './baseline-statements.ts';
 
 interface Options {
   find<Row extends pg.QueryResultRow>(statement: Statement, values: unknown[]): Promise<[Row, ...Row[]]>;
@@ -20,7 +19,7 @@ interface RefreshClaims {
 
 const accessLifetime = 900;
 
-/** Login and refresh of the limit server. */
+/** Login and refresh of the hand-written baseline. */
 export const sessionRoutes: FastifyPluginAsync<Options> = async (app, { find, envelope }) => {
   function issue({ sub, sid, count }: RefreshClaims, lifetime: number): TokenPair {
     const sign = (payload: object, expiresIn: number) =>

@@ -6,9 +6,9 @@ import { type BodySchema, badBodies } from './bad-bodies.ts';
 import { withService } from './servers.ts';
 
 /*
- * npm run bench -- refusals [--repeat 20] [--operation createPost] [--size 131072]
+ * npm run bench -- rejections [--repeat 20] [--operation createPost] [--size 131072]
  *
- * CPU time that the service spends on bodies that it refuses: for every operation the most expensive one, as large as the limit
+ * CPU time that the service spends on bodies that it rejects: for every operation the most expensive one, as large as the limit
  * allows, beside the smallest one, which is the price of the request itself. Before that, on targets and headers that are as
  * expensive as 16 KB of head allow, beside a plain request.
  */
@@ -55,8 +55,8 @@ function send(
       'content-length': Buffer.byteLength(body),
       ...others,
     };
-    const sent = request(url, { method, path, agent, headers }, (answer) => {
-      answer.resume().on('end', () => resolve(answer.statusCode ?? 0));
+    const sent = request(url, { method, path, agent, headers }, (response) => {
+      response.resume().on('end', () => resolve(response.statusCode ?? 0));
     });
     sent.on('error', reject).end(body);
   });
@@ -71,7 +71,7 @@ const batches = 3;
 
 /**
  * CPU milliseconds for one request, with its share of garbage collection: the median of some batches, because a compilation by
- * the engine falls into one of them. 0 when the body is not what is refused.
+ * the engine falls into one of them. 0 when the body is not what is rejected.
  */
 async function measure(url: string, one: () => Promise<number>, statuses = [400, 413]): Promise<number> {
   for (let index = 0; index < 5; index++) if (!statuses.includes(await one())) return 0;
@@ -156,6 +156,6 @@ await withService({ DOCS_ENABLED: 'true', TRUST_PROXY: '127.0.0.1' }, async ({ u
     const figures = `${slowest?.time.toFixed(2)} ms  (smallest ${smallest.toFixed(2)} ms)`;
     process.stdout.write(`${operationId.padEnd(26)} ${figures.padEnd(32)} ${slowest?.shape}\n`);
   }
-  process.stdout.write(`The most expensive refusal took ${worst.toFixed(2)} ms of CPU.\n`);
+  process.stdout.write(`The most expensive rejection took ${worst.toFixed(2)} ms of CPU.\n`);
 });
 agent.destroy();

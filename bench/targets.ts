@@ -8,7 +8,7 @@ import type { MeasuredServer } from './servers.ts';
 import type { Workload } from './workloads.ts';
 
 /** One of those that are compared at a workload. */
-export interface Contender {
+export interface Target {
   label: string;
   /** The process whose CPU time and memory are measured. */
   pid: number;
@@ -18,7 +18,7 @@ export interface Contender {
   run(seconds: number): Promise<LoadResult>;
   /** Ends what a run has left behind. */
   settle?(): Promise<void>;
-  /** What the first connection sends; for the comparison of the answers. */
+  /** What the first connection sends; for the comparison of the responses. */
   sample?(): Promise<{ url: string; sender: Sender }>;
 }
 
@@ -32,10 +32,10 @@ export interface Field {
 }
 
 /** Those that are compared at a workload: the service, and then with what it is compared. */
-export function contendersOf(workload: Workload, field: Field): [Contender, Contender, ...Contender[]] {
+export function targetsOf(workload: Workload, field: Field): [Target, Target, ...Target[]] {
   const { service, limit, hashing, users, connections, tool } = field;
 
-  function contender(label: string, server: MeasuredServer, prefix = ''): Contender {
+  function target(label: string, server: MeasuredServer, prefix = ''): Target {
     const createSenders = async (count: number) =>
       (await workload.createSenders({ server, users, connections: count })).map((sender) => ({
         ...sender,
@@ -63,14 +63,14 @@ export function contendersOf(workload: Workload, field: Field): [Contender, Cont
   }
 
   const limits = [
-    contender('limit', limit),
-    ...(workload.hasMailJob ? [contender('limit with mail job', limit, '/with-mail')] : []),
+    target('limit', limit),
+    ...(workload.hasMailJob ? [target('limit with mail job', limit, '/with-mail')] : []),
   ];
   const [first, ...others] = workload.comparedWith === 'hashing' ? [hashing, ...limits] : limits;
-  return [contender('service', service), first ?? hashing, ...others];
+  return [target('service', service), first ?? hashing, ...others];
 }
 
-/** Mails that are still queued would be sent while the next one is measured. */
+/** Emails that are still queued would be sent while the next one is measured. */
 export async function deleteJobs(url: string): Promise<void> {
   const client = new pg.Client({ connectionString: url });
   await client.connect();
@@ -100,7 +100,7 @@ export async function startHashing() {
       const started = performance.now();
       child.send(seconds);
       const [times]: number[][] = await once(child, 'message');
-      return { ...summarize(times ?? [], (performance.now() - started) / 1000), failures: [] };
+      return { ...summarize(times ?? [], (performance.now() - started) / 1000), errors: [] };
     },
     end: () => child.disconnect(),
   };

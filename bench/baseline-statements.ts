@@ -27,8 +27,8 @@ const createRequest = (result: string) => `
     FROM created r JOIN stores v ON v.id = r.receiver_store_id AND v.closed_at IS NULL AND v.suspended_at IS NULL
     RETURNING id, user_id, partner_request_id
   )
-  SELECT r.id, r.post_id, r.status::text, r.message, r.created_at, r.updated_at, p.title AS post_title,
-    r.receiver_store_id, v.name AS receiver_store_name ${result}
+  SELECT r.id, r.post_id AS "postId", r.status::text, r.message, r.created_at AS "createdAt", r.updated_at AS "updatedAt",
+    p.title AS "postTitle", r.receiver_store_id AS "receiverStoreId", v.name AS "receiverStoreName" ${result}
   FROM created r JOIN notified n ON n.partner_request_id = r.id JOIN stores v ON v.id = r.receiver_store_id
   JOIN posts p ON p.id = r.post_id`;
 
@@ -43,9 +43,10 @@ export const statements = {
       FROM ${session}
       CROSS JOIN LATERAL (${unread}) counted
       LEFT JOIN LATERAL (
-        SELECT n.id, n.kind, n.is_read, n.created_at, r.id AS request_id, r.post_id, p.title AS post_title, r.status,
-          r.message, r.sender_store_id, s.name AS sender_store_name, r.receiver_store_id, v.name AS receiver_store_name,
-          coalesce(s.owner_id = n.user_id, false) AS to_sender
+        SELECT n.id, n.kind, n.is_read AS "isRead", n.created_at AS "createdAt", r.id AS "requestId", r.post_id AS "postId",
+          p.title AS "postTitle", r.status, r.message, r.sender_store_id AS "senderStoreId", s.name AS "senderStoreName",
+          r.receiver_store_id AS "receiverStoreId", v.name AS "receiverStoreName",
+          coalesce(s.owner_id = n.user_id, false) AS "toSender"
         FROM (SELECT * FROM notifications WHERE user_id = u.id ORDER BY id DESC LIMIT 21) n
         JOIN partner_requests r ON r.id = n.partner_request_id
         JOIN posts p ON p.id = r.post_id

@@ -3,25 +3,25 @@ import jwt from '@fastify/jwt';
 import { type TSchema, Type } from '@sinclair/typebox';
 import fastify, { type FastifyRequest } from 'fastify';
 import pg from 'pg';
-import { authSchemas, User } from '../src/auth/schemas.ts';
-import { sessionSchemas } from '../src/auth/session-schemas.ts';
-import { jwtOptions } from '../src/auth/tokens.ts';
-import { readSecrets } from '../src/config/secrets.ts';
-import { createImageUrls } from '../src/images/image-urls.ts';
-import { toMyPage } from '../src/my-page/presenters.ts';
-import type { MyPageRow } from '../src/my-page/repository.ts';
-import { MyPage, myPageSchemas } from '../src/my-page/schemas.ts';
-import { toNotification } from '../src/notifications/presenters.ts';
-import type { NotificationRow } from '../src/notifications/repository.ts';
-import { NotificationPage, notificationSchemas, UnreadCount } from '../src/notifications/schemas.ts';
-import { toPartnerRequest } from '../src/partner-requests/presenters.ts';
-import type { SentRequestRow } from '../src/partner-requests/rows.ts';
-import { PartnerRequest } from '../src/partner-requests/schemas.ts';
-import { sessionRoutes } from './limit-sessions.ts';
-import { type Statement, statements } from './limit-statements.ts';
+import { authSchemas, User } from '../src/domains/auth/schemas.ts';
+import { jwtOptions } from '../src/domains/auth/tokens.ts';
+import { createImageUrls } from '../src/domains/images/image-urls.ts';
+import { toMyPage } from '../src/domains/my-page/presenters.ts';
+import type { MyPageRow } from '../src/domains/my-page/repository.ts';
+import { MyPage, myPageSchemas } from '../src/domains/my-page/schemas.ts';
+import { toNotification } from '../src/domains/notifications/presenters.ts';
+import type { NotificationRow } from '../src/domains/notifications/repository.ts';
+import { NotificationPage, notificationSchemas, UnreadCount } from '../src/domains/notifications/schemas.ts';
+import { toPartnerRequest } from '../src/domains/partner-requests/presenters.ts';
+import type { SentRequestRow } from '../src/domains/partner-requests/repository/requests.ts';
+import { PartnerRequest } from '../src/domains/partner-requests/schemas.ts';
+import { readSecrets } from '../src/infrastructure/config/secrets.ts';
+import { int8AsNumber } from '../src/infrastructure/database/client.ts';
+import { sessionRoutes } from './baseline-sessions.ts';
+import { type Statement, statements } from './baseline-statements.ts';
 
 /*
- * The limit with which the service is compared: a bare Fastify that gives the same answers with one prepared statement per
+ * The limit with which the service is compared: a bare Fastify that gives the same responses with one prepared statement per
  * request, which checks the session, too. It has no log, metrics, limits, error envelopes or validation.
  */
 
@@ -31,12 +31,16 @@ const imageUrls = createImageUrls({
   images: { baseUrl: 'https://api.example.com/media' },
 });
 const secrets = readSecrets(JWT_SECRET, true, '', []);
-const pool = new pg.Pool({ connectionString: DATABASE_URL, max: Number(DATABASE_POOL_SIZE) });
+const pool = new pg.Pool({
+  connectionString: DATABASE_URL,
+  max: Number(DATABASE_POOL_SIZE),
+  types: int8AsNumber,
+});
 const app = fastify();
-// Every signature is verified anew, as by default.
+// Every signature is verified again, as by default.
 const { verify: verifyOptions, ...jwtDefaults } = jwtOptions({ secrets });
 await app.register(jwt, { ...jwtDefaults, verify: { ...verifyOptions, cache: false } });
-const schemas = [...myPageSchemas, ...authSchemas, ...sessionSchemas, ...notificationSchemas];
+const schemas = [...myPageSchemas, ...authSchemas, ...notificationSchemas];
 for (const schema of new Set<TSchema>(schemas)) app.addSchema(schema);
 
 /** The session of a request. */
@@ -58,7 +62,7 @@ async function find<Row extends pg.QueryResultRow>(
 const envelope = ({ $id }: TSchema) =>
   Type.Object({ success: Type.Boolean(), message: Type.String(), data: Type.Unsafe({ $ref: `${$id}#` }) });
 
-/** A route that answers with what one statement finds for the user of a session. */
+/** A route that responds with what one statement finds for the user of a session. */
 function get<Row extends pg.QueryResultRow>(
   path: string,
   message: string,
@@ -90,7 +94,7 @@ get<NotificationRow & { unread_count: number }>(
   (rows) => {
     const shown = rows.slice(0, 20);
     const last = rows.length > 20 ? shown.at(-1) : undefined;
-    const cursor = last && Buffer.from(`${last.created_at.getTime()}_${last.id}`).toString('base64url');
+    const cursor = last && Buffer.from(`${last.createdAt.getTime()}_${last.id}`).toString('base64url');
     const { unread_count } = rows[0];
     return {
       items: shown.map((row) => toNotification(row, 'ko')),
@@ -100,7 +104,7 @@ get<NotificationRow & { unread_count: number }>(
   },
 );
 
-/** The second path adds a mail job and wakes streams up, as the service does. */
+/** The second path adds an email job and wakes streams up, as the service does. */
 const creations: [path: string, statement: Statement][] = [
   ['/api/v1/notifications/partner-request/', statements.createRequest],
   ['/with-mail/api/v1/notifications/partner-request/', statements.createRequestWithMail],
