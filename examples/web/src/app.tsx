@@ -41,7 +41,7 @@ const Stores = signedIn(StoresView);
 const Account = signedIn(AccountView);
 const Sessions = signedIn(SessionsView);
 
-/** The whole app. Mails of the service link to /login, /verify-email, /reset-password-request, /reset-password, /undo-email-change and /requests/:id. */
+/** The whole app. Emails of the service link to /login, /verify-email, /reset-password-request, /reset-password, /undo-email-change and /requests/:id. */
 export function App() {
   return (
     <LocationProvider>

@@ -23,8 +23,9 @@ function limitsOf(schema) {
   const parts = [
     range(schema.minLength, schema.maxLength, ' characters'),
     range(schema.minItems, schema.maxItems, ' entries'),
-    // Every id has this maximum.
-    schema.maximum !== 2 ** 31 - 1 && range(schema.minimum, schema.maximum, ''),
+    // Every id has one of these maxima.
+    ![2 ** 31 - 1, Number.MAX_SAFE_INTEGER].includes(schema.maximum) &&
+      range(schema.minimum, schema.maximum, ''),
     schema.pattern && `Pattern: \`${schema.pattern}\``,
   ];
   return parts.filter(Boolean).join('. ');

@@ -49,14 +49,14 @@ function describe(document, path, method, item) {
   if (twice !== undefined) throw new Error(`${id} has two inputs with the name ${twice}`);
   const security = operation.security ?? document.security ?? [];
   const success = Object.entries(operation.responses).find(([status]) => status.startsWith('2'));
-  const answer = resolve(document, success[1]).content ?? {};
+  const response = resolve(document, success[1]).content ?? {};
   const isEnveloped =
-    'application/json' in answer &&
-    propertiesOf(document, answer['application/json'].schema).includes('data');
+    'application/json' in response &&
+    propertiesOf(document, response['application/json'].schema).includes('data');
   return {
     id,
-    isStream: 'text/event-stream' in answer,
-    isPage: 'text/html' in answer,
+    isStream: 'text/event-stream' in response,
+    isPage: 'text/html' in response,
     text: `${operation.summary}. ${operation.description ?? ''}`,
     call: {
       method: method.toUpperCase(),

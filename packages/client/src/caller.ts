@@ -1,11 +1,11 @@
-import { isFailure, resultOf } from './answers.ts';
 import { operationTable } from './generated/operations.ts';
 import type { OperationCall } from './operation-call.ts';
+import { isErrorEnvelope, resultOf } from './responses.ts';
 import { withRetries } from './retries.ts';
 import { createSession, type Session } from './session.ts';
 import { memoryStorage, type TokenStorage, type Tokens } from './tokens.ts';
-import { type Fetch, prepareRequest, type RawAnswer, redirect, send, takePath } from './transport.ts';
-import type { Answer, Arguments, CallOptions, OperationId } from './types.ts';
+import { type Fetch, prepareRequest, type RawResponse, redirect, send, takePath } from './transport.ts';
+import type { Arguments, CallOptions, CallResponse, OperationId } from './types.ts';
 
 /** What all calls of a client share. */
 export interface CallContext {
@@ -18,21 +18,21 @@ export interface CallContext {
 
 export interface Caller {
   session: Session;
-  /** Calls an operation. @throws ApiError, NetworkError, UnexpectedAnswerError, TypeError for an id or a header that cannot be sent, or the reason of the signal */
-  request<Id extends OperationId>(id: Id, ...args: Arguments<Id>): Promise<Answer<Id>>;
-  /** Calls an operation and returns whatever the service answers, after a refresh and retries where these help. */
-  exchange(id: OperationId, input: object, options: CallOptions): Promise<RawAnswer>;
-  /** Sends a request whose answer is read while it comes. */
+  /** Calls an operation. @throws ApiError, NetworkError, UnexpectedResponseError, TypeError for an id or a header that cannot be sent, or the reason of the signal */
+  request<Id extends OperationId>(id: Id, ...args: Arguments<Id>): Promise<CallResponse<Id>>;
+  /** Calls an operation and returns whatever the service responds, after a refresh and retries where these help. */
+  exchange(id: OperationId, input: object, options: CallOptions): Promise<RawResponse>;
+  /** Sends a request whose response is read while it comes. */
   open(path: string, headers: Record<string, string>, signal: AbortSignal): Promise<Response>;
 }
 
 /**
- * The service takes a refresh token for ten seconds after it was used, and later ends the session. A refresh whose answer is
+ * The service takes a refresh token for ten seconds after it was used, and later ends the session. A refresh whose response is
  * lost is therefore given up, and repeated, soon enough. In milliseconds.
  */
 const refreshTimeout = 5_000;
 
-/** The service reads a body for 30 seconds, which an upload on a slow network needs, and then answers within ten. */
+/** The service reads a body for 30 seconds, which an upload on a slow network needs, and then responds within ten. */
 const uploadTimeout = 45_000;
 
 function defaultTimeout({ body }: OperationCall, { timeout }: CallContext): number {
@@ -43,8 +43,8 @@ function defaultTimeout({ body }: OperationCall, { timeout }: CallContext): numb
 export function createCaller(context: CallContext, storage: TokenStorage = memoryStorage()): Caller {
   const session = createSession(storage, async (refresh) => {
     const timeout = Math.min(context.timeout, refreshTimeout);
-    const answer = await attempt('refreshToken', { refresh }, { timeout }, null);
-    return resultOf('refreshToken', answer).data;
+    const response = await attempt('refreshToken', { refresh }, { timeout }, null);
+    return resultOf('refreshToken', response).data;
   });
 
   /** One call with the given tokens, repeated where that is safe. */
@@ -53,7 +53,7 @@ export function createCaller(context: CallContext, storage: TokenStorage = memor
     input: object,
     options: CallOptions,
     tokens: Tokens | null,
-  ): Promise<RawAnswer> {
+  ): Promise<RawResponse> {
     const operation: OperationCall = operationTable[id];
     const language = options.language ?? context.language;
     const headers = new Headers({
@@ -73,39 +73,41 @@ export function createCaller(context: CallContext, storage: TokenStorage = memor
     });
   }
 
-  async function exchange(id: OperationId, input: object, options: CallOptions): Promise<RawAnswer> {
+  async function exchange(id: OperationId, input: object, options: CallOptions): Promise<RawResponse> {
     const operation: OperationCall = operationTable[id];
     const { auth, idempotent } = operation;
     takePath(id, operation, { ...input });
     const own = idempotent ? { ...options, idempotencyKey: options.idempotencyKey ?? randomKey() } : options;
     const tokens =
       auth && !hasOwnAuthorization(options) ? await unlessAborted(session.usable(), options.signal) : null;
-    const answer = await attempt(id, input, own, tokens);
-    if (tokens === null || !isTokenRefused(answer)) return answer;
+    const response = await attempt(id, input, own, tokens);
+    if (tokens === null || !isTokenRejected(response)) return response;
     const renewed = await unlessAborted(session.renew(tokens), options.signal);
     // Another account may have logged in meanwhile.
-    return renewed?.user_id === tokens.user_id ? attempt(id, input, own, renewed) : answer;
+    return renewed?.user_id === tokens.user_id ? attempt(id, input, own, renewed) : response;
   }
 
   /** Forgets the tokens at once, so that neither a lost network nor a refresh under way keeps the user signed in. */
-  async function logOut(input: object, options: CallOptions): Promise<RawAnswer> {
+  async function logOut(input: object, options: CallOptions): Promise<RawResponse> {
     const tokens = await session.end('logged_out');
     // The refresh token stands in for an access token that has expired.
     const own = { ...(tokens && { refresh: tokens.refresh }), ...input };
-    const answer = await attempt('logOut', own, options, tokens);
+    const response = await attempt('logOut', own, options, tokens);
     // The session has already ended, which is what the caller wants.
-    return tokens && isTokenRefused(answer)
-      ? { ...answer, status: 200, text: JSON.stringify({ message: '', data: {} }) }
-      : answer;
+    return tokens && isTokenRejected(response)
+      ? { ...response, status: 200, text: JSON.stringify({ message: '', data: {} }) }
+      : response;
   }
 
-  async function request<Id extends OperationId>(id: Id, ...args: Arguments<Id>): Promise<Answer<Id>> {
+  async function request<Id extends OperationId>(id: Id, ...args: Arguments<Id>): Promise<CallResponse<Id>> {
     const [input = {}, options = {}] = args;
     const isOwn = hasOwnAuthorization(options);
-    const answer = await (id === 'logOut' && !isOwn ? logOut(input, options) : exchange(id, input, options));
-    const result = resultOf(id, answer);
+    const response = await (id === 'logOut' && !isOwn
+      ? logOut(input, options)
+      : exchange(id, input, options));
+    const result = resultOf(id, response);
     if (id === 'logIn') {
-      const { data } = resultOf('logIn', answer);
+      const { data } = resultOf('logIn', response);
       await session.start(data, data.user.id);
     } else if (id === 'deleteCurrentUser' && !isOwn) await session.end('account_deleted');
     return result;
@@ -120,8 +122,8 @@ export function createCaller(context: CallContext, storage: TokenStorage = memor
   return { session, request, exchange, open };
 }
 
-function isTokenRefused({ status, body }: RawAnswer): boolean {
-  return status === 401 && isFailure(body) && body.data.code === 'token_not_valid';
+function isTokenRejected({ status, body }: RawResponse): boolean {
+  return status === 401 && isErrorEnvelope(body) && body.data.code === 'token_not_valid';
 }
 
 /** Whether a call is not made for the account that is signed in. @throws TypeError for a header that cannot be sent */

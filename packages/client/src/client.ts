@@ -4,7 +4,7 @@ import { createNotificationFeed, type NotificationFeed } from './live/feed.ts';
 import { defaultTimes, type StreamTimes } from './live/types.ts';
 import type { AuthChange, SignedOutReason } from './session.ts';
 import type { TokenStorage } from './tokens.ts';
-import type { Answer, Arguments, OperationId } from './types.ts';
+import type { Arguments, CallResponse, OperationId } from './types.ts';
 
 export interface ClientOptions {
   /** Origin of the service, such as `https://api.example.com`, with a path where a proxy adds one. */
@@ -17,7 +17,7 @@ export interface ClientOptions {
   onSignedOut?: (reason: SignedOutReason) => void;
   /** In place of the global one. */
   fetch?: (url: string, init: RequestInit) => Promise<Response>;
-  /** Milliseconds that one attempt may take; 15,000 without it, because the service answers within ten seconds. */
+  /** Milliseconds that one attempt may take; 15,000 without it, because the service responds within ten seconds. */
   timeout?: number;
   /** How often a call that may be repeated is repeated; twice without it. */
   retries?: number;
@@ -27,9 +27,9 @@ export interface ClientOptions {
 
 /** All operations of the API by their `operationId`, and what belongs to all of them. */
 export interface Client extends Methods {
-  /** Calls an operation and resolves to its whole answer, with the server's text for people. */
-  request<Id extends OperationId>(operation: Id, ...args: Arguments<Id>): Promise<Answer<Id>>;
-  /** Whether there are tokens. With a storage that answers later, known after {@link Client.ready}. */
+  /** Calls an operation and resolves to its whole response, with the server's text for people. */
+  request<Id extends OperationId>(operation: Id, ...args: Arguments<Id>): Promise<CallResponse<Id>>;
+  /** Whether there are tokens. With a storage that responds later, known after {@link Client.ready}. */
   isSignedIn(): boolean;
   /** The `id` of the account whose tokens there are. */
   userId(): number | null;

@@ -1,4 +1,4 @@
-import type { ErrorCode, Failure, FailureCode, OperationId } from './types.ts';
+import type { ErrorCode, ErrorCodeOf, ErrorDataOf, OperationId } from './types.ts';
 
 /** What is wrong with one value of the input. */
 export interface FieldError {
@@ -11,7 +11,7 @@ export interface FieldError {
   params?: { min?: number; max?: number; allowed?: string[] };
 }
 
-interface FailureParts {
+interface ErrorParts {
   status: number;
   message: string;
   data: { code: string; retry_after?: unknown; fields?: unknown; errors?: unknown };
@@ -19,7 +19,7 @@ interface FailureParts {
   retryAfter: number | undefined;
 }
 
-/** The service refused a call, or failed. `code` says why; {@link isApiError} narrows it to the codes of an operation. */
+/** The service rejected a call, or failed. `code` says why; {@link isApiError} narrows it to the codes of an operation. */
 export class ApiError<Code extends string = ErrorCode, Data = { detail: string; code: Code }> extends Error {
   override readonly name = 'ApiError';
   readonly operation: OperationId | 'streamNotifications';
@@ -27,7 +27,7 @@ export class ApiError<Code extends string = ErrorCode, Data = { detail: string; 
   readonly status: number;
   /** For programs; never changes. */
   readonly code: Code;
-  /** `data` of the answer. */
+  /** `data` of the response. */
   readonly data: Data;
   /** Texts for people, by the name of the input that they are about. */
   readonly fields: Readonly<Record<string, readonly string[]>>;
@@ -40,7 +40,7 @@ export class ApiError<Code extends string = ErrorCode, Data = { detail: string; 
 
   constructor(
     operation: OperationId | 'streamNotifications',
-    parts: Omit<FailureParts, 'data'> & {
+    parts: Omit<ErrorParts, 'data'> & {
       code: Code;
       data: Data;
       fields: Record<string, string[]>;
@@ -69,35 +69,35 @@ type OneApiError<Code extends string, Data> = Code extends unknown
   ? ApiError<Code, DataOf<Code, Data>>
   : never;
 
-/** The failures of an operation: a union that `code` tells apart. */
-export type ApiErrorOf<Id extends OperationId> = OneApiError<FailureCode<Id>, Failure<Id>>;
+/** The errors of an operation: a union that `code` tells apart. */
+export type ApiErrorOf<Id extends OperationId> = OneApiError<ErrorCodeOf<Id>, ErrorDataOf<Id>>;
 
-/** Whether a caught value is a failure of the API, and of this operation where one is named. */
+/** Whether a caught value is an error of the API, and of this operation where one is named. */
 export function isApiError(error: unknown): error is ApiError;
 export function isApiError<Id extends OperationId>(error: unknown, operation: Id): error is ApiErrorOf<Id>;
 export function isApiError(error: unknown, operation?: OperationId): boolean {
   return error instanceof ApiError && (operation === undefined || error.operation === operation);
 }
 
-/** No answer came: no network, a connection that broke, or a browser that refused the origin. `cause` has the reason. */
+/** No response came: no network, a connection that broke, or a browser that rejected the origin. `cause` has the reason. */
 export class NetworkError extends Error {
   override readonly name: string = 'NetworkError';
 }
 
-/** No answer came in time. */
+/** No response came in time. */
 export class TimeoutError extends NetworkError {
   override readonly name = 'TimeoutError';
 }
 
-/** The answer is not one of the API, such as the HTML page of a proxy. */
-export class UnexpectedAnswerError extends Error {
-  override readonly name = 'UnexpectedAnswerError';
+/** The response is not one of the API, such as the HTML page of a proxy. */
+export class UnexpectedResponseError extends Error {
+  override readonly name = 'UnexpectedResponseError';
   readonly status: number;
-  /** The beginning of the answer. */
+  /** The beginning of the response. */
   readonly body: string;
 
   constructor(status: number, body: string) {
-    super(`The answer with status ${status} is not one of the API`);
+    super(`The response with status ${status} is not one of the API`);
     this.status = status;
     this.body = body.slice(0, 500);
   }

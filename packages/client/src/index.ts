@@ -6,7 +6,7 @@ export {
   isApiError,
   NetworkError,
   TimeoutError,
-  UnexpectedAnswerError,
+  UnexpectedResponseError,
 } from './errors.ts';
 export type { NotificationFeed } from './live/feed.ts';
 export type { NotificationListeners } from './live/subscriptions.ts';
@@ -15,11 +15,11 @@ export { items, pages } from './pages.ts';
 export type { AuthChange, SignedOutReason } from './session.ts';
 export { browserStorage, memoryStorage, type TokenStorage, type Tokens } from './tokens.ts';
 export type {
-  Answer,
   CallOptions,
+  CallResponse,
   ErrorCode,
-  Failure,
-  FailureCode,
+  ErrorCodeOf,
+  ErrorDataOf,
   Input,
   Item,
   OperationId,

@@ -13,6 +13,6 @@ export interface OperationCall {
   auth?: boolean;
   /** Takes an `Idempotency-Key`. */
   idempotent?: boolean;
-  /** Answers without the envelope. */
+  /** Responses without the envelope. */
   plain?: boolean;
 }

@@ -21,7 +21,7 @@ export async function* pages(
 ): AsyncGenerator<Page, void, undefined> {
   let page = await list(input, options);
   yield page;
-  // A search may answer with a short or empty page before the end.
+  // A search may return a short or empty page before the end.
   while (page.next_cursor !== null) {
     page = await list({ ...input, cursor: page.next_cursor }, options);
     yield page;

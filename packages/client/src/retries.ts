@@ -1,6 +1,6 @@
-import { isFailure, retryAfterOf } from './answers.ts';
 import { NetworkError } from './errors.ts';
-import type { RawAnswer } from './transport.ts';
+import { isErrorEnvelope, retryAfterOf } from './responses.ts';
+import type { RawResponse } from './transport.ts';
 
 /** Milliseconds before the first repetition; each further one waits twice as long. */
 const firstDelay = 300;
@@ -13,15 +13,15 @@ const longestWait = 10;
  * @param retries 0 for what must not be sent twice
  */
 export async function withRetries(
-  attempt: () => Promise<RawAnswer>,
+  attempt: () => Promise<RawResponse>,
   { retries, signal }: { retries: number; signal?: AbortSignal | undefined },
-): Promise<RawAnswer> {
+): Promise<RawResponse> {
   for (let left = retries, delay = firstDelay; ; left--, delay *= 2) {
     let wait: number | undefined;
     try {
-      const answer = await attempt();
-      wait = waitAfter(answer, delay);
-      if (left <= 0 || wait === undefined) return answer;
+      const response = await attempt();
+      wait = waitAfter(response, delay);
+      if (left <= 0 || wait === undefined) return response;
     } catch (error) {
       if (left <= 0 || !(error instanceof NetworkError)) throw error;
       wait = withJitter(delay);
@@ -30,9 +30,9 @@ export async function withRetries(
   }
 }
 
-/** Milliseconds to wait after an answer; undefined when a repetition would not help. */
-function waitAfter({ status, headers, body }: RawAnswer, delay: number): number | undefined {
-  const isLimited = status === 429 && isFailure(body) && body.data.code === 'rate_limited';
+/** Milliseconds to wait after a response; undefined when a repetition would not help. */
+function waitAfter({ status, headers, body }: RawResponse, delay: number): number | undefined {
+  const isLimited = status === 429 && isErrorEnvelope(body) && body.data.code === 'rate_limited';
   if (!isLimited && status !== 502 && status !== 503 && status !== 504) return undefined;
   const seconds = retryAfterOf(headers);
   if (seconds === undefined) return withJitter(delay);

@@ -4,7 +4,7 @@ import { createMutex } from './locks.ts';
 import { sleep } from './retries.ts';
 import type { TokenStorage, Tokens } from './tokens.ts';
 
-/** Why a client is no longer signed in: the server's reason to refuse the refresh token, or what happened here. */
+/** Why a client is no longer signed in: the server's reason to reject the refresh token, or what happened here. */
 export type SignedOutReason =
   | 'logged_out'
   | 'account_deleted'
@@ -25,8 +25,8 @@ export interface AuthChange {
   reason?: SignedOutReason;
 }
 
-/** The answer of a login or a refresh, as far as it matters here. */
-interface TokenAnswer {
+/** The response of a login or a refresh, as far as it matters here. */
+interface TokenResponse {
   access: string;
   refresh: string;
   expires_in: number;
@@ -40,9 +40,9 @@ export interface Session {
   current(): Tokens | null;
   /** The stored tokens, renewed when the access token is about to expire. */
   usable(): Promise<Tokens | null>;
-  /** Other tokens than those that the server refused; null when there are none. @throws when the refresh gets no answer */
-  renew(refused: Tokens): Promise<Tokens | null>;
-  start(answer: TokenAnswer, userId: number): Promise<void>;
+  /** Other tokens than those that the server rejected; null when there are none. @throws when the refresh gets no response */
+  renew(rejected: Tokens): Promise<Tokens | null>;
+  start(response: TokenResponse, userId: number): Promise<void>;
   /** Forgets the tokens. @returns what they were */
   end(reason: SignedOutReason): Promise<Tokens | null>;
   onChange(listener: (change: AuthChange) => void): () => void;
@@ -54,7 +54,7 @@ const propagation = 100;
 /** @param refresh calls `refreshToken` */
 export function createSession(
   storage: TokenStorage,
-  refresh: (token: string) => Promise<TokenAnswer>,
+  refresh: (token: string) => Promise<TokenResponse>,
 ): Session {
   const { name } = storage;
   const refreshing = createMutex(name && `${name}.refresh`);
@@ -95,15 +95,15 @@ export function createSession(
     });
   }
 
-  function renew(refused: Tokens): Promise<Tokens | null> {
+  function renew(rejected: Tokens): Promise<Tokens | null> {
     return refreshing(async (hasWaited) => {
       let used = await load();
-      if (hasWaited && used?.access === refused.access) {
+      if (hasWaited && used?.access === rejected.access) {
         await sleep(propagation);
         used = await load();
       }
       // Another call or another tab was faster.
-      if (used === null || used.access !== refused.access) return used;
+      if (used === null || used.access !== rejected.access) return used;
       try {
         return await replace(used, tokensOf(await refresh(used.refresh), used.user_id));
       } catch (error) {
@@ -130,9 +130,9 @@ export function createSession(
       // The token may still be good: the server decides.
       return renew(tokens).catch(() => tokens);
     },
-    start: (answer, userId) =>
+    start: (response, userId) =>
       writing(async () => {
-        await save(tokensOf(answer, userId));
+        await save(tokensOf(response, userId));
       }),
     end: (reason) =>
       writing(async () => {
@@ -145,7 +145,7 @@ export function createSession(
 }
 
 /** Relative to now, because the clock of the device may be wrong. */
-function tokensOf({ access, refresh, expires_in }: TokenAnswer, user_id: number): Tokens {
+function tokensOf({ access, refresh, expires_in }: TokenResponse, user_id: number): Tokens {
   const margin = Math.min(30, expires_in / 10);
   return { access, refresh, user_id, renew_at: Date.now() + (expires_in - margin) * 1_000 };
 }

@@ -12,8 +12,8 @@ export interface PreparedRequest {
   body: string | FormData | undefined;
 }
 
-/** The parsed answer to a request. */
-export interface RawAnswer {
+/** The parsed response to a request. */
+export interface RawResponse {
   status: number;
   headers: Headers;
   text: string;
@@ -92,14 +92,14 @@ interface SendOptions {
 }
 
 /**
- * Sends a request once and reads the whole answer.
+ * Sends a request once and reads the whole response.
  *
  * @throws NetworkError, TimeoutError, or the reason of the signal
  */
 export async function send(
   request: PreparedRequest,
   { fetch, timeout, signal, onUploadProgress }: SendOptions,
-): Promise<RawAnswer> {
+): Promise<RawResponse> {
   signal?.throwIfAborted();
   // `AbortSignal.any` is missing in browsers of 2023.
   const ending = new AbortController();
@@ -121,15 +121,15 @@ export async function send(
   } catch (error) {
     signal?.throwIfAborted();
     const options = { cause: error };
-    if (isLate) throw new TimeoutError(`No answer to ${request.id} within ${timeout} ms`, options);
-    throw new NetworkError(`No answer to ${request.id}`, options);
+    if (isLate) throw new TimeoutError(`No response to ${request.id} within ${timeout} ms`, options);
+    throw new NetworkError(`No response to ${request.id}`, options);
   } finally {
     clearTimeout(timer);
     signal?.removeEventListener('abort', onAbort);
   }
 }
 
-async function readAnswer(response: Response): Promise<RawAnswer> {
+async function readAnswer(response: Response): Promise<RawResponse> {
   const { status, headers } = response;
   const text = await response.text();
   return { status, headers, text, body: parseJson(text) };

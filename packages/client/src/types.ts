@@ -37,24 +37,24 @@ type Responses<Id extends OperationId> = operations[Id]['responses'];
 
 type SuccessBody<Id extends OperationId> = Json<Responses<Id>[keyof Responses<Id> & SuccessStatus]>;
 
-/** What an operation resolves to: `data` of its answer. */
+/** What an operation resolves to: `data` of its response. */
 export type Output<Id extends OperationId> =
   SuccessBody<Id> extends { data: infer Data } ? Data : SuccessBody<Id>;
 
 /** One entry of the pages that an operation lists, such as `Item<'listPosts'>`. */
 export type Item<Id extends OperationId> = Output<Id> extends { items: (infer Entry)[] } ? Entry : never;
 
-type FailureBody<Id extends OperationId> = Json<Responses<Id>[Exclude<keyof Responses<Id>, SuccessStatus>]>;
+type ErrorBody<Id extends OperationId> = Json<Responses<Id>[Exclude<keyof Responses<Id>, SuccessStatus>]>;
 
-/** `data` of the failures of an operation. */
-export type Failure<Id extends OperationId> =
-  FailureBody<Id> extends infer Body ? (Body extends { data: infer Data } ? Data : never) : never;
+/** `data` of the errors of an operation. */
+export type ErrorDataOf<Id extends OperationId> =
+  ErrorBody<Id> extends infer Body ? (Body extends { data: infer Data } ? Data : never) : never;
 
 /** The codes with which an operation fails. */
-export type FailureCode<Id extends OperationId> = Extract<Failure<Id>, { code: string }>['code'];
+export type ErrorCodeOf<Id extends OperationId> = Extract<ErrorDataOf<Id>, { code: string }>['code'];
 
 /** All codes of the API. */
-export type ErrorCode = { [Id in OperationId]: FailureCode<Id> }[OperationId];
+export type ErrorCode = { [Id in OperationId]: ErrorCodeOf<Id> }[OperationId];
 
 /** What a single call may have beside its input. */
 export interface CallOptions {
@@ -67,7 +67,7 @@ export interface CallOptions {
   headers?: Record<string, string> | undefined;
   /** Called while files are uploaded, in browsers; the call then uses XMLHttpRequest in place of `fetch`. */
   onUploadProgress?: ((progress: UploadProgress) => void) | undefined;
-  /** Of the texts in the answer, in place of that of the client. */
+  /** Of the texts in the response, in place of that of the client. */
   language?: string | undefined;
 }
 
@@ -80,8 +80,8 @@ export type Arguments<Id extends OperationId> =
 export type Method<Id extends OperationId> = (...args: Arguments<Id>) => Promise<Output<Id>>;
 export type Call = <Id extends OperationId>(id: Id, ...args: Arguments<Id>) => Promise<Output<Id>>;
 
-/** The whole answer to a call. */
-export interface Answer<Id extends OperationId> {
+/** The whole response to a call. */
+export interface CallResponse<Id extends OperationId> {
   data: Output<Id>;
   /** The server's text for people, in the language of the call. */
   message: string;

@@ -8,7 +8,7 @@ import { describeError } from './states.tsx';
 
 const maxImages = 10;
 
-/** The pictures of a post, which are uploaded as soon as they are chosen. */
+/** The images of a post, which are uploaded as soon as they are chosen. */
 export function ImageFields({ images }: { images: Uploads }) {
   const { t } = useLanguage();
   const id = useId();

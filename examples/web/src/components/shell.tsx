@@ -123,7 +123,7 @@ function LanguageSwitch() {
   );
 }
 
-/** In development, the service shows mails instead of sending them. */
+/** In development, the service shows emails instead of sending them. */
 function MailboxHint() {
   const { t } = useLanguage();
   return (

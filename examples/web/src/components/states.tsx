@@ -4,14 +4,14 @@ import type { Texts } from '../texts/ko.ts';
 import { useLanguage } from '../texts/language.tsx';
 import { StoreIcon } from './icons.tsx';
 
-/** What to tell people about a failure: the service's own text where there is one. */
+/** What to tell people about an error: the service's own text where there is one. */
 export function describeError(error: unknown, t: Texts): string {
   if (isApiError(error)) return error.message;
   if (error instanceof NetworkError || error instanceof TimeoutError) return t.errors.network;
   return t.errors.unexpected;
 }
 
-/** A failure to load something, with a way to try again. */
+/** A failed load, with a way to try again. */
 export function LoadError({ error, onRetry }: { error: unknown; onRetry: () => void }) {
   const { t } = useLanguage();
   // It would be missing at the next attempt, too.

@@ -10,7 +10,7 @@ export interface Loaded<Value> {
 /**
  * Loads a value when the view appears and again when `inputs` change. Only the newest load counts.
  *
- * @param load gets a signal that is aborted when its answer is no longer wanted
+ * @param load gets a signal that is aborted when its response is no longer wanted
  */
 export function useLoad<Value>(load: (signal: AbortSignal) => Promise<Value>, inputs: Inputs): Loaded<Value> {
   const [state, setState] = useState<{ value?: Value; error?: unknown }>({});

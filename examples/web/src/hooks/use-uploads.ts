@@ -1,7 +1,7 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { dure } from '../api.ts';
 
-/** A picture of a form. */
+/** An image of a form. */
 export interface Upload {
   /** Unique within the form. */
   id: number;
@@ -9,7 +9,7 @@ export interface Upload {
   preview: string;
   /** 0 to 1. */
   progress: number;
-  /** Where the service keeps it; undefined while it is uploaded, and after a failure. */
+  /** Where the service keeps it; undefined while it is uploaded, and after an error. */
   url?: string;
   error?: unknown;
 }
@@ -21,17 +21,17 @@ export interface Uploads {
   /**
    * Waits for the uploads.
    *
-   * @returns the URLs of all pictures
+   * @returns the URLs of all images
    * @throws the error of an upload that failed
    */
   finished(): Promise<string[]>;
 }
 
 /**
- * Uploads pictures while the rest of the form is filled in. A picture that is removed again stays at the service, which deletes
+ * Uploads images while the rest of the form is filled in. An image that is removed again stays at the service, which deletes
  * what no post uses.
  *
- * @param urls of pictures that the post has already
+ * @param urls of images that the post has already
  */
 export function useUploads(urls: string[]): Uploads {
   const [uploads, setUploads] = useState<Upload[]>(() =>

@@ -145,7 +145,7 @@ export const en: Texts = {
   },
   images: {
     title: 'Pictures',
-    hint: 'Up to ten JPEG, PNG or WebP files of 10 MB each. The first one is shown in lists.',
+    hint: 'Up to ten JPEG, PNG or WebP files of 10 MiB each. The first one is shown in lists.',
     label: (number: number) => `Picture ${number}`,
     uploading: (number: number) => `Uploading picture ${number}`,
     add: 'Add pictures',

@@ -11,7 +11,7 @@ interface AnswerRequestProps {
   onAnswered: (request: ReceivedRequest) => void;
 }
 
-/** Accepts or declines a request that waits for an answer. */
+/** Accepts or declines a request that waits for a response. */
 export function AnswerRequest({ id, storeName, onAnswered }: AnswerRequestProps) {
   const { t } = useLanguage();
   const { show } = useToasts();

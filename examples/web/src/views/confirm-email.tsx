@@ -9,7 +9,7 @@ import { useLanguage } from '../texts/language.tsx';
 import { type ProvedEmail, SignUpView } from './sign-up.tsx';
 
 /**
- * Where the link of the mail with a code leads. Buttons, because programs that check mails open links, too, and because the link
+ * Where the link of the mail with a code leads. Buttons, because programs that check emails open links, too, and because the link
  * verifies the account that is signed in: its user must see which one that is.
  */
 export function ConfirmEmailView() {

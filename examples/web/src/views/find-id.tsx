@@ -2,7 +2,7 @@ import { dure } from '../api.ts';
 import { useLanguage } from '../texts/language.tsx';
 import { MailRequest } from './mail-request.tsx';
 
-/** Asks for a mail with the forgotten username. */
+/** Asks for an email with the forgotten username. */
 export function FindIdView() {
   const { t } = useLanguage();
   return (

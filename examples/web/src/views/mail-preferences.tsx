@@ -6,7 +6,7 @@ import { useToasts } from '../components/toasts.tsx';
 import { useLoad } from '../hooks/use-load.ts';
 import { useLanguage } from '../texts/language.tsx';
 
-/** Which mails the account gets, and in which language. */
+/** Which emails the account gets, and in which language. */
 export function MailPreferences() {
   const { t } = useLanguage();
   const { value, error, reload } = useLoad((signal) => dure.getMailPreferences({}, { signal }), []);

@@ -12,7 +12,7 @@ interface MailRequestProps {
   send: (email: string) => Promise<string>;
 }
 
-/** A page that asks for a mail to an address. */
+/** A page that asks for an email to an address. */
 export function MailRequest({ title, lead, submitLabel, send }: MailRequestProps) {
   const { t } = useLanguage();
   const [answer, setAnswer] = useState('');

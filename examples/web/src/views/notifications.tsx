@@ -10,7 +10,7 @@ import { useLiveNotifications, useUnread } from '../live.tsx';
 import { useLanguage } from '../texts/language.tsx';
 import { AnswerRequest } from './answer-request.tsx';
 
-/** What happened, newest first. Mails about requests link here, so that a request can be answered here, too. */
+/** What happened, newest first. Emails about requests link here, so that a request can be answered here, too. */
 export function NotificationsView() {
   const { t, language } = useLanguage();
   const { show } = useToasts();

@@ -2,7 +2,7 @@ import { dure } from '../api.ts';
 import { useLanguage } from '../texts/language.tsx';
 import { MailRequest } from './mail-request.tsx';
 
-/** Asks for a mail with a link that sets a new password. */
+/** Asks for an email with a link that sets a new password. */
 export function RequestResetView() {
   const { t } = useLanguage();
   return (

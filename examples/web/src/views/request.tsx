@@ -14,7 +14,7 @@ import { useLiveNotifications } from '../live.tsx';
 import { useLanguage } from '../texts/language.tsx';
 import { AnswerRequest } from './answer-request.tsx';
 
-/** One request, with what its side can do about it. Mails about requests link here. */
+/** One request, with what its side can do about it. Emails about requests link here. */
 export function RequestView() {
   const { t } = useLanguage();
   const { params } = useRoute();

@@ -5,7 +5,7 @@ import { Form } from '../components/form.tsx';
 import { Page } from '../components/page.tsx';
 import { useLanguage } from '../texts/language.tsx';
 
-/** Where the link of the mail about a changed address leads. A button, because programs that check mails open links, too. */
+/** Where the link of the mail about a changed address leads. A button, because programs that check emails open links, too. */
 export function UndoEmailChangeView() {
   const { t } = useLanguage();
   const { query } = useLocation();

@@ -6,7 +6,7 @@ import { useToasts } from '../components/toasts.tsx';
 import { useAccount, useSession } from '../session.tsx';
 import { useLanguage } from '../texts/language.tsx';
 
-/** Verifies the address of the account: without that, no mails about requests are sent to it. */
+/** Verifies the address of the account: without that, no emails about requests are sent to it. */
 export function VerifyEmail() {
   const { t } = useLanguage();
   const { user } = useAccount();

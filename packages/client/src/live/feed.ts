@@ -19,7 +19,7 @@ export interface NotificationFeed {
 
 /** A feed, and how the client influences it. */
 interface ControlledFeed extends NotificationFeed {
-  /** Begins anew, in another language. */
+  /** Begins again, in another language. */
   restart(): void;
 }
 
@@ -83,7 +83,7 @@ export function createNotificationFeed({ caller, storageName, scope, times }: Fe
     };
     joinTabs<SourceEvent>({
       name: storageName && `dure:${storageName}:${id}:${scope()}`,
-      answerTime: times.answer,
+      responseTime: times.response,
       signal,
       take,
       known,

@@ -1,11 +1,11 @@
-import { resultOf } from '../answers.ts';
 import type { Caller } from '../caller.ts';
 import { items } from '../pages.ts';
+import { resultOf } from '../responses.ts';
 import { pause } from './pause.ts';
 import type { Notification, SourceOptions } from './types.ts';
 
 /**
- * Asks for the count of unread notifications again and again, and for notifications when it has changed. Ends after
+ * Asks for the count of unread notifications repeatedly, and for notifications when it has changed. Ends after
  * `times.pollFor`, or earlier when polls work again that did not.
  */
 export async function pollNotifications(options: SourceOptions): Promise<void> {
@@ -16,9 +16,9 @@ export async function pollNotifications(options: SourceOptions): Promise<void> {
   for (const end = Date.now() + times.pollFor; Date.now() < end && !signal.aborted; ) {
     try {
       const headers = entityTag === undefined ? {} : { 'If-None-Match': entityTag };
-      const answer = await caller.exchange('countUnreadNotifications', {}, { headers, signal });
-      if (answer.status !== 304) {
-        const { data, headers: received } = resultOf('countUnreadNotifications', answer);
+      const response = await caller.exchange('countUnreadNotifications', {}, { headers, signal });
+      if (response.status !== 304) {
+        const { data, headers: received } = resultOf('countUnreadNotifications', response);
         lastId = await emitNew(options, lastId);
         emit({ type: 'unread_count', unread_count: data.unread_count });
         // Only now: what failed in between is read again.

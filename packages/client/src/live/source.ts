@@ -19,15 +19,15 @@ export async function runSource(options: SourceOptions): Promise<void> {
     options.emit(event);
   }
 
-  let failures = 0;
+  let errors = 0;
   let delay = times.firstDelay;
   while (!signal.aborted) {
-    if (failures < times.failures) emit({ type: 'status', status: 'connecting' });
+    if (errors < times.errors) emit({ type: 'status', status: 'connecting' });
     const start = Date.now();
     const outcome = await openNotificationStream({ ...options, lastId, emit });
     if (outcome.ended === 'signed_out' || signal.aborted) return;
-    failures = outcome.ended === 'after_events' ? 0 : failures + 1;
-    if (failures >= times.failures) {
+    errors = outcome.ended === 'after_events' ? 0 : errors + 1;
+    if (errors >= times.errors) {
       await pollNotifications({ ...options, lastId, emit });
       continue;
     }

@@ -1,5 +1,5 @@
-import { retryAfterOf } from '../answers.ts';
 import { operationTable } from '../generated/operations.ts';
+import { retryAfterOf } from '../responses.ts';
 import { createEventParser, type StreamEvent } from './event-parser.ts';
 import type { Notification, SourceOptions } from './types.ts';
 
@@ -73,7 +73,7 @@ export async function openNotificationStream(options: SourceOptions): Promise<St
       watchdog = setTimeout(abort, times.silence);
     });
   } catch {
-    // No network, a connection that broke, a stream that was silent, or no answer to a refresh.
+    // No network, a connection that broke, a stream that was silent, or no response to a refresh.
   } finally {
     clearTimeout(watchdog);
     signal.removeEventListener('abort', abort);

@@ -4,8 +4,8 @@ type Message<Event> = { event: Event } | 'hello';
 interface TabsOptions<Event> {
   /** That the tabs have in common; without it, this tab leads. */
   name: string | undefined;
-  /** Milliseconds in which a leader answers. A tab that the system has suspended does not, and keeps its lock. */
-  answerTime: number;
+  /** Milliseconds in which a leader responds. A tab that the system has suspended does not, and keeps its lock. */
+  responseTime: number;
   signal: AbortSignal;
   /** Takes an event, of whichever tab. */
   take(event: Event): void;
@@ -20,7 +20,7 @@ interface TabsOptions<Event> {
  * Browsers without Web Locks, and pages without TLS, work in each tab.
  */
 export function joinTabs<Event>(options: TabsOptions<Event>): void {
-  const { name, answerTime, signal, take, known, lead } = options;
+  const { name, responseTime, signal, take, known, lead } = options;
   const locks = globalThis.navigator?.locks;
   if (name === undefined || !locks || typeof BroadcastChannel !== 'function') {
     void lead(signal, take);
@@ -59,7 +59,7 @@ export function joinTabs<Event>(options: TabsOptions<Event>): void {
     });
   }
 
-  /** Asks the leader for what it knows; one that does not answer is replaced. */
+  /** Asks the leader for what it knows; one that does not respond is replaced. */
   function ask(lockName: string): void {
     if (isLeader) return;
     hasAnswer = false;
@@ -67,7 +67,7 @@ export function joinTabs<Event>(options: TabsOptions<Event>): void {
     clearTimeout(timer);
     timer = setTimeout(() => {
       if (!hasAnswer && !isLeader && !isHidden()) stand(lockName, true);
-    }, answerTime);
+    }, responseTime);
   }
 
   const onVisible = () => isHidden() || ask(name);

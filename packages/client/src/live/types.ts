@@ -24,7 +24,7 @@ export type SourceEvent =
   | { type: 'position'; id: number }
   | { type: 'status'; status: StreamStatus };
 
-/** In milliseconds, but for `failures`. */
+/** In milliseconds, but for `errors`. */
 export interface StreamTimes {
   /** How long a stream may take to send its first event. A proxy that buffers never passes it on. */
   firstEvent: number;
@@ -33,14 +33,14 @@ export interface StreamTimes {
   /** The first wait before reconnecting; it doubles until `longestDelay`. */
   firstDelay: number;
   longestDelay: number;
-  /** So many failures in a row, and the client polls. */
-  failures: number;
+  /** So many errors in a row, and the client polls. */
+  errors: number;
   /** Between two polls. */
   poll: number;
   /** How long to poll before trying a stream again. */
   pollFor: number;
   /** How long to wait for the tab that has the stream, which the system may have suspended, before taking it over. */
-  answer: number;
+  response: number;
 }
 
 export const defaultTimes: StreamTimes = {
@@ -48,10 +48,10 @@ export const defaultTimes: StreamTimes = {
   silence: 60_000,
   firstDelay: 1_000,
   longestDelay: 30_000,
-  failures: 3,
+  errors: 3,
   poll: 15_000,
   pollFor: 120_000,
-  answer: 3_000,
+  response: 3_000,
 };
 
 /** What a source needs. */

@@ -1,15 +1,15 @@
-import { ApiError, type FieldError, UnexpectedAnswerError } from './errors.ts';
+import { ApiError, type FieldError, UnexpectedResponseError } from './errors.ts';
 import { operationTable } from './generated/operations.ts';
 import type { OperationCall } from './operation-call.ts';
-import type { PreparedRequest, RawAnswer } from './transport.ts';
-import type { Answer, OperationId, Output } from './types.ts';
+import type { PreparedRequest, RawResponse } from './transport.ts';
+import type { CallResponse, OperationId, Output } from './types.ts';
 
 interface Envelope {
   message: string;
   data: Record<string, unknown>;
 }
 
-interface FailureEnvelope {
+interface ErrorEnvelope {
   message: string;
   data: {
     detail: string;
@@ -20,13 +20,13 @@ interface FailureEnvelope {
   };
 }
 
-/** Whether an answer has the form that all answers of the API have. */
+/** Whether a response has the form that all responses of the API have. */
 function isEnvelope(body: unknown): body is Envelope {
   return isObject(body) && typeof body['message'] === 'string' && isObject(body['data']);
 }
 
-/** Whether an answer is a failure that the API describes. */
-export function isFailure(body: unknown): body is FailureEnvelope {
+/** Whether a response is an error that the API describes. */
+export function isErrorEnvelope(body: unknown): body is ErrorEnvelope {
   return isEnvelope(body) && typeof body.data['code'] === 'string';
 }
 
@@ -34,10 +34,10 @@ function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null;
 }
 
-/** The error of an answer that is no success. */
-function failureOf(id: PreparedRequest['id'], answer: RawAnswer): ApiError | UnexpectedAnswerError {
-  const { status, headers, body, text } = answer;
-  if (!isFailure(body)) return new UnexpectedAnswerError(status, text);
+/** The error of a response that is no success. */
+function errorOf(id: PreparedRequest['id'], response: RawResponse): ApiError | UnexpectedResponseError {
+  const { status, headers, body, text } = response;
+  if (!isErrorEnvelope(body)) return new UnexpectedResponseError(status, text);
   const { message, data } = body;
   return new ApiError(id, {
     status,
@@ -51,13 +51,13 @@ function failureOf(id: PreparedRequest['id'], answer: RawAnswer): ApiError | Une
   });
 }
 
-/** The result of a call. @throws when the answer is a failure, or none of the API */
-export function resultOf<Id extends OperationId>(id: Id, answer: RawAnswer): Answer<Id> {
-  const { status, headers, body, text } = answer;
-  if (status < 200 || status > 299) throw failureOf(id, answer);
+/** The result of a call. @throws when the response is an error, or none of the API */
+export function resultOf<Id extends OperationId>(id: Id, response: RawResponse): CallResponse<Id> {
+  const { status, headers, body, text } = response;
+  if (status < 200 || status > 299) throw errorOf(id, response);
   const { plain }: OperationCall = operationTable[id];
   const isExpected = plain ? body !== undefined : isEnvelope(body);
-  if (!isExpected) throw new UnexpectedAnswerError(status, text);
+  if (!isExpected) throw new UnexpectedResponseError(status, text);
   const parsed = JSON.parse(text);
   const result: { data: Output<Id>; message: string } = plain ? { data: parsed, message: '' } : parsed;
   const { data, message } = result;
