@@ -7,7 +7,7 @@ import process from 'node:process';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import t, { type Test } from 'tap';
-import { migrate } from '../src/database/migrations.ts';
+import { migrate } from '../src/infrastructure/database/migrations.ts';
 import { createTestApp, createUser, logIn, type TestApp } from './support/app.ts';
 import { execute } from './support/database.ts';
 import { freePort } from './support/free-port.ts';

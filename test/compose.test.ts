@@ -6,9 +6,9 @@ import process from 'node:process';
 import { fileURLToPath } from 'node:url';
 import t from 'tap';
 import { parse } from 'yaml';
-import { loadConfig } from '../src/config/config.ts';
-import { environmentNames } from '../src/config/environment.ts';
 import { httpErrors } from '../src/http/errors.ts';
+import { loadConfig } from '../src/infrastructure/config/config.ts';
+import { environmentNames } from '../src/infrastructure/config/environment.ts';
 import { without } from './support/requirements.ts';
 
 const fileOf = (path: string) => fileURLToPath(new URL(path, import.meta.resolve('#package/package.json')));

@@ -6,8 +6,8 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import pg from 'pg';
 import t from 'tap';
-import { migrate } from '../src/database/migrations.ts';
-import { startEmbeddedServer } from '../src/embedded-postgres/server.ts';
+import { startEmbeddedServer } from '../src/development/embedded-postgres/server.ts';
+import { migrate } from '../src/infrastructure/database/migrations.ts';
 import { databaseUrl, execute } from './support/database.ts';
 import { without } from './support/requirements.ts';
 

@@ -5,8 +5,8 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { transform } from 'esbuild';
 import t from 'tap';
-import { environmentNames } from '../src/config/environment.ts';
-import { createDevMailbox, devMailboxRoutes } from '../src/mail/dev-mailbox.ts';
+import { createDevMailbox, devMailboxRoutes } from '../src/development/mailbox/mailbox.ts';
+import { environmentNames } from '../src/infrastructure/config/environment.ts';
 import { createTestApp } from './support/app.ts';
 import { listen } from './support/raw-http.ts';
 

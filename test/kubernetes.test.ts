@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import t from 'tap';
 import { parseAllDocuments } from 'yaml';
-import { loadConfig } from '../src/config/config.ts';
-import { environmentNames } from '../src/config/environment.ts';
+import { loadConfig } from '../src/infrastructure/config/config.ts';
+import { environmentNames } from '../src/infrastructure/config/environment.ts';
 import type { Json } from './support/json.ts';
 import { without } from './support/requirements.ts';
 

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import process from 'node:process';
 import { setTimeout as sleep } from 'node:timers/promises';
 import t, { type Test } from 'tap';
-import { startEmbeddedServer } from '../src/embedded-postgres/server.ts';
+import { startEmbeddedServer } from '../src/development/embedded-postgres/server.ts';
 import {
   allEnd,
   postmasterPid,

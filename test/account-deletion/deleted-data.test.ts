@@ -1,5 +1,5 @@
 import t from 'tap';
-import { MailRejectedError } from '../../src/mail/transport.ts';
+import { MailRejectedError } from '../../src/infrastructure/mail/transport.ts';
 import { signUpBody } from '../auth/accounts.ts';
 import { createSettledUser, latestCode, mailsTo, newResetLink, passTime } from '../auth/mailbox.ts';
 import { createTestApp, createUser, deleteAccount, logIn, password, verifyEmails } from '../support/app.ts';

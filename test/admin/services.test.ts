@@ -1,10 +1,10 @@
 import t from 'tap';
-import { commandOperator } from '../../src/admin/operator.ts';
-import { loadConfig } from '../../src/config/config.ts';
-import { openDatabase } from '../../src/database/client.ts';
+import { commandOperator } from '../../src/domains/admin/index.ts';
 import { createDomains } from '../../src/domains.ts';
 import { ApiError } from '../../src/http/errors.ts';
-import { createMetrics } from '../../src/metrics/metrics.ts';
+import { loadConfig } from '../../src/infrastructure/config/config.ts';
+import { openDatabase } from '../../src/infrastructure/database/client.ts';
+import { createMetrics } from '../../src/infrastructure/metrics/metrics.ts';
 import { addFailedMail, createAdmin } from '../support/admin.ts';
 import { createTestApp, createUser, logIn } from '../support/app.ts';
 import { refused, tokenRefused } from '../support/assertions.ts';

@@ -1,4 +1,4 @@
-import type { OutgoingMail } from '../../src/mail/transport.ts';
+import type { OutgoingMail } from '../../src/infrastructure/mail/transport.ts';
 import { codeIn, password, type TestApp } from '../support/app.ts';
 import { mailsTo } from './mailbox.ts';
 

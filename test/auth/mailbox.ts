@@ -1,5 +1,5 @@
 import type { Test } from 'tap';
-import type { OutgoingMail } from '../../src/mail/transport.ts';
+import type { OutgoingMail } from '../../src/infrastructure/mail/transport.ts';
 import { type Answer, codeIn, createUser, resetLinkIn, type TestApp } from '../support/app.ts';
 
 /** Makes the sends to an address older, so that cooldowns and caps need no waiting. */

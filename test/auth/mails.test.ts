@@ -1,5 +1,5 @@
 import t, { type Test } from 'tap';
-import type { OutgoingMail } from '../../src/mail/transport.ts';
+import type { OutgoingMail } from '../../src/infrastructure/mail/transport.ts';
 import { codeIn, createTestApp, createUser, password, resetLinkIn } from '../support/app.ts';
 import { refused } from '../support/assertions.ts';
 import { signUpBody } from './accounts.ts';

@@ -6,11 +6,11 @@ import jwt from '@fastify/jwt';
 import type { Command } from 'commander';
 import { fastify } from 'fastify';
 import t, { type Test } from 'tap';
-import { createTokens, jwtOptions } from '../../src/auth/tokens.ts';
 import { createOutput } from '../../src/cli/output.ts';
 import { createProgram } from '../../src/cli/program.ts';
-import { loadConfig } from '../../src/config/config.ts';
-import { loadDatabaseSettings } from '../../src/config/database-settings.ts';
+import { createTokens, jwtOptions } from '../../src/domains/auth/tokens.ts';
+import { loadConfig } from '../../src/infrastructure/config/config.ts';
+import { loadDatabaseSettings } from '../../src/infrastructure/config/database-settings.ts';
 import { production, secret } from '../config/environments.ts';
 import { dure, dureText } from './command.ts';
 

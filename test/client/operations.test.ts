@@ -8,7 +8,7 @@ import {
   memoryStorage,
   NetworkError,
   TimeoutError,
-  UnexpectedAnswerError,
+  UnexpectedResponseError,
 } from '@dure/client';
 import sharp from 'sharp';
 import t from 'tap';
@@ -172,7 +172,7 @@ t.test('a service that is not ready is an error with its answer', async (t) => {
   t.same(await dure.getReadiness(), { status: 'ok' });
   wire.before = () => Response.json({ status: 'unavailable' }, { status: 503 });
   const error = await caught(dure.getReadiness());
-  t.ok(error instanceof UnexpectedAnswerError && error.status === 503);
+  t.ok(error instanceof UnexpectedResponseError && error.status === 503);
   t.match(error, { body: '{"status":"unavailable"}' });
 });
 
@@ -248,13 +248,13 @@ t.test('an answer that is none of the API is an error that shows it', async (t) 
   const dure = createClient({ baseUrl, fetch: wire.fetch, retries: 0 });
   wire.before = () => badGateway();
   const gateway = await caught(dure.listStoreCategories());
-  t.ok(gateway instanceof UnexpectedAnswerError && gateway.status === 502);
+  t.ok(gateway instanceof UnexpectedResponseError && gateway.status === 502);
   t.match(gateway, { body: '<html>Bad Gateway</html>' });
   wire.before = () => new Response('<html>Wi-Fi login</html>');
-  t.ok((await caught(dure.listStoreCategories())) instanceof UnexpectedAnswerError, 'with status 200');
+  t.ok((await caught(dure.listStoreCategories())) instanceof UnexpectedResponseError, 'with status 200');
   wire.before = () => Response.json({ hello: 'world' });
   t.ok(
-    (await caught(dure.listStoreCategories())) instanceof UnexpectedAnswerError,
+    (await caught(dure.listStoreCategories())) instanceof UnexpectedResponseError,
     'JSON without the envelope',
   );
 });

@@ -9,7 +9,7 @@ import { promisify } from 'node:util';
 import { gzipSync } from 'node:zlib';
 import { build, transform } from 'esbuild';
 import t from 'tap';
-import { createDevMailbox, devMailboxRoutes } from '../../src/mail/dev-mailbox.ts';
+import { createDevMailbox, devMailboxRoutes } from '../../src/development/mailbox/mailbox.ts';
 import { startService } from './clients.ts';
 
 const run = promisify(execFile);

@@ -1,4 +1,4 @@
-import { createClient, isApiError, UnexpectedAnswerError } from '@dure/client';
+import { createClient, isApiError, UnexpectedResponseError } from '@dure/client';
 import t, { type Test } from 'tap';
 import { badGateway, caught, createWire, images, openShop, startService } from './clients.ts';
 
@@ -39,7 +39,7 @@ t.test('a GET is repeated twice', async (t) => {
   });
   const down = failing(9, () => badGateway(502));
   const error = await caught(createClient({ baseUrl, fetch: down.fetch }).listStoreCategories());
-  t.ok(error instanceof UnexpectedAnswerError);
+  t.ok(error instanceof UnexpectedResponseError);
   t.equal(down.sent.length, 3);
   const once = failing(9, () => badGateway(502));
   await caught(createClient({ baseUrl, fetch: once.fetch, retries: 0 }).listStoreCategories());

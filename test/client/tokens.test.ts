@@ -51,7 +51,7 @@ t.test('a refresh without an answer keeps the tokens', async (t) => {
   };
   t.ok((await caught(one.dure.getCurrentUser())) instanceof NetworkError);
   one.wire.before = ({ path }) => (path === refreshPath ? badGateway(503) : undefined);
-  t.match(await caught(one.dure.getCurrentUser()), { name: 'UnexpectedAnswerError', status: 503 });
+  t.match(await caught(one.dure.getCurrentUser()), { name: 'UnexpectedResponseError', status: 503 });
   one.wire.before = () => undefined;
   t.equal((await one.dure.getCurrentUser()).id, one.user.id);
   t.same(reasons, []);

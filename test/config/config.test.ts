@@ -2,8 +2,8 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:f
 import { availableParallelism, tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import t, { type Test } from 'tap';
-import { loadConfig, withDatabase } from '../../src/config/config.ts';
-import { loadDatabaseSettings } from '../../src/config/database-settings.ts';
+import { loadConfig, withDatabase } from '../../src/infrastructure/config/config.ts';
+import { loadDatabaseSettings } from '../../src/infrastructure/config/database-settings.ts';
 import { load, production, secret } from './environments.ts';
 
 function temporaryDirectory(t: Test): string {

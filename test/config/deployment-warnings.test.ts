@@ -1,6 +1,6 @@
 import t from 'tap';
-import { inspectConfig } from '../../src/config/config.ts';
-import { findDeploymentWarnings } from '../../src/config/deployment-warnings.ts';
+import { inspectConfig } from '../../src/infrastructure/config/config.ts';
+import { findDeploymentWarnings } from '../../src/infrastructure/config/warnings.ts';
 import { production } from './environments.ts';
 
 /** Nothing to warn about, and nothing to note. */

@@ -1,4 +1,4 @@
-import { loadConfig } from '../../src/config/config.ts';
+import { loadConfig } from '../../src/infrastructure/config/config.ts';
 
 export const secret = 'kX2v8Jw0rTq5YbN7mZc4LpD9sGh1FaUe3Ri6';
 

@@ -1,5 +1,5 @@
 import t from 'tap';
-import { loadConfig } from '../../src/config/config.ts';
+import { loadConfig } from '../../src/infrastructure/config/config.ts';
 import { createTestApp } from '../support/app.ts';
 import { load, production } from './environments.ts';
 

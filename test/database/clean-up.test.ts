@@ -1,8 +1,8 @@
 import pg from 'pg';
 import t, { type Test } from 'tap';
 import { expiredRows } from '../../src/app.ts';
-import { cleanUp } from '../../src/database/clean-up.ts';
-import { openDatabase } from '../../src/database/client.ts';
+import { cleanUp } from '../../src/infrastructure/database/clean-up.ts';
+import { openDatabase } from '../../src/infrastructure/database/client.ts';
 import { createTestDatabase } from '../support/database.ts';
 
 async function setUp(t: Test) {

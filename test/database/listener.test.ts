@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import { pino } from 'pino';
 import t, { type Test } from 'tap';
-import { createListener } from '../../src/database/listener.ts';
+import { createListener } from '../../src/infrastructure/database/listener.ts';
 import { createTestDatabase, execute } from '../support/database.ts';
 import { createTcpProxy } from '../support/tcp-proxy.ts';
 import { until } from '../support/until.ts';

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import pg from 'pg';
 import type { Test } from 'tap';
-import { migrate } from '../../src/database/migrations.ts';
+import { migrate } from '../../src/infrastructure/database/migrations.ts';
 import { createEmptyDatabase } from '../support/database.ts';
 
 /** The names of prisma/migrations. */

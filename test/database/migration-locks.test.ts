@@ -1,6 +1,6 @@
 import pg from 'pg';
 import t, { type Test } from 'tap';
-import { migrate, pendingMigrations } from '../../src/database/migrations.ts';
+import { migrate, pendingMigrations } from '../../src/infrastructure/database/migrations.ts';
 import { until } from '../support/until.ts';
 import { connect, writeMigrations } from './migration-folders.ts';
 

@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import pg from 'pg';
 import t from 'tap';
-import { migrate, pendingMigrations } from '../../src/database/migrations.ts';
+import { migrate, pendingMigrations } from '../../src/infrastructure/database/migrations.ts';
 import { createTestDatabase } from '../support/database.ts';
 import { until } from '../support/until.ts';
 import { committed, connect, writeMigrations } from './migration-folders.ts';

@@ -1,13 +1,16 @@
 import { randomUUID } from 'node:crypto';
 import t, { type Test } from 'tap';
-import { createSessionRepository } from '../../src/auth/repository/sessions.ts';
-import { loadConfig } from '../../src/config/config.ts';
-import { openDatabase, type Queryable } from '../../src/database/client.ts';
-import { createMyPageRepository } from '../../src/my-page/repository.ts';
-import { createNotificationRepository } from '../../src/notifications/repository.ts';
-import { findPartners, partnerBudget } from '../../src/partner-requests/partners.ts';
-import { createPartnerRequestRepository } from '../../src/partner-requests/repository.ts';
-import { findDetail } from '../../src/partner-requests/request-details.ts';
+import { createSessionRepository } from '../../src/domains/auth/repository/sessions.ts';
+import { createMyPageRepository } from '../../src/domains/my-page/repository.ts';
+import { createNotificationRepository } from '../../src/domains/notifications/repository.ts';
+import {
+  createPartnerRepository,
+  partnerBudget,
+} from '../../src/domains/partner-requests/repository/partners.ts';
+import { createPartnerRequestRepository } from '../../src/domains/partner-requests/repository/requests.ts';
+import { createTransitionRepository } from '../../src/domains/partner-requests/repository/transitions.ts';
+import { loadConfig } from '../../src/infrastructure/config/config.ts';
+import { openDatabase, type Tx } from '../../src/infrastructure/database/client.ts';
 import { createTestApp } from '../support/app.ts';
 import { explainingDatabase } from '../support/plans.ts';
 
@@ -89,7 +92,7 @@ async function reads(
   call: (database: typeof own) => Promise<unknown>,
 ) {
   const { database, executions } = explainingDatabase(pool, mode);
-  await call({ ...own, ...(database satisfies Queryable) });
+  await call({ ...own, ...(database satisfies Tx) });
   t.equal(executions.length, 1, `${what}: one statement`);
   const [execution] = executions;
   if (execution === undefined) return [];
@@ -162,12 +165,12 @@ for (const mode of modes) {
     }
   });
 
-  t.test(`partners and a request read what they show (${mode} plan)`, async (t) => {
+  t.test(`lists of partners read what they show (${mode} plan)`, async (t) => {
     for (const userId of [1, 4]) {
       for (const after of afters) {
         const what = `partners of user ${userId}, ${after ? 'next' : 'first'} page`;
         const indexes = await reads(t, mode, what, 30 * page, (database) =>
-          findPartners(database, { userId, after, limit: page }),
+          createPartnerRepository(database).find({ userId, after, limit: page }),
         );
         for (const index of ['sent_partners', 'received_partners', 'partner']) {
           if (userId === 4) t.ok(indexes.includes(`partner_requests_${index}_idx`), index);
@@ -177,22 +180,20 @@ for (const mode of modes) {
     // Of two stores that have all requests with each other, a page examines as many as it may.
     for (const userId of [5, 6]) {
       await reads(t, mode, `partners of user ${userId}`, 9 * partnerBudget, (database) =>
-        findPartners(database, { userId, after: undefined, limit: page }),
+        createPartnerRepository(database).find({ userId, after: undefined, limit: page }),
       );
     }
-    const { rows } = await pool.query('SELECT id FROM partner_requests WHERE sender_store_id = 4 LIMIT 1');
-    await reads(t, mode, 'request', 60, (database) => findDetail(database, rows[0].id, 4));
   });
 
   t.test(`withdrawing and ending read what is open (${mode} plan)`, async (t) => {
     const postId = mode === 'generic' ? 6 : 12;
     const indexes = await reads(t, mode, 'of a post', 150, (database) =>
-      createPartnerRequestRepository(database).withdrawOfPost(database, postId),
+      createTransitionRepository(database).withdrawOfPost(database, postId),
     );
     // Without it, a scan of the whole index of open requests.
     t.ok(indexes.includes('partner_requests_pending_idx'));
     await reads(t, mode, 'of a store', 350, (database) =>
-      createPartnerRequestRepository(database).closeOfStore(database, 1),
+      createTransitionRepository(database).closeOfStore(database, 1),
     );
   });
 

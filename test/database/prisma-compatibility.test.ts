@@ -7,7 +7,7 @@ import pg from 'pg';
 import t, { type Test } from 'tap';
 import { differenceSql } from '../../scripts/new-migration.ts';
 import { withSchemaEngine } from '../../scripts/schema-engine.ts';
-import { migrate } from '../../src/database/migrations.ts';
+import { migrate } from '../../src/infrastructure/database/migrations.ts';
 import { createEmptyDatabase, createTestDatabase, execute } from '../support/database.ts';
 
 const committed = fileURLToPath(import.meta.resolve('#package/prisma/migrations'));

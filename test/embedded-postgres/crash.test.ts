@@ -5,7 +5,7 @@ import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import t from 'tap';
-import { startEmbeddedServer } from '../../src/embedded-postgres/server.ts';
+import { startEmbeddedServer } from '../../src/development/embedded-postgres/server.ts';
 import { until } from '../support/until.ts';
 import {
   allEnd,

@@ -1,4 +1,4 @@
-import { startEmbeddedServer } from '../../src/embedded-postgres/server.ts';
+import { startEmbeddedServer } from '../../src/development/embedded-postgres/server.ts';
 
 /** A process with an embedded server: prints its connection string or the error, and stops on a line of input. */
 const [directory = ''] = process.argv.slice(2);

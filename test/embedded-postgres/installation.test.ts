@@ -69,7 +69,7 @@ t.test('library links that npm did not create without install scripts are create
 /** Copies the sources into a folder where only `pg` is installed. */
 async function installSources(t: Test): Promise<{ folder: string; script: string }> {
   const folder = await temporaryFolder(t);
-  for (const sources of ['src/embedded-postgres', 'test/embedded-postgres']) {
+  for (const sources of ['src/development/embedded-postgres', 'test/embedded-postgres']) {
     await cp(join(projectFolder, 'build', sources), join(folder, sources), { recursive: true });
   }
   await writeFile(join(folder, 'package.json'), '{ "type": "module" }');

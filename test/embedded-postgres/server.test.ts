@@ -2,7 +2,10 @@ import { chown, mkdir, readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import t from 'tap';
-import { type EmbeddedServerError, startEmbeddedServer } from '../../src/embedded-postgres/server.ts';
+import {
+  type EmbeddedServerError,
+  startEmbeddedServer,
+} from '../../src/development/embedded-postgres/server.ts';
 import {
   allEnd,
   checkNote,

@@ -8,7 +8,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import pg from 'pg';
 import type { Test } from 'tap';
-import { startEmbeddedServer } from '../../src/embedded-postgres/server.ts';
+import { startEmbeddedServer } from '../../src/development/embedded-postgres/server.ts';
 
 export const projectFolder = dirname(fileURLToPath(import.meta.resolve('#package/package.json')));
 const fixture = join(projectFolder, 'build/test/embedded-postgres/fixture.js');

@@ -35,9 +35,10 @@ t.test('a database that is unreachable or hangs', async (t) => {
       app.logs.map((line) => JSON.parse(line)).filter(({ msg }) => msg === 'request failed');
     const before = causes();
     t.ok(before.length < answers.length + 10, `${before.length} lines`);
-    await sleep(1_000);
-    await app.call('GET', '/auth/me/', { token });
-    const [line] = causes().slice(before.length);
+    const line = await until('the next line', async () => {
+      await app.call('GET', '/auth/me/', { token });
+      return causes()[before.length];
+    });
     t.ok(line.suppressed > 20, 'the next line counts those that were left out');
     await proxy.restore();
     t.equal((await app.call('GET', '/auth/me/', { token })).status, 200);
@@ -85,7 +86,7 @@ t.test('a request is answered in time, however long its body takes', async (t) =
     for (const answer of answers) unavailable(t, answer);
     t.equal((await patient.call('GET', '/auth/me/', { token })).status, 200);
     await until('the end of the login', () => app.logs.some((line) => line.includes('login_failed')));
-    await sleep(50);
+    await app.call('GET', '/health/live');
     const late = app.logs.filter((line) => /already sent|reply\.sent/.test(line));
     t.strictSame(late, [], 'the end of the handlers is not an error');
   });
@@ -130,3 +131,48 @@ t.test(
     await until('later requests succeed', async () => (await find()).status === 200, 10);
   },
 );
+
+t.test('an overloaded process rejects requests with 503, and health still answers', async (t) => {
+  const { app, call, close } = await createTestApp({}, { maxEventLoopDelay: 1_000 });
+  t.teardown(close);
+  t.equal((await call('GET', '/api/v1/stores/categories/')).status, 200);
+  // What is measured in the first two seconds is the start itself.
+  await sleep(2_100);
+  const block = new Int32Array(new SharedArrayBuffer(4));
+  for (let round = 0; round < 20 && !app.isUnderPressure(); round++) {
+    Atomics.wait(block, 0, 0, 1_200);
+    await sleep(1);
+  }
+  const rejected = await call('GET', '/api/v1/stores/categories/');
+  t.equal(rejected.status, 503);
+  t.equal(rejected.body.data.code, 'service_unavailable');
+  t.ok(rejected.headers['retry-after']);
+  t.equal((await call('GET', '/health/live')).status, 200);
+  const list = async () => (await call('GET', '/api/v1/stores/categories/')).status;
+  await until('it recovers by itself', async () => (await list()) === 200, 10);
+});
+
+t.test('health answers while 64 logins run', async (t) => {
+  // Hashes as expensive as in production.
+  const app = await createTestApp({ ARGON2_MEMORY_KIB: '19456', ARGON2_TIME_COST: '2' });
+  t.teardown(app.close);
+  let running = 64;
+  const logins = Array.from({ length: running }, async (_, index) => {
+    const answer = await app.call('POST', '/auth/login/', {
+      body: { username: `unknown${index}`, password },
+    });
+    running -= 1;
+    return answer;
+  });
+  let rounds = 0;
+  for (; running > 0; rounds++) {
+    const health = await Promise.all(['live', 'ready'].map((what) => app.call('GET', `/health/${what}`)));
+    t.strictSame(
+      health.map(({ status }) => status),
+      [200, 200],
+    );
+  }
+  // Hashes on the event loop would let one of them through at a time.
+  t.ok(rounds > logins.length, `${rounds} times in the meantime`);
+  for (const { status } of await Promise.all(logins)) t.equal(status, 401);
+});

@@ -46,7 +46,19 @@ t.test('sessions and log lines have the address of the client without its port',
 t.test('what is no address gives way to the address of the proxy', async (t) => {
   const app = await createTestApp({ TRUST_PROXY: proxies, WORKER_ENABLED: 'false' });
   t.teardown(app.close);
-  const garbage = [' ', 'unknown', '203.0.113.8:', '203.0.113.8:123456', '[203.0.113.8', '2001:db8::1]:5'];
+  const garbage = [
+    ' ',
+    'unknown',
+    '203.0.113.8:',
+    '203.0.113.8:123456',
+    '[203.0.113.8',
+    '2001:db8::1]:5',
+    '<script>',
+    ',,,',
+    '[]:1',
+    '1.2.3.4:x',
+    '_a',
+  ];
   for (const text of [...garbage, '999.1.1.1', 'x'.repeat(200), '203.0.113.9, unknown']) {
     t.equal(await addressThroughProxy(t, app, text), '10.1.2.3', text);
   }

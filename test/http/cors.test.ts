@@ -1,16 +1,7 @@
 import t from 'tap';
 import { type Answer, createTestApp } from '../support/app.ts';
 import { refused } from '../support/assertions.ts';
-
-/** An environment of production whose settings are all valid. */
-const production = {
-  NODE_ENV: 'production',
-  DATABASE_URL: 'postgresql://db.example.com/dure',
-  JWT_SECRET: 'kX2v8Jw0rTq5YbN7mZc4LpD9sGh1FaUe3Ri6',
-  RESEND_API_KEY: 're_dK3vQ8wZ_unused',
-  MAIL_FROM: 'Dure <no-reply@example.com>',
-  WORKER_ENABLED: 'false',
-};
+import { production } from '../support/service.ts';
 
 const corsHeadersOf = ({ headers }: Answer) =>
   Object.keys(headers).filter((name) => name.startsWith('access-control-'));
@@ -19,7 +10,6 @@ t.test('CORS', async (t) => {
   const origins = ['https://app.example.com', 'http://localhost:5173'];
   const app = await createTestApp({ CORS_ORIGINS: origins.join(' , '), WORKER_ENABLED: 'false' });
   t.teardown(app.close);
-  const list = (header: unknown) => String(header).toLowerCase().split(/, */);
   const strangers = [
     'https://evil.example.com',
     'https://app.example.com.evil.com',
@@ -36,18 +26,10 @@ t.test('CORS', async (t) => {
         t.equal(headers['access-control-allow-origin'], origin);
         t.equal(headers['access-control-allow-credentials'], undefined);
         t.equal(headers['cross-origin-resource-policy'], 'cross-origin');
-        const exposed = list(headers['access-control-expose-headers']);
-        t.strictSame(exposed.sort(), [
-          'allow',
-          'content-language',
-          'etag',
-          'idempotency-replayed',
-          'ratelimit-limit',
-          'ratelimit-remaining',
-          'ratelimit-reset',
-          'retry-after',
-          'x-request-id',
-        ]);
+        t.equal(
+          headers['access-control-expose-headers'],
+          'Allow, Content-Language, ETag, Idempotency-Replayed, RateLimit-Limit, RateLimit-Remaining, RateLimit-Reset, Retry-After, X-Request-Id',
+        );
         t.equal(headers.vary, 'Accept-Language, Origin');
       }
     }
@@ -79,25 +61,11 @@ t.test('CORS', async (t) => {
       t.equal(status, 204);
       t.equal(text, '');
       t.equal(headers['access-control-allow-origin'], origins[0]);
-      t.strictSame(list(headers['access-control-allow-methods']).sort(), [
-        'delete',
-        'get',
-        'head',
-        'patch',
-        'post',
-      ]);
-      t.strictSame(list(headers['access-control-allow-headers']).sort(), [
-        'accept-language',
-        'authorization',
-        'content-type',
-        'idempotency-key',
-        'if-none-match',
-        'last-event-id',
-        'traceparent',
-        'tracestate',
-        'x-request-id',
-        'x-requested-with',
-      ]);
+      t.equal(headers['access-control-allow-methods'], 'GET, HEAD, POST, PATCH, DELETE');
+      t.equal(
+        headers['access-control-allow-headers'],
+        'Accept-Language, Authorization, Content-Type, Idempotency-Key, If-None-Match, Last-Event-ID, traceparent, tracestate, X-Request-Id, X-Requested-With',
+      );
       t.equal(headers['access-control-max-age'], '7200');
       t.equal(headers['x-content-type-options'], 'nosniff');
       t.ok(headers['x-request-id']);
@@ -176,13 +144,6 @@ t.test('without origins no origin is allowed, and a preflight is method_not_allo
   refused(t, await app.call('OPTIONS', '/auth/me/', { headers }), 405, 'method_not_allowed');
 });
 
-t.test('in production no origin is allowed by default', async (t) => {
-  const app = await createTestApp(production);
-  t.teardown(app.close);
-  const answer = await app.call('GET', '/auth/me/', { headers: { origin: 'https://app.example.com' } });
-  t.strictSame(corsHeadersOf(answer), []);
-});
-
 /** Log lines that name an origin, or tell that no further ones do. */
 const originLines = ({ logs }: { logs: string[] }) =>
   logs.map((line) => JSON.parse(line)).filter(({ origin, msg }) => origin || /origins/.test(msg));
@@ -211,14 +172,22 @@ t.test('a refused origin is logged once, with the variable that would allow it',
   t.equal(lines.length, 2);
 });
 
-t.test('in production refused origins are no warnings, and few lines', async (t) => {
-  const app = await createTestApp(production);
-  t.teardown(app.close);
-  for (let index = 0; index < 30; index += 1) {
-    await app.call('GET', '/auth/me/', { headers: { origin: `https://${index}.example` } });
-  }
-  const lines = originLines(app);
-  t.equal(lines.length, 21);
-  t.match(lines.at(-1).msg, 'further refused origins are not logged');
-  t.ok(lines.every(({ level }) => level === 30));
-});
+t.test(
+  'in production no origin is allowed by default, and rejected ones are few lines and no warnings',
+  async (t) => {
+    const app = await createTestApp({
+      ...production,
+      DATABASE_URL: 'postgresql://db.example.com/dure',
+      WORKER_ENABLED: 'false',
+    });
+    t.teardown(app.close);
+    for (let index = 0; index < 30; index += 1) {
+      const answer = await app.call('GET', '/auth/me/', { headers: { origin: `https://${index}.example` } });
+      t.strictSame(corsHeadersOf(answer), []);
+    }
+    const lines = originLines(app);
+    t.equal(lines.length, 21);
+    t.match(lines.at(-1).msg, 'further refused origins are not logged');
+    t.ok(lines.every(({ level }) => level === 30));
+  },
+);

@@ -151,13 +151,54 @@ export async function createOperationsApp(t: Test) {
   return { app, shop, send, pathOf, tokenFor };
 }
 
-/** What is wrong with an answer by the document; a 5xx always is. */
+/**
+ * Tests operations, each in a subtest of its own.
+ *
+ * @param least operations that there are, because a walk over nothing finds nothing wrong
+ * @param problemsOf finds what is wrong with an operation
+ */
+export async function eachOperation(
+  t: Test,
+  list: DocumentedOperation[],
+  least: number,
+  problemsOf: (operation: DocumentedOperation) => Promise<string[]>,
+): Promise<void> {
+  for (const operation of list)
+    await t.test(operation.operationId, async (t) => t.strictSame(await problemsOf(operation), []));
+  t.ok(list.length >= least, `${list.length} of at least ${least} operations`);
+}
+
+/** Calls a function for each value, one after the other. @returns all that it found, with the value in front */
+export async function eachValue<Value>(
+  values: readonly Value[],
+  problemsOf: (value: Value) => Promise<string[]> | string[],
+): Promise<string[]> {
+  const found: string[] = [];
+  for (const value of values) {
+    const problems = await problemsOf(value);
+    found.push(...problems.map((problem) => `${JSON.stringify(value)?.slice(0, 80)}: ${problem}`));
+  }
+  return found;
+}
+
+/** What is wrong with a response by the document; a 5xx always is. */
 export function problemsOf(operation: DocumentedOperation, answer: Answer): string[] {
   const problems = contract.problems(operation.method, operation.path, answer);
   return answer.status >= 500 ? [`failed with ${answer.status}: ${answer.text}`, ...problems] : problems;
 }
 
-/** What keeps an answer from being a documented `validation_error` that names exactly one field. */
+/** What keeps a response from being a documented error with a status and a code. */
+export function notRejected(
+  operation: DocumentedOperation,
+  answer: Answer,
+  status: number,
+  code: string,
+): string[] {
+  const isExpected = answer.status === status && answer.body?.data?.code === code;
+  return [...(isExpected ? [] : [`is not ${code}: ${answer.text}`]), ...problemsOf(operation, answer)];
+}
+
+/** What keeps a response from being a documented `validation_error` that names exactly one field. */
 export function notInvalid(operation: DocumentedOperation, answer: Answer, field: string): string[] {
   const { code, fields = {} } = answer.body?.data ?? {};
   const isInvalid =

@@ -63,11 +63,13 @@ async function requestUntil(t: Test, isOver: () => boolean): Promise<void> {
   }
 }
 
-/** Asserts that each request is refused in the envelope and its connection closed. */
-async function allRefused(t: Test, requests: string[], status = 400, code = 'malformed_request') {
+/** Asserts that each request is rejected in the envelope, with the headers of all responses, and its connection closed. */
+async function allRejected(t: Test, requests: string[], status = 400, code = 'malformed_request') {
   for (const request of requests) {
     const answer = await rawCall(port, request);
     refused(t, answer, status, code);
+    t.match(answer.body.message, /[가-힣]/);
+    t.match(answer.headers, { connection: 'close', date: /GMT$/, 'cache-control': 'no-store' });
     t.ok(answer.closed, JSON.stringify(request.slice(0, 250)));
   }
 }
@@ -80,6 +82,8 @@ function shortenTimeouts(t: Test, headersTimeout: number, requestTimeout: number
 }
 
 attack('a request that is not complete in time is request_timeout', async (t) => {
+  t.equal(server.headersTimeout, 10_000);
+  t.equal(server.requestTimeout, 30_000);
   shortenTimeouts(t, 600, 1_200);
   const cases: [what: string, start: string, repeated: string][] = [
     ['no data', '', ''],
@@ -114,16 +118,16 @@ attack('a head above 16 KB is headers_too_large', async (t) => {
     getMe(`${text}: b\r\n`),
     get(`/${text}`),
   ]);
-  await allRefused(t, [...requests, getMe('X-A: b\r\n'.repeat(5_000))], 431, 'headers_too_large');
+  await allRejected(t, [...requests, getMe('X-A: b\r\n'.repeat(5_000))], 431, 'headers_too_large');
   t.equal((await rawCall(port, getMe(`X-A: ${'a'.repeat(10_240)}\r\nConnection: close\r\n`))).status, 200);
 });
 
 attack('a request with ambiguous framing is refused, and a smuggled one is not executed', async (t) => {
   const size = smuggled.length;
-  const lengths = ['0, 9', '-1', '+0', '0x0', '0 0', '0.0', '1e0', '0;', '', '18446744073709551616'];
+  const lengths = ['nine', '0, 9', '-1', '+0', '0x0', '0 0', '0.0', '1e0', '0;', '', '18446744073709551616'];
   const codings = ['chunked, identity', 'identity', 'xchunked', 'gzip', '"chunked"', '', 'chunked,'];
   const chunkSizes = ['zz', '-0', '+0', '0x0', ' 0', '', '0\n', '0;\n', 'fffffffffffffffff0'];
-  await allRefused(t, [
+  await allRejected(t, [
     ...[contentLength(5) + chunked, chunked + contentLength(5)].map((both) =>
       postLogin(both, `0\r\n\r\n${smuggled}`),
     ),
@@ -141,14 +145,17 @@ attack('a request with ambiguous framing is refused, and a smuggled one is not e
 attack('a head with invalid syntax is malformed_request', async (t) => {
   const controls = ['\0', '\x01', '\b', '\v', '\f', '\r', '\x1b', '\x7f'];
   const lines = ['X A: b', 'X-A : b', ': b', 'nothing', 'X(A): b', 'X-A: b\r\n c'];
-  const versions = ['HTTP/1.2', 'HTTP/01.1', 'http/1.1', 'HTTPS/1.1'];
-  await allRefused(t, [
+  const versions = ['HTTP/1.2', 'HTTP/9.9', 'HTTP/01.1', 'http/1.1', 'HTTPS/1.1'];
+  await allRejected(t, [
     ...controls.map((control) => getMe(`X-A: a${control}b\r\n`)),
     ...lines.map((line) => getMe(`${line}\r\n`)),
     ...versions.map((version) => getHealth.replace('HTTP/1.1', version)),
     getHealth.replaceAll('\r\n', '\n'),
+    'GARBAGE\r\n\r\n',
+    get('/auth/ me/'),
     'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n',
     'SSH-2.0-OpenSSH_9.6\r\n',
+    '\u0016\u0003\u0001\u0002\u0000\u0001\u0000\u0001\u00fc\u0003\u0003',
   ]);
 });
 
@@ -173,6 +180,45 @@ attack('hundreds of silent connections are closed in time', async (t) => {
   const silent = await inParallel(400, () => rawConnection(port));
   shortenTimeouts(t, 500, 1_000);
   for (const answer of await Promise.all(silent.map((one) => one.answer()))) t.equal(answer.status, 408);
+});
+
+t.test('a request without Host is rejected, but not in HTTP/1.0', async (t) => {
+  const connection = await rawConnection(port);
+  connection.send('GET /health/live HTTP/1.1\r\n\r\n');
+  const [data] = await once(connection.socket, 'data');
+  t.match(String(data), /^HTTP\/1\.1 400 /);
+  connection.socket.destroy();
+  t.equal((await rawCall(port, 'GET /health/live HTTP/1.0\r\n\r\n')).status, 200);
+});
+
+t.test('the request before a malformed one on the same connection gets its own response', async (t) => {
+  const connection = await rawConnection(port);
+  connection.send(getHealth);
+  t.equal((await connection.answer()).status, 200);
+  connection.send('GARBAGE\r\n\r\n');
+  refused(t, await connection.answer(), 400, 'malformed_request');
+});
+
+t.test('a client that disconnects in the middle of a body causes no error', async (t) => {
+  const connection = await rawConnection(port);
+  const linesBefore = app.logs.length;
+  connection.send(postLogin(contentLength(99), '{"username":'));
+  await once(server, 'request');
+  connection.socket.resetAndDestroy();
+  const newLines = () => app.logs.slice(linesBefore).map((line) => JSON.parse(line));
+  await until('a line in the log', () => newLines().some(({ code }) => code === 'malformed_request'), 5);
+  t.notOk(newLines().some(({ level }) => level > 30));
+});
+
+t.test('absolute targets, asterisks and unknown expectations are ordinary requests', async (t) => {
+  const end = `HTTP/1.1\r\n${host}Connection: close\r\n`;
+  const absolute = await rawCall(port, `GET http://x.example/auth/me/ ${end}\r\n`);
+  refused(t, absolute, 401, 'not_authenticated');
+  t.equal(absolute.headers['cache-control'], 'no-store');
+  refused(t, await rawCall(port, `OPTIONS * ${end}\r\n`), 404, 'not_found');
+  refused(t, await rawCall(port, `PURGE /auth/me/ ${end}\r\n`), 405, 'method_not_allowed');
+  const expecting = await rawCall(port, `GET /auth/me/ ${end}Expect: something\r\n\r\n`);
+  refused(t, expecting, 401, 'not_authenticated');
 });
 
 t.test('dots in a path are an id like any other, and end no session', async (t) => {

@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import t from 'tap';
-import { type Config, loadConfig } from '../../src/config/config.ts';
-import { MailRejectedError } from '../../src/mail/transport.ts';
-import { statementSummary } from '../../src/tracing/statement-summary.ts';
-import { openTracing } from '../../src/tracing/tracing.ts';
+import { type Config, loadConfig } from '../../src/infrastructure/config/config.ts';
+import { MailRejectedError } from '../../src/infrastructure/mail/transport.ts';
+import { statementSummary } from '../../src/infrastructure/tracing/statement-summary.ts';
+import { openTracing } from '../../src/resources.ts';
 import { createTestApp, createUser, verifyEmails } from '../support/app.ts';
 import { createCollector } from '../support/collector.ts';
 import { inParallel } from '../support/concurrency.ts';

@@ -12,8 +12,8 @@ t.teardown(app.close);
 const path = '/api/v1/images/';
 const { token } = await createUser(app);
 
-/** The bytes of a picture that the app serves. */
-async function fetchPicture(url: string): Promise<Buffer> {
+/** The bytes of an image that the app serves. */
+async function fetchImage(url: string): Promise<Buffer> {
   const { statusCode, rawPayload } = await app.app.inject({ url: new URL(url).pathname });
   if (statusCode !== 200) throw new Error(`${url} is ${statusCode}`);
   return rawPayload;
@@ -32,7 +32,7 @@ function noise(side: number): Promise<Buffer> {
 }
 
 /** A black PNG, which is a small file however large it is: grey with one bit a pixel, or RGB with eight bits a channel. */
-function blackPicture(width: number, height: number, channels = 1): Buffer {
+function blackImage(width: number, height: number, channels = 1): Buffer {
   const chunk = (type: string, data: Buffer) => {
     const checked = Buffer.concat([Buffer.from(type), data]);
     return [uint32(data.length), checked, uint32(crc32(checked))];
@@ -59,7 +59,7 @@ function uint32(value: number): Buffer {
   return bytes;
 }
 
-t.test('a picture is kept upright in two sizes of WebP, without metadata', async (t) => {
+t.test('an image is kept upright in two sizes of WebP, without metadata', async (t) => {
   // 2,000 x 1,000 pixels, to be turned to the right when shown.
   const original = await canvas(2000, 1000)
     .composite([{ input: await canvas(200, 1000, '#00ff00').png().toBuffer(), left: 0, top: 0 }])
@@ -79,7 +79,7 @@ t.test('a picture is kept upright in two sizes of WebP, without metadata', async
     [url, 800, 1600],
     [thumbnail_url, 240, 480],
   ]) {
-    const bytes = await fetchPicture(address);
+    const bytes = await fetchImage(address);
     const { format, exif, icc, xmp, orientation, ...header } = await sharp(bytes).metadata();
     t.strictSame({ format, width: header.width, height: header.height }, { format: 'webp', width, height });
     t.strictSame([exif, icc, xmp, orientation], [undefined, undefined, undefined, undefined]);
@@ -90,7 +90,7 @@ t.test('a picture is kept upright in two sizes of WebP, without metadata', async
   }
 });
 
-t.test('what a picture is decides, in whichever form it comes', async (t) => {
+t.test('what an image is decides, in whichever form it comes', async (t) => {
   const noise = { create: { width: 60, height: 50, channels: 3, background: '#888888' } } as const;
   const frames = await Promise.all(
     ['#ff0000', '#0000ff'].map((color) => canvas(30, 30, color).png().toBuffer()),
@@ -107,7 +107,7 @@ t.test('what a picture is decides, in whichever form it comes', async (t) => {
     const bytes = await form.toBuffer();
     const answer = await upload(app, token, Buffer.concat([bytes, Buffer.from('<script>alert(1)</script>')]));
     t.equal(answer.status, 201, `${name}: ${answer.text}`);
-    const kept = await fetchPicture(answer.body.data.url);
+    const kept = await fetchImage(answer.body.data.url);
     const { width, height, space, depth, pages = 1, format } = await sharp(kept).metadata();
     const [side, other] = name === 'an animated WebP' ? [30, 30] : [60, 50];
     t.strictSame(
@@ -174,10 +174,10 @@ t.test(
       'half a WebP': webp.subarray(0, webp.length / 2),
       'a JPEG with its head only': jpeg.subarray(0, 20),
       'a JPEG with 110 scans': jpegWithScans(110),
-      'a PNG of 50.01 megapixels in a few kilobytes': blackPicture(10_000, 5_001),
-      'a PNG without width': blackPicture(0, 10),
-      'a PNG with a side of 16,385 pixels': blackPicture(16_385, 4),
-      'a PNG of 16 megapixels in four rows': blackPicture(4_000_000, 4),
+      'a PNG of 50.01 megapixels in a few kilobytes': blackImage(10_000, 5_001),
+      'a PNG without width': blackImage(0, 10),
+      'a PNG with a side of 16,385 pixels': blackImage(16_385, 4),
+      'a PNG of 16 megapixels in four rows': blackImage(4_000_000, 4),
     };
     for (const [name, bytes] of Object.entries(refusedFiles)) {
       const answer = await upload(app, token, bytes);
@@ -231,22 +231,22 @@ t.test('a body that is not exactly one file `image` is refused by the name of it
   t.strictSame(rows, [], 'none of them is left as if it were still read');
 });
 
-t.test('a picture has at most 16,384 pixels on a side, and may have 17 megapixels and more', async (t) => {
-  for (const picture of [blackPicture(16_384, 4), blackPicture(4_200, 4_200, 3)]) {
-    const answer = await upload(app, token, picture);
+t.test('an image has at most 16,384 pixels on a side, and may have 17 megapixels and more', async (t) => {
+  for (const content of [blackImage(16_384, 4), blackImage(4_200, 4_200, 3)]) {
+    const answer = await upload(app, token, content);
     t.equal(answer.status, 201, answer.text);
   }
 });
 
-t.test('a picture has at most 10 MiB', async (t) => {
-  const picture = await canvas(10, 10).jpeg().toBuffer();
-  const padded = (size: number) => Buffer.concat([picture, Buffer.alloc(size - picture.length)]);
+t.test('an image has at most 10 MiB', async (t) => {
+  const image = await canvas(10, 10).jpeg().toBuffer();
+  const padded = (size: number) => Buffer.concat([image, Buffer.alloc(size - image.length)]);
   const largest = 10 * 1024 * 1024;
   t.equal((await upload(app, token, padded(largest))).status, 201);
   refused(t, await upload(app, token, padded(largest + 1)), 413, 'payload_too_large');
 });
 
-t.test('pictures are served to every page, for a year; what is no picture is not_found', async (t) => {
+t.test('images are served to every page, for a year; what is no image is not_found', async (t) => {
   const { url } = (await upload(app, token, await canvas(10, 10).png().toBuffer())).body.data;
   const { pathname } = new URL(url);
   const answer = await app.call('GET', pathname);
@@ -281,12 +281,12 @@ t.test('pictures are served to every page, for a year; what is no picture is not
   refused(t, await app.call('POST', pathname), 405, 'method_not_allowed');
 });
 
-t.test('every category has a neutral picture of its own', async (t) => {
+t.test('every category has a placeholder of its own', async (t) => {
   await app.pool.query(`INSERT INTO store_categories (name) VALUES ('새로운 것')`);
   const { rows } = await app.pool.query<{ id: number; name: string }>(
     'SELECT id, name FROM store_categories',
   );
-  const pictures = new Set<string>();
+  const placeholders = new Set<string>();
   for (const { id, name } of rows) {
     const { statusCode, headers, rawPayload } = await app.app.inject({ url: `/media/categories/${id}.webp` });
     t.equal(statusCode, 200, name);
@@ -296,7 +296,7 @@ t.test('every category has a neutral picture of its own', async (t) => {
       'cross-origin-resource-policy': 'cross-origin',
     });
     t.match(await sharp(rawPayload).metadata(), { format: 'webp', width: 480, height: 480 });
-    pictures.add(rawPayload.toString('base64'));
+    placeholders.add(rawPayload.toString('base64'));
   }
-  t.equal(pictures.size, rows.length, 'no two are the same');
+  t.equal(placeholders.size, rows.length, 'no two are the same');
 });

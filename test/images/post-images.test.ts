@@ -1,5 +1,5 @@
 import t from 'tap';
-import { createTestApp, createUser, deleteAccount } from '../support/app.ts';
+import { createTestApp, createUser } from '../support/app.ts';
 import { invalid, refused } from '../support/assertions.ts';
 import { inParallel, lockRows } from '../support/concurrency.ts';
 import { type TestImage, uploadImage } from '../support/images.ts';
@@ -17,7 +17,7 @@ const write = (token: string, images: unknown) => call('POST', posts, { token, b
 const change = (token: string, id: number, images: unknown) =>
   call('PATCH', `${posts}${id}/`, { token, body: { images } });
 
-t.test('a post shows own uploaded pictures beside others, and may have none', async (t) => {
+t.test('a post shows own uploaded images beside others, and may have none', async (t) => {
   const { token } = await openShop(app, '두레 카페', { category_ids: [3, 1] });
   const [one, other] = [await uploadImage(app, token), await uploadImage(app, token)];
   const images = [one.url, foreign, other.url, one.url];
@@ -38,7 +38,7 @@ t.test('a post shows own uploaded pictures beside others, and may have none', as
 });
 
 t.test(
-  'a picture that the user cannot use is named by its place, in a new post and in a change',
+  'an image that the user cannot use is named by its place, in a new post and in a change',
   async (t) => {
     const shop = await openShop(app);
     const { token } = shop;
@@ -60,7 +60,7 @@ t.test(
       'with a coded letter': own.url.replace('/media/', '/%6Dedia/'),
       'with two slashes': own.url.replace('/media/', '//media/'),
       neutral: 'https://api.example.com/media/categories/1.webp',
-      'of no picture': 'https://api.example.com/media/x.jpg',
+      'of no image': 'https://api.example.com/media/x.jpg',
     };
     const { token: withoutStore } = await createUser(app);
     for (const [name, url] of Object.entries(unusable)) {
@@ -81,11 +81,11 @@ t.test(
       'nothing is half written',
     );
     t.strictSame((await call('GET', `${posts}?mine=true`, { token })).body.data.items.length, 1);
-    t.equal((await remove(token, own.id)).status, 200, 'a refused post does not keep its pictures');
+    t.equal((await remove(token, own.id)).status, 200, 'a refused post does not keep its images');
   },
 );
 
-t.test('a picture is deleted by its owner only, and not while a post has it', async (t) => {
+t.test('an image is deleted by its owner only, and not while a post has it', async (t) => {
   const { token } = await openShop(app);
   const image = await uploadImage(app, token);
   const { token: stranger } = await createUser(app);
@@ -115,7 +115,7 @@ t.test('of ten deletions at once, one deletes', async (t) => {
   t.strictSame(statuses, [200, ...Array(9).fill(404)]);
 });
 
-t.test('a post and a deletion of its picture: the first one wins, whichever waits', async (t) => {
+t.test('a post and a deletion of its image: the first one wins, whichever waits', async (t) => {
   const { token } = await openShop(app);
   const post = await createPost(app, token, { images: [] });
   for (const use of [(url: string) => write(token, [url]), (url: string) => change(token, post.id, [url])]) {
@@ -130,7 +130,7 @@ t.test('a post and a deletion of its picture: the first one wins, whichever wait
     t.equal((await deletion).status, 200);
     invalid(t, await late, '/images/0');
 
-    // The post has linked the picture, and waits to write its title; the deletion waits for its end.
+    // The post has linked the image, and waits to write its title; the deletion waits for its end.
     const kept = await uploadImage(app, token);
     const holder = await lockRows(t, app, 'SELECT FROM images WHERE id = $1 FOR KEY SHARE', [kept.id]);
     const waiting = remove(token, kept.id);
@@ -142,35 +142,32 @@ t.test('a post and a deletion of its picture: the first one wins, whichever wait
   }
 });
 
-t.test(
-  'a post and its picture deleted at the same time: the first one wins, without a deadlock',
-  async (t) => {
-    const { token } = await openShop(app);
-    for (const isPostFirst of [true, false]) {
-      const image = await uploadImage(app, token);
-      const post = await createPost(app, token, { images: [image.url] });
-      const deletions = {
-        post: () => call('DELETE', `${posts}${post.id}/`, { token }),
-        picture: () => remove(token, image.id),
-      };
-      const lock = await lockRows(t, app, 'SELECT FROM images WHERE id = $1 FOR NO KEY UPDATE', [image.id]);
-      const first = isPostFirst ? deletions.post() : deletions.picture();
-      await lock.waiters(1);
-      const second = isPostFirst ? deletions.picture() : deletions.post();
-      await lock.waiters(2);
-      await lock.release();
-      const [one, other] = [await first, await second];
-      t.equal((isPostFirst ? one : other).status, 200);
-      if (isPostFirst) t.equal(other.status, 200);
-      else {
-        refused(t, one, 409, 'image_in_use');
-        t.equal((await deletions.picture()).status, 200);
-      }
+t.test('a post and its image deleted at the same time: the first one wins, without a deadlock', async (t) => {
+  const { token } = await openShop(app);
+  for (const isPostFirst of [true, false]) {
+    const image = await uploadImage(app, token);
+    const post = await createPost(app, token, { images: [image.url] });
+    const deletions = {
+      post: () => call('DELETE', `${posts}${post.id}/`, { token }),
+      image: () => remove(token, image.id),
+    };
+    const lock = await lockRows(t, app, 'SELECT FROM images WHERE id = $1 FOR NO KEY UPDATE', [image.id]);
+    const first = isPostFirst ? deletions.post() : deletions.image();
+    await lock.waiters(1);
+    const second = isPostFirst ? deletions.image() : deletions.post();
+    await lock.waiters(2);
+    await lock.release();
+    const [one, other] = [await first, await second];
+    t.equal((isPostFirst ? one : other).status, 200);
+    if (isPostFirst) t.equal(other.status, 200);
+    else {
+      refused(t, one, 409, 'image_in_use');
+      t.equal((await deletions.image()).status, 200);
     }
-  },
-);
+  }
+});
 
-t.test('an instance of the release before, which knows no links, lets pictures of a post go', async (t) => {
+t.test('an instance of the release before, which knows no links, lets images of a post go', async (t) => {
   const { token } = await openShop(app);
   const [kept, former, last] = [
     await uploadImage(app, token),
@@ -198,22 +195,22 @@ t.test('an instance of the release before, which knows no links, lets pictures o
   refused(t, await remove(token, kept.id), 409, 'image_in_use');
 });
 
-t.test('a deletion of a post that waits for a change of its pictures lets the new ones go', async (t) => {
+t.test('a deletion of a post that waits for a change of its images lets the new ones go', async (t) => {
   const { token } = await openShop(app);
   const image = await uploadImage(app, token);
   const post = await createPost(app, token, { images: [] });
-  // The change has the row of the post and waits for the picture.
-  const picture = await lockRows(t, app, 'SELECT FROM images WHERE id = $1 FOR UPDATE', [image.id]);
+  // The change has the row of the post and waits for the image.
+  const lock = await lockRows(t, app, 'SELECT FROM images WHERE id = $1 FOR UPDATE', [image.id]);
   const changed = change(token, post.id, [image.url]);
-  await picture.waiters(1);
+  await lock.waiters(1);
   const deleted = call('DELETE', `${posts}${post.id}/`, { token });
-  await picture.waiters(2);
-  await picture.release();
+  await lock.waiters(2);
+  await lock.release();
   t.strictSame([(await changed).status, (await deleted).status], [200, 200]);
   t.equal((await remove(token, image.id)).status, 200);
 });
 
-t.test('changes of one post at once keep the pictures of the last one only', async (t) => {
+t.test('changes of one post at once keep the images of the last one only', async (t) => {
   const { token } = await openShop(app);
   const images: TestImage[] = [];
   while (images.length < 4) images.push(await uploadImage(app, token));
@@ -231,17 +228,4 @@ t.test('changes of one post at once keep the pictures of the last one only', asy
     [post.id],
   );
   t.strictSame([...rows[0].images].sort(), rows[0].linked);
-});
-
-t.test('the pictures of a deleted account lose their owner, its posts their pictures', async (t) => {
-  const shop = await openShop(app);
-  const image = await uploadImage(app, shop.token);
-  await createPost(app, shop.token, { images: [image.url] });
-  await deleteAccount(app, shop);
-  const { rows } = await app.pool.query(
-    `SELECT user_id, check_after <= now() AS due, (SELECT count(*)::int FROM post_images l WHERE l.image_id = i.id) AS links
-     FROM images i WHERE id = $1`,
-    [image.id],
-  );
-  t.strictSame(rows, [{ user_id: null, due: true, links: 0 }]);
 });

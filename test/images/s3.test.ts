@@ -13,41 +13,35 @@ const server = new S3rver({
   port: 0,
   silent: true,
   directory,
-  configureBuckets: [{ name: 'dure-pictures', configs: [] }],
+  configureBuckets: [{ name: 'dure-images', configs: [] }],
 });
 const { port } = (await server.run()) as AddressInfo;
 t.teardown(() => server.close());
 
 const environment = {
-  S3_BUCKET: 'dure-pictures',
+  S3_BUCKET: 'dure-images',
   S3_ACCESS_KEY_ID: 'S3RVER',
   S3_SECRET_ACCESS_KEY: 'S3RVER',
-  MEDIA_BASE_URL: `http://127.0.0.1:${port}/dure-pictures`,
+  MEDIA_BASE_URL: `http://127.0.0.1:${port}/dure-images`,
 };
 const app = await createTestApp({ ...environment, S3_ENDPOINT: `http://127.0.0.1:${port}` });
 t.teardown(app.close);
 
-t.test(
-  'pictures are kept in the bucket, with the headers that browsers need, and deleted there',
-  async (t) => {
-    const { token } = await createUser(app);
-    const image = await uploadImage(app, token);
-    t.match(image.url, new RegExp(`^${environment.MEDIA_BASE_URL}/[0-9a-f]{2}/[0-9a-f]{30}\\.webp$`));
-    for (const url of [image.url, image.thumbnail_url]) {
-      const response = await fetch(url);
-      t.equal(response.status, 200, url);
-      t.equal(response.headers.get('content-type'), 'image/webp');
-      t.equal(response.headers.get('cache-control'), 'public, max-age=31536000, immutable');
-      t.equal(Buffer.from(await response.arrayBuffer()).toString('latin1', 8, 12), 'WEBP');
-    }
-    t.equal(
-      (await app.call('GET', new URL(image.url).pathname.replace('/dure-pictures', '/media'))).status,
-      404,
-    );
-    t.equal((await app.call('DELETE', `/api/v1/images/${image.id}/`, { token })).status, 200);
-    for (const url of [image.url, image.thumbnail_url]) t.equal((await fetch(url)).status, 404);
-  },
-);
+t.test('images are kept in the bucket, with the headers that browsers need, and deleted there', async (t) => {
+  const { token } = await createUser(app);
+  const image = await uploadImage(app, token);
+  t.match(image.url, new RegExp(`^${environment.MEDIA_BASE_URL}/[0-9a-f]{2}/[0-9a-f]{30}\\.webp$`));
+  for (const url of [image.url, image.thumbnail_url]) {
+    const response = await fetch(url);
+    t.equal(response.status, 200, url);
+    t.equal(response.headers.get('content-type'), 'image/webp');
+    t.equal(response.headers.get('cache-control'), 'public, max-age=31536000, immutable');
+    t.equal(Buffer.from(await response.arrayBuffer()).toString('latin1', 8, 12), 'WEBP');
+  }
+  t.equal((await app.call('GET', new URL(image.url).pathname.replace('/dure-images', '/media'))).status, 404);
+  t.equal((await app.call('DELETE', `/api/v1/images/${image.id}/`, { token })).status, 200);
+  for (const url of [image.url, image.thumbnail_url]) t.equal((await fetch(url)).status, 404);
+});
 
 t.test(
   'while the store is down, slow or refuses, uploads are unavailable, and a later run cleans up',

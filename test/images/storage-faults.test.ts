@@ -11,7 +11,7 @@ import { cannotMount, fillDisk, smallDisk } from '../support/small-disk.ts';
 import { createTcpProxy } from '../support/tcp-proxy.ts';
 import { until } from '../support/until.ts';
 
-/* Uploads and the storage of pictures, with killed processes and a disk that is full. */
+/* Uploads and the storage of images, with killed processes and a disk that is full. */
 
 const { JWT_SECRET } = production;
 
@@ -19,8 +19,8 @@ async function filesIn(folder: string): Promise<string[]> {
   return (await readdir(folder, { recursive: true })).filter((name) => name.includes('.webp')).sort();
 }
 
-/** The pictures of a database, as the clean-up sees them. */
-async function pictures({ pool }: TestApp): Promise<unknown[]> {
+/** The images of a database, as the clean-up sees them. */
+async function imageRows({ pool }: TestApp): Promise<unknown[]> {
   return (await pool.query('SELECT state, user_id, check_after > now() AS waits FROM images')).rows;
 }
 
@@ -64,7 +64,7 @@ async function killDuringUpload(t: Test, { app, environment, isThere, files }: K
   await t.rejects(sent, 'the upload is not answered');
   const left = await files();
   t.ok(left.length > 0, 'files are left');
-  t.strictSame(await pictures(app), [{ state: 'pending', user_id: id, waits: true }]);
+  t.strictSame(await imageRows(app), [{ state: 'pending', user_id: id, waits: true }]);
 
   await cleanUp(app);
   t.strictSame(await files(), left, 'the upload may still be running');
@@ -72,7 +72,7 @@ async function killDuringUpload(t: Test, { app, environment, isThere, files }: K
   await cleanUp(app);
   t.strictSame(await files(), []);
   t.strictSame(
-    await pictures(app),
+    await imageRows(app),
     [{ state: 'erased', user_id: id, waits: true }],
     'it counts for the quota',
   );
@@ -80,7 +80,7 @@ async function killDuringUpload(t: Test, { app, environment, isThere, files }: K
 
 t.test('killed before the store has answered: another instance cleans up', async (t) => {
   const directory = t.testdir();
-  const bucket = 'dure-pictures';
+  const bucket = 'dure-images';
   const server = new S3rver({
     address: '127.0.0.1',
     port: 0,
@@ -148,7 +148,7 @@ t.test(
       t.strictSame(await filesIn(DATA_DIR), []);
     }
     t.strictSame(
-      await pictures(app),
+      await imageRows(app),
       Array(2).fill({ state: 'deleted', user_id: null, waits: true }),
       'they do not count for the quota',
     );

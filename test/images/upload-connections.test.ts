@@ -3,7 +3,7 @@ import { readdir, readFile } from 'node:fs/promises';
 import process from 'node:process';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import t, { type Test } from 'tap';
-import { createConversionQueue } from '../../src/images/conversion/queue.ts';
+import { createConversionQueue } from '../../src/domains/images/conversion/convert.ts';
 import { createTestApp, createUser } from '../support/app.ts';
 import { noErrorLogged, refused, unavailable } from '../support/assertions.ts';
 import { inParallel } from '../support/concurrency.ts';
@@ -19,7 +19,7 @@ const app = await createTestApp({ DATA_DIR: directory, WORKER_ENABLED: 'false' }
 t.teardown(app.close);
 const port = await listen(app.app);
 const { token, id: userId } = await createUser(app);
-const picture = multipart({ name: 'image', content: await plainPicture(), filename: 'a.jpg' });
+const smallImage = multipart({ name: 'image', content: await plainPicture(), filename: 'a.jpg' });
 
 function head(length: number, headers: Record<string, string> = {}): string {
   const lines = {
@@ -52,8 +52,8 @@ t.test(
       const connection = await rawConnection(port);
       connection.send(head(body.length, headers));
       connection.send(body);
-      connection.send(head(picture.length));
-      connection.send(picture);
+      connection.send(head(smallImage.length));
+      connection.send(smallImage);
       const answer = await connection.answer();
       t.match({ status: answer.status, code: answer.body.data.code }, { status, code });
       const next = await connection.answer();
@@ -76,10 +76,10 @@ t.test(
 t.test('an upload that is cut in the middle is not kept, and counts for the quota', async (t) => {
   const counted = async () => (await rows()).filter(({ state }) => state === 'erased').length;
   const before = await counted();
-  for (const sent of [0, 60, picture.length - 30]) {
+  for (const sent of [0, 60, smallImage.length - 30]) {
     const connection = await rawConnection(port);
-    connection.send(head(picture.length));
-    connection.send(picture.subarray(0, sent));
+    connection.send(head(smallImage.length));
+    connection.send(smallImage.subarray(0, sent));
     const received = app.logs.length;
     connection.socket.destroy();
     await until('the end of the request', () => app.logs.length > received);
@@ -97,21 +97,21 @@ t.test('the time of a slow client does not count, that of the storage does', asy
   t.teardown(limited.close);
   const limitedPort = await listen(limited.app);
   const slow = await rawConnection(limitedPort);
-  slow.send(head(picture.length));
-  slow.send(picture.subarray(0, 100));
+  slow.send(head(smallImage.length));
+  slow.send(smallImage.subarray(0, 100));
   // A second upload begins, hangs in the storage and is answered, while the first one is still being sent.
   let release = () => {};
   hanging = new Promise((resolve) => {
     release = resolve;
   });
   const hung = await rawConnection(limitedPort);
-  hung.send(head(picture.length));
-  hung.send(picture);
+  hung.send(head(smallImage.length));
+  hung.send(smallImage);
   unavailable(t, await hung.answer());
   t.equal(slow.socket.bytesRead, 0, 'the slow one has its time');
   hanging = undefined;
   release();
-  slow.send(picture.subarray(100));
+  slow.send(smallImage.subarray(100));
   t.match(String((await slow.answer()).status), /201|503/, 'and an answer, also on a busy machine');
   slow.socket.destroy();
   hung.socket.destroy();
@@ -183,7 +183,7 @@ t.test('uploads of one user that stall do not stop those of others', async (t) =
   await until('two uploads', async () => (await first.states()).length === 2);
   for (const { answer } of await inParallel(9, open))
     refused(t, await answer(), 429, 'rate_limited', { retry_after: 2 });
-  const others = await inParallel(3, () => uploader(t, picture));
+  const others = await inParallel(3, () => uploader(t, smallImage));
   for (const { start } of others) start();
   for (const { answer } of others) t.equal((await answer()).status, 201);
   t.strictSame(await first.states(), ['pending', 'pending'], 'two are read');
@@ -246,7 +246,7 @@ async function stopConversion(): Promise<number> {
 }
 
 t.test('what an image does to its decoder ends the conversion, and nothing else', async (t) => {
-  const phonePicture = multipart({
+  const phoneImage = multipart({
     name: 'image',
     content: await plainPicture(4_000, 3_000),
     filename: 'a.jpg',
@@ -256,7 +256,7 @@ t.test('what an image does to its decoder ends the conversion, and nothing else'
     ['SIGKILL', 503, 'service_unavailable'],
   ] as const;
   for (const [signal, status, code] of cases) {
-    const victim = await uploader(t, phonePicture);
+    const victim = await uploader(t, phoneImage);
     victim.start();
     const pid = await stopConversion();
     t.match(await readFile(`/proc/${pid}/limits`, 'utf8'), /^Max data size +402653184 .*$/m);
@@ -268,11 +268,11 @@ t.test('what an image does to its decoder ends the conversion, and nothing else'
     t.strictSame(await victim.states(), ['erased'], 'it counts for the quota');
   }
   // One that hangs has half of the turns, until it is killed.
-  const hung = await uploader(t, phonePicture);
+  const hung = await uploader(t, phoneImage);
   hung.start();
   const pid = await stopConversion();
   for (let index = 0; index < 3; index++) {
-    const other = await uploader(t, picture);
+    const other = await uploader(t, smallImage);
     other.start();
     t.equal((await other.answer()).status, 201);
   }
@@ -285,7 +285,7 @@ t.test('what an image does to its decoder ends the conversion, and nothing else'
 
 t.test('none of this is an error of the service', async (t) => {
   const errors = app.logs.filter(
-    (line) => !/no answer after|fill the memory|the conversion ended/.test(line),
+    (line) => !/no response after|fill the memory|the conversion ended/.test(line),
   );
   noErrorLogged(t, errors);
 });

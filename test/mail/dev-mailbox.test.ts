@@ -1,8 +1,12 @@
 import { createHash } from 'node:crypto';
 import Fastify from 'fastify';
 import t, { type Test } from 'tap';
-import { createDevMailbox, type DevMailbox, devMailboxRoutes } from '../../src/mail/dev-mailbox.ts';
-import { type Language, renderMail } from '../../src/mail/templates.ts';
+import {
+  createDevMailbox,
+  type DevMailbox,
+  devMailboxRoutes,
+} from '../../src/development/mailbox/mailbox.ts';
+import { type Language, renderMail } from '../../src/infrastructure/mail/templates.ts';
 import { createTestApp } from '../support/app.ts';
 import { refused } from '../support/assertions.ts';
 import { mails } from './samples.ts';

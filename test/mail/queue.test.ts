@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import t from 'tap';
-import { MailRejectedError } from '../../src/mail/transport.ts';
+import { MailRejectedError } from '../../src/infrastructure/mail/transport.ts';
 import { until } from '../support/until.ts';
 import { code, composers, hang, sendsAtOnce, setUp, token } from './worker-setup.ts';
 
@@ -14,7 +14,7 @@ const fetchFailed = () => {
 t.test('a mail is sent once, soon after its transaction is committed', parallel(), async (t) => {
   const { database, queue, add, queueIsEmpty, start } = await setUp(t);
   const { sent } = start();
-  await database.runInTransaction(async (tx) => {
+  await database.prismaTransaction(async (tx) => {
     await queue.add(tx, 'code', { id: 7 });
     await sleep(1_000);
     t.equal(sent.length, 0, 'not before the commit');
@@ -28,7 +28,7 @@ t.test('a mail is sent once, soon after its transaction is committed', parallel(
 t.test('a mail of a transaction that is rolled back is never sent', parallel(), async (t) => {
   const { database, queue, add, queueIsEmpty, start } = await setUp(t);
   const { sent } = start();
-  const work = database.runInTransaction(async (tx) => {
+  const work = database.prismaTransaction(async (tx) => {
     await queue.add(tx, 'code', { id: 1 });
     throw new Error('rolled back');
   });
@@ -222,7 +222,7 @@ t.test('a mail that cannot be composed now is composed later', parallel(), async
 t.test('two workers send each mail once', parallel(), async (t) => {
   const { database, queue, queueIsEmpty, start } = await setUp(t);
   const workers = [start({ send: () => sleep(50) }), start({ send: () => sleep(50) })];
-  await database.runInTransaction(async (tx) => {
+  await database.prismaTransaction(async (tx) => {
     for (let id = 0; id < 60; id++) await queue.add(tx, 'code', { id });
   });
   await queueIsEmpty();

@@ -1,5 +1,5 @@
 import t from 'tap';
-import { type Mail, renderMail } from '../../src/mail/templates.ts';
+import { type Mail, renderMail } from '../../src/infrastructure/mail/templates.ts';
 import { code, languages, mails, requestUrl, resetUrl, undoUrl, verifyUrl } from './samples.ts';
 
 /** What a mail must contain, in every language. */

@@ -1,7 +1,11 @@
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import t, { type Test } from 'tap';
-import { createResendTransport, MailRejectedError, type OutgoingMail } from '../../src/mail/transport.ts';
+import {
+  createResendTransport,
+  MailRejectedError,
+  type OutgoingMail,
+} from '../../src/infrastructure/mail/transport.ts';
 
 const mail: OutgoingMail = {
   to: 'minji@example.com',
@@ -235,7 +239,7 @@ t.test('the time for the answer and its body is limited', async (t) => {
     const started = Date.now();
     const error = await failure(t, answer, 150);
     t.notOk(error instanceof MailRejectedError);
-    t.match(error.message, /did not answer within 150 ms/, what);
+    t.match(error.message, /did not respond within 150 ms/, what);
     t.ok(Date.now() - started < 2000, what);
   }
 });

@@ -1,5 +1,5 @@
 import t from 'tap';
-import { type Language, type Mail, renderMail } from '../../src/mail/templates.ts';
+import { type Language, type Mail, renderMail } from '../../src/infrastructure/mail/templates.ts';
 import { languages, mails, resetUrl } from './samples.ts';
 
 t.test('every Korean mail is in 합니다체', async (t) => {

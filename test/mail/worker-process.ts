@@ -1,8 +1,8 @@
 import Fastify from 'fastify';
-import { openDatabase } from '../../src/database/client.ts';
-import { createMailQueue } from '../../src/mail/queue.ts';
-import { startWorker } from '../../src/mail/worker.ts';
-import { createMetrics } from '../../src/metrics/metrics.ts';
+import { openDatabase } from '../../src/infrastructure/database/client.ts';
+import { createMailQueue } from '../../src/infrastructure/mail/queue.ts';
+import { startWorker } from '../../src/infrastructure/mail/worker.ts';
+import { createMetrics } from '../../src/infrastructure/metrics/metrics.ts';
 import { composers, hang, unsubscribeLinks } from './worker-setup.ts';
 
 /**
@@ -13,7 +13,7 @@ const [url = '', mode] = process.argv.slice(2);
 const print = (line: string) => process.stdout.write(`${line}\n`);
 
 const database = openDatabase({ url, poolSize: 2, pooled: false, onError: () => undefined });
-await database.runInTransaction((tx) => createMailQueue(unsubscribeLinks).add(tx, 'code', { id: 1 }));
+await database.prismaTransaction((tx) => createMailQueue(unsubscribeLinks).add(tx, 'code', { id: 1 }));
 print('committed');
 setInterval(() => undefined, 60_000);
 if (mode === 'worker') {

@@ -1,11 +1,11 @@
 import Fastify from 'fastify';
 import type { Test } from 'tap';
-import { openDatabase } from '../../src/database/client.ts';
-import { createMailQueue, type MailPayload } from '../../src/mail/queue.ts';
-import type { OutgoingMail } from '../../src/mail/transport.ts';
-import { createUnsubscribeLinks } from '../../src/mail/unsubscribe-links.ts';
-import { type MailComposers, startWorker, type WorkerTimes } from '../../src/mail/worker.ts';
-import { createMetrics } from '../../src/metrics/metrics.ts';
+import { openDatabase } from '../../src/infrastructure/database/client.ts';
+import { createMailQueue, type MailPayload } from '../../src/infrastructure/mail/queue.ts';
+import type { OutgoingMail } from '../../src/infrastructure/mail/transport.ts';
+import { createUnsubscribeLinks } from '../../src/infrastructure/mail/unsubscribe-links.ts';
+import { type MailComposers, startWorker, type WorkerTimes } from '../../src/infrastructure/mail/worker.ts';
+import { createMetrics } from '../../src/infrastructure/metrics/metrics.ts';
 import { createTestDatabase } from '../support/database.ts';
 import { until } from '../support/until.ts';
 
@@ -64,7 +64,7 @@ export async function setUp(t: Test) {
     queue,
     logLines,
     add: (kind: string, payload: MailPayload = { id: 1 }) =>
-      database.runInTransaction((tx) => queue.add(tx, kind, payload)),
+      database.prismaTransaction((tx) => queue.add(tx, kind, payload)),
     jobs,
     queueIsEmpty: () => until('the queue is empty', async () => (await jobs()).length === 0),
     failedMails: async () =>

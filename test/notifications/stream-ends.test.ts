@@ -96,12 +96,12 @@ t.test('the eleventh stream of a user ends the oldest', async (t) => {
   const first = await openStream(t, here, receiver.token);
   const streams = [];
   for (let opened = 0; opened < 9; opened++) streams.push(await openStream(t, here, receiver.token));
-  await sleep(100);
-  t.equal(first.hasEnded(), false);
+  await notify();
+  await first.until(() => first.ids().length === 1);
   streams.push(await openStream(t, here, receiver.token));
   await first.toEnd();
   await notify();
-  await Promise.all(streams.map((stream) => stream.until(() => stream.ids().length === 1)));
+  await Promise.all(streams.map((stream) => stream.until(() => stream.ids().length >= 1)));
   t.equal(other.hasEnded(), false);
 });
 
@@ -160,8 +160,8 @@ t.test('streams stay open while the database is unreachable, and resume', async 
   await stream.until(() => stream.events.length === 1);
   await proxy.cut();
   await notify(3, there);
-  // Longer than it takes to ask for the sessions.
-  await sleep(4_000);
+  const unchecked = 'sessions of open streams could not be checked';
+  await until('a failed check of the sessions', () => instance.logs.some((line) => line.includes(unchecked)));
   t.equal(stream.hasEnded(), false);
   await proxy.restore();
   await stream.until(() => stream.ids().length === 3, 8_000);

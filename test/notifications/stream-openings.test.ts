@@ -2,12 +2,12 @@ import { IncomingMessage, ServerResponse } from 'node:http';
 import { Socket } from 'node:net';
 import { pino } from 'pino';
 import t from 'tap';
+import { createStreamHub, type HubOptions } from '../../src/domains/notifications/stream/hub.ts';
 import { ApiError } from '../../src/http/errors.ts';
-import { createStreamHub, type HubOptions } from '../../src/notifications/stream/hub.ts';
 import { until } from '../support/until.ts';
 
 t.test(
-  'streams that are opened at once share a few connections, and too many of them are refused',
+  'streams that are opened at once share a few connections, and too many of them are rejected',
   async (t) => {
     let reading = 0;
     let answer = () => {};

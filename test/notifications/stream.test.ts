@@ -176,7 +176,7 @@ t.test('a stream sends heartbeats', async (t) => {
   t.equal(stream.events.length, 1, 'which is no event');
 });
 
-t.test('a refused stream is answered in the envelope', async (t) => {
+t.test('a rejected stream gets the envelope', async (t) => {
   const { receiver } = await createPair(here);
   const none = await here.call('GET', streamPath);
   t.match(none, { status: 401, body: { success: false, data: { code: 'not_authenticated' } } });

@@ -19,7 +19,7 @@ t.teardown(app.close);
 const create = (token: string | undefined, body: unknown, headers: Record<string, string> = {}) =>
   app.call('POST', requestsPath, { token, body, headers });
 
-t.test('a request notifies the receiver and answers with the fields of the specification', async (t) => {
+t.test('a request notifies the receiver and responds with the fields of the specification', async (t) => {
   const { sender, receiver, post } = await openTwoShops(app);
   const message = '안녕하세요,\r\n저희 빵을 함께 팔아요.  ';
   const answer = await create(sender.token, { post_id: post.id, message });
@@ -62,84 +62,67 @@ t.test('a request notifies the receiver and answers with the fields of the speci
       },
     },
   ]);
-  t.strictSame((await notificationsOf(app, sender)).items, [], 'the sender knows');
+  t.strictSame((await notificationsOf(app, sender)).items, [], 'the sender is not notified');
 });
 
-t.test('the receiver accepts, and the sender is notified', async (t) => {
-  const { sender, receiver, post } = await openTwoShops(app);
-  const id = await sendRequest(app, sender, post);
-  const answer = await transition(app, receiver, id, 'accept');
-  t.equal(answer.status, 200);
-  t.equal(answer.body.message, '제휴 요청을 수락했습니다.');
-  t.strictSame(answer.body.data, {
-    box: 'received',
-    id,
-    post_id: post.id,
-    post_title: '주말 공동 할인',
-    sender_store: {
-      id: sender.store.id,
-      name: '두레 베이커리',
-      store_categories: [
-        { id: 3, name: '베이커리' },
-        { id: 1, name: '카페' },
-      ],
-    },
-    status: '수락됨',
-    message: '함께 해요!',
-    created_at: answer.body.data.created_at,
-    updated_at: answer.body.data.updated_at,
+for (const [action, status, kind, message, sentence] of [
+  [
+    'accept',
+    '수락됨',
+    'accepted',
+    '제휴 요청을 수락했습니다.',
+    '보내신 제휴 요청을 햇살카페에서 수락했습니다.',
+  ],
+  [
+    'decline',
+    '거절됨',
+    'declined',
+    '제휴 요청을 거절했습니다.',
+    '보내신 제휴 요청을 햇살카페에서 거절했습니다.',
+  ],
+] as const) {
+  t.test(`the receiver can ${action} a request, and the sender is notified`, async (t) => {
+    const { sender, receiver, post } = await openTwoShops(app);
+    const { receiver_store_id, receiver_store_name, updated_at, ...request } = (
+      await requestPartnership(app, sender, post)
+    ).body.data;
+    const answer = await transition(app, receiver, request.id, action);
+    t.equal(answer.status, 200);
+    t.equal(answer.body.message, message);
+    const { id, name, store_categories } = sender.store;
+    t.strictSame(store_categories, [
+      { id: 3, name: '베이커리' },
+      { id: 1, name: '카페' },
+    ]);
+    t.strictSame(answer.body.data, {
+      ...request,
+      box: 'received',
+      status,
+      sender_store: { id, name, store_categories },
+      updated_at: answer.body.data.updated_at,
+    });
+    t.strictSame(await notifiedOf(app, sender), [[kind, request.id, status]]);
+    t.strictSame(await notifiedOf(app, receiver), [['received', request.id, status]], 'its current status');
+    const [notification] = (await notificationsOf(app, sender)).items;
+    t.equal(notification.message, `‘주말 공동 할인’ 글에 ${sentence}`);
   });
-  t.strictSame(await notifiedOf(app, sender), [['accepted', id, '수락됨']]);
-  t.strictSame(
-    await notifiedOf(app, receiver),
-    [['received', id, '수락됨']],
-    'shown with its present status',
-  );
-  const [notification] = (await notificationsOf(app, sender)).items;
-  t.equal(notification.message, '‘주말 공동 할인’ 글에 보내신 제휴 요청을 햇살카페에서 수락했습니다.');
-});
+}
 
-t.test('the receiver declines, and the sender is notified', async (t) => {
+t.test('the sender withdraws, and the receiver is notified without an email', async (t) => {
   const { sender, receiver, post } = await openTwoShops(app);
-  const id = await sendRequest(app, sender, post);
-  const answer = await transition(app, receiver, id, 'decline');
+  const created = (await requestPartnership(app, sender, post)).body.data;
+  const answer = await transition(app, sender, created.id, 'withdraw');
   t.equal(answer.status, 200);
-  t.equal(answer.body.data.status, '거절됨');
-  t.equal(answer.body.data.post_title, '주말 공동 할인');
-  t.strictSame(await notifiedOf(app, sender), [['declined', id, '거절됨']]);
-  const [notification] = (await notificationsOf(app, sender)).items;
-  t.equal(notification.message, '‘주말 공동 할인’ 글에 보내신 제휴 요청을 햇살카페에서 거절했습니다.');
-});
-
-t.test('the sender withdraws, and the receiver is notified without a mail', async (t) => {
-  const { sender, receiver, post } = await openTwoShops(app);
-  const id = await sendRequest(app, sender, post);
-  const answer = await transition(app, sender, id, 'withdraw');
-  t.equal(answer.status, 200);
-  t.strictSame(answer.body.data, {
-    box: 'sent',
-    id,
-    post_id: post.id,
-    post_title: '주말 공동 할인',
-    receiver_store_id: receiver.store.id,
-    receiver_store_name: '햇살카페',
-    status: '취소됨',
-    message: '함께 해요!',
-    created_at: answer.body.data.created_at,
-    updated_at: answer.body.data.updated_at,
-  });
+  const { updated_at } = answer.body.data;
+  t.strictSame(answer.body.data, { ...created, status: '취소됨', updated_at });
   t.strictSame(await notifiedOf(app, receiver), [
-    ['withdrawn', id, '취소됨'],
-    ['received', id, '취소됨'],
+    ['withdrawn', created.id, '취소됨'],
+    ['received', created.id, '취소됨'],
   ]);
   const [notification] = (await notificationsOf(app, receiver)).items;
   t.equal(notification.message, '두레 베이커리에서 ‘주말 공동 할인’ 글에 보낸 제휴 요청을 취소했습니다.');
   await app.mails.settled();
-  const subjects = app.mails.sent.filter(({ to }) => to === receiver.email).map(({ subject }) => subject);
-  t.strictSame(
-    subjects.filter((subject) => subject.includes('취소')),
-    [],
-  );
+  t.notOk(app.mails.sent.some(({ to, subject }) => to === receiver.email && subject.includes('취소')));
 });
 
 t.test('either side ends an accepted request, and the other one is notified', async (t) => {
@@ -191,7 +174,7 @@ t.test('deleting a post withdraws its pending requests and notifies their sender
   refused(t, await transition(app, receiver, ids[0] ?? 0, 'accept'), 409, 'invalid_transition');
 });
 
-t.test('a repeated Idempotency-Key replays the first answer', async (t) => {
+t.test('a repeated Idempotency-Key replays the first response', async (t) => {
   const { sender, post } = await openTwoShops(app);
   const headers = { 'idempotency-key': 'request-1' };
   const first = await requestPartnership(app, sender, post, headers);

@@ -1,12 +1,11 @@
 import t from 'tap';
-import { openDatabase } from '../../src/database/client.ts';
-import { findPartners } from '../../src/partner-requests/partners.ts';
+import { createPartnerRepository } from '../../src/domains/partner-requests/repository/partners.ts';
+import { openDatabase } from '../../src/infrastructure/database/client.ts';
 import { createTestApp, createUser, deleteAccount, logIn, suspend } from '../support/app.ts';
 import { invalid, refused } from '../support/assertions.ts';
 import {
   becomePartners,
   listPartners,
-  openTwoShops,
   readRequest,
   sendRequest,
   transition,
@@ -87,6 +86,7 @@ t.test('the contact is shown to the two sides only, and only while the request i
   await becomePartners(app, { sender: third, receiver: sender, post: partnerOfSender });
   await sendRequest(app, third, post);
   const users = [third, await createUser(app)];
+  refused(t, await readRequest(app, sender, 2_147_483_647), 404, 'partner_request_not_found');
 
   /** Asserts who sees the contacts of the two sides, in the detail of a request and in the lists of partners. */
   async function contactsShown(id: number, isShown: boolean, what: string, shown = [sender, receiver]) {
@@ -178,20 +178,14 @@ t.test('each partner is listed once with the newest request, in pages', async (t
   t.teardown(database.close);
   const found: number[] = [];
   let pages = 0;
-  let after: Parameters<typeof findPartners>[1]['after'];
+  const partnersOfUser = createPartnerRepository(database);
+  let after: Parameters<typeof partnersOfUser.find>[0]['after'];
   do {
-    const { rows, stoppedAt } = await findPartners(database, { userId: own.id, after, limit: 5 }, 3);
+    const { rows, stoppedAt } = await partnersOfUser.find({ userId: own.id, after, limit: 5 }, 3);
     found.push(...rows.map(({ store }) => store.id));
     after = stoppedAt;
     pages += 1;
   } while (after && pages < 10);
   t.strictSame(found, ids(await listPartners(app, own)));
   t.ok(pages > 2, `${pages} pages`);
-});
-
-t.test('ids that are no request, and requests of others, are not found', async (t) => {
-  const { sender, post } = await openTwoShops(app);
-  const id = await sendRequest(app, sender, post);
-  refused(t, await readRequest(app, sender, 2_147_483_647), 404, 'partner_request_not_found');
-  refused(t, await readRequest(app, await createUser(app), id), 404, 'partner_request_not_found');
 });

@@ -26,7 +26,7 @@ async function sendAndMail(sender: Shop, post: { id: number }) {
   return id;
 }
 
-/** Counts further mails about requests to an address, as if they had been sent some minutes ago. */
+/** Counts further emails about requests to an address, as if they had been sent some minutes ago. */
 async function countMails({ email }: Shop, mails: number, minutes = 1): Promise<void> {
   await app.pool.query(
     `UPDATE mail_sends SET sent_at = sent_at || array_fill(now() - make_interval(mins => $3), ARRAY[$2::int])
@@ -35,7 +35,7 @@ async function countMails({ email }: Shop, mails: number, minutes = 1): Promise<
   );
 }
 
-/** How many mails about requests to an address are counted. */
+/** How many emails about requests to an address are counted. */
 async function countedMails({ email }: Shop): Promise<number> {
   const { rows } = await app.pool.query(
     `SELECT cardinality(sent_at) AS count FROM mail_sends WHERE purpose = 'partner_request' AND email = $1`,
@@ -77,7 +77,7 @@ t.test('repeated requests and declines mail the sender at most five times an hou
   t.equal(mailsTo(receiver).length, 5);
 });
 
-t.test('an address gets at most 60 mails an hour about requests', async (t) => {
+t.test('an address gets at most 60 emails an hour about requests', async (t) => {
   const { sender, receiver, post } = await openTwoVerifiedShops(app);
   await sendAndMail(sender, post);
   await countMails(receiver, 58);

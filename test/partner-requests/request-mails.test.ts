@@ -12,14 +12,14 @@ import {
 import { createPost, type Shop } from '../support/stores.ts';
 import { until } from '../support/until.ts';
 
-// Without a quota, so that the caps on mails come first.
+// Without a quota, so that the caps on emails come first.
 const app = await createTestApp({ QUOTA_REQUESTS_PER_DAY: '0' });
 t.teardown(app.close);
-/** Its mails wait in the queue. */
+/** Its emails wait in the queue. */
 const offline = await createTestApp({ WORKER_ENABLED: 'false' });
 t.teardown(offline.close);
 
-/** Logs in in English, which the account's mails then are in. */
+/** Logs in in English, which the account's emails then are in. */
 async function preferEnglish({ username, password }: Shop) {
   const headers = { 'accept-language': 'en' };
   await app.call('POST', '/auth/login/', { body: { username, password }, headers });
@@ -32,7 +32,7 @@ const mailsTo = ({ email }: Pick<Shop, 'email'>, { mails } = app) =>
 /** Waits for the mail about a request after the first `skip` ones; the one about the sign-up may come later. */
 const nextMailTo = (shop: Shop, skip = 0) => until('a mail about a request', () => mailsTo(shop)[skip]);
 
-t.test('the receiver of a request gets a mail with its message and a link', async (t) => {
+t.test('the receiver of a request gets an email with its message and a link', async (t) => {
   const { sender, receiver, post } = await openTwoVerifiedShops(app);
   const id = await sendRequest(app, sender, post);
   const mail = await nextMailTo(receiver);
@@ -46,7 +46,7 @@ t.test('the receiver of a request gets a mail with its message and a link', asyn
   t.equal(mailsTo(sender).length, 0);
 });
 
-t.test('the sender gets a mail when it is accepted or declined', async (t) => {
+t.test('the sender gets an email when it is accepted or declined', async (t) => {
   const { sender, receiver, post } = await openTwoVerifiedShops(app);
   await transition(app, receiver, await sendRequest(app, sender, post), 'decline');
   const declined = await nextMailTo(sender);
@@ -59,7 +59,7 @@ t.test('the sender gets a mail when it is accepted or declined', async (t) => {
 });
 
 t.test(
-  'the other side gets a mail when a partnership ends, also by the deletion of an account',
+  'the other side gets an email when a partnership ends, also by the deletion of an account',
   async (t) => {
     const { sender, receiver, post } = await openTwoVerifiedShops(app);
     const partners = { sender, receiver, post };
@@ -84,7 +84,7 @@ t.test(
   },
 );
 
-t.test("mails are in the recipient's language", async (t) => {
+t.test("emails are in the recipient's language", async (t) => {
   const { sender, receiver, post } = await openTwoVerifiedShops(app);
   await preferEnglish(receiver);
   const id = await sendRequest(app, sender, post);
@@ -96,7 +96,7 @@ t.test("mails are in the recipient's language", async (t) => {
   t.equal((await nextMailTo(sender)).subject, '[두레] 햇살카페에서 제휴 요청을 수락했습니다');
 });
 
-t.test('a withdrawal and a refused request send nothing', async (t) => {
+t.test('a withdrawal and a rejected transition send nothing', async (t) => {
   const { sender, receiver, post } = await openTwoVerifiedShops(app);
   const id = await sendRequest(app, sender, post);
   await nextMailTo(receiver);
@@ -108,7 +108,7 @@ t.test('a withdrawal and a refused request send nothing', async (t) => {
   t.equal(mailsTo(sender).length, 0);
 });
 
-t.test('a mail is enqueued in the transaction of its change, with ids only', async (t) => {
+t.test('an email is enqueued in the transaction of its change, with ids only', async (t) => {
   const { sender, receiver, post } = await openTwoVerifiedShops(app);
   await app.pool.query(`CREATE TABLE queued AS SELECT ''::text AS payload WITH NO DATA;
     CREATE FUNCTION keep_payload() RETURNS trigger LANGUAGE plpgsql AS $$
@@ -158,83 +158,66 @@ t.test('no mail is queued for a suspended account', async (t) => {
   t.strictSame(await queuedFor(offline, sender), []);
 });
 
-t.test('queued mails follow what happens to the request and its accounts before they are sent', async (t) => {
-  const ask = async () => {
-    const shops = await openTwoVerifiedShops(offline);
-    return { ...shops, id: await sendRequest(offline, shops.sender, shops.post) };
-  };
-  const accepted = async () => {
-    const request = await ask();
-    await transition(offline, request.receiver, request.id, 'accept');
-    return request;
-  };
-  const update = ({ id }: Shop, change: string) =>
-    offline.pool.query(`UPDATE users SET ${change} WHERE id = $1`, [id]);
+t.test(
+  'queued emails follow what happens to the request and its accounts before they are sent',
+  async (t) => {
+    type Asked = Awaited<ReturnType<typeof openTwoVerifiedShops>> & { id: number };
+    const step =
+      (side: 'sender' | 'receiver', action: 'accept' | 'decline' | 'withdraw' | 'end') => (asked: Asked) =>
+        transition(offline, asked[side], asked.id, action);
+    const update = (side: 'sender' | 'receiver', change: string) => (asked: Asked) =>
+      offline.pool.query(`UPDATE users SET ${change} WHERE id = $1`, [asked[side].id]);
+    const [accept, end] = [step('receiver', 'accept'), step('receiver', 'end')];
+    const leave = (side: 'sender' | 'receiver') => (asked: Asked) => deleteAccount(offline, asked[side]);
+    const hide = (side: 'sender' | 'receiver') => (asked: Asked) => suspend(offline, asked[side]);
+    const deletePost = ({ post, receiver: { token } }: Asked) =>
+      offline.call('DELETE', `/api/v1/posts/${post.id}/`, { token });
+    // What happens after the request, and the emails to the receiver and to the sender: kinds of those that are still true.
+    const cases: [
+      what: string,
+      steps: ((asked: Asked) => Promise<unknown>)[],
+      receiver: string,
+      sender: string,
+    ][] = [
+      ['pending', [], '요청', ''],
+      ['accepted: no longer new', [accept], '', '수락'],
+      ['withdrawn', [step('sender', 'withdraw')], '', ''],
+      ['declined', [step('receiver', 'decline')], '', '거절'],
+      ['ended: no longer accepted', [accept, end], '', '종료'],
+      ['pending, the sender deleted', [leave('sender')], '', ''],
+      ['pending, the sender suspended', [hide('sender')], '', ''],
+      ['pending, the post deleted', [deletePost], '', ''],
+      ['pending, the receiver deleted', [leave('receiver')], '', ''],
+      ['pending, the receiver suspended', [hide('receiver')], '', ''],
+      ['pending, the receiver unverified', [update('receiver', 'is_verified = false')], '', ''],
+      ['accepted, the sender deleted', [accept, leave('sender')], '종료', ''],
+      ['accepted, the sender suspended', [accept, hide('sender')], '', ''],
+      ['accepted, the receiver suspended', [accept, hide('receiver')], '', ''],
+      ['accepted, the sender unverified', [accept, update('sender', 'is_verified = false')], '', ''],
+      ['ended, the receiver suspended', [accept, end, hide('receiver')], '', ''],
+      ['the receiver with another address', [update('receiver', "email = 'moved-shop@example.com'")], '', ''],
+    ];
+    const queued: Asked[] = [];
+    for (const [, steps] of cases) {
+      const shops = await openTwoVerifiedShops(offline);
+      const asked = { ...shops, id: await sendRequest(offline, shops.sender, shops.post) };
+      for (const next of steps) await next(asked);
+      queued.push(asked);
+    }
 
-  const pending = await ask();
-  const kept = await accepted();
-  const withdrawn = await ask();
-  await transition(offline, withdrawn.sender, withdrawn.id, 'withdraw');
-  const declined = await ask();
-  await transition(offline, declined.receiver, declined.id, 'decline');
-  const ended = await accepted();
-  await transition(offline, ended.receiver, ended.id, 'end');
-  const pendingSenderGone = await ask();
-  await deleteAccount(offline, pendingSenderGone.sender);
-  const pendingSenderSuspended = await ask();
-  await suspend(offline, pendingSenderSuspended.sender);
-  const moved = await ask();
-  await update(moved.receiver, "email = 'moved-shop@example.com'");
-  const senderGone = await accepted();
-  await deleteAccount(offline, senderGone.sender);
-  const postGone = await ask();
-  const { token } = postGone.receiver;
-  await offline.call('DELETE', `/api/v1/posts/${postGone.post.id}/`, { token });
-  const receiverGone = await ask();
-  await deleteAccount(offline, receiverGone.receiver);
-  const receiverSuspended = await ask();
-  await suspend(offline, receiverSuspended.receiver);
-  const senderSuspended = await accepted();
-  await suspend(offline, senderSuspended.sender);
-  const answererSuspended = await accepted();
-  await suspend(offline, answererSuspended.receiver);
-  const enderSuspended = await accepted();
-  await transition(offline, enderSuspended.receiver, enderSuspended.id, 'end');
-  await suspend(offline, enderSuspended.receiver);
-  const receiverUnverified = await ask();
-  await update(receiverUnverified.receiver, 'is_verified = false');
-  const senderUnverified = await accepted();
-  await update(senderUnverified.sender, 'is_verified = false');
-
-  const online = await createTestApp({}, { databaseUrl: offline.url });
-  t.teardown(online.close);
-  await online.mails.settled();
-  const mails = ({ email }: Pick<Shop, 'email'>) => mailsTo({ email }, online).length;
-  t.equal(mails(pending.receiver), 1);
-  t.equal(mails(kept.receiver), 0, 'a request that was accepted is not new');
-  t.equal(mails(kept.sender), 1);
-  t.equal(mails(withdrawn.receiver), 0, 'the message of a withdrawn request is not mailed');
-  t.equal(mails(declined.receiver), 0);
-  t.equal(mails(declined.sender), 1);
-  t.strictSame(
-    mailsTo(ended.sender, online).map(({ subject }) => subject),
-    ['[두레] 햇살카페에서 제휴를 종료했습니다'],
-    'a partnership that ended is not mailed as accepted',
-  );
-  t.equal(mails(pendingSenderGone.receiver), 0);
-  t.equal(mails(pendingSenderSuspended.receiver), 0);
-  t.equal(mails(moved.receiver), 0, 'not to the old address');
-  t.equal(mails({ email: 'moved-shop@example.com' }), 1);
-  t.equal(mails(senderGone.receiver), 1, 'the end of the partnership');
-  t.equal(mails(senderGone.sender), 0);
-  t.equal(mails(postGone.receiver), 0);
-  t.equal(mails(receiverGone.receiver), 0);
-  t.equal(mails(receiverSuspended.receiver), 0);
-  t.equal(mails(senderSuspended.sender), 0);
-  t.equal(mails(senderSuspended.receiver), 0, 'the message of a suspended account is not mailed');
-  t.equal(mails(answererSuspended.sender), 0, 'the store that accepted is already hidden');
-  t.equal(mails(enderSuspended.sender), 0);
-  t.equal(mails(receiverUnverified.receiver), 0);
-  t.equal(mails(senderUnverified.sender), 0);
-  t.strictSame((await online.pool.query('SELECT * FROM failed_mails')).rows, []);
-});
+    const online = await createTestApp({}, { databaseUrl: offline.url });
+    t.teardown(online.close);
+    await online.mails.settled();
+    const kindsTo = (shop: Pick<Shop, 'email'>) =>
+      mailsTo(shop, online).map(({ subject }) => /제휴.*(요청|수락|거절|종료)/.exec(subject)?.[1]);
+    const kinds = (kind: string) => (kind === '' ? [] : [kind]);
+    for (const [index, [what, , receiver, sender]] of cases.entries()) {
+      const asked = queued[index];
+      if (asked === undefined) throw new Error(what);
+      t.strictSame(kindsTo(asked.receiver), kinds(receiver), `${what}: receiver`);
+      t.strictSame(kindsTo(asked.sender), kinds(sender), `${what}: sender`);
+    }
+    t.strictSame(kindsTo({ email: 'moved-shop@example.com' }), ['요청'], 'to the current address');
+    t.strictSame((await online.pool.query('SELECT * FROM failed_mails')).rows, []);
+  },
+);

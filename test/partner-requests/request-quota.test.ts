@@ -68,7 +68,7 @@ t.test('a quota has room again 24 hours after its oldest request, in whatever st
   t.equal(
     (await notificationsOf(app, receiver)).unread_count,
     before,
-    'a refused request notifies of nothing',
+    'a rejected request notifies of nothing',
   );
   await age(oldest, '23 hours');
   usedUp(t, await requestPartnership(app, sender, post), 3_600);

@@ -150,7 +150,7 @@ t.test('the deletion of a post withdraws an uncommitted request', async (t) => {
   t.strictSame(await strandedRequests(app), []);
 });
 
-t.test('a request for a post in deletion is refused', async (t) => {
+t.test('a request for a post in deletion is rejected', async (t) => {
   const { sender, receiver, post } = await openTwoShops(app);
   const earlier = await openShop(app, '먼저 온 가게');
   const id = await sendRequest(app, earlier, post);

@@ -1,11 +1,14 @@
 import t from 'tap';
-import { openDatabase, type Queryable } from '../../src/database/client.ts';
-import type { BoundedPage } from '../../src/database/keyset.ts';
-import { createMyPageRepository } from '../../src/my-page/repository.ts';
-import { createPartnerRequestRepository } from '../../src/partner-requests/repository.ts';
-import { createPostListRepository, type PostFilter } from '../../src/posts/repository/post-lists.ts';
-import { createPostRepository } from '../../src/posts/repository/posts.ts';
-import { createStoreListRepository, type StoreFilter } from '../../src/stores/repository/store-lists.ts';
+import { createMyPageRepository } from '../../src/domains/my-page/repository.ts';
+import { createPartnerRequestRepository } from '../../src/domains/partner-requests/repository/requests.ts';
+import { createPostListRepository, type PostFilter } from '../../src/domains/posts/repository/post-lists.ts';
+import { createPostRepository } from '../../src/domains/posts/repository/posts.ts';
+import {
+  createStoreListRepository,
+  type StoreFilter,
+} from '../../src/domains/stores/repository/store-lists.ts';
+import { openDatabase, type Tx } from '../../src/infrastructure/database/client.ts';
+import type { BoundedPage } from '../../src/infrastructure/database/keyset.ts';
 import { createTestApp } from '../support/app.ts';
 import { type Execution, explainingDatabase } from '../support/plans.ts';
 
@@ -64,10 +67,7 @@ interface Work extends Execution {
   stopped: boolean;
 }
 
-async function work(
-  mode: Mode,
-  search: (database: Queryable) => Promise<BoundedPage<unknown>>,
-): Promise<Work> {
+async function work(mode: Mode, search: (database: Tx) => Promise<BoundedPage<unknown>>): Promise<Work> {
   const { database, executions } = explainingDatabase(pool, mode, { answering: true });
   const { stoppedAt } = await search(database);
   return {

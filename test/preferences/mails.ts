@@ -1,4 +1,4 @@
-import type { OutgoingMail } from '../../src/mail/transport.ts';
+import type { OutgoingMail } from '../../src/infrastructure/mail/transport.ts';
 import type { TestApp } from '../support/app.ts';
 
 export const preferencesPath = '/api/v1/notifications/preferences/';
@@ -10,7 +10,7 @@ export const everyMail = {
   partner_request_ended: true,
 };
 
-/** The link in the header of a mail with which its recipient switches such mails off; its path and query. */
+/** The link in the header of an email with which its recipient switches such mails off; its path and query. */
 export function unsubscribePathIn({ headers }: OutgoingMail): string {
   const url = /^<https:\/\/api\.example\.com(\/\S+)>$/.exec(headers?.['List-Unsubscribe'] ?? '')?.[1];
   if (url === undefined) throw new Error('the mail has no link');

@@ -46,7 +46,7 @@ t.test('nothing, or what is not known, is a validation error', async (t) => {
   tokenRefused(t, await app.call('GET', preferencesPath, { token: 'x' }), 'malformed');
 });
 
-t.test('a login changes the language of mails until the user has chosen one', async (t) => {
+t.test('a login changes the language of emails until the user has chosen one', async (t) => {
   const user = await createUser(app);
   const body = { username: user.username, password: user.password };
   const logInIn = (language: string) =>
@@ -61,7 +61,7 @@ t.test('a login changes the language of mails until the user has chosen one', as
   t.equal((await preferencesOf(app, user)).language, 'en');
 });
 
-t.test('mails are in the chosen language, notifications in that of the request', async (t) => {
+t.test('emails are in the chosen language, notifications in that of the request', async (t) => {
   const { sender, receiver, post } = await openTwoVerifiedShops(app);
   await change(receiver.token, { language: 'en' });
   await logIn(app, receiver);
@@ -107,7 +107,7 @@ t.test('notices about the account cannot be switched off', async (t) => {
   t.match((await app.mails.next(sender.email, mailed)).subject, '비밀번호가 변경');
 });
 
-t.test('a mail that was queued before it was switched off is not sent', async (t) => {
+t.test('an email that was queued before it was switched off is not sent', async (t) => {
   const waiting = await createTestApp({ WORKER_ENABLED: 'false' });
   t.teardown(waiting.close);
   const { sender, receiver, post } = await openTwoVerifiedShops(waiting);

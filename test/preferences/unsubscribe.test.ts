@@ -1,7 +1,7 @@
 import t from 'tap';
-import { readSecrets } from '../../src/config/secrets.ts';
-import { renderMail } from '../../src/mail/templates.ts';
-import { createUnsubscribeLinks } from '../../src/mail/unsubscribe-links.ts';
+import { readSecrets } from '../../src/infrastructure/config/secrets.ts';
+import { renderMail } from '../../src/infrastructure/mail/templates.ts';
+import { createUnsubscribeLinks } from '../../src/infrastructure/mail/unsubscribe-links.ts';
 import { mailsTo } from '../auth/mailbox.ts';
 import { mails } from '../mail/samples.ts';
 import { createTestApp, deleteAccount } from '../support/app.ts';
@@ -24,7 +24,7 @@ const loadSecrets = (value: string) => ({
   publicUrl: 'https://api.example.com',
 });
 
-/** Two shops, and what their mails about a request and its answer link to. */
+/** Two shops, and what their emails about a request and its answer link to. */
 async function exchangeMails() {
   const { sender, receiver, post } = await openTwoVerifiedShops(app);
   const [asked, answered] = [await mailsTo(app, receiver.email), await mailsTo(app, sender.email)];
@@ -36,7 +36,7 @@ async function exchangeMails() {
   return { sender, receiver, received, accepted, path: unsubscribePathIn(received) };
 }
 
-t.test('a mail about a request has the headers of RFC 8058, and the link in its footer', async (t) => {
+t.test('an email about a request has the headers of RFC 8058, and the link in its footer', async (t) => {
   const { received, accepted, path } = await exchangeMails();
   for (const mail of [received, accepted]) {
     const link = `https://api.example.com${unsubscribePathIn(mail)}`;
@@ -58,7 +58,7 @@ t.test('a mail about a request has the headers of RFC 8058, and the link in its 
   t.notOk(others.some(({ text, headers }) => headers !== undefined || text.includes('unsubscribe')));
 });
 
-t.test('one click switches off one kind of mail of one user, without a login, again and again', async (t) => {
+t.test('one click switches off one kind of email of one user, without a login, repeatedly', async (t) => {
   const { sender, receiver, path } = await exchangeMails();
   const bodies = [
     oneClick,
@@ -118,7 +118,7 @@ t.test(
 );
 
 t.test(
-  'a token that the service did not sign is refused, as JSON or as a page, and changes nothing',
+  'a token that the service did not sign is rejected, as JSON or as a page, and changes nothing',
   async (t) => {
     const { sender, receiver, path } = await exchangeMails();
     const [start = '', token = ''] = path.split('?token=');
@@ -175,7 +175,7 @@ t.test('a retry after another secret was added sends the same link', async (t) =
   t.strictSame(rows, [{ key: oldLinks.keyId }]);
 });
 
-t.test('a token works for good: after another secret was added, and for a deleted account', async (t) => {
+t.test('a token works permanently: after another secret was added, and for a deleted account', async (t) => {
   const { receiver, path } = await exchangeMails();
   const rotated = await createTestApp(
     { JWT_SECRET: `${newSecret},${oldSecret}`, WORKER_ENABLED: 'false' },

@@ -2,7 +2,7 @@ import t from 'tap';
 import { closeReport, createAdmin, sendReport } from '../support/admin.ts';
 import { createTestApp, createUser, deleteAccount, logIn, queuedFor, verifyEmails } from '../support/app.ts';
 import { noErrorLogged, refused } from '../support/assertions.ts';
-import { inParallel } from '../support/concurrency.ts';
+import { inParallel, lockRows } from '../support/concurrency.ts';
 import { uploadImage } from '../support/images.ts';
 import {
   becomePartners,
@@ -34,7 +34,7 @@ const stateOf = async (table: 'posts' | 'stores', id: number) =>
   (await pool.query(`SELECT * FROM ${table} WHERE id = $1`, [id])).rows[0];
 
 t.test(
-  'a hidden post is found by none, also not by its owner, until the report is closed anew',
+  'a hidden post is found by none, also not by its owner, until the report is closed again',
   async (t) => {
     const shop = await openShop(app, '숨길 빵집', { category_ids: [3] });
     const image = await uploadImage(app, shop.token);
@@ -100,7 +100,7 @@ t.test(
   },
 );
 
-t.test('a hidden store and its posts are found by none, until the report is closed anew', async (t) => {
+t.test('a hidden store and its posts are found by none, until the report is closed again', async (t) => {
   const shop = await openShop(app, '숨길 카페');
   const { token } = shop;
   const post = await createPost(app, token, { title: '숨길 카페의 글' });
@@ -229,7 +229,7 @@ t.test('a deletion of the account deletes hidden posts, and none brings them bac
     t.match(await stateOf('posts', post.id), { content: '', images: [], hidden_at: null, deleted_at: Date });
     t.match(await stateOf('stores', shop.store.id), { hidden_at: null, closed_at: Date });
     const links = await pool.query('SELECT FROM post_images WHERE post_id = $1', [post.id]);
-    t.strictSame(links.rows, [], 'its pictures are given up');
+    t.strictSame(links.rows, [], 'its images are given up');
     const due = 'SELECT FROM images i WHERE user_id IS NULL AND state = $1 AND check_after IS NULL';
     t.strictSame((await pool.query(due, ['ready'])).rows, [], 'and looked at by the clean-up');
   };
@@ -261,12 +261,104 @@ t.test('a deletion of the account deletes hidden posts, and none brings them bac
   }
 });
 
+/** Has a quota of reports of its own. */
+const reporter = await createUser(app);
+
+t.test('of two decisions at once the later one sees the earlier one', async (t) => {
+  const shop = await openShop(app);
+  const post = await createPost(app, shop.token);
+  for (const [kind, id, path] of [
+    ['posts', post.id, postPath(post)],
+    ['stores', shop.store.id, storePath(shop)],
+  ] as const) {
+    const [one, other] = [
+      await sendReport(app, reporter, kind, id),
+      await sendReport(app, await createUser(app), kind, id),
+    ];
+    await closeReport(app, admin, one, 'hide');
+    // Both have decided and not committed yet, unless the second one waits for the first.
+    const lock = await lockRows(t, app, 'LOCK TABLE audit_entries IN EXCLUSIVE MODE');
+    const shown = closeReport(app, admin, one, 'none');
+    await lock.waiters(1);
+    const hidden = closeReport(app, admin, other, 'hide');
+    await lock.waiters(2);
+    await lock.release();
+    t.strictSame([(await shown).status, (await hidden).status], [200, 200]);
+    t.equal((await read(path)).status, 404, `${kind}: the other report hides it`);
+    await closeReport(app, admin, other, 'none');
+    t.equal((await read(path)).status, 200);
+  }
+});
+
+t.test('a suspension that waits for a store which is being shown again hides it', async (t) => {
+  const shop = await openShop(app);
+  const report = await sendReport(app, reporter, 'stores', shop.store.id);
+  await closeReport(app, admin, report, 'hide');
+  const suspension = 'UPDATE users SET suspended_at = now() WHERE id = $1';
+  const suspending = await lockRows(t, app, suspension, [shop.id]);
+  const shown = closeReport(app, admin, report, 'none');
+  await suspending.waiters(1);
+  await suspending.release('COMMIT');
+  t.equal((await shown).status, 200);
+  t.match(await stateOf('stores', shop.store.id), { hidden_at: null, suspended_at: Date });
+});
+
+t.test('a post that is hidden while its owner changes or deletes it ends hidden or deleted', async (t) => {
+  for (const [method, body] of [
+    ['PATCH', { title: '바뀐 제목' }],
+    ['DELETE', undefined],
+  ] as const) {
+    const shop = await openShop(app);
+    const { token } = shop;
+    for (const isFirst of [true, false]) {
+      const post = await createPost(app, token);
+      const report = await sendReport(app, reporter, 'posts', post.id);
+      const lock = await lockRows(t, app, 'SELECT FROM posts WHERE id = $1 FOR UPDATE', [post.id]);
+      const start = [
+        () => closeReport(app, admin, report, 'hide'),
+        () => call(method, postPath(post), { token, body }),
+      ];
+      const [one, other] = isFirst ? start : start.toReversed();
+      const running = [one?.()];
+      await lock.waiters(1);
+      running.push(other?.());
+      await lock.waiters(2);
+      await lock.release();
+      const answers = await Promise.all(running);
+      const [hidden, changed] = isFirst ? answers : answers.toReversed();
+      t.equal(hidden?.status, 200);
+      t.equal(changed?.status, isFirst ? 404 : 200, `${method} ${isFirst}`);
+      t.equal((await read(postPath(post))).status, 404);
+      await closeReport(app, admin, report, 'none');
+      const isGone = method === 'DELETE' && !isFirst;
+      t.equal((await read(postPath(post))).status, isGone ? 404 : 200, 'a deleted post stays deleted');
+      const { content, hidden_at } = await stateOf('posts', post.id);
+      t.strictSame([content === '', hidden_at], [isGone, null]);
+    }
+  }
+});
+
+t.test('a post that is shown again while its account is deleted is deleted', async (t) => {
+  const shop = await openShop(app);
+  const post = await createPost(app, shop.token);
+  const report = await sendReport(app, reporter, 'posts', post.id);
+  await closeReport(app, admin, report, 'hide');
+  const lock = await lockRows(t, app, 'SELECT FROM posts WHERE id = $1 FOR UPDATE', [post.id]);
+  const shown = closeReport(app, admin, report, 'none');
+  await lock.waiters(1);
+  const deleted = deleteAccount(app, shop);
+  await lock.waiters(2);
+  await lock.release();
+  t.strictSame([(await shown).status, (await deleted).status], [200, 200]);
+  t.match(await stateOf('posts', post.id), { content: '', hidden_at: null, deleted_at: Date });
+});
+
 t.test('no mail about a request of a store that was hidden since', async (t) => {
   const { sender, receiver, post } = await openTwoShops(app);
   await verifyEmails(app, sender, receiver);
   await sendRequest(app, sender, post);
   t.strictSame(await queuedFor(app, receiver), ['partner_request_received']);
-  const report = await sendReport(app, reader, 'stores', sender.store.id);
+  const report = await sendReport(app, reporter, 'stores', sender.store.id);
   await closeReport(app, admin, report, 'hide');
   const worker = await createTestApp({}, { databaseUrl: app.url });
   t.teardown(worker.close);

@@ -37,7 +37,7 @@ export async function addFailedMail(
 ): Promise<number> {
   const { rows } = await pool.query(
     `INSERT INTO failed_mails (user_id, kind, payload, reason, attempts)
-     VALUES ($1, $2, $3, 'the provider refused it', 25) RETURNING id::int`,
+     VALUES ($1, $2, $3, 'the provider refused it', 25) RETURNING id`,
     [id, kind, JSON.stringify({ user_id: id, language: 'ko' })],
   );
   return rows[0].id;

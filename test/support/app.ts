@@ -2,8 +2,9 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { FastifyInstance, FastifyPluginAsync, InjectOptions, LightMyRequestResponse } from 'fastify';
 import pg from 'pg';
 import { type AppOverrides, buildApp } from '../../src/app.ts';
-import { loadConfig, withDatabase } from '../../src/config/config.ts';
-import type { OutgoingMail } from '../../src/mail/transport.ts';
+import { loadConfig, withDatabase } from '../../src/infrastructure/config/config.ts';
+import { int8AsNumber } from '../../src/infrastructure/database/client.ts';
+import type { OutgoingMail } from '../../src/infrastructure/mail/transport.ts';
 import { createTestDatabase } from './database.ts';
 import type { Json } from './json.ts';
 import { until } from './until.ts';
@@ -81,7 +82,7 @@ export async function createTestApp(
   const { directUrl = url, pooled } = config.database;
   const logs: string[] = [];
   const logStream = { write: (line: string) => void logs.push(line) };
-  const pool = new pg.Pool({ connectionString: url, max: 3 });
+  const pool = new pg.Pool({ connectionString: url, max: 3, types: int8AsNumber });
   // Dropping the database terminates connections that the pool has not closed yet.
   pool.on('error', () => undefined);
   const sent: OutgoingMail[] = [];

@@ -1,6 +1,6 @@
 import type pg from 'pg';
-import type { Queryable } from '../../src/database/client.ts';
-import type { Sql } from '../../src/database/sql.ts';
+import type { Tx } from '../../src/infrastructure/database/client.ts';
+import type { Sql } from '../../src/infrastructure/database/sql.ts';
 
 interface PlanNode {
   'Node Type': string;
@@ -58,7 +58,7 @@ export function explainingDatabase(
     }
   }
   const execute = (statement: Sql) => query(statement).then(() => 0);
-  const database: Queryable = { query, execute };
+  const database: Tx = { query, execute };
   return { database, executions };
 }
 

@@ -8,8 +8,8 @@ import { dirname, join } from 'node:path';
 import process from 'node:process';
 import { fileURLToPath } from 'node:url';
 import pg from 'pg';
-import { migrate } from '../../src/database/migrations.ts';
-import { startEmbeddedServer } from '../../src/embedded-postgres/server.ts';
+import { startEmbeddedServer } from '../../src/development/embedded-postgres/server.ts';
+import { migrate } from '../../src/infrastructure/database/migrations.ts';
 import { databaseUrl, execute } from './database.ts';
 import { selectTests } from './tiers.ts';
 

@@ -1,6 +1,7 @@
-import t from 'tap';
-import { createTestApp, createUser } from '../support/app.ts';
+import t, { type Test } from 'tap';
+import { type Answer, createTestApp, createUser } from '../support/app.ts';
 import { refused } from '../support/assertions.ts';
+import { lockRows } from '../support/concurrency.ts';
 import {
   notifiedOf,
   openTwoShops,
@@ -56,7 +57,16 @@ t.test('a store has one pending or accepted request for a post', async (t) => {
   t.equal((await requestPartnership(app, sender, post)).status, 201, 'and may ask again once it ended');
 });
 
-t.test('an accepted request can only be ended, and nothing follows the other answers', async (t) => {
+t.test('a rejected request takes no id', async (t) => {
+  const { sender, post } = await openTwoShops(app);
+  const other = await openShop(app, '다른 가게');
+  const first = await sendRequest(app, sender, post);
+  for (let attempt = 0; attempt < 5; attempt++)
+    refused(t, await requestPartnership(app, sender, post), 409, 'already_requested');
+  t.equal(await sendRequest(app, other, post), first + 1);
+});
+
+t.test('an accepted request can only be ended, and nothing follows the other states', async (t) => {
   for (const first of [undefined, ...actions]) {
     const { sender, receiver, post } = await openTwoShops(app);
     const sideOf = (action: (typeof actions)[number]) => (action === 'withdraw' ? sender : receiver);
@@ -101,17 +111,69 @@ t.test('a request is not found for third parties, nor for actions of the other s
   await transition(app, receiver, id, 'accept');
   for (const action of ['accept', 'end'] as const) {
     const answer = await transition(app, stranger, id, action);
-    t.strictSame(answer.body, missing.body, 'also once it is answered');
+    t.strictSame(answer.body, missing.body, 'also once it is accepted');
   }
 });
 
-t.test('a refused request leaves its idempotency key free', async (t) => {
+t.test('a rejected request leaves its idempotency key free', async (t) => {
   const { sender, receiver, post } = await openTwoShops(app);
   const headers = { 'idempotency-key': 'request-3' };
   const id = await sendRequest(app, sender, post);
   refused(t, await requestPartnership(app, sender, post, headers), 409, 'already_requested');
   await transition(app, receiver, id, 'decline');
-  const { status, headers: answered } = await requestPartnership(app, sender, post, headers);
+  const { status, headers: responded } = await requestPartnership(app, sender, post, headers);
   t.equal(status, 201);
-  t.notOk(answered['idempotency-replayed'], 'the refusal was not kept');
+  t.notOk(responded['idempotency-replayed'], 'the rejection was not stored');
+});
+
+/** All that sending and answering requests writes. */
+async function written() {
+  await app.mails.settled();
+  const { rows } = await app.pool.query(`
+    SELECT (SELECT json_agg(r ORDER BY id) FROM partner_requests r) AS requests,
+      (SELECT json_agg(n ORDER BY id) FROM notifications n) AS notifications,
+      (SELECT json_agg(k ORDER BY key) FROM idempotency_keys k) AS keys`);
+  return { ...rows[0], mails: app.mails.sent.length };
+}
+
+/** Makes a change wait for a user's row, ends its connection, and asserts that nothing was written. */
+async function loseConnection(t: Test, userId: number, change: () => Promise<Answer>) {
+  const before = await written();
+  const lock = await lockRows(t, app, 'SELECT FROM users WHERE id = $1 FOR UPDATE', [userId]);
+  const changed = change();
+  const [backend] = await lock.waiters(1);
+  await app.pool.query('SELECT pg_terminate_backend($1)', [backend]);
+  const answer = await changed;
+  refused(t, answer, 503, 'service_unavailable');
+  t.match(answer.headers['retry-after'], /^\d+$/);
+  await lock.release();
+  t.strictSame(await written(), before);
+}
+
+t.test('a request whose connection is lost before the commit leaves nothing, and its key free', async (t) => {
+  const { sender, receiver, post } = await openTwoShops(app);
+  const send = () => requestPartnership(app, sender, post, { 'idempotency-key': 'dies' });
+  await loseConnection(t, receiver.id, send);
+  const again = await send();
+  t.equal(again.status, 201);
+  t.strictSame(await notifiedOf(app, receiver), [['received', again.body.data.id, '요청됨']]);
+});
+
+t.test('a transition or deletion whose connection is lost before the commit changes nothing', async (t) => {
+  const { sender, receiver, post } = await openTwoShops(app);
+  const id = await sendRequest(app, sender, post);
+  const { token } = receiver;
+  await loseConnection(t, sender.id, () => transition(app, receiver, id, 'accept'));
+  await loseConnection(t, sender.id, () => app.call('DELETE', `/api/v1/posts/${post.id}/`, { token }));
+  t.equal((await transition(app, receiver, id, 'accept')).status, 200);
+});
+
+t.test('a request that waits too long for a lock gets 503', async (t) => {
+  const { sender, receiver, post } = await openTwoShops(app);
+  const lock = await lockRows(t, app, 'SELECT FROM posts WHERE id = $1 FOR UPDATE', [post.id]);
+  const started = Date.now();
+  refused(t, await requestPartnership(app, sender, post), 503, 'service_unavailable');
+  t.ok(Date.now() - started < 10_000);
+  await lock.release();
+  t.strictSame(await notifiedOf(app, receiver), []);
 });

@@ -1,0 +1,167 @@
+import t from 'tap';
+import { openDatabase } from '../../src/infrastructure/database/client.ts';
+import { sql } from '../../src/infrastructure/database/sql.ts';
+import { addFailedMail, closeReport, createAdmin, sendReport } from '../support/admin.ts';
+import { createTestApp, verifyEmails } from '../support/app.ts';
+import { refused } from '../support/assertions.ts';
+import { uploadImage } from '../support/images.ts';
+import {
+  notificationsOf,
+  readRequest,
+  requestsPath,
+  sendRequest,
+  transition,
+} from '../support/partner-requests.ts';
+import { createPost, openShop } from '../support/stores.ts';
+
+/** The first id that 32 bits cannot hold. */
+const first = 2 ** 31;
+const tables = [
+  'posts',
+  'partner_requests',
+  'notifications',
+  'images',
+  'reports',
+  'failed_mails',
+  'audit_entries',
+];
+
+const app = await createTestApp({ DATA_DIR: t.testdir() });
+t.teardown(app.close);
+const { call, pool } = app;
+for (const table of tables) await pool.query(`ALTER SEQUENCE ${table}_id_seq RESTART ${first}`);
+
+const shop = await openShop(app);
+const other = await openShop(app, '옆집');
+const admin = await createAdmin(app);
+await verifyEmails(app, shop, other);
+
+/** Reads a list one item per page. @returns the ids */
+async function walk(path: string, { token }: { token: string }): Promise<number[]> {
+  const ids: number[] = [];
+  for (let cursor: string | null = ''; cursor !== null; ) {
+    const query = `${path.includes('?') ? '&' : '?'}limit=1${cursor && `&cursor=${cursor}`}`;
+    const answer = await call('GET', path + query, { token });
+    if (answer.status !== 200) throw new Error(answer.text);
+    ids.push(...answer.body.data.items.map(({ id }: { id: number }) => id));
+    cursor = answer.body.data.next_cursor;
+  }
+  return ids;
+}
+
+t.test('posts and images', async (t) => {
+  const image = await uploadImage(app, shop.token);
+  const post = await createPost(app, shop.token, { images: [image.url], title: '큰 번호' });
+  const next = await createPost(app, shop.token, { images: [] });
+  t.strictSame([image.id, post.id, next.id], [first, first, first + 1]);
+  for (const list of ['?mine=true', `?store_id=${shop.store.id}`, '?category_id=1', '']) {
+    t.strictSame(await walk(`/api/v1/posts/${list}`, shop), [next.id, post.id], list);
+  }
+  t.strictSame(await walk(`/api/v1/posts/?q=${encodeURIComponent('큰번호')}`, other), [post.id]);
+  const path = `/api/v1/posts/${post.id}/`;
+  const removal = await call('DELETE', `/api/v1/images/${image.id}/`, { token: shop.token });
+  refused(t, removal, 409, 'image_in_use');
+  const edited = await call('PATCH', path, { token: shop.token, body: { images: [] } });
+  t.match(edited.body.data, { id: post.id, images: [] });
+  t.equal((await call('DELETE', `/api/v1/images/${image.id}/`, { token: shop.token })).status, 200);
+  t.equal((await call('DELETE', path, { token: shop.token })).status, 200);
+  refused(t, await call('GET', path, { token: shop.token }), 404, 'post_not_found');
+});
+
+t.test('partner requests and notifications', async (t) => {
+  const posts = [await createPost(app, shop.token), await createPost(app, shop.token)];
+  await app.mails.settled();
+  const emails = () => app.mails.sent.filter(({ to }) => to === shop.email).length;
+  const before = emails();
+  const ids: number[] = [];
+  for (const post of posts) ids.unshift(await sendRequest(app, other, post));
+  t.strictSame(ids, [first + 1, first]);
+  // An email about a request is sent only while the request has the status that the email tells of.
+  await app.mails.settled();
+  t.strictSame(await walk(`${requestsPath}?box=sent`, other), ids);
+  t.strictSame(await walk(`${requestsPath}?box=received&status=${encodeURIComponent('요청됨')}`, shop), ids);
+  t.strictSame(await walk('/api/v1/notifications/mypage/', shop), [first + 1, first]);
+  t.equal((await transition(app, shop, first, 'accept')).status, 200);
+  t.match((await readRequest(app, other, first)).body.data, { id: first, status: '수락됨' });
+  const partners = await call('GET', '/api/v1/stores/partners/?limit=1', { token: shop.token });
+  t.match(partners.body.data.items, [{ request_id: first }]);
+  const marked = await call('POST', '/api/v1/notifications/mark-read/', {
+    token: shop.token,
+    body: { ids: [first] },
+  });
+  t.match(marked.body.data, { updated_count: 1, unread_count: 1 });
+  const read = await notificationsOf(app, shop, '?is_read=true');
+  t.match(read.items, [{ id: first, partner_request: { id: first, post_id: posts[0]?.id } }]);
+  const all = await call('POST', '/api/v1/notifications/mark-read/', {
+    token: shop.token,
+    body: { up_to_id: Number.MAX_SAFE_INTEGER },
+  });
+  t.match(all.body.data, { updated_count: 1, unread_count: 0 });
+  await app.mails.settled();
+  t.equal(emails() - before, 2, 'emails find the requests');
+});
+
+t.test('reports and failed mails', async (t) => {
+  const post = await createPost(app, shop.token);
+  const reports = [
+    await sendReport(app, other, 'stores', shop.store.id),
+    await sendReport(app, other, 'posts', post.id),
+  ];
+  t.strictSame(reports, [first, first + 1]);
+  t.strictSame(await walk('/api/v1/admin/reports/', admin), [first + 1, first]);
+  const closed = await closeReport(app, admin, first + 1, 'hide');
+  t.match(closed.body.data, { id: first + 1, post: { id: post.id } });
+  refused(t, await call('GET', `/api/v1/posts/${post.id}/`, { token: other.token }), 404, 'post_not_found');
+  const mails = [await addFailedMail(app, shop), await addFailedMail(app, shop)];
+  t.strictSame(await walk('/api/v1/admin/failed-mails/', admin), mails.reverse());
+  const retried = await call('POST', `/api/v1/admin/failed-mails/${first}/retry/`, { token: admin.token });
+  t.equal(retried.status, 200);
+});
+
+t.test('what no id can be is not found', async (t) => {
+  for (const id of [2 ** 53, 2 ** 63, '9'.repeat(30)]) {
+    refused(
+      t,
+      await call('GET', `/api/v1/posts/${BigInt(id)}/`, { token: shop.token }),
+      404,
+      'post_not_found',
+    );
+  }
+  const store = await call('GET', `/api/v1/stores/${first}/`, { token: shop.token });
+  refused(t, store, 404, 'store_not_found');
+});
+
+t.test("SQL and Prisma's client read 64 bits as numbers, in and outside a transaction", async (t) => {
+  const database = openDatabase({ url: app.url, poolSize: 2, pooled: false, onError: () => undefined });
+  t.teardown(() => database.close());
+  const statement = sql`SELECT id, count(*) OVER () AS posts, 0.5::float8 AS half FROM posts WHERE id = ${first + 1}::bigint`;
+  const expected = [{ id: first + 1, posts: 1, half: 0.5 }];
+  t.strictSame(await database.query(statement), expected);
+  t.strictSame(await database.transaction((tx) => tx.query(statement)), expected);
+  t.strictSame(await database.prismaTransaction((tx) => tx.query(statement)), expected);
+  t.strictSame((await pool.query(statement.text, statement.values)).rows, expected);
+  const select = {
+    id: true,
+    postId: true,
+    post: { select: { id: true } },
+    notifications: { select: { id: true }, orderBy: { id: 'asc' as const } },
+  };
+  const request = (one = database) => one.prisma.partnerRequest.findUnique({ where: { id: first }, select });
+  for (const found of [await request(), await database.prismaTransaction(request)]) {
+    t.strictSame(JSON.parse(JSON.stringify(found)), {
+      id: first,
+      postId: first + 2,
+      post: { id: first + 2 },
+      notifications: [{ id: first }, { id: first + 2 }],
+    });
+    t.type({ ...found }.id, 'number');
+  }
+  const [report] = await database.prisma.report.updateManyAndReturn({
+    where: { id: first + 1 },
+    data: { note: 'x' },
+  });
+  t.match(report, { id: first + 1, postId: Number, note: 'x' });
+  t.strictSame(await database.prisma.postImage.findMany(), []);
+  t.match(await database.prisma.auditEntry.findFirst(), { id: Number, subjectId: null });
+  t.match(await database.prisma.failedMail.findMany({ orderBy: { id: 'asc' } }), [{ id: first + 1 }]);
+});

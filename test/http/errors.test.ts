@@ -1,0 +1,92 @@
+import t from 'tap';
+import { type Answer, createTestApp, createUser, password } from '../support/app.ts';
+import { refused } from '../support/assertions.ts';
+import { listen, rawCall } from '../support/raw-http.ts';
+import { production } from '../support/service.ts';
+
+/** The headers of an answer that do not depend on the request. */
+const securityHeadersOf = ({ headers }: Answer) =>
+  Object.fromEntries(
+    Object.entries(headers).filter(([name]) =>
+      /^(x-(?!request-id|ratelimit)|cross-origin-|content-security-|referrer-|origin-agent-|strict-transport-)/.test(
+        name,
+      ),
+    ),
+  );
+
+t.test('what is not HTTP has the security headers and the CORS headers of other responses', async (t) => {
+  const origins = ['https://app.example.com', 'https://admin.example.com'];
+  const configured: Record<string, Record<string, string>> = {
+    none: { CORS_ORIGINS: ',' },
+    one: { CORS_ORIGINS: 'https://app.example.com' },
+    several: { CORS_ORIGINS: origins.join() },
+    production: {
+      ...production,
+      DATABASE_URL: 'postgresql://db.example.com/dure',
+      CORS_ORIGINS: 'https://app.example.com',
+    },
+  };
+  for (const [name, environment] of Object.entries(configured)) {
+    const app = await createTestApp({ ...environment, WORKER_ENABLED: 'false' });
+    t.teardown(app.close);
+    const port = await listen(app.app);
+    const corsOf = ({ headers }: Answer) =>
+      Object.fromEntries(Object.entries(headers).filter(([header]) => header.startsWith('access-control-')));
+    const origin = 'https://app.example.com';
+    const expected = await app.call('GET', '/auth/nothing/', { headers: { origin } });
+    const send = (line: string, large = '') =>
+      rawCall(port, `GET /auth/me/ HTTP/1.1\r\nHost: x\r\n${line}\r\n${large}Bad Header: 1\r\n\r\n`);
+    for (const large of ['', `X-Large: ${'a'.repeat(20_000)}\r\n`]) {
+      const answer = await send(`Origin: ${origin}`, large);
+      t.equal(answer.status, large === '' ? 400 : 431);
+      t.strictSame(securityHeadersOf(answer), securityHeadersOf(expected), `${name}: security headers`);
+      t.strictSame(corsOf(answer), corsOf(expected), `${name}: CORS headers`);
+    }
+    const ofStrangers = [
+      await send('Origin: https://evil.example.com'),
+      await send('Origin: https://app.example.com.evil.com'),
+      await send('X-Origin: https://admin.example.com'),
+    ];
+    for (const stranger of ofStrangers) {
+      const allowed = stranger.headers['access-control-allow-origin'];
+      t.ok(allowed === undefined || (name !== 'several' && allowed === origin), `${name}: never a stranger`);
+    }
+    const hasTransport = 'strict-transport-security' in securityHeadersOf(expected);
+    t.equal(hasTransport, name === 'production');
+  }
+});
+
+t.test('the log of an unexpected error has no values of the row', async (t) => {
+  const app = await createTestApp();
+  t.teardown(app.close);
+  const { token } = await createUser(app, { email: 'canary@example.com' });
+  await app.pool.query("ALTER TABLE users ADD CHECK (name <> 'canary-name' AND language <> 'en') NOT VALID");
+  const headers = { 'accept-language': 'en' };
+  const account = { username: 'canary', email: 'canary-2@example.com', name: 'somebody', password };
+  const answers = [
+    await app.call('POST', '/auth/signup/', { body: account, headers }),
+    await app.call('PATCH', '/auth/me/', { token, body: { name: 'canary-name' } }),
+  ];
+  for (const answer of answers) refused(t, answer, 500, 'internal_error');
+  const log = app.logs.join('');
+  t.match(log, 'users_check', 'what went wrong is there');
+  t.notMatch(log, /canary|argon2id\$/);
+});
+
+t.test('an unexpected error is internal_error with the request id, and shows no internals', async (t) => {
+  const app = await createTestApp();
+  t.teardown(app.close);
+  const { token, refresh } = await createUser(app);
+  await app.pool.query('ALTER TABLE users RENAME TO lost_users');
+  const answers = [
+    await app.call('GET', '/auth/me/', { token, headers: { 'x-request-id': 'find-me-1' } }),
+    await app.call('POST', '/auth/login/', { body: { username: 'unknown', password } }),
+    await app.call('POST', '/auth/token/refresh/', { body: { refresh } }),
+  ];
+  for (const answer of answers) refused(t, answer, 500, 'internal_error');
+  t.equal(answers[0]?.headers['x-request-id'], 'find-me-1');
+  const line = app.logs
+    .map((log) => JSON.parse(log))
+    .find(({ reqId, level }) => reqId === 'find-me-1' && level >= 50);
+  t.match(line?.err?.message, /users/, 'the log says what happened');
+});
