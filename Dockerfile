@@ -36,7 +36,7 @@ COPY --from=build /app/dist dist
 COPY package.json LICENSE deploy/entrypoint.sh ./
 COPY prisma/migrations prisma/migrations
 COPY deploy/dure.sh /usr/local/bin/dure
-# Uploaded pictures, where there is no S3_BUCKET. Nothing else is written but temporary files in /tmp.
+# Uploaded images, where there is no S3_BUCKET. Nothing else is written but temporary files in /tmp.
 RUN mkdir /data && chown 1000:1000 /data
 VOLUME /data
 # By number, so that Kubernetes knows that it is not root.

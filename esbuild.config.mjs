@@ -46,7 +46,7 @@ await build({
     server: 'src/server.ts',
     migrate: 'src/migrate.ts',
     cli: 'src/cli.ts',
-    'conversion-process': 'src/images/conversion/conversion-process.ts',
+    'conversion-process': 'src/domains/images/conversion/conversion-process.ts',
   },
   outdir: 'dist',
   bundle: true,

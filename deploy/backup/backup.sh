@@ -1,6 +1,6 @@
 #!/bin/sh
-# backup.sh <folder>: writes a backup of the database and of the pictures on the disk to a new folder in it, and prints its name.
-# The service keeps running. The database is that of PGHOST, PGPORT, PGUSER, PGPASSWORD and PGDATABASE; pictures are in
+# backup.sh <folder>: writes a backup of the database and of the images on the disk to a new folder in it, and prints its name.
+# The service keeps running. The database is that of PGHOST, PGPORT, PGUSER, PGPASSWORD and PGDATABASE; images are in
 # $DATA_DIR/media, unless they are in S3.
 set -eu
 umask 077
@@ -8,7 +8,7 @@ backup=$1/$(date -u +%Y-%m-%dT%H-%M-%SZ)
 unfinished=$backup.part
 mkdir -p "$unfinished"
 
-# Adds the pictures that the copy does not have. A file never changes; one that the clean-up deletes meanwhile makes cp fail.
+# Adds the images that the copy does not have. A file never changes; one that the clean-up deletes meanwhile makes cp fail.
 copy_pictures() {
   [ -d "${DATA_DIR:?}/media" ] || return 0
   for _ in 1 2 3; do
@@ -17,7 +17,7 @@ copy_pictures() {
   return 1
 }
 
-# Before the database, for pictures that are deleted while it is dumped; and after it, for those that were uploaded since.
+# Before the database, for images that are deleted while it is dumped; and after it, for those that were uploaded since.
 copy_pictures
 pg_dump --format=custom --no-owner --no-privileges --file="$unfinished/database.dump"
 copy_pictures
