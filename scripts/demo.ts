@@ -15,7 +15,7 @@ import { runScript, withMigratedDatabase } from './open-database.ts';
 const password = 'gimbap-and-coffee-7';
 
 /** Two colours and how many circles: a drawing that stands for a photograph. */
-interface Picture {
+interface Drawing {
   from: string;
   to: string;
   circles: number;
@@ -25,7 +25,7 @@ interface Shop {
   username: string;
   owner: string;
   store: Record<string, unknown> & { name: string; categories: string[] };
-  posts: { title: string; content: string; picture?: Picture }[];
+  posts: { title: string; content: string; drawing?: Drawing }[];
 }
 
 const shops: Shop[] = [
@@ -44,7 +44,7 @@ const shops: Shop[] = [
       {
         title: '꽃집과 함께 어버이날 세트를 만들고 싶습니다',
         content: '꽃다발과 케이크를 묶어 함께 팔 이웃 꽃집을 찾습니다.',
-        picture: { from: '#f7d9c4', to: '#b5542f', circles: 5 },
+        drawing: { from: '#f7d9c4', to: '#b5542f', circles: 5 },
       },
       {
         title: '동네 서점과 함께하는 낭독회',
@@ -67,7 +67,7 @@ const shops: Shop[] = [
       {
         title: '가게에 놓을 꽃을 맡겨 주세요',
         content: '매주 새 꽃으로 바꿔 드립니다. 서로의 손님께 쿠폰도 나눠 드리면 좋겠습니다.',
-        picture: { from: '#f8d3e0', to: '#2f7d4f', circles: 9 },
+        drawing: { from: '#f8d3e0', to: '#2f7d4f', circles: 9 },
       },
     ],
   },
@@ -124,8 +124,8 @@ async function demo(app: FastifyInstance, pool: pg.Pool): Promise<void> {
     const body = { ...fields, category_ids: names.map((name) => categoryIds.get(name)) };
     await request(app, 'POST', '/api/v1/stores/', { token: access, body });
     for (const wish of wishes) {
-      const { picture, ...fields } = wish;
-      const images = picture ? [await uploadPicture(app, access, picture)] : [];
+      const { drawing, ...fields } = wish;
+      const images = drawing ? [await uploadImage(app, access, drawing)] : [];
       const post = await request(app, 'POST', '/api/v1/posts/', {
         token: access,
         body: { ...fields, images },
@@ -180,10 +180,10 @@ async function demo(app: FastifyInstance, pool: pg.Pool): Promise<void> {
 }
 
 /** @returns the URL of the image */
-async function uploadPicture(
+async function uploadImage(
   app: FastifyInstance,
   token: string,
-  { from, to, circles }: Picture,
+  { from, to, circles }: Drawing,
 ): Promise<string> {
   const places = Array.from({ length: circles }, (_, index) => (index + 0.5) / circles);
   const drawing = `<svg xmlns="http://www.w3.org/2000/svg" width="1200" height="800">
@@ -193,7 +193,7 @@ async function uploadPicture(
   </svg>`;
   const photograph = await sharp(Buffer.from(drawing)).jpeg().toBuffer();
   const body = new FormData();
-  body.append('image', new Blob([photograph], { type: 'image/jpeg' }), 'picture.jpg');
+  body.append('image', new Blob([photograph], { type: 'image/jpeg' }), 'image.jpg');
   return (await request(app, 'POST', '/api/v1/images/', { token, body })).url;
 }
 
@@ -205,11 +205,11 @@ async function request(
 ) {
   const headers = token === undefined ? {} : { authorization: `Bearer ${token}` };
   const response = await app.inject({ method, url, headers, ...(body ? { payload: body } : {}) });
-  const answer = response.json();
-  if (answer.data.code === 'username_taken')
+  const envelope = response.json();
+  if (envelope.data.code === 'username_taken')
     throw new Error('the demo data or that of the tour exists already: delete .data to start over');
-  if (!answer.success) throw new Error(`${method} ${url}: ${response.body}`);
-  return answer.data;
+  if (!envelope.success) throw new Error(`${method} ${url}: ${response.body}`);
+  return envelope.data;
 }
 
 await runScript(() =>

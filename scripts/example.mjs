@@ -5,7 +5,7 @@ import { Worker } from 'node:worker_threads';
  * npm run example
  *
  * The service, as `npm start` runs it, and the frontend of examples/web beside it. Both are in one process, so that nothing is
- * left when it ends; the frontend has a thread of its own, because to transform files would delay answers of the service.
+ * left when it ends; the frontend has a thread of its own, because to transform files would delay responses of the service.
  */
 const apiUrl = `http://localhost:${process.env.PORT ?? 3000}`;
 /** Where emails link to, by which the service knows it, too. */
@@ -19,7 +19,7 @@ if (await isServed(`${apiUrl}/health/live`)) {
 Otherwise stop it, or choose another port: PORT=3001 npm run example`);
 }
 if (await isServed(frontendUrl)) {
-  fail(`Something already answers at ${frontendUrl}, where mails link to. Stop it, or choose another port:
+  fail(`Something already answers at ${frontendUrl}, where emails link to. Stop it, or choose another port:
 
   FRONTEND_URL=http://localhost:5180 npm run example`);
 }
@@ -42,7 +42,7 @@ frontend.on('error', (error) => {
   process.kill(process.pid, 'SIGTERM');
 });
 
-/** Any answer counts. */
+/** Any response counts. */
 async function isServed(url) {
   try {
     await fetch(url, { signal: AbortSignal.timeout(2_000) });

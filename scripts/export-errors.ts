@@ -13,7 +13,7 @@ import { type ErrorDefinition, httpErrors } from '../src/http/errors.ts';
 // `npm run openapi` writes the table of codes into docs/client/errors.md, from the errors of the code and the operations of
 // openapi.yaml; with `--check` it fails when the table is not what it would write. Another file may be named.
 
-interface Answer {
+interface ErrorResponse {
   $ref?: string;
   content?: Record<string, { examples?: Record<string, unknown> }>;
 }
@@ -21,12 +21,12 @@ interface Answer {
 interface Operation {
   operationId: string;
   security?: Record<string, unknown>[];
-  responses: Record<string, Answer>;
+  responses: Record<string, ErrorResponse>;
 }
 
 interface OpenApiDocument {
   paths: Record<string, Record<string, Operation>>;
-  components: { responses?: Record<string, Answer> };
+  components: { responses?: Record<string, ErrorResponse> };
 }
 
 const fileOf = (path: string) => fileURLToPath(import.meta.resolve(`#package/${path}`));
@@ -50,9 +50,9 @@ const operations = Object.entries(document.paths)
 
 /** Each failure of an operation has an example, whose name is its code. */
 function codesOf({ responses }: Operation): string[] {
-  return Object.entries(responses).flatMap(([status, answer]) => {
+  return Object.entries(responses).flatMap(([status, response]) => {
     if (!/^[45]\d\d$/.test(status)) return [];
-    const { content } = document.components.responses?.[answer.$ref?.split('/').at(-1) ?? ''] ?? answer;
+    const { content } = document.components.responses?.[response.$ref?.split('/').at(-1) ?? ''] ?? response;
     return Object.keys(content?.['application/json']?.examples ?? {});
   });
 }

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import type { Read } from './reads.ts';
-import { get, Refused, type Side, type Viewer } from './side.ts';
+import { get, RejectedError, type Side, type Viewer } from './side.ts';
 
 /** Milliseconds of one read at one size. */
 interface Figures {
@@ -54,7 +54,7 @@ export async function compare(
     const requests = await requestsUntilFound(read, sides.full, who);
     return { name: read.name, small: small.figures(), full: full.figures(), requests };
   } catch (error) {
-    if (!(error instanceof Refused)) throw error;
+    if (!(error instanceof RejectedError)) throw error;
     return {
       ...{ name: read.name, small: small.figures(), full: full.figures(), requests: 0 },
       rejected: error.status,

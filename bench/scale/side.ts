@@ -129,12 +129,12 @@ async function middlePost(observer: pg.Client): Promise<number> {
 export async function get(url: string, path: string, token: string) {
   const response = await fetch(url + path, { headers: { authorization: `Bearer ${token}` } });
   const text = await response.text();
-  if (!response.ok) throw new Refused(response.status, path);
+  if (!response.ok) throw new RejectedError(response.status, path);
   return JSON.parse(text);
 }
 
 /** A response that is no success. */
-export class Refused extends Error {
+export class RejectedError extends Error {
   readonly status: number;
   constructor(status: number, path: string) {
     super(`${path} was answered with ${status}`);

@@ -22,7 +22,7 @@ FROM waiting w LEFT JOIN users u ON u.id = (payload->>'user_id')::int
 -- These belong to codes and links that are gone.
 WHERE payload->>'kind' NOT IN ('verification_code', 'reset_link', 'user_id');
 
--- Ids that were given out since the backup are not given to other rows: clients and mails refer to them, and a stream resumes
+-- Ids that were given out since the backup are not given to other rows: clients and emails refer to them, and a stream resumes
 -- after the last id that its client has seen.
 SELECT setval(format('%I.%I', schemaname, sequencename), coalesce(last_value, start_value) + 1000000)
 FROM pg_sequences WHERE schemaname = 'public';

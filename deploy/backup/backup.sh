@@ -9,7 +9,7 @@ unfinished=$backup.part
 mkdir -p "$unfinished"
 
 # Adds the images that the copy does not have. A file never changes; one that the clean-up deletes meanwhile makes cp fail.
-copy_pictures() {
+copy_images() {
   [ -d "${DATA_DIR:?}/media" ] || return 0
   for _ in 1 2 3; do
     if cp -Rpn "$DATA_DIR/media" "$unfinished/"; then return 0; fi
@@ -18,8 +18,8 @@ copy_pictures() {
 }
 
 # Before the database, for images that are deleted while it is dumped; and after it, for those that were uploaded since.
-copy_pictures
+copy_images
 pg_dump --format=custom --no-owner --no-privileges --file="$unfinished/database.dump"
-copy_pictures
+copy_images
 mv "$unfinished" "$backup"
 echo "$backup"

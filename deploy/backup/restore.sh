@@ -1,6 +1,6 @@
 #!/bin/sh
 # restore.sh <backup>: restores a folder that backup.sh wrote, into a new database `dure` and into $DATA_DIR/media. What was there is
-# kept beside it, with the time in its name. Stop the service and the pooler before: it refuses to run while anything is connected.
+# kept beside it, with the time in its name. Stop the service and the pooler before: it does not run while anything is connected.
 #
 # PGHOST, PGPORT, PGUSER and PGPASSWORD are those of the superuser; DURE_PASSWORD is that of the role of the service.
 set -eu

@@ -9,7 +9,7 @@ export function addStatsCommand(program: Command, invocation: Invocation): void 
     summary: 'count users, stores, requests and emails; size of the database',
     description:
       'Counts users, sessions, stores, posts, partner requests, images, emails and open reports, and measures the database. It reads whole tables, which takes seconds where they have millions of rows: do not poll it, `/metrics` is for that.',
-    examples: ['dure stats', "dure stats --json | jq '.mails.failed'"],
+    examples: ['dure stats', "dure stats --json | jq '.emails.failed'"],
   }).action(() => showStats(invocation));
 }
 
@@ -72,8 +72,8 @@ async function readStats(database: Tx) {
       },
       'partner_requests',
     ),
-    pictures: await select({ total, new_24h: ofLastDay }, "images WHERE state = 'ready'"),
-    mails: {
+    images: await select({ total, new_24h: ofLastDay }, "images WHERE state = 'ready'"),
+    emails: {
       ...(await select(
         {
           queued: total,
@@ -103,7 +103,7 @@ function linesOf({
   partner_requests: requests,
   ...rest
 }: Stats): [string, string][] {
-  const { mails, pictures, reports, database } = rest;
+  const { emails, images, reports, database } = rest;
   const inOneDay = (count: number) => `${count} in 24 hours`;
   return [
     [
@@ -117,10 +117,10 @@ function linesOf({
       'requests',
       `${requests.requested} requested, ${requests.accepted} accepted, ${requests.declined} declined, ${requests.withdrawn} withdrawn, ${requests.ended} ended, ${inOneDay(requests.new_24h)}`,
     ],
-    ['images', `${pictures.total}, ${inOneDay(pictures.new_24h)}`],
+    ['images', `${images.total}, ${inOneDay(images.new_24h)}`],
     [
       'emails',
-      `${mails.queued} queued (${mails.retried} after a failed attempt, the oldest for ${mails.oldest_seconds} s), ${mails.failed} failed permanently, ${inOneDay(mails.failed_24h)}`,
+      `${emails.queued} queued (${emails.retried} after a failed attempt, the oldest for ${emails.oldest_seconds} s), ${emails.failed} failed permanently, ${inOneDay(emails.failed_24h)}`,
     ],
     ['reports', `${reports.open} open`],
     [

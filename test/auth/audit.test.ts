@@ -115,7 +115,7 @@ t.test('every security event is a line in the log, with user, session, address a
   const refusals = app.logs.map((line) => JSON.parse(line)).filter(({ code }) => code === 'token_not_valid');
   t.match(
     refusals.find(({ reqId }) => reqId === forged.headers['x-request-id']),
-    { reason: 'malformed', msg: 'request refused' },
+    { reason: 'malformed', msg: 'request rejected' },
     'the log distinguishes a forged token from an expired one',
   );
 

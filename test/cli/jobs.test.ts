@@ -88,7 +88,7 @@ t.test('stats counts', async (t) => {
     sessions: { live: 0, users: 0 },
     stores: { open: 0, new_24h: 0 },
     partner_requests: { requested: 0, accepted: 0 },
-    mails: { queued: 3, retried: 1, failed: 0, failed_24h: 0 },
+    emails: { queued: 3, retried: 1, failed: 0, failed_24h: 0 },
     reports: { open: 0 },
   });
   t.ok(document.database.bytes > 1_000_000);

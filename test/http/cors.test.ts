@@ -187,7 +187,7 @@ t.test(
     }
     const lines = originLines(app);
     t.equal(lines.length, 21);
-    t.match(lines.at(-1).msg, 'further refused origins are not logged');
+    t.match(lines.at(-1).msg, 'further rejected origins are not logged');
     t.ok(lines.every(({ level }) => level === 30));
   },
 );

@@ -163,7 +163,7 @@ t.test('requests, their statements and their mails are traced, without any value
     const messagesOf = ({ traceId }: { traceId: string }) =>
       lines.filter((line) => line['trace_id'] === traceId).map((line) => line['msg']);
     t.strictSame(messagesOf(trace), ['security event: password_reset_requested', 'request']);
-    t.strictSame(messagesOf(overSocket), ['request refused', 'request']);
+    t.strictSame(messagesOf(overSocket), ['request rejected', 'request']);
     t.strictSame(messagesOf(inPieces), ['security event: password_reset_requested', 'request']);
     const mail = lines.filter((line) => line['request_trace_id'] === trace.traceId);
     t.match(mail, [{ msg: 'mail sent', trace_id: /^[\da-f]{32}$/, span_id: /^[\da-f]{16}$/ }]);

@@ -67,7 +67,7 @@ function logError({ definition, data, cause }: ApiError, error: unknown, request
   else if (status >= 500) request.log.error({ err: cause ?? error, code }, 'request failed');
   else {
     const message = cause instanceof Error ? cause.message.slice(0, maxLoggedLength) : undefined;
-    request.log.info({ code, reason: data['reason'], cause: message }, 'request refused');
+    request.log.info({ code, reason: data['reason'], cause: message }, 'request rejected');
   }
 }
 
@@ -152,7 +152,7 @@ export function createClientErrorHandler(config: Config) {
     }
     const definition = parserErrors[code] ?? httpErrors.malformedRequest;
     const requestId = randomUUID();
-    this.log.info({ reqId: requestId, code: definition.code, cause: message }, 'request refused');
+    this.log.info({ reqId: requestId, code: definition.code, cause: message }, 'request rejected');
     const origin = readingOrigin(rawPacket, config.corsOrigins);
     const headers = { ...headersOfAll, ...(origin === undefined ? {} : corsHeaders(origin)) };
     socket.end(rawResponse(definition, requestId, headers), () => socket.destroy());

@@ -123,7 +123,7 @@ export const rejectedOriginsPlugin = fastifyPlugin(
         if (reason !== undefined) {
           logged.add(origin);
           request.log[config.production ? 'info' : 'warn']({ origin }, reason);
-          if (logged.size === maxLogged) request.log.info('further refused origins are not logged');
+          if (logged.size === maxLogged) request.log.info('further rejected origins are not logged');
         }
       }
       done();
