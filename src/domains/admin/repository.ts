@@ -2,7 +2,7 @@ import type { Database } from '../../infrastructure/database/client.ts';
 import type { Prisma } from '../../infrastructure/database/generated/client.ts';
 import type { Role } from '../../infrastructure/database/generated/enums.ts';
 import type { BoundedPage, PageRequest } from '../../infrastructure/database/keyset.ts';
-import { empty, sql } from '../../infrastructure/database/sql.ts';
+import { sql } from '../../infrastructure/database/sql.ts';
 import type { MailPayload } from '../../infrastructure/mail/queue.ts';
 import { storeSummarySelect } from '../stores/index.ts';
 
@@ -66,23 +66,22 @@ export function createAdminRepository(database: Database) {
     tx: Database,
     { q, after, limit }: PageRequest & { q: string },
   ): Promise<BoundedPage<AdminUserRow>> {
-    const before = after && Number(after.id);
+    const before = after && { lt: Number(after.id) };
     const stop = await tx.prisma.user.findFirst({
-      where: before === undefined ? {} : { id: { lt: before } },
+      where: before ? { id: before } : {},
       orderBy: { id: 'desc' },
       skip: maxExamined - 1,
       select: { id: true, createdAt: true },
     });
-    const part = q.toLowerCase();
-    // Prisma's `contains` reads `%` and `_` as wildcards.
-    const found = await tx.query<{ id: number }>(sql`
-      SELECT id FROM users
-      WHERE id >= ${stop?.id ?? 0}::int ${before === undefined ? empty : sql`AND id < ${before}::int`}
-        AND (strpos(username, ${part}) > 0 OR strpos(email, ${part}) > 0 OR strpos(lower(name), ${part}) > 0)
-      ORDER BY id DESC LIMIT ${limit}`);
+    // `%`, `_` and `\` would be wildcards.
+    const part = { contains: q.toLowerCase().replace(/[%_\\]/g, '\\$&') };
     const rows = await tx.prisma.user.findMany({
-      where: { id: { in: found.map(({ id }) => id) } },
+      where: {
+        id: { gte: stop?.id ?? 0, ...before },
+        OR: [{ username: part }, { email: part }, { name: { ...part, mode: 'insensitive' } }],
+      },
       orderBy: { id: 'desc' },
+      take: limit,
       select: userColumns,
     });
     const isCut = stop !== null && rows.length < limit;
@@ -93,20 +92,24 @@ export function createAdminRepository(database: Database) {
     return tx.prisma.user.findUnique({ where: { id }, select: userColumns });
   }
 
-  /** Locks an account until the transaction ends. @returns undefined when it does not exist */
-  async function lockUser(tx: Database, id: number) {
-    const [user] = await tx.query<{ role: Role; suspendedAt: Date | null }>(sql`
-      SELECT role, suspended_at AS "suspendedAt" FROM users WHERE id = ${id} FOR NO KEY UPDATE`);
-    return user;
-  }
-
-  /** Suspends an account or lifts the suspension. Triggers end the sessions, and hide or show the store. */
-  function setSuspension(
+  /**
+   * Suspends an account, or changes the reason of its suspension; null lifts it. Triggers end the sessions, and hide or show the
+   * store.
+   *
+   * @param mayBeAdmin whether it happens to an admin's account, too
+   */
+  async function setSuspension(
     tx: Database,
     id: number,
-    suspension: { suspendedAt: Date | null; suspendedReason: string | null },
-  ): Promise<AdminUserRow> {
-    return tx.prisma.user.update({ where: { id }, data: suspension, select: userColumns });
+    suspendedReason: string | null,
+    mayBeAdmin: boolean,
+  ): Promise<void> {
+    const where = { id, ...(mayBeAdmin ? {} : { role: 'user' as const }) };
+    const suspendedAt = suspendedReason === null ? null : new Date();
+    // The time is that of the first suspension.
+    const isOther = suspendedAt ? null : { not: null };
+    await tx.prisma.user.updateMany({ where: { ...where, suspendedAt: isOther }, data: { suspendedAt } });
+    await tx.prisma.user.updateMany({ where, data: { suspendedReason } });
   }
 
   async function setRole(tx: Database, id: number, role: Role): Promise<void> {
@@ -130,14 +133,5 @@ export function createAdminRepository(database: Database) {
     return mail;
   }
 
-  return {
-    findUserId,
-    listUsers,
-    findUser,
-    lockUser,
-    setSuspension,
-    setRole,
-    listFailedMails,
-    takeFailedMail,
-  };
+  return { findUserId, listUsers, findUser, setSuspension, setRole, listFailedMails, takeFailedMail };
 }

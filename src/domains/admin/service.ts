@@ -57,15 +57,17 @@ export function createUserAdministration(
     return toAdminUser(user);
   }
 
-  /**
-   * Locks an account. Only the command suspends admins, so that one of them cannot lock out the others.
-   *
-   * @throws {ApiError} `not_found`, `forbidden`
-   */
-  async function lockSuspendable(tx: Database, { userId }: Operator, id: number) {
-    const user = await repository.lockUser(tx, id);
-    assertFound(user);
-    if (user.role === 'admin' && userId !== undefined) throw new ApiError(adminErrors.adminAccount);
+  /** Only the command suspends admins, so that one of them cannot lock out the others. @throws {ApiError} `not_found`, `forbidden` */
+  async function setSuspension(
+    tx: Database,
+    { userId }: Operator,
+    id: number,
+    reason: string | null,
+  ): Promise<AdminUser> {
+    const mayBeAdmin = userId === undefined;
+    await repository.setSuspension(tx, id, reason, mayBeAdmin);
+    const user = await find(tx, id);
+    if (user.role === 'admin' && !mayBeAdmin) throw new ApiError(adminErrors.adminAccount);
     return user;
   }
 
@@ -100,20 +102,14 @@ export function createUserAdministration(
      * @throws {ApiError} `not_found`; `forbidden` for an admin's account, unless by the command
      */
     suspend(operator: Operator, id: number, reason: string): Promise<AdminUser> {
-      return onUser(operator, 'user_suspended', { id, reason }, async (tx) => {
-        const { suspendedAt } = await lockSuspendable(tx, operator, id);
-        const suspension = { suspendedAt: suspendedAt ?? new Date(), suspendedReason: reason };
-        return toAdminUser(await repository.setSuspension(tx, id, suspension));
-      });
+      return onUser(operator, 'user_suspended', { id, reason }, (tx) =>
+        setSuspension(tx, operator, id, reason),
+      );
     },
 
     /** Lifts a suspension, if there is one. @throws {ApiError} as `suspend` */
     reactivate(operator: Operator, id: number): Promise<AdminUser> {
-      return onUser(operator, 'user_reactivated', { id }, async (tx) => {
-        await lockSuspendable(tx, operator, id);
-        const none = { suspendedAt: null, suspendedReason: null };
-        return toAdminUser(await repository.setSuspension(tx, id, none));
-      });
+      return onUser(operator, 'user_reactivated', { id }, (tx) => setSuspension(tx, operator, id, null));
     },
 
     /** Live sessions of an account, newest first. @throws {ApiError} `not_found`, `invalid_cursor` */

@@ -98,8 +98,8 @@ export function createReportRepository(database: Database) {
   }
 
   /**
-   * Locks the target of a report, so that decisions about it follow one another. The store of a post is locked before the post,
-   * as by a deletion of the account, which deletes hidden posts, too.
+   * Finds the target of a report and locks its store, or that of its post, so that decisions about it follow one another, and a
+   * deletion of the account, which deletes hidden posts, too.
    *
    * @returns undefined when there is no such report
    */
@@ -108,21 +108,15 @@ export function createReportRepository(database: Database) {
       where: { id },
       select: { storeId: true, post: { select: { id: true, storeId: true } } },
     });
-    if (report === null) return undefined;
-    const { storeId, post } = report;
-    if (post === null) {
-      if (storeId === null) throw new Error('a report has a post or a store');
-      await tx.execute(sql`SELECT FROM stores WHERE id = ${storeId} FOR NO KEY UPDATE`);
-      return { kind: 'store', id: storeId };
-    }
-    await tx.execute(sql`SELECT FROM stores WHERE id = ${post.storeId} FOR SHARE`);
-    await tx.execute(sql`SELECT FROM posts WHERE id = ${post.id} FOR NO KEY UPDATE`);
-    return { kind: 'post', id: post.id };
+    const storeId = report?.storeId ?? report?.post?.storeId;
+    if (!report || storeId === undefined) return undefined;
+    await tx.execute(sql`SELECT FROM stores WHERE id = ${storeId} FOR NO KEY UPDATE`);
+    return report.post ? { kind: 'post', id: report.post.id } : { kind: 'store', id: storeId };
   }
 
   /**
-   * Closes a report, or decides again; the time is that of the first decision. Then hides or shows its target, which must be
-   * locked: it is hidden while a closed report hides it.
+   * Closes a report, or decides again; the time is that of the first decision. Then hides or shows its target, whose store must
+   * be locked: it is hidden while a closed report hides it.
    *
    * @returns null when the clean-up has deleted the report
    */
@@ -132,10 +126,12 @@ export function createReportRepository(database: Database) {
     target: Target,
     { action, note = '', closedBy }: ReportDecision & { closedBy: string },
   ): Promise<ReportRow | null> {
-    await tx.execute(sql`
-      UPDATE reports SET action = ${action}::report_action, note = ${note}, closed_by = ${closedBy},
-        closed_at = coalesce(closed_at, now())
-      WHERE id = ${id}`);
+    const data = { action, note, closedBy };
+    const { count } = await tx.prisma.report.updateMany({
+      where: { id, closedAt: null },
+      data: { ...data, closedAt: new Date() },
+    });
+    if (count === 0) await tx.prisma.report.updateMany({ where: { id }, data });
     const ofTarget = target.kind === 'post' ? { postId: target.id } : { storeId: target.id };
     const isHidden = (await tx.prisma.report.count({ where: { ...ofTarget, action: 'hide' } })) > 0;
     const at = isHidden ? new Date() : null;

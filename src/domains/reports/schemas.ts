@@ -150,6 +150,7 @@ export const ReportQuery = Type.Object({
   ),
   ...PageQuery,
 });
+export type ReportQuery = Static<typeof ReportQuery>;
 
 export const ReportDecision = Type.Object(
   {

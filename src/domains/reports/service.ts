@@ -7,14 +7,13 @@ import type { Audit, Operator } from '../admin/index.ts';
 import { postErrors } from '../posts/index.ts';
 import { storeErrors, toStoreSummary } from '../stores/index.ts';
 import type { ReportRepository, ReportRow, Target } from './repository.ts';
-import { type NewReport, type Report, type ReportDecision, reportErrors } from './schemas.ts';
-
-/** Which reports an operator lists. */
-interface ReportFilter {
-  status?: Report['status'];
-  limit: number;
-  cursor?: string;
-}
+import {
+  type NewReport,
+  type Report,
+  type ReportDecision,
+  type ReportQuery,
+  reportErrors,
+} from './schemas.ts';
 
 export type ReportService = ReturnType<typeof createReportService>;
 
@@ -33,12 +32,8 @@ export function createReportService(reports: ReportRepository, { audited }: Audi
       input: NewReport,
       { language }: RequestContext,
     ): Promise<{ id: number }> {
-      const {
-        id,
-        isVisible,
-        hasOpen,
-        waitSeconds = null,
-      } = await reports.create({ userId, target, ...input });
+      const created = await reports.create({ userId, target, ...input });
+      const { id, isVisible, hasOpen, waitSeconds = null } = created;
       if (id !== undefined) return { id };
       if (!isVisible) {
         throw new ApiError(target.kind === 'post' ? postErrors.postNotFound : storeErrors.storeNotFound);
@@ -49,7 +44,7 @@ export function createReportService(reports: ReportRepository, { audited }: Audi
     },
 
     /** Newest first. @throws {ApiError} `invalid_cursor` */
-    list(operator: Operator, { status, ...query }: ReportFilter) {
+    list(operator: Operator, { status, ...query }: ReportQuery) {
       return audited(operator, { action: 'reports_listed' }, (tx) =>
         paginate(query, {
           isId: isBigId,
@@ -74,8 +69,8 @@ export function createReportService(reports: ReportRepository, { audited }: Audi
       } as const;
       return audited(operator, entry, async (tx) => {
         const target = await reports.lockTarget(tx, id);
-        const closed =
-          target && (await reports.close(tx, id, target, { ...decision, closedBy: operator.name }));
+        const closedBy = operator.name;
+        const closed = target && (await reports.close(tx, id, target, { ...decision, closedBy }));
         if (!closed) throw new ApiError(httpErrors.notFound);
         return toReport(closed);
       });
