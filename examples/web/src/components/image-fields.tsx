@@ -3,7 +3,7 @@ import type { Upload, Uploads } from '../hooks/use-uploads.ts';
 import { useLanguage } from '../texts/language.tsx';
 import { ErrorTexts } from './field.tsx';
 import { useFieldErrors, useItemErrors } from './form.tsx';
-import { Picture } from './picture.tsx';
+import { Image } from './image.tsx';
 import { describeError } from './states.tsx';
 
 const maxImages = 10;
@@ -72,7 +72,7 @@ function ImageField({ upload, index, onRemove }: ImageFieldProps) {
   const name = t.images.label(index + 1);
   return (
     <li class="upload" aria-invalid={errors.length > 0} aria-describedby={errors.length > 0 ? id : undefined}>
-      <Picture url={preview} alt={name} />
+      <Image url={preview} alt={name} />
       {url === undefined && error === undefined && (
         <progress max={1} value={progress} aria-label={t.images.uploading(index + 1)} />
       )}

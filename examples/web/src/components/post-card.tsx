@@ -1,6 +1,6 @@
 import type { PostSummary, StoreSummary } from '../api.ts';
 import { Categories } from './categories.tsx';
-import { Picture } from './picture.tsx';
+import { Image } from './image.tsx';
 import { Time } from './time.tsx';
 
 interface PostCardProps {
@@ -13,7 +13,7 @@ interface PostCardProps {
 export function PostCard({ post, heading: Heading = 'h2' }: PostCardProps) {
   return (
     <article class="post-card">
-      <Picture url={post.thumbnail} />
+      <Image url={post.thumbnail} />
       <div class="post-card-body">
         <Heading>
           <a href={`/posts/${post.id}`}>{post.title}</a>

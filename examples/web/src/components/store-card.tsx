@@ -1,13 +1,13 @@
 import type { StoreListItem } from '../api.ts';
 import { Categories } from './categories.tsx';
-import { Picture } from './picture.tsx';
+import { Image } from './image.tsx';
 
 /** A store in a list. */
 export function StoreCard({ store }: { store: StoreListItem }) {
   const { id, name, thumbnail, address, description } = store;
   return (
     <article class="post-card">
-      <Picture url={thumbnail} />
+      <Image url={thumbnail} />
       <div class="post-card-body">
         <h2>
           <a href={`/stores/${id}`}>{name}</a>

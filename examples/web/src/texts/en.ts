@@ -117,8 +117,8 @@ export const en: Texts = {
   post: {
     title: 'Post',
     aside: 'Shop and request',
-    pictures: 'Pictures',
-    picture: (number: number) => `Picture ${number}`,
+    images: 'Images',
+    image: (number: number) => `Image ${number}`,
     own: 'This is a post of your shop.',
     storeFirst: 'To send a request, register your shop first.',
     deleteTitle: 'Delete this post?',
@@ -144,11 +144,11 @@ export const en: Texts = {
     publish: 'Publish',
   },
   images: {
-    title: 'Pictures',
+    title: 'Images',
     hint: 'Up to ten JPEG, PNG or WebP files of 10 MiB each. The first one is shown in lists.',
-    label: (number: number) => `Picture ${number}`,
-    uploading: (number: number) => `Uploading picture ${number}`,
-    add: 'Add pictures',
+    label: (number: number) => `Image ${number}`,
+    uploading: (number: number) => `Uploading image ${number}`,
+    add: 'Add images',
   },
   ownStore: {
     title: 'My shop',
@@ -245,7 +245,7 @@ export const en: Texts = {
     newEmail: 'New email',
     emailChanged: 'Your email has been changed. You are logged out on all other devices.',
     delete: 'Delete account',
-    deleteText: 'Your shop and your posts will be deleted for good. Enter your password to continue.',
+    deleteText: 'Your shop and your posts will be deleted permanently. Enter your password to continue.',
     deleted: 'Your account has been deleted. Thank you for having been with us.',
   },
   preferences: {

@@ -115,8 +115,8 @@ export const ko = {
   post: {
     title: '제휴 글',
     aside: '가게와 제휴 요청',
-    pictures: '사진',
-    picture: (number: number) => `사진 ${number}`,
+    images: '사진',
+    image: (number: number) => `사진 ${number}`,
     own: '내 가게에서 올린 글입니다.',
     storeFirst: '제휴를 요청하려면 먼저 가게를 등록해 주세요.',
     deleteTitle: '글을 삭제할까요?',

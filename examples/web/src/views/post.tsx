@@ -3,8 +3,8 @@ import { useLocation, useRoute } from 'preact-iso';
 import { dure, type Post } from '../api.ts';
 import { Categories } from '../components/categories.tsx';
 import { ConfirmDialog } from '../components/dialog.tsx';
+import { Image } from '../components/image.tsx';
 import { Page } from '../components/page.tsx';
-import { Picture } from '../components/picture.tsx';
 import { LoadError, Skeleton } from '../components/states.tsx';
 import { Time } from '../components/time.tsx';
 import { useToasts } from '../components/toasts.tsx';
@@ -52,10 +52,10 @@ function Gallery({ post }: { post: Post }) {
   return (
     // A scrollable region can be scrolled with the keyboard only when it takes the focus.
     // biome-ignore lint/a11y/noNoninteractiveTabindex: see above
-    <ul class="gallery" tabIndex={0} aria-label={t.post.pictures}>
+    <ul class="gallery" tabIndex={0} aria-label={t.post.images}>
       {post.images.map((url, index) => (
         <li key={url}>
-          <Picture url={url} alt={t.post.picture(index + 1)} />
+          <Image url={url} alt={t.post.image(index + 1)} />
         </li>
       ))}
     </ul>
