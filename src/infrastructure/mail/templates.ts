@@ -1,13 +1,21 @@
 import type { Language } from '../database/generated/enums.ts';
-import { englishContent } from './templates/english.ts';
+import { english } from './templates/english.ts';
 import { renderHtml } from './templates/html.ts';
-import { koreanContent } from './templates/korean.ts';
-import { type FrameWording, type Mail, type MailContent, renderText, singleLine } from './templates/mail.ts';
+import { korean } from './templates/korean.ts';
+import {
+  type Block,
+  lines,
+  type Mail,
+  type MailContent,
+  singleLine,
+  type Wording,
+} from './templates/mail.ts';
+import { topicOf } from './unsubscribe-links.ts';
 
 export type { Language } from '../database/generated/enums.ts';
 export type { Mail } from './templates/mail.ts';
 
-/** A mail ready to be sent, except for its address. */
+/** An email ready to be sent, except for its address. */
 export interface RenderedMail {
   language: Language;
   subject: string;
@@ -15,38 +23,53 @@ export interface RenderedMail {
   html: string;
 }
 
-const contents: Record<Language, (mail: Mail) => MailContent> = { ko: koreanContent, en: englishContent };
-
-const frames: Record<Language, FrameWording> = {
-  ko: {
-    language: 'ko',
-    brand: '두레',
-    tagline: '두레 · 동네 가게들의 제휴를 이어 드립니다',
-    unsubscribe: '이 종류의 메일 그만 받기',
-    linkFallback: '버튼이 눌리지 않으면 아래 주소를 브라우저에 붙여 넣어 주세요.',
-  },
-  en: {
-    language: 'en',
-    brand: 'Dure',
-    tagline: 'Dure · Partnerships between neighbourhood shops',
-    unsubscribe: 'Stop emails of this kind',
-    linkFallback: 'If the button does not work, paste this address into your browser.',
-  },
-};
+const wordings: Record<Language, Wording> = { ko: korean, en: english };
 
 /**
- * Renders a mail in one language, as text and HTML with the same content. The same input gives the same bytes: Resend
+ * Renders an email in one language, as text and HTML with the same content. The same input gives the same bytes: Resend
  * rejects another body under the same idempotency key.
  *
- * @param unsubscribeUrl of mails that can be switched off
+ * @param unsubscribeUrl of emails that can be switched off
  */
 export function renderMail(mail: Mail, language: Language, unsubscribeUrl?: string): RenderedMail {
-  const content = contents[language](mail);
-  const frame = frames[language];
+  const wording = wordings[language];
+  const { blocks, ...content } = contentOf(mail, wording);
+  const greeting = 'name' in mail ? [wording.greeting(mail.name)] : [];
+  const reason = topicOf(mail.kind) === undefined ? wording.accountReason : wording.partnerReason;
+  const whole = { reason, ...content, blocks: [...greeting, ...blocks] };
   return {
     language,
     subject: singleLine(content.subject),
-    text: renderText(content, frame, unsubscribeUrl),
-    html: renderHtml(content, frame, unsubscribeUrl),
+    text: renderText(whole, wording, unsubscribeUrl),
+    html: renderHtml(whole, wording, unsubscribeUrl),
   };
+}
+
+function contentOf<Kind extends Mail['kind']>(mail: Mail<Kind>, { mails }: Wording): MailContent {
+  return mails[mail.kind](mail);
+}
+
+/** Renders an email as plain text. Codes and links are on lines of their own, text of another user is prefixed with `>`. */
+function renderText(content: Required<MailContent>, wording: Wording, unsubscribeUrl?: string): string {
+  const body = [singleLine(content.heading), ...content.blocks.map(blockText)].join('\n\n');
+  const unsubscribe = unsubscribeUrl === undefined ? [] : [`${wording.unsubscribe}: ${unsubscribeUrl}`];
+  const footer = ['----', singleLine(content.reason), ...unsubscribe, wording.tagline].join('\n');
+  return `${body}\n\n${footer}\n`;
+}
+
+function blockText(block: Block): string {
+  if (typeof block === 'string') return singleLine(block);
+  switch (block.type) {
+    case 'note':
+      return singleLine(block.text);
+    case 'code':
+      return singleLine(block.value);
+    case 'button':
+    case 'link':
+      return `${singleLine(block.label)}:\n${block.url}`;
+    case 'quote':
+      return lines(block.text)
+        .map((line) => `> ${line}`.trimEnd())
+        .join('\n');
+  }
 }

@@ -1,4 +1,4 @@
-import { type Block, type FrameWording, lines, type MailContent, singleLine } from './mail.ts';
+import { type Block, lines, type MailContent, singleLine, type Wording } from './mail.ts';
 
 const replacements: Record<string, string> = {
   '&': '&amp;',
@@ -55,10 +55,11 @@ function codeHtml(value: string): string {
   return `<p class="box ink" style="margin:0 0 20px;padding:18px 12px;background:#eef5f0;border:1px solid #cfe0d5;border-radius:10px;text-align:center;font-family:${monospace};${size}font-weight:700;line-height:1.3;color:#1d2a23;overflow-wrap:anywhere;">${escapeHtml(value)}</p>`;
 }
 
-function blockHtml(block: Block, wording: FrameWording): string {
+function blockHtml(block: Block, wording: Wording): string {
+  if (typeof block === 'string') {
+    return `<p class="ink" style="margin:0 0 20px;font-size:16px;line-height:1.65;color:#1d2a23;${wrapping}">${inline(block)}</p>`;
+  }
   switch (block.type) {
-    case 'paragraph':
-      return `<p class="ink" style="margin:0 0 20px;font-size:16px;line-height:1.65;color:#1d2a23;${wrapping}">${inline(block.text)}</p>`;
     case 'note':
       return `<p class="soft" style="margin:0 0 12px;font-size:14px;line-height:1.6;color:#55635b;${wrapping}">${inline(block.text)}</p>`;
     case 'code':
@@ -74,8 +75,12 @@ function blockHtml(block: Block, wording: FrameWording): string {
   }
 }
 
-/** Renders a mail as an HTML document with inline styles that loads nothing. Tables only where Outlook needs them. */
-export function renderHtml(content: MailContent, wording: FrameWording, unsubscribeUrl?: string): string {
+/** Renders an email as an HTML document with inline styles that loads nothing. Tables only where Outlook needs them. */
+export function renderHtml(
+  content: Required<MailContent>,
+  wording: Wording,
+  unsubscribeUrl?: string,
+): string {
   const subject = escapeHtml(singleLine(content.subject));
   const unsubscribe =
     unsubscribeUrl === undefined

@@ -1,46 +1,50 @@
-/** Every mail of the service, with all that its text depends on. */
-export type Mail =
-  | { kind: 'verification_code'; code: string; url: string; minutes: number }
-  | { kind: 'account_exists'; username: string; loginUrl: string; resetUrl: string }
-  | { kind: 'reset_link'; name: string; url: string; minutes: number }
-  | { kind: 'password_changed'; name: string; changedAt: Date }
-  | {
-      kind: 'email_changed';
-      name: string;
-      /** Masked. */
-      newEmail: string;
-      changedAt: Date;
-      /** Undoes the change. */
-      url: string;
-    }
-  | { kind: 'user_id'; name: string; username: string }
-  | {
-      kind: 'partner_request_received';
-      name: string;
-      senderStoreName: string;
-      postTitle: string;
-      message: string;
-      url: string;
-    }
-  | {
-      kind: 'partner_request_accepted' | 'partner_request_declined';
-      name: string;
-      receiverStoreName: string;
-      postTitle: string;
-      url: string;
-    }
-  | {
-      kind: 'partner_request_ended';
-      name: string;
-      /** The store that ended the partnership. */
-      otherStoreName: string;
-      postTitle: string;
-      url: string;
-    };
+/** What the text of each kind of email depends on. */
+interface Fields {
+  verification_code: { code: string; url: string; minutes: number };
+  account_exists: { username: string; loginUrl: string; resetUrl: string };
+  reset_link: { name: string; url: string; minutes: number };
+  password_changed: { name: string; changedAt: Date };
+  /** The new address is masked; the URL undoes the change. */
+  email_changed: { name: string; newEmail: string; changedAt: Date; url: string };
+  user_id: { name: string; username: string };
+  partner_request_received: RequestFields & { senderStoreName: string; message: string };
+  partner_request_accepted: RequestFields & { receiverStoreName: string };
+  partner_request_declined: RequestFields & { receiverStoreName: string };
+  /** The other store ended the partnership. */
+  partner_request_ended: RequestFields & { otherStoreName: string };
+}
 
-/** One part of a mail. Both text and HTML are rendered from it. */
+interface RequestFields {
+  name: string;
+  postTitle: string;
+  url: string;
+}
+
+type MailKind = keyof Fields;
+
+/** Every email of the service, with all that its text depends on. */
+export type Mail<Kind extends MailKind = MailKind> = { [K in Kind]: { kind: K } & Fields[K] }[Kind];
+
+/** All texts of emails in one language. */
+export interface Wording {
+  language: string;
+  brand: string;
+  tagline: string;
+  /** The link that switches such emails off. */
+  unsubscribe: string;
+  /** Shown above the URL under a button. */
+  linkFallback: string;
+  /** Why the recipient got an email: about the account, and about partnerships. */
+  accountReason: string;
+  partnerReason: string;
+  greeting(name: string): string;
+  mails: { [Kind in MailKind]: (fields: Fields[Kind]) => MailContent };
+}
+
+/** One part of an email. Both text and HTML are rendered from it. */
 export type Block =
-  | { type: 'paragraph'; text: string }
+  /** A paragraph. */
+  | string
   /** Less important than a paragraph, and smaller. */
   | { type: 'note'; text: string }
   /** What to copy: a code or a user id. */
@@ -52,17 +56,6 @@ export type Block =
   /** Text that another user wrote. The only block that keeps its line feeds. */
   | { type: 'quote'; text: string };
 
-/** The texts around the content of a mail. */
-export interface FrameWording {
-  language: string;
-  brand: string;
-  tagline: string;
-  /** The link that switches such mails off. */
-  unsubscribe: string;
-  /** Shown above the URL under a button. */
-  linkFallback: string;
-}
-
 /** The content of a mail in one language, before it is rendered as text and HTML. */
 export interface MailContent {
   subject: string;
@@ -70,11 +63,10 @@ export interface MailContent {
   preheader: string;
   heading: string;
   blocks: Block[];
-  /** Why the recipient got this mail. */
-  reason: string;
+  /** Why the recipient got this email, where no reason of the wording is right. */
+  reason?: string;
 }
 
-export const paragraph = (text: string): Block => ({ type: 'paragraph', text });
 export const note = (text: string): Block => ({ type: 'note', text });
 export const code = (value: string): Block => ({ type: 'code', value });
 export const button = (label: string, url: string): Block => ({ type: 'button', label, url });
@@ -97,27 +89,40 @@ export function lines(text: string): string[] {
   return text.split(/\r\n|[\n\r\u0085\u2028\u2029]/).map(singleLine);
 }
 
-function blockText(block: Block): string {
-  switch (block.type) {
-    case 'paragraph':
-    case 'note':
-      return singleLine(block.text);
-    case 'code':
-      return singleLine(block.value);
-    case 'button':
-    case 'link':
-      return `${singleLine(block.label)}:\n${block.url}`;
-    case 'quote':
-      return lines(block.text)
-        .map((line) => `> ${line}`.trimEnd())
-        .join('\n');
-  }
+/**
+ * Matches text that mail clients turn into a link. Anybody can sign up with a foreign address and choose the name in the
+ * mails to it, so such a name is left out.
+ */
+const linkLike = /:\/\/|www\.|[\p{L}\p{N}]\.[\p{L}]{2,}/iu;
+
+/** The name for the greeting, or undefined when it is empty or looks like a link. */
+export function greetableName(name: string): string | undefined {
+  const trimmed = name.trim();
+  return trimmed === '' || linkLike.test(trimmed) ? undefined : trimmed;
 }
 
-/** Renders a mail as plain text. Codes and links are on lines of their own, text of another user is prefixed with `>`. */
-export function renderText(content: MailContent, wording: FrameWording, unsubscribeUrl?: string): string {
-  const body = [singleLine(content.heading), ...content.blocks.map(blockText)].join('\n\n');
-  const unsubscribe = unsubscribeUrl === undefined ? [] : [`${wording.unsubscribe}: ${unsubscribeUrl}`];
-  const footer = ['----', singleLine(content.reason), ...unsubscribe, wording.tagline].join('\n');
-  return `${body}\n\n${footer}\n`;
+/** A duration in the largest exact unit, rounded down to a minute. */
+export function wholeUnits(minutes: number): { amount: number; unit: 'minute' | 'hour' } {
+  const whole = Math.max(1, Math.floor(minutes));
+  return whole % 60 === 0 ? { amount: whole / 60, unit: 'hour' } : { amount: whole, unit: 'minute' };
+}
+
+/** Milliseconds. Korea has had no daylight saving time since 1988. */
+const seoulOffset = 9 * 3_600_000;
+
+/**
+ * The time in Seoul, on a 12-hour clock. Not with `Intl`, whose output differs between ICU versions: a retry after an
+ * upgrade of Node must render the same bytes.
+ */
+export function timeInSeoul(moment: Date) {
+  const seoul = new Date(moment.getTime() + seoulOffset);
+  const hours = seoul.getUTCHours();
+  return {
+    year: seoul.getUTCFullYear(),
+    month: seoul.getUTCMonth() + 1,
+    day: seoul.getUTCDate(),
+    isMorning: hours < 12,
+    hour: hours % 12 || 12,
+    minute: seoul.getUTCMinutes(),
+  };
 }
