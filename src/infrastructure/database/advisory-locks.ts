@@ -5,8 +5,6 @@
 export const advisoryLocks = {
   /** That of Prisma's CLI and schema engine, so that they and `migrate` exclude each other. */
   migrations: 72_707_369,
-  /** `dure jobs unlock`: concurrent runs report each job once. */
-  unlockJobs: 5_820_411,
   /** With the id of a user: adds notifications. */
   notifications: 1_852_798_825,
   /** With the id of a store: uses one of its daily quotas. */

@@ -1,5 +1,4 @@
 import type { FastifyBaseLogger } from 'fastify';
-import { advisoryLocks } from '../database/advisory-locks.ts';
 import type { ExpiredRows } from '../database/clean-up.ts';
 import type { Tx } from '../database/client.ts';
 import { reasonOf } from '../database/errors.ts';
@@ -17,22 +16,16 @@ import type { MailMetrics } from './send-mail.ts';
  */
 export const staleLock = 45_000;
 
-/** graphile-worker locks a job under the id of its worker's pool, and would release it after four hours. */
-const releaseStaleLocks = (milliseconds: number) => sql`
-  SELECT count(*)::int AS jobs, graphile_worker.force_unlock_workers(array_agg(DISTINCT locked_by))
-  FROM graphile_worker.jobs
-  WHERE task_identifier = ${sendMailTask} AND locked_at < now() - ${milliseconds} * interval '1 millisecond'
-  HAVING count(*) > 0`;
+/** Locks of workers that are certain to be dead. graphile-worker itself would release them after four hours. */
+const staleLocks = (milliseconds: number) => sql`
+  task_identifier = ${sendMailTask} AND locked_at < now() - ${milliseconds} * interval '1 millisecond'`;
 
 /** graphile-worker keeps a job without an attempt left for ever. The last attempt may have ended with its process. */
-const exhaustedJobs = sql`
-  SELECT payload::jsonb AS payload, last_error, attempts FROM graphile_worker.complete_jobs(ARRAY(
-    SELECT id FROM graphile_worker.jobs
-    WHERE task_identifier = ${sendMailTask} AND attempts >= max_attempts AND locked_at IS NULL LIMIT 1000
-  ))`;
-
 const moveExhaustedJobs = sql`
-  WITH exhausted AS MATERIALIZED (${exhaustedJobs})
+  WITH exhausted AS MATERIALIZED (
+    SELECT payload::jsonb AS payload, last_error, attempts FROM graphile_worker.complete_jobs(ARRAY(
+      SELECT id FROM graphile_worker.jobs
+      WHERE task_identifier = ${sendMailTask} AND attempts >= max_attempts AND locked_at IS NULL LIMIT 1000)))
   ${keepFailedMails(sql`
     SELECT
       (payload->>'user_id')::int AS user_id,
@@ -48,15 +41,8 @@ interface RecoveryOptions {
   logger: FastifyBaseLogger;
 }
 
-interface FailedMail {
-  kind: string;
-  payload: unknown;
-  reason: string;
-  attempts: number;
-}
-
 /**
- * Releases the jobs of dead workers and moves jobs without an attempt left to the failed mails. Logs what it did, and
+ * Releases the jobs of dead workers and moves jobs without an attempt left to the failed emails. Logs what it did, and
  * errors of the database too, after which the next run does the rest.
  *
  * @param lockAge age in milliseconds from which a lock belongs to a dead worker
@@ -66,10 +52,11 @@ export async function recoverJobs(
   lockAge: number,
 ): Promise<void> {
   try {
-    const released = await database.query<{ jobs: number }>(releaseStaleLocks(lockAge));
+    const released = await database.query<{ jobs: number }>(sql`
+      SELECT count(*)::int AS jobs, graphile_worker.force_unlock_workers(array_agg(DISTINCT locked_by))
+      FROM graphile_worker.jobs WHERE ${staleLocks(lockAge)} HAVING count(*) > 0`);
     for (const { jobs } of released) logger.warn({ jobs }, 'jobs of dead workers released');
-    const failed = await database.query<FailedMail>(moveExhaustedJobs);
-    for (const mail of failed) {
+    for (const mail of await database.query<{ kind: string }>(moveExhaustedJobs)) {
       mailMetrics.countMail(mail.kind, 'failed');
       logger.error(mail, 'mail failed after its last attempt');
     }
@@ -125,53 +112,45 @@ interface JobFilter {
 }
 
 const columns = sql`
-  j.id::text AS id, j.task_identifier AS task, p.payload->>'kind' AS kind, (p.payload->>'user_id')::int AS user_id,
+  j.id::text AS id, t.identifier AS task, j.payload->>'kind' AS kind, (j.payload->>'user_id')::int AS user_id,
   j.attempts, j.max_attempts, j.run_at, j.locked_at, j.locked_by, j.last_error`;
 
-/** The view has no payloads. */
-const jobs = sql`graphile_worker.jobs j JOIN graphile_worker._private_jobs p ON p.id = j.id`;
+/** The tables below the view `jobs`, which has no payloads. */
+const jobs = sql`graphile_worker._private_jobs j JOIN graphile_worker._private_tasks t ON t.id = j.task_id`;
 
-/** Those that are due, in the order in which workers take them, then the others. */
-const order = sql`
-  j.run_at > now(), CASE WHEN j.run_at <= now() THEN j.priority END, j.run_at, j.id`;
-
-/** Lists jobs, the next one first. */
+/** Lists jobs, the next one first: those that are due, in the order in which workers take them, then the others. */
 export async function listJobs(
   database: Tx,
   { failed, locked, limit }: JobFilter,
 ): Promise<{ jobs: Job[]; total: number }> {
-  const condition = sql`
-    ${failed ? sql`j.last_error IS NOT NULL` : sql`true`} ${locked ? sql`AND j.locked_at IS NOT NULL` : empty}`;
-  const rows = await database.query<Job>(sql`
-    SELECT ${columns} FROM ${jobs} WHERE ${condition} ORDER BY ${order} LIMIT ${limit}`);
-  const [count] = await database.query<{ total: number }>(sql`
-    SELECT count(*)::int AS total FROM graphile_worker.jobs j WHERE ${condition}`);
-  return { jobs: rows, total: count?.total ?? rows.length };
+  const rows = await database.query<Job & { total: number }>(sql`
+    SELECT ${columns}, count(*) OVER ()::int AS total FROM ${jobs}
+    WHERE ${failed ? sql`j.last_error IS NOT NULL` : sql`true`} ${locked ? sql`AND j.locked_at IS NOT NULL` : empty}
+    ORDER BY j.run_at > now(), CASE WHEN j.run_at <= now() THEN j.priority END, j.run_at, j.id LIMIT ${limit}`);
+  return { jobs: rows.map(({ total, ...job }) => job), total: rows[0]?.total ?? 0 };
 }
 
 /** `stale`: of workers that are certain to be dead. */
 export type UnlockSelection = 'stale' | 'all' | { worker: string };
 
 /**
- * Releases the jobs of workers, with everything that these workers have taken.
+ * Releases the jobs of workers, with everything that these workers have taken. Concurrent runs wait at the rows of the jobs, so
+ * that each job is reported once.
  *
  * @param tx a transaction
  * @returns the jobs as they were
  */
 export async function unlockJobs(tx: Tx, selection: UnlockSelection): Promise<Job[]> {
-  await tx.execute(sql`SELECT pg_advisory_xact_lock(${advisoryLocks.unlockJobs}::bigint)`);
   const locked = await tx.query<Job>(sql`
     SELECT ${columns} FROM ${jobs}
-    WHERE j.locked_by IN (SELECT s.locked_by FROM graphile_worker.jobs s WHERE ${selected(selection)})
-    ORDER BY j.id`);
+    WHERE j.locked_by IN (SELECT locked_by FROM graphile_worker.jobs WHERE ${selected(selection)})
+    ORDER BY j.id FOR UPDATE OF j`);
   const workers = [...new Set(locked.map((job) => job.locked_by))];
   await tx.execute(sql`SELECT graphile_worker.force_unlock_workers(${workers}::text[])`);
   return locked;
 }
 
 function selected(selection: UnlockSelection): Sql {
-  if (selection === 'all') return sql`s.locked_by IS NOT NULL`;
-  if (selection !== 'stale') return sql`s.locked_by = ${selection.worker}`;
-  return sql`
-    s.task_identifier = ${sendMailTask} AND s.locked_at < now() - ${staleLock} * interval '1 millisecond'`;
+  if (selection === 'all') return sql`locked_by IS NOT NULL`;
+  return selection === 'stale' ? staleLocks(staleLock) : sql`locked_by = ${selection.worker}`;
 }
