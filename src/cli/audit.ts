@@ -35,15 +35,11 @@ async function listAudit(invocation: Invocation, options: Options): Promise<void
   );
   invocation.output.result({ items: entries }, () =>
     table(
+      entries.map((entry) => ({
+        ...entry,
+        subject: entry.subject_kind && `${entry.subject_kind} ${entry.subject_id}`,
+      })),
       ['created_at', 'operator', 'action', 'subject', 'reason', 'address'],
-      entries.map((entry) => [
-        entry.created_at,
-        entry.operator,
-        entry.action,
-        entry.subject_kind === null ? null : `${entry.subject_kind} ${entry.subject_id}`,
-        entry.reason,
-        entry.address,
-      ]),
       'no audit entries',
     ),
   );

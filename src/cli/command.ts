@@ -1,5 +1,5 @@
 import { type Command, InvalidArgumentError } from 'commander';
-import type { Output } from './output.ts';
+import { type Output, table } from './output.ts';
 
 /** What a command knows of the process that runs it. */
 export interface Invocation {
@@ -111,9 +111,14 @@ export function pageOf({ limit, cursor }: PageOptions) {
   return { limit, ...(cursor === undefined ? {} : { cursor }) };
 }
 
-/** Tells how to read the next page, if there is one. */
-export function noteNext({ output }: Invocation, cursor: string | null): void {
-  if (cursor !== null) output.note(`there are more: --cursor ${cursor}`);
+/** Prints a page, for people as a table of some rows, and how to read the next one. */
+export function printPage<Row extends object>(
+  { output }: Invocation,
+  page: { items: unknown; next_cursor: string | null },
+  ...shown: Parameters<typeof table<Row>>
+): void {
+  output.result(page, () => table(...shown));
+  if (page.next_cursor !== null) output.note(`there are more: --cursor ${page.next_cursor}`);
 }
 
 function readOperator(text: string): string {

@@ -52,7 +52,7 @@ async function checkConfig({ environment: given, output }: Invocation, options: 
       ...found.warnings.map((text) => `warning  ${text}`),
       ...found.notes.map((text) => `note     ${text}`),
     ];
-    if (settings) lines.push('', settingsTable(settings));
+    if (settings) lines.push('', table(settings, ['name', 'source', 'value'], ''));
     return lines.length > 0 ? lines.join('\n') : 'nothing is wrong or weak';
   });
   if (found.problems.length > 0)
@@ -74,11 +74,6 @@ interface Setting {
   /** Null: not set, and without a default. Without anything secret. */
   value: string | null;
   source: 'environment' | 'default';
-}
-
-function settingsTable(settings: readonly Setting[]): string {
-  const rows = settings.map(({ name, source, value }) => [name, source, value]);
-  return table(['setting', 'source', 'value'], rows, '');
 }
 
 /** Their values are never shown. */

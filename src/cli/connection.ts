@@ -6,15 +6,11 @@ import {
   loadDatabaseSettings,
   locateDatabase,
 } from '../infrastructure/config/database-settings.ts';
-import { type Database, int8AsNumber, openDatabase, type Tx } from '../infrastructure/database/client.ts';
+import { type Database, int8AsNumber, openDatabase } from '../infrastructure/database/client.ts';
 import { connect, DatabaseConnectError } from '../infrastructure/database/connect-error.ts';
 import { isDatabaseUnavailable, reasonOf } from '../infrastructure/database/errors.ts';
 import { MigrationError, pendingMigrations } from '../infrastructure/database/migrations.ts';
-import type { Sql } from '../infrastructure/database/sql.ts';
 import { CommandError, exitCodes } from './command.ts';
-
-/** Milliseconds. */
-const slowStatementTimeout = 60_000;
 
 /**
  * Runs work that needs the database: that of the environment, or the embedded one in the folder, which is started for the
@@ -79,30 +75,8 @@ export async function withDatabase<Result>(
   });
 }
 
-/**
- * Runs statements that may take longer than those of a request, once the database has the schema of this release.
- *
- * @throws {CommandError} `migrations_pending`
- */
-export async function withSlowStatements<Result>(
-  environment: NodeJS.ProcessEnv,
-  work: (database: Tx) => Promise<Result>,
-): Promise<Result> {
-  return withLocation(environment, (location) =>
-    withClient(location, async (client) => {
-      await rejectPending(client);
-      await client.query(`SET statement_timeout = ${slowStatementTimeout}`);
-      const run = <Row extends pg.QueryResultRow>({ text, values }: Sql) =>
-        client.query<Row>({ text, values });
-      return work({
-        query: async <Row extends pg.QueryResultRow>(statement: Sql) => (await run<Row>(statement)).rows,
-        execute: async (statement) => (await run(statement)).rowCount ?? 0,
-      });
-    }),
-  );
-}
-
-async function rejectPending(client: pg.Client): Promise<void> {
+/** @throws {CommandError} `migrations_pending` */
+export async function rejectPending(client: pg.Client): Promise<void> {
   const pending = await pendingMigrations(client);
   if (pending.length === 0) return;
   const names = pending.length === 1 ? pending[0] : `${pending.length} migrations`;

@@ -90,18 +90,8 @@ const nothingToUnlock = {
 
 function jobTable(jobs: readonly Job[]): string {
   return table(
+    jobs.map((job) => ({ ...job, attempts: `${job.attempts}/${job.max_attempts}` })),
     ['id', 'task', 'kind', 'user_id', 'attempts', 'run_at', 'locked_at', 'locked_by', 'last_error'],
-    jobs.map((job) => [
-      job.id,
-      job.task,
-      job.kind,
-      job.user_id,
-      `${job.attempts}/${job.max_attempts}`,
-      job.run_at,
-      job.locked_at,
-      job.locked_by,
-      job.last_error,
-    ]),
     'no jobs',
   );
 }

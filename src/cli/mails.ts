@@ -7,11 +7,10 @@ import {
   CommandError,
   exitCodes,
   type Invocation,
-  noteNext,
   type PageOptions,
   pageOf,
+  printPage,
 } from './command.ts';
-import { table } from './output.ts';
 import type { Services } from './services.ts';
 
 /** `dure mails`. */
@@ -37,7 +36,9 @@ export function addMailCommands(program: Command, invocation: Invocation): void 
     isAudited: true,
   })
     .option('--all', 'all that have failed; succeeds when there are none')
-    .action((ids: string[], options: AuditOptions & { all?: true }) => retryMails(invocation, ids, options));
+    .action((ids: string[], options: AuditOptions & { all?: true }) =>
+      changeMails(invocation, 'retry', ids, options),
+    );
 
   addCommand(mails, 'drop <ids...>', {
     summary: 'delete failed emails that are not worth another attempt',
@@ -45,7 +46,7 @@ export function addMailCommands(program: Command, invocation: Invocation): void 
     examples: ['dure mails drop 17 18'],
     exitCodes: [notFound],
     isAudited: true,
-  }).action((ids: string[], options: AuditOptions) => dropMails(invocation, ids, options));
+  }).action((ids: string[], options: AuditOptions) => changeMails(invocation, 'drop', ids, options));
 }
 
 async function listFailedMails(invocation: Invocation, options: PageOptions): Promise<void> {
@@ -53,78 +54,50 @@ async function listFailedMails(invocation: Invocation, options: PageOptions): Pr
   const page = await withServices(invocation, options, ({ failedMails, operator }) =>
     failedMails.list(operator, pageOf(options)),
   );
-  invocation.output.result(page, () =>
-    table(
-      ['id', 'kind', 'user_id', 'attempts', 'created_at', 'reason'],
-      page.items.map((mail) => {
-        return [mail.id, mail.kind, mail.user_id, mail.attempts, new Date(mail.created_at), mail.reason];
-      }),
-      'no failed emails',
-    ),
-  );
-  noteNext(invocation, page.next_cursor);
+  const columns = ['id', 'kind', 'user_id', 'attempts', 'created_at', 'reason'] as const;
+  printPage(invocation, page, page.items, columns, 'no failed emails');
 }
 
-/** @throws {CommandError} `usage`, `mail_not_found` after the others were retried */
-async function retryMails(
+/**
+ * Retries or drops emails, each in a transaction of its own; one that is gone does not stop the others.
+ *
+ * @throws {CommandError} `usage`, `mail_not_found` after the others were dealt with
+ */
+async function changeMails(
   invocation: Invocation,
+  action: 'retry' | 'drop',
   texts: readonly string[],
   options: AuditOptions & { all?: true },
 ): Promise<void> {
   if (texts.length > 0 === (options.all === true)) {
     throw new CommandError('usage', 'which emails? Give their ids, or --all', exitCodes.usage);
   }
+  const { ApiError } = await import('../http/errors.ts');
   const { withServices } = await import('./services.ts');
   const given = await readIds(texts);
-  const { done, missing } = await withServices(invocation, options, async (services) =>
-    forEach(options.all ? await allFailed(services) : given, services, 'retry'),
-  );
-  // With --all, another run may have taken some of them.
-  const notFound = options.all ? [] : missing;
-  invocation.output.result(
-    { retried: done, not_found: notFound },
-    () => `emails that are in the queue again: ${done.length}`,
-  );
-  rejectMissing(notFound);
-}
-
-/** @throws {CommandError} `usage`, `mail_not_found` after the others were dropped */
-async function dropMails(
-  invocation: Invocation,
-  texts: readonly string[],
-  options: AuditOptions,
-): Promise<void> {
-  const { withServices } = await import('./services.ts');
-  const ids = await readIds(texts);
-  const { done, missing } = await withServices(invocation, options, (services) =>
-    forEach(ids, services, 'drop'),
-  );
-  invocation.output.result(
-    { dropped: done, not_found: missing },
-    () => `emails that are deleted: ${done.length}`,
-  );
-  rejectMissing(missing);
-}
-
-/** Each in a transaction of its own; one that is gone does not stop the others. */
-async function forEach(
-  ids: readonly number[],
-  { failedMails, operator }: Services,
-  action: 'retry' | 'drop',
-) {
-  const { ApiError } = await import('../http/errors.ts');
   const done: number[] = [];
   const missing: number[] = [];
-  for (const id of ids) {
-    try {
-      await failedMails[action](operator, id);
-      done.push(id);
-    } catch (error) {
-      if (!(error instanceof ApiError) || error.definition.status !== 404) throw error;
-      missing.push(id);
+  await withServices(invocation, options, async (services) => {
+    const { failedMails, operator } = services;
+    for (const id of options.all ? await allFailed(services) : given) {
+      try {
+        await failedMails[action](operator, id);
+        done.push(id);
+      } catch (error) {
+        if (!(error instanceof ApiError) || error.definition.status !== 404) throw error;
+        // With --all, another run may have taken it.
+        if (!options.all) missing.push(id);
+      }
     }
-  }
-  return { done, missing };
+  });
+  const [field, text] = action === 'retry' ? ['retried', 'in the queue again'] : ['dropped', 'deleted'];
+  invocation.output.result(
+    { [field]: done, not_found: missing },
+    () => `emails that are ${text}: ${done.length}`,
+  );
+  if (missing.length === 0) return;
+  const message = `there is no failed email ${missing.join(', ')}`;
+  throw new CommandError('mail_not_found', message, exitCodes.notFound);
 }
 
 /** The ids of all failed emails, oldest first, so that they are sent in this order. */
@@ -144,9 +117,4 @@ async function readIds(texts: readonly string[]): Promise<number[]> {
   const invalid = texts.find((text) => !isId(text));
   if (invalid === undefined) return [...new Set(texts.map(Number))];
   throw new CommandError('usage', `"${invalid}" is no id: see \`dure mails failed\``, exitCodes.usage);
-}
-
-function rejectMissing(ids: readonly number[]): void {
-  if (ids.length === 0) return;
-  throw new CommandError('mail_not_found', `there is no failed email ${ids.join(', ')}`, exitCodes.notFound);
 }

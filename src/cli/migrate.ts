@@ -35,17 +35,9 @@ async function showStatus(
   const all = await withLocation(environment, (location) => withClient(location, migrationStatus));
   const due = all.filter(({ state }) => state !== 'applied' && state !== 'newer');
   const shown = pending ? due : all;
-  output.result(
-    {
-      is_up_to_date: due.length === 0,
-      items: shown.map(({ name, state, appliedAt }) => ({ name, state, applied_at: appliedAt })),
-    },
-    () =>
-      table(
-        ['name', 'state', 'applied_at'],
-        shown.map(({ name, state, appliedAt }) => [name, state, appliedAt]),
-        'up to date',
-      ),
+  const items = shown.map(({ name, state, appliedAt }) => ({ name, state, applied_at: appliedAt }));
+  output.result({ is_up_to_date: due.length === 0, items }, () =>
+    table(items, ['name', 'state', 'applied_at'], 'up to date'),
   );
   const [first] = due;
   if (first === undefined) return;

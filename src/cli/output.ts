@@ -36,25 +36,28 @@ function withLineFeed(text: string): string {
   return text === '' || text.endsWith('\n') ? text : `${text}\n`;
 }
 
-/** A value of a cell; null is empty. */
-type Cell = string | number | boolean | Date | null | undefined;
-
 /**
  * An aligned table without lines, for people and for `awk`.
  *
+ * @param columns names of properties
  * @param empty what stands in place of a table without rows
  */
-export function table(columns: readonly string[], rows: readonly (readonly Cell[])[], empty: string): string {
-  if (rows.length === 0) return empty;
-  const lines = [columns.map((name) => name.toUpperCase()), ...rows.map((row) => row.map(format))];
+export function table<Item extends object>(
+  items: readonly Item[],
+  columns: readonly (keyof Item & string)[],
+  empty: string,
+): string {
+  if (items.length === 0) return empty;
+  const rows = items.map((item) => columns.map((name) => format(item[name])));
+  const lines = [columns.map((name) => name.toUpperCase()), ...rows];
   const widths = columns.map((_, index) => Math.max(...lines.map((line) => widthOf(line[index] ?? ''))));
   return lines.map((line) => pad(line, widths)).join('\n');
 }
 
-/** Names and values, one pair a line. */
-export function pairs(values: readonly (readonly [string, Cell])[]): string {
-  const width = Math.max(...values.map(([name]) => name.length));
-  return values.map(([name, value]) => `${name.padEnd(width)}  ${format(value)}`.trimEnd()).join('\n');
+/** Some properties of an object, one a line. */
+export function pairs<Item extends object>(item: Item, names: readonly (keyof Item & string)[]): string {
+  const width = Math.max(...names.map((name) => name.length));
+  return names.map((name) => `${name.padEnd(width)}  ${format(item[name])}`.trimEnd()).join('\n');
 }
 
 function pad(line: string[], widths: number[]): string {
@@ -62,11 +65,13 @@ function pad(line: string[], widths: number[]): string {
   return cells.join('  ').trimEnd();
 }
 
-/** Control characters could change what a terminal shows. */
-function format(value: Cell): string {
+/** The text of a value; null is empty. Control characters could change what a terminal shows. */
+function format(value: unknown): string {
   if (value === null || value === undefined) return '-';
-  if (value instanceof Date) return value.toISOString().replace(/\.\d+Z$/, 'Z');
-  return String(value).replace(/[\p{Cc}\p{Cf}\u2028\u2029]+/gu, ' ');
+  if (typeof value === 'boolean') return value ? 'yes' : 'no';
+  const text = value instanceof Date ? value.toISOString() : String(value);
+  if (/^\d{4}-\d\d-\d\dT[\d:.]+Z$/.test(text)) return text.replace(/\.\d+Z$/, 'Z');
+  return text.replace(/[\p{Cc}\p{Cf}\u2028\u2029]+/gu, ' ');
 }
 
 /** Columns of a terminal: letters of Korean, Chinese and Japanese take two. */

@@ -4,7 +4,13 @@ import type { Config } from '../infrastructure/config/config.ts';
 import { generateSecret, secretPath, toSecret } from '../infrastructure/config/secrets.ts';
 import { addCommand, addGroup, CommandError, type Invocation } from './command.ts';
 
-type StepName = 'add' | 'switch' | 'finish';
+/** The secrets after each step of a rotation, from those before it. */
+const steps = {
+  add: (secrets: string[]) => [...secrets, generateSecret()],
+  switch: (secrets: string[]) => [...secrets.slice(-1), ...secrets.slice(0, -1)],
+  finish: (secrets: string[]) => secrets.slice(0, 1),
+};
+type StepName = keyof typeof steps;
 
 interface RotateOptions {
   step?: StepName;
@@ -34,9 +40,7 @@ Without --step it prints all three values, one a line, and explains them on stan
     ],
     exitCodes: ['4  JWT_SECRET is not set or weak, or is not in the state that the step continues'],
   })
-    .addOption(
-      new Option('--step <name>', 'print the value of one step only').choices(['add', 'switch', 'finish']),
-    )
+    .addOption(new Option('--step <name>', 'print the value of one step only').choices(Object.keys(steps)))
     .addOption(
       new Option(
         '--leaked',
@@ -80,12 +84,12 @@ async function rotateSecrets(invocation: Invocation, { step, leaked }: RotateOpt
 
 /** @param wait seconds between the last two steps */
 function printPlan({ output }: Invocation, source: string, secrets: string[], wait: number): void {
-  const next = generateSecret();
-  const steps = [
-    { step: 'add', secrets: [...secrets, next] },
-    { step: 'switch', secrets: [next, ...secrets] },
-    { step: 'finish', secrets: [next] },
-  ].map(({ step, secrets }) => ({ step, value: secrets.join(','), key_ids: secrets.map(idOf) }));
+  const added = steps.add(secrets);
+  const switched = steps.switch(added);
+  const values = { add: added, switch: switched, finish: steps.finish(switched) };
+  const plan = Object.entries(values).map(([step, values]) => {
+    return { step, value: values.join(','), key_ids: values.map(idOf) };
+  });
   const days = Math.ceil(wait / 86_400);
   const lines = [
     `Three values of ${source}, one a line. Deploy each to all instances before the next:`,
@@ -95,26 +99,20 @@ function printPlan({ output }: Invocation, source: string, secrets: string[], wa
     'With a single instance that is stopped before it starts again, begin with 2.',
     'What breaks with 3: unsubscribe links in emails from before 2, which never expire. Keep the old secret for longer if that matters;',
     'the count of failed logins starts again with 2. A user who used the service since 2 does not log in again.',
-    `Ids, as in the header of tokens (kid): now ${idsOf(secrets)}, new ${idOf(next)}`,
+    `Ids, as in the header of tokens (kid): now ${idsOf(secrets)}, new ${idsOf(values.finish)}`,
   ];
   for (const line of lines) output.note(line);
-  output.result({ source, wait_seconds: wait, steps }, () => steps.map(({ value }) => value).join('\n'));
+  output.result({ source, wait_seconds: wait, steps: plan }, () => plan.map(({ value }) => value).join('\n'));
 }
 
 function printStep(invocation: Invocation, source: string, secrets: string[], step: StepName): void {
-  const [first = '', ...others] = secrets;
-  const last = others.at(-1);
-  if (step !== 'add' && last === undefined) {
+  if (step !== 'add' && secrets.length < 2) {
     throw new CommandError(
       'nothing_to_switch',
       `${source} holds one secret: --step ${step} continues from the value of the step before`,
     );
   }
-  const values = {
-    add: [...secrets, generateSecret()],
-    switch: [last ?? '', first, ...others.slice(0, -1)],
-    finish: [first],
-  }[step];
+  const values = steps[step](secrets);
   invocation.output.note(
     `${step}: from the secrets ${idsOf(secrets)} to ${idsOf(values)}; the first one signs`,
   );

@@ -10,14 +10,15 @@ import {
   CommandError,
   exitCodes,
   type Invocation,
-  noteNext,
   type PageOptions,
   pageOf,
+  printPage,
 } from './command.ts';
-import { pairs, table } from './output.ts';
+import { pairs } from './output.ts';
 import type { Services } from './services.ts';
 
 const whichUser = 'The user is its id, username or email address.';
+const userColumns = ['id', 'username', 'email', 'name', 'role', 'verified'] as const;
 const notFound = '3  there is no such user';
 
 /** `dure users`. */
@@ -128,47 +129,22 @@ async function listUsers(invocation: Invocation, q: string | undefined, options:
   const page = await withServices(invocation, options, ({ users, operator }) =>
     users.list(operator, { ...pageOf(options), ...(q === undefined ? {} : { q }) }),
   );
-  invocation.output.result(page, () =>
-    table(
-      ['id', 'username', 'email', 'name', 'role', 'verified', 'suspended', 'last_login_at', 'store'],
-      page.items.map((user) => [
-        user.id,
-        user.username,
-        user.email,
-        user.name,
-        user.role,
-        user.is_verified ? 'yes' : 'no',
-        user.suspended_at === null ? 'no' : 'yes',
-        time(user.last_login_at),
-        user.store?.name,
-      ]),
-      'no users',
-    ),
-  );
-  noteNext(invocation, page.next_cursor);
+  const rows = page.items.map(shownUser);
+  printPage(invocation, page, rows, [...userColumns, 'suspended', 'last_login_at', 'store'], 'no users');
 }
 
 async function listSessions(invocation: Invocation, reference: string, options: PageOptions): Promise<void> {
-  const { withServices } = await import('./services.ts');
-  const page = await withServices(invocation, options, async ({ users, operator, findUser }) =>
-    users.listSessions(operator, await findUser(reference), pageOf(options)),
+  const page = await onUser(invocation, reference, options, ({ users, operator }, id) =>
+    users.listSessions(operator, id, pageOf(options)),
   );
-  invocation.output.result(page, () =>
-    table(
-      ['id', 'created_at', 'last_used_at', 'ip', 'user_agent'],
-      page.items.map((one) => [one.id, time(one.created_at), time(one.last_used_at), one.ip, one.user_agent]),
-      'no sessions',
-    ),
-  );
-  noteNext(invocation, page.next_cursor);
+  const columns = ['id', 'created_at', 'last_used_at', 'ip', 'user_agent'] as const;
+  printPage(invocation, page, page.items, columns, 'no sessions');
 }
 
 async function endSessions(invocation: Invocation, reference: string, options: AuditOptions): Promise<void> {
-  const { withServices } = await import('./services.ts');
-  const id = await withServices(invocation, options, async ({ users, operator, findUser }) => {
-    const user = await findUser(reference);
-    await users.endSessions(operator, user);
-    return user;
+  const id = await onUser(invocation, reference, options, async ({ users, operator }, id) => {
+    await users.endSessions(operator, id);
+    return id;
   });
   invocation.output.result({ id }, () => `the sessions of user ${id} have ended`);
 }
@@ -179,13 +155,11 @@ async function deleteUser(
   reference: string,
   options: AuditOptions & { yes?: string; reason?: string },
 ): Promise<void> {
-  const { withServices } = await import('./services.ts');
   const reason = options.reason === undefined ? undefined : await cleanReason(options.reason);
-  const id = await withServices(invocation, options, async (services) => {
-    const user = await services.findUser(reference);
-    await confirmUsername(invocation, services, user, options.yes);
-    await services.users.deleteAccount(services.operator, user, reason);
-    return user;
+  const id = await onUser(invocation, reference, options, async (services, id) => {
+    await confirmUsername(invocation, services, id, options.yes);
+    await services.users.deleteAccount(services.operator, id, reason);
+    return id;
   });
   invocation.output.result({ id }, () => `user ${id} is deleted`);
 }
@@ -197,29 +171,36 @@ async function printUser(
   options: AuditOptions,
   work: (services: Services, id: number) => Promise<AdminUser>,
 ): Promise<void> {
-  const { withServices } = await import('./services.ts');
-  const user = await withServices(invocation, options, async (services) =>
-    work(services, await services.findUser(reference)),
-  );
+  const user = await onUser(invocation, reference, options, work);
   invocation.output.result(user, () =>
-    pairs([
-      ['id', user.id],
-      ['username', user.username],
-      ['email', user.email],
-      ['name', user.name],
-      ['role', user.role],
-      ['verified', user.is_verified ? 'yes' : 'no'],
-      ['created_at', time(user.created_at)],
-      ['last_login_at', time(user.last_login_at)],
-      ['suspended_at', time(user.suspended_at)],
-      ['suspended_reason', user.suspended_reason],
-      ['store', user.store === null ? null : `${user.store.id} ${user.store.name}`],
+    pairs(shownUser(user), [
+      ...userColumns,
+      'created_at',
+      'last_login_at',
+      'suspended_at',
+      'suspended_reason',
+      'store',
     ]),
   );
 }
 
-function time(text: string | null): Date | null {
-  return text === null ? null : new Date(text);
+/** Runs work with the services of the API on one account. */
+async function onUser<Result>(
+  invocation: Invocation,
+  reference: string,
+  options: AuditOptions,
+  work: (services: Services, id: number) => Promise<Result>,
+): Promise<Result> {
+  const { withServices } = await import('./services.ts');
+  return withServices(invocation, options, async (services) =>
+    work(services, await services.findUser(reference)),
+  );
+}
+
+/** An account as people read it. */
+function shownUser({ is_verified: verified, store, ...user }: AdminUser) {
+  const suspended = user.suspended_at !== null;
+  return { ...user, verified, suspended, store: store && `${store.id} ${store.name}` };
 }
 
 /** As in the API. */

@@ -1,7 +1,7 @@
 import t from 'tap';
-import { createTestApp, createUser } from '../support/app.ts';
+import { createTestApp, createUser, testEnvironment } from '../support/app.ts';
 import { inParallel } from '../support/concurrency.ts';
-import { commandsOn } from './command.ts';
+import { commandsOn, dureText } from './command.ts';
 
 // Without a worker, which would take the jobs.
 const app = await createTestApp({ WORKER_ENABLED: 'false' });
@@ -92,6 +92,8 @@ t.test('stats counts', async (t) => {
     reports: { open: 0 },
   });
   t.ok(document.database.bytes > 1_000_000);
+  const text = await dureText({ ...testEnvironment, DATABASE_URL: app.url }, 'stats');
+  t.match(text.stdout, /\nsessions +live 0, users 0\n/);
 });
 
 t.test('a database without the schema of this release is refused', async (t) => {
