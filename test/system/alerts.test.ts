@@ -1,0 +1,145 @@
+import { spawnSync } from 'node:child_process';
+import { readdirSync, readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import t from 'tap';
+import { parse } from 'yaml';
+import { createTestApp, createUser } from '../support/app.ts';
+import { without } from '../support/requirements.ts';
+
+const root = dirname(fileURLToPath(import.meta.resolve('#package/package.json')));
+const read = (path: string) => readFileSync(join(root, path), 'utf8');
+interface Rule {
+  alert: string;
+  expr: string;
+  labels: { severity: string };
+  annotations: { summary: string; description: string; runbook_url: string };
+}
+
+const rules: Rule[] = parse(read('deploy/prometheus/alerts.yml')).groups.flatMap(
+  (group: { rules: Rule[] }) => group.rules,
+);
+
+interface Dashboard {
+  uid: string;
+  panels: { id: number; title: string; description: string; targets: { expr: string }[] }[];
+}
+
+const dashboards: Dashboard[] = readdirSync(join(root, 'deploy/grafana/dashboards')).map((file) =>
+  JSON.parse(read(`deploy/grafana/dashboards/${file}`)),
+);
+
+t.test(
+  'promtool accepts the rules, and each fires when it should and only then',
+  { skip: without('promtool') },
+  async (t) => {
+    for (const args of [
+      ['check', 'rules', 'alerts.yml'],
+      ['test', 'rules', 'alerts.test.yml'],
+      ['check', 'config', '--syntax-only', 'prometheus.yml'],
+    ]) {
+      const { status, stdout, stderr } = spawnSync('promtool', args, {
+        cwd: join(root, 'deploy/prometheus'),
+        encoding: 'utf8',
+      });
+      t.equal(status, 0, `${args.join(' ')}: ${stdout}${stderr}`);
+    }
+    const groups: { name: string; alert_rule_test: { alertname: string; exp_alerts: unknown[] }[] }[] = parse(
+      read('deploy/prometheus/alerts.test.yml'),
+    ).tests;
+    for (const { alert } of rules) {
+      const tests = groups.flatMap(({ alert_rule_test: all }) =>
+        all.filter(({ alertname }) => alertname === alert),
+      );
+      t.ok(
+        tests.some(({ exp_alerts: expected }) => expected.length > 0),
+        `${alert} fires in a test`,
+      );
+      t.ok(
+        tests.some(({ exp_alerts: expected }) => expected.length === 0),
+        `${alert} does not fire in another`,
+      );
+    }
+  },
+);
+
+t.test('each alert has a severity, texts, and a section of the runbook of its own', async (t) => {
+  const page = read('docs/operations/alerts.md');
+  const sections = new Map(
+    page
+      .split(/^## /m)
+      .slice(1)
+      .map((text): [string, string] => [text.split('\n')[0] ?? '', text]),
+  );
+  for (const { alert, labels, annotations } of rules) {
+    t.match(labels.severity, /^(?:critical|warning)$/);
+    t.ok(annotations.summary.length > 10 && annotations.description.length > 20, alert);
+    t.match(
+      annotations.runbook_url,
+      new RegExp(`^https://[^#]+/docs/operations/alerts\\.md#${alert.toLowerCase()}$`),
+    );
+    for (const part of ['**Users notice**', '**Look at**', '**Do**', '**Do not**']) {
+      t.ok(sections.get(alert)?.includes(part), `${alert}: ${part}`);
+    }
+  }
+  const known = new Set(rules.map(({ alert }) => alert));
+  t.strictSame(
+    [...sections.keys()].filter((name) => name.startsWith('Dure') && !known.has(name)),
+    [],
+  );
+});
+
+/** The series that a query reads: name, and labels with their value where it is exact. */
+function seriesIn(query: string): { name: string; labels: Map<string, string | undefined> }[] {
+  const plain = query.replace(/\[[^\]]*\]/g, '').replace(/\b(?:by|on|without|ignoring) \([^)]*\)/g, '');
+  return [...plain.matchAll(/\b([a-z_][a-z0-9_]*)(?:\{([^}]*)\})?(?!\s*\(|[\w"=])/g)]
+    .filter(([, name = '']) => !['and', 'or', 'unless', 'by', 'up'].includes(name))
+    .map(([, name = '', matchers = '']) => ({
+      name,
+      labels: new Map(
+        [...matchers.matchAll(/(\w+)(=~|!~|!=|=)"([^"]*)"/g)]
+          .filter(([, label = '']) => !['job', 'instance'].includes(label))
+          .map(([, label = '', operator, value]) => [label, operator === '=' ? value : undefined]),
+      ),
+    }));
+}
+
+t.test('rules and dashboards ask for metrics, labels and values that the service has', async (t) => {
+  // Nothing answers there; the metric says so.
+  const app = await createTestApp({ RATE_LIMIT_ENABLED: 'true', REDIS_URL: 'redis://127.0.0.1:1' });
+  t.teardown(app.close);
+  await createUser(app);
+  await app.mails.settled();
+  await app.pool.query("SELECT graphile_worker.add_job('send_mail', run_at => now() + interval '1 hour')");
+  const { text } = await app.call('GET', '/metrics');
+  const samples = text.split('\n').filter((line) => line !== '' && !line.startsWith('#'));
+  const queries = [
+    ...rules.map(({ alert, expr }): [string, string] => [alert, expr]),
+    ...dashboards.flatMap(({ uid, panels }) =>
+      panels.flatMap((panel) =>
+        panel.targets.map(({ expr }): [string, string] => [`${uid}: ${panel.title}`, expr]),
+      ),
+    ),
+  ];
+  for (const [where, query] of queries) {
+    for (const { name, labels } of seriesIn(query)) {
+      const own = samples.filter((line) => line.startsWith(`${name}{`) || line.startsWith(`${name} `));
+      t.ok(own.length > 0, `${where}: ${name}`);
+      for (const [label, value] of labels) {
+        const found = own.some((line) =>
+          line.includes(value === undefined ? `${label}="` : `${label}="${value}"`),
+        );
+        t.ok(found, `${where}: ${name}{${label}="${value ?? '...'}"}`);
+      }
+    }
+  }
+  const documented = read('docs/operations/signals.md');
+  const names = new Set([...text.matchAll(/^# TYPE (\w+) /gm)].map(([, name = '']) => name));
+  for (const name of names) {
+    if (!/^(?:process|nodejs)_/.test(name)) t.ok(documented.includes(`\`${name}\``), `${name} is documented`);
+  }
+  for (const { panels } of dashboards) {
+    t.equal(new Set(panels.map(({ id }) => id)).size, panels.length);
+    for (const { title, description } of panels) t.ok(description.length > 5, title);
+  }
+});

@@ -1,0 +1,230 @@
+import { readFile } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import type { BrowserContext, Page } from 'playwright-core';
+import t, { type Test } from 'tap';
+import { createPair, type Service, startService } from '../../client/clients.ts';
+import { password } from '../../support/app.ts';
+import { launchBrowser, noBrowser } from '../../support/browser.ts';
+import { freePort } from '../../support/free-port.ts';
+import { until } from '../../support/until.ts';
+
+const dist = dirname(fileURLToPath(import.meta.resolve('@dure/client')));
+const refreshPath = '/auth/token/refresh/';
+const streamPath = '/api/v1/notifications/stream/';
+
+/** A page that has a client and keeps what it reports in globals. */
+const html = (
+  baseUrl: string,
+) => `<!doctype html><meta charset="utf-8"><title>client</title><script type="module">
+import { browserStorage, createClient } from '/client/index.js';
+globalThis.signedOut = [];
+globalThis.ids = [];
+globalThis.statuses = [];
+globalThis.baseUrl = '${baseUrl}';
+globalThis.dure = createClient({
+  baseUrl,
+  storage: browserStorage(),
+  onSignedOut: (reason) => signedOut.push(reason),
+  streamTimes: { firstDelay: 50, answer: 500 },
+});
+globalThis.subscribe = (options) => dure.notifications.subscribe({
+  ...options,
+  onNotification: ({ id }) => ids.push(id),
+  onUnreadCount: ({ unread_count }) => { globalThis.count = unread_count; },
+  onStatus: (status) => statuses.push(status),
+});
+globalThis.isReady = true;
+</script>`;
+
+/** The service, and a website of another origin with the built package. */
+async function startSite(t: Test): Promise<{ service: Service; origin: string }> {
+  const origin = `http://127.0.0.1:${await freePort()}`;
+  const service = await startService(t, { CORS_ORIGINS: origin, QUOTA_REQUESTS_PER_DAY: '0' });
+  const server = createServer(async ({ url = '/' }, response) => {
+    const name = /^\/client\/([\w/-]+\.js)$/.exec(url)?.[1];
+    const type = name ? 'text/javascript' : 'text/html; charset=utf-8';
+    const text = name ? await readFile(join(dist, name), 'utf8') : html(service.baseUrl);
+    response.writeHead(200, { 'content-type': type }).end(text);
+  });
+  await new Promise<void>((resolve) => server.listen(Number(new URL(origin).port), '127.0.0.1', resolve));
+  t.teardown(() => server.close());
+  return { service, origin };
+}
+
+t.test('tabs of one browser', { skip: noBrowser }, async (t) => {
+  const { service, origin } = await startSite(t);
+  const browser = await launchBrowser({ ignoreDefaultArgs: ['--disable-back-forward-cache'] });
+  t.teardown(() => browser.close());
+
+  /** A browser of its own, whose tabs are signed in to the account that `notify` reaches. */
+  async function openBrowser(t: Test) {
+    const pair = await createPair(service);
+    const context = await browser.newContext();
+    t.teardown(() => context.close());
+    const requests = countRequests(context);
+    const first = await openTab(context);
+    await evaluate(first, `dure.logIn(${JSON.stringify({ username: pair.receiver.username, password })})`);
+    return { ...pair, context, requests, first, openTab: () => openTab(context) };
+  }
+
+  async function openTab(context: BrowserContext): Promise<Page> {
+    const page = await context.newPage();
+    await page.goto(origin);
+    await page.waitForFunction('globalThis.isReady');
+    return page;
+  }
+
+  t.test('refresh once', async (t) => {
+    const { first, openTab, requests } = await openBrowser(t);
+    const tabs = [first, await openTab(), await openTab()];
+    await evaluate(
+      first,
+      `localStorage.setItem('dure', JSON.stringify({ ...JSON.parse(localStorage.getItem('dure')), access: 'spoilt' }))`,
+    );
+    const calls =
+      'Promise.all(Array.from({ length: 5 }, () => dure.getCurrentUser())).then((all) => all.length)';
+    t.same(await Promise.all(tabs.map((tab) => evaluate(tab, calls))), [5, 5, 5]);
+    t.equal(requests(refreshPath), 1);
+  });
+
+  t.test('have one stream, which another tab takes over', async (t) => {
+    const { first, openTab, requests, notify, receiver } = await openBrowser(t);
+    await evaluate(first, 'void subscribe()');
+    await until('a stream', () => evaluate(first, `statuses.includes('open')`));
+    const others = [await openTab(), await openTab()];
+    for (const tab of others) await evaluate(tab, 'void subscribe()');
+    for (const tab of others) {
+      await until('the state of the leader', () => evaluate(tab, `statuses.includes('open') && count === 0`));
+    }
+    await notify(2);
+    for (const tab of [first, ...others]) {
+      await until('both', () => evaluate(tab, 'ids.length === 2 && count === 2'));
+    }
+    const late = await openTab();
+    await evaluate(late, 'void subscribe({ after: 0 })');
+    await until('what the leader had before', () => evaluate(late, 'ids.length === 2 && count === 2'));
+    t.equal(requests(streamPath), 1);
+
+    // Some arrive while no tab has a stream.
+    const closing = first.close();
+    await notify(3);
+    await closing;
+    const { items } = await receiver.dure.listNotifications({ limit: 10 });
+    for (const tab of [...others, late]) {
+      await until('all', () => evaluate(tab, 'ids.length >= 5 && count === 5'));
+      t.same(await evaluate(tab, 'ids'), items.map(({ id }) => id).reverse());
+    }
+    t.equal(requests(streamPath), 2);
+  });
+
+  t.test('replace a tab that has the stream and does not answer', async (t) => {
+    const { first, openTab, notify } = await openBrowser(t);
+    // As a tab that the system has suspended: it keeps its lock.
+    const name = `'dure:dure:' + dure.userId() + ':' + baseUrl + ':'`;
+    await evaluate(first, `void navigator.locks.request(${name}, () => new Promise(() => {}))`);
+    const second = await openTab();
+    t.equal(await evaluate(second, `navigator.locks.query().then(({ held }) => held.length)`), 1);
+    await evaluate(second, 'void subscribe()');
+    await until('a stream of its own', () => evaluate(second, `statuses.at(-1) === 'open'`));
+    await notify(2);
+    await until('the notifications', () => evaluate(second, 'ids.length === 2'));
+  });
+
+  t.test('sign out together', async (t) => {
+    const { first, openTab } = await openBrowser(t);
+    const second = await openTab();
+    for (const tab of [first, second]) {
+      await evaluate(tab, 'void subscribe()');
+      await until('a stream', () => evaluate(tab, `statuses.at(-1) === 'open'`));
+    }
+    await evaluate(first, 'dure.logOut()');
+    await until('the other tab', () => evaluate(second, `statuses.at(-1) === 'closed'`));
+    t.same(await evaluate(second, 'signedOut'), ['elsewhere']);
+    t.same(await evaluate(first, 'signedOut'), ['logged_out']);
+    t.equal(await evaluate(second, 'dure.isSignedIn()'), false);
+    t.equal(await evaluate(second, 'localStorage.length'), 0);
+  });
+
+  t.test('eight tabs leave connections for calls', async (t) => {
+    const { first, openTab, requests } = await openBrowser(t);
+    const tabs = [first, ...(await Promise.all(Array.from({ length: 7 }, openTab)))];
+    await Promise.all(tabs.map((tab) => evaluate(tab, 'void subscribe()')));
+    await Promise.all(
+      tabs.map((tab) => until('a stream', () => evaluate(tab, `statuses.at(-1) === 'open'`))),
+    );
+    t.equal(requests(streamPath), 1);
+    await Promise.all(tabs.map((tab) => evaluate(tab, 'dure.getMyPage().then(() => true)')));
+  });
+
+  t.test('a page that comes back from the back/forward cache goes on', async (t) => {
+    const { first, notify } = await openBrowser(t);
+    await evaluate(first, 'void subscribe()');
+    await until('a stream', () => evaluate(first, `statuses.at(-1) === 'open'`));
+    await evaluate(first, 'void (globalThis.isSame = true)');
+    await first.goto(`${service.baseUrl}/health/live`);
+    await notify(2);
+    await first.goBack({ waitUntil: 'commit' });
+    t.equal(await evaluate(first, 'globalThis.isSame'), true, 'the page was kept');
+    await until('what was missed', () => evaluate(first, 'ids.length === 2'));
+    t.equal(await evaluate(first, `statuses.at(-1)`), 'open');
+  });
+
+  t.test('an upload reports its progress, and can be aborted', async (t) => {
+    const { first } = await openBrowser(t);
+    const image = `await ((canvas) => canvas.getContext('2d') && canvas.convertToBlob())(new OffscreenCanvas(640, 480))`;
+    const uploaded = await evaluate(
+      first,
+      `(async () => {
+        const steps = [];
+        const image = ${image};
+        const { width } = await dure.uploadImage({ image }, { onUploadProgress: (step) => steps.push(step) });
+        const { loaded, total } = steps.at(-1);
+        return { width, isComplete: loaded === total && total >= image.size };
+      })()`,
+    );
+    t.same(uploaded, { width: 640, isComplete: true });
+    const aborted = await evaluate(
+      first,
+      `(async () => {
+        const controller = new AbortController();
+        const onUploadProgress = () => controller.abort(new Error('enough'));
+        const options = { signal: controller.signal, onUploadProgress };
+        return dure.uploadImage({ image: ${image} }, options).catch(({ message }) => message);
+      })()`,
+    );
+    t.equal(aborted, 'enough');
+    t.same(
+      await evaluate(
+        first,
+        `dure.uploadImage({ image: new Blob(['text']) }, { onUploadProgress() {} }).catch(({ code }) => code)`,
+      ),
+      'invalid_image',
+    );
+  });
+
+  t.test('tokens are kept in memory where storage is blocked', async (t) => {
+    const { receiver, context } = await openBrowser(t);
+    await context.addInitScript(`Object.defineProperty(globalThis, 'localStorage', {
+      get() { throw new DOMException('blocked', 'SecurityError'); } })`);
+    const tab = await openTab(context);
+    t.equal(await evaluate(tab, 'dure.isSignedIn()'), false);
+    await evaluate(tab, `dure.logIn(${JSON.stringify({ username: receiver.username, password })})`);
+    t.equal(await evaluate(tab, 'dure.getCurrentUser().then(({ id }) => id)'), receiver.user.id);
+  });
+});
+
+/** Runs JavaScript in a page. */
+async function evaluate(page: Page, script: string): Promise<unknown> {
+  return page.evaluate(script);
+}
+
+/** @returns how many requests to a path the tabs have sent, without preflights */
+function countRequests(context: BrowserContext): (path: string) => number {
+  const paths: string[] = [];
+  context.on('request', (request) => {
+    if (request.method() !== 'OPTIONS') paths.push(new URL(request.url()).pathname);
+  });
+  return (path) => paths.filter((one) => one === path).length;
+}

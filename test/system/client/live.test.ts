@@ -1,0 +1,368 @@
+import { createClient, memoryStorage, type Notification, type NotificationListeners } from '@dure/client';
+import t, { type Test } from 'tap';
+import { badGateway, createPair, createWire, startService } from '../../client/clients.ts';
+import { password } from '../../support/app.ts';
+import { createTcpProxy } from '../../support/tcp-proxy.ts';
+import { until } from '../../support/until.ts';
+
+const streamPath = '/api/v1/notifications/stream/';
+const listPath = '/api/v1/notifications/mypage/';
+const countPath = '/api/v1/notifications/unread-count/';
+const quick = { firstDelay: 20, longestDelay: 100, poll: 50, pollFor: 400, firstEvent: 5_000 };
+const service = await startService(t, { QUOTA_REQUESTS_PER_DAY: '0' }, { streamTimes: { heartbeat: 100 } });
+
+interface Subscribable {
+  notifications: { subscribe(listeners: NotificationListeners): () => void };
+}
+
+/** Everything that a subscription reports, until the test ends. */
+function record(t: Test, dure: Subscribable, options: Pick<NotificationListeners, 'after'> = {}) {
+  const ids: number[] = [];
+  const counts: number[] = [];
+  const statuses: string[] = [];
+  const stop = dure.notifications.subscribe({
+    ...options,
+    onNotification: ({ id }) => ids.push(id),
+    onUnreadCount: ({ unread_count }) => counts.push(unread_count),
+    onStatus: (status) => statuses.push(status),
+  });
+  t.teardown(stop);
+  return { ids, counts, statuses, stop };
+}
+
+/** Ids of all notifications, oldest first. */
+async function storedIds({ dure }: Awaited<ReturnType<typeof createPair>>['receiver']): Promise<number[]> {
+  const { items } = await dure.listNotifications({ limit: 100 });
+  return items.map(({ id }) => id).reverse();
+}
+
+t.test('notifications and counts arrive', async (t) => {
+  const { receiver, notify } = await createPair(service, { language: 'en', streamTimes: quick });
+  const seen: Notification[] = [];
+  const live = record(t, receiver.dure);
+  t.teardown(receiver.dure.notifications.subscribe({ onNotification: (one) => seen.push(one) }));
+  await until('the first count', () => live.counts.length === 1);
+  t.same(live.statuses, ['connecting', 'open']);
+  await notify();
+  await until('a notification', () => live.ids.length === 1 && live.counts.at(-1) === 1);
+  t.match(seen, [{ id: live.ids[0], kind: 'partner_request_received', is_read: false }]);
+  t.notMatch(seen[0]?.message, /[가-힣]{2,}.*(했|습니다)/, 'in the language of the client');
+  await receiver.dure.markNotificationsRead({ ids: live.ids });
+  await until('the count', () => live.counts.at(-1) === 0);
+  t.equal(receiver.wire.to(streamPath).length, 1, 'two subscriptions have one stream');
+  live.stop();
+  await notify();
+  await until('the other subscription', () => seen.length === 2);
+  t.equal(live.ids.length, 1);
+});
+
+t.test('events may come in pieces of a byte', async (t) => {
+  const { receiver, notify } = await createPair(service);
+  const storage = memoryStorage(await receiver.storage.load());
+  const dure = createClient({
+    baseUrl: service.baseUrl,
+    storage,
+    async fetch(url, init) {
+      const { status, headers, body } = await fetch(url, init);
+      return new Response(body && inBytes(body), { status, headers });
+    },
+  });
+  const seen: Notification[] = [];
+  t.teardown(dure.notifications.subscribe({ onNotification: (one) => seen.push(one) }));
+  const live = record(t, dure);
+  await until('a stream', () => live.statuses.includes('open'));
+  await notify(2);
+  await until('both', () => seen.length === 2);
+  const { items } = await receiver.dure.listNotifications();
+  t.same(
+    seen.map(({ id, message }) => [id, message]).reverse(),
+    items.map(({ id, message }) => [id, message]),
+  );
+});
+
+/** A body whose characters and lines are torn apart. */
+function inBytes(body: ReadableStream<Uint8Array>): ReadableStream<Uint8Array> {
+  return body.pipeThrough(
+    new TransformStream({
+      transform(chunk, controller) {
+        for (let at = 0; at < chunk.length; at++) controller.enqueue(chunk.subarray(at, at + 1));
+      },
+    }),
+  );
+}
+
+t.test('a dropped connection is resumed without loss and without repetition', async (t) => {
+  const proxy = await createTcpProxy(service.baseUrl);
+  t.teardown(proxy.close);
+  const { receiver, notify } = await createPair(service);
+  const storage = memoryStorage(await receiver.storage.load());
+  const dure = createClient({ baseUrl: proxy.url, storage, streamTimes: quick });
+  const live = record(t, dure);
+  await until('a stream', () => live.statuses.includes('open'));
+  await notify(2);
+  await until('two notifications', () => live.ids.length === 2);
+  for (const round of [1, 2]) {
+    await proxy.cut();
+    await notify(3);
+    t.equal(live.ids.length, 2 + (round - 1) * 3);
+    await proxy.restore();
+    await until('the missed ones', () => live.ids.length >= 2 + round * 3);
+  }
+  await notify();
+  await until('one more', () => live.ids.length >= 9);
+  t.same(live.ids, await storedIds(receiver));
+});
+
+t.test('a connection that falls silent is replaced', async (t) => {
+  const proxy = await createTcpProxy(service.baseUrl);
+  t.teardown(proxy.close);
+  const { receiver, notify } = await createPair(service);
+  const storage = memoryStorage(await receiver.storage.load());
+  const dure = createClient({ baseUrl: proxy.url, storage, streamTimes: { ...quick, silence: 1_000 } });
+  const live = record(t, dure);
+  await until('a stream', () => live.statuses.includes('open'));
+  proxy.stall();
+  await notify();
+  await until('the notification', () => live.ids.length === 1);
+  t.same(live.statuses.slice(0, 4), ['connecting', 'open', 'connecting', 'open']);
+});
+
+t.test('a subscription begins after the notification that the app has', async (t) => {
+  const { receiver, notify } = await createPair(service);
+  await notify(3);
+  const [first = 0, ...missed] = await storedIds(receiver);
+  const live = record(t, receiver.dure, { after: first });
+  await until('the missed ones', () => live.ids.length === 2);
+  t.same(live.ids, missed);
+});
+
+t.test('`after` of a later subscription counts for that one alone', async (t) => {
+  const { receiver, notify } = await createPair(service, { streamTimes: quick });
+  await notify(3);
+  const stored = await storedIds(receiver);
+  // Both before there is a connection: neither begins where the other one does.
+  const fromNow = record(t, receiver.dure);
+  const fromStart = record(t, receiver.dure, { after: 0 });
+  await until('what was missed', () => fromStart.ids.length === 3);
+  // While there is one, with notifications that arrive while the missed ones are read.
+  const late = record(t, receiver.dure, { after: stored[0] });
+  await notify(2);
+  await until('both everywhere', () =>
+    [fromNow, fromStart, late].every(({ ids }, index) => ids.length >= ([2, 5, 4][index] ?? 0)),
+  );
+  const all = await storedIds(receiver);
+  t.same(fromStart.ids, all);
+  t.same(late.ids, all.slice(1));
+  t.same(fromNow.ids, all.slice(3));
+  t.equal(receiver.wire.to(streamPath).length, 1);
+});
+
+t.test('a subscription that cannot read what it missed does not hold the others up', async (t) => {
+  const { receiver, notify } = await createPair(service, { streamTimes: quick });
+  const live = record(t, receiver.dure);
+  await until('a stream', () => live.statuses.includes('open'));
+  await notify(2);
+  await until('both', () => live.ids.length === 2);
+  receiver.wire.before = ({ path }) => (path.startsWith(listPath) ? badGateway(500) : undefined);
+  const behind = record(t, receiver.dure, { after: 0 });
+  await until('an attempt', () => receiver.wire.to(listPath).length > 0);
+  await notify();
+  await until('the third', () => live.ids.length === 3);
+  t.same(behind.ids, []);
+  receiver.wire.before = () => undefined;
+  await until('all', () => behind.ids.length === 3);
+  t.same(behind.ids, live.ids);
+});
+
+t.test('`after` is about the account that was signed in', async (t) => {
+  const { receiver, notify } = await createPair(service, { streamTimes: quick });
+  const other = await createPair(service);
+  await notify();
+  await other.notify(2);
+  // The first account signs out before its subscription has read anything.
+  receiver.wire.before = ({ path }) => (path.startsWith(listPath) ? badGateway(500) : undefined);
+  const live = record(t, receiver.dure, { after: 0 });
+  await until('an attempt', () => receiver.wire.to(listPath).length > 0);
+  await receiver.dure.logOut();
+  receiver.wire.before = () => undefined;
+  const fromStart = record(t, receiver.dure, { after: 0 });
+  await receiver.dure.logIn({ username: other.receiver.username, password });
+  await until('those of the other account', () => fromStart.ids.length === 2);
+  await other.notify();
+  await until('a new one', () => live.ids.length > 0 && fromStart.ids.length === 3);
+  const all = await storedIds(other.receiver);
+  t.same(fromStart.ids, all);
+  t.same(live.ids, all.slice(-1));
+});
+
+for (const [name, answer] of [
+  ['a proxy that refuses streams', () => badGateway()],
+  ['a proxy that buffers streams', bufferedStream],
+] as const) {
+  t.test(`${name}: polling, and a stream again later`, async (t) => {
+    const { receiver, notify } = await createPair(service, { streamTimes: { ...quick, firstEvent: 200 } });
+    const { wire } = receiver;
+    wire.before = ({ path }) => (path === streamPath ? answer() : undefined);
+    const live = record(t, receiver.dure);
+    await until('polling', () => live.statuses.includes('polling'));
+    t.equal(wire.to(streamPath).length, 3);
+    await notify(2);
+    await until('the notifications', () => live.ids.length === 2 && live.counts.at(-1) === 2);
+    const polls = wire.to(countPath);
+    t.ok(polls.length > 1);
+    t.ok(polls.slice(1).some(({ headers }) => headers.has('if-none-match')));
+    wire.before = () => undefined;
+    await until('a stream', () => live.statuses.at(-1) === 'open');
+    await notify();
+    await until('one more', () => live.ids.length === 3);
+    t.same(live.ids, await storedIds(receiver));
+  });
+}
+
+/** An answer whose headers come, and whose events stay in the proxy. */
+function bufferedStream(): Response {
+  return new Response(new ReadableStream(), { headers: { 'content-type': 'text/event-stream' } });
+}
+
+t.test('a poll that nothing changed costs no body', async (t) => {
+  const { receiver } = await createPair(service, { streamTimes: quick });
+  const { wire } = receiver;
+  const statuses: number[] = [];
+  wire.before = ({ path }) => (path === streamPath ? badGateway() : undefined);
+  wire.after = ({ path }, { status }) => {
+    if (path === countPath) statuses.push(status);
+  };
+  record(t, receiver.dure);
+  await until('three polls', () => statuses.length >= 3);
+  t.same(statuses.slice(0, 3), [200, 304, 304]);
+});
+
+t.test('an access token that the stream refuses is renewed', async (t) => {
+  const { receiver, notify } = await createPair(service, { streamTimes: quick });
+  const tokens = await receiver.storage.load();
+  if (!tokens) return void t.fail('no tokens');
+  await receiver.storage.save({ ...tokens, access: 'spoilt' });
+  const live = record(t, receiver.dure);
+  await until('a stream', () => live.statuses.includes('open'));
+  await notify();
+  await until('a notification', () => live.ids.length === 1);
+  t.equal(receiver.wire.to('/auth/token/refresh/').length, 1);
+});
+
+t.test('a stream ends with the session and begins with the next one', async (t) => {
+  const { receiver, notify } = await createPair(service, { streamTimes: quick });
+  const live = record(t, receiver.dure);
+  await until('a stream', () => live.statuses.at(-1) === 'open');
+  await receiver.dure.logOut();
+  await until('the end', () => live.statuses.at(-1) === 'closed');
+  const streams = receiver.wire.to(streamPath).length;
+  await notify();
+  await receiver.dure.logIn({ username: receiver.username, password });
+  await until('a stream', () => live.statuses.at(-1) === 'open');
+  t.equal(receiver.wire.to(streamPath).length, streams + 1);
+  await until('what was missed', () => live.ids.length === 1);
+});
+
+t.test('a session that the server ends closes the stream and signs out', async (t) => {
+  const reasons: string[] = [];
+  const { receiver } = await createPair(service, {
+    streamTimes: quick,
+    onSignedOut: (reason) => reasons.push(reason),
+  });
+  const live = record(t, receiver.dure);
+  await until('a stream', () => live.statuses.at(-1) === 'open');
+  const other = createClient({ baseUrl: service.baseUrl });
+  await other.logIn({ username: receiver.username, password });
+  await other.endOtherSessions();
+  await until('the end', () => live.statuses.at(-1) === 'closed');
+  t.same(reasons, ['revoked']);
+});
+
+t.test('another account begins anew', async (t) => {
+  const one = await createPair(service, { streamTimes: quick });
+  const two = await createPair(service);
+  await two.notify(2);
+  const live = record(t, one.receiver.dure);
+  await one.notify();
+  await until('a notification', () => live.ids.length === 1);
+  await one.receiver.dure.logIn({ username: two.receiver.username, password });
+  await until('the count of the other account', () => live.counts.at(-1) === 2);
+  t.equal(live.ids.length, 1, 'old notifications of the other account are not new');
+  await two.notify();
+  await until('a notification of the other account', () => live.ids.length === 2);
+  t.equal(live.ids[1], (await storedIds(two.receiver)).at(-1));
+});
+
+t.test('another language begins another stream, which goes on after the last notification', async (t) => {
+  const { receiver, notify } = await createPair(service, { language: 'ko', streamTimes: quick });
+  const messages: string[] = [];
+  t.teardown(
+    receiver.dure.notifications.subscribe({ onNotification: ({ message }) => messages.push(message) }),
+  );
+  const live = record(t, receiver.dure);
+  await until('a stream', () => live.statuses.at(-1) === 'open');
+  await notify();
+  await until('a notification', () => messages.length === 1);
+  receiver.dure.setLanguage('en');
+  await notify();
+  await until('one more', () => messages.length === 2);
+  t.match(messages, [/요청했습니다/, /withdrew|withdrawn/i]);
+  const [first, second] = receiver.wire.to(streamPath).map(({ headers }) => headers);
+  t.equal(first?.get('accept-language'), 'ko');
+  t.equal(second?.get('accept-language'), 'en');
+  t.equal(second?.get('last-event-id'), String(live.ids[0]));
+});
+
+t.test('an error of a listener ends neither the stream nor other listeners', async (t) => {
+  const { receiver, notify } = await createPair(service, { streamTimes: quick });
+  const uncaught: unknown[] = [];
+  // tap listens, too.
+  t.intercept(globalThis, 'queueMicrotask', {
+    value: (run: () => void) =>
+      void Promise.resolve()
+        .then(run)
+        .catch((error: unknown) => uncaught.push(error)),
+  });
+  t.teardown(
+    receiver.dure.notifications.subscribe({
+      onNotification() {
+        throw new Error('of the app');
+      },
+    }),
+  );
+  t.teardown(
+    receiver.dure.notifications.subscribe({
+      async onNotification({ id }) {
+        await receiver.dure.markNotificationsRead({ ids: [id] });
+        throw new Error('of the app, later');
+      },
+    }),
+  );
+  const live = record(t, receiver.dure);
+  await until('a stream', () => live.statuses.includes('open'));
+  await notify(2);
+  await until('both', () => live.ids.length === 2 && uncaught.length === 4);
+  const messages = uncaught.map((error) => error instanceof Error && error.message);
+  t.same(messages.sort(), ['of the app', 'of the app', 'of the app, later', 'of the app, later']);
+});
+
+t.test('stopping ends the connection', async (t) => {
+  const { receiver } = await createPair(service, { streamTimes: quick });
+  const wire = createWire();
+  const storage = memoryStorage(await receiver.storage.load());
+  let signal: AbortSignal | null | undefined;
+  const dure = createClient({
+    baseUrl: service.baseUrl,
+    storage,
+    fetch: (url, init) => {
+      signal = init.signal;
+      return wire.fetch(url, init);
+    },
+  });
+  const live = record(t, dure);
+  await until('a stream', () => live.statuses.includes('open'));
+  t.equal(signal?.aborted, false);
+  live.stop();
+  live.stop();
+  t.equal(signal?.aborted, true);
+});

@@ -1,0 +1,141 @@
+import { execFile } from 'node:child_process';
+import { copyFile, mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import process from 'node:process';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { gzipSync } from 'node:zlib';
+import { build, transform } from 'esbuild';
+import t from 'tap';
+import { createDevMailbox, devMailboxRoutes } from '../../../src/development/mailbox/mailbox.ts';
+import { startService } from '../../client/clients.ts';
+
+const run = promisify(execFile);
+const root = dirname(fileURLToPath(import.meta.resolve('#package/package.json')));
+const workspace = join(root, 'packages/client');
+/** The version of TypeScript that most apps have; the root has a newer one. */
+const tsc = createRequire(join(workspace, 'package.json')).resolve('typescript/bin/tsc');
+
+const folder = await mkdtemp(join(tmpdir(), 'dure-client-'));
+t.teardown(() => rm(folder, { recursive: true, force: true }));
+await writeFile(join(folder, 'package.json'), JSON.stringify({ name: 'app', private: true, type: 'module' }));
+// `npm test` has built it already.
+const packed = await run('npm', ['pack', '--ignore-scripts', '--json', '--pack-destination', folder], {
+  cwd: workspace,
+});
+const [{ filename, files }]: [{ filename: string; files: { path: string }[] }] = JSON.parse(packed.stdout);
+await run('npm', ['install', '--offline', '--no-audit', '--no-fund', join(folder, filename)], {
+  cwd: folder,
+});
+
+const readme = await readFile(join(workspace, 'README.md'), 'utf8');
+const story = /```ts\n(.*?)```/s.exec(readme)?.[1] ?? '';
+await writeFile(join(folder, 'story.ts'), story);
+
+t.test('the package has what it needs, and nothing else', async (t) => {
+  const paths = files.map(({ path }) => path);
+  for (const path of [
+    'README.md',
+    'LICENSE',
+    'package.json',
+    'dist/index.js',
+    'dist/index.d.ts',
+    'src/index.ts',
+  ])
+    t.ok(paths.includes(path), path);
+  const others = paths.filter((path) => !/^(dist|src)\/[\w/-]+\.(js|d\.ts|ts)(\.map)?$/.test(path));
+  t.same(others.sort(), ['LICENSE', 'README.md', 'package.json']);
+});
+
+t.test('it runs on Node.js, and leaves nothing behind that keeps the process alive', async (t) => {
+  const { baseUrl } = await startService(t);
+  const script = `
+    import { browserStorage, createClient } from '@dure/client';
+    const dure = createClient({ baseUrl: '${baseUrl}', storage: browserStorage() });
+    const account = { username: 'packed', password: 'gimbap-and-coffee-7' };
+    await dure.signUp({ ...account, name: '김두레', email: 'packed@example.com' });
+    await dure.logIn(account);
+    const count = await new Promise((resolve) => {
+      const stop = dure.notifications.subscribe({
+        onUnreadCount({ unread_count }) {
+          stop();
+          resolve(unread_count);
+        },
+      });
+    });
+    console.log(JSON.stringify({ count, name: (await dure.getCurrentUser()).name }));`;
+  await writeFile(join(folder, 'app.js'), script);
+  const { stdout, stderr } = await run(process.execPath, ['app.js'], { cwd: folder, timeout: 30_000 });
+  t.same(JSON.parse(stdout), { count: 0, name: '김두레' });
+  t.equal(stderr, '');
+});
+
+t.test('the story of the README runs as it is', async (t) => {
+  const mailbox = createDevMailbox();
+  const { baseUrl } = await startService(
+    t,
+    {},
+    { deliver: (mail) => mailbox.send(mail), routes: (app) => devMailboxRoutes(app, { mailbox }) },
+  );
+  const lines = story.trimEnd().split('\n');
+  t.ok(lines.length > 1 && lines.length <= 60, `${lines.length} lines`);
+  t.same(
+    lines.filter(({ length }) => length > 110),
+    [],
+  );
+  const { code } = await transform(story.replace('http://localhost:3000', baseUrl), { loader: 'ts' });
+  await writeFile(join(folder, 'story.mjs'), code);
+  const { stdout, stderr } = await run(process.execPath, ['story.mjs'], { cwd: folder, timeout: 30_000 });
+  t.equal(stderr, '');
+  const output = stdout.trim().split('\n');
+  t.equal(output.length, 4, stdout);
+  t.match(output, [/^꽃집: .*이미/, /^카페: .*요청했습니다/, /^꽃집: .*수락했습니다/, '수락됨 0']);
+});
+
+t.test('its types work in strict apps', async (t) => {
+  await copyFile(join(root, 'test/system/client/consumer.ts'), join(folder, 'consumer.ts'));
+  await mkdir(join(folder, 'node_modules/@types'), { recursive: true });
+  await symlink(join(root, 'node_modules/@types/node'), join(folder, 'node_modules/@types/node'));
+  const strict = { strict: true, noEmit: true, skipLibCheck: false, target: 'es2022' };
+  const inBrowser = { ...strict, lib: ['es2022', 'dom'], types: [] };
+  for (const [name, compilerOptions] of Object.entries({
+    'a bundler': {
+      ...inBrowser,
+      module: 'esnext',
+      moduleResolution: 'bundler',
+      exactOptionalPropertyTypes: true,
+    },
+    'Node.js': { ...strict, lib: ['es2022'], types: ['node'], module: 'nodenext' },
+  })) {
+    await writeFile(
+      join(folder, 'tsconfig.json'),
+      JSON.stringify({ compilerOptions, files: ['consumer.ts', 'story.ts'] }),
+    );
+    const output = await run(process.execPath, [tsc, '-p', folder]).then(
+      () => '',
+      ({ stdout }: { stdout: string }) => stdout,
+    );
+    t.equal(output, '', name);
+  }
+});
+
+t.test('everything together is smaller than 9.5 kB, and what is not used is left out', async (t) => {
+  const size = async (contents: string) => {
+    const { outputFiles } = await build({
+      stdin: { contents, resolveDir: folder },
+      bundle: true,
+      minify: true,
+      format: 'esm',
+      write: false,
+      logLevel: 'error',
+    });
+    return gzipSync(outputFiles[0]?.contents ?? '').length;
+  };
+  const all = await size(`export * from '@dure/client'`);
+  t.ok(all > 1_000 && all < 9_500, `${all} bytes`);
+  const some = await size(`export { isApiError, items } from '@dure/client'`);
+  t.ok(some < 1_000, `${some} bytes`);
+  t.ok((await size(`import '@dure/client'`)) < 100);
+});

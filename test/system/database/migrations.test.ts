@@ -1,0 +1,196 @@
+import { execFile } from 'node:child_process';
+import process from 'node:process';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import pg from 'pg';
+import t from 'tap';
+import { migrate, pendingMigrations } from '../../../src/infrastructure/database/migrations.ts';
+import { committed, connect, writeMigrations } from '../../database/migration-folders.ts';
+import { createTestDatabase } from '../../support/database.ts';
+import { until } from '../../support/until.ts';
+
+const tables = "SELECT tablename AS value FROM pg_tables WHERE schemaname = 'public' ORDER BY 1";
+
+async function runMigrateProcess(url: string): Promise<string> {
+  const script = fileURLToPath(new URL('../../../src/migrate.js', import.meta.url));
+  const env = {
+    ...process.env,
+    NODE_ENV: 'test',
+    DATABASE_URL: url,
+    JWT_SECRET: 'wQ3v9-eLk2_xRt7y.hB6nPz4s-Jd8uMc0a',
+  };
+  return (await promisify(execFile)(process.execPath, [script], { env })).stdout;
+}
+
+t.test(
+  'an empty database gets all migrations and the worker schema, and a second run does nothing',
+  async (t) => {
+    const { url, client, values } = await connect(t);
+    t.same(await pendingMigrations(client), committed);
+
+    t.same(await migrate(url), committed);
+    t.same(await pendingMigrations(client), []);
+    t.same(await migrate(url), []);
+
+    t.same(await values('SELECT migration_name AS value FROM _prisma_migrations ORDER BY 1'), committed);
+    t.same(await values("SELECT to_regclass('users') IS NOT NULL AS value"), [true]);
+    t.same(await values("SELECT (graphile_worker.add_job('x')).attempts AS value"), [0]);
+  },
+);
+
+t.test('readiness takes one query on a migrated database', async (t) => {
+  const { client } = await connect(t, createTestDatabase);
+  const query = t.capture(client, 'query', client.query);
+  t.same(await pendingMigrations(client), []);
+  t.equal(query().length, 1);
+});
+
+t.test('a missing worker schema is created by the next run', async (t) => {
+  const { url, client, values } = await connect(t, createTestDatabase);
+  await client.query('DROP SCHEMA graphile_worker CASCADE');
+  await migrate(url);
+  t.same(await values("SELECT (graphile_worker.add_job('x')).attempts AS value"), [0]);
+});
+
+t.test('a role that owns only its database can migrate it', async (t) => {
+  const { url, client, values } = await connect(t);
+  const [database] = await values('SELECT current_database() AS value');
+  const role = `${database}_owner`;
+  await client.query(
+    `CREATE ROLE ${role} LOGIN PASSWORD 'owner'; ALTER DATABASE ${database} OWNER TO ${role}`,
+  );
+  t.teardown(() => client.query(`REASSIGN OWNED BY ${role} TO CURRENT_USER; DROP ROLE ${role}`));
+  const ownerUrl = new URL(url);
+  ownerUrl.username = role;
+  ownerUrl.password = 'owner';
+  t.same(await migrate(ownerUrl.href), committed);
+});
+
+t.test('of concurrent processes one applies the migrations and all succeed', async (t) => {
+  const { url, values } = await connect(t);
+  const outputs = await Promise.all(Array.from({ length: 2 }, () => runMigrateProcess(url)));
+  const applied = committed.map((name) => `applied ${name}\n`).join('');
+  t.same(outputs.sort(), [applied, 'nothing to apply\n']);
+  t.same(await values('SELECT migration_name AS value FROM _prisma_migrations ORDER BY 1'), committed);
+});
+
+t.test('a run waits for the lock until its timeout, or until the lock holder dies', async (t) => {
+  const { url, client, values } = await connect(t);
+  const holder = new pg.Client({ connectionString: url });
+  holder.on('error', () => undefined);
+  await holder.connect();
+  const locked = await holder.query('SELECT pg_advisory_lock(72707369), pg_backend_pid() AS pid');
+  await t.rejects(migrate(url, { lockTimeout: 100 }), {
+    name: 'MigrationError',
+    message: 'a concurrent migration did not finish within 0.1 s',
+  });
+
+  const migrating = migrate(url);
+  const waiting =
+    "SELECT 1 AS value FROM pg_stat_activity WHERE application_name = 'dure-migrate' AND datname = current_database()";
+  await until('the run waits for the lock', async () => (await values(waiting)).length > 0);
+  t.same(await pendingMigrations(client), committed);
+  await client.query('SELECT pg_terminate_backend($1)', [locked.rows[0]?.pid]);
+  t.same(await migrating, committed);
+});
+
+t.test('a migration has a lock timeout and no statement timeout', async (t) => {
+  const { url, client, values } = await connect(t);
+  const [database] = await values('SELECT current_database() AS value');
+  await client.query(`ALTER DATABASE ${database} SET statement_timeout = '5s'`);
+  const { folder } = await writeMigrations(t, {
+    '20260101000000_settings': `CREATE TABLE settings AS SELECT name || ' ' || setting AS value
+      FROM pg_settings WHERE name IN ('lock_timeout', 'statement_timeout');`,
+  });
+  await migrate(url, { folder });
+  t.same(await values('SELECT value FROM settings ORDER BY 1'), ['lock_timeout 1000', 'statement_timeout 0']);
+});
+
+t.test('a failed migration is named, is rolled back and is retried', async (t) => {
+  const { url, client, values } = await connect(t);
+  const { folder, write } = await writeMigrations(t, {
+    '20260101000000_first': 'CREATE TABLE first (id int);',
+    '20260102000000_broken': 'CREATE TABLE partial (id int);\nCREATE TABLE other (\n  id integger\n);',
+    '20260103000000_last': 'CREATE TABLE last (id int);',
+  });
+  await t.rejects(migrate(url, { folder }), {
+    name: 'MigrationError',
+    message: 'migration 20260102000000_broken failed: type "integger" does not exist',
+  });
+  t.same(await values(tables), ['_prisma_migrations', 'first']);
+  t.same(await pendingMigrations(client, folder), ['20260102000000_broken', '20260103000000_last']);
+
+  await write('20260102000000_broken', 'CREATE TABLE fixed (id int);');
+  t.same(await migrate(url, { folder }), ['20260102000000_broken', '20260103000000_last']);
+  t.same(await values(tables), ['_prisma_migrations', 'first', 'fixed', 'last']);
+});
+
+t.test('a migration is rolled back when its row cannot be inserted', async (t) => {
+  const { url, values } = await connect(t);
+  const { folder } = await writeMigrations(t, {
+    '20260101000000_first':
+      "CREATE TABLE first (id int); ALTER TABLE _prisma_migrations ADD CHECK (checksum = '');",
+  });
+  await t.rejects(migrate(url, { folder }), {
+    message: /^migration 20260101000000_first failed: .*check constraint/,
+  });
+  t.same(await values(tables), ['_prisma_migrations']);
+});
+
+t.test('a migration whose connection is lost is rolled back and retried', async (t) => {
+  const { url, client, values } = await connect(t);
+  const { folder, write } = await writeMigrations(t, {
+    '20260101000000_slow': 'CREATE TABLE slow (id int); SELECT pg_sleep(30);',
+  });
+  const failing = t.rejects(migrate(url, { folder }), { name: 'MigrationError', message: /_slow failed/ });
+  const sleeping =
+    "SELECT pid AS value FROM pg_stat_activity WHERE wait_event = 'PgSleep' AND datname = current_database()";
+  await until('the migration runs', async () => (await values(sleeping)).length > 0);
+  await client.query(`SELECT pg_terminate_backend(value) FROM (${sleeping}) AS sleeping`);
+  await failing;
+  t.same(await values(tables), ['_prisma_migrations']);
+
+  await write('20260101000000_slow', 'CREATE TABLE slow (id int);');
+  t.same(await migrate(url, { folder }), ['20260101000000_slow']);
+});
+
+t.test('a failure of the worker schema is reported with its name', async (t) => {
+  const { url, client } = await connect(t);
+  await client.query('CREATE SCHEMA graphile_worker; CREATE TABLE graphile_worker.jobs (id int)');
+  await t.rejects(migrate(url), { name: 'MigrationError', message: /^migration graphile_worker failed: / });
+});
+
+t.test('a migration recorded as started but not finished stops the run', async (t) => {
+  const { url, client } = await connect(t, createTestDatabase);
+  await client.query('UPDATE _prisma_migrations SET finished_at = NULL');
+  t.same(await pendingMigrations(client), committed);
+  await t.rejects(migrate(url), {
+    name: 'MigrationError',
+    message: /^migration \d{14}_\w+ was started and not/,
+  });
+  await client.query('UPDATE _prisma_migrations SET finished_at = now()');
+  t.same(await migrate(url), []);
+});
+
+t.test('a migration edited after it was applied stops the run; other line endings are no edit', async (t) => {
+  const { url, values } = await connect(t);
+  const { folder, write } = await writeMigrations(t, { '20260101000000_first': '-- 1\nSELECT 1;\n' });
+  await migrate(url, { folder });
+  await write('20260101000000_first', '-- 1\r\nSELECT 1;\r\n');
+  t.same(await migrate(url, { folder }), []);
+
+  await write('20260101000000_first', '-- 1\nSELECT 2;\n');
+  await write('20260102000000_second', 'CREATE TABLE second (id int);');
+  await t.rejects(migrate(url, { folder }), {
+    name: 'MigrationError',
+    message: /^migration 20260101000000_first was edited after it was applied/,
+  });
+  t.same(await values(tables), ['_prisma_migrations']);
+});
+
+t.test('migrations of a newer release in the database are allowed', async (t) => {
+  const { url, client } = await connect(t, createTestDatabase);
+  const { folder } = await writeMigrations(t, {});
+  t.same(await pendingMigrations(client, folder), []);
+  t.same(await migrate(url, { folder }), []);
+});

@@ -1,0 +1,81 @@
+import { execFile, spawnSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { availableParallelism, tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import pg from 'pg';
+import t from 'tap';
+import { startEmbeddedServer } from '../../src/development/embedded-postgres/server.ts';
+import { migrate } from '../../src/infrastructure/database/migrations.ts';
+import { databaseUrl, execute } from '../support/database.ts';
+import { without } from '../support/requirements.ts';
+
+const fileOf = (path: string) => fileURLToPath(new URL(path, import.meta.resolve('#package/package.json')));
+
+t.test('the role of the service owns its database only', { skip: without('psql') }, async (t) => {
+  const directory = mkdtempSync(join(tmpdir(), 'dure-deployment-'));
+  const server = await startEmbeddedServer({ directory });
+  t.teardown(async () => {
+    await server.stop();
+    rmSync(directory, { recursive: true, force: true });
+  });
+  // The embedded server has a role and a database of these names.
+  const postgres = databaseUrl(server.url, 'postgres');
+  const superuser = new URL(postgres);
+  superuser.username = 'postgres';
+  superuser.password = 'superuser';
+  await execute(postgres, "CREATE ROLE postgres SUPERUSER LOGIN PASSWORD 'superuser'", 'DROP DATABASE dure');
+  await execute(superuser.href, 'ALTER ROLE dure RENAME TO embedded');
+  const password = "quote'd";
+  await promisify(execFile)(fileOf('deploy/postgres/create-role.sh'), {
+    env: {
+      PATH: process.env.PATH,
+      PGHOST: superuser.hostname,
+      PGPORT: superuser.port,
+      PGPASSWORD: superuser.password,
+      POSTGRES_USER: superuser.username,
+      POSTGRES_DB: 'postgres',
+      DURE_PASSWORD: password,
+    },
+  });
+  const url = new URL(databaseUrl(server.url, 'dure'));
+  url.username = 'dure';
+  url.password = encodeURIComponent(password);
+  await migrate(url.href);
+
+  const client = new pg.Client({ connectionString: url.href });
+  await client.connect();
+  t.teardown(() => client.end());
+  const { rows } = await client.query(`
+    SELECT rolsuper, rolcreatedb, rolcreaterole, rolreplication, rolbypassrls,
+      ARRAY(SELECT datname::text FROM pg_database WHERE datallowconn AND has_database_privilege(datname, 'CONNECT') ORDER BY 1) AS reachable
+    FROM pg_roles WHERE rolname = current_user`);
+  t.strictSame(rows, [
+    {
+      rolsuper: false,
+      rolcreatedb: false,
+      rolcreaterole: false,
+      rolreplication: false,
+      rolbypassrls: false,
+      reachable: ['dure'],
+    },
+  ]);
+  await t.rejects(client.query('CREATE DATABASE other'), { code: '42501' });
+});
+
+t.test('the image and npm start give Node.js threads for all cores, unless it has a number', async (t) => {
+  const threads = String(Math.max(4, 2 * availableParallelism()));
+  const print = 'process.stdout.write(process.env.UV_THREADPOOL_SIZE)';
+  const { start = '' } = JSON.parse(readFileSync(fileOf('package.json'), 'utf8')).scripts;
+  // What npm start runs after the build, with another script.
+  const [, ofNpm = ''] = /exec (env .* node) --max/.exec(start) ?? [];
+  const entrypoint = fileOf('deploy/entrypoint.sh');
+  const { UV_THREADPOOL_SIZE: _, ...env } = process.env;
+  for (const command of [`${ofNpm} -e "$0"`, `sh "${entrypoint}" node -e "$0"`]) {
+    const read = (variables: Record<string, string>) =>
+      spawnSync('sh', ['-c', command, print], { env: { ...env, ...variables }, encoding: 'utf8' }).stdout;
+    t.equal(read({}), threads, command);
+    t.equal(read({ UV_THREADPOOL_SIZE: '7' }), '7', command);
+  }
+});

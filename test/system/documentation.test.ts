@@ -1,0 +1,123 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { transform } from 'esbuild';
+import t from 'tap';
+import { createDevMailbox, devMailboxRoutes } from '../../src/development/mailbox/mailbox.ts';
+import { environmentNames } from '../../src/infrastructure/config/environment.ts';
+import { createTestApp } from '../support/app.ts';
+import { listen } from '../support/raw-http.ts';
+
+const root = dirname(fileURLToPath(import.meta.resolve('#package/package.json')));
+
+/** The Markdown pages, relative to the repository. */
+const pages = [
+  'README.md',
+  'CONTRIBUTING.md',
+  ...readdirSync(join(root, 'docs'), { recursive: true, encoding: 'utf8' })
+    .filter((name) => name.endsWith('.md'))
+    .map((name) => join('docs', name)),
+];
+
+/** The blocks of a page that are marked to be run, with their language. */
+function blocksOf(page: string): { language: string; code: string }[] {
+  const text = readFileSync(join(root, page), 'utf8');
+  return [...text.matchAll(/<!-- run -->\n```(\w+)\n([\s\S]*?)```/g)].map(([, language = '', code = '']) => ({
+    language,
+    code,
+  }));
+}
+
+async function run(command: string, args: string[]): Promise<{ code: number; output: string }> {
+  const child = spawn(command, args, { cwd: root });
+  let output = '';
+  for (const stream of [child.stdout, child.stderr]) stream.on('data', (data) => (output += data));
+  const [code] = await once(child, 'close');
+  return { code, output };
+}
+
+t.test('links between the pages lead somewhere', async (t) => {
+  for (const page of pages) {
+    const text = readFileSync(join(root, page), 'utf8');
+    for (const [, target = ''] of text.matchAll(/\]\(([^)]*)\)/g)) {
+      if (/^https?:/.test(target)) continue;
+      const [path = '', anchor] = target.split('#');
+      const file = path ? join(dirname(page), path) : page;
+      t.ok(existsSync(join(root, file)), `${page}: ${target}`);
+      if (anchor === undefined || !file.endsWith('.md')) continue;
+      const headings = [...readFileSync(join(root, file), 'utf8').matchAll(/^#+ (.*)$/gm)];
+      const anchors = headings.map(([, title = '']) =>
+        title
+          .toLowerCase()
+          .replace(/[^\p{L}\p{N}\s_-]/gu, '')
+          .replaceAll(' ', '-'),
+      );
+      t.ok(anchors.includes(anchor), `${page}: ${target}`);
+    }
+  }
+});
+
+t.test('the page about the configuration has one row for each variable', async (t) => {
+  const text = readFileSync(join(root, 'docs/configuration.md'), 'utf8');
+  const firstCells = [...text.matchAll(/^\| (`.*?) \|/gm)].flatMap(
+    ([, cell = '']) => cell.match(/\w+/g) ?? [],
+  );
+  const expected = environmentNames.filter((name) => name !== 'NODE_ENV');
+  t.strictSame(firstCells.sort(), expected.sort());
+});
+
+t.test('the check detects a stale table of codes', async (t) => {
+  const folder = mkdtempSync(join(root, 'build/errors-'));
+  t.teardown(() => rmSync(folder, { recursive: true, force: true }));
+  const committed = readFileSync(join(root, 'docs/client/errors.md'), 'utf8');
+  const check = (name: string, content: string) => {
+    const path = join(folder, name);
+    writeFileSync(path, content);
+    return run(process.execPath, ['build/scripts/export-errors.js', '--check', path]);
+  };
+  t.strictSame(await check('fresh.md', committed), { code: 0, output: '' });
+  const stale = await check('stale.md', committed.replace('`own_post`', '`own_posts`'));
+  t.equal(stale.code, 1);
+  t.match(stale.output, 'is stale: run `npm run openapi`');
+});
+
+for (const page of ['docs/quickstart.md', 'docs/quickstart.ko.md']) {
+  t.test(`${page} works as it is written`, async (t) => {
+    const mailbox = createDevMailbox();
+    const app = await createTestApp(
+      {},
+      { deliver: (mail) => mailbox.send(mail), routes: (app) => devMailboxRoutes(app, { mailbox }) },
+    );
+    t.teardown(app.close);
+    const origin = `http://127.0.0.1:${await listen(app.app)}`;
+    // Below the repository, so that `@dure/client` is found.
+    const folder = mkdtempSync(join(root, 'build/quickstart-'));
+    t.teardown(() => rmSync(folder, { recursive: true, force: true }));
+    const blocks = blocksOf(page).map(({ language, code }) => ({
+      language,
+      code: code.replaceAll('http://localhost:3000', origin),
+    }));
+    t.strictSame(
+      blocks.map(({ language }) => language),
+      ['sh', 'ts', 'ts'],
+    );
+    const codeIn = (wanted: string) =>
+      blocks.flatMap(({ language, code }) => (language === wanted ? [code] : [])).join('\n');
+
+    const shell = join(folder, 'quickstart.sh');
+    writeFileSync(shell, codeIn('sh'));
+    const curl = await run('sh', [shell]);
+    t.equal(curl.code, 0, curl.output);
+    t.match(curl.output, /"username":"curl_shop","name":"김두레"/);
+    t.notMatch(curl.output, '"success":false');
+
+    // The second block goes on where the first one ends. Node.js 20 runs no TypeScript.
+    const script = join(folder, 'quickstart.mjs');
+    writeFileSync(script, (await transform(codeIn('ts'), { loader: 'ts' })).code);
+    for (const output of ['김두레 false\ntrue\n', '김두레 true\ntrue\n']) {
+      t.strictSame(await run(process.execPath, [script]), { code: 0, output });
+    }
+  });
+}

@@ -1,0 +1,156 @@
+import { type ChildProcess, execFileSync, spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, readdir, readFile, readlink, realpath, rm, stat } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { basename, dirname, join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import pg from 'pg';
+import type { Test } from 'tap';
+import { startEmbeddedServer } from '../../../src/development/embedded-postgres/server.ts';
+
+export const projectFolder = dirname(fileURLToPath(import.meta.resolve('#package/package.json')));
+const fixture = join(projectFolder, 'build/test/system/embedded-postgres/fixture.js');
+
+export const onlyAsRoot = process.getuid?.() === 0 ? {} : { skip: 'needs root' };
+export const ordinaryUser = { uid: 1000, gid: 1000 };
+
+/** Another user cannot read root's Node or checkout if they are in a folder such as /root. */
+export const onlyWithOrdinaryUser = ordinaryUserCanRun() ? {} : { skip: 'needs root and readable folders' };
+
+function ordinaryUserCanRun(): boolean {
+  if (process.getuid?.() !== 0) return false;
+  const command = ['--eval', 'fs.readFileSync(process.argv[1])', fixture];
+  return spawnSync(process.execPath, command, { ...ordinaryUser, cwd: '/' }).status === 0;
+}
+
+interface Starter {
+  child: ChildProcess;
+  /** The next line of its output: first the connection string or an error. */
+  nextLine(): Promise<string>;
+  kill(signal: NodeJS.Signals): Promise<void>;
+  stop(): Promise<void>;
+}
+
+interface StarterOptions {
+  env?: NodeJS.ProcessEnv;
+  uid?: number;
+  gid?: number;
+  detached?: boolean;
+  script?: string;
+}
+
+/** Starts the embedded server in another Node process. */
+export function startProcess(t: Test, directory: string, options: StarterOptions = {}): Starter {
+  const { script = fixture, ...spawnOptions } = options;
+  const command = [script, directory];
+  const child = spawn(process.execPath, command, { stdio: ['pipe', 'pipe', 'inherit'], ...spawnOptions });
+  const closed = once(child, 'close');
+  const lines = createInterface(child.stdout)[Symbol.asyncIterator]();
+  t.teardown(() => child.kill('SIGKILL'));
+  return {
+    child,
+    nextLine: async () => (await lines.next()).value ?? '',
+    async kill(signal) {
+      child.kill(signal);
+      await closed;
+    },
+    async stop() {
+      child.stdin.write('\n');
+      await closed;
+    },
+  };
+}
+
+/** A folder that is removed after the test, with every process in it. */
+export async function temporaryFolder(t: Test): Promise<string> {
+  const folder = await realpath(await mkdtemp(join(tmpdir(), 'dure-embedded-')));
+  t.teardown(async () => {
+    signalAll(await processesIn(folder), 'SIGKILL');
+    await rm(folder, { recursive: true, force: true, maxRetries: 5 });
+  });
+  return folder;
+}
+
+/** Ids of PostgreSQL's processes and their watchdogs in a folder, or only of those of one program. */
+export async function processesIn(folder: string, program?: string): Promise<number[]> {
+  const processes = process.platform === 'linux' ? await processesOfProc() : processesOfPs();
+  return processes
+    .filter(({ command, cwd }) => command.includes(folder) || cwd.startsWith(folder))
+    .filter(({ command }) => !command.includes(process.execPath))
+    .filter(({ command }) => !program || basename(command.split(/[: ]/)[0] ?? '') === program)
+    .map(({ pid }) => pid);
+}
+
+async function processesOfProc(): Promise<{ pid: number; command: string; cwd: string }[]> {
+  const pids = (await readdir('/proc')).map(Number).filter((pid) => pid > 0);
+  return Promise.all(
+    pids.map(async (pid) => ({
+      pid,
+      command: (await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '')).replaceAll('\0', ' '),
+      cwd: await readlink(`/proc/${pid}/cwd`).catch(() => ''),
+    })),
+  );
+}
+
+function processesOfPs(): { pid: number; command: string; cwd: string }[] {
+  const lines = execFileSync('ps', ['-axo', 'pid=,command='], { encoding: 'utf8' }).trim().split('\n');
+  return lines.map((line) => ({
+    pid: Number.parseInt(line, 10),
+    command: line.replace(/^ *\d+ +/, ''),
+    cwd: '',
+  }));
+}
+
+export function signalAll(pids: number[], signal: NodeJS.Signals): void {
+  for (const pid of pids) {
+    try {
+      process.kill(pid, signal);
+    } catch {
+      // It has ended since it was listed.
+    }
+  }
+}
+
+/** Whether all processes in the folder end within 15 seconds. */
+export async function allEnd(folder: string): Promise<boolean> {
+  for (const end = Date.now() + 15_000; Date.now() < end; await sleep(50)) {
+    if ((await processesIn(folder)).length === 0) return true;
+  }
+  return false;
+}
+
+export async function postmasterPid(directory: string): Promise<number> {
+  return Number.parseInt(await readFile(join(directory, 'cluster/postmaster.pid'), 'utf8'), 10);
+}
+
+/** The values of the result, row by row. */
+export async function query(url: string, sql: string): Promise<unknown[]> {
+  const client = new pg.Client({ connectionString: url });
+  client.on('error', () => undefined);
+  await client.connect();
+  try {
+    return (await client.query({ text: sql, rowMode: 'array' })).rows.flat();
+  } finally {
+    await client.end();
+  }
+}
+
+/** The user id of the running server. */
+export async function serverUser(directory: string): Promise<number> {
+  return (await stat(`/proc/${await postmasterPid(directory)}`)).uid;
+}
+
+export const writeNote = (url: string) => query(url, "CREATE TABLE note AS SELECT 'kept' AS text");
+
+/** Starts in the folder, checks that the note is there, and stops. */
+export async function checkNote(t: Test, directory: string, message: string): Promise<void> {
+  const server = await startEmbeddedServer({ directory });
+  try {
+    t.same(await query(server.url, 'SELECT text FROM note'), ['kept'], message);
+  } finally {
+    await server.stop();
+  }
+  t.same(await processesIn(directory, 'postgres'), [], 'stop waits until all processes have ended');
+}

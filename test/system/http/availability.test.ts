@@ -1,0 +1,178 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import t from 'tap';
+import { createTestApp, createUser, password } from '../../support/app.ts';
+import { refused, unavailable } from '../../support/assertions.ts';
+import { createTestDatabase } from '../../support/database.ts';
+import { listen, rawConnection } from '../../support/raw-http.ts';
+import { createTcpProxy } from '../../support/tcp-proxy.ts';
+import { until } from '../../support/until.ts';
+
+t.test('a database that is unreachable or hangs', async (t) => {
+  const database = await createTestDatabase();
+  t.teardown(database.drop);
+  const proxy = await createTcpProxy(database.url);
+  t.teardown(proxy.close);
+  const app = await createTestApp({ WORKER_ENABLED: 'false' }, { databaseUrl: proxy.url });
+  t.teardown(app.close);
+  const { token } = await createUser(app);
+  const body = { username: 'unknown', password };
+
+  t.test('unreachable: service_unavailable with Retry-After until it is back', async (t) => {
+    await proxy.cut();
+    const answers = [
+      await app.call('GET', '/auth/me/', { token }),
+      await app.call('POST', '/auth/login/', { body }),
+      await app.call('POST', '/auth/signup/', { body: { ...body, name: '김', email: 'a@example.com' } }),
+      await app.call('POST', '/auth/find-id/', { body: { email: 'unknown@example.com' } }),
+    ];
+    for (const answer of answers) unavailable(t, answer);
+    refused(t, await app.call('GET', '/auth/me/'), 401, 'not_authenticated');
+
+    const more = await Promise.all(Array.from({ length: 40 }, () => app.call('GET', '/auth/me/', { token })));
+    const waits = new Set(more.map(({ headers }) => Number(headers['retry-after'])));
+    t.ok(waits.size > 1 && Math.min(...waits) >= 3 && Math.max(...waits) <= 8, `Retry-After: ${[...waits]}`);
+    const causes = () =>
+      app.logs.map((line) => JSON.parse(line)).filter(({ msg }) => msg === 'request failed');
+    const before = causes();
+    t.ok(before.length < answers.length + 10, `${before.length} lines`);
+    const line = await until('the next line', async () => {
+      await app.call('GET', '/auth/me/', { token });
+      return causes()[before.length];
+    });
+    t.ok(line.suppressed > 20, 'the next line counts those that were left out');
+    await proxy.restore();
+    t.equal((await app.call('GET', '/auth/me/', { token })).status, 200);
+  });
+
+  t.test('hanging: service_unavailable within ten seconds', async (t) => {
+    proxy.freeze();
+    const started = performance.now();
+    const requests = [
+      app.call('GET', '/auth/me/', { token }),
+      app.call('POST', '/auth/login/', { body }),
+      app.call('POST', '/auth/signup/', { body: { ...body, name: '김', email: 'a@example.com' } }),
+    ];
+    t.equal((await app.call('GET', '/health/ready')).status, 503);
+    const notReady = app.logs.findLast((line) => line.includes('not ready'));
+    t.match(notReady, 'did not respond within 1800 ms');
+    const answers = await Promise.all(requests);
+    t.ok(performance.now() - started < 10_000);
+    for (const answer of answers) unavailable(t, answer);
+    await proxy.restore();
+    t.equal((await app.call('GET', '/auth/me/', { token })).status, 200);
+  });
+});
+
+t.test('a request is answered in time, however long its body takes', async (t) => {
+  const patient = await createTestApp();
+  t.teardown(patient.close);
+  const { token } = await createUser(patient);
+  const app = await createTestApp({ WORKER_ENABLED: 'false' }, { databaseUrl: patient.url, timeLimit: 800 });
+  t.teardown(app.close);
+  const port = await listen(app.app);
+
+  t.test('while it waits for a lock', async (t) => {
+    const client = await app.pool.connect();
+    await client.query('BEGIN; LOCK TABLE users IN ACCESS EXCLUSIVE MODE');
+    const started = performance.now();
+    const answers = await Promise.all([
+      app.call('GET', '/auth/me/', { token }),
+      app.call('POST', '/auth/login/', { body: { username: 'unknown', password } }),
+    ]);
+    const took = performance.now() - started;
+    await client.query('ROLLBACK');
+    client.release();
+    t.ok(took > 700 && took < 2_500, `${took} ms`);
+    for (const answer of answers) unavailable(t, answer);
+    t.equal((await patient.call('GET', '/auth/me/', { token })).status, 200);
+    await until('the end of the login', () => app.logs.some((line) => line.includes('login_failed')));
+    await app.call('GET', '/health/live');
+    const late = app.logs.filter((line) => /already sent|reply\.sent/.test(line));
+    t.strictSame(late, [], 'the end of the handlers is not an error');
+  });
+
+  t.test('a slow body is waited for', async (t) => {
+    const connection = await rawConnection(port);
+    const body = JSON.stringify({ email: 'slow@example.com' });
+    connection.send(
+      `POST /auth/find-id/ HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n`,
+    );
+    for (const part of [body.slice(0, 5), body.slice(5, 10), body.slice(10)]) {
+      await sleep(400);
+      connection.send(part);
+    }
+    t.equal((await connection.answer()).status, 200);
+    connection.socket.destroy();
+  });
+});
+
+t.test(
+  'logins beyond the hashing queue are service_unavailable, and other requests do not wait for them',
+  async (t) => {
+    const app = await createTestApp({ ARGON2_MEMORY_KIB: '8192', ARGON2_TIME_COST: '2' });
+    t.teardown(app.close);
+    const logins = Array.from({ length: 400 }, (_, index) =>
+      app.call('POST', '/auth/login/', { body: { username: `unknown${index}`, password } }),
+    );
+    await Promise.race(logins);
+    const started = performance.now();
+    t.equal((await app.call('GET', '/health/live')).status, 200);
+    const answers = await Promise.all(logins);
+    t.ok(performance.now() - started < 10_000);
+    const overloaded = answers.filter(({ status }) => status === 503);
+    t.ok(overloaded.length > 0, 'some are refused');
+    // And not because they waited too long for something else.
+    t.ok(app.logs.some((line) => line.includes('too many password hashes are waiting')));
+    for (const answer of overloaded.slice(0, 3)) unavailable(t, answer);
+    const others = answers.filter(({ status }) => status !== 503);
+    t.ok(others.length > 0, 'the others are served');
+    for (const answer of others) t.equal(answer.status, 401);
+    const find = () => app.call('POST', '/auth/find-id/', { body: { email: 'later@example.com' } });
+    await until('later requests succeed', async () => (await find()).status === 200, 10);
+  },
+);
+
+t.test('an overloaded process rejects requests with 503, and health still answers', async (t) => {
+  const { app, call, close } = await createTestApp({}, { maxEventLoopDelay: 1_000 });
+  t.teardown(close);
+  t.equal((await call('GET', '/api/v1/stores/categories/')).status, 200);
+  // What is measured in the first two seconds is the start itself.
+  await sleep(2_100);
+  const block = new Int32Array(new SharedArrayBuffer(4));
+  for (let round = 0; round < 20 && !app.isUnderPressure(); round++) {
+    Atomics.wait(block, 0, 0, 1_200);
+    await sleep(1);
+  }
+  const rejected = await call('GET', '/api/v1/stores/categories/');
+  t.equal(rejected.status, 503);
+  t.equal(rejected.body.data.code, 'service_unavailable');
+  t.ok(rejected.headers['retry-after']);
+  t.equal((await call('GET', '/health/live')).status, 200);
+  const list = async () => (await call('GET', '/api/v1/stores/categories/')).status;
+  await until('it recovers by itself', async () => (await list()) === 200, 10);
+});
+
+t.test('health answers while 64 logins run', async (t) => {
+  // Hashes as expensive as in production.
+  const app = await createTestApp({ ARGON2_MEMORY_KIB: '19456', ARGON2_TIME_COST: '2' });
+  t.teardown(app.close);
+  let running = 64;
+  const logins = Array.from({ length: running }, async (_, index) => {
+    const answer = await app.call('POST', '/auth/login/', {
+      body: { username: `unknown${index}`, password },
+    });
+    running -= 1;
+    return answer;
+  });
+  let rounds = 0;
+  for (; running > 0; rounds++) {
+    const health = await Promise.all(['live', 'ready'].map((what) => app.call('GET', `/health/${what}`)));
+    t.strictSame(
+      health.map(({ status }) => status),
+      [200, 200],
+    );
+  }
+  // Hashes on the event loop would let one of them through at a time.
+  t.ok(rounds > logins.length, `${rounds} times in the meantime`);
+  for (const { status } of await Promise.all(logins)) t.equal(status, 401);
+});

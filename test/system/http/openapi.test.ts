@@ -1,0 +1,366 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import t from 'tap';
+import { parse } from 'yaml';
+import { createTestApp } from '../../support/app.ts';
+import {
+  createContract,
+  type DocumentedOperation,
+  documentPath,
+  readDocument,
+} from '../../support/contract.ts';
+
+/** Every code by its status: the table of the contract, and codes of malformed HTTP. */
+const codes: Record<string, string[]> = {
+  400: [
+    'validation_error',
+    'malformed_json',
+    'invalid_code',
+    'reset_link_invalid',
+    'verification_token_invalid',
+    'invalid_cursor',
+    'undo_link_invalid',
+    'invalid_image',
+  ],
+  401: ['not_authenticated', 'token_not_valid', 'invalid_credentials'],
+  403: ['store_required', 'forbidden', 'account_suspended'],
+  404: [
+    'not_found',
+    'store_not_found',
+    'post_not_found',
+    'partner_request_not_found',
+    'session_not_found',
+    'image_not_found',
+  ],
+  408: ['request_timeout'],
+  409: [
+    'username_taken',
+    'email_taken',
+    'store_exists',
+    'own_post',
+    'already_requested',
+    'invalid_transition',
+    'idempotency_conflict',
+    'image_in_use',
+    'already_reported',
+  ],
+  413: ['payload_too_large'],
+  415: ['unsupported_media_type'],
+  429: ['rate_limited', 'too_many_attempts', 'quota_exceeded'],
+  500: ['internal_error'],
+  503: ['service_unavailable'],
+};
+const unreadable = ['malformed_request', 'headers_too_large', 'uri_too_long'];
+
+const contract = createContract();
+const { document, operations } = contract;
+const api = operations.filter(({ path }) => /^\/(?:auth|api)\//.test(path));
+const text = readFileSync(documentPath, 'utf8');
+
+interface Schema {
+  $ref?: string;
+  type?: string | string[];
+  description?: string;
+  format?: string;
+  const?: unknown;
+  enum?: string[];
+  properties?: Record<string, Schema>;
+  items?: Schema;
+  oneOf?: Schema[];
+  anyOf?: Schema[];
+  discriminator?: { propertyName: string; mapping: Record<string, string> };
+}
+
+const schemas = document.components.schemas as Record<string, Schema>;
+
+const nameOf = ({ $ref = '' }: { $ref?: string }) => $ref.split('/').at(-1) ?? '';
+
+/** The schema behind the answers of an operation with a status. */
+function answerSchema({ responses }: DocumentedOperation, status: string): Schema {
+  return schemas[nameOf(responses[status]?.content?.['application/json']?.schema ?? {})] ?? {};
+}
+
+/** The codes that an operation can fail with. */
+function codesOf(operation: DocumentedOperation, status: string): unknown[] {
+  const data = schemas[nameOf(answerSchema(operation, status).properties?.['data'] ?? {})] ?? {};
+  const forms = data.oneOf?.map((form) => schemas[nameOf(form)]) ?? [data];
+  return forms.map((form) => form?.properties?.['code']?.const);
+}
+
+/** A schema and every schema inside it, each with its place. */
+function* walk(schema: Schema, place: string): Generator<[string, Schema]> {
+  yield [place, schema];
+  for (const [name, property] of Object.entries(schema.properties ?? {}))
+    yield* walk(property, `${place}.${name}`);
+  if (schema.items) yield* walk(schema.items, `${place}[]`);
+  for (const form of [...(schema.oneOf ?? []), ...(schema.anyOf ?? [])]) yield* walk(form, place);
+}
+
+const everySchema = Object.entries(schemas).flatMap(([name, schema]) => [...walk(schema, name)]);
+
+async function run(command: string[]): Promise<{ code: number; output: string }> {
+  const child = spawn(process.execPath, command, {
+    cwd: dirname(documentPath),
+    env: { ...process.env, REDOCLY_TELEMETRY: 'off', NODE_OPTIONS: '' },
+  });
+  let output = '';
+  for (const stream of [child.stdout, child.stderr]) stream.on('data', (data) => (output += data));
+  const [code] = await once(child, 'close');
+  return { code, output };
+}
+
+t.test('every operation has an id, a summary, a description, a tag and its security', async (t) => {
+  t.ok(operations.length >= 62);
+  t.match(document.openapi, /^3\.1\./);
+  const ids = operations.map(({ operationId }) => operationId);
+  t.equal(new Set(ids).size, ids.length, 'operation ids are unique');
+  const tags = document.tags.map(({ name }) => name);
+  for (const operation of operations) {
+    const { operationId, summary, description, path } = operation;
+    t.match(operationId, /^[a-z]+(?:[A-Z][a-z]+)*$/);
+    t.ok(summary && !summary.endsWith('.'), `${operationId} has a summary`);
+    t.match(description, /\.$/, `${operationId} has a description`);
+    t.ok(operation.tags?.length === 1 && operation.tags.every((tag) => tags.includes(tag)));
+    t.ok(operation.security, `${operationId} says whom it asks for`);
+    for (const answer of Object.values(operation.responses)) t.not(answer.description, 'Default Response');
+    if (api.includes(operation)) t.ok(path.endsWith('/'), 'paths are canonical');
+  }
+});
+
+t.test('every failure is documented with its codes', async (t) => {
+  for (const operation of api) {
+    const { operationId, method, responses, security = [] } = operation;
+    const failures = Object.keys(responses).filter((status) => Number(status) >= 400);
+    const always = ['429', '500', '503'];
+    const withBody = method === 'GET' ? [] : ['400', '413', '415'];
+    const withUser = security.length > 0 ? ['401'] : [];
+    for (const status of [...always, ...withBody, ...withUser])
+      t.ok(failures.includes(status), `${operationId} ${status}`);
+    for (const status of failures) {
+      const found = codesOf(operation, status);
+      t.ok(
+        found.length > 0 && found.every((code) => codes[status]?.includes(String(code))),
+        `${operationId} ${status}: ${found}`,
+      );
+      t.strictSame(Object.keys(responses[status]?.content?.['application/json']?.examples ?? {}), found);
+    }
+    // At least an unknown query parameter is refused.
+    t.ok(codesOf(operation, '400').includes('validation_error'), operationId);
+  }
+  for (const operation of operations.filter((one) => !api.includes(one))) {
+    t.strictSame(codesOf(operation, '400'), ['malformed_request']);
+    t.equal(
+      nameOf(operation.responses['default']?.content?.['application/json']?.schema ?? {}),
+      'AnyFailure',
+    );
+  }
+});
+
+t.test('bodies and answers are named components with valid examples', async (t) => {
+  for (const operation of operations) {
+    const { operationId, requestBody, responses } = operation;
+    const media = [requestBody, ...Object.values(responses)].flatMap((part) =>
+      Object.values(part?.content ?? {}),
+    );
+    for (const { schema, examples = {} } of media) {
+      t.match(schema.$ref, /^#\/components\/schemas\/[A-Z][A-Za-z]+$/, operationId);
+      for (const [name, example] of Object.entries(examples)) {
+        const { value } = document.components.examples[nameOf(example)] ?? example;
+        const place = schema.$ref?.split('/').slice(1) ?? [];
+        t.strictSame(contract.schemaProblems(place, value), [], `${operationId}: ${name}`);
+      }
+    }
+    for (const status of Object.keys(responses)) {
+      if (!api.includes(operation) || !responses[status]?.content?.['application/json']) continue;
+      const { success, message, data } = answerSchema(operation, status).properties ?? {};
+      t.match(success, { const: Number(status) < 400 });
+      t.match(message, { type: 'string' });
+      t.ok(data);
+    }
+  }
+  t.notMatch(text, /textRule|\$id|x-dure|def-\d|schema-\d/);
+  t.notMatch(text, /undefined|\[object/);
+});
+
+t.test('every body and every success has examples', async (t) => {
+  for (const { operationId, requestBody, responses } of operations) {
+    const success = Object.entries(responses).find(([status]) => status.startsWith('2'))?.[1];
+    for (const [type, { examples = {} }] of Object.entries({
+      ...requestBody?.content,
+      ...success?.content,
+    })) {
+      t.equal(Object.keys(examples).length > 0, type === 'application/json', operationId);
+    }
+  }
+  const [lists] = operations.filter(({ operationId }) => operationId === 'listPartnerRequests');
+  const examples = lists?.responses['200']?.content?.['application/json']?.examples ?? {};
+  t.strictSame(Object.keys(examples), ['PartnerRequest', 'ReceivedPartnerRequest'], 'one for each box');
+  for (const [name, { value }] of Object.entries(document.components.examples)) {
+    const { data } = value as { data?: { next_cursor?: unknown } };
+    // The paging loop of a client on a mock would not end.
+    if (data && 'next_cursor' in data) t.equal(data.next_cursor, null, name);
+  }
+});
+
+t.test('the examples of sign-up and login work as they are', async (t) => {
+  const app = await createTestApp({ WORKER_ENABLED: 'false' });
+  t.teardown(app.close);
+  const example = (name: string) => document.components.examples[`${name}Body`]?.['value'];
+  t.equal((await app.call('POST', '/auth/signup/', { body: example('NewUser') })).status, 201);
+  t.equal((await app.call('POST', '/auth/login/', { body: example('Credentials') })).status, 200);
+});
+
+t.test('names, types and descriptions suit generated clients', async (t) => {
+  const names = Object.keys(schemas);
+  t.equal(
+    new Set(names.map((name) => name.toLowerCase())).size,
+    names.length,
+    'no names differ in case only',
+  );
+  const ids = operations.map(({ operationId }) => operationId.toLowerCase());
+  for (const name of names) {
+    const [, operation = ''] =
+      /^(.+?)(?:Requests?|Responses?|Data|Errors?|Body|Params|Result)$/.exec(name) ?? [];
+    t.notOk(ids.includes(operation.toLowerCase()), `${name} is what generators derive from an operation`);
+  }
+  for (const [place, schema] of everySchema) {
+    t.notOk('uniqueItems' in schema, place);
+    if (schema.type === 'integer') t.match(schema.format, /^int(?:32|64)$/, place);
+    const isNamed = place.includes('.') && !place.endsWith('[]');
+    if (isNamed && schema.type === 'object') t.notOk(schema.properties, `${place} is a component`);
+    if (!schema.$ref && !place.endsWith('[]')) {
+      const isForm = place.includes('.') && schema.type === 'null';
+      if (!isForm) t.ok(schema.description, `${place} is described`);
+    }
+    for (const form of schema.anyOf ?? []) t.ok(form.$ref || form.type === 'null', place);
+  }
+  t.match(schemas['PartnershipNotification']?.properties?.['id'], { format: 'int64' });
+  t.notOk(operations.some(({ responses }) => Object.keys(responses).some((status) => /X/.test(status))));
+});
+
+t.test('a code decides the schema of a failure', async (t) => {
+  const all = [
+    ...new Set([...Object.values(codes).flat(), ...unreadable, 'not_found', 'method_not_allowed']),
+  ];
+  t.strictSame(schemas['ErrorCode']?.enum, all.sort());
+  const withoutDiscriminator = ['NotificationsToMark', 'NotificationStreamData', 'EmailConfirmation'];
+  for (const [name, { oneOf = [], discriminator }] of Object.entries(schemas)) {
+    if (withoutDiscriminator.includes(name) || oneOf.length === 0) continue;
+    const { propertyName = '', mapping = {} } = discriminator ?? {};
+    t.strictSame(
+      Object.entries(mapping),
+      oneOf.map(({ $ref = '' }) => [schemas[nameOf({ $ref })]?.properties?.[propertyName]?.const, $ref]),
+      name,
+    );
+  }
+});
+
+t.test('every answer names its headers', async (t) => {
+  for (const { operationId, responses, path } of operations) {
+    for (const [status, { headers = {} }] of Object.entries(responses)) {
+      const expected = [
+        'X-Request-Id',
+        ...(path.startsWith('/health') ? [] : ['Content-Language', 'RateLimit-Remaining']),
+        ...({ 304: ['ETag'], 401: ['WWW-Authenticate'], 429: ['Retry-After'] }[status] ?? []),
+      ];
+      for (const name of expected) t.ok(headers[name]?.['$ref'], `${operationId} ${status}: ${name}`);
+    }
+  }
+});
+
+t.test('optional parameters and bodies are documented as optional', async (t) => {
+  const find = (id: string) => operations.find(({ operationId }) => operationId === id);
+  for (const { name, required, schema } of operations.flatMap(({ parameters = [] }) => parameters)) {
+    if ('default' in schema) t.notOk(required, `${name} has a default`);
+  }
+  t.equal(find('logOut')?.requestBody?.required, false, 'a Bearer token is enough');
+  t.equal(find('signUp')?.requestBody?.required, true);
+  t.equal(find('updateCurrentUser')?.requestBody?.required, true);
+});
+
+t.test('the documented security is that of the service', async (t) => {
+  const app = await createTestApp({ WORKER_ENABLED: 'false' });
+  t.teardown(app.close);
+  for (const { method, path, operationId, security = [] } of operations) {
+    const answer = await app.call(method, path.replace(/\{\w+\}/g, '1'));
+    const asks = answer.status === 401 && answer.body.data.code === 'not_authenticated';
+    const isRequired = security.length > 0 && security.every((one) => 'bearer' in one);
+    // Logout needs one of two tokens.
+    t.equal(asks, isRequired || operationId === 'logOut', operationId);
+    const withToken = await app.call(method, path.replace(/\{\w+\}/g, '1'), { token: 'not-a-token' });
+    t.equal(withToken.body?.data?.code === 'token_not_valid', security.length > 0, operationId);
+  }
+});
+
+t.test('the committed document is served', async (t) => {
+  const app = await createTestApp({ WORKER_ENABLED: 'false' });
+  t.teardown(app.close);
+  const yaml = await app.call('GET', '/openapi.yaml');
+  t.match(yaml.headers['content-type'], 'application/yaml');
+  t.equal(yaml.text, text);
+  const json = await app.call('GET', '/openapi.json');
+  t.match(json.headers['content-type'], 'application/json');
+  t.strictSame(json.body, parse(text));
+  t.strictSame((await app.call('GET', '/docs/json')).body, parse(text), 'and shown so in Swagger UI');
+});
+
+t.test('the document passes the linter without a warning', async (t) => {
+  const cli = join(
+    dirname(createRequire(import.meta.url).resolve('@redocly/cli/package.json')),
+    'bin/cli.js',
+  );
+  const { code, output } = await run([cli, 'lint', 'openapi.yaml', '--format=json']);
+  t.equal(code, 0, output);
+  const report = JSON.parse(output.slice(output.indexOf('{'), output.lastIndexOf('}') + 1));
+  t.match(report.totals, { errors: 0, warnings: 0 }, output);
+});
+
+t.test('the check detects a stale file', async (t) => {
+  const directory = mkdtempSync(join(tmpdir(), 'dure-openapi-'));
+  t.teardown(() => rmSync(directory, { recursive: true, force: true }));
+  const check = (name: string, content: string) => {
+    const path = join(directory, name);
+    writeFileSync(path, content);
+    return run(['build/scripts/export-openapi.js', '--check', path]);
+  };
+  const [fresh, longer, changed] = await Promise.all([
+    check('fresh.yaml', text),
+    check('longer.yaml', `${text}\n`),
+    check('changed.yaml', text.replace('operationId: logIn', 'operationId: login')),
+  ]);
+  t.strictSame(fresh, { code: 0, output: '' });
+  for (const stale of [longer, changed]) {
+    t.equal(stale?.code, 1);
+    t.match(stale?.output, 'is stale: run `npm run openapi`');
+  }
+  t.equal(readFileSync(join(directory, 'longer.yaml'), 'utf8'), `${text}\n`, 'it never writes');
+});
+
+t.test('the contract checker detects wrong answers', async (t) => {
+  const app = await createTestApp({ WORKER_ENABLED: 'false' });
+  t.teardown(app.close);
+  const path = '/auth/me/?a=1';
+  const answer = await app.call('GET', path);
+  t.strictSame(contract.problems('GET', path, answer), []);
+  const changed = (change: (data: Record<string, unknown>) => void) => {
+    const copy = structuredClone(answer);
+    change(copy.body.data);
+    return contract.problems('GET', path, copy).length;
+  };
+  t.ok(changed((data) => delete data.code) > 0);
+  t.ok(changed((data) => Object.assign(data, { code: 'other' })) > 0);
+  t.ok(changed((data) => Object.assign(data, { secret: 1 })) > 0);
+  t.equal(contract.problems('GET', path, { ...answer, status: 418 }).length, 1);
+  const withoutHeaders = { ...answer, headers: { 'content-type': 'application/json' } };
+  t.match(contract.problems('GET', path, withoutHeaders), [
+    /X-Request-Id/,
+    /Content-Language/,
+    /WWW-Authenticate/,
+  ]);
+  t.equal(contract.problems('PUT', path, answer).length, 1);
+  t.equal(readDocument().openapi, document.openapi);
+});

@@ -1,0 +1,263 @@
+import t from 'tap';
+import {
+  createOperationsApp,
+  eachOperation,
+  eachValue,
+  notInvalid,
+  notRejected,
+  operations,
+  problemsOf,
+  validBody,
+} from '../../http/operations.ts';
+import { noErrorLogged } from '../../support/assertions.ts';
+import type { DocumentedOperation } from '../../support/contract.ts';
+import { listen, rawCall } from '../../support/raw-http.ts';
+
+/*
+ * The rules that every query parameter, path id, method and path has, for every operation of the OpenAPI document.
+ */
+
+const { app, shop, send, pathOf, tokenFor } = await createOperationsApp(t);
+
+const notIntegers = [
+  ...['0x10', '1e3', '1.0', '1.5', '+1', '%2B1', '%201', '1%20', '01', '1_000', 'abc', 'NaN', 'null', 'true'],
+  ...['%EF%BC%91', '1%00', '1,2', '[1]', '-0', '-1', '9'.repeat(20), '9'.repeat(40)],
+];
+const notBooleans = ['1', '0', 'TRUE', 'yes', 'null'];
+const rejectedTexts = ['%00', 'a%00b', 'a%E2%80%AEb', 'a%E2%80%8Bb', '%1B'];
+const notCursors = ['x', '!!!', 'null', '%EC%BB%A4', 'bm90IGEgY3Vyc29y', 'MV8w', 'x'.repeat(300)];
+const notUtf8 = ['%', '%zz', '%ff%fe', '%ED%A0%80'];
+
+type Parameter = NonNullable<DocumentedOperation['parameters']>[number];
+
+function queryParameters({ parameters = [] }: DocumentedOperation): Parameter[] {
+  return parameters.filter((one) => one.in === 'query');
+}
+
+/** Values that a parameter rejects by its schema. */
+function wrongValues({ schema, required }: Parameter): string[] {
+  const { type, minimum, maximum, maxLength } = schema;
+  if (type === 'integer') return [...notIntegers, String(Number(minimum) - 1), String(Number(maximum) + 1)];
+  if (type === 'boolean') return notBooleans;
+  if ('enum' in schema) return ['other', ...rejectedTexts];
+  const tooLong = typeof maxLength === 'number' ? ['x'.repeat(maxLength + 1)] : [];
+  return [...rejectedTexts, ...tooLong, ...(required ? [''] : [])];
+}
+
+/** A query with some parameters, and a valid value for each other one that is required. */
+function queryWith(operation: DocumentedOperation, ...given: [name: string, value: string][]): string {
+  const names = given.map(([name]) => name);
+  const others = queryParameters(operation).filter((one) => one.required && !names.includes(one.name));
+  const pairs = [...given, ...others.map(({ name }) => [name, 'x'])];
+  return `?${pairs.map((pair) => pair.join('=')).join('&')}`;
+}
+
+const withQuery = operations.filter((operation) => queryParameters(operation).length > 0);
+
+t.test('a query parameter rejects other types, ranges, lengths, characters and repetition', (t) =>
+  eachOperation(t, withQuery, 12, (operation) =>
+    eachValue(queryParameters(operation), async (parameter) => {
+      const { name } = parameter;
+      const check = (values: string[], field: string) =>
+        eachValue(values, async (value) => {
+          const query = queryWith(operation, [name, value]);
+          return notInvalid(operation, await send(operation, { query }), field);
+        });
+      const twice = queryWith(operation, [name, '1'], [name, '1']);
+      const without = queryWith(operation).replace(new RegExp(`${name}=x&?`), '');
+      return [
+        ...notInvalid(operation, await send(operation, { query: twice }), name),
+        ...(parameter.required ? notInvalid(operation, await send(operation, { query: without }), name) : []),
+        ...(await check(notUtf8, 'query')),
+        ...(name === 'cursor' ? [] : await check(wrongValues(parameter), name)),
+      ];
+    }),
+  ),
+);
+
+t.test('an empty parameter is as if it were not there', (t) =>
+  eachOperation(t, withQuery, 12, async (operation) => {
+    const required = queryParameters(operation).filter((one) => one.required);
+    const problems = await eachValue(required, async ({ name }) => {
+      const answer = await send(operation, { query: queryWith(operation, [name, '']) });
+      const [error] = answer.body.data.errors ?? [];
+      return error?.field === name && error.code === 'required' ? [] : [answer.text];
+    });
+    if (required.length > 0) return problems;
+    const query = `?${queryParameters(operation)
+      .map(({ name }) => `${name}=`)
+      .join('&')}`;
+    const answer = await send(operation, { query });
+    return answer.status === 200 ? [] : [answer.text];
+  }),
+);
+
+t.test('an unknown parameter is rejected by name', (t) =>
+  eachOperation(t, operations, 60, (operation) =>
+    eachValue(['unknown', 'Limit', '__proto__', 'constructor', '_'], async (name) => {
+      const query = queryWith(operation, [name, '1']);
+      const answer = await send(operation, { query, body: validBody(operation) });
+      const isUnknown = answer.body?.data?.errors?.[0]?.code === 'unknown_field';
+      return [...notInvalid(operation, answer, name), ...(isUnknown ? [] : [answer.text])];
+    }),
+  ),
+);
+
+const lists = withQuery.filter((one) => queryParameters(one).some(({ name }) => name === 'cursor'));
+
+t.test('a cursor that was not issued is invalid_cursor', (t) =>
+  eachOperation(t, lists, 9, async (operation) => [
+    ...(await eachValue([...notCursors, ...rejectedTexts], async (cursor) => {
+      const answer = await send(operation, { query: `?cursor=${cursor}` });
+      return notRejected(operation, answer, 400, 'invalid_cursor');
+    })),
+    // Validation comes before the cursor.
+    ...notInvalid(operation, await send(operation, { query: '?cursor=x&limit=0' }), 'limit'),
+  ]),
+);
+
+t.test('an odd query string gets a documented response', async (t) => {
+  const odd = ['?__proto__=1', '?constructor.prototype=1', '?a=%', '?%00=1', `?${'a=1&'.repeat(400)}`];
+  const gets = operations.filter(
+    ({ method, operationId }) => method === 'GET' && operationId !== 'streamNotifications',
+  );
+  await eachOperation(t, gets, 18, (operation) => {
+    const brackets = queryParameters(operation).flatMap(({ name }) => [`?${name}[]=1`, `?${name}[gt]=1`]);
+    return eachValue([...odd, ...brackets], async (query) =>
+      problemsOf(operation, await send(operation, { query })),
+    );
+  });
+});
+
+t.test('a path id that cannot exist is the 404 of its resource', async (t) => {
+  const impossible = [
+    ...['0', '-1', '1.0', '1.5', '1e3', '0x10', '01', '+1', '%201', '1%20', 'NaN', 'me2', '%EA%B0%80', '١'],
+    ...['2147483648', '9999999999', '9223372036854775808', '9'.repeat(40), 'a'.repeat(300)],
+    ...['%00', '%ff', '%2e%2e', '1%2f2', '1;x', "1'--", "'%20OR%201=1--", '%E2%80%AE1', '__proto__'],
+  ];
+  const withId = operations.filter(({ path }) => path.includes('{'));
+  await eachOperation(t, withId, 19, (operation) => {
+    const [, resource] = /\{(\w+?)(?:_id)?\}/.exec(operation.path) ?? [];
+    const isOfAdmins = operation.path.startsWith('/api/v1/admin/');
+    const code = isOfAdmins ? 'not_found' : `${resource === 'id' ? 'partner_request' : resource}_not_found`;
+    return eachValue([...impossible, '2147483647'], async (id) => {
+      const path = operation.path.replace(/\{\w+\}/, id.includes('%') ? id : encodeURI(id));
+      const { status, body, text } = await send(operation, { path, body: validBody(operation) });
+      const expected = ['1%2f2', '%2e%2e'].includes(id) ? /not_found$/ : new RegExp(`^${code}$`);
+      return status === 404 && expected.test(body?.data?.code) ? [] : [text];
+    });
+  });
+});
+
+t.test('every other method is method_not_allowed', async (t) => {
+  const methods = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'TRACE'];
+  const allowedAt = (path: string) =>
+    operations.filter((one) => one.path === path).map(({ method }) => method);
+  await eachOperation(t, operations, 60, (operation) => {
+    const others = methods.filter((method) => !allowedAt(operation.path).includes(method));
+    return eachValue(others, async (method) => {
+      const options = { token: tokenFor(operation.path) };
+      const { status, body, text } = await app.call(method, pathOf(operation), options);
+      return status === 405 && body.data.code === 'method_not_allowed' ? [] : [text];
+    });
+  });
+});
+
+t.test('an Idempotency-Key is 1-255 visible ASCII characters', async (t) => {
+  const withKey = operations.filter(({ parameters = [] }) =>
+    parameters.some(({ name }) => name === 'Idempotency-Key'),
+  );
+  const wrong = ['', ' ', 'a b', 'x'.repeat(256), 'caf\u00e9', '열쇠', '\u007f', 'a\tb'];
+  await eachOperation(t, withKey, 4, async (operation) => {
+    const sendWith = (key: string) =>
+      send(operation, { body: validBody(operation), headers: { 'idempotency-key': key } });
+    return [
+      ...(await eachValue(wrong, async (key) =>
+        notInvalid(operation, await sendWith(key), 'idempotency-key'),
+      )),
+      ...(await eachValue(['a', '!'.repeat(255), '"quoted"', '{~}'], async (key) => {
+        const { text } = await sendWith(key);
+        return text.includes('validation_error') ? [text] : [];
+      })),
+    ];
+  });
+});
+
+t.test('an operation that needs a login rejects a request without one, before validation', async (t) => {
+  const withLogin = operations.filter(
+    ({ security = [] }) => security.length > 0 && security.every((one) => 'bearer' in one),
+  );
+  await eachOperation(t, withLogin, 46, async (operation) => {
+    const body = operation.requestBody ? { unknown: 1 } : undefined;
+    const [path, wrong] = [pathOf(operation), `${pathOf(operation)}?limit=x`];
+    return [
+      ...notRejected(operation, await app.call(operation.method, path, { body }), 401, 'not_authenticated'),
+      ...notRejected(
+        operation,
+        await app.call(operation.method, wrong, { body, token: 'x' }),
+        401,
+        'token_not_valid',
+      ),
+    ];
+  });
+});
+
+t.test('a path that only resembles that of an operation does not reach it', async (t) => {
+  const port = await listen(app.app);
+  const variants = (path: string) => [
+    `/${path}`,
+    `${path};x`,
+    `${path}/`,
+    path.toUpperCase(),
+    path.replace(/\/$/, '%2f'),
+    path.replace(/\/$/, '%00/'),
+    path.replace(/\/$/, '/./'),
+    path.replace(/^\/(\w+)\//, '/$1/../$1/'),
+    path.replaceAll('/', '\\'),
+  ];
+  // An odd last part may be read as an id that nothing has, on a path that has other methods.
+  const unreached =
+    /^(?:not_found|(?:store|post|session|partner_request|image)_not_found|method_not_allowed|malformed_request)$/;
+  await eachOperation(t, operations, 60, (operation) =>
+    eachValue(variants(pathOf(operation)), async (target) => {
+      const body = JSON.stringify(validBody(operation) ?? {});
+      const head = [
+        `${operation.method} ${target} HTTP/1.1`,
+        'Host: x',
+        `Authorization: Bearer ${tokenFor(operation.path)}`,
+        'Content-Type: application/json',
+        `Content-Length: ${Buffer.byteLength(body)}`,
+        'Connection: close',
+      ];
+      const answer = await rawCall(port, `${head.join('\r\n')}\r\n\r\n${body}`);
+      return unreached.test(answer.body?.data?.code) ? [] : [answer.text];
+    }),
+  );
+});
+
+t.test('a path without its last slash is the same operation, and never redirects', (t) =>
+  eachOperation(t, operations, 60, async (operation) => {
+    const path = pathOf(operation);
+    const options = { body: validBody(operation) };
+    const slash = await app.call(operation.method, path, options);
+    const without = await app.call(operation.method, path.slice(0, -1), options);
+    const isSame = without.status === slash.status && without.body?.data?.code === slash.body?.data?.code;
+    return [
+      ...(isSame ? [] : [`${without.text} and ${slash.text}`]),
+      ...problemsOf(operation, without),
+      ...(without.headers.location === undefined ? [] : ['redirects']),
+    ];
+  }),
+);
+
+t.test('a path spelled in another way needs the same login', async (t) => {
+  for (const path of ['/auth/%6de/', '/%61uth/me/', '/auth/me', '/api/%761/stores/me/']) {
+    const answer = await app.call('GET', path);
+    t.ok([401, 404].includes(answer.status), `${path} ${answer.status}`);
+  }
+});
+
+t.test('the service still works, and no error was logged', async (t) => {
+  t.equal((await app.call('GET', '/auth/me/', { token: shop.token })).status, 200);
+  noErrorLogged(t, app.logs);
+});

@@ -1,0 +1,267 @@
+import t from 'tap';
+import { createLimitedApp, fromAnywhere, limited, newAddress } from '../../http/limits.ts';
+import { openStream } from '../../notifications/streams.ts';
+import { type CallOptions, createUser, type TestApp } from '../../support/app.ts';
+import { invalid, refused, tally } from '../../support/assertions.ts';
+import { inParallel, lockRows } from '../../support/concurrency.ts';
+import { listen } from '../../support/raw-http.ts';
+
+/** The operations with a counter of their own, and how many requests a minute an address has. */
+const groups: [string, string, number][] = [
+  ['POST', '/auth/login/', 30],
+  ['POST', '/auth/signup/', 20],
+  ['POST', '/auth/email-verify/send/', 10],
+  ['POST', '/auth/reset-password-request/', 10],
+  ['POST', '/auth/find-id/', 10],
+  ['POST', '/auth/email-verify/confirm/', 30],
+  ['GET', '/auth/reset-password-validate/', 30],
+  ['POST', '/auth/reset-password-confirm/', 30],
+  ['POST', '/auth/token/refresh/', 60],
+];
+
+/** Makes requests one after the other. @returns how many were served before the first refusal */
+async function served(
+  app: TestApp,
+  count: number,
+  request: (index: number) => [string, string, CallOptions],
+) {
+  for (let index = 0; index < count; index++) {
+    if ((await app.call(...request(index))).status === 429) return index;
+  }
+  return count;
+}
+
+t.test('limits', async (t) => {
+  const app = await createLimitedApp(t);
+
+  for (const [method, path, limit] of groups) {
+    t.test(`${path} is served ${limit} times a minute for one address`, async (t) => {
+      const remoteAddress = newAddress();
+      const options = { remoteAddress, ...(method === 'POST' ? { body: {} } : {}) };
+      const first = await app.call(method, path, options);
+      t.equal(first.status, 400);
+      t.equal(first.headers['ratelimit-limit'], String(limit));
+      t.equal(first.headers['ratelimit-remaining'], String(limit - 1));
+      t.match(first.headers['ratelimit-reset'], /^(?:[1-9]|[1-5]\d|60)$/);
+      t.equal(first.headers['retry-after'], undefined);
+      t.equal(await served(app, limit, () => [method, path, options]), limit - 1);
+      limited(t, await app.call(method, path, options));
+      limited(t, await app.call(method, path.slice(0, -1), options));
+      t.equal((await app.call(method, path, { ...options, remoteAddress: newAddress() })).status, 400);
+      for (const [otherMethod, otherPath] of groups.filter((group) => group[1] !== path)) {
+        const other = await app.call(otherMethod, otherPath, { remoteAddress });
+        t.not(other.status, 429, `${otherPath} counts by itself`);
+      }
+      t.not((await app.call('GET', '/auth/me/', { remoteAddress })).status, 429);
+    });
+  }
+
+  t.test('everything else is one counter: 300 a minute for an anonymous client', async (t) => {
+    const remoteAddress = newAddress();
+    const requests: [string, string, CallOptions][] = [
+      ['GET', '/auth/me/', { remoteAddress }],
+      ['GET', '/auth/sessions', { remoteAddress, token: 'not-a-token' }],
+      ['PATCH', '/auth/me/', { remoteAddress, body: { name: 1 } }],
+      ['GET', '/nothing/', { remoteAddress }],
+      ['POST', '/auth/nothing/', { remoteAddress, body: '{' }],
+      ['GET', '/auth/login/', { remoteAddress }],
+      ['GET', '/openapi.json', { remoteAddress }],
+      ['GET', '/auth/%zz/', { remoteAddress }],
+      ['POST', '/auth/logout/', { remoteAddress, body: {} }],
+      ['HEAD', '/auth/me/', { remoteAddress }],
+    ];
+    const next = (index: number) => requests[index % requests.length] ?? ['GET', '/', { remoteAddress }];
+    t.equal(await served(app, 301, (index) => next(index)), 300);
+    for (const [method, path, options] of requests.filter(([one]) => one !== 'HEAD')) {
+      limited(t, await app.call(method, path, options));
+    }
+    const { status, headers } = await app.call('GET', '/auth/me/', { remoteAddress: newAddress() });
+    t.equal(status, 401);
+    t.equal(headers['ratelimit-limit'], '300');
+  });
+
+  t.test('a user has 600 other requests a minute, from all addresses together', async (t) => {
+    const { token } = await createUser(fromAnywhere(app));
+    const other = await createUser(fromAnywhere(app));
+    const addresses = [newAddress(), newAddress()];
+    const paths = ['/auth/nothing/', '/auth/me/', '/nothing/', '/auth/login/'];
+    const count = await served(app, 601, (index) => [
+      'GET',
+      paths[index % paths.length] ?? '',
+      { token, remoteAddress: addresses[index % 2] ?? '' },
+    ]);
+    t.equal(count, 600);
+    const [remoteAddress = ''] = addresses;
+    limited(t, await app.call('GET', '/auth/me/', { token, remoteAddress: newAddress() }));
+    t.equal((await app.call('GET', '/auth/me/', { token: other.token, remoteAddress })).status, 200);
+    const anonymous = await app.call('GET', '/auth/me/', { remoteAddress });
+    t.equal(anonymous.status, 401);
+    t.equal(anonymous.headers['ratelimit-remaining'], '299');
+    const forged = await app.call('GET', '/auth/me/', { token: `${token}x`, remoteAddress });
+    t.equal(
+      forged.headers['ratelimit-limit'],
+      '300',
+      'a token that is not genuine has no counter of its own',
+    );
+  });
+
+  t.test('all users at one address have 3,000 other requests a minute together', async (t) => {
+    const users = await inParallel(7, () => createUser(fromAnywhere(app)));
+    const remoteAddress = newAddress();
+    const greedy = users.pop();
+    for (let index = 0; index < 700; index++) {
+      const { status } = await app.call('GET', '/nothing/', { token: greedy?.token, remoteAddress });
+      if (status !== (index < 600 ? 404 : 429)) t.fail(`${index}: ${status}`);
+    }
+    const request = (index: number): [string, string, CallOptions] => {
+      const { token } = users[index % users.length] ?? {};
+      return ['GET', '/nothing/', { token, remoteAddress }];
+    };
+    t.equal(await served(app, 2_401, request), 2_400, 'what one user has too many of is not counted');
+    const answer = await app.call(...request(0));
+    limited(t, answer);
+    t.equal(answer.headers['ratelimit-limit'], '3000');
+    const [, , { token }] = request(0);
+    t.equal((await app.call('GET', '/nothing/', { token, remoteAddress: newAddress() })).status, 404);
+    t.equal((await app.call('GET', '/nothing/', { remoteAddress })).status, 404, 'others are not counted');
+    t.match((await app.call('GET', '/metrics')).text, /^rate_limited_requests_total\{group="address"\} 2$/m);
+  });
+
+  t.test('limits come before every other check', async (t) => {
+    const remoteAddress = newAddress();
+    const login = (options: CallOptions) => app.call('POST', '/auth/login/', { ...options, remoteAddress });
+    invalid(t, await login({ body: {} }), 'username', 'password');
+    refused(
+      t,
+      await login({ body: '{', headers: { 'content-type': 'application/json' } }),
+      400,
+      'malformed_json',
+    );
+    t.equal((await login({})).headers['ratelimit-remaining'], '27', 'what fails counts');
+    await served(app, 30, () => ['POST', '/auth/login/', { remoteAddress, body: {} }]);
+    limited(t, await login({ body: {} }));
+    limited(t, await login({ body: '{', headers: { 'content-type': 'application/json' } }));
+    limited(t, await login({ body: 'x', headers: { 'content-type': 'text/plain' } }));
+    limited(t, await login({ body: `"${'x'.repeat(200_000)}"` }));
+  });
+
+  t.test('health and metrics have no limit', async (t) => {
+    const remoteAddress = newAddress();
+    for (const path of ['/health/live', '/health/ready', '/metrics']) {
+      const { status, headers } = await app.call('GET', path, { remoteAddress });
+      t.equal(status, 200);
+      t.notOk(Object.keys(headers).some((name) => name.startsWith('ratelimit-')));
+    }
+    t.equal(await served(app, 350, () => ['GET', '/health/live', { remoteAddress }]), 350);
+    t.equal((await app.call('GET', '/auth/me/', { remoteAddress })).headers['ratelimit-remaining'], '299');
+  });
+
+  t.test('an IPv6 client is counted by its /64, a mapped IPv4 address as IPv4', async (t) => {
+    const remaining = async (remoteAddress: string) => {
+      const { headers } = await app.call('POST', '/auth/find-id/', { remoteAddress, body: {} });
+      return Number(headers['ratelimit-remaining']);
+    };
+    t.equal(await remaining('2001:db8:1:2::1'), 9);
+    t.equal(await remaining('2001:db8:1:2:ffff:ffff:ffff:ffff'), 8);
+    t.equal(await remaining('2001:0DB8:0001:0002::3'), 7);
+    t.equal(await remaining('2001:db8:1:3::1'), 9);
+    t.equal(await remaining('203.0.113.200'), 9);
+    t.equal(await remaining('::ffff:203.0.113.200'), 8);
+    t.equal(await remaining('203.0.113.201'), 9);
+  });
+
+  t.test('X-Forwarded-For is ignored by default', async (t) => {
+    const remoteAddress = newAddress();
+    const count = await served(app, 11, (index) => [
+      'POST',
+      '/auth/find-id/',
+      {
+        remoteAddress,
+        body: {},
+        headers: { 'x-forwarded-for': `203.0.113.${index}`, forwarded: `for=203.0.113.${index}` },
+      },
+    ]);
+    t.equal(count, 10);
+  });
+
+  t.test('after Retry-After seconds requests are served again', async (t) => {
+    const remoteAddress = newAddress();
+    const request: [string, string, CallOptions] = ['POST', '/auth/find-id/', { remoteAddress, body: {} }];
+    t.equal(await served(app, 11, () => request), 10);
+    const wait = Number((await app.call(...request)).headers['retry-after']);
+    // The counter in memory reads this clock; other files of the process must not see it changed.
+    const { now } = Date;
+    Date.now = () => now() + wait * 1_000;
+    const answer = await app.call(...request).finally(() => {
+      Date.now = now;
+    });
+    t.equal(answer.status, 400);
+    t.equal(answer.headers['ratelimit-remaining'], '9');
+  });
+});
+
+t.test('behind a trusted proxy the address of the client counts', async (t) => {
+  const app = await createLimitedApp(t, { TRUST_PROXY: '10.0.0.0/8, 2001:db8:ffff::1' });
+  const remaining = async (remoteAddress: string, forwarded?: string) => {
+    const headers = forwarded === undefined ? {} : { 'x-forwarded-for': forwarded };
+    const answer = await app.call('POST', '/auth/find-id/', { remoteAddress, body: {}, headers });
+    t.equal(answer.status, 400);
+    return Number(answer.headers['ratelimit-remaining']);
+  };
+  t.equal(await remaining('10.1.2.3', '203.0.113.1'), 9);
+  t.equal(await remaining('10.1.2.3', '203.0.113.2'), 9);
+  t.equal(await remaining('10.9.9.9', '203.0.113.1'), 8, 'by another proxy it is the same client');
+  t.equal(await remaining('2001:db8:ffff::1', '203.0.113.1'), 7);
+  t.equal(
+    await remaining('10.1.2.3', '192.0.2.99, 203.0.113.1'),
+    6,
+    'what the client wrote itself does not count',
+  );
+  t.equal(await remaining('10.1.2.3', '203.0.113.1, 10.4.4.4'), 5, 'a chain of proxies is followed');
+  t.equal(await remaining('198.51.100.7', '203.0.113.1'), 9, 'of a stranger it is not believed');
+  t.equal(await remaining('198.51.100.7', '203.0.113.50'), 8);
+  t.equal(await remaining('2001:db8:ffff::2', '203.0.113.1'), 9);
+  t.equal(await remaining('10.1.2.3'), 9);
+  t.equal(await remaining('10.1.2.3', '2001:db8:5:6::1'), 9);
+  t.equal(await remaining('10.1.2.3', '2001:db8:5:6::2'), 8);
+  t.equal(await remaining('10.1.2.3', '203.0.113.1:4711'), 4, 'a port does not make another client');
+  const garbage = ['unknown', '999.1.1.1', '203.0.113.77, unknown'];
+  const counts = [];
+  for (const text of garbage) counts.push(await remaining('10.7.7.7', text));
+  t.strictSame(counts, [9, 8, 7], 'what is no address counts for the proxy that sent it');
+});
+
+t.test('limits can be turned off', async (t) => {
+  const app = await createLimitedApp(t, { RATE_LIMIT_ENABLED: 'false' });
+  t.equal(await served(app, 40, () => ['POST', '/auth/login/', { body: {} }]), 40);
+  const { headers } = await app.call('POST', '/auth/login/', { body: {} });
+  t.notOk(Object.keys(headers).some((name) => name.startsWith('ratelimit-')));
+});
+
+t.test('four requests of one user are worked on at once; more wait and delay no other user', async (t) => {
+  const app = await createLimitedApp(t);
+  const [user, other] = [await createUser(app), await createUser(app)];
+  const rename = () => app.call('PATCH', '/auth/me/', { token: user.token, body: { name: '두레' } });
+  const lock = await lockRows(t, app, 'SELECT FROM users WHERE id = $1 FOR UPDATE', [user.id]);
+  const renamed = inParallel(20, rename);
+  await lock.waiters(4);
+  t.equal((await app.call('GET', '/auth/me/', { token: other.token })).status, 200);
+  t.equal((await lock.waiters(4)).length, 4);
+  await lock.release();
+  t.strictSame(tally(await renamed), { '200': 20 });
+});
+
+t.test('requests that wait too long are 503, and neither they nor open streams keep a turn', async (t) => {
+  const app = await createLimitedApp(t, {}, { timeLimit: 400 });
+  const user = await createUser(app);
+  const rename = () => app.call('PATCH', '/auth/me/', { token: user.token, body: { name: '두레' } });
+  const lock = await lockRows(t, app, 'SELECT FROM users WHERE id = $1 FOR UPDATE', [user.id]);
+  t.strictSame(tally(await inParallel(9, rename)), { '503 service_unavailable': 9 });
+  await lock.release();
+  t.strictSame(tally(await inParallel(9, rename)), { '200': 9 });
+
+  await listen(app.app);
+  const opened = await inParallel(6, () => openStream(t, app, user.token));
+  t.ok(opened.every(({ status }) => status === 200));
+  t.equal((await rename()).status, 200);
+});

@@ -1,0 +1,129 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import t, { type Test } from 'tap';
+import { createLimitedApp, limited, newAddress } from '../../http/limits.ts';
+import type { TestApp } from '../../support/app.ts';
+import { inParallel } from '../../support/concurrency.ts';
+import { freePort } from '../../support/free-port.ts';
+import { without } from '../../support/requirements.ts';
+import { until } from '../../support/until.ts';
+
+/** Starts Redis, suspended or not; it ends with the test. */
+async function startRedis(t: Test, port: number): Promise<ChildProcess> {
+  const redis = spawn('redis-server', ['--port', String(port), '--bind', '127.0.0.1', '--save', '']);
+  t.teardown(() => redis.kill('SIGKILL'));
+  for await (const line of redis.stdout) if (String(line).includes('Ready to accept connections')) break;
+  return redis;
+}
+
+/** The metric that says whether the app counts in Redis. */
+async function isConnected({ call }: TestApp): Promise<boolean> {
+  return /^redis_connected 1$/m.test((await call('GET', '/metrics')).text);
+}
+
+const findId = (app: TestApp, remoteAddress: string) =>
+  app.call('POST', '/auth/find-id/', { remoteAddress, body: {} });
+
+/** Sends requests to the apps in turn. @returns what each answer says is left */
+async function remaining(apps: TestApp[], count: number, remoteAddress: string): Promise<number[]> {
+  const left = [];
+  for (let index = 0; index < count; index++) {
+    const app = apps[index % apps.length];
+    if (app) left.push(Number((await findId(app, remoteAddress)).headers['ratelimit-remaining']));
+  }
+  return left;
+}
+
+const countdown = [9, 8, 7, 6, 5, 4, 3, 2, 1, 0];
+
+/** Asserts that each app counts by itself, with the same numbers. */
+async function countsAlone(t: Test, apps: TestApp[]): Promise<void> {
+  const address = newAddress();
+  for (const app of apps) {
+    t.strictSame(await remaining([app], 10, address), countdown);
+    limited(t, await findId(app, address));
+  }
+}
+
+/** Asserts that the apps count together. */
+async function countsTogether(t: Test, apps: TestApp[]): Promise<void> {
+  const address = newAddress();
+  t.strictSame(await remaining(apps, 10, address), countdown);
+  for (const app of apps) limited(t, await findId(app, address));
+}
+
+/** How often a line is in the log. */
+const logged = ({ logs }: TestApp, text: string) => logs.filter((line) => line.includes(text)).length;
+
+t.test('without Redis at the start, an instance limits by itself, and does not wait', async (t) => {
+  const app = await createLimitedApp(t, { REDIS_URL: 'redis://127.0.0.1:1' });
+  const address = newAddress();
+  const answers = await inParallel(11, () => findId(app, address));
+  t.strictSame(answers.map(({ status }) => status).sort(), [...countdown.map(() => 400), 429]);
+  await countsAlone(t, [app]);
+  t.notOk(await isConnected(app));
+  await until('the warning', () => logged(app, 'redis is not reachable') === 1);
+});
+
+t.test(
+  'instances share limits in Redis, and limit by themselves while it is killed or hangs',
+  { skip: without('redis-server') },
+  async (t) => {
+    const port = await freePort();
+    let redis = await startRedis(t, port);
+    const environment = { REDIS_URL: `redis://127.0.0.1:${port}` };
+    const apps = [await createLimitedApp(t, environment), await createLimitedApp(t, environment)];
+    const allConnected = async (expected: boolean) => {
+      for (const app of apps) {
+        await until(`connected: ${expected}`, async () => (await isConnected(app)) === expected, 10);
+      }
+    };
+    await allConnected(true);
+    const full = newAddress();
+    t.strictSame(await remaining(apps, 10, full), countdown);
+    for (const app of apps) {
+      limited(t, await findId(app, full));
+      const login = { remoteAddress: full, body: {} };
+      t.not((await app.call('POST', '/auth/login/', login)).status, 429, 'each group counts by itself');
+    }
+
+    await t.test('killed', async (t) => {
+      const gone = once(redis, 'exit');
+      redis.kill('SIGKILL');
+      await gone;
+      await countsAlone(t, apps);
+      await allConnected(false);
+    });
+    await t.test('started again', async (t) => {
+      redis = await startRedis(t, port);
+      await allConnected(true);
+      await countsTogether(t, apps);
+
+      await t.test('suspended', async (t) => {
+        redis.kill('SIGSTOP');
+        // Those that find out wait for it once, and are counted here.
+        const address = newAddress();
+        for (const app of apps) {
+          const answers = await inParallel(10, () => findId(app, address));
+          t.strictSame(new Set(answers.map(({ status }) => status)), new Set([400]));
+          limited(t, await findId(app, address));
+        }
+        t.strictSame(await Promise.all(apps.map(isConnected)), [false, false]);
+        await countsAlone(t, apps);
+      });
+      await t.test('resumed', async (t) => {
+        redis.kill('SIGCONT');
+        await allConnected(true);
+        await countsTogether(t, apps);
+      });
+    });
+    for (const app of apps) {
+      t.equal(logged(app, 'redis is not reachable'), 2, 'one warning for each outage');
+      t.equal(logged(app, 'the server closed the connection'), 1, 'with its cause, also without an error');
+      t.equal(logged(app, 'redis is reachable again'), 2);
+      const { text } = await app.call('GET', '/metrics');
+      t.match(text, /^rate_limited_requests_total\{group="find-id"\} [1-9]\d*$/m);
+      t.match(text, /^rate_limited_requests_total\{group="login"\} 0$/m);
+    }
+  },
+);

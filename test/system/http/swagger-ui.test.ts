@@ -1,0 +1,88 @@
+import type { Page } from 'playwright-core';
+import t from 'tap';
+import { createTestApp } from '../../support/app.ts';
+import { launchBrowser, noBrowser } from '../../support/browser.ts';
+import { listen } from '../../support/raw-http.ts';
+
+/** The width of small phones, in CSS pixels. */
+const narrow = 360;
+
+t.test('Swagger UI on a phone', { skip: noBrowser }, async (t) => {
+  const app = await createTestApp({ WORKER_ENABLED: 'false' });
+  t.teardown(app.close);
+  const origin = `http://127.0.0.1:${await listen(app.app)}`;
+  const browser = await launchBrowser();
+  t.teardown(() => browser.close());
+  const page = await browser.newPage({ viewport: { width: narrow, height: 740 }, isMobile: true });
+  const problems: string[] = [];
+  page.on('console', (message) => {
+    if (message.text().includes('Content Security Policy')) problems.push(message.text());
+  });
+  page.on('pageerror', (error) => problems.push(String(error)));
+
+  await page.goto(`${origin}/docs/`);
+
+  /** Unfolds an operation, if it is not unfolded yet. */
+  async function open(tag: string, operationId: string) {
+    const operation = page.locator(`#operations-${tag}-${operationId}`);
+    const summary = operation.locator('.opblock-summary-control');
+    if ((await summary.getAttribute('aria-expanded')) !== 'true') await summary.click();
+    await operation.locator('.responses-wrapper').first().waitFor();
+    return operation;
+  }
+
+  async function execute(tag: string, operationId: string): Promise<string> {
+    const operation = await open(tag, operationId);
+    await operation.getByRole('button', { name: 'Execute' }).click();
+    const status = operation.locator('.live-responses-table .response-col_status').nth(1);
+    return (await status.innerText()).trim().slice(0, 3);
+  }
+
+  t.test('failures are folded', async (t) => {
+    const operation = await open('auth', 'signUp');
+    t.match(await operation.locator('.failures > summary').innerText(), /^Failures \(7\): 400, 409, /);
+    const statuses = () => operation.locator('.response[data-code]').evaluateAll(statusesOf);
+    t.strictSame(await statuses(), ['201']);
+    await operation.locator('.failures > summary').click();
+    await operation.locator('.failures .response').first().waitFor();
+    t.strictSame(await statuses(), ['201', '400', '409', '413', '415', '429', '500', '503']);
+  });
+
+  t.test('nothing is wider than the screen', async (t) => {
+    for (const [tag, operationId] of [
+      ['auth', 'signUp'],
+      ['posts', 'listPosts'],
+      ['notifications', 'streamNotifications'],
+    ] as const) {
+      await open(tag, operationId);
+      t.equal(await widthOf(page), narrow, operationId);
+    }
+    t.equal(await page.title(), 'Dure API');
+  });
+
+  t.test('the first try of an operation without a login succeeds', async (t) => {
+    t.equal(await execute('auth', 'signUp'), '201');
+    t.equal(await execute('auth', 'logIn'), '200', 'with the account of the sign-up');
+    t.equal(await execute('stores', 'listStoreCategories'), '200');
+  });
+
+  t.test('the stream has instructions in place of the button', async (t) => {
+    const operation = await open('notifications', 'streamNotifications');
+    t.equal(await operation.getByRole('button', { name: 'Execute' }).count(), 0);
+    const note = await operation.locator('.stream-note').innerText();
+    t.match(note, `${origin}/api/v1/notifications/stream/`);
+    t.match(note, /curl -N[\s\S]*@dure\/client/);
+  });
+
+  t.test('the policy of the page refuses none of its scripts', async (t) => {
+    t.strictSame(problems, []);
+  });
+});
+
+/** A wider document makes the layout of a phone wider, too, so both are looked at. */
+async function widthOf(page: Page): Promise<number> {
+  return Number(await page.evaluate('Math.max(innerWidth, document.documentElement.scrollWidth)'));
+}
+
+const statusesOf = (rows: { getAttribute(name: string): string | null }[]) =>
+  rows.map((row) => row.getAttribute('data-code'));

@@ -1,0 +1,220 @@
+import { randomBytes } from 'node:crypto';
+import t from 'tap';
+import { type Config, loadConfig } from '../../../src/infrastructure/config/config.ts';
+import { MailRejectedError } from '../../../src/infrastructure/mail/transport.ts';
+import { statementSummary } from '../../../src/infrastructure/tracing/statement-summary.ts';
+import { openTracing } from '../../../src/resources.ts';
+import { createTestApp, createUser, verifyEmails } from '../../support/app.ts';
+import { createCollector } from '../../support/collector.ts';
+import { inParallel } from '../../support/concurrency.ts';
+import { listen, rawConnection } from '../../support/raw-http.ts';
+
+const hex = (bytes: number) => randomBytes(bytes).toString('hex');
+
+/** What a client sends that is traced itself. */
+function newTrace() {
+  const traceId = hex(16);
+  const spanId = hex(8);
+  return { traceId, spanId, headers: { traceparent: `00-${traceId}-${spanId}-01` } };
+}
+
+t.test('requests, their statements and their mails are traced, without any value', async (t) => {
+  const collector = await createCollector(t);
+  let deliveries = 0;
+  const app = await createTestApp(
+    { OTEL_EXPORTER_OTLP_ENDPOINT: collector.url, DATABASE_POOL_SIZE: '2' },
+    {
+      async deliver({ to, text }) {
+        deliveries += 1;
+        if (to.startsWith('refused')) throw new MailRejectedError(`canary ${text}`);
+        if (deliveries === 1) throw new Error(`canary ${to} ${text}`);
+      },
+    },
+  );
+  t.teardown(() => app.app.close());
+  const name = '카나리아';
+  const user = await createUser(app, { username: 'canary_shop', email: 'canary@example.com', name });
+  const refused = await createUser(app, { email: 'refused@example.com' });
+  await verifyEmails(app, user, refused);
+  await app.mails.settled();
+  deliveries = 0;
+
+  const trace = newTrace();
+  const reset = '/auth/reset-password-request/';
+  await app.call('POST', reset, { body: { email: user.email }, headers: trace.headers });
+  await app.mails.settled();
+  await app.call('POST', reset, { body: { email: refused.email }, headers: newTrace().headers });
+  await app.mails.settled();
+  const stored = await app.pool.query('SELECT payload FROM failed_mails');
+  t.equal(stored.rows.length, 2, 'the mail of the sign-up and that of the reset');
+  for (const { payload } of stored.rows) t.notOk('traceparent' in payload);
+
+  await app.call('GET', '/auth/reset-password-validate/?uid=canary-uid&token=canary-token', {
+    headers: { baggage: 'canary=1', cookie: 'canary=1', 'user-agent': 'canary' },
+  });
+  await app.call('GET', '/canary/unknown/?canary=1');
+  const wrong = { username: user.username, password: 'canary-password-1' };
+  await app.call('POST', '/auth/login/', { body: wrong });
+  await app.call('GET', '/health/live');
+  const notTraced = { ...newTrace(), headers: { traceparent: `00-${hex(16)}-${hex(8)}-00` } };
+  await app.call('GET', '/auth/me/', { token: user.token, headers: notTraced.headers });
+  const broken = newTrace();
+  await app.pool.query('ALTER TABLE stores RENAME TO stores_gone');
+  await app.call('GET', '/api/v1/stores/', { token: user.token, headers: broken.headers });
+  await app.pool.query('ALTER TABLE stores_gone RENAME TO stores');
+  const parallel = Array.from({ length: 30 }, newTrace);
+  await inParallel(30, (index) =>
+    app.call('POST', '/auth/login/', {
+      body: { username: `canary${index}`, password: 'canary-password-1' },
+      headers: parallel[index]?.headers ?? {},
+    }),
+  );
+  // Over a socket, where the body is read and the end of the answer is seen by events of the connection.
+  const port = await listen(app.app);
+  const overSocket = newTrace();
+  const answer = await fetch(`http://127.0.0.1:${port}/auth/find-id/`, {
+    method: 'POST',
+    headers: { ...overSocket.headers, 'content-type': 'application/json' },
+    body: '{"email": ',
+  });
+  t.equal(answer.status, 400);
+  const inPieces = newTrace();
+  const connection = await rawConnection(port);
+  const body = JSON.stringify({ email: user.email });
+  connection.send(
+    `POST ${reset} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\ntraceparent: ${inPieces.headers.traceparent}\r\n\r\n`,
+  );
+  // The rest of the body comes when its beginning was read.
+  for (const piece of [body.slice(0, 5), body.slice(5)]) {
+    await fetch(`http://127.0.0.1:${port}/health/live`);
+    connection.send(piece);
+  }
+  t.equal((await connection.answer()).status, 200);
+  const metrics = (await app.call('GET', '/metrics')).text;
+  await app.close();
+  const { spans } = collector;
+
+  await t.test('the span of a request continues the trace of the client', async (t) => {
+    const span = spans.find(({ traceId, name }) => traceId === trace.traceId && name.endsWith(reset));
+    t.match(span, {
+      name: `POST ${reset}`,
+      kind: 2,
+      parentSpanId: trace.spanId,
+      attributes: { 'http.request.method': 'POST', 'http.route': reset, 'http.response.status_code': 200 },
+    });
+    t.ok(
+      spans.some(({ name, kind }) => name === 'GET' && kind === 2),
+      'an unknown path has no route',
+    );
+    t.notOk(spans.some(({ name }) => name.includes('health')));
+    t.notOk(collector.text().includes(String(notTraced.headers.traceparent.split('-')[1])), 'not sampled');
+  });
+
+  await t.test('statements are below their request, by name', async (t) => {
+    const server = spans.find(({ traceId, name }) => traceId === trace.traceId && name.endsWith(reset));
+    const statements = spans.filter(({ parentSpanId }) => parentSpanId === server?.spanId);
+    const names = statements.map(({ name }) => name);
+    for (const expected of ['BEGIN', 'SELECT users', 'SELECT graphile_worker.add_job', 'COMMIT']) {
+      t.ok(names.includes(expected), `${expected} in ${names}`);
+    }
+    const [late] = spans.filter(({ traceId, kind }) => traceId === inPieces.traceId && kind === 2);
+    t.ok(
+      spans.some(({ parentSpanId, name }) => parentSpanId === late?.spanId && name === 'BEGIN'),
+      'also where the body came later',
+    );
+    t.match(statements[0], { kind: 3, attributes: { 'db.system.name': 'postgresql' } });
+    for (const { traceId } of parallel) {
+      const own = spans.filter((span) => span.traceId === traceId);
+      const [request] = own.filter(({ kind }) => kind === 2);
+      const below = own.filter(({ parentSpanId }) => parentSpanId === request?.spanId);
+      t.equal(below.length, own.length - 1);
+      t.equal(below.filter(({ name }) => name === 'SELECT known_addresses').length, 1, 'of this request');
+    }
+    const failed = spans.filter((span) => span.traceId === broken.traceId && span.status.code === 2);
+    t.match(failed.map(({ kind, attributes }) => [kind, attributes['error.type']]).sort(), [
+      [2, '500'],
+      [3, '42P01'],
+    ]);
+  });
+
+  await t.test('each attempt to send a mail is linked to the request that queued it', async (t) => {
+    const server = spans.find(({ traceId, name }) => traceId === trace.traceId && name.endsWith(reset));
+    const attempts = spans.filter(
+      ({ name, links }) => name === 'send_mail' && links.some(({ spanId }) => spanId === server?.spanId),
+    );
+    t.match(
+      attempts.map(({ attributes, status }) => [attributes['dure.mail.attempt'], status.code]),
+      [
+        [1, 2],
+        [2, 0],
+      ],
+    );
+    for (const { kind, traceId, spanId, links } of attempts) {
+      t.equal(kind, 5);
+      t.not(traceId, trace.traceId);
+      t.match(links, [{ traceId: trace.traceId }]);
+      const below = spans.filter(({ parentSpanId }) => parentSpanId === spanId).map((span) => span.name);
+      t.ok(below.includes('deliver mail') && below.some((one) => one.startsWith('SELECT ')), String(below));
+    }
+  });
+
+  await t.test('the log names the trace in each line of a request and of its mail', async (t) => {
+    const lines: Record<string, unknown>[] = app.logs.map((line) => JSON.parse(line));
+    const messagesOf = ({ traceId }: { traceId: string }) =>
+      lines.filter((line) => line['trace_id'] === traceId).map((line) => line['msg']);
+    t.strictSame(messagesOf(trace), ['security event: password_reset_requested', 'request']);
+    t.strictSame(messagesOf(overSocket), ['request rejected', 'request']);
+    t.strictSame(messagesOf(inPieces), ['security event: password_reset_requested', 'request']);
+    const mail = lines.filter((line) => line['request_trace_id'] === trace.traceId);
+    t.match(mail, [{ msg: 'mail sent', trace_id: /^[\da-f]{32}$/, span_id: /^[\da-f]{16}$/ }]);
+  });
+
+  await t.test('mails and jobs are counted by their outcome', async (t) => {
+    for (const sample of [
+      'mails_total{kind="verification_code",outcome="retried"} 1',
+      'mails_total{kind="verification_code",outcome="sent"} 1',
+      'mails_total{kind="verification_code",outcome="failed"} 1',
+      'mails_total{kind="reset_link",outcome="retried"} 1',
+      'mails_total{kind="reset_link",outcome="sent"} 1',
+      'mails_total{kind="reset_link",outcome="failed"} 1',
+      'queue_job_runs_total{task="send_mail",outcome="retried"} 2',
+      'queue_job_runs_total{task="send_mail",outcome="failed"} 0',
+      'failed_mails 2',
+    ]) {
+      t.ok(metrics.includes(`\n${sample}\n`), sample);
+    }
+  });
+
+  const text = collector.text();
+  t.match(collector.resources[0], {
+    'service.name': 'dure',
+    'service.version': /^\d/,
+    'service.instance.id': /^[\da-f-]{36}$/,
+  });
+  for (const secret of ['canary', name, user.token, '@example.com', user.password]) t.notMatch(text, secret);
+});
+
+t.test('a statement is named by what it does, never by a value', async (t) => {
+  for (const [text, summary] of [
+    ['SELECT id FROM users WHERE name = $1 FOR UPDATE', 'SELECT users'],
+    ['SELECT "public"."sessions"."id" FROM "public"."sessions" WHERE 1=1', 'SELECT sessions'],
+    ['\n  INSERT INTO posts (title) SELECT $1 FROM stores ON CONFLICT DO UPDATE SET x = 1', 'INSERT posts'],
+    ['WITH a AS (SELECT 1 FROM users FOR NO KEY UPDATE) UPDATE stores SET x = 1', 'UPDATE stores'],
+    ['DELETE FROM ONLY mail_sends WHERE true', 'DELETE mail_sends'],
+    ['SELECT extract(epoch FROM now() - t) FROM email_codes', 'SELECT email_codes'],
+    ['SELECT graphile_worker.add_job($1, payload => $2::json)', 'SELECT graphile_worker.add_job'],
+    ["SELECT 'x from secret' AS a, $$ from secret $$ -- from secret\n FROM stores", 'SELECT stores'],
+    ["UPDATE users SET name = 'DELETE FROM secret'", 'UPDATE users'],
+    ['SELECT ARRAY(SELECT 1 FROM unnest(sent_at) t) FROM mail_sends WHERE true', 'SELECT mail_sends'],
+    ['begin', 'BEGIN'],
+    ['SET statement_timeout = 1', 'SET'],
+    ['', 'statement'],
+  ]) {
+    t.equal(statementSummary(text ?? ''), summary);
+  }
+});
+
+t.test('without an endpoint nothing is traced', async (t) => {
+  const config: Config = loadConfig({ JWT_SECRET: 'a secret that only tests have 0123456789' });
+  t.equal(await openTracing(config), undefined);
+});

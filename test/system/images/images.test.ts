@@ -1,0 +1,302 @@
+import { readdir } from 'node:fs/promises';
+import { crc32, deflateSync } from 'node:zlib';
+import sharp from 'sharp';
+import t from 'tap';
+import { type Answer, createTestApp, createUser } from '../../support/app.ts';
+import { invalid, refused } from '../../support/assertions.ts';
+import { canvas, multipart, multipartType, type Part, upload } from '../../support/images.ts';
+
+const directory = t.testdir();
+const app = await createTestApp({ DATA_DIR: directory, WORKER_ENABLED: 'false' });
+t.teardown(app.close);
+const path = '/api/v1/images/';
+const { token } = await createUser(app);
+
+/** The bytes of an image that the app serves. */
+async function fetchImage(url: string): Promise<Buffer> {
+  const { statusCode, rawPayload } = await app.app.inject({ url: new URL(url).pathname });
+  if (statusCode !== 200) throw new Error(`${url} is ${statusCode}`);
+  return rawPayload;
+}
+
+async function filesOf(): Promise<string[]> {
+  return (await readdir(`${directory}/media`, { recursive: true })).filter((name) => name.includes('.'));
+}
+
+/** Pixels that compress badly. */
+function noise(side: number): Promise<Buffer> {
+  const parameters = { type: 'gaussian', mean: 128, sigma: 60 } as const;
+  return sharp({ create: { width: side, height: side, channels: 3, background: '#000', noise: parameters } })
+    .png()
+    .toBuffer();
+}
+
+/** A black PNG, which is a small file however large it is: grey with one bit a pixel, or RGB with eight bits a channel. */
+function blackImage(width: number, height: number, channels = 1): Buffer {
+  const chunk = (type: string, data: Buffer) => {
+    const checked = Buffer.concat([Buffer.from(type), data]);
+    return [uint32(data.length), checked, uint32(crc32(checked))];
+  };
+  const header = Buffer.concat([
+    uint32(width),
+    uint32(height),
+    Buffer.from(channels === 1 ? [1, 0, 0, 0, 0] : [8, 2, 0, 0, 0]),
+  ]);
+  const row = channels === 1 ? Math.ceil(width / 8) : width * channels;
+  const pixels = deflateSync(Buffer.alloc((1 + row) * height));
+  const signature = Buffer.from('\x89PNG\r\n\x1a\n', 'latin1');
+  return Buffer.concat([
+    signature,
+    ...chunk('IHDR', header),
+    ...chunk('IDAT', pixels),
+    ...chunk('IEND', Buffer.alloc(0)),
+  ]);
+}
+
+function uint32(value: number): Buffer {
+  const bytes = Buffer.alloc(4);
+  bytes.writeUInt32BE(value);
+  return bytes;
+}
+
+t.test('an image is kept upright in two sizes of WebP, without metadata', async (t) => {
+  // 2,000 x 1,000 pixels, to be turned to the right when shown.
+  const original = await canvas(2000, 1000)
+    .composite([{ input: await canvas(200, 1000, '#00ff00').png().toBuffer(), left: 0, top: 0 }])
+    .withExif({ IFD0: { Copyright: 'secret-owner' }, IFD3: { GPSLatitudeRef: 'N', GPSLatitude: '37/1' } })
+    .withMetadata({ orientation: 6 })
+    .jpeg()
+    .toBuffer();
+  const answer = await upload(app, token, original);
+  t.equal(answer.status, 201, answer.text);
+  t.equal(answer.body.message, '사진을 올렸습니다.');
+  const { id, url, thumbnail_url, ...size } = answer.body.data;
+  t.type(id, 'number');
+  t.strictSame(size, { width: 800, height: 1600 });
+  t.match(url, /^https:\/\/api\.example\.com\/media\/[0-9a-f]{2}\/[0-9a-f]{30}\.webp$/);
+  t.equal(thumbnail_url, url.replace('.webp', '-480.webp'));
+  for (const [address, width, height] of [
+    [url, 800, 1600],
+    [thumbnail_url, 240, 480],
+  ]) {
+    const bytes = await fetchImage(address);
+    const { format, exif, icc, xmp, orientation, ...header } = await sharp(bytes).metadata();
+    t.strictSame({ format, width: header.width, height: header.height }, { format: 'webp', width, height });
+    t.strictSame([exif, icc, xmp, orientation], [undefined, undefined, undefined, undefined]);
+    t.notOk(bytes.includes('secret-owner'));
+    const { data, info } = await sharp(bytes).raw().toBuffer({ resolveWithObject: true });
+    const [red = 255, green = 0] = data.subarray(Math.floor(info.width / 2) * info.channels);
+    t.ok(green > red, 'its left side is on top');
+  }
+});
+
+t.test('what an image is decides, in whichever form it comes', async (t) => {
+  const noise = { create: { width: 60, height: 50, channels: 3, background: '#888888' } } as const;
+  const frames = await Promise.all(
+    ['#ff0000', '#0000ff'].map((color) => canvas(30, 30, color).png().toBuffer()),
+  );
+  const forms = {
+    'a JPEG in CMYK': canvas(60, 50).toColourspace('cmyk').withIccProfile('cmyk').jpeg(),
+    'a PNG with 16 bits': canvas(60, 50).toColourspace('rgb16').png(),
+    'a grey PNG': sharp(noise).greyscale().png(),
+    'a PNG with transparency': sharp({ create: { ...noise.create, channels: 4 } }).png(),
+    'an animated WebP': sharp(frames, { join: { animated: true } }).webp({ loop: 0, delay: [100, 100] }),
+    'a progressive JPEG': canvas(60, 50).jpeg({ progressive: true }),
+  };
+  for (const [name, form] of Object.entries(forms)) {
+    const bytes = await form.toBuffer();
+    const answer = await upload(app, token, Buffer.concat([bytes, Buffer.from('<script>alert(1)</script>')]));
+    t.equal(answer.status, 201, `${name}: ${answer.text}`);
+    const kept = await fetchImage(answer.body.data.url);
+    const { width, height, space, depth, pages = 1, format } = await sharp(kept).metadata();
+    const [side, other] = name === 'an animated WebP' ? [30, 30] : [60, 50];
+    t.strictSame(
+      [format, width, height, space, depth, pages],
+      ['webp', side, other, 'srgb', 'uchar', 1],
+      name,
+    );
+    t.notOk(kept.includes('<script>'), 'only pixels are kept');
+  }
+});
+
+/** A progressive JPEG of one grey block, whose coefficients come bit by bit (ITU-T T.81, annex G). */
+function jpegWithScans(count: number): Buffer {
+  const table = (id: string) => `ffc40014${id}01${'00'.repeat(16)}`;
+  const scan = (coefficient: number, bits: string) => {
+    const k = coefficient.toString(16).padStart(2, '0');
+    return `ffda0008010100${k}${k}${bits}7f`;
+  };
+  const head = `ffd8ffdb004300${'01'.repeat(64)}ffc2000b080008000801011100${table('00')}${table('10')}`;
+  const coefficients = Array.from({ length: 63 }, (_, index) => index + 1);
+  const scans = [
+    scan(0, '00'),
+    ...['0d', 'dc', 'cb'].flatMap((bits) => coefficients.map((k) => scan(k, bits))),
+  ];
+  return Buffer.from(`${head}${scans.slice(0, count).join('')}ffd9`, 'hex');
+}
+
+t.test('a JPEG of 90 scans is kept', async (t) => {
+  // Phones append videos.
+  const video = Buffer.from('ffda0008'.repeat(200), 'hex');
+  t.equal((await upload(app, token, Buffer.concat([jpegWithScans(90), video]))).status, 201);
+});
+
+t.test(
+  'what is no complete JPEG, PNG or WebP within the limits is invalid_image and leaves nothing',
+  async (t) => {
+    const before = await filesOf();
+    const jpeg = await canvas(300, 300)
+      .composite([{ input: await noise(300), left: 0, top: 0 }])
+      .jpeg()
+      .toBuffer();
+    const png = await canvas(300, 300)
+      .composite([{ input: await noise(300), left: 0, top: 0 }])
+      .png()
+      .toBuffer();
+    const webp = await sharp(png).webp().toBuffer();
+    const refusedFiles: Record<string, Buffer> = {
+      'no bytes': Buffer.alloc(0),
+      text: Buffer.from('hello'),
+      'an SVG': Buffer.from('<svg xmlns="http://www.w3.org/2000/svg" width="10" height="10"/>'),
+      'a GIF': await canvas(10, 10).gif().toBuffer(),
+      'a TIFF': await canvas(10, 10).tiff().toBuffer(),
+      'a HEIC': Buffer.from('\0\0\0\x18ftypheic\0\0\0\0mif1heic', 'latin1'),
+      'a PDF': Buffer.from('%PDF-1.4\n1 0 obj'),
+      'an SVG behind the signature of a JPEG': Buffer.concat([
+        Buffer.from([0xff, 0xd8, 0xff]),
+        Buffer.from('<svg xmlns="http://www.w3.org/2000/svg" width="10" height="10"/>'),
+      ]),
+      'an SVG behind the signature of a WebP': Buffer.from(
+        'RIFFaaaaWEBPVP8 <svg xmlns="http://www.w3.org/2000/svg" width="10" height="10"/>',
+      ),
+      'half a JPEG': jpeg.subarray(0, jpeg.length / 2),
+      'half a PNG': png.subarray(0, png.length / 2),
+      'half a WebP': webp.subarray(0, webp.length / 2),
+      'a JPEG with its head only': jpeg.subarray(0, 20),
+      'a JPEG with 110 scans': jpegWithScans(110),
+      'a PNG of 50.01 megapixels in a few kilobytes': blackImage(10_000, 5_001),
+      'a PNG without width': blackImage(0, 10),
+      'a PNG with a side of 16,385 pixels': blackImage(16_385, 4),
+      'a PNG of 16 megapixels in four rows': blackImage(4_000_000, 4),
+    };
+    for (const [name, bytes] of Object.entries(refusedFiles)) {
+      const answer = await upload(app, token, bytes);
+      t.equal(answer.body?.data?.code, 'invalid_image', `${name}: ${answer.text}`);
+      refused(t, answer, 400, 'invalid_image');
+    }
+    t.strictSame(await filesOf(), before, 'no file');
+    const { rowCount } = await app.pool.query(`SELECT FROM images WHERE state = 'erased'`);
+    t.equal(rowCount, Object.keys(refusedFiles).length, 'all of them count for the quota');
+  },
+);
+
+t.test('a body that is not exactly one file `image` is refused by the name of its field', async (t) => {
+  const content = await canvas(10, 10).png().toBuffer();
+  const file = { name: 'image', content, filename: 'a.png' };
+  const post = (...parts: Part[]) =>
+    app.call('POST', path, { token, body: multipart(...parts), headers: multipartType });
+  const cases: [Answer, string, string][] = [
+    [await post(), 'image', 'required'],
+    [await post({ name: 'image', content: 'text' }), 'image', 'invalid_type'],
+    [await post(file, file), 'image', 'too_many'],
+    [await post({ ...file, name: 'photo' }), 'photo', 'unknown_field'],
+    [await post(file, { ...file, name: 'photo' }), 'photo', 'unknown_field'],
+    [await post(file, { name: 'title', content: '제목' }), 'title', 'unknown_field'],
+    [await post({ ...file, name: '__proto__' }), 'body', 'invalid_format'],
+    [await app.call('POST', path, { token }), 'image', 'required'],
+    [await app.call('POST', path, { token, body: '', headers: multipartType }), 'image', 'required'],
+  ];
+  const body = multipart(file);
+  for (const [type, bytes] of [
+    ['multipart/form-data', body],
+    ['multipart/form-data; boundary=another', body],
+    [multipartType['content-type'], body.subarray(0, -40)],
+    [multipartType['content-type'], body.subarray(0, 60)],
+  ] as const) {
+    const answer = await app.call('POST', path, { token, body: bytes, headers: { 'content-type': type } });
+    cases.push([answer, 'body', 'invalid_format']);
+  }
+  for (const [answer, field, code] of cases) {
+    invalid(t, answer, field);
+    t.equal(answer.body.data.errors[0].code, code, field);
+  }
+  invalid(t, await app.call('POST', `${path}?x=1`, { token, body, headers: multipartType }), 'x');
+  for (const type of ['application/json', 'image/png', 'text/plain', 'multipart/mixed; boundary=x']) {
+    const answer = await app.call('POST', path, { token, body: content, headers: { 'content-type': type } });
+    refused(t, answer, 415, 'unsupported_media_type');
+  }
+  refused(t, await app.call('POST', path, { token, body: content }), 415, 'unsupported_media_type');
+  refused(t, await app.call('POST', path, { body, headers: multipartType }), 401, 'not_authenticated');
+  const { rows } = await app.pool.query(`SELECT FROM images WHERE state = 'pending'`);
+  t.strictSame(rows, [], 'none of them is left as if it were still read');
+});
+
+t.test('an image has at most 16,384 pixels on a side, and may have 17 megapixels and more', async (t) => {
+  for (const content of [blackImage(16_384, 4), blackImage(4_200, 4_200, 3)]) {
+    const answer = await upload(app, token, content);
+    t.equal(answer.status, 201, answer.text);
+  }
+});
+
+t.test('an image has at most 10 MiB', async (t) => {
+  const image = await canvas(10, 10).jpeg().toBuffer();
+  const padded = (size: number) => Buffer.concat([image, Buffer.alloc(size - image.length)]);
+  const largest = 10 * 1024 * 1024;
+  t.equal((await upload(app, token, padded(largest))).status, 201);
+  refused(t, await upload(app, token, padded(largest + 1)), 413, 'payload_too_large');
+});
+
+t.test('images are served to every page, for a year; what is no image is not_found', async (t) => {
+  const { url } = (await upload(app, token, await canvas(10, 10).png().toBuffer())).body.data;
+  const { pathname } = new URL(url);
+  const answer = await app.call('GET', pathname);
+  t.match(answer.headers, {
+    'content-type': 'image/webp',
+    'cache-control': 'public, max-age=31536000, immutable',
+    'x-content-type-options': 'nosniff',
+    'cross-origin-resource-policy': 'cross-origin',
+    'content-security-policy': /default-src 'none'/,
+  });
+  const again = await app.call('GET', pathname, {
+    headers: { 'if-none-match': String(answer.headers.etag) },
+  });
+  t.equal(again.status, 304);
+  t.equal((await app.call('HEAD', pathname)).status, 200);
+  const wrong = [
+    pathname.replace('.webp', '.webp.part'),
+    pathname.replace('.webp', '-481.webp'),
+    pathname.replace(/.\.webp/, 'x.webp'),
+    `/media/${pathname.split('/')[2]}/`,
+    '/media/ab/..%2f..%2fsecrets.json',
+    '/media/categories/0.webp',
+    '/media/categories/999.webp',
+    '/media/categories/1.png',
+    '/media/',
+  ];
+  for (const one of wrong) {
+    const missing = await app.call('GET', one);
+    refused(t, missing, 404, 'not_found');
+    t.equal(missing.headers['cache-control'], undefined, one);
+  }
+  refused(t, await app.call('POST', pathname), 405, 'method_not_allowed');
+});
+
+t.test('every category has a placeholder of its own', async (t) => {
+  await app.pool.query(`INSERT INTO store_categories (name) VALUES ('새로운 것')`);
+  const { rows } = await app.pool.query<{ id: number; name: string }>(
+    'SELECT id, name FROM store_categories',
+  );
+  const placeholders = new Set<string>();
+  for (const { id, name } of rows) {
+    const { statusCode, headers, rawPayload } = await app.app.inject({ url: `/media/categories/${id}.webp` });
+    t.equal(statusCode, 200, name);
+    t.match(headers, {
+      'content-type': 'image/webp',
+      'cache-control': 'public, max-age=86400',
+      'cross-origin-resource-policy': 'cross-origin',
+    });
+    t.match(await sharp(rawPayload).metadata(), { format: 'webp', width: 480, height: 480 });
+    placeholders.add(rawPayload.toString('base64'));
+  }
+  t.equal(placeholders.size, rows.length, 'no two are the same');
+});

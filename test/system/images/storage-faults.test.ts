@@ -1,0 +1,159 @@
+import { readdir, rm, truncate } from 'node:fs/promises';
+import type { AddressInfo } from 'node:net';
+import S3rver from 's3rver';
+import t, { type Test } from 'tap';
+import { createTestApp, createUser, type TestApp } from '../../support/app.ts';
+import { unavailable } from '../../support/assertions.ts';
+import { multipart, multipartType, plainPicture, upload } from '../../support/images.ts';
+import { production, startService } from '../../support/service.ts';
+import { cannotMount, fillDisk, smallDisk } from '../../support/small-disk.ts';
+import { createTcpProxy } from '../../support/tcp-proxy.ts';
+import { until } from '../../support/until.ts';
+import { temporaryFolder } from '../embedded-postgres/support.ts';
+
+/* Uploads and the storage of images, with killed processes and a disk that is full. */
+
+const { JWT_SECRET } = production;
+
+async function filesIn(folder: string): Promise<string[]> {
+  return (await readdir(folder, { recursive: true })).filter((name) => name.includes('.webp')).sort();
+}
+
+/** The images of a database, as the clean-up sees them. */
+async function imageRows({ pool }: TestApp): Promise<unknown[]> {
+  return (await pool.query('SELECT state, user_id, check_after > now() AS waits FROM images')).rows;
+}
+
+async function cleanUp({ pool }: TestApp): Promise<void> {
+  await pool.query(`SELECT graphile_worker.add_job('clean_up')`);
+  await until('the clean-up', async () => {
+    const { rowCount } = await pool.query('SELECT FROM graphile_worker.jobs');
+    return rowCount === 0;
+  });
+}
+
+interface KilledUpload {
+  /** Another instance. */
+  app: TestApp;
+  /** Of the instance that is killed. */
+  environment: Record<string, string>;
+  /** Whether the upload has come to the moment of the kill. */
+  isThere(): Promise<boolean>;
+  /** Names of the files that are kept. */
+  files(): Promise<string[]>;
+}
+
+/** Kills a service during an upload, and expects another instance to delete what is left, but not before an hour has passed. */
+async function killDuringUpload(t: Test, { app, environment, isThere, files }: KilledUpload): Promise<void> {
+  const { id, token } = await createUser(app);
+  const service = await startService({
+    ...production,
+    DATABASE_URL: app.url,
+    WORKER_ENABLED: 'false',
+    ...environment,
+  });
+  t.teardown(() => service.end('SIGKILL'));
+  const sent = fetch(`${service.url}/api/v1/images/`, {
+    method: 'POST',
+    headers: { ...multipartType, authorization: `Bearer ${token}` },
+    body: new Uint8Array(multipart({ name: 'image', content: await plainPicture(), filename: 'a.jpg' })),
+  });
+  sent.catch(() => undefined);
+  await until('the moment', isThere);
+  await service.end('SIGKILL');
+  await t.rejects(sent, 'the upload is not answered');
+  const left = await files();
+  t.ok(left.length > 0, 'files are left');
+  t.strictSame(await imageRows(app), [{ state: 'pending', user_id: id, waits: true }]);
+
+  await cleanUp(app);
+  t.strictSame(await files(), left, 'the upload may still be running');
+  await app.pool.query(`UPDATE images SET check_after = check_after - interval '1 hour'`);
+  await cleanUp(app);
+  t.strictSame(await files(), []);
+  t.strictSame(
+    await imageRows(app),
+    [{ state: 'erased', user_id: id, waits: true }],
+    'it counts for the quota',
+  );
+}
+
+t.test('killed before the store has answered: another instance cleans up', async (t) => {
+  const directory = t.testdir();
+  const bucket = 'dure-images';
+  const server = new S3rver({
+    address: '127.0.0.1',
+    port: 0,
+    silent: true,
+    directory,
+    configureBuckets: [{ name: bucket, configs: [] }],
+  });
+  const { port } = (await server.run()) as AddressInfo;
+  t.teardown(() => server.close());
+  const store = `http://127.0.0.1:${port}`;
+  const proxy = await createTcpProxy(store);
+  t.teardown(proxy.close);
+  const environment = {
+    S3_BUCKET: bucket,
+    S3_ACCESS_KEY_ID: 'S3RVER',
+    S3_SECRET_ACCESS_KEY: 'S3RVER',
+    MEDIA_BASE_URL: 'https://pictures.example.com',
+  };
+  const app = await createTestApp({ ...environment, JWT_SECRET, S3_ENDPOINT: store });
+  t.teardown(app.close);
+  proxy.holdAnswersTo('PUT /');
+  const files = async () =>
+    (await filesIn(`${directory}/${bucket}`)).filter((name) => name.endsWith('_object'));
+  await killDuringUpload(t, {
+    app,
+    environment: { ...environment, S3_ENDPOINT: proxy.url },
+    isThere: async () => proxy.held() === 2 && (await files()).length === 2,
+    files,
+  });
+});
+
+t.test('killed while a file is written to the disk: another instance cleans up', async (t) => {
+  const DATA_DIR = t.testdir();
+  const app = await createTestApp({ DATA_DIR, JWT_SECRET });
+  t.teardown(app.close);
+  const files = () => filesIn(DATA_DIR);
+  // The small file stays under the name that it has until it is complete.
+  const hang = `import fs from 'node:fs';
+    import { syncBuiltinESMExports } from 'node:module';
+    const { rename } = fs.promises;
+    fs.promises.rename = (from, to) => to.includes('-480') ? new Promise(() => {}) : rename(from, to);
+    syncBuiltinESMExports();`;
+  await killDuringUpload(t, {
+    app,
+    environment: { DATA_DIR, NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(hang)}` },
+    isThere: async () => /^\S+-480\.webp\.part \S+[0-9a-f]{30}\.webp$/.test((await files()).join(' ')),
+    files,
+  });
+});
+
+t.test(
+  'while the disk is full, uploads are unavailable and leave nothing',
+  { skip: cannotMount },
+  async (t) => {
+    const DATA_DIR = smallDisk(t, await temporaryFolder(t), 1);
+    const app = await createTestApp({ DATA_DIR, WORKER_ENABLED: 'false' });
+    t.teardown(app.close);
+    const { token } = await createUser(app);
+    const fill = await fillDisk(DATA_DIR);
+    // Room for nothing, then for the first of both files.
+    for (const room of [0, 4_096]) {
+      await truncate(fill, 1024 * 1024 - room);
+      unavailable(t, await upload(app, token, await plainPicture()));
+      t.match(app.logs.join(''), /ENOSPC/, 'the log names the reason');
+      t.strictSame(await filesIn(DATA_DIR), []);
+    }
+    t.strictSame(
+      await imageRows(app),
+      Array(2).fill({ state: 'deleted', user_id: null, waits: true }),
+      'they do not count for the quota',
+    );
+    await rm(fill);
+    t.equal((await upload(app, token, await plainPicture())).status, 201);
+    t.equal((await filesIn(DATA_DIR)).length, 2);
+  },
+);

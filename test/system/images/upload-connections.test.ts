@@ -1,0 +1,291 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { readdir, readFile } from 'node:fs/promises';
+import process from 'node:process';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import t, { type Test } from 'tap';
+import { createConversionQueue } from '../../../src/domains/images/conversion/convert.ts';
+import { createTestApp, createUser } from '../../support/app.ts';
+import { noErrorLogged, refused, unavailable } from '../../support/assertions.ts';
+import { inParallel } from '../../support/concurrency.ts';
+import { multipart, multipartType, plainPicture } from '../../support/images.ts';
+import { listen, rawConnection } from '../../support/raw-http.ts';
+import { until } from '../../support/until.ts';
+
+const directory = t.testdir();
+/** Resolves once the test lets the storage answer. */
+let hanging: Promise<void> | undefined;
+const storage = { put: async () => hanging, delete: async () => undefined };
+const app = await createTestApp({ DATA_DIR: directory, WORKER_ENABLED: 'false' }, { storage });
+t.teardown(app.close);
+const port = await listen(app.app);
+const { token, id: userId } = await createUser(app);
+const smallImage = multipart({ name: 'image', content: await plainPicture(), filename: 'a.jpg' });
+
+function head(length: number, headers: Record<string, string> = {}): string {
+  const lines = {
+    host: 'localhost',
+    authorization: `Bearer ${token}`,
+    ...multipartType,
+    'content-length': String(length),
+    ...headers,
+  };
+  const fields = Object.entries(lines).map(([name, value]) => `${name}: ${value}\r\n`);
+  return `POST /api/v1/images/ HTTP/1.1\r\n${fields.join('')}\r\n`;
+}
+
+async function rows(): Promise<{ state: string }[]> {
+  return (await app.pool.query('SELECT id, state FROM images WHERE user_id = $1', [userId])).rows;
+}
+
+t.test(
+  'a refused upload leaves the connection usable, however much of the body is still to come',
+  async (t) => {
+    const file = multipart({ name: 'image', content: Buffer.alloc(12 * 1024 * 1024), filename: 'a.jpg' });
+    const other = multipart({ name: 'photo', content: Buffer.alloc(3 * 1024 * 1024), filename: 'a.jpg' });
+    const cases = [
+      [file, {}, 413, 'payload_too_large'],
+      [other, {}, 400, 'validation_error'],
+      [other, { authorization: '' }, 401, 'not_authenticated'],
+      [other, { 'content-type': 'image/jpeg' }, 415, 'unsupported_media_type'],
+    ] as const;
+    for (const [body, headers, status, code] of cases) {
+      const connection = await rawConnection(port);
+      connection.send(head(body.length, headers));
+      connection.send(body);
+      connection.send(head(smallImage.length));
+      connection.send(smallImage);
+      const answer = await connection.answer();
+      t.match({ status: answer.status, code: answer.body.data.code }, { status, code });
+      const next = await connection.answer();
+      t.equal(next.status, 201, `${code}: the next request is answered`);
+      connection.socket.destroy();
+    }
+    // Without a length, the size is known only while reading.
+    const connection = await rawConnection(port);
+    connection.send(
+      head(0, { 'content-length': '' }).replace('content-length: \r\n', 'transfer-encoding: chunked\r\n'),
+    );
+    connection.send(`${file.length.toString(16)}\r\n`);
+    connection.send(file);
+    const answer = await connection.answer();
+    refused(t, answer, 413, 'payload_too_large');
+    connection.socket.destroy();
+  },
+);
+
+t.test('an upload that is cut in the middle is not kept, and counts for the quota', async (t) => {
+  const counted = async () => (await rows()).filter(({ state }) => state === 'erased').length;
+  const before = await counted();
+  for (const sent of [0, 60, smallImage.length - 30]) {
+    const connection = await rawConnection(port);
+    connection.send(head(smallImage.length));
+    connection.send(smallImage.subarray(0, sent));
+    const received = app.logs.length;
+    connection.socket.destroy();
+    await until('the end of the request', () => app.logs.length > received);
+  }
+  // Before its first byte, an upload may not have begun.
+  await until('the rows', async () => (await counted()) >= before + 2);
+  t.strictSame(await readdir(directory), [], 'and no file');
+});
+
+t.test('the time of a slow client does not count, that of the storage does', async (t) => {
+  const limited = await createTestApp(
+    { DATA_DIR: directory, WORKER_ENABLED: 'false' },
+    { storage, timeLimit: 1_000, databaseUrl: app.url },
+  );
+  t.teardown(limited.close);
+  const limitedPort = await listen(limited.app);
+  const slow = await rawConnection(limitedPort);
+  slow.send(head(smallImage.length));
+  slow.send(smallImage.subarray(0, 100));
+  // A second upload begins, hangs in the storage and is answered, while the first one is still being sent.
+  let release = () => {};
+  hanging = new Promise((resolve) => {
+    release = resolve;
+  });
+  const hung = await rawConnection(limitedPort);
+  hung.send(head(smallImage.length));
+  hung.send(smallImage);
+  unavailable(t, await hung.answer());
+  t.equal(slow.socket.bytesRead, 0, 'the slow one has its time');
+  hanging = undefined;
+  release();
+  slow.send(smallImage.subarray(100));
+  t.match(String((await slow.answer()).status), /201|503/, 'and an answer, also on a busy machine');
+  slow.socket.destroy();
+  hung.socket.destroy();
+});
+
+/** Uploads, by a user of its own where none is given; its connection is open until the test ends. */
+async function uploader(t: Test, body: Buffer, user?: { id: number; token: string }) {
+  const { id, token } = user ?? (await createUser(app));
+  const connection = await rawConnection(port);
+  t.teardown(() => connection.socket.destroy());
+  const start = (sent = body.length) => {
+    connection.send(head(body.length, { authorization: `Bearer ${token}` }));
+    connection.send(body.subarray(0, sent));
+  };
+  const states = async () =>
+    (await app.pool.query('SELECT state FROM images WHERE user_id = $1', [id])).rows.map(
+      ({ state }) => state,
+    );
+  return { ...connection, start, states };
+}
+
+t.test('uploads from one address that fill the memory lose it to those from others', async (t) => {
+  const behindProxy = await createTestApp(
+    { DATA_DIR: directory, WORKER_ENABLED: 'false', TRUST_PROXY: '127.0.0.1' },
+    { storage, databaseUrl: app.url },
+  );
+  t.teardown(behindProxy.close);
+  const proxied = await listen(behindProxy.app);
+  const open = async (address: string, body: Buffer, sent: number) => {
+    const { token } = await createUser(app);
+    const connection = await rawConnection(proxied);
+    t.teardown(() => connection.socket.destroy());
+    connection.send(head(body.length, { authorization: `Bearer ${token}`, 'x-forwarded-for': address }));
+    connection.send(body.subarray(0, sent));
+    return connection;
+  };
+  const zeros = (size: number) =>
+    multipart({ name: 'image', content: Buffer.alloc(size), filename: 'a.jpg' });
+  const padded = Buffer.concat([await plainPicture(), Buffer.alloc(400_000)]);
+  const photo = multipart({ name: 'image', content: padded, filename: 'a.jpg' });
+  // Sent in parts, so that it arrives fast enough however long the test takes.
+  const part = 100_000;
+  const slow = await open('192.0.2.2', photo, part);
+  const stalled = [];
+  // All but 60 kB of the memory.
+  for (const size of [...Array(6).fill(9_900_000), 7_550_000]) {
+    stalled.push(await open('192.0.2.1', zeros(size), size));
+  }
+  const refusal = Promise.race(stalled.map(({ answer }) => answer()));
+  for (let turn = 1; turn <= 3; turn++) {
+    const other = await open(`192.0.2.${turn + 2}`, photo, photo.length);
+    t.equal((await other.answer()).status, 201);
+    slow.send(photo.subarray(turn * part, (turn + 1) * part));
+  }
+  unavailable(t, await refusal);
+  slow.send(photo.subarray(4 * part));
+  t.equal((await slow.answer()).status, 201, 'the oldest one, from another address');
+});
+
+t.test('uploads of one user that stall do not stop those of others', async (t) => {
+  const large = multipart({ name: 'image', content: Buffer.alloc(9_000_000), filename: 'a.jpg' });
+  const user = await createUser(app);
+  const open = async () => {
+    const one = await uploader(t, large, user);
+    one.start(large.length - 1_000);
+    return one;
+  };
+  const [first, second] = [await open(), await open()];
+  await until('two uploads', async () => (await first.states()).length === 2);
+  for (const { answer } of await inParallel(9, open))
+    refused(t, await answer(), 429, 'rate_limited', { retry_after: 2 });
+  const others = await inParallel(3, () => uploader(t, smallImage));
+  for (const { start } of others) start();
+  for (const { answer } of others) t.equal((await answer()).status, 201);
+  t.strictSame(await first.states(), ['pending', 'pending'], 'two are read');
+  for (const { answer } of [first, second]) {
+    // The second interval may end later than one call waits.
+    const late = await answer().catch(answer);
+    refused(t, late, 408, 'request_timeout');
+    t.ok(late.closed);
+  }
+  t.strictSame(await first.states(), ['erased', 'erased'], 'they count for the quota');
+});
+
+t.test(
+  'users take turns, one large image at a time, and no more of them wait than time allows',
+  async (t) => {
+    const begun: string[] = [];
+    const running = { all: 0, large: 0 };
+    const most = { ...running };
+    const queue = createConversionQueue(async (file, size) => {
+      const name = file.toString();
+      begun.push(name);
+      const isLarge = size === 'large' ? 1 : 0;
+      running.all++;
+      running.large += isLarge;
+      most.all = Math.max(most.all, running.all);
+      most.large = Math.max(most.large, running.large);
+      await nextTurn();
+      running.all--;
+      running.large -= isLarge;
+      if (name === 'large' && size === 'small') return undefined;
+      return { large: file, thumbnail: file, width: 1, height: 1 };
+    });
+    const convert = (user: number, name = 'small') => queue.convert(user, Buffer.from(name), () => false);
+    const first = [convert(1), convert(1, 'second'), convert(2, 'large'), convert(3, 'large'), convert(4)];
+    await Promise.all(first);
+    t.strictSame(
+      begun.slice(0, 4).sort(),
+      ['large', 'large', 'small', 'small'],
+      'every user before the second image',
+    );
+    t.strictSame(most, { all: 2, large: 1 });
+    const many = await Promise.allSettled(Array.from({ length: 30 }, (_, user) => convert(user)));
+    const converted = many.filter(({ status }) => status === 'fulfilled').length;
+    t.ok(converted >= 20 && converted <= 22, `${converted}`);
+    t.equal(queue.waiting(), 0);
+  },
+);
+
+/** The process that converts an image, which is stopped at once. */
+async function stopConversion(): Promise<number> {
+  return until('the process of a conversion', () => {
+    const children = readFileSync(`/proc/self/task/${process.pid}/children`, 'utf8').split(' ');
+    const isConversion = (pid: string) =>
+      existsSync(`/proc/${pid}/cmdline`) &&
+      readFileSync(`/proc/${pid}/cmdline`, 'utf8').startsWith(`${process.execPath}\0`);
+    const [pid] = children.filter((child) => child !== '' && isConversion(child)).map(Number);
+    if (pid !== undefined) process.kill(pid, 'SIGSTOP');
+    return pid;
+  });
+}
+
+t.test('what an image does to its decoder ends the conversion, and nothing else', async (t) => {
+  const phoneImage = multipart({
+    name: 'image',
+    content: await plainPicture(4_000, 3_000),
+    filename: 'a.jpg',
+  });
+  const cases = [
+    ['SIGSEGV', 400, 'invalid_image'],
+    ['SIGKILL', 503, 'service_unavailable'],
+  ] as const;
+  for (const [signal, status, code] of cases) {
+    const victim = await uploader(t, phoneImage);
+    victim.start();
+    const pid = await stopConversion();
+    t.match(await readFile(`/proc/${pid}/limits`, 'utf8'), /^Max data size +402653184 .*$/m);
+    t.match(await readFile(`/proc/${pid}/limits`, 'utf8'), /^Max cpu time +8 .*$/m);
+    t.notMatch(await readFile(`/proc/${pid}/environ`, 'utf8'), /PATH|SECRET|URL/);
+    process.kill(pid, signal);
+    process.kill(pid, 'SIGCONT');
+    refused(t, await victim.answer(), status, code);
+    t.strictSame(await victim.states(), ['erased'], 'it counts for the quota');
+  }
+  // One that hangs has half of the turns, until it is killed.
+  const hung = await uploader(t, phoneImage);
+  hung.start();
+  const pid = await stopConversion();
+  for (let index = 0; index < 3; index++) {
+    const other = await uploader(t, smallImage);
+    other.start();
+    t.equal((await other.answer()).status, 201);
+  }
+  const answer = await hung.answer().catch(hung.answer);
+  refused(t, answer, 503, 'service_unavailable');
+  t.match(answer.body.message, '사진을 처리하는 데 시간이 너무 오래 걸립니다.');
+  t.notOk(existsSync(`/proc/${pid}`));
+  await until('the row', async () => (await hung.states())[0] === 'erased');
+});
+
+t.test('none of this is an error of the service', async (t) => {
+  const errors = app.logs.filter(
+    (line) => !/no response after|fill the memory|the conversion ended/.test(line),
+  );
+  noErrorLogged(t, errors);
+});

@@ -1,0 +1,229 @@
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import t from 'tap';
+import { parseAllDocuments } from 'yaml';
+import { loadConfig } from '../../src/infrastructure/config/config.ts';
+import { environmentNames } from '../../src/infrastructure/config/environment.ts';
+import type { Json } from '../support/json.ts';
+import { without } from '../support/requirements.ts';
+
+const root = fileURLToPath(new URL('.', import.meta.resolve('#package/package.json')));
+const folder = join(root, 'deploy/kubernetes');
+
+/** A manifest as YAML has it. The schema checks below find out whether it is one. */
+type Manifest = Json;
+
+const files = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((name) =>
+  name.endsWith('.yaml'),
+);
+const manifests = files
+  .filter((name) => !name.endsWith('kustomization.yaml'))
+  .flatMap((name) => read(readFileSync(join(folder, name), 'utf8')));
+
+function read(text: string): Manifest[] {
+  return parseAllDocuments(text).map((document) => {
+    if (document.errors[0]) throw document.errors[0];
+    return document.toJS();
+  });
+}
+
+function find(kind: string): Manifest {
+  return manifests.find((manifest) => manifest.kind === kind);
+}
+
+/** The package with the types and the schema of a manifest. */
+function packageOf({ apiVersion }: Manifest): string {
+  const isOperator = apiVersion.startsWith('monitoring.');
+  return `${isOperator ? '@kubernetes-models/prometheus-operator' : 'kubernetes-models'}/${apiVersion}`;
+}
+
+/**
+ * Checks manifests against the types of Kubernetes: TypeScript refuses unknown properties, too, in an object literal.
+ *
+ * @returns what the compiler reports
+ */
+function compile(all: Manifest[]): string {
+  const directory = mkdtempSync(join(root, 'build/kubernetes-'));
+  const lines = all.map(
+    (manifest, index) =>
+      `import type { I${manifest.kind} as Type${index} } from '${packageOf(manifest)}';\n` +
+      `export const manifest${index}: Type${index} = ${JSON.stringify(manifest, null, 2)};\n`,
+  );
+  const file = join(directory, 'manifests.ts');
+  writeFileSync(file, lines.join(''));
+  const options = [
+    ...['--ignoreConfig', '--noEmit', '--strict', '--skipLibCheck', '--types', ''],
+    ...['--module', 'esnext', '--moduleResolution', 'bundler'],
+  ];
+  // Without the hooks that tap adds to the environment: the compiler cannot be loaded with them.
+  const command = ['-u', 'NODE_OPTIONS', 'node_modules/.bin/tsc', ...options, file];
+  const { status, stdout, stderr } = spawnSync('env', command, { cwd: root, encoding: 'utf8' });
+  rmSync(directory, { recursive: true });
+  if ((status === 0) !== (stdout === '')) throw new Error(`tsc ended with ${status}: ${stderr}`);
+  return stdout;
+}
+
+/** Checks what types cannot express, such as required formats. @throws with the first problem */
+async function validate(manifest: Manifest): Promise<void> {
+  const models = await import(packageOf(manifest));
+  new models[manifest.kind](manifest).validate();
+}
+
+t.test('every manifest has the schema of its kind, without unknown properties', async (t) => {
+  t.equal(compile(manifests), '');
+  for (const manifest of manifests) await t.resolves(validate(manifest), manifest.kind);
+});
+
+t.test('the check refuses a misspelt property, a wrong type and a missing property', async (t) => {
+  const wrong = (change: (deployment: Manifest) => void) => {
+    const deployment = structuredClone(find('Deployment'));
+    change(deployment.spec.template.spec);
+    return deployment;
+  };
+  const misspelt = wrong(({ containers: [container] }) => {
+    container.imagee = container.image;
+  });
+  const nested = wrong(({ containers: [container] }) => {
+    container.readinessProbe.httpGet.paht = '/';
+  });
+  const mistyped = wrong((spec) => {
+    spec.terminationGracePeriodSeconds = '20';
+  });
+  const missing = wrong(({ containers: [container] }) => {
+    delete container.name;
+  });
+  const report = compile([misspelt, nested, mistyped, missing]);
+  t.match(report, /imagee"?' does not exist in type/);
+  t.match(report, /paht"?' does not exist in type/);
+  t.match(report, /Type 'string' is not assignable to type 'number'/);
+  t.match(report, /Property '"?name"?' is missing/);
+  await t.rejects(validate(missing));
+});
+
+/** What the secret of an operator has. */
+const secrets: Record<string, string> = {
+  DATABASE_URL: 'postgresql://dure:c4d7e0f3a6b9c2d5@pgbouncer.internal:6432/dure',
+  DATABASE_DIRECT_URL: 'postgresql://dure:c4d7e0f3a6b9c2d5@postgres.internal:5432/dure',
+  REDIS_URL: 'rediss://:e8f1a4b7c0d3e6f9@redis.internal:6379',
+  JWT_SECRET: 'kX2v8Jw0rTq5YbN7mZc4LpD9sGh1FaUe3Ri6',
+  RESEND_API_KEY: 're_dK3vQ8wZ_unused',
+};
+
+t.test('the pods get a configuration that the service accepts', async (t) => {
+  const { data } = find('ConfigMap');
+  const { stringData } = find('Secret');
+  t.strictSame(Object.keys(stringData).sort(), Object.keys(secrets).sort());
+  for (const name of [...Object.keys(data), ...Object.keys(stringData)]) {
+    t.ok(environmentNames.includes(name), `${name} is a variable of the service`);
+  }
+  t.strictSame(loadConfig({ NODE_ENV: 'production', ...data, ...secrets }).warnings, []);
+  t.throws(() => loadConfig({ NODE_ENV: 'production', ...data, ...stringData }), /JWT_SECRET/);
+  for (const kind of ['Deployment', 'Job']) {
+    const [container] = find(kind).spec.template.spec.containers;
+    const references = container.envFrom.map((from: Manifest) => (from.configMapRef ?? from.secretRef).name);
+    t.strictSame(references, [find('ConfigMap').metadata.name, find('Secret').metadata.name]);
+  }
+});
+
+t.test('ports, probes and commands are those of the image', async (t) => {
+  const { data } = find('ConfigMap');
+  const { spec } = find('Deployment').spec.template;
+  const [container] = spec.containers;
+  const dockerfile = readFileSync(join(root, 'Dockerfile'), 'utf8');
+  const ports = Object.fromEntries(container.ports.map((port: Manifest) => [port.name, port.containerPort]));
+  t.strictSame(ports, { http: loadConfig({}).port, metrics: Number(data.METRICS_PORT) });
+  t.match(dockerfile, `EXPOSE ${ports.http}`);
+  t.strictSame(
+    [container.startupProbe, container.livenessProbe, container.readinessProbe].map(({ httpGet }) => httpGet),
+    ['/health/live', '/health/live', '/health/ready'].map((path) => ({ path, port: 'http' })),
+  );
+  t.equal(find('Service').spec.ports[0].targetPort, 'http');
+  const { args } = find('Job').spec.template.spec.containers[0];
+  t.strictSame(args, ['node', 'dist/migrate.js']);
+  t.match(readFileSync(join(root, 'esbuild.config.mjs'), 'utf8'), "'src/migrate.ts'");
+  const { securityContext } = spec;
+  t.match(dockerfile, `USER ${securityContext.runAsUser}:${securityContext.runAsGroup}`);
+});
+
+t.test('no health check passes the ingress', async (t) => {
+  const [all, health] = manifests.filter(({ kind }) => kind === 'Ingress');
+  const [path] = health.spec.rules[0].http.paths;
+  t.match(path, { path: '/health', pathType: 'Prefix' });
+  t.strictSame(health.metadata.annotations, {
+    'nginx.ingress.kubernetes.io/whitelist-source-range': '127.0.0.1/32',
+  });
+  t.equal(health.spec.rules[0].host, all.spec.rules[0].host);
+});
+
+t.test('the pods have no privileges and time to end', async (t) => {
+  const pods = ['Deployment', 'Job'].map((kind) => find(kind).spec.template.spec);
+  for (const { securityContext, containers, automountServiceAccountToken } of pods) {
+    t.match(securityContext, { runAsNonRoot: true, seccompProfile: { type: 'RuntimeDefault' } });
+    t.equal(automountServiceAccountToken, false);
+    t.strictSame(containers[0].securityContext, {
+      allowPrivilegeEscalation: false,
+      readOnlyRootFilesystem: true,
+      capabilities: { drop: ['ALL'] },
+    });
+  }
+  t.ok(pods[0].terminationGracePeriodSeconds > 15);
+  t.equal(find('Deployment').spec.strategy.rollingUpdate.maxUnavailable, 0);
+  t.ok(
+    find('HorizontalPodAutoscaler').spec.minReplicas >= 2,
+    'a budget of one that may be missing leaves one',
+  );
+});
+
+t.test('every selector finds the pods', async (t) => {
+  const { labels } = find('Deployment').spec.template.metadata;
+  const selectors = [
+    find('Deployment').spec.selector.matchLabels,
+    find('Service').spec.selector,
+    find('PodDisruptionBudget').spec.selector.matchLabels,
+    find('NetworkPolicy').spec.podSelector.matchLabels,
+    find('PodMonitor').spec.selector.matchLabels,
+    ...find('Deployment').spec.template.spec.topologySpreadConstraints.map(
+      ({ labelSelector }: Manifest) => labelSelector.matchLabels,
+    ),
+  ];
+  for (const selector of selectors) t.match(labels, selector);
+  // A request must not reach the pod of the migration.
+  const migration = find('Job').spec.template.metadata.labels;
+  t.notSame({ ...migration, ...find('Service').spec.selector }, migration);
+});
+
+t.test('the operator has the rules of Prometheus, and scrapes the job that they select', async (t) => {
+  const prometheus = (name: string) => read(readFileSync(join(root, 'deploy/prometheus', name), 'utf8'))[0];
+  const rules = prometheus('alerts.yml');
+  t.strictSame(find('PrometheusRule').spec, rules, 'run `npm run alerts`');
+  const selectors: string[] = JSON.stringify(rules).match(/\b[a-z_]+\{[^}]*\}/g) ?? [];
+  t.ok(selectors.length > 20);
+  const jobs = new Set(selectors.map((text) => /\bjob=\\"([^"]*)\\"/.exec(text)?.[1]));
+  t.strictSame([...jobs], ['dure']);
+  t.strictSame(
+    prometheus('prometheus.yml').scrape_configs.map((scrape: Manifest) => scrape.job_name),
+    ['dure'],
+  );
+  const [endpoint] = find('PodMonitor').spec.podMetricsEndpoints;
+  // Without conditions, so that the replacement is the value.
+  t.strictSame(endpoint.relabelings, [{ targetLabel: 'job', replacement: 'dure' }]);
+  const { ports } = find('Deployment').spec.template.spec.containers[0];
+  t.ok(ports.some(({ name }: Manifest) => name === endpoint.port));
+});
+
+t.test('kustomize builds the folders, and every file is in one', { skip: without('kubectl') }, async (t) => {
+  const built = ['example', 'monitoring'].flatMap((name) => {
+    const { status, stdout, stderr } = spawnSync('kubectl', ['kustomize', join(folder, name)], {
+      encoding: 'utf8',
+    });
+    t.equal(status, 0, stderr);
+    return read(stdout);
+  });
+  const kinds = (all: Manifest[]) => all.map(({ kind }) => kind).sort();
+  t.strictSame(kinds(built), kinds(manifests));
+  t.equal(compile(built), '');
+  const images = built.flatMap(({ spec }) => spec?.template?.spec.containers ?? []).map(({ image }) => image);
+  t.strictSame(new Set(images), new Set(['registry.example.com/dure:0.1.0']));
+});

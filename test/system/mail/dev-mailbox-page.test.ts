@@ -1,0 +1,81 @@
+import axe from 'axe-core';
+import t from 'tap';
+import { createDevMailbox, devMailboxRoutes } from '../../../src/development/mailbox/mailbox.ts';
+import { type Language, type Mail, renderMail } from '../../../src/infrastructure/mail/templates.ts';
+import { createTestApp } from '../../support/app.ts';
+import { launchBrowser, noBrowser } from '../../support/browser.ts';
+import { listen } from '../../support/raw-http.ts';
+
+/** The width of small phones, in CSS pixels. */
+const narrow = 360;
+const url = `https://dure.example/reset-password?uid=3f1ab0e2-5b1f-4e0e-9a59-0d4a1b2c3d4e&token=${'a'.repeat(43)}`;
+
+t.test('the dev mailbox in a browser', { skip: noBrowser }, async (t) => {
+  const mailbox = createDevMailbox();
+  const app = await createTestApp(
+    { WORKER_ENABLED: 'false' },
+    { routes: async (scope) => void scope.register(devMailboxRoutes, { mailbox }) },
+  );
+  t.teardown(app.close);
+  const page = `http://localhost:${await listen(app.app)}/dev/mailbox/`;
+  let sent = 0;
+  async function send(mail: Mail, language: Language) {
+    sent += 1;
+    const to = `neighbour-with-a-long-address-${sent}@example.com`;
+    await mailbox.send({ to, ...renderMail(mail, language), idempotencyKey: String(sent) });
+  }
+  await send({ kind: 'verification_code', code: '048213', url, minutes: 10 }, 'ko');
+  await send({ kind: 'reset_link', name: '김민지', url, minutes: 60 }, 'en');
+
+  const browser = await launchBrowser();
+  t.teardown(() => browser.close());
+
+  for (const colorScheme of ['light', 'dark'] as const) {
+    t.test(`on a phone, ${colorScheme}`, async (t) => {
+      const context = await browser.newContext({
+        viewport: { width: narrow, height: 740 },
+        isMobile: true,
+        colorScheme,
+        locale: 'ko-KR',
+        permissions: ['clipboard-read', 'clipboard-write'],
+      });
+      t.teardown(() => context.close());
+      const tab = await context.newPage();
+      const problems: string[] = [];
+      tab.on('console', (message) => problems.push(message.text()));
+      tab.on('pageerror', (error) => problems.push(String(error)));
+      await tab.goto(page);
+      t.equal(await tab.getByText('048213').first().isVisible(), false, 'the older mail is folded');
+
+      await tab.getByRole('button', { name: '링크 복사' }).click();
+      await tab.getByRole('status').getByText('복사했습니다').waitFor();
+      t.equal(await tab.evaluate('navigator.clipboard.readText()'), url);
+
+      for (const summary of await tab.locator('summary:visible').all()) await summary.click();
+      await tab.locator('article').first().locator('summary').first().click();
+      await tab.locator('article').first().locator('.html > summary').click();
+      t.ok(await tab.getByText('048213').first().isVisible());
+      t.equal(
+        await tab.evaluate('Math.max(innerWidth, document.documentElement.scrollWidth)'),
+        narrow,
+        'nothing is wider than the screen',
+      );
+
+      await tab.evaluate(axe.source);
+      const { violations } = (await tab.evaluate('axe.run()')) as axe.AxeResults;
+      t.strictSame(
+        violations.flatMap(({ id, nodes }) => nodes.map(({ html }) => `${id}: ${html}`)),
+        [],
+      );
+      t.strictSame(problems, [], 'the policy of the page refuses nothing of it');
+    });
+  }
+
+  t.test('a new mail appears by itself', async (t) => {
+    const tab = await browser.newPage({ locale: 'ko-KR' });
+    await tab.goto(page);
+    await send({ kind: 'verification_code', code: '777123', url, minutes: 10 }, 'ko');
+    await tab.locator('.code', { hasText: '777123' }).waitFor();
+    t.equal(await tab.locator('article details[open]').count(), 1);
+  });
+});

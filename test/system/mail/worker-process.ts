@@ -1,0 +1,36 @@
+import Fastify from 'fastify';
+import { openDatabase } from '../../../src/infrastructure/database/client.ts';
+import { createMailQueue } from '../../../src/infrastructure/mail/queue.ts';
+import { startWorker } from '../../../src/infrastructure/mail/worker.ts';
+import { createMetrics } from '../../../src/infrastructure/metrics/metrics.ts';
+import { composers, hang, unsubscribeLinks } from '../../mail/worker-setup.ts';
+
+/**
+ * A process to be killed: enqueues a mail and prints "committed". With the argument "worker" it also runs a worker whose
+ * provider does not answer, and prints the idempotency key of the mail.
+ */
+const [url = '', mode] = process.argv.slice(2);
+const print = (line: string) => process.stdout.write(`${line}\n`);
+
+const database = openDatabase({ url, poolSize: 2, pooled: false, onError: () => undefined });
+await database.prismaTransaction((tx) => createMailQueue(unsubscribeLinks).add(tx, 'code', { id: 1 }));
+print('committed');
+setInterval(() => undefined, 60_000);
+if (mode === 'worker') {
+  startWorker({
+    connectionString: url,
+    database,
+    metrics: createMetrics(),
+    tracing: undefined,
+    logger: Fastify().log,
+    composers,
+    unsubscribeLinks,
+    cleanUp: async () => ({}),
+    transport: {
+      send({ idempotencyKey }) {
+        print(idempotencyKey);
+        return hang();
+      },
+    },
+  });
+}

@@ -1,0 +1,223 @@
+import { spawn } from 'node:child_process';
+import { createInterface } from 'node:readline';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import t, { type Test } from 'tap';
+import { hang, sendsAtOnce, setUp } from '../../mail/worker-setup.ts';
+import { createTcpProxy } from '../../support/tcp-proxy.ts';
+import { until } from '../../support/until.ts';
+
+t.jobs = 4;
+/** tap modifies the options of a test, so each needs its own. */
+const parallel = () => ({ buffered: true });
+
+/** A service whose workers reach the database by way of a proxy. */
+async function setUpBehindProxy(t: Test) {
+  const service = await setUp(t);
+  const proxy = await createTcpProxy(service.url);
+  t.teardown(() => proxy.close());
+  return { ...service, proxy };
+}
+
+/** Starts test/system/mail/worker-process.ts and reads its lines. */
+function startProcess(t: Test, ...args: string[]) {
+  const path = fileURLToPath(new URL('worker-process.js', import.meta.url));
+  const child = spawn(process.execPath, [path, ...args], { stdio: ['ignore', 'pipe', 'inherit'] });
+  const exited = new Promise<void>((resolve) => child.once('exit', () => resolve()));
+  const kill = () => {
+    child.kill('SIGKILL');
+    return exited;
+  };
+  t.teardown(kill);
+  const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
+  return { kill, nextLine: async (): Promise<string> => String((await lines.next()).value) };
+}
+
+t.test('killed between commit and send: another worker sends the mail', parallel(), async (t) => {
+  const { url, start } = await setUp(t);
+  const process = startProcess(t, url);
+  t.equal(await process.nextLine(), 'committed');
+  await process.kill();
+  const { sent } = start();
+  await until('the mail is sent', () => sent.length === 1);
+});
+
+t.test('killed during the send: a running worker takes over, but not before', parallel(), async (t) => {
+  const { url, start, queueIsEmpty } = await setUp(t);
+  const process = startProcess(t, url, 'worker');
+  await process.nextLine();
+  const key = await process.nextLine();
+  const { sent } = start({ times: { staleLock: 5_000 } });
+  await sleep(3_000);
+  t.same(sent, [], 'the mail is left to the worker that is sending it');
+  await process.kill();
+  await queueIsEmpty();
+  t.match(sent, [{ idempotencyKey: key }]);
+  t.equal(sent.length, 1);
+});
+
+t.test('the last attempt of a killed worker is recorded', parallel(), async (t) => {
+  const { url, database, start, queueIsEmpty, failedMails } = await setUp(t);
+  const process = startProcess(t, url, 'worker');
+  await process.nextLine();
+  await process.nextLine();
+  await database.pool.query('UPDATE graphile_worker._private_jobs SET attempts = max_attempts');
+  await process.kill();
+  const { sent } = start({ times: { staleLock: 1_000 } });
+  await queueIsEmpty();
+  t.same(sent, []);
+  t.match(await failedMails(), [{ kind: 'code', reason: 'the process ended during the last attempt' }]);
+});
+
+t.test('a worker continues when all its connections are cut', parallel(), async (t) => {
+  const { database, add, queueIsEmpty, start } = await setUp(t);
+  const answer = new AbortController();
+  const { sent } = start({
+    send: ({ to }) => (to === 'user1@example.com' ? sleepUntil(answer.signal) : undefined),
+    times: { staleLock: 3_000 },
+  });
+  await add('code', { id: 1 });
+  await until('the send began', () => sent.length === 1);
+  const cut = await database.pool.query(
+    `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+     WHERE application_name = 'dure-worker' AND datname = current_database()`,
+  );
+  t.ok(cut.rowCount && cut.rowCount >= 2, `${cut.rowCount} connections`);
+  answer.abort();
+  await add('code', { id: 2 });
+  await queueIsEmpty();
+  t.same(new Set(sent.map(({ to }) => to)), new Set(['user1@example.com', 'user2@example.com']));
+  await sleep(1_500);
+  await sendsAtOnce(t, sent, () => add('code', { id: 3 }));
+});
+
+t.test('a mail whose outcome cannot be stored is retried under the same key', parallel(), async (t) => {
+  const { proxy, add, queueIsEmpty, start } = await setUpBehindProxy(t);
+  const answer = new AbortController();
+  const { sent } = start({
+    connectionString: proxy.url,
+    send: () => sleepUntil(answer.signal),
+    times: { staleLock: 3_000 },
+  });
+  await add('code', { id: 1 });
+  await until('the send began', () => sent.length === 1);
+  await proxy.cut();
+  answer.abort();
+  await sleep(1_000);
+  await proxy.restore();
+  await add('code', { id: 2 });
+  await queueIsEmpty();
+  const keys = sent.filter(({ to }) => to === 'user1@example.com').map((mail) => mail.idempotencyKey);
+  t.equal(keys.length, 2);
+  t.equal(new Set(keys).size, 1);
+  t.ok(sent.some(({ to }) => to === 'user2@example.com'));
+});
+
+t.test('a worker starts without PostgreSQL, and works once that is available', parallel(), async (t) => {
+  const { proxy, add, start } = await setUpBehindProxy(t);
+  await proxy.cut();
+  const { sent } = start({ connectionString: proxy.url });
+  await add('code');
+  await sleep(1_000);
+  t.same(sent, []);
+  await proxy.restore();
+  await until('the mail is sent', () => sent.length > 0);
+  t.equal(sent.length, 1);
+});
+
+t.test('connections that stop answering are replaced', parallel(), async (t) => {
+  const { proxy, add, start } = await setUpBehindProxy(t);
+  const { sent } = start({ connectionString: proxy.url, times: { staleLock: 4_000 } });
+  await add('code');
+  await until('the first mail is sent', () => sent.length === 1);
+  proxy.stall();
+  await add('code', { id: 2 });
+  await until('the second mail is sent', () => sent.some(({ to }) => to === 'user2@example.com'));
+  t.pass('the second mail is sent');
+});
+
+t.test('stopping lets a running send finish', parallel(), async (t) => {
+  const { add, jobs, start } = await setUp(t);
+  let finished = false;
+  const { sent, stop } = start({
+    async send() {
+      await sleep(2_000);
+      finished = true;
+    },
+  });
+  await add('code');
+  await until('the send began', () => sent.length === 1);
+  await stop();
+  t.ok(finished);
+  t.same(await jobs(), []);
+});
+
+t.test('stopping releases the job of a send that hangs', parallel(), async (t) => {
+  const { add, jobs, start } = await setUp(t);
+  const hanging = start({ send: hang });
+  await add('code');
+  await until('the send began', () => hanging.sent.length === 1);
+  const began = Date.now();
+  await hanging.stop();
+  t.ok(Date.now() - began < 9_000, `stopped after ${Date.now() - began} ms`);
+  t.equal((await jobs())[0]?.locked_by, null, 'the job is released at once');
+  const { sent } = start();
+  await until('the other worker sends it', () => sent.length === 1, 8);
+  t.equal(sent[0]?.idempotencyKey, hanging.sent[0]?.idempotencyKey);
+});
+
+t.test('stopping ends soon while PostgreSQL does not answer', parallel(), async (t) => {
+  const { proxy, add, start } = await setUpBehindProxy(t);
+  const { sent, stop } = start({ connectionString: proxy.url, send: hang });
+  await add('code');
+  await until('the send began', () => sent.length === 1);
+  proxy.freeze();
+  const began = Date.now();
+  await stop();
+  t.ok(Date.now() - began < 9_500, `stopped after ${Date.now() - began} ms`);
+});
+
+t.test(
+  'a connection that breaks while it begins to listen does not end the process',
+  parallel(),
+  async (t) => {
+    const { proxy, add, start } = await setUpBehindProxy(t);
+    proxy.holdAnswersTo('LISTEN "jobs:insert"');
+    const stuck = start({ connectionString: proxy.url });
+    await until('LISTEN has no answer', () => proxy.held() > 0);
+    const stopped = stuck.stop();
+    await proxy.cut();
+    await stopped;
+    await proxy.restore();
+    const { sent } = start({ connectionString: proxy.url });
+    await add('code');
+    await until('the mail is sent', () => sent.length === 1);
+    t.equal(sent.length, 1);
+  },
+);
+
+t.test('the clean-up runs on a schedule', parallel(), async (t) => {
+  const { database, start, logLines } = await setUp(t);
+  let runs = 0;
+  start({
+    async cleanUp() {
+      runs += 1;
+      if (runs === 1) throw new Error('canceling statement due to lock timeout');
+      return { email_codes: 3 };
+    },
+  });
+  const crontabs = async () =>
+    (await database.pool.query('SELECT identifier FROM graphile_worker._private_known_crontabs')).rows;
+  await until('the schedule is known', async () => (await crontabs()).length > 0);
+  t.same(await crontabs(), [{ identifier: 'clean_up' }]);
+  await database.pool.query(`SELECT graphile_worker.add_job('clean_up')`);
+  await until('it ran again after a failure', () => runs === 2);
+  t.match(
+    logLines.filter(({ msg }) => msg === 'job failed'),
+    [{ task: 'clean_up', reason: /lock timeout/ }],
+  );
+});
+
+async function sleepUntil(signal: AbortSignal): Promise<void> {
+  await sleep(60_000, undefined, { signal }).catch(() => undefined);
+}

@@ -1,0 +1,192 @@
+import { once } from 'node:events';
+import { connect, type Socket } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
+import t, { type Test } from 'tap';
+import {
+  createListeningApp,
+  createPair,
+  openStream,
+  storedIds,
+  streamPath,
+} from '../../notifications/streams.ts';
+import { logIn, password, type TestApp } from '../../support/app.ts';
+import { inParallel } from '../../support/concurrency.ts';
+import { createTcpProxy } from '../../support/tcp-proxy.ts';
+import { until } from '../../support/until.ts';
+
+const here = await createListeningApp({ ACCESS_TOKEN_TTL: '1s' });
+const there = await createListeningApp({}, { databaseUrl: here.url });
+t.teardown(async () => {
+  await there.close();
+  await here.close();
+});
+
+/** Memory of the process in bytes, after a garbage collection. */
+function memory(): number {
+  setFlagsFromString('--expose-gc');
+  runInNewContext('gc')();
+  const { heapUsed, external } = process.memoryUsage();
+  return heapUsed + external;
+}
+
+/** Inserts so many long notifications of a user and sends one NOTIFY. */
+async function insertNotifications(userId: number, times: number): Promise<void> {
+  await here.pool.query(
+    `WITH request AS (
+       UPDATE partner_requests SET message = repeat('가', 1000)
+       WHERE id = (SELECT partner_request_id FROM notifications WHERE user_id = $1 LIMIT 1) RETURNING id
+     )
+     INSERT INTO notifications (user_id, kind, partner_request_id)
+     SELECT $1, 'partner_request_received', id FROM request, generate_series(1, $2)`,
+    [userId, times],
+  );
+  await here.pool.query("SELECT pg_notify('notifications', json_build_object('user_id', $1::int)::text)", [
+    userId,
+  ]);
+}
+
+/** Opens a stream and never reads it. @returns the socket of the server */
+async function connectWithoutReading(t: Test, { app }: TestApp, token: string): Promise<Socket> {
+  const accepted = once(app.server, 'connection');
+  const client = connect({ port: Number(new URL(app.listeningOrigin).port), host: '127.0.0.1' });
+  t.teardown(() => client.destroy());
+  client.on('error', () => undefined);
+  client.write(`GET ${streamPath} HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${token}\r\n\r\n`);
+  await once(client, 'readable');
+  const [connection] = await accepted;
+  return connection;
+}
+
+t.test('a stream ends within 5 seconds of its session, however that ended', async (t) => {
+  const users = await inParallel(6, () => createPair(there));
+  const streams = await Promise.all(users.map(({ receiver }) => openStream(t, here, receiver.token)));
+  const [logout, changed, removed, suspended, expired] = users.map(({ receiver }) => receiver);
+  const other = await logIn(there, { username: changed?.username ?? '', password });
+  t.equal(streams.filter((stream) => stream.hasEnded()).length, 0);
+  const answers = await Promise.all([
+    there.call('POST', '/auth/logout/', { token: logout?.token }),
+    there.call('POST', '/auth/change-password/', {
+      token: other.token,
+      body: { current_password: password, new_password: 'another-good-one-8' },
+    }),
+    there.call('DELETE', '/auth/me/', { token: removed?.token, body: { password } }),
+    there.pool.query('UPDATE users SET suspended_at = now() WHERE id = $1', [suspended?.id]),
+    there.pool.query('UPDATE sessions SET expires_at = now() WHERE user_id = $1', [expired?.id]),
+  ]);
+  t.match(answers.slice(0, 3), [{ status: 200 }, { status: 200 }, { status: 200 }]);
+  const ended = streams.slice(0, 5);
+  await until('the end of five streams', () => ended.every((stream) => stream.hasEnded()), 5);
+  t.strictSame(
+    streams.map((stream) => stream.hasEnded()),
+    [true, true, true, true, true, false],
+  );
+});
+
+t.test('a stream outlives the access token that opened it', async (t) => {
+  const { receiver, notify } = await createPair(there);
+  const { token } = await logIn(here, { username: receiver.username, password });
+  const stream = await openStream(t, here, token);
+  await until(
+    'the end of the access token',
+    async () => (await here.call('GET', '/auth/me/', { token })).status === 401,
+  );
+  await notify(1, there);
+  await stream.until(() => stream.ids().length === 1, 1_000);
+});
+
+t.test('the eleventh stream of a user ends the oldest', async (t) => {
+  const { receiver, notify } = await createPair(there);
+  const other = await openStream(t, here, (await createPair(there)).receiver.token);
+  const first = await openStream(t, here, receiver.token);
+  const streams = [];
+  for (let opened = 0; opened < 9; opened++) streams.push(await openStream(t, here, receiver.token));
+  await notify();
+  await first.until(() => first.ids().length === 1);
+  streams.push(await openStream(t, here, receiver.token));
+  await first.toEnd();
+  await notify();
+  await Promise.all(streams.map((stream) => stream.until(() => stream.ids().length >= 1)));
+  t.equal(other.hasEnded(), false);
+});
+
+t.test(
+  'a client that does not read is disconnected, with bounded memory and no delay of others',
+  async (t) => {
+    const instance = await createListeningApp({}, { databaseUrl: here.url, streamTimes: { stall: 6_000 } });
+    t.teardown(instance.close);
+    const { receiver, notify } = await createPair(there);
+    const other = await createPair(there);
+    await notify(1, there);
+    const stream = await openStream(t, instance, other.receiver.token);
+    const connection = await connectWithoutReading(t, instance, receiver.token);
+    const before = memory();
+    await insertNotifications(receiver.id, 20_000);
+
+    const full = Date.now();
+    let written = -1;
+    for (; written !== connection.bytesWritten; await sleep(500)) written = connection.bytesWritten;
+    t.ok(written < 20_000_000, `of 70 MB, ${written} bytes were sent`);
+    await sleep(2_000);
+    const kept = memory() - before;
+    t.ok(kept < 25_000_000, `and the rest does not wait in memory: ${kept} bytes`);
+    await other.notify(1, there);
+    await stream.until(() => stream.ids().length === 1, 1_000);
+    t.equal(connection.destroyed, false);
+    await once(connection, 'close', { signal: AbortSignal.timeout(5_000) });
+    t.ok(Date.now() - full > 6_000, 'not before it had its time');
+  },
+);
+
+t.test('nothing is missed when the LISTEN connection is lost', async (t) => {
+  const { receiver, notify } = await createPair(there);
+  const stream = await openStream(t, here, receiver.token);
+  await notify();
+  await stream.until(() => stream.ids().length === 1);
+  const kill = `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+    WHERE application_name = 'dure-listener' AND datname = current_database()`;
+  t.equal((await here.pool.query(kill)).rowCount, 2);
+  await notify(3, there);
+  await stream.until(() => stream.ids().length === 4, 3_000);
+  await notify();
+  await stream.until(() => stream.ids().length === 5, 1_000);
+  t.strictSame(stream.ids(), await storedIds(here, receiver.id));
+});
+
+t.test('streams stay open while the database is unreachable, and resume', async (t) => {
+  const proxy = await createTcpProxy(here.url);
+  const instance = await createListeningApp({ WORKER_ENABLED: 'false' }, { databaseUrl: proxy.url });
+  t.teardown(async () => {
+    await instance.close();
+    await proxy.close();
+  });
+  const { receiver, notify } = await createPair(there);
+  const stream = await openStream(t, instance, receiver.token);
+  await stream.until(() => stream.events.length === 1);
+  await proxy.cut();
+  await notify(3, there);
+  const unchecked = 'sessions of open streams could not be checked';
+  await until('a failed check of the sessions', () => instance.logs.some((line) => line.includes(unchecked)));
+  t.equal(stream.hasEnded(), false);
+  await proxy.restore();
+  await stream.until(() => stream.ids().length === 3, 8_000);
+  t.strictSame(stream.ids(), await storedIds(here, receiver.id));
+});
+
+t.test('an instance that shuts down ends its streams at once', async (t) => {
+  const instance = await createListeningApp({}, { databaseUrl: here.url });
+  const { receiver } = await createPair(there);
+  const streams = [];
+  for (let opened = 0; opened < 3; opened++) streams.push(await openStream(t, instance, receiver.token));
+  const lazy = await createPair(there);
+  await lazy.notify(1, there);
+  await connectWithoutReading(t, instance, lazy.receiver.token);
+  await insertNotifications(lazy.receiver.id, 20_000);
+  const before = Date.now();
+  const closed = instance.close();
+  await Promise.all(streams.map((stream) => stream.toEnd()));
+  t.ok(Date.now() - before < 1_000, `streams took ${Date.now() - before} ms`);
+  await closed;
+  t.ok(Date.now() - before < 3_000, `the instance took ${Date.now() - before} ms`);
+});

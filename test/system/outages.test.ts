@@ -1,0 +1,321 @@
+import { once } from 'node:events';
+import { readFile, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import process from 'node:process';
+import { setTimeout as sleep } from 'node:timers/promises';
+import t, { type Test } from 'tap';
+import { startEmbeddedServer } from '../../src/development/embedded-postgres/server.ts';
+import { password } from '../support/app.ts';
+import { createTestDatabase, execute } from '../support/database.ts';
+import { createProvider, type ProviderBehaviour } from '../support/provider.ts';
+import { post, production, type Service, startService } from '../support/service.ts';
+import { cannotMount, fillDisk, smallDisk } from '../support/small-disk.ts';
+import { until } from '../support/until.ts';
+import {
+  allEnd,
+  postmasterPid,
+  processesIn,
+  query,
+  signalAll,
+  temporaryFolder,
+} from './embedded-postgres/support.ts';
+
+/** Real processes, real failures: what the service promises while PostgreSQL, the mail provider or the disk is not there. */
+
+const open = { ...production, RATE_LIMIT_ENABLED: 'false' };
+
+/** How long any answer may take, in milliseconds. */
+const promisedTime = 10_000;
+
+const accountOf = (username: string) => ({ username, password, name: '김두레', email: mailOf(username) });
+const mailOf = (username: string) => `${username}@example.com`;
+
+let unavailableResponses = 0;
+
+/** Signs somebody up once, and sees that the answer is in time and a success or an honest "not now". */
+async function signUp(t: Test, { url }: Service, username: string): Promise<boolean> {
+  const started = performance.now();
+  const headers = { 'idempotency-key': `sign-up-of-${username}` };
+  const response = await fetch(`${url}/auth/signup/`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', ...headers },
+    body: JSON.stringify(accountOf(username)),
+  });
+  const text = await response.text();
+  if (performance.now() - started > promisedTime) t.fail(`${username} was answered too late`);
+  if (response.status === 201) return true;
+  t.match(JSON.parse(text), { success: false, data: { code: 'service_unavailable' } }, text);
+  t.equal(response.status, 503);
+  unavailableResponses += 1;
+  t.match(response.headers.get('retry-after'), /^[1-9]\d*$/);
+  return false;
+}
+
+/** Tries again, as a careful client does, until it is a success. @throws when it is none within a minute */
+async function insist(t: Test, service: Service, username: string): Promise<void> {
+  for (const end = Date.now() + 60_000; !(await signUp(t, service, username)); await sleep(200)) {
+    if (Date.now() > end) throw new Error(`${username} cannot sign up`);
+  }
+}
+
+/**
+ * PostgreSQL under a process manager: a second after it ended it is started again on the same port, until that works.
+ *
+ * @returns its connection string
+ */
+async function startRestartingServer(t: Test, directory: string): Promise<string> {
+  let port: number | undefined;
+  let stopped = false;
+  const start = () => startEmbeddedServer({ directory, port, onExit: () => void restart() });
+  let server = start();
+  const restart = async () => {
+    await sleep(1_000);
+    if (stopped) return;
+    server = start();
+    await server.catch(restart);
+  };
+  t.teardown(async () => {
+    stopped = true;
+    await (await server).stop();
+  });
+  const { url } = await server;
+  port = Number(new URL(url).port);
+  return url;
+}
+
+const status = async (service: Service, path: string) => (await fetch(`${service.url}${path}`)).status;
+
+/** Whether a service says that it is not ready, some time within 20 seconds. */
+async function saysUnready(service: Service): Promise<boolean> {
+  for (const end = Date.now() + 20_000; Date.now() < end; await sleep(50)) {
+    if ((await status(service, '/health/ready')) === 503) return true;
+  }
+  return false;
+}
+
+/** PostgreSQL takes the violent end of one of its processes for a reason to begin anew. */
+async function crashConnection(url: string): Promise<void> {
+  const [pid] = await query(
+    url,
+    `SELECT pid FROM pg_stat_activity WHERE backend_type = 'client backend' AND pid <> pg_backend_pid() LIMIT 1`,
+  );
+  process.kill(Number(pid), 'SIGKILL');
+}
+
+async function keepDown(directory: string, milliseconds: number): Promise<void> {
+  for (const end = Date.now() + milliseconds; Date.now() < end; await sleep(20)) {
+    const pid = await postmasterPid(directory).catch(() => undefined);
+    if (pid !== undefined) signalAll([pid], 'SIGKILL');
+  }
+}
+
+async function hang(directory: string, milliseconds: number): Promise<void> {
+  // First the one that makes new ones.
+  signalAll([await postmasterPid(directory)], 'SIGSTOP');
+  const processes = await processesIn(directory, 'postgres');
+  signalAll(processes, 'SIGSTOP');
+  await sleep(milliseconds);
+  signalAll(processes, 'SIGCONT');
+}
+
+t.test(
+  'PostgreSQL stopped, killed, hanging: nothing acknowledged is lost, each mail is sent once',
+  async (t) => {
+    const directory = await temporaryFolder(t);
+    const databaseUrl = await startRestartingServer(t, directory);
+    const provider = await createProvider(t);
+    const environment = {
+      ...open,
+      DATABASE_URL: databaseUrl,
+      MIGRATE_ON_START: 'true',
+      RESEND_BASE_URL: provider.url,
+    };
+    const services = await Promise.all([startService(environment), startService(environment)]);
+    t.teardown(() => Promise.all(services.map((service) => service.end())));
+
+    const signedUp: string[] = [];
+    let over = false;
+    const clients = Array.from({ length: 6 }, async (_, client) => {
+      for (let index = 0; !over; index++) {
+        const username = `shop${client}n${index}`;
+        await insist(t, services[index % 2 === 0 ? 0 : 1], username);
+        signedUp.push(username);
+        await sleep(20);
+      }
+    });
+    const prober = (async () => {
+      for (; !over; await sleep(250)) {
+        for (const service of services)
+          if ((await status(service, '/health/live')) !== 200) t.fail('not live');
+      }
+    })();
+
+    const outages: [string, () => Promise<void>][] = [
+      ['a fast shutdown', async () => signalAll([await postmasterPid(directory)], 'SIGINT')],
+      ['a crash', async () => signalAll([await postmasterPid(directory)], 'SIGKILL')],
+      ['a crash of one connection', async () => crashConnection(databaseUrl)],
+      ['a restart that fails for five seconds', () => keepDown(directory, 5_000)],
+      ['a server that hangs for seven seconds', () => hang(directory, 7_000)],
+    ];
+    for (const [what, happen] of outages) {
+      const before = signedUp.length;
+      await until(`sign-ups before ${what}`, () => signedUp.length > before + 12);
+      // After the crash of a connection PostgreSQL may be back before anybody can ask.
+      const asked = what === 'a crash of one connection' ? [] : services;
+      const unready = asked.map((service) => saysUnready(service));
+      await happen();
+      t.ok((await Promise.all(unready)).every(Boolean), `not ready during ${what}`);
+      for (const service of services) {
+        await until(`ready after ${what}`, async () => (await status(service, '/health/ready')) === 200);
+      }
+      t.pass(what);
+    }
+    const after = signedUp.length;
+    await until('sign-ups in the end', () => signedUp.length > after + 12);
+    over = true;
+    await Promise.all([...clients, prober]);
+
+    const lines = services.flatMap((service) => service.output().split('\n'));
+    const failures = lines.filter((line) => line.includes('"request failed"'));
+    t.comment(`${unavailableResponses} responses 503, ${failures.length} lines about their causes`);
+    t.same(
+      lines.filter((line) => /already sent|reply\.sent/.test(line)),
+      [],
+      'a handler that ends after its deadline is not an error',
+    );
+
+    t.same(
+      await query(databaseUrl, 'SELECT count(*)::int FROM users'),
+      [signedUp.length],
+      'each account once, and no other',
+    );
+    for (const username of [...signedUp.slice(0, 20), ...signedUp.slice(-20)]) {
+      t.equal((await post(`${services[0].url}/auth/login/`, { username, password })).status, 200, username);
+    }
+    const allTaken = () => signedUp.every((username) => provider.taken(mailOf(username)).length > 0);
+    await until('all mails', allTaken, 75);
+    t.same(
+      signedUp.filter((username) => provider.taken(mailOf(username)).length !== 1),
+      [],
+      'one mail for each',
+    );
+  },
+);
+
+t.test('a mail provider that is down, slow or talks nonsense', async (t) => {
+  const database = await createTestDatabase();
+  t.teardown(database.drop);
+  const provider = await createProvider(t);
+  const environment = { ...open, DATABASE_URL: database.url, RESEND_BASE_URL: provider.url };
+  const service = await startService(environment);
+  t.teardown(() => service.end());
+
+  const error =
+    (code: number, name: string, headers = {}): ProviderBehaviour =>
+    (response) =>
+      response
+        .writeHead(code, { 'content-type': 'application/json', ...headers })
+        .end(JSON.stringify({ statusCode: code, name, message: 'Not now' }));
+  const behaviours: Record<string, ProviderBehaviour> = {
+    down: (response) => response.destroy(),
+    failing: error(500, 'internal_server_error'),
+    unavailable: (response) => response.writeHead(503, { 'content-type': 'text/html' }).end('<h1>Sorry</h1>'),
+    busy: error(429, 'rate_limit_exceeded', { 'retry-after': '1' }),
+    forbidding: error(401, 'invalid_api_key'),
+    nonsense: (response) => response.setHeader('content-type', 'application/json').end('{"id":'),
+    elsewhere: (response) => response.setHeader('content-type', 'text/html').end('<h1>Welcome!</h1>'),
+    careless: (response) => response.setHeader('content-type', 'application/json').end('{"id":null}'),
+    forgetful: (response, take) => {
+      take();
+      response.destroy();
+    },
+    slow: () => undefined,
+  };
+  const attemptsFor = (name: string) => provider.attempts.filter(({ to }) => to === mailOf(name));
+  for (const [name, behaviour] of Object.entries(behaviours)) {
+    provider.behaviour = behaviour;
+    t.ok(await signUp(t, service, name), `${name}: signing up needs no mail to be sent`);
+    await until(`a try while it is ${name}`, () => attemptsFor(name).length > 0);
+    t.same(provider.taken(mailOf(name)).length, name === 'forgetful' ? 1 : 0);
+    t.equal(await status(service, '/health/ready'), 200);
+  }
+
+  provider.behaviour = 'ok';
+  const hurry = () =>
+    execute(database.url, 'UPDATE graphile_worker._private_jobs SET run_at = now() WHERE locked_at IS NULL');
+  await until('all mails', async () => {
+    await hurry();
+    return Object.keys(behaviours).every((name) => provider.taken(mailOf(name)).length > 0);
+  });
+  await until('an empty queue', async () => {
+    await hurry();
+    return (await query(database.url, 'SELECT id FROM graphile_worker._private_jobs')).length === 0;
+  });
+  for (const name of Object.keys(behaviours)) {
+    t.equal(provider.taken(mailOf(name)).length, 1, `${name}: once`);
+    t.equal(new Set(attemptsFor(name).map(({ key }) => key)).size, 1, `${name}: under one key`);
+    t.ok(attemptsFor(name).length > 1, `${name}: tried again`);
+  }
+  t.same(await query(database.url, 'SELECT id FROM failed_mails'), []);
+});
+
+t.test('a full disk under the embedded database', { skip: cannotMount }, async (t) => {
+  const DATA_DIR = smallDisk(t, await temporaryFolder(t), 200);
+  const environment = { DATA_DIR, RATE_LIMIT_ENABLED: 'false' };
+  const service = await startService(environment);
+  t.teardown(() => service.end());
+  const signedUp: string[] = [];
+  const signUpUntilRefused = async (prefix: string) => {
+    for (let index = 0; index < 500; index++) {
+      if (!(await signUp(t, service, `${prefix}${index}`))) return true;
+      signedUp.push(`${prefix}${index}`);
+    }
+    return false;
+  };
+
+  await insist(t, service, 'first');
+  signedUp.push('first');
+  const fill = await fillDisk(DATA_DIR);
+  t.ok(await signUpUntilRefused('full'), 'what cannot be kept is refused');
+  t.equal(await status(service, '/health/live'), 200);
+  t.equal(await status(service, '/api/v1/stores/categories/'), 200, 'what is there can be read');
+  await rm(fill);
+  await insist(t, service, 'after');
+  signedUp.push('after');
+
+  // PostgreSQL ends when it cannot extend the write-ahead log.
+  const url = await embeddedUrl(DATA_DIR);
+  const ended = once(service.child, 'close');
+  await fillDisk(DATA_DIR);
+  const unanswered: unknown[] = [];
+  for (let turn = 0; turn < 10 && unanswered.length === 0; turn++) {
+    if ((await query(url, 'SELECT pg_switch_wal()').catch(() => [])).length === 0) break;
+    const username = `log${turn}`;
+    const accepted = await signUp(t, service, username).catch(() => void unanswered.push(username));
+    if (accepted) signedUp.push(username);
+  }
+  t.same(await ended, [1, null], 'the service ends with a non-zero exit code');
+  const message = /^PostgreSQL in .* ended unexpectedly: .*$/m.exec(service.output())?.[0];
+  t.match(message, 'No space left on device', 'one line says why');
+  t.ok(await allEnd(DATA_DIR), 'no process is left');
+
+  await rm(fill);
+  const restarted = await startService(environment);
+  t.teardown(() => restarted.end());
+  await insist(t, restarted, 'restarted');
+  signedUp.push('restarted');
+  const usernames = await query(await embeddedUrl(DATA_DIR), 'SELECT username FROM users ORDER BY id');
+  t.same(
+    usernames.filter((username) => !unanswered.includes(username)),
+    signedUp,
+    'every acknowledged account, and none that was refused',
+  );
+});
+
+/** The connection string of the embedded database of a running service. */
+async function embeddedUrl(dataDirectory: string): Promise<string> {
+  const folder = join(dataDirectory, 'postgres');
+  const databasePassword = await readFile(join(folder, 'password'), 'utf8');
+  const port = (await readFile(join(folder, 'cluster/postmaster.pid'), 'utf8')).split('\n')[3];
+  return `postgresql://dure:${databasePassword}@127.0.0.1:${port}/dure`;
+}

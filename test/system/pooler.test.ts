@@ -1,0 +1,150 @@
+import { spawn } from 'node:child_process';
+import { chmod, cp, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import process from 'node:process';
+import { setTimeout as sleep } from 'node:timers/promises';
+import t, { type Test } from 'tap';
+import { startEmbeddedServer } from '../../src/development/embedded-postgres/server.ts';
+import { migrate } from '../../src/infrastructure/database/migrations.ts';
+import { openStream } from '../notifications/streams.ts';
+import { codeIn, createTestApp, createUser, logIn, password } from '../support/app.ts';
+import { unavailable } from '../support/assertions.ts';
+import { inParallel } from '../support/concurrency.ts';
+import { createTestDatabase, execute } from '../support/database.ts';
+import { freePort } from '../support/free-port.ts';
+import { openTwoShops, requestsPath } from '../support/partner-requests.ts';
+import { without } from '../support/requirements.ts';
+import { createTcpProxy } from '../support/tcp-proxy.ts';
+import { until } from '../support/until.ts';
+import { temporaryFolder } from './embedded-postgres/support.ts';
+
+/** Starts PgBouncer in front of a database, with fewer connections than the app has. */
+async function startPooler(t: Test, databaseUrl: string): Promise<string> {
+  const { hostname, port, username, password, pathname } = new URL(databaseUrl);
+  const ownPort = await freePort();
+  const directory = await mkdtemp(join(tmpdir(), 'dure-pooler-'));
+  t.teardown(() => rm(directory, { recursive: true, force: true }));
+  const file = join(directory, 'pgbouncer.ini');
+  const target = `host=${hostname} port=${port || 5432} user=${username} password='${decodeURIComponent(password)}'`;
+  const settings = [
+    '[databases]',
+    `* = ${target}`,
+    '[pgbouncer]',
+    'listen_addr = 127.0.0.1',
+    `listen_port = ${ownPort}`,
+    'unix_socket_dir =',
+    'auth_type = any',
+    'pool_mode = transaction',
+    'default_pool_size = 3',
+    'server_login_retry = 1',
+  ];
+  await writeFile(file, `${settings.join('\n')}\n`);
+  // It refuses to run as root.
+  await chmod(directory, 0o755);
+  const isRoot = process.getuid?.() === 0;
+  const pooler = spawn('pgbouncer', [...(isRoot ? ['-u', 'nobody'] : []), file], { stdio: 'ignore' });
+  t.teardown(() => pooler.kill('SIGKILL'));
+  const url = `postgresql://app@127.0.0.1:${ownPort}${pathname}`;
+  const accepts = () =>
+    execute(url, 'SELECT 1').then(
+      () => true,
+      () => false,
+    );
+  await until('PgBouncer', accepts, 10);
+  return url;
+}
+
+t.test('behind PgBouncer in transaction mode', { skip: without('pgbouncer') }, async (t) => {
+  const database = await createTestDatabase();
+  t.teardown(database.drop);
+  const databaseUrl = await startPooler(t, database.url);
+  const app = await createTestApp({ DATABASE_DIRECT_URL: database.url }, { databaseUrl });
+  t.teardown(app.close);
+  await app.app.listen({ host: '127.0.0.1', port: 0 });
+
+  await t.test('a request reaches the receiver by stream and by mail', async (t) => {
+    const { sender, receiver, post } = await openTwoShops(app);
+    const code = codeIn(await app.mails.next(receiver.email));
+    const confirm = { email: receiver.email, code };
+    const { token } = receiver;
+    t.equal((await app.call('POST', '/auth/email-verify/confirm/', { body: confirm, token })).status, 200);
+    const stream = await openStream(t, app, receiver.token);
+    const body = { post_id: post.id, message: '함께 해요!' };
+    const headers = { 'idempotency-key': 'once' };
+    const sent = await inParallel(8, () =>
+      app.call('POST', requestsPath, { token: sender.token, body, headers }),
+    );
+    t.strictSame(new Set(sent.map(({ status, text }) => `${status} ${text}`)).size, 1);
+    t.equal(sent[0]?.status, 201);
+    await stream.until(() => stream.ids().length === 1);
+    t.match(await app.mails.next(receiver.email, 1), { subject: /두레 베이커리/ });
+  });
+
+  await t.test('concurrent requests get their own answers', async (t) => {
+    const { sender, receiver } = await openTwoShops(app);
+    const answers = await inParallel(200, (index) =>
+      app.call('GET', '/auth/me/', { token: (index % 2 ? sender : receiver).token }),
+    );
+    answers.forEach(({ status, body }, index) => {
+      t.equal(status, 200);
+      t.equal(body.data.id, (index % 2 ? sender : receiver).id);
+    });
+    const again = await logIn(app, sender);
+    t.equal((await app.call('POST', '/auth/logout/', { token: again.token })).status, 200);
+    t.equal((await app.call('GET', '/auth/me/', { token: again.token })).status, 401);
+  });
+});
+
+t.test(
+  'a planned switchover, after which connections stay on the demoted server',
+  { skip: without('pgbouncer') },
+  async (t) => {
+    const [oldFolder, newFolder] = [await temporaryFolder(t), await temporaryFolder(t)];
+    const oldPrimary = await startEmbeddedServer({ directory: oldFolder });
+    await migrate(oldPrimary.url);
+    const proxy = await createTcpProxy(oldPrimary.url);
+    t.teardown(proxy.close);
+    const databaseUrl = await startPooler(t, proxy.url);
+    const app = await createTestApp({ DATABASE_DIRECT_URL: proxy.url }, { databaseUrl });
+    t.teardown(app.close);
+    await app.app.listen({ host: '127.0.0.1', port: 0 });
+    const { token, username } = await createUser(app);
+    const rename = () => app.call('PATCH', '/auth/me/', { token, body: { name: '김두레' } });
+    const findId = () => app.call('POST', '/auth/find-id/', { body: { email: 'nobody@example.com' } });
+    const login = () => app.call('POST', '/auth/login/', { body: { username, password } });
+    const ready = async () => (await app.call('GET', '/health/ready')).status;
+    t.equal((await rename()).status, 200);
+
+    await oldPrimary.stop();
+    await cp(join(oldFolder, 'cluster'), join(newFolder, 'cluster'), { recursive: true });
+    await cp(join(oldFolder, 'password'), join(newFolder, 'password'));
+    await writeFile(join(oldFolder, 'cluster/standby.signal'), '');
+    const { port } = new URL(oldPrimary.url);
+    void startEmbeddedServer({ directory: oldFolder, port: Number(port) }).catch(() => undefined);
+    const newPrimary = await startEmbeddedServer({ directory: newFolder });
+    t.teardown(newPrimary.stop);
+
+    const isRead = async () => (await app.call('GET', '/auth/me/', { token })).status === 200;
+    await until('reads from the demoted server', isRead, 20);
+    for (const write of [rename, findId, login]) unavailable(t, await write());
+    t.equal(await ready(), 503, 'not ready on a standby');
+    t.match((await app.call('GET', '/metrics')).text, /^database_up 0$/m);
+
+    proxy.redirect(newPrimary.url);
+    const statuses: number[] = [];
+    for (let turn = 0; turn < 20; turn++) {
+      const answers = await Promise.all([rename(), findId(), login()]);
+      statuses.push(...answers.map(({ status }) => status));
+      await sleep(50);
+    }
+    const count = (status: number) => statuses.filter((one) => one === status).length;
+    t.comment(`${count(200)} responses 200, ${count(503)} 503, ${count(500)} 500`);
+    t.equal(count(200) + count(503), statuses.length);
+    t.strictSame(new Set(statuses.slice(-15)), new Set([200]), 'each connection was left');
+    t.equal(await ready(), 200);
+    t.notOk(app.logs.some((line) => JSON.parse(line).status === 500));
+    const user = await createUser(app);
+    await app.mails.next(user.email);
+  },
+);

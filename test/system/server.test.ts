@@ -1,0 +1,309 @@
+import { once } from 'node:events';
+import { existsSync, openSync } from 'node:fs';
+import { mkdtemp, readdir, rm } from 'node:fs/promises';
+import { connect } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import process from 'node:process';
+import { setTimeout as sleep } from 'node:timers/promises';
+import pg from 'pg';
+import t from 'tap';
+import { password } from '../support/app.ts';
+import { createEmptyDatabase, createTestDatabase, execute } from '../support/database.ts';
+import { freePort } from '../support/free-port.ts';
+import { createProvider } from '../support/provider.ts';
+import { post, production, type Service, spawnService, startService } from '../support/service.ts';
+import { until } from '../support/until.ts';
+import { runProcess } from './cli/process.ts';
+import { allEnd } from './embedded-postgres/support.ts';
+
+const login = { username: 'dure_cafe', password };
+const account = { username: 'dure_cafe', password, name: '김두레', email: 'owner@example.com' };
+
+t.test('on the embedded database', async (t) => {
+  const DATA_DIR = await mkdtemp(join(tmpdir(), 'dure-service-'));
+  t.teardown(() => rm(DATA_DIR, { recursive: true, force: true }));
+  let running: Service | undefined;
+  t.teardown(() => running?.end('SIGKILL'));
+
+  await t.test(
+    'the first start creates its database and secret, and SIGTERM ends it with exit code 0',
+    async (t) => {
+      const service = await startService({ DATA_DIR });
+      t.equal((await post(`${service.url}/auth/signup/`, account)).status, 201);
+      t.same(await service.end('SIGTERM'), { code: 0, signal: null });
+    },
+  );
+
+  await t.test('a second start in the same folder ends with a clear message', async (t) => {
+    running = await startService({ DATA_DIR });
+    const second = spawnService({ DATA_DIR });
+    const [code] = await once(second.child, 'close');
+    t.equal(code, 1);
+    t.match(second.output(), /already running/);
+    t.match(second.output(), DATA_DIR);
+    t.notMatch(second.output(), /\n\s+at /, 'no stack');
+    t.equal((await fetch(`${running.url}/health/ready`)).status, 200);
+  });
+
+  const listUsers = async () => {
+    const { code, stdout, stderr } = await runProcess('dist/cli.js', ['users', 'list', '--json'], {
+      DATA_DIR,
+    });
+    return { code, users: code === 0 ? JSON.parse(stdout).items : stderr };
+  };
+
+  await t.test('the command works on the database of the running service', async (t) => {
+    t.match(await listUsers(), { code: 0, users: [{ username: account.username }] });
+    t.equal((await fetch(`${running?.url}/health/ready`)).status, 200);
+  });
+
+  await t.test('data and sessions survive SIGKILL and Ctrl-C', async (t) => {
+    if (!running) throw new Error('nothing was started');
+    const loggedIn = await post(`${running.url}/auth/login/`, login);
+    t.equal(loggedIn.status, 200);
+    t.same(await running.end('SIGKILL'), { code: null, signal: 'SIGKILL' });
+
+    const again = await startService({ DATA_DIR });
+    const headers = { authorization: `Bearer ${JSON.parse(loggedIn.text).data.access}` };
+    t.equal((await fetch(`${again.url}/auth/me/`, { headers })).status, 200);
+    t.same(await again.end('SIGINT'), { code: 0, signal: null });
+  });
+
+  await t.test('the command starts the database where no service runs, and stops it', async (t) => {
+    t.match(await listUsers(), { code: 0, users: [{ username: account.username }] });
+    t.ok(await allEnd(DATA_DIR));
+    const elsewhere = await mkdtemp(join(tmpdir(), 'dure-elsewhere-'));
+    t.teardown(() => rm(elsewhere, { recursive: true, force: true }));
+    for (const command of [['stats'], ['users', 'list']]) {
+      const { code, stderr } = await runProcess('dist/cli.js', command, { DATA_DIR: elsewhere });
+      t.match({ code, stderr }, { code: 1, stderr: /no embedded database in .*set DATABASE_URL/ });
+    }
+    t.same(await readdir(elsewhere), [], 'nothing is created');
+  });
+});
+
+t.test(
+  'instances that start together, as owner of an empty database only, migrate it once and all work',
+  async (t) => {
+    const database = await createEmptyDatabase();
+    const url = new URL(database.url);
+    const role = `owner_${process.pid}`;
+    await execute(
+      database.url,
+      `CREATE ROLE ${role} LOGIN NOSUPERUSER NOCREATEDB NOCREATEROLE PASSWORD 'owns-one-database'`,
+      `ALTER DATABASE ${url.pathname.slice(1)} OWNER TO ${role}`,
+    );
+    t.teardown(() => execute(new URL('postgres', database.url).href, `DROP ROLE ${role}`));
+    t.teardown(() => database.drop());
+    url.username = role;
+    url.password = 'owns-one-database';
+    const environment = { ...production, DATABASE_URL: url.href, MIGRATE_ON_START: 'true' };
+    const services = await Promise.all([1, 2].map(() => startService(environment)));
+    t.teardown(() => Promise.all(services.map((service) => service.end('SIGKILL'))));
+    for (const service of services) t.equal((await fetch(`${service.url}/health/ready`)).status, 200);
+    const [first, second] = services;
+    t.equal((await post(`${first?.url}/auth/signup/`, account)).status, 201);
+    t.equal((await post(`${second?.url}/auth/login/`, login)).status, 200);
+    for (const service of services) t.same(await service.end('SIGTERM'), { code: 0, signal: null });
+  },
+);
+
+t.test(
+  'with DATABASE_DIRECT_URL only, everything is in that database; with PORT=0, URLs have the real port',
+  async (t) => {
+    const DATA_DIR = await mkdtemp(join(tmpdir(), 'dure-service-'));
+    t.teardown(() => rm(DATA_DIR, { recursive: true, force: true }));
+    const database = await createTestDatabase();
+    t.teardown(database.drop);
+    const environment = { DATA_DIR, DATABASE_DIRECT_URL: database.url };
+    const service = await startService({ ...environment, PORT: '0' });
+    t.teardown(() => service.end());
+    t.equal((await post(`${service.url}/auth/signup/`, account)).status, 201);
+    t.same(await readdir(DATA_DIR), ['jwt-secret'], 'no embedded database');
+    const users = await runProcess('dist/cli.js', ['users', 'list', '--json'], environment);
+    t.match(JSON.parse(users.stdout), { items: [{ username: account.username }] });
+
+    const { data } = JSON.parse((await post(`${service.url}/auth/login/`, login)).text);
+    const headers = { authorization: `Bearer ${data.access}` };
+    const store = { name: '햇살카페', category_ids: [1] };
+    t.equal((await post(`${service.url}/api/v1/stores/`, store, headers)).status, 201);
+    const stores = JSON.parse(await (await fetch(`${service.url}/api/v1/stores/`, { headers })).text());
+    t.equal((await fetch(stores.data.items[0].thumbnail)).status, 200);
+  },
+);
+
+t.test('production without what it needs stops with one message that lists every problem', async (t) => {
+  const service = spawnService({ NODE_ENV: 'production', JWT_SECRET: 'short' });
+  const [code] = await once(service.child, 'close');
+  t.equal(code, 1);
+  for (const name of [
+    'DATABASE_URL',
+    'JWT_SECRET',
+    'RESEND_API_KEY',
+    'MAIL_FROM',
+    'FRONTEND_URL',
+    'PUBLIC_URL',
+  ]) {
+    t.match(service.output(), name);
+  }
+  t.notMatch(service.output(), /\n\s+at /, 'no stack');
+});
+
+t.test('demo and seed data are refused in production', async (t) => {
+  const database = await createTestDatabase();
+  t.teardown(() => database.drop());
+  for (const script of ['demo', 'seed']) {
+    const command = [`build/scripts/${script}.js`];
+    const { output, child } = spawnService({ ...production, DATABASE_URL: database.url }, command);
+    t.equal((await once(child, 'close'))[0], 1, script);
+    t.match(output(), 'does not run in production');
+  }
+  const client = new pg.Client({ connectionString: database.url });
+  await client.connect();
+  t.teardown(() => client.end());
+  t.strictSame((await client.query('SELECT username FROM users')).rows, [], 'nor does a migration make any');
+});
+
+t.test(
+  'on SIGTERM, ready turns 503 at once, a request in flight finishes and idle connections close',
+  async (t) => {
+    const database = await createTestDatabase();
+    t.teardown(() => database.drop());
+    const { url, end, output } = await startService({ ...production, DATABASE_URL: database.url });
+    const { hostname, port } = new URL(url);
+    const body = JSON.stringify(account);
+    const idle = connect(Number(port), hostname);
+    idle.write(`GET /health/live HTTP/1.1\r\nHost: ${hostname}\r\n\r\n`);
+    await once(idle, 'data');
+    const inFlight = connect(Number(port), hostname);
+    let answer = '';
+    inFlight.on('data', (chunk) => (answer += chunk));
+    inFlight.write(
+      `POST /auth/signup/ HTTP/1.1\r\nHost: ${hostname}\r\nContent-Type: application/json\r\nContent-Length: ${Buffer.byteLength(body)}\r\n\r\n`,
+    );
+    await sleep(200);
+
+    const ended = end('SIGTERM');
+    await once(idle, 'close');
+    await sleep(300);
+    inFlight.write(body);
+    await once(inFlight, 'close');
+    t.match(answer, /^HTTP\/1\.1 201 /);
+    t.same(await ended, { code: 0, signal: null });
+    t.match(output(), new RegExp(`"version":"[\\d.]+","origin":"${url}","production":true,"msg":"started"`));
+    t.match(output(), /"signal":"SIGTERM","msg":"shutting down"[\s\S]+"msg":"shut down"/);
+  },
+);
+
+t.test('with SHUTDOWN_DELAY, an instance that is not ready still answers new connections', async (t) => {
+  const database = await createTestDatabase();
+  t.teardown(() => database.drop());
+  const settings = { ...production, DATABASE_URL: database.url, SHUTDOWN_DELAY: '5s' };
+  const { url, end } = await startService(settings);
+  const ended = end('SIGTERM');
+  await until('not ready', async () => (await fetch(`${url}/health/ready`)).status === 503);
+  const answer = await fetch(`${url}/auth/signup/`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify(account),
+  });
+  t.equal(answer.status, 201);
+  t.equal(answer.headers.get('connection'), 'close', 'a proxy sends the next request elsewhere');
+  t.equal((await fetch(`${url}/health/live`)).status, 200);
+  t.same(await ended, { code: 0, signal: null });
+  await t.rejects(fetch(`${url}/health/live`));
+});
+
+t.test('a request that never ends delays the shutdown by less than 15 seconds', async (t) => {
+  const database = await createTestDatabase();
+  t.teardown(() => database.drop());
+  const { url, end } = await startService({ ...production, DATABASE_URL: database.url });
+  const { hostname, port } = new URL(url);
+  const stuck = connect(Number(port), hostname);
+  stuck.on('error', () => undefined);
+  stuck.write(`POST /auth/signup/ HTTP/1.1\r\nHost: ${hostname}\r\nContent-Length: 10\r\n\r\n`);
+  await sleep(200);
+  const began = Date.now();
+  t.same(await end('SIGTERM'), { code: 0, signal: null });
+  t.ok(Date.now() - began < 15_000);
+});
+
+t.test('a log that is not read loses lines, counts them, and delays nothing', async (t) => {
+  const database = await createTestDatabase();
+  t.teardown(() => database.drop());
+  const settings = { ...production, DATABASE_URL: database.url, RATE_LIMIT_ENABLED: 'false' };
+  const { url, child, output } = await startService(settings);
+  t.teardown(() => child.kill('SIGKILL'));
+  const { hostname, port } = new URL(url);
+  const client = connect(Number(port), hostname).resume();
+  t.teardown(() => client.destroy());
+  const dropped = async () => {
+    const text = await (await fetch(`${url}/metrics`)).text();
+    return Number(/^log_lines_dropped_total (\d+)$/m.exec(text)?.[1]);
+  };
+  /** Two lines of 1 kB together for each request. */
+  const fill = async () => {
+    const before = await dropped();
+    client.write(`GET /${'a'.repeat(600)} HTTP/1.1\r\nHost: ${hostname}\r\n\r\n`.repeat(14_000));
+    await until('lines that are dropped', async () => (await dropped()) > before);
+  };
+
+  child.stdout?.pause();
+  t.equal(await dropped(), 0);
+  await fill();
+  child.stdout?.resume();
+  const counted = () => [...output().matchAll(/"lines":(\d+),"msg":"log lines were dropped/g)];
+  await until('the line about it', () => counted().length > 0);
+  const lines = counted().reduce((sum, [, count]) => sum + Number(count), 0);
+  t.ok(lines > 0 && lines <= (await dropped()));
+
+  child.stdout?.pause();
+  await fill();
+  const began = Date.now();
+  child.kill('SIGTERM');
+  t.same(await once(child, 'exit'), [0, null]);
+  t.ok(Date.now() - began < 15_000);
+});
+
+t.test('a full disk below the log stops nothing', { skip: !existsSync('/dev/full') }, async (t) => {
+  const database = await createTestDatabase();
+  t.teardown(() => database.drop());
+  const PORT = String(await freePort());
+  const environment = { ...production, DATABASE_URL: database.url, PORT };
+  const { child, end } = spawnService(environment, undefined, openSync('/dev/full', 'w'));
+  t.teardown(() => child.kill('SIGKILL'));
+  const live = async () => (await fetch(`http://127.0.0.1:${PORT}/health/live`)).status;
+  await until('a service that listens', () => live().catch(() => undefined));
+  for (let turn = 0; turn < 100; turn++) await fetch(`http://127.0.0.1:${PORT}/${'a'.repeat(600)}`);
+  t.equal(await live(), 200);
+  t.same(await end(), { code: 0, signal: null });
+});
+
+t.test('a mail of a killed process is sent once after the restart', async (t) => {
+  const database = await createTestDatabase();
+  t.teardown(() => database.drop());
+  const provider = await createProvider(t);
+  const environment = { ...production, DATABASE_URL: database.url, RESEND_BASE_URL: provider.url };
+
+  provider.behaviour = () => undefined;
+  const killed = await startService(environment);
+  t.equal((await post(`${killed.url}/auth/signup/`, account)).status, 201);
+  await until('the first attempt', () => provider.attempts.length === 1);
+  await killed.end('SIGKILL');
+  // As if 45 seconds had passed: then the lock of a dead worker is released.
+  await execute(
+    database.url,
+    `UPDATE graphile_worker._private_jobs SET locked_at = now() - interval '1 minute'`,
+  );
+
+  provider.behaviour = 'ok';
+  const again = await startService(environment);
+  t.teardown(() => again.end());
+  await until('the second attempt', () => provider.attempts.length === 2);
+  await sleep(500);
+  const [first, second, ...others] = provider.attempts;
+  t.ok(first?.key);
+  t.same(second, first, 'the same mail under the same idempotency key');
+  t.same(others, []);
+});

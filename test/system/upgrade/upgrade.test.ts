@@ -1,0 +1,129 @@
+import { execFile } from 'node:child_process';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import process from 'node:process';
+import { promisify } from 'node:util';
+import pg from 'pg';
+import t from 'tap';
+import { root } from '../../../scripts/last-release.ts';
+import { createEmptyDatabase } from '../../support/database.ts';
+import { buildLastRelease } from '../../support/last-release.ts';
+import { createProvider } from '../../support/provider.ts';
+import { unless } from '../../support/requirements.ts';
+import { production, startService } from '../../support/service.ts';
+import { until } from '../../support/until.ts';
+import { createBalancer } from './balancer.ts';
+import { followStream } from './followed-stream.ts';
+import { mailsAbout, startLoad } from './load.ts';
+import { openStore } from './people.ts';
+
+/*
+ * The release before and this one side by side on one database, under load, while the migrations run; then the way back.
+ */
+
+const lastRelease = await buildLastRelease();
+const skip = unless(lastRelease !== undefined, 'this clone does not have the commit of the last release');
+
+t.test('an upgrade and the way back do without a failed request', { skip }, async (t) => {
+  const before = lastRelease?.folder ?? '';
+  const database = await createEmptyDatabase();
+  t.teardown(database.drop);
+  const provider = await createProvider(t);
+  const DATA_DIR = await mkdtemp(join(tmpdir(), 'dure-upgrade-'));
+  t.teardown(() => rm(DATA_DIR, { recursive: true, force: true }));
+  const environment = {
+    ...production,
+    DATABASE_URL: database.url,
+    DATA_DIR,
+    RESEND_BASE_URL: provider.url,
+    RATE_LIMIT_ENABLED: 'false',
+    QUOTA_POSTS_PER_DAY: '0',
+    QUOTA_EDITS_PER_DAY: '0',
+    QUOTA_REQUESTS_PER_DAY: '0',
+  };
+  const migrate = async (folder: string) => {
+    const env = { PATH: process.env.PATH ?? '', ...environment };
+    return (await promisify(execFile)(process.execPath, [join(folder, 'dist/migrate.js')], { env })).stdout;
+  };
+  const start = async (folder: string) => {
+    const service = await startService(environment, [join(folder, 'dist/server.js')]);
+    t.teardown(() => service.end('SIGKILL'));
+    t.equal((await fetch(`${service.url}/health/ready`)).status, 200, 'ready');
+    return service;
+  };
+
+  await migrate(before);
+  const balancer = createBalancer();
+  let old = await start(before);
+  balancer.add(old);
+  const owners = ['reader', 'writer', 'sender', 'receiver'].map((name) =>
+    openStore(balancer, provider, name),
+  );
+  const [reader, writer, sender, receiver] = await Promise.all(owners);
+  if (!reader || !writer || !sender || !receiver) throw new Error('there are four owners');
+  const streams = [sender, receiver].map(({ token }) => followStream(balancer, token));
+  const load = startLoad(balancer, provider, [reader, writer, sender, receiver]);
+  t.teardown(async () => {
+    for (const stream of streams) await stream.stop();
+    await load.stop().catch(() => undefined);
+  });
+  await load.goOn(1);
+
+  t.comment(await migrate(root));
+  await load.goOn(1);
+  const current = await start(root);
+  balancer.add(current);
+  await load.goOn(2);
+  t.ok(balancer.answeredBy(current) > 20, 'the new one answers beside the old one');
+  for (const stream of streams) t.ok(stream.isOpenAt(old), 'a stream stays where it is');
+
+  balancer.remove(old);
+  t.same(await old.end('SIGTERM'), { code: 0, signal: null });
+  await load.goOn(2);
+  for (const stream of streams) t.ok(stream.isOpenAt(current), 'a stream goes on at the new one');
+
+  t.comment('the way back');
+  old = await start(before);
+  balancer.add(old);
+  await load.goOn(2);
+  t.equal(await migrate(before), 'nothing to apply\n');
+  balancer.remove(current);
+  t.same(await current.end('SIGTERM'), { code: 0, signal: null });
+  await load.goOn(2);
+  await load.stop();
+  t.same(balancer.failures, []);
+
+  await t.test(
+    'every stream had every notification once, and no stream ended without its instance',
+    async (t) => {
+      const client = new pg.Client({ connectionString: database.url });
+      await client.connect();
+      t.teardown(() => client.end());
+      for (const [index, { username }] of [sender, receiver].entries()) {
+        const { rows } = await client.query<{ id: number }>(
+          'SELECT n.id FROM notifications n JOIN users u ON u.id = n.user_id WHERE u.username = $1 ORDER BY n.id',
+          [username],
+        );
+        const ids = rows.map(({ id }) => Number(id));
+        const stream = streams[index];
+        await until('the last notification', () => stream?.ids.at(-1) === ids.at(-1));
+        t.same(stream?.ids, ids);
+        t.ok(ids.length >= 9);
+        t.equal(stream?.ended.length, 2);
+        await stream?.stop();
+      }
+    },
+  );
+
+  await t.test('every mail was sent once, whichever release queued it', async (t) => {
+    await until('the mails', () => load.signedUp.every((email) => provider.taken(email).length > 0));
+    for (const email of load.signedUp) t.equal(provider.taken(email).length, 1);
+    for (const { title, receiver, sender } of load.answered) {
+      // Of the request and of its end.
+      await until(title, () => mailsAbout(provider, receiver, title) === 2);
+      t.equal(mailsAbout(provider, sender, title), 1);
+    }
+  });
+  await old.end('SIGTERM');
+});

@@ -1,0 +1,54 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import t from 'tap';
+import { createTestDatabase } from '../../support/database.ts';
+import { freePort } from '../../support/free-port.ts';
+import { spawnService, startService } from '../../support/service.ts';
+import { until } from '../../support/until.ts';
+
+const script = ['scripts/example.mjs'];
+
+t.test('npm run example serves the service and the frontend, and ends both', async (t) => {
+  const database = await createTestDatabase();
+  const dataDirectory = await mkdtemp(join(tmpdir(), 'dure-example-'));
+  const frontendUrl = `http://localhost:${await freePort()}`;
+  const port = String(await freePort());
+  const environment = {
+    PORT: port,
+    FRONTEND_URL: frontendUrl,
+    DATABASE_URL: database.url,
+    DATA_DIR: dataDirectory,
+  };
+  const example = await startService(environment, script);
+  t.teardown(async () => {
+    await example.end('SIGKILL');
+    await database.drop();
+    await rm(dataDirectory, { recursive: true });
+  });
+  await until('the frontend', () => example.output().includes(`The frontend is at ${frontendUrl}`));
+  t.match(await read(`${frontendUrl}/src/api.ts`), `http://localhost:${port}`, 'it calls this service');
+  const preflight = await fetch(`${example.url}/auth/login/`, {
+    method: 'OPTIONS',
+    headers: { origin: frontendUrl, 'access-control-request-method': 'POST' },
+  });
+  t.equal(preflight.headers.get('access-control-allow-origin'), frontendUrl, 'which allows its origin');
+
+  const second = spawnService(environment, script);
+  t.teardown(() => second.end('SIGKILL'));
+  await until('the end of a second one', () => second.child.exitCode !== null);
+  t.equal(second.child.exitCode, 1);
+  t.match(second.output(), `Something already answers at http://localhost:${port}`);
+
+  t.match(await example.end('SIGTERM'), { code: 0 });
+  t.equal(await read(frontendUrl), undefined, 'the frontend has ended, too');
+});
+
+/** @returns undefined where nothing answers */
+async function read(url: string): Promise<string | undefined> {
+  try {
+    return await (await fetch(url)).text();
+  } catch {
+    return undefined;
+  }
+}
