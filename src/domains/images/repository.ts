@@ -5,22 +5,23 @@ import {
   quotaFullUntil,
   secondsUntilRoom,
 } from '../../infrastructure/database/daily-quota.ts';
+import { isForeignKeyViolation } from '../../infrastructure/database/errors.ts';
 import { type Sql, sql } from '../../infrastructure/database/sql.ts';
 
 /** Uploads of one user within any 24 hours, also of images that were deleted or rejected, and those that were cut. */
 const imagesPerDay = 200;
 
-/** Minutes after which an upload that did not finish is given up. */
-const pendingMinutes = 60;
-
-/** Minutes for which a storage may still write the file of an upload that failed. */
-const abandonedMinutes = 10;
-
-/** Minutes for which images belong to the run that deletes their files; after a crash, another run takes them then. */
-const leaseMinutes = 10;
-
-/** Hours for which an image may be without a post. */
-const unusedHours = 24;
+/** In minutes: when the clean-up looks at an image. */
+const checks = {
+  /** An upload that did not finish is given up. */
+  pending: 60,
+  /** A storage may still write the file of an upload that failed. */
+  abandoned: 10,
+  /** Images belong to the run that deletes their files; after a crash, another run takes them then. */
+  leased: 10,
+  /** An image may be without a post, and a deleted one counts for the quota. */
+  day: 24 * 60,
+};
 
 /** Images that the clean-up looks at in one transaction. */
 export const cleanUpBatchSize = 100;
@@ -40,11 +41,17 @@ export type ImageRepository = ReturnType<typeof createImageRepository>;
 /** Which uploaded images a post uses. */
 export type PostImages = Pick<ImageRepository, 'link' | 'findOwn'>;
 
-/**
- * Uploaded images. The statements are SQL, because they are conditional changes that races with posts, deletions and clean-ups
- * depend on, with times of the database's clock.
- */
+/** A deleted image whose files may still be there. */
+export interface DeletedImage {
+  id: number;
+  key: string;
+  createdAt: Date;
+}
+
+/** Uploaded images. All changes are conditional: races with posts, deletions and clean-ups depend on it. */
 export function createImageRepository(database: Database) {
+  const { image: images } = database.prisma;
+
   /**
    * Adds the row of an image whose files do not exist yet. Of concurrent calls for one user, the quota allows as many as of
    * consecutive ones.
@@ -57,7 +64,7 @@ export function createImageRepository(database: Database) {
       // The condition comes before the id, so that a rejected upload takes none from the sequence.
       const [row] = await tx.query<{ id: number }>(sql`
         INSERT INTO images (user_id, key, check_after)
-        SELECT u.id, ${key}, now() + make_interval(mins => ${pendingMinutes}) FROM users u
+        SELECT u.id, ${key}, now() + make_interval(mins => ${checks.pending}) FROM users u
         WHERE u.id = ${userId} AND ${quotaUntil(userId)} IS NULL
         FOR KEY SHARE
         RETURNING id`);
@@ -67,57 +74,65 @@ export function createImageRepository(database: Database) {
 
   /** Makes an image usable once its files are there. @returns whether it was still pending and has an owner */
   async function markReady(id: number, { width, height }: { width: number; height: number }) {
-    const updated = await database.execute(sql`
-      UPDATE images SET state = 'ready', width = ${width}, height = ${height},
-        check_after = created_at + make_interval(hours => ${unusedHours})
-      WHERE id = ${id} AND state = 'pending' AND user_id IS NOT NULL`);
-    return updated === 1;
+    const { count } = await images.updateMany({
+      where: { id, state: 'pending', userId: { not: null } },
+      data: { state: 'ready', width, height, checkAfter: fromNow(checks.day) },
+    });
+    return count === 1;
   }
 
   /** Gives up an upload whose files may have been written: the clean-up deletes them. It does not count for the quota. */
   async function abandon(id: number): Promise<void> {
-    await database.execute(sql`
-      UPDATE images SET state = 'deleted', user_id = NULL, check_after = now() + make_interval(mins => ${abandonedMinutes})
-      WHERE id = ${id} AND state = 'pending'`);
+    await images.updateMany({
+      where: { id, state: 'pending' },
+      data: { state: 'deleted', userId: null, checkAfter: fromNow(checks.abandoned) },
+    });
   }
 
   /** Gives up an upload that was cut or rejected. It has no files, and counts for the quota. */
   async function markRejected(id: number): Promise<void> {
-    await database.execute(sql`
-      UPDATE images SET state = 'erased', check_after = created_at + interval '24 hours'
-      WHERE id = ${id} AND state = 'pending'`);
+    await images.updateMany({
+      where: { id, state: 'pending' },
+      data: { state: 'erased', checkAfter: fromNow(checks.day) },
+    });
   }
 
   /** Forgets an upload without files; it does not count for the quota. */
   async function forget(id: number): Promise<void> {
-    await database.prisma.image.deleteMany({ where: { id, state: 'pending' } });
+    await images.deleteMany({ where: { id, state: 'pending' } });
   }
 
   /**
    * Marks an own image as deleted, unless a post uses it. A post that gets the image at the same time is waited for, by the
    * foreign key of the link.
    *
-   * @returns its key, or why it was not deleted
+   * @returns the image, or why it was not deleted
    */
-  async function markDeleted(id: number, userId: number): Promise<{ key: string } | 'in use' | 'not found'> {
+  async function markDeleted(id: number, userId: number): Promise<DeletedImage | 'in use' | 'not found'> {
     try {
-      const [row] = await database.query<{ key: string }>(sql`
-        UPDATE images SET state = 'deleted', check_after = now()
-        WHERE id = ${id} AND user_id = ${userId} AND state = 'ready' RETURNING key`);
-      return row ?? 'not found';
+      const [deleted] = await images.updateManyAndReturn({
+        where: { id, userId, state: 'ready' },
+        data: { state: 'deleted', checkAfter: new Date() },
+        select: { id: true, key: true, createdAt: true },
+      });
+      return deleted ?? 'not found';
     } catch (error) {
-      if (isReferenced(error)) return 'in use';
+      if (isForeignKeyViolation(error)) return 'in use';
       throw error;
     }
   }
 
   /** Keeps the row of a deleted image whose files are gone for the quota, else deletes it. */
-  async function markErased(id: number): Promise<void> {
-    await database.execute(sql`
-      WITH erased AS (
-        UPDATE images SET state = 'erased', check_after = created_at + interval '24 hours'
-        WHERE id = ${id} AND state = 'deleted' AND user_id IS NOT NULL AND ${ofLastDay})
-      DELETE FROM images WHERE id = ${id} AND state = 'deleted' AND (user_id IS NULL OR NOT ${ofLastDay})`);
+  async function markErased({ id, createdAt }: DeletedImage): Promise<void> {
+    const checkAfter = new Date(createdAt.getTime() + checks.day * 60_000);
+    const where = { id, state: 'deleted' } as const;
+    if (checkAfter > new Date()) {
+      await images.updateMany({
+        where: { ...where, userId: { not: null } },
+        data: { state: 'erased', checkAfter },
+      });
+    }
+    await images.deleteMany({ where });
   }
 
   /** Gives up all images of an account that is being deleted; its posts must not use them any more. */
@@ -184,12 +199,12 @@ export function createImageRepository(database: Database) {
   }
 
   /** Takes the next deleted images whose files are still there, so that no other run takes them. */
-  function claimDeleted(): Promise<{ id: number; key: string }[]> {
-    return database.query<{ id: number; key: string }>(sql`
-      UPDATE images SET check_after = now() + make_interval(mins => ${leaseMinutes}) WHERE id = ANY (ARRAY(
+  function claimDeleted(): Promise<DeletedImage[]> {
+    return database.query<DeletedImage>(sql`
+      UPDATE images SET check_after = now() + make_interval(mins => ${checks.leased}) WHERE id = ANY (ARRAY(
         SELECT id FROM images WHERE check_after <= now() AND state = 'deleted'
         ORDER BY check_after LIMIT ${cleanUpBatchSize}::int FOR UPDATE SKIP LOCKED))
-      RETURNING id, key`);
+      RETURNING id, key, created_at AS "createdAt"`);
   }
 
   return {
@@ -216,7 +231,4 @@ function quotaUntil(userId: number): Sql {
   return quotaFullUntil(uploaded, imagesPerDay);
 }
 
-/** Whether a foreign key prevented a change: PostgreSQL 18 has a code of its own for `RESTRICT`. */
-function isReferenced(error: unknown): boolean {
-  return error instanceof Error && 'code' in error && ['23001', '23503'].includes(String(error.code));
-}
+const fromNow = (minutes: number) => new Date(Date.now() + minutes * 60_000);

@@ -4,7 +4,7 @@ import { tokenNotValid } from '../../http/authentication.ts';
 import { ApiError, httpErrors, retryLater, serviceUnavailable } from '../../http/errors.ts';
 import type { Language } from '../../http/language.ts';
 import type { ConversionQueue } from './conversion/convert.ts';
-import { cleanUpBatchSize, type ImageRepository, type ImageRow } from './repository.ts';
+import { cleanUpBatchSize, type DeletedImage, type ImageRepository, type ImageRow } from './repository.ts';
 import { imageErrors } from './schemas.ts';
 import { fileNames, type ImageStorage } from './storage.ts';
 
@@ -95,13 +95,13 @@ export function createImageService({ images, storage, queue, logLeftFiles }: Ima
     const deleted = await images.markDeleted(id, userId);
     if (deleted === 'not found') throw new ApiError(imageErrors.imageNotFound);
     if (deleted === 'in use') throw new ApiError(imageErrors.imageInUse);
-    await erase({ id, ...deleted }).catch((error: unknown) => logLeftFiles(error, id));
+    await erase(deleted).catch((error: unknown) => logLeftFiles(error, id));
   }
 
   /** Deletes the files of a deleted image, then its row where it no longer counts for a quota. */
-  async function erase({ id, key }: { id: number; key: string }): Promise<void> {
-    await deleteFiles(key);
-    await images.markErased(id);
+  async function erase(image: DeletedImage): Promise<void> {
+    await deleteFiles(image.key);
+    await images.markErased(image);
   }
 
   async function deleteFiles(key: string): Promise<void> {

@@ -65,6 +65,11 @@ export function isUniqueViolation(error: unknown): boolean {
   return error instanceof Error && 'code' in error && (error.code === 'P2002' || error.code === '23505');
 }
 
+/** Whether Prisma's client failed because of a foreign key. */
+export function isForeignKeyViolation(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && error.code === 'P2003';
+}
+
 /** The message of an error, in one line. Connection errors may have a code only. */
 export function reasonOf(error: unknown): string {
   if (!(error instanceof Error)) return 'an error without a message';

@@ -20,20 +20,25 @@ export const staleLock = 45_000;
 const staleLocks = (milliseconds: number) => sql`
   task_identifier = ${sendMailTask} AND locked_at < now() - ${milliseconds} * interval '1 millisecond'`;
 
-/** graphile-worker keeps a job without an attempt left for ever. The last attempt may have ended with its process. */
+/**
+ * graphile-worker keeps a job without an attempt left for ever; the last attempt may have ended with its process. One to a deleted
+ * account is not kept: it waits for a deletion that is in progress. Users are locked in the order of their ids.
+ */
 const moveExhaustedJobs = sql`
   WITH exhausted AS MATERIALIZED (
     SELECT payload::jsonb AS payload, last_error, attempts FROM graphile_worker.complete_jobs(ARRAY(
       SELECT id FROM graphile_worker.jobs
-      WHERE task_identifier = ${sendMailTask} AND attempts >= max_attempts AND locked_at IS NULL LIMIT 1000)))
-  ${keepFailedMails(sql`
-    SELECT
-      (payload->>'user_id')::int AS user_id,
-      left(coalesce(payload->>'kind', 'unknown'), 50) AS kind,
+      WHERE task_identifier = ${sendMailTask} AND attempts >= max_attempts AND locked_at IS NULL LIMIT 1000))
+  ), failed AS (
+    SELECT (payload->>'user_id')::int AS user_id, left(coalesce(payload->>'kind', 'unknown'), 50) AS kind,
       payload - 'kind' - 'idempotency_key' - 'traceparent' AS payload,
-      coalesce(last_error, 'the process ended during the last attempt') AS reason,
-      attempts
-    FROM exhausted ORDER BY user_id`)}`;
+      coalesce(last_error, 'the process ended during the last attempt') AS reason, attempts
+    FROM exhausted ORDER BY user_id
+  )
+  INSERT INTO failed_mails (user_id, kind, payload, reason, attempts)
+  SELECT user_id, kind, payload, reason, attempts FROM failed
+  WHERE user_id IS NULL OR EXISTS (SELECT FROM users WHERE id = failed.user_id FOR KEY SHARE)
+  RETURNING kind, payload, reason, attempts`;
 
 interface RecoveryOptions {
   database: Tx;
@@ -70,20 +75,6 @@ export const expiredFailedMails: ExpiredRows = {
   table: 'failed_mails',
   condition: sql`created_at < now() - interval '90 days'`,
 };
-
-/**
- * A statement that keeps failed mails, those to a deleted account excepted; it waits for a deletion that is in progress, and
- * locks users in the order of the rows. It returns what it kept.
- *
- * @param mails SQL of rows with `user_id`, `kind`, `payload`, `reason` and `attempts`
- */
-export function keepFailedMails(mails: Sql): Sql {
-  return sql`
-    INSERT INTO failed_mails (user_id, kind, payload, reason, attempts)
-    SELECT user_id, kind, payload, reason, attempts FROM (${mails}) failed
-    WHERE user_id IS NULL OR EXISTS (SELECT FROM users WHERE id = failed.user_id FOR KEY SHARE)
-    RETURNING kind, payload, reason, attempts`;
-}
 
 /** A job of the queue, without its payload. */
 export interface Job {

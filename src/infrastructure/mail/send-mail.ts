@@ -3,11 +3,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { FastifyBaseLogger } from 'fastify';
 import type { Task } from 'graphile-worker';
 import type { Database } from '../database/client.ts';
-import { reasonOf } from '../database/errors.ts';
-import { sql } from '../database/sql.ts';
+import { isForeignKeyViolation, reasonOf } from '../database/errors.ts';
 import type { Metrics } from '../metrics/metrics.ts';
 import { inSpan, type Tracing } from '../tracing/tracing.ts';
-import { keepFailedMails } from './jobs.ts';
 import { type MailPayload, type QueuedMail, readQueuedMail, sendMailTask } from './queue.ts';
 import { type Language, type Mail, type RenderedMail, renderMail } from './templates.ts';
 import { MailRejectedError, type MailTransport } from './transport.ts';
@@ -128,11 +126,11 @@ async function attempt(
     if (!(error instanceof MailRejectedError)) throw new Error(reason);
     logger.error({ job: id, kind, payload, attempts, idempotencyKey, reason }, 'mail rejected, not retried');
     mailMetrics.countMail(kind, 'failed');
-    await database.execute(
-      keepFailedMails(sql`
-        SELECT ${userId ?? null}::int AS user_id, ${kind} AS kind, ${JSON.stringify(payload)}::jsonb AS payload,
-          ${reason} AS reason, ${attempts}::int AS attempts`),
-    );
+    const data = { userId: userId ?? null, kind, payload, reason, attempts };
+    await database.prisma.failedMail.create({ data }).catch((error: unknown) => {
+      // One to a deleted account is not kept.
+      if (!isForeignKeyViolation(error)) throw error;
+    });
   }
 }
 
