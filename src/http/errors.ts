@@ -16,7 +16,16 @@ export interface ErrorDefinition {
   readonly status: number;
   readonly text: LocalizedText;
   /** Fields of `data` besides `detail` and `code`. */
-  readonly fields?: TProperties;
+  readonly fields?: TProperties | undefined;
+}
+
+/** Defines an error by its text and, where it has them, the `fields` of its `data`. */
+export function defineError(
+  status: number,
+  code: string,
+  { fields, ...text }: LocalizedText & { fields?: TProperties },
+): ErrorDefinition {
+  return { code, status, text, fields };
 }
 
 interface ApiErrorOptions {
@@ -151,119 +160,80 @@ export const errorSchemas = [
 
 /** Errors that do not belong to a domain. */
 export const httpErrors = {
-  validationError: {
-    code: 'validation_error',
-    status: 400,
-    text: { ko: '입력값을 확인해 주세요.', en: 'Some of the values are not valid.' },
+  validationError: defineError(400, 'validation_error', {
+    ko: '입력값을 확인해 주세요.',
+    en: 'Some of the values are not valid.',
     fields: fieldErrorFields,
-  },
-  malformedJson: {
-    code: 'malformed_json',
-    status: 400,
-    text: { ko: '요청 본문이 올바른 JSON이 아닙니다.', en: 'The request body is not valid JSON.' },
-  },
-  malformedRequest: {
-    code: 'malformed_request',
-    status: 400,
-    text: { ko: '올바른 HTTP 요청이 아닙니다.', en: 'The request is not valid HTTP.' },
-  },
-  invalidCursor: {
-    code: 'invalid_cursor',
-    status: 400,
-    text: { ko: '커서가 올바르지 않습니다.', en: 'The cursor is not valid.' },
-  },
-  notAuthenticated: {
-    code: 'not_authenticated',
-    status: 401,
-    text: { ko: '로그인이 필요합니다.', en: 'Authentication credentials were not provided.' },
-  },
-  tokenNotValid: {
-    code: 'token_not_valid',
-    status: 401,
-    text: {
-      ko: '이 토큰은 모든 타입의 토큰에 대해 유효하지 않습니다.',
-      en: 'Given token not valid for any token type.',
-    },
+  }),
+  malformedJson: defineError(400, 'malformed_json', {
+    ko: '요청 본문이 올바른 JSON이 아닙니다.',
+    en: 'The request body is not valid JSON.',
+  }),
+  malformedRequest: defineError(400, 'malformed_request', {
+    ko: '올바른 HTTP 요청이 아닙니다.',
+    en: 'The request is not valid HTTP.',
+  }),
+  invalidCursor: defineError(400, 'invalid_cursor', {
+    ko: '커서가 올바르지 않습니다.',
+    en: 'The cursor is not valid.',
+  }),
+  notAuthenticated: defineError(401, 'not_authenticated', {
+    ko: '로그인이 필요합니다.',
+    en: 'Authentication credentials were not provided.',
+  }),
+  tokenNotValid: defineError(401, 'token_not_valid', {
+    ko: '이 토큰은 모든 타입의 토큰에 대해 유효하지 않습니다.',
+    en: 'Given token not valid for any token type.',
     fields: tokenNotValidFields,
-  },
-  notFound: {
-    code: 'not_found',
-    status: 404,
-    text: { ko: '요청하신 경로가 없습니다.', en: 'There is nothing at this path.' },
-  },
-  methodNotAllowed: {
-    code: 'method_not_allowed',
-    status: 405,
-    text: { ko: '이 경로에서 사용할 수 없는 메서드입니다.', en: 'This path does not support the method.' },
-  },
-  requestTimeout: {
-    code: 'request_timeout',
-    status: 408,
-    text: { ko: '요청이 제때 도착하지 않았습니다.', en: 'The request did not arrive in time.' },
-  },
-  idempotencyConflict: {
-    code: 'idempotency_conflict',
-    status: 409,
-    text: {
-      ko: '같은 Idempotency-Key가 이미 다른 내용의 요청에 사용되었습니다.',
-      en: 'This Idempotency-Key was already used with a different request.',
-    },
-  },
-  payloadTooLarge: {
-    code: 'payload_too_large',
-    status: 413,
-    text: { ko: '요청 본문이 너무 큽니다.', en: 'The request body is too large.' },
-  },
-  uriTooLong: {
-    code: 'uri_too_long',
-    status: 414,
-    text: { ko: '요청 주소가 너무 깁니다.', en: 'The address of the request is too long.' },
-  },
-  unsupportedMediaType: {
-    code: 'unsupported_media_type',
-    status: 415,
-    text: {
-      ko: '본문은 application/json(UTF-8)이어야 합니다.',
-      en: 'The body must be application/json in UTF-8.',
-    },
-  },
-  rateLimited: {
-    code: 'rate_limited',
-    status: 429,
-    text: {
-      ko: '요청이 너무 많습니다. 잠시 후 다시 시도해 주세요.',
-      en: 'Too many requests. Please try again in a moment.',
-    },
+  }),
+  notFound: defineError(404, 'not_found', {
+    ko: '요청하신 경로가 없습니다.',
+    en: 'There is nothing at this path.',
+  }),
+  methodNotAllowed: defineError(405, 'method_not_allowed', {
+    ko: '이 경로에서 사용할 수 없는 메서드입니다.',
+    en: 'This path does not support the method.',
+  }),
+  requestTimeout: defineError(408, 'request_timeout', {
+    ko: '요청이 제때 도착하지 않았습니다.',
+    en: 'The request did not arrive in time.',
+  }),
+  idempotencyConflict: defineError(409, 'idempotency_conflict', {
+    ko: '같은 Idempotency-Key가 이미 다른 내용의 요청에 사용되었습니다.',
+    en: 'This Idempotency-Key was already used with a different request.',
+  }),
+  payloadTooLarge: defineError(413, 'payload_too_large', {
+    ko: '요청 본문이 너무 큽니다.',
+    en: 'The request body is too large.',
+  }),
+  uriTooLong: defineError(414, 'uri_too_long', {
+    ko: '요청 주소가 너무 깁니다.',
+    en: 'The address of the request is too long.',
+  }),
+  unsupportedMediaType: defineError(415, 'unsupported_media_type', {
+    ko: '본문은 application/json(UTF-8)이어야 합니다.',
+    en: 'The body must be application/json in UTF-8.',
+  }),
+  rateLimited: defineError(429, 'rate_limited', {
+    ko: '요청이 너무 많습니다. 잠시 후 다시 시도해 주세요.',
+    en: 'Too many requests. Please try again in a moment.',
     fields: retryAfterField,
-  },
-  quotaExceeded: {
-    code: 'quota_exceeded',
-    status: 429,
-    text: {
-      ko: '하루에 이용할 수 있는 한도를 모두 사용했습니다. 나중에 다시 시도해 주세요.',
-      en: 'You have used up the daily allowance. Please try again later.',
-    },
+  }),
+  quotaExceeded: defineError(429, 'quota_exceeded', {
+    ko: '하루에 이용할 수 있는 한도를 모두 사용했습니다. 나중에 다시 시도해 주세요.',
+    en: 'You have used up the daily allowance. Please try again later.',
     fields: retryAfterField,
-  },
-  headersTooLarge: {
-    code: 'headers_too_large',
-    status: 431,
-    text: { ko: '요청 헤더가 너무 큽니다.', en: 'The headers of the request are too large.' },
-  },
-  internalError: {
-    code: 'internal_error',
-    status: 500,
-    text: {
-      ko: '서버에 문제가 생겼습니다. 잠시 후 다시 시도해 주세요.',
-      en: 'Something went wrong on our side. Please try again in a moment.',
-    },
-  },
-  serviceUnavailable: {
-    code: 'service_unavailable',
-    status: 503,
-    text: {
-      ko: '지금은 처리할 수 없습니다. 잠시 후 다시 시도해 주세요.',
-      en: 'The service cannot answer right now. Please try again in a moment.',
-    },
-  },
-} as const satisfies Record<string, ErrorDefinition>;
+  }),
+  headersTooLarge: defineError(431, 'headers_too_large', {
+    ko: '요청 헤더가 너무 큽니다.',
+    en: 'The headers of the request are too large.',
+  }),
+  internalError: defineError(500, 'internal_error', {
+    ko: '서버에 문제가 생겼습니다. 잠시 후 다시 시도해 주세요.',
+    en: 'Something went wrong on our side. Please try again in a moment.',
+  }),
+  serviceUnavailable: defineError(503, 'service_unavailable', {
+    ko: '지금은 처리할 수 없습니다. 잠시 후 다시 시도해 주세요.',
+    en: 'The service cannot answer right now. Please try again in a moment.',
+  }),
+};

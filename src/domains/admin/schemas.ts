@@ -1,5 +1,5 @@
 import { type Static, Type } from '@sinclair/typebox';
-import type { ErrorDefinition } from '../../http/errors.ts';
+import { defineError } from '../../http/errors.ts';
 import { BoundedPageOf, Page, PageQuery } from '../../http/pagination.ts';
 import { Int32, Int64, Ref, Timestamp } from '../../http/schemas.ts';
 import { TextField } from '../../http/text.ts';
@@ -8,15 +8,11 @@ import { StoreSummary } from '../stores/index.ts';
 
 /** Errors of the operations for admins. */
 export const adminErrors = {
-  adminAccount: {
-    code: 'forbidden',
-    status: 403,
-    text: {
-      ko: '관리자 계정은 정지하거나 정지를 해제할 수 없습니다.',
-      en: "You cannot suspend or reactivate an admin's account.",
-    },
-  },
-} as const satisfies Record<string, ErrorDefinition>;
+  adminAccount: defineError(403, 'forbidden', {
+    ko: '관리자 계정은 정지하거나 정지를 해제할 수 없습니다.',
+    en: "You cannot suspend or reactivate an admin's account.",
+  }),
+};
 
 const exampleReason = '사기 신고가 여러 번 확인됨';
 const nullable = (description: string, example: string | null, format?: string) =>

@@ -1,5 +1,5 @@
 import { type Static, Type } from '@sinclair/typebox';
-import type { ErrorDefinition } from '../../http/errors.ts';
+import { defineError } from '../../http/errors.ts';
 import { Page, PageQuery } from '../../http/pagination.ts';
 import { Int32, Int64, NamedEnum, Ref, Timestamp } from '../../http/schemas.ts';
 import { TextField } from '../../http/text.ts';
@@ -7,15 +7,11 @@ import { StoreSummary } from '../stores/index.ts';
 
 /** Errors of the operations on reports. */
 export const reportErrors = {
-  alreadyReported: {
-    code: 'already_reported',
-    status: 409,
-    text: {
-      ko: '이미 신고하셨습니다. 처리 결과를 기다려 주세요.',
-      en: 'You have already reported this. Please wait for the decision.',
-    },
-  },
-} as const satisfies Record<string, ErrorDefinition>;
+  alreadyReported: defineError(409, 'already_reported', {
+    ko: '이미 신고하셨습니다. 처리 결과를 기다려 주세요.',
+    en: 'You have already reported this. Please wait for the decision.',
+  }),
+};
 
 const exampleText = '다른 가게의 사진을 쓰고 있습니다.';
 const exampleNote = '사진의 출처를 확인함';
