@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import rateLimit from '@fastify/rate-limit';
-import type { FastifyInstance, FastifyReply, FastifyRequest, preHandlerAsyncHookHandler } from 'fastify';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import fastifyPlugin from 'fastify-plugin';
 import type { Redis } from 'ioredis';
 import type { Config } from '../../infrastructure/config/config.ts';
@@ -33,18 +33,13 @@ export const userLimit: RateLimit = { group: 'user', max: 600, per: 'user' };
 export const clientLimit: RateLimit = { group: 'client', max: 300 };
 export const addressLimit: RateLimit = { group: 'address', max: 3_000 };
 
-interface RateLimitOptions {
-  config: Config;
-  metrics: Metrics;
-}
-
 /**
  * Limits requests per client and per user before anything else is checked; unknown paths count, too. With Redis, instances
  * count together; while it does not answer, each counts by itself with the same numbers. Register it before the routes, whose
  * limits it collects.
  */
 export const rateLimitPlugin = fastifyPlugin(
-  async (app: FastifyInstance, { config, metrics }: RateLimitOptions) => {
+  async (app: FastifyInstance, { config, metrics }: { config: Config; metrics: Metrics }) => {
     if (!config.rateLimitEnabled) return;
     const rejected = metrics.addCounter(
       'rate_limited_requests_total',
@@ -64,33 +59,27 @@ export const rateLimitPlugin = fastifyPlugin(
 
     const limits = new Map<string, RateLimit>();
     function addLimit(limit: RateLimit): void {
-      const known = limits.get(limit.group);
-      if (known !== undefined && !isDeepStrictEqual(known, limit)) {
+      if (!isDeepStrictEqual(limits.get(limit.group) ?? limit, limit)) {
         throw new Error(`the group ${limit.group} has two limits`);
       }
-      if (known !== undefined) return;
       limits.set(limit.group, limit);
-      limitHere.add(limit);
-      limitTogether?.add(limit);
       rejected.inc({ group: limit.group }, 0);
     }
-    rejected.inc({ group: addressLimit.group }, 0);
-    addLimit(userLimit);
-    addLimit(clientLimit);
+    for (const limit of [addressLimit, userLimit, clientLimit]) addLimit(limit);
     app.addHook('onRoute', ({ config: routeConfig }) => {
       if (routeConfig?.limit) addLimit(routeConfig.limit);
     });
 
     // A hook of the whole application, because route hooks run after the authentication of their scope.
-    app.addHook('onRequest', async function limitRequest(request, reply) {
+    app.addHook('onRequest', async (request, reply) => {
       if (request.routeOptions.config?.probe) return;
-      if (!limitTogether || !shared?.isConnected()) return limitHere.check(request, reply);
+      if (!limitTogether || !shared?.isConnected()) return limitHere(request, reply);
       try {
-        await limitTogether.check(request, reply);
+        await limitTogether(request, reply);
       } catch (error) {
         // Rejected, or lost at this request.
         if (error instanceof ApiError) throw error;
-        await limitHere.check(request, reply);
+        await limitHere(request, reply);
       }
     });
   },
@@ -108,50 +97,47 @@ interface LimiterOptions {
   redis?: Redis;
 }
 
-/** The plugin has one store for each scope in which it is registered. */
+/**
+ * Creates a function that limits a request, or throws the error of the store. With Redis, it waits for one round trip, or for
+ * two where a user is counted.
+ */
 async function createLimiter(app: FastifyInstance, { onExceeded, redis }: LimiterOptions) {
-  const limiters = new Map<string, preHandlerAsyncHookHandler>();
   let scope = app;
+  // The plugin has one store for each scope in which it is registered.
   await app.register(async (child) => {
     scope = child;
     await child.register(rateLimit, {
       global: false,
       enableDraftSpec: true,
       timeWindow: '1 minute',
-      cache: 50_000,
+      max: (request) => limitOf(request).max,
+      keyGenerator(request) {
+        const { group, per } = limitOf(request);
+        return `${group}:${per === 'user' ? claimedUserId(request) : clientAddress(request)}`;
+      },
+      cache: 200_000,
       nameSpace: 'dure:limit:',
       ...(redis ? { redis } : {}),
+      onExceeded: (request) => onExceeded(limitOf(request).group),
       errorResponseBuilder: (_request, { ttl }) => retryLater(httpErrors.rateLimited, ttl / 1000),
     });
   });
+  const limitGroup = scope.rateLimit();
   const countAddress = scope.createRateLimit({
     max: addressLimit.max,
     keyGenerator: (request) => `${addressLimit.group}:${clientAddress(request)}`,
   });
 
-  function add({ group, max, per }: RateLimit): void {
-    const keyGenerator = (request: FastifyRequest) =>
-      `${group}:${per === 'user' ? claimedUserId(request) : clientAddress(request)}`;
-    limiters.set(group, scope.rateLimit({ max, keyGenerator, onExceeded: () => onExceeded(group) }));
-  }
-
-  /**
-   * Limits a request, or throws the error of the store. With Redis, it waits for one round trip, or for two where a user is
-   * counted.
-   */
-  async function check(request: FastifyRequest, reply: FastifyReply): Promise<void> {
-    const { group } = limitOf(request);
-    await limiters.get(group)?.call(app, request, reply);
+  return async (request: FastifyRequest, reply: FastifyReply): Promise<void> => {
+    await limitGroup.call(app, request, reply);
     // What the limit of the user rejected does not count for others at the address.
-    const address = group === userLimit.group ? await countAddress(request) : undefined;
+    const address = limitOf(request) === userLimit ? await countAddress(request) : undefined;
     if (address?.isAllowed !== false || !address.isExceeded) return;
     onExceeded(addressLimit.group);
     const { max, ttl, ttlInSeconds } = address;
     reply.headers({ 'ratelimit-limit': max, 'ratelimit-remaining': 0, 'ratelimit-reset': ttlInSeconds });
     throw retryLater(httpErrors.rateLimited, ttl / 1000);
-  }
-
-  return { add, check };
+  };
 }
 
 function limitOf(request: FastifyRequest): RateLimit {
