@@ -25,78 +25,60 @@ export const PageQuery = {
  *
  * @param $id of the schema
  * @param fields of the page besides its items and cursor
+ * @param nextCursor its description
  */
 export function Page<T extends TSchema, Fields extends TProperties = Record<never, never>>(
   $id: string,
   item: T,
-  fields?: Fields,
-) {
-  return pageOf($id, item, 'Send it as `cursor` for the next page; `null` on the last page', fields);
-}
-
-/** One page of a list that examines a bounded number of rows; only `next_cursor` tells whether it is the last one. */
-export function BoundedPageOf<T extends TSchema>($id: string, item: T) {
-  return pageOf(
-    $id,
-    item,
-    'Send it as `cursor` for the next page. A page may have fewer items than `limit`, or none: only `null` is the end.',
-  );
-}
-
-function pageOf<T extends TSchema, Fields extends TProperties = Record<never, never>>(
-  $id: string,
-  item: T,
-  description: string,
   fields = {} as Fields,
+  nextCursor = 'Send it as `cursor` for the next page; `null` on the last page',
 ) {
   return Type.Object(
     {
       items: Type.Array(item, { description: 'Newest first' }),
-      next_cursor: Type.Unsafe<string | null>({ type: ['string', 'null'], description, examples: [null] }),
+      next_cursor: Type.Unsafe<string | null>({
+        type: ['string', 'null'],
+        description: nextCursor,
+        examples: [null],
+      }),
       ...fields,
     },
     { $id, description: 'One page of a list' },
   );
 }
 
-interface Pagination<Row, Item, Found = Row[]> {
+/** One page of a list that examines a bounded number of rows; only `next_cursor` tells whether it is the last one. */
+export function BoundedPageOf<T extends TSchema>($id: string, item: T) {
+  return Page(
+    $id,
+    item,
+    {},
+    'Send it as `cursor` for the next page. A page may have fewer items than `limit`, or none: only `null` is the end.',
+  );
+}
+
+type ListedRow = { id: string | number | bigint } & ({ createdAt: Date } | { created_at: Date });
+
+interface Pagination<Row, Item> {
   /** Whether a text is an id of this list's rows. */
   isId(id: string): boolean;
-  /** Reads rows, newest first. */
-  find(page: PageRequest): Promise<Found>;
+  /** Reads rows, newest first; with a bound on the rows that it examines, it also says where it stopped. */
+  find(page: PageRequest): Promise<Row[] | BoundedPage<Row>>;
   /** What the API shows of a row. */
   present(row: Row): Item;
   /** The most rows to read at once, where they are long; a page that has many is read in steps. */
   step?: number;
 }
 
-type ListedRow = { id: string | number | bigint } & ({ createdAt: Date } | { created_at: Date });
-
 /**
  * Reads one page of a list, which ends before 1 MiB. One row more than the page holds is read, to know whether there is another
- * page.
+ * page. Where a bounded read was not enough for a full page, the next one continues after the last row that was examined.
  *
  * @throws {ApiError} `invalid_cursor`
  */
 export async function paginate<Row extends ListedRow, Item>(
-  query: { limit: number; cursor?: string },
-  { find, ...pagination }: Pagination<Row, Item>,
-) {
-  return paginateBounded(query, {
-    ...pagination,
-    find: async (page) => ({ rows: await find(page), stoppedAt: undefined }),
-  });
-}
-
-/**
- * Reads one page of a list that examines a bounded number of rows. Where that was not enough for a full page, the next one
- * continues after the last row that was examined.
- *
- * @throws {ApiError} `invalid_cursor`
- */
-export async function paginateBounded<Row extends ListedRow, Item>(
   { limit, cursor }: { limit: number; cursor?: string },
-  { isId, find, present, step = limit }: Pagination<Row, Item, BoundedPage<Row>>,
+  { isId, find, present, step = limit }: Pagination<Row, Item>,
 ) {
   const items: Item[] = [];
   const endingAt = (position: KeysetPosition | undefined) => ({
@@ -106,10 +88,11 @@ export async function paginateBounded<Row extends ListedRow, Item>(
   let bytes = 0;
   for (let after = readCursor(cursor, isId); ; ) {
     const wanted = Math.min(step, limit - items.length);
-    const { rows, stoppedAt } = await find({ after, limit: wanted + 1 });
+    const found = await find({ after, limit: wanted + 1 });
+    const { rows, stoppedAt } = Array.isArray(found) ? { rows: found, stoppedAt: undefined } : found;
     for (const row of rows.slice(0, wanted)) {
       const item = present(row);
-      if (limit > unmeasured) bytes += maxBytes(item);
+      if (limit > unmeasured) bytes += Buffer.byteLength(JSON.stringify(item));
       if (items.length > 0 && bytes > maxPageBytes) return endingAt(after);
       items.push(item);
       const createdAt = 'createdAt' in row ? row.createdAt : row.created_at;
@@ -118,18 +101,6 @@ export async function paginateBounded<Row extends ListedRow, Item>(
     if (rows.length <= wanted) return endingAt(stoppedAt);
     if (items.length === limit) return endingAt(after);
   }
-}
-
-/** The most bytes of a property of an object as JSON, without its value. */
-const maxNameBytes = 32;
-
-/** The most bytes that a value has as JSON, where a UTF-16 unit has at most three. */
-function maxBytes(value: unknown): number {
-  if (typeof value === 'string') return 3 * value.length + 3;
-  if (typeof value !== 'object' || value === null) return 25;
-  let bytes = 2;
-  for (const one of Object.values(value)) bytes += maxNameBytes + maxBytes(one);
-  return bytes;
 }
 
 function readCursor(cursor: string | undefined, isId: (id: string) => boolean): KeysetPosition | undefined {

@@ -1,5 +1,5 @@
 import { ApiError, httpErrors } from '../../http/errors.ts';
-import { paginate, paginateBounded } from '../../http/pagination.ts';
+import { paginate } from '../../http/pagination.ts';
 import { isBigId, isId, isUuid } from '../../http/path-ids.ts';
 import type { Database } from '../../infrastructure/database/client.ts';
 import type { PageRequest } from '../../infrastructure/database/keyset.ts';
@@ -83,7 +83,7 @@ export function createUserAdministration(
       return audited(operator, usersListed, async (tx) => {
         const id = isId(q) || q.includes('@') ? await repository.findUserId(toReference(q), tx) : undefined;
         if (id !== undefined) return { items: [await find(tx, id)], next_cursor: null };
-        return paginateBounded(query, {
+        return paginate(query, {
           isId,
           find: (page) => repository.listUsers(tx, { q, ...page }),
           present: toAdminUser,

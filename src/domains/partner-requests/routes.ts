@@ -4,7 +4,7 @@ import { currentUser } from '../../http/authentication.ts';
 import { ApiError, httpErrors } from '../../http/errors.ts';
 import { idempotencyKey, sendCreated } from '../../http/idempotency.ts';
 import type { LocalizedText } from '../../http/language.ts';
-import { paginate, paginateBounded } from '../../http/pagination.ts';
+import { paginate } from '../../http/pagination.ts';
 import { BigPathId, isBigId } from '../../http/path-ids.ts';
 import { Ref } from '../../http/schemas.ts';
 import type { ImageUrls } from '../images/index.ts';
@@ -214,7 +214,7 @@ export const partnerRoutes: FastifyPluginAsyncTypebox<{ partners: Partners }> = 
     },
     async (request) => {
       const { id: userId } = currentUser(request);
-      return paginateBounded(request.query, {
+      return paginate(request.query, {
         isId: isBigId,
         find: (page) => partners.find({ userId, ...page }),
         present: toPartner,

@@ -3,7 +3,7 @@ import { Type } from '@sinclair/typebox';
 import { currentUser } from '../../http/authentication.ts';
 import { ApiError, httpErrors } from '../../http/errors.ts';
 import { idempotencyKey, sendCreated } from '../../http/idempotency.ts';
-import { paginateBounded } from '../../http/pagination.ts';
+import { paginate } from '../../http/pagination.ts';
 import { BigPathId, isBigId } from '../../http/path-ids.ts';
 import { EmptyData, Ref } from '../../http/schemas.ts';
 import type { ImageUrls } from '../images/index.ts';
@@ -75,7 +75,7 @@ export const postRoutes: FastifyPluginAsyncTypebox<PostRoutesOptions> = async (
       const { mine, store_id: storeId, category_id: categoryId, q = '' } = request.query;
       const { id: userId } = currentUser(request);
       const ownerId = mine ? userId : undefined;
-      const result = await paginateBounded(request.query, {
+      const result = await paginate(request.query, {
         isId: isBigId,
         find: (page) => postLists.list({ userId, ownerId, storeId, categoryId, q, ...page }),
         present: (post) => toPost(post, imageUrls),

@@ -1,6 +1,6 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import { Type } from '@sinclair/typebox';
-import { paginateBounded } from '../../../http/pagination.ts';
+import { paginate } from '../../../http/pagination.ts';
 import { isId, PathId } from '../../../http/path-ids.ts';
 import { Ref } from '../../../http/schemas.ts';
 import type { ImageUrls } from '../../images/index.ts';
@@ -55,7 +55,7 @@ export const directoryRoutes: FastifyPluginAsyncTypebox<DirectoryOptions> = asyn
     },
     async (request) => {
       const { q = '', category_id: categoryId } = request.query;
-      const result = await paginateBounded(request.query, {
+      const result = await paginate(request.query, {
         isId,
         find: (page) => storeLists.list({ q, categoryId, ...page }),
         present: (store) => toStoreListItem(store, imageUrls),
