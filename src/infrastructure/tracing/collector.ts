@@ -1,15 +1,30 @@
 import { randomUUID } from 'node:crypto';
+import type { IncomingHttpHeaders } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { context, propagation, ROOT_CONTEXT, type Span, SpanKind, trace } from '@opentelemetry/api';
 import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-http';
 import { detectResources, envDetector, resourceFromAttributes } from '@opentelemetry/resources';
 import { BatchSpanProcessor, NodeTracerProvider } from '@opentelemetry/sdk-trace-node';
+import type { Pool } from 'pg';
 import { readVersion } from '../config/version.ts';
 import { failSpan, tracePool } from './traced-pool.ts';
-import type { RequestSpan, Tracing } from './tracing.ts';
 
 /** Milliseconds for sending what is left at the end: a collector that is down must not delay the shutdown. */
 const closeLimit = 3_000;
+
+interface TracedRequest {
+  method: string;
+  /** The pattern of the path; undefined for an unknown path. */
+  route: string | undefined;
+  headers: IncomingHttpHeaders;
+}
+
+export interface SpanOptions {
+  kind: 'consumer' | 'client';
+  attributes?: Record<string, string | number>;
+  /** The `traceparent` of what caused the work. */
+  cause?: string | undefined;
+}
 
 const kinds = { consumer: SpanKind.CONSUMER, client: SpanKind.CLIENT };
 
@@ -20,7 +35,7 @@ const kinds = { consumer: SpanKind.CONSUMER, client: SpanKind.CLIENT };
  *
  * @param endpoint base URL of an OTLP/HTTP receiver; traces go to `<endpoint>/v1/traces`
  */
-export function connectCollector(endpoint: string): Tracing {
+export function connectCollector(endpoint: string) {
   const exporter = new OTLPTraceExporter({ url: `${endpoint.replace(/\/+$/, '')}/v1/traces` });
   const own = resourceFromAttributes({
     'service.name': 'dure',
@@ -36,35 +51,37 @@ export function connectCollector(endpoint: string): Tracing {
   const tracer = provider.getTracer('dure');
 
   return {
-    logFields() {
+    /** `trace_id` and `span_id` of the active span, for each line of the log. */
+    logFields(): Record<string, string> {
       const span = trace.getActiveSpan()?.spanContext();
       return span ? { trace_id: span.traceId, span_id: span.spanId } : {};
     },
 
-    traceparent() {
+    /** The active span in the form of W3C Trace Context; undefined without one, and when it is not sampled. */
+    traceparent(): string | undefined {
       const span = trace.getActiveSpan();
-      return span?.isRecording() ? toTraceparent(span) : undefined;
+      if (!span?.isRecording()) return undefined;
+      const { traceId, spanId } = span.spanContext();
+      return `00-${traceId}-${spanId}-01`;
     },
 
-    startRequest({ method, route, headers }) {
+    /** Starts the span of a request under the span that its `traceparent` names. */
+    startRequest({ method, route, headers }: TracedRequest) {
       const parent = propagation.extract(ROOT_CONTEXT, { traceparent: headers['traceparent'] });
-      const span = tracer.startSpan(
-        route === undefined ? method : `${method} ${route}`,
-        {
-          kind: SpanKind.SERVER,
-          attributes: {
-            'http.request.method': method,
-            ...(route === undefined ? {} : { 'http.route': route }),
-          },
-        },
-        parent,
-      );
-      return toRequestSpan(span);
+      const name = route === undefined ? method : `${method} ${route}`;
+      const attributes = { 'http.request.method': method, ...(route && { 'http.route': route }) };
+      return toRequestSpan(tracer.startSpan(name, { kind: SpanKind.SERVER, attributes }, parent));
     },
 
-    tracePool: (pool) => tracePool(pool, tracer),
+    /** Makes a span of each statement of a pool, below the span that is active. */
+    tracePool: (pool: Pool) => tracePool(pool, tracer),
 
-    inSpan(name, { kind, attributes = {}, cause }, work) {
+    /** Runs work in a span. */
+    inSpan<Result>(
+      name: string,
+      { kind, attributes = {}, cause }: SpanOptions,
+      work: () => Promise<Result>,
+    ): Promise<Result> {
       const link = trace.getSpanContext(propagation.extract(ROOT_CONTEXT, { traceparent: cause }));
       const links = link ? [{ context: link }] : [];
       return tracer.startActiveSpan(name, { kind: kinds[kind], attributes, links }, async (span) => {
@@ -79,6 +96,7 @@ export function connectCollector(endpoint: string): Tracing {
       });
     },
 
+    /** Sends what is left, within a few seconds. */
     async close() {
       const closed = provider.shutdown().catch(() => undefined);
       await Promise.race([closed, sleep(closeLimit, undefined, { ref: false })]);
@@ -86,11 +104,13 @@ export function connectCollector(endpoint: string): Tracing {
   };
 }
 
-function toRequestSpan(span: Span): RequestSpan {
+function toRequestSpan(span: Span) {
   const active = trace.setSpan(ROOT_CONTEXT, span);
   return {
-    run: (work) => context.with(active, work),
-    end(status) {
+    /** Runs work in the span. */
+    run: (work: () => void): void => context.with(active, work),
+    /** @param status undefined when the client disconnected before the response */
+    end(status: number | undefined): void {
       if (!span.isRecording()) return;
       if (status === undefined) failSpan(span, new Error('the client disconnected'));
       else span.setAttribute('http.response.status_code', status);
@@ -98,9 +118,4 @@ function toRequestSpan(span: Span): RequestSpan {
       span.end();
     },
   };
-}
-
-function toTraceparent(span: Span): string {
-  const { traceId, spanId } = span.spanContext();
-  return `00-${traceId}-${spanId}-01`;
 }

@@ -1,6 +1,5 @@
 import { context, type Span, SpanKind, SpanStatusCode, type Tracer, trace } from '@opentelemetry/api';
 import type { Pool, PoolClient } from 'pg';
-import { statementSummary } from './statement-summary.ts';
 
 type ConnectCallback = Parameters<Pool['connect']>[0];
 
@@ -21,18 +20,26 @@ function traceClient(client: PoolClient, tracer: Tracer): void {
   const { query } = client;
   Object.defineProperty(client, 'query', {
     value(...args: unknown[]) {
-      const text = textOf(args[0]);
-      if (text === undefined || !trace.getActiveSpan()?.isRecording())
+      const text = typeof args[0] === 'string' ? args[0] : Object(args[0]).text;
+      if (typeof text !== 'string' || !trace.getActiveSpan()?.isRecording())
         return Reflect.apply(query, client, args);
       const summary = statementSummary(text);
       const span = tracer.startSpan(summary, {
         kind: SpanKind.CLIENT,
         attributes: { 'db.system.name': 'postgresql', 'db.query.summary': summary },
       });
+      const end = (error?: unknown) => {
+        if (error) failSpan(span, error);
+        span.end();
+      };
       const callback = args.at(-1);
-      if (typeof callback !== 'function') return endWith(span, Reflect.apply(query, client, args));
+      if (typeof callback !== 'function') {
+        const result = Reflect.apply(query, client, args);
+        result.then(() => end(), end);
+        return result;
+      }
       const finish = (...outcome: unknown[]) => {
-        end(span, outcome[0]);
+        end(outcome[0]);
         Reflect.apply(callback, undefined, outcome);
       };
       return Reflect.apply(query, client, [...args.slice(0, -1), finish]);
@@ -40,34 +47,45 @@ function traceClient(client: PoolClient, tracer: Tracer): void {
   });
 }
 
-/** The text of what `query` was called with; undefined for what is no plain statement. */
-function textOf(statement: unknown): string | undefined {
-  if (typeof statement === 'string') return statement;
-  if (typeof statement !== 'object' || statement === null || !('text' in statement)) return undefined;
-  return typeof statement.text === 'string' ? statement.text : undefined;
-}
-
-function endWith<Result>(span: Span, result: Promise<Result>): Promise<Result> {
-  result.then(
-    () => end(span, undefined),
-    (error: unknown) => end(span, error),
-  );
-  return result;
-}
-
-function end(span: Span, error: unknown): void {
-  if (error) failSpan(span, error);
-  span.end();
-}
-
 /** Marks a span as failed by the code or the class of an error. Its text may quote values. */
 export function failSpan(span: Span, error: unknown): void {
+  const code = String(Object(error).code ?? '');
+  const name = error instanceof Error ? error.name : 'unknown';
   span.setStatus({ code: SpanStatusCode.ERROR });
-  span.setAttribute('error.type', typeOf(error));
+  span.setAttribute('error.type', /^\w{1,40}$/.test(code) ? code : name);
 }
 
-function typeOf(error: unknown): string {
-  const { code } = Object(error);
-  if (/^\w{1,40}$/.test(String(code ?? ''))) return String(code);
-  return error instanceof Error ? error.name : 'unknown';
+/** More texts than the code has. */
+const maxKnown = 1_000;
+const known = new Map<string, string>();
+
+/**
+ * A readable name of a statement: its first verb that says what it does, and the table or function of it, as in
+ * `SELECT users` or `INSERT notifications`. It has identifiers only, never a value.
+ */
+export function statementSummary(text: string): string {
+  const latest = known.get(text);
+  if (latest !== undefined) return latest;
+  if (known.size >= maxKnown) known.clear();
+  const summary = summarize(text);
+  known.set(text, summary);
+  return summary;
+}
+
+/** What names no table: quotes and `public.` of Prisma, literals, comments, `extract(epoch FROM`, locks, `DO UPDATE`. */
+const ignored =
+  /"(?:public"\.")?|'(?:[^']|'')*'|\$(\w*)\$.*?\$\1\$|--[^\n]*|\/\*.*?\*\/|\bextract\s*\(\s*\w+\s+FROM\b|\b(?:FOR|DO)\s+(?:NO\s+KEY\s+)?UPDATE\b/gis;
+/** The table of a statement that writes, also within `WITH`. */
+const writes = /\b(INSERT|DELETE|UPDATE)\s+(?:INTO\s+|FROM\s+)?(?:ONLY\s+)?([a-z_][\w.]*)/i;
+const reads = /\bFROM\s+([a-z_][\w.]*)(?![\w.]|\s*\()/i;
+const calls = /^SELECT\s+(?:\w+\s*\(\s*)?([a-z_][\w.]*)\s*\(/i;
+
+function summarize(text: string): string {
+  const plain = text.replace(ignored, '').trim();
+  const verb = /^[a-z]+/i.exec(plain)?.[0].toUpperCase() ?? 'statement';
+  if (!['SELECT', 'WITH', 'INSERT', 'UPDATE', 'DELETE'].includes(verb)) return verb;
+  const [, written, table = ''] = writes.exec(plain) ?? [];
+  if (written) return `${written.toUpperCase()} ${table}`;
+  const [, source = ''] = reads.exec(plain) ?? calls.exec(plain) ?? [];
+  return `SELECT ${source}`.trim();
 }
