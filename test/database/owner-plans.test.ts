@@ -8,7 +8,6 @@ import {
   partnerBudget,
 } from '../../src/domains/partner-requests/repository/partners.ts';
 import { createPartnerRequestRepository } from '../../src/domains/partner-requests/repository/requests.ts';
-import { createTransitionRepository } from '../../src/domains/partner-requests/repository/transitions.ts';
 import { loadConfig } from '../../src/infrastructure/config/config.ts';
 import { openDatabase, type Tx } from '../../src/infrastructure/database/client.ts';
 import { createTestApp } from '../support/app.ts';
@@ -188,12 +187,12 @@ for (const mode of modes) {
   t.test(`withdrawing and ending read what is open (${mode} plan)`, async (t) => {
     const postId = mode === 'generic' ? 6 : 12;
     const indexes = await reads(t, mode, 'of a post', 150, (database) =>
-      createTransitionRepository(database).withdrawOfPost(database, postId),
+      createPartnerRequestRepository(database).withdrawOfPost(database, postId),
     );
     // Without it, a scan of the whole index of open requests.
     t.ok(indexes.includes('partner_requests_pending_idx'));
     await reads(t, mode, 'of a store', 350, (database) =>
-      createTransitionRepository(database).closeOfStore(database, 1),
+      createPartnerRequestRepository(database).closeOfStore(database, 1),
     );
   });
 

@@ -234,7 +234,7 @@ t.test('highlights the codes and links of a mail, and nothing that a user wrote'
   const request = {
     kind: 'partner_request_received',
     name: '김민지',
-    senderStoreName: '카페',
+    storeName: '카페',
     postTitle: '글',
     message: '654321\nhttps://evil.example/',
     url: 'https://dure.example/requests',

@@ -33,7 +33,7 @@ export const mails = {
   partner_request_received: {
     kind: 'partner_request_received',
     name: '김민지',
-    senderStoreName: '달빛 카페',
+    storeName: '달빛 카페',
     postTitle: '원두 나눔',
     message: '안녕하세요.\n같이 해요 & 나눠요.',
     url: requestUrl,
@@ -41,21 +41,21 @@ export const mails = {
   partner_request_accepted: {
     kind: 'partner_request_accepted',
     name: '김민지',
-    receiverStoreName: '해님 빵집',
+    storeName: '해님 빵집',
     postTitle: '빵 나눔',
     url: requestUrl,
   },
   partner_request_declined: {
     kind: 'partner_request_declined',
     name: '김민지',
-    receiverStoreName: '해님 빵집',
+    storeName: '해님 빵집',
     postTitle: '빵 나눔',
     url: requestUrl,
   },
   partner_request_ended: {
     kind: 'partner_request_ended',
     name: '김민지',
-    otherStoreName: '해님 빵집',
+    storeName: '해님 빵집',
     postTitle: '빵 나눔',
     url: requestUrl,
   },

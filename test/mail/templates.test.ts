@@ -130,14 +130,14 @@ t.test('nothing that users write becomes markup', async (t) => {
     {
       kind: 'partner_request_received',
       name: nasty,
-      senderStoreName: nasty,
+      storeName: nasty,
       postTitle: nasty,
       message: nasty,
       url: `https://a/?${nasty}`,
     },
-    { kind: 'partner_request_accepted', name: nasty, receiverStoreName: nasty, postTitle: nasty, url: nasty },
-    { kind: 'partner_request_declined', name: nasty, receiverStoreName: nasty, postTitle: nasty, url: nasty },
-    { kind: 'partner_request_ended', name: nasty, otherStoreName: nasty, postTitle: nasty, url: nasty },
+    { kind: 'partner_request_accepted', name: nasty, storeName: nasty, postTitle: nasty, url: nasty },
+    { kind: 'partner_request_declined', name: nasty, storeName: nasty, postTitle: nasty, url: nasty },
+    { kind: 'partner_request_ended', name: nasty, storeName: nasty, postTitle: nasty, url: nasty },
   ];
   t.equal(rendered.length, Object.keys(mails).length);
   for (const mail of rendered) {
@@ -153,10 +153,10 @@ t.test('a subject never contains a line break or a control character', async (t)
   const name = '카페\r\nBcc: victim@example.com\u0000\u2028\u0085끝\u202e';
   const url = requestUrl;
   const rendered: Mail[] = [
-    { kind: 'partner_request_received', name, senderStoreName: name, postTitle: name, message: 'm', url },
-    { kind: 'partner_request_accepted', name, receiverStoreName: name, postTitle: name, url },
-    { kind: 'partner_request_declined', name, receiverStoreName: name, postTitle: name, url },
-    { kind: 'partner_request_ended', name, otherStoreName: name, postTitle: name, url },
+    { kind: 'partner_request_received', name, storeName: name, postTitle: name, message: 'm', url },
+    { kind: 'partner_request_accepted', name, storeName: name, postTitle: name, url },
+    { kind: 'partner_request_declined', name, storeName: name, postTitle: name, url },
+    { kind: 'partner_request_ended', name, storeName: name, postTitle: name, url },
   ];
   for (const mail of rendered) {
     for (const language of languages) {

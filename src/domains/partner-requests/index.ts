@@ -7,15 +7,13 @@ import { storeSummarySchemas } from '../stores/index.ts';
 import { partnerRequestMails } from './mails.ts';
 import { createPartnerRepository } from './repository/partners.ts';
 import { createPartnerRequestRepository } from './repository/requests.ts';
-import { createTransitionRepository } from './repository/transitions.ts';
 import * as routes from './routes.ts';
 import { partnerRequestSchemas, partnerSchemas } from './schemas.ts';
 import { createPartnerRequestService, type PartnerRequestServiceOptions } from './service.ts';
 
 export { PartnerRequest, requestFields } from './schemas.ts';
 
-interface PartnerRequestsOptions
-  extends Omit<PartnerRequestServiceOptions, 'partnerRequests' | 'transitions'> {
+interface PartnerRequestsOptions extends Omit<PartnerRequestServiceOptions, 'partnerRequests'> {
   config: Config;
   imageUrls: ImageUrls;
 }
@@ -28,8 +26,7 @@ export function createPartnerRequests(options: PartnerRequestsOptions) {
   const { config, database, imageUrls } = options;
   const partnerRequests = createPartnerRequestRepository(database);
   const partners = createPartnerRepository(database);
-  const transitions = createTransitionRepository(database);
-  const service = createPartnerRequestService({ ...options, partnerRequests, transitions });
+  const service = createPartnerRequestService({ ...options, partnerRequests });
 
   async function requestRoutes(scope: FastifyInstance): Promise<void> {
     const schemas = [...storeSummarySchemas, ...partnerRequestSchemas];

@@ -1,15 +1,14 @@
 import type { Config } from '../../infrastructure/config/config.ts';
 import type { Database } from '../../infrastructure/database/client.ts';
-import type { Language, PartnerRequestStatus } from '../../infrastructure/database/generated/enums.ts';
 import type { ComposedMail, MailComposers, MailPayload } from '../../infrastructure/mail/worker.ts';
 
-interface Owner {
-  email: string;
-  name: string;
-  language: Language;
-  isVerified: boolean;
-  suspendedAt: Date | null;
-}
+/** The status that a request is in while an email tells of it. */
+const statuses = {
+  partner_request_received: 'requested',
+  partner_request_accepted: 'accepted',
+  partner_request_declined: 'declined',
+  partner_request_ended: 'ended',
+} as const;
 
 /** A store without an owner is one whose account was deleted; a suspended one is hidden, also because of a report. */
 const storeColumns = {
@@ -21,10 +20,10 @@ const storeColumns = {
 
 /** Composes this domain's emails when they are sent, in the language of the recipient. */
 export function partnerRequestMails(config: Config, { prisma }: Database): MailComposers {
-  /** @returns null when the request is no longer in the status that the email tells of */
-  const find = (payload: MailPayload, status: PartnerRequestStatus) =>
-    prisma.partnerRequest.findFirst({
-      where: { id: Number(payload['request_id']), status },
+  /** An email about a request to the owner of one side: nothing once its status, a store or the address forbids it. */
+  async function compose(kind: keyof typeof statuses, payload: MailPayload): Promise<ComposedMail | null> {
+    const request = await prisma.partnerRequest.findFirst({
+      where: { id: Number(payload['request_id']), status: statuses[kind] },
       select: {
         id: true,
         message: true,
@@ -33,64 +32,25 @@ export function partnerRequestMails(config: Config, { prisma }: Database): MailC
         receiverStore: { select: storeColumns },
       },
     });
-
-  /** What every email about a request shows. */
-  const contentOf = ({ id, post }: { id: number; post: { title: string } }, { name }: Owner) => ({
-    name,
-    postTitle: post.title,
-    url: `${config.frontendUrl}/requests/${id}`,
-  });
-
-  async function received(payload: MailPayload): Promise<ComposedMail | null> {
-    const request = await find(payload, 'requested');
-    if (!request || request.post.deletedAt || request.senderStore.suspendedAt) return null;
-    const { senderStore, receiverStore, message } = request;
-    if (!canReceiveEmail(receiverStore.owner)) return null;
-    const content = {
-      ...contentOf(request, receiverStore.owner),
-      senderStoreName: senderStore.name,
-      message,
-    };
-    return compose(receiverStore.owner, { kind: 'partner_request_received', ...content });
-  }
-
-  /** Sent even if the post was deleted since. */
-  const answered =
-    (status: 'accepted' | 'declined') =>
-    async (payload: MailPayload): Promise<ComposedMail | null> => {
-      const request = await find(payload, status);
-      if (!request || request.receiverStore.suspendedAt) return null;
-      const { senderStore, receiverStore } = request;
-      if (!canReceiveEmail(senderStore.owner)) return null;
-      const content = { ...contentOf(request, senderStore.owner), receiverStoreName: receiverStore.name };
-      return compose(senderStore.owner, { kind: `partner_request_${status}`, ...content });
-    };
-
-  /** To the side that did not end it; the account of the other one may be gone. */
-  async function ended(payload: MailPayload): Promise<ComposedMail | null> {
-    const request = await find(payload, 'ended');
     if (!request) return null;
-    const { senderStore, receiverStore } = request;
-    const isSender = senderStore.ownerId === payload['user_id'];
-    const [own, other] = isSender ? [senderStore, receiverStore] : [receiverStore, senderStore];
-    if (own.ownerId !== payload['user_id'] || other.suspendedAt || !canReceiveEmail(own.owner)) return null;
-    const content = { ...contentOf(request, own.owner), otherStoreName: other.name };
-    return compose(own.owner, { kind: 'partner_request_ended', ...content });
+    const { id, message, post, senderStore, receiverStore } = request;
+    const isToSender = senderStore.ownerId === payload['user_id'];
+    const [own, other] = isToSender ? [senderStore, receiverStore] : [receiverStore, senderStore];
+    if (own.ownerId !== payload['user_id'] || other.suspendedAt) return null;
+    // The address may have been changed and the account suspended since the email was queued.
+    if (!own.owner?.isVerified || own.owner.suspendedAt) return null;
+    // An answer is sent even if the post was deleted since.
+    if (kind === 'partner_request_received' && post.deletedAt) return null;
+    const { email, name, language } = own.owner;
+    const url = `${config.frontendUrl}/requests/${id}`;
+    const mail = { kind, name, storeName: other.name, postTitle: post.title, message, url };
+    return { to: email, language, mail };
   }
 
   return {
-    partner_request_received: received,
-    partner_request_accepted: answered('accepted'),
-    partner_request_declined: answered('declined'),
-    partner_request_ended: ended,
+    partner_request_received: (payload) => compose('partner_request_received', payload),
+    partner_request_accepted: (payload) => compose('partner_request_accepted', payload),
+    partner_request_declined: (payload) => compose('partner_request_declined', payload),
+    partner_request_ended: (payload) => compose('partner_request_ended', payload),
   };
-}
-
-/** The address may have been changed and the account suspended since the email was queued. */
-function canReceiveEmail(owner: Owner | null): owner is Owner {
-  return owner?.isVerified === true && owner.suspendedAt === null;
-}
-
-function compose({ email, language }: Owner, mail: ComposedMail['mail']): ComposedMail {
-  return { to: email, language, mail };
 }

@@ -129,16 +129,11 @@ export const partnerRequestRoutes: FastifyPluginAsyncTypebox<Options> = async (
   );
 };
 
-interface TransitionDocumentation {
+const transitions: (Record<'operationId' | 'summary' | 'description', string> & {
   action: TransitionName;
-  operationId: string;
-  summary: string;
-  description: string;
   message: LocalizedText;
   response: TSchema;
-}
-
-const transitions: TransitionDocumentation[] = [
+})[] = [
   {
     action: 'accept',
     operationId: 'acceptPartnerRequest',

@@ -7,8 +7,7 @@ import type { MailQueue } from '../../infrastructure/mail/queue.ts';
 import { postErrors } from '../posts/index.ts';
 import { partnerRequestErrors } from './errors.ts';
 import { toPartnerRequest } from './presenters.ts';
-import type { PartnerRequests } from './repository/requests.ts';
-import type { ClosedRequest, PartnerRequestWithOwners, Transitions } from './repository/transitions.ts';
+import type { ClosedRequest, PartnerRequests, PartnerRequestWithOwners } from './repository/requests.ts';
 import type { NewPartnerRequest, PartnerRequest } from './schemas.ts';
 
 /** The transitions of a request: which side may make them, and whether the other side gets an email about it. */
@@ -36,7 +35,6 @@ export interface PartnerRequestServiceOptions {
   mailQueue: MailQueue;
   idempotency: Idempotency;
   partnerRequests: PartnerRequests;
-  transitions: Transitions;
   /** Adds notifications; the last statement of a transaction. */
   notify(tx: Tx, recipients: Recipient[]): Promise<void>;
 }
@@ -46,7 +44,7 @@ export type PartnerRequestService = ReturnType<typeof createPartnerRequestServic
 /** Partner requests, with the notifications and emails that belong to a change in its transaction. */
 export function createPartnerRequestService(options: PartnerRequestServiceOptions) {
   const quota = options.config.quotas.requestsPerDay;
-  const { database, mailQueue, idempotency, partnerRequests, transitions, notify } = options;
+  const { database, mailQueue, idempotency, partnerRequests, notify } = options;
 
   /**
    * Sends a request to the store that wrote a post.
@@ -94,7 +92,7 @@ export function createPartnerRequestService(options: PartnerRequestServiceOption
   ): Promise<PartnerRequestWithOwners> {
     const { side, from, to, isMailed } = rules[name];
     const request = await database.transaction(async (tx) => {
-      const changed = await transitions.transition(tx, { id, userId, side }, from, to);
+      const changed = await partnerRequests.transition(tx, { id, userId, side }, from, to);
       if (changed === undefined) return undefined;
       const otherSide = changed.senderUserId === userId ? changed.receiverUserId : changed.senderUserId;
       // Null when the account of the other side was deleted.
@@ -105,7 +103,7 @@ export function createPartnerRequestService(options: PartnerRequestServiceOption
       return changed;
     });
     if (request !== undefined) return request;
-    const exists = await transitions.isOnSide({ id, userId, side });
+    const exists = await partnerRequests.isOnSide({ id, userId, side });
     const { invalidTransition, partnerRequestNotFound } = partnerRequestErrors;
     throw new ApiError(exists ? invalidTransition : partnerRequestNotFound);
   }
@@ -127,7 +125,7 @@ export function createPartnerRequestService(options: PartnerRequestServiceOption
 
   /** Withdraws the pending requests for a post that was deleted in the same transaction, and notifies their senders. */
   async function withdrawRequestsOfPost(tx: Tx, postId: number): Promise<void> {
-    await notify(tx, recipientsOf(await transitions.withdrawOfPost(tx, postId)));
+    await notify(tx, recipientsOf(await partnerRequests.withdrawOfPost(tx, postId)));
   }
 
   /**
@@ -135,7 +133,7 @@ export function createPartnerRequestService(options: PartnerRequestServiceOption
    * enqueues an email to each of those that lose a partner.
    */
   async function closeRequestsOfStore(tx: Tx, storeId: number): Promise<void> {
-    const recipients = recipientsOf(await transitions.closeOfStore(tx, storeId));
+    const recipients = recipientsOf(await partnerRequests.closeOfStore(tx, storeId));
     const ended = recipients.filter(({ kind }) => kind === 'partner_request_ended');
     const newest = new Map(ended.map((recipient) => [recipient.userId, recipient]));
     // In the order of the users, to avoid deadlocks at the caps of their addresses.

@@ -7,15 +7,16 @@ interface Fields {
   /** The new address is masked; the URL undoes the change. */
   email_changed: { name: string; newEmail: string; changedAt: Date; url: string };
   user_id: { name: string; username: string };
-  partner_request_received: RequestFields & { senderStoreName: string; message: string };
-  partner_request_accepted: RequestFields & { receiverStoreName: string };
-  partner_request_declined: RequestFields & { receiverStoreName: string };
-  /** The other store ended the partnership. */
-  partner_request_ended: RequestFields & { otherStoreName: string };
+  partner_request_received: RequestFields & { message: string };
+  partner_request_accepted: RequestFields;
+  partner_request_declined: RequestFields;
+  partner_request_ended: RequestFields;
 }
 
 interface RequestFields {
   name: string;
+  /** The other side of the request. */
+  storeName: string;
   postTitle: string;
   url: string;
 }
