@@ -10,15 +10,7 @@ import type { MailQueue } from '../../infrastructure/mail/queue.ts';
 import type { Metrics } from '../../infrastructure/metrics/metrics.ts';
 import { authMails } from './mails.ts';
 import { createPasswords } from './passwords.ts';
-import { createAccountRepository, expiredKnownAddresses } from './repository/accounts.ts';
-import {
-  createEmailCodeRepository,
-  createPasswordResetRepository,
-  createUndoLinkRepository,
-  expiredCodesAndLinks,
-} from './repository/codes-and-links.ts';
-import { createLoginFailureRepository, expiredLoginFailures } from './repository/login-failures.ts';
-import { createSessionRepository, expiredSessions } from './repository/sessions.ts';
+import { createAuthRepository } from './repository/index.ts';
 import { accountRoutes } from './routes/account.ts';
 import { emailVerificationRoutes, recoveryRoutes } from './routes/codes-and-links.ts';
 import { sessionRoutes } from './routes/sessions.ts';
@@ -31,17 +23,10 @@ import { createLogin } from './service/login.ts';
 import { createDerivedSecrets, createTokens } from './tokens.ts';
 
 export { undoDays } from './repository/codes-and-links.ts';
+export { expiredAuthRows } from './repository/index.ts';
 export { User, UserRole } from './schemas.ts';
 export { securityEvents } from './security-events.ts';
 export { jwtOptions } from './tokens.ts';
-
-/** Rows of this domain that the clean-up deletes. */
-export const expiredAuthRows = [
-  expiredSessions,
-  ...expiredCodesAndLinks,
-  expiredLoginFailures,
-  expiredKnownAddresses,
-];
 
 interface AuthOptions {
   config: Config;
@@ -61,69 +46,28 @@ interface AuthOptions {
 export function createAuth(options: AuthOptions) {
   const { config, database, jwt, logger, metrics, mailQueue, idempotency, deletionSteps: steps } = options;
   const secrets = createDerivedSecrets(config.secrets);
-  const accounts = createAccountRepository(database, config.email);
-  const sessions = createSessionRepository(database, config.tokens);
-  const loginFailures = createLoginFailureRepository(database, config.secrets[0]);
-  const emailCodes = createEmailCodeRepository(database, secrets, config.email);
-  const passwordResets = createPasswordResetRepository(database, secrets, config.email);
-  const undoLinks = createUndoLinkRepository(database, secrets);
+  const repository = createAuthRepository(config, database, secrets);
+  const { accounts, sessions } = repository;
   const mailSends = createMailSends(config.email);
   const tokens = createTokens(jwt, config.secrets);
   const hashCosts = { findCosts: accounts.countHashCosts, secret: config.secrets[0] };
   const passwords = createPasswords(config, hashCosts, { logger, metrics });
 
-  const removal = createAccountRemoval(database, accounts, emailCodes, passwordResets, steps, (userId) =>
+  const removal = createAccountRemoval(database, repository, steps, (userId) =>
     logger.info({ event: 'account_deleted', userId }, 'security event: account_deleted'),
   );
-  const login = createLogin(config.tokens, database, accounts, sessions, loginFailures, tokens, passwords);
-  const emailVerification = createEmailVerification(
-    config.email,
-    database,
-    mailSends,
-    mailQueue,
-    accounts,
-    emailCodes,
-  );
-  const recovery = createRecovery(
-    database,
-    mailSends,
-    mailQueue,
-    accounts,
-    sessions,
-    passwordResets,
-    loginFailures,
-    passwords,
-  );
-  const signUp = createSignUp(
-    config.email,
-    idempotency,
-    accounts,
-    emailCodes,
-    passwords,
-    removal,
-    emailVerification,
-  );
-  const account = createAccountService(
-    database,
-    mailQueue,
-    accounts,
-    sessions,
-    passwordResets,
-    passwords,
-    login,
-    removal,
-  );
+  const login = createLogin(config.tokens, database, repository, tokens, passwords);
+  const verification = createEmailVerification(config.email, database, mailSends, mailQueue, repository);
+  const recovery = createRecovery(database, mailSends, mailQueue, repository, passwords);
+  const signUp = createSignUp(config.email, idempotency, repository, passwords, removal, verification);
+  const account = createAccountService(database, mailQueue, repository, passwords, login, removal);
   const emailChange = createEmailChange(
     database,
     mailSends,
     mailQueue,
-    accounts,
-    sessions,
-    emailCodes,
-    passwordResets,
-    undoLinks,
+    repository,
     login,
-    emailVerification,
+    verification,
     removal,
   );
 
@@ -136,14 +80,14 @@ export function createAuth(options: AuthOptions) {
     await scope.register(openApiScope, { tag: 'auth', schemas: authSchemas });
     await scope.register(accountRoutes, { signUp, account, emailChange });
     await scope.register(sessionRoutes, { database, sessions, login });
-    await scope.register(emailVerificationRoutes, { emailVerification });
+    await scope.register(emailVerificationRoutes, { emailVerification: verification });
     await scope.register(recoveryRoutes, { recovery });
   }
 
   return {
     authenticator,
     routes,
-    mails: authMails(config, database, { accounts, emailCodes, passwordResets, undoLinks }),
+    mails: authMails(config, database, repository),
     findLiveSessions: sessions.findLive,
     administration: {
       listSessions: sessions.list,

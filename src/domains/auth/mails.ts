@@ -3,8 +3,7 @@ import type { Config } from '../../infrastructure/config/config.ts';
 import type { Database } from '../../infrastructure/database/client.ts';
 import type { UnrequestedMail } from '../../infrastructure/mail/queue.ts';
 import type { ComposedMail, MailComposers, MailPayload } from '../../infrastructure/mail/worker.ts';
-import type { Accounts } from './repository/accounts.ts';
-import type { EmailCodes, PasswordResets, UndoLinks } from './repository/codes-and-links.ts';
+import type { AuthRepository } from './repository/index.ts';
 
 /**
  * Composes this domain's mails when they are sent. Accounts are looked up here and not when a mail is requested, so that the
@@ -13,12 +12,7 @@ import type { EmailCodes, PasswordResets, UndoLinks } from './repository/codes-a
 export function authMails(
   { frontendUrl, email: settings }: Pick<Config, 'frontendUrl' | 'email'>,
   database: Database,
-  {
-    accounts,
-    emailCodes,
-    passwordResets,
-    undoLinks,
-  }: { accounts: Accounts; emailCodes: EmailCodes; passwordResets: PasswordResets; undoLinks: UndoLinks },
+  { accounts, emailCodes, passwordResets, undoLinks }: AuthRepository,
 ): MailComposers {
   async function verificationCode(payload: MailPayload): Promise<ComposedMail | null> {
     const issued = await emailCodes.find(String(payload['id']));

@@ -123,42 +123,50 @@ function isExpired(error: unknown): boolean {
 }
 
 /** What a derived secret is for. Part of the HMAC, so that the id of a code gives no link. */
-type Purpose = 'email code' | 'email link' | 'email proof' | 'password reset' | 'email change';
+type Purpose = 'email code' | LinkPurpose;
+type LinkPurpose = 'email link' | 'email proof' | 'password reset' | 'email change';
 
 export type DerivedSecrets = ReturnType<typeof createDerivedSecrets>;
 
 /**
- * Codes and link tokens of mails. They are not stored: a row has a random id, and the secret is derived from it whenever it is mailed
- * or checked. So a retried mail holds the same code, and a copy of the database reveals none.
+ * Codes and link tokens of mails. They are not stored: a row has a random id and the id of the secret of its time, from which the
+ * code or token is derived whenever it is mailed or checked. So a retried mail holds the same code, and a copy of the database
+ * reveals none. They are undefined when that secret is no longer configured.
  */
 export function createDerivedSecrets(secrets: readonly [Secret, ...Secret[]]) {
-  function digest(purpose: Purpose, id: string, keyId: string): Buffer | undefined {
-    const secret = secrets.find((candidate) => candidate.id === keyId);
-    return secret && createHmac('sha256', secret.key).update(`dure ${purpose}:${id}`).digest();
-  }
+  const find = (keyId: string) => secrets.find(({ id }) => id === keyId);
+  const digest = ({ key }: Secret, purpose: Purpose, id: string) =>
+    createHmac('sha256', key).update(`dure ${purpose}:${id}`).digest();
 
-  /** Six digits; undefined when the secret of the row's time is no longer configured. */
+  /** Six digits. */
   function code(id: string, keyId: string): string | undefined {
+    const secret = find(keyId);
     // 48 bits over a million values: the bias is below one in 10^8.
-    const number = digest('email code', id, keyId)?.readUIntBE(0, 6);
+    const number = secret && digest(secret, 'email code', id).readUIntBE(0, 6);
     return number === undefined ? undefined : String(number % 1_000_000).padStart(6, '0');
   }
 
-  /** 256 bits, URL-safe. */
-  function token(purpose: Exclude<Purpose, 'email code'>, id: string, keyId: string): string | undefined {
-    return digest(purpose, id, keyId)?.toString('base64url');
+  /** The id of the row, a dot, and 256 bits, URL-safe. */
+  function newToken(purpose: LinkPurpose, id: string, secret = secrets[0]): string {
+    return `${id}.${digest(secret, purpose, id).toString('base64url')}`;
   }
 
-  /** The id of the secret that new rows are derived with. */
-  const keyId = secrets[0].id;
+  function token(purpose: LinkPurpose, id: string, keyId: string): string | undefined {
+    const secret = find(keyId);
+    return secret && newToken(purpose, id, secret);
+  }
 
-  return { keyId, code, token };
-}
+  /** The row that a token is of, which may be gone; undefined for every other text. */
+  function open(purpose: LinkPurpose, given: string): { id: string; keyId: string } | undefined {
+    const [id = ''] = given.split('.');
+    const secret = isUuid(id)
+      ? secrets.find((one) => secretsEqual(newToken(purpose, id, one), given))
+      : undefined;
+    return secret && { id, keyId: secret.id };
+  }
 
-/** The parts of a token that has the id of its row in front of the secret; undefined for any other text. */
-export function splitToken(token: string): { id: string; digest: string } | undefined {
-  const [, id, digest] = /^([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})\.([\w-]{43})$/.exec(token) ?? [];
-  return id === undefined || digest === undefined ? undefined : { id, digest };
+  /** `keyId` is that of new rows. */
+  return { keyId: secrets[0].id, code, token, newToken, open };
 }
 
 /** Compares in constant time. An undefined expected value equals nothing. */

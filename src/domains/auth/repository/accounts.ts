@@ -3,7 +3,7 @@ import type { ExpiredRows } from '../../../infrastructure/database/clean-up.ts';
 import type { Database, Tx } from '../../../infrastructure/database/client.ts';
 import type { Prisma } from '../../../infrastructure/database/generated/client.ts';
 import type { Language } from '../../../infrastructure/database/generated/enums.ts';
-import { type Sql, sql } from '../../../infrastructure/database/sql.ts';
+import { empty, type Sql, sql } from '../../../infrastructure/database/sql.ts';
 import type { HashCost } from '../dummy-hashes.ts';
 
 /** How long a client's address stays known after the last login from it. */
@@ -30,8 +30,6 @@ export type UserRow = Prisma.UserGetPayload<{ select: typeof userColumns }>;
 /** What a mail to an account needs. */
 const recipientColumns = { ...userColumns, suspendedAt: true } satisfies Prisma.UserSelect;
 
-type RecipientRow = Prisma.UserGetPayload<{ select: typeof recipientColumns }>;
-
 /** What a login needs of an account. */
 interface LoginAccount extends UserRow {
   passwordHash: string;
@@ -53,8 +51,6 @@ export interface RemovableAccount {
   email: string;
   isVerified: boolean;
 }
-
-export type Accounts = ReturnType<typeof createAccountRepository>;
 
 /** Accounts, and the client addresses from which they log in. */
 export function createAccountRepository(
@@ -139,23 +135,22 @@ export function createAccountRepository(
     verifiedHash: string,
     { address, language, passwordHash }: { address: string; language: Language; passwordHash?: string },
   ): Promise<boolean> {
-    const updated = await tx.execute(sql`
-      UPDATE users SET last_login_at = now(),
-        language = CASE WHEN has_chosen_language THEN language ELSE ${language}::language END,
-        password_hash = coalesce(${passwordHash ?? null}, password_hash)
-      WHERE id = ${userId} AND password_hash = ${verifiedHash} AND suspended_at IS NULL`);
-    if (updated === 0) return false;
-    await tx.execute(sql`
-      INSERT INTO known_addresses (user_id, address) VALUES (${userId}, ${address})
+    const recorded = await tx.execute(sql`
+      WITH updated AS (
+        UPDATE users SET last_login_at = now(),
+          language = CASE WHEN has_chosen_language THEN language ELSE ${language}::language END,
+          password_hash = coalesce(${passwordHash ?? null}, password_hash)
+        WHERE id = ${userId} AND password_hash = ${verifiedHash} AND suspended_at IS NULL RETURNING id)
+      INSERT INTO known_addresses (user_id, address) SELECT id, ${address} FROM updated
       ON CONFLICT (user_id, address) DO UPDATE SET last_used_at = now()`);
-    return true;
+    return recorded > 0;
   }
 
-  async function findByEmail(tx: Database, email: string): Promise<RecipientRow | null> {
+  function findByEmail(tx: Database, email: string) {
     return tx.prisma.user.findUnique({ where: { email }, select: recipientColumns });
   }
 
-  async function findById(tx: Database, id: number): Promise<RecipientRow | null> {
+  function findById(tx: Database, id: number) {
     return tx.prisma.user.findUnique({ where: { id }, select: recipientColumns });
   }
 
@@ -203,23 +198,20 @@ export function createAccountRepository(
     await tx.prisma.knownAddress.deleteMany({ where: { userId } });
   }
 
-  /** Whether the unverified account `u` had no login for long. A refresh is no login, but a live session keeps the account. */
-  const isUnused = sql`
-    NOT u.is_verified AND u.suspended_at IS NULL
-    AND coalesce(u.last_login_at, u.created_at) < now() - make_interval(secs => ${unverifiedAccountTtl})
-    AND NOT EXISTS (SELECT FROM sessions s WHERE s.user_id = u.id AND s.expires_at > now())`;
-
-  /** Accounts to delete, the one with the oldest login first, by an index that Prisma cannot use: it is on an expression. */
-  async function findAbandoned(limit: number): Promise<RemovableAccount[]> {
-    return database.query<RemovableAccount>(sql`
+  /**
+   * Unverified accounts without a store and without a login for long, the one with the oldest login first, by an index on an
+   * expression. A refresh is no login, but a live session keeps the account.
+   *
+   * @param id only this account
+   */
+  function findAbandoned(tx: Tx, limit: number, id?: number): Promise<RemovableAccount[]> {
+    return tx.query<RemovableAccount>(sql`
       SELECT u.id, u.email, u.is_verified AS "isVerified" FROM users u
-      WHERE ${isUnused} AND NOT EXISTS (SELECT FROM stores s WHERE s.owner_id = u.id)
+      WHERE NOT u.is_verified AND u.suspended_at IS NULL ${id === undefined ? empty : sql`AND u.id = ${id}`}
+        AND coalesce(u.last_login_at, u.created_at) < now() - make_interval(secs => ${unverifiedAccountTtl})
+        AND NOT EXISTS (SELECT FROM sessions s WHERE s.user_id = u.id AND s.expires_at > now())
+        AND NOT EXISTS (SELECT FROM stores s WHERE s.owner_id = u.id)
       ORDER BY coalesce(u.last_login_at, u.created_at) LIMIT ${limit}`);
-  }
-
-  /** Whether an account without a store is still one to delete. */
-  async function isAbandoned(tx: Tx, id: number): Promise<boolean> {
-    return (await tx.query(sql`SELECT u.id FROM users u WHERE u.id = ${id} AND ${isUnused}`)).length > 0;
   }
 
   /** Whether an account still has its address without having verified it. A suspended one is kept, as it is for operators. */
@@ -249,7 +241,6 @@ export function createAccountRepository(
     replacePassword,
     forgetAddresses,
     findAbandoned,
-    isAbandoned,
     isUnverified,
     remove,
   };

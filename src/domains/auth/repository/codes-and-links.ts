@@ -3,7 +3,7 @@ import type { Config } from '../../../infrastructure/config/config.ts';
 import type { ExpiredRows } from '../../../infrastructure/database/clean-up.ts';
 import type { Database, Tx } from '../../../infrastructure/database/client.ts';
 import { sql } from '../../../infrastructure/database/sql.ts';
-import { type DerivedSecrets, secretsEqual, splitToken } from '../tokens.ts';
+import { type DerivedSecrets, secretsEqual } from '../tokens.ts';
 
 /*
  * What mails prove an address with. Expiry is decided by the database's clock wherever a code or link is used, because those of
@@ -29,12 +29,12 @@ export const expiredCodesAndLinks: ExpiredRows[] = [
 /** The filter of rows that a mail is still to be sent for. */
 const unexpired = () => ({ expiresAt: { gt: new Date() } });
 
+const inSeconds = (seconds: number) => new Date(Date.now() + seconds * 1000);
+
 /** The result of trying a code. */
 export type CodeResult =
   | { correct: true; email: string }
   | { correct: false; attemptsLeft: number; exhausted: boolean };
-
-export type EmailCodes = ReturnType<typeof createEmailCodeRepository>;
 
 /** Verification codes, one per address, with their links, and proofs that one was used. The rows reveal none of them. */
 export function createEmailCodeRepository(
@@ -43,22 +43,18 @@ export function createEmailCodeRepository(
   { codeTtl, verificationTokenTtl }: Config['email'],
 ) {
   /** Creates a code with its link, which voids those before. @returns its id */
-  async function issue(tx: Tx, email: string): Promise<string> {
-    const id = randomUUID();
-    await tx.execute(sql`
-      INSERT INTO email_codes (email, id, key_id, attempts, expires_at)
-      VALUES (${email}, ${id}::uuid, ${secrets.keyId}, 0, now() + make_interval(secs => ${codeTtl}))
-      ON CONFLICT (email) DO UPDATE
-        SET id = excluded.id, key_id = excluded.key_id, attempts = 0, expires_at = excluded.expires_at`);
-    return id;
+  async function issue(tx: Database, email: string): Promise<string> {
+    const row = { id: randomUUID(), keyId: secrets.keyId, attempts: 0, expiresAt: inSeconds(codeTtl) };
+    await tx.prisma.emailCode.upsert({ where: { email }, create: { email, ...row }, update: row });
+    return row.id;
   }
 
   /** @returns undefined when the code was used, replaced or has expired */
   async function find(id: string) {
     const row = await database.prisma.emailCode.findUnique({ where: { id, ...unexpired() } });
     const code = row && secrets.code(id, row.keyId);
-    if (!row || !code) return undefined;
-    return { email: row.email, code, token: `${id}.${secrets.token('email link', id, row.keyId)}` };
+    const token = row && secrets.token('email link', id, row.keyId);
+    return code && token ? { email: row.email, code, token } : undefined;
   }
 
   /**
@@ -81,36 +77,31 @@ export function createEmailCodeRepository(
   }
 
   /** Uses up a code by the token of its link, which has no limit of attempts and works after the last one of the code. */
-  async function useLink(tx: Database, token: string): Promise<CodeResult> {
+  async function useLink(tx: Tx, token: string): Promise<CodeResult> {
     const invalid = { correct: false, attemptsLeft: 0, exhausted: false } as const;
-    const { id, digest } = splitToken(token) ?? {};
-    if (id === undefined || digest === undefined) return invalid;
-    const [row] = await tx.query<{ email: string; keyId: string }>(sql`
-      SELECT email, key_id AS "keyId" FROM email_codes WHERE id = ${id}::uuid AND expires_at > now() FOR UPDATE`);
-    if (!row || !secretsEqual(secrets.token('email link', id, row.keyId), digest)) return invalid;
-    await tx.prisma.emailCode.delete({ where: { id } });
-    return { correct: true, email: row.email };
+    const link = secrets.open('email link', token);
+    if (link === undefined) return invalid;
+    const [used] = await tx.query<{ email: string }>(sql`
+      DELETE FROM email_codes WHERE id = ${link.id}::uuid AND key_id = ${link.keyId} AND expires_at > now()
+      RETURNING email`);
+    return used ? { correct: true, ...used } : invalid;
   }
 
   /** Creates a token that proves once that an address was verified. */
-  async function issueProof(tx: Tx, email: string): Promise<string> {
-    const id = randomUUID();
-    await tx.execute(sql`
-      INSERT INTO email_proofs (id, email, key_id, expires_at)
-      VALUES (${id}::uuid, ${email}, ${secrets.keyId}, now() + make_interval(secs => ${verificationTokenTtl}))`);
-    return `${id}.${secrets.token('email proof', id, secrets.keyId)}`;
+  async function issueProof(tx: Database, email: string): Promise<string> {
+    const row = { id: randomUUID(), keyId: secrets.keyId, expiresAt: inSeconds(verificationTokenTtl) };
+    await tx.prisma.emailProof.create({ data: { email, ...row } });
+    return secrets.newToken('email proof', row.id);
   }
 
   /** Uses up a proof. @returns false when the token does not prove this address */
-  async function useProof(tx: Database, email: string, token: string): Promise<boolean> {
-    const { id, digest } = splitToken(token) ?? {};
-    if (id === undefined || digest === undefined) return false;
-    const [row] = await tx.query<{ keyId: string }>(sql`
-      SELECT key_id AS "keyId" FROM email_proofs
-      WHERE id = ${id}::uuid AND email = ${email} AND expires_at > now() FOR UPDATE`);
-    if (!row || !secretsEqual(secrets.token('email proof', id, row.keyId), digest)) return false;
-    await tx.prisma.emailProof.delete({ where: { id } });
-    return true;
+  async function useProof(tx: Tx, email: string, token: string): Promise<boolean> {
+    const proof = secrets.open('email proof', token);
+    if (proof === undefined) return false;
+    const used = await tx.execute(sql`
+      DELETE FROM email_proofs
+      WHERE id = ${proof.id}::uuid AND key_id = ${proof.keyId} AND email = ${email} AND expires_at > now()`);
+    return used > 0;
   }
 
   /** Locks the codes of some addresses until the transaction ends. */
@@ -130,20 +121,10 @@ export function createEmailCodeRepository(
 
 /** The parts of a reset link. */
 export interface ResetLinkParts {
-  /** The id of the row, a UUID. */
+  /** The id of the row. */
   uid: string;
   token: string;
 }
-
-/** A valid link, and the account whose password it sets. */
-export interface ValidLink {
-  userId: number;
-  username: string;
-  email: string;
-  expiresAt: Date;
-}
-
-export type PasswordResets = ReturnType<typeof createPasswordResetRepository>;
 
 /** Reset links, one per address, kept for every address alike so that the table does not reveal which have an account. */
 export function createPasswordResetRepository(
@@ -152,21 +133,17 @@ export function createPasswordResetRepository(
   { passwordResetTtl }: Config['email'],
 ) {
   /** Creates a link, which voids the one before. @returns its id */
-  async function issue(tx: Tx, email: string): Promise<string> {
-    const id = randomUUID();
-    await tx.execute(sql`
-      INSERT INTO password_resets (email, id, key_id, expires_at)
-      VALUES (${email}, ${id}::uuid, ${secrets.keyId}, now() + make_interval(secs => ${passwordResetTtl}))
-      ON CONFLICT (email) DO UPDATE
-        SET id = excluded.id, key_id = excluded.key_id, expires_at = excluded.expires_at`);
-    return id;
+  async function issue(tx: Database, email: string): Promise<string> {
+    const row = { id: randomUUID(), keyId: secrets.keyId, expiresAt: inSeconds(passwordResetTtl) };
+    await tx.prisma.passwordReset.upsert({ where: { email }, create: { email, ...row }, update: row });
+    return row.id;
   }
 
   /** What the mail of a link needs. @returns undefined when the link was used, replaced or has expired */
-  async function find(id: string) {
+  async function find(id: string): Promise<(ResetLinkParts & { email: string }) | undefined> {
     const row = await database.prisma.passwordReset.findUnique({ where: { id, ...unexpired() } });
-    const token = row && secrets.token('password reset', id, row.keyId);
-    return row && token ? { email: row.email, uid: id, token } : undefined;
+    const [uid, token] = (row && secrets.token('password reset', id, row.keyId)?.split('.')) ?? [];
+    return row && uid && token ? { email: row.email, uid, token } : undefined;
   }
 
   /**
@@ -174,12 +151,19 @@ export function createPasswordResetRepository(
    *
    * @returns undefined when the link is wrong, expired, used or replaced, or its address has no account
    */
-  async function open(tx: Tx, { uid, token }: ResetLinkParts): Promise<ValidLink | undefined> {
-    const [row] = await tx.query<ValidLink & { keyId: string }>(sql`
-      SELECT u.id AS "userId", u.username, r.email, r.key_id AS "keyId", r.expires_at AS "expiresAt"
+  async function open(tx: Tx, { uid, token }: ResetLinkParts) {
+    const link = secrets.open('password reset', `${uid}.${token}`);
+    if (link === undefined) return undefined;
+    const [account] = await tx.query<{
+      userId: number;
+      username: string;
+      email: string;
+      expiresAt: Date;
+    }>(sql`
+      SELECT u.id AS "userId", u.username, r.email, r.expires_at AS "expiresAt"
       FROM password_resets r JOIN users u ON u.email = r.email
-      WHERE r.id = ${uid}::uuid AND r.expires_at > now() FOR UPDATE OF r`);
-    return row && secretsEqual(secrets.token('password reset', uid, row.keyId), token) ? row : undefined;
+      WHERE r.id = ${link.id}::uuid AND r.key_id = ${link.keyId} AND r.expires_at > now() FOR UPDATE OF r`);
+    return account;
   }
 
   /** Locks the link of an address until the transaction ends. */
@@ -203,8 +187,6 @@ export interface UndoLink {
   oldEmail: string;
 }
 
-export type UndoLinks = ReturnType<typeof createUndoLinkRepository>;
-
 /** Links that bring the old address of an account back. The rows do not reveal them. */
 export function createUndoLinkRepository(database: Database, secrets: DerivedSecrets) {
   /** Creates a link that undoes a change. @returns its id */
@@ -214,7 +196,8 @@ export function createUndoLinkRepository(database: Database, secrets: DerivedSec
     { oldEmail, newEmail }: { oldEmail: string; newEmail: string },
   ): Promise<string> {
     const id = randomUUID();
-    // Not the time at which the transaction began: an earlier change may have been waited for.
+    // By the clock of the database, as links are voided in this order, and not the time at which the transaction began: an
+    // earlier change may have been waited for.
     await tx.execute(sql`
       INSERT INTO email_changes (id, user_id, old_email, new_email, key_id, expires_at)
       VALUES (${id}::uuid, ${userId}, ${oldEmail}, ${newEmail}, ${secrets.keyId},
@@ -225,16 +208,14 @@ export function createUndoLinkRepository(database: Database, secrets: DerivedSec
   /** What the mail of a link needs. @returns undefined when the link was used, is void or has expired */
   async function find(id: string) {
     const row = await database.prisma.emailChange.findUnique({ where: { id, ...unexpired() } });
-    const digest = row && secrets.token('email change', id, row.keyId);
-    return row && digest ? { ...row, token: `${id}.${digest}` } : undefined;
+    const token = row && secrets.token('email change', id, row.keyId);
+    return token ? { ...row, token } : undefined;
   }
 
-  /** Reads a link without locking it. @returns undefined when it is wrong, used, void or expired */
-  async function open(token: string): Promise<UndoLink | undefined> {
-    const { id, digest } = splitToken(token) ?? {};
-    if (id === undefined || digest === undefined) return undefined;
-    const row = await database.prisma.emailChange.findUnique({ where: { id, ...unexpired() } });
-    return row && secretsEqual(secrets.token('email change', id, row.keyId), digest) ? row : undefined;
+  /** Reads a link without locking it. @returns null when it is wrong, used, void or expired */
+  async function open(token: string): Promise<UndoLink | null> {
+    const link = secrets.open('email change', token);
+    return link ? database.prisma.emailChange.findUnique({ where: { ...link, ...unexpired() } }) : null;
   }
 
   /**

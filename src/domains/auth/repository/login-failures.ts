@@ -39,8 +39,6 @@ const recentFailures = sql`
 const halfLength = 32;
 const unknownAddresses = '0'.repeat(halfLength);
 
-export type LoginFailures = ReturnType<typeof createLoginFailureRepository>;
-
 /**
  * Counts failed logins by the name that was typed, with or without an account, so that no counter tells which username and
  * e-mail address belong together. A client address from which the account logged in lately has a counter of its own, so that a
@@ -82,13 +80,12 @@ export function createLoginFailureRepository(database: Database, secret: Secret)
    */
   async function count(keys: string[]): Promise<number> {
     return database.transaction(async (tx) => {
-      await tx.execute(sql`
-        INSERT INTO login_failures (key, failed_at) SELECT key, '{}' FROM unnest(${keys}::text[]) AS k (key) ORDER BY key
-        ON CONFLICT DO NOTHING`);
       const rows = await tx.query<Failures>(sql`
-        SELECT key, cardinality(ARRAY(${recentFailures})) AS recent, delay_seconds AS "delaySeconds",
-          extract(epoch FROM locked_until - clock_timestamp())::float8 AS remaining
-        FROM login_failures WHERE key = ANY (${keys}) ORDER BY key FOR UPDATE`);
+        INSERT INTO login_failures AS f (key, failed_at)
+        SELECT key, '{}' FROM unnest(${keys}::text[]) AS k (key) ORDER BY key
+        ON CONFLICT (key) DO UPDATE SET delay_seconds = f.delay_seconds
+        RETURNING key, cardinality(ARRAY(${recentFailures})) AS recent, delay_seconds AS "delaySeconds",
+          extract(epoch FROM locked_until - clock_timestamp())::float8 AS remaining`);
       const remaining = Math.max(0, ...rows.map((row) => row.remaining ?? 0));
       if (remaining === 0) await addFailure(tx, rows);
       return remaining;
@@ -106,21 +103,17 @@ export function createLoginFailureRepository(database: Database, secret: Secret)
       FROM unnest(${keys}::text[], ${rows.map(nextDelay)}::int[]) AS n (key, delay) WHERE f.key = n.key`);
   }
 
-  /** Resets counters, after a login. */
+  /** Resets counters. @param keys or the starts of keys, for all addresses */
   async function clear(tx: Tx, keys: string[]): Promise<void> {
     await tx.execute(sql`
       DELETE FROM login_failures WHERE key = ANY (ARRAY(
-        SELECT key FROM login_failures WHERE key = ANY (${keys}) ORDER BY key FOR UPDATE))`);
-  }
-
-  /** Resets the counters of some names for all addresses, after a password reset. */
-  async function clearNames(tx: Tx, names: string[]): Promise<void> {
-    await tx.execute(sql`
-      DELETE FROM login_failures WHERE key = ANY (ARRAY(
-        SELECT f.key FROM unnest(${names.map(startOf)}::text[]) AS n (start)
-          JOIN login_failures f ON f.key BETWEEN n.start AND n.start || 'g'
+        SELECT f.key FROM unnest(${keys}::text[]) AS k (start)
+          JOIN login_failures f ON f.key BETWEEN k.start AND k.start || 'g'
         ORDER BY f.key FOR UPDATE OF f))`);
   }
+
+  /** Resets the counters of some names for all addresses. */
+  const clearNames = (tx: Tx, names: string[]) => clear(tx, names.map(startOf));
 
   return { keysOf, delay, count, clear, clearNames };
 }

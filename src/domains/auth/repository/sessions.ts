@@ -26,8 +26,6 @@ export interface SessionRow extends Pick<Session, 'id' | 'user_agent' | 'ip'> {
   last_used_at: Date;
 }
 
-export type Sessions = ReturnType<typeof createSessionRepository>;
-
 type SessionKey = Pick<TokenClaims, 'userId' | 'sessionId'>;
 
 /** Sessions: rows while they live, deleted when they end. All times are the database's, so instances need no common clock. */

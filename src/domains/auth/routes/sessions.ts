@@ -10,7 +10,7 @@ import { EmptyData, Ref } from '../../../http/schemas.ts';
 import type { Database } from '../../../infrastructure/database/client.ts';
 import { authErrors } from '../errors.ts';
 import { toSession } from '../presenters.ts';
-import type { Sessions } from '../repository/sessions.ts';
+import type { AuthRepository } from '../repository/index.ts';
 import {
   Credentials,
   LogoutBody,
@@ -23,7 +23,7 @@ import type { Login } from '../service/login.ts';
 
 interface SessionRoutesOptions {
   database: Database;
-  sessions: Sessions;
+  sessions: AuthRepository['sessions'];
   login: Login;
 }
 

@@ -1,7 +1,7 @@
 import { serviceUnavailable } from '../../../http/errors.ts';
 import type { Database } from '../../../infrastructure/database/client.ts';
-import type { Accounts, RemovableAccount } from '../repository/accounts.ts';
-import type { EmailCodes, PasswordResets } from '../repository/codes-and-links.ts';
+import type { RemovableAccount } from '../repository/accounts.ts';
+import type { AuthRepository } from '../repository/index.ts';
 
 const batchSize = 50;
 /** The next clean-up continues where this one stops. */
@@ -26,9 +26,7 @@ export type AccountRemoval = ReturnType<typeof createAccountRemoval>;
 /** Deletes accounts: by their owners, by operators, by a sign-up that proves the address, and by the clean-up. */
 export function createAccountRemoval(
   database: Database,
-  accounts: Accounts,
-  emailCodes: EmailCodes,
-  passwordResets: PasswordResets,
+  { accounts, emailCodes, passwordResets }: AuthRepository,
   steps: AccountDeletionSteps,
   logDeletion: (userId: number) => void,
 ) {
@@ -108,7 +106,7 @@ export function createAccountRemoval(
   async function removeAbandoned(): Promise<number> {
     let total = 0;
     for (let batch = 0, found = batchSize; batch < maxBatches && found === batchSize; batch++) {
-      const abandoned = await accounts.findAbandoned(batchSize);
+      const abandoned = await accounts.findAbandoned(database, batchSize);
       found = abandoned.length;
       for (const account of abandoned) total += Number(await removeIfAbandoned(account));
     }
@@ -119,8 +117,9 @@ export function createAccountRemoval(
   async function removeIfAbandoned(account: RemovableAccount): Promise<boolean> {
     const { id: userId } = account;
     const removed = await database.prismaTransaction(async (tx) => {
-      if ((await lockAccount(tx, account)) !== undefined) return false;
-      return (await accounts.isAbandoned(tx, userId)) && remove(tx, account);
+      await lockAccount(tx, account);
+      const [abandoned] = await accounts.findAbandoned(tx, 1, userId);
+      return abandoned !== undefined && remove(tx, abandoned);
     });
     if (removed) logDeletion(userId);
     return removed;

@@ -14,9 +14,8 @@ import { authErrors, takenError } from '../errors.ts';
 import { passwordChangedNotice } from '../mails.ts';
 import type { Passwords } from '../passwords.ts';
 import { toUser } from '../presenters.ts';
-import type { Accounts, UserRow } from '../repository/accounts.ts';
-import type { EmailCodes, PasswordResets } from '../repository/codes-and-links.ts';
-import type { Sessions } from '../repository/sessions.ts';
+import type { UserRow } from '../repository/accounts.ts';
+import type { AuthRepository } from '../repository/index.ts';
 import type { NewUser, User } from '../schemas.ts';
 import type { AccountRemoval } from './account-removal.ts';
 import type { EmailVerification } from './codes-and-links.ts';
@@ -34,8 +33,7 @@ export type SignUp = ReturnType<typeof createSignUp>;
 export function createSignUp(
   { verification }: Config['email'],
   idempotency: Idempotency,
-  accounts: Accounts,
-  emailCodes: EmailCodes,
+  { accounts, emailCodes }: AuthRepository,
   passwords: Passwords,
   { removeUnverified }: AccountRemoval,
   { enqueueCode }: EmailVerification,
@@ -109,9 +107,7 @@ export type AccountService = ReturnType<typeof createAccountService>;
 export function createAccountService(
   database: Database,
   mailQueue: MailQueue,
-  accounts: Accounts,
-  sessions: Sessions,
-  passwordResets: PasswordResets,
+  { accounts, sessions, passwordResets }: AuthRepository,
   passwords: Passwords,
   { verifyOwnPassword }: Login,
   removal: AccountRemoval,

@@ -1,7 +1,6 @@
 import type { CurrentUser } from '../../../http/authentication.ts';
 import { ApiError, retryLater } from '../../../http/errors.ts';
 import type { Language } from '../../../http/language.ts';
-import { isUuid } from '../../../http/path-ids.ts';
 import type { RequestContext } from '../../../http/request-context.ts';
 import type { Config } from '../../../infrastructure/config/config.ts';
 import type { Database, Tx } from '../../../infrastructure/database/client.ts';
@@ -11,16 +10,8 @@ import { authErrors } from '../errors.ts';
 import { passwordChangedNotice } from '../mails.ts';
 import type { Passwords } from '../passwords.ts';
 import { toMailSent } from '../presenters.ts';
-import type { Accounts } from '../repository/accounts.ts';
-import type {
-  CodeResult,
-  EmailCodes,
-  PasswordResets,
-  ResetLinkParts,
-  ValidLink,
-} from '../repository/codes-and-links.ts';
-import type { LoginFailures } from '../repository/login-failures.ts';
-import type { Sessions } from '../repository/sessions.ts';
+import type { CodeResult, ResetLinkParts } from '../repository/codes-and-links.ts';
+import type { AuthRepository } from '../repository/index.ts';
 import type { CodeSent, EmailVerification as Confirmed, EmailConfirmation, MailSent } from '../schemas.ts';
 
 /** An id that no account has. */
@@ -34,8 +25,7 @@ export function createEmailVerification(
   database: Database,
   mailSends: MailSends,
   mailQueue: MailQueue,
-  accounts: Accounts,
-  emailCodes: EmailCodes,
+  { accounts, emailCodes }: AuthRepository,
 ) {
   /**
    * Enqueues a mail with a code, unless the cooldown or the hourly cap forbids it. The response never depends on whether the
@@ -113,10 +103,7 @@ export function createRecovery(
   database: Database,
   mailSends: MailSends,
   mailQueue: MailQueue,
-  accounts: Accounts,
-  sessions: Sessions,
-  passwordResets: PasswordResets,
-  loginFailures: LoginFailures,
+  { accounts, sessions, passwordResets, loginFailures }: AuthRepository,
   passwords: Passwords,
 ) {
   /** Enqueues a mail with a link if the address has an account; the response is the same for every address. */
@@ -163,8 +150,8 @@ export function createRecovery(
     context.logSecurityEvent('password_reset', { userId: account.userId });
   }
 
-  async function openLink(tx: Tx, link: ResetLinkParts): Promise<ValidLink> {
-    const opened = isUuid(link.uid) ? await passwordResets.open(tx, link) : undefined;
+  async function openLink(tx: Tx, link: ResetLinkParts) {
+    const opened = await passwordResets.open(tx, link);
     if (opened === undefined) throw new ApiError(authErrors.resetLinkInvalid);
     return opened;
   }

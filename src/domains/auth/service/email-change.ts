@@ -9,15 +9,9 @@ import type { MailQueue } from '../../../infrastructure/mail/queue.ts';
 import { authErrors, takenError } from '../errors.ts';
 import { emailChangedNotice } from '../mails.ts';
 import { toUser } from '../presenters.ts';
-import type { Accounts, UserRow } from '../repository/accounts.ts';
-import type {
-  CodeResult,
-  EmailCodes,
-  PasswordResets,
-  UndoLink,
-  UndoLinks,
-} from '../repository/codes-and-links.ts';
-import type { Sessions } from '../repository/sessions.ts';
+import type { UserRow } from '../repository/accounts.ts';
+import type { CodeResult, UndoLink } from '../repository/codes-and-links.ts';
+import type { AuthRepository } from '../repository/index.ts';
 import type { EmailChange, User } from '../schemas.ts';
 import type { AccountRemoval } from './account-removal.ts';
 import type { EmailVerification } from './codes-and-links.ts';
@@ -28,7 +22,7 @@ const currentAddress = {
   code: 'duplicate',
   text: {
     ko: '지금 사용하고 있는 이메일입니다. 다른 이메일을 입력해 주세요.',
-    en: 'This is the present address of the account.',
+    en: 'This is the current address of the account.',
   },
 } as const;
 
@@ -45,11 +39,7 @@ export function createEmailChange(
   database: Database,
   mailSends: MailSends,
   mailQueue: MailQueue,
-  accounts: Accounts,
-  sessions: Sessions,
-  emailCodes: EmailCodes,
-  passwordResets: PasswordResets,
-  undoLinks: UndoLinks,
+  { accounts, sessions, emailCodes, passwordResets, undoLinks }: AuthRepository,
   { verifyOwnPassword }: Login,
   { codeError }: EmailVerification,
   { removeUnverified }: AccountRemoval,
@@ -133,7 +123,7 @@ export function createEmailChange(
    */
   async function undo(token: string, context: RequestContext): Promise<void> {
     const link = await undoLinks.open(token);
-    if (link === undefined) throw new ApiError(authErrors.undoLinkInvalid);
+    if (link === null) throw new ApiError(authErrors.undoLinkInvalid);
     const replaced = await database
       .prismaTransaction((tx) => bringBack(tx, link, context))
       .catch((error: unknown) => {

@@ -6,9 +6,8 @@ import type { Database } from '../../../infrastructure/database/client.ts';
 import { authErrors } from '../errors.ts';
 import type { HashRequest, Passwords } from '../passwords.ts';
 import { toUser } from '../presenters.ts';
-import type { Accounts } from '../repository/accounts.ts';
-import type { LoginFailures } from '../repository/login-failures.ts';
-import type { LiveSession, Sessions } from '../repository/sessions.ts';
+import type { AuthRepository } from '../repository/index.ts';
+import type { LiveSession } from '../repository/sessions.ts';
 import type { TokenPair, TokenPairWithUser } from '../schemas.ts';
 import type { TokenClaims, Tokens } from '../tokens.ts';
 
@@ -37,9 +36,7 @@ export type Login = ReturnType<typeof createLogin>;
 export function createLogin(
   { accessTtl }: Config['tokens'],
   database: Database,
-  accounts: Accounts,
-  sessions: Sessions,
-  loginFailures: LoginFailures,
+  { accounts, sessions, loginFailures }: AuthRepository,
   tokens: Tokens,
   passwords: Passwords,
 ) {
