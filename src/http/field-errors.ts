@@ -235,8 +235,11 @@ function textProblem(problem: TextProblem): Problem {
  */
 export function describeErrors(errors: FastifySchemaValidationError[]): FieldError[] {
   const described: FieldError[] = [];
+  const tooLong = errors.filter(({ keyword }) => keyword === 'maxItems').map((error) => error.instancePath);
   for (const error of errors) {
     if (described.length === maxFieldErrors) break;
+    // The items of a list that has too many are not looked at.
+    if (tooLong.some((list) => error.instancePath.startsWith(`${list}/`))) continue;
     const problem = keywordProblems[error.keyword]?.(error);
     // What is left are keywords such as `oneOf`, which only summarise the errors of their branches.
     if (problem === undefined) continue;

@@ -146,7 +146,7 @@ t.test('a post may be larger', async (t) => {
     refused(t, await write(method, target, `${longest}${spaces} `), 413, 'payload_too_large');
 });
 
-t.test('a list with too many items, and an object with too many fields, are rejected unseen', async (t) => {
+t.test('a list with too many items is one error, and at most 20 fields are named', async (t) => {
   const { token } = await openShop(app);
   const send = (path: string, body: unknown) => call('POST', `/api/v1${path}`, { token, body });
   const store = { name: '두레 카페', category_ids: Array(6).fill('x') };
@@ -157,7 +157,7 @@ t.test('a list with too many items, and an object with too many fields, are reje
   t.strictSame(invalid(t, many, 'ids').ids, ['100개 이하여야 합니다.']);
   const unknown = Object.fromEntries(Array.from({ length: 21 }, (_, index) => [`field${index}`, 1]));
   const names = Object.keys(unknown).slice(0, 20);
-  invalid(t, await send('/stores/', { ...unknown, name: 1 }), ...names);
+  invalid(t, await send('/stores/', { ...unknown, name: 1, category_ids: [1] }), ...names);
   invalid(t, await send('/notifications/mark-read/', { ...unknown, ids: 1 }), ...names);
 });
 

@@ -1,11 +1,11 @@
 import buildValidatorSelector from '@fastify/ajv-compiler';
 import { SerializerSelector as buildSerializerSelector } from '@fastify/fast-json-stringify-compiler';
 import { type TSchema, Type } from '@sinclair/typebox';
-import type { FastifyInstance, FastifyRequest, FastifyServerOptions } from 'fastify';
+import type { FastifyInstance, FastifyServerOptions } from 'fastify';
 import type { FastifyValidationResult } from 'fastify/types/schema.js';
 import fastifyPlugin from 'fastify-plugin';
 import { invalidFields } from '../errors.ts';
-import { type FieldError, fieldName, maxFieldErrors, pointerTo, problems } from '../field-errors.ts';
+import { problems } from '../field-errors.ts';
 import { isBigId, isId, isUuid } from '../path-ids.ts';
 import { enumKeywords } from '../schemas.ts';
 import { addTextRules } from '../text.ts';
@@ -14,7 +14,7 @@ import { isDecodable } from './routing.ts';
 /**
  * Prepares what the validator checks. Paths and query strings are converted by their schemas, because AJV's own coercion would
  * also accept `0x10`, `1e3` and the empty string; an empty query parameter counts as absent, an unknown one is rejected; an absent
- * body becomes `{}`, so that every missing field is named. What is too large is rejected before the validator looks into it.
+ * body becomes `{}`, so that every missing field is named.
  */
 export const validationPlugin = fastifyPlugin(async (app: FastifyInstance) => {
   app.addHook('onRoute', (route) => {
@@ -33,17 +33,9 @@ export const validationPlugin = fastifyPlugin(async (app: FastifyInstance) => {
     convert(request.params, params, readPathId);
     convert(request.query, querystring, readQueryValue);
     if (body !== undefined && request.body === undefined) request.body = {};
-    checkSize(request, request.query, querystring);
-    checkSize(request, request.body, body);
     done();
   });
 });
-
-function checkSize({ server }: FastifyRequest, value: unknown, schema: unknown): void {
-  if (typeof schema !== 'object' || schema === null) return;
-  const errors = sizeErrors(value, schema as SizedSchema, (id) => server.getSchema(id));
-  if (errors.length > 0) throw invalidFields(errors);
-}
 
 function removeEmpty(query: unknown): void {
   const texts = query as Record<string, unknown>;
@@ -82,54 +74,6 @@ function readQueryValue({ type }: ValueSchema, text: string): unknown {
   if (type === 'integer' && /^(0|-?[1-9]\d{0,14})$/.test(text)) return Number(text);
   if (type === 'boolean' && (text === 'true' || text === 'false')) return text === 'true';
   return text;
-}
-
-/** The keywords of JSON Schema that {@link sizeErrors} reads. */
-interface SizedSchema {
-  $ref?: string;
-  oneOf?: SizedSchema[];
-  properties?: Record<string, SizedSchema>;
-  maxItems?: number;
-}
-
-/**
- * Finds lists with too many items and objects with many unknown fields, without looking at what they contain: the validator
- * collects every error of every item, which takes far longer than a valid request.
- *
- * @param findSchema finds a schema by its `$id`
- * @param path JSON pointer of the value
- */
-function sizeErrors(
-  value: unknown,
-  schema: SizedSchema,
-  findSchema: (id: string) => unknown,
-  path = '',
-): FieldError[] {
-  if (typeof value !== 'object' || value === null) return [];
-  const { properties, maxItems } = resolve(schema, findSchema);
-  if (Array.isArray(value)) {
-    const isTooLong = maxItems !== undefined && value.length > maxItems;
-    return isTooLong ? [{ field: fieldName(path), ...problems.tooMany(maxItems) }] : [];
-  }
-  if (properties === undefined) return [];
-  const unknown = Object.keys(value).filter((name) => !Object.hasOwn(properties, name));
-  if (unknown.length > maxFieldErrors) {
-    return unknown
-      .slice(0, maxFieldErrors)
-      .map((name) => ({ field: fieldName(path + pointerTo(name)), ...problems.unknownField }));
-  }
-  return Object.entries(value).flatMap(([name, item]) => {
-    const property = properties[name];
-    return property ? sizeErrors(item, property, findSchema, path + pointerTo(name)) : [];
-  });
-}
-
-/** Follows a reference, and merges the forms of a body that has several. */
-function resolve({ $ref, oneOf, ...schema }: SizedSchema, findSchema: (id: string) => unknown): SizedSchema {
-  if ($ref !== undefined) return resolve(findSchema($ref.replace(/#$/, '')) as SizedSchema, findSchema);
-  if (oneOf === undefined) return schema;
-  const forms = oneOf.map((form) => resolve(form, findSchema).properties ?? {});
-  return { properties: Object.assign({}, ...forms) };
 }
 
 const validatorOptions: NonNullable<FastifyServerOptions['ajv']> = {

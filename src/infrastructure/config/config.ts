@@ -2,9 +2,15 @@ import { isIP } from 'node:net';
 import { availableParallelism } from 'node:os';
 import { resolve } from 'node:path';
 import { type DatabaseLocation, readDatabase } from './database-settings.ts';
-import { ConfigError, checkDurations, type Environment, readEnvironment, seconds } from './environment.ts';
+import {
+  ConfigError,
+  checkRules,
+  type Environment,
+  parseUrl,
+  readEnvironment,
+  seconds,
+} from './environment.ts';
 import { isResendKey, readSecrets } from './secrets.ts';
-import { checkUrls, withoutSlash } from './urls.ts';
 import { findWarnings } from './warnings.ts';
 
 export { ConfigError } from './environment.ts';
@@ -45,8 +51,10 @@ function buildConfig(environment: Environment, problems: string[], { generateSec
   const production = environment.NODE_ENV === 'production';
   const dataDirectory = resolve(environment.DATA_DIR);
   if (production) requireInProduction(environment, problems);
-  checkUrls(environment, production, problems);
-  checkDurations(environment, problems);
+  checkRules(environment, problems);
+  if (environment.MAIL_FROM && !mailAddress.test(environment.MAIL_FROM)) {
+    problems.push('MAIL_FROM must be an address, as in "Dure <no-reply@example.com>"');
+  }
   if (environment.METRICS_PORT === environment.PORT) {
     problems.push('METRICS_PORT must differ from PORT, which is for clients');
   }
@@ -124,6 +132,10 @@ function buildConfig(environment: Environment, problems: string[], { generateSec
   };
 }
 
+const mailAddress = /^([^<>\r\n]+ <[^\s<>@]+@[^\s<>@]+>|[^\s<>@]+@[^\s<>@]+)$/;
+
+const withoutSlash = (url: string) => url.replace(/\/+$/, '');
+
 function requireInProduction(environment: Environment, problems: string[]): void {
   const required = [
     'DATABASE_URL',
@@ -170,14 +182,14 @@ function readImageStore(environment: Environment, problems: string[]) {
 
 /** The frontend of a developer, which runs on another port. Production names its origins. */
 function defaultOrigin(frontendUrl: string, production: boolean): string {
-  const isPage = /^https?:/.test(frontendUrl) && URL.canParse(frontendUrl);
-  return !production && isPage ? new URL(frontendUrl).origin : '';
+  const page = /^https?:/.test(frontendUrl) ? parseUrl(frontendUrl) : undefined;
+  return production ? '' : (page?.origin ?? '');
 }
 
 function readOrigins(value: string, problems: string[]): string[] {
   const origins = splitList(value);
   for (const origin of origins) {
-    if (!URL.canParse(origin) || new URL(origin).origin !== origin) {
+    if (parseUrl(origin)?.origin !== origin) {
       problems.push(`CORS_ORIGINS holds "${origin}", which is not an origin such as https://app.example.com`);
     }
   }

@@ -1,10 +1,34 @@
-import { type Static, Type } from '@sinclair/typebox';
+import { type Static, type TSchema, Type } from '@sinclair/typebox';
 import { Value, type ValueError, ValueErrorType } from '@sinclair/typebox/value';
 
-const duration = (value: string) => Type.String({ default: value, pattern: '^[0-9]{1,9}(ms|s|m|h|d)$' });
+/** What the type of a variable does not say. Texts are parts of the messages about it. */
+interface Rules {
+  /** Of a duration. */
+  isPositive?: boolean;
+  longest?: string;
+  /** Of a URL. */
+  protocols?: readonly string[];
+  /** What continues the URL; such a one is https in production. */
+  continuation?: string;
+  /** Why it has to be short, or https in production. */
+  reason?: string;
+}
+
+const shape = '[0-9]{1,9}(ms|s|m|h|d)';
+/** Ten years: above any use, and safely below the largest date. */
+const longest = '3650d';
+const duration = (value: string, rules: Rules = { longest }) =>
+  Type.String({ default: value, pattern: `^${shape}$`, ...rules });
+const lifetime = (value: string) => duration(value, { isPositive: true, longest });
 /** `0` switches something off. */
-const optionalDuration = (value: string) =>
-  Type.String({ default: value, pattern: '^(0|[0-9]{1,9}(ms|s|m|h|d))$' });
+const optionalDuration = (value: string, rules: Rules = { longest }) =>
+  Type.String({ default: value, pattern: `^(0|${shape})$`, ...rules });
+const url = (protocols: readonly string[], rules: Rules = {}) =>
+  Type.Optional(Type.String({ protocols, ...rules }));
+const web = ['https:', 'http:'];
+const postgres = ['postgres:', 'postgresql:'];
+const links = { continuation: 'the links in mails', reason: 'the links in mails carry secrets' };
+const quota = (value: number) => Type.Integer({ default: value, minimum: 0, maximum: 1_000_000 });
 const enumWithDefault = <const Text extends string>(values: readonly Text[], value: Text) =>
   Type.Union(
     values.map((each) => Type.Literal(each)),
@@ -17,49 +41,55 @@ const Environment = Type.Object({
   HOST: Type.Optional(Type.String({ minLength: 1 })),
   PORT: Type.Integer({ default: 3000, minimum: 0, maximum: 65535 }),
   METRICS_PORT: Type.Optional(Type.Integer({ minimum: 1, maximum: 65535 })),
-  DATABASE_URL: Type.Optional(Type.String()),
-  DATABASE_DIRECT_URL: Type.Optional(Type.String()),
+  DATABASE_URL: url(postgres),
+  DATABASE_DIRECT_URL: url(postgres),
   DATABASE_POOL_SIZE: Type.Integer({ default: 10, minimum: 2, maximum: 1000 }),
   DATA_DIR: Type.String({ default: '.data', minLength: 1 }),
   JWT_SECRET: Type.Optional(Type.String()),
-  ACCESS_TOKEN_TTL: duration('15m'),
-  REFRESH_TOKEN_TTL: duration('14d'),
-  SESSION_MAX_AGE: duration('90d'),
+  ACCESS_TOKEN_TTL: lifetime('15m'),
+  REFRESH_TOKEN_TTL: lifetime('14d'),
+  SESSION_MAX_AGE: lifetime('90d'),
   REFRESH_REUSE_GRACE: duration('10s'),
-  EMAIL_CODE_TTL: duration('10m'),
-  EMAIL_COOLDOWN: duration('60s'),
-  VERIFICATION_TOKEN_TTL: duration('30m'),
-  PASSWORD_RESET_TTL: duration('1h'),
+  EMAIL_CODE_TTL: lifetime('10m'),
+  EMAIL_COOLDOWN: duration('60s', { longest: '1h', reason: 'sent mails are remembered that long' }),
+  VERIFICATION_TOKEN_TTL: lifetime('30m'),
+  PASSWORD_RESET_TTL: lifetime('1h'),
   UNVERIFIED_ACCOUNT_TTL: optionalDuration('30d'),
   EMAIL_VERIFICATION: enumWithDefault(['optional', 'required'], 'optional'),
   PASSWORD_MIN_LENGTH: Type.Integer({ default: 8, minimum: 8, maximum: 64 }),
   ARGON2_MEMORY_KIB: Type.Integer({ default: 19456, minimum: 1024, maximum: 4194304 }),
   ARGON2_TIME_COST: Type.Integer({ default: 2, minimum: 1, maximum: 100 }),
   UV_THREADPOOL_SIZE: Type.Integer({ default: 4, minimum: 1, maximum: 1024 }),
-  FRONTEND_URL: Type.Optional(Type.String()),
-  PUBLIC_URL: Type.Optional(Type.String()),
+  FRONTEND_URL: url(web, links),
+  PUBLIC_URL: url(web, links),
   S3_BUCKET: Type.Optional(Type.String({ minLength: 1 })),
-  S3_ENDPOINT: Type.Optional(Type.String()),
+  S3_ENDPOINT: url(web),
   S3_REGION: Type.Optional(Type.String({ minLength: 1 })),
   S3_ACCESS_KEY_ID: Type.Optional(Type.String({ minLength: 1 })),
   S3_SECRET_ACCESS_KEY: Type.Optional(Type.String({ minLength: 1 })),
-  MEDIA_BASE_URL: Type.Optional(Type.String()),
+  MEDIA_BASE_URL: url(web, {
+    continuation: 'the names of images',
+    reason: 'browsers block other images on secure pages',
+  }),
   RESEND_API_KEY: Type.Optional(Type.String()),
-  RESEND_BASE_URL: Type.Optional(Type.String()),
+  RESEND_BASE_URL: url(web),
   MAIL_FROM: Type.Optional(Type.String()),
-  QUOTA_POSTS_PER_DAY: Type.Integer({ default: 30, minimum: 0, maximum: 1_000_000 }),
-  QUOTA_EDITS_PER_DAY: Type.Integer({ default: 60, minimum: 0, maximum: 1_000_000 }),
-  QUOTA_REQUESTS_PER_DAY: Type.Integer({ default: 100, minimum: 0, maximum: 1_000_000 }),
+  QUOTA_POSTS_PER_DAY: quota(30),
+  QUOTA_EDITS_PER_DAY: quota(60),
+  QUOTA_REQUESTS_PER_DAY: quota(100),
   CORS_ORIGINS: Type.Optional(Type.String()),
   TRUST_PROXY: Type.String({ default: 'false' }),
-  REDIS_URL: Type.Optional(Type.String()),
+  REDIS_URL: url(['redis:', 'rediss:']),
   RATE_LIMIT_ENABLED: Type.Boolean({ default: true }),
   WORKER_ENABLED: Type.Boolean({ default: true }),
   DOCS_ENABLED: Type.Optional(Type.Boolean()),
   MIGRATE_ON_START: Type.Optional(Type.Boolean()),
-  SHUTDOWN_DELAY: optionalDuration('0'),
+  SHUTDOWN_DELAY: optionalDuration('0', {
+    longest: '5s',
+    reason: 'requests in flight need the rest of the 15 seconds',
+  }),
   LOG_LEVEL: enumWithDefault(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'], 'info'),
-  OTEL_EXPORTER_OTLP_ENDPOINT: Type.Optional(Type.String()),
+  OTEL_EXPORTER_OTLP_ENDPOINT: url(web),
   DURE_COMMIT: Type.Optional(Type.String({ maxLength: 64 })),
 });
 
@@ -120,32 +150,47 @@ function describeError(name: string, { type, schema, message }: ValueError): str
   return `${name} must be ${allowed ? `one of ${allowed.join(', ')}` : message.replace(/^Expected /, '')}`;
 }
 
-/** Checks the limits of durations, which the types do not know. */
-export function checkDurations(environment: Environment, problems: string[]): void {
-  const lifetimes = [
-    'ACCESS_TOKEN_TTL',
-    'REFRESH_TOKEN_TTL',
-    'SESSION_MAX_AGE',
-    'EMAIL_CODE_TTL',
-    'VERIFICATION_TOKEN_TTL',
-    'PASSWORD_RESET_TTL',
-  ] as const;
-  for (const name of lifetimes) {
-    if (seconds(environment[name]) === 0) problems.push(`${name} must be longer than 0`);
-  }
-  for (const name of [...lifetimes, 'REFRESH_REUSE_GRACE', 'UNVERIFIED_ACCOUNT_TTL'] as const) {
-    if (seconds(environment[name]) > longestDuration) problems.push(`${name} must be at most 3650d`);
-  }
-  if (seconds(environment.SHUTDOWN_DELAY) > 5) {
-    problems.push('SHUTDOWN_DELAY must be at most 5s: requests in flight need the rest of the 15 seconds');
-  }
-  if (seconds(environment.EMAIL_COOLDOWN) > 3600) {
-    problems.push('EMAIL_COOLDOWN must be at most 1h: sent mails are remembered that long');
+/** Checks the durations and URLs that are set by their {@link Rules}. */
+export function checkRules(environment: Environment, problems: string[]): void {
+  for (const [name, value] of Object.entries(environment)) {
+    const rules: Rules & Partial<TSchema> = Environment.properties[name as keyof Environment];
+    if (typeof value !== 'string') continue;
+    const problem = rules.protocols
+      ? urlProblem(value, rules, environment.NODE_ENV === 'production')
+      : durationProblem(value, rules);
+    if (problem !== undefined) problems.push(`${name} must ${problem}`);
   }
 }
 
-/** Ten years, in seconds: above any use, and safely below the largest date. */
-const longestDuration = 3650 * 86400;
+function durationProblem(value: string, { isPositive, longest, reason }: Rules): string | undefined {
+  if (isPositive && seconds(value) === 0) return 'be longer than 0';
+  if (longest === undefined || seconds(value) <= seconds(longest)) return undefined;
+  return `be at most ${longest}${reason ? `: ${reason}` : ''}`;
+}
+
+function urlProblem(
+  value: string,
+  { protocols = [], continuation, reason }: Rules,
+  production: boolean,
+): string | undefined {
+  const url = parseUrl(value);
+  if (!url || !protocols.includes(url.protocol)) {
+    return `be a URL that starts with ${protocols.map((protocol) => `${protocol}//`).join(' or ')}`;
+  }
+  if (continuation === undefined) return undefined;
+  if (production && url.protocol === 'http:' && !isLoopback(url)) return `be https in production: ${reason}`;
+  return url.search || url.hash ? `end with its path: ${continuation} continue it` : undefined;
+}
+
+/** A variable as a URL; undefined when it is missing or none. */
+export function parseUrl(value: string | undefined): URL | undefined {
+  return value !== undefined && URL.canParse(value) ? new URL(value) : undefined;
+}
+
+/** Whether a URL stays on this machine. */
+export function isLoopback(url: URL): boolean {
+  return ['localhost', '127.0.0.1', '[::1]'].includes(url.hostname);
+}
 
 const unitSeconds = { ms: 0.001, s: 1, m: 60, h: 3600, d: 86400 } as const;
 

@@ -1,8 +1,7 @@
 import { isIP } from 'node:net';
 import type { Config } from './config.ts';
-import type { Environment } from './environment.ts';
+import { type Environment, isLoopback, parseUrl } from './environment.ts';
 import { isPlaceholder } from './secrets.ts';
-import { isLoopback, parseUrl } from './urls.ts';
 
 /** Parts of passwords that are guessed first. */
 const commonPassword =
