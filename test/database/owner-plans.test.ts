@@ -156,7 +156,7 @@ for (const mode of modes) {
           await reads(t, mode, `sent ${what}`, 8 * page, (database) =>
             createPartnerRequestRepository(database).findSent(filter),
           );
-          await reads(t, mode, `received ${what}`, 12 * page, (database) =>
+          await reads(t, mode, `received ${what}`, 13 * page, (database) =>
             createPartnerRequestRepository(database).findReceived(filter),
           );
         }

@@ -1,5 +1,5 @@
 import type pg from 'pg';
-import type { Tx } from '../../src/infrastructure/database/client.ts';
+import { plannerSettings, type Tx } from '../../src/infrastructure/database/client.ts';
 import type { Sql } from '../../src/infrastructure/database/sql.ts';
 
 interface PlanNode {
@@ -44,14 +44,18 @@ export function explainingDatabase(
   async function query<Row extends pg.QueryResultRow>({ text, values }: Sql): Promise<Row[]> {
     const client = await pool.connect();
     try {
-      await client.query(`SET plan_cache_mode = force_${mode}_plan`);
+      for (const [name, value] of Object.entries({
+        ...plannerSettings,
+        plan_cache_mode: `force_${mode}_plan`,
+      }))
+        await client.query(`SET ${name} = ${value}`);
       await client.query(`PREPARE explained AS ${text}`);
       const literals = values.map((value) => client.escapeLiteral(literal(value))).join(', ');
       const { rows } = await client.query(
         `EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) EXECUTE explained (${literals})`,
       );
       executions.push(read(rows[0]['QUERY PLAN'][0].Plan));
-      await client.query('DEALLOCATE explained; RESET plan_cache_mode');
+      await client.query('DEALLOCATE explained; RESET ALL');
       return answering ? (await client.query<Row>({ text, values })).rows : [];
     } finally {
       client.release();

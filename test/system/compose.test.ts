@@ -9,6 +9,7 @@ import { parse } from 'yaml';
 import { httpErrors } from '../../src/http/errors.ts';
 import { loadConfig } from '../../src/infrastructure/config/config.ts';
 import { environmentNames } from '../../src/infrastructure/config/environment.ts';
+import { plannerSettings } from '../../src/infrastructure/database/client.ts';
 import { without } from '../support/requirements.ts';
 
 const fileOf = (path: string) => fileURLToPath(new URL(path, import.meta.resolve('#package/package.json')));
@@ -191,9 +192,11 @@ t.test('PgBouncer is where the service looks for it, with room for all pools', a
   t.equal(setting('listen_port'), new URL(environment.DATABASE_URL).port);
   t.equal(setting('pool_mode'), 'transaction');
   t.match(setting('dure'), /host=postgres port=5432 dbname=dure/);
+  const { plan_cache_mode: _, ...planner } = plannerSettings;
   for (const name of ['statement_timeout', 'lock_timeout', 'idle_in_transaction_session_timeout']) {
     t.match(setting('dure'), `SET ${name} = `);
   }
+  for (const [name, value] of Object.entries(planner)) t.match(setting('dure'), `SET ${name} = ${value}`);
   const { poolSize } = loadConfig(environment).database;
   t.ok(Number(setting('max_client_conn')) >= (instances.length + 1) * poolSize);
 });

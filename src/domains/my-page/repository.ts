@@ -18,8 +18,7 @@ export type MyPages = ReturnType<typeof createMyPageRepository>;
 export function createMyPageRepository(database: Tx) {
   /**
    * The store of a user with its latest posts and sent requests, newest first. Both lists walk an ordered index of the store
-   * (`posts_store_feed_idx`, `partner_requests_sender_store_id_created_at_id_idx`) up to the limit; `walk_from` keeps the
-   * planner from other plans. Names and titles are selected one by one, because a join may read all stores or posts.
+   * (`posts_store_feed_idx`, `partner_requests_sender_store_id_created_at_id_idx`) up to the limit.
    */
   async function find(userId: number): Promise<MyPageRow | undefined> {
     const limit = raw(String(myPageLimit));
@@ -30,7 +29,7 @@ export function createMyPageRepository(database: Tx) {
             ORDER BY p.created_at DESC, p.id DESC), '[]')
           FROM (
             SELECT id, title, images, created_at FROM posts
-            WHERE store_id = s.id AND deleted_at IS NULL AND created_at <= walk_from('infinity')
+            WHERE store_id = s.id AND deleted_at IS NULL
             ORDER BY created_at DESC, id DESC LIMIT ${limit}
           ) p) AS posts,
         (SELECT coalesce(json_agg(
@@ -41,7 +40,7 @@ export function createMyPageRepository(database: Tx) {
             ORDER BY r.created_at DESC, r.id DESC), '[]')
           FROM (
             SELECT id, post_id, receiver_store_id, status, message, created_at, updated_at FROM partner_requests
-            WHERE sender_store_id = s.id AND created_at <= walk_from('infinity')
+            WHERE sender_store_id = s.id
             ORDER BY created_at DESC, id DESC LIMIT ${limit}
           ) r) AS sent_requests
       FROM stores s

@@ -4,7 +4,6 @@ import type {
   NotificationKind,
   PartnerRequestStatus,
 } from '../../infrastructure/database/generated/enums.ts';
-import { unseen } from '../../infrastructure/database/keyset.ts';
 import { empty, raw, type Sql, sql } from '../../infrastructure/database/sql.ts';
 import type { NotificationsToMark } from './schemas.ts';
 
@@ -52,23 +51,17 @@ const largestId = '9223372036854775807';
 /** Notifications that are marked as read in one transaction. */
 const batchSize = 5_000;
 
-/**
- * Adds the requests to rows of `notifications`, given as a query. `OFFSET 0` makes it a look-up per row; a join of a page that
- * the planner expects to be long may read all requests.
- */
+/** Adds the requests to rows of `notifications`, given as a query. */
 const withRequests = (notifications: Sql) => sql`
-  SELECT n.id, n.kind, n.is_read AS "isRead", n.created_at AS "createdAt", r.*
+  SELECT n.id, n.kind, n.is_read AS "isRead", n.created_at AS "createdAt", r.id AS "requestId",
+    r.post_id AS "postId", p.title AS "postTitle", r.status, r.message, r.sender_store_id AS "senderStoreId",
+    s.name AS "senderStoreName", r.receiver_store_id AS "receiverStoreId", v.name AS "receiverStoreName",
+    coalesce(s.owner_id = n.user_id, false) AS "toSender"
   FROM (${notifications}) n
-  CROSS JOIN LATERAL (
-    SELECT r.id AS "requestId", r.post_id AS "postId", p.title AS "postTitle", r.status, r.message,
-      r.sender_store_id AS "senderStoreId", s.name AS "senderStoreName", r.receiver_store_id AS "receiverStoreId",
-      v.name AS "receiverStoreName", coalesce(s.owner_id = n.user_id, false) AS "toSender"
-    FROM partner_requests r
-    JOIN posts p ON p.id = r.post_id
-    JOIN stores s ON s.id = r.sender_store_id
-    JOIN stores v ON v.id = r.receiver_store_id
-    WHERE r.id = n.partner_request_id OFFSET 0
-  ) r`;
+  JOIN partner_requests r ON r.id = n.partner_request_id
+  JOIN posts p ON p.id = r.post_id
+  JOIN stores s ON s.id = r.sender_store_id
+  JOIN stores v ON v.id = r.receiver_store_id`;
 
 /** The number of unread notifications, which triggers keep; a user who never had a notification may have no row. */
 const selectUnreadCount = (userId: number) => sql`
@@ -112,7 +105,7 @@ export function createNotificationRepository(database: Database) {
     const filter = isRead === undefined ? empty : isRead ? sql`AND is_read` : sql`AND NOT is_read`;
     const page = sql`
       SELECT * FROM notifications
-      WHERE user_id = ${userId} AND id < ${beforeId}::bigint ${filter} ORDER BY id DESC LIMIT ${unseen(limit)}`;
+      WHERE user_id = ${userId} AND id < ${beforeId}::bigint ${filter} ORDER BY id DESC LIMIT ${limit}`;
     const rows = await database.query<{ unreadCount: number } & (NotificationRow | { id: null })>(sql`
       SELECT "unreadCount", page.* FROM (${selectUnreadCount(userId)}) unread
       LEFT JOIN (${withRequests(page)}) page ON true
@@ -126,7 +119,7 @@ export function createNotificationRepository(database: Database) {
   /** Notifications of a user after one of them, oldest first: what a stream sends. */
   async function listAfter(userId: number, afterId: number, limit: number): Promise<NotificationRow[]> {
     const newer = sql`
-      SELECT * FROM notifications WHERE user_id = ${userId} AND id > ${afterId}::bigint ORDER BY id LIMIT ${unseen(limit)}`;
+      SELECT * FROM notifications WHERE user_id = ${userId} AND id > ${afterId}::bigint ORDER BY id LIMIT ${limit}`;
     return database.query<NotificationRow>(sql`${withRequests(newer)} ORDER BY n.id`);
   }
 

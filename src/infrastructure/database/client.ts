@@ -40,6 +40,21 @@ interface DatabaseOptions {
  */
 const timeouts = { connect: 3_000, lock: 3_000, statement: 5_000, idleInTransaction: 8_000, query: 6_000 };
 
+/**
+ * Each statement is planned once per connection, because planning most of them takes longer than the execution. So one plan has
+ * to suit all values, whatever the planner expects of them: rows are read through the index that is in the order of the list and
+ * only as far as needed, and rows of other tables are looked up one by one. Where the best plan depends on a value, the text
+ * does, too. With a transaction pooler its server connections or the role have these settings.
+ */
+export const plannerSettings = {
+  plan_cache_mode: 'force_generic_plan',
+  jit: 'off',
+  enable_sort: 'off',
+  enable_seqscan: 'off',
+  enable_hashjoin: 'off',
+  enable_mergejoin: 'off',
+} as const;
+
 /** The 64 bits of an id or a count as a number, which is exact up to 2^53. */
 export const int8AsNumber: pg.CustomTypesConfig = {
   getTypeParser: (oid, format) =>
@@ -49,9 +64,9 @@ export const int8AsNumber: pg.CustomTypesConfig = {
 /** Opens the pool lazily: the first query makes the first connection. */
 export function openDatabase({ url, poolSize, pooled, onError }: DatabaseOptions): Database {
   const settings = {
-    // Each statement is planned once per connection: for most of them planning takes longer than the execution. Statements are
-    // written so that one plan suits all values; where the best plan depends on a value, the text does, too.
-    options: '-c plan_cache_mode=force_generic_plan',
+    options: Object.entries(plannerSettings)
+      .map(([name, value]) => `-c ${name}=${value}`)
+      .join(' '),
     statement_timeout: timeouts.statement,
     lock_timeout: timeouts.lock,
     idle_in_transaction_session_timeout: timeouts.idleInTransaction,

@@ -30,12 +30,3 @@ export function afterTime(after: KeysetPosition | undefined): Sql {
 export function afterId(after: KeysetPosition | undefined): Sql {
   return sql`${after?.id ?? '0'}::bigint`;
 }
-
-/**
- * SQL of a limit that the planner cannot see, also where statements are not prepared. It then expects to read a tenth of the
- * rows, so that it reads the index of the owner in the order of the list; where it sees the limit, it may sort all rows of an
- * owner who seems to have few.
- */
-export function unseen(limit: number): Sql {
-  return sql`(SELECT ${limit}::int)`;
-}

@@ -52,15 +52,12 @@ export function createSessionRepository(database: Database, tokens: Config['toke
   /**
    * Reads the users of live sessions. Every request that carries an access token needs one, so those of requests that arrive
    * in the same turn of the event loop are read with one statement. Nothing is cached: each call reads the database after it.
-   * `OFFSET 0` makes the user a look-up per session; a join reads all users while there are few thousand.
    */
   const liveUsers = new DataLoader<string, SessionUserRow | undefined>(
     async (sessionIds) => {
       const rows = await database.query<SessionUserRow>(sql`
         SELECT u.id, u.username, u.name, u.email, u.role, u.is_verified, s.id AS "sessionId"
-        FROM sessions s CROSS JOIN LATERAL (
-          SELECT * FROM users WHERE id = s.user_id AND suspended_at IS NULL OFFSET 0
-        ) u
+        FROM sessions s JOIN users u ON u.id = s.user_id AND u.suspended_at IS NULL
         WHERE s.id = ANY (${sessionIds}::uuid[]) AND s.expires_at > now()`);
       const users = new Map(rows.map((user) => [user.sessionId, user]));
       return sessionIds.map((id) => users.get(id));

@@ -4,7 +4,6 @@ import {
   afterTime,
   type BoundedPage,
   type PageRequest,
-  unseen,
 } from '../../../infrastructure/database/keyset.ts';
 import { raw, type Sql, sql } from '../../../infrastructure/database/sql.ts';
 import { isOpenStore, type StoreSummary, storeSummarySql } from '../../stores/index.ts';
@@ -49,10 +48,10 @@ export function createPartnerRepository(database: Database) {
     const accepted = (ownStore: Sql, otherStore: Sql) => sql`
       SELECT id, updated_at, ${otherStore} AS store_id FROM partner_requests
       WHERE ${ownStore} = ${own} AND status = 'accepted' AND (updated_at, id) < (${afterTime(after)}, ${afterId(after)})
-      ORDER BY updated_at DESC, id DESC LIMIT ${unseen(budget)}`;
+      ORDER BY updated_at DESC, id DESC LIMIT ${budget}`;
     const examined = sql`
       SELECT * FROM ((${accepted(sender, receiver)}) UNION ALL (${accepted(receiver, sender)})) accepted
-      ORDER BY updated_at DESC, id DESC LIMIT ${unseen(budget)}`;
+      ORDER BY updated_at DESC, id DESC LIMIT ${budget}`;
     const ofPair = (from: Sql, to: Sql) => sql`
       SELECT id, updated_at FROM partner_requests
       WHERE sender_store_id = ${from} AND receiver_store_id = ${to} AND status = 'accepted'
@@ -67,7 +66,7 @@ export function createPartnerRepository(database: Database) {
           AND e.id = (
             SELECT id FROM ((${ofPair(own, other)}) UNION ALL (${ofPair(other, own)})) pair
             ORDER BY updated_at DESC, id DESC LIMIT 1)
-        ORDER BY e.updated_at DESC, e.id DESC LIMIT ${unseen(limit)}
+        ORDER BY e.updated_at DESC, e.id DESC LIMIT ${limit}
       ), stopped AS (
         SELECT e.updated_at AS "stoppedTime", e.id AS "stoppedId" FROM (${examined}) e
         WHERE (SELECT count(*) FROM page) < ${limit}::int
@@ -80,8 +79,8 @@ export function createPartnerRepository(database: Database) {
           json_build_object('name', u.name, 'email', u.email, 'phone_number', o.phone_number) AS contact,
           (SELECT ${storeSummarySql} FROM stores s WHERE s.id = page.store_id) AS store
         FROM page
-        CROSS JOIN LATERAL (SELECT * FROM stores WHERE id = page.store_id OFFSET 0) o
-        CROSS JOIN LATERAL (SELECT * FROM users WHERE id = o.owner_id OFFSET 0) u
+        JOIN stores o ON o.id = page.store_id
+        JOIN users u ON u.id = o.owner_id
       ) found ON true
       ORDER BY found."createdAt" DESC, found.id DESC`);
     const { stoppedTime, stoppedId } = rows[0] ?? { stoppedTime: null, stoppedId: null };

@@ -6,7 +6,7 @@ import {
   secondsUntil,
 } from '../../../infrastructure/database/daily-quota.ts';
 import type { PartnerRequestStatus } from '../../../infrastructure/database/generated/enums.ts';
-import { afterId, afterTime, type PageRequest, unseen } from '../../../infrastructure/database/keyset.ts';
+import { afterId, afterTime, type PageRequest } from '../../../infrastructure/database/keyset.ts';
 import { empty, join, raw, type Sql, sql } from '../../../infrastructure/database/sql.ts';
 import { isOpenStore, type StoreSummary, storeSummarySql } from '../../stores/index.ts';
 import type { Contact } from '../schemas.ts';
@@ -308,7 +308,7 @@ function pageSql(side: 'sender' | 'receiver', { userId, status, after, limit }: 
     SELECT * FROM partner_requests
     WHERE ${ownStore} = (SELECT id FROM stores WHERE owner_id = ${userId}) ${ofStatus}
       AND (created_at, id) < (${afterTime(after)}, ${afterId(after)})
-    ORDER BY created_at DESC, id DESC LIMIT ${unseen(limit)}`;
+    ORDER BY created_at DESC, id DESC LIMIT ${limit}`;
 }
 
 /** SQL of the time at which a store may send a request for a post again; null while it may. Requests of any status count. */

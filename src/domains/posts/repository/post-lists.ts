@@ -1,6 +1,5 @@
 import type { Tx } from '../../../infrastructure/database/client.ts';
 import type { BoundedPage, PageRequest } from '../../../infrastructure/database/keyset.ts';
-import { lateralById } from '../../../infrastructure/database/search/filtered-list.ts';
 import {
   findPage,
   type SearchableList,
@@ -32,7 +31,7 @@ const existingPosts: Omit<SearchableList, 'select'> = {
 
 const selectPosts = (userId: number) => sql`
   SELECT ${postColumns(userId)}
-  FROM page ${lateralById('posts', 'p', 'page.id')} ${lateralById('stores', 's', 'p.store_id')}`;
+  FROM page JOIN posts p ON p.id = page.id JOIN stores s ON s.id = p.store_id`;
 
 export type PostLists = ReturnType<typeof createPostListRepository>;
 

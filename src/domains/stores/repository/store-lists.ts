@@ -1,6 +1,6 @@
 import type { Tx } from '../../../infrastructure/database/client.ts';
 import type { BoundedPage, PageRequest } from '../../../infrastructure/database/keyset.ts';
-import { lateralById, newestFirst } from '../../../infrastructure/database/search/filtered-list.ts';
+import { newestFirst } from '../../../infrastructure/database/search/filtered-list.ts';
 import {
   findPage,
   type SearchableList,
@@ -35,7 +35,7 @@ const openStores: SearchableList = {
   select: sql`
     SELECT s.id, s.name, ${storeCategoriesSql} AS store_categories, s.address, s.description,
       ${newestImageSql} AS image, s.created_at
-    FROM page ${lateralById('stores', 's', 'page.id')}`,
+    FROM page JOIN stores s USING (id)`,
 };
 
 export type StoreLists = ReturnType<typeof createStoreListRepository>;

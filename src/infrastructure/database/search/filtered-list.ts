@@ -32,18 +32,12 @@ export interface Budget {
 /** The order of every list. */
 export const newestFirst = raw('ORDER BY created_at DESC, id DESC');
 
-/**
- * The condition of the rows from which a page takes its own.
- *
- * @param access `in order`: makes every plan but a scan of the ordered index look expensive to the planner
- */
+/** The condition of the rows from which a page takes its own. */
 export function rowsAfter(
   { baseFilter }: Pick<FilteredList, 'baseFilter'>,
   after: KeysetPosition | undefined,
-  access: 'in order' | 'in any order',
 ): Sql {
-  const time = access === 'in order' ? sql`walk_from(${afterTime(after)})` : afterTime(after);
-  return sql`${baseFilter} AND (item.created_at, item.id) < (${time}, ${afterId(after)})`;
+  return sql`${baseFilter} AND (item.created_at, item.id) < (${afterTime(after)}, ${afterId(after)})`;
 }
 
 /** All conditions on the store with an id. */
@@ -58,9 +52,4 @@ export function conditionsOnStore({ categoryId, storeConditions }: FilteredList,
 /** True where all conditions are. */
 export function allOf(conditions: Sql[]): Sql {
   return conditions.length > 0 ? join(conditions, ' AND ') : sql`true`;
-}
-
-/** SQL that joins the row with an id, row by row: `OFFSET 0` keeps the planner from reading the whole table. */
-export function lateralById(table: 'posts' | 'stores', alias: string, id: string): Sql {
-  return raw(`CROSS JOIN LATERAL (SELECT * FROM ${table} WHERE id = ${id} OFFSET 0) ${alias}`);
 }

@@ -29,12 +29,11 @@ const maxKeys = 5;
 export function textLookupSql(list: FilteredList, q: string, request: PageRequest): Sql {
   const table = raw(list.table);
   const keysOfRow = sql`search_keys(${list.searchText})`;
-  // `OFFSET 0` keeps the planner from reading all of the ordered index, to intersect it with what the GIN index found.
   const candidates = sql`
     SELECT item.* FROM (
-      SELECT item.* FROM ${table} item WHERE ${keysOfRow} @> (SELECT keys FROM rare) AND ${list.baseFilter} OFFSET 0
+      SELECT item.* FROM ${table} item WHERE ${keysOfRow} @> (SELECT keys FROM rare) AND ${list.baseFilter}
     ) item
-    WHERE ${rowsAfter(list, request.after, 'in any order')}`;
+    WHERE ${rowsAfter(list, request.after)}`;
   const storeId = sql`item.store_id`;
   const conditions = [
     ...(list.ofStore === undefined ? [] : [sql`${storeId} = ${list.ofStore}`]),
@@ -63,15 +62,15 @@ export function textLookupSql(list: FilteredList, q: string, request: PageReques
  */
 export function categoryLookupSql(list: FilteredList, categoryId: number, request: PageRequest): Sql {
   const isRare = sql`(SELECT count(*) <= ${raw(String(maxStores))} FROM link)`;
-  // From the stores to their rows; `OFFSET 0` keeps that order.
+  // From the stores to their rows.
   const candidates = sql`
     SELECT item.*
     FROM (
-      SELECT store_id FROM link WHERE ${allOf([isRare, ...list.storeConditions(sql`link.store_id`)])} OFFSET 0
+      SELECT store_id FROM link WHERE ${allOf([isRare, ...list.storeConditions(sql`link.store_id`)])}
     ) link
     CROSS JOIN LATERAL (
       SELECT item.* FROM ${raw(list.table)} item
-      WHERE item.${raw(list.storeColumn)} = link.store_id AND ${rowsAfter(list, request.after, 'in any order')} OFFSET 0
+      WHERE item.${raw(list.storeColumn)} = link.store_id AND ${rowsAfter(list, request.after)}
     ) item`;
   return sql`
     link AS MATERIALIZED (
@@ -109,7 +108,7 @@ function pageOf(list: FilteredList, lookup: Lookup, { limit }: PageRequest): Sql
     ), page AS MATERIALIZED (
       SELECT id, created_at FROM (
         SELECT id, created_at, store_id FROM candidate
-        WHERE (SELECT is_complete FROM outcome) AND matches ${newestFirst} OFFSET 0
+        WHERE (SELECT is_complete FROM outcome) AND matches ${newestFirst}
       ) item
       WHERE ${allOf(lookup.conditions)} ${newestFirst} LIMIT ${limit}
     )`;

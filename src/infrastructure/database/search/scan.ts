@@ -36,7 +36,7 @@ export function scanSql(list: FilteredList, { after, limit }: PageRequest, budge
           SELECT item.*, row_number() OVER running AS place, sum(${list.textBytes}) OVER running AS text_read
           FROM (
             SELECT item.* FROM ${raw(list.table)} item
-            WHERE ${allOf([...constants, rowsAfter(list, after, 'in order')])} ${newestFirst} LIMIT ${maxRows}
+            WHERE ${allOf([...constants, rowsAfter(list, after)])} ${newestFirst} LIMIT ${maxRows}
           ) item
           WINDOW running AS (${newestFirst} ROWS UNBOUNDED PRECEDING)
         ) item
