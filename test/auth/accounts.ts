@@ -1,27 +1,106 @@
-import { codeIn, password, type TestApp } from '../support/app.ts';
+import type { Test } from 'tap';
+import { type CallOptions, codeIn, createTestApp, password, type TestApp } from '../support/app.ts';
+import { tokenRefused } from '../support/assertions.ts';
+import { latestCode } from './mailbox.ts';
+
+/** A good password other than the one of `createUser`. */
+export const newPassword = 'rice-cake-at-dawn-3';
+
+interface Session {
+  token: string;
+  refresh: string;
+}
+
+/** What the link to reset a password has in its query. */
+export interface ResetLink {
+  uid: string;
+  token: string;
+}
+
+/** Another instance of an app, without a worker, until the test ends. */
+export async function startInstance(
+  t: Test,
+  { url }: TestApp,
+  environment: Record<string, string> = {},
+): Promise<TestApp> {
+  const instance = await createTestApp({ WORKER_ENABLED: 'false', ...environment }, { databaseUrl: url });
+  t.teardown(instance.close);
+  return instance;
+}
+
+/** The operations of `/auth/`, of an app or of another instance of it. */
+export function accountsOf(app: TestApp) {
+  const post = (path: string, body: unknown, options: CallOptions = {}, { call } = app) =>
+    call('POST', `/auth/${path}/`, { body, ...options });
+  const me = (token: string, { call } = app) => call('GET', '/auth/me/', { token });
+  const refresh = (refresh: unknown, at = app) => post('token/refresh', { refresh }, {}, at);
+  const changeEmail = (token: string, body: Record<string, unknown>) =>
+    post('change-email', { password, ...body }, { token });
+
+  /** Requests a code. @returns the code in the email */
+  async function newCode(email: string): Promise<string> {
+    await post('email-verify/send', { email });
+    return latestCode(app, email);
+  }
+
+  return {
+    post,
+    me,
+    refresh,
+    changeEmail,
+    newCode,
+    signUp: (body: unknown, headers: Record<string, string> = {}, at = app) =>
+      post('signup', body, { headers }, at),
+    tryLogin: (username: unknown, given: unknown = password, at = app) =>
+      post('login', { username, password: given }, {}, at),
+    logOut: (token: string | undefined, body?: unknown) => post('logout', body, { token }),
+    changePassword: (token: string, current_password: unknown, new_password: unknown = newPassword) =>
+      post('change-password', { current_password, new_password }, { token }),
+    sendCode: (email: unknown, token?: string) => post('email-verify/send', { email }, { token }),
+    confirm: (body: object, token?: string) => post('email-verify/confirm', body, { token }),
+    requestReset: (email: unknown, headers: Record<string, string> = {}) =>
+      post('reset-password-request', { email }, { headers }),
+    validateReset: ({ uid, token }: ResetLink, { call } = app) =>
+      call('GET', `/auth/reset-password-validate/?${new URLSearchParams({ uid, token })}`),
+    confirmReset: ({ uid, token }: ResetLink, new_password: unknown = newPassword) =>
+      post('reset-password-confirm', { uid, token, new_password }),
+    undoEmailChange: (token: unknown) => post('change-email/undo', { token }),
+
+    isVerified: async (token: string): Promise<boolean> => (await me(token)).body.data.is_verified,
+
+    /** Changes the email with a code. */
+    async moveTo(token: string, email: string): Promise<void> {
+      const answer = await changeEmail(token, { new_email: email, code: await newCode(email) });
+      if (answer.status !== 200) throw new Error(answer.text);
+    },
+
+    /** Asserts that a session has ended, on every instance. */
+    async ended(t: Test, session: Session, ...instances: TestApp[]): Promise<void> {
+      for (const instance of [app, ...instances]) {
+        tokenRefused(t, await me(session.token, instance), 'revoked');
+        tokenRefused(t, await refresh(session.refresh, instance), 'revoked', 'refresh');
+      }
+    },
+  };
+}
 
 let counter = 0;
 
-/** A valid body of a sign-up, with a new username and address. */
+/** A valid body of a sign-up, with a new username and email. */
 export function signUpBody(
   fields: Record<string, unknown> = {},
 ): Record<string, unknown> & { username: string; email: string; password: string } {
   counter += 1;
-  return {
-    username: `guest${counter}`,
-    email: `visitor${counter}@example.com`,
-    name: '김두레',
-    password,
-    ...fields,
-  };
+  const [username, email] = [`guest${counter}`, `visitor${counter}@example.com`];
+  return { username, email, name: '김두레', password, ...fields };
 }
 
-/** Verifies an address with the code that is mailed to it. @returns the `verification_token` */
-export async function verifyAddress({ call, mails }: TestApp, email: string): Promise<string> {
-  const before = mails.sent.filter(({ to }) => to === email).length;
-  await call('POST', '/auth/email-verify/send/', { body: { email } });
-  const code = codeIn(await mails.next(email, before));
-  const confirmed = await call('POST', '/auth/email-verify/confirm/', { body: { email, code } });
+/** Verifies an email with the code that is sent to it. @returns the `verification_token` */
+export async function verifyAddress(app: TestApp, email: string): Promise<string> {
+  const { sendCode, confirm } = accountsOf(app);
+  const before = app.mails.sent.filter(({ to }) => to === email).length;
+  await sendCode(email);
+  const confirmed = await confirm({ email, code: codeIn(await app.mails.next(email, before)) });
   if (confirmed.status !== 200) throw new Error(`confirming failed: ${confirmed.text}`);
   return confirmed.body.data.verification_token;
 }

@@ -1,23 +1,36 @@
-import t from 'tap';
-import { createTestApp, createUser, password } from '../support/app.ts';
-import { delayed, invalid, refused, tally } from '../support/assertions.ts';
+import t, { type Test } from 'tap';
+import { type Answer, createTestApp, createUser, logIn } from '../support/app.ts';
+import { delayed, invalid, refused, tally, tokenRefused } from '../support/assertions.ts';
 import { inParallel } from '../support/concurrency.ts';
-import { createVerifiedUser, latestCode, latestMail, mailsTo, newResetLink, passTime } from './mailbox.ts';
+import { accountsOf, signUpBody } from './accounts.ts';
+import {
+  about,
+  createUnverifiedUser,
+  createVerifiedUser,
+  latestCode,
+  latestMail,
+  mailsTo,
+  newResetLink,
+  passTime,
+  verifyLinkTokenIn,
+} from './mailbox.ts';
 
 const app = await createTestApp();
 t.teardown(app.close);
 
-const send = (email: unknown) => app.call('POST', '/auth/email-verify/send/', { body: { email } });
-const confirm = (email: unknown, code: unknown, token?: string) =>
-  app.call('POST', '/auth/email-verify/confirm/', { body: { email, code }, token });
-const me = (token: string) => app.call('GET', '/auth/me/', { token });
-const signUp = (fields: Record<string, unknown>) =>
-  app.call('POST', '/auth/signup/', { body: { name: '김두레', password, ...fields } });
+const hour = 3600;
+const { post, signUp, logOut, sendCode, newCode, confirm, confirmReset, isVerified } = accountsOf(app);
+const confirmCode = (email: unknown, code: unknown, token?: string) => confirm({ email, code }, token);
 const other = (code: string) => String((Number(code) + 1) % 1_000_000).padStart(6, '0');
 
-async function newCode(email: string): Promise<string> {
-  await send(email);
-  return latestCode(app, email);
+async function newLinkToken(email: string): Promise<string> {
+  await sendCode(email);
+  return verifyLinkTokenIn(await latestMail(app, email));
+}
+
+function linkRejected(t: Test, answer: Answer): void {
+  refused(t, answer, 400, 'invalid_code', { attempts_left: 0 });
+  t.match(answer.body.message, '링크');
 }
 
 t.test('a new code voids the old one', async (t) => {
@@ -26,13 +39,13 @@ t.test('a new code voids the old one', async (t) => {
   await passTime(app, email, 60);
   const second = await newCode(email);
   t.not(second, first);
-  refused(t, await confirm(email, first), 400, 'invalid_code', { attempts_left: 4 });
-  t.equal((await confirm(email, second)).status, 200);
+  refused(t, await confirmCode(email, first), 400, 'invalid_code', { attempts_left: 4 });
+  t.equal((await confirmCode(email, second)).status, 200);
 });
 
 t.test('a verified account gets a "you already have an account" mail instead of a code', async (t) => {
   const user = await createVerifiedUser(app);
-  t.equal((await send(user.email)).status, 200);
+  t.equal((await sendCode(user.email)).status, 200);
   const mail = await latestMail(app, user.email);
   t.match(mail.subject, '이미 가입된');
   t.match(mail.text, user.username);
@@ -44,54 +57,44 @@ t.test('no code works for a verified account, and its attempts are counted', asy
   const code = await latestCode(app, user.email);
   // A completed reset verifies the address as well, and leaves the code that was mailed before.
   const link = await newResetLink(app, user.email);
-  const body = { ...link, new_password: `${password}-new` };
-  t.equal((await app.call('POST', '/auth/reset-password-confirm/', { body })).status, 200);
+  t.equal((await confirmReset(link)).status, 200);
   for (const attempts_left of [4, 3, 2, 1, 0]) {
-    refused(t, await confirm(user.email, code), 400, 'invalid_code', { attempts_left });
+    refused(t, await confirmCode(user.email, code), 400, 'invalid_code', { attempts_left });
   }
-  delayed(t, await confirm(user.email, code), 60);
+  delayed(t, await confirmCode(user.email, code), 60);
   await passTime(app, user.email, 60);
-  await send(user.email);
-  refused(t, await confirm(user.email, '000000'), 400, 'invalid_code', { attempts_left: 4 });
+  await sendCode(user.email);
+  refused(t, await confirmCode(user.email, '000000'), 400, 'invalid_code', { attempts_left: 4 });
 });
 
 t.test('the right code verifies the unverified account of the address and gives a token', async (t) => {
   const user = await createUser(app);
-  t.equal((await me(user.token)).body.data.is_verified, false);
-  const answer = await confirm(user.email, await latestCode(app, user.email), user.token);
+  t.equal(await isVerified(user.token), false);
+  const answer = await confirmCode(user.email, await latestCode(app, user.email), user.token);
   t.equal(answer.status, 200);
-  t.equal(answer.body.success, true);
   const { verification_token } = answer.body.data;
   t.strictSame(answer.body.data, { email: user.email, verification_token, expires_in: 1800 });
   t.ok(typeof verification_token === 'string' && verification_token.length >= 22);
-  t.equal((await me(user.token)).body.data.is_verified, true);
+  t.equal(await isVerified(user.token), true);
 });
 
 t.test('the right code of an address without an account creates no account', async (t) => {
   const email = 'only-proved@example.com';
-  t.equal((await confirm(email, await newCode(email))).status, 200);
-  const { rows } = await app.pool.query('SELECT 1 FROM users WHERE email = $1', [email]);
-  t.equal(rows.length, 0);
+  t.equal((await confirmCode(email, await newCode(email))).status, 200);
+  t.equal((await app.pool.query('SELECT FROM users WHERE email = $1', [email])).rowCount, 0);
 });
 
 t.test('a code has five attempts, then even the right one is 429 until a new code is sent', async (t) => {
   const user = await createUser(app);
   const code = await latestCode(app, user.email);
   for (const attempts_left of [4, 3, 2, 1, 0]) {
-    refused(t, await confirm(user.email, other(code)), 400, 'invalid_code', { attempts_left });
+    refused(t, await confirmCode(user.email, other(code)), 400, 'invalid_code', { attempts_left });
   }
-  delayed(t, await confirm(user.email, other(code)), 60);
-  delayed(t, await confirm(user.email, code), 60);
-  t.equal((await me(user.token)).body.data.is_verified, false);
+  delayed(t, await confirmCode(user.email, other(code)), 60);
+  delayed(t, await confirmCode(user.email, code), 60);
+  t.equal(await isVerified(user.token), false);
   await passTime(app, user.email, 60);
-  t.equal((await confirm(user.email, await newCode(user.email))).status, 200);
-});
-
-t.test('the right code works after four wrong attempts', async (t) => {
-  const email = 'fifth-try@example.com';
-  const code = await newCode(email);
-  for (let tries = 0; tries < 4; tries++) await confirm(email, other(code));
-  t.equal((await confirm(email, code)).status, 200);
+  t.equal((await confirmCode(user.email, await newCode(user.email))).status, 200);
 });
 
 t.test('a code works for ten minutes', async (t) => {
@@ -104,7 +107,7 @@ t.test('a code works for ten minutes', async (t) => {
       'UPDATE email_codes SET expires_at = expires_at - make_interval(secs => $2) WHERE email = $1',
       [email, age],
     );
-    const answer = await confirm(email, code);
+    const answer = await confirmCode(email, code);
     t.equal(answer.status, status);
     if (status === 400) refused(t, answer, 400, 'invalid_code', { attempts_left: 0 });
   }
@@ -112,44 +115,40 @@ t.test('a code works for ten minutes', async (t) => {
 
 t.test('a code works once', async (t) => {
   const email = 'used-code@example.com';
+  refused(t, await confirmCode(email, '123456'), 400, 'invalid_code', { attempts_left: 0 });
   const code = await newCode(email);
-  t.equal((await confirm(email, code)).status, 200);
-  refused(t, await confirm(email, code), 400, 'invalid_code', { attempts_left: 0 });
+  t.equal((await confirmCode(email, code)).status, 200);
+  refused(t, await confirmCode(email, code), 400, 'invalid_code', { attempts_left: 0 });
 });
 
 t.test('of 20 concurrent uses of the right code, one succeeds', async (t) => {
   const email = 'twenty-right@example.com';
   const code = await newCode(email);
-  const answers = await inParallel(20, () => confirm(email, code));
+  const answers = await inParallel(20, () => confirmCode(email, code));
   t.strictSame(tally(answers), { '200': 1, '400 invalid_code': 19 });
 });
 
 t.test('of 20 concurrent wrong codes, five are checked', async (t) => {
   const email = 'twenty-wrong@example.com';
   const code = await newCode(email);
-  const answers = await inParallel(20, () => confirm(email, other(code)));
+  const answers = await inParallel(20, () => confirmCode(email, other(code)));
   t.strictSame(tally(answers), { '400 invalid_code': 5, '429 too_many_attempts': 15 });
   const left = answers.filter(({ status }) => status === 400).map(({ body }) => body.data.attempts_left);
   t.strictSame(left.sort(), [0, 1, 2, 3, 4]);
 });
 
-t.test('an address without a code cannot be confirmed', async (t) => {
-  const answer = await confirm('never-sent@example.com', '123456');
-  refused(t, answer, 400, 'invalid_code', { attempts_left: 0 });
-});
-
 t.test('a code belongs to its address', async (t) => {
   const code = await newCode('code-owner@example.com');
   const others = await newCode('code-taker@example.com');
-  const answer = await confirm('code-taker@example.com', code);
+  const answer = await confirmCode('code-taker@example.com', code);
   refused(t, answer, 400, 'invalid_code', { attempts_left: 4 });
-  t.equal((await confirm('code-taker@example.com', others)).status, 200);
+  t.equal((await confirmCode('code-taker@example.com', others)).status, 200);
 });
 
 t.test('anything but six digits is a validation error and not an attempt', async (t) => {
   const email = 'formats@example.com';
   const code = await newCode(email);
-  for (const wrong of [
+  const wrong = [
     '',
     '12345',
     '1234567',
@@ -159,30 +158,171 @@ t.test('anything but six digits is a validation error and not an attempt', async
     '+12345',
     123456,
     null,
-    [code],
-  ]) {
-    invalid(t, await confirm(email, wrong), 'code');
-  }
-  invalid(t, await confirm(email, undefined), 'code');
-  refused(t, await confirm(email, other(code)), 400, 'invalid_code', { attempts_left: 4 });
-  t.equal((await confirm(email, ` ${code}\n`)).status, 200, 'white space around a pasted code is trimmed');
+    undefined,
+  ];
+  for (const given of [...wrong, [code]]) invalid(t, await confirmCode(email, given), 'code');
+  refused(t, await confirmCode(email, other(code)), 400, 'invalid_code', { attempts_left: 4 });
+  t.equal(
+    (await confirmCode(email, ` ${code}\n`)).status,
+    200,
+    'white space around a pasted code is trimmed',
+  );
 });
 
-t.test('an address is trimmed and case-folded', async (t) => {
+t.test('an email is trimmed and lower-cased', async (t) => {
   const email = 'folded@example.com';
-  t.equal((await send('  Folded@EXAMPLE.com ')).status, 200);
-  const [mail] = await mailsTo(app, email);
-  t.ok(mail, 'the mail goes to the folded address');
-  await send('FOLDED@example.com');
-  t.equal(app.mails.sent.filter(({ to }) => to.toLowerCase() === email).length, 1, 'one cooldown');
-  const answer = await confirm(' fOLDED@Example.Com', await latestCode(app, email));
+  t.equal((await sendCode('  Folded@EXAMPLE.com ')).status, 200);
+  const answer = await confirmCode(' fOLDED@Example.Com', await latestCode(app, email));
   t.equal(answer.status, 200);
   t.equal(answer.body.data.email, email);
-  const signup = await signUp({
-    username: 'folded',
-    email: 'Folded@Example.com',
-    verification_token: answer.body.data.verification_token,
-  });
-  t.equal(signup.status, 201);
-  t.equal(signup.body.data.is_verified, true);
+  const { verification_token } = answer.body.data;
+  const signup = await signUp(signUpBody({ email: 'Folded@Example.com', verification_token }));
+  t.match(signup, { status: 201, body: { data: { is_verified: true } } });
+});
+
+t.test('a concurrent sign-up and send mail one code', async (t) => {
+  const email = 'both-at-once@example.com';
+  const answers = await Promise.all([signUp(signUpBody({ email })), sendCode(email), sendCode(email)]);
+  t.strictSame(tally(answers), { '201': 1, '200': 2 });
+  t.equal((await mailsTo(app, email)).length, 1);
+  t.equal((await confirmCode(email, await latestCode(app, email))).status, 200);
+});
+
+t.test('a clock that is set back does not lengthen the cooldown', async (t) => {
+  const email = 'clock@example.com';
+  await sendCode(email);
+  await passTime(app, email, -hour);
+  about(t, (await sendCode(email)).body.data.resend_after, 60);
+  t.equal((await mailsTo(app, email)).length, 1);
+});
+
+t.test('a send inside the cooldown keeps the code', async (t) => {
+  const email = 'kept-code@example.com';
+  const code = await newCode(email);
+  await confirmCode(email, other(code));
+  await sendCode(email);
+  for (const attempts_left of [3, 2, 1]) {
+    refused(t, await confirmCode(email, other(code)), 400, 'invalid_code', { attempts_left });
+  }
+  t.equal((await confirmCode(email, code)).status, 200, 'at the fifth attempt');
+});
+
+t.test('the code that signup mails starts the cooldown', async (t) => {
+  const user = await createUser(app);
+  const code = await latestCode(app, user.email);
+  about(t, (await sendCode(user.email)).body.data.resend_after, 60);
+  t.equal((await mailsTo(app, user.email)).length, 1);
+  t.equal((await confirmCode(user.email, code)).status, 200);
+});
+
+t.test(
+  'a sign-up inside the cooldown mails nothing; the earlier code verifies it with a login',
+  async (t) => {
+    const email = 'sent-before@example.com';
+    const code = await newCode(email);
+    const { token } = await createUser(app, { email });
+    t.equal((await mailsTo(app, email)).length, 1);
+    t.equal(await isVerified(token), false);
+    t.equal((await confirmCode(email, code, token)).status, 200);
+    t.equal(await isVerified(token), true);
+  },
+);
+
+t.test('without a login a code or link verifies no account, also that of its sign-up', async (t) => {
+  const user = await createUser(app);
+  const { email } = user;
+  const ofSignUp = { email, code: await latestCode(app, email) };
+  await passTime(app, email, 3600);
+  for (const body of [ofSignUp, undefined]) {
+    const answer = await confirm(body ?? { token: await newLinkToken(email) });
+    t.match(answer, { status: 200, body: { data: { email, verification_token: String } } });
+    t.equal(await isVerified(user.token), false);
+  }
+});
+
+t.test('a code or link verifies the account of the access token, if that has the address', async (t) => {
+  const other = await createUnverifiedUser(app);
+  for (const isLink of [false, true]) {
+    const user = await createUnverifiedUser(app);
+    const { email } = user;
+    const next = async () => {
+      await passTime(app, email, 3600);
+      return isLink ? { token: await newLinkToken(email) } : { email, code: await newCode(email) };
+    };
+    t.equal((await confirm(await next(), other.token)).status, 200);
+    t.equal(await isVerified(user.token), false);
+    t.equal(await isVerified(other.token), false);
+    t.equal((await confirm(await next(), user.token)).status, 200);
+    t.equal(await isVerified(user.token), true);
+  }
+});
+
+t.test('the link works after the last attempt of the code, once, and until a new code is sent', async (t) => {
+  const { email, token } = await createUnverifiedUser(app);
+  const first = await newLinkToken(email);
+  await passTime(app, email, 3600);
+  const link = { token: await newLinkToken(email) };
+  linkRejected(t, await confirm({ token: first }, token));
+  const right = await latestCode(app, email);
+  for (let attempt = 0; attempt < 5; attempt++) await confirmCode(email, other(right), token);
+  t.equal((await confirm({ email, code: right }, token)).status, 429);
+  const forged = link.token.replace(/[^.]+$/, 'x'.repeat(43));
+  for (const bad of [forged, `${link.token}x`, link.token.slice(0, -1), first, 'x', right]) {
+    linkRejected(t, await confirm({ token: bad }, token));
+  }
+  t.equal(await isVerified(token), false);
+  t.equal((await confirm(link, token)).status, 200);
+  t.equal(await isVerified(token), true);
+  linkRejected(t, await confirm(link, token));
+});
+
+t.test('using the code or the link uses up both, and they expire together', async (t) => {
+  const email = 'both@example.com';
+  const next = async () => {
+    await passTime(app, email, 3600);
+    const token = await newLinkToken(email);
+    return { link: { token }, code: { email, code: await latestCode(app, email) } };
+  };
+  const one = await next();
+  t.equal((await confirm(one.code)).status, 200);
+  linkRejected(t, await confirm(one.link));
+  const two = await next();
+  const uses = await inParallel(6, () => confirm(two.link));
+  t.strictSame(tally(uses), { 200: 1, '400 invalid_code': 5 });
+  refused(t, await confirm(two.code), 400, 'invalid_code', { attempts_left: 0 });
+  const three = await next();
+  await app.pool.query('UPDATE email_codes SET expires_at = now() WHERE email = $1', [email]);
+  linkRejected(t, await confirm(three.link));
+  const { verification_token } = (await confirm((await next()).code)).body.data;
+  linkRejected(t, await confirm({ token: verification_token }));
+});
+
+t.test('a body is either a code or a link', async (t) => {
+  const [email, code, token] = ['one@example.com', '123456', 'x'];
+  invalid(t, await confirm({}), 'email', 'code');
+  invalid(t, await confirm({ email }), 'code');
+  invalid(t, await confirm({ email, code, token }), 'email', 'code');
+  invalid(t, await confirm({ token: '' }), 'token');
+  invalid(t, await confirm({ token: 1 }), 'token');
+});
+
+t.test('send and confirm reject an access token that is not valid, and do nothing', async (t) => {
+  const user = await createUnverifiedUser(app);
+  const ended = await logIn(app, user);
+  await logOut(ended.token);
+  const code = await newCode(user.email);
+  await passTime(app, user.email, 3600);
+  const mailed = (await mailsTo(app, user.email)).length;
+  for (const [token, reason] of [
+    ['x', 'malformed'],
+    [ended.token, 'revoked'],
+    [user.refresh, 'wrong_type'],
+  ] as const) {
+    tokenRefused(t, await sendCode(user.email, token), reason);
+    tokenRefused(t, await confirm({ email: user.email, code }, token), reason);
+  }
+  t.equal((await mailsTo(app, user.email)).length, mailed);
+  const headers = { authorization: 'Basic dXNlcjpwYXNzd29yZA==' };
+  const answer = await post('email-verify/confirm', { email: user.email, code }, { headers });
+  t.equal(answer.status, 200, 'other credentials are ignored, and the code still works');
 });

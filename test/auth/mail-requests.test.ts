@@ -1,54 +1,121 @@
 import t from 'tap';
 import { createTestApp } from '../support/app.ts';
-import { about, createVerifiedUser, mailsTo, passTime } from './mailbox.ts';
+import { tally } from '../support/assertions.ts';
+import { inParallel } from '../support/concurrency.ts';
+import { accountsOf } from './accounts.ts';
+import {
+  about,
+  comparable,
+  createSettledUser,
+  createUnverifiedUser,
+  createVerifiedUser,
+  latestMail,
+  mailsTo,
+  passTime,
+} from './mailbox.ts';
 
 const app = await createTestApp();
 t.teardown(app.close);
 
+const hour = 3600;
+const { post } = accountsOf(app);
 const paths = ['email-verify/send', 'reset-password-request', 'find-id'];
 
 for (const path of paths) {
+  const isCode = path === 'email-verify/send';
   const request = (email: string, language = 'ko') =>
-    app.call('POST', `/auth/${path}/`, { body: { email }, headers: { 'accept-language': language } });
+    post(path, { email }, { headers: { 'accept-language': language } });
+  const waitFor = async (email: string) => (await request(email)).body.data.resend_after;
 
-  t.test(`${path} says whether it was accepted, within the cooldown and beyond the hourly cap`, async (t) => {
-    const user = await createVerifiedUser(app);
-    const stranger = `stranger-${path.length}@example.com`;
-    for (const email of [user.email, stranger]) {
-      const first = await request(email);
-      t.equal(first.body.data.accepted, true);
-      for (let sends = 1; sends < 5; sends++) {
-        const refused = await request(email);
-        t.equal(refused.status, 200);
-        t.equal(refused.body.data.accepted, false);
-        about(t, refused.body.data.resend_after, 60);
-        t.not(refused.body.message, first.body.message);
-        await passTime(app, email, 60);
-        const accepted = await request(email);
-        t.equal(accepted.body.data.accepted, true);
-        t.equal(accepted.body.message, first.body.message);
-      }
-      await passTime(app, email, 60);
-      const before = (await mailsTo(app, email)).length;
-      t.equal((await request(email)).body.data.accepted, false, 'five mails went out in this hour');
-      t.equal((await mailsTo(app, email)).length, before);
-    }
-  });
-
-  t.test(`${path} tells in words that it was not accepted, the same for every address`, async (t) => {
-    const user = await createVerifiedUser(app);
-    for (const [language, wait] of [
+  t.test(`${path}: the response is the same for every email, accepted or not`, async (t) => {
+    const users = [await createUnverifiedUser(app), await createVerifiedUser(app)];
+    for (const [language, again] of [
       ['ko', /잠시 후 다시 요청해 주세요/],
       ['en', /again in a while/],
     ] as const) {
-      const stranger = `${language}-${path.length}@example.com`;
-      await passTime(app, user.email, 3600);
-      for (const text of [undefined, wait]) {
-        const [known, unknown] = [await request(user.email, language), await request(stranger, language)];
-        t.equal(known.status, unknown.status);
-        t.equal(known.body.message, unknown.body.message);
-        t.equal(wait.test(known.body.message), text === wait, known.body.message);
+      const unknown = `${language}-${path.length}@example.com`;
+      const emails = [unknown, ...users.map(({ email }) => email)];
+      for (const email of emails) await passTime(app, email, hour);
+      for (const accepted of [true, false]) {
+        const answers = [];
+        for (const email of emails) answers.push(await request(email, language));
+        for (const answer of answers) {
+          const { resend_after } = answer.body.data;
+          about(t, resend_after, 60);
+          t.strictSame(answer.body.data, { accepted, ...(isCode && { expires_in: 600 }), resend_after });
+          t.equal(again.test(answer.body.message), !accepted, answer.body.message);
+          t.equal(answer.body.message, answers[0]?.body.message);
+        }
+        const [first, ...others] = answers.map(comparable);
+        t.equal(first?.status, 200);
+        for (const other of accepted ? others : []) t.strictSame(other, first);
       }
     }
   });
+
+  t.test(`${path} has a cooldown and an hourly cap of its own, also for unknown emails`, async (t) => {
+    const user = await createVerifiedUser(app);
+    for (const other of paths) if (other !== path) await post(other, { email: user.email });
+    for (const [email, sent] of [
+      [user.email, 1],
+      [`capped-${path.length}@example.com`, isCode ? 1 : 0],
+    ] as const) {
+      const before = (await mailsTo(app, email)).length;
+      const mailed = async () => (await mailsTo(app, email)).length - before;
+      t.equal(await waitFor(email), 60);
+      for (const [seconds, left] of [
+        [20, 40],
+        [30, 10],
+      ] as const) {
+        await passTime(app, email, seconds);
+        about(t, await waitFor(email), left);
+      }
+      t.equal(await mailed(), sent, 'nothing inside the cooldown');
+      await passTime(app, email, 10);
+      for (let sends = 2; sends < 5; sends++) {
+        t.equal(await waitFor(email), 60);
+        // A code or link that the next one voids before it was mailed is not mailed any more.
+        await app.mails.settled();
+        await passTime(app, email, 60);
+      }
+      about(t, await waitFor(email), hour - 240);
+      await app.mails.settled();
+      await passTime(app, email, 60);
+      about(t, await waitFor(email), hour - 300);
+      t.equal(await mailed(), 5 * sent);
+      await passTime(app, email, hour - 300);
+      t.ok((await waitFor(email)) > 0);
+      t.equal(await mailed(), 6 * sent, 'the hour of the first one is over');
+    }
+  });
+
+  t.test(`of 20 concurrent requests, ${path} mails one`, async (t) => {
+    const { email } = await createVerifiedUser(app);
+    const before = (await mailsTo(app, email)).length;
+    const answers = await inParallel(20, () => request(email));
+    t.strictSame(tally(answers), { '200': 20 });
+    for (const { body } of answers) about(t, body.data.resend_after, 60);
+    t.equal((await mailsTo(app, email)).length - before, 1);
+  });
+
+  t.test(`${path} trims an email and changes it to lower case`, async (t) => {
+    const { email } = await createVerifiedUser(app);
+    const before = (await mailsTo(app, email)).length;
+    await request(`\t${email.toUpperCase()} `);
+    about(t, await waitFor(email), 60);
+    t.equal((await mailsTo(app, email)).length - before, 1);
+  });
 }
+
+t.test('the username is mailed to its own address only', async (t) => {
+  const user = await createSettledUser(app, { username: 'forgotten.name-7' });
+  const before = app.mails.sent.length;
+  const answer = await post('find-id', { email: user.email });
+  await post('find-id', { email: 'find-stranger@example.com' });
+  const mail = await latestMail(app, user.email);
+  t.match(mail.subject, '아이디');
+  for (const part of [mail.text, mail.html]) t.match(part, 'forgotten.name-7');
+  t.notMatch(answer.text + JSON.stringify(answer.headers), 'forgotten');
+  const receivers = app.mails.sent.slice(before).map(({ to }) => to);
+  t.strictSame(receivers, [user.email]);
+});

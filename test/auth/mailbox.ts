@@ -28,6 +28,13 @@ export async function latestCode(app: TestApp, email: string): Promise<string> {
   return codeIn(await latestMail(app, email));
 }
 
+/** The token of the link in a notice that undoes a change of email. */
+export function undoTokenIn(mail: OutgoingMail | undefined): string {
+  const token = /https:\/\/app\.example\.com\/undo-email-change\?token=(\S+)/.exec(mail?.text ?? '')?.[1];
+  if (token === undefined) throw new Error('the mail has no link to undo the change');
+  return token;
+}
+
 /** The token of the link in a mail with a code. */
 export function verifyLinkTokenIn({ text }: OutgoingMail): string {
   const token = /^https:\/\/app\.example\.com\/verify-email\?token=(\S+)$/m.exec(text)?.[1];

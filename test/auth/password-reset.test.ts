@@ -1,47 +1,28 @@
 import t from 'tap';
-import { createTestApp, logIn, password, resetLinkIn } from '../support/app.ts';
-import { refused, tokenRefused } from '../support/assertions.ts';
-import {
-  about,
-  comparable,
-  createSettledUser,
-  createVerifiedUser,
-  latestMail,
-  mailsTo,
-  passTime,
-} from './mailbox.ts';
-import { newPassword, passwordResetOf } from './password-reset.ts';
+import { createTestApp, logIn, password, resetLinkIn, testEnvironment } from '../support/app.ts';
+import { invalid, refused, tally, tokenRefused } from '../support/assertions.ts';
+import { inParallel } from '../support/concurrency.ts';
+import { accountsOf, newPassword, startInstance } from './accounts.ts';
+import { about, createSettledUser, latestMail, mailsTo, newResetLink, passTime } from './mailbox.ts';
 
 const app = await createTestApp();
-const secondApp = await createTestApp({ WORKER_ENABLED: 'false' }, { databaseUrl: app.url });
-t.teardown(async () => {
-  await secondApp.close();
-  await app.close();
-});
+t.teardown(app.close);
+const other = await startInstance(t, app);
 
 const hour = 3600;
-const { request, validate, confirm, tryLogin, createUserWithLink } = passwordResetOf(app);
-const me = (token: string, at = app) => at.call('GET', '/auth/me/', { token });
-const refresh = (refresh: string, at = app) => at.call('POST', '/auth/token/refresh/', { body: { refresh } });
+const { post, me, tryLogin, changePassword, requestReset, validateReset, confirmReset, ended } =
+  accountsOf(app);
 
-t.test('a request is answered the same for unknown, unverified and verified addresses', async (t) => {
-  const unverified = await createSettledUser(app);
-  const verified = await createVerifiedUser(app);
-  const answers = [];
-  for (const email of ['reset-unknown@example.com', unverified.email, verified.email]) {
-    answers.push(await request(email));
-  }
-  const [unknown, ...others] = answers.map(comparable);
-  t.equal(unknown?.status, 200);
-  t.equal(answers[0]?.body.success, true);
-  t.strictSame(answers[0]?.body.data, { accepted: true, resend_after: 60 });
-  for (const answer of others) t.strictSame(answer, unknown);
-});
+/** An account, and a link in its mailbox. */
+async function createUserWithLink() {
+  const user = await createSettledUser(app);
+  return { ...user, link: await newResetLink(app, user.email) };
+}
 
 t.test('a link is only mailed to the address of an account', async (t) => {
   const { email } = await createSettledUser(app);
-  await request('reset-stranger@example.com');
-  await request(email);
+  await requestReset('reset-stranger@example.com');
+  await requestReset(email);
   const { url, uid, token } = resetLinkIn(await latestMail(app, email));
   t.equal(url, `https://app.example.com/reset-password?uid=${uid}&token=${token}`);
   t.ok(uid);
@@ -52,7 +33,7 @@ t.test('a link is only mailed to the address of an account', async (t) => {
 
 t.test('the host of a link never comes from a request header', async (t) => {
   const { email } = await createSettledUser(app);
-  await request(email, {
+  await requestReset(email, {
     host: 'evil.example',
     'x-forwarded-host': 'evil.example',
     'x-forwarded-proto': 'http',
@@ -67,82 +48,184 @@ t.test('the host of a link never comes from a request header', async (t) => {
   t.notMatch(JSON.stringify(mail), 'evil');
 });
 
-t.test('requests have a cooldown and an hourly cap, also for unknown addresses', async (t) => {
-  const user = await createSettledUser(app);
-  await passTime(app, user.email, hour);
-  for (const [email, mailed] of [
-    [user.email, 5],
-    ['reset-capped@example.com', 0],
-  ] as const) {
-    const before = (await mailsTo(app, email)).length;
-    t.equal((await request(email)).body.data.resend_after, 60, 'email-verify/send has a cooldown of its own');
-    await passTime(app, email, 20);
-    about(t, (await request(email)).body.data.resend_after, 40);
-    t.equal((await mailsTo(app, email)).length - before, mailed && 1, 'nothing inside the cooldown');
-    for (let sends = 1; sends < 5; sends++) {
-      await passTime(app, email, 60);
-      await request(email);
-      // A link that the next one voids before it was mailed is not mailed any more.
-      await app.mails.settled();
-    }
-    await passTime(app, email, 60);
-    about(t, (await request(email)).body.data.resend_after, hour - 320);
-    t.equal((await mailsTo(app, email)).length - before, mailed);
-  }
-});
-
-t.test('an address is trimmed and case-folded', async (t) => {
-  const { email } = await createSettledUser(app);
-  await request(`  ${email.toUpperCase()} `);
-  t.equal((await validate(resetLinkIn(await latestMail(app, email)))).status, 200);
-  about(t, (await request(email)).body.data.resend_after, 60);
-});
-
 t.test('validate answers when a link expires, and does not use it up', async (t) => {
   const { link } = await createUserWithLink();
-  const first = await validate(link);
+  const first = await validateReset(link);
   t.equal(first.status, 200);
-  t.equal(first.body.success, true);
   const { expires_at } = first.body.data;
   t.strictSame(first.body.data, { expires_at });
   t.match(expires_at, /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z$/);
   about(t, Math.ceil((Date.parse(expires_at) - Date.now()) / 1000), hour);
-  t.strictSame((await validate(link)).body.data, { expires_at });
-  t.equal((await confirm(link)).status, 200);
+  t.strictSame((await validateReset(link)).body.data, { expires_at });
+  t.equal((await confirmReset(link)).status, 200);
 });
 
-t.test('completing a reset sets the password', async (t) => {
+t.test('completing a reset sets the password, once', async (t) => {
   const { link, username, email } = await createUserWithLink();
-  const answer = await confirm(link);
+  const answer = await confirmReset(link);
   t.equal(answer.status, 200);
-  t.equal(answer.body.success, true);
   t.strictSame(answer.body.data, {});
   refused(t, await tryLogin(username, password), 401, 'invalid_credentials');
   t.equal((await tryLogin(username, newPassword)).status, 200);
   t.equal((await tryLogin(email, newPassword)).status, 200);
+  refused(t, await validateReset(link), 400, 'reset_link_invalid');
+  refused(t, await confirmReset(link, 'another-good-one-5'), 400, 'reset_link_invalid');
+  t.equal((await tryLogin(username, newPassword)).status, 200, 'a link works once');
 });
 
 t.test('completing a reset ends every session at once, on every instance', async (t) => {
   const user = await createUserWithLink();
-  const sessions = [user, await logIn(app, user), await logIn(secondApp, user)];
-  for (const { token } of sessions) t.equal((await me(token, secondApp)).status, 200);
-  t.equal((await confirm(user.link)).status, 200);
-  for (const session of sessions) {
-    for (const at of [app, secondApp]) {
-      tokenRefused(t, await me(session.token, at), 'revoked');
-      tokenRefused(t, await refresh(session.refresh, at), 'revoked', 'refresh');
-    }
-  }
+  const sessions = [user, await logIn(app, user), await logIn(other, user)];
+  for (const { token } of sessions) t.equal((await me(token, other)).status, 200);
+  t.equal((await confirmReset(user.link)).status, 200);
+  for (const session of sessions) await ended(t, session, other);
 });
 
-t.test('completing a reset marks the e-mail verified and mails a notice', async (t) => {
+t.test('completing a reset marks the email verified and mails a notice', async (t) => {
   const { link, token, username, email } = await createUserWithLink();
   t.equal((await me(token)).body.data.is_verified, false);
   const mailed = (await mailsTo(app, email)).length;
-  await confirm(link);
+  await confirmReset(link);
   const session = await logIn(app, { username, password: newPassword });
   t.equal((await me(session.token)).body.data.is_verified, true);
   const notices = (await mailsTo(app, email)).slice(mailed);
   t.equal(notices.length, 1);
   t.match(notices[0]?.subject, '비밀번호가 변경');
+});
+
+t.test('a wrong link is rejected, and the right one still works', async (t) => {
+  const { link, username } = await createUserWithLink();
+  const stranger = await createUserWithLink();
+  const { uid, token } = link;
+  const flipped = token.replace(/^./, (first) => (first === 'A' ? 'B' : 'A'));
+  const tokens = [flipped, token.slice(0, -1), `${token}A`, token.toLowerCase(), stranger.link.token, uid];
+  const uids = [
+    stranger.link.uid,
+    '00000000-0000-4000-8000-000000000000',
+    '1',
+    `${uid}' OR '1'='1`,
+    '김두레',
+  ];
+  for (const parts of [...tokens.map((token) => ({ uid, token })), ...uids.map((uid) => ({ uid, token }))]) {
+    refused(t, await validateReset(parts), 400, 'reset_link_invalid');
+    refused(t, await confirmReset(parts), 400, 'reset_link_invalid');
+  }
+  t.equal((await tryLogin(username)).status, 200);
+  t.equal((await confirmReset(link)).status, 200);
+});
+
+t.test('a link works for an hour', async (t) => {
+  for (const [age, status] of [
+    [hour - 10, 200],
+    [hour, 400],
+  ] as const) {
+    const { link, email } = await createUserWithLink();
+    await app.pool.query(
+      'UPDATE password_resets SET expires_at = expires_at - make_interval(secs => $2) WHERE email = $1',
+      [email, age],
+    );
+    for (const answer of [await validateReset(link), await confirmReset(link)]) {
+      t.equal(answer.status, status);
+      if (status === 400) refused(t, answer, 400, 'reset_link_invalid');
+    }
+  }
+});
+
+t.test('a link is void after a newer request, but not after one inside the cooldown', async (t) => {
+  const { link, email } = await createUserWithLink();
+  await requestReset(email);
+  t.equal((await validateReset(link)).status, 200);
+  const newer = await newResetLink(app, email);
+  refused(t, await validateReset(link), 400, 'reset_link_invalid');
+  refused(t, await confirmReset(link), 400, 'reset_link_invalid');
+  t.equal((await confirmReset(newer)).status, 200);
+});
+
+t.test('a link is void after a password change', async (t) => {
+  const { link, token } = await createUserWithLink();
+  t.equal((await changePassword(token, password)).status, 200);
+  refused(t, await validateReset(link), 400, 'reset_link_invalid');
+  refused(t, await confirmReset(link, 'another-good-one-5'), 400, 'reset_link_invalid');
+});
+
+t.test('a request before the sign-up of its address mails no link', async (t) => {
+  const email = 'requested-early@example.com';
+  t.equal((await requestReset(email)).status, 200);
+  await app.mails.settled();
+  await createSettledUser(app, { email });
+  t.notOk((await mailsTo(app, email)).some(({ text }) => text.includes('/reset-password?')));
+});
+
+t.test('a bad new password is a validation error and does not use up the link', async (t) => {
+  const user = await createSettledUser(app, { username: 'resetter', email: 'local-part@example.com' });
+  const link = await newResetLink(app, user.email);
+  const words = ['', 'short-7', 'password1234', 'PassWord', 'my-Resetter-pass', 'is-LOCAL-part-ok'];
+  for (const bad of [...words, 'x'.repeat(129), 'with\u0000nul-inside', 12345678, null]) {
+    invalid(t, await confirmReset(link, bad), 'new_password');
+  }
+  t.equal((await validateReset(link)).status, 200);
+  t.equal((await tryLogin(user.username, password)).status, 200, 'the password is still the old one');
+  const unusual = ` 가나 ${'🔑'.repeat(120)} `;
+  t.equal((await confirmReset(link, unusual)).status, 200);
+  t.equal((await tryLogin(user.username, unusual.normalize('NFD'))).status, 200);
+  refused(t, await tryLogin(user.username, unusual.trim()), 401, 'invalid_credentials');
+});
+
+t.test('a link works after a rotation of JWT_SECRET while the old secret is kept', async (t) => {
+  const { link, email } = await createUserWithLink();
+  const newer = 'a newer secret that only tests have 9876543210';
+  const rotated = await startInstance(t, app, { JWT_SECRET: `${newer},${testEnvironment.JWT_SECRET}` });
+  t.equal((await validateReset(link, rotated)).status, 200);
+  const after = await startInstance(t, app, { JWT_SECRET: newer });
+  refused(t, await validateReset(link, after), 400, 'reset_link_invalid');
+  const confirmed = await post('email-verify/confirm', { email, code: '123456' }, {}, after);
+  refused(t, confirmed, 400, 'invalid_code', { attempts_left: 4 });
+});
+
+t.test('of 20 concurrent uses of a link, one succeeds and sets its password', async (t) => {
+  const { link, username, email } = await createUserWithLink();
+  const mailed = (await mailsTo(app, email)).length;
+  const answers = await inParallel(20, (index) => confirmReset(link, `${newPassword}-${index}`));
+  t.strictSame(tally(answers), { '200': 1, '400 reset_link_invalid': 19 });
+  const winner = answers.findIndex(({ status }) => status === 200);
+  t.equal((await tryLogin(username, `${newPassword}-${winner}`)).status, 200);
+  t.equal((await mailsTo(app, email)).length - mailed, 1, 'one notice');
+});
+
+t.test('a login with the old password during a reset leaves no session', async (t) => {
+  const user = await createUserWithLink();
+  const [reset, ...logins] = await Promise.all([
+    confirmReset(user.link),
+    ...Array.from({ length: 9 }, () => tryLogin(user.username)),
+  ]);
+  t.equal(reset.status, 200);
+  for (const answer of logins) {
+    if (answer.status === 200) tokenRefused(t, await me(answer.body.data.access), 'revoked');
+    else refused(t, answer, 401, 'invalid_credentials');
+  }
+});
+
+t.test('a concurrent reset and password change leave one password and no other session', async (t) => {
+  const user = await createUserWithLink();
+  const changed = `${newPassword}-changed`;
+  const [reset, change] = await Promise.all([
+    confirmReset(user.link),
+    changePassword(user.token, password, changed),
+  ]);
+  t.ok([reset, change].some(({ status }) => status === 200));
+  t.ok([reset, change].every(({ status }) => status < 500));
+  const works = [newPassword, changed, password].map(async (word) => tryLogin(user.username, word));
+  t.strictSame(tally(await Promise.all(works)), { '200': 1, '401 invalid_credentials': 2 });
+  if (reset.status === 200) tokenRefused(t, await me(user.token), 'revoked');
+});
+
+t.test('a concurrent reset and newer request void the old link', async (t) => {
+  const { link, username, email } = await createUserWithLink();
+  await passTime(app, email, 60);
+  const [reset, newer] = await Promise.all([confirmReset(link), requestReset(email)]);
+  t.equal(newer.status, 200);
+  if (reset.status !== 200) refused(t, reset, 400, 'reset_link_invalid');
+  const login = await tryLogin(username, reset.status === 200 ? newPassword : password);
+  t.equal(login.status, 200);
+  refused(t, await confirmReset(link, 'another-good-one-5'), 400, 'reset_link_invalid');
 });

@@ -1,29 +1,52 @@
-import t from 'tap';
-import { createTestApp, createUser, logIn } from '../support/app.ts';
-import { tokenRefused } from '../support/assertions.ts';
-import { refreshesOf } from './refresh.ts';
-import { countIn, decode, sessionIdIn } from './tokens.ts';
+import t, { type Test } from 'tap';
+import { type Answer, createTestApp, createUser, logIn, suspend } from '../support/app.ts';
+import { noErrorLogged, tally, tokenRefused } from '../support/assertions.ts';
+import { inParallel } from '../support/concurrency.ts';
+import { accountsOf, startInstance } from './accounts.ts';
+import { countIn, createForge, decode, now, sessionIdIn } from './tokens.ts';
 
 const secret = 'the secret that signs these tests 0123456789';
 const app = await createTestApp({ JWT_SECRET: secret });
 t.teardown(app.close);
-const options = { JWT_SECRET: secret, WORKER_ENABLED: 'false' };
+const other = await startInstance(t, app, { JWT_SECRET: secret });
 
 const user = await createUser(app);
 
-const { refresh, read, rotate, age } = refreshesOf(app);
+const { post, me, refresh, logOut, ended } = accountsOf(app);
+
+/** Refreshes and returns the new refresh token. */
+async function rotate(token: string): Promise<string> {
+  const answer = await refresh(token);
+  if (answer.status !== 200) throw new Error(`refresh failed: ${answer.text}`);
+  return answer.body.data.refresh;
+}
+
+/** Changes columns of the session of a token. */
+const change = (token: string, columns: string) =>
+  app.pool.query(`UPDATE sessions SET ${columns} WHERE id = $1`, [sessionIdIn(token)]);
+
+/** Lets time pass for a session: all its rotations happened so much earlier. */
+const age = (token: string, interval: string) =>
+  change(token, `rotated_at = ARRAY(SELECT t - interval '${interval}' FROM unnest(rotated_at) t)`);
+
+/** What the database has of the session of a token. */
+const sessionRows = async (token: string, columns: string) =>
+  (await app.pool.query(`SELECT ${columns} FROM sessions WHERE id = $1`, [sessionIdIn(token)])).rows;
+
+/** Asserts the rejection of a token whose session is over. */
+async function rejectedAsOver(t: Test, token: string): Promise<void> {
+  const answer = await refresh(token);
+  t.match(answer.body.data.reason, /^(expired|revoked)$/);
+  tokenRefused(t, answer, answer.body.data.reason, 'refresh');
+}
 
 t.test('a refresh answers with a new pair and rotates the count', async (t) => {
   const session = await logIn(app, user);
   const answer = await refresh(session.refresh);
   t.equal(answer.status, 200);
   const { access, refresh: next } = answer.body.data;
-  t.strictSame(answer.body, {
-    success: true,
-    message: answer.body.message,
-    data: { access, refresh: next, token_type: 'Bearer', expires_in: 900, refresh_expires_in: 1_209_600 },
-  });
-  t.equal(answer.headers['cache-control'], 'no-store');
+  const lifetimes = { expires_in: 900, refresh_expires_in: 1_209_600 };
+  t.strictSame(answer.body.data, { access, refresh: next, token_type: 'Bearer', ...lifetimes });
   t.equal(countIn(next), countIn(session.refresh) + 1);
   for (const [token, type, lifetime] of [
     [access, 'access', 900],
@@ -35,8 +58,8 @@ t.test('a refresh answers with a new pair and rotates the count', async (t) => {
     t.equal(claims.exp - claims.iat, lifetime);
     t.not(claims.jti, decode(session.refresh).claims.jti);
   }
-  t.equal((await read(access)).status, 200);
-  t.equal((await read(session.token)).status, 200, 'the access token before is good until it expires');
+  t.equal((await me(access)).status, 200);
+  t.equal((await me(session.token)).status, 200, 'the access token before is good until it expires');
   t.equal((await refresh(next)).status, 200);
 });
 
@@ -51,9 +74,8 @@ t.test('a session can be refreshed many times', async (t) => {
 
 t.test('the Authorization header is ignored', async (t) => {
   const session = await logIn(app, user);
-  const headers = { authorization: 'Bearer expired.or.worse' };
-  const body = { refresh: session.refresh };
-  t.equal((await app.call('POST', '/auth/token/refresh/', { body, headers })).status, 200);
+  const options = { token: 'expired.or.worse' };
+  t.equal((await post('token/refresh', { refresh: session.refresh }, options)).status, 200);
 });
 
 t.test('a token that was just replaced gives a new access token and the current refresh token', async (t) => {
@@ -63,7 +85,7 @@ t.test('a token that was just replaced gives a new access token and the current 
     const again = await refresh(session.refresh);
     t.equal(again.status, 200);
     t.equal(countIn(again.body.data.refresh), countIn(next), 'without rotating again');
-    t.equal((await read(again.body.data.access)).status, 200);
+    t.equal((await me(again.body.data.access)).status, 200);
   }
   t.equal(countIn(await rotate(next)), countIn(next) + 1);
 });
@@ -95,16 +117,14 @@ t.test('the grace period starts when a token stops being the current one', async
 });
 
 t.test('REFRESH_REUSE_GRACE sets the grace period', async (t) => {
-  const hasty = await createTestApp({ ...options, REFRESH_REUSE_GRACE: '1s' }, { databaseUrl: app.url });
-  t.teardown(hasty.close);
+  const hasty = await startInstance(t, app, { JWT_SECRET: secret, REFRESH_REUSE_GRACE: '1s' });
   const session = await logIn(app, user);
   t.equal((await refresh(session.refresh, hasty)).status, 200);
   t.equal((await refresh(session.refresh, hasty)).status, 200);
   await age(session.refresh, '1.05 seconds');
   tokenRefused(t, await refresh(session.refresh, hasty), 'reused', 'refresh');
 
-  const strict = await createTestApp({ ...options, REFRESH_REUSE_GRACE: '0s' }, { databaseUrl: app.url });
-  t.teardown(strict.close);
+  const strict = await startInstance(t, app, { JWT_SECRET: secret, REFRESH_REUSE_GRACE: '0s' });
   const again = await logIn(app, user);
   t.equal((await refresh(again.refresh, strict)).status, 200);
   await age(again.refresh, '5 milliseconds');
@@ -113,25 +133,15 @@ t.test('REFRESH_REUSE_GRACE sets the grace period', async (t) => {
 
 t.test('each refresh moves the expiry to 14 days from now', async (t) => {
   const { refresh: token } = await logIn(app, user);
-  await app.pool.query(`UPDATE sessions SET expires_at = now() + interval '1 minute' WHERE id = $1`, [
-    sessionIdIn(token),
-  ]);
-  const answer = await refresh(token);
-  t.equal(answer.body.data.refresh_expires_in, 1_209_600);
-  const { rows } = await app.pool.query(
-    'SELECT extract(epoch FROM expires_at - now())::int AS seconds FROM sessions WHERE id = $1',
-    [sessionIdIn(token)],
-  );
-  t.ok(rows[0].seconds > 1_209_500);
+  await change(token, "expires_at = now() + interval '1 minute'");
+  t.equal((await refresh(token)).body.data.refresh_expires_in, 1_209_600);
+  const [{ seconds }] = await sessionRows(token, 'extract(epoch FROM expires_at - now())::int AS seconds');
+  t.ok(seconds > 1_209_500);
 });
 
 t.test('a session ends 90 days after login', async (t) => {
   const { refresh: first } = await logIn(app, user);
-  const loggedIn = (interval: string) =>
-    app.pool.query('UPDATE sessions SET created_at = now() - $2::interval WHERE id = $1', [
-      sessionIdIn(first),
-      interval,
-    ]);
+  const loggedIn = (interval: string) => change(first, `created_at = now() - interval '${interval}'`);
   await loggedIn('80 days');
   const capped = (await refresh(first)).body.data;
   t.ok(capped.refresh_expires_in <= 864_000 && capped.refresh_expires_in > 863_900);
@@ -144,14 +154,176 @@ t.test('a session ends 90 days after login', async (t) => {
   const { exp, iat } = decode(last.refresh).claims;
   t.equal(exp - iat, last.refresh_expires_in);
 
-  const { rows } = await app.pool.query(
-    `SELECT expires_at <= created_at + interval '90 days' AS capped FROM sessions WHERE id = $1`,
-    [sessionIdIn(first)],
-  );
-  t.equal(rows[0].capped, true, 'nor is it kept for longer');
+  const isCapped = "expires_at <= created_at + interval '90 days' AS capped";
+  t.strictSame(await sessionRows(first, isCapped), [{ capped: true }], 'nor is it kept for longer');
 
   await loggedIn('90 days');
-  const answer = await refresh(last.refresh);
-  t.match(answer.body.data.reason, /^(expired|revoked)$/);
-  tokenRefused(t, answer, answer.body.data.reason, 'refresh');
+  await rejectedAsOver(t, last.refresh);
+});
+
+t.test('an older token ends the session, at once and on every instance', async (t) => {
+  const session = await logIn(app, user);
+  const elsewhere = await logIn(app, user);
+  const { access, refresh: next } = (await refresh(session.refresh)).body.data;
+  await age(next, '10.001 seconds');
+  tokenRefused(t, await refresh(session.refresh), 'reused', 'refresh');
+  for (const token of [access, session.token]) await ended(t, { token, refresh: next }, other);
+  t.equal((await me(elsewhere.token, other)).status, 200, 'other sessions go on');
+  t.match((await refresh(session.refresh)).body.data.reason, /^(reused|revoked)$/);
+  t.equal((await refresh(elsewhere.refresh)).status, 200);
+});
+
+t.test('a token from before the last 10 s is reused, however recent the last rotation', async (t) => {
+  const first = (await logIn(app, user)).refresh;
+  const second = await rotate(first);
+  await age(first, '11 seconds');
+  const third = await rotate(second);
+  tokenRefused(t, await refresh(first), 'reused', 'refresh');
+  tokenRefused(t, await refresh(third), 'revoked', 'refresh');
+});
+
+t.test(
+  'a token that has expired is rejected as expired, an access token as one of another type',
+  async (t) => {
+    const session = await logIn(app, user);
+    const forge = createForge({ secret, ...decode(session.refresh) });
+    tokenRefused(t, await refresh(forge({ claims: { exp: now() - 1 } })), 'expired', 'refresh');
+    tokenRefused(t, await refresh(session.token), 'wrong_type', 'refresh');
+    t.equal((await refresh(session.refresh)).status, 200, 'which ends nothing');
+    await change(session.token, 'expires_at = now()');
+    await rejectedAsOver(t, session.refresh);
+  },
+);
+
+t.test('a forged refresh token is malformed', async (t) => {
+  const session = await logIn(app, user);
+  const genuine = decode(session.refresh);
+  const forge = createForge({ secret, ...genuine });
+  const [counter = ''] = Object.keys(genuine.claims).filter((name) => !(name in decode(user.token).claims));
+  const counts = [undefined, null, -1, 0.5, '0', [0], 1e300];
+  for (const token of [
+    ...['x', 'a.b.c', '..', `${session.refresh}A`, `${session.refresh}=`, session.refresh.slice(0, -1)],
+    ...[{ alg: 'none' }, { kid: 'x' }].map((header) => forge({ header })),
+    ...[null, []].map((payload) => forge({ payload })),
+    ...[{ exp: undefined }, ...counts.map((count) => ({ [counter]: count }))].map((claims) =>
+      forge({ claims }),
+    ),
+    forge({ secret: 'not the secret' }),
+  ]) {
+    tokenRefused(t, await refresh(token), 'malformed', 'refresh');
+  }
+  t.equal((await refresh(forge())).status, 200, 'one that the test signs is as good as the genuine one');
+});
+
+t.test('user and session must belong together', async (t) => {
+  const [session, stranger] = [await logIn(app, user), await createUser(app)];
+  const forge = createForge({ secret, ...decode(session.refresh) });
+  for (const claims of [{ sub: String(stranger.id) }, { sid: sessionIdIn(stranger.token) }]) {
+    tokenRefused(t, await refresh(forge({ claims })), 'revoked', 'refresh');
+  }
+  t.equal((await refresh(session.refresh)).status, 200);
+  t.equal((await refresh(stranger.refresh)).status, 200);
+});
+
+t.test('a suspended account is revoked, not reused', async (t) => {
+  const suspended = await createUser(app);
+  const next = await rotate(suspended.refresh);
+  await suspend(app, suspended);
+  tokenRefused(t, await refresh(suspended.refresh), 'revoked', 'refresh');
+  tokenRefused(t, await refresh(next), 'revoked', 'refresh');
+});
+
+/** One instance or the other. */
+const either = (index: number) => (index % 2 ? other : app);
+
+/** Asserts that the session of these answers lives on, with the newest of their tokens, and that none was rejected. */
+async function livesOn(t: Test, token: string, answers: Answer[]) {
+  t.strictSame(tally(answers), { 200: answers.length });
+  const rows = await sessionRows(token, 'refresh_count');
+  t.equal(rows.length, 1, 'one live session');
+  const tokens: string[] = answers.map(({ body }) => body.data.refresh);
+  const newest = tokens.reduce((one, next) => (countIn(next) > countIn(one) ? next : one));
+  t.equal(countIn(newest), rows[0].refresh_count);
+  const reads = await Promise.all(answers.map(({ body }) => me(body.data.access)));
+  t.strictSame(tally(reads), { 200: answers.length }, 'every access token works');
+  const next = await refresh(newest);
+  t.equal(next.status, 200, 'the newest token works');
+  t.equal(countIn(next.body.data.refresh), countIn(newest) + 1);
+}
+
+t.test('20 concurrent refreshes of one token leave one session whose newest token works', async (t) => {
+  const { refresh: token } = await logIn(app, user);
+  const answers = await inParallel(20, (index) => refresh(token, either(index)));
+  t.strictSame(new Set(answers.map(({ body }) => countIn(body.data.refresh))), new Set([1]), 'one rotation');
+  await livesOn(t, token, answers);
+});
+
+t.test('concurrent refreshes of recently current tokens leave one session', async (t) => {
+  const { refresh: first } = await logIn(app, user);
+  const tokens = [first];
+  const all: Answer[] = [];
+  for (let round = 0; round < 5; round++) {
+    const answers = await inParallel(20, (index) =>
+      refresh(tokens[(index * 7) % tokens.length] ?? first, either(index)),
+    );
+    all.push(...answers);
+    tokens.push(...answers.map(({ body }) => String(body.data.refresh)));
+  }
+  await livesOn(t, first, all);
+});
+
+t.test('20 tabs that refresh in sequence leave one session', async (t) => {
+  const { refresh: first } = await logIn(app, user);
+  const all: Answer[] = [];
+  await inParallel(20, async (index) => {
+    let answer = await refresh(first, either(index));
+    for (let step = 0; step < 4; step++) {
+      all.push(answer);
+      answer = await refresh(answer.body.data.refresh, either(index + step));
+    }
+    all.push(answer);
+    return answer;
+  });
+  await livesOn(t, first, all);
+});
+
+t.test('concurrent refreshes of several sessions are independent', async (t) => {
+  const sessions = await inParallel(5, () => logIn(app, user));
+  const tokens = sessions.map((session) => session.refresh);
+  const answers = await inParallel(20, (index) => refresh(tokens[index % 5] ?? '', either(index)));
+  for (const [index, token] of tokens.entries()) {
+    const own = answers.filter((_, one) => one % 5 === index);
+    await livesOn(t, token, own);
+  }
+});
+
+t.test('20 concurrent reuses of an old token end the session', async (t) => {
+  const { refresh: token } = await logIn(app, user);
+  const next = (await refresh(token)).body.data;
+  await age(token, '11 s');
+  const answers = await inParallel(20, (index) => refresh(token, either(index)));
+  t.strictSame(tally(answers), { '401 token_not_valid': 20 });
+  const reasons = answers.map(({ body }) => body.data.reason);
+  t.ok(reasons.includes('reused'));
+  t.ok(reasons.every((reason) => ['reused', 'revoked'].includes(reason)));
+  await ended(t, { token: next.access, refresh: next.refresh });
+});
+
+t.test('a refresh during the logout does not restore the session', async (t) => {
+  for (let round = 0; round < 5; round++) {
+    const session = await logIn(app, user);
+    const [, ...answers] = await Promise.all([
+      logOut(session.token),
+      ...Array.from({ length: 19 }, (_, index) => refresh(session.refresh, either(index))),
+    ]);
+    for (const answer of answers) {
+      if (answer.status === 200) tokenRefused(t, await me(answer.body.data.access), 'revoked');
+      else tokenRefused(t, answer, 'revoked', 'refresh');
+    }
+    tokenRefused(t, await refresh(session.refresh), 'revoked', 'refresh');
+  }
+});
+
+t.test('no rejection is an error of the service', async (t) => {
+  noErrorLogged(t, [...app.logs, ...other.logs]);
 });

@@ -1,19 +1,18 @@
 import t, { type Test } from 'tap';
 import { type Answer, createTestApp, createUser, logIn, password } from '../support/app.ts';
-import { refused, tally, tokenRefused } from '../support/assertions.ts';
+import { invalid, refused, tally, tokenRefused } from '../support/assertions.ts';
 import { inParallel } from '../support/concurrency.ts';
-import { sessionIdIn } from './tokens.ts';
+import { accountsOf, startInstance } from './accounts.ts';
+import { createForge, decode, now, sessionIdIn } from './tokens.ts';
 
-const app = await createTestApp();
+const secret = 'a secret for tokens that are forged 0123';
+const app = await createTestApp({ JWT_SECRET: secret });
 t.teardown(app.close);
-const other = await createTestApp({ WORKER_ENABLED: 'false' }, { databaseUrl: app.url });
-t.teardown(other.close);
+const other = await startInstance(t, app, { JWT_SECRET: secret });
 
+const { post, me, refresh, logOut, ended } = accountsOf(app);
 const list = (token: string, query = '') => app.call('GET', `/auth/sessions/${query}`, { token });
-const read = (token: string, { call } = app) => call('GET', '/auth/me/', { token });
-const refresh = (token: string, { call } = app) =>
-  call('POST', '/auth/token/refresh/', { body: { refresh: token } });
-const end = (token: string, sessionId: string, { call } = app) =>
+const end = (token: string, sessionId = '', { call } = app) =>
   call('DELETE', `/auth/sessions/${sessionId}/`, { token });
 
 /** The ids on a page. */
@@ -27,64 +26,39 @@ async function createSessions(count: number) {
   return { user, sessions, ids: sessions.map(({ token }) => sessionIdIn(token)) };
 }
 
-/** Asserts that a session has ended, on every instance. */
-async function ended(t: Test, session: { token: string; refresh: string }) {
-  for (const instance of [app, other]) {
-    tokenRefused(t, await read(session.token, instance), 'revoked');
-    tokenRefused(t, await refresh(session.refresh, instance), 'revoked', 'refresh');
-  }
-}
-
 /** Asserts that a session goes on. */
 async function lives(t: Test, session: { token: string; refresh: string }) {
-  t.equal((await read(session.token)).status, 200);
+  t.equal((await me(session.token, other)).status, 200);
   t.equal((await refresh(session.refresh)).status, 200);
 }
 
 t.test('sessions are listed with exactly their fields, newest first', async (t) => {
   const user = await createUser(app);
-  const body = { username: user.username, password };
   const headers = { 'user-agent': 'Mozilla/5.0 (Linux; Android 15)' };
-  const login = await app.call('POST', '/auth/login/', { body, headers, remoteAddress: '203.0.113.7' });
-  const { access } = login.body.data;
+  const options = { headers, remoteAddress: '203.0.113.7' };
+  const { access } = (await post('login', { username: user.username, password }, options)).body.data;
   const answer = await list(access);
   t.equal(answer.status, 200);
-  t.equal(answer.headers['cache-control'], 'no-store');
   const [newest, oldest] = answer.body.data.items;
-  t.strictSame(answer.body, {
-    success: true,
-    message: answer.body.message,
-    data: {
-      items: [
-        {
-          id: sessionIdIn(access),
-          user_agent: 'Mozilla/5.0 (Linux; Android 15)',
-          ip: '203.0.113.7',
-          created_at: newest.created_at,
-          last_used_at: newest.last_used_at,
-          is_current: true,
-        },
-        {
-          id: sessionIdIn(user.token),
-          user_agent: oldest.user_agent,
-          ip: '127.0.0.1',
-          created_at: oldest.created_at,
-          last_used_at: oldest.last_used_at,
-          is_current: false,
-        },
-      ],
-      next_cursor: null,
-    },
+  t.strictSame(answer.body.data, {
+    items: [
+      {
+        id: sessionIdIn(access),
+        user_agent: 'Mozilla/5.0 (Linux; Android 15)',
+        ip: '203.0.113.7',
+        created_at: newest.created_at,
+        last_used_at: newest.last_used_at,
+        is_current: true,
+      },
+      { ...oldest, id: sessionIdIn(user.token), ip: '127.0.0.1', is_current: false },
+    ],
+    next_cursor: null,
   });
   for (const time of [newest.created_at, newest.last_used_at]) {
     t.match(time, /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z$/);
     t.ok(Math.abs(Date.parse(time) - Date.now()) < 60_000);
   }
-  const seenByTheOther = (await list(user.token)).body.data.items;
-  t.strictSame(
-    seenByTheOther.map(({ is_current }: { is_current: boolean }) => is_current),
-    [false, true],
-  );
+  t.match((await list(user.token)).body.data.items, [{ is_current: false }, { is_current: true }]);
 });
 
 t.test('a refresh changes last_used_at, but not created_at or the order', async (t) => {
@@ -104,50 +78,213 @@ t.test('a refresh changes last_used_at, but not created_at or the order', async 
   t.ok(Date.parse(after[1].last_used_at) > Date.parse(before[1].last_used_at) + 3_500_000);
 });
 
+t.test('only live sessions of the caller are listed', async (t) => {
+  const { user, ids } = await createSessions(3);
+  await app.pool.query('UPDATE sessions SET expires_at = now() WHERE id = $1', [ids[1]]);
+  await end(user.token, ids[2]);
+  t.strictSame(idsOf(await list(user.token)), [ids[3], ids[0]]);
+});
+
+/** Reads the whole list, page by page. @returns the ids, in the order of the pages */
+async function readPages(t: Test, token: string, limit: number): Promise<string[]> {
+  const seen: string[] = [];
+  for (let cursor: string | null = ''; cursor !== null; ) {
+    const answer = await list(token, `?limit=${limit}${cursor && `&cursor=${cursor}`}`);
+    t.ok(answer.body.data.items.length <= limit);
+    seen.push(...idsOf(answer));
+    cursor = answer.body.data.next_cursor;
+  }
+  return seen;
+}
+
+t.test('the list has pages, also of sessions of the same time', async (t) => {
+  const { user, ids } = await createSessions(4);
+  for (const limit of [1, 2, 3, 4, 5, 100]) {
+    t.strictSame(await readPages(t, user.token, limit), ids.toReversed(), `${limit} at a time`);
+  }
+  await app.pool.query('UPDATE sessions SET created_at = now() WHERE user_id = $1', [user.id]);
+  t.strictSame((await readPages(t, user.token, 2)).sort(), ids.sort());
+});
+
+t.test('a cursor stays right while sessions are added and removed', async (t) => {
+  const { user, ids } = await createSessions(5);
+  const first = (await list(user.token, '?limit=2')).body.data;
+  await logIn(app, user);
+  await end(user.token, ids[4]);
+  await end(user.token, ids[2]);
+  const second = await list(user.token, `?limit=2&cursor=${first.next_cursor}`);
+  t.strictSame(idsOf(second), [ids[3], ids[1]]);
+  const last = await list(user.token, `?limit=2&cursor=${second.body.data.next_cursor}`);
+  t.strictSame(idsOf(last), [ids[0]]);
+  t.equal(last.body.data.next_cursor, null);
+});
+
+t.test('a page has 20 sessions by default and at most 100', async (t) => {
+  const { user } = await createSessions(0);
+  await app.pool.query(
+    `INSERT INTO sessions (id, user_id, rotated_at, user_agent, ip, created_at, expires_at)
+     SELECT gen_random_uuid(), user_id, '{}', user_agent, ip, created_at - n * interval '1 s', expires_at
+     FROM sessions, generate_series(1, 120) n WHERE user_id = $1`,
+    [user.id],
+  );
+  t.equal((await list(user.token)).body.data.items.length, 20);
+  t.equal((await list(user.token, '?limit=100')).body.data.items.length, 100);
+});
+
+t.test('a cursor that was not issued is invalid_cursor', async (t) => {
+  const { user, ids } = await createSessions(1);
+  const [id = ''] = ids;
+  const { next_cursor } = (await list(user.token, '?limit=1')).body.data;
+  const encoded = ['1', '_', '1_2', '1_x', `x_${id}`, `-1_${id}`, `99999999999999999999_${id}`];
+  encoded.push(`1_${id}' OR 1=1`, `1_${id.toUpperCase()}`);
+  for (const cursor of [
+    ...['x', '!!!', 'null', '커서', '\u0000', id],
+    ...[`${next_cursor}A`, `${next_cursor}=`, next_cursor.slice(0, -2), next_cursor.slice(2)],
+    ...encoded.map((text) => Buffer.from(text).toString('base64url')),
+  ]) {
+    refused(t, await list(user.token, `?cursor=${encodeURIComponent(cursor)}`), 400, 'invalid_cursor');
+  }
+  t.equal((await list(user.token, '?cursor=x&limit=0')).body.data.code, 'validation_error');
+  const stranger = await createSessions(1);
+  const seen = idsOf(await list(stranger.user.token, `?cursor=${next_cursor}`));
+  t.ok(
+    seen.every((one) => stranger.ids.includes(one)),
+    'the cursor of another user shows none of their sessions',
+  );
+});
+
 t.test('ending a session revokes its tokens at once, on every instance, and no others', async (t) => {
   const { user, sessions, ids } = await createSessions(2);
-  const answer = await end(user.token, String(ids[1]));
+  const stranger = await createUser(app);
+  refused(t, await end(stranger.token, ids[1]), 404, 'session_not_found');
+  const answer = await end(user.token, ids[1]);
   t.equal(answer.status, 200);
-  t.strictSame(answer.body, { success: true, message: answer.body.message, data: {} });
-  const [first, second, third] = sessions;
-  if (first && second && third) {
-    await ended(t, second);
-    await lives(t, first);
-    await lives(t, third);
-  }
-  refused(t, await end(user.token, String(ids[1])), 404, 'session_not_found');
-});
-
-t.test('the current session can be ended; an id is case-insensitive', async (t) => {
-  const { user, ids } = await createSessions(0);
-  t.equal((await end(user.token, String(ids[0]).toUpperCase())).status, 200);
-  await ended(t, user);
-});
-
-t.test('the session of another user is not found, and stays', async (t) => {
-  const [user, stranger] = [await createUser(app), await createUser(app)];
-  refused(t, await end(stranger.token, sessionIdIn(user.token)), 404, 'session_not_found');
-  await lives(t, user);
+  t.strictSame(answer.body.data, {});
+  for (const [index, session] of sessions.entries())
+    await (index === 1 ? ended(t, session, other) : lives(t, session));
+  refused(t, await end(user.token, ids[1]), 404, 'session_not_found');
+  t.equal((await end(user.token, ids[0]?.toUpperCase())).status, 200, 'the current one, in any case');
+  await ended(t, user, other);
 });
 
 t.test('of 20 concurrent ends of one session, one succeeds', async (t) => {
   const { user, ids } = await createSessions(1);
-  const answers = await inParallel(20, (index) => end(user.token, String(ids[1]), index % 2 ? other : app));
+  const answers = await inParallel(20, (index) => end(user.token, ids[1], index % 2 ? other : app));
   t.strictSame(tally(answers), { '200': 1, '404 session_not_found': 19 });
 });
 
 t.test('ending the other sessions keeps the current one', async (t) => {
-  const { sessions } = await createSessions(3);
+  const { user, sessions } = await createSessions(3);
   const stranger = await createUser(app);
-  const current = sessions[2];
-  if (!current) throw new Error('there is no third session');
+  const current = sessions[2] ?? user;
   for (let time = 0; time < 2; time++) {
     const answer = await app.call('DELETE', '/auth/sessions/', { token: current.token });
     t.equal(answer.status, 200);
-    t.strictSame(answer.body, { success: true, message: answer.body.message, data: {} });
+    t.strictSame(answer.body.data, {});
   }
-  for (const session of sessions) if (session !== current) await ended(t, session);
+  for (const session of sessions) if (session !== current) await ended(t, session, other);
   await lives(t, current);
   await lives(t, stranger);
   t.equal((await list(current.token)).body.data.items.length, 1);
+});
+
+const user = await createUser(app);
+
+t.test('a logout with either token ends that session, at once and on every instance', async (t) => {
+  const elsewhere = await logIn(app, user);
+  for (const isAccess of [true, false]) {
+    const session = await logIn(app, user);
+    const answer = await (isAccess ? logOut(session.token) : logOut(undefined, { refresh: session.refresh }));
+    t.equal(answer.status, 200);
+    t.strictSame(answer.body.data, {});
+    await ended(t, session, other);
+    const id = sessionIdIn(session.token);
+    t.equal((await app.pool.query('SELECT FROM sessions WHERE id = $1', [id])).rowCount, 0);
+  }
+  await lives(t, elsewhere);
+});
+
+t.test('a replaced refresh token logs out, too', async (t) => {
+  const session = await logIn(app, user);
+  const { access } = (await refresh(session.refresh)).body.data;
+  t.equal((await logOut(undefined, { refresh: session.refresh })).status, 200);
+  tokenRefused(t, await me(access), 'revoked');
+});
+
+t.test('with both, the Bearer token decides', async (t) => {
+  const [one, two] = [await logIn(app, user), await logIn(app, user)];
+  t.equal((await logOut(one.token, { refresh: two.refresh })).status, 200);
+  tokenRefused(t, await me(one.token), 'revoked');
+  t.equal((await me(two.token)).status, 200);
+  t.equal((await logOut(two.token, { refresh: 'x' })).status, 200);
+  tokenRefused(t, await me(two.token), 'revoked');
+});
+
+t.test('an invalid access token does not prevent a logout with the refresh token', async (t) => {
+  const gone = await logIn(app, user);
+  await logOut(gone.token);
+  const forge = createForge({ secret, ...decode((await logIn(app, user)).token) });
+  const expired = forge({ claims: { iat: now() - 960, exp: now() - 60 } });
+  tokenRefused(t, await me(expired), 'expired');
+  for (const token of [expired, gone.token, 'x', user.refresh]) {
+    const session = await logIn(app, user);
+    t.equal((await logOut(token, { refresh: session.refresh })).status, 200);
+    tokenRefused(t, await refresh(session.refresh), 'revoked', 'refresh');
+  }
+});
+
+t.test('an invalid access token without a good refresh token is token_not_valid', async (t) => {
+  const gone = await logIn(app, user);
+  await logOut(gone.token);
+  for (const refresh of [undefined, 'x', gone.refresh, gone.token, 1]) {
+    tokenRefused(t, await logOut(gone.token, { refresh }), 'revoked');
+    tokenRefused(t, await logOut('x', { refresh }), 'malformed');
+  }
+  tokenRefused(t, await logOut(gone.token, { other: 1 }), 'revoked');
+  const headers = { 'content-type': 'application/json' };
+  tokenRefused(t, await post('logout', '{', { token: 'x', headers }), 'malformed');
+  const { token } = await logIn(app, user);
+  refused(t, await post('logout', '{', { token, headers }), 400, 'malformed_json');
+  invalid(t, await logOut(token, { other: 1 }), 'other');
+  t.equal((await me(token)).status, 200);
+});
+
+t.test('without a Bearer or refresh token a logout is not_authenticated', async (t) => {
+  const session = await logIn(app, user);
+  const headers = { authorization: 'Basic dXNlcjpwYXNzd29yZA==' };
+  for (const [body, options] of [
+    [undefined, {}],
+    [{}, {}],
+    [undefined, { headers }],
+    [undefined, { headers: { 'content-type': 'application/json' } }],
+  ] as const) {
+    refused(t, await post('logout', body, options), 401, 'not_authenticated');
+  }
+  t.equal((await post('logout', { refresh: session.refresh }, { headers })).status, 200);
+  tokenRefused(t, await me(session.token), 'revoked');
+});
+
+t.test('a logout with an invalid token is token_not_valid', async (t) => {
+  const session = await logIn(app, user);
+  tokenRefused(t, await logOut(session.refresh), 'wrong_type');
+  tokenRefused(t, await logOut(undefined, { refresh: 'x' }), 'malformed', 'refresh');
+  tokenRefused(t, await logOut(undefined, { refresh: `${session.refresh}A` }), 'malformed', 'refresh');
+  tokenRefused(t, await logOut(undefined, { refresh: session.token }), 'wrong_type', 'refresh');
+  t.equal((await me(session.token)).status, 200, 'none of which ends a session');
+  await logOut(session.token);
+  tokenRefused(t, await logOut(undefined, { refresh: session.refresh }), 'revoked', 'refresh');
+});
+
+t.test('of 20 concurrent logouts with a refresh token, one ends the session', async (t) => {
+  const session = await logIn(app, user);
+  const answers = await inParallel(20, () => logOut(undefined, { refresh: session.refresh }));
+  t.strictSame(tally(answers), { '200': 1, '401 token_not_valid': 19 });
+});
+
+t.test('20 concurrent logouts with an access token end the session without an error', async (t) => {
+  const session = await logIn(app, user);
+  const answers = await inParallel(20, () => logOut(session.token));
+  for (const answer of answers) if (answer.status !== 200) tokenRefused(t, answer, 'revoked');
+  t.ok(answers.some(({ status }) => status === 200));
+  tokenRefused(t, await me(session.token), 'revoked');
 });

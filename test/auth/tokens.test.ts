@@ -1,13 +1,16 @@
 import { randomBytes } from 'node:crypto';
 import t from 'tap';
-import { createTestApp, createUser } from '../support/app.ts';
+import { createTestApp, createUser, logIn, suspend, type TestApp } from '../support/app.ts';
 import { noErrorLogged, refused, tokenRefused } from '../support/assertions.ts';
-import { createForge, decode, now, signInput, signText } from './tokens.ts';
+import { lockRows } from '../support/concurrency.ts';
+import { accountsOf, signUpBody, startInstance, verifyAddress } from './accounts.ts';
+import { createForge, decode, now, signInput, signText, type TokenParts } from './tokens.ts';
 
 const secret = 'the secret that signs these tests 0123456789';
 const app = await createTestApp({ JWT_SECRET: secret });
 t.teardown(app.close);
 
+const { me, refresh, signUp, tryLogin, ended } = accountsOf(app);
 const user = await createUser(app);
 const genuine = decode(user.token);
 const forge = createForge({ secret, ...genuine });
@@ -21,49 +24,26 @@ const read = (token: string) => readWith(`Bearer ${token}`);
 t.test('an issued token is accepted, and the scheme is case-insensitive', async (t) => {
   for (const authorization of [`Bearer ${user.token}`, `bearer ${user.token}`, `BEARER  ${user.token}`]) {
     const answer = await readWith(authorization);
-    t.equal(answer.status, 200);
-    t.strictSame(answer.body, {
-      success: true,
-      message: answer.body.message,
-      data: {
-        id: user.id,
-        username: user.username,
-        name: user.name,
-        email: user.email,
-        role: 'user',
-        is_verified: false,
-      },
-    });
-    t.equal(answer.headers['cache-control'], 'no-store');
+    t.match(answer, { status: 200, body: { data: { id: user.id } } });
   }
   t.equal((await read(forge())).status, 200, 'one that the test signs is as good');
 });
 
 t.test('without Bearer credentials the answer is not_authenticated', async (t) => {
   refused(t, await app.call('GET', '/auth/me/'), 401, 'not_authenticated');
+  const { token } = user;
   for (const authorization of [
-    '',
-    'Basic dXNlcjpwYXNzd29yZA==',
-    `Basic ${user.token}`,
-    `Token ${user.token}`,
-    `JWT ${user.token}`,
-    `Bearer${user.token}`,
-    user.token,
-    `x Bearer ${user.token}`,
-    'Bearer',
-    'Bearer ',
-    'Bearer    ',
-    'bearer\t',
+    ...['', 'Basic dXNlcjpwYXNzd29yZA==', 'Bearer', 'Bearer ', 'Bearer    ', 'bearer\t', token],
+    ...['Basic ', 'Token ', 'JWT ', 'Bearer', 'x Bearer '].map((scheme) => scheme + token),
   ]) {
     refused(t, await readWith(authorization), 401, 'not_authenticated');
   }
-  const elsewhere = await app.call('GET', `/auth/me/?token=${user.token}&access_token=${user.token}`, {
-    headers: { cookie: `access=${user.token}; token=${user.token}` },
-  });
+  const headers = { cookie: `access=${token}; token=${token}` };
+  const elsewhere = await app.call('GET', `/auth/me/?token=${token}&access_token=${token}`, { headers });
   refused(t, elsewhere, 401, 'not_authenticated');
 });
 
-t.test('the refusal of a token is in the language of the request', async (t) => {
+t.test('the rejection of a token is in the language of the request', async (t) => {
   const korean = await readWith('Bearer x');
   const english = await readWith('Bearer x', { 'accept-language': 'en' });
   tokenRefused(t, korean, 'malformed');
@@ -77,42 +57,17 @@ t.test('the refusal of a token is in the language of the request', async (t) => 
 t.test('anything that is not a JWT is malformed', async (t) => {
   const [header = '', claims = '', signature = ''] = user.token.split('.');
   const encode = (text: string) => Buffer.from(text).toString('base64url');
+  const headers = [header.slice(1), `${header}=`, `!${header}`, '', encode('null'), encode('{')];
   for (const token of [
-    'x',
-    '..',
-    '.',
-    '...',
-    'null',
-    'undefined',
-    'a.b.c',
-    '토큰',
-    `${header}.${claims}`,
-    `${header}.${claims}.`,
-    `.${claims}.${signature}`,
-    `${header}..${signature}`,
-    `${user.token}.x`,
-    `${user.token}.`,
-    `.${user.token}`,
-    `${user.token} ${user.token}`,
-    `${user.token}, Bearer ${user.token}`,
-    `"${user.token}"`,
-    `${header.slice(1)}.${claims}.${signature}`,
-    `${header}.${claims.slice(1)}.${signature}`,
-    `${header}=.${claims}.${signature}`,
-    `${header}.${claims}=.${signature}`,
-    `!${header}.${claims}.${signature}`,
-    `${encode('null')}.${claims}.${signature}`,
-    `${encode('{')}.${claims}.${signature}`,
-    signText('{}', '{}', secret),
-    signText('[]', '[]', secret),
-    signText('null', 'null', secret),
-    signText(JSON.stringify(genuine.header), '{"sub":', secret),
-    signText(JSON.stringify(genuine.header), '', secret),
-    signInput(`${header}.@@@@`, secret),
-    signInput(`${header}.${claims}==`, secret),
-    signInput(`${header}.%00`, secret),
-    'A'.repeat(100_000),
-    `${'A'.repeat(50_000)}.${'A'.repeat(50_000)}.A`,
+    ...['x', '.', '..', '...', 'null', 'undefined', 'a.b.c', '토큰', `${header}.${claims}`],
+    ...[`${user.token}.x`, `${user.token}.`, `.${user.token}`, `"${user.token}"`],
+    ...[`${user.token} ${user.token}`, `${user.token}, Bearer ${user.token}`],
+    ...headers.map((wrong) => `${wrong}.${claims}.${signature}`),
+    ...[claims.slice(1), `${claims}=`, ''].map((wrong) => `${header}.${wrong}.${signature}`),
+    ...['{}', '[]', 'null'].map((part) => signText(part, part, secret)),
+    ...['{"sub":', ''].map((text) => signText(JSON.stringify(genuine.header), text, secret)),
+    ...['@@@@', `${claims}==`, '%00'].map((text) => signInput(`${header}.${text}`, secret)),
+    ...['A'.repeat(100_000), `${'A'.repeat(50_000)}.${'A'.repeat(50_000)}.A`],
     forge({ claims: { padding: 'x'.repeat(100_000) } }),
   ]) {
     tokenRefused(t, await read(token), 'malformed');
@@ -124,20 +79,9 @@ t.test('a wrong signature is malformed', async (t) => {
   const other = createForge({ secret, ...decode((await createUser(app)).token) })();
   const changed = (signature.startsWith('A') ? 'B' : 'A') + signature.slice(1);
   for (const wrong of [
-    changed,
-    signature.slice(0, -1),
-    signature.slice(0, -4),
-    signature.slice(0, 10),
-    'A',
-    `${signature}A`,
-    `${signature}AAAA`,
-    `${signature}=`,
-    `${signature}==`,
-    `${signature}!`,
-    `${signature}\u00e9`,
-    signature.toLowerCase(),
-    signature + signature,
-    other.split('.')[2],
+    ...[-1, -4, 10, 0].map((length) => signature.slice(0, length)),
+    ...['A', 'AAAA', '=', '==', '!', '\u00e9', signature].map((more) => signature + more),
+    ...['A', changed, signature.toLowerCase(), other.split('.')[2]],
     Buffer.from(signature, 'base64url').toString('hex'),
     Buffer.alloc(32).toString('base64url'),
   ]) {
@@ -153,22 +97,17 @@ t.test('a header that is not issued is malformed', async (t) => {
   const [unsigned = ''] = forge({ header: { alg: 'none' } }).split(/[^.]*$/);
   const tokens = [
     unsigned,
-    forge({ header: { alg: 'none' } }),
-    forge({ header: { alg: 'None' } }),
     rs256 + randomBytes(256).toString('base64url'),
     forge({ header: { alg: 'HS384' }, hash: 'sha384' }),
-    forge({ header: { alg: 'HS512' }, hash: 'sha512' }),
-    forge({ hash: 'sha512' }),
+    ...[{}, { alg: 'HS512' }].map((header) => forge({ header, hash: 'sha512' })),
     signText(`{"alg":"none","alg":"HS512"}`, JSON.stringify(genuine.claims), secret),
   ];
+  const { kid } = genuine.header;
   const headers: Record<string, unknown>[] = [
-    ...['RS256', 'ES256', 'hs256', 'HS512', '', null, undefined, 5, ['HS256'], {}].map((alg) => ({ alg })),
-    ...['unknown', '', undefined, null, 5, ['a'], {}, '../../etc/passwd', 'x'.repeat(5000)].map((kid) => ({
-      kid,
-    })),
-    { kid: [genuine.header.kid] },
-    { kid: `${genuine.header.kid} ` },
-    { kid: '__proto__' },
+    ...['none', 'None', 'RS256', 'ES256', 'hs256', 'HS512', ''].map((alg) => ({ alg })),
+    ...[null, undefined, 5, ['HS256'], {}].map((alg) => ({ alg })),
+    ...['unknown', '', '__proto__', '../../etc/passwd', `${kid} `, 'x'.repeat(5000)].map((kid) => ({ kid })),
+    ...[undefined, null, 5, ['a'], {}, [kid]].map((kid) => ({ kid })),
     ...['at+jwt', 'JWE', '', undefined, null, 5, ['JWT']].map((typ) => ({ typ })),
     ...[['exp'], ['b64'], ['unknown'], [], 'exp', null, {}].map((crit) => ({ crit, b64: true })),
   ];
@@ -176,43 +115,22 @@ t.test('a header that is not issued is malformed', async (t) => {
   for (const token of tokens) tokenRefused(t, await read(token), 'malformed');
 });
 
-t.test('an expired token is refused as expired', async (t) => {
+t.test('an expired token is rejected as expired, a refresh token as one of another type', async (t) => {
   for (const exp of [now() - 1, now(), now() - 86_400, 1, 0, -1]) {
     tokenRefused(t, await read(forge({ claims: { exp } })), 'expired');
   }
+  tokenRefused(t, await read(user.refresh), 'wrong_type');
   t.equal((await read(forge({ claims: { exp: now() + 30 } }))).status, 200);
 });
 
 t.test('claims that are not issued are malformed', async (t) => {
+  const { sid } = genuine.claims;
   const wrong: Record<string, unknown[]> = {
     sub: [
-      user.id,
-      '0',
-      '-1',
-      '01',
-      '1.0',
-      `${user.id} `,
-      '1e1',
-      'x',
-      '',
-      '2147483648',
-      '9'.repeat(30),
-      null,
-      [String(user.id)],
-      {},
-      true,
+      ...['0', '-1', '01', '1.0', `${user.id} `, '1e1', 'x', '', '2147483648', '9'.repeat(30)],
+      ...[user.id, null, [String(user.id)], {}, true],
     ],
-    sid: [
-      'x',
-      '',
-      5,
-      null,
-      `${genuine.claims.sid} `,
-      `{${genuine.claims.sid}}`,
-      genuine.claims.sid.toUpperCase(),
-      [genuine.claims.sid],
-      "' OR 1=1 --",
-    ],
+    sid: ['x', '', 5, null, `${sid} `, `{${sid}}`, sid.toUpperCase(), [sid], "' OR 1=1 --"],
     exp: [String(now() + 900), null, true, {}, [now() + 900], 'never', ''],
     nbf: [now() + 60, 'later', null],
     iat: ['x', null, {}, String(now())],
@@ -245,10 +163,121 @@ t.test('a payload that is not an object is malformed', async (t) => {
   for (const payload of payloads) tokenRefused(t, await read(forge({ payload })), 'malformed');
 });
 
-t.test('a refresh token is not accepted as an access token', async (t) => {
-  tokenRefused(t, await read(user.refresh), 'wrong_type');
+t.test('user and session must belong together', async (t) => {
+  const other = await createUser(app);
+  const foreign: TokenParts[] = [
+    { claims: { sid: decode(other.token).claims.sid } },
+    { claims: { sub: String(other.id) } },
+    { claims: { sub: '2147483647' } },
+    { claims: { sid: '00000000-0000-4000-8000-000000000000' } },
+  ];
+  for (const parts of foreign) tokenRefused(t, await read(forge(parts)), 'revoked');
+  t.equal((await read(user.token)).status, 200, 'no session ends');
+  t.equal((await read(other.token)).status, 200);
 });
 
-t.test('no refusal is an error of the service', async (t) => {
+t.test('a token of an expired session is revoked', async (t) => {
+  const { token } = await logIn(app, user);
+  await app.pool.query('UPDATE sessions SET expires_at = now() WHERE id = $1', [decode(token).claims.sid]);
+  tokenRefused(t, await read(token), 'revoked');
+});
+
+t.test('the tokens of a suspended account are revoked, also after the suspension is lifted', async (t) => {
+  const suspended = await createUser(app);
+  await suspend(app, suspended);
+  await ended(t, suspended);
+  tokenRefused(t, await app.call('GET', '/auth/sessions/', { token: suspended.token }), 'revoked');
+  await app.pool.query('UPDATE users SET suspended_at = NULL WHERE id = $1', [suspended.id]);
+  await ended(t, suspended);
+  t.ok((await logIn(app, suspended)).token, 'a login is possible again');
+});
+
+t.test('a suspension during the login prevents the session', async (t) => {
+  const user = await createUser(app);
+  const update = 'UPDATE users SET suspended_at = now() WHERE id = $1';
+  const suspension = await lockRows(t, app, update, [user.id]);
+  const login = tryLogin(user.username);
+  await suspension.waiters(1);
+  await suspension.release('COMMIT');
+  refused(t, await login, 403, 'account_suspended');
+  t.strictSame((await app.pool.query('SELECT FROM sessions WHERE user_id = $1', [user.id])).rows, []);
+});
+
+t.test('no rejection is an error of the service', async (t) => {
   noErrorLogged(t, app.logs);
+});
+
+// The steps of a rotation of the secret.
+const second = 'the second secret of these tests 0123456789';
+const third = 'a third one, never used for long 0123456789';
+const during = await startInstance(t, app, { JWT_SECRET: `${second},${secret}` });
+const after = await startInstance(t, app, { JWT_SECRET: second });
+
+t.test('the first secret signs, all verify', async (t) => {
+  const signed = await logIn(during, user);
+  for (const at of [during, after]) t.equal((await me(signed.token, at)).status, 200);
+  tokenRefused(t, await me(signed.token), 'malformed');
+  t.equal((await me(user.token)).status, 200);
+  t.equal((await me(user.token, during)).status, 200);
+});
+
+t.test('a token of a removed secret is rejected', async (t) => {
+  tokenRefused(t, await me(user.token, after), 'malformed');
+  tokenRefused(t, await refresh(user.refresh, after), 'malformed', 'refresh');
+});
+
+t.test('a refresh signs with the first secret', async (t) => {
+  const session = await logIn(app, user);
+  const answer = await refresh(session.refresh, during);
+  t.equal(answer.status, 200);
+  const { access, refresh: next } = answer.body.data;
+  t.equal((await me(access, after)).status, 200);
+  t.equal((await refresh(next, after)).status, 200);
+});
+
+t.test('the key id names the secret, and one secret always has the same', async (t) => {
+  const kid = async (app: TestApp) => decode((await logIn(app, user)).token).header.kid;
+  const [one, both, other] = [await kid(app), await kid(during), await kid(after)];
+  t.equal(both, other);
+  t.not(one, other);
+});
+
+t.test('a token with the key id of another secret is malformed', async (t) => {
+  const [one, other] = [decode(user.token), decode((await logIn(during, user)).token)];
+  for (const [header, signing] of [
+    [one.header, second],
+    [other.header, secret],
+    [one.header, third],
+    [other.header, third],
+  ] as const) {
+    const forge = createForge({ secret: signing, header, claims: one.claims });
+    tokenRefused(t, await me(forge(), during), 'malformed');
+  }
+});
+
+t.test('a token of the second secret is checked as strictly as one of the first', async (t) => {
+  t.equal((await me(forge(), during)).status, 200);
+  tokenRefused(t, await me(forge({ claims: { exp: 1 } }), during), 'expired');
+  tokenRefused(t, await me(user.refresh, during), 'wrong_type');
+  for (const claims of [{ exp: undefined }, { iss: 'other' }, { aud: 'other' }, { sub: '0' }, { nbf: 9e9 }]) {
+    tokenRefused(t, await me(forge({ claims }), during), 'malformed');
+  }
+  tokenRefused(t, await me(forge({ header: { alg: 'HS512' }, hash: 'sha512' }), during), 'malformed');
+  tokenRefused(t, await me(`${user.token}A`, during), 'malformed');
+});
+
+t.test('a verification_token works during a rotation of the secret', async (t) => {
+  const body = signUpBody();
+  const verification_token = await verifyAddress(app, body.email);
+  const proven = { ...body, verification_token };
+  refused(t, await signUp(proven, {}, after), 400, 'verification_token_invalid');
+  t.match(await signUp(proven, {}, during), { status: 201, body: { data: { is_verified: true } } });
+});
+
+t.test('an idempotency key works during a rotation of the secret', async (t) => {
+  const body = signUpBody();
+  const headers = { 'idempotency-key': 'kept-through-the-rotation' };
+  const one = await signUp(body, headers);
+  const again = await signUp(body, headers, during);
+  t.equal(again.text, one.text);
 });

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import t, { type Test } from 'tap';
-import { undoTokenIn } from '../auth/email-change.ts';
+import { undoTokenIn } from '../auth/mailbox.ts';
 import { createAdmin } from '../support/admin.ts';
 import {
   type CallOptions,
