@@ -1,4 +1,11 @@
-import { type IntegerOptions, type SchemaOptions, type Static, type TSchema, Type } from '@sinclair/typebox';
+import {
+  type IntegerOptions,
+  type SchemaOptions,
+  type Static,
+  type TProperties,
+  type TSchema,
+  Type,
+} from '@sinclair/typebox';
 
 /** A reference to a schema that is registered by its `$id`, with that schema's type. */
 export function Ref<T extends TSchema>(schema: T) {
@@ -44,6 +51,10 @@ export const Int64 = (options: IntegerOptions = {}) => Type.Integer({ format: 'i
 /** ISO 8601 in UTC, as `2026-01-31T09:30:00.000Z`. */
 export const Timestamp = (description: string) =>
   Type.String({ format: 'date-time', examples: ['2026-01-31T09:30:00.000Z'], description });
+
+/** The body of a request, which has no other properties. */
+export const Body = <T extends TProperties>($id: string, description: string, properties: T) =>
+  Type.Object(properties, { $id, description, additionalProperties: false });
 
 /** The `data` of a response without content. */
 export const EmptyData = Type.Object({}, { $id: 'EmptyData', description: 'Nothing to return' });

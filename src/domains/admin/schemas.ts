@@ -1,7 +1,7 @@
 import { type Static, Type } from '@sinclair/typebox';
 import { defineError } from '../../http/errors.ts';
 import { BoundedPageOf, Page, PageQuery } from '../../http/pagination.ts';
-import { Int32, Int64, Ref, Timestamp } from '../../http/schemas.ts';
+import { Body, Int32, Int64, Ref, Timestamp } from '../../http/schemas.ts';
 import { TextField } from '../../http/text.ts';
 import { User, UserRole } from '../auth/index.ts';
 import { StoreSummary } from '../stores/index.ts';
@@ -55,17 +55,14 @@ export const AdminUserQuery = Type.Object({
   ...PageQuery,
 });
 
-export const Suspension = Type.Object(
-  {
-    reason: TextField('block', {
-      minLength: 1,
-      maxLength: 1000,
-      description: 'Why, for other admins; the user does not see it',
-      examples: [exampleReason],
-    }),
-  },
-  { $id: 'Suspension', description: 'Why an account is suspended', additionalProperties: false },
-);
+export const Suspension = Body('Suspension', 'Why an account is suspended', {
+  reason: TextField('block', {
+    minLength: 1,
+    maxLength: 1000,
+    description: 'Why, for other admins; the user does not see it',
+    examples: [exampleReason],
+  }),
+});
 
 export const FailedMail = Type.Object(
   {

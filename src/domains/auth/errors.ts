@@ -5,26 +5,20 @@ import {
   fieldErrorFields,
   retryAfterField,
 } from '../../http/errors.ts';
+import type { LocalizedText } from '../../http/language.ts';
 import { Int32 } from '../../http/schemas.ts';
 
-const takenTexts = {
-  username: { ko: '이미 사용 중인 아이디입니다.', en: 'This username is already taken.' },
-  email: { ko: '이미 가입된 이메일입니다.', en: 'This e-mail address already has an account.' },
-  new_email: { ko: '이미 가입된 이메일입니다.', en: 'This e-mail address already has an account.' },
-  token: {
-    ko: '이전 이메일을 다른 계정에서 사용하고 있어 되돌릴 수 없습니다.',
-    en: 'The old e-mail address now belongs to another account, so the change cannot be undone.',
-  },
-};
+/** 409: another account has what the request wants. `fields` and `errors` name the field, with their examples. */
+const taken = (code: string, field: string, text: LocalizedText) =>
+  defineError(409, code, {
+    ...text,
+    fields: {
+      fields: { ...fieldErrorFields.fields, examples: [{ [field]: [text.ko] }] },
+      errors: { ...fieldErrorFields.errors, examples: [[{ field, code: 'taken', message: text.ko }]] },
+    },
+  });
 
-/** `fields` and `errors` of an error about one field, with their examples. */
-function takenField(field: keyof typeof takenTexts) {
-  const message = takenTexts[field].ko;
-  return {
-    fields: { ...fieldErrorFields.fields, examples: [{ [field]: [message] }] },
-    errors: { ...fieldErrorFields.errors, examples: [[{ field, code: 'taken', message }]] },
-  };
-}
+const emailTaken = { ko: '이미 가입된 이메일입니다.', en: 'This e-mail address already has an account.' };
 
 /** Errors of the authentication operations. Those of one code differ in their text and in the field that they name. */
 export const authErrors = {
@@ -44,20 +38,16 @@ export const authErrors = {
     ko: '이용이 정지된 계정입니다.',
     en: 'This account is suspended.',
   }),
-  usernameTaken: {
-    code: 'username_taken',
-    status: 409,
-    text: takenTexts.username,
-    fields: takenField('username'),
-  },
-  emailTaken: { code: 'email_taken', status: 409, text: takenTexts.email, fields: takenField('email') },
-  newEmailTaken: {
-    code: 'email_taken',
-    status: 409,
-    text: takenTexts.new_email,
-    fields: takenField('new_email'),
-  },
-  oldEmailTaken: { code: 'email_taken', status: 409, text: takenTexts.token, fields: takenField('token') },
+  usernameTaken: taken('username_taken', 'username', {
+    ko: '이미 사용 중인 아이디입니다.',
+    en: 'This username is already taken.',
+  }),
+  emailTaken: taken('email_taken', 'email', emailTaken),
+  newEmailTaken: taken('email_taken', 'new_email', emailTaken),
+  oldEmailTaken: taken('email_taken', 'token', {
+    ko: '이전 이메일을 다른 계정에서 사용하고 있어 되돌릴 수 없습니다.',
+    en: 'The old e-mail address now belongs to another account, so the change cannot be undone.',
+  }),
   verificationTokenInvalid: defineError(400, 'verification_token_invalid', {
     ko: '이메일 인증 정보가 올바르지 않거나 만료되었습니다. 다시 인증해 주세요.',
     en: 'The e-mail verification is not valid or has expired. Please verify the address again.',
@@ -109,6 +99,6 @@ export const authErrors = {
 };
 
 /** `username_taken` or `email_taken`, about the field of the request that has the username or the address. */
-export function takenError(field: keyof typeof takenTexts, definition: ErrorDefinition): ApiError {
+export function takenError(field: string, definition: ErrorDefinition): ApiError {
   return new ApiError(definition, { fieldErrors: [{ field, code: 'taken', text: definition.text }] });
 }

@@ -1,6 +1,6 @@
 import { type Static, Type } from '@sinclair/typebox';
 import { Page } from '../../http/pagination.ts';
-import { EmptyData, Int32, NamedEnum, Ref, StringEnum, Timestamp } from '../../http/schemas.ts';
+import { Body, EmptyData, Int32, NamedEnum, Ref, StringEnum, Timestamp } from '../../http/schemas.ts';
 import { pattern, TextField } from '../../http/text.ts';
 
 const username = TextField('username', {
@@ -72,28 +72,22 @@ export const User = Type.Object(
 );
 export type User = Static<typeof User>;
 
-export const NewUser = Type.Object(
-  {
-    username,
-    password: newPassword,
-    name,
-    email,
-    // Without an example, so that the example of the body works as it is.
-    verification_token: Type.Optional(
-      TextField('line', {
-        minLength: 1,
-        description: 'Of `confirmEmail`; proves the e-mail address. Without it, a code is mailed.',
-      }),
-    ),
-  },
-  { $id: 'NewUser', description: 'An account to create', additionalProperties: false },
-);
+export const NewUser = Body('NewUser', 'An account to create', {
+  username,
+  password: newPassword,
+  name,
+  email,
+  // Without an example, so that the example of the body works as it is.
+  verification_token: Type.Optional(
+    TextField('line', {
+      minLength: 1,
+      description: 'Of `confirmEmail`; proves the e-mail address. Without it, a code is mailed.',
+    }),
+  ),
+});
 export type NewUser = Static<typeof NewUser>;
 
-export const EmailAddress = Type.Object(
-  { email },
-  { $id: 'EmailAddress', description: 'Where to send a mail', additionalProperties: false },
-);
+export const EmailAddress = Body('EmailAddress', 'Where to send a mail', { email });
 
 const resendAfter = Int32({
   minimum: 0,
@@ -126,14 +120,8 @@ const verificationCode = TextField('line', {
   description: 'Six digits',
   examples: ['042317'],
 });
-export const EmailCode = Type.Object(
-  { email, code: verificationCode },
-  { $id: 'EmailCode', description: 'The code of a mail', additionalProperties: false },
-);
-export const EmailLink = Type.Object(
-  { token: linkToken },
-  { $id: 'EmailLink', description: 'The link of a mail', additionalProperties: false },
-);
+export const EmailCode = Body('EmailCode', 'The code of a mail', { email, code: verificationCode });
+export const EmailLink = Body('EmailLink', 'The link of a mail', { token: linkToken });
 export const EmailConfirmation = Type.Unsafe<Static<typeof EmailCode> | Static<typeof EmailLink>>({
   $id: 'EmailConfirmation',
   description: 'Either the code or the link of a mail',
@@ -162,25 +150,25 @@ export const ResetLink = Type.Object(
   { expires_at: Timestamp('When the link stops working') },
   { $id: 'ResetLink', description: 'A link that works' },
 );
-export const PasswordReset = Type.Object(
-  { uid, token: linkToken, new_password: newPassword },
-  { $id: 'PasswordReset', description: 'The link of a mail and a new password', additionalProperties: false },
-);
+export const PasswordReset = Body('PasswordReset', 'The link of a mail and a new password', {
+  uid,
+  token: linkToken,
+  new_password: newPassword,
+});
 
 export const UserChanges = Type.Object(
   { name: Type.Optional(name) },
   { $id: 'UserChanges', description: 'At least one field', additionalProperties: false, minProperties: 1 },
 );
-export const AccountDeletion = Type.Object(
-  { password },
-  { $id: 'AccountDeletion', description: 'The password, to be sure', additionalProperties: false },
-);
-export const PasswordChange = Type.Object(
-  { current_password: password, new_password: newPassword },
-  { $id: 'PasswordChange', description: 'The current and the new password', additionalProperties: false },
-);
+export const AccountDeletion = Body('AccountDeletion', 'The password, to be sure', { password });
+export const PasswordChange = Body('PasswordChange', 'The current and the new password', {
+  current_password: password,
+  new_password: newPassword,
+});
 
-export const EmailChange = Type.Object(
+export const EmailChange = Body(
+  'EmailChange',
+  'The password, and what proves the new address: the `code` that was mailed to it, or a `verification_token`',
   {
     password,
     new_email: TextField('email', {
@@ -197,33 +185,21 @@ export const EmailChange = Type.Object(
       }),
     ),
   },
-  {
-    $id: 'EmailChange',
-    description:
-      'The password, and what proves the new address: the `code` that was mailed to it, or a `verification_token`',
-    additionalProperties: false,
-  },
 );
 export type EmailChange = Static<typeof EmailChange>;
-export const EmailChangeUndo = Type.Object(
-  { token: linkToken },
-  { $id: 'EmailChangeUndo', description: 'The link of a mail', additionalProperties: false },
-);
+export const EmailChangeUndo = Body('EmailChangeUndo', 'The link of a mail', { token: linkToken });
 
 const jwt = 'eyJhbGciOiJIUzI1NiIsInR5cCI6IkpXVCJ9.e30.Zm9yIGV4YW1wbGUgb25seQ';
 
-export const Credentials = Type.Object(
-  {
-    username: TextField('line', {
-      minLength: 1,
-      maxLength: 254,
-      description: 'The username or the e-mail address',
-      examples: ['dure_cafe'],
-    }),
-    password,
-  },
-  { $id: 'Credentials', description: 'Who logs in', additionalProperties: false },
-);
+export const Credentials = Body('Credentials', 'Who logs in', {
+  username: TextField('line', {
+    minLength: 1,
+    maxLength: 254,
+    description: 'The username or the e-mail address',
+    examples: ['dure_cafe'],
+  }),
+  password,
+});
 
 const tokenPair = {
   access: Type.String({
@@ -249,18 +225,10 @@ export const TokenPairWithUser = Type.Object(
 export type TokenPairWithUser = Static<typeof TokenPairWithUser>;
 
 const refresh = TextField('line', { minLength: 1, description: 'A refresh token', examples: [jwt] });
-export const RefreshBody = Type.Object(
-  { refresh },
-  { $id: 'RefreshBody', description: 'The session to refresh', additionalProperties: false },
-);
-export const LogoutBody = Type.Object(
-  { refresh: Type.Optional(refresh) },
-  {
-    $id: 'LogoutBody',
-    description: 'The session to end, where no access token is sent',
-    additionalProperties: false,
-  },
-);
+export const RefreshBody = Body('RefreshBody', 'The session to refresh', { refresh });
+export const LogoutBody = Body('LogoutBody', 'The session to end, where no access token is sent', {
+  refresh: Type.Optional(refresh),
+});
 
 export const Session = Type.Object(
   {

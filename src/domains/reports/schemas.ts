@@ -1,7 +1,7 @@
 import { type Static, Type } from '@sinclair/typebox';
 import { defineError } from '../../http/errors.ts';
 import { Page, PageQuery } from '../../http/pagination.ts';
-import { Int32, Int64, NamedEnum, Ref, Timestamp } from '../../http/schemas.ts';
+import { Body, Int32, Int64, NamedEnum, Ref, Timestamp } from '../../http/schemas.ts';
 import { TextField } from '../../http/text.ts';
 import { StoreSummary } from '../stores/index.ts';
 
@@ -58,19 +58,16 @@ const ReportTarget = NamedEnum(
   { description: 'What a report is about' },
 );
 
-export const NewReport = Type.Object(
-  {
-    reason: Ref(ReportReason),
-    text: Type.Optional(
-      TextField('block', {
-        maxLength: 1000,
-        description: 'More about it; may contain line feeds, and may be empty',
-        examples: [exampleText],
-      }),
-    ),
-  },
-  { $id: 'NewReport', description: 'What is wrong with a post or a store', additionalProperties: false },
-);
+export const NewReport = Body('NewReport', 'What is wrong with a post or a store', {
+  reason: Ref(ReportReason),
+  text: Type.Optional(
+    TextField('block', {
+      maxLength: 1000,
+      description: 'More about it; may contain line feeds, and may be empty',
+      examples: [exampleText],
+    }),
+  ),
+});
 export type NewReport = Static<typeof NewReport>;
 
 export const ReportReceipt = Type.Object(
@@ -148,19 +145,16 @@ export const ReportQuery = Type.Object({
 });
 export type ReportQuery = Static<typeof ReportQuery>;
 
-export const ReportDecision = Type.Object(
-  {
-    action: Ref(ReportAction),
-    note: Type.Optional(
-      TextField('block', {
-        maxLength: 1000,
-        description: 'For other admins; without it the report has an empty note',
-        examples: [exampleNote],
-      }),
-    ),
-  },
-  { $id: 'ReportDecision', description: 'What to do about a report', additionalProperties: false },
-);
+export const ReportDecision = Body('ReportDecision', 'What to do about a report', {
+  action: Ref(ReportAction),
+  note: Type.Optional(
+    TextField('block', {
+      maxLength: 1000,
+      description: 'For other admins; without it the report has an empty note',
+      examples: [exampleNote],
+    }),
+  ),
+});
 export type ReportDecision = Static<typeof ReportDecision>;
 
 /** Of the operations of all users. */
