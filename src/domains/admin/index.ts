@@ -4,16 +4,13 @@ import { openApiScope } from '../../http/openapi-scope.ts';
 import { EmptyData } from '../../http/schemas.ts';
 import type { Database } from '../../infrastructure/database/client.ts';
 import type { MailQueue } from '../../infrastructure/mail/queue.ts';
+import type { AccountAdministration } from '../auth/index.ts';
 import { storeSummarySchemas } from '../stores/index.ts';
 import type { Audit } from './audit.ts';
 import { createAdminRepository } from './repository.ts';
 import { failedMailRoutes, userRoutes } from './routes.ts';
 import { adminSchemas } from './schemas.ts';
-import {
-  type AccountAdministration,
-  createFailedMailAdministration,
-  createUserAdministration,
-} from './service.ts';
+import { createFailedMailAdministration, createUserAdministration } from './service.ts';
 
 export {
   type Audit,

@@ -2,8 +2,8 @@ import { ApiError, httpErrors } from '../../http/errors.ts';
 import { paginate } from '../../http/pagination.ts';
 import { isBigId, isId, isUuid } from '../../http/path-ids.ts';
 import type { Database } from '../../infrastructure/database/client.ts';
-import type { PageRequest } from '../../infrastructure/database/keyset.ts';
 import type { MailQueue } from '../../infrastructure/mail/queue.ts';
+import { type AccountAdministration, toSession } from '../auth/index.ts';
 import { toStoreSummary } from '../stores/index.ts';
 import type { Audit, AuditAction, AuditedAction, Operator } from './audit.ts';
 import type { AdminRepository, AdminUserRow, FailedMailRow } from './repository.ts';
@@ -13,23 +13,6 @@ import { type AdminUser, adminErrors, type FailedMail } from './schemas.ts';
 interface PageQuery {
   limit: number;
   cursor?: string;
-}
-
-/** A live session of an account. */
-interface AccountSession {
-  id: string;
-  user_agent: string;
-  ip: string;
-  created_at: Date;
-  last_used_at: Date;
-}
-
-/** What the authentication domain does for operators; passed in `domains.ts`. */
-export interface AccountAdministration {
-  listSessions(tx: Database, userId: number, page: PageRequest): Promise<AccountSession[]>;
-  endSessions(tx: Database, userId: number): Promise<void>;
-  /** Deletes an account as by its owner. @returns whether it existed */
-  deleteAccount(tx: Database, userId: number): Promise<boolean>;
 }
 
 export type UserAdministration = ReturnType<typeof createUserAdministration>;
@@ -119,7 +102,7 @@ export function createUserAdministration(
         return paginate(query, {
           isId: isUuid,
           find: (page) => accounts.listSessions(tx, id, page),
-          present: toAdminSession,
+          present: toSession,
         });
       });
     },
@@ -215,10 +198,6 @@ function toAdminUser({ id, username, name, email, role, store, ...row }: AdminUs
     last_login_at: row.lastLoginAt?.toISOString() ?? null,
     store: store && toStoreSummary(store),
   };
-}
-
-function toAdminSession(row: AccountSession) {
-  return { ...row, created_at: row.created_at.toISOString(), last_used_at: row.last_used_at.toISOString() };
 }
 
 function toFailedMail({ id, userId, kind, reason, attempts, createdAt }: FailedMailRow): FailedMail {

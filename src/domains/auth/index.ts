@@ -22,6 +22,7 @@ import { createEmailChange } from './service/email-change.ts';
 import { createLogin } from './service/login.ts';
 import { createDerivedSecrets, createTokens } from './tokens.ts';
 
+export { toSession } from './presenters.ts';
 export { undoDays } from './repository/codes-and-links.ts';
 export { expiredAuthRows } from './repository/index.ts';
 export { User, UserRole } from './schemas.ts';
@@ -38,6 +39,9 @@ interface AuthOptions {
   idempotency: Idempotency;
   deletionSteps: AccountDeletionSteps;
 }
+
+/** What operators do with accounts. */
+export type AccountAdministration = ReturnType<typeof createAuth>['administration'];
 
 /**
  * Builds the authentication domain: how tokens are checked, the mails it sends, its part of the clean-up, what operators need

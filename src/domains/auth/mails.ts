@@ -2,7 +2,7 @@ import type { Language } from '../../http/language.ts';
 import type { Config } from '../../infrastructure/config/config.ts';
 import type { Database } from '../../infrastructure/database/client.ts';
 import type { UnrequestedMail } from '../../infrastructure/mail/queue.ts';
-import type { ComposedMail, MailComposers, MailPayload } from '../../infrastructure/mail/worker.ts';
+import type { MailComposers, MailPayload } from '../../infrastructure/mail/worker.ts';
 import type { AuthRepository } from './repository/index.ts';
 
 /**
@@ -14,81 +14,75 @@ export function authMails(
   database: Database,
   { accounts, emailCodes, passwordResets, undoLinks }: AuthRepository,
 ): MailComposers {
-  async function verificationCode(payload: MailPayload): Promise<ComposedMail | null> {
-    const issued = await emailCodes.find(String(payload['id']));
-    if (issued === undefined) return null;
-    const account = await accounts.findByEmail(database, issued.email);
-    if (account && account.suspendedAt !== null) return null;
-    const recipient = { to: issued.email, userId: account?.id, language: languageOf(payload) };
-    if (!account?.isVerified) {
-      const { code, token } = issued;
-      const url = `${frontendUrl}/verify-email?${new URLSearchParams({ token })}`;
-      return {
-        ...recipient,
-        mail: { kind: 'verification_code', code, url, minutes: toMinutes(settings.codeTtl) },
-      };
-    }
-    const urls = { loginUrl: `${frontendUrl}/login`, resetUrl: `${frontendUrl}/reset-password-request` };
-    return { ...recipient, mail: { kind: 'account_exists', username: account.username, ...urls } };
-  }
-
-  async function resetLink(payload: MailPayload): Promise<ComposedMail | null> {
-    const link = await passwordResets.find(String(payload['id']));
-    const account = link && (await accounts.findByEmail(database, link.email));
-    if (!link || !account || account.suspendedAt !== null) return null;
-    const query = new URLSearchParams({ uid: link.uid, token: link.token });
-    return {
-      to: link.email,
-      userId: account.id,
-      language: languageOf(payload),
-      mail: {
-        kind: 'reset_link',
-        name: account.name,
-        url: `${frontendUrl}/reset-password?${query}`,
-        minutes: toMinutes(settings.passwordResetTtl),
-      },
-    };
-  }
-
-  async function passwordChanged(payload: MailPayload): Promise<ComposedMail | null> {
-    const account = await accounts.findById(database, Number(payload['user_id']));
-    if (account === null || account.suspendedAt !== null || !account.isVerified) return null;
-    const changedAt = new Date(Number(payload['changed_at']));
-    const mail = { kind: 'password_changed', name: account.name, changedAt } as const;
-    return { to: account.email, language: languageOf(payload), mail };
-  }
-
-  /** To the old address, whatever address the account has now. */
-  async function emailChanged(payload: MailPayload): Promise<ComposedMail | null> {
-    const change = await undoLinks.find(String(payload['id']));
-    const account = change && (await accounts.findById(database, Number(payload['user_id'])));
-    if (!change || !account || account.suspendedAt !== null) return null;
-    return {
-      to: change.oldEmail,
-      language: languageOf(payload),
-      mail: {
-        kind: 'email_changed',
-        name: account.name,
-        newEmail: maskEmail(change.newEmail),
-        changedAt: new Date(Number(payload['changed_at'])),
-        url: `${frontendUrl}/undo-email-change?${new URLSearchParams({ token: change.token })}`,
-      },
-    };
-  }
-
-  async function userId(payload: MailPayload): Promise<ComposedMail | null> {
-    const account = await accounts.findById(database, Number(payload['user_id']));
-    if (account === null || account.suspendedAt !== null) return null;
-    const { name, username } = account;
-    return { to: account.email, language: languageOf(payload), mail: { kind: 'user_id', name, username } };
-  }
-
   return {
-    verification_code: verificationCode,
-    reset_link: resetLink,
-    password_changed: passwordChanged,
-    email_changed: emailChanged,
-    user_id: userId,
+    async verification_code(payload) {
+      const issued = await emailCodes.find(String(payload['id']));
+      if (issued === undefined) return null;
+      const account = await accounts.findByEmail(database, issued.email);
+      if (account && account.suspendedAt !== null) return null;
+      const recipient = { to: issued.email, userId: account?.id, language: languageOf(payload) };
+      if (!account?.isVerified) {
+        const { code, token } = issued;
+        const url = `${frontendUrl}/verify-email?${new URLSearchParams({ token })}`;
+        return {
+          ...recipient,
+          mail: { kind: 'verification_code', code, url, minutes: toMinutes(settings.codeTtl) },
+        };
+      }
+      const urls = { loginUrl: `${frontendUrl}/login`, resetUrl: `${frontendUrl}/reset-password-request` };
+      return { ...recipient, mail: { kind: 'account_exists', username: account.username, ...urls } };
+    },
+
+    async reset_link(payload) {
+      const link = await passwordResets.find(String(payload['id']));
+      const account = link && (await accounts.findByEmail(database, link.email));
+      if (!link || !account || account.suspendedAt !== null) return null;
+      const query = new URLSearchParams({ uid: link.uid, token: link.token });
+      return {
+        to: link.email,
+        userId: account.id,
+        language: languageOf(payload),
+        mail: {
+          kind: 'reset_link',
+          name: account.name,
+          url: `${frontendUrl}/reset-password?${query}`,
+          minutes: toMinutes(settings.passwordResetTtl),
+        },
+      };
+    },
+
+    async password_changed(payload) {
+      const account = await accounts.findById(database, Number(payload['user_id']));
+      if (account === null || account.suspendedAt !== null || !account.isVerified) return null;
+      const changedAt = new Date(Number(payload['changed_at']));
+      const mail = { kind: 'password_changed', name: account.name, changedAt } as const;
+      return { to: account.email, language: languageOf(payload), mail };
+    },
+
+    /** To the old address, whatever address the account has now. */
+    async email_changed(payload) {
+      const change = await undoLinks.find(String(payload['id']));
+      const account = change && (await accounts.findById(database, Number(payload['user_id'])));
+      if (!change || !account || account.suspendedAt !== null) return null;
+      return {
+        to: change.oldEmail,
+        language: languageOf(payload),
+        mail: {
+          kind: 'email_changed',
+          name: account.name,
+          newEmail: maskEmail(change.newEmail),
+          changedAt: new Date(Number(payload['changed_at'])),
+          url: `${frontendUrl}/undo-email-change?${new URLSearchParams({ token: change.token })}`,
+        },
+      };
+    },
+
+    async user_id(payload) {
+      const account = await accounts.findById(database, Number(payload['user_id']));
+      if (account === null || account.suspendedAt !== null) return null;
+      const { name, username } = account;
+      return { to: account.email, language: languageOf(payload), mail: { kind: 'user_id', name, username } };
+    },
   };
 }
 

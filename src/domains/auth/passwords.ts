@@ -113,34 +113,29 @@ export function createPasswords(
       queued(undefined, () => argon2.hash('dummy password', { ...options, ...parametersOf(cost) })),
   });
 
-  /**
-   * Checks a new password by the rules that the schema cannot express (NIST SP 800-63B, section 3.1.1.2: a list of common
-   * passwords and context, no composition rules).
-   *
-   * @param field the name of the password's field
-   * @returns what is wrong with it; empty for a good password
-   */
-  function newPasswordErrors(
-    field: string,
-    password: string,
-    account: { username: string; email: string },
-  ): FieldError[] {
-    const lowerCased = password.toLowerCase();
-    const localPart = account.email.split('@')[0] ?? '';
-    const found: Problem[] = [];
-    if ([...password].length < config.minLength) found.push(problems.tooShort(config.minLength));
-    if (isCommon(lowerCased)) found.push(passwordProblems.common);
-    if (lowerCased.includes(account.username)) found.push(passwordProblems.username);
-    if (localPart.length >= 4 && lowerCased.includes(localPart)) found.push(passwordProblems.email);
-    return found.map((problem) => ({ field, ...problem }));
-  }
-
   return {
-    newPasswordErrors,
-
-    /** @throws {ApiError} `validation_error` when a new password breaks a rule */
-    checkNew(...parameters: Parameters<typeof newPasswordErrors>): void {
-      const errors = newPasswordErrors(...parameters);
+    /**
+     * Checks a new password by the rules that the schema cannot express (NIST SP 800-63B, section 3.1.1.2: a list of common
+     * passwords and context, no composition rules).
+     *
+     * @param field the name of the password's field
+     * @param others what else is wrong with the request
+     * @throws {ApiError} `validation_error`
+     */
+    checkNew(
+      field: string,
+      password: string,
+      account: { username: string; email: string },
+      others: FieldError[] = [],
+    ): void {
+      const lowerCased = password.toLowerCase();
+      const localPart = account.email.split('@')[0] ?? '';
+      const found: Problem[] = [];
+      if ([...password].length < config.minLength) found.push(problems.tooShort(config.minLength));
+      if (isCommon(lowerCased)) found.push(passwordProblems.common);
+      if (lowerCased.includes(account.username)) found.push(passwordProblems.username);
+      if (localPart.length >= 4 && lowerCased.includes(localPart)) found.push(passwordProblems.email);
+      const errors = [...found.map((problem) => ({ field, ...problem })), ...others];
       if (errors.length > 0) throw invalidFields(errors);
     },
 

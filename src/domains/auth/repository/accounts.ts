@@ -112,14 +112,15 @@ export function createAccountRepository(
     return account;
   }
 
-  /** Gives an account an address that its user has proven. @throws a unique violation when the address is taken */
-  async function setEmail(tx: Database, id: number, email: string): Promise<UserRow> {
-    return tx.prisma.user.update({ where: { id }, data: { email, isVerified: true }, select: userColumns });
-  }
-
-  /** Lets nothing but a reset of the password change the account. */
-  async function requireReset(tx: Database, userId: number): Promise<void> {
-    await tx.prisma.user.update({ where: { id: userId }, data: { needsReset: true } });
+  /**
+   * Gives an account an address that its user has proven.
+   *
+   * @param needsReset whether nothing but a reset of the password may change the account from now on
+   * @throws a unique violation when the address is taken
+   */
+  function setEmail(tx: Database, id: number, email: string, needsReset = false): Promise<UserRow> {
+    const data = { email, isVerified: true, ...(needsReset && { needsReset }) };
+    return tx.prisma.user.update({ where: { id }, data, select: userColumns });
   }
 
   /**
@@ -173,24 +174,16 @@ export function createAccountRepository(
     return count > 0;
   }
 
-  /**
-   * Replaces the password hash.
-   *
-   * @param expectedHash the hash that a password was verified against; nothing happens when it was replaced meanwhile, or when
-   * only a reset may change the account
-   * @returns whether the hash was replaced
-   */
-  async function replacePassword(
-    tx: Database,
-    userId: number,
-    passwordHash: string,
-    expectedHash?: string,
-  ): Promise<boolean> {
-    const { count } = await tx.prisma.user.updateMany({
-      where: { id: userId, ...(expectedHash && { passwordHash: expectedHash, needsReset: false }) },
-      data: { passwordHash, needsReset: false },
-    });
-    return count > 0;
+  /** @returns false when the password was changed since it was verified, or when only a reset may change the account */
+  async function changePassword(tx: Database, id: number, from: string, to: string): Promise<boolean> {
+    const where = { id, passwordHash: from, needsReset: false };
+    return (await tx.prisma.user.updateMany({ where, data: { passwordHash: to } })).count > 0;
+  }
+
+  /** Sets a password by a link to the address, which verifies it. @returns false when no account has the address any more */
+  async function resetPassword(tx: Database, id: number, email: string, passwordHash: string) {
+    const data = { passwordHash, needsReset: false, isVerified: true };
+    return (await tx.prisma.user.updateMany({ where: { id, email }, data })).count > 0;
   }
 
   /** Forgets the addresses from which an account logged in: an intruder's may be among them. */
@@ -232,13 +225,13 @@ export function createAccountRepository(
     findForPasswordCheck,
     lock,
     setEmail,
-    requireReset,
     recordLogin,
     findByEmail,
     findById,
     rename,
     markVerified,
-    replacePassword,
+    changePassword,
+    resetPassword,
     forgetAddresses,
     findAbandoned,
     isUnverified,

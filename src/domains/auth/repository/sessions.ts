@@ -5,7 +5,7 @@ import type { ExpiredRows } from '../../../infrastructure/database/clean-up.ts';
 import type { Database, Tx } from '../../../infrastructure/database/client.ts';
 import { afterTime, type PageRequest } from '../../../infrastructure/database/keyset.ts';
 import { sql } from '../../../infrastructure/database/sql.ts';
-import type { Session, User } from '../schemas.ts';
+import type { User } from '../schemas.ts';
 import type { TokenClaims } from '../tokens.ts';
 
 /** Sessions that ended by themselves. */
@@ -21,9 +21,12 @@ export interface LiveSession extends TokenClaims {
 type SessionUserRow = User & { sessionId: string };
 
 /** A session in the list of its user. */
-export interface SessionRow extends Pick<Session, 'id' | 'user_agent' | 'ip'> {
-  created_at: Date;
-  last_used_at: Date;
+export interface SessionRow {
+  id: string;
+  userAgent: string;
+  ip: string;
+  createdAt: Date;
+  lastUsedAt: Date;
 }
 
 type SessionKey = Pick<TokenClaims, 'userId' | 'sessionId'>;
@@ -135,7 +138,7 @@ export function createSessionRepository(database: Database, tokens: Config['toke
   /** Live sessions of a user, newest first. */
   async function list(tx: Tx, userId: number, { after, limit }: PageRequest): Promise<SessionRow[]> {
     return tx.query<SessionRow>(sql`
-      SELECT s.id, s.user_agent, s.ip, s.created_at, s.last_used_at
+      SELECT s.id, s.user_agent AS "userAgent", s.ip, s.created_at AS "createdAt", s.last_used_at AS "lastUsedAt"
       FROM sessions s JOIN users u ON ${isLive}
       WHERE s.user_id = ${userId}
         AND (s.created_at, s.id) < (${afterTime(after)}, ${after?.id ?? firstId}::uuid)

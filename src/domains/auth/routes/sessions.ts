@@ -136,7 +136,7 @@ const ownSessionRoutes: FastifyPluginAsyncTypebox<SessionRoutesOptions> = async 
       return paginate(request.query, {
         isId: isUuid,
         find: (page) => sessions.list(database, user.id, page),
-        present: (row) => toSession(row, user.sessionId),
+        present: (row) => ({ ...toSession(row), is_current: row.id === user.sessionId }),
       });
     },
   );

@@ -3,9 +3,8 @@ import type { Database } from '../../../infrastructure/database/client.ts';
 import type { RemovableAccount } from '../repository/accounts.ts';
 import type { AuthRepository } from '../repository/index.ts';
 
-const batchSize = 50;
-/** The next clean-up continues where this one stops. */
-const maxBatches = 20;
+/** Abandoned accounts that one clean-up deletes; the next one continues. */
+const maxAbandoned = 1_000;
 
 /** What other domains do in the transaction that deletes an account. */
 export interface AccountDeletionSteps {
@@ -105,10 +104,8 @@ export function createAccountRemoval(
    */
   async function removeAbandoned(): Promise<number> {
     let total = 0;
-    for (let batch = 0, found = batchSize; batch < maxBatches && found === batchSize; batch++) {
-      const abandoned = await accounts.findAbandoned(database, batchSize);
-      found = abandoned.length;
-      for (const account of abandoned) total += Number(await removeIfAbandoned(account));
+    for (const account of await accounts.findAbandoned(database, maxAbandoned)) {
+      total += Number(await removeIfAbandoned(account));
     }
     return total;
   }

@@ -1,5 +1,5 @@
 import { type CurrentUser, tokenNotValid } from '../../../http/authentication.ts';
-import { ApiError, invalidFields } from '../../../http/errors.ts';
+import { ApiError } from '../../../http/errors.ts';
 import type { FieldError } from '../../../http/field-errors.ts';
 import type { RequestContext } from '../../../http/request-context.ts';
 import type { Config } from '../../../infrastructure/config/config.ts';
@@ -52,11 +52,8 @@ export function createSignUp(
     // A replay costs no password hash.
     const replay = await idempotency.findReplay<User>(key);
     if (replay) return replay;
-    const errors = passwords.newPasswordErrors('password', input.password, input);
-    if (input.verification_token === undefined && verification === 'required') {
-      errors.push(tokenRequired);
-    }
-    if (errors.length > 0) throw invalidFields(errors);
+    const isProofMissing = input.verification_token === undefined && verification === 'required';
+    passwords.checkNew('password', input.password, input, isProofMissing ? [tokenRequired] : []);
     const passwordHash = await passwords.hash(input.password, context);
     let replaced: number | undefined;
     const outcome = await idempotency.runWithPrisma(key, async (tx) => {
@@ -138,7 +135,7 @@ export function createAccountService(
       // Into an unverified account with a store, a reset is the only way for the owner of the address.
       const isOnlyWay = !user.is_verified && (await removal.lockAccount(tx, user)) !== undefined;
       if (!isOnlyWay) await passwordResets.revoke(tx, email);
-      if (!(await accounts.replacePassword(tx, userId, passwordHash, currentHash))) return false;
+      if (!(await accounts.changePassword(tx, userId, currentHash, passwordHash))) return false;
       await sessions.endOthers(tx, { userId, sessionId });
       await mailQueue.addUnrequested(tx, passwordChangedNotice(userId, context.language));
       return true;

@@ -137,11 +137,10 @@ export function createRecovery(
     await database.prismaTransaction(async (tx) => {
       const { userId, username, email } = await openLink(tx, link);
       await passwordResets.revoke(tx, email);
-      // The account may have been deleted since the link was opened.
-      if (!(await accounts.replacePassword(tx, userId, passwordHash))) {
+      // Since the link was opened, the account may have been deleted or have got its old address back.
+      if (!(await accounts.resetPassword(tx, userId, email, passwordHash))) {
         throw new ApiError(authErrors.resetLinkInvalid);
       }
-      await accounts.markVerified(tx, userId, email);
       await sessions.endAll(tx, userId);
       await accounts.forgetAddresses(tx, userId);
       await loginFailures.clearNames(tx, [username, email]);

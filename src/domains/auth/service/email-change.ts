@@ -152,12 +152,11 @@ export function createEmailChange(
       throw new ApiError(authErrors.undoLinkInvalid);
     }
     if (isHeld && replaced === undefined) throw takenError('token', authErrors.oldEmailTaken);
-    await accounts.setEmail(tx, userId, email);
+    await accounts.setEmail(tx, userId, email, true);
     // Else somebody who knows the password could repeat the change until there is no link to undo it.
     await mailSends.forget(tx, 'email_change', email);
     await sessions.endAll(tx, userId);
     await accounts.forgetAddresses(tx, userId);
-    await accounts.requireReset(tx, userId);
     const id = await passwordResets.issue(tx, email);
     await mailQueue.add(tx, 'reset_link', { id, language });
     return replaced;
