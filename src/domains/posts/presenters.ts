@@ -1,5 +1,5 @@
 import type { ImageUrls } from '../images/index.ts';
-import type { PostRow } from './repository/posts.ts';
+import type { PostRow } from './repository.ts';
 import { partnerRequestStatuses } from './request-status.ts';
 import type { Post } from './schemas.ts';
 

@@ -9,8 +9,7 @@ import { EmptyData, Ref } from '../../http/schemas.ts';
 import type { ImageUrls } from '../images/index.ts';
 import { postErrors } from './errors.ts';
 import { toPost } from './presenters.ts';
-import type { PostLists } from './repository/post-lists.ts';
-import type { Posts } from './repository/posts.ts';
+import type { PostLists, Posts } from './repository.ts';
 import { NewPost, Post, PostChanges, PostPage, PostQuery } from './schemas.ts';
 import type { createPostService } from './service.ts';
 

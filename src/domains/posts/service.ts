@@ -7,7 +7,7 @@ import { secondsUntilEdits } from '../stores/index.ts';
 import { postErrors } from './errors.ts';
 import { checkImages } from './images.ts';
 import { toPost } from './presenters.ts';
-import type { Posts } from './repository/posts.ts';
+import type { Posts } from './repository.ts';
 import type { NewPost, Post, PostChanges } from './schemas.ts';
 import { checkLinked, checkOwn, type StoredImages, toStored } from './uploaded-images.ts';
 

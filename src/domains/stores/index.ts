@@ -1,17 +1,15 @@
 import type { FastifyInstance } from 'fastify';
 import { requireUser } from '../../http/authentication.ts';
 import { openApiScope } from '../../http/openapi-scope.ts';
-import { createStoreListRepository } from './repository/store-lists.ts';
-import { createStoreRepository } from './repository/stores.ts';
-import { categoryRoutes, type DirectoryOptions, directoryRoutes } from './routes/directory.ts';
-import { ownStoreRoutes } from './routes/own-store.ts';
+import { createStoreListRepository, createStoreRepository } from './repository.ts';
+import { categoryRoutes, type DirectoryOptions, directoryRoutes, ownStoreRoutes } from './routes.ts';
 import { storeSchemas } from './schemas.ts';
 import { createStoreService, type StoreServiceOptions } from './service.ts';
 
 export { storeErrors } from './errors.ts';
+export { storeSummarySelect, toStoreSummary } from './presenters.ts';
 export { SearchQuery, StoreSummary, storeSummarySchemas, textMatch } from './schemas.ts';
 export { countEditSql, expiredStoreEdits, isOpenStore, secondsUntilEdits, storeSummarySql } from './sql.ts';
-export { storeSummarySelect, toStoreSummary } from './summary.ts';
 
 type StoresOptions = Omit<StoreServiceOptions, 'stores'> & Pick<DirectoryOptions, 'imageUrls'>;
 

@@ -1,7 +1,7 @@
+import type { Prisma } from '../../infrastructure/database/generated/client.ts';
 import type { ImageUrls } from '../images/index.ts';
-import type { ListedStoreRow } from './repository/store-lists.ts';
-import type { StoreRow } from './repository/stores.ts';
-import type { Store, StoreListItem } from './schemas.ts';
+import type { ListedStoreRow, StoreRow } from './repository.ts';
+import type { Store, StoreListItem, StoreSummary } from './schemas.ts';
 
 /** A store as the API shows it. */
 export function toStore(row: StoreRow): Store {
@@ -12,4 +12,18 @@ export function toStore(row: StoreRow): Store {
 export function toStoreListItem(row: ListedStoreRow, imageUrls: ImageUrls): StoreListItem {
   const { image, created_at: _, ...store } = row;
   return { ...store, thumbnail: imageUrls.thumbnailOf(image, store) };
+}
+
+/** What Prisma's client reads of a store for {@link toStoreSummary}. */
+export const storeSummarySelect = {
+  id: true,
+  name: true,
+  categories: { select: { category: { select: { id: true, name: true } } }, orderBy: { position: 'asc' } },
+} as const satisfies Prisma.StoreSelect;
+
+export type StoreSummaryRow = Prisma.StoreGetPayload<{ select: typeof storeSummarySelect }>;
+
+/** A store in short, with its categories in the order that its owner gave. */
+export function toStoreSummary({ id, name, categories }: StoreSummaryRow): StoreSummary {
+  return { id, name, store_categories: categories.map(({ category }) => category) };
 }

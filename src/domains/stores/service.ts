@@ -7,7 +7,7 @@ import type { Database } from '../../infrastructure/database/client.ts';
 import type { Created, Idempotency, IdempotencyKey } from '../../infrastructure/idempotency/idempotency.ts';
 import { storeErrors } from './errors.ts';
 import { toStore } from './presenters.ts';
-import type { Stores } from './repository/stores.ts';
+import type { Stores } from './repository.ts';
 import type { NewStore, Store, StoreChanges } from './schemas.ts';
 import { secondsUntilEdits } from './sql.ts';
 

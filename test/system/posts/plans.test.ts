@@ -3,13 +3,10 @@ import { createMyPageRepository } from '../../../src/domains/my-page/repository.
 import { createPartnerRequestRepository } from '../../../src/domains/partner-requests/repository/requests.ts';
 import {
   createPostListRepository,
+  createPostRepository,
   type PostFilter,
-} from '../../../src/domains/posts/repository/post-lists.ts';
-import { createPostRepository } from '../../../src/domains/posts/repository/posts.ts';
-import {
-  createStoreListRepository,
-  type StoreFilter,
-} from '../../../src/domains/stores/repository/store-lists.ts';
+} from '../../../src/domains/posts/repository.ts';
+import { createStoreListRepository, type StoreFilter } from '../../../src/domains/stores/repository.ts';
 import { openDatabase, type Tx } from '../../../src/infrastructure/database/client.ts';
 import type { BoundedPage } from '../../../src/infrastructure/database/keyset.ts';
 import { createTestApp } from '../../support/app.ts';

@@ -157,15 +157,6 @@ CREATE TRIGGER "notifications_deleted" AFTER DELETE ON "notifications" REFERENCI
 CREATE TRIGGER "notifications_truncated" AFTER TRUNCATE ON "notifications"
   FOR EACH STATEMENT EXECUTE FUNCTION "count_no_notifications"();
 
--- LISTS
-
--- What belongs to one store is read newest first and only as far as needed, by an index in that order. Taking all stores for equally
--- busy, the planner expects a handful of rows, and may fetch and sort all of them, also where there are a hundred thousand.
--- A comparison with the result of this function looks expensive to it, unless an index makes it: an ordered index scan computes
--- the result once, whereas every other plan would have to for each row.
-CREATE FUNCTION "walk_from"(moment timestamptz) RETURNS timestamptz LANGUAGE plpgsql STABLE PARALLEL SAFE COST 10000
-  AS 'BEGIN RETURN moment; END';
-
 -- SEARCH: substrings of any length in any script, without an extension of PostgreSQL.
 
 -- Makes a text lower case. `lower(upper(x))` also makes the two lower-case sigmas one. Where the locale of the database is `C`,

@@ -1,0 +1,161 @@
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
+import { Type } from '@sinclair/typebox';
+import { currentUser } from '../../http/authentication.ts';
+import { ApiError, httpErrors } from '../../http/errors.ts';
+import { idempotencyKey, sendCreated } from '../../http/idempotency.ts';
+import { paginate } from '../../http/pagination.ts';
+import { isId, PathId } from '../../http/path-ids.ts';
+import { requestContext } from '../../http/request-context.ts';
+import { Ref } from '../../http/schemas.ts';
+import type { ImageUrls } from '../images/index.ts';
+import { storeErrors } from './errors.ts';
+import { toStore, toStoreListItem } from './presenters.ts';
+import type { StoreLists, Stores } from './repository.ts';
+import { NewStore, Store, StoreCategoryList, StoreChanges, StorePage, StoreQuery } from './schemas.ts';
+import type { StoreService } from './service.ts';
+
+/** The categories, which need no login. */
+export const categoryRoutes: FastifyPluginAsyncTypebox<{ stores: Stores }> = async (app, { stores }) => {
+  app.get(
+    '/categories/',
+    {
+      config: { message: { ko: '카테고리 목록을 조회했습니다.', en: 'Here are the categories.' } },
+      schema: {
+        operationId: 'listStoreCategories',
+        summary: 'List store categories',
+        description: 'Every category that a store can have, in the order to show them.',
+        response: { 200: Ref(StoreCategoryList) },
+      },
+    },
+    async () => ({ items: await stores.categories() }),
+  );
+};
+
+export interface DirectoryOptions {
+  storeLists: StoreLists;
+  service: StoreService;
+  imageUrls: ImageUrls;
+}
+
+/** Search for stores, and reading one. */
+export const directoryRoutes: FastifyPluginAsyncTypebox<DirectoryOptions> = async (
+  app,
+  { storeLists, service, imageUrls },
+) => {
+  app.get(
+    '/',
+    {
+      prefixTrailingSlash: 'slash',
+      config: { message: { ko: '가게 목록을 조회했습니다.', en: 'Here are the stores.' } },
+      schema: {
+        operationId: 'listStores',
+        summary: 'Find stores',
+        description:
+          'Stores that match every given filter, newest first. A page may have fewer items than `limit`, or none, before the end of the list, because a request examines a bounded number of stores: continue until `next_cursor` is `null`.',
+        querystring: StoreQuery,
+        response: { 200: Ref(StorePage) },
+      },
+    },
+    async (request) => {
+      const { q = '', category_id: categoryId } = request.query;
+      const result = await paginate(request.query, {
+        isId,
+        find: (page) => storeLists.list({ q, categoryId, ...page }),
+        present: (store) => toStoreListItem(store, imageUrls),
+      });
+      if (result.items.length === 0) await service.checkCategoryFilter(categoryId);
+      return result;
+    },
+  );
+
+  app.get(
+    '/:store_id/',
+    {
+      config: {
+        message: { ko: '가게 정보를 조회했습니다.', en: 'Here is the store.' },
+        errors: [storeErrors.storeNotFound],
+      },
+      schema: {
+        operationId: 'getStore',
+        summary: 'Read a store',
+        description: 'Any store that is open and whose owner is not suspended.',
+        params: Type.Object({ store_id: PathId('`id` of a store') }),
+        response: { 200: Ref(Store) },
+      },
+    },
+    async (request) => service.find(request.params.store_id),
+  );
+};
+
+interface Options {
+  stores: Stores;
+  service: StoreService;
+}
+
+/** The store of the logged-in user. */
+export const ownStoreRoutes: FastifyPluginAsyncTypebox<Options> = async (app, { stores, service }) => {
+  app.post(
+    '/',
+    {
+      prefixTrailingSlash: 'slash',
+      config: {
+        message: { ko: '가게를 등록했습니다.', en: 'Your store has been registered.' },
+        errors: [storeErrors.storeExists],
+        idempotent: true,
+      },
+      schema: {
+        operationId: 'createStore',
+        summary: 'Register a store',
+        description:
+          'A user has one store. Unknown categories are named by their JSON pointer, such as `/category_ids/1`.',
+        body: Ref(NewStore),
+        response: { 201: Ref(Store) },
+      },
+    },
+    async (request, reply) => {
+      const { id: userId } = currentUser(request);
+      const key = idempotencyKey(request, userId);
+      return sendCreated(reply, await service.register(userId, request.body, key, requestContext(request)));
+    },
+  );
+
+  app.get(
+    '/me/',
+    {
+      config: {
+        message: { ko: '내 가게를 조회했습니다.', en: 'Here is your store.' },
+        errors: [storeErrors.storeNotFound],
+      },
+      schema: {
+        operationId: 'getOwnStore',
+        summary: 'Read own store',
+        description: 'The store that the user registered.',
+        response: { 200: Ref(Store) },
+      },
+    },
+    async (request) => {
+      const store = await stores.findByOwner(currentUser(request).id);
+      if (store === undefined) throw new ApiError(storeErrors.storeNotFound);
+      return toStore(store);
+    },
+  );
+
+  app.patch(
+    '/me/',
+    {
+      config: {
+        message: { ko: '가게 정보를 수정했습니다.', en: 'Your store has been updated.' },
+        errors: [storeErrors.storeNotFound, httpErrors.quotaExceeded],
+      },
+      schema: {
+        operationId: 'updateOwnStore',
+        summary: 'Change own store',
+        description:
+          'Changes the given fields. `category_ids` replaces all categories. A store can change itself and its posts 60 times in the 24 hours from the first change; an installation may have another number.',
+        body: Ref(StoreChanges),
+        response: { 200: Ref(Store) },
+      },
+    },
+    async (request) => service.change(currentUser(request).id, request.body),
+  );
+};
