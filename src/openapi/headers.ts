@@ -1,51 +1,46 @@
 const text = { type: 'string' };
 const integer = { type: 'integer', format: 'int32' };
 
-/** Headers of responses. Those with `required` are on every response that names them. */
+const optional = (description: string, schema: object, example: unknown) => ({
+  description,
+  schema,
+  example,
+});
+/** A header of every response that names it. */
+const always = (description: string, schema: object, example: unknown) => ({
+  description,
+  required: true,
+  schema,
+  example,
+});
+
 const headers = {
-  'X-Request-Id': {
-    description: 'Names the request in the log of the service: the one that was sent, else a new one',
-    required: true,
-    schema: text,
-    example: '3f1ab0e2-5b1f-4e0e-9a59-0d4a1b2c3d4e',
-  },
-  'Content-Language': {
-    description: 'The language of `message` and of the other texts for people',
-    required: true,
-    schema: { ...text, enum: ['ko', 'en'] },
-    example: 'ko',
-  },
-  'RateLimit-Limit': { description: 'Requests per minute', schema: integer, example: 600 },
-  'RateLimit-Remaining': {
-    description: 'Requests that are left in this minute',
-    schema: integer,
-    example: 599,
-  },
-  'RateLimit-Reset': { description: 'Seconds until the count starts again', schema: integer, example: 60 },
-  'Retry-After': {
-    description: 'Seconds until another try makes sense',
-    required: true,
-    schema: { ...integer, minimum: 1 },
-    example: 30,
-  },
-  'WWW-Authenticate': {
-    description: 'The challenge; `error="invalid_token"` when a token was sent',
-    required: true,
-    schema: text,
-    example: 'Bearer realm="api", error="invalid_token"',
-  },
-  ETag: {
-    description: 'Of this response: send it as `If-None-Match`',
-    required: true,
-    schema: text,
-    example: '"3-ko"',
-  },
-  'Idempotency-Replayed': {
-    description: 'Only when this is the stored response to the same `Idempotency-Key`',
-    schema: { ...text, const: 'true' },
-    example: 'true',
-  },
-  Allow: { description: 'Only with 405: the methods of the path', schema: text, example: 'GET, HEAD' },
+  'X-Request-Id': always(
+    'Names the request in the log of the service: the one that was sent, else a new one',
+    text,
+    '3f1ab0e2-5b1f-4e0e-9a59-0d4a1b2c3d4e',
+  ),
+  'Content-Language': always(
+    'The language of `message` and of the other texts for people',
+    { ...text, enum: ['ko', 'en'] },
+    'ko',
+  ),
+  'RateLimit-Limit': optional('Requests per minute', integer, 600),
+  'RateLimit-Remaining': optional('Requests that are left in this minute', integer, 599),
+  'RateLimit-Reset': optional('Seconds until the count starts again', integer, 60),
+  'Retry-After': always('Seconds until another try makes sense', { ...integer, minimum: 1 }, 30),
+  'WWW-Authenticate': always(
+    'The challenge; `error="invalid_token"` when a token was sent',
+    text,
+    'Bearer realm="api", error="invalid_token"',
+  ),
+  ETag: always('Of this response: send it as `If-None-Match`', text, '"3-ko"'),
+  'Idempotency-Replayed': optional(
+    'Only when this is the stored response to the same `Idempotency-Key`',
+    { ...text, const: 'true' },
+    'true',
+  ),
+  Allow: optional('Only with 405: the methods of the path', text, 'GET, HEAD'),
 };
 
 export type HeaderName = keyof typeof headers;

@@ -9,21 +9,30 @@ const commonPassword =
 
 const minPasswordLength = 8;
 
+const databaseUrls = ['DATABASE_URL', 'DATABASE_DIRECT_URL'] as const;
+
+/** The protocol without TLS, and that with it. */
+const protocolsWithTls = {
+  REDIS_URL: ['redis:', 'rediss:'],
+  S3_ENDPOINT: ['http:', 'https:'],
+  OTEL_EXPORTER_OTLP_ENDPOINT: ['http:', 'https:'],
+} as const;
+
 /** Warnings about settings that work but are weak, for the log at start. They contain no values. */
 export function findWarnings(environment: Environment): string[] {
-  const databases = (['DATABASE_URL', 'DATABASE_DIRECT_URL'] as const)
-    .filter((name) => environment.NODE_ENV === 'production' && hasWeakPassword(environment[name]))
-    .map((name) => `${name} has no password or a common one: use a long random one`);
+  const production = environment.NODE_ENV === 'production';
   const provider = parseUrl(environment.RESEND_BASE_URL);
-  const isOpen = provider?.protocol === 'http:' && !isLoopback(provider);
   const frontend = parseUrl(environment.FRONTEND_URL);
-  const isLocal = environment.NODE_ENV === 'production' && frontend !== undefined && isLoopback(frontend);
   return [
-    ...databases,
-    ...(isOpen
-      ? ['RESEND_BASE_URL is plain http: the API key and the mails are not encrypted on their way']
-      : []),
-    ...(isLocal ? ['FRONTEND_URL is this machine: links in mails open on the machine of the reader'] : []),
+    ...databaseUrls
+      .filter((name) => production && hasWeakPassword(environment[name]))
+      .map((name) => `${name} has no password or a common one: use a long random one`),
+    ...textsOf({
+      'RESEND_BASE_URL is plain http: the API key and the mails are not encrypted on their way':
+        provider?.protocol === 'http:' && !isLoopback(provider),
+      'FRONTEND_URL is this machine: links in mails open on the machine of the reader':
+        production && frontend !== undefined && isLoopback(frontend),
+    }),
   ];
 }
 
@@ -50,79 +59,59 @@ export interface Findings {
   notes: string[];
 }
 
-type Rule = readonly [applies: boolean, text: string];
-
 /** Looks at how the settings of production fit together. Texts contain no passwords, keys or secrets. */
 export function findDeploymentWarnings(environment: Environment, config: Config): Findings {
   if (!config.production) {
-    return {
-      warnings: [],
-      notes: [`NODE_ENV is ${environment.NODE_ENV}: the rules of production are not checked`],
-    };
+    const note = `NODE_ENV is ${environment.NODE_ENV}: the rules of production are not checked`;
+    return { warnings: [], notes: [note] };
   }
+  const { corsOrigins, trustProxy, logLevel, images, secrets } = config;
+  const frontendOrigin = parseUrl(config.frontendUrl)?.origin ?? config.frontendUrl;
+  const proxies = trustProxy === false ? [] : trustProxy;
   return {
-    warnings: textsOf([
+    warnings: [
       ...openConnections(environment),
-      ...proxyRules(environment, config),
-      ...config.corsOrigins.filter(isOpenOrigin).map((origin): Rule => {
-        return [
-          true,
-          `CORS_ORIGINS holds ${origin}: that page can be changed on its way, so that its tokens are stolen`,
-        ];
+      ...proxies
+        .filter(isTooWide)
+        .map(
+          (range) =>
+            `TRUST_PROXY holds ${range}, which is more than a network of proxies: clients in it can pretend any address`,
+        ),
+      ...corsOrigins
+        .filter(isOpenOrigin)
+        .map(
+          (origin) =>
+            `CORS_ORIGINS holds ${origin}: that page can be changed on its way, so that its tokens are stolen`,
+        ),
+      ...textsOf({
+        // The service itself does not speak TLS, so https means that there is a proxy.
+        'TRUST_PROXY is not set, but PUBLIC_URL is https: the proxy that ends TLS counts as the client of every request, so that all clients share one limit':
+          proxies.length === 0 && config.publicUrl.startsWith('https:'),
+        'RATE_LIMIT_ENABLED is false: nothing limits what one client can ask for': !config.rateLimitEnabled,
+        'ARGON2_MEMORY_KIB and ARGON2_TIME_COST are below what OWASP recommends, such as 19456 and 2: a copy of the database gives weak passwords away sooner':
+          isCheaperThanRecommended(environment),
+        [`LOG_LEVEL is ${logLevel}: security events, which are logged at level info, are lost`]: [
+          'warn',
+          'error',
+          'fatal',
+          'silent',
+        ].includes(logLevel),
       }),
-      [!config.rateLimitEnabled, 'RATE_LIMIT_ENABLED is false: nothing limits what one client can ask for'],
-      [
-        isCheaperThanRecommended(environment),
-        'ARGON2_MEMORY_KIB and ARGON2_TIME_COST are below what OWASP recommends, such as 19456 and 2: a copy of the database gives weak passwords away sooner',
-      ],
-      [
-        ['warn', 'error', 'fatal', 'silent'].includes(config.logLevel),
-        `LOG_LEVEL is ${config.logLevel}: security events, which are logged at level info, are lost`,
-      ],
-    ]),
-    notes: textsOf([
-      [
-        config.redisUrl === undefined,
-        'REDIS_URL is not set: right for one instance, several do not share limits',
-      ],
-      [
-        !config.workerEnabled,
-        'WORKER_ENABLED is false: another instance must send mails and delete expired rows',
-      ],
-      [config.docsEnabled, 'DOCS_ENABLED is true: anybody can use Swagger UI at /docs/'],
-      [config.database.migrateOnStart, 'MIGRATE_ON_START is true: each start may change the database'],
-      [
-        config.images.s3 === undefined,
-        `S3_BUCKET is not set: images are files in ${config.images.directory}, which must outlive the container and be the same for all instances`,
-      ],
-      [
-        originOf(config.frontendUrl) !== originOf(config.publicUrl) &&
-          !config.corsOrigins.includes(originOf(config.frontendUrl)),
-        'CORS_ORIGINS does not hold the origin of FRONTEND_URL: browsers block its calls, unless its server passes them on',
-      ],
-      [
-        config.secrets.length > 1,
-        `JWT_SECRET holds ${config.secrets.length} secrets: finish the rotation when the old one has served its time`,
-      ],
-    ]),
-  };
-}
-
-/** The service itself does not speak TLS, so https means that there is a proxy. */
-function proxyRules({ PUBLIC_URL: publicUrl }: Environment, { trustProxy }: Config): Rule[] {
-  const ranges = trustProxy === false ? [] : trustProxy;
-  return [
-    [
-      ranges.length === 0 && publicUrl?.startsWith('https:') === true,
-      'TRUST_PROXY is not set, but PUBLIC_URL is https: the proxy that ends TLS counts as the client of every request, so that all clients share one limit',
     ],
-    ...ranges.filter(isTooWide).map((range): Rule => {
-      return [
-        true,
-        `TRUST_PROXY holds ${range}, which is more than a network of proxies: clients in it can pretend any address`,
-      ];
+    notes: textsOf({
+      'REDIS_URL is not set: right for one instance, several do not share limits': !config.redisUrl,
+      'WORKER_ENABLED is false: another instance must send mails and delete expired rows':
+        !config.workerEnabled,
+      'DOCS_ENABLED is true: anybody can use Swagger UI at /docs/': config.docsEnabled,
+      'MIGRATE_ON_START is true: each start may change the database': config.database.migrateOnStart,
+      [`S3_BUCKET is not set: images are files in ${images.directory}, which must outlive the container and be the same for all instances`]:
+        images.s3 === undefined,
+      'CORS_ORIGINS does not hold the origin of FRONTEND_URL: browsers block its calls, unless its server passes them on':
+        frontendOrigin !== parseUrl(config.publicUrl)?.origin && !corsOrigins.includes(frontendOrigin),
+      [`JWT_SECRET holds ${secrets.length} secrets: finish the rotation when the old one has served its time`]:
+        secrets.length > 1,
     }),
-  ];
+  };
 }
 
 function isTooWide(range: string): boolean {
@@ -132,29 +121,21 @@ function isTooWide(range: string): boolean {
 }
 
 /** Connections to other machines that anybody on the way can read. */
-function openConnections(environment: Environment): Rule[] {
-  const databases = (['DATABASE_URL', 'DATABASE_DIRECT_URL'] as const).flatMap((name): Rule[] => {
+function openConnections(environment: Environment): string[] {
+  const databases = databaseUrls.flatMap((name) => {
     const url = parseUrl(environment[name]);
     if (!url || !isPublic(url)) return [];
-    const mode =
-      url.searchParams.get('sslmode') ?? (url.searchParams.get('ssl') === 'true' ? 'verify-full' : 'disable');
-    return [
-      [mode === 'disable', `${name} leads to another machine without TLS: add sslmode=verify-full`],
-      [mode === 'no-verify', `${name} does not check who the server is: use sslmode=verify-full`],
-    ];
+    const ssl = url.searchParams.get('ssl') === 'true' ? 'verify-full' : 'disable';
+    const mode = url.searchParams.get('sslmode') ?? ssl;
+    return textsOf({
+      [`${name} leads to another machine without TLS: add sslmode=verify-full`]: mode === 'disable',
+      [`${name} does not check who the server is: use sslmode=verify-full`]: mode === 'no-verify',
+    });
   });
-  const others = (
-    [
-      ['REDIS_URL', 'redis:', 'rediss'],
-      ['S3_ENDPOINT', 'http:', 'https'],
-      ['OTEL_EXPORTER_OTLP_ENDPOINT', 'http:', 'https'],
-    ] as const
-  ).map(([name, open, closed]): Rule => {
-    const url = parseUrl(environment[name]);
-    return [
-      url?.protocol === open && isPublic(url),
-      `${name} leads to another machine without TLS: use ${closed}://`,
-    ];
+  const others = Object.entries(protocolsWithTls).flatMap(([name, [open, closed]]) => {
+    const url = parseUrl(environment[name as keyof typeof protocolsWithTls]);
+    const isOpen = url?.protocol === open && isPublic(url);
+    return isOpen ? [`${name} leads to another machine without TLS: use ${closed}//`] : [];
   });
   return [...databases, ...others];
 }
@@ -185,10 +166,7 @@ function isOpenOrigin(origin: string): boolean {
   return url?.protocol === 'http:' && !isLoopback(url);
 }
 
-function originOf(url: string): string {
-  return parseUrl(url)?.origin ?? url;
-}
-
-function textsOf(rules: readonly Rule[]): string[] {
-  return rules.filter(([applies]) => applies).map(([, text]) => text);
+/** The texts that apply. */
+function textsOf(rules: Record<string, boolean>): string[] {
+  return Object.keys(rules).filter((text) => rules[text]);
 }
