@@ -1,16 +1,10 @@
-import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
-import { availableParallelism, tmpdir } from 'node:os';
+import { readdirSync, readFileSync, statSync } from 'node:fs';
+import { availableParallelism } from 'node:os';
 import { join, resolve } from 'node:path';
-import t, { type Test } from 'tap';
+import t from 'tap';
 import { loadConfig, withDatabase } from '../../src/infrastructure/config/config.ts';
 import { loadDatabaseSettings } from '../../src/infrastructure/config/database-settings.ts';
-import { load, production, secret } from './environments.ts';
-
-function temporaryDirectory(t: Test): string {
-  const directory = mkdtempSync(join(tmpdir(), 'dure-config-'));
-  t.teardown(() => rmSync(directory, { recursive: true, force: true }));
-  return directory;
-}
+import { load, production, secret, temporaryDirectory } from './environments.ts';
 
 t.test('without any variable the defaults hold', async (t) => {
   const directory = temporaryDirectory(t);
@@ -75,12 +69,12 @@ t.test('every variable is read', async (t) => {
     ARGON2_MEMORY_KIB: '65536',
     ARGON2_TIME_COST: '3',
     FRONTEND_URL: 'https://app.example.com/shop/',
-    S3_BUCKET: 'pictures',
+    S3_BUCKET: 'images',
     S3_ENDPOINT: 'http://127.0.0.1:9000',
     S3_REGION: 'ap-northeast-2',
     S3_ACCESS_KEY_ID: 'key',
     S3_SECRET_ACCESS_KEY: 'secret',
-    MEDIA_BASE_URL: 'https://cdn.example.com/pictures/',
+    MEDIA_BASE_URL: 'https://cdn.example.com/images/',
     RESEND_API_KEY: 're_dK3vQ8wZ_unused',
     RESEND_BASE_URL: 'http://127.0.0.1:9999',
     MAIL_FROM: 'hello@example.com',
@@ -121,10 +115,10 @@ t.test('every variable is read', async (t) => {
     password: { minLength: 12, memoryCost: 65536, timeCost: 3 },
     frontendUrl: 'https://app.example.com/shop',
     images: {
-      baseUrl: 'https://cdn.example.com/pictures',
+      baseUrl: 'https://cdn.example.com/images',
       directory: '/var/lib/dure/media',
       s3: {
-        bucket: 'pictures',
+        bucket: 'images',
         endpoint: 'http://127.0.0.1:9000',
         region: 'ap-northeast-2',
         credentials: { accessKeyId: 'key', secretAccessKey: 'secret' },
@@ -151,16 +145,7 @@ t.test('every variable is read', async (t) => {
 });
 
 t.test('an empty variable counts as not set', async (t) => {
-  const names = [
-    'HOST',
-    'PORT',
-    'DATABASE_URL',
-    'RESEND_API_KEY',
-    'TRUST_PROXY',
-    'LOG_LEVEL',
-    'REDIS_URL',
-    'NODE_ENV',
-  ];
+  const names = 'HOST PORT DATABASE_URL RESEND_API_KEY TRUST_PROXY LOG_LEVEL REDIS_URL NODE_ENV'.split(' ');
   const config = load(Object.fromEntries(names.map((name) => [name, ''])));
   t.match(config, {
     host: '127.0.0.1',
@@ -206,16 +191,9 @@ t.test('the configuration is frozen', async (t) => {
   const url = 'postgresql://localhost/dure';
   const location = { url, directUrl: url, pooled: false };
   for (const config of [load(), withDatabase(load(), location)]) {
-    const objects: unknown[] = [
-      config,
-      config.database,
-      config.tokens,
-      config.secrets,
-      config.secrets[0],
-      config.corsOrigins,
-      config.mail,
-    ];
-    for (const object of objects) t.ok(Object.isFrozen(object));
+    const { database, tokens, secrets, corsOrigins, mail } = config;
+    for (const object of [config, database, tokens, secrets, secrets[0], corsOrigins, mail])
+      t.ok(Object.isFrozen(object));
   }
 });
 
