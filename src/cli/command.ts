@@ -42,7 +42,7 @@ export class CommandError extends Error {
 }
 
 /** What the help of a command says. */
-interface Help {
+export interface Help {
   /** One line, for the list of commands. */
   summary: string;
   /** What it does, and what to know before it is used. */

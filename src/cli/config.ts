@@ -55,11 +55,11 @@ async function checkConfig({ environment: given, output }: Invocation, options: 
     if (settings) lines.push('', table(settings, ['name', 'source', 'value'], ''));
     return lines.length > 0 ? lines.join('\n') : 'nothing is wrong or weak';
   });
-  if (found.problems.length > 0)
-    throw new CommandError(
-      'invalid_configuration',
-      `${count(found.problems, 'problem')}: the service does not work with this configuration`,
-    );
+  if (found.problems.length > 0) {
+    const problems = count(found.problems, 'problem');
+    const message = `${problems}: the service does not work with this configuration`;
+    throw new CommandError('invalid_configuration', message);
+  }
   if (found.warnings.length > 0 && options.strict)
     throw new CommandError('weak_configuration', `${count(found.warnings, 'warning')} (--strict)`);
 }
@@ -68,19 +68,11 @@ function count({ length }: readonly string[], noun: string): string {
   return `${length} ${noun}${length === 1 ? '' : 's'}`;
 }
 
-/** A setting as it is in effect. */
-interface Setting {
-  name: string;
-  /** Null: not set, and without a default. Without anything secret. */
-  value: string | null;
-  source: 'environment' | 'default';
-}
-
 /** Their values are never shown. */
 const secretNames = new Set(['JWT_SECRET', 'RESEND_API_KEY', 'S3_ACCESS_KEY_ID', 'S3_SECRET_ACCESS_KEY']);
 
-/** Every setting that is in effect, in the order of the documentation. */
-function effectiveSettings(given: NodeJS.ProcessEnv, environment: Environment, config: Config): Setting[] {
+/** Every setting that is in effect, in the order of the documentation; null where it is not set and has no default. */
+function effectiveSettings(given: NodeJS.ProcessEnv, environment: Environment, config: Config) {
   const defaults = computedDefaults(config);
   return Object.entries(environment).map(([name, value]) => {
     const isGiven = (given[name] ?? '') !== '';

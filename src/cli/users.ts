@@ -9,6 +9,7 @@ import {
   addPageOptions,
   CommandError,
   exitCodes,
+  type Help,
   type Invocation,
   type PageOptions,
   pageOf,
@@ -17,13 +18,18 @@ import {
 import { pairs } from './output.ts';
 import type { Services } from './services.ts';
 
-const whichUser = 'The user is its id, username or email address.';
 const userColumns = ['id', 'username', 'email', 'name', 'role', 'verified'] as const;
-const notFound = '3  there is no such user';
 
 /** `dure users`. */
 export function addUserCommands(program: Command, invocation: Invocation): void {
   const users = addGroup(program, 'users', 'Accounts');
+  const addUserCommand = (name: string, { description, exitCodes = [], ...help }: Help) =>
+    addCommand(users, `${name} <user>`, {
+      ...help,
+      description: `${description} The user is its id, username or email address.`,
+      exitCodes: ['3  there is no such user', ...exitCodes],
+      isAudited: true,
+    });
 
   const list = addCommand(users, 'list [text]', {
     summary: 'list accounts, newest first',
@@ -36,36 +42,28 @@ export function addUserCommands(program: Command, invocation: Invocation): void 
     listUsers(invocation, text, options),
   );
 
-  addCommand(users, 'show <user>', {
+  addUserCommand('show', {
     summary: 'show one account',
-    description: `Shows an account with its store and, where it is suspended, since when and why. ${whichUser}`,
+    description: 'Shows an account with its store and, where it is suspended, since when and why.',
     examples: ['dure users show minji', 'dure users show minji@example.com --json', 'dure users show 12'],
-    exitCodes: [notFound],
-    isAudited: true,
   }).action((user: string, options: AuditOptions) =>
     printUser(invocation, user, options, ({ users, operator }, id) => users.show(operator, id)),
   );
 
-  const sessions = addCommand(users, 'sessions <user>', {
+  const sessions = addUserCommand('sessions', {
     summary: 'list the live sessions of an account',
-    description: `Lists the logins that still work, newest first, with device and address. ${whichUser}`,
+    description: 'Lists the logins that still work, newest first, with device and address.',
     examples: ['dure users sessions minji', 'dure users sessions 12 --json'],
-    exitCodes: [notFound],
-    isAudited: true,
   });
   addPageOptions(sessions).action((user: string, options: PageOptions) =>
     listSessions(invocation, user, options),
   );
 
-  addCommand(users, 'suspend <user>', {
+  addUserCommand('suspend', {
     summary: 'suspend an account',
-    description: `Suspends an account: its sessions end at once, on every instance, it cannot log in, and its store and posts are not found. Nothing is deleted, see \`dure users reactivate\`. A second suspension changes the reason. ${whichUser}`,
+    description: `Suspends an account: its sessions end at once, on every instance, it cannot log in, and its store and posts are not found. Nothing is deleted, see \`dure users reactivate\`. A second suspension changes the reason.`,
     examples: ["dure users suspend minji --reason 'sends advertisements'"],
-    exitCodes: [
-      notFound,
-      '4  the reason is longer than 1,000 characters or has characters that cannot be stored',
-    ],
-    isAudited: true,
+    exitCodes: ['4  the reason is longer than 1,000 characters or has characters that cannot be stored'],
   })
     .requiredOption('--reason <text>', 'why, for other operators; the user does not see it')
     .action(async (user: string, options: AuditOptions & { reason: string }) => {
@@ -75,22 +73,20 @@ export function addUserCommands(program: Command, invocation: Invocation): void 
       );
     });
 
-  addCommand(users, 'reactivate <user>', {
+  addUserCommand('reactivate', {
     summary: 'lift a suspension',
-    description: `Lifts the suspension of an account, if there is one. Its store and posts are found again; its user logs in again. ${whichUser}`,
+    description:
+      'Lifts the suspension of an account, if there is one. Its store and posts are found again; its user logs in again.',
     examples: ['dure users reactivate minji'],
-    exitCodes: [notFound],
-    isAudited: true,
   }).action((user: string, options: AuditOptions) =>
     printUser(invocation, user, options, ({ users, operator }, id) => users.reactivate(operator, id)),
   );
 
-  addCommand(users, 'make-admin <user>', {
+  addUserCommand('make-admin', {
     summary: 'let an account administer through the API, or undo that',
-    description: `Gives an account the role admin, which may use the operations below /api/v1/admin/; --revoke undoes it. It holds at the next request of the user. ${whichUser}`,
+    description:
+      'Gives an account the role admin, which may use the operations below /api/v1/admin/; --revoke undoes it. It holds at the next request of the user.',
     examples: ['dure users make-admin minji', 'dure users make-admin minji --revoke'],
-    exitCodes: [notFound],
-    isAudited: true,
   })
     .option('--revoke', 'make it an ordinary account again')
     .action((user: string, options: AuditOptions & { revoke?: true }) =>
@@ -99,23 +95,21 @@ export function addUserCommands(program: Command, invocation: Invocation): void 
       ),
     );
 
-  addCommand(users, 'end-sessions <user>', {
+  addUserCommand('end-sessions', {
     summary: 'log an account out everywhere',
-    description: `Ends all sessions of an account at once, on every instance; its user can log in again. ${whichUser}`,
+    description: 'Ends all sessions of an account at once, on every instance; its user can log in again.',
     examples: ['dure users end-sessions minji'],
-    exitCodes: [notFound],
-    isAudited: true,
   }).action((user: string, options: AuditOptions) => endSessions(invocation, user, options));
 
-  addCommand(users, 'delete <user>', {
+  addUserCommand('delete', {
     summary: 'delete an account permanently',
-    description: `Deletes an account permanently, as its user can: its posts disappear, requests to it are withdrawn or end, the other sides get a notification, and its username and email address are free again. Asks for the username at a terminal; elsewhere it needs --yes. ${whichUser}`,
+    description:
+      'Deletes an account permanently, as its user can: its posts disappear, requests to it are withdrawn or end, the other sides get a notification, and its username and email address are free again. Asks for the username at a terminal; elsewhere it needs --yes.',
     examples: [
       'dure users delete minji',
       "dure users delete 12 --yes minji --reason 'asked for it by email'",
     ],
-    exitCodes: [notFound, '4  what was typed or given with --yes is not the username'],
-    isAudited: true,
+    exitCodes: ['4  what was typed or given with --yes is not the username'],
   })
     .option('--yes <username>', 'the username, so that nothing is asked')
     .option('--reason <text>', 'why, for the audit entry')
