@@ -10,10 +10,7 @@ import type { NotificationsToMark } from './schemas.ts';
 /** The PostgreSQL channel with {@link NotificationEvent} as JSON. */
 export const notificationChannel = 'notifications';
 
-/**
- * Sent with `NOTIFY` when a transaction commits: a user has a new notification, or fewer unread ones. Events of one user
- * arrive in commit order.
- */
+/** Sent with `NOTIFY` at a commit: a user has a new notification, or fewer unread ones. Events of one user are in commit order. */
 export type NotificationEvent =
   | { user_id: number; notification_id: number }
   | { user_id: number; unread: true };
@@ -37,11 +34,10 @@ export interface NotificationRow {
   toSender: boolean;
 }
 
-/** Which of a user's notifications. */
+/** Which of a user's notifications; `beforeId`: only older ones. */
 interface NotificationFilter {
   userId: number;
   isRead?: boolean | undefined;
-  /** Only notifications older than this one. */
   beforeId?: string | undefined;
   limit: number;
 }
@@ -151,9 +147,9 @@ export function createNotificationRepository(database: Database) {
   }
 
   /**
-   * Marks notifications as read, in one statement.
+   * Marks at most {@link batchSize} notifications as read, in one statement.
    *
-   * @param ids a query for the ids in their order, at most {@link batchSize}
+   * @param ids a query for the ids in their order
    * @returns how many were unread, and the largest id of a full batch; null when there are no more
    */
   async function markBatch(userId: number, ids: Sql) {

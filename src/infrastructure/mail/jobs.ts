@@ -6,13 +6,11 @@ import { empty, type Sql, sql } from '../database/sql.ts';
 import { sendMailTask } from './queue.ts';
 import type { MailMetrics } from './send-mail.ts';
 
-/*
- * Jobs of the queue that are listed, released or given up. All of this is SQL: graphile-worker's tables are not in Prisma's schema.
- */
+/* Jobs that are listed, released or given up, in SQL: graphile-worker's tables are not in Prisma's schema. */
 
 /**
- * In milliseconds. Taking a job takes 5 s at most, an attempt 30 s and writing its outcome 10 s, so an older lock belongs to a dead
- * worker. If that is only suspended, the idempotency key prevents a second mail.
+ * Milliseconds after which a lock belongs to a dead worker: taking a job takes 5 s at most, an attempt 30 s, writing its outcome
+ * 10 s. If the worker is only suspended, the idempotency key prevents a second email.
  */
 export const staleLock = 45_000;
 
@@ -40,20 +38,12 @@ const moveExhaustedJobs = sql`
   WHERE user_id IS NULL OR EXISTS (SELECT FROM users WHERE id = failed.user_id FOR KEY SHARE)
   RETURNING kind, payload, reason, attempts`;
 
-interface RecoveryOptions {
-  database: Tx;
-  mailMetrics: MailMetrics;
-  logger: FastifyBaseLogger;
-}
-
 /**
- * Releases the jobs of dead workers and moves jobs without an attempt left to the failed emails. Logs what it did, and
- * errors of the database too, after which the next run does the rest.
- *
- * @param lockAge age in milliseconds from which a lock belongs to a dead worker
+ * Releases the jobs of dead workers and moves jobs without an attempt left to the failed emails. It logs errors of the database;
+ * the next run does the rest.
  */
 export async function recoverJobs(
-  { database, mailMetrics, logger }: RecoveryOptions,
+  { database, mailMetrics, logger }: { database: Tx; mailMetrics: MailMetrics; logger: FastifyBaseLogger },
   lockAge: number,
 ): Promise<void> {
   try {
@@ -70,7 +60,7 @@ export async function recoverJobs(
   }
 }
 
-/** Failed mails are kept for 90 days, so that an operator can look at them, or until their account is deleted. */
+/** Failed emails are kept for 90 days, so that an operator can look at them, or until their account is deleted. */
 export const expiredFailedMails: ExpiredRows = {
   table: 'failed_mails',
   condition: sql`created_at < now() - interval '90 days'`,
@@ -81,9 +71,8 @@ export interface Job {
   id: string;
   /** `send_mail` or `clean_up`. */
   task: string;
-  /** Of a mail. */
+  /** Of an email, like the account that it is for. */
   kind: string | null;
-  /** The account that a mail is for. */
   user_id: number | null;
   attempts: number;
   max_attempts: number;
@@ -94,14 +83,6 @@ export interface Job {
   last_error: string | null;
 }
 
-interface JobFilter {
-  /** Only those whose last attempt failed. */
-  failed: boolean;
-  /** Only those that a worker has taken. */
-  locked: boolean;
-  limit: number;
-}
-
 const columns = sql`
   j.id::text AS id, t.identifier AS task, j.payload->>'kind' AS kind, (j.payload->>'user_id')::int AS user_id,
   j.attempts, j.max_attempts, j.run_at, j.locked_at, j.locked_by, j.last_error`;
@@ -109,10 +90,14 @@ const columns = sql`
 /** The tables below the view `jobs`, which has no payloads. */
 const jobs = sql`graphile_worker._private_jobs j JOIN graphile_worker._private_tasks t ON t.id = j.task_id`;
 
-/** Lists jobs, the next one first: those that are due, in the order in which workers take them, then the others. */
+/**
+ * Lists jobs, the next one first: those that are due, in the order in which workers take them, then the others.
+ *
+ * @param filter only jobs whose last attempt failed, that a worker has taken
+ */
 export async function listJobs(
   database: Tx,
-  { failed, locked, limit }: JobFilter,
+  { failed, locked, limit }: { failed: boolean; locked: boolean; limit: number },
 ): Promise<{ jobs: Job[]; total: number }> {
   const rows = await database.query<Job & { total: number }>(sql`
     SELECT ${columns}, count(*) OVER ()::int AS total FROM ${jobs}
@@ -125,10 +110,8 @@ export async function listJobs(
 export type UnlockSelection = 'stale' | 'all' | { worker: string };
 
 /**
- * Releases the jobs of workers, with everything that these workers have taken. Concurrent runs wait at the rows of the jobs, so
- * that each job is reported once.
+ * Releases all jobs of workers, in a transaction. Concurrent runs wait at the rows of the jobs, so that each is reported once.
  *
- * @param tx a transaction
  * @returns the jobs as they were
  */
 export async function unlockJobs(tx: Tx, selection: UnlockSelection): Promise<Job[]> {

@@ -7,7 +7,7 @@ import type { Tracing } from '../tracing/tracing.ts';
 import { countUnrequestedSend, type UnrequestedPurpose } from './mail-sends.ts';
 import { topicOf } from './unsubscribe-links.ts';
 
-/** What a mail is made from when it is sent: ids, never secrets. */
+/** What an email is made from when it is sent: ids, never secrets. */
 export type MailPayload = Record<string, string | number>;
 
 /** The payload of a job. */
@@ -20,7 +20,7 @@ const Job = Type.Intersect([
   Type.Record(Type.String(), Type.Union([Type.String(), Type.Number()])),
 ]);
 
-/** A mail as the worker reads it from the queue. */
+/** An email as the worker reads it from the queue. */
 export interface QueuedMail {
   kind: string;
   payload: MailPayload;
@@ -36,12 +36,10 @@ export const sendMailTask = 'send_mail';
 /** The delay after an attempt is e^attempts seconds, at most e^10: 3 seconds after the first, 4 days over all. */
 const maxAttempts = 25;
 
-/** Mails that a user waits for. They are sent before all others, so that a flood of others does not delay them. */
+/** Emails that a user waits for: sent before all others, so that a flood of others does not delay them. */
 const urgentKinds = new Set(['verification_code', 'reset_link', 'user_id']);
-/** Lower ones first; 0 is that of every other job. */
-const urgentPriority = -10;
 
-/** A mail that the recipient did not request. */
+/** An email that the recipient did not request. */
 export interface UnrequestedMail {
   purpose: UnrequestedPurpose;
   kind: string;
@@ -55,20 +53,17 @@ export type MailQueue = ReturnType<typeof createMailQueue>;
 /**
  * The queue is graphile-worker's table of jobs; a worker of any instance picks a job up at once.
  *
- * @param keyId of the secret that signs links in mails; see `UnsubscribeLinks.url`
- * @param tracing whose active span a mail names as its cause
+ * @param keyId of the secret that signs links in emails; see `UnsubscribeLinks.url`
  */
 export function createMailQueue({ keyId }: { keyId: string }, tracing?: Tracing) {
-  /** Enqueues a mail in the caller's transaction, so that it is sent only if that commits. */
+  /** Enqueues an email in the caller's transaction, so that it is sent only if that commits. */
   async function add(tx: Tx, kind: string, payload: MailPayload): Promise<void> {
     await tx.execute(sql`SELECT ${addJob(kind, payload, tracing?.traceparent())}`);
   }
 
   /**
-   * Enqueues a mail that another user's action or a change of the account causes, like {@link add}; and nothing when the
-   * address is not verified, the account is suspended, its user has switched such mails off, or the address has had too many
-   * of them within an hour. Keeps the row of the address locked until the transaction ends: call it right before `notify`, or
-   * last.
+   * Enqueues an email like {@link add}, unless the address is not verified or has had too many of them within an hour, or the user
+   * is suspended or has switched them off. Locks the row of the address until the transaction ends: call it last, before `notify`.
    */
   async function addUnrequested(tx: Tx, { purpose, kind, userId, payload }: UnrequestedMail): Promise<void> {
     const topic = topicOf(kind);
@@ -85,19 +80,14 @@ function addJob(kind: string, payload: MailPayload, traceparent: string | undefi
   const idempotencyKey = randomUUID();
   const trace = traceparent === undefined ? {} : { traceparent };
   const job = JSON.stringify({ ...payload, kind, idempotency_key: idempotencyKey, ...trace });
-  const priority = urgentKinds.has(kind) ? urgentPriority : 0;
-  // A key that is never used twice replaces nothing, so the mode that looks for nothing to replace is safe. It takes half the
-  // time of the default.
+  const priority = urgentKinds.has(kind) ? -10 : 0;
+  // The key is never used twice, so the mode that looks for nothing to replace is safe. It takes half the time of the default.
   return sql`graphile_worker.add_job(
     ${sendMailTask}, payload => ${job}::json, max_attempts => ${maxAttempts}::int, priority => ${priority}::int,
     job_key => ${idempotencyKey}, job_key_mode => 'unsafe_dedupe')`;
 }
 
-/**
- * Reads the payload of a job.
- *
- * @throws Error when it was not written by `MailQueue.add`
- */
+/** Reads the payload of a job. @throws Error when it was not written by `MailQueue.add` */
 export function readQueuedMail(job: unknown): QueuedMail {
   if (!Value.Check(Job, job)) throw new Error('the job is not a mail');
   const { kind, idempotency_key: idempotencyKey, traceparent, ...payload } = job;

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { FastifyBaseLogger } from 'fastify';
-import type { Task } from 'graphile-worker';
+import type { JobHelpers, Task } from 'graphile-worker';
 import type { Database } from '../database/client.ts';
 import { isForeignKeyViolation, reasonOf } from '../database/errors.ts';
 import type { Metrics } from '../metrics/metrics.ts';
@@ -9,14 +9,9 @@ import { inSpan, type Tracing } from '../tracing/tracing.ts';
 import { type MailPayload, type QueuedMail, readQueuedMail, sendMailTask } from './queue.ts';
 import { type Language, type Mail, type RenderedMail, renderMail } from './templates.ts';
 import { MailRejectedError, type MailTransport } from './transport.ts';
-import {
-  type Subscription,
-  topicOf,
-  type UnsubscribeLinks,
-  unsubscribeHeaders,
-} from './unsubscribe-links.ts';
+import { topicOf, type UnsubscribeLinks, unsubscribeHeaders } from './unsubscribe-links.ts';
 
-/** A mail with all that its text depends on, and its recipient. */
+/** An email with all that its text depends on, and its recipient. */
 export interface ComposedMail {
   to: string;
   /** The account with that address, if there is one. */
@@ -25,13 +20,10 @@ export interface ComposedMail {
   mail: Mail;
 }
 
-/**
- * By kind, looks up what the mail needs at the time it is sent. Null: the mail is obsolete, because the code was
- * superseded, or the account is gone or may not get it. An error counts as temporary.
- */
+/** By kind, looks up what an email needs when it is sent; null for one that is obsolete. An error counts as temporary. */
 export type MailComposers = Record<string, (payload: MailPayload) => Promise<ComposedMail | null>>;
 
-/** What composing, sending and logging a mail takes. */
+/** What composing, sending and logging an email takes. */
 export interface SendMailOptions {
   transport: MailTransport;
   unsubscribeLinks: UnsubscribeLinks;
@@ -43,7 +35,8 @@ export interface SendMailOptions {
 }
 
 /**
- * The task that makes one attempt to send a queued mail: composed and rendered each time, under the same key.
+ * The task that makes one attempt to send a queued email: composed and rendered each time, under the same key. Its span is linked
+ * to the request that queued the email; so are its lines in the log.
  *
  * @param attemptLimit milliseconds until an attempt is given up, to be retried
  */
@@ -55,14 +48,20 @@ export function createSendMail(options: SendMailOptions, attemptLimit: number): 
     const fail = (reason: string) => () => {
       throw new Error(reason);
     };
+    const attributes = {
+      'messaging.operation.type': 'process',
+      'dure.mail.kind': mail.kind,
+      'dure.mail.attempt': job.attempts,
+    };
+    const span = { kind: 'consumer', attributes, cause: mail.traceparent } as const;
     try {
       await Promise.race([
-        tracedAttempt(options, mail, { id: job.id, attempts: job.attempts, signal }),
+        inSpan(options.tracing, sendMailTask, span, () => attempt(options, mail, job, signal)),
         sleep(attemptLimit, undefined, { signal }).then(fail(`not sent within ${attemptLimit} ms`)),
         once(abortSignal, 'abort', { signal }).then(fail('the worker was stopped')),
       ]);
     } catch (error) {
-      // After the last attempt, the recovery of jobs counts the mail as failed.
+      // After the last attempt, the recovery of jobs counts the email as failed.
       if (job.attempts < job.max_attempts) options.mailMetrics.countMail(mail.kind, 'retried');
       throw error;
     } finally {
@@ -71,32 +70,22 @@ export function createSendMail(options: SendMailOptions, attemptLimit: number): 
   };
 }
 
-interface Attempt {
-  id: string;
-  attempts: number;
-  signal: AbortSignal;
-}
-
-/** The span of an attempt is linked to the request that queued the mail; so are its lines in the log. */
-function tracedAttempt(options: SendMailOptions, mail: QueuedMail, details: Attempt): Promise<void> {
-  const { kind, traceparent: cause } = mail;
-  const traceId = cause?.split('-')[1];
-  const logger = traceId === undefined ? options.logger : options.logger.child({ request_trace_id: traceId });
-  const attributes = {
-    'messaging.operation.type': 'process',
-    'dure.mail.kind': kind,
-    'dure.mail.attempt': details.attempts,
-  };
-  return inSpan(options.tracing, sendMailTask, { kind: 'consumer', attributes, cause }, () =>
-    attempt({ ...options, logger }, mail, details),
-  );
-}
-
 async function attempt(
-  { transport, unsubscribeLinks, composers, database, mailMetrics, tracing, logger }: SendMailOptions,
-  { kind, payload, idempotencyKey }: QueuedMail,
-  { id, attempts, signal }: Attempt,
+  {
+    transport,
+    unsubscribeLinks,
+    composers,
+    database: { prisma },
+    mailMetrics,
+    tracing,
+    ...options
+  }: SendMailOptions,
+  { kind, payload, idempotencyKey, traceparent }: QueuedMail,
+  { id, attempts }: JobHelpers['job'],
+  signal: AbortSignal,
 ): Promise<void> {
+  const traceId = traceparent?.split('-')[1];
+  const logger = traceId === undefined ? options.logger : options.logger.child({ request_trace_id: traceId });
   const compose = Object.hasOwn(composers, kind) ? composers[kind] : undefined;
   let userId = 'user_id' in payload ? Number(payload['user_id']) : undefined;
   let rendered: RenderedMail | undefined;
@@ -105,8 +94,9 @@ async function attempt(
     const composed = await compose(payload);
     const topic = topicOf(kind);
     const subscription = topic && userId !== undefined ? { userId, topic } : undefined;
-    // It may have been switched off since the mail was queued.
-    if (composed === null || (subscription && (await isMuted(database, subscription)))) {
+    // It may have been switched off since the email was queued.
+    const muted = subscription && { id: subscription.userId, mutedMails: { has: subscription.topic } };
+    if (composed === null || (muted && (await prisma.user.count({ where: muted })) > 0)) {
       mailMetrics.countMail(kind, 'obsolete');
       logger.info({ job: id, kind }, 'obsolete mail dropped');
       return;
@@ -127,15 +117,11 @@ async function attempt(
     logger.error({ job: id, kind, payload, attempts, idempotencyKey, reason }, 'mail rejected, not retried');
     mailMetrics.countMail(kind, 'failed');
     const data = { userId: userId ?? null, kind, payload, reason, attempts };
-    await database.prisma.failedMail.create({ data }).catch((error: unknown) => {
+    await prisma.failedMail.create({ data }).catch((failure: unknown) => {
       // One to a deleted account is not kept.
-      if (!isForeignKeyViolation(error)) throw error;
+      if (!isForeignKeyViolation(failure)) throw failure;
     });
   }
-}
-
-async function isMuted({ prisma }: Database, { userId: id, topic }: Subscription): Promise<boolean> {
-  return (await prisma.user.count({ where: { id, mutedMails: { has: topic } } })) > 0;
 }
 
 /** Removes what an error may quote of the mail: whole lines, codes, and the parts of links. */
@@ -151,23 +137,14 @@ function redact(reason: string, mail: RenderedMail | undefined): string {
     .slice(0, 500);
 }
 
-/** What became of an attempt to send a mail. */
-type MailOutcome = 'sent' | 'retried' | 'failed' | 'obsolete';
-
-const mailOutcomes: MailOutcome[] = ['sent', 'retried', 'failed', 'obsolete'];
-const jobOutcomes = ['completed', 'retried', 'failed'] as const;
-
+/** What became of an attempt to send an email. */
+const mailOutcomes = ['sent', 'retried', 'failed', 'obsolete'] as const;
 /** What became of a run of a job. */
-type JobOutcome = (typeof jobOutcomes)[number];
+const jobOutcomes = ['completed', 'retried', 'failed'] as const;
 
 export type MailMetrics = ReturnType<typeof createMailMetrics>;
 
-/**
- * Counts mails and jobs by their outcome. All series exist from the start, so that the first failure is seen as an increase.
- *
- * @param kinds of mails
- * @param tasks of the worker
- */
+/** Counts emails and jobs by their outcome. All series exist from the start, so that the first failure is seen as an increase. */
 export function createMailMetrics({ addCounter }: Metrics, kinds: string[], tasks: string[]) {
   const mails = addCounter('mails_total', 'Attempts to send a mail, by kind and outcome', [
     'kind',
@@ -177,10 +154,10 @@ export function createMailMetrics({ addCounter }: Metrics, kinds: string[], task
   for (const kind of kinds) for (const outcome of mailOutcomes) mails.inc({ kind, outcome }, 0);
   for (const task of tasks) for (const outcome of jobOutcomes) jobs.inc({ task, outcome }, 0);
   return {
-    countMail(kind: string, outcome: MailOutcome): void {
+    countMail(kind: string, outcome: (typeof mailOutcomes)[number]): void {
       mails.inc({ kind: kinds.includes(kind) ? kind : 'unknown', outcome });
     },
-    countJob(task: string, outcome: JobOutcome): void {
+    countJob(task: string, outcome: (typeof jobOutcomes)[number]): void {
       jobs.inc({ task, outcome });
     },
   };

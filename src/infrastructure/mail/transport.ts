@@ -1,28 +1,23 @@
 import type { Resend } from './resend-client.ts';
 import type { RenderedMail } from './templates.ts';
 
-/** A rendered mail with its recipient. */
+/** A rendered email with its recipient. */
 export interface OutgoingMail extends RenderedMail {
   to: string;
-  /** Headers of the mail itself. */
+  /** Headers of the email itself. */
   headers?: Record<string, string>;
-  /** One key sends one mail, also when it is retried within 24 hours (Resend's limit). 1-256 characters. */
+  /** One key sends one email, also when it is retried within 24 hours (Resend's limit). 1-256 characters. */
   idempotencyKey: string;
 }
 
-/** The mail itself is invalid and is not retried. Any other error is temporary. */
+/** The email itself is invalid and is not retried. Any other error is temporary. */
 export class MailRejectedError extends Error {
   override name = 'MailRejectedError';
 }
 
-/** Delivers mails. */
+/** Delivers emails. */
 export interface MailTransport {
-  /**
-   * Sends one mail.
-   *
-   * @throws MailRejectedError when a retry cannot succeed
-   * @throws Error when the mail may be accepted later
-   */
+  /** @throws {MailRejectedError} when a retry cannot succeed; any other error when the email may be accepted later */
   send(mail: OutgoingMail): Promise<void>;
 }
 
@@ -68,23 +63,17 @@ function errorFor(response: unknown): Error {
   return new Error(`Resend did not accept the email, it may do so later: ${reason}`);
 }
 
-interface ResendOptions {
-  apiKey: string;
-  /** The sender, `Name <address>` or a bare address. */
-  from: string;
-  /** The URL of the API, for tests; not read from the environment. */
-  baseUrl?: string;
-  /** Milliseconds for connection, request and body; the SDK has no limit. */
-  timeoutMs?: number;
-}
-
-/** Sends with Resend. */
+/**
+ * Sends with Resend.
+ *
+ * @param options the sender `from` is `Name <address>` or a bare address; `timeoutMs` is for connection, request and body
+ */
 export function createResendTransport({
   apiKey,
   from,
   baseUrl = 'https://api.resend.com',
   timeoutMs = 10_000,
-}: ResendOptions): MailTransport {
+}: Record<'apiKey' | 'from', string> & { baseUrl?: string; timeoutMs?: number }): MailTransport {
   if (apiKey === '') throw new Error('A Resend API key is needed');
   let client: Promise<Resend> | undefined;
   /** Loads the SDK for the first mail, so that the start does not wait for it. */

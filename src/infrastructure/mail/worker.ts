@@ -22,44 +22,34 @@ interface WorkerOptions extends Omit<SendMailOptions, 'mailMetrics'> {
   times?: Partial<WorkerTimes>;
 }
 
-/** In milliseconds. */
-export interface WorkerTimes {
-  /** How long one attempt to send a mail may take. */
-  attempt: number;
-  /** The age of a job's lock from which its worker counts as dead. */
-  staleLock: number;
-  /** The time between two runs of {@link recoverJobs}. */
-  recovery: number;
-}
-
-export interface Worker {
-  /** Takes no more jobs, lets running ones finish for 5 seconds and releases the rest. Takes 9 seconds at most. */
-  stop(): Promise<void>;
-}
-
+/** In milliseconds: for one attempt to send, until the worker of a locked job counts as dead, between two runs of `recoverJobs`. */
 const defaultTimes = { attempt: 30_000, staleLock, recovery: 5_000 };
+export type WorkerTimes = typeof defaultTimes;
+
+export type Worker = ReturnType<typeof startWorker>;
+
 const restartDelay = { min: 500, max: 10_000 };
 const stopLimit = 9_000;
 const concurrency = 2;
 const cleanUpTask = 'clean_up';
-const tasks = [sendMailTask, cleanUpTask];
 
-/**
- * Sends queued mails and runs the clean-up until it is stopped. It starts in the background and survives outages of the
- * database, also at the start.
- */
-export function startWorker(options: WorkerOptions): Worker {
+/** Sends queued emails and runs the clean-up. It starts in the background and survives outages of the database, also at the start. */
+export function startWorker(options: WorkerOptions) {
   const logger = options.logger.child({ part: 'worker' });
   const times = { ...defaultTimes, ...options.times };
   const stopping = new AbortController();
-  const mailMetrics = createMailMetrics(options.metrics, Object.keys(options.composers), tasks);
+  const mailMetrics = createMailMetrics(options.metrics, Object.keys(options.composers), [
+    sendMailTask,
+    cleanUpTask,
+  ]);
   const stopped = superviseRunner({ ...options, logger, times, mailMetrics }, stopping.signal);
   const recovery = setInterval(
     () => void recoverJobs({ database: options.database, mailMetrics, logger }, times.staleLock),
     times.recovery,
   );
   return {
-    async stop() {
+    /** Takes no more jobs, lets running ones finish for 5 seconds and releases the rest. Takes 9 seconds at most. */
+    async stop(): Promise<void> {
       clearInterval(recovery);
       stopping.abort();
       await Promise.race([stopped, sleep(stopLimit, undefined, { ref: false })]);
@@ -124,10 +114,7 @@ function openPool(connectionString: string): pg.Pool {
   return pool;
 }
 
-/**
- * graphile-worker releases the connection that listens twice when it breaks while the runner stops: once for each. pg throws
- * at the second time, outside of any call that could catch it, which would end the process.
- */
+/** graphile-worker releases a connection twice that breaks while the runner stops; pg throws then, which would end the process. */
 function releaseOnce(client: pg.PoolClient): void {
   let release: pg.PoolClient['release'] = () => undefined;
   // The pool sets another function each time it lends the connection.

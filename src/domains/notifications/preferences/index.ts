@@ -4,8 +4,8 @@ import { currentUser, requireUser, tokenNotValid } from '../../../http/authentic
 import { openApiScope } from '../../../http/openapi-scope.ts';
 import { Ref } from '../../../http/schemas.ts';
 import type { Database } from '../../../infrastructure/database/client.ts';
-import type { UnsubscribeLinks } from '../../../infrastructure/mail/unsubscribe-links.ts';
-import { mailTopics } from '../../../infrastructure/mail/unsubscribe-links.ts';
+import type { Language, MailTopic } from '../../../infrastructure/database/generated/enums.ts';
+import { mailTopics, type UnsubscribeLinks } from '../../../infrastructure/mail/unsubscribe-links.ts';
 import { createPreferencesRepository, type Preferences, type PreferencesRow } from './repository.ts';
 import { MailPreferenceChanges, MailPreferences, preferenceSchemas } from './schemas.ts';
 import { unsubscribeRoutes } from './unsubscribe.ts';
@@ -41,11 +41,7 @@ const preferenceRoutes: FastifyPluginAsyncTypebox<{ preferences: Preferences }> 
         response: { 200: Ref(MailPreferences) },
       },
     },
-    async (request) => {
-      const row = await preferences.find(currentUser(request).id);
-      if (row === null) throw tokenNotValid('access', 'revoked', request.language);
-      return toMailPreferences(row);
-    },
+    async (request) => toMailPreferences(await preferences.find(currentUser(request).id), request.language),
   );
 
   app.patch(
@@ -70,20 +66,21 @@ const preferenceRoutes: FastifyPluginAsyncTypebox<{ preferences: Preferences }> 
         on: mailTopics.filter((topic) => email[topic] === true),
         off: mailTopics.filter((topic) => email[topic] === false),
       });
-      if (row === null) throw tokenNotValid('access', 'revoked', request.language);
-      return toMailPreferences(row);
+      return toMailPreferences(row, request.language);
     },
   );
 };
 
-/** How a user wants to get emails, as the API shows it. */
-function toMailPreferences({ language, mutedMails: muted }: PreferencesRow): MailPreferences {
+/** How a user wants to get emails, as the API shows it. @throws {ApiError} for an account that is gone */
+function toMailPreferences(row: PreferencesRow | null, language: Language): MailPreferences {
+  if (row === null) throw tokenNotValid('access', 'revoked', language);
+  const isSent = (topic: MailTopic) => !row.mutedMails.includes(topic);
   return {
-    language,
+    language: row.language,
     email: {
-      partner_request_received: !muted.includes('partner_request_received'),
-      partner_request_answered: !muted.includes('partner_request_answered'),
-      partner_request_ended: !muted.includes('partner_request_ended'),
+      partner_request_received: isSent('partner_request_received'),
+      partner_request_answered: isSent('partner_request_answered'),
+      partner_request_ended: isSent('partner_request_ended'),
     },
   };
 }

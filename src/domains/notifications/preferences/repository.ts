@@ -1,12 +1,10 @@
 import type { Database } from '../../../infrastructure/database/client.ts';
+import type { User } from '../../../infrastructure/database/generated/client.ts';
 import type { Language, MailTopic } from '../../../infrastructure/database/generated/enums.ts';
 import { sql } from '../../../infrastructure/database/sql.ts';
 
 /** How a user wants to get emails. */
-export interface PreferencesRow {
-  language: Language;
-  mutedMails: MailTopic[];
-}
+export type PreferencesRow = Pick<User, 'language' | 'mutedMails'>;
 
 export type Preferences = ReturnType<typeof createPreferencesRepository>;
 
@@ -19,8 +17,8 @@ export function createPreferencesRepository(database: Database) {
   }
 
   /**
-   * Changes what is given, in one statement, so that concurrent changes of different preferences all count. A language that was
-   * chosen here is no longer changed by a login.
+   * Changes what is given, in one statement, so that concurrent changes of different preferences all count. A login no longer
+   * changes a language that was chosen here.
    *
    * @returns null when the account is gone
    */

@@ -11,15 +11,6 @@ export interface EventStreamTimes {
   end: number;
 }
 
-interface ServerSentEvent {
-  event: string;
-  data: object;
-  /** What the client sends as `Last-Event-ID` after this event. */
-  id?: number;
-  /** Milliseconds after which a client should reconnect. */
-  retry?: number;
-}
-
 export type EventStream = ReturnType<typeof openEventStream>;
 
 /**
@@ -47,8 +38,12 @@ export function openEventStream(response: ServerResponse, times: EventStreamTime
     /** Resolves when the connection is closed. */
     closed,
     isOpen: () => body.writable,
-    send(event: ServerSentEvent): void {
-      if (body.writable) body.write(format(event));
+    /** Sends an event. `id` is what the client sends as `Last-Event-ID` after it, `retry` the milliseconds until it reconnects. */
+    send(fields: { retry?: number; id?: number; event: string; data: object }): void {
+      if (!body.writable) return;
+      // JSON has no line feeds, so data is one line.
+      const lines = Object.entries({ ...fields, data: JSON.stringify(fields.data) });
+      body.write(`${lines.map(([name, value]) => `${name}: ${value}`).join('\n')}\n\n`);
     },
     /** Resolves when the client has read enough. Disconnects a client that stalls. */
     async drained(): Promise<void> {
@@ -64,15 +59,4 @@ export function openEventStream(response: ServerResponse, times: EventStreamTime
       void closed.then(() => clearTimeout(overdue));
     },
   };
-}
-
-/** JSON has no line feeds, so data is one line. */
-function format({ event, data, id, retry }: ServerSentEvent): string {
-  return [
-    ...(retry === undefined ? [] : [`retry: ${retry}`]),
-    ...(id === undefined ? [] : [`id: ${id}`]),
-    `event: ${event}`,
-    `data: ${JSON.stringify(data)}`,
-    '\n',
-  ].join('\n');
 }

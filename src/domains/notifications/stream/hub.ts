@@ -1,28 +1,24 @@
 import { randomInt } from 'node:crypto';
-import type { ServerResponse } from 'node:http';
 import type { Readable } from 'node:stream';
 import type { FastifyBaseLogger } from 'fastify';
 import pLimit from 'p-limit';
 import { serviceUnavailable } from '../../../http/errors.ts';
-import type { Language } from '../../../http/language.ts';
 import type { Listener } from '../../../infrastructure/database/listener.ts';
 import { type NotificationEvent, type Notifications, notificationChannel } from '../repository.ts';
 import { type EventStreamTimes, openEventStream } from './event-stream.ts';
-import { createReader } from './reader.ts';
+import { createReader, type StreamRequest } from './reader.ts';
 
 /** Per user and instance. One more ends the oldest, which limits clients that never close theirs. */
 const streamsPerUser = 10;
 
-/** Milliseconds after which a client should reconnect: another time for each, so that those of a lost instance spread out. */
+/** Milliseconds after which a client should reconnect: random, so that those of a lost instance spread out. */
 const reconnectAfter = { min: 2_000, max: 6_000 };
 
-/** Streams that wait to be opened, per instance. More are rejected, with a time after which to retry, in seconds. */
+/** Streams that wait to be opened, per instance. More are rejected. */
 const maxWaiting = 300;
-const retryLater = { min: 3, max: 15 };
 
-/** Milliseconds between two checks of the sessions of all streams. A stream has to end within 5 s of its session. */
+/** Milliseconds between two checks of the sessions of all streams, and without a successful one until the streams end. */
 const checkInterval = 3_000;
-/** Fail closed: streams end after so many milliseconds without a successful check. */
 const maxUnchecked = 60_000;
 
 const defaultTimes: EventStreamTimes = { heartbeat: 25_000, stall: 30_000, end: 1_000 };
@@ -32,26 +28,12 @@ export interface HubOptions {
   listener: Listener;
   /** Which of some sessions are live. */
   findLiveSessions(sessionIds: string[]): Promise<Set<string>>;
-  /** Of all streams of this instance, those that are opened included. */
   maxConcurrentReads: number;
   streamTimes?: Partial<EventStreamTimes> | undefined;
   logger: FastifyBaseLogger;
 }
 
-/** A request for a stream. */
-interface StreamRequest {
-  userId: number;
-  sessionId: string;
-  language: Language;
-  /** The notification after which to start; without it only new ones are sent. */
-  lastEventId: number | undefined;
-  response: ServerResponse;
-  logger: FastifyBaseLogger;
-}
-
-interface OpenStream {
-  userId: number;
-  sessionId: string;
+interface OpenStream extends Pick<StreamRequest, 'userId' | 'sessionId'> {
   wake(): void;
   end(reason: string): void;
   closed: Promise<void>;
@@ -116,19 +98,16 @@ export function createStreamHub(options: HubOptions) {
   }
 
   /**
-   * Opens a stream. It is registered for wake-ups before the newest notification is read, so that none is missed in between.
+   * Opens a stream, the body of a response. It is registered for wake-ups before the newest notification is read, so that none is
+   * missed in between.
    *
-   * @returns the body of the response; it ends by itself
    * @throws {ApiError} `service_unavailable` while the instance shuts down, and when too many streams wait to be opened
    */
   async function open(request: StreamRequest): Promise<Readable> {
     if (isClosing) throw serviceUnavailable(new Error('shutting down'), 1);
     // After a restart all clients come back at once. They would fill the queue of the pool, where every other request waits, too.
     if (limit.pendingCount >= maxWaiting)
-      throw serviceUnavailable(
-        new Error('too many streams wait to be opened'),
-        randomInt(retryLater.min, retryLater.max + 1),
-      );
+      throw serviceUnavailable(new Error('too many streams wait to be opened'), randomInt(3, 16));
     const { userId, sessionId, lastEventId, response } = request;
     const events = openEventStream(response, times);
     const reader = createReader({ ...request, events, notifications, limit });
@@ -155,9 +134,9 @@ export function createStreamHub(options: HubOptions) {
     const lastId = Math.min(lastEventId ?? newest, newest);
     // The id lets a client resume that loses the connection before its first notification.
     events.send({
-      event: 'unread_count',
-      id: lastId,
       retry: randomInt(reconnectAfter.min, reconnectAfter.max),
+      id: lastId,
+      event: 'unread_count',
       data: { unread_count: found.unreadCount },
     });
     reader.start(lastId, lastId < newest);

@@ -1,3 +1,4 @@
+import type { ServerResponse } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { FastifyBaseLogger } from 'fastify';
 import type { LimitFunction } from 'p-limit';
@@ -12,14 +13,22 @@ const pageSize = 50;
 /** Backoff after a failed query, in milliseconds. */
 const retryDelay = { min: 500, max: 5_000 };
 
-interface ReaderOptions {
+/** A request for a stream. */
+export interface StreamRequest {
   userId: number;
+  sessionId: string;
   language: Language;
+  /** The notification after which to start; without it only new ones are sent. */
+  lastEventId: number | undefined;
+  response: ServerResponse;
+  logger: FastifyBaseLogger;
+}
+
+interface ReaderOptions extends Pick<StreamRequest, 'userId' | 'language' | 'logger'> {
   events: EventStream;
   notifications: Pick<Notifications, 'listAfter' | 'countUnread'>;
   /** Limits concurrent queries, so that streams do not use up the pool. */
   limit: LimitFunction;
-  logger: FastifyBaseLogger;
 }
 
 /**
@@ -58,7 +67,7 @@ export function createReader(options: ReaderOptions) {
       for (const row of rows) {
         const notification = toNotification(row, language);
         lastId = notification.id;
-        events.send({ event: 'notification', id: lastId, data: notification });
+        events.send({ id: lastId, event: 'notification', data: notification });
       }
       await events.drained();
     } while (rows.length === pageSize);
