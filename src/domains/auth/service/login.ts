@@ -1,5 +1,5 @@
 import { type CurrentUser, tokenNotValid } from '../../../http/authentication.ts';
-import { ApiError, type ErrorDefinition, retryLater } from '../../../http/errors.ts';
+import { ApiError, retryLater } from '../../../http/errors.ts';
 import type { EventSubject, RequestContext } from '../../../http/request-context.ts';
 import type { Config } from '../../../infrastructure/config/config.ts';
 import type { Database } from '../../../infrastructure/database/client.ts';
@@ -20,11 +20,8 @@ interface PasswordAttempt {
   /** Undefined when the account does not exist; the check takes the same time. */
   passwordHash: string | undefined;
   password: string;
-  request: HashRequest;
   /** Whom the log names. */
   actor: EventSubject;
-  /** The errors for a wrong password and for too many of them. */
-  errors: { wrong: ErrorDefinition; tooMany: ErrorDefinition };
 }
 
 const loginErrors = { wrong: authErrors.invalidCredentials, tooMany: authErrors.tooManyLogins };
@@ -51,10 +48,9 @@ export function createLogin(
     const actor = { userId: account?.id };
     const knownAddress = account?.fromKnownAddress ? address : undefined;
     const counters = loginFailures.keysOf([name], knownAddress);
-    const passwordHash = account?.passwordHash;
+    const attempt = { name, counters, passwordHash: account?.passwordHash, password, actor };
     const request = { clientAddress: address, isLogin: true };
-    const attempt = { name, counters, passwordHash, password, request, actor, errors: loginErrors };
-    await verifyAttempt(attempt, context);
+    await verifyAttempt(attempt, request, context, loginErrors);
     if (account === undefined) throw new ApiError(loginErrors.wrong);
     if (account.isSuspended) {
       context.logSecurityEvent('login_suspended', actor);
@@ -93,10 +89,8 @@ export function createLogin(
     const { passwordHash, fromKnownAddress, needsReset } = account;
     const counters = loginFailures.keysOf([username, email], fromKnownAddress ? address : undefined);
     const actor = { userId, sessionId };
-    const request = { clientAddress: address, userId };
-    const errors = ownPasswordErrors;
-    const attempt = { name: username, counters, passwordHash, password, request, actor, errors };
-    await verifyAttempt(attempt, context);
+    const attempt = { name: username, counters, passwordHash, password, actor };
+    await verifyAttempt(attempt, { clientAddress: address, userId }, context, ownPasswordErrors);
     // Somebody else knows the password, and would make the reset link void or delete the account.
     if (needsReset) throw new ApiError(authErrors.resetRequired);
     return passwordHash;
@@ -105,10 +99,14 @@ export function createLogin(
   /**
    * Verifies a password. Too many failures delay further attempts, whether their password is right or not.
    *
-   * @throws {ApiError} `attempt.errors`
+   * @throws {ApiError} one of `errors`
    */
-  async function verifyAttempt(attempt: PasswordAttempt, context: RequestContext): Promise<void> {
-    const { name, counters, passwordHash, password, request, actor, errors } = attempt;
+  async function verifyAttempt(
+    { name, counters, passwordHash, password, actor }: PasswordAttempt,
+    request: HashRequest,
+    context: RequestContext,
+    errors: typeof loginErrors,
+  ): Promise<void> {
     const rejectFor = (seconds: number) => {
       if (seconds <= 0) return;
       context.logSecurityEvent('login_delayed', actor);
