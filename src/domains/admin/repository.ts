@@ -26,7 +26,7 @@ const userColumns = {
 /** An account as operators see it. */
 export type AdminUserRow = Prisma.UserGetPayload<{ select: typeof userColumns }>;
 
-/** What a mail is made from is not read: operators need its kind and its reason. */
+/** What an email is made from is not read: operators need its kind and its reason. */
 const failedMailColumns = {
   id: true,
   userId: true,
@@ -46,7 +46,7 @@ export type AdminRepository = ReturnType<typeof createAdminRepository>;
 
 /** Accounts and failed emails, as operators see and change them. */
 export function createAdminRepository(database: Database) {
-  /** The id of the account with an id, or with a name: the username or the e-mail address. */
+  /** The id of the account with an id, or with a name: the username or the email address. */
   async function findUserId(
     { id, name }: { id: number | undefined; name: string },
     connection = database,
@@ -60,7 +60,7 @@ export function createAdminRepository(database: Database) {
   /**
    * Accounts, newest first, among a bounded number of them. Their ids grow in the order of their creation.
    *
-   * @param page.q a part of the username, the e-mail address or the name; empty for all accounts
+   * @param page.q a part of the username, the email address or the name; empty for all accounts
    */
   async function listUsers(
     tx: Database,

@@ -55,12 +55,12 @@ export function createUserAdministration(
   }
 
   return {
-    /** The account whose id, username or e-mail address a text is; undefined where there is none. */
+    /** The account whose id, username or email address a text is; undefined where there is none. */
     findId(reference: string): Promise<number | undefined> {
       return repository.findUserId(toReference(reference));
     },
 
-    /** Accounts, newest first. An id or a whole e-mail address finds that account only. @throws {ApiError} `invalid_cursor` */
+    /** Accounts, newest first. An id or a whole email address finds that account only. @throws {ApiError} `invalid_cursor` */
     list(operator: Operator, query: PageQuery & { q?: string }) {
       const q = query.q ?? '';
       return audited(operator, usersListed, async (tx) => {

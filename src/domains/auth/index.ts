@@ -44,7 +44,7 @@ interface AuthOptions {
 export type AccountAdministration = ReturnType<typeof createAuth>['administration'];
 
 /**
- * Builds the authentication domain: how tokens are checked, the mails it sends, its part of the clean-up, what operators need
+ * Builds the authentication domain: how tokens are checked, the emails it sends, its part of the clean-up, what operators need
  * of it, and its routes under `/auth`.
  */
 export function createAuth(options: AuthOptions) {

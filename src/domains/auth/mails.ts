@@ -6,7 +6,7 @@ import type { MailComposers, MailPayload } from '../../infrastructure/mail/worke
 import type { AuthRepository } from './repository/index.ts';
 
 /**
- * Composes this domain's mails when they are sent. Accounts are looked up here and not when a mail is requested, so that the
+ * Composes this domain's emails when they are sent. Accounts are looked up here and not when an email is requested, so that the
  * request takes the same time for every address.
  */
 export function authMails(

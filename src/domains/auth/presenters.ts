@@ -13,7 +13,7 @@ export function toSession({ id, userAgent, ip, createdAt, lastUsedAt }: SessionR
   return { id, user_agent: userAgent, ip, ...times };
 }
 
-/** The response to a request for a mail. */
+/** The response to a request for an email. */
 export function toMailSent({ allowed, resendAfter }: { allowed: boolean; resendAfter: number }): MailSent {
   return { accepted: allowed, resend_after: resendAfter };
 }

@@ -108,8 +108,8 @@ type LinkPurpose = 'email link' | 'email proof' | 'password reset' | 'email chan
 export type DerivedSecrets = ReturnType<typeof createDerivedSecrets>;
 
 /**
- * Codes and link tokens of mails. They are not stored: a row has a random id and the id of the secret of its time, from which the
- * code or token is derived whenever it is mailed or checked. So a retried mail holds the same code, and a copy of the database
+ * Codes and link tokens of emails. They are not stored: a row has a random id and the id of the secret of its time, from which the
+ * code or token is derived whenever it is mailed or checked. So a retried email holds the same code, and a copy of the database
  * reveals none. They are undefined when that secret is no longer configured.
  */
 export function createDerivedSecrets(secrets: readonly [Secret, ...Secret[]]) {

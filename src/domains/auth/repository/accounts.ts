@@ -27,7 +27,7 @@ export const userColumns = {
 
 export type UserRow = Prisma.UserGetPayload<{ select: typeof userColumns }>;
 
-/** What a mail to an account needs. */
+/** What an email to an account needs. */
 const recipientColumns = { ...userColumns, suspendedAt: true } satisfies Prisma.UserSelect;
 
 /** What a login needs of an account. */
@@ -57,7 +57,7 @@ export function createAccountRepository(
   database: Database,
   { unverifiedAccountTtl }: Pick<Config['email'], 'unverifiedAccountTtl'>,
 ) {
-  /** @returns undefined when the username or the e-mail address is taken; of concurrent calls one succeeds */
+  /** @returns undefined when the username or the email address is taken; of concurrent calls one succeeds */
   async function create(tx: Database, data: Prisma.UserCreateManyInput): Promise<UserRow | undefined> {
     const [row] = await tx.prisma.user.createManyAndReturn({
       data: [data],
@@ -74,7 +74,7 @@ export function createAccountRepository(
   /**
    * One query whether the account exists or not, so that the time reveals nothing.
    *
-   * @param login the username or the e-mail address, lower-cased
+   * @param login the username or the email address, lower-cased
    */
   async function findForLogin(login: string, address: string): Promise<LoginAccount | undefined> {
     const [row] = await database.query<LoginAccount>(sql`

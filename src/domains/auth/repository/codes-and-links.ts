@@ -6,14 +6,14 @@ import { sql } from '../../../infrastructure/database/sql.ts';
 import { type DerivedSecrets, secretsEqual } from '../tokens.ts';
 
 /*
- * What mails prove an address with. Expiry is decided by the database's clock wherever a code or link is used, because those of
+ * What emails prove an address with. Expiry is decided by the database's clock wherever a code or link is used, because those of
  * instances differ.
  */
 
 /** Tries per code. */
 const maxAttempts = 5;
 
-/** How long a change of e-mail can be undone. */
+/** How long a change of email can be undone. */
 export const undoDays = 7;
 
 const isExpired = sql`expires_at < now()`;
@@ -26,7 +26,7 @@ export const expiredCodesAndLinks: ExpiredRows[] = [
   { table: 'email_changes', condition: isExpired },
 ];
 
-/** The filter of rows that a mail is still to be sent for. */
+/** The filter of rows that an email is still to be sent for. */
 const unexpired = () => ({ expiresAt: { gt: new Date() } });
 
 const inSeconds = (seconds: number) => new Date(Date.now() + seconds * 1000);
@@ -60,7 +60,7 @@ export function createEmailCodeRepository(
   /**
    * Tries a code and counts the attempt; a correct code is used up. The row lock serialises concurrent attempts.
    *
-   * @param isMailed where it is false every code is wrong, and the response looks the same: the mail to the address had none
+   * @param isMailed where it is false every code is wrong, and the response looks the same: the email to the address had none
    */
   async function tryCode(tx: Database, email: string, code: string, isMailed: boolean): Promise<CodeResult> {
     const [row] = await tx.query<{ id: string; keyId: string; attempts: number }>(sql`
@@ -139,7 +139,7 @@ export function createPasswordResetRepository(
     return row.id;
   }
 
-  /** What the mail of a link needs. @returns undefined when the link was used, replaced or has expired */
+  /** What the email of a link needs. @returns undefined when the link was used, replaced or has expired */
   async function find(id: string): Promise<(ResetLinkParts & { email: string }) | undefined> {
     const row = await database.prisma.passwordReset.findUnique({ where: { id, ...unexpired() } });
     const [uid, token] = (row && secrets.token('password reset', id, row.keyId)?.split('.')) ?? [];
@@ -179,7 +179,7 @@ export function createPasswordResetRepository(
   return { issue, find, open, lock, revoke };
 }
 
-/** A link that undoes a change of e-mail. */
+/** A link that undoes a change of email. */
 export interface UndoLink {
   id: string;
   userId: number;
@@ -205,7 +205,7 @@ export function createUndoLinkRepository(database: Database, secrets: DerivedSec
     return id;
   }
 
-  /** What the mail of a link needs. @returns undefined when the link was used, is void or has expired */
+  /** What the email of a link needs. @returns undefined when the link was used, is void or has expired */
   async function find(id: string) {
     const row = await database.prisma.emailChange.findUnique({ where: { id, ...unexpired() } });
     const token = row && secrets.token('email change', id, row.keyId);

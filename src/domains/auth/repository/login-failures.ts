@@ -41,7 +41,7 @@ const unknownAddresses = '0'.repeat(halfLength);
 
 /**
  * Counts failed logins by the name that was typed, with or without an account, so that no counter tells which username and
- * e-mail address belong together. A client address from which the account logged in lately has a counter of its own, so that a
+ * email address belong together. A client address from which the account logged in lately has a counter of its own, so that a
  * stranger cannot lock the owner out.
  */
 export function createLoginFailureRepository(database: Database, secret: Secret) {

@@ -22,7 +22,7 @@ interface AccountRoutesOptions {
   emailChange: EmailChangeService;
 }
 
-/** Sign-up, the account of the logged-in user, and the change of its e-mail address with the way back. */
+/** Sign-up, the account of the logged-in user, and the change of its email address with the way back. */
 export const accountRoutes: FastifyPluginAsyncTypebox<AccountRoutesOptions> = async (app, options) => {
   const { signUp, emailChange } = options;
 

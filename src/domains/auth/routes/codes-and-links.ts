@@ -25,7 +25,7 @@ const alreadyRequested = {
   en: 'This was requested already. Please check your inbox; if there is no mail, try again in a while.',
 };
 
-/** Verification of an e-mail address by a code or a link. */
+/** Verification of an email address by a code or a link. */
 export const emailVerificationRoutes: FastifyPluginAsyncTypebox<{
   emailVerification: EmailVerificationService;
 }> = async (app, { emailVerification }) => {

@@ -30,7 +30,7 @@ export function createAccountRemoval(
   logDeletion: (userId: number) => void,
 ) {
   /**
-   * Deletes an account with everything that only it has; its username and e-mail address are free again. Its store stays,
+   * Deletes an account with everything that only it has; its username and email address are free again. Its store stays,
    * closed and without contact details, for the other side of its requests. To avoid deadlocks, codes and links are locked
    * before stores and users, as where they are used, and notifying comes after all other statements that may wait for a lock.
    *
@@ -69,7 +69,7 @@ export function createAccountRemoval(
    * Deletes an account by its id, as by its owner; the account is locked before it is looked at.
    *
    * @returns whether the account existed
-   * @throws {ApiError} `service_unavailable` when its e-mail address was changed meanwhile, so that other codes are to be locked
+   * @throws {ApiError} `service_unavailable` when its email address was changed meanwhile, so that other codes are to be locked
    */
   async function removeById(tx: Database, id: number): Promise<boolean> {
     const known = await accounts.findById(tx, id);

@@ -39,7 +39,7 @@ export function createSignUp(
   { enqueueCode }: EmailVerification,
 ) {
   /**
-   * Creates an account, and mails a code where the e-mail address is not verified yet. A sign-up that proves its address replaces
+   * Creates an account, and mails a code where the email address is not verified yet. A sign-up that proves its address replaces
    * an unverified account without a store that has the address, which a stranger may have signed up with.
    *
    * @throws {ApiError} `validation_error`, `verification_token_invalid`, `username_taken`, `email_taken`
@@ -145,7 +145,7 @@ export function createAccountService(
   }
 
   /**
-   * Deletes the account with everything that only it has; its username and e-mail address are free again.
+   * Deletes the account with everything that only it has; its username and email address are free again.
    *
    * @throws {ApiError} `invalid_credentials`, `too_many_attempts`
    */

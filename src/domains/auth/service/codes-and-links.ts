@@ -19,7 +19,7 @@ const unknownUser = 0;
 
 export type EmailVerification = ReturnType<typeof createEmailVerification>;
 
-/** Verification of e-mail addresses by codes and links. */
+/** Verification of email addresses by codes and links. */
 export function createEmailVerification(
   { codeTtl, verificationTokenTtl }: Config['email'],
   database: Database,
@@ -28,8 +28,8 @@ export function createEmailVerification(
   { accounts, emailCodes }: AuthRepository,
 ) {
   /**
-   * Enqueues a mail with a code, unless the cooldown or the hourly cap forbids it. The response never depends on whether the
-   * address has an account; only the mail to an address with a verified account differs.
+   * Enqueues an email with a code, unless the cooldown or the hourly cap forbids it. The response never depends on whether the
+   * address has an account; only the email to an address with a verified account differs.
    */
   async function enqueueCode(tx: Database, email: string, language: Language): Promise<MailSent> {
     const permission = await mailSends.request(tx, 'email_verify', email);
@@ -106,7 +106,7 @@ export function createRecovery(
   { accounts, sessions, passwordResets, loginFailures }: AuthRepository,
   passwords: Passwords,
 ) {
-  /** Enqueues a mail with a link if the address has an account; the response is the same for every address. */
+  /** Enqueues an email with a link if the address has an account; the response is the same for every address. */
   async function requestLink(email: string, context: RequestContext): Promise<MailSent> {
     const { userId, ...sent } = await database.prismaTransaction(async (tx) => {
       const permission = await mailSends.request(tx, 'reset_password', email);
@@ -121,9 +121,7 @@ export function createRecovery(
   }
 
   /** @returns when the link expires @throws {ApiError} `reset_link_invalid` */
-  async function validate(link: ResetLinkParts): Promise<Date> {
-    return (await openLink(database, link)).expiresAt;
-  }
+  const validate = async (link: ResetLinkParts) => (await openLink(database, link)).expiresAt;
 
   /**
    * Sets a new password and ends every session. Of concurrent uses of one link, one succeeds.
@@ -155,7 +153,7 @@ export function createRecovery(
     return opened;
   }
 
-  /** Enqueues a mail with the username if the address has an account; the response is the same for every address. */
+  /** Enqueues an email with the username if the address has an account; the response is the same for every address. */
   async function findId(email: string, context: RequestContext): Promise<MailSent> {
     const { userId, ...sent } = await database.prismaTransaction(async (tx) => {
       const permission = await mailSends.request(tx, 'find_id', email);

@@ -32,7 +32,7 @@ type Attempt = { user: UserRow } | Extract<CodeResult, { correct: false }> | 'ac
 export type EmailChangeService = ReturnType<typeof createEmailChange>;
 
 /**
- * Changes the e-mail address of an account to one that the user has proven with a mailed code, and undoes that with the link
+ * Changes the email address of an account to one that the user has proven with a mailed code, and undoes that with the link
  * that the old address got.
  */
 export function createEmailChange(

@@ -38,7 +38,7 @@ export function createLogin(
   passwords: Passwords,
 ) {
   /**
-   * @param login the username or the e-mail address
+   * @param login the username or the email address
    * @throws {ApiError} `invalid_credentials`, `too_many_attempts`, `account_suspended`
    */
   async function logIn(login: string, password: string, context: RequestContext): Promise<TokenPairWithUser> {
@@ -76,7 +76,7 @@ export function createLogin(
    * to guess the password.
    *
    * @returns the hash that the password was verified against
-   * @throws {ApiError} `invalid_credentials`, `too_many_attempts`, `token_not_valid`; `forbidden` after an undone change of e-mail
+   * @throws {ApiError} `invalid_credentials`, `too_many_attempts`, `token_not_valid`; `forbidden` after an undone change of email
    */
   async function verifyOwnPassword(
     { id: userId, sessionId, username, email }: CurrentUser,
