@@ -1,7 +1,7 @@
 import pg from 'pg';
 import t from 'tap';
-import { createTestApp, createUser } from '../support/app.ts';
-import { invalid } from '../support/assertions.ts';
+import { createTestApp, createUser, deleteAccount } from '../support/app.ts';
+import { invalid, tally } from '../support/assertions.ts';
 import { inParallel, lockRows, waitForSleep } from '../support/concurrency.ts';
 import {
   notificationsOf,
@@ -27,70 +27,51 @@ async function notified(count: number) {
   return { ...shops, ids: await idsOf(shops.receiver, '?limit=100') };
 }
 
-async function idsOf(shop: Pick<Shop, 'token'>, query: string): Promise<number[]> {
-  const { items } = await notificationsOf(app, shop, query);
-  return items.map(({ id }: { id: number }) => id);
-}
+const idsIn = ({ items }: { items: { id: number }[] }) => items.map(({ id }) => id);
+const idsOf = async (shop: Pick<Shop, 'token'>, query: string) =>
+  idsIn(await notificationsOf(app, shop, query));
 
 const markRead = (shop: Pick<Shop, 'token'>, body: unknown) =>
   app.call('POST', '/api/v1/notifications/mark-read/', { token: shop.token, body });
-
-t.test('a new user has no notifications', async (t) => {
-  const user = await createUser(app);
-  t.strictSame(await notificationsOf(app, user), { items: [], next_cursor: null, unread_count: 0 });
-});
 
 t.test("the message of a notification is in the caller's language", async (t) => {
   const { sender, receiver, post } = await openTwoShops(app);
   const english = { 'accept-language': 'en' };
   const sentence = async (shop: Shop, headers = {}) =>
     (await notificationsOf(app, shop, '', headers)).items[0].message;
-  const accepted = await sendRequest(app, sender, post);
-  t.equal(
-    await sentence(receiver, english),
-    '두레 베이커리 would like to partner with you on your post “주말 공동 할인”.',
-  );
-  await transition(app, receiver, accepted, 'accept');
-  t.equal(
-    await sentence(sender, english),
-    '햇살카페 accepted your partnership request for “주말 공동 할인”.',
-  );
-  const declined = await sendRequest(app, sender, await createPost(app, receiver.token, { title: '둘째' }));
-  await transition(app, receiver, declined, 'decline');
+  const id = await sendRequest(app, sender, post);
+  const received = '두레 베이커리 would like to partner with you on your post “주말 공동 할인”.';
+  t.equal(await sentence(receiver, english), received);
+  await transition(app, receiver, id, 'accept');
+  const accepted = '햇살카페 accepted your partnership request for “주말 공동 할인”.';
+  t.equal(await sentence(sender, english), accepted);
+  await transition(app, receiver, await sendTo('둘째'), 'decline');
   t.equal(await sentence(sender, english), '햇살카페 declined your partnership request for “둘째”.');
-  const withdrawn = await sendRequest(app, sender, await createPost(app, receiver.token, { title: '셋째' }));
-  await transition(app, sender, withdrawn, 'withdraw');
+  await transition(app, sender, await sendTo('셋째'), 'withdraw');
   t.equal(await sentence(receiver, english), '두레 베이커리 withdrew its request for your post “셋째”.');
   const last = await createPost(app, receiver.token, { title: '넷째' });
   await sendRequest(app, sender, last);
   await app.call('DELETE', `/api/v1/posts/${last.id}/`, { token: receiver.token });
-  t.equal(
-    await sentence(sender, english),
-    'Your partnership request for “넷째” was withdrawn because 햇살카페 deleted the post.',
-  );
+  const deleted = 'Your partnership request for “넷째” was withdrawn because 햇살카페 deleted the post.';
+  t.equal(await sentence(sender, english), deleted);
   t.equal(await sentence(sender), '햇살카페에서 올린 ‘넷째’ 글이 삭제되어 제휴 요청이 취소되었습니다.');
+
+  async function sendTo(title: string) {
+    return sendRequest(app, sender, await createPost(app, receiver.token, { title }));
+  }
 });
 
 t.test('pages go from the newest to the oldest while notifications are added and removed', async (t) => {
   const { sender, receiver, ids } = await notified(6);
   const first = await notificationsOf(app, receiver, '?limit=2');
-  t.strictSame(
-    first.items.map(({ id }: { id: number }) => id),
-    ids.slice(0, 2),
-  );
+  t.strictSame(idsIn(first), ids.slice(0, 2));
   t.equal(first.unread_count, 6);
   await sendRequest(app, sender, await createPost(app, receiver.token));
   await app.pool.query('DELETE FROM notifications WHERE id = ANY ($1)', [[ids[1], ids[2]]]);
   const second = await notificationsOf(app, receiver, `?limit=2&cursor=${first.next_cursor}`);
-  t.strictSame(
-    second.items.map(({ id }: { id: number }) => id),
-    ids.slice(3, 5),
-  );
+  t.strictSame(idsIn(second), ids.slice(3, 5));
   const third = await notificationsOf(app, receiver, `?limit=2&cursor=${second.next_cursor}`);
-  t.strictSame(
-    third.items.map(({ id }: { id: number }) => id),
-    ids.slice(5),
-  );
+  t.strictSame(idsIn(third), ids.slice(5));
   t.equal(third.next_cursor, null);
   t.equal(third.unread_count, 5, 'counts all pages, as they are now');
 });
@@ -109,15 +90,9 @@ t.test('is_read filters the list, unread_count counts all unread', async (t) => 
 t.test('marking ids as read is idempotent', async (t) => {
   const { receiver, ids } = await notified(4);
   const some = [ids[2], ids[0], ids[2]];
-  const answer = await markRead(receiver, { ids: some });
-  t.equal(answer.status, 200);
-  t.strictSame(answer.body.data, { updated_count: 2, unread_count: 2 });
+  t.strictSame((await markRead(receiver, { ids: some })).body.data, { updated_count: 2, unread_count: 2 });
   t.strictSame((await markRead(receiver, { ids: some })).body.data, { updated_count: 0, unread_count: 2 });
-  const { items } = await notificationsOf(app, receiver);
-  t.strictSame(
-    items.map(({ is_read }: { is_read: boolean }) => is_read),
-    [true, false, true, false],
-  );
+  t.strictSame(await idsOf(receiver, '?is_read=true'), [ids[0], ids[2]]);
 });
 
 t.test('up_to_id marks a notification and all older ones', async (t) => {
@@ -161,10 +136,8 @@ t.test('any number of notifications is marked, in transactions of bounded length
     [0, 0],
     'of two at once, neither stops where the other one has marked',
   );
-  const { rows } = await app.pool.query(
-    'SELECT max(n)::int AS most FROM (SELECT count(*) AS n FROM notifications WHERE user_id = $1 GROUP BY xmin) batches',
-    [receiver.id],
-  );
+  const batches = 'SELECT count(*)::int AS n FROM notifications WHERE user_id = $1 GROUP BY xmin';
+  const { rows } = await app.pool.query(`SELECT max(n) AS most FROM (${batches}) batches`, [receiver.id]);
   t.ok(rows[0].most <= 5_000, `${rows[0].most} rows in one transaction`);
 });
 
@@ -196,7 +169,9 @@ t.test('concurrent marks count every notification once', async (t) => {
   t.equal(unread_count, (await idsOf(receiver, '?is_read=false&limit=100')).length);
 });
 
-t.test('a user sees only their own notifications', async (t) => {
+t.test('a user sees only their own notifications, at first none', async (t) => {
+  const none = { items: [], next_cursor: null, unread_count: 0 };
+  t.strictSame(await notificationsOf(app, await createUser(app)), none);
   const one = await openTwoShops(app);
   const other = await openTwoShops(app);
   const id = await sendRequest(app, one.sender, one.post);
@@ -228,12 +203,9 @@ t.test('notifications of a user become visible in the order of their ids', async
   await waitForSleep(app);
   const fast = await requestPartnership(app, other, post);
   t.equal(fast.status, 201);
-  const { items } = await notificationsOf(app, receiver);
-  t.strictSame(
-    items.map((item: { partner_request: { id: number } }) => item.partner_request.id),
-    [fast.body.data.id, (await slow).body.data.id],
-    'the one with the smaller id was there before',
-  );
+  const requests = (await notifiedOf(app, receiver)).map(([, id]) => id);
+  const [first, second] = [(await slow).body.data.id, fast.body.data.id];
+  t.strictSame(requests, [second, first], 'the one with the smaller id was there before');
 });
 
 t.test('NOTIFY is sent for new and for read notifications, at commit', async (t) => {
@@ -250,8 +222,7 @@ t.test('NOTIFY is sent for new and for read notifications, at commit', async (t)
   const [received] = (await notificationsOf(app, receiver)).items;
   const [accepted] = (await notificationsOf(app, sender)).items;
   for (let times = 0; times < 2; times++) {
-    const body = { ids: [received.id] };
-    await app.call('POST', '/api/v1/notifications/mark-read/', { token: receiver.token, body });
+    await markRead(receiver, { ids: [received.id] });
   }
   await client.query('SELECT 1');
   t.strictSame(events, [
@@ -259,4 +230,144 @@ t.test('NOTIFY is sent for new and for read notifications, at commit', async (t)
     ['notifications', { user_id: sender.id, notification_id: accepted.id }],
     ['notifications', { user_id: receiver.id, unread: true }],
   ]);
+});
+
+const count = (shop: Shop, headers: Record<string, string> = {}) =>
+  app.call('GET', '/api/v1/notifications/unread-count/', { token: shop.token, headers });
+
+t.test('a client that knows the count gets 304 without a body until it changes', async (t) => {
+  const { sender, receiver, post } = await openTwoShops(app);
+  const first = await count(receiver);
+  t.strictSame(first.body, {
+    success: true,
+    message: '읽지 않은 알림 수를 조회했습니다.',
+    data: { unread_count: 0 },
+  });
+  const tag = String(first.headers.etag);
+  t.match(tag, /^"[^"]+"$/);
+  const lists = [`"other", ${tag}`, `W/"other" ,W/${tag}`, `"a,b",${tag}`];
+  for (const known of [tag, `W/${tag}`, ...lists, '*', ' * ']) {
+    const answer = await count(receiver, { 'if-none-match': known });
+    t.equal(answer.status, 304, known);
+    t.equal(answer.text, '');
+    t.equal(answer.headers.etag, tag);
+    t.equal(answer.headers['cache-control'], 'private, no-cache');
+    t.equal(answer.headers.vary, first.headers.vary);
+  }
+  for (const unknown of ['"other"', tag.slice(1, -1), `${tag.slice(0, -1)}x"`, 'W/"*"', '']) {
+    t.equal((await count(receiver, { 'if-none-match': unknown })).status, 200, unknown);
+  }
+  await sendRequest(app, sender, post);
+  const changed = await count(receiver, { 'if-none-match': tag });
+  t.equal(changed.status, 200);
+  t.equal(changed.body.data.unread_count, 1);
+  t.not(changed.headers.etag, tag);
+  t.equal((await count(sender)).body.data.unread_count, 0);
+});
+
+t.test('the ETag depends on the language', async (t) => {
+  const { receiver } = await openTwoShops(app);
+  const known = String((await count(receiver)).headers.etag);
+  const english = await count(receiver, { 'if-none-match': known, 'accept-language': 'en' });
+  t.equal(english.status, 200);
+  t.equal(english.body.message, 'Here is the unread count.');
+  t.not(english.headers.etag, known);
+});
+
+/** What each user's count is, and what it must be: the unread rows. */
+async function countsOf(...shops: Shop[]) {
+  const { rows } = await app.pool.query(
+    `SELECT u.id, coalesce(c.unread, 0) AS kept,
+       (SELECT count(*)::int FROM notifications WHERE user_id = u.id AND NOT is_read) AS unread
+     FROM users u LEFT JOIN notification_counts c ON c.user_id = u.id WHERE u.id = ANY ($1) ORDER BY u.id`,
+    [shops.map(({ id }) => id)],
+  );
+  return { kept: rows.map((row) => row.kept), unread: rows.map((row) => row.unread) };
+}
+
+t.test('the count is right whatever writes the rows', async (t) => {
+  const { sender, receiver, post } = await openTwoShops(app);
+  const request = await sendRequest(app, sender, post);
+  const users = [sender.id, receiver.id];
+  for (const [statement, values, kept] of [
+    // Many rows of several users at once, read and unread.
+    [
+      `INSERT INTO notifications (user_id, kind, partner_request_id, is_read)
+       SELECT user_id, 'partner_request_received', $2, n % 3 = 0 FROM unnest($1::int[]) user_id, generate_series(1, 9) n`,
+      [users, request],
+      [6, 7],
+    ],
+    ['UPDATE notifications SET is_read = NOT is_read WHERE user_id = ANY ($1)', [users], [3, 3]],
+    ['UPDATE notifications SET is_read = is_read WHERE user_id = ANY ($1)', [users], [3, 3]],
+    ['UPDATE notifications SET user_id = $1 WHERE user_id = $2', [...users], [6, 0]],
+    ['DELETE FROM notifications WHERE user_id = $1 AND id % 2 = 0', [sender.id], undefined],
+    ['DELETE FROM notifications WHERE user_id = ANY ($1)', [users], [0, 0]],
+    [
+      `INSERT INTO notifications (user_id, kind, partner_request_id)
+       SELECT user_id, 'partner_request_received', $2 FROM unnest($1::int[]) user_id`,
+      [users, request],
+      [1, 1],
+    ],
+    ['TRUNCATE notifications', [], [0, 0]],
+  ] as const) {
+    await app.pool.query(statement, [...values]);
+    const counts = await countsOf(sender, receiver);
+    t.strictSame(counts.kept, counts.unread, statement);
+    if (kept !== undefined) t.strictSame(counts.kept, kept, statement);
+  }
+});
+
+t.test('concurrent requests, marks and deletions leave the right count', async (t) => {
+  const { sender, receiver } = await openTwoShops(app);
+  const other = await openShop(app, '강변서점');
+  const posts = await inParallel(12, () => createPost(app, receiver.token));
+  const mark = (shop: Shop) => markRead(shop, { up_to_id: Number.MAX_SAFE_INTEGER });
+  const answers = await Promise.all([
+    ...posts.map((post, index) => requestPartnership(app, index % 2 ? sender : other, post)),
+    ...[receiver, receiver, sender, receiver].map(mark),
+  ]);
+  t.strictSame(tally(answers), { '200': 4, '201': 12 });
+  // Both senders are notified by one statement while they mark.
+  const [deleted, ...marks] = await Promise.all([
+    deleteAccount(app, receiver),
+    ...[sender, other, sender, other].map(mark),
+  ]);
+  t.equal(deleted.status, 200);
+  t.strictSame(tally(marks), { '200': 4 });
+  const counts = await countsOf(sender, other);
+  t.strictSame(counts.kept, counts.unread);
+  const left = await app.pool.query('SELECT FROM notification_counts WHERE user_id = $1', [receiver.id]);
+  t.equal(left.rowCount, 0);
+});
+
+t.test('statements lock the counts of several users in one order', async (t) => {
+  const { sender, receiver, post } = await openTwoShops(app);
+  const request = await sendRequest(app, sender, post);
+  const users = [sender.id, receiver.id].sort((a, b) => a - b);
+  const pool = new pg.Pool({ connectionString: app.url });
+  // The database is dropped before the last connection has ended.
+  pool.on('error', () => undefined);
+  t.teardown(() => pool.end());
+  const notifyAll = (ids: number[]) =>
+    pool.query(
+      `INSERT INTO notifications (user_id, kind, partner_request_id)
+       SELECT user_id, 'partner_request_received', $2 FROM unnest($1::int[]) user_id`,
+      [ids, request],
+    );
+  await notifyAll(users);
+  const lockCount = 'SELECT FROM notification_counts WHERE user_id = $1 FOR UPDATE';
+  const [first, second] = users;
+  const lock = await lockRows(t, app, lockCount, [first]);
+  const changes = [
+    notifyAll(users),
+    notifyAll(users.toReversed()),
+    pool.query('UPDATE notifications SET is_read = true WHERE user_id = ANY ($1)', [users]),
+  ];
+  await lock.waiters(3);
+  // All wait for the first user, and none has the second one.
+  await t.resolves(pool.query(`${lockCount} NOWAIT`, [second]));
+  await lock.release();
+  await Promise.all(changes);
+  const { kept, unread } = await countsOf(sender, receiver);
+  t.strictSame(kept, unread);
 });

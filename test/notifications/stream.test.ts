@@ -1,6 +1,13 @@
-import { connect } from 'node:net';
+import { IncomingMessage, ServerResponse } from 'node:http';
+import { Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { pino } from 'pino';
 import t from 'tap';
+import { createStreamHub, type HubOptions } from '../../src/domains/notifications/stream/hub.ts';
+import { ApiError } from '../../src/http/errors.ts';
+import { createUser } from '../support/app.ts';
+import { invalid, refused, tokenRefused } from '../support/assertions.ts';
+import { inParallel } from '../support/concurrency.ts';
 import { notificationsOf } from '../support/partner-requests.ts';
 import { until } from '../support/until.ts';
 import {
@@ -8,6 +15,7 @@ import {
   createNotifier,
   createPair,
   openStream,
+  requestStream,
   storedIds,
   streamPath,
 } from './streams.ts';
@@ -38,12 +46,10 @@ t.test('a notification reaches a client of another instance in less than a secon
 
 t.test('a stream has its own headers and the common ones', async (t) => {
   const { receiver } = await createPair(here);
-  const stream = await openStream(t, here, receiver.token, {
-    'x-request-id': 'mine',
-    origin: 'https://app.example.com',
-  });
+  const own = { 'x-request-id': 'mine', origin: 'https://app.example.com' };
+  const stream = await openStream(t, here, receiver.token, own);
   t.equal(stream.status, 200);
-  t.match(Object.fromEntries(stream.headers), {
+  const common = {
     'content-type': 'text/event-stream; charset=utf-8',
     'cache-control': 'private, no-cache, no-transform',
     'x-accel-buffering': 'no',
@@ -53,7 +59,10 @@ t.test('a stream has its own headers and the common ones', async (t) => {
     'content-security-policy': /frame-ancestors 'none'/,
     'access-control-allow-origin': 'https://app.example.com',
     vary: /Accept-Language.*Origin/,
-  });
+  };
+  t.match(Object.fromEntries(stream.headers), common);
+  const head = await here.call('HEAD', streamPath, { token: receiver.token });
+  t.match(head, { status: 200, text: '', headers: { 'content-type': common['content-type'] } });
 });
 
 t.test('notifications are in the language of the request', async (t) => {
@@ -82,15 +91,6 @@ t.test('marking as read on one instance updates the count on the other', async (
     { event: 'unread_count', data: { unread_count: 2 } },
     { event: 'unread_count', data: { unread_count: 1 } },
   ]);
-});
-
-t.test('without Last-Event-ID a stream starts with new notifications', async (t) => {
-  const { receiver, notify } = await createPair(here);
-  await notify(3);
-  const stream = await openStream(t, here, receiver.token);
-  await notify(1);
-  await stream.until(() => stream.ids().length === 1);
-  t.strictSame(stream.ids(), (await storedIds(here, receiver.id)).slice(3));
 });
 
 t.test('a client resumes with all missed notifications, once and in order', async (t) => {
@@ -153,17 +153,20 @@ t.test('a client without a notification resumes where its stream started', async
   t.strictSame(after.ids(), (await storedIds(here, receiver.id)).slice(1));
 });
 
-t.test('a Last-Event-ID beyond the newest counts as the newest', async (t) => {
-  const { receiver, notify } = await createPair(here);
-  await notify(1);
-  for (const lastId of ['', '99999999999999999999']) {
-    const stream = await openStream(t, here, receiver.token, { 'last-event-id': lastId });
-    await notify(1);
-    await stream.until(() => stream.ids().length === 1);
-    t.strictSame(stream.ids(), (await storedIds(here, receiver.id)).slice(-1));
-    stream.drop();
-  }
-});
+t.test(
+  'without Last-Event-ID, or with one beyond the newest, a stream starts with the next one',
+  async (t) => {
+    const { receiver, notify } = await createPair(here);
+    await notify(3);
+    for (const headers of [{}, { 'last-event-id': '' }, { 'last-event-id': '99999999999999999999' }]) {
+      const stream = await openStream(t, here, receiver.token, headers);
+      await notify();
+      await stream.until(() => stream.ids().length === 1);
+      t.strictSame(stream.ids(), (await storedIds(here, receiver.id)).slice(-1));
+      stream.drop();
+    }
+  },
+);
 
 t.test('a stream sends heartbeats', async (t) => {
   const { receiver } = await createPair(here);
@@ -177,23 +180,11 @@ t.test('a stream sends heartbeats', async (t) => {
 });
 
 t.test('a rejected stream gets the envelope', async (t) => {
-  const { receiver } = await createPair(here);
-  const none = await here.call('GET', streamPath);
-  t.match(none, { status: 401, body: { success: false, data: { code: 'not_authenticated' } } });
-  const invalid = await here.call('GET', streamPath, { token: 'abc' });
-  t.match(invalid, { status: 401, body: { data: { code: 'token_not_valid', reason: 'malformed' } } });
+  const { token } = await createUser(here);
+  refused(t, await here.call('GET', streamPath), 401, 'not_authenticated');
+  tokenRefused(t, await here.call('GET', streamPath, { token: 'abc' }), 'malformed');
   const headers = { 'last-event-id': 'the last one' };
-  const unreadable = await here.call('GET', streamPath, { token: receiver.token, headers });
-  t.match(unreadable, { status: 400, body: { data: { code: 'validation_error' } } });
-  t.strictSame(Object.keys(unreadable.body.data.fields), ['last-event-id']);
-});
-
-t.test('HEAD answers with the headers and opens no stream', async (t) => {
-  const { receiver } = await createPair(here);
-  const head = await here.call('HEAD', streamPath, { token: receiver.token });
-  t.equal(head.status, 200);
-  t.equal(head.headers['content-type'], 'text/event-stream; charset=utf-8');
-  t.equal(head.text, '');
+  invalid(t, await here.call('GET', streamPath, { token, headers }), 'last-event-id');
 });
 
 t.test('a metric counts the open streams', async (t) => {
@@ -205,15 +196,65 @@ t.test('a metric counts the open streams', async (t) => {
   await becomes('2');
   for (const stream of streams) stream.drop();
   await becomes('0');
-  const dropped = Array.from({ length: 30 }, async (_, index) => {
-    const connection = connect({ port: Number(new URL(here.app.listeningOrigin).port), host: '127.0.0.1' });
-    connection.write(
-      `GET ${streamPath} HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${receiver.token}\r\n\r\n`,
-    );
+  await inParallel(30, async (index) => {
+    const connection = requestStream(here, receiver.token);
     await sleep(index);
     connection.destroy();
   });
-  await Promise.all(dropped);
   await sleep(200);
   await becomes('0');
 });
+
+t.test(
+  'streams that are opened at once share a few connections, and too many of them are rejected',
+  async (t) => {
+    let reading = 0;
+    let answer = () => {};
+    const gate = new Promise<void>((resolve) => {
+      answer = resolve;
+    });
+    const logger = pino({ enabled: false });
+    const notifications: HubOptions['notifications'] = {
+      async find() {
+        reading++;
+        await gate;
+        reading--;
+        return { rows: [], unreadCount: 0 };
+      },
+      listAfter: async () => [],
+      countUnread: async () => 0,
+    };
+    const hub = createStreamHub({
+      notifications,
+      listener: {
+        subscribe: () => undefined,
+        onReconnect: () => undefined,
+        start: () => undefined,
+        close: async () => undefined,
+      },
+      findLiveSessions: async (ids) => new Set(ids),
+      maxConcurrentReads: 3,
+      logger,
+    });
+    const open = async (userId: number) => {
+      const response = new ServerResponse(new IncomingMessage(new Socket()));
+      return hub.open({ userId, sessionId: '', language: 'ko', lastEventId: undefined, response, logger });
+    };
+
+    // As after a restart: three read, 300 wait for them.
+    const opening = Array.from({ length: 303 }, (_, index) => open(index));
+    await until('the first ones read', () => reading > 0);
+    t.equal(reading, 3);
+    const refused = await open(400).then(
+      () => undefined,
+      (error: unknown) => error,
+    );
+    if (!(refused instanceof ApiError)) throw new Error('the stream was not refused');
+    t.equal(refused.definition.status, 503);
+    t.match(refused.headers['retry-after'], /^([3-9]|1[0-5])$/, 'another time for each client');
+
+    answer();
+    t.equal((await Promise.all(opening)).length, 303);
+    await t.resolves(open(400));
+  },
+);

@@ -1,7 +1,9 @@
+import { connect, type Socket } from 'node:net';
 import type { Test } from 'tap';
-import { type Answer, createTestApp, createUser, type TestApp } from '../support/app.ts';
+import { type Answer, createTestApp, type TestApp } from '../support/app.ts';
 import type { Json } from '../support/json.ts';
 import { requestPartnership, transition } from '../support/partner-requests.ts';
+import { createPost, openShop } from '../support/stores.ts';
 import { until } from '../support/until.ts';
 
 export const streamPath = '/api/v1/notifications/stream/';
@@ -75,6 +77,14 @@ export async function openStream(
   };
 }
 
+/** Requests a stream over a connection of its own, which nobody reads. */
+export function requestStream({ app }: Pick<TestApp, 'app'>, token: string): Socket {
+  const connection = connect({ port: Number(new URL(app.listeningOrigin).port), host: '127.0.0.1' });
+  connection.on('error', () => undefined);
+  connection.write(`GET ${streamPath} HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${token}\r\n\r\n`);
+  return connection;
+}
+
 /** Reads blocks as section 9.2.6 of the HTML standard says. */
 async function read({ body }: Response, events: StreamEvent[], comments: string[]): Promise<void> {
   const decoder = new TextDecoder();
@@ -108,28 +118,10 @@ function readBlock(block: string, events: StreamEvent[], comments: string[]): vo
   });
 }
 
-/** A store and a post of it, as rows. */
-async function insertStore({ pool }: Pick<TestApp, 'pool'>, ownerId: number, name: string) {
-  const { rows } = await pool.query<{ store_id: number; post_id: number }>(
-    `WITH store AS (
-       INSERT INTO stores (owner_id, name) VALUES ($1, $2) RETURNING id
-     ), link AS (
-       INSERT INTO store_category_links (store_id, category_id, position) SELECT id, 1, 1 FROM store
-     )
-     INSERT INTO posts (store_id, title, content, images)
-     SELECT id, '주말 공동 할인', '함께할 가게를 찾습니다.', '{https://cdn.example.com/1.jpg}' FROM store
-     RETURNING store_id, id AS post_id`,
-    [ownerId, name],
-  );
-  const [row] = rows;
-  if (row === undefined) throw new Error('no store');
-  return row;
-}
-
 /** A user with a post, and a function that notifies them. */
 export async function createPair(app: TestApp) {
-  const receiver = await createUser(app);
-  const { post_id: postId } = await insertStore(app, receiver.id, '햇살카페');
+  const receiver = await openShop(app, '햇살카페');
+  const { id: postId } = await createPost(app, receiver.token, { title: '주말 공동 할인' });
   return { receiver, postId, notify: await createNotifier(app, postId) };
 }
 
@@ -139,8 +131,7 @@ export async function createPair(app: TestApp) {
  * @returns notifies the owner of the post so many times
  */
 export async function createNotifier(app: TestApp, postId: number) {
-  const sender = await createUser(app);
-  await insertStore(app, sender.id, '두레 베이커리');
+  const sender = await openShop(app, '두레 베이커리');
   let pending: number | undefined;
   return async (times = 1, through: TestApp = app): Promise<void> => {
     for (let sent = 0; sent < times; sent++) {

@@ -1,35 +1,65 @@
 import t from 'tap';
+import { readSecrets } from '../../src/infrastructure/config/secrets.ts';
+import { renderMail } from '../../src/infrastructure/mail/templates.ts';
+import type { OutgoingMail } from '../../src/infrastructure/mail/transport.ts';
+import { createUnsubscribeLinks } from '../../src/infrastructure/mail/unsubscribe-links.ts';
 import { mailsTo } from '../auth/mailbox.ts';
-import { createTestApp, createUser, logIn, queuedFor } from '../support/app.ts';
+import { mails } from '../mail/samples.ts';
+import { createTestApp, createUser, deleteAccount, logIn, queuedFor } from '../support/app.ts';
 import { invalid, tokenRefused } from '../support/assertions.ts';
 import { lockRows } from '../support/concurrency.ts';
-import { notifiedOf, openTwoVerifiedShops, sendRequest, transition } from '../support/partner-requests.ts';
-import { everyMail, preferencesOf, preferencesPath } from './mails.ts';
+import {
+  notificationsOf,
+  notifiedOf,
+  openTwoVerifiedShops,
+  sendRequest,
+  transition,
+} from '../support/partner-requests.ts';
+import { everyRow } from '../support/rows.ts';
 
-const app = await createTestApp();
+const oldSecret = 'the secret of before 0123456789 abcdef';
+const newSecret = 'a newer secret 0123456789 abcdefgh ijk';
+const app = await createTestApp({ JWT_SECRET: oldSecret });
 t.teardown(app.close);
+
+const preferencesPath = '/api/v1/notifications/preferences/';
+
+/** What every user gets at first. */
+const everyMail = {
+  partner_request_received: true,
+  partner_request_answered: true,
+  partner_request_ended: true,
+};
+
+/** The link in the header of an email with which its recipient switches such mails off; its path and query. */
+function unsubscribePathIn({ headers }: OutgoingMail): string {
+  const url = /^<https:\/\/api\.example\.com(\/\S+)>$/.exec(headers?.['List-Unsubscribe'] ?? '')?.[1];
+  if (url === undefined) throw new Error('the mail has no link');
+  return url;
+}
+
+/** The preferences of a user. */
+async function preferencesOf({ token }: { token: string }) {
+  const answer = await app.call('GET', preferencesPath, { token });
+  if (answer.status !== 200) throw new Error(answer.text);
+  return answer.body.data;
+}
 
 const change = (token: string, body: unknown) => app.call('PATCH', preferencesPath, { token, body });
 
-t.test('a new user gets every mail, in the language of the sign-up', async (t) => {
+t.test('a new user gets every email, and a change changes the given fields only', async (t) => {
   const user = await createUser(app);
-  t.strictSame(await preferencesOf(app, user), { language: 'ko', email: everyMail });
-});
-
-t.test('a change changes the given fields only, and answers with all of them', async (t) => {
-  const user = await createUser(app);
+  t.strictSame(await preferencesOf(user), { language: 'ko', email: everyMail });
   const off = await change(user.token, { email: { partner_request_answered: false } });
   const email = { ...everyMail, partner_request_answered: false };
   t.equal(off.status, 200);
   t.strictSame(off.body.data, { language: 'ko', email });
-  const again = await change(user.token, {
-    language: 'en',
-    email: { partner_request_answered: false, partner_request_ended: false },
-  });
-  t.strictSame(again.body.data, { language: 'en', email: { ...email, partner_request_ended: false } });
+  const both = { partner_request_answered: false, partner_request_ended: false };
+  const again = await change(user.token, { language: 'en', email: both });
+  t.strictSame(again.body.data, { language: 'en', email: { ...everyMail, ...both } });
   const on = await change(user.token, { email: { partner_request_answered: true } });
   t.strictSame(on.body.data.email, { ...everyMail, partner_request_ended: false });
-  t.strictSame(await preferencesOf(app, user), on.body.data);
+  t.strictSame(await preferencesOf(user), on.body.data);
 });
 
 t.test('nothing, or what is not known, is a validation error', async (t) => {
@@ -37,11 +67,8 @@ t.test('nothing, or what is not known, is a validation error', async (t) => {
   invalid(t, await change(token, {}), 'body');
   invalid(t, await change(token, { email: {} }), 'email');
   invalid(t, await change(token, { language: 'fr' }), 'language');
-  invalid(
-    t,
-    await change(token, { email: { partner_request_received: 'false' } }),
-    '/email/partner_request_received',
-  );
+  const text = { email: { partner_request_received: 'false' } };
+  invalid(t, await change(token, text), '/email/partner_request_received');
   invalid(t, await change(token, { email: { password_changed: false } }), '/email/password_changed');
   tokenRefused(t, await app.call('GET', preferencesPath, { token: 'x' }), 'malformed');
 });
@@ -52,13 +79,13 @@ t.test('a login changes the language of emails until the user has chosen one', a
   const logInIn = (language: string) =>
     app.call('POST', '/auth/login/', { body, headers: { 'accept-language': language } });
   await logInIn('en');
-  t.equal((await preferencesOf(app, user)).language, 'en');
+  t.equal((await preferencesOf(user)).language, 'en');
   await change(user.token, { email: { partner_request_ended: false } });
   await logInIn('ko');
-  t.equal((await preferencesOf(app, user)).language, 'ko', 'another preference chooses no language');
+  t.equal((await preferencesOf(user)).language, 'ko', 'another preference chooses no language');
   await change(user.token, { language: 'en' });
   await logInIn('ko');
-  t.equal((await preferencesOf(app, user)).language, 'en');
+  t.equal((await preferencesOf(user)).language, 'en');
 });
 
 t.test('emails are in the chosen language, notifications in that of the request', async (t) => {
@@ -68,12 +95,10 @@ t.test('emails are in the chosen language, notifications in that of the request'
   const mailed = (await mailsTo(app, receiver.email)).length;
   await sendRequest(app, sender, post);
   t.equal((await app.mails.next(receiver.email, mailed)).language, 'en');
-  const { items } = (await app.call('GET', '/api/v1/notifications/mypage/', { token: receiver.token })).body
-    .data;
-  t.match(items[0].message, /[가-힣]/);
+  t.match((await notificationsOf(app, receiver)).items[0].message, /[가-힣]/);
 });
 
-t.test('a kind of mail that is switched off is not sent; its notification is there', async (t) => {
+t.test('a kind of email that is switched off is not sent; its notification is there', async (t) => {
   const { sender, receiver, post } = await openTwoVerifiedShops(app);
   await change(receiver.token, { email: { partner_request_received: false } });
   await change(sender.token, { email: { partner_request_answered: false } });
@@ -129,6 +154,188 @@ t.test('of concurrent changes of different preferences, all count', async (t) =>
   await row.waiters(3);
   await row.release();
   await Promise.all(changes);
-  const { email } = await preferencesOf(app, user);
+  const { email } = await preferencesOf(user);
   t.strictSame(Object.values(email), [false, false, false]);
+});
+
+const html = { accept: 'text/html,application/xhtml+xml,*/*;q=0.8' };
+const form = { 'content-type': 'application/x-www-form-urlencoded' };
+const oneClick = { body: 'List-Unsubscribe=One-Click', headers: form };
+
+const loadSecrets = (value: string) => ({
+  secrets: readSecrets(value, false, '', []),
+  publicUrl: 'https://api.example.com',
+});
+
+/** Two shops, and what their emails about a request and its answer link to. */
+async function exchangeMails() {
+  const { sender, receiver, post } = await openTwoVerifiedShops(app);
+  const [asked, answered] = [await mailsTo(app, receiver.email), await mailsTo(app, sender.email)];
+  const id = await sendRequest(app, sender, post);
+  // The mail about a request is sent only while the request waits for its answer.
+  const received = await app.mails.next(receiver.email, asked.length);
+  await transition(app, receiver, id, 'accept');
+  const accepted = await app.mails.next(sender.email, answered.length);
+  return { sender, receiver, received, accepted, path: unsubscribePathIn(received) };
+}
+
+t.test('an email about a request has the headers of RFC 8058, and the link in its footer', async (t) => {
+  const { received, accepted, path } = await exchangeMails();
+  for (const mail of [received, accepted]) {
+    const link = `https://api.example.com${unsubscribePathIn(mail)}`;
+    t.equal(mail.headers?.['List-Unsubscribe-Post'], 'List-Unsubscribe=One-Click');
+    t.match(mail.text, `\n이 종류의 메일 그만 받기: ${link}\n`);
+    t.match(mail.html, `href="${link}"`);
+  }
+  t.not(unsubscribePathIn(accepted), path);
+  const { text, html } = renderMail(mails.partner_request_received, 'en', 'https://x.example/?a=1&b=2');
+  t.match(text, 'Stop emails of this kind: https://x.example/?a=1&b=2');
+  t.match(html, 'href="https://x.example/?a=1&amp;b=2"');
+  const others = app.mails.sent.filter(({ text }) => !text.includes('/requests/'));
+  t.ok(others.length > 0);
+  t.notOk(others.some(({ text, headers }) => headers !== undefined || text.includes('unsubscribe')));
+});
+
+t.test('one click switches off one kind of email of one user, without a login, repeatedly', async (t) => {
+  const { sender, receiver, path } = await exchangeMails();
+  const bodies = [
+    oneClick,
+    {},
+    { body: {} },
+    { body: '', headers: form },
+    {
+      body: '--x\r\nContent-Disposition: form-data; name="List-Unsubscribe"\r\n\r\nOne-Click\r\n--x--\r\n',
+      headers: { 'content-type': 'multipart/form-data; boundary=x' },
+    },
+  ];
+  for (const options of bodies) {
+    const answer = await app.call('POST', path, options);
+    t.equal(answer.status, 200, answer.text);
+    t.match(answer.body, { success: true, data: {} });
+    const { email } = await preferencesOf(receiver);
+    t.strictSame(email, { ...everyMail, partner_request_received: false });
+  }
+  t.strictSame((await preferencesOf(sender)).email, everyMail);
+});
+
+t.test('opening the link changes nothing: its page has a button, whose response is a page', async (t) => {
+  const { receiver, path } = await exchangeMails();
+  for (const [language, button, done] of [
+    ['ko', '그만 받기', '메일을 보내지 않습니다'],
+    ['en', 'Stop these emails', 'These emails are switched off'],
+  ]) {
+    const headers = { ...html, 'accept-language': language ?? '' };
+    const page = await app.call('GET', path, { headers });
+    t.equal(page.status, 200);
+    t.match(page.headers, {
+      'content-type': 'text/html; charset=utf-8',
+      'cache-control': 'no-store',
+      'referrer-policy': 'no-referrer',
+      'content-security-policy': /default-src 'none'.*form-action 'self'.*frame-ancestors 'none'/,
+    });
+    t.match(page.text, `<html lang="${language}">`);
+    t.match(page.text, `<form method="post"><button>${button}</button></form>`);
+    t.notMatch(page.text, new RegExp(`<script|${receiver.email}|${receiver.username}`));
+    t.match(await preferencesOf(receiver), { email: { partner_request_received: language === 'ko' } });
+    await app.call('HEAD', path);
+    const answer = await app.call('POST', path, { body: '', headers: { ...headers, ...form } });
+    t.equal(answer.status, 200);
+    t.equal(answer.headers['content-type'], 'text/html; charset=utf-8');
+    t.match(answer.text, done);
+    t.match(await preferencesOf(receiver), { email: { partner_request_received: false } });
+  }
+  t.match((await app.call('GET', path)).text, '<!doctype html>', 'also without an Accept header');
+});
+
+t.test('a token that the service did not sign is rejected and changes nothing', async (t) => {
+  const { sender, receiver, path } = await exchangeMails();
+  const [start = '', token = ''] = path.split('?token=');
+  const [, topic, digest = ''] = token.split('.');
+  const wrong = [
+    'x',
+    `${receiver.id}.${topic}.${'A'.repeat(43)}`,
+    `${sender.id}.${topic}.${digest}`,
+    `${receiver.id}.partner_request_ended.${digest}`,
+    `${receiver.id}.constructor.${digest}`,
+    `0${token}`,
+    token.slice(0, -1),
+    `${token}A`,
+    '<script>alert(1)</script>',
+    '"\'><img src=x>',
+  ];
+  for (const one of wrong) {
+    const at = `${start}?${new URLSearchParams({ token: one })}`;
+    invalid(t, await app.call('POST', at, oneClick), 'token');
+    for (const method of ['GET', 'POST']) {
+      invalid(t, await app.call(method, at), 'token');
+      const page = await app.call(method, at, { headers: html });
+      const type = 'text/html; charset=utf-8';
+      t.match(page, { status: 400, headers: { 'content-type': type }, text: '사용할 수 없는 링크입니다' });
+      t.notOk(page.text.includes(one) && one !== 'x', 'the page repeats nothing of the request');
+    }
+  }
+  for (const method of ['GET', 'POST']) {
+    invalid(t, await app.call(method, start), 'token');
+    t.match((await app.call(method, start, { headers: html })).text, '사용할 수 없는 링크입니다');
+  }
+  for (const shop of [sender, receiver]) t.strictSame((await preferencesOf(shop)).email, everyMail);
+});
+
+t.test('a retry after another secret was added sends the same link', async (t) => {
+  const { receiver, received } = await exchangeMails();
+  const oldLinks = createUnsubscribeLinks(loadSecrets(oldSecret));
+  const links = createUnsubscribeLinks(loadSecrets(`${newSecret},${oldSecret}`));
+  const subscription = { userId: receiver.id, topic: 'partner_request_received' } as const;
+  const url = `https://api.example.com${unsubscribePathIn(received)}`;
+  t.equal(links.url(subscription, oldLinks.keyId), url, 'the queued mail names the secret');
+  t.not(links.url(subscription, links.keyId), url);
+  t.equal(links.url(subscription, 'a key that was removed'), links.url(subscription, links.keyId));
+
+  const waiting = await createTestApp({ JWT_SECRET: oldSecret, WORKER_ENABLED: 'false' });
+  t.teardown(waiting.close);
+  const shops = await openTwoVerifiedShops(waiting);
+  await sendRequest(waiting, shops.sender, shops.post);
+  const { rows } = await waiting.pool.query(
+    "SELECT payload->>'key_id' AS key FROM graphile_worker._private_jobs WHERE payload->>'kind' = 'partner_request_received'",
+  );
+  t.strictSame(rows, [{ key: oldLinks.keyId }]);
+});
+
+t.test('a token works permanently: after another secret was added, and for a deleted account', async (t) => {
+  const { receiver, path } = await exchangeMails();
+  const rotated = await createTestApp(
+    { JWT_SECRET: `${newSecret},${oldSecret}`, WORKER_ENABLED: 'false' },
+    { databaseUrl: app.url },
+  );
+  t.teardown(rotated.close);
+  t.equal((await rotated.call('POST', path, oneClick)).status, 200);
+  t.match(await preferencesOf(receiver), { email: { partner_request_received: false } });
+  t.equal((await deleteAccount(app, receiver)).status, 200);
+  const answer = await app.call('POST', path, oneClick);
+  t.equal(answer.status, 200);
+  t.strictSame(answer.body.data, {});
+});
+
+t.test('the token is neither logged nor stored', async (t) => {
+  const { path } = await exchangeMails();
+  await app.call('GET', path);
+  await app.call('POST', path, oneClick);
+  await app.call('POST', `${path}x`);
+  const digest = path.split('.').at(-1) ?? '';
+  t.equal(digest.length, 43);
+  t.notOk(app.logs.join('').includes(digest));
+  t.notOk((await everyRow(app)).includes(digest));
+  t.match(app.logs.join(''), '"path":"/api/v1/notifications/unsubscribe/"');
+});
+
+t.test('other failures are pages for browsers, too', async (t) => {
+  const { path } = await exchangeMails();
+  await app.pool.query('ALTER TABLE users RENAME TO lost_users');
+  const page = await app.call('POST', path, { headers: html });
+  const answer = await app.call('POST', path);
+  await app.pool.query('ALTER TABLE lost_users RENAME TO users');
+  t.equal(page.status, 500);
+  t.match(page.text, '처리하지 못했습니다');
+  t.notMatch(page.text, 'users');
+  t.equal(answer.body.data.code, 'internal_error');
 });

@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { connect, type Socket } from 'node:net';
+import type { Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
@@ -8,8 +8,8 @@ import {
   createListeningApp,
   createPair,
   openStream,
+  requestStream,
   storedIds,
-  streamPath,
 } from '../../notifications/streams.ts';
 import { logIn, password, type TestApp } from '../../support/app.ts';
 import { inParallel } from '../../support/concurrency.ts';
@@ -50,10 +50,8 @@ async function insertNotifications(userId: number, times: number): Promise<void>
 /** Opens a stream and never reads it. @returns the socket of the server */
 async function connectWithoutReading(t: Test, { app }: TestApp, token: string): Promise<Socket> {
   const accepted = once(app.server, 'connection');
-  const client = connect({ port: Number(new URL(app.listeningOrigin).port), host: '127.0.0.1' });
+  const client = requestStream({ app }, token);
   t.teardown(() => client.destroy());
-  client.on('error', () => undefined);
-  client.write(`GET ${streamPath} HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${token}\r\n\r\n`);
   await once(client, 'readable');
   const [connection] = await accepted;
   return connection;

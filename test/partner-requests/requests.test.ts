@@ -1,6 +1,7 @@
-import t from 'tap';
-import { createTestApp } from '../support/app.ts';
+import t, { type Test } from 'tap';
+import { type Answer, createTestApp, createUser, deleteAccount } from '../support/app.ts';
 import { refused } from '../support/assertions.ts';
+import { lockRows } from '../support/concurrency.ts';
 import {
   becomePartners,
   notificationsOf,
@@ -65,21 +66,9 @@ t.test('a request notifies the receiver and responds with the fields of the spec
   t.strictSame((await notificationsOf(app, sender)).items, [], 'the sender is not notified');
 });
 
-for (const [action, status, kind, message, sentence] of [
-  [
-    'accept',
-    '수락됨',
-    'accepted',
-    '제휴 요청을 수락했습니다.',
-    '보내신 제휴 요청을 햇살카페에서 수락했습니다.',
-  ],
-  [
-    'decline',
-    '거절됨',
-    'declined',
-    '제휴 요청을 거절했습니다.',
-    '보내신 제휴 요청을 햇살카페에서 거절했습니다.',
-  ],
+for (const [action, kind, verb] of [
+  ['accept', 'accepted', '수락'],
+  ['decline', 'declined', '거절'],
 ] as const) {
   t.test(`the receiver can ${action} a request, and the sender is notified`, async (t) => {
     const { sender, receiver, post } = await openTwoShops(app);
@@ -87,8 +76,8 @@ for (const [action, status, kind, message, sentence] of [
       await requestPartnership(app, sender, post)
     ).body.data;
     const answer = await transition(app, receiver, request.id, action);
-    t.equal(answer.status, 200);
-    t.equal(answer.body.message, message);
+    const status = `${verb}됨`;
+    t.match(answer, { status: 200, body: { message: `제휴 요청을 ${verb}했습니다.` } });
     const { id, name, store_categories } = sender.store;
     t.strictSame(store_categories, [
       { id: 3, name: '베이커리' },
@@ -104,7 +93,7 @@ for (const [action, status, kind, message, sentence] of [
     t.strictSame(await notifiedOf(app, sender), [[kind, request.id, status]]);
     t.strictSame(await notifiedOf(app, receiver), [['received', request.id, status]], 'its current status');
     const [notification] = (await notificationsOf(app, sender)).items;
-    t.equal(notification.message, `‘주말 공동 할인’ 글에 ${sentence}`);
+    t.equal(notification.message, `‘주말 공동 할인’ 글에 보내신 제휴 요청을 햇살카페에서 ${verb}했습니다.`);
   });
 }
 
@@ -135,8 +124,7 @@ t.test('either side ends an accepted request, and the other one is notified', as
     const id = await becomePartners(app, shops);
     const before = await notifiedOf(app, own);
     const answer = await transition(app, own, id, 'end');
-    t.equal(answer.status, 200);
-    t.equal(answer.body.message, '제휴를 종료했습니다.');
+    t.match(answer, { status: 200, body: { message: '제휴를 종료했습니다.' } });
     const side =
       box === 'sent' ? { receiver_store_id: receiver.store.id } : { sender_store: { id: sender.store.id } };
     t.match(answer.body.data, { box, id, status: '종료됨', post_title: '주말 공동 할인', ...side });
@@ -201,4 +189,147 @@ t.test('markup, SQL and placeholders in names are plain text', async (t) => {
     item.message,
     `'; DROP TABLE "stores"; -- <b>에서 ‘$1 {{title}} %s’ 글을 보고 제휴를 요청했습니다.`,
   );
+});
+
+const actions = ['accept', 'decline', 'withdraw', 'end'] as const;
+
+t.test('a request needs a store, and an existing post of another store', async (t) => {
+  const { sender, receiver, post } = await openTwoShops(app);
+  const unknown = { id: 2_147_483_647 };
+  const deleted = await createPost(app, receiver.token);
+  await app.call('DELETE', `/api/v1/posts/${deleted.id}/`, { token: receiver.token });
+  const user = await createUser(app);
+  const cases = [
+    [user, post, 403, 'store_required'],
+    [user, unknown, 403, 'store_required'],
+    [sender, unknown, 404, 'post_not_found'],
+    [sender, deleted, 404, 'post_not_found'],
+    [receiver, deleted, 404, 'post_not_found'],
+    [receiver, post, 409, 'own_post'],
+  ] as const;
+  for (const [who, what, status, code] of cases)
+    refused(t, await requestPartnership(app, who, what), status, code);
+  t.equal((await deleteAccount(app, receiver)).status, 200);
+  refused(t, await requestPartnership(app, sender, post), 404, 'post_not_found');
+});
+
+t.test('a store has one pending or accepted request for a post', async (t) => {
+  const { sender, receiver, post } = await openTwoShops(app);
+  const other = await openShop(app, '다른 가게');
+  const first = await sendRequest(app, sender, post);
+  refused(t, await requestPartnership(app, sender, post), 409, 'already_requested');
+  t.equal(
+    await sendRequest(app, other, post),
+    first + 1,
+    'others may ask, and a rejected request takes no id',
+  );
+  await transition(app, sender, first, 'withdraw');
+  const second = await sendRequest(app, sender, post);
+  await transition(app, receiver, second, 'decline');
+  const third = await sendRequest(app, sender, post);
+  await transition(app, receiver, third, 'accept');
+  refused(t, await requestPartnership(app, sender, post), 409, 'already_requested');
+  await transition(app, receiver, third, 'end');
+  t.equal((await requestPartnership(app, sender, post)).status, 201, 'and may ask again once it ended');
+});
+
+t.test('an accepted request can only be ended, and nothing follows the other states', async (t) => {
+  for (const first of [undefined, ...actions]) {
+    const { sender, receiver, post } = await openTwoShops(app);
+    const sideOf = (action: (typeof actions)[number]) => (action === 'withdraw' ? sender : receiver);
+    const id = await sendRequest(app, sender, post);
+    if (first === 'end') await transition(app, receiver, id, 'accept');
+    if (first) t.equal((await transition(app, sideOf(first), id, first)).status, 200);
+    const before = [await notifiedOf(app, sender), await notifiedOf(app, receiver)];
+    const refusedActions = first
+      ? actions.filter((one) => first !== 'accept' || one !== 'end')
+      : ['end' as const];
+    for (const second of refusedActions) {
+      refused(t, await transition(app, sideOf(second), id, second), 409, 'invalid_transition');
+      if (second === 'end') refused(t, await transition(app, sender, id, second), 409, 'invalid_transition');
+    }
+    t.strictSame(
+      [await notifiedOf(app, sender), await notifiedOf(app, receiver)],
+      before,
+      'no side is notified',
+    );
+  }
+});
+
+t.test('a request is not found for third parties, nor for actions of the other side', async (t) => {
+  const { sender, receiver, post } = await openTwoShops(app);
+  const stranger = await openShop(app, '다른 가게');
+  const user = await createUser(app);
+  const id = await sendRequest(app, sender, post);
+  const missing = await transition(app, stranger, 2_147_483_647, 'accept');
+  refused(t, missing, 404, 'partner_request_not_found');
+  for (const [who, may] of [
+    [sender, ['withdraw', 'end']],
+    [receiver, ['accept', 'decline', 'end']],
+    [stranger, []],
+    [user, []],
+  ] as const) {
+    for (const action of actions.filter((one) => !may.some((allowed) => allowed === one))) {
+      const answer = await transition(app, who, id, action);
+      t.equal(answer.status, 404);
+      t.strictSame(answer.body, missing.body);
+    }
+  }
+  await transition(app, receiver, id, 'accept');
+  for (const action of ['accept', 'end'] as const) {
+    const answer = await transition(app, stranger, id, action);
+    t.strictSame(answer.body, missing.body, 'also once it is accepted');
+  }
+});
+
+/** All that sending and answering requests writes. */
+async function written() {
+  await app.mails.settled();
+  const { rows } = await app.pool.query(`
+    SELECT (SELECT json_agg(r ORDER BY id) FROM partner_requests r) AS requests,
+      (SELECT json_agg(n ORDER BY id) FROM notifications n) AS notifications,
+      (SELECT json_agg(k ORDER BY key) FROM idempotency_keys k) AS keys`);
+  return { ...rows[0], mails: app.mails.sent.length };
+}
+
+/** Makes a change wait for a user's row, ends its connection, and asserts that nothing was written. */
+async function loseConnection(t: Test, userId: number, change: () => Promise<Answer>) {
+  const before = await written();
+  const lock = await lockRows(t, app, 'SELECT FROM users WHERE id = $1 FOR UPDATE', [userId]);
+  const changed = change();
+  const [backend] = await lock.waiters(1);
+  await app.pool.query('SELECT pg_terminate_backend($1)', [backend]);
+  const answer = await changed;
+  refused(t, answer, 503, 'service_unavailable');
+  t.match(answer.headers['retry-after'], /^\d+$/);
+  await lock.release();
+  t.strictSame(await written(), before);
+}
+
+t.test('a request whose connection is lost before the commit leaves nothing, and its key free', async (t) => {
+  const { sender, receiver, post } = await openTwoShops(app);
+  const send = () => requestPartnership(app, sender, post, { 'idempotency-key': 'dies' });
+  await loseConnection(t, receiver.id, send);
+  const again = await send();
+  t.equal(again.status, 201);
+  t.strictSame(await notifiedOf(app, receiver), [['received', again.body.data.id, '요청됨']]);
+});
+
+t.test('a transition or deletion whose connection is lost before the commit changes nothing', async (t) => {
+  const { sender, receiver, post } = await openTwoShops(app);
+  const id = await sendRequest(app, sender, post);
+  const { token } = receiver;
+  await loseConnection(t, sender.id, () => transition(app, receiver, id, 'accept'));
+  await loseConnection(t, sender.id, () => app.call('DELETE', `/api/v1/posts/${post.id}/`, { token }));
+  t.equal((await transition(app, receiver, id, 'accept')).status, 200);
+});
+
+t.test('a request that waits too long for a lock gets 503', async (t) => {
+  const { sender, receiver, post } = await openTwoShops(app);
+  const lock = await lockRows(t, app, 'SELECT FROM posts WHERE id = $1 FOR UPDATE', [post.id]);
+  const started = Date.now();
+  refused(t, await requestPartnership(app, sender, post), 503, 'service_unavailable');
+  t.ok(Date.now() - started < 10_000);
+  await lock.release();
+  t.strictSame(await notifiedOf(app, receiver), []);
 });

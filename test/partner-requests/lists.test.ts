@@ -1,0 +1,307 @@
+import t from 'tap';
+import { createPartnerRepository } from '../../src/domains/partner-requests/repository/partners.ts';
+import { openDatabase } from '../../src/infrastructure/database/client.ts';
+import { createTestApp, createUser, deleteAccount, logIn, suspend } from '../support/app.ts';
+import { invalid, refused } from '../support/assertions.ts';
+import {
+  becomePartners,
+  listPartners,
+  openTwoShops,
+  readRequest,
+  requestPartnership,
+  requestsPath,
+  sendRequest,
+  transition,
+} from '../support/partner-requests.ts';
+import { createPost, openShop, type Shop } from '../support/stores.ts';
+
+const app = await createTestApp();
+t.teardown(app.close);
+
+const list = (shop: Pick<Shop, 'token'>, query = '') =>
+  app.call('GET', `${requestsPath}${query}`, { token: shop.token });
+
+const idsOf = (items: { id: number }[]) => items.map(({ id }) => id);
+
+/** Requests of one shop for many posts of another, oldest first. */
+async function sendMany(count: number) {
+  const shops = await openTwoShops(app);
+  const ids: number[] = [];
+  for (let index = 0; index < count; index++) {
+    const post = await createPost(app, shops.receiver.token, { title: `글 ${index}` });
+    ids.push(await sendRequest(app, shops.sender, post));
+  }
+  return { ...shops, ids };
+}
+
+t.test('each side lists a request in its own box', async (t) => {
+  const { sender, receiver, post } = await openTwoShops(app);
+  const created = (await requestPartnership(app, sender, post)).body.data;
+  const sent = await list(sender, '?box=sent');
+  t.equal(sent.status, 200);
+  t.strictSame(sent.body.data, { items: [created], next_cursor: null });
+  const received = await list(receiver, '?box=received');
+  const { receiver_store_id, receiver_store_name, ...request } = created;
+  const { id, name, store_categories } = sender.store;
+  t.strictSame(received.body.data.items, [
+    { ...request, box: 'received', sender_store: { id, name, store_categories } },
+  ]);
+  t.strictSame((await list(receiver)).body, received.body, 'received is the default');
+  t.strictSame((await list(sender)).body.data.items, []);
+  t.strictSame((await list(receiver, '?box=sent')).body.data.items, []);
+});
+
+t.test('requests can be filtered by status', async (t) => {
+  const { sender, receiver, ids } = await sendMany(4);
+  const [accepted = 0, declined = 0, withdrawn = 0, requested = 0] = ids;
+  await transition(app, receiver, accepted, 'accept');
+  await transition(app, receiver, declined, 'decline');
+  await transition(app, sender, withdrawn, 'withdraw');
+  const expected = { 수락됨: accepted, 거절됨: declined, 취소됨: withdrawn, 요청됨: requested };
+  for (const [status, id] of Object.entries(expected)) {
+    for (const [box, shop] of Object.entries({ sent: sender, received: receiver })) {
+      const { items } = (await list(shop, `?box=${box}&status=${encodeURIComponent(status)}`)).body.data;
+      t.match(items, [{ id, status }]);
+      t.equal(items.length, 1);
+    }
+  }
+});
+
+t.test('a user without a store has no requests, and a query that is not valid is rejected', async (t) => {
+  const user = await createUser(app);
+  for (const query of ['', '?box=sent', '?box=received']) {
+    t.match(await list(user, query), { status: 200, body: { data: { items: [], next_cursor: null } } });
+  }
+  for (const [query, field] of [
+    ['?box=both', 'box'],
+    ['?box=sent&box=received', 'box'],
+    ['?status=requested', 'status'],
+    [`?status=${encodeURIComponent('기타')}`, 'status'],
+    ['?limit=0', 'limit'],
+    ['?limit=101', 'limit'],
+    ['?limit=ten', 'limit'],
+  ] as const) {
+    invalid(t, await list(user, query), field);
+  }
+  const encoded = (text: string) => Buffer.from(text).toString('base64url');
+  const positions = ['1', '1_a', '1_9007199254740992', '1_0'].map(encoded);
+  for (const cursor of ['x', 'x'.repeat(201), ...positions, '%00']) {
+    refused(t, await list(user, `?cursor=${cursor}`), 400, 'invalid_cursor');
+  }
+});
+
+t.test('pages go from the newest to the oldest, each request once', async (t) => {
+  const { sender, receiver, ids } = await sendMany(7);
+  for (const [box, shop] of Object.entries({ sent: sender, received: receiver })) {
+    const seen: number[] = [];
+    let cursor = '';
+    for (const expected of [3, 3, 1]) {
+      const { items, next_cursor } = (await list(shop, `?box=${box}&limit=3${cursor}`)).body.data;
+      t.equal(items.length, expected);
+      seen.push(...idsOf(items));
+      cursor = `&cursor=${next_cursor}`;
+    }
+    t.equal(cursor, '&cursor=null');
+    t.strictSame(seen, [...ids].reverse());
+  }
+});
+
+t.test('pages stay right while requests are added and change their status', async (t) => {
+  const { sender, receiver, ids } = await sendMany(6);
+  await app.pool.query('UPDATE partner_requests SET created_at = date_trunc($2, now()) WHERE id = ANY ($1)', [
+    ids,
+    'second',
+  ]);
+  const pending = encodeURIComponent('요청됨');
+  const first = (await list(receiver, `?limit=2&status=${pending}`)).body.data;
+  const [, , , fourth = 0, fifth = 0, sixth = 0] = ids;
+  t.strictSame(idsOf(first.items), [sixth, fifth]);
+  await sendRequest(app, sender, await createPost(app, receiver.token));
+  await transition(app, receiver, fifth, 'accept');
+  await transition(app, receiver, fourth, 'decline');
+  const rest = (await list(receiver, `?limit=10&status=${pending}&cursor=${first.next_cursor}`)).body.data;
+  t.strictSame(idsOf(rest.items), ids.slice(0, 3).reverse());
+});
+
+t.test('requests of a closed store keep its name', async (t) => {
+  const { sender, receiver, post } = await openTwoShops(app);
+  const leaving = await openShop(app, '떠나는 가게');
+  const own = await createPost(app, leaving.token, { title: '마지막 글' });
+  const fromLeaving = await sendRequest(app, leaving, post);
+  await transition(app, receiver, fromLeaving, 'accept');
+  const toLeaving = await sendRequest(app, sender, own);
+  t.equal((await deleteAccount(app, leaving)).status, 200);
+  const [received] = (await list(receiver)).body.data.items;
+  t.match(received, { id: fromLeaving, status: '종료됨', sender_store: { name: '떠나는 가게' } });
+  const [sent] = (await list(sender, '?box=sent')).body.data.items;
+  t.match(sent, { id: toLeaving, status: '취소됨', receiver_store_name: '떠나는 가게' });
+});
+
+const phone = '02-123-4567';
+const contactOf = ({ email, store }: Shop) => ({ name: '김두레', email, phone_number: store.phone_number });
+const summaryOf = ({ store: { id, name, store_categories } }: Shop) => ({ id, name, store_categories });
+const partnersIn = (answer: Awaited<ReturnType<typeof listPartners>>): number[] =>
+  answer.body.data.items.map(({ store }: { store: { id: number } }) => store.id);
+
+/** A sender, a receiver with a phone number, and a post of the receiver. */
+async function openShops() {
+  const sender = await openShop(app, '두레 베이커리', { category_ids: [3, 1] });
+  const receiver = await openShop(app, '햇살카페', { phone_number: phone });
+  const post = await createPost(app, receiver.token, { title: '주말 공동 할인' });
+  return { sender, receiver, post };
+}
+
+t.test('both sides read a request with post and stores and, once it is accepted, the contact', async (t) => {
+  const shops = await openShops();
+  const { sender, receiver, post } = shops;
+  const id = await sendRequest(app, sender, post);
+  const stores = { sender_store: summaryOf(sender), receiver_store: summaryOf(receiver) };
+  const { title, thumbnail, created_at } = post;
+  const summary = { id: post.id, title, thumbnail, created_at };
+  const pending = await readRequest(app, sender, id);
+  t.equal(pending.status, 200);
+  t.equal(pending.body.message, '제휴 요청을 조회했습니다.');
+  const times = { created_at: pending.body.data.created_at, updated_at: pending.body.data.created_at };
+  const request = { id, post_id: post.id, post_title: title, message: '함께 해요!' };
+  const sent = { receiver_store_id: receiver.store.id, receiver_store_name: '햇살카페' };
+  t.strictSame(pending.body.data, {
+    ...{ box: 'sent', ...request, ...sent, ...times, status: '요청됨' },
+    ...{ ...stores, post: summary, contact: null },
+  });
+  t.strictSame((await readRequest(app, receiver, id)).body.data, {
+    ...{ box: 'received', ...request, ...times, status: '요청됨' },
+    ...{ ...stores, post: summary, contact: null },
+  });
+
+  const accepted = (await transition(app, receiver, id, 'accept')).body.data;
+  for (const [side, other] of [
+    [sender, receiver],
+    [receiver, sender],
+  ] as const) {
+    const { data } = (await readRequest(app, side, id)).body;
+    t.match(data, { status: '수락됨', updated_at: accepted.updated_at });
+    t.strictSame(data.contact, contactOf(other));
+    t.strictSame((await listPartners(app, side)).body.data, {
+      items: [
+        { store: summaryOf(other), contact: contactOf(other), request_id: id, since: accepted.updated_at },
+      ],
+      next_cursor: null,
+    });
+  }
+  t.equal((await listPartners(app, sender)).body.message, '제휴 가게 목록을 조회했습니다.');
+
+  await app.call('DELETE', `/api/v1/posts/${post.id}/`, { token: receiver.token });
+  const { data } = (await readRequest(app, sender, id)).body;
+  t.match(data, { post: null, post_title: title, status: '수락됨' }, 'the partnership outlives the post');
+  t.strictSame(data.contact, contactOf(receiver));
+});
+
+t.test('the contact is shown to the two sides only, and only while the request is accepted', async (t) => {
+  const sides = await openShops();
+  const { sender, receiver, post } = sides;
+  const third = await openShop(app, '셋째 가게');
+  // A partner of one side, and a store whose request for the same post waits.
+  const partnerOfSender = await createPost(app, sender.token);
+  await becomePartners(app, { sender: third, receiver: sender, post: partnerOfSender });
+  await sendRequest(app, third, post);
+  const users = [third, await createUser(app)];
+  refused(t, await readRequest(app, sender, 2_147_483_647), 404, 'partner_request_not_found');
+
+  /** Asserts who sees the contacts of the two sides, in the detail of a request and in the lists of partners. */
+  async function contactsShown(id: number, isShown: boolean, what: string, shown = [sender, receiver]) {
+    for (const side of shown) {
+      const other = side === sender ? receiver : sender;
+      const { data } = (await readRequest(app, side, id)).body;
+      t.strictSame(data.contact, isShown ? contactOf(other) : null, `${what}: detail`);
+      t.equal(partnersIn(await listPartners(app, side)).includes(other.store.id), isShown, `${what}: list`);
+    }
+    for (const user of users) {
+      refused(t, await readRequest(app, user, id), 404, 'partner_request_not_found');
+      const { text } = await listPartners(app, user);
+      t.notOk(text.includes(receiver.email) || text.includes(phone), `${what}: others`);
+    }
+    refused(t, await readRequest(app, { token: undefined }, id), 401, 'not_authenticated');
+    refused(t, await listPartners(app, { token: undefined }), 401, 'not_authenticated');
+  }
+
+  for (const action of ['withdraw', 'decline'] as const) {
+    const id = await sendRequest(app, sender, post);
+    await contactsShown(id, false, 'pending');
+    await transition(app, action === 'withdraw' ? sender : receiver, id, action);
+    await contactsShown(id, false, action);
+  }
+  const ended = await becomePartners(app, sides);
+  await contactsShown(ended, true, 'accepted');
+  await transition(app, sender, ended, 'end');
+  await contactsShown(ended, false, 'ended');
+
+  const id = await becomePartners(app, sides);
+  t.equal((await readRequest(app, sender, ended)).body.data.contact, null, 'the ended request stays without');
+  await suspend(app, receiver);
+  await contactsShown(id, false, 'suspended', [sender]);
+  t.match((await readRequest(app, sender, id)).body.data, { status: '수락됨', post: null });
+  await app.pool.query('UPDATE users SET suspended_at = NULL WHERE id = $1', [receiver.id]);
+  Object.assign(receiver, await logIn(app, receiver));
+  await contactsShown(id, true, 'after the suspension');
+  t.equal((await deleteAccount(app, receiver)).status, 200);
+  await contactsShown(id, false, 'deleted', [sender]);
+  t.match((await readRequest(app, sender, id)).body.data, { status: '종료됨', post: null });
+  for (const user of [sender, third]) {
+    t.notOk((await listPartners(app, user)).text.includes(receiver.email));
+  }
+});
+
+t.test('each partner is listed once with the newest request, in pages', async (t) => {
+  const own = await openShop(app, '우리 가게');
+  t.strictSame((await listPartners(app, await createUser(app))).body.data, { items: [], next_cursor: null });
+  const partners: Shop[] = [];
+  const requests: number[] = [];
+  for (let index = 0; index < 5; index++) {
+    const partner = await openShop(app, `제휴 ${index}`);
+    partners.push(partner);
+    const [sender, receiver] = index % 2 ? [own, partner] : [partner, own];
+    const request = () => createPost(app, receiver.token).then((post) => ({ sender, receiver, post }));
+    await becomePartners(app, await request());
+    // A second one with each, so that the first ones come after those of all partners.
+    requests.push(await becomePartners(app, await request()));
+  }
+  // The first partner asks the other way round, which makes it the newest.
+  const [first] = partners;
+  if (first === undefined) throw new Error('no partner');
+  const post = await createPost(app, first.token);
+  const crossing = await becomePartners(app, { sender: own, receiver: first, post });
+  const expected = [0, 4, 3, 2, 1].map((index) => partners[index]?.store.id);
+  const all = await listPartners(app, own);
+  t.strictSame(partnersIn(all), expected);
+  t.equal(all.body.data.next_cursor, null);
+  t.strictSame(
+    all.body.data.items.map((item: { request_id: number }) => item.request_id),
+    [crossing, ...requests.slice(1).reverse()],
+  );
+
+  const page = await listPartners(app, own, '?limit=2');
+  t.strictSame(partnersIn(page), expected.slice(0, 2));
+  await transition(app, own, requests[2] ?? 0, 'end');
+  const rest = await listPartners(app, own, `?limit=3&cursor=${page.body.data.next_cursor}`);
+  t.strictSame(partnersIn(rest), expected.slice(2), 'the older request with that store is still accepted');
+  await suspend(app, first);
+  t.notOk(partnersIn(await listPartners(app, own)).includes(first.store.id), 'a suspended store is left out');
+  refused(t, await listPartners(app, own, '?cursor=x'), 400, 'invalid_cursor');
+  invalid(t, await listPartners(app, own, '?limit=0'), 'limit');
+
+  // A page that has examined what it may continues after that.
+  const database = openDatabase({ url: app.url, poolSize: 1, pooled: false, onError: t.fail });
+  t.teardown(database.close);
+  const found: number[] = [];
+  let pages = 0;
+  const partnersOfUser = createPartnerRepository(database);
+  let after: Parameters<typeof partnersOfUser.find>[0]['after'];
+  do {
+    const { rows, stoppedAt } = await partnersOfUser.find({ userId: own.id, after, limit: 5 }, 3);
+    found.push(...rows.map(({ store }) => store.id));
+    after = stoppedAt;
+    pages += 1;
+  } while (after && pages < 10);
+  t.strictSame(found, partnersIn(await listPartners(app, own)));
+  t.ok(pages > 2, `${pages} pages`);
+});

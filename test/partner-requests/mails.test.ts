@@ -1,0 +1,368 @@
+import t from 'tap';
+import {
+  createTestApp,
+  createUser,
+  deleteAccount,
+  queuedFor,
+  suspend,
+  verifyEmails,
+} from '../support/app.ts';
+import { tally } from '../support/assertions.ts';
+import { inParallel, lockRows } from '../support/concurrency.ts';
+import {
+  becomePartners,
+  notifiedOf,
+  openTwoShops,
+  openTwoVerifiedShops,
+  requestPartnership,
+  requestsPath,
+  sendRequest,
+  transition,
+} from '../support/partner-requests.ts';
+import { createPost, createStore, type Shop } from '../support/stores.ts';
+import { until } from '../support/until.ts';
+
+// Without quotas, so that the caps on emails come first.
+const app = await createTestApp({ QUOTA_REQUESTS_PER_DAY: '0', QUOTA_POSTS_PER_DAY: '0' });
+t.teardown(app.close);
+/** Its emails wait in the queue. */
+const offline = await createTestApp({ WORKER_ENABLED: 'false' });
+t.teardown(offline.close);
+
+/** Mails about requests that an app sent to an owner. */
+const mailsTo = ({ email }: Pick<Shop, 'email'>, { mails } = app) =>
+  mails.sent.filter(({ to, text }) => to === email && text.includes('/requests/'));
+
+/** Waits for the mail about a request after the first `skip` ones; the one about the sign-up may come later. */
+const nextMailTo = (shop: Shop, skip = 0) => until('an email about a request', () => mailsTo(shop)[skip]);
+
+t.test('the receiver of a request gets an email with its message and a link', async (t) => {
+  const { sender, receiver, post } = await openTwoVerifiedShops(app);
+  const id = await sendRequest(app, sender, post);
+  const mail = await nextMailTo(receiver);
+  t.equal(mail.subject, '[두레] 두레 베이커리에서 제휴를 요청했습니다');
+  t.match(mail.text, '김두레님');
+  t.match(mail.text, '주말 공동 할인');
+  t.match(mail.text, '함께 해요!');
+  t.match(mail.text, `https://app.example.com/requests/${id}\n`);
+  await app.mails.settled();
+  t.equal(mailsTo(receiver).length, 1);
+  t.equal(mailsTo(sender).length, 0);
+});
+
+t.test('the sender gets an email when it is accepted or declined', async (t) => {
+  const { sender, receiver, post } = await openTwoVerifiedShops(app);
+  await transition(app, receiver, await sendRequest(app, sender, post), 'decline');
+  const declined = await nextMailTo(sender);
+  t.equal(declined.subject, '[두레] 햇살카페에서 제휴 요청을 거절했습니다');
+  const id = await becomePartners(app, { sender, receiver, post });
+  const accepted = await nextMailTo(sender, 1);
+  t.equal(accepted.subject, '[두레] 햇살카페에서 제휴 요청을 수락했습니다');
+  t.match(accepted.text, `https://app.example.com/requests/${id}\n`);
+  t.notMatch(accepted.text, receiver.email, 'the contact is not in the mail');
+});
+
+t.test('the other side gets an email when a partnership ends, also with an account', async (t) => {
+  const { sender, receiver, post } = await openTwoVerifiedShops(app);
+  const partners = { sender, receiver, post };
+  const id = await becomePartners(app, partners);
+  await transition(app, sender, id, 'end');
+  await app.mails.settled();
+  const ended = mailsTo(receiver).at(-1);
+  t.equal(ended?.subject, '[두레] 두레 베이커리에서 제휴를 종료했습니다');
+  t.match(ended?.text, `https://app.example.com/requests/${id}\n`);
+  await transition(app, receiver, await becomePartners(app, partners), 'end');
+  await app.mails.settled();
+  const subjectsTo = (shop: Shop) => mailsTo(shop).map(({ subject }) => subject);
+  t.ok(subjectsTo(sender).includes('[두레] 햇살카페에서 제휴를 종료했습니다'));
+  await becomePartners(app, partners);
+  await becomePartners(app, { ...partners, post: await createPost(app, receiver.token) });
+  await app.mails.settled();
+  const before = mailsTo(receiver).length;
+  t.equal((await deleteAccount(app, sender)).status, 200);
+  await app.mails.settled();
+  t.equal(mailsTo(receiver).length, before + 1, 'one mail, however many requests end');
+  t.match(mailsTo(receiver).at(-1), { subject: '[두레] 두레 베이커리에서 제휴를 종료했습니다' });
+});
+
+t.test("emails are in the recipient's language", async (t) => {
+  const { sender, receiver, post } = await openTwoVerifiedShops(app);
+  const { username, password } = receiver;
+  const headers = { 'accept-language': 'en' };
+  await app.call('POST', '/auth/login/', { body: { username, password }, headers });
+  const id = await sendRequest(app, sender, post);
+  t.equal((await nextMailTo(receiver)).subject, '두레 베이커리 sent you a partnership request');
+  await app.call('POST', `${requestsPath}${id}/accept/`, { token: receiver.token, headers });
+  t.equal((await nextMailTo(sender)).subject, '[두레] 햇살카페에서 제휴 요청을 수락했습니다');
+});
+
+t.test('a withdrawal and a rejected transition send nothing', async (t) => {
+  const { sender, receiver, post } = await openTwoVerifiedShops(app);
+  const id = await sendRequest(app, sender, post);
+  await nextMailTo(receiver);
+  await transition(app, sender, id, 'withdraw');
+  await transition(app, receiver, id, 'accept');
+  await transition(app, sender, id, 'decline');
+  await app.mails.settled();
+  t.equal(mailsTo(receiver).length, 1);
+  t.equal(mailsTo(sender).length, 0);
+});
+
+t.test('an email is enqueued in the transaction of its change, with ids only', async (t) => {
+  const { sender, receiver, post } = await openTwoVerifiedShops(app);
+  await app.pool.query(`CREATE TABLE queued AS SELECT ''::text AS payload WITH NO DATA;
+    CREATE FUNCTION keep_payload() RETURNS trigger LANGUAGE plpgsql AS $$
+    BEGIN INSERT INTO queued VALUES (NEW.payload::text); RETURN NEW; END $$;
+    CREATE TRIGGER keep_payload AFTER INSERT ON graphile_worker._private_jobs
+      FOR EACH ROW EXECUTE FUNCTION keep_payload()`);
+  const lock = await lockRows(t, app, 'SELECT FROM users WHERE id = $1 FOR UPDATE', [receiver.id]);
+  const sent = sendRequest(app, sender, post);
+  await lock.waiters(1);
+  t.equal((await app.pool.query('SELECT FROM queued')).rowCount, 0, 'not before the request is there');
+  await lock.release();
+  const id = await sent;
+  await transition(app, receiver, id, 'accept');
+  const { rows } = await app.pool.query('SELECT payload FROM queued');
+  t.strictSame(
+    rows.map(({ payload }) => {
+      const { idempotency_key, key_id, ...rest } = JSON.parse(payload);
+      t.type(idempotency_key, 'string');
+      t.type(key_id, 'string', 'names the secret of the unsubscribe link');
+      return rest;
+    }),
+    [
+      { kind: 'partner_request_received', request_id: id, user_id: receiver.id },
+      { kind: 'partner_request_accepted', request_id: id, user_id: sender.id },
+    ],
+  );
+});
+
+t.test('no mail is queued for an unverified address, and its owner is notified', async (t) => {
+  const { sender, receiver, post } = await openTwoShops(offline);
+  await transition(offline, receiver, await sendRequest(offline, sender, post), 'decline');
+  await transition(offline, receiver, await sendRequest(offline, sender, post), 'accept');
+  t.strictSame(await queuedFor(offline, receiver), []);
+  t.strictSame(await queuedFor(offline, sender), []);
+  t.equal((await notifiedOf(offline, receiver)).length, 2);
+  t.equal((await notifiedOf(offline, sender)).length, 2);
+  await verifyEmails(offline, receiver);
+  await sendRequest(offline, sender, await createPost(offline, receiver.token));
+  t.strictSame(await queuedFor(offline, receiver), ['partner_request_received']);
+});
+
+t.test('no mail is queued for a suspended account', async (t) => {
+  const { sender, receiver, post } = await openTwoVerifiedShops(offline);
+  const id = await sendRequest(offline, sender, post);
+  await suspend(offline, sender);
+  await transition(offline, receiver, id, 'accept');
+  t.strictSame(await queuedFor(offline, sender), []);
+});
+
+t.test('queued emails follow what happens to the request and its accounts meanwhile', async (t) => {
+  type Asked = Awaited<ReturnType<typeof openTwoVerifiedShops>> & { id: number };
+  const step =
+    (side: 'sender' | 'receiver', action: 'accept' | 'decline' | 'withdraw' | 'end') => (asked: Asked) =>
+      transition(offline, asked[side], asked.id, action);
+  const update = (side: 'sender' | 'receiver', change: string) => (asked: Asked) =>
+    offline.pool.query(`UPDATE users SET ${change} WHERE id = $1`, [asked[side].id]);
+  const [accept, end] = [step('receiver', 'accept'), step('receiver', 'end')];
+  const leave = (side: 'sender' | 'receiver') => (asked: Asked) => deleteAccount(offline, asked[side]);
+  const hide = (side: 'sender' | 'receiver') => (asked: Asked) => suspend(offline, asked[side]);
+  const deletePost = ({ post, receiver: { token } }: Asked) =>
+    offline.call('DELETE', `/api/v1/posts/${post.id}/`, { token });
+  // What happens after the request, and the emails to the receiver and to the sender: kinds of those that are still true.
+  const cases: [
+    what: string,
+    steps: ((asked: Asked) => Promise<unknown>)[],
+    receiver: string,
+    sender: string,
+  ][] = [
+    ['pending', [], '요청', ''],
+    ['accepted: no longer new', [accept], '', '수락'],
+    ['withdrawn', [step('sender', 'withdraw')], '', ''],
+    ['declined', [step('receiver', 'decline')], '', '거절'],
+    ['ended: no longer accepted', [accept, end], '', '종료'],
+    ['pending, the sender deleted', [leave('sender')], '', ''],
+    ['pending, the sender suspended', [hide('sender')], '', ''],
+    ['pending, the post deleted', [deletePost], '', ''],
+    ['pending, the receiver deleted', [leave('receiver')], '', ''],
+    ['pending, the receiver suspended', [hide('receiver')], '', ''],
+    ['pending, the receiver unverified', [update('receiver', 'is_verified = false')], '', ''],
+    ['accepted, the sender deleted', [accept, leave('sender')], '종료', ''],
+    ['accepted, the sender suspended', [accept, hide('sender')], '', ''],
+    ['accepted, the receiver suspended', [accept, hide('receiver')], '', ''],
+    ['accepted, the sender unverified', [accept, update('sender', 'is_verified = false')], '', ''],
+    ['ended, the receiver suspended', [accept, end, hide('receiver')], '', ''],
+    ['the receiver with another address', [update('receiver', "email = 'moved-shop@example.com'")], '', ''],
+  ];
+  const queued: Asked[] = [];
+  for (const [, steps] of cases) {
+    const shops = await openTwoVerifiedShops(offline);
+    const asked = { ...shops, id: await sendRequest(offline, shops.sender, shops.post) };
+    for (const next of steps) await next(asked);
+    queued.push(asked);
+  }
+
+  const online = await createTestApp({}, { databaseUrl: offline.url });
+  t.teardown(online.close);
+  await online.mails.settled();
+  const kindsTo = (shop: Pick<Shop, 'email'>) =>
+    mailsTo(shop, online).map(({ subject }) => /제휴.*(요청|수락|거절|종료)/.exec(subject)?.[1]);
+  const kinds = (kind: string) => (kind === '' ? [] : [kind]);
+  for (const [index, [what, , receiver, sender]] of cases.entries()) {
+    const asked = queued[index];
+    if (asked === undefined) throw new Error(what);
+    t.strictSame(kindsTo(asked.receiver), kinds(receiver), `${what}: receiver`);
+    t.strictSame(kindsTo(asked.sender), kinds(sender), `${what}: sender`);
+  }
+  t.strictSame(kindsTo({ email: 'moved-shop@example.com' }), ['요청'], 'to the current address');
+  t.strictSame((await online.pool.query('SELECT * FROM failed_mails')).rows, []);
+});
+
+/** Sends a request and waits for its mail, which is dropped once the request no longer waits for an answer. */
+async function sendAndMail(sender: Shop, post: { id: number }) {
+  const id = await sendRequest(app, sender, post);
+  await app.mails.settled();
+  return id;
+}
+
+/** Counts further emails about requests to an address, as if they had been sent some minutes ago. */
+async function countMails({ email }: Shop, mails: number, minutes = 1): Promise<void> {
+  await app.pool.query(
+    `UPDATE mail_sends SET sent_at = sent_at || array_fill(now() - make_interval(mins => $3), ARRAY[$2::int])
+     WHERE purpose = 'partner_request' AND email = $1`,
+    [email, mails, minutes],
+  );
+}
+
+/** How many emails about requests to an address are counted. */
+async function countedMails({ email }: Shop): Promise<number> {
+  const { rows } = await app.pool.query(
+    `SELECT cardinality(sent_at) AS count FROM mail_sends WHERE purpose = 'partner_request' AND email = $1`,
+    [email],
+  );
+  return rows[0]?.count ?? 0;
+}
+
+t.test('repeated requests and withdrawals mail the receiver at most five times an hour', async (t) => {
+  const { sender, receiver, post } = await openTwoVerifiedShops(app);
+  const mails = async () => {
+    await app.mails.settled();
+    return mailsTo(receiver).length;
+  };
+  const askAndWithdraw = async (target: typeof post) =>
+    transition(app, sender, await sendAndMail(sender, target), 'withdraw');
+  for (let turn = 0; turn < 7; turn++) await askAndWithdraw(post);
+  t.equal(await mails(), 5);
+  t.equal(
+    (await notifiedOf(app, receiver)).filter(([kind]) => kind === 'received').length,
+    7,
+    'but gets all notifications',
+  );
+
+  const other = await createPost(app, receiver.token, { title: '다른 이야기' });
+  await askAndWithdraw(other);
+  t.equal(await mails(), 6, 'another post is another matter');
+  await app.pool.query("UPDATE partner_requests SET created_at = created_at - interval '61 minutes'");
+  await sendRequest(app, sender, post);
+  t.equal(await mails(), 7, 'an hour later as well');
+});
+
+t.test('repeated requests and declines email the sender at most five times an hour', async (t) => {
+  const { sender, receiver, post } = await openTwoVerifiedShops(app);
+  for (let turn = 0; turn < 7; turn++)
+    await transition(app, receiver, await sendAndMail(sender, post), 'decline');
+  await app.mails.settled();
+  t.strictSame([mailsTo(sender).length, mailsTo(receiver).length], [5, 5]);
+});
+
+t.test('an address gets at most 60 emails an hour about requests', async (t) => {
+  const { sender, receiver, post } = await openTwoVerifiedShops(app);
+  await sendAndMail(sender, post);
+  await countMails(receiver, 58);
+  for (const _ of [60, 61]) await sendRequest(app, sender, await createPost(app, receiver.token));
+  await app.mails.settled();
+  t.equal(mailsTo(receiver).length, 2, 'the first and the sixtieth');
+  t.equal((await notifiedOf(app, receiver)).length, 3, 'but gets all notifications');
+  await app.pool.query(
+    `UPDATE mail_sends SET sent_at = ARRAY(SELECT sent - interval '61 minutes' FROM unnest(sent_at) sent) WHERE email = $1`,
+    [receiver.email],
+  );
+  await sendRequest(app, sender, await createPost(app, receiver.token));
+  await app.mails.settled();
+  t.equal(mailsTo(receiver).length, 3, 'an hour later as well');
+  t.equal(await countedMails(receiver), 1, 'older mails are not kept');
+});
+
+t.test('answers count for the address of the sender, requests for that of the receiver', async (t) => {
+  const { sender, receiver, post } = await openTwoVerifiedShops(app);
+  for (const counted of [0, 59]) {
+    await countMails(sender, counted);
+    await transition(app, receiver, await sendAndMail(sender, post), 'decline');
+    await app.mails.settled();
+  }
+  t.equal(mailsTo(sender).length, 1);
+  t.equal(mailsTo(receiver).length, 2);
+});
+
+t.test('20 concurrent requests count every email and do not exceed the cap of the address', async (t) => {
+  const { sender, receiver } = await openTwoVerifiedShops(app);
+  for (const [counted, mails] of [
+    [0, 20],
+    [35, 25],
+  ] as const) {
+    await countMails(receiver, counted);
+    const posts = await inParallel(20, () => createPost(app, receiver.token));
+    const answers = await Promise.all(posts.map((one) => requestPartnership(app, sender, one)));
+    t.strictSame(tally(answers), { '201': 20 });
+    await app.mails.settled();
+    t.equal(mailsTo(receiver).length, mails);
+    t.equal(await countedMails(receiver), counted + mails);
+  }
+});
+
+t.test('the cap outlives the account of the address', async (t) => {
+  const { sender, receiver, post } = await openTwoVerifiedShops(app);
+  await sendAndMail(sender, post);
+  await countMails(receiver, 59);
+  t.equal((await deleteAccount(app, receiver)).status, 200);
+  const { username, email } = receiver;
+  const user = await createUser(app, { username, email });
+  await verifyEmails(app, user);
+  const again: Shop = { ...user, store: await createStore(app, user.token) };
+  await sendRequest(app, sender, await createPost(app, again.token));
+  await app.mails.settled();
+  t.equal(mailsTo(again).length, 1, 'the one before the deletion');
+  t.equal((await notifiedOf(app, again)).length, 1);
+});
+
+t.test('requests of new accounts of one person stay within the cap of the address', async (t) => {
+  const { sender, receiver, post } = await openTwoVerifiedShops(app);
+  await sendAndMail(sender, post);
+  await countMails(receiver, 58);
+  t.equal((await deleteAccount(app, sender)).status, 200);
+  for (const _ of [60, 61]) {
+    const user = await createUser(app, { username: sender.username, email: sender.email });
+    const again = { ...user, store: await createStore(app, user.token) };
+    await sendAndMail(again, post);
+    t.equal((await deleteAccount(app, again)).status, 200);
+  }
+  t.equal(mailsTo(receiver).length, 2, 'the first and the sixtieth');
+});
+
+t.test('concurrent requests and answers between two stores cause no deadlock', async (t) => {
+  const { sender: one, receiver: other } = await openTwoVerifiedShops(app);
+  const ids = await inParallel(4, async (index) => {
+    const [from, to] = index % 2 ? [one, other] : [other, one];
+    return { from, to, id: await sendRequest(app, from, await createPost(app, to.token)) };
+  });
+  const posts = await inParallel(10, (index) => createPost(app, (index % 2 ? one : other).token));
+  await app.mails.settled();
+  const answers = await Promise.all([
+    ...ids.map(({ to, id }, index) => transition(app, to, id, index < 2 ? 'accept' : 'decline')),
+    ...posts.map((post, index) => requestPartnership(app, index % 2 ? other : one, post)),
+  ]);
+  t.strictSame(tally(answers), { '200': 4, '201': 10 });
+  await app.mails.settled();
+  t.equal(mailsTo(one).length + mailsTo(other).length, 18);
+});

@@ -1,0 +1,310 @@
+import t, { type Test } from 'tap';
+import { type Answer, createTestApp, createUser, deleteAccount } from '../support/app.ts';
+import { exhausted, refused, tally } from '../support/assertions.ts';
+import { inParallel, lockRows } from '../support/concurrency.ts';
+import {
+  becomePartners,
+  notificationsOf,
+  notifiedOf,
+  openTwoShops,
+  openTwoVerifiedShops,
+  requestPartnership,
+  requestsPath,
+  sendRequest,
+  strandedRequests,
+  transition,
+} from '../support/partner-requests.ts';
+import { createPost, openShop, type Shop, type TestPost } from '../support/stores.ts';
+
+const app = await createTestApp({ QUOTA_REQUESTS_PER_DAY: '8', DATABASE_POOL_SIZE: '20' });
+t.teardown(app.close);
+
+const actions = ['accept', 'decline', 'withdraw'] as const;
+const deletePost = (shop: Shop, id: number) =>
+  app.call('DELETE', `/api/v1/posts/${id}/`, { token: shop.token });
+
+/** How many requests and notifications a post has. */
+const counts = async (postId: number) => {
+  const { rows } = await app.pool.query(
+    `SELECT count(*)::int AS requests, (SELECT count(*)::int FROM notifications n
+       JOIN partner_requests q ON q.id = n.partner_request_id WHERE q.post_id = $1) AS notifications
+     FROM partner_requests WHERE post_id = $1`,
+    [postId],
+  );
+  return rows[0];
+};
+
+t.test('of 20 concurrent requests for a post, one is created, notified and mailed', async (t) => {
+  const { sender, receiver, post } = await openTwoVerifiedShops(app);
+  const answers = await inParallel(20, () => requestPartnership(app, sender, post));
+  t.strictSame(tally(answers), { '201': 1, '409 already_requested': 19 });
+  t.strictSame(await counts(post.id), { requests: 1, notifications: 1 });
+  await app.mails.next(receiver.email, 1);
+  await app.mails.settled();
+  t.equal(app.mails.sent.filter(({ to }) => to === receiver.email).length, 2, 'the code and one request');
+});
+
+t.test('concurrent requests of 20 shops are all created', async (t) => {
+  const { receiver, post } = await openTwoShops(app);
+  const shops = await inParallel(20, (index) => openShop(app, `가게 ${index}`));
+  const answers = await Promise.all(shops.map((shop) => requestPartnership(app, shop, post)));
+  t.strictSame(tally(answers), { 201: 20 });
+  t.equal((await notificationsOf(app, receiver)).unread_count, 20);
+});
+
+t.test('concurrent requests of two stores to each other do not deadlock', async (t) => {
+  const { sender, receiver, post } = await openTwoShops(app);
+  const posts = await inParallel(6, () => createPost(app, sender.token));
+  const others = await inParallel(6, () => createPost(app, receiver.token));
+  const answers = await Promise.all([
+    ...posts.map((one) => requestPartnership(app, receiver, one)),
+    ...[...others, post].map((one) => requestPartnership(app, sender, one)),
+  ]);
+  t.strictSame(tally(answers), { 201: 13 });
+});
+
+t.test('of 20 concurrent requests with one key, one is created and all get its answer', async (t) => {
+  const { sender, post } = await openTwoShops(app);
+  const headers = { 'idempotency-key': 'request-2' };
+  const answers = await inParallel(20, () => requestPartnership(app, sender, post, headers));
+  t.strictSame(tally(answers), { 201: 20 });
+  t.equal(new Set(answers.map(({ text }) => text)).size, 1);
+  t.strictSame(await counts(post.id), { requests: 1, notifications: 1 });
+});
+
+t.test('of 20 concurrent transitions, one succeeds', async (t) => {
+  for (let round = 0; round < 3; round++) {
+    const { sender, receiver, post } = await openTwoShops(app);
+    const id = await sendRequest(app, sender, post);
+    const answers = await inParallel(20, (index) => {
+      const action = actions[(index + round) % 3] ?? 'accept';
+      return transition(app, action === 'withdraw' ? sender : receiver, id, action);
+    });
+    t.strictSame(tally(answers), { '200': 1, '409 invalid_transition': 19 });
+    const won = answers.find(({ status }) => status === 200)?.body.data.status;
+    const kind = { 수락됨: 'accepted', 거절됨: 'declined', 취소됨: 'withdrawn' }[String(won)];
+    const kinds = [...(await notifiedOf(app, sender)), ...(await notifiedOf(app, receiver))].map(
+      ([one]) => one,
+    );
+    t.strictSame(kinds.sort(), [`${kind}`, 'received'].sort());
+  }
+});
+
+t.test('of both sides that end a partnership at once, one does; asking again waits for it', async (t) => {
+  const shops = await openTwoShops(app);
+  const { sender, receiver, post } = shops;
+  const id = await becomePartners(app, shops);
+  const [asked, ...ended] = await Promise.all([
+    requestPartnership(app, sender, post),
+    ...Array.from({ length: 10 }, (_, index) => transition(app, index % 2 ? sender : receiver, id, 'end')),
+  ]);
+  t.strictSame(tally(ended), { '200': 1, '409 invalid_transition': 9 });
+  if (asked?.status !== 201) refused(t, asked ?? ended[0], 409, 'already_requested');
+  const kinds = [...(await notifiedOf(app, sender)), ...(await notifiedOf(app, receiver))].map(
+    ([kind]) => kind,
+  );
+  t.equal(kinds.filter((kind) => kind === 'ended').length, 1);
+  const { rows } = await app.pool.query(
+    `SELECT count(*) FILTER (WHERE status IN ('requested', 'accepted'))::int AS open FROM partner_requests WHERE post_id = $1`,
+    [post.id],
+  );
+  t.equal(rows[0].open, asked?.status === 201 ? 1 : 0);
+});
+
+t.test('an acceptance during the deletion of an account is ended by it', async (t) => {
+  for (const leaving of ['sender', 'receiver'] as const) {
+    const { sender, receiver, post } = await openTwoShops(app);
+    const id = await sendRequest(app, sender, post);
+    const [gone, left] = leaving === 'sender' ? [sender, receiver] : [receiver, sender];
+    // The acceptance has changed the request and waits before it notifies the sender.
+    const lock = await lockRows(t, app, 'SELECT pg_advisory_xact_lock(1852798825, $1)', [sender.id]);
+    const accepted = transition(app, receiver, id, 'accept');
+    await lock.waiters(1);
+    const deleted = deleteAccount(app, gone);
+    await lock.waiters(2);
+    await lock.release();
+    t.equal((await accepted).status, 200, leaving);
+    t.equal((await deleted).status, 200, leaving);
+    t.strictSame((await notifiedOf(app, left))[0], ['ended', id, '종료됨'], leaving);
+    t.strictSame(await strandedRequests(app), []);
+  }
+});
+
+t.test('the deletion of a post withdraws an uncommitted request', async (t) => {
+  const { sender, receiver, post } = await openTwoShops(app);
+  const lock = await lockRows(t, app, 'SELECT FROM users WHERE id = $1 FOR UPDATE', [receiver.id]);
+  const asked = requestPartnership(app, sender, post);
+  await lock.waiters(1);
+  const deleted = deletePost(receiver, post.id);
+  await lock.waiters(2);
+  await lock.release();
+  t.equal((await asked).status, 201);
+  t.equal((await deleted).status, 200);
+  const id = (await asked).body.data.id;
+  t.strictSame(await notifiedOf(app, sender), [['withdrawn', id, '취소됨']]);
+  t.strictSame(await strandedRequests(app), []);
+});
+
+t.test('a request for a post in deletion is rejected', async (t) => {
+  const { sender, receiver, post } = await openTwoShops(app);
+  const earlier = await openShop(app, '먼저 온 가게');
+  const id = await sendRequest(app, earlier, post);
+  const lock = await lockRows(t, app, 'SELECT FROM partner_requests WHERE id = $1 FOR UPDATE', [id]);
+  const deleted = deletePost(receiver, post.id);
+  await lock.waiters(1);
+  const asked = requestPartnership(app, sender, post);
+  await lock.waiters(2);
+  await lock.release();
+  t.equal((await deleted).status, 200);
+  refused(t, await asked, 404, 'post_not_found');
+  t.strictSame(await strandedRequests(app), []);
+});
+
+t.test('a post deleted during an acceptance leaves the request accepted', async (t) => {
+  const { sender, receiver, post } = await openTwoShops(app);
+  const id = await sendRequest(app, sender, post);
+  const lock = await lockRows(t, app, 'SELECT FROM users WHERE id = $1 FOR UPDATE', [sender.id]);
+  const accepted = transition(app, receiver, id, 'accept');
+  await lock.waiters(1);
+  const deleted = deletePost(receiver, post.id);
+  await lock.waiters(2);
+  await lock.release();
+  t.equal((await accepted).status, 200);
+  t.equal((await deleted).status, 200);
+  t.strictSame(await notifiedOf(app, sender), [['accepted', id, '수락됨']]);
+});
+
+t.test('requests, transitions and deletions at once leave no open request of what is deleted', async (t) => {
+  for (let round = 0; round < 6; round++) {
+    const { sender, receiver, post } = await openTwoShops(app);
+    const shops = await Promise.all([1, 2, 3].map((index) => openShop(app, `가게 ${index}`)));
+    const own = await createPost(app, sender.token);
+    const pending = await sendRequest(app, receiver, own);
+    const other = await createPost(app, receiver.token);
+    const partnership = await becomePartners(app, { sender, receiver, post: other });
+    const crossing = await Promise.all([
+      ...shops.map((shop) => requestPartnership(app, shop, post)),
+      round % 2 === 0 ? deletePost(receiver, post.id) : deleteAccount(app, receiver),
+      ...shops.map((shop) => requestPartnership(app, shop, own)),
+      round % 3 === 0 ? deleteAccount(app, sender) : deletePost(sender, own.id),
+      transition(app, sender, pending, 'accept'),
+      transition(app, receiver, pending, 'withdraw'),
+      transition(app, receiver, partnership, 'end'),
+      transition(app, sender, partnership, 'end'),
+      app.call('GET', requestsPath, { token: receiver.token }),
+    ]);
+    t.notOk(
+      crossing.some(({ status }) => status >= 500),
+      JSON.stringify(tally(crossing)),
+    );
+    t.strictSame(await strandedRequests(app), []);
+  }
+});
+
+const day = 86_400;
+
+function usedUp(t: Test, answer: Answer, most = day): void {
+  exhausted(t, answer, most, most - 120);
+}
+
+/** Sends a request and withdraws it, so that another one for the post is possible. */
+async function askAndWithdraw(sender: Shop, post: Pick<TestPost, 'id'>): Promise<number> {
+  const id = await sendRequest(app, sender, post);
+  await transition(app, sender, id, 'withdraw');
+  return id;
+}
+
+/** Makes a request older. */
+const age = (id: number, interval: string) =>
+  app.pool.query('UPDATE partner_requests SET created_at = created_at - $2::interval WHERE id = $1', [
+    id,
+    interval,
+  ]);
+
+t.test('of concurrent requests of a store, as many as its quota are sent', async (t) => {
+  // Stores with smaller and larger ids than the sender's, because stores are locked in the order of their ids.
+  const older = [await openShop(app, '가게 1'), await openShop(app, '가게 2')];
+  const sender = await openShop(app, '보내는 가게');
+  const others = [...older, await openShop(app, '가게 3'), await openShop(app, '가게 4')];
+  const own = await createPost(app, sender.token);
+  const posts: TestPost[] = [];
+  for (const { token } of [...others, ...others, ...others]) posts.push(await createPost(app, token));
+  // All requests wait for the sender's store, so that they continue at the same moment.
+  const lock = await lockRows(t, app, 'SELECT FROM stores WHERE id = $1 FOR UPDATE', [sender.store.id]);
+  const sent = posts.map((post) => requestPartnership(app, sender, post));
+  const received = others.map((shop) => requestPartnership(app, shop, own));
+  await lock.waiters(sent.length + received.length);
+  await lock.release();
+  t.strictSame(tally(await Promise.all(sent)), { '201': 8, '429 quota_exceeded': 4 });
+  t.strictSame(tally(await Promise.all(received)), { 201: 4 }, 'what a store receives does not count');
+});
+
+t.test('a quota has room again 24 hours after its oldest request, in whatever state that is', async (t) => {
+  const { sender, receiver, post } = await openTwoShops(app);
+  const oldest = await askAndWithdraw(sender, post);
+  for (let turn = 0; turn < 3; turn++) await askAndWithdraw(sender, post);
+  const other = await createPost(app, receiver.token);
+  for (let turn = 0; turn < 4; turn++) await askAndWithdraw(sender, other);
+  const { unread_count: before } = await notificationsOf(app, receiver);
+  usedUp(t, await requestPartnership(app, sender, post));
+  const { unread_count } = await notificationsOf(app, receiver);
+  t.equal(unread_count, before, 'a rejected request notifies of nothing');
+  await age(oldest, '23 hours');
+  usedUp(t, await requestPartnership(app, sender, post), 3_600);
+  await age(oldest, '1 hour');
+  t.equal((await requestPartnership(app, sender, post)).status, 201);
+  usedUp(t, await requestPartnership(app, sender, await createPost(app, receiver.token)));
+});
+
+t.test('a store sends five requests a day for one post', async (t) => {
+  const { sender, receiver, post } = await openTwoShops(app);
+  const oldest = await askAndWithdraw(sender, post);
+  for (let turn = 0; turn < 4; turn++) await askAndWithdraw(sender, post);
+  usedUp(t, await requestPartnership(app, sender, post));
+  const other = await createPost(app, receiver.token);
+  t.equal((await requestPartnership(app, sender, other)).status, 201, 'another post has five more');
+  const third = await openShop(app, '셋째 가게');
+  t.equal((await requestPartnership(app, third, post)).status, 201, 'another store has five more');
+  await age(oldest, '24 hours');
+  t.equal((await requestPartnership(app, sender, post)).status, 201);
+});
+
+t.test('a used-up quota is the last thing that is checked', async (t) => {
+  const { sender, receiver, post } = await openTwoShops(app);
+  await transition(app, receiver, await sendRequest(app, sender, post), 'accept');
+  const own = await createPost(app, sender.token);
+  const other = await createPost(app, receiver.token);
+  for (let turn = 0; turn < 5; turn++) await askAndWithdraw(sender, other);
+  for (let turn = 0; turn < 2; turn++) await askAndWithdraw(sender, await createPost(app, receiver.token));
+  usedUp(t, await requestPartnership(app, sender, other));
+  refused(t, await requestPartnership(app, sender, post), 409, 'already_requested');
+  refused(t, await requestPartnership(app, sender, own), 409, 'own_post');
+  refused(t, await requestPartnership(app, sender, { id: 2_147_483_647 }), 404, 'post_not_found');
+  refused(t, await requestPartnership(app, await createUser(app), post), 403, 'store_required');
+});
+
+t.test('a stored response is given again, whatever the quota', async (t) => {
+  const { sender, post } = await openTwoShops(app);
+  const headers = { 'idempotency-key': 'request-quota' };
+  const first = await requestPartnership(app, sender, post, headers);
+  await transition(app, sender, first.body.data.id, 'withdraw');
+  for (let turn = 0; turn < 4; turn++) await askAndWithdraw(sender, post);
+  const freeKey = { 'idempotency-key': 'request-quota-rejected' };
+  usedUp(t, await requestPartnership(app, sender, post, freeKey));
+  const again = await requestPartnership(app, sender, post, headers);
+  t.strictSame([again.status, again.body], [201, first.body]);
+  t.equal(again.headers['idempotency-replayed'], 'true');
+  await age(first.body.data.id, '24 hours');
+  const retried = await requestPartnership(app, sender, post, freeKey);
+  t.equal(retried.status, 201, 'the key of a rejected request is free');
+});
+
+t.test('without a quota a store asks as often as it likes', async (t) => {
+  const free = await createTestApp({ QUOTA_REQUESTS_PER_DAY: '0' });
+  t.teardown(free.close);
+  const { sender, post } = await openTwoShops(free);
+  for (let turn = 0; turn < 6; turn++) {
+    await transition(free, sender, await sendRequest(free, sender, post), 'withdraw');
+  }
+  t.equal((await requestPartnership(free, sender, post)).status, 201);
+});
