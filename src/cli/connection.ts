@@ -7,8 +7,12 @@ import {
   locateDatabase,
 } from '../infrastructure/config/database-settings.ts';
 import { type Database, int8AsNumber, openDatabase } from '../infrastructure/database/client.ts';
-import { connect, DatabaseConnectError } from '../infrastructure/database/connect-error.ts';
-import { isDatabaseUnavailable, reasonOf } from '../infrastructure/database/errors.ts';
+import {
+  connect,
+  DatabaseConnectError,
+  isDatabaseUnavailable,
+  reasonOf,
+} from '../infrastructure/database/errors.ts';
 import { MigrationError, pendingMigrations } from '../infrastructure/database/migrations.ts';
 import { CommandError, exitCodes } from './command.ts';
 

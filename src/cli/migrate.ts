@@ -30,7 +30,7 @@ async function showStatus(
   { environment, output }: Invocation,
   { pending }: { pending?: true },
 ): Promise<void> {
-  const { migrationStatus } = await import('../infrastructure/database/migration-status.ts');
+  const { migrationStatus } = await import('../infrastructure/database/migrations.ts');
   const { withClient, withLocation } = await import('./connection.ts');
   const all = await withLocation(environment, (location) => withClient(location, migrationStatus));
   const due = all.filter(({ state }) => state !== 'applied' && state !== 'newer');

@@ -1,11 +1,12 @@
 import type { FastifyInstance } from 'fastify';
-import { requireUser } from '../../http/authentication.ts';
+import { currentUser, requireUser } from '../../http/authentication.ts';
 import { openApiScope } from '../../http/openapi-scope.ts';
+import { Ref } from '../../http/schemas.ts';
 import type { Database } from '../../infrastructure/database/client.ts';
 import type { ImageUrls } from '../images/index.ts';
+import { toMyPage } from './presenters.ts';
 import { createMyPageRepository } from './repository.ts';
-import { myPageRoutes } from './routes.ts';
-import { myPageSchemas } from './schemas.ts';
+import { MyPage, myPageSchemas } from './schemas.ts';
 
 /** Builds my-page, which reads the tables of stores, posts and partner requests. Its route is under `/api/v1/stores`. */
 export function createMyPage({ database, imageUrls }: { database: Database; imageUrls: ImageUrls }) {
@@ -14,7 +15,20 @@ export function createMyPage({ database, imageUrls }: { database: Database; imag
   async function routes(scope: FastifyInstance): Promise<void> {
     await scope.register(openApiScope, { tag: 'stores', schemas: myPageSchemas });
     await scope.register(requireUser);
-    await scope.register(myPageRoutes, { myPages, imageUrls });
+    scope.get(
+      '/mypage/',
+      {
+        config: { message: { ko: '마이페이지 정보를 조회했습니다.', en: 'Here is your page.' } },
+        schema: {
+          operationId: 'getMyPage',
+          summary: 'Read my-page information',
+          description:
+            'The store of the user, the latest 100 posts it wrote and the latest 100 partnership requests it sent. Without a store, `store` is `null` and both lists are empty.',
+          response: { 200: Ref(MyPage) },
+        },
+      },
+      async (request) => toMyPage(await myPages.find(currentUser(request).id), imageUrls),
+    );
   }
 
   return { routes };

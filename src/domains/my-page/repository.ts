@@ -12,8 +12,6 @@ export interface MyPageRow {
   sent_requests: (Omit<SentRequest, 'box' | 'status'> & { status: PartnerRequestStatus })[];
 }
 
-export type MyPages = ReturnType<typeof createMyPageRepository>;
-
 /** What my-page shows, in one round trip. */
 export function createMyPageRepository(database: Tx) {
   /**

@@ -3,7 +3,7 @@ import { requireUser } from '../../http/authentication.ts';
 import { openApiScope } from '../../http/openapi-scope.ts';
 import { EmptyData } from '../../http/schemas.ts';
 import { storeSummarySchemas } from '../stores/index.ts';
-import { createPostListRepository, createPostRepository } from './repository.ts';
+import { createPostRepository } from './repository.ts';
 import { type PostRoutesOptions, postRoutes } from './routes.ts';
 import { postSchemas } from './schemas.ts';
 import { createPostService, type PostServiceOptions } from './service.ts';
@@ -17,14 +17,13 @@ type PostsOptions = Omit<PostServiceOptions, 'posts'> & Pick<PostRoutesOptions, 
 /** Builds the posts domain: its routes under `/api/v1/posts`, and what other domains need of posts. */
 export function createPosts(options: PostsOptions) {
   const posts = createPostRepository(options.database);
-  const postLists = createPostListRepository(options.database);
   const service = createPostService({ ...options, posts });
 
   async function routes(scope: FastifyInstance): Promise<void> {
     const schemas = [EmptyData, ...storeSummarySchemas, ...postSchemas];
     await scope.register(openApiScope, { tag: 'posts', schemas });
     await scope.register(requireUser);
-    await scope.register(postRoutes, { ...options, posts, postLists, service });
+    await scope.register(postRoutes, { ...options, posts, service });
   }
 
   return { routes, deletePostsOfStore: posts.removeOfStore };

@@ -1,4 +1,4 @@
-import type { Database, Tx } from '../../infrastructure/database/client.ts';
+import type { Tx } from '../../infrastructure/database/client.ts';
 import {
   lockQuotaSql,
   ofLastDay,
@@ -26,7 +26,7 @@ export interface PostRow extends Pick<Post, 'id' | 'title' | 'content' | 'images
   updated_at: Date;
 }
 
-/** A post, and the user who must own it. */
+/** A post, and a user. */
 interface OwnPost {
   id: number;
   userId: number;
@@ -41,24 +41,39 @@ function postQuotaFullUntil(quota: number): Sql {
   );
 }
 
+/** Which posts to list. */
+export interface PostFilter extends PageRequest {
+  /** The user who sees the posts. */
+  userId: number;
+  /** Only of this user's store. */
+  ownerId: number | undefined;
+  storeId: number | undefined;
+  categoryId: number | undefined;
+  /** A part of title or content; empty for all. */
+  q: string;
+}
+
+const existingPosts: Omit<SearchableList, 'select'> = {
+  table: 'posts',
+  storeId: sql`item.store_id`,
+  exists: sql`item.deleted_at IS NULL`,
+  storeConditions: (id) => [sql`(SELECT ${isOpenStore('s')} FROM stores s WHERE s.id = ${id})`],
+};
+
+const selectPosts = (userId: number) => sql`
+  SELECT ${postColumns(userId)}
+  FROM page JOIN posts p ON p.id = page.id JOIN stores s ON s.id = p.store_id`;
+
 export type Posts = ReturnType<typeof createPostRepository>;
 
-/** Single posts. Deleted posts and those of closed or suspended stores do not exist for readers. */
-export function createPostRepository(database: Database) {
+/** Posts. Deleted posts and those of closed or suspended stores do not exist for readers. */
+export function createPostRepository(database: Tx, budgets = scanBudgets) {
   /** A post as a user sees it. */
-  async function findById(id: number, userId: number): Promise<PostRow | undefined> {
-    const [row] = await database.query<PostRow>(sql`
+  async function find({ id, userId }: OwnPost, tx = database): Promise<PostRow | undefined> {
+    const [row] = await tx.query<PostRow>(sql`
       SELECT ${postColumns(userId)} FROM posts p JOIN stores s ON s.id = p.store_id
       WHERE p.id = ${id} AND p.deleted_at IS NULL AND ${isOpenStore('s')}`);
     return row;
-  }
-
-  /** Whether a post is a user's. @returns undefined when it does not exist */
-  async function isMine(tx: Tx, { id, userId }: OwnPost): Promise<boolean | undefined> {
-    const [row] = await tx.query<{ is_mine: boolean }>(sql`
-      SELECT s.owner_id = ${userId} AS is_mine FROM posts p JOIN stores s ON s.id = p.store_id
-      WHERE p.id = ${id} AND p.deleted_at IS NULL AND ${isOpenStore('s')}`);
-    return row?.is_mine;
   }
 
   /**
@@ -157,36 +172,6 @@ export function createPostRepository(database: Database) {
     return deleted > 0;
   }
 
-  return { findById, isMine, create, secondsUntilRoom, change, remove, removeOfStore };
-}
-
-/** Which posts to list. */
-export interface PostFilter extends PageRequest {
-  /** The user who sees the posts. */
-  userId: number;
-  /** Only of this user's store. */
-  ownerId: number | undefined;
-  storeId: number | undefined;
-  categoryId: number | undefined;
-  /** A part of title or content; empty for all. */
-  q: string;
-}
-
-const existingPosts: Omit<SearchableList, 'select'> = {
-  table: 'posts',
-  storeId: sql`item.store_id`,
-  exists: sql`item.deleted_at IS NULL`,
-  storeConditions: (id) => [sql`(SELECT ${isOpenStore('s')} FROM stores s WHERE s.id = ${id})`],
-};
-
-const selectPosts = (userId: number) => sql`
-  SELECT ${postColumns(userId)}
-  FROM page JOIN posts p ON p.id = page.id JOIN stores s ON s.id = p.store_id`;
-
-export type PostLists = ReturnType<typeof createPostListRepository>;
-
-/** Lists of posts. */
-export function createPostListRepository(database: Tx, budgets = scanBudgets) {
   /** Posts of open stores, newest first. */
   function list({ userId, ownerId, storeId, ...filter }: PostFilter): Promise<BoundedPage<PostRow>> {
     return findPage<PostRow>(
@@ -197,7 +182,7 @@ export function createPostListRepository(database: Tx, budgets = scanBudgets) {
     );
   }
 
-  return { list };
+  return { find, list, create, secondsUntilRoom, change, remove, removeOfStore };
 }
 
 /**

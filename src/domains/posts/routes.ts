@@ -9,13 +9,12 @@ import { EmptyData, Ref } from '../../http/schemas.ts';
 import type { ImageUrls } from '../images/index.ts';
 import { postErrors } from './errors.ts';
 import { toPost } from './presenters.ts';
-import type { PostLists, Posts } from './repository.ts';
+import type { Posts } from './repository.ts';
 import { NewPost, Post, PostChanges, PostPage, PostQuery } from './schemas.ts';
 import type { createPostService } from './service.ts';
 
 export interface PostRoutesOptions {
   posts: Posts;
-  postLists: PostLists;
   service: ReturnType<typeof createPostService>;
   imageUrls: ImageUrls;
   /** @throws {ApiError} `validation_error` for a category that does not exist */
@@ -25,7 +24,7 @@ export interface PostRoutesOptions {
 /** Writing, finding, changing and deleting posts. */
 export const postRoutes: FastifyPluginAsyncTypebox<PostRoutesOptions> = async (
   app,
-  { posts, postLists, service, imageUrls, checkCategoryFilter },
+  { posts, service, imageUrls, checkCategoryFilter },
 ) => {
   // The longest valid body has 5,000 characters, each an escaped pair of surrogates (12 bytes), and ten URLs.
   const bodyLimit = 128 * 1024;
@@ -76,7 +75,7 @@ export const postRoutes: FastifyPluginAsyncTypebox<PostRoutesOptions> = async (
       const ownerId = mine ? userId : undefined;
       const result = await paginate(request.query, {
         isId: isBigId,
-        find: (page) => postLists.list({ userId, ownerId, storeId, categoryId, q, ...page }),
+        find: (page) => posts.list({ userId, ownerId, storeId, categoryId, q, ...page }),
         present: (post) => toPost(post, imageUrls),
         step: 20,
       });
@@ -101,7 +100,7 @@ export const postRoutes: FastifyPluginAsyncTypebox<PostRoutesOptions> = async (
       },
     },
     async (request) => {
-      const post = await posts.findById(request.params.post_id, currentUser(request).id);
+      const post = await posts.find({ id: request.params.post_id, userId: currentUser(request).id });
       if (post === undefined) throw new ApiError(postErrors.postNotFound);
       return toPost(post, imageUrls);
     },

@@ -5,11 +5,10 @@ import type { Created, Idempotency, IdempotencyKey } from '../../infrastructure/
 import type { ImageUrls, PostImages } from '../images/index.ts';
 import { secondsUntilEdits } from '../stores/index.ts';
 import { postErrors } from './errors.ts';
-import { checkImages } from './images.ts';
+import { checkImages, checkLinked, checkOwn, type StoredImages, toStored } from './images.ts';
 import { toPost } from './presenters.ts';
 import type { Posts } from './repository.ts';
 import type { NewPost, Post, PostChanges } from './schemas.ts';
-import { checkLinked, checkOwn, type StoredImages, toStored } from './uploaded-images.ts';
 
 export interface PostServiceOptions {
   config: Pick<Config, 'production' | 'quotas'>;
@@ -94,9 +93,9 @@ export function createPostService(options: PostServiceOptions) {
   }
 
   async function notChangeable(tx: Tx, post: { id: number; userId: number }): Promise<ApiError> {
-    const isMine = await posts.isMine(tx, post);
-    if (isMine === undefined) return new ApiError(postErrors.postNotFound);
-    if (!isMine) return new ApiError(postErrors.notYourPost);
+    const found = await posts.find(post, tx);
+    if (found === undefined) return new ApiError(postErrors.postNotFound);
+    if (!found.is_mine) return new ApiError(postErrors.notYourPost);
     return retryLater(httpErrors.quotaExceeded, (await secondsUntilEdits(tx, post.userId)) ?? 0);
   }
 

@@ -7,7 +7,8 @@ import { storeSchemas } from './schemas.ts';
 import { createStoreService, type StoreServiceOptions } from './service.ts';
 
 export { storeErrors } from './errors.ts';
-export { storeSummarySelect, toStoreSummary } from './presenters.ts';
+export { toStoreSummary } from './presenters.ts';
+export { storeSummarySelect } from './repository.ts';
 export { SearchQuery, StoreSummary, storeSummarySchemas, textMatch } from './schemas.ts';
 export { countEditSql, expiredStoreEdits, isOpenStore, secondsUntilEdits, storeSummarySql } from './sql.ts';
 
@@ -27,7 +28,7 @@ export function createStores(options: StoresOptions) {
     await app.register(categoryRoutes, { stores });
     await app.register(async (scope) => {
       await scope.register(requireUser);
-      await scope.register(ownStoreRoutes, { stores, service });
+      await scope.register(ownStoreRoutes, { service });
     });
   }
 

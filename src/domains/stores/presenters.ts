@@ -1,11 +1,18 @@
-import type { Prisma } from '../../infrastructure/database/generated/client.ts';
 import type { ImageUrls } from '../images/index.ts';
-import type { ListedStoreRow, StoreRow } from './repository.ts';
+import type { ListedStoreRow, StoreRow, StoreSummaryRow } from './repository.ts';
 import type { Store, StoreListItem, StoreSummary } from './schemas.ts';
 
 /** A store as the API shows it. */
 export function toStore(row: StoreRow): Store {
-  return { ...row, created_at: row.created_at.toISOString(), updated_at: row.updated_at.toISOString() };
+  return {
+    ...toStoreSummary(row),
+    description: row.description,
+    address: row.address,
+    phone_number: row.phoneNumber,
+    business_hours: row.businessHours,
+    created_at: row.createdAt.toISOString(),
+    updated_at: row.updatedAt.toISOString(),
+  };
 }
 
 /** A store in the directory. */
@@ -13,15 +20,6 @@ export function toStoreListItem(row: ListedStoreRow, imageUrls: ImageUrls): Stor
   const { image, created_at: _, ...store } = row;
   return { ...store, thumbnail: imageUrls.thumbnailOf(image, store) };
 }
-
-/** What Prisma's client reads of a store for {@link toStoreSummary}. */
-export const storeSummarySelect = {
-  id: true,
-  name: true,
-  categories: { select: { category: { select: { id: true, name: true } } }, orderBy: { position: 'asc' } },
-} as const satisfies Prisma.StoreSelect;
-
-export type StoreSummaryRow = Prisma.StoreGetPayload<{ select: typeof storeSummarySelect }>;
 
 /** A store in short, with its categories in the order that its owner gave. */
 export function toStoreSummary({ id, name, categories }: StoreSummaryRow): StoreSummary {

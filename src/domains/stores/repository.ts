@@ -1,4 +1,5 @@
 import type { Database, Tx } from '../../infrastructure/database/client.ts';
+import type { Prisma } from '../../infrastructure/database/generated/client.ts';
 import type { BoundedPage, PageRequest } from '../../infrastructure/database/keyset.ts';
 import {
   findPage,
@@ -7,32 +8,43 @@ import {
   scanBudgets,
 } from '../../infrastructure/database/search.ts';
 import { sql } from '../../infrastructure/database/sql.ts';
-import type { NewStore, Store, StoreCategory, StoreChanges, StoreListItem } from './schemas.ts';
+import type { NewStore, StoreCategory, StoreChanges, StoreListItem } from './schemas.ts';
 import { countEditSql, isOpenStore, storeCategoriesSql } from './sql.ts';
 
-export interface StoreRow extends Omit<Store, 'created_at' | 'updated_at'> {
-  created_at: Date;
-  updated_at: Date;
-}
+/** What Prisma's client reads of a store for `toStoreSummary`. */
+export const storeSummarySelect = {
+  id: true,
+  name: true,
+  categories: { select: { category: { select: { id: true, name: true } } }, orderBy: { position: 'asc' } },
+} as const satisfies Prisma.StoreSelect;
 
-const columns = sql`
-  s.id, s.name, ${storeCategoriesSql} AS store_categories,
-  s.description, s.address, s.phone_number, s.business_hours, s.created_at, s.updated_at`;
+export type StoreSummaryRow = Prisma.StoreGetPayload<{ select: typeof storeSummarySelect }>;
+
+const storeSelect = {
+  ...storeSummarySelect,
+  description: true,
+  address: true,
+  phoneNumber: true,
+  businessHours: true,
+  createdAt: true,
+  updatedAt: true,
+} as const;
+
+export type StoreRow = Prisma.StoreGetPayload<{ select: typeof storeSelect }>;
 
 export type Stores = ReturnType<typeof createStoreRepository>;
 
 /** Single stores, and the categories. Closed stores and those of suspended accounts do not exist for readers. */
 export function createStoreRepository(database: Database) {
-  async function findByOwner(userId: number): Promise<StoreRow | undefined> {
-    const [row] = await database.query<StoreRow>(sql`
-      SELECT ${columns} FROM stores s WHERE s.owner_id = ${userId} AND ${isOpenStore('s')}`);
-    return row;
-  }
-
-  async function findById(connection: Database, id: number): Promise<StoreRow | undefined> {
-    const [row] = await connection.query<StoreRow>(sql`
-      SELECT ${columns} FROM stores s WHERE s.id = ${id} AND ${isOpenStore('s')}`);
-    return row;
+  /** A store that exists for readers. */
+  function findOpen(
+    where: { id: number } | { ownerId: number },
+    { prisma }: Database,
+  ): Promise<StoreRow | null> {
+    return prisma.store.findFirst({
+      where: { ...where, closedAt: null, suspendedAt: null },
+      select: storeSelect,
+    });
   }
 
   async function categories(): Promise<StoreCategory[]> {
@@ -44,8 +56,10 @@ export function createStoreRepository(database: Database) {
 
   /** Which of some ids are categories. */
   async function knownCategories(connection: Database, ids: readonly number[]): Promise<Set<number>> {
-    const rows = await connection.query<{ id: number }>(sql`
-      SELECT id FROM store_categories WHERE id = ANY (${ids}::int[])`);
+    const rows = await connection.prisma.storeCategory.findMany({
+      where: { id: { in: [...ids] } },
+      select: { id: true },
+    });
     return new Set(rows.map(({ id }) => id));
   }
 
@@ -128,13 +142,16 @@ export function createStoreRepository(database: Database) {
 
   /** Closes a store: its name stays for the other side of its requests, its contact details do not. */
   async function close(tx: Database, id: number): Promise<void> {
-    await tx.execute(sql`
-      UPDATE stores
-      SET closed_at = now(), hidden_at = NULL, updated_at = now(), description = '', address = '', phone_number = '', business_hours = ''
-      WHERE id = ${id}`);
+    const now = new Date();
+    const erased = { description: '', address: '', phoneNumber: '', businessHours: '' };
+    await tx.prisma.store.update({
+      where: { id },
+      data: { closedAt: now, hiddenAt: null, updatedAt: now, ...erased },
+      select: { id: true },
+    });
   }
 
-  return { findByOwner, findById, categories, knownCategories, create, exists, change, lockStore, close };
+  return { findOpen, categories, knownCategories, create, exists, change, lockStore, close };
 }
 
 /** Which stores to list. */

@@ -1,7 +1,7 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import { Type } from '@sinclair/typebox';
 import { currentUser } from '../../http/authentication.ts';
-import { ApiError, httpErrors } from '../../http/errors.ts';
+import { httpErrors } from '../../http/errors.ts';
 import { idempotencyKey, sendCreated } from '../../http/idempotency.ts';
 import { paginate } from '../../http/pagination.ts';
 import { isId, PathId } from '../../http/path-ids.ts';
@@ -9,7 +9,7 @@ import { requestContext } from '../../http/request-context.ts';
 import { Ref } from '../../http/schemas.ts';
 import type { ImageUrls } from '../images/index.ts';
 import { storeErrors } from './errors.ts';
-import { toStore, toStoreListItem } from './presenters.ts';
+import { toStoreListItem } from './presenters.ts';
 import type { StoreLists, Stores } from './repository.ts';
 import { NewStore, Store, StoreCategoryList, StoreChanges, StorePage, StoreQuery } from './schemas.ts';
 import type { StoreService } from './service.ts';
@@ -83,17 +83,15 @@ export const directoryRoutes: FastifyPluginAsyncTypebox<DirectoryOptions> = asyn
         response: { 200: Ref(Store) },
       },
     },
-    async (request) => service.find(request.params.store_id),
+    async (request) => service.find({ id: request.params.store_id }),
   );
 };
 
-interface Options {
-  stores: Stores;
-  service: StoreService;
-}
-
 /** The store of the logged-in user. */
-export const ownStoreRoutes: FastifyPluginAsyncTypebox<Options> = async (app, { stores, service }) => {
+export const ownStoreRoutes: FastifyPluginAsyncTypebox<{ service: StoreService }> = async (
+  app,
+  { service },
+) => {
   app.post(
     '/',
     {
@@ -133,11 +131,7 @@ export const ownStoreRoutes: FastifyPluginAsyncTypebox<Options> = async (app, { 
         response: { 200: Ref(Store) },
       },
     },
-    async (request) => {
-      const store = await stores.findByOwner(currentUser(request).id);
-      if (store === undefined) throw new ApiError(storeErrors.storeNotFound);
-      return toStore(store);
-    },
+    async (request) => service.find({ ownerId: currentUser(request).id }),
   );
 
   app.patch(

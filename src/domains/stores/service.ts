@@ -42,7 +42,7 @@ export function createStoreService({ config, database, stores, idempotency }: St
     return idempotency.runWithPrisma(key, async (tx) => {
       await checkCategories(tx, input.category_ids);
       const id = await stores.create(tx, userId, input);
-      if (id !== undefined) return find(id, tx);
+      if (id !== undefined) return find({ id }, tx);
       if (await stores.exists(tx, userId)) throw new ApiError(storeErrors.storeExists);
       throw tokenNotValid('access', 'revoked', language);
     });
@@ -57,7 +57,7 @@ export function createStoreService({ config, database, stores, idempotency }: St
     return database.prismaTransaction(async (tx) => {
       await checkCategories(tx, changes.category_ids ?? []);
       const id = await stores.change(tx, userId, changes, config.quotas.editsPerDay);
-      if (id !== undefined) return find(id, tx);
+      if (id !== undefined) return find({ id }, tx);
       const seconds = await secondsUntilEdits(tx, userId);
       if (seconds === undefined) throw new ApiError(storeErrors.storeNotFound);
       throw retryLater(httpErrors.quotaExceeded, seconds);
@@ -65,9 +65,9 @@ export function createStoreService({ config, database, stores, idempotency }: St
   }
 
   /** @throws {ApiError} `store_not_found` */
-  async function find(id: number, connection: Database = database): Promise<Store> {
-    const store = await stores.findById(connection, id);
-    if (store === undefined) throw new ApiError(storeErrors.storeNotFound);
+  async function find(where: { id: number } | { ownerId: number }, connection = database): Promise<Store> {
+    const store = await stores.findOpen(where, connection);
+    if (store === null) throw new ApiError(storeErrors.storeNotFound);
     return toStore(store);
   }
 

@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url';
 import pg from 'pg';
 import { advisoryLocks } from './advisory-locks.ts';
 import { applyMigration, hasCode, type Migration } from './apply-migration.ts';
-import { connect } from './connect-error.ts';
+import { connect } from './errors.ts';
 
 /** The schema is not up to date. The message names the migration and says what to do, or PostgreSQL's error. */
 export class MigrationError extends Error {
@@ -127,7 +127,7 @@ async function lock(client: pg.Client, timeout: number): Promise<void> {
 }
 
 /** The migrations that the database has, also those of a newer release; those that were rolled back by hand excepted. */
-export async function readRecorded(database: pg.Pool | pg.Client): Promise<RecordedMigration[]> {
+async function readRecorded(database: pg.Pool | pg.Client): Promise<RecordedMigration[]> {
   try {
     return (await database.query<RecordedMigration>(selectRecorded)).rows;
   } catch (error) {
@@ -172,7 +172,7 @@ async function migrationNames(folder: string): Promise<string[]> {
 }
 
 /** The migrations of this release, oldest first. */
-export async function readMigrations(folder = migrationsFolder): Promise<Migration[]> {
+async function readMigrations(folder = migrationsFolder): Promise<Migration[]> {
   const names = await migrationNames(folder);
   return Promise.all(
     names.map(async (name) => {
@@ -181,4 +181,37 @@ export async function readMigrations(folder = migrationsFolder): Promise<Migrati
       return { name, sql, checksum: createHash('sha256').update(sql).digest('hex') };
     }),
   );
+}
+
+/**
+ * - `applied`: the database has it.
+ * - `pending`: `migrate` will apply it.
+ * - `edited`: its SQL is another one than that which was applied; `migrate` refuses.
+ * - `unfinished`: it failed halfway outside a transaction; `migrate` refuses.
+ * - `newer`: only the database knows it, from a newer release.
+ */
+type MigrationState = 'applied' | 'pending' | 'edited' | 'unfinished' | 'newer';
+
+/** A migration, and what the database has of it. */
+interface MigrationStatus {
+  name: string;
+  state: MigrationState;
+  appliedAt: Date | null;
+}
+
+/** Compares the migrations of this release with those of the database, oldest first. Changes nothing. */
+export async function migrationStatus(database: pg.Pool | pg.Client): Promise<MigrationStatus[]> {
+  const [migrations, recorded] = await Promise.all([readMigrations(), readRecorded(database)]);
+  const own = migrations.map(({ name, checksum }): MigrationStatus => {
+    const row = recorded.find((one) => one.name === name);
+    if (row === undefined) return { name, state: 'pending', appliedAt: null };
+    const state = row.checksum === checksum ? 'applied' : 'edited';
+    return { name, state: row.finished ? state : 'unfinished', appliedAt: row.finished_at };
+  });
+  const others = recorded
+    .filter(({ name }) => !migrations.some((migration) => migration.name === name))
+    .map(({ name, finished, finished_at: appliedAt }): MigrationStatus => {
+      return { name, state: finished ? 'newer' : 'unfinished', appliedAt };
+    });
+  return [...own, ...others].sort((one, other) => (one.name < other.name ? -1 : 1));
 }

@@ -1,11 +1,7 @@
 import t from 'tap';
 import { createMyPageRepository } from '../../../src/domains/my-page/repository.ts';
 import { createPartnerRequestRepository } from '../../../src/domains/partner-requests/repository/requests.ts';
-import {
-  createPostListRepository,
-  createPostRepository,
-  type PostFilter,
-} from '../../../src/domains/posts/repository.ts';
+import { createPostRepository, type PostFilter } from '../../../src/domains/posts/repository.ts';
 import { createStoreListRepository, type StoreFilter } from '../../../src/domains/stores/repository.ts';
 import { openDatabase, type Tx } from '../../../src/infrastructure/database/client.ts';
 import type { BoundedPage } from '../../../src/infrastructure/database/keyset.ts';
@@ -91,7 +87,7 @@ function listPosts(mode: Mode, filter: Partial<PostFilter>): Promise<Work> {
     q: '',
     ...newest,
   };
-  return work(mode, (database) => createPostListRepository(database).list({ ...everything, ...filter }));
+  return work(mode, (database) => createPostRepository(database).list({ ...everything, ...filter }));
 }
 
 function listStores(mode: Mode, filter: Partial<StoreFilter>): Promise<Work> {
@@ -216,7 +212,7 @@ t.test('a scan stops where it has read enough text, and examines at least one ro
     )
     INSERT INTO store_category_links (store_id, category_id, position) SELECT id, 12, 1 FROM added`);
   for (const [table, create] of [
-    ['posts', createPostListRepository],
+    ['posts', createPostRepository],
     ['stores', createStoreListRepository],
   ] as const) {
     const { rows } = await pool.query(`SELECT id FROM ${table} ORDER BY created_at DESC, id DESC LIMIT 200`);
