@@ -1,6 +1,7 @@
 import t from 'tap';
 import { createTestApp, createUser, logIn, testEnvironment } from '../support/app.ts';
-import { inParallel } from '../support/concurrency.ts';
+import { lockRows } from '../support/concurrency.ts';
+import { notifiedOf, openTwoShops, requestPartnership, sendRequest } from '../support/partner-requests.ts';
 import { commandsOn, dureText } from './command.ts';
 
 const app = await createTestApp();
@@ -72,6 +73,7 @@ t.test('sessions are listed and ended', async (t) => {
   t.equal(next.document.items.length, 1);
   t.strictSame((await dure('users', 'end-sessions', user.username)).document, { id: user.id });
   for (const session of [user, other]) t.equal(await me(session), 401);
+  t.strictSame((await dure('users', 'sessions', user.email)).document.items, []);
 });
 
 t.test('a value in a table neither begins a line nor controls the terminal', async (t) => {
@@ -88,13 +90,17 @@ t.test('a value in a table neither begins a line nor controls the terminal', asy
   );
 });
 
-t.test('make-admin gives the role, and --revoke takes it back', async (t) => {
+t.test('make-admin gives the role, and --revoke undoes it; the command suspends admins, too', async (t) => {
   const user = await createUser(app);
   const listUsers = async () => (await call('GET', '/api/v1/admin/users/', { token: user.token })).status;
   const role = async () => (await call('GET', '/auth/me/', { token: user.token })).body.data.role;
   t.equal((await dure('users', 'make-admin', user.username)).document.role, 'admin');
   t.equal(await role(), 'admin');
   t.equal(await listUsers(), 200);
+  const suspended = await dure('users', 'suspend', user.username, '--reason', '도난');
+  t.match(suspended.document, { role: 'admin', suspended_reason: '도난' });
+  t.match((await dure('users', 'reactivate', user.username)).document, { suspended_at: null });
+  Object.assign(user, await logIn(app, user));
   t.equal((await dure('users', 'make-admin', user.username, '--revoke')).document.role, 'user');
   t.equal(await role(), 'user');
   t.equal(await listUsers(), 404);
@@ -114,8 +120,7 @@ t.test('list finds accounts by a part of a name, and continues at the cursor', a
 });
 
 t.test('delete needs the username of the account', async (t) => {
-  const user = await createUser(app);
-  const other = await createUser(app);
+  const [user, other] = [await createUser(app), await createUser(app)];
   const remove = (...args: string[]) => dure('users', 'delete', user.email, ...args);
   t.match(await remove(), { code: 2, document: { error: { code: 'confirmation_required' } } });
   for (const wrong of [other.username, user.email, String(user.id), 'yes', '']) {
@@ -123,29 +128,37 @@ t.test('delete needs the username of the account', async (t) => {
     t.match({ code, document }, { code: 4, document: { error: { code: 'not_confirmed' } } }, wrong);
   }
   t.equal(await me(user), 200, 'nothing was deleted');
-  const runs = await inParallel(3, () => remove('--yes', user.username, '--reason', 'asked for it'));
-  const [first, ...others] = runs.map(({ code }) => code).sort();
-  t.equal(first, 0);
-  // The account is gone before it is looked up, or before its username is.
-  for (const code of others) t.ok(code === 3 || code === 4, `once, not ${code}`);
-  t.equal(await me(user), 401);
-  const { document } = await dure('audit', '--user', String(user.id));
-  t.match(document.items, [{ action: 'user_deleted', reason: 'asked for it' }]);
-  t.equal(
-    (await call('POST', '/auth/signup/', { body: { ...accountOf(user) } })).status,
-    201,
-    'the name is free',
-  );
 });
 
-function accountOf({
-  username,
-  email,
-  name,
-  password,
-}: Record<'username' | 'email' | 'name' | 'password', string>) {
-  return { username, email, name, password };
-}
+t.test('delete does what the owner can do, once, and the other sides are notified', async (t) => {
+  const { sender, receiver, post } = await openTwoShops(app);
+  const request = await sendRequest(app, sender, post);
+  const { id, username, email, password } = receiver;
+  const lock = await lockRows(t, app, 'SELECT FROM users WHERE id = $1 FOR UPDATE', [id]);
+  const runs = [1, 2].map(() =>
+    dure('users', 'delete', email, '--yes', username, '--reason', 'asked for it'),
+  );
+  await lock.waiters(2);
+  await lock.release();
+  t.same((await Promise.all(runs)).map(({ code }) => code).sort(), [0, 3]);
+  t.equal(await me(receiver), 401);
+  t.strictSame(await notifiedOf(app, sender), [['withdrawn', request, '취소됨']]);
+  t.match(await requestPartnership(app, sender, post), { status: 404 });
+  const { document } = await dure('audit', '--user', String(id));
+  t.match(document.items, [{ action: 'user_deleted', reason: 'asked for it' }]);
+  const body = { username, email, name: '새', password };
+  t.equal((await call('POST', '/auth/signup/', { body })).status, 201, 'username and address are free');
+});
+
+t.test('an account whose address changes while it is deleted is kept, for another attempt', async (t) => {
+  const { id, username } = await createUser(app);
+  const lock = await lockRows(t, app, "UPDATE users SET email = 'moved@example.com' WHERE id = $1", [id]);
+  const deleted = dure('users', 'delete', String(id), '--yes', username);
+  await lock.waiters(1);
+  await lock.release('COMMIT');
+  t.match(await deleted, { code: 4, document: { error: { code: 'service_unavailable' } } });
+  t.equal((await dure('users', 'delete', 'moved@example.com', '--yes', username)).code, 0);
+});
 
 t.test('a user that does not exist is exit code 3, in every command', async (t) => {
   for (const command of ['show', 'sessions', 'reactivate', 'make-admin', 'end-sessions', 'delete']) {
