@@ -1,5 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import t, { type Test } from 'tap';
+import { createDerivedSecrets } from '../../src/domains/auth/tokens.ts';
+import { toSecret } from '../../src/infrastructure/config/secrets.ts';
 import { undoTokenIn } from '../auth/mailbox.ts';
 import { createAdmin } from '../support/admin.ts';
 import {
@@ -11,6 +13,7 @@ import {
   password,
   resetLinkIn,
   type TestApp,
+  testEnvironment,
 } from '../support/app.ts';
 import { refused } from '../support/assertions.ts';
 import { createContract } from '../support/contract.ts';
@@ -265,12 +268,21 @@ t.test('responses of a broken service and without the database are documented', 
   const call = checked(t, app);
   const user = await createAdmin(app);
   const { token, refresh } = user;
-  // Tokens that are checked in the database.
-  const bodies: Record<string, unknown> = { refreshToken: { refresh }, logOut: undefined };
+  // Genuine tokens, which are checked in the database.
+  const { newToken } = createDerivedSecrets([toSecret(Buffer.from(testEnvironment.JWT_SECRET))]);
+  const [uid = '', resetToken = ''] = newToken('password reset', randomUUID()).split('.');
+  const bodies: Record<string, unknown> = {
+    refreshToken: { refresh },
+    logOut: undefined,
+    undoEmailChange: { token: newToken('email change', randomUUID()) },
+    confirmPasswordReset: { uid, token: resetToken, new_password: 'bibimbap-for-two' },
+  };
   const send = (operation: (typeof every)[number]) => {
     const { operationId, method } = operation;
     const body = operationId in bodies ? bodies[operationId] : validBody(operation);
-    return call(method, urlOf(operation), { token, body });
+    const isLink = operationId === 'validatePasswordReset';
+    const url = isLink ? `${operation.path}?uid=${uid}&token=${resetToken}` : urlOf(operation);
+    return call(method, url, { token, body });
   };
   for (const path of ['/health/live', '/health/ready']) await call('GET', path);
 

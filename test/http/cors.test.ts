@@ -19,7 +19,7 @@ t.test('CORS', async (t) => {
     'https://APP.example.com',
   ];
 
-  t.test('an allowed origin may read the answer and the headers that clients need', async (t) => {
+  t.test('an allowed origin may read the response and the headers that clients need', async (t) => {
     for (const origin of origins) {
       for (const path of ['/auth/me/', '/auth/nothing/']) {
         const { headers } = await app.call('GET', path, { headers: { origin } });
@@ -116,13 +116,6 @@ t.test('CORS', async (t) => {
       ],
     );
   });
-
-  t.test('404 and 405 are the same with CORS', async (t) => {
-    t.equal((await app.call('GET', '/auth/nothing/')).status, 404);
-    const wrong = await app.call('PUT', '/auth/me/');
-    t.equal(wrong.status, 405);
-    t.equal(wrong.headers.allow, 'GET, HEAD, PATCH, DELETE');
-  });
 });
 
 t.test('by default the origin of the frontend is allowed', async (t) => {
@@ -148,7 +141,7 @@ t.test('without origins no origin is allowed, and a preflight is method_not_allo
 const originLines = ({ logs }: { logs: string[] }) =>
   logs.map((line) => JSON.parse(line)).filter(({ origin, msg }) => origin || /origins/.test(msg));
 
-t.test('a refused origin is logged once, with the variable that would allow it', async (t) => {
+t.test('a rejected origin is logged once, with the variable that would allow it', async (t) => {
   const app = await createTestApp({ CORS_ORIGINS: 'http://localhost:5173', WORKER_ENABLED: 'false' });
   t.teardown(app.close);
   const ask = (origin: string, method = 'GET', host = 'localhost:3000') =>

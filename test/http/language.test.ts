@@ -10,42 +10,30 @@ t.test('language', async (t) => {
   const texts = { ko: '로그인이 필요합니다.', en: 'Authentication credentials were not provided.' };
 
   t.test('Accept-Language is negotiated with quality values; the default is Korean', async (t) => {
-    const cases: [string | undefined, 'ko' | 'en'][] = [
-      [undefined, 'ko'],
-      ['', 'ko'],
-      ['ko', 'ko'],
-      ['ko-KR', 'ko'],
-      ['ko-KR,ko;q=0.9,en-US;q=0.8,en;q=0.7', 'ko'],
-      ['en', 'en'],
-      ['EN', 'en'],
-      ['en-US', 'en'],
-      ['en-gb', 'en'],
-      ['en-US,en;q=0.9,ko;q=0.8', 'en'],
-      ['en-US;q=0.5, ko-KR;q=0.9', 'ko'],
-      ['ko;q=0.3,en;q=0.4', 'en'],
-      ['ko, en', 'ko'],
-      ['en, ko', 'en'],
-      ['en;q=0.001', 'en'],
-      ['ja', 'ko'],
-      ['ja,fr;q=0.5', 'ko'],
-      ['ja,en;q=0.5', 'en'],
-      ['ja,en;q=0.2,ko;q=0.1', 'en'],
-      ['*', 'ko'],
-      ['ja,*;q=0.5', 'ko'],
-      ['en,*;q=0.5', 'en'],
-      ['ko;q=0', 'ko'],
-      ['en;q=0', 'ko'],
-      ['ko;q=0,en', 'en'],
-      ['ko;q=0,*', 'en'],
-      ['en;q=0,*', 'ko'],
-      ['ko;q=0,en;q=0', 'ko'],
-      ['en-US;q=0,en', 'en'],
-      [' en ; q=1 ', 'en'],
-      ['english', 'ko'],
-      ['enx', 'ko'],
-      ['korean,en', 'en'],
+    const korean = [
+      ...[undefined, '', 'ko', 'ko-KR', 'ko-KR,ko;q=0.9,en-US;q=0.8,en;q=0.7', 'en-US;q=0.5, ko-KR;q=0.9'],
+      ...['ko, en', 'ja', 'ja,fr;q=0.5', '*', 'ja,*;q=0.5', 'ko;q=0', 'en;q=0', 'en;q=0,*', 'ko;q=0,en;q=0'],
+      ...['english', 'enx', '한국어', ';;;,,,'],
     ];
-    for (const [header, language] of cases) {
+    const english = [
+      ...[
+        'en',
+        'EN',
+        'en-US',
+        'en-gb',
+        'en-US,en;q=0.9,ko;q=0.8',
+        'ko;q=0.3,en;q=0.4',
+        'en, ko',
+        'en;q=0.001',
+      ],
+      ...['ja,en;q=0.5', 'ja,en;q=0.2,ko;q=0.1', 'en,*;q=0.5', 'ko;q=0,en', 'ko;q=0,*', 'en-US;q=0,en'],
+      ...[' en ; q=1 ', 'korean,en'],
+    ];
+    const cases = [
+      ...korean.map((header) => ({ header, language: 'ko' as const })),
+      ...english.map((header) => ({ header, language: 'en' as const })),
+    ];
+    for (const { header, language } of cases) {
       const answer = await ask(header);
       t.equal(answer.body.message, texts[language], `${header}`);
       t.equal(answer.body.data.detail, texts[language]);
@@ -57,23 +45,8 @@ t.test('language', async (t) => {
 
   t.test('an unreadable header is ignored', async (t) => {
     const garbage = [
-      ';',
-      ',',
-      ';;;,,,',
-      'q=1',
-      '=',
-      '-',
-      'en-',
-      ';q=1',
-      'ko;q=x',
-      'en;q=',
-      '한국어',
-      '\u00ff',
-      '../../etc',
-      'a'.repeat(8_000),
-      'a-'.repeat(4_000),
-      'en;q=0.5,'.repeat(800),
-      ' '.repeat(8_000),
+      ...[';', ',', 'q=1', '=', '-', 'en-', ';q=1', 'ko;q=x', 'en;q=', '\u00ff', '../../etc'],
+      ...['a'.repeat(8_000), 'a-'.repeat(4_000), 'en;q=0.5,'.repeat(800), ' '.repeat(8_000)],
     ];
     for (const header of garbage) {
       const started = performance.now();
@@ -82,11 +55,9 @@ t.test('language', async (t) => {
       t.ok(['ko', 'en'].includes(String(answer.headers['content-language'])));
       t.ok(performance.now() - started < 500);
     }
-    t.equal((await ask('한국어')).headers['content-language'], 'ko');
-    t.equal((await ask(';;;,,,')).headers['content-language'], 'ko');
   });
 
-  t.test('every answer has Content-Language and Vary', async (t) => {
+  t.test('every response has Content-Language and Vary', async (t) => {
     const { token } = await createUser(app);
     const headers = { 'accept-language': 'en' };
     const answers = [
@@ -140,21 +111,11 @@ t.test('language', async (t) => {
   });
 });
 
-t.test('Vary names the language next to the origin where CORS is on', async (t) => {
-  const app = await createTestApp({ CORS_ORIGINS: 'https://app.example.com', WORKER_ENABLED: 'false' });
-  t.teardown(app.close);
-  for (const origin of ['https://app.example.com', 'https://other.example.com', undefined]) {
-    const answer = await app.call('GET', '/auth/me/', { headers: origin === undefined ? {} : { origin } });
-    const vary = String(answer.headers.vary).toLowerCase().split(/, */).sort();
-    t.strictSame(vary, ['accept-language', 'origin']);
-  }
-});
-
 t.test('every Korean sentence of the document is in 합니다체', async (t) => {
   const sentences = JSON.stringify(readDocument()).matchAll(/[가-힣]+\.(?=[" ])/g);
   const endings = Array.from(sentences, ([ending]) => ending);
-  t.ok(endings.includes('조회했습니다.'), 'the messages of answers');
-  t.ok(endings.includes('주세요.'), 'the messages of failures');
+  t.ok(endings.includes('조회했습니다.'), 'the messages of successes');
+  t.ok(endings.includes('주세요.'), 'the messages of errors');
   t.same(
     endings.filter((ending) => !/(니다|세요)\.$/.test(ending)),
     [],

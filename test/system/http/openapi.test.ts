@@ -1,9 +1,4 @@
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { createRequire } from 'node:module';
-import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { readFileSync } from 'node:fs';
 import t from 'tap';
 import { parse } from 'yaml';
 import { createTestApp } from '../../support/app.ts';
@@ -17,36 +12,16 @@ import {
 /** Every code by its status: the table of the contract, and codes of malformed HTTP. */
 const codes: Record<string, string[]> = {
   400: [
-    'validation_error',
-    'malformed_json',
-    'invalid_code',
-    'reset_link_invalid',
-    'verification_token_invalid',
-    'invalid_cursor',
-    'undo_link_invalid',
-    'invalid_image',
+    ...['validation_error', 'malformed_json', 'invalid_code', 'invalid_cursor', 'invalid_image'],
+    ...['reset_link_invalid', 'verification_token_invalid', 'undo_link_invalid'],
   ],
   401: ['not_authenticated', 'token_not_valid', 'invalid_credentials'],
   403: ['store_required', 'forbidden', 'account_suspended'],
-  404: [
-    'not_found',
-    'store_not_found',
-    'post_not_found',
-    'partner_request_not_found',
-    'session_not_found',
-    'image_not_found',
-  ],
+  404: ['', 'store_', 'post_', 'partner_request_', 'session_', 'image_'].map((what) => `${what}not_found`),
   408: ['request_timeout'],
   409: [
-    'username_taken',
-    'email_taken',
-    'store_exists',
-    'own_post',
-    'already_requested',
-    'invalid_transition',
-    'idempotency_conflict',
-    'image_in_use',
-    'already_reported',
+    ...['username_taken', 'email_taken', 'store_exists', 'own_post', 'already_requested', 'image_in_use'],
+    ...['invalid_transition', 'idempotency_conflict', 'already_reported'],
   ],
   413: ['payload_too_large'],
   415: ['unsupported_media_type'],
@@ -102,17 +77,6 @@ function* walk(schema: Schema, place: string): Generator<[string, Schema]> {
 
 const everySchema = Object.entries(schemas).flatMap(([name, schema]) => [...walk(schema, name)]);
 
-async function run(command: string[]): Promise<{ code: number; output: string }> {
-  const child = spawn(process.execPath, command, {
-    cwd: dirname(documentPath),
-    env: { ...process.env, REDOCLY_TELEMETRY: 'off', NODE_OPTIONS: '' },
-  });
-  let output = '';
-  for (const stream of [child.stdout, child.stderr]) stream.on('data', (data) => (output += data));
-  const [code] = await once(child, 'close');
-  return { code, output };
-}
-
 t.test('every operation has an id, a summary, a description, a tag and its security', async (t) => {
   t.ok(operations.length >= 62);
   t.match(document.openapi, /^3\.1\./);
@@ -131,7 +95,7 @@ t.test('every operation has an id, a summary, a description, a tag and its secur
   }
 });
 
-t.test('every failure is documented with its codes', async (t) => {
+t.test('every error is documented with its codes', async (t) => {
   for (const operation of api) {
     const { operationId, method, responses, security = [] } = operation;
     const failures = Object.keys(responses).filter((status) => Number(status) >= 400);
@@ -160,7 +124,7 @@ t.test('every failure is documented with its codes', async (t) => {
   }
 });
 
-t.test('bodies and answers are named components with valid examples', async (t) => {
+t.test('bodies and responses are named components with valid examples', async (t) => {
   for (const operation of operations) {
     const { operationId, requestBody, responses } = operation;
     const media = [requestBody, ...Object.values(responses)].flatMap((part) =>
@@ -242,7 +206,7 @@ t.test('names, types and descriptions suit generated clients', async (t) => {
   t.notOk(operations.some(({ responses }) => Object.keys(responses).some((status) => /X/.test(status))));
 });
 
-t.test('a code decides the schema of a failure', async (t) => {
+t.test('a code decides the schema of an error', async (t) => {
   const all = [
     ...new Set([...Object.values(codes).flat(), ...unreadable, 'not_found', 'method_not_allowed']),
   ];
@@ -259,7 +223,7 @@ t.test('a code decides the schema of a failure', async (t) => {
   }
 });
 
-t.test('every answer names its headers', async (t) => {
+t.test('every response names its headers', async (t) => {
   for (const { operationId, responses, path } of operations) {
     for (const [status, { headers = {} }] of Object.entries(responses)) {
       const expected = [
@@ -282,16 +246,17 @@ t.test('optional parameters and bodies are documented as optional', async (t) =>
   t.equal(find('updateCurrentUser')?.requestBody?.required, true);
 });
 
-t.test('the documented security is that of the service', async (t) => {
+t.test('the documented security is that of the service, which checks it before the input', async (t) => {
   const app = await createTestApp({ WORKER_ENABLED: 'false' });
   t.teardown(app.close);
   for (const { method, path, operationId, security = [] } of operations) {
-    const answer = await app.call(method, path.replace(/\{\w+\}/g, '1'));
+    const url = `${path.replace(/\{\w+\}/g, '1')}?unknown=x`;
+    const options = method === 'GET' ? {} : { body: { unknown: 1 } };
+    const answer = await app.call(method, url, options);
     const asks = answer.status === 401 && answer.body.data.code === 'not_authenticated';
     const isRequired = security.length > 0 && security.every((one) => 'bearer' in one);
-    // Logout needs one of two tokens.
-    t.equal(asks, isRequired || operationId === 'logOut', operationId);
-    const withToken = await app.call(method, path.replace(/\{\w+\}/g, '1'), { token: 'not-a-token' });
+    t.equal(asks, isRequired && operationId !== 'logOut', operationId);
+    const withToken = await app.call(method, url, { ...options, token: 'not-a-token' });
     t.equal(withToken.body?.data?.code === 'token_not_valid', security.length > 0, operationId);
   }
 });
@@ -308,39 +273,7 @@ t.test('the committed document is served', async (t) => {
   t.strictSame((await app.call('GET', '/docs/json')).body, parse(text), 'and shown so in Swagger UI');
 });
 
-t.test('the document passes the linter without a warning', async (t) => {
-  const cli = join(
-    dirname(createRequire(import.meta.url).resolve('@redocly/cli/package.json')),
-    'bin/cli.js',
-  );
-  const { code, output } = await run([cli, 'lint', 'openapi.yaml', '--format=json']);
-  t.equal(code, 0, output);
-  const report = JSON.parse(output.slice(output.indexOf('{'), output.lastIndexOf('}') + 1));
-  t.match(report.totals, { errors: 0, warnings: 0 }, output);
-});
-
-t.test('the check detects a stale file', async (t) => {
-  const directory = mkdtempSync(join(tmpdir(), 'dure-openapi-'));
-  t.teardown(() => rmSync(directory, { recursive: true, force: true }));
-  const check = (name: string, content: string) => {
-    const path = join(directory, name);
-    writeFileSync(path, content);
-    return run(['build/scripts/export-openapi.js', '--check', path]);
-  };
-  const [fresh, longer, changed] = await Promise.all([
-    check('fresh.yaml', text),
-    check('longer.yaml', `${text}\n`),
-    check('changed.yaml', text.replace('operationId: logIn', 'operationId: login')),
-  ]);
-  t.strictSame(fresh, { code: 0, output: '' });
-  for (const stale of [longer, changed]) {
-    t.equal(stale?.code, 1);
-    t.match(stale?.output, 'is stale: run `npm run openapi`');
-  }
-  t.equal(readFileSync(join(directory, 'longer.yaml'), 'utf8'), `${text}\n`, 'it never writes');
-});
-
-t.test('the contract checker detects wrong answers', async (t) => {
+t.test('the contract checker detects wrong responses', async (t) => {
   const app = await createTestApp({ WORKER_ENABLED: 'false' });
   t.teardown(app.close);
   const path = '/auth/me/?a=1';

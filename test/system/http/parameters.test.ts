@@ -183,25 +183,6 @@ t.test('an Idempotency-Key is 1-255 visible ASCII characters', async (t) => {
   });
 });
 
-t.test('an operation that needs a login rejects a request without one, before validation', async (t) => {
-  const withLogin = operations.filter(
-    ({ security = [] }) => security.length > 0 && security.every((one) => 'bearer' in one),
-  );
-  await eachOperation(t, withLogin, 46, async (operation) => {
-    const body = operation.requestBody ? { unknown: 1 } : undefined;
-    const [path, wrong] = [pathOf(operation), `${pathOf(operation)}?limit=x`];
-    return [
-      ...notRejected(operation, await app.call(operation.method, path, { body }), 401, 'not_authenticated'),
-      ...notRejected(
-        operation,
-        await app.call(operation.method, wrong, { body, token: 'x' }),
-        401,
-        'token_not_valid',
-      ),
-    ];
-  });
-});
-
 t.test('a path that only resembles that of an operation does not reach it', async (t) => {
   const port = await listen(app.app);
   const variants = (path: string) => [
