@@ -63,30 +63,14 @@ t.test(
   },
 );
 
-t.test('each alert has a severity, texts, and a section of the runbook of its own', async (t) => {
-  const page = read('docs/operations/alerts.md');
-  const sections = new Map(
-    page
-      .split(/^## /m)
-      .slice(1)
-      .map((text): [string, string] => [text.split('\n')[0] ?? '', text]),
+t.test('each alert has a section of the runbook, and each section an alert', async (t) => {
+  const sections = [...read('docs/operations/alerts.md').matchAll(/^## (Dure\w*)$/gm)].map(
+    ([, name]) => name,
   );
-  for (const { alert, labels, annotations } of rules) {
-    t.match(labels.severity, /^(?:critical|warning)$/);
-    t.ok(annotations.summary.length > 10 && annotations.description.length > 20, alert);
-    t.match(
-      annotations.runbook_url,
-      new RegExp(`^https://[^#]+/docs/operations/alerts\\.md#${alert.toLowerCase()}$`),
-    );
-    for (const part of ['**Users notice**', '**Look at**', '**Do**', '**Do not**']) {
-      t.ok(sections.get(alert)?.includes(part), `${alert}: ${part}`);
-    }
+  t.strictSame(sections.sort(), rules.map(({ alert }) => alert).sort());
+  for (const { alert, annotations } of rules) {
+    t.match(annotations.runbook_url, `/docs/operations/alerts.md#${alert.toLowerCase()}`);
   }
-  const known = new Set(rules.map(({ alert }) => alert));
-  t.strictSame(
-    [...sections.keys()].filter((name) => name.startsWith('Dure') && !known.has(name)),
-    [],
-  );
 });
 
 /** The series that a query reads: name, and labels with their value where it is exact. */
@@ -137,9 +121,5 @@ t.test('rules and dashboards ask for metrics, labels and values that the service
   const names = new Set([...text.matchAll(/^# TYPE (\w+) /gm)].map(([, name = '']) => name));
   for (const name of names) {
     if (!/^(?:process|nodejs)_/.test(name)) t.ok(documented.includes(`\`${name}\``), `${name} is documented`);
-  }
-  for (const { panels } of dashboards) {
-    t.equal(new Set(panels.map(({ id }) => id)).size, panels.length);
-    for (const { title, description } of panels) t.ok(description.length > 5, title);
   }
 });
