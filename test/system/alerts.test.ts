@@ -12,8 +12,7 @@ const read = (path: string) => readFileSync(join(root, path), 'utf8');
 interface Rule {
   alert: string;
   expr: string;
-  labels: { severity: string };
-  annotations: { summary: string; description: string; runbook_url: string };
+  annotations: { runbook_url: string };
 }
 
 const rules: Rule[] = parse(read('deploy/prometheus/alerts.yml')).groups.flatMap(
@@ -22,7 +21,7 @@ const rules: Rule[] = parse(read('deploy/prometheus/alerts.yml')).groups.flatMap
 
 interface Dashboard {
   uid: string;
-  panels: { id: number; title: string; description: string; targets: { expr: string }[] }[];
+  panels: { title: string; targets: { expr: string }[] }[];
 }
 
 const dashboards: Dashboard[] = readdirSync(join(root, 'deploy/grafana/dashboards')).map((file) =>
