@@ -1,97 +1,67 @@
 import t from 'tap';
 import { codeIn, createTestApp, password } from '../support/app.ts';
-import { refused, tally } from '../support/assertions.ts';
+import { invalid, refused, tally } from '../support/assertions.ts';
 import { inParallel } from '../support/concurrency.ts';
-import { signUpBody } from './accounts.ts';
+import { accountsOf, signUpBody, startInstance, verifyAddress } from './accounts.ts';
+import { comparable, mailsTo } from './mailbox.ts';
 
 const app = await createTestApp();
 t.teardown(app.close);
+const other = await startInstance(t, app);
+const required = await startInstance(t, app, { EMAIL_VERIFICATION: 'required' });
 
-const signUp = (body: unknown, headers: Record<string, string> = {}) =>
-  app.call('POST', '/auth/signup/', { body, headers });
+const { signUp } = accountsOf(app);
 
-async function countUsers(where: string, value: string): Promise<number> {
-  const { rows } = await app.pool.query(`SELECT count(*)::int AS n FROM users WHERE ${where} = $1`, [value]);
-  return rows[0].n;
+let keys = 0;
+const newKey = () => `key-${++keys}`;
+const signUpWith = (body: unknown, key: string, headers: Record<string, string> = {}, at = app) =>
+  signUp(body, { 'idempotency-key': key, ...headers }, at);
+
+/** The body of a sign-up whose email is proved. */
+async function provenBody(fields: Record<string, unknown> = {}) {
+  const body = signUpBody(fields);
+  return { ...body, verification_token: await verifyAddress(app, body.email) };
 }
+
+const mailCount = async (email: string) => (await mailsTo(app, email)).length;
+const countUsers = async (): Promise<number> =>
+  (await app.pool.query('SELECT count(*)::int AS n FROM users')).rows[0].n;
 
 t.test('signing up answers with exactly the six fields of a user and mails a code', async (t) => {
   const body = { username: 'Dure_Cafe', password, name: '  김두레 ', email: 'Owner@Example.com' };
   const answer = await signUp(body);
   t.equal(answer.status, 201);
-  t.strictSame(answer.body, {
-    success: true,
-    message: answer.body.message,
-    data: {
-      id: answer.body.data.id,
-      username: 'dure_cafe',
-      name: '김두레',
-      email: 'owner@example.com',
-      role: 'user',
-      is_verified: false,
-    },
-  });
-  t.ok(Number.isSafeInteger(answer.body.data.id));
-  t.match(answer.body.message, /[가-힣]/);
-  t.equal(answer.headers['cache-control'], 'no-store');
+  const { id } = answer.body.data;
+  const user = { id, username: 'dure_cafe', name: '김두레', email: 'owner@example.com', role: 'user' };
+  t.strictSame(answer.body.data, { ...user, is_verified: false });
+  t.ok(Number.isSafeInteger(id));
   t.match(codeIn(await app.mails.next('owner@example.com')), /^\d{6}$/);
 });
 
-t.test('the path without its slash answers the same', async (t) => {
-  t.equal((await app.call('POST', '/auth/signup', { body: signUpBody() })).status, 201);
-});
+for (const field of ['username', 'email'] as const) {
+  const code = `${field}_taken`;
 
-t.test('an account can log in before its address is verified', async (t) => {
-  const body = signUpBody();
-  await signUp(body);
-  const login = await app.call('POST', '/auth/login/', { body: { username: body.username, password } });
-  t.equal(login.status, 200);
-  t.equal(login.body.data.user.is_verified, false);
-});
+  t.test(`a sign-up with a ${field} that is taken is ${code}, in any case`, async (t) => {
+    const first = signUpBody();
+    await signUp(first);
+    const second = signUpBody({ [field]: first[field].toUpperCase() });
+    const users = await countUsers();
+    refused(t, await signUp(second), 409, code);
+    t.equal(await countUsers(), users);
+    t.equal(await mailCount(first.email), 1);
+    if (field === 'username') t.equal(await mailCount(second.email), 0);
+  });
 
-t.test('a username that is taken is 409, in any case', async (t) => {
-  const { username } = signUpBody();
-  await signUp(signUpBody({ username }));
-  const other = signUpBody({ username: username.toUpperCase() });
-  refused(t, await signUp(other), 409, 'username_taken');
-  t.equal(await countUsers('username', username), 1);
-  t.equal(await countUsers('email', other.email), 0);
-  await app.mails.settled();
-  t.notOk(app.mails.sent.some(({ to }) => to === other.email));
-});
-
-t.test('an e-mail address that is taken is 409, in any case', async (t) => {
-  const { email } = signUpBody();
-  await signUp(signUpBody({ email }));
-  const other = signUpBody({ email: email.replace('visitor', 'VisItor') });
-  refused(t, await signUp(other), 409, 'email_taken');
-  t.equal(await countUsers('email', email), 1);
-  t.equal(await countUsers('username', other.username), 0);
-  await app.mails.settled();
-  t.equal(app.mails.sent.filter(({ to }) => to === email).length, 1);
-});
-
-t.test('of 20 concurrent sign-ups with one username, one succeeds', async (t) => {
-  const { username } = signUpBody();
-  const answers = await inParallel(20, () => signUp(signUpBody({ username })));
-  t.strictSame(tally(answers), { '201': 1, '409 username_taken': 19 });
-  t.equal(await countUsers('username', username), 1);
-});
-
-t.test('of 20 concurrent sign-ups with one e-mail address, one succeeds', async (t) => {
-  const { email } = signUpBody();
-  const answers = await inParallel(20, () => signUp(signUpBody({ email })));
-  t.strictSame(tally(answers), { '201': 1, '409 email_taken': 19 });
-  t.equal(await countUsers('email', email), 1);
-  await app.mails.settled();
-  t.equal(app.mails.sent.filter(({ to }) => to === email).length, 1);
-});
-
-t.test('of 20 concurrent sign-ups with one body, one succeeds', async (t) => {
-  const body = signUpBody();
-  const answers = await inParallel(20, () => signUp(body));
-  t.strictSame(tally(answers), { '201': 1, '409 username_taken': 19 });
-});
+  t.test(`of 20 concurrent sign-ups with one ${field}, one succeeds`, async (t) => {
+    const { username, email } = signUpBody();
+    const users = await countUsers();
+    const shared = field === 'username' ? { username } : { email };
+    const answers = await inParallel(20, () => signUp(signUpBody(shared)));
+    t.strictSame(tally(answers), { '201': 1, [`409 ${code}`]: 19 });
+    t.equal(await countUsers(), users + 1);
+    if (field === 'email') t.equal(await mailCount(email), 1);
+  });
+}
 
 t.test('20 concurrent sign-ups of different users succeed', async (t) => {
   const answers = await inParallel(20, () => signUp(signUpBody()));
@@ -117,16 +87,201 @@ t.test('the language of a user is set at sign-up', async (t) => {
   }
 });
 
-t.test('no password can be read from the database or the log', async (t) => {
-  const secret = 'only-i-know-this-42';
-  const body = signUpBody({ password: secret });
-  t.equal((await signUp(body, { 'idempotency-key': 'a-key-that-is-kept' })).status, 201);
-  await app.call('POST', '/auth/login/', { body: { username: body.username, password: `${secret}!` } });
+t.test('with a verification_token the account is verified, and no code is mailed', async (t) => {
+  const body = await provenBody();
+  const answer = await signUp({ ...body, email: body.email.toUpperCase() });
+  t.match(answer, { status: 201, body: { data: { is_verified: true, email: body.email } } });
+  t.equal(await mailCount(body.email), 1, 'only the code that was asked for');
+});
+
+t.test('an invalid token is verification_token_invalid, and no account is created', async (t) => {
+  const { verification_token: token, ...body } = await provenBody();
+  const [id = '', proof = ''] = token.split('.');
+  const ids = ['', '00000000-0000-4000-8000-000000000000', id.replaceAll('-', '0'), '-'.repeat(36)];
+  for (const verification_token of [
+    ...['x', 'undefined', id, `${id}.`, `${id}.${'A'.repeat(43)}`, `${id}.${proof}.${proof}`],
+    ...[`${token}A`, token.slice(0, -1), token.toUpperCase(), ...ids.map((one) => `${one}.${proof}`)],
+  ]) {
+    refused(t, await signUp({ ...body, verification_token }), 400, 'verification_token_invalid');
+  }
+  for (const verification_token of [null, 5, '', {}]) {
+    invalid(t, await signUp({ ...body, verification_token }), 'verification_token');
+  }
+  t.equal((await signUp({ ...body, verification_token: token })).status, 201, 'the genuine one still works');
+});
+
+t.test('a token is bound to its address', async (t) => {
+  const { verification_token } = await provenBody();
+  refused(t, await signUp(signUpBody({ verification_token })), 400, 'verification_token_invalid');
+});
+
+t.test('a token lives for VERIFICATION_TOKEN_TTL, by default 30 minutes', async (t) => {
+  const body = await provenBody();
   const { rows } = await app.pool.query(
-    `SELECT query_to_xml('SELECT * FROM ' || quote_ident(tablename), true, false, '')::text AS content
-     FROM pg_tables WHERE schemaname = 'public'`,
+    'SELECT extract(epoch FROM expires_at - now())::int AS seconds FROM email_proofs WHERE email = $1',
+    [body.email],
   );
-  t.ok(rows.some(({ content }) => content.includes(body.username)));
-  t.notOk(rows.some(({ content }) => content.includes(secret)));
-  t.notOk(app.logs.some((line) => line.includes(secret)));
+  t.ok(rows[0].seconds > 1740 && rows[0].seconds <= 1800, `${rows[0].seconds} s`);
+  await app.pool.query('UPDATE email_proofs SET expires_at = now() WHERE email = $1', [body.email]);
+  refused(t, await signUp(body), 400, 'verification_token_invalid');
+});
+
+t.test('a token works once', async (t) => {
+  const body = await provenBody();
+  t.equal((await signUp(body)).status, 201);
+  const again = signUpBody({ email: body.email, verification_token: body.verification_token });
+  refused(t, await signUp(again), 400, 'verification_token_invalid');
+  await app.pool.query('DELETE FROM users WHERE email = $1', [body.email]);
+  refused(t, await signUp(again), 400, 'verification_token_invalid');
+});
+
+t.test('a sign-up that is rejected does not use the token up', async (t) => {
+  const { username } = signUpBody();
+  await signUp(signUpBody({ username }));
+  const body = await provenBody();
+  refused(t, await signUp({ ...body, username }), 409, 'username_taken');
+  invalid(t, await signUp({ ...body, password: 'password' }), 'password');
+  t.equal((await signUp(body)).status, 201);
+});
+
+t.test('of 20 concurrent sign-ups with one token, one succeeds', async (t) => {
+  const { email, verification_token } = await provenBody();
+  const answers = await inParallel(20, () => signUp(signUpBody({ email, verification_token })));
+  t.strictSame(tally(answers), { '201': 1, '400 verification_token_invalid': 19 });
+});
+
+t.test('with EMAIL_VERIFICATION=required sign-up needs a token', async (t) => {
+  invalid(t, await signUp(signUpBody(), {}, required), 'verification_token');
+  invalid(
+    t,
+    await signUp(signUpBody({ password: 'password' }), {}, required),
+    'verification_token',
+    'password',
+  );
+  invalid(t, await signUp(signUpBody({ verification_token: null }), {}, required), 'verification_token');
+  const unknown = await signUp(signUpBody({ verification_token: 'x' }), {}, required);
+  refused(t, unknown, 400, 'verification_token_invalid');
+  const answer = await signUp(await provenBody(), {}, required);
+  t.match(answer, { status: 201, body: { data: { is_verified: true } } });
+});
+
+t.test('with EMAIL_VERIFICATION=required sign-up does not reveal taken addresses or usernames', async (t) => {
+  const taken = signUpBody();
+  await signUp(taken);
+  const { verification_token } = await provenBody();
+  for (const token of [{}, { verification_token: 'x' }, { verification_token }]) {
+    const [free, address, both] = [
+      await signUp(signUpBody(token), {}, required),
+      await signUp(signUpBody({ email: taken.email, ...token }), {}, required),
+      await signUp({ ...taken, ...token }, {}, required),
+    ];
+    t.equal(free.status, 400);
+    t.strictSame(address.body, free.body);
+    t.strictSame(both.body, free.body);
+    t.strictSame(comparable(address).headers, comparable(free).headers);
+  }
+  t.equal(await mailCount(taken.email), 1, 'no mail but the one of the first sign-up');
+});
+
+t.test('the same key with the same body returns the first response again and changes nothing', async (t) => {
+  const [body, key] = [signUpBody(), newKey()];
+  const first = await signUpWith(body, key);
+  t.equal(first.status, 201);
+  t.notOk('idempotency-replayed' in first.headers);
+  await app.pool.query("UPDATE users SET name = '다른 이름' WHERE username = $1", [body.username]);
+  const users = await countUsers();
+  for (let time = 0; time < 3; time++) {
+    const again = await signUpWith(body, key);
+    t.equal(again.status, 201);
+    t.equal(again.text, first.text);
+    t.equal(again.headers['idempotency-replayed'], 'true');
+  }
+  t.equal(await countUsers(), users);
+  t.equal(await mailCount(body.email), 1);
+});
+
+t.test('a replay has the language of the first response', async (t) => {
+  const [body, key] = [signUpBody(), newKey()];
+  const first = await signUpWith(body, key, { 'accept-language': 'en' });
+  t.equal(first.headers['content-language'], 'en');
+  const again = await signUpWith(body, key, { 'accept-language': 'ko' });
+  t.equal(again.text, first.text);
+  t.equal(again.headers['content-language'], 'en', 'and says so');
+});
+
+t.test('the same key with another body is idempotency_conflict', async (t) => {
+  const [body, key] = [signUpBody(), newKey()];
+  await signUpWith(body, key);
+  const users = await countUsers();
+  for (const changes of [{ name: '다른 이름' }, { password: `${password}!` }, signUpBody()]) {
+    refused(t, await signUpWith({ ...body, ...changes }, key), 409, 'idempotency_conflict');
+  }
+  t.equal(await countUsers(), users);
+});
+
+t.test('of 20 concurrent requests with one key, one does the work for all', async (t) => {
+  const [body, key, users] = [signUpBody(), newKey(), await countUsers()];
+  const answers = await inParallel(20, () => signUpWith(body, key));
+  t.strictSame(tally(answers), { 201: 20 });
+  t.equal(new Set(answers.map(({ text }) => text)).size, 1);
+  t.equal(await countUsers(), users + 1);
+  t.equal(await mailCount(body.email), 1);
+});
+
+t.test('of 20 concurrent bodies with one key, one succeeds and the others conflict', async (t) => {
+  const [key, users] = [newKey(), await countUsers()];
+  const answers = await inParallel(20, () => signUpWith(signUpBody(), key));
+  t.strictSame(tally(answers), { '201': 1, '409 idempotency_conflict': 19 });
+  t.equal(await countUsers(), users + 1);
+});
+
+t.test('a key is shared by all instances', async (t) => {
+  const [body, key] = [signUpBody(), newKey()];
+  const first = await signUpWith(body, key);
+  t.equal((await signUpWith(body, key, {}, other)).text, first.text);
+  const [next, nextKey] = [signUpBody(), newKey()];
+  const answers = await inParallel(20, (index) => signUpWith(next, nextKey, {}, index % 2 ? other : app));
+  t.strictSame(tally(answers), { 201: 20 });
+});
+
+t.test('after a 4xx the key is free again', async (t) => {
+  const taken = signUpBody();
+  await signUpWith(taken, newKey());
+  const key = newKey();
+  invalid(t, await signUpWith(signUpBody({ password: 'short' }), key), 'password');
+  invalid(t, await signUpWith(signUpBody({ password: 'password' }), key), 'password');
+  refused(
+    t,
+    await signUpWith(signUpBody({ verification_token: 'x' }), key),
+    400,
+    'verification_token_invalid',
+  );
+  refused(t, await signUpWith(signUpBody({ username: taken.username }), key), 409, 'username_taken');
+  refused(t, await signUpWith(signUpBody({ email: taken.email }), key), 409, 'email_taken');
+  t.equal((await signUpWith(signUpBody(), key)).status, 201);
+});
+
+t.test('after 24 hours the key is free again', async (t) => {
+  const [body, key] = [signUpBody(), newKey()];
+  await signUpWith(body, key);
+  const shift = (interval: string) =>
+    app.pool.query(`UPDATE idempotency_keys SET created_at = now() - interval '${interval}' WHERE key = $1`, [
+      key,
+    ]);
+  await shift('23 hours 59 minutes');
+  t.equal((await signUpWith(body, key)).status, 201);
+  await shift('24 hours 1 second');
+  refused(t, await signUpWith(body, key), 409, 'username_taken');
+  const next = signUpBody();
+  const first = await signUpWith(next, key);
+  t.equal(first.status, 201);
+  t.equal((await signUpWith(next, key)).text, first.text);
+});
+
+t.test('the order of the fields does not matter', async (t) => {
+  const [body, key] = [signUpBody(), newKey()];
+  const first = await signUpWith(body, key);
+  const again = await signUpWith(Object.fromEntries(Object.entries(body).reverse()), key);
+  t.equal(first.status, 201);
+  t.strictSame(again.body, first.body);
 });
