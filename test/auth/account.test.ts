@@ -1,30 +1,23 @@
 import t from 'tap';
-import { createTestApp, createUser, password } from '../support/app.ts';
-import { delayed, refused, tally } from '../support/assertions.ts';
+import { createTestApp, createUser, logIn, password, verifyEmails } from '../support/app.ts';
+import { delayed, invalid, refused, tally, tokenRefused } from '../support/assertions.ts';
 import { inParallel } from '../support/concurrency.ts';
-import { createVerifiedUser } from './mailbox.ts';
+import { accountsOf, newPassword, startInstance } from './accounts.ts';
+import { createVerifiedUser, mailsTo } from './mailbox.ts';
 
 const app = await createTestApp();
 t.teardown(app.close);
+const other = await startInstance(t, app);
 
-const me = (token: string) => app.call('GET', '/auth/me/', { token });
+const { post, me, refresh, tryLogin, changePassword, ended } = accountsOf(app);
 const patch = (token: string, body: unknown) => app.call('PATCH', '/auth/me/', { token, body });
 const remove = (token: string, password: unknown, remoteAddress = '127.0.0.1') =>
   app.call('DELETE', '/auth/me/', { token, body: { password }, remoteAddress });
-const change = (token: string, current_password: unknown) =>
-  app.call('POST', '/auth/change-password/', {
-    token,
-    body: { current_password, new_password: 'rice-cake-at-dawn-3' },
-  });
-const tryLogin = (username: string, password: string) =>
-  app.call('POST', '/auth/login/', { body: { username, password } });
 
 t.test('me is exactly the six fields of a user', async (t) => {
   const { id, username, email, token } = await createVerifiedUser(app, { name: '  이 웃 ' });
   const answer = await me(token);
   t.equal(answer.status, 200);
-  t.equal(answer.body.success, true);
-  t.match(answer.body.message, /\S/);
   t.strictSame(answer.body.data, { id, username, name: '이 웃', email, role: 'user', is_verified: true });
 });
 
@@ -55,22 +48,114 @@ t.test('wrong passwords with a valid token are delayed like failed logins, from 
   const refusal = await remove(user.token, password, '198.51.100.77');
   delayed(t, refusal, 30);
   t.match(refusal.body.message, '비밀번호를 여러 번 잘못 입력했습니다.');
-  const body = { current_password: password, new_password: 'rice-cake-at-dawn-3' };
-  const remoteAddress = '198.51.100.78';
-  const options = { token: user.token, body, remoteAddress };
-  delayed(t, await app.call('POST', '/auth/change-password/', options), 30);
-  const login = { body: { username: user.username, password }, remoteAddress };
-  delayed(t, await app.call('POST', '/auth/login/', login), 30);
-  t.equal((await tryLogin(user.username, password)).status, 200, 'the owner has a counter of their own');
-  t.equal((await change(user.token, password)).status, 200);
+  const elsewhere = { token: user.token, remoteAddress: '198.51.100.78' };
+  const body = { current_password: password, new_password: newPassword };
+  delayed(t, await post('change-password', body, elsewhere), 30);
+  delayed(t, await post('login', { username: user.username, password }, elsewhere), 30);
+  t.equal((await tryLogin(user.username)).status, 200, 'the owner has a counter of their own');
+  t.equal((await changePassword(user.token, password)).status, 200);
 });
 
 t.test('of 60 concurrent guesses with a valid token, ten are checked', async (t) => {
   const user = await createUser(app);
   const answers = await inParallel(60, (index) =>
-    change(user.token, index === 59 ? password : `guess-number-${index}`),
+    changePassword(user.token, index === 59 ? password : `guess-number-${index}`),
   );
   const { '401 invalid_credentials': checked = 0, '200': right = 0 } = tally(answers);
   t.equal(checked, 10, JSON.stringify(tally(answers)));
   t.equal(right, 0);
+});
+
+t.test('change-password sets the new password and mails a notice', async (t) => {
+  const user = await createUser(app);
+  await verifyEmails(app, user);
+  const mailed = (await mailsTo(app, user.email)).length;
+  const answer = await changePassword(user.token, password);
+  t.equal(answer.status, 200);
+  t.strictSame(answer.body.data, {});
+  refused(t, await tryLogin(user.username), 401, 'invalid_credentials');
+  refused(t, await tryLogin(user.email, password), 401, 'invalid_credentials');
+  t.equal((await tryLogin(user.username, newPassword)).status, 200);
+  const notices = (await mailsTo(app, user.email)).slice(mailed);
+  t.equal(notices.length, 1);
+  t.match(notices[0]?.subject, '비밀번호가 변경');
+});
+
+t.test('change-password ends every other session at once; the current one stays', async (t) => {
+  const user = await createUser(app);
+  const others = [await logIn(app, user), await logIn(other, user)];
+  for (const { token } of others) t.equal((await me(token, other)).status, 200);
+  t.equal((await changePassword(user.token, password)).status, 200);
+  for (const session of others) await ended(t, session, other);
+  t.equal((await me(user.token)).status, 200);
+  const refreshed = await refresh(user.refresh, other);
+  t.equal(refreshed.status, 200);
+  t.equal((await me(refreshed.body.data.access)).status, 200);
+});
+
+t.test('change-password with a wrong current password is rejected and changes nothing', async (t) => {
+  const user = await createUser(app);
+  const session = await logIn(app, user);
+  for (const wrong of ['wrong-password', `${password} `, newPassword]) {
+    refused(t, await changePassword(user.token, wrong), 401, 'invalid_credentials');
+  }
+  t.equal((await me(session.token)).status, 200);
+  t.equal((await tryLogin(user.username)).status, 200);
+  t.equal((await mailsTo(app, user.email)).length, 1, 'only the code of the sign-up');
+});
+
+t.test('change-password rejects a bad new password and changes nothing', async (t) => {
+  const user = await createUser(app, { username: 'changer', email: 'local-part@example.com' });
+  const session = await logIn(app, user);
+  const words = ['', 'short-7', 'password1234', 'ILoveYou', 'my-Changer-pass', 'is-LOCAL-part-ok'];
+  for (const bad of [...words, 'x'.repeat(129), 'with\u0000nul-inside', 12345678, null]) {
+    invalid(t, await changePassword(user.token, password, bad), 'new_password');
+  }
+  const current = { current_password: password };
+  invalid(t, await post('change-password', current, { token: user.token }), 'new_password');
+  invalid(t, await changePassword(user.token, undefined), 'current_password');
+  const body = { ...current, new_password: newPassword, username: 'other-name' };
+  invalid(t, await post('change-password', body, { token: user.token }), 'username');
+  t.equal((await me(session.token)).status, 200);
+  t.equal((await tryLogin(user.username)).status, 200);
+});
+
+t.test('a password is compared in NFC and never trimmed', async (t) => {
+  const user = await createUser(app);
+  const spaced = ' caf\u00e9 가나다 ';
+  t.equal((await changePassword(user.token, password, spaced)).status, 200);
+  refused(t, await changePassword(user.token, spaced.trim()), 401, 'invalid_credentials');
+  t.equal((await changePassword(user.token, spaced.normalize('NFD'))).status, 200);
+});
+
+t.test('of concurrent password changes, one succeeds', async (t) => {
+  const user = await createUser(app);
+  const sessions = await inParallel(8, () => logIn(app, user));
+  const answers = await inParallel(8, (index) =>
+    changePassword(sessions[index]?.token ?? '', password, `${newPassword}-${index}`),
+  );
+  const winner = answers.findIndex(({ status }) => status === 200);
+  t.equal(answers.filter(({ status }) => status === 200).length, 1);
+  for (const { status, text } of answers) t.ok([200, 401].includes(status), text);
+  t.equal((await tryLogin(user.username, `${newPassword}-${winner}`)).status, 200);
+  for (const [index, { token }] of sessions.entries()) {
+    const answer = await me(token);
+    if (index === winner) t.equal(answer.status, 200);
+    else tokenRefused(t, answer, 'revoked');
+  }
+});
+
+t.test('a login with the old password during a change leaves no session', async (t) => {
+  const user = await createUser(app);
+  const [changed, ...logins] = await Promise.all([
+    changePassword(user.token, password),
+    ...Array.from({ length: 9 }, () => tryLogin(user.username)),
+  ]);
+  t.equal(changed.status, 200);
+  for (const answer of logins) {
+    if (answer.status === 200) tokenRefused(t, await me(answer.body.data.access), 'revoked');
+    else refused(t, answer, 401, 'invalid_credentials');
+  }
+  const { rows } = await app.pool.query('SELECT 1 FROM sessions WHERE user_id = $1', [user.id]);
+  t.equal(rows.length, 1, 'the current session is the only one');
 });

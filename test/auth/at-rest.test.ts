@@ -3,8 +3,7 @@ import t, { type Test } from 'tap';
 import { codeIn, createTestApp, resetLinkIn } from '../support/app.ts';
 import { invalid, refused } from '../support/assertions.ts';
 import { everyRow } from '../support/rows.ts';
-import { undoTokenIn } from './email-change.ts';
-import { latestMail, mailsTo, verifyLinkTokenIn } from './mailbox.ts';
+import { latestMail, mailsTo, undoTokenIn, verifyLinkTokenIn } from './mailbox.ts';
 
 const environment = { LOG_LEVEL: 'trace', JWT_SECRET: 'canary-secret-Fz97kQ-0123456789-abcdefghijkl' };
 // No worker takes the jobs of this instance.

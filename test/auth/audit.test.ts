@@ -1,8 +1,7 @@
 import t from 'tap';
 import { securityEvents } from '../../src/domains/auth/index.ts';
 import { codeIn, createTestApp, createUser, logIn, password, resetLinkIn } from '../support/app.ts';
-import { undoTokenIn } from './email-change.ts';
-import { latestMail } from './mailbox.ts';
+import { latestMail, undoTokenIn } from './mailbox.ts';
 
 const app = await createTestApp({ REFRESH_REUSE_GRACE: '0s' });
 t.teardown(app.close);

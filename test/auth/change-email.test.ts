@@ -1,9 +1,19 @@
-import t from 'tap';
-import { createTestApp, createUser, logIn, password, verifyEmails } from '../support/app.ts';
+import t, { type Test } from 'tap';
+import {
+  type Answer,
+  createTestApp,
+  createUser,
+  deleteAccount,
+  logIn,
+  password,
+  resetLinkIn,
+  suspend,
+  verifyEmails,
+} from '../support/app.ts';
 import { delayed, invalid, refused, tally, tokenRefused } from '../support/assertions.ts';
 import { inParallel, lockRows } from '../support/concurrency.ts';
-import { signUpBody, verifyAddress } from './accounts.ts';
-import { emailChangeOf } from './email-change.ts';
+import { createStore } from '../support/stores.ts';
+import { accountsOf, newPassword, signUpBody, verifyAddress } from './accounts.ts';
 import {
   createVerifiedUser,
   latestCode,
@@ -11,116 +21,145 @@ import {
   mailsTo,
   newResetLink,
   passTime,
+  undoTokenIn,
   verifyLinkTokenIn,
 } from './mailbox.ts';
-import { passwordResetOf } from './password-reset.ts';
 
 const app = await createTestApp({ EMAIL_COOLDOWN: '1s' });
 t.teardown(app.close);
 
-const { codeFor, change, changeTo, me, tryLogin } = emailChangeOf(app);
-const emailTaken = (answer: { body: { message: string } }) => {
-  const { message } = answer.body;
-  return { fields: { new_email: [message] }, errors: [{ field: 'new_email', code: 'taken', message }] };
-};
+const { me, signUp, tryLogin, changePassword, sendCode, newCode, confirm } = accountsOf(app);
+const { changeEmail, moveTo, undoEmailChange, requestReset, validateReset, confirmReset } = accountsOf(app);
+const linkInvalid = [400, 'undo_link_invalid'] as const;
 let addresses = 0;
 const newAddress = () => `moved${++addresses}@new.example.com`;
+
+/** Asserts `email_taken` with its field. */
+function isTaken(t: Test, answer: Answer, field: string): void {
+  const { message } = answer.body;
+  const extra = { fields: { [field]: [message] }, errors: [{ field, code: 'taken', message }] };
+  refused(t, answer, 409, 'email_taken', extra);
+}
+
+/** An uncommitted row with an email, as that of a sign-up in progress. */
+function insertUser(t: Test, email: string) {
+  const row = `('racer-' || split_part($1::text, '@', 1), $1, 'x', 'x')`;
+  return lockRows(t, app, `INSERT INTO users (username, email, name, password_hash) VALUES ${row}`, [email]);
+}
+
+/** The number of changes of an account that can be undone. */
+const openUndos = async ({ id }: { id: number }) =>
+  (await app.pool.query('SELECT FROM email_changes WHERE user_id = $1', [id])).rowCount;
+
+/** The token in the newest notice to an email. */
+async function undoTokenTo(email: string): Promise<string> {
+  const notices = (await mailsTo(app, email)).filter(({ text }) => text.includes('/undo-email-change?'));
+  return undoTokenIn(notices.at(-1));
+}
+
+/** The reset link in the newest email to an address. */
+const mailedLink = async (email: string) => resetLinkIn(await latestMail(app, email));
+
+/** An account whose verified email was changed, and the link that undoes it. */
+async function createChanged() {
+  const user = await createVerifiedUser(app);
+  const newEmail = newAddress();
+  await moveTo(user.token, newEmail);
+  return { ...user, newEmail, undoToken: await undoTokenTo(user.email) };
+}
 
 t.test('a change takes the password and a code of the new address, and ends other sessions', async (t) => {
   const user = await createVerifiedUser(app);
   const other = await logIn(app, user);
   const email = newAddress();
-  const code = await codeFor(email);
+  const code = await newCode(email);
   const mailed = (await mailsTo(app, user.email)).length;
-  const answer = await change(user.token, { new_email: email.toUpperCase(), code });
+  const answer = await changeEmail(user.token, { new_email: email.toUpperCase(), code });
   t.equal(answer.status, 200, answer.text);
   const { id, username, name } = user;
   t.strictSame(answer.body.data, { id, username, name, email, role: 'user', is_verified: true });
   t.strictSame((await me(user.token)).body.data, answer.body.data);
   tokenRefused(t, await me(other.token), 'revoked');
-  t.equal((await tryLogin(email, password)).status, 200);
-  refused(t, await tryLogin(user.email, password), 401, 'invalid_credentials');
+  t.equal((await tryLogin(email)).status, 200);
+  refused(t, await tryLogin(user.email), 401, 'invalid_credentials');
 
   const notices = (await mailsTo(app, user.email)).slice(mailed);
   t.equal(notices.length, 1);
   t.match(notices[0]?.subject, '이메일 주소가 변경');
   t.match(notices[0]?.text, 'm***@n***.com');
   t.notOk(`${notices[0]?.text}${notices[0]?.html}`.includes(email), 'the new address is masked');
-  refused(t, await change(user.token, { new_email: newAddress(), code }), 400, 'invalid_code', {
-    attempts_left: 0,
-  });
+  const again = await changeEmail(user.token, { new_email: newAddress(), code });
+  refused(t, again, 400, 'invalid_code', { attempts_left: 0 });
 });
 
 t.test('an unverified account gets a verified address; the old one gets no notice', async (t) => {
   const user = await createUser(app);
   const mailed = (await mailsTo(app, user.email)).length;
-  await changeTo(user.token, newAddress());
+  await moveTo(user.token, newAddress());
   t.equal((await me(user.token)).body.data.is_verified, true);
   t.equal((await mailsTo(app, user.email)).length, mailed);
-  const { rows } = await app.pool.query('SELECT FROM email_changes WHERE user_id = $1', [user.id]);
-  t.equal(rows.length, 0, 'there is nothing to undo');
+  t.equal(await openUndos(user), 0, 'there is nothing to undo');
 });
 
 t.test('the old address has no working code, proof or reset link of the account', async (t) => {
   const user = await createVerifiedUser(app);
-  const resets = passwordResetOf(app);
   const link = await newResetLink(app, user.email);
-  const proof = { verification_token: '00000000-0000-4000-8000-000000000000' };
-  await app.pool.query("INSERT INTO email_proofs VALUES ($1, $2, 'a key', now() + interval '1 hour')", [
-    proof.verification_token,
-    user.email,
-  ]);
-  await changeTo(user.token, newAddress());
-  refused(t, await resets.validate(link), 400, 'reset_link_invalid');
-  refused(t, await resets.confirm(link), 400, 'reset_link_invalid');
-  t.equal((await tryLogin(user.username, password)).status, 200);
-  const { rows } = await app.pool.query('SELECT FROM email_proofs WHERE email = $1', [user.email]);
-  t.equal(rows.length, 0);
+  const proof = "INSERT INTO email_proofs VALUES (gen_random_uuid(), $1, 'a key', now() + interval '1 hour')";
+  await app.pool.query(proof, [user.email]);
+  await moveTo(user.token, newAddress());
+  refused(t, await validateReset(link), 400, 'reset_link_invalid');
+  refused(t, await confirmReset(link), 400, 'reset_link_invalid');
+  t.equal((await tryLogin(user.username)).status, 200);
+  t.equal((await app.pool.query('SELECT FROM email_proofs WHERE email = $1', [user.email])).rowCount, 0);
 
   // The old address is free again, and a link that was mailed for the first account does not open the next one.
   await createUser(app, { email: user.email });
-  refused(t, await resets.validate(link), 400, 'reset_link_invalid');
+  refused(t, await validateReset(link), 400, 'reset_link_invalid');
 });
 
 t.test('mails that were queued before the change go to the new address', async (t) => {
   const user = await createVerifiedUser(app);
   const email = newAddress();
-  const code = await codeFor(email);
+  const code = await newCode(email);
   await app.pool.query(
     `SELECT graphile_worker.add_job('send_mail', json_build_object('kind', 'password_changed', 'idempotency_key', 'late',
        'user_id', $1::int, 'changed_at', 0, 'language', 'ko'), run_at => now() + interval '1 hour')`,
     [user.id],
   );
-  t.equal((await change(user.token, { new_email: email, code })).status, 200);
+  t.equal((await changeEmail(user.token, { new_email: email, code })).status, 200);
   await app.pool.query(
     "UPDATE graphile_worker._private_jobs SET run_at = now() WHERE payload->>'idempotency_key' = 'late'",
   );
   t.match((await latestMail(app, email)).subject, '비밀번호가 변경');
 });
 
-t.test('a wrong password is refused before the code is tried, and counts like a failed login', async (t) => {
+t.test('a wrong password is rejected before the code is tried, and counts like a failed login', async (t) => {
   const user = await createUser(app);
   const email = newAddress();
-  const code = await codeFor(email);
+  const code = await newCode(email);
   for (let attempt = 0; attempt < 10; attempt++) {
-    const answer = await change(user.token, { password: 'wrong-password', new_email: email, code: '000000' });
+    const answer = await changeEmail(user.token, {
+      password: 'wrong-password',
+      new_email: email,
+      code: '000000',
+    });
     refused(t, answer, 401, 'invalid_credentials');
   }
-  delayed(t, await change(user.token, { new_email: email, code }), 30);
+  delayed(t, await changeEmail(user.token, { new_email: email, code }), 30);
   await app.pool.query('DELETE FROM login_failures');
-  t.equal((await change(user.token, { new_email: email, code })).status, 200, 'no attempt was used up');
+  t.equal((await changeEmail(user.token, { new_email: email, code })).status, 200, 'no attempt was used up');
 });
 
 t.test('a code has five attempts', async (t) => {
   const user = await createUser(app);
   const email = newAddress();
-  const right = await codeFor(email);
+  const right = await newCode(email);
   const wrong = right === '000000' ? '000001' : '000000';
   for (const attempts_left of [4, 3, 2, 1, 0]) {
-    const answer = await change(user.token, { new_email: email, code: wrong });
+    const answer = await changeEmail(user.token, { new_email: email, code: wrong });
     refused(t, answer, 400, 'invalid_code', { attempts_left });
   }
-  const answer = await change(user.token, { new_email: email, code: right });
+  const answer = await changeEmail(user.token, { new_email: email, code: right });
   delayed(t, answer, 3600);
   t.equal((await me(user.token)).body.data.email, user.email);
 });
@@ -128,41 +167,37 @@ t.test('a code has five attempts', async (t) => {
 t.test('the link of the mail proves an address whose code a stranger used up', async (t) => {
   const user = await createUser(app);
   const email = newAddress();
-  await codeFor(email);
+  await newCode(email);
   const token = verifyLinkTokenIn(await latestMail(app, email));
-  const confirm = (body: object) => app.call('POST', '/auth/email-verify/confirm/', { body });
   for (let attempt = 0; attempt < 5; attempt++) await confirm({ email, code: `${attempt}00000` });
   const { verification_token } = (await confirm({ token })).body.data;
-  invalid(t, await change(user.token, { new_email: email }), 'code');
-  const other = await change(user.token, { new_email: newAddress(), verification_token });
+  invalid(t, await changeEmail(user.token, { new_email: email }), 'code');
+  const other = await changeEmail(user.token, { new_email: newAddress(), verification_token });
   refused(t, other, 400, 'verification_token_invalid');
-  const answer = await change(user.token, { new_email: email, verification_token });
+  const answer = await changeEmail(user.token, { new_email: email, verification_token });
   t.equal(answer.status, 200, answer.text);
   t.match(answer.body.data, { email, is_verified: true });
-  const again = await change((await createUser(app)).token, { new_email: email, verification_token });
+  const again = await changeEmail((await createUser(app)).token, { new_email: email, verification_token });
   refused(t, again, 400, 'verification_token_invalid');
 });
 
 t.test('what cannot be a new address is a validation error', async (t) => {
   const user = await createUser(app);
   for (const new_email of ['x', '', user.email, user.email.toUpperCase(), 1]) {
-    invalid(t, await change(user.token, { new_email, code: '123456' }), 'new_email');
+    invalid(t, await changeEmail(user.token, { new_email, code: '123456' }), 'new_email');
   }
-  invalid(t, await change(user.token, { new_email: newAddress(), code: '12345' }), 'code');
-  invalid(
-    t,
-    await change(user.token, { password: undefined, new_email: newAddress(), code: '123456' }),
-    'password',
-  );
+  invalid(t, await changeEmail(user.token, { new_email: newAddress(), code: '12345' }), 'code');
+  const without = { password: undefined, new_email: newAddress(), code: '123456' };
+  invalid(t, await changeEmail(user.token, without), 'password');
 });
 
 t.test('an address with a verified account has no code', async (t) => {
   const [user, owner] = [await createUser(app), await createVerifiedUser(app)];
-  await app.call('POST', '/auth/email-verify/send/', { body: { email: owner.email } });
+  await sendCode(owner.email);
   t.notMatch((await latestMail(app, owner.email)).text, /^\d{6}$/m);
   const { rows } = await app.pool.query('SELECT id, key_id FROM email_codes WHERE email = $1', [owner.email]);
   t.equal(rows.length, 1);
-  const answer = await change(user.token, { new_email: owner.email, code: '123456' });
+  const answer = await changeEmail(user.token, { new_email: owner.email, code: '123456' });
   refused(t, answer, 400, 'invalid_code', { attempts_left: 4 });
 });
 
@@ -171,40 +206,33 @@ t.test('an address that an unverified account has is email_taken, and the code s
   const squatter = await createUser(app, { email: newAddress() });
   const body = { new_email: squatter.email };
   const code = await latestCode(app, squatter.email);
-  const answer = await change(user.token, { ...body, code });
-  refused(t, answer, 409, 'email_taken', emailTaken(answer));
+  const answer = await changeEmail(user.token, { ...body, code });
+  isTaken(t, answer, 'new_email');
   t.equal((await me(squatter.token)).body.data.email, squatter.email);
   t.equal((await me(user.token)).body.data.email, user.email);
-  await app.call('DELETE', '/auth/me/', { token: squatter.token, body: { password } });
-  t.equal((await change(user.token, { ...body, code })).status, 200);
+  await deleteAccount(app, squatter);
+  t.equal((await changeEmail(user.token, { ...body, code })).status, 200);
 });
 
 t.test('of six changes to one address at once, one succeeds', async (t) => {
   const email = newAddress();
   const users = await inParallel(6, () => createUser(app));
-  const code = await codeFor(email);
-  const answers = await Promise.all(users.map(({ token }) => change(token, { new_email: email, code })));
+  const code = await newCode(email);
+  const answers = await Promise.all(users.map(({ token }) => changeEmail(token, { new_email: email, code })));
   t.strictSame(tally(answers), { '200': 1, '400 invalid_code': 5 });
-  const { rows } = await app.pool.query('SELECT id FROM users WHERE email = $1', [email]);
-  t.equal(rows.length, 1);
+  t.equal((await app.pool.query('SELECT FROM users WHERE email = $1', [email])).rowCount, 1);
 });
 
 t.test('of a change and a sign-up with one address at once, one succeeds', async (t) => {
   const user = await createVerifiedUser(app);
   const email = newAddress();
-  const code = await codeFor(email);
-  // An uncommitted row with the address, as that of a sign-up in progress.
-  const signUp = await lockRows(
-    t,
-    app,
-    "INSERT INTO users (username, email, name, password_hash) VALUES ('racer', $1, 'x', 'x')",
-    [email],
-  );
-  const changing = change(user.token, { new_email: email, code });
-  await signUp.waiters(1);
-  await signUp.release('COMMIT');
+  const code = await newCode(email);
+  const signingUp = await insertUser(t, email);
+  const changing = changeEmail(user.token, { new_email: email, code });
+  await signingUp.waiters(1);
+  await signingUp.release('COMMIT');
   const answer = await changing;
-  refused(t, answer, 409, 'email_taken', emailTaken(answer));
+  isTaken(t, answer, 'new_email');
   t.equal((await me(user.token)).body.data.email, user.email);
   const notices = (await mailsTo(app, user.email)).filter(({ text }) => text.includes('undo-email-change'));
   t.equal(notices.length, 0, 'no notice of a change that did not happen');
@@ -214,10 +242,10 @@ t.test('of changes of one account at once, each finds the account as the one bef
   const user = await createVerifiedUser(app);
   const emails = [newAddress(), newAddress(), newAddress()];
   const codes: string[] = [];
-  for (const email of emails) codes.push(await codeFor(email));
+  for (const email of emails) codes.push(await newCode(email));
   const sessions = [user, await logIn(app, user), await logIn(app, user)];
   const answers = await inParallel(3, (index) =>
-    change(sessions[index]?.token ?? '', { new_email: emails[index], code: codes[index] }),
+    changeEmail(sessions[index]?.token ?? '', { new_email: emails[index], code: codes[index] }),
   );
   t.strictSame(tally(answers), { '200': 1, '401 token_not_valid': 2 });
 });
@@ -225,17 +253,17 @@ t.test('of changes of one account at once, each finds the account as the one bef
 t.test('a change of the password during a change of the address wins or comes before it', async (t) => {
   const user = await createVerifiedUser(app);
   const email = newAddress();
-  const code = await codeFor(email);
+  const code = await newCode(email);
   const row = await lockRows(t, app, 'SELECT FROM users WHERE id = $1 FOR UPDATE', [user.id]);
-  const changing = change(user.token, { new_email: email, code });
+  const changing = changeEmail(user.token, { new_email: email, code });
   await row.waiters(1);
   await row.release();
   t.equal((await changing).status, 200);
 
   const next = newAddress();
-  const nextCode = await codeFor(next);
+  const nextCode = await newCode(next);
   const reset = await lockRows(t, app, "UPDATE users SET password_hash = 'another' WHERE id = $1", [user.id]);
-  const late = change(user.token, { new_email: next, code: nextCode });
+  const late = changeEmail(user.token, { new_email: next, code: nextCode });
   await reset.waiters(1);
   await reset.release('COMMIT');
   refused(t, await late, 401, 'invalid_credentials');
@@ -249,7 +277,7 @@ t.test('beyond five notices of changes an hour the address changes without one',
     [user.email],
   );
   const mailed = (await mailsTo(app, user.email)).length;
-  await changeTo(user.token, newAddress());
+  await moveTo(user.token, newAddress());
   t.equal((await mailsTo(app, user.email)).length, mailed);
 });
 
@@ -258,10 +286,194 @@ t.test('a verification_token of the old address signs up no account after the ch
   const verification_token = await verifyAddress(app, email);
   const user = await createUser(app);
   await passTime(app, email, 3600);
-  await changeTo(user.token, email);
+  await moveTo(user.token, email);
   await verifyEmails(app, user);
   await passTime(app, email, 3600);
-  await changeTo(user.token, newAddress());
-  const answer = await app.call('POST', '/auth/signup/', { body: signUpBody({ email, verification_token }) });
+  await moveTo(user.token, newAddress());
+  const answer = await signUp(signUpBody({ email, verification_token }));
   refused(t, answer, 400, 'verification_token_invalid');
+});
+
+t.test('the owner gets an account back that an intruder took over', async (t) => {
+  const owner = await createVerifiedUser(app);
+  const { token } = await logIn(app, owner);
+  // As many changes as an address gets notices of; the change of the address has its notice nevertheless.
+  const passwords = [password, ...[1, 2, 3, 4].map((n) => `of-an-intruder-for-now-${n}`), password];
+  for (const [n, current] of passwords.slice(0, -1).entries()) {
+    t.equal((await changePassword(token, current, passwords[n + 1])).status, 200);
+  }
+  const email = newAddress();
+  await moveTo(token, email);
+  const intruderPassword = 'the-password-of-an-intruder';
+  t.equal((await changePassword(token, password, intruderPassword)).status, 200);
+  const intruderLink = await newResetLink(app, email);
+  refused(t, await tryLogin(owner.username), 401, 'invalid_credentials');
+  tokenRefused(t, await me(owner.token), 'revoked');
+
+  // A request for a reset link just before does not keep the link of the undo from being mailed.
+  await requestReset(owner.email);
+  const answer = await undoEmailChange(await undoTokenTo(owner.email));
+  t.equal(answer.status, 200, answer.text);
+  t.strictSame(answer.body.data, {});
+  tokenRefused(t, await me(token), 'revoked');
+  refused(t, await tryLogin(email, intruderPassword), 401, 'invalid_credentials');
+  refused(t, await confirmReset(intruderLink), 400, 'reset_link_invalid');
+
+  t.equal((await confirmReset(await mailedLink(owner.email))).status, 200);
+  const login = await tryLogin(owner.email, newPassword);
+  t.equal(login.status, 200);
+  t.match(login.body.data.user, { id: owner.id, email: owner.email, is_verified: true });
+  refused(t, await tryLogin(owner.username, intruderPassword), 401, 'invalid_credentials');
+});
+
+t.test('after an undo only a reset changes the account', async (t) => {
+  const { undoToken, ...user } = await createChanged();
+  t.equal((await undoEmailChange(undoToken)).status, 200);
+  const link = await mailedLink(user.email);
+  const { token } = await logIn(app, user);
+  const code = await newCode(newAddress());
+  const attempts = [
+    changeEmail(token, { new_email: newAddress(), code }),
+    changePassword(token, password),
+    deleteAccount(app, { token, password }),
+  ];
+  for (const answer of await Promise.all(attempts)) refused(t, answer, 403, 'forbidden');
+  const wrong = await changeEmail(token, { password: 'x', new_email: newAddress(), code });
+  refused(t, wrong, 401, 'invalid_credentials');
+  t.equal((await confirmReset(link)).status, 200);
+  const { token: own } = await logIn(app, { ...user, password: newPassword });
+  t.equal((await changePassword(own, newPassword, password)).status, 200);
+});
+
+t.test('a change of the password that waits for an undo does not void its reset link', async (t) => {
+  const { undoToken, token, ...user } = await createChanged();
+  const lock = await lockRows(t, app, 'SELECT FROM users WHERE id = $1 FOR UPDATE', [user.id]);
+  const undone = undoEmailChange(undoToken);
+  await lock.waiters(1);
+  const changed = changePassword(token, password);
+  await lock.waiters(2);
+  await lock.release();
+  t.equal((await undone).status, 200);
+  refused(t, await changed, 401, 'invalid_credentials');
+  t.equal((await confirmReset(await mailedLink(user.email))).status, 200);
+});
+
+t.test('a link works once, and not after seven days, a deletion or a suspension', async (t) => {
+  const used = await createChanged();
+  const answers = await inParallel(8, () => undoEmailChange(used.undoToken));
+  t.strictSame(tally(answers), { '200': 1, '400 undo_link_invalid': 7 });
+  t.equal((await mailsTo(app, used.email)).filter(({ text }) => text.includes('/reset-password?')).length, 1);
+
+  const expired = await createChanged();
+  const expiry = "UPDATE email_changes SET expires_at = expires_at - interval '7 days' WHERE user_id = $1";
+  await app.pool.query(expiry, [expired.id]);
+  const deleted = await createChanged();
+  await deleteAccount(app, deleted);
+  const suspended = await createChanged();
+  await suspend(app, suspended);
+  for (const { undoToken } of [expired, deleted, suspended])
+    refused(t, await undoEmailChange(undoToken), ...linkInvalid);
+
+  const open = await createChanged();
+  const [id = ''] = open.undoToken.split('.');
+  for (const token of ['x', id, `${id}.`, `${id}.${'A'.repeat(43)}`, used.undoToken.toUpperCase()]) {
+    refused(t, await undoEmailChange(token), ...linkInvalid);
+  }
+  t.equal((await undoEmailChange(open.undoToken)).status, 200, 'wrong tokens do not void the link');
+});
+
+t.test('after an undo the next change has a link, however many notices there were', async (t) => {
+  const { undoToken, ...user } = await createChanged();
+  await app.pool.query(
+    `UPDATE mail_sends SET sent_at = array_fill(now(), ARRAY[5]) WHERE purpose = 'email_change' AND email = $1`,
+    [user.email],
+  );
+  t.equal((await undoEmailChange(undoToken)).status, 200);
+  t.equal((await confirmReset(await mailedLink(user.email), password)).status, 200);
+  const { token } = await logIn(app, user);
+  await moveTo(token, newAddress());
+  const next = await undoTokenTo(user.email);
+  t.not(next, undoToken);
+  t.equal((await undoEmailChange(next)).status, 200);
+});
+
+t.test('undoing the first of two changes voids the second link, but not the reverse', async (t) => {
+  for (const first of [true, false]) {
+    const user = await createChanged();
+    const last = newAddress();
+    await moveTo(user.token, last);
+    const second = await undoTokenTo(user.newEmail);
+    if (!first) {
+      t.equal((await undoEmailChange(second)).status, 200);
+      t.equal((await tryLogin(user.newEmail)).status, 200);
+    }
+    t.equal((await undoEmailChange(user.undoToken)).status, 200);
+    t.equal((await tryLogin(user.email)).status, 200);
+    refused(t, await tryLogin(last), 401, 'invalid_credentials');
+    refused(t, await undoEmailChange(second), ...linkInvalid);
+  }
+});
+
+t.test('an unverified account without a store gives way to the owner of the old address', async (t) => {
+  const user = await createChanged();
+  const squatter = await createUser(app, { email: user.email });
+  t.equal((await undoEmailChange(user.undoToken)).status, 200);
+  tokenRefused(t, await me(squatter.token), 'revoked');
+  refused(t, await tryLogin(squatter.username), 401, 'invalid_credentials');
+  t.equal((await tryLogin(user.email)).body.data.user.id, user.id);
+  t.equal((await signUp(signUpBody({ username: squatter.username }))).status, 201, 'the username is free');
+});
+
+t.test(
+  'an unverified account with a store is email_taken until a reset lets its owner delete it',
+  async (t) => {
+    const user = await createChanged();
+    const shop = await createUser(app, { email: user.email });
+    await createStore(app, shop.token);
+    const answer = await undoEmailChange(user.undoToken);
+    isTaken(t, answer, 'token');
+    t.equal((await me(user.token)).body.data.email, user.newEmail);
+    t.equal((await confirmReset(await newResetLink(app, user.email))).status, 200);
+    const account = { ...shop, password: newPassword };
+    await deleteAccount(app, { ...account, ...(await logIn(app, account)) });
+    t.equal((await undoEmailChange(user.undoToken)).status, 200);
+  },
+);
+
+t.test('a verified account that has taken the old address is email_taken', async (t) => {
+  const user = await createChanged();
+  await passTime(app, user.email, 3600);
+  const verification_token = await verifyAddress(app, user.email);
+  const other = await createUser(app, { email: user.email, verification_token });
+  const mailed = (await mailsTo(app, user.email)).length;
+  const answer = await undoEmailChange(user.undoToken);
+  isTaken(t, answer, 'token');
+  t.equal((await me(other.token)).body.data.email, user.email);
+  t.equal((await me(user.token)).status, 200, 'no session ended');
+  t.equal((await mailsTo(app, user.email)).length, mailed);
+});
+
+t.test('of an undo and a sign-up with the old address at once, one succeeds', async (t) => {
+  const user = await createChanged();
+  const signingUp = await insertUser(t, user.email);
+  const undoing = undoEmailChange(user.undoToken);
+  await signingUp.waiters(1);
+  await signingUp.release('COMMIT');
+  const answer = await undoing;
+  isTaken(t, answer, 'token');
+  t.equal((await undoEmailChange(user.undoToken)).status, 200, 'the next try deletes the unverified account');
+});
+
+t.test('an undo waits for a change in progress, and voids its link', async (t) => {
+  const user = await createChanged();
+  const row = await lockRows(t, app, 'SELECT FROM users WHERE id = $1 FOR UPDATE', [user.id]);
+  const changing = moveTo(user.token, newAddress());
+  await row.waiters(1);
+  const undoing = undoEmailChange(user.undoToken);
+  await row.waiters(2);
+  await row.release();
+  await changing;
+  t.equal((await undoing).status, 200);
+  t.equal((await tryLogin(user.email)).status, 200);
+  t.equal(await openUndos(user), 0);
 });

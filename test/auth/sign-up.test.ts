@@ -36,6 +36,8 @@ t.test('signing up answers with exactly the six fields of a user and mails a cod
   t.strictSame(answer.body.data, { ...user, is_verified: false });
   t.ok(Number.isSafeInteger(id));
   t.match(codeIn(await app.mails.next('owner@example.com')), /^\d{6}$/);
+  const withoutSlash = await app.call('POST', '/auth/signup', { body: signUpBody() });
+  t.equal(withoutSlash.status, 201, 'the path without its slash answers the same');
 });
 
 for (const field of ['username', 'email'] as const) {
