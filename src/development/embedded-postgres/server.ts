@@ -106,8 +106,10 @@ async function createDatabase(url: string): Promise<void> {
   client.on('error', () => undefined);
   await client.connect();
   try {
-    const { rowCount } = await client.query('SELECT FROM pg_database WHERE datname = $1', [databaseName]);
-    if (!rowCount) await client.query(`CREATE DATABASE ${databaseName}`);
+    await client.query(`CREATE DATABASE ${databaseName}`);
+  } catch (error) {
+    // It exists already.
+    if (!(error instanceof pg.DatabaseError && error.code === '42P04')) throw error;
   } finally {
     await client.end();
   }

@@ -34,11 +34,8 @@ export async function createImages(options: ImagesOptions) {
   const storage = options.storage ?? (await openStorage(config.images));
   const images = createImageRepository(database);
   const queue = createConversionQueue();
-  const logLeftFiles = (error: unknown, image: number) =>
-    logger.warn(
-      { err: error, image },
-      'the files of an image could not be deleted; the next clean-up tries again',
-    );
+  const leftFiles = 'the files of an image could not be deleted; the next clean-up tries again';
+  const logLeftFiles = (err: unknown, image: number) => logger.warn({ err, image }, leftFiles);
   const service = createImageService({ images, storage, queue, logLeftFiles });
   const placeholders = createPlaceholders(database);
   metrics.addGauge('image_conversions_running', 'Images that are being converted', queue.running);

@@ -5,7 +5,6 @@ import {
   quotaFullUntil,
   secondsUntilRoom,
 } from '../../infrastructure/database/daily-quota.ts';
-import { isForeignKeyViolation } from '../../infrastructure/database/errors.ts';
 import { type Sql, sql } from '../../infrastructure/database/sql.ts';
 
 /** Uploads of one user within any 24 hours, also of images that were deleted or rejected, and those that were cut. */
@@ -53,8 +52,7 @@ export function createImageRepository(database: Database) {
   const { image: images } = database.prisma;
 
   /**
-   * Adds the row of an image whose files do not exist yet. Of concurrent calls for one user, the quota allows as many as of
-   * consecutive ones.
+   * Adds the row of an image whose files do not exist yet.
    *
    * @returns its id; undefined when the quota is used up, or the account was deleted meanwhile
    */
@@ -103,23 +101,18 @@ export function createImageRepository(database: Database) {
   }
 
   /**
-   * Marks an own image as deleted, unless a post uses it. A post that gets the image at the same time is waited for, by the
-   * foreign key of the link.
+   * Marks an own image as deleted. A post that gets the image at the same time is waited for, by the foreign key of the link.
    *
-   * @returns the image, or why it was not deleted
+   * @returns undefined for an image that the user does not have
+   * @throws of a foreign key when a post uses it
    */
-  async function markDeleted(id: number, userId: number): Promise<DeletedImage | 'in use' | 'not found'> {
-    try {
-      const [deleted] = await images.updateManyAndReturn({
-        where: { id, userId, state: 'ready' },
-        data: { state: 'deleted', checkAfter: new Date() },
-        select: { id: true, key: true, createdAt: true },
-      });
-      return deleted ?? 'not found';
-    } catch (error) {
-      if (isForeignKeyViolation(error)) return 'in use';
-      throw error;
-    }
+  async function markDeleted(id: number, userId: number): Promise<DeletedImage | undefined> {
+    const [deleted] = await images.updateManyAndReturn({
+      where: { id, userId, state: 'ready' },
+      data: { state: 'deleted', checkAfter: new Date() },
+      select: { id: true, key: true, createdAt: true },
+    });
+    return deleted;
   }
 
   /** Keeps the row of a deleted image whose files are gone for the quota, else deletes it. */

@@ -3,6 +3,7 @@ import pLimit from 'p-limit';
 import { tokenNotValid } from '../../http/authentication.ts';
 import { ApiError, httpErrors, retryLater, serviceUnavailable } from '../../http/errors.ts';
 import type { Language } from '../../http/language.ts';
+import { isForeignKeyViolation } from '../../infrastructure/database/errors.ts';
 import type { ConversionQueue } from './conversion/convert.ts';
 import { cleanUpBatchSize, type DeletedImage, type ImageRepository, type ImageRow } from './repository.ts';
 import { imageErrors } from './schemas.ts';
@@ -73,10 +74,7 @@ export function createImageService({ images, storage, queue, logLeftFiles }: Ima
       : retryLater(httpErrors.quotaExceeded, seconds);
   }
 
-  /**
-   * Deletes what a failed upload left. Its row remains for the clean-up, because a storage that timed out may still write the
-   * file.
-   */
+  /** Deletes what a failed upload left. Its row remains for the clean-up: a storage that timed out may still write the file. */
   async function undo(id: number, key: string): Promise<void> {
     try {
       await images.abandon(id);
@@ -86,15 +84,12 @@ export function createImageService({ images, storage, queue, logLeftFiles }: Ima
     }
   }
 
-  /**
-   * Deletes an own image that no post uses.
-   *
-   * @throws {ApiError} `image_not_found`, `image_in_use`
-   */
+  /** Deletes an own image that no post uses. @throws {ApiError} `image_not_found`, `image_in_use` */
   async function remove(userId: number, id: number): Promise<void> {
-    const deleted = await images.markDeleted(id, userId);
-    if (deleted === 'not found') throw new ApiError(imageErrors.imageNotFound);
-    if (deleted === 'in use') throw new ApiError(imageErrors.imageInUse);
+    const deleted = await images.markDeleted(id, userId).catch((error: unknown) => {
+      throw isForeignKeyViolation(error) ? new ApiError(imageErrors.imageInUse) : error;
+    });
+    if (deleted === undefined) throw new ApiError(imageErrors.imageNotFound);
     await erase(deleted).catch((error: unknown) => logLeftFiles(error, id));
   }
 

@@ -1,4 +1,4 @@
-import { mkdir, open, rename, rm } from 'node:fs/promises';
+import { mkdir, open, rename, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { Config } from '../../infrastructure/config/config.ts';
 
@@ -32,7 +32,7 @@ export function createDiskStorage(directory: string): ImageStorage {
     const path = join(directory, name);
     try {
       await mkdir(dirname(path), { recursive: true });
-      await writeDurably(unfinished(path), bytes);
+      await writeFile(unfinished(path), bytes, { flag: 'wx', flush: true });
       await rename(unfinished(path), path);
       await syncFolder(dirname(path));
     } catch (error) {
@@ -49,16 +49,6 @@ export function createDiskStorage(directory: string): ImageStorage {
   }
 
   return { put, delete: remove };
-}
-
-async function writeDurably(path: string, bytes: Buffer): Promise<void> {
-  const file = await open(path, 'wx');
-  try {
-    await file.writeFile(bytes);
-    await file.sync();
-  } finally {
-    await file.close();
-  }
 }
 
 /** Makes a new name in a folder survive a crash. */

@@ -1,8 +1,7 @@
-import type { MultipartFile } from '@fastify/multipart';
 import type { FastifyRequest } from 'fastify';
 import { currentUser } from '../../http/authentication.ts';
 import { ApiError, httpErrors, invalidFields, retryLater, serviceUnavailable } from '../../http/errors.ts';
-import { type FieldError, fieldName, pointerTo, problems } from '../../http/field-errors.ts';
+import { fieldName, pointerTo, problems } from '../../http/field-errors.ts';
 import { clientAddress } from '../../http/request-context.ts';
 import { imageErrors } from './schemas.ts';
 
@@ -39,8 +38,8 @@ interface Upload {
   address: string;
   /** Of the image, in memory. */
   bytes: number;
-  /** Ends the upload with an error while its image is read. */
-  end: ((error: ApiError) => void) | undefined;
+  /** Ends the upload with an error; undefined unless its image is being read. */
+  end?: ((error: ApiError) => void) | undefined;
 }
 
 /** Reads the images of uploads into memory, within limits for those of one user and for all of them together. */
@@ -64,7 +63,7 @@ export function createUploadReader() {
       discardRest(request);
       throw retryLater(httpErrors.rateLimited, 2);
     }
-    const upload: Upload = { userId, address: clientAddress(request), bytes: 0, end: undefined };
+    const upload: Upload = { userId, address: clientAddress(request), bytes: 0 };
     uploads.add(upload);
     function count(bytes: number): void {
       upload.bytes += bytes;
@@ -123,35 +122,25 @@ async function readFile(request: FastifyRequest, count: (bytes: number) => void)
   let bytes: Buffer | undefined;
   try {
     for await (const part of request.parts({ limits: multipartLimits })) {
-      const problem = problemOf(part, bytes !== undefined);
-      if (problem !== undefined) throw invalidFields([problem]);
-      if (part.type === 'file') bytes = await readPart(part, count);
+      if (part.fieldname !== fileField) {
+        throw invalidFields([
+          { field: fieldName(pointerTo(part.fieldname ?? '')), ...problems.unknownField },
+        ]);
+      }
+      if (part.type === 'field') throw invalidFields([{ field: fileField, ...problems.file }]);
+      if (bytes !== undefined) throw invalidFields([{ field: fileField, ...problems.tooMany(1) }]);
+      const chunks: Buffer[] = [];
+      for await (const chunk of part.file) {
+        count(chunk.length);
+        chunks.push(chunk);
+      }
+      bytes = Buffer.concat(chunks);
     }
   } catch (error) {
     throw toApiError(error);
   }
   if (bytes === undefined) throw invalidFields([{ field: fileField, ...problems.required }]);
   return bytes;
-}
-
-function problemOf(
-  { type, fieldname }: { type: 'file' | 'field'; fieldname: string },
-  hasFile: boolean,
-): FieldError | undefined {
-  if (fieldname !== fileField) {
-    return { field: fieldName(pointerTo(fieldname ?? '')), ...problems.unknownField };
-  }
-  if (type === 'field') return { field: fileField, ...problems.file };
-  return hasFile ? { field: fileField, ...problems.tooMany(1) } : undefined;
-}
-
-async function readPart({ file }: MultipartFile, count: (bytes: number) => void): Promise<Buffer> {
-  const chunks: Buffer[] = [];
-  for await (const chunk of file) {
-    count(chunk.length);
-    chunks.push(chunk);
-  }
-  return Buffer.concat(chunks);
 }
 
 /** What the parser rejects is the mistake of a client: a broken body, or too many parts. */

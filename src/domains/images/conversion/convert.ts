@@ -29,7 +29,7 @@ export function createConversionQueue(convert = convertImage) {
   const users = new Map<number, { limit: LimitFunction; count: number }>();
 
   /**
-   * Converts an image when its turn comes.
+   * Converts an image when its turn comes, first with the memory for small images.
    *
    * @param isObsolete whether the request has been answered, so that the work would be for nothing
    * @throws {ApiError} `invalid_image`; `service_unavailable` when too many conversions are waiting, or this one takes too long
@@ -38,9 +38,8 @@ export function createConversionQueue(convert = convertImage) {
     if (waiting() >= maxWaiting) throw serviceUnavailable(new Error('the queue of conversions is full'));
     const convertInTurn = (size: 'small' | 'large') =>
       turns(() => {
-        if (isObsolete())
-          throw serviceUnavailable(new Error('the request was answered before the conversion'));
-        return convert(file, size);
+        if (!isObsolete()) return convert(file, size);
+        throw serviceUnavailable(new Error('the request was answered before the conversion'));
       });
     const own = users.get(userId) ?? { limit: pLimit(1), count: 0 };
     users.set(userId, own);
@@ -67,8 +66,8 @@ export function createConversionQueue(convert = convertImage) {
 }
 
 /**
- * MiB of private memory that a process may have, of which Node.js with its threads takes 150, and MiB of a decoded image. Of the
- * accepted images the most demanding ones, which are interlaced with 16 bits a channel, need 300 and 600.
+ * MiB of private memory of a process, of which Node.js takes 150, and of a decoded image. The most demanding images, interlaced
+ * with 16 bits a channel, need 300 and 600.
  */
 const limits = { small: { memory: 384, decoded: 96 }, large: { memory: 768, decoded: 384 } } as const;
 
