@@ -23,10 +23,10 @@ export function clusterUrl({ port, password }: { port: number; password: string 
 }
 
 /**
- * Locks the folder, which waits for PostgreSQL of a killed process to shut down. PostgreSQL inherits the lock, so that
- * it lasts until all processes have ended. Without `flock`, as on macOS, PostgreSQL's `postmaster.pid` is the only guard.
+ * Locks the folder, once PostgreSQL of a killed process has shut down, until all processes that inherit the lock have ended.
+ * Without `flock`, as on macOS, PostgreSQL's `postmaster.pid` is the only guard.
  *
- * @returns descriptor of the locked file; closing it releases the lock
+ * @returns descriptor of the locked file
  * @throws {EmbeddedServerError} when another instance uses the folder
  */
 export async function lockFolder(folder: string): Promise<number> {
@@ -66,8 +66,7 @@ function isRunning(pid: number): boolean {
 }
 
 /**
- * Creates the cluster on the first run. It gets its name when it is complete, so that a killed first run leaves
- * nothing that looks like a cluster.
+ * Creates the cluster on the first run; it gets its name when it is complete.
  *
  * @returns the password of its superuser
  * @throws {EmbeddedServerError} when initdb fails

@@ -22,9 +22,8 @@ const useDatabaseUrl = 'Set DATABASE_URL to use a PostgreSQL server of your own.
 const environment = { PATH: process.env.PATH, LC_ALL: 'C', TZ: 'UTC' };
 
 /**
- * Finds the programs that npm installed for this platform and a user that they can run as.
+ * Finds the programs that npm installed for this platform, and a user to run them: the owner of the cluster, if there is one.
  *
- * @param cluster folder of the database files; its owner runs PostgreSQL if it exists
  * @throws {EmbeddedServerError} when nothing is installed for this platform or it cannot run here
  */
 export function findPrograms(cluster: string): Programs {
@@ -40,8 +39,7 @@ export function findPrograms(cluster: string): Programs {
     return status === 0 ? undefined : (error?.message ?? stderr.trim());
   };
   if (tryToRun([]) !== undefined) {
-    // npm packages cannot contain the symbolic links of shared libraries. The package's install script creates them,
-    // which npm skips with --ignore-scripts.
+    // The package's install script, which npm skips with --ignore-scripts, creates the symbolic links of shared libraries.
     spawnSync(process.execPath, ['scripts/hydrate-symlinks.js'], { cwd: installation });
   }
   const reasons: string[] = [];
@@ -66,10 +64,8 @@ function findInstallation(): string {
 }
 
 /**
- * PostgreSQL refuses to run as root. Root runs it in a user namespace, where root's files belong to another user id.
- * Where namespaces are forbidden, as in Docker, root changes the user id and keeps access to its own folders.
- *
- * @returns prefixes of a command line, in order of preference
+ * Prefixes of a command line, in order of preference. PostgreSQL refuses to run as root: it runs in a user namespace, where
+ * root's files belong to another user id. Where namespaces are forbidden, as in Docker, root changes the user id and keeps access.
  */
 function possibleUsers(cluster: string): string[][] {
   if (process.getuid?.() !== 0) return [[]];
@@ -87,9 +83,9 @@ function possibleUsers(cluster: string): string[][] {
 }
 
 /**
- * The watchdog reads from a pipe that the operating system closes when this process ends for any reason, and then sends
- * SIGINT, PostgreSQL's fast shutdown. It retries, because the signal is lost while the shell becomes the program. It is
- * forked twice, because PostgreSQL takes the end of an unknown child for a crash. Descriptor 3 is the lock.
+ * The watchdog reads from a pipe that closes when this process ends, and then sends SIGINT, PostgreSQL's fast shutdown; again,
+ * because the signal is lost while the shell becomes the program. It is forked twice, because PostgreSQL takes the end of an
+ * unknown child for a crash. Descriptor 3 is the lock.
  */
 const withWatchdog = `
   exec 4<&0 </dev/null
@@ -100,9 +96,8 @@ const withWatchdog = `
   exec "$@" 4<&-`;
 
 /**
- * Starts a program. `interrupt` sends it SIGINT, and so does the end of this process.
+ * Starts a program, which inherits the lock, and ends it with this process.
  *
- * @param lock descriptor of a locked file; the program and its children keep the lock
  * @param onLine receives each line of its standard error
  * @returns `ended`, which resolves when the program and its children have ended, with its last lines and how it ended
  */

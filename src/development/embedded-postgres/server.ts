@@ -1,4 +1,5 @@
 import { randomInt } from 'node:crypto';
+import { once } from 'node:events';
 import { closeSync, existsSync } from 'node:fs';
 import { mkdir, readFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
@@ -38,13 +39,10 @@ const settings = [
 const temporaryFailure = /could not create any TCP\/IP sockets|"postmaster\.pid" already exists/;
 
 /**
- * Starts the PostgreSQL server in `directory`, after creating it on the first run. The server shuts down when this
- * process ends for any reason.
+ * Starts the PostgreSQL server in `directory`, after creating it on the first run. It shuts down when this process ends.
  *
- * @returns the connection string of the `dure` database, and `stop`, which rolls back open transactions and waits until all
- *   processes of the server have ended
- * @throws {EmbeddedServerError} when another process uses the directory, when no binaries are installed for this
- *   platform (the optional dependency is left out), or when PostgreSQL does not start
+ * @returns the connection string, and `stop`, which rolls back open transactions and waits until the server has ended
+ * @throws {EmbeddedServerError} when another process uses the directory, or nothing for this platform is installed or starts
  */
 export async function startEmbeddedServer(options: EmbeddedServerOptions) {
   const folder = resolve(options.directory);
@@ -84,15 +82,12 @@ async function startPostgres(folder: string, lock: number, options: EmbeddedServ
     // Below the range from which the operating system takes the ports of outgoing connections.
     const port = options.port ?? randomInt(20_000, 32_000);
     const command = [...programs.postgres, '-D', cluster, '-p', String(port), ...settings];
-    let markReady = (): void => undefined;
-    const ready = new Promise<void>((resolve) => {
-      markReady = resolve;
-    });
+    const ready = new AbortController();
     const postgres = startProgram(command, lock, (line) => {
       options.onLog?.(line);
-      if (line.includes('database system is ready to accept connections')) markReady();
+      if (line.includes('database system is ready to accept connections')) ready.abort();
     });
-    const failure = await Promise.race([ready, postgres.ended]);
+    const failure = await Promise.race([once(ready.signal, 'abort').then(() => undefined), postgres.ended]);
     if (!failure) return { postgres, port, password };
     if (!temporaryFailure.test(failure.output) || Date.now() > deadline) {
       throw new EmbeddedServerError(`PostgreSQL in ${folder} did not start: ${failure.output}`);
@@ -119,10 +114,9 @@ async function createDatabase(url: string): Promise<void> {
 const startTimeout = 10_000;
 
 /**
- * Reaches the database in `directory`: through the server of a process that runs in the folder already, or through one that is
- * started for the caller.
+ * Reaches the database in `directory`, through a server that runs already or is started for the caller.
  *
- * @param create whether a database is created where there is none
+ * @param options `create`: also where there is no database yet
  * @returns the connection string, and `stop`, which ends the server if it was started here
  * @throws {EmbeddedServerError} when there is no database in the folder, or its server cannot be reached
  */

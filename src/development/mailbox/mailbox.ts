@@ -9,17 +9,11 @@ import { negotiateLanguage } from '../../http/language.ts';
 import type { MailTransport } from '../../infrastructure/mail/transport.ts';
 import { contentSecurityPolicy, renderMailboxPage, type StoredMail } from './page.ts';
 
-/** Keeps mails in development instead of sending them. */
+/** Keeps emails in development instead of sending them. */
 export interface DevMailbox extends MailTransport {
-  /**
-   * The newest 200 mails, newest first.
-   *
-   * @param to the address that they went to, in any case; mails to every address without it
-   */
+  /** The newest 200 emails, newest first: to one address, in any case, or to all. */
   list(to?: string): StoredMail[];
 }
-
-const capacity = 200;
 
 const misdirectedRequest: ErrorDefinition = {
   code: 'misdirected_request',
@@ -30,7 +24,7 @@ const misdirectedRequest: ErrorDefinition = {
   },
 };
 
-/** A mailbox in memory: mails contain codes and links, so they are not stored on disk or in the database. */
+/** A mailbox in memory: emails contain codes and links, so they are not stored on disk or in the database. */
 export function createDevMailbox(): DevMailbox {
   // By idempotency key, oldest first.
   const mails = new Map<string, StoredMail>();
@@ -41,7 +35,7 @@ export function createDevMailbox(): DevMailbox {
       if (mails.has(idempotencyKey)) return;
       const created_at = new Date().toISOString();
       mails.set(idempotencyKey, { id: ++lastId, to, language, subject, text, html, created_at });
-      for (const key of mails.keys()) if (mails.size > capacity) mails.delete(key);
+      for (const key of mails.keys()) if (mails.size > 200) mails.delete(key);
     },
     list(to) {
       const newestFirst = [...mails.values()].reverse();
@@ -50,17 +44,14 @@ export function createDevMailbox(): DevMailbox {
   };
 }
 
-/**
- * Whether a `Host` names the machine itself. Any other name may be one that an attacker's page points to this machine, to read
- * the mails in a developer's browser (DNS rebinding).
- */
+/** Whether a `Host` names the machine itself; any other name may be an attacker's that points to it (DNS rebinding). */
 function isOwnHost(host = ''): boolean {
   return /^localhost(:\d{1,5})?$/i.test(host) || isIP(withoutPort(host)) !== 0;
 }
 
 /**
- * `GET /dev/mailbox/`: a page with the mails, or with `Accept: application/json` `{ items: StoredMail[] }`; `?to=` leaves mails
- * to one address. Register it outside production only: the mails are enough to take over any account.
+ * `GET /dev/mailbox/`: a page with the emails, or with `Accept: application/json` `{ items: StoredMail[] }`; `?to=` leaves those
+ * to one address. Register it outside production only: the emails are enough to take over any account.
  */
 export const devMailboxRoutes: FastifyPluginAsync<{ mailbox: DevMailbox }> = async (app, { mailbox }) => {
   const options = { schema: { hide: true, querystring: Type.Object({ to: Type.Optional(Type.String()) }) } };

@@ -2,17 +2,12 @@ import { createHash } from 'node:crypto';
 import type { Language, LocalizedText } from '../../http/language.ts';
 import { icon } from '../../http/pages.ts';
 import { escapeHtml } from '../../infrastructure/mail/templates/html.ts';
+import type { RenderedMail } from '../../infrastructure/mail/templates.ts';
 
-/** A mail in the dev mailbox. */
-export interface StoredMail {
+/** An email in the dev mailbox. */
+export interface StoredMail extends RenderedMail {
   id: number;
   to: string;
-  /** The language that the mail is written in. */
-  language: Language;
-  subject: string;
-  text: string;
-  html: string;
-  /** ISO 8601, UTC. */
   created_at: string;
 }
 
@@ -57,9 +52,8 @@ iframe{width:100%;height:70vh;min-height:320px;border:0;border-radius:10px;backg
 #status:not(:empty){position:fixed;inset:auto 16px 16px;width:fit-content;margin:0 auto;padding:10px 16px;border-radius:10px;background:var(--ink);color:var(--page)}`;
 
 /**
- * Copies codes and links, and reloads the page when there is a new mail, and only then, so that a selection or an open frame is
- * not lost. The clipboard needs a secure context, which a page at an IP address is not: there the text is selected and copied
- * by the older command.
+ * Copies codes and links, and reloads the page when there is a new email. The clipboard needs a secure context, which a page at an
+ * IP address is not: there the text is selected and copied by the older command.
  */
 const script = `const { dataset } = document.body;
 const status = document.getElementById('status');
@@ -142,11 +136,7 @@ ${highlights(mail.text, language)}
 </details></article>`;
 }
 
-/**
- * Renders the page of the dev mailbox: the newest mail open, older ones folded.
- *
- * @param to the address that the mails are filtered by
- */
+/** Renders the page of the dev mailbox: the newest email open, older ones closed. @param to shows emails to this address only */
 export function renderMailboxPage(mails: StoredMail[], language: Language, to?: string): string {
   const list = mails.map((mail, index) => mailHtml(mail, language, index === 0)).join('\n');
   const filter = to
