@@ -1,7 +1,12 @@
 import { randomBytes } from 'node:crypto';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import process from 'node:process';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
+import { startEmbeddedServer } from '../../src/development/embedded-postgres/server.ts';
+import { migrate } from '../../src/infrastructure/database/migrations.ts';
 
 /** A database of one test file. */
 interface TestDatabase {
@@ -12,49 +17,92 @@ interface TestDatabase {
 /** How long to wait for a template that another connection is in, in milliseconds. */
 const templateTimeout = 30_000;
 
-/**
- * Creates a migrated database without rows of its own: a copy of the template that test/support/run.ts made for this
- * run. What a test does not drop, the end of the run does.
- */
+/** A PostgreSQL server with a migrated template database. */
+interface TestServer {
+  url: string;
+  template: string;
+}
+
+/** Creates a migrated database without rows of its own. */
 export async function createTestDatabase(): Promise<TestDatabase> {
-  const { serverUrl, template } = readRun();
-  return createDatabase(serverUrl, template, template.replace('_template', ''));
+  const server = await testServer();
+  return createDatabase(server, server.template);
 }
 
 /** Creates a database without anything in it, for the tests of the migrations themselves. */
 export async function createEmptyDatabase(): Promise<TestDatabase> {
-  const { serverUrl, template } = readRun();
-  return createDatabase(serverUrl, 'template0', template.replace('_template', ''));
+  return createDatabase(await testServer(), 'template0');
 }
 
-function readRun() {
-  const { DURE_TEST_DATABASE_URL: serverUrl, DURE_TEST_TEMPLATE: template } = process.env;
-  if (!serverUrl || !template)
-    throw new Error('run tests with `npm test`, one file with `npm test -- <file>`');
-  return { serverUrl, template };
+let ownServer: Promise<TestServer> | undefined;
+
+/** The server of `npm test`, or one of this process, for a test file that runs by itself. */
+async function testServer(): Promise<TestServer> {
+  const { DURE_TEST_SERVER: url, DURE_TEST_TEMPLATE: template } = process.env;
+  if (url && template) return { url, template };
+  ownServer ??= import('tap').then(async ({ default: t }) => {
+    const { stop, ...server } = await startTestServer();
+    t.teardown(stop);
+    return server;
+  });
+  return ownServer;
 }
 
-async function createDatabase(serverUrl: string, template: string, prefix: string): Promise<TestDatabase> {
-  const name = `${prefix}_${randomBytes(6).toString('hex')}`;
-  await copyTemplate(serverUrl, template, name);
+/** Starts an embedded server, which ends with this process, or uses that of DATABASE_URL; `stop` leaves nothing there. */
+export async function startTestServer(): Promise<TestServer & { stop(): Promise<void> }> {
+  const given = process.env.DATABASE_URL;
+  const directory = await mkdtemp(join(tmpdir(), 'dure-test-'));
+  const server = given
+    ? { url: given, stop: async () => undefined }
+    : await startEmbeddedServer({ directory });
+  const { url } = server;
+  // Durability costs time and serves no test.
+  const settings = given ? [] : ['fsync', 'synchronous_commit', 'full_page_writes'];
+  await execute(url, ...settings.map((name) => `ALTER SYSTEM SET ${name} = off`), 'SELECT pg_reload_conf()');
+  const template = `dure_test_${randomBytes(4).toString('hex')}`;
+  await execute(url, `CREATE DATABASE ${template}`);
+  await migrate(databaseUrl(url, template));
+  // PostgreSQL copies a database only while it has no connection.
+  await execute(url, `ALTER DATABASE ${template} WITH ALLOW_CONNECTIONS false`);
   return {
-    url: databaseUrl(serverUrl, name),
-    drop: () => execute(serverUrl, `DROP DATABASE IF EXISTS ${name} WITH (FORCE)`),
+    url,
+    template,
+    async stop() {
+      if (given) await dropDatabases(url, template);
+      await server.stop();
+      await rm(directory, { recursive: true, force: true });
+    },
   };
 }
 
-async function copyTemplate(serverUrl: string, template: string, name: string): Promise<void> {
-  for (const deadline = Date.now() + templateTimeout; ; ) {
+async function dropDatabases(url: string, prefix: string): Promise<void> {
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  const { rows } = await client.query<{ datname: string }>(
+    'SELECT datname FROM pg_database WHERE starts_with(datname, $1)',
+    [prefix],
+  );
+  await client.end();
+  await execute(url, ...rows.map(({ datname }) => `DROP DATABASE IF EXISTS ${datname} WITH (FORCE)`));
+}
+
+async function createDatabase({ url, template }: TestServer, source: string): Promise<TestDatabase> {
+  const name = `${template}_${randomBytes(6).toString('hex')}`;
+  for (const deadline = Date.now() + templateTimeout; ; await sleep(50 + Math.random() * 200)) {
     try {
       // Copying files costs a third of the default, which writes the copy to the WAL; PostgreSQL 15 or newer.
-      return await execute(serverUrl, `CREATE DATABASE ${name} TEMPLATE ${template} STRATEGY FILE_COPY`);
+      await execute(url, `CREATE DATABASE ${name} TEMPLATE ${source} STRATEGY FILE_COPY`);
+      break;
     } catch (error) {
       // 55006: another session is connected to the template, such as autovacuum.
       const busy = error instanceof pg.DatabaseError && error.code === '55006';
       if (!busy || Date.now() > deadline) throw error;
-      await sleep(50 + Math.random() * 200);
     }
   }
+  return {
+    url: databaseUrl(url, name),
+    drop: () => execute(url, `DROP DATABASE IF EXISTS ${name} WITH (FORCE)`),
+  };
 }
 
 /** The URL of another database on the same server. */

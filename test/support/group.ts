@@ -1,28 +1,19 @@
-import { register } from 'node:module';
-import t, { type Test } from 'tap';
-
-/** The subtest of each test file by the URL of the compiled file; group-hook.ts gives it to the file in place of the root test. */
-export const subtests = new Map<string, Test>();
-
-/** A file that runs longer than this is reported as hanging, in milliseconds. */
-const fileTimeout = 120_000;
+import t from 'tap';
+import { closeApps } from './app.ts';
 
 /**
  * Runs test files one after the other in this process, because starting Node and loading the app costs more than most files
- * do. Each file is a subtest with its name; it fails when the file cannot be loaded, and its teardowns run before the next
- * file starts.
+ * do. Their tests queue in the root test while the file loads; the apps of a file are closed before the next file starts.
  *
- * @param files test files, relative to the root of the repository, such as `test/auth/login.test.ts`
+ * @param files compiled test files, relative to the root of the repository
  */
 export async function runGroup(files: string[]): Promise<void> {
-  register('./group-hook.js', import.meta.url);
-  // The files have a limit each.
+  // The tests have a limit each.
   t.setTimeout(0);
   for (const file of files) {
-    const url = import.meta.resolve(`#package/build/${file.replace(/\.ts$/, '.js')}`);
-    await t.test(file, { timeout: fileTimeout }, async (t) => {
-      subtests.set(url, t);
-      await import(url);
+    await t.test(file, async () => {
+      await import(`#package/${file}`);
     });
+    await t.test(`end of ${file}`, closeApps);
   }
 }
