@@ -1,7 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { FastifyInstance, FastifyPluginAsync, InjectOptions, LightMyRequestResponse } from 'fastify';
 import pg from 'pg';
-import root, { type Test } from 'tap';
 import { type AppOverrides, buildApp } from '../../src/app.ts';
 import { loadConfig, withDatabase } from '../../src/infrastructure/config/config.ts';
 import { int8AsNumber } from '../../src/infrastructure/database/client.ts';
@@ -39,7 +38,6 @@ export interface TestApp {
   /** Every line that the app logged. */
   logs: string[];
   call(method: string, path: string, options?: CallOptions): Promise<Answer>;
-  /** @throws when a response had a status of 500 or more that the test did not expect */
   close(): Promise<void>;
 }
 
@@ -65,44 +63,16 @@ interface TestAppOptions
   databaseUrl?: string;
   /** Routes of the test, for rules that no operation shows. */
   routes?: FastifyPluginAsync;
-  /** For a test that provokes responses with a status of 500 or more. */
-  mayFail?: boolean;
   /** How the provider takes a mail, after it is in `mails.sent`; at once without it. */
   deliver?(mail: OutgoingMail): Promise<void>;
 }
 
-let sharedApp: Promise<TestApp> | undefined;
-
-/** Apps that are not closed yet, without the shared one. */
+/** Apps that are not closed yet. */
 const openApps = new Set<TestApp>();
 
 /** Closes what the tests of a file left open. */
 export async function closeApps(): Promise<void> {
   for (const app of openApps) await app.close();
-}
-
-/**
- * The app with default settings, on a database that the tests of this process share. With settings, if only `{}`, an app on an empty
- * database of its own, which closes when the test ends.
- *
- * @param settings environment variables
- */
-export async function startApp(
-  t: Test,
-  settings?: Record<string, string>,
-  options: TestAppOptions = {},
-): Promise<TestApp> {
-  if (settings === undefined) {
-    sharedApp ??= createTestApp().then((app) => {
-      openApps.delete(app);
-      root.teardown(app.close);
-      return app;
-    });
-    return sharedApp;
-  }
-  const app = await createTestApp(settings, options);
-  t.teardown(app.close);
-  return app;
 }
 
 /**
@@ -124,7 +94,7 @@ export async function createTestApp(
   // Dropping the database terminates connections that the pool has not closed yet.
   pool.on('error', () => undefined);
   const sent: OutgoingMail[] = [];
-  const { databaseUrl: _, routes, deliver, mayFail, ...appOverrides } = options;
+  const { databaseUrl: _, routes, deliver, ...appOverrides } = options;
   const transport = {
     async send(mail: OutgoingMail) {
       sent.push(mail);
@@ -154,8 +124,6 @@ export async function createTestApp(
     await app.close();
     await pool.end();
     await own?.drop();
-    const failures = logs.filter((line) => Number(JSON.parse(line).status) >= 500);
-    if (failures.length > 0 && !mayFail) throw new Error(`the app failed:\n${failures.join('')}`);
   }
   openApps.add(testApp);
   return testApp;

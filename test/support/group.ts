@@ -11,6 +11,8 @@ export async function runGroup(files: string[]): Promise<void> {
   // The tests have a limit each.
   t.setTimeout(0);
   for (const file of files) {
+    // A file may have set it.
+    t.jobs = 1;
     await t.test(file, async () => {
       await import(`#package/${file}`);
     });
