@@ -1,12 +1,47 @@
-import t from 'tap';
-import { createTestApp, createUser, password, resetLinkIn } from '../support/app.ts';
-import { tally } from '../support/assertions.ts';
+import t, { type Test } from 'tap';
+import { type Answer, createTestApp, createUser, password } from '../support/app.ts';
+import { delayed, refused, tally } from '../support/assertions.ts';
 import { inParallel } from '../support/concurrency.ts';
-import { delayedFor, home, loginFailuresOf, stranger, wrong } from './login-failures.ts';
+import { accountsOf, newPassword, startInstance } from './accounts.ts';
+import { newResetLink } from './mailbox.ts';
 
 const app = await createTestApp();
 t.teardown(app.close);
-const { logIn, fail, passDelays, age } = loginFailuresOf(app);
+
+const { post, confirmReset } = accountsOf(app);
+
+/** Where the users of the tests log in first, which makes it known. */
+const home = '127.0.0.1';
+const stranger = '203.0.113.7';
+const wrong = 'not the password';
+
+/** Asserts a delay of so many seconds that has just begun. The clocks of two processor cores may differ a little. */
+function delayedFor(t: Test, answer: Answer, seconds: number): void {
+  delayed(t, answer, seconds + 1, seconds - 4);
+}
+
+const logIn = (username: string, given = password, remoteAddress = stranger, at = app) =>
+  post('login', { username, password: given }, { remoteAddress }, at);
+
+/** Fails so many times, and asserts that each is answered as a failed login. */
+async function fail(t: Test, times: number, username: string, remoteAddress?: string) {
+  for (let time = 0; time < times; time++) {
+    refused(t, await logIn(username, wrong, remoteAddress), 401, 'invalid_credentials');
+  }
+}
+
+/** Lets every delay pass. */
+const passDelays = () =>
+  app.pool.query(`UPDATE login_failures SET locked_until = clock_timestamp() - interval '1 millisecond'
+    WHERE locked_until > clock_timestamp()`);
+
+/** Moves everything that is remembered of failures into the past. */
+const age = (interval: string) =>
+  app.pool.query(
+    `UPDATE login_failures SET locked_until = locked_until - $1::interval,
+      failed_at = ARRAY(SELECT t - $1::interval FROM unnest(failed_at) t)`,
+    [interval],
+  );
 
 t.test('after 10 failed logins an account is delayed for 30 s, also for the right password', async (t) => {
   const { username } = await createUser(app);
@@ -30,13 +65,13 @@ t.test('accounts that do not exist are delayed the same', async (t) => {
   }
   delayedFor(t, await logIn(username, wrong), 30);
   delayedFor(t, await logIn('no.such.user', wrong), 30);
-  delayedFor(t, await logIn('NO.such.User', wrong), 30);
-  const texts = await Promise.all([logIn(username, wrong), logIn('no.such.user', wrong)]);
-  t.equal(texts[0].body.message, texts[1].body.message);
+  const [one, other] = [await logIn(username, wrong), await logIn('NO.such.User', wrong)];
+  delayedFor(t, other, 30);
+  t.equal(one.body.message, other.body.message);
 });
 
 t.test(
-  'a username and an e-mail address have a counter each, so that none tells that they belong together',
+  'a username and an email have a counter each, so that none tells that they belong together',
   async (t) => {
     const { username, email } = await createUser(app);
     await fail(t, 5, username);
@@ -86,23 +121,20 @@ t.test('a successful login lifts the delay and forgets the failures', async (t) 
   await fail(t, 10, username);
 });
 
-t.test(
-  'a successful login forgets the failures with the username and the e-mail address alike',
-  async (t) => {
-    for (const from of [stranger, home]) {
-      const { username, email } = await createUser(app);
-      for (const login of [username, email]) {
-        await fail(t, 10, username, from);
-        await fail(t, 10, email, from);
-        await passDelays();
-        t.equal((await logIn(login, password, from)).status, 200);
-        await fail(t, 9, username, from);
-        await fail(t, 9, email, from);
-        t.equal((await logIn(login, password, from)).status, 200);
-      }
+t.test('a successful login forgets the failures with the username and the email alike', async (t) => {
+  for (const from of [stranger, home]) {
+    const { username, email } = await createUser(app);
+    for (const login of [username, email]) {
+      await fail(t, 10, username, from);
+      await fail(t, 10, email, from);
+      await passDelays();
+      t.equal((await logIn(login, password, from)).status, 200);
+      await fail(t, 9, username, from);
+      await fail(t, 9, email, from);
+      t.equal((await logIn(login, password, from)).status, 200);
     }
-  },
-);
+  }
+});
 
 t.test('a completed reset lifts the delay, for strangers and from known addresses', async (t) => {
   const { username, email } = await createUser(app);
@@ -112,14 +144,11 @@ t.test('a completed reset lifts the delay, for strangers and from known addresse
     await fail(t, 10, name);
     delayedFor(t, await logIn(name), 30);
   }
-  await app.call('POST', '/auth/reset-password-request/', { body: { email } });
-  const { uid, token } = resetLinkIn(await app.mails.next(email, 1));
-  const body = { uid, token, new_password: 'tteok-and-tea-2' };
-  t.equal((await app.call('POST', '/auth/reset-password-confirm/', { body })).status, 200);
+  t.equal((await confirmReset(await newResetLink(app, email))).status, 200);
   await fail(t, 9, username);
   await fail(t, 9, email);
-  t.equal((await logIn(username, 'tteok-and-tea-2', home)).status, 200);
-  t.equal((await logIn(username, 'tteok-and-tea-2')).status, 200);
+  t.equal((await logIn(username, newPassword, home)).status, 200);
+  t.equal((await logIn(username, newPassword)).status, 200);
 });
 
 t.test('only failures within 15 min count', async (t) => {
@@ -171,8 +200,7 @@ t.test('after the delay, one of 30 concurrent wrong guesses is checked', async (
 });
 
 t.test('failures count on all instances together', async (t) => {
-  const other = await createTestApp({ WORKER_ENABLED: 'false' }, { databaseUrl: app.url });
-  t.teardown(other.close);
+  const other = await startInstance(t, app);
   const { username } = await createUser(app);
   const answers = await inParallel(30, (index) => logIn(username, wrong, stranger, index % 2 ? other : app));
   t.strictSame(tally(answers), { '401 invalid_credentials': 10, '429 too_many_attempts': 20 });
@@ -190,4 +218,61 @@ t.test('failed logins are stored without the name that was typed', async (t) => 
   const { rows } = await app.pool.query('SELECT f::text AS row FROM login_failures f');
   t.ok(rows.length > 0);
   for (const { row } of rows) t.notMatch(row, 'special');
+});
+
+t.test('the owner can log in from a known address while other addresses are delayed', async (t) => {
+  const { username, email } = await createUser(app);
+  await fail(t, 10, username);
+  delayedFor(t, await logIn(username), 30);
+  t.equal((await logIn(username, password, home)).status, 200);
+  t.equal((await logIn(email, password, home)).status, 200);
+  delayedFor(t, await logIn(username), 30);
+  await fail(t, 10, username, home);
+  delayedFor(t, await logIn(username, password, home), 30);
+});
+
+t.test('failures from a known address delay only that address', async (t) => {
+  const { username } = await createUser(app);
+  t.equal((await logIn(username, password, '198.51.100.200')).status, 200);
+  await fail(t, 10, username, home);
+  delayedFor(t, await logIn(username, password, home), 30);
+  t.equal((await logIn(username, password, '198.51.100.200')).status, 200);
+  t.equal((await logIn(username)).status, 200);
+});
+
+t.test('an address is known for 30 days after a login', async (t) => {
+  const { username, id } = await createUser(app);
+  await fail(t, 10, username);
+  const lastUsed = (interval: string) =>
+    app.pool.query(
+      `UPDATE known_addresses SET last_used_at = now() - interval '${interval}' WHERE user_id = $1`,
+      [id],
+    );
+  await lastUsed('30 days 1 second');
+  delayedFor(t, await logIn(username, password, home), 30);
+  await lastUsed('29 days 23 hours');
+  t.equal((await logIn(username, password, home)).status, 200);
+  await lastUsed('0 seconds');
+});
+
+t.test('an address is known to one account only', async (t) => {
+  const [one, other] = [await createUser(app), await createUser(app)];
+  t.equal((await logIn(other.username, password, '198.51.100.201')).status, 200);
+  await fail(t, 10, one.username);
+  delayedFor(t, await logIn(one.username, password, '198.51.100.201'), 30);
+});
+
+t.test('IPv6 addresses are known by their /64', async (t) => {
+  const { username } = await createUser(app);
+  t.equal((await logIn(username, password, '2001:db8:1:2::1')).status, 200);
+  await fail(t, 10, username);
+  t.equal((await logIn(username, password, '2001:db8:1:2:ffff:ffff:ffff:ffff')).status, 200);
+  delayedFor(t, await logIn(username, password, '2001:db8:1:3::1'), 30);
+});
+
+t.test('a completed reset forgets the known addresses', async (t) => {
+  const { username, email } = await createUser(app);
+  t.equal((await confirmReset(await newResetLink(app, email))).status, 200);
+  await fail(t, 10, username);
+  delayedFor(t, await logIn(username, newPassword, home), 30);
 });
