@@ -6,27 +6,19 @@ const { operationTable } = await import(
 const { describeLimits } = await import(import.meta.resolve('#package/packages/client/scripts/limits.mjs'));
 
 /** A document with one operation. */
-function documentOf(operation: object, path = '/things/{id}/') {
-  const answer = {
-    description: '',
-    content: { 'application/json': { schema: { properties: { data: {} } } } },
-  };
+function documentOf(operation: object) {
+  const content = { 'application/json': { schema: { properties: { data: {} } } } };
+  const responses = { 200: { description: '', content } };
   const parameters = [{ in: 'path', name: 'id', schema: { type: 'integer' } }];
-  const post = {
-    operationId: 'changeThing',
-    summary: 'Change',
-    parameters,
-    responses: { 200: answer },
-    ...operation,
-  };
-  return { paths: { [path]: { post } } };
+  const post = { operationId: 'changeThing', summary: 'Change', parameters, responses, ...operation };
+  return { paths: { '/things/{id}/': { post } } };
 }
 
-function bodyOf(schema: object, type = 'application/json') {
-  return { requestBody: { content: { [type]: { schema } } } };
-}
+const bodyOf = (schema: object, type = 'application/json') => ({
+  requestBody: { content: { [type]: { schema } } },
+});
 
-t.test('two inputs with one name are refused, also in one of several bodies', async (t) => {
+t.test('two inputs with one name are rejected, also in one of several bodies', async (t) => {
   const alternatives = bodyOf({ oneOf: [{ properties: { name: {} } }, { properties: { id: {} } }] });
   for (const operation of [bodyOf({ properties: { id: {} } }), alternatives]) {
     t.throws(() => operationTable(documentOf(operation)), /changeThing has two inputs with the name id/);
@@ -42,19 +34,12 @@ t.test('a path takes integers and UUIDs, and nothing else', async (t) => {
 });
 
 t.test('what types cannot say is in the table', async (t) => {
-  const { table, methods } = operationTable(
-    documentOf({
-      ...bodyOf({ properties: { image: {} } }, 'multipart/form-data'),
-      security: [{ bearer: [] }, {}],
-    }),
-  );
+  const form = bodyOf({ properties: { image: {} } }, 'multipart/form-data');
+  const { table, methods } = operationTable(documentOf({ ...form, security: [{ bearer: [] }, {}] }));
   t.match(table, 'changeThing: {"method":"POST","path":"/things/{id}/","body":"form","auth":true}');
   t.match(methods, "changeThing: Method<'changeThing'>;");
-});
-
-t.test('a comment cannot end early', async (t) => {
-  const { methods } = operationTable(documentOf({ description: 'Any */ of them' }));
-  t.match(methods, 'Any *\\/ of them');
+  const commented = operationTable(documentOf({ description: 'Any */ of them' }));
+  t.match(commented.methods, 'Any *\\/ of them', 'a comment cannot end early');
 });
 
 t.test('limits are in the descriptions of inputs', (t) => {

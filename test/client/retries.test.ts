@@ -1,4 +1,4 @@
-import { createClient, isApiError, UnexpectedResponseError } from '@dure/client';
+import { createClient, isApiError, items, pages, UnexpectedResponseError } from '@dure/client';
 import t, { type Test } from 'tap';
 import { badGateway, caught, createWire, images, openShop, startService } from './clients.ts';
 
@@ -140,4 +140,54 @@ t.test('an abort ends the wait for a repetition', async (t) => {
   wire.before = () => undefined;
   setImmediate(() => leaving.abort(new Error('left')));
   t.match(await call, { message: 'left' });
+});
+
+/** A client whose store has five posts, with its network. */
+async function openShopWithPosts() {
+  const shop = await openShop(service, '두레 카페');
+  for (const title of ['가', '나', '다', '라', '마'])
+    await shop.dure.createPost({ title, content: '내용', images });
+  shop.wire.sent.length = 0;
+  return shop;
+}
+
+t.test('all entries of all pages, in order, read as needed', async (t) => {
+  const { dure, wire, store } = await openShopWithPosts();
+  const found: string[] = [];
+  for await (const post of items(dure.listPosts, { store_id: store.id, limit: 2 })) found.push(post.title);
+  t.same(found, ['마', '라', '다', '나', '가']);
+  t.equal(wire.sent.length, 3);
+  t.ok(
+    wire.sent.every(({ path }) => path.includes(`store_id=${store.id}`)),
+    'each page has the filter',
+  );
+
+  const sizes: number[] = [];
+  for await (const page of pages(dure.listPosts, { mine: true, limit: 2 })) sizes.push(page.items.length);
+  t.same(sizes, [2, 2, 1]);
+
+  wire.sent.length = 0;
+  for await (const post of items(dure.listPosts, { mine: true, limit: 2 })) if (post.title === '라') break;
+  t.equal(wire.sent.length, 1);
+});
+
+t.test('short and empty pages are not the end, an error is', async (t) => {
+  const { dure, wire } = await openShopWithPosts();
+  // As a search that found nothing among the rows that one request examines.
+  wire.before = async ({ path, headers }) => {
+    const answer = await fetch(service.baseUrl + path, { headers });
+    const body: { data: { items: unknown[] } } = JSON.parse(await answer.text());
+    if (wire.sent.length === 1) body.data.items = [];
+    if (wire.sent.length === 2) body.data.items.pop();
+    return Response.json(body);
+  };
+  const found: string[] = [];
+  for await (const post of items(dure.listPosts, { mine: true, limit: 2 })) found.push(post.title);
+  t.same(found, ['다', '가']);
+  t.equal(wire.sent.length, 3);
+
+  wire.before = () => undefined;
+  const iterator = items(dure.listPosts, { cursor: 'broken' });
+  t.match(await caught(iterator.next()), { code: 'invalid_cursor' });
+  t.same(await iterator.next(), { done: true, value: undefined });
 });

@@ -17,6 +17,15 @@ function gate() {
   return { open, opened };
 }
 
+/** A client with an access token that the service rejects, and whose refresh waits until it is opened. */
+async function refreshing(one: Awaited<ReturnType<typeof signedIn>>) {
+  await spoilAccess(one);
+  const { open, opened } = gate();
+  one.wire.after = ({ path }) => (path === refreshPath ? opened : undefined);
+  const begun = () => until('a refresh', () => one.wire.to(refreshPath).length === 1);
+  return { open, begun };
+}
+
 t.test('twenty calls at once refresh once', async (t) => {
   const one = await signedIn(service);
   await spoilAccess(one);
@@ -84,11 +93,9 @@ t.test('a session that has ended signs out once, with the reason', async (t) => 
 
 t.test('a logout during a refresh is not undone', async (t) => {
   const one = await signedIn(service);
-  await spoilAccess(one);
-  const { open, opened } = gate();
-  one.wire.after = ({ path }) => (path === refreshPath ? opened : undefined);
+  const { open, begun } = await refreshing(one);
   const call = caught(one.dure.getCurrentUser());
-  await until('a refresh', () => one.wire.to(refreshPath).length === 1);
+  await begun();
   await one.dure.logOut();
   open();
   t.ok(isApiError(await call, 'getCurrentUser'));
@@ -99,11 +106,9 @@ t.test('a logout during a refresh is not undone', async (t) => {
 t.test('a login during a refresh stays, and the call is not repeated as the other account', async (t) => {
   const one = await openShop(service, '두레 카페');
   const next = await openShop(service, '골목 꽃집');
-  await spoilAccess(one);
-  const { open, opened } = gate();
-  one.wire.after = ({ path }) => (path === refreshPath ? opened : undefined);
+  const { open, begun } = await refreshing(one);
   const call = caught(one.dure.createPost({ title: '누구의 글', content: '내용', images }));
-  await until('a refresh', () => one.wire.to(refreshPath).length === 1);
+  await begun();
   await one.dure.logIn({ username: next.username, password });
   const stored = await one.storage.load();
   open();
@@ -115,13 +120,11 @@ t.test('a login during a refresh stays, and the call is not repeated as the othe
 
 t.test('an aborted call does not abort the refresh of the others', async (t) => {
   const one = await signedIn(service);
-  await spoilAccess(one);
-  const { open, opened } = gate();
-  one.wire.after = ({ path }) => (path === refreshPath ? opened : undefined);
+  const { open, begun } = await refreshing(one);
   const leaving = new AbortController();
   const aborted = caught(one.dure.getCurrentUser({}, { signal: leaving.signal }));
   const kept = one.dure.getMyPage();
-  await until('a refresh', () => one.wire.to(refreshPath).length === 1);
+  await begun();
   leaving.abort();
   t.match(await aborted, { name: 'AbortError' });
   open();

@@ -1,5 +1,5 @@
 import t from 'tap';
-import { type Mail, renderMail } from '../../src/infrastructure/mail/templates.ts';
+import { type Language, type Mail, renderMail } from '../../src/infrastructure/mail/templates.ts';
 import { code, languages, mails, requestUrl, resetUrl, undoUrl, verifyUrl } from './samples.ts';
 
 /** What a mail must contain, in every language. */
@@ -42,60 +42,41 @@ function visible(html: string): string {
 }
 
 for (const language of languages) {
-  t.test(`in ${language}`, async (t) => {
-    for (const mail of Object.values(mails)) {
-      t.test(mail.kind, async (t) => {
-        const { subject, text, html } = renderMail(mail, language);
-        for (const part of expectedParts[mail.kind]) {
-          t.ok(text.includes(part), `the text contains ${part}`);
-          t.ok(html.includes(escaped(part)), `the HTML contains ${part}`);
-        }
-        t.match(subject, language === 'ko' ? /^\[두레\] .*[가-힣]$/ : /^[^[]*[a-zA-Z]$/);
-        t.ok(html.includes(`<html lang="${language}">`));
-        t.ok(html.includes(`<title>${escaped(subject)}</title>`));
-        t.equal(
-          /[가-힣]/.test(text.split('\n')[0] ?? ''),
-          language === 'ko',
-          'the heading is in the language',
-        );
-        t.notMatch(text + html, /undefined|NaN|\[object/);
-      });
-
-      t.test(`${mail.kind}: text and HTML have the same content`, async (t) => {
-        const { text, html } = renderMail(mail, language);
-        const content = visible(html);
-        for (const line of text.split('\n')) {
-          const part = line.replace(/^(> |----$)/, '').replace(/:$/, '');
-          t.ok(content.includes(part), `the HTML contains: ${part}`);
-        }
-      });
-
-      t.test(`${mail.kind}: loads nothing and runs nothing`, async (t) => {
-        const { html } = renderMail(mail, language);
-        t.notMatch(html, /<(img|script|link|iframe|form|object)\b|url\(|@import|javascript:|\bon[a-z]+=/i);
-        t.ok(html.length < 20_000, 'far below the size at which Gmail cuts a mail');
-      });
-
-      t.test(`${mail.kind}: the same input gives the same bytes`, async (t) => {
-        t.same(renderMail(structuredClone(mail), language), renderMail(mail, language));
-      });
-    }
-  });
+  for (const mail of Object.values(mails)) {
+    t.test(`${mail.kind} in ${language}`, async (t) => {
+      const rendered = renderMail(mail, language);
+      t.same(renderMail(structuredClone(mail), language), rendered, 'the same bytes for the same input');
+      const { subject, text, html } = rendered;
+      for (const part of expectedParts[mail.kind]) {
+        t.ok(text.includes(part), `the text contains ${part}`);
+        t.ok(html.includes(escaped(part)), `the HTML contains ${part}`);
+      }
+      t.match(subject, language === 'ko' ? /^\[두레\] .*[가-힣]$/ : /^[^[]*[a-zA-Z]$/);
+      t.ok(html.includes(`<html lang="${language}">`));
+      t.ok(html.includes(`<title>${escaped(subject)}</title>`));
+      t.equal(/[가-힣]/.test(text.split('\n')[0] ?? ''), language === 'ko', 'the heading is in the language');
+      t.notMatch(text + html, /undefined|NaN|\[object/);
+      const content = visible(html);
+      for (const line of text.split('\n')) {
+        const part = line.replace(/^(> |----$)/, '').replace(/:$/, '');
+        t.ok(content.includes(part), `the HTML contains what the text contains: ${part}`);
+      }
+      t.notMatch(html, /<(img|script|link|iframe|form|object)\b|url\(|@import|javascript:|\bon[a-z]+=/i);
+      t.ok(html.length < 20_000, 'far below the size at which Gmail cuts an email');
+    });
+  }
 }
 
-t.test(
-  'a code is one word near the top, the only six digits of the mail, and not in the subject',
-  async (t) => {
-    for (const language of languages) {
-      const { subject, text, html } = renderMail(mails.verification_code, language);
-      const lines = text.split('\n');
-      t.ok(lines.indexOf(code) >= 0 && lines.indexOf(code) <= 4);
-      t.same(text.match(/\d{6}/g), [code]);
-      t.same(new Set(html.match(/\d{6}/g)), new Set([code]), 'no colour or size looks like a code');
-      t.notMatch(subject, /\d/);
-    }
-  },
-);
+t.test('a code is one word near the top, the only six digits, and not in the subject', async (t) => {
+  for (const language of languages) {
+    const { subject, text, html } = renderMail(mails.verification_code, language);
+    const lines = text.split('\n');
+    t.ok(lines.indexOf(code) >= 0 && lines.indexOf(code) <= 4);
+    t.same(text.match(/\d{6}/g), [code]);
+    t.same(new Set(html.match(/\d{6}/g)), new Set([code]), 'no colour or size looks like a code');
+    t.notMatch(subject, /\d/);
+  }
+});
 
 t.test('links are on lines of their own', async (t) => {
   for (const language of languages) {
@@ -107,39 +88,17 @@ t.test('links are on lines of their own', async (t) => {
   }
 });
 
+/** A mail with one text in place of all of its texts. */
+function withTexts(mail: Mail, replacement: string): Mail {
+  return JSON.parse(JSON.stringify(mail), (key, value) => {
+    if (key === 'changedAt') return new Date(value);
+    return typeof value === 'string' && key !== 'kind' ? replacement : value;
+  });
+}
+
 t.test('nothing that users write becomes markup', async (t) => {
   const nasty = `<script>alert("x")</script><b a='1'>&amp;`;
-  const rendered: Mail[] = [
-    { ...mails.verification_code, code: nasty },
-    {
-      kind: 'account_exists',
-      username: nasty,
-      loginUrl: `https://a/?${nasty}`,
-      resetUrl: `https://b/?${nasty}`,
-    },
-    { kind: 'reset_link', name: nasty, url: `https://a/?${nasty}`, minutes: 60 },
-    { kind: 'password_changed', name: nasty, changedAt: new Date(0) },
-    {
-      kind: 'email_changed',
-      name: nasty,
-      newEmail: nasty,
-      changedAt: new Date(0),
-      url: `https://a/?${nasty}`,
-    },
-    { kind: 'user_id', name: nasty, username: nasty },
-    {
-      kind: 'partner_request_received',
-      name: nasty,
-      storeName: nasty,
-      postTitle: nasty,
-      message: nasty,
-      url: `https://a/?${nasty}`,
-    },
-    { kind: 'partner_request_accepted', name: nasty, storeName: nasty, postTitle: nasty, url: nasty },
-    { kind: 'partner_request_declined', name: nasty, storeName: nasty, postTitle: nasty, url: nasty },
-    { kind: 'partner_request_ended', name: nasty, storeName: nasty, postTitle: nasty, url: nasty },
-  ];
-  t.equal(rendered.length, Object.keys(mails).length);
+  const rendered = Object.values(mails).map((mail) => withTexts(mail, nasty));
   for (const mail of rendered) {
     for (const language of languages) {
       const { html } = renderMail(mail, language, `https://u/?${nasty}`);
@@ -151,13 +110,8 @@ t.test('nothing that users write becomes markup', async (t) => {
 
 t.test('a subject never contains a line break or a control character', async (t) => {
   const name = '카페\r\nBcc: victim@example.com\u0000\u2028\u0085끝\u202e';
-  const url = requestUrl;
-  const rendered: Mail[] = [
-    { kind: 'partner_request_received', name, storeName: name, postTitle: name, message: 'm', url },
-    { kind: 'partner_request_accepted', name, storeName: name, postTitle: name, url },
-    { kind: 'partner_request_declined', name, storeName: name, postTitle: name, url },
-    { kind: 'partner_request_ended', name, storeName: name, postTitle: name, url },
-  ];
+  const requests = Object.values(mails).filter(({ kind }) => kind.startsWith('partner_request'));
+  const rendered = requests.map((mail) => ({ ...withTexts(mail, name), message: 'm', url: requestUrl }));
   for (const mail of rendered) {
     for (const language of languages) {
       const { subject, text } = renderMail(mail, language);
@@ -174,5 +128,143 @@ t.test('the message of a user keeps its lines and is marked as a quote', async (
     const { text, html } = renderMail({ ...mails.partner_request_received, message }, language);
     t.ok(text.includes('> 첫 줄\n>\n> <둘째> 줄\n> 654321\n> https://evil.example/\n'));
     t.ok(html.includes('첫 줄<br><br>&lt;둘째&gt; 줄<br>654321<br>https://evil.example/</blockquote>'));
+  }
+});
+
+t.test('every Korean mail is in 합니다체', async (t) => {
+  for (const sample of Object.values(mails)) {
+    const mail = 'message' in sample ? { ...sample, message: '반갑습니다.' } : sample;
+    const { subject, text, html } = renderMail(mail, 'ko');
+    for (const [part, content] of Object.entries({ subject, text, html })) {
+      const polite = content.match(/[가-힣]+요(?![가-힣])/g) ?? [];
+      const informal = polite.filter((word) => !/(세요|나요)$/.test(word));
+      t.same(informal, [], `${mail.kind}: the ${part}`);
+    }
+    for (const sentence of text.match(/[^.\n]+\.(?=\s)/g) ?? []) {
+      t.match(sentence, /(니다|세요)\.$/, mail.kind);
+    }
+  }
+});
+
+t.test('every security email says what to do if it was not you', async (t) => {
+  const says = (kind: keyof typeof mails, korean: RegExp, english: RegExp) => {
+    t.match(renderMail(mails[kind], 'ko').text, korean, kind);
+    t.match(renderMail(mails[kind], 'en').text, english, kind);
+  };
+  for (const kind of ['verification_code', 'account_exists', 'reset_link', 'user_id'] as const)
+    says(kind, /직접 요청하지 않으셨다면 이 메일을 무시하셔도 됩니다\./, /you can ignore this email\./);
+  const start = '직접 바꾸지 않으셨다면 지금 바로 .*';
+  says(
+    'password_changed',
+    new RegExp(`${start}다시 설정해 주세요`),
+    /If it was not you, .*set a new password/,
+  );
+  says(
+    'email_changed',
+    new RegExp(`${start}이 주소로 되돌려 주세요`),
+    /If it was not you, go back to this address now/,
+  );
+});
+
+t.test('durations are in the largest exact unit', async (t) => {
+  const cases = [
+    [10, 'ko', '10분 동안'],
+    [60, 'ko', '1시간 동안'],
+    [90, 'ko', '90분 동안'],
+    [1, 'en', 'for 1 minute.'],
+    [1.9, 'en', 'for 1 minute.'],
+    [10, 'en', 'for 10 minutes.'],
+    [60, 'en', 'for 1 hour.'],
+    [120, 'en', 'for 2 hours.'],
+  ] as const;
+  for (const [minutes, language, expected] of cases)
+    t.match(renderMail({ ...mails.verification_code, minutes }, language).text, expected);
+});
+
+t.test('times are in Seoul, in English in UTC as well', async (t) => {
+  const textFor = (time: string, language: Language) =>
+    renderMail({ kind: 'password_changed', name: '김민지', changedAt: new Date(time) }, language).text;
+  const cases = [
+    [
+      '2026-03-04T00:08:59.000Z',
+      '2026년 3월 4일 오전 9시 8분(한국 시간)에',
+      'on 4 March 2026 at 9:08 a.m. in Korea (00:08 UTC).',
+    ],
+    [
+      '2026-12-31T18:00:00.000Z',
+      '2027년 1월 1일 오전 3시(한국 시간)에',
+      'on 1 January 2027 at 3:00 a.m. in Korea (31 December, 18:00 UTC).',
+    ],
+    [
+      '2026-03-04T15:05:00.000Z',
+      '2026년 3월 5일 오전 12시 5분(한국 시간)에',
+      'on 5 March 2026 at 12:05 a.m. in Korea (4 March, 15:05 UTC).',
+    ],
+    [
+      '2026-03-04T03:05:00.000Z',
+      '2026년 3월 4일 오후 12시 5분(한국 시간)에',
+      'on 4 March 2026 at 12:05 p.m. in Korea (03:05 UTC).',
+    ],
+    [
+      '2026-03-04T14:59:59.999Z',
+      '2026년 3월 4일 오후 11시 59분(한국 시간)에',
+      'on 4 March 2026 at 11:59 p.m. in Korea (14:59 UTC).',
+    ],
+  ] as const;
+  for (const [time, ko, en] of cases) {
+    t.ok(textFor(time, 'ko').includes(ko), `${time}: ${ko}`);
+    t.ok(textFor(time, 'en').includes(en), `${time}: ${en}`);
+  }
+});
+
+t.test('a line of HTML never begins with the particle of a bracket or quotation mark', async (t) => {
+  const joined = (text: string) => `<span style="white-space:nowrap">${text}</span>`;
+  const htmlOf = (mail: Mail) => renderMail(mail, 'ko').html;
+  t.ok(htmlOf(mails.password_changed).includes(`(한국 시간${joined(')에')} 두레`));
+  const accepted = { ...mails.partner_request_accepted, storeName: '두레 카페(본점)' };
+  t.ok(htmlOf(accepted).includes(`두레 카페(본점${joined(')에서')} 수락했습니다`));
+  t.ok(htmlOf({ ...mails.user_id, name: '민지♥' }).includes(`민지${joined('♥님')}, 안녕하세요.`));
+  t.notMatch(htmlOf({ ...accepted, storeName: '<빵>' }), /<span/, 'an escaped character is not split');
+});
+
+const greeted = (name: string, language: Language) =>
+  renderMail({ kind: 'reset_link', name, url: resetUrl, minutes: 60 }, language).text.split('\n')[2];
+
+t.test('a name gets one 님', async (t) => {
+  const cases = {
+    김민지: '김민지님, 안녕하세요.',
+    이꽃님: '이꽃님, 안녕하세요.',
+    '홍길동 님': '홍길동 님, 안녕하세요.',
+    김님이: '김님이님, 안녕하세요.',
+    'J. R. Kim': 'J. R. Kim님, 안녕하세요.',
+  };
+  for (const [name, greeting] of Object.entries(cases)) {
+    t.equal(greeted(name, 'ko'), greeting);
+    t.equal(greeted(name, 'en'), `Hello ${name},`);
+  }
+});
+
+t.test('a name that mail clients would turn into a link is not used to greet', async (t) => {
+  for (const name of ['evil.example', '당첨! https://evil.example', 'www.evil', '가게.한국']) {
+    for (const language of languages) {
+      const { text, html } = renderMail({ kind: 'reset_link', name, url: resetUrl, minutes: 60 }, language);
+      t.notOk(text.includes(name) || html.includes(name), name);
+    }
+    t.equal(greeted(name, 'ko'), '안녕하세요.');
+    t.equal(greeted(name, 'en'), 'Hello,');
+  }
+});
+
+t.test('emails about a request say which side did what', async (t) => {
+  const cases = [
+    ['received', 'ko', '달빛 카페에서 ‘원두 나눔’ 글을 보고 제휴를 요청했습니다.'],
+    ['accepted', 'ko', '‘빵 나눔’ 글에 보내신 제휴 요청을 해님 빵집에서 수락했습니다.'],
+    ['declined', 'ko', '아쉽게도 ‘빵 나눔’ 글에 보내신 제휴 요청을 해님 빵집에서 거절했습니다.'],
+    ['received', 'en', '달빛 카페 would like to partner with you on your post “원두 나눔”.'],
+    ['accepted', 'en', '해님 빵집 accepted your partnership request for “빵 나눔”.'],
+  ] as const;
+  for (const [kind, language, sentence] of cases) {
+    const [, , , , line] = renderMail(mails[`partner_request_${kind}`], language).text.split('\n');
+    t.equal(line?.slice(0, sentence.length), sentence);
   }
 });

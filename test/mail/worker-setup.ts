@@ -66,6 +66,7 @@ export async function setUp(t: Test) {
     add: (kind: string, payload: MailPayload = { id: 1 }) =>
       database.prismaTransaction((tx) => queue.add(tx, kind, payload)),
     jobs,
+    attemptFailed: () => until('a failed attempt', async () => (await jobs())[0]?.last_error !== null),
     queueIsEmpty: () => until('the queue is empty', async () => (await jobs()).length === 0),
     failedMails: async () =>
       (await database.pool.query('SELECT kind, payload, reason, attempts FROM failed_mails ORDER BY kind'))

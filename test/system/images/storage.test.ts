@@ -1,27 +1,96 @@
+import { once } from 'node:events';
 import { readdir, rm, truncate } from 'node:fs/promises';
-import type { AddressInfo } from 'node:net';
+import { type AddressInfo, createServer } from 'node:net';
 import S3rver from 's3rver';
 import t, { type Test } from 'tap';
 import { createTestApp, createUser, type TestApp } from '../../support/app.ts';
 import { unavailable } from '../../support/assertions.ts';
-import { multipart, multipartType, plainPicture, upload } from '../../support/images.ts';
+import { multipart, multipartType, plainPicture, upload, uploadImage } from '../../support/images.ts';
 import { production, startService } from '../../support/service.ts';
 import { cannotMount, fillDisk, smallDisk } from '../../support/small-disk.ts';
 import { createTcpProxy } from '../../support/tcp-proxy.ts';
 import { until } from '../../support/until.ts';
 import { temporaryFolder } from '../embedded-postgres/support.ts';
 
-/* Uploads and the storage of images, with killed processes and a disk that is full. */
-
 const { JWT_SECRET } = production;
+const bucket = 'dure-images';
+const directory = t.testdir();
+const server = new S3rver({
+  address: '127.0.0.1',
+  port: 0,
+  silent: true,
+  directory,
+  configureBuckets: [{ name: bucket, configs: [] }],
+});
+const { port } = (await server.run()) as AddressInfo;
+t.teardown(() => server.close());
+const store = `http://127.0.0.1:${port}`;
+
+const environment = {
+  S3_ENDPOINT: store,
+  S3_BUCKET: bucket,
+  S3_ACCESS_KEY_ID: 'S3RVER',
+  S3_SECRET_ACCESS_KEY: 'S3RVER',
+  MEDIA_BASE_URL: `${store}/${bucket}`,
+  JWT_SECRET,
+};
+const app = await createTestApp(environment);
+t.teardown(app.close);
+
+t.test('images are kept in the bucket, with the headers that browsers need, and deleted there', async (t) => {
+  const { token } = await createUser(app);
+  const image = await uploadImage(app, token);
+  t.match(image.url, new RegExp(`^${environment.MEDIA_BASE_URL}/[0-9a-f]{2}/[0-9a-f]{30}\\.webp$`));
+  for (const url of [image.url, image.thumbnail_url]) {
+    const response = await fetch(url);
+    t.equal(response.status, 200, url);
+    t.equal(response.headers.get('content-type'), 'image/webp');
+    t.equal(response.headers.get('cache-control'), 'public, max-age=31536000, immutable');
+    t.equal(Buffer.from(await response.arrayBuffer()).toString('latin1', 8, 12), 'WEBP');
+  }
+  t.equal((await app.call('GET', new URL(image.url).pathname.replace('/dure-images', '/media'))).status, 404);
+  t.equal((await app.call('DELETE', `/api/v1/images/${image.id}/`, { token })).status, 200);
+  for (const url of [image.url, image.thumbnail_url]) t.equal((await fetch(url)).status, 404);
+});
+
+t.test('while the store is down, slow or rejects, uploads are unavailable, and are cleaned up', async (t) => {
+  const silent = createServer(() => undefined).listen(0, '127.0.0.1');
+  await once(silent, 'listening');
+  t.teardown(() => silent.close());
+  const outages = {
+    'a store that is down': { S3_ENDPOINT: 'http://127.0.0.1:9' },
+    'a store that does not respond': {
+      S3_ENDPOINT: `http://127.0.0.1:${(silent.address() as AddressInfo).port}`,
+    },
+    'a wrong key': { S3_ACCESS_KEY_ID: 'unknown' },
+    'a bucket that does not exist': { S3_BUCKET: 'missing' },
+  };
+  const { token } = await createUser(app);
+  for (const [name, overrides] of Object.entries(outages)) {
+    const broken = await createTestApp(
+      { ...environment, ...overrides, WORKER_ENABLED: 'false' },
+      { databaseUrl: app.url },
+    );
+    t.teardown(broken.close);
+    const answer = await upload(broken, token, await plainPicture());
+    unavailable(t, answer);
+    const { rows } = await app.pool.query(`SELECT state, user_id FROM images WHERE state = 'deleted'`);
+    t.strictSame(rows, [{ state: 'deleted', user_id: null }], name);
+    await app.pool.query('UPDATE images SET check_after = now()');
+    await cleanUp(app);
+    const left = await app.pool.query(`SELECT FROM images WHERE state = 'deleted'`);
+    t.equal(left.rowCount, 0, name);
+  }
+});
 
 async function filesIn(folder: string): Promise<string[]> {
   return (await readdir(folder, { recursive: true })).filter((name) => name.includes('.webp')).sort();
 }
 
-/** The images of a database, as the clean-up sees them. */
-async function imageRows({ pool }: TestApp): Promise<unknown[]> {
-  return (await pool.query('SELECT state, user_id, check_after > now() AS waits FROM images')).rows;
+/** The images of a user, or of none, as the clean-up sees them. */
+async function imageRows({ pool }: TestApp, userId: number | null): Promise<unknown[]> {
+  const select = 'SELECT state, user_id, check_after > now() AS waits FROM images';
+  return (await pool.query(`${select} WHERE user_id IS NOT DISTINCT FROM $1`, [userId])).rows;
 }
 
 async function cleanUp({ pool }: TestApp): Promise<void> {
@@ -64,49 +133,26 @@ async function killDuringUpload(t: Test, { app, environment, isThere, files }: K
   await t.rejects(sent, 'the upload is not answered');
   const left = await files();
   t.ok(left.length > 0, 'files are left');
-  t.strictSame(await imageRows(app), [{ state: 'pending', user_id: id, waits: true }]);
+  t.strictSame(await imageRows(app, id), [{ state: 'pending', user_id: id, waits: true }]);
 
   await cleanUp(app);
   t.strictSame(await files(), left, 'the upload may still be running');
   await app.pool.query(`UPDATE images SET check_after = check_after - interval '1 hour'`);
   await cleanUp(app);
   t.strictSame(await files(), []);
-  t.strictSame(
-    await imageRows(app),
-    [{ state: 'erased', user_id: id, waits: true }],
-    'it counts for the quota',
-  );
+  const rows = await imageRows(app, id);
+  t.strictSame(rows, [{ state: 'erased', user_id: id, waits: true }], 'it counts for the quota');
 }
 
 t.test('killed before the store has answered: another instance cleans up', async (t) => {
-  const directory = t.testdir();
-  const bucket = 'dure-images';
-  const server = new S3rver({
-    address: '127.0.0.1',
-    port: 0,
-    silent: true,
-    directory,
-    configureBuckets: [{ name: bucket, configs: [] }],
-  });
-  const { port } = (await server.run()) as AddressInfo;
-  t.teardown(() => server.close());
-  const store = `http://127.0.0.1:${port}`;
   const proxy = await createTcpProxy(store);
   t.teardown(proxy.close);
-  const environment = {
-    S3_BUCKET: bucket,
-    S3_ACCESS_KEY_ID: 'S3RVER',
-    S3_SECRET_ACCESS_KEY: 'S3RVER',
-    MEDIA_BASE_URL: 'https://pictures.example.com',
-  };
-  const app = await createTestApp({ ...environment, JWT_SECRET, S3_ENDPOINT: store });
-  t.teardown(app.close);
   proxy.holdAnswersTo('PUT /');
   const files = async () =>
     (await filesIn(`${directory}/${bucket}`)).filter((name) => name.endsWith('_object'));
   await killDuringUpload(t, {
     app,
-    environment: { ...environment, S3_ENDPOINT: proxy.url },
+    environment: { ...environment, S3_ENDPOINT: proxy.url, MEDIA_BASE_URL: 'https://images.example.com' },
     isThere: async () => proxy.held() === 2 && (await files()).length === 2,
     files,
   });
@@ -147,11 +193,8 @@ t.test(
       t.match(app.logs.join(''), /ENOSPC/, 'the log names the reason');
       t.strictSame(await filesIn(DATA_DIR), []);
     }
-    t.strictSame(
-      await imageRows(app),
-      Array(2).fill({ state: 'deleted', user_id: null, waits: true }),
-      'they do not count for the quota',
-    );
+    const row = { state: 'deleted', user_id: null, waits: true };
+    t.strictSame(await imageRows(app, null), [row, row], 'they do not count for the quota');
     await rm(fill);
     t.equal((await upload(app, token, await plainPicture())).status, 201);
     t.equal((await filesIn(DATA_DIR)).length, 2);
