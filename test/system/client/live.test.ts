@@ -1,6 +1,12 @@
-import { createClient, memoryStorage, type Notification, type NotificationListeners } from '@dure/client';
+import {
+  type ClientOptions,
+  createClient,
+  memoryStorage,
+  type Notification,
+  type NotificationListeners,
+} from '@dure/client';
 import t, { type Test } from 'tap';
-import { badGateway, createPair, createWire, startService } from '../../client/clients.ts';
+import { badGateway, createPair, spoilAccess, startService } from '../../client/clients.ts';
 import { password } from '../../support/app.ts';
 import { createTcpProxy } from '../../support/tcp-proxy.ts';
 import { until } from '../../support/until.ts';
@@ -10,6 +16,8 @@ const listPath = '/api/v1/notifications/mypage/';
 const countPath = '/api/v1/notifications/unread-count/';
 const quick = { firstDelay: 20, longestDelay: 100, poll: 50, pollFor: 400, firstEvent: 5_000 };
 const service = await startService(t, { QUOTA_REQUESTS_PER_DAY: '0' }, { streamTimes: { heartbeat: 100 } });
+
+type Receiver = Awaited<ReturnType<typeof createPair>>['receiver'];
 
 interface Subscribable {
   notifications: { subscribe(listeners: NotificationListeners): () => void };
@@ -30,8 +38,28 @@ function record(t: Test, dure: Subscribable, options: Pick<NotificationListeners
   return { ids, counts, statuses, stop };
 }
 
+/** A pair of shops, and what a subscription of the receiver reports, once its stream is open. */
+async function openPair(t: Test, options: Parameters<typeof createPair>[1] = {}) {
+  const pair = await createPair(service, { streamTimes: quick, ...options });
+  const live = record(t, pair.receiver.dure);
+  await until('a stream', () => live.statuses.includes('open'));
+  return { ...pair, live };
+}
+
+/** The receiver's subscription through another client, once its stream is open. */
+async function openOther(t: Test, { storage }: Receiver, options: Partial<ClientOptions>) {
+  const dure = createClient({
+    baseUrl: service.baseUrl,
+    ...options,
+    storage: memoryStorage(await storage.load()),
+  });
+  const live = record(t, dure);
+  await until('a stream', () => live.statuses.includes('open'));
+  return { dure, live };
+}
+
 /** Ids of all notifications, oldest first. */
-async function storedIds({ dure }: Awaited<ReturnType<typeof createPair>>['receiver']): Promise<number[]> {
+async function storedIds({ dure }: Receiver): Promise<number[]> {
   const { items } = await dure.listNotifications({ limit: 100 });
   return items.map(({ id }) => id).reverse();
 }
@@ -58,10 +86,7 @@ t.test('notifications and counts arrive', async (t) => {
 
 t.test('events may come in pieces of a byte', async (t) => {
   const { receiver, notify } = await createPair(service);
-  const storage = memoryStorage(await receiver.storage.load());
-  const dure = createClient({
-    baseUrl: service.baseUrl,
-    storage,
+  const { dure } = await openOther(t, receiver, {
     async fetch(url, init) {
       const { status, headers, body } = await fetch(url, init);
       return new Response(body && inBytes(body), { status, headers });
@@ -69,8 +94,6 @@ t.test('events may come in pieces of a byte', async (t) => {
   });
   const seen: Notification[] = [];
   t.teardown(dure.notifications.subscribe({ onNotification: (one) => seen.push(one) }));
-  const live = record(t, dure);
-  await until('a stream', () => live.statuses.includes('open'));
   await notify(2);
   await until('both', () => seen.length === 2);
   const { items } = await receiver.dure.listNotifications();
@@ -95,10 +118,7 @@ t.test('a dropped connection is resumed without loss and without repetition', as
   const proxy = await createTcpProxy(service.baseUrl);
   t.teardown(proxy.close);
   const { receiver, notify } = await createPair(service);
-  const storage = memoryStorage(await receiver.storage.load());
-  const dure = createClient({ baseUrl: proxy.url, storage, streamTimes: quick });
-  const live = record(t, dure);
-  await until('a stream', () => live.statuses.includes('open'));
+  const { live } = await openOther(t, receiver, { baseUrl: proxy.url, streamTimes: quick });
   await notify(2);
   await until('two notifications', () => live.ids.length === 2);
   for (const round of [1, 2]) {
@@ -117,10 +137,8 @@ t.test('a connection that falls silent is replaced', async (t) => {
   const proxy = await createTcpProxy(service.baseUrl);
   t.teardown(proxy.close);
   const { receiver, notify } = await createPair(service);
-  const storage = memoryStorage(await receiver.storage.load());
-  const dure = createClient({ baseUrl: proxy.url, storage, streamTimes: { ...quick, silence: 1_000 } });
-  const live = record(t, dure);
-  await until('a stream', () => live.statuses.includes('open'));
+  const streamTimes = { ...quick, silence: 1_000 };
+  const { live } = await openOther(t, receiver, { baseUrl: proxy.url, streamTimes });
   proxy.stall();
   await notify();
   await until('the notification', () => live.ids.length === 1);
@@ -158,9 +176,7 @@ t.test('`after` of a later subscription counts for that one alone', async (t) =>
 });
 
 t.test('a subscription that cannot read what it missed does not hold the others up', async (t) => {
-  const { receiver, notify } = await createPair(service, { streamTimes: quick });
-  const live = record(t, receiver.dure);
-  await until('a stream', () => live.statuses.includes('open'));
+  const { receiver, notify, live } = await openPair(t);
   await notify(2);
   await until('both', () => live.ids.length === 2);
   receiver.wire.before = ({ path }) => (path.startsWith(listPath) ? badGateway(500) : undefined);
@@ -196,7 +212,7 @@ t.test('`after` is about the account that was signed in', async (t) => {
 });
 
 for (const [name, answer] of [
-  ['a proxy that refuses streams', () => badGateway()],
+  ['a proxy that rejects streams', () => badGateway()],
   ['a proxy that buffers streams', bufferedStream],
 ] as const) {
   t.test(`${name}: polling, and a stream again later`, async (t) => {
@@ -237,11 +253,9 @@ t.test('a poll that nothing changed costs no body', async (t) => {
   t.same(statuses.slice(0, 3), [200, 304, 304]);
 });
 
-t.test('an access token that the stream refuses is renewed', async (t) => {
+t.test('an access token that the stream rejects is renewed', async (t) => {
   const { receiver, notify } = await createPair(service, { streamTimes: quick });
-  const tokens = await receiver.storage.load();
-  if (!tokens) return void t.fail('no tokens');
-  await receiver.storage.save({ ...tokens, access: 'spoilt' });
+  await spoilAccess(receiver);
   const live = record(t, receiver.dure);
   await until('a stream', () => live.statuses.includes('open'));
   await notify();
@@ -250,9 +264,7 @@ t.test('an access token that the stream refuses is renewed', async (t) => {
 });
 
 t.test('a stream ends with the session and begins with the next one', async (t) => {
-  const { receiver, notify } = await createPair(service, { streamTimes: quick });
-  const live = record(t, receiver.dure);
-  await until('a stream', () => live.statuses.at(-1) === 'open');
+  const { receiver, notify, live } = await openPair(t);
   await receiver.dure.logOut();
   await until('the end', () => live.statuses.at(-1) === 'closed');
   const streams = receiver.wire.to(streamPath).length;
@@ -265,12 +277,7 @@ t.test('a stream ends with the session and begins with the next one', async (t) 
 
 t.test('a session that the server ends closes the stream and signs out', async (t) => {
   const reasons: string[] = [];
-  const { receiver } = await createPair(service, {
-    streamTimes: quick,
-    onSignedOut: (reason) => reasons.push(reason),
-  });
-  const live = record(t, receiver.dure);
-  await until('a stream', () => live.statuses.at(-1) === 'open');
+  const { receiver, live } = await openPair(t, { onSignedOut: (reason) => reasons.push(reason) });
   const other = createClient({ baseUrl: service.baseUrl });
   await other.logIn({ username: receiver.username, password });
   await other.endOtherSessions();
@@ -278,7 +285,7 @@ t.test('a session that the server ends closes the stream and signs out', async (
   t.same(reasons, ['revoked']);
 });
 
-t.test('another account begins anew', async (t) => {
+t.test('another account begins again', async (t) => {
   const one = await createPair(service, { streamTimes: quick });
   const two = await createPair(service);
   await two.notify(2);
@@ -294,13 +301,11 @@ t.test('another account begins anew', async (t) => {
 });
 
 t.test('another language begins another stream, which goes on after the last notification', async (t) => {
-  const { receiver, notify } = await createPair(service, { language: 'ko', streamTimes: quick });
+  const { receiver, notify, live } = await openPair(t, { language: 'ko' });
   const messages: string[] = [];
   t.teardown(
     receiver.dure.notifications.subscribe({ onNotification: ({ message }) => messages.push(message) }),
   );
-  const live = record(t, receiver.dure);
-  await until('a stream', () => live.statuses.at(-1) === 'open');
   await notify();
   await until('a notification', () => messages.length === 1);
   receiver.dure.setLanguage('en');
@@ -347,20 +352,14 @@ t.test('an error of a listener ends neither the stream nor other listeners', asy
 });
 
 t.test('stopping ends the connection', async (t) => {
-  const { receiver } = await createPair(service, { streamTimes: quick });
-  const wire = createWire();
-  const storage = memoryStorage(await receiver.storage.load());
+  const { receiver } = await createPair(service);
   let signal: AbortSignal | null | undefined;
-  const dure = createClient({
-    baseUrl: service.baseUrl,
-    storage,
-    fetch: (url, init) => {
+  const { live } = await openOther(t, receiver, {
+    fetch(url, init) {
       signal = init.signal;
-      return wire.fetch(url, init);
+      return fetch(url, init);
     },
   });
-  const live = record(t, dure);
-  await until('a stream', () => live.statuses.includes('open'));
   t.equal(signal?.aborted, false);
   live.stop();
   live.stop();

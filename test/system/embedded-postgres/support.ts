@@ -4,11 +4,11 @@ import { mkdtemp, readdir, readFile, readlink, realpath, rm, stat } from 'node:f
 import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import { createInterface } from 'node:readline';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import pg from 'pg';
 import type { Test } from 'tap';
 import { startEmbeddedServer } from '../../../src/development/embedded-postgres/server.ts';
+import { until } from '../../support/until.ts';
 
 export const projectFolder = dirname(fileURLToPath(import.meta.resolve('#package/package.json')));
 const fixture = join(projectFolder, 'build/test/system/embedded-postgres/fixture.js');
@@ -115,10 +115,8 @@ export function signalAll(pids: number[], signal: NodeJS.Signals): void {
 
 /** Whether all processes in the folder end within 15 seconds. */
 export async function allEnd(folder: string): Promise<boolean> {
-  for (const end = Date.now() + 15_000; Date.now() < end; await sleep(50)) {
-    if ((await processesIn(folder)).length === 0) return true;
-  }
-  return false;
+  const ended = async () => (await processesIn(folder)).length === 0;
+  return until('the end of all processes', ended, 15).catch(() => false);
 }
 
 export async function postmasterPid(directory: string): Promise<number> {

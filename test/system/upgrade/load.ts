@@ -1,10 +1,175 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import sharp from 'sharp';
 import { password } from '../../support/app.ts';
+import type { Json } from '../../support/json.ts';
 import type { Provider } from '../../support/provider.ts';
+import type { Service } from '../../support/service.ts';
 import { until } from '../../support/until.ts';
-import type { Balancer } from './balancer.ts';
-import { mailedCode, type Owner } from './people.ts';
+
+interface CallOptions {
+  token?: string | undefined;
+  body?: unknown;
+  /** A file to upload in place of a body. */
+  image?: Uint8Array<ArrayBuffer>;
+  status?: number;
+}
+
+/**
+ * Sends each request to one of some instances, in turns. Every answer but the expected one is a failure, and so is a connection
+ * that breaks; nothing is sent again.
+ */
+export function createBalancer() {
+  const instances: Service[] = [];
+  const failures: string[] = [];
+  const answered = new Map<Service, number>();
+  let turn = 0;
+
+  function pick(): Service {
+    const instance = instances[turn++ % instances.length];
+    if (instance === undefined) throw new Error('no instance takes requests');
+    return instance;
+  }
+
+  return {
+    failures,
+    pick,
+    add: (instance: Service) => void instances.push(instance),
+    /** As a proxy does before an instance gets SIGTERM. What was sent is still answered. */
+    remove: (instance: Service) => void instances.splice(instances.indexOf(instance), 1),
+    answeredBy: (instance: Service) => answered.get(instance) ?? 0,
+    /** @throws when the answer is not the expected one, after it was recorded */
+    async call(method: string, path: string, options: CallOptions = {}): Promise<Json> {
+      const instance = pick();
+      try {
+        const { status, data } = await send(`${instance.url}${path}`, method, options);
+        const expected = options.status ?? 200;
+        if (status !== expected)
+          throw new Error(`${status} in place of ${expected}: ${JSON.stringify(data)}`);
+        answered.set(instance, (answered.get(instance) ?? 0) + 1);
+        return data;
+      } catch (error) {
+        const reason = error instanceof Error ? `${error.message} ${error.cause ?? ''}` : String(error);
+        failures.push(`${method} ${path.replace(/\?.*/, '')} at ${instance.url}: ${reason}`);
+        throw error;
+      }
+    },
+  };
+}
+
+type Balancer = ReturnType<typeof createBalancer>;
+
+async function send(
+  url: string,
+  method: string,
+  { token, body, image }: CallOptions,
+): Promise<{ status: number; data: Json }> {
+  const form = new FormData();
+  if (image) form.append('image', new Blob([image]), 'picture.png');
+  const response = await fetch(url, {
+    method,
+    headers: {
+      ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
+      ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+    },
+    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    ...(image ? { body: form } : {}),
+  });
+  const text = await response.text();
+  return { status: response.status, data: text === '' ? undefined : JSON.parse(text).data };
+}
+
+/**
+ * Follows the notifications of a user as a client does: a stream that ends is opened again at another instance with the last id.
+ *
+ * @returns the ids of the notifications in the order of their arrival, and what ended
+ */
+export function followStream(balancer: Balancer, token: string) {
+  const ids: number[] = [];
+  const ended: Service[] = [];
+  const stopping = new AbortController();
+  const { signal } = stopping;
+  let lastId: string | undefined;
+  let current: Service | undefined;
+
+  async function readOnce(instance: Service): Promise<void> {
+    const response = await fetch(`${instance.url}/api/v1/notifications/stream/`, {
+      headers: {
+        authorization: `Bearer ${token}`,
+        ...(lastId === undefined ? {} : { 'last-event-id': lastId }),
+      },
+      signal,
+    });
+    if (response.status !== 200) throw new Error(`${response.status} from ${instance.url}`);
+    current = instance;
+    const decoder = new TextDecoder();
+    let text = '';
+    for await (const chunk of response.body ?? []) {
+      text += decoder.decode(chunk, { stream: true });
+      const blocks = text.split('\n\n');
+      text = blocks.pop() ?? '';
+      for (const block of blocks) {
+        lastId = /^id: (\d+)$/m.exec(block)?.[1] ?? lastId;
+        if (/^event: notification$/m.test(block)) ids.push(Number(lastId));
+      }
+    }
+  }
+
+  async function follow(): Promise<void> {
+    while (!signal.aborted) {
+      const instance = balancer.pick();
+      try {
+        await readOnce(instance);
+        ended.push(instance);
+      } catch (error) {
+        if (!signal.aborted) balancer.failures.push(`a stream at ${instance.url}: ${error}`);
+      }
+      // Clients wait for a moment, too.
+      await sleep(100, undefined, { signal }).catch(() => undefined);
+    }
+  }
+
+  const following = follow();
+  return {
+    ids,
+    /** Instances that ended the stream, in order. */
+    ended,
+    isOpenAt: (instance: Service) => current === instance,
+    async stop(): Promise<void> {
+      stopping.abort();
+      await following;
+    },
+  };
+}
+
+/** An owner of a store who is logged in. */
+interface Owner {
+  username: string;
+  email: string;
+  token: string;
+  refresh: string;
+  storeId: number;
+}
+
+/** Waits for the mail to an address and takes the code out of it. */
+async function mailedCode(provider: Provider, email: string): Promise<string> {
+  const mail = await until('the mail with the code', () => provider.attempts.find(({ to }) => to === email));
+  const code = /\b\d{6}\b/.exec(JSON.parse(mail.body).text)?.[0];
+  if (code === undefined) throw new Error(`the mail has no code: ${mail.body}`);
+  return code;
+}
+
+/** Signs up, logs in, confirms the address with the mailed code and opens a store. */
+export async function openStore({ call }: Balancer, provider: Provider, username: string): Promise<Owner> {
+  const email = `${username}@example.com`;
+  await call('POST', '/auth/signup/', { status: 201, body: { username, password, name: '김두레', email } });
+  const code = await mailedCode(provider, email);
+  const { access, refresh } = await call('POST', '/auth/login/', { body: { username, password } });
+  await call('POST', '/auth/email-verify/confirm/', { token: access, body: { email, code } });
+  const { items: categories } = await call('GET', '/api/v1/stores/categories/', { token: access });
+  const store = { name: `두레 ${username}`, category_ids: [categories[0].id], description: '', address: '' };
+  const { id } = await call('POST', '/api/v1/stores/', { status: 201, token: access, body: store });
+  return { username, email, token: access, refresh, storeId: id };
+}
 
 const requests = '/api/v1/notifications/partner-request/';
 const picture = new Uint8Array(
@@ -29,7 +194,7 @@ export function mailsAbout(provider: Provider, { email }: Owner, text: string): 
   return new Set(found.map(({ key }) => key)).size;
 }
 
-/** People who do everything that matters again and again. Each of them stops at its first failure, which the balancer has. */
+/** People who do everything that matters repeatedly. Each of them stops at its first failure, which the balancer has. */
 export function startLoad(balancer: Balancer, provider: Provider, owners: [Owner, Owner, Owner, Owner]) {
   const { call } = balancer;
   const [reader, writer] = owners;

