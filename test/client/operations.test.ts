@@ -12,7 +12,7 @@ import {
 } from '@dure/client';
 import sharp from 'sharp';
 import t from 'tap';
-import { codeIn, password } from '../support/app.ts';
+import { password } from '../support/app.ts';
 import { freePort } from '../support/free-port.ts';
 import {
   badGateway,
@@ -27,30 +27,6 @@ import {
 
 const service = await startService(t, { QUOTA_REQUESTS_PER_DAY: '0' });
 const { baseUrl } = service;
-
-t.test('two shops find each other', async (t) => {
-  const cafe = createClient({ baseUrl });
-  const email = 'two-shops@example.com';
-  const user = await cafe.signUp({ username: 'two_shops', password, name: '김두레', email });
-  t.equal(user.is_verified, false);
-  await cafe.logIn({ username: 'two_shops', password });
-  const code = codeIn(await service.mails.next(email));
-  t.equal((await cafe.confirmEmail({ email, code })).email, email);
-  t.equal((await cafe.getCurrentUser()).is_verified, true);
-  const { items: categories } = await cafe.listStoreCategories();
-  const category = categories.find(({ name }) => name === '카페');
-  const store = await cafe.createStore({ name: '두레 카페', category_ids: [category?.id ?? 0] });
-  t.same(store.store_categories, [category]);
-  const post = await cafe.createPost({ title: '꽃집을 찾아요', content: '함께 팔아요.', images });
-
-  const flower = await openShop(service, '골목 꽃집');
-  const request = await flower.dure.createPartnerRequest({ post_id: post.id, message: '같이 해요' });
-  t.equal(request.status, '요청됨');
-  const inbox = await cafe.listNotifications({ is_read: false });
-  t.match(inbox, { unread_count: 1, items: [{ kind: 'partner_request_received' }] });
-  t.equal((await cafe.acceptPartnerRequest({ id: request.id })).status, '수락됨');
-  t.match((await flower.dure.getMyPage()).sent_requests, [{ id: request.id, status: '수락됨' }]);
-});
 
 t.test('an image is uploaded, and goes into a post', async (t) => {
   const { dure } = await openShop(service, '골목 사진관');

@@ -222,16 +222,6 @@ t.test('a mail is marked with its own language', async (t) => {
   );
 });
 
-t.test('the newest email is open, older ones are folded', async (t) => {
-  const { mailbox, get } = await build(t);
-  for (let count = 0; count < 3; count += 1) await mailbox.send(outgoing());
-  const articles = (await get()).body.match(/<article><details( open)?>/g) ?? [];
-  t.same(
-    articles.map((article) => article.includes('open')),
-    [true, false, false],
-  );
-});
-
 t.test('?to= leaves the mails to one address, in any case', async (t) => {
   const { mailbox, get } = await build(t);
   for (const to of ['a@example.com', 'Owner+1@Example.com', 'b@example.com', 'xa@example.com']) {

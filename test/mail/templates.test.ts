@@ -1,20 +1,14 @@
 import t from 'tap';
 import { type Language, type Mail, renderMail } from '../../src/infrastructure/mail/templates.ts';
-import { code, languages, mails, requestUrl, resetUrl, undoUrl, verifyUrl } from './samples.ts';
+import { code, languages, mails, requestUrl, resetUrl } from './samples.ts';
 
-/** What a mail must contain, in every language. */
-const expectedParts: Record<Mail['kind'], string[]> = {
-  verification_code: [code, verifyUrl],
-  account_exists: ['minji.kim', 'https://dure.example/login', 'https://dure.example/forgot?a=1&b=2'],
-  reset_link: ['김민지', resetUrl],
-  password_changed: ['김민지', '2026'],
-  email_changed: ['김민지', '2026', 'm***@e***.com', undoUrl],
-  user_id: ['김민지', 'minji.kim'],
-  partner_request_received: ['김민지', '달빛 카페', '원두 나눔', '같이 해요 & 나눠요.', requestUrl],
-  partner_request_accepted: ['김민지', '해님 빵집', '빵 나눔', requestUrl],
-  partner_request_declined: ['김민지', '해님 빵집', '빵 나눔', requestUrl],
-  partner_request_ended: ['김민지', '해님 빵집', '빵 나눔', requestUrl],
-};
+/** What a mail must contain, in every language: its texts, the lines of a message one by one. */
+function partsOf({ kind, ...fields }: Mail): string[] {
+  return Object.values(fields).flatMap((value) => {
+    if (value instanceof Date) return `${value.getUTCFullYear()}`;
+    return typeof value === 'string' ? value.split('\n') : [];
+  });
+}
 
 function escaped(text: string): string {
   return text
@@ -47,7 +41,7 @@ for (const language of languages) {
       const rendered = renderMail(mail, language);
       t.same(renderMail(structuredClone(mail), language), rendered, 'the same bytes for the same input');
       const { subject, text, html } = rendered;
-      for (const part of expectedParts[mail.kind]) {
+      for (const part of partsOf(mail)) {
         t.ok(text.includes(part), `the text contains ${part}`);
         t.ok(html.includes(escaped(part)), `the HTML contains ${part}`);
       }

@@ -44,25 +44,6 @@ t.test('of 20 concurrent requests for a post, one is created, notified and maile
   t.equal(app.mails.sent.filter(({ to }) => to === receiver.email).length, 2, 'the code and one request');
 });
 
-t.test('concurrent requests of 20 shops are all created', async (t) => {
-  const { receiver, post } = await openTwoShops(app);
-  const shops = await inParallel(20, (index) => openShop(app, `가게 ${index}`));
-  const answers = await Promise.all(shops.map((shop) => requestPartnership(app, shop, post)));
-  t.strictSame(tally(answers), { 201: 20 });
-  t.equal((await notificationsOf(app, receiver)).unread_count, 20);
-});
-
-t.test('concurrent requests of two stores to each other do not deadlock', async (t) => {
-  const { sender, receiver, post } = await openTwoShops(app);
-  const posts = await inParallel(6, () => createPost(app, sender.token));
-  const others = await inParallel(6, () => createPost(app, receiver.token));
-  const answers = await Promise.all([
-    ...posts.map((one) => requestPartnership(app, receiver, one)),
-    ...[...others, post].map((one) => requestPartnership(app, sender, one)),
-  ]);
-  t.strictSame(tally(answers), { 201: 13 });
-});
-
 t.test('of 20 concurrent requests with one key, one is created and all get its answer', async (t) => {
   const { sender, post } = await openTwoShops(app);
   const headers = { 'idempotency-key': 'request-2' };

@@ -16,13 +16,13 @@ const streamPath = '/api/v1/notifications/stream/';
 
 /** A page that has a client and keeps what it reports in globals. */
 const html = (
-  baseUrl: string,
+  url: string,
 ) => `<!doctype html><meta charset="utf-8"><title>client</title><script type="module">
 import { browserStorage, createClient } from '/client/index.js';
 globalThis.signedOut = [];
 globalThis.ids = [];
 globalThis.statuses = [];
-globalThis.baseUrl = '${baseUrl}';
+globalThis.baseUrl = '${url}';
 globalThis.dure = createClient({
   baseUrl,
   storage: browserStorage(),
@@ -91,12 +91,11 @@ t.test('tabs of one browser', { skip: noBrowser }, async (t) => {
 
   t.test('have one stream, which another tab takes over', async (t) => {
     const { first, openTab, requests, notify, receiver } = await openBrowser(t);
-    await evaluate(first, 'void subscribe()');
-    await until('a stream', () => evaluate(first, `statuses.includes('open')`));
+    await subscribe(first);
     const others = [await openTab(), await openTab()];
-    for (const tab of others) await evaluate(tab, 'void subscribe()');
     for (const tab of others) {
-      await until('the state of the leader', () => evaluate(tab, `statuses.includes('open') && count === 0`));
+      await subscribe(tab);
+      await until('the count of the leader', () => evaluate(tab, 'count === 0'));
     }
     await notify(2);
     for (const tab of [first, ...others]) {
@@ -126,8 +125,7 @@ t.test('tabs of one browser', { skip: noBrowser }, async (t) => {
     await evaluate(first, `void navigator.locks.request(${name}, () => new Promise(() => {}))`);
     const second = await openTab();
     t.equal(await evaluate(second, `navigator.locks.query().then(({ held }) => held.length)`), 1);
-    await evaluate(second, 'void subscribe()');
-    await until('a stream of its own', () => evaluate(second, `statuses.at(-1) === 'open'`));
+    await subscribe(second);
     await notify(2);
     await until('the notifications', () => evaluate(second, 'ids.length === 2'));
   });
@@ -135,10 +133,7 @@ t.test('tabs of one browser', { skip: noBrowser }, async (t) => {
   t.test('sign out together', async (t) => {
     const { first, openTab } = await openBrowser(t);
     const second = await openTab();
-    for (const tab of [first, second]) {
-      await evaluate(tab, 'void subscribe()');
-      await until('a stream', () => evaluate(tab, `statuses.at(-1) === 'open'`));
-    }
+    for (const tab of [first, second]) await subscribe(tab);
     await evaluate(first, 'dure.logOut()');
     await until('the other tab', () => evaluate(second, `statuses.at(-1) === 'closed'`));
     t.same(await evaluate(second, 'signedOut'), ['elsewhere']);
@@ -150,18 +145,14 @@ t.test('tabs of one browser', { skip: noBrowser }, async (t) => {
   t.test('eight tabs leave connections for calls', async (t) => {
     const { first, openTab, requests } = await openBrowser(t);
     const tabs = [first, ...(await Promise.all(Array.from({ length: 7 }, openTab)))];
-    await Promise.all(tabs.map((tab) => evaluate(tab, 'void subscribe()')));
-    await Promise.all(
-      tabs.map((tab) => until('a stream', () => evaluate(tab, `statuses.at(-1) === 'open'`))),
-    );
+    await Promise.all(tabs.map(subscribe));
     t.equal(requests(streamPath), 1);
     await Promise.all(tabs.map((tab) => evaluate(tab, 'dure.getMyPage().then(() => true)')));
   });
 
   t.test('a page that comes back from the back/forward cache goes on', async (t) => {
     const { first, notify } = await openBrowser(t);
-    await evaluate(first, 'void subscribe()');
-    await until('a stream', () => evaluate(first, `statuses.at(-1) === 'open'`));
+    await subscribe(first);
     await evaluate(first, 'void (globalThis.isSame = true)');
     await first.goto(`${service.baseUrl}/health/live`);
     await notify(2);
@@ -195,13 +186,8 @@ t.test('tabs of one browser', { skip: noBrowser }, async (t) => {
       })()`,
     );
     t.equal(aborted, 'enough');
-    t.same(
-      await evaluate(
-        first,
-        `dure.uploadImage({ image: new Blob(['text']) }, { onUploadProgress() {} }).catch(({ code }) => code)`,
-      ),
-      'invalid_image',
-    );
+    const text = `dure.uploadImage({ image: new Blob(['text']) }, { onUploadProgress() {} })`;
+    t.equal(await evaluate(first, `${text}.catch(({ code }) => code)`), 'invalid_image');
   });
 
   t.test('tokens are kept in memory where storage is blocked', async (t) => {
@@ -218,6 +204,12 @@ t.test('tabs of one browser', { skip: noBrowser }, async (t) => {
 /** Runs JavaScript in a page. */
 async function evaluate(page: Page, script: string): Promise<unknown> {
   return page.evaluate(script);
+}
+
+/** Subscribes in a tab, and waits until it has a stream or follows that of another tab. */
+async function subscribe(tab: Page): Promise<void> {
+  await evaluate(tab, 'void subscribe()');
+  await until('a stream', () => evaluate(tab, `statuses.at(-1) === 'open'`));
 }
 
 /** @returns how many requests to a path the tabs have sent, without preflights */

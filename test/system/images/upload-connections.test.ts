@@ -19,7 +19,8 @@ const app = await createTestApp({ DATA_DIR: directory, WORKER_ENABLED: 'false' }
 t.teardown(app.close);
 const port = await listen(app.app);
 const { token, id: userId } = await createUser(app);
-const smallImage = multipart({ name: 'image', content: await plainPicture(), filename: 'a.jpg' });
+const fileOf = (content: Buffer, name = 'image') => multipart({ name, content, filename: 'a.jpg' });
+const smallImage = fileOf(await plainPicture());
 
 function head(length: number, headers: Record<string, string> = {}): string {
   const lines = {
@@ -37,41 +38,38 @@ async function rows(): Promise<{ state: string }[]> {
   return (await app.pool.query('SELECT id, state FROM images WHERE user_id = $1', [userId])).rows;
 }
 
-t.test(
-  'a refused upload leaves the connection usable, however much of the body is still to come',
-  async (t) => {
-    const file = multipart({ name: 'image', content: Buffer.alloc(12 * 1024 * 1024), filename: 'a.jpg' });
-    const other = multipart({ name: 'photo', content: Buffer.alloc(3 * 1024 * 1024), filename: 'a.jpg' });
-    const cases = [
-      [file, {}, 413, 'payload_too_large'],
-      [other, {}, 400, 'validation_error'],
-      [other, { authorization: '' }, 401, 'not_authenticated'],
-      [other, { 'content-type': 'image/jpeg' }, 415, 'unsupported_media_type'],
-    ] as const;
-    for (const [body, headers, status, code] of cases) {
-      const connection = await rawConnection(port);
-      connection.send(head(body.length, headers));
-      connection.send(body);
-      connection.send(head(smallImage.length));
-      connection.send(smallImage);
-      const answer = await connection.answer();
-      t.match({ status: answer.status, code: answer.body.data.code }, { status, code });
-      const next = await connection.answer();
-      t.equal(next.status, 201, `${code}: the next request is answered`);
-      connection.socket.destroy();
-    }
-    // Without a length, the size is known only while reading.
+t.test('a rejected upload leaves the connection usable, however much is still to come', async (t) => {
+  const file = fileOf(Buffer.alloc(12 * 1024 * 1024));
+  const other = fileOf(Buffer.alloc(3 * 1024 * 1024), 'photo');
+  const cases = [
+    [file, {}, 413, 'payload_too_large'],
+    [other, {}, 400, 'validation_error'],
+    [other, { authorization: '' }, 401, 'not_authenticated'],
+    [other, { 'content-type': 'image/jpeg' }, 415, 'unsupported_media_type'],
+  ] as const;
+  for (const [body, headers, status, code] of cases) {
     const connection = await rawConnection(port);
-    connection.send(
-      head(0, { 'content-length': '' }).replace('content-length: \r\n', 'transfer-encoding: chunked\r\n'),
-    );
-    connection.send(`${file.length.toString(16)}\r\n`);
-    connection.send(file);
+    connection.send(head(body.length, headers));
+    connection.send(body);
+    connection.send(head(smallImage.length));
+    connection.send(smallImage);
     const answer = await connection.answer();
-    refused(t, answer, 413, 'payload_too_large');
+    t.match({ status: answer.status, code: answer.body.data.code }, { status, code });
+    const next = await connection.answer();
+    t.equal(next.status, 201, `${code}: the next request is answered`);
     connection.socket.destroy();
-  },
-);
+  }
+  // Without a length, the size is known only while reading.
+  const connection = await rawConnection(port);
+  connection.send(
+    head(0, { 'content-length': '' }).replace('content-length: \r\n', 'transfer-encoding: chunked\r\n'),
+  );
+  connection.send(`${file.length.toString(16)}\r\n`);
+  connection.send(file);
+  const answer = await connection.answer();
+  refused(t, answer, 413, 'payload_too_large');
+  connection.socket.destroy();
+});
 
 t.test('an upload that is cut in the middle is not kept, and counts for the quota', async (t) => {
   const counted = async () => (await rows()).filter(({ state }) => state === 'erased').length;
@@ -117,13 +115,20 @@ t.test('the time of a slow client does not count, that of the storage does', asy
   hung.socket.destroy();
 });
 
+interface UploaderOptions {
+  user?: { id: number; token: string };
+  at?: number;
+  headers?: Record<string, string>;
+}
+
 /** Uploads, by a user of its own where none is given; its connection is open until the test ends. */
-async function uploader(t: Test, body: Buffer, user?: { id: number; token: string }) {
+async function uploader(t: Test, body: Buffer, options: UploaderOptions = {}) {
+  const { user, at = port, headers } = options;
   const { id, token } = user ?? (await createUser(app));
-  const connection = await rawConnection(port);
+  const connection = await rawConnection(at);
   t.teardown(() => connection.socket.destroy());
   const start = (sent = body.length) => {
-    connection.send(head(body.length, { authorization: `Bearer ${token}` }));
+    connection.send(head(body.length, { authorization: `Bearer ${token}`, ...headers }));
     connection.send(body.subarray(0, sent));
   };
   const states = async () =>
@@ -139,43 +144,36 @@ t.test('uploads from one address that fill the memory lose it to those from othe
     { storage, databaseUrl: app.url },
   );
   t.teardown(behindProxy.close);
-  const proxied = await listen(behindProxy.app);
-  const open = async (address: string, body: Buffer, sent: number) => {
-    const { token } = await createUser(app);
-    const connection = await rawConnection(proxied);
-    t.teardown(() => connection.socket.destroy());
-    connection.send(head(body.length, { authorization: `Bearer ${token}`, 'x-forwarded-for': address }));
-    connection.send(body.subarray(0, sent));
-    return connection;
+  const at = await listen(behindProxy.app);
+  const open = async (address: string, body: Buffer, sent = body.length) => {
+    const one = await uploader(t, body, { at, headers: { 'x-forwarded-for': address } });
+    one.start(sent);
+    return one;
   };
-  const zeros = (size: number) =>
-    multipart({ name: 'image', content: Buffer.alloc(size), filename: 'a.jpg' });
-  const padded = Buffer.concat([await plainPicture(), Buffer.alloc(400_000)]);
-  const photo = multipart({ name: 'image', content: padded, filename: 'a.jpg' });
+  const photo = fileOf(Buffer.concat([await plainPicture(), Buffer.alloc(400_000)]));
   // Sent in parts, so that it arrives fast enough however long the test takes.
   const part = 100_000;
   const slow = await open('192.0.2.2', photo, part);
   const stalled = [];
   // All but 60 kB of the memory.
-  for (const size of [...Array(6).fill(9_900_000), 7_550_000]) {
-    stalled.push(await open('192.0.2.1', zeros(size), size));
-  }
-  const refusal = Promise.race(stalled.map(({ answer }) => answer()));
+  for (const size of [...Array(6).fill(9_900_000), 7_550_000])
+    stalled.push(await open('192.0.2.1', fileOf(Buffer.alloc(size)), size));
+  const rejection = Promise.race(stalled.map(({ answer }) => answer()));
   for (let turn = 1; turn <= 3; turn++) {
-    const other = await open(`192.0.2.${turn + 2}`, photo, photo.length);
+    const other = await open(`192.0.2.${turn + 2}`, photo);
     t.equal((await other.answer()).status, 201);
     slow.send(photo.subarray(turn * part, (turn + 1) * part));
   }
-  unavailable(t, await refusal);
+  unavailable(t, await rejection);
   slow.send(photo.subarray(4 * part));
   t.equal((await slow.answer()).status, 201, 'the oldest one, from another address');
 });
 
 t.test('uploads of one user that stall do not stop those of others', async (t) => {
-  const large = multipart({ name: 'image', content: Buffer.alloc(9_000_000), filename: 'a.jpg' });
+  const large = fileOf(Buffer.alloc(9_000_000));
   const user = await createUser(app);
   const open = async () => {
-    const one = await uploader(t, large, user);
+    const one = await uploader(t, large, { user });
     one.start(large.length - 1_000);
     return one;
   };
@@ -196,41 +194,38 @@ t.test('uploads of one user that stall do not stop those of others', async (t) =
   t.strictSame(await first.states(), ['erased', 'erased'], 'they count for the quota');
 });
 
-t.test(
-  'users take turns, one large image at a time, and no more of them wait than time allows',
-  async (t) => {
-    const begun: string[] = [];
-    const running = { all: 0, large: 0 };
-    const most = { ...running };
-    const queue = createConversionQueue(async (file, size) => {
-      const name = file.toString();
-      begun.push(name);
-      const isLarge = size === 'large' ? 1 : 0;
-      running.all++;
-      running.large += isLarge;
-      most.all = Math.max(most.all, running.all);
-      most.large = Math.max(most.large, running.large);
-      await nextTurn();
-      running.all--;
-      running.large -= isLarge;
-      if (name === 'large' && size === 'small') return undefined;
-      return { large: file, thumbnail: file, width: 1, height: 1 };
-    });
-    const convert = (user: number, name = 'small') => queue.convert(user, Buffer.from(name), () => false);
-    const first = [convert(1), convert(1, 'second'), convert(2, 'large'), convert(3, 'large'), convert(4)];
-    await Promise.all(first);
-    t.strictSame(
-      begun.slice(0, 4).sort(),
-      ['large', 'large', 'small', 'small'],
-      'every user before the second image',
-    );
-    t.strictSame(most, { all: 2, large: 1 });
-    const many = await Promise.allSettled(Array.from({ length: 30 }, (_, user) => convert(user)));
-    const converted = many.filter(({ status }) => status === 'fulfilled').length;
-    t.ok(converted >= 20 && converted <= 22, `${converted}`);
-    t.equal(queue.waiting(), 0);
-  },
-);
+t.test('users take turns, one large image at a time, and no more wait than time allows', async (t) => {
+  const begun: string[] = [];
+  const running = { all: 0, large: 0 };
+  const most = { ...running };
+  const queue = createConversionQueue(async (file, size) => {
+    const name = file.toString();
+    begun.push(name);
+    const isLarge = size === 'large' ? 1 : 0;
+    running.all++;
+    running.large += isLarge;
+    most.all = Math.max(most.all, running.all);
+    most.large = Math.max(most.large, running.large);
+    await nextTurn();
+    running.all--;
+    running.large -= isLarge;
+    if (name === 'large' && size === 'small') return undefined;
+    return { large: file, thumbnail: file, width: 1, height: 1 };
+  });
+  const convert = (user: number, name = 'small') => queue.convert(user, Buffer.from(name), () => false);
+  const first = [convert(1), convert(1, 'second'), convert(2, 'large'), convert(3, 'large'), convert(4)];
+  await Promise.all(first);
+  t.strictSame(
+    begun.slice(0, 4).sort(),
+    ['large', 'large', 'small', 'small'],
+    'every user before the second image',
+  );
+  t.strictSame(most, { all: 2, large: 1 });
+  const many = await Promise.allSettled(Array.from({ length: 30 }, (_, user) => convert(user)));
+  const converted = many.filter(({ status }) => status === 'fulfilled').length;
+  t.ok(converted >= 20 && converted <= 22, `${converted}`);
+  t.equal(queue.waiting(), 0);
+});
 
 /** The process that converts an image, which is stopped at once. */
 async function stopConversion(): Promise<number> {
@@ -246,11 +241,7 @@ async function stopConversion(): Promise<number> {
 }
 
 t.test('what an image does to its decoder ends the conversion, and nothing else', async (t) => {
-  const phoneImage = multipart({
-    name: 'image',
-    content: await plainPicture(4_000, 3_000),
-    filename: 'a.jpg',
-  });
+  const phoneImage = fileOf(await plainPicture(4_000, 3_000));
   const cases = [
     ['SIGSEGV', 400, 'invalid_image'],
     ['SIGKILL', 503, 'service_unavailable'],
