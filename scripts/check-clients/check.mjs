@@ -8,8 +8,8 @@ import { promisify } from 'node:util';
 /*
  * npm run check:clients
  *
- * Checks that client teams can work with openapi.yaml: Spectral finds nothing, and generators make TypeScript clients that
- * compile under `strict` without renamed or untyped parts.
+ * Checks that client teams can work with openapi.yaml: Spectral finds nothing, generators make TypeScript clients that compile
+ * under `strict` without renamed or untyped parts, and the types of the newest release still fit.
  */
 
 const run = promisify(execFile);
@@ -41,6 +41,7 @@ else await writeFile(join(output, 'passed'), '');
 
 async function checkTypeScript() {
   for (const name of Object.keys(generators)) await step(name, () => generate(name));
+  await step('types of the newest release', generateReleased);
   await step('strict compilation', compile);
 }
 
@@ -94,6 +95,19 @@ async function generate(name) {
   if (found.length > 0) throw new Error(found.join('\n'));
 }
 
+/** The types of the newest tag's document; before the first tag, those of the current one. */
+async function generateReleased() {
+  const git = (...args) => run('git', args, { cwd: join(folder, '../..'), maxBuffer: 2 ** 26 });
+  const text = await git('describe', '--tags', '--abbrev=0', '--match', 'v*').then(
+    async ({ stdout: tag }) => (await git('show', `${tag.trim()}:openapi.yaml`)).stdout,
+    () => readFile(document, 'utf8'),
+  );
+  const cwd = join(output, 'released');
+  await mkdir(cwd);
+  await writeFile(join(cwd, 'openapi.yaml'), text);
+  await runProgram('openapi-typescript', ['openapi.yaml', '-o', 'api.ts'], { cwd });
+}
+
 /** Types that were renamed with a number because the name was taken, that differ in case only, or that are `any`. */
 function nameProblems(source) {
   const names = [
@@ -114,7 +128,8 @@ function nameProblems(source) {
 
 /** Compiles all clients with the code that a client team would write on them. */
 async function compile() {
-  await copyFile(join(folder, 'narrowing.ts'), join(output, 'narrowing.ts'));
+  for (const file of ['narrowing.ts', 'compatibility.ts'])
+    await copyFile(join(folder, file), join(output, file));
   const config = {
     compilerOptions: {
       target: 'es2023',

@@ -2,7 +2,7 @@ import type { CreatePartnerRequestErrors, ListPartnerRequestsResponse } from './
 import type { operations } from './openapi-typescript/api';
 
 /*
- * Code of a client team, compiled with the generated clients: the schema of a failure follows from its code, and that of a
+ * Code of a client team, compiled with the generated clients: the schema of an error follows from its code, and that of a
  * partnership request from its box.
  */
 
@@ -14,7 +14,7 @@ export function waitOf({ data }: Failures[429]['content']['application/json']): 
 
 export function reasonOf({ data }: Failures[401]['content']['application/json']): string {
   if (data.code === 'not_authenticated') {
-    // @ts-expect-error only a refused token has a reason
+    // @ts-expect-error only a rejected token has a reason
     return data.reason;
   }
   return data.reason;
