@@ -2,7 +2,7 @@ import t, { type Test } from 'tap';
 import type { OutgoingMail } from '../../src/infrastructure/mail/transport.ts';
 import { codeIn, createTestApp, createUser, password, resetLinkIn } from '../support/app.ts';
 import { refused } from '../support/assertions.ts';
-import { signUpBody } from './accounts.ts';
+import { accountsOf, newPassword, signUpBody } from './accounts.ts';
 import { createVerifiedUser, latestMail, mailsTo, newResetLink, passTime } from './mailbox.ts';
 
 const app = await createTestApp({
@@ -14,13 +14,10 @@ const app = await createTestApp({
 });
 t.teardown(app.close);
 
-const newPassword = 'rice-cake-at-dawn-3';
 const hangul = /[가-힣]/;
-const inLanguage = (language: string) => ({ 'accept-language': language });
-
-function post(path: string, body: unknown, language: string, token?: string) {
-  return app.call('POST', `/auth/${path}/`, { body, headers: inLanguage(language), token });
-}
+const auth = accountsOf(app);
+const post = (path: string, body: unknown, language: string, token?: string) =>
+  auth.post(path, body, { headers: { 'accept-language': language }, token });
 
 /** The mail that a request causes; a user has had the code of the sign-up before. */
 async function mailAfter(email: string, request: () => Promise<{ status: number; text: string }>) {
@@ -48,53 +45,31 @@ function isMail(t: Test, mail: OutgoingMail, language: string, ...texts: string[
 for (const language of ['ko', 'en']) {
   const [minutes, hours] = language === 'ko' ? ['5분', '2시간'] : ['5 minutes', '2 hours'];
 
-  t.test(`in ${language}: the code of a sign-up`, async (t) => {
+  t.test(`every mail about an account, in ${language}`, async (t) => {
     const body = signUpBody();
-    const mail = await mailAfter(body.email, () => post('signup', body, language));
-    isMail(t, mail, language, codeIn(mail), minutes);
-  });
+    const ofSignUp = await mailAfter(body.email, () => post('signup', body, language));
+    isMail(t, ofSignUp, language, codeIn(ofSignUp), minutes);
 
-  t.test(`in ${language}: the code that was asked for`, async (t) => {
-    const email = `code-${language}@example.com`;
-    const mail = await mailAfter(email, () => post('email-verify/send', { email }, language));
-    isMail(t, mail, language, codeIn(mail), minutes);
-  });
+    const free = { email: `code-${language}@example.com` };
+    const requested = await mailAfter(free.email, () => post('email-verify/send', free, language));
+    isMail(t, requested, language, codeIn(requested), minutes);
 
-  t.test(`in ${language}: you already have an account`, async (t) => {
-    const { email, username } = await createVerifiedUser(app);
-    const mail = await mailAfter(email, () => post('email-verify/send', { email }, language));
-    isMail(t, mail, language, username, 'https://shop.example.com/app/');
-  });
+    const user = await createVerifiedUser(app, { name: 'Mina' });
+    const { email, username, name, token } = user;
+    const sendTo = (path: string) => mailAfter(email, () => post(path, { email }, language));
+    isMail(t, await sendTo('email-verify/send'), language, username, 'https://shop.example.com/app/');
+    isMail(t, await sendTo('find-id'), language, username, name);
+    const link = await sendTo('reset-password-request');
+    const { url } = resetLinkIn(link);
+    isMail(t, link, language, url, hours, name);
+    t.match(url, /^https:\/\/shop\.example\.com\/app\/reset-password\?uid=[^&]+&token=[^&]+$/);
 
-  t.test(`in ${language}: the reset link`, async (t) => {
-    const { email, name } = await createUser(app, { name: 'Mina' });
-    const mail = await mailAfter(email, () => post('reset-password-request', { email }, language));
-    isMail(t, mail, language, resetLinkIn(mail).url, hours, name);
-    t.match(
-      resetLinkIn(mail).url,
-      /^https:\/\/shop\.example\.com\/app\/reset-password\?uid=[^&]+&token=[^&]+$/,
-    );
-  });
-
-  t.test(`in ${language}: the notice of a completed reset`, async (t) => {
-    const { email, name } = await createUser(app, { name: 'Mina' });
-    const body = { ...(await newResetLink(app, email)), new_password: newPassword };
-    const mail = await mailAfter(email, () => post('reset-password-confirm', body, language));
-    isMail(t, mail, language, name);
-  });
-
-  t.test(`in ${language}: the notice of a changed password`, async (t) => {
-    const { email, name, token } = await createVerifiedUser(app, { name: 'Mina' });
-    const body = { current_password: password, new_password: newPassword };
-    const mail = await mailAfter(email, () => post('change-password', body, language, token));
-    isMail(t, mail, language, name);
-    t.notMatch(mail.text + mail.html, newPassword);
-  });
-
-  t.test(`in ${language}: your user id`, async (t) => {
-    const { email, username, name } = await createUser(app, { name: 'Mina' });
-    const mail = await mailAfter(email, () => post('find-id', { email }, language));
-    isMail(t, mail, language, username, name);
+    const change = { current_password: password, new_password: newPassword };
+    const changed = await mailAfter(email, () => post('change-password', change, language, token));
+    isMail(t, changed, language, name);
+    t.notMatch(changed.text + changed.html, newPassword);
+    const reset = { ...(await newResetLink(app, email)), new_password: newPassword };
+    isMail(t, await mailAfter(email, () => post('reset-password-confirm', reset, language)), language, name);
   });
 }
 
@@ -119,13 +94,9 @@ t.test('a mail has the language of the request that asked for it, by its quality
 t.test('a mail without a preference is Korean, whatever the language of the account', async (t) => {
   const body = signUpBody();
   await post('signup', body, 'en');
-  await app.call('POST', '/auth/login/', {
-    body: { username: body.username, password },
-    headers: inLanguage('en'),
-  });
+  await post('login', { username: body.username, password }, 'en');
   const { email } = body;
-  const request = () => app.call('POST', '/auth/find-id/', { body: { email } });
-  t.match((await mailAfter(email, request)).subject, hangul);
+  t.match((await mailAfter(email, () => auth.post('find-id', { email }))).subject, hangul);
 });
 
 t.test('a name is escaped in the HTML of a mail', async (t) => {
@@ -146,45 +117,35 @@ t.test('every mail has its own idempotency key', async (t) => {
   t.equal(new Set(keys).size, keys.length);
 });
 
-t.test('a refused sign-up mails nothing', async (t) => {
+t.test('a rejected sign-up mails nothing', async (t) => {
   const taken = await createVerifiedUser(app);
   const before = (await mailsTo(app, taken.email)).length;
-  const email = 'refused-sign-up@example.com';
+  const email = 'rejected-sign-up@example.com';
   refused(t, await post('signup', signUpBody({ email: taken.email }), 'ko'), 409, 'email_taken');
-  refused(
-    t,
-    await post('signup', signUpBody({ username: taken.username, email }), 'ko'),
-    409,
-    'username_taken',
-  );
-  const verification_token = 'made-up';
-  const forged = await post('signup', signUpBody({ email, verification_token }), 'ko');
+  const { username } = taken;
+  refused(t, await post('signup', signUpBody({ username, email }), 'ko'), 409, 'username_taken');
+  const forged = await post('signup', signUpBody({ email, verification_token: 'made-up' }), 'ko');
   refused(t, forged, 400, 'verification_token_invalid');
   t.equal((await mailsTo(app, taken.email)).length, before);
   t.equal((await mailsTo(app, email)).length, 0);
   const { body } = await post('email-verify/send', { email }, 'ko');
   t.equal(body.data.resend_after, 1);
-  t.ok(codeIn(await latestMail(app, email)), 'a refused sign-up starts no cooldown');
+  t.ok(codeIn(await latestMail(app, email)), 'a rejected sign-up starts no cooldown');
 });
 
 t.test('the durations are configurable', async (t) => {
   const email = 'durations@example.com';
   const sent = await post('email-verify/send', { email }, 'ko');
-  t.strictSame(sent.body.data, { accepted: true, expires_in: 300, resend_after: 1 });
+  const expected = { accepted: true, expires_in: 300, resend_after: 1 };
+  t.strictSame(sent.body.data, expected);
   const code = codeIn(await latestMail(app, email));
-  const confirmed = await post('email-verify/confirm', { email, code }, 'ko');
-  t.equal(confirmed.body.data.expires_in, 90);
+  t.equal((await auth.confirm({ email, code })).body.data.expires_in, 90);
   await passTime(app, email, 1);
-  t.strictSame((await post('email-verify/send', { email }, 'ko')).body.data, {
-    accepted: true,
-    expires_in: 300,
-    resend_after: 1,
-  });
+  t.strictSame((await post('email-verify/send', { email }, 'ko')).body.data, expected);
   t.equal((await mailsTo(app, email)).length, 2, 'the cooldown is a second');
 
   const user = await createUser(app);
-  const link = new URLSearchParams(await newResetLink(app, user.email));
-  const { expires_at } = (await app.call('GET', `/auth/reset-password-validate/?${link}`)).body.data;
+  const { expires_at } = (await auth.validateReset(await newResetLink(app, user.email))).body.data;
   const seconds = (Date.parse(expires_at) - Date.now()) / 1000;
   t.ok(seconds > 7_100 && seconds <= 7_200, `${seconds} s`);
 });
