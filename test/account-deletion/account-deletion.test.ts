@@ -1,10 +1,15 @@
 import t from 'tap';
+import { accountsOf, signUpBody, startInstance } from '../auth/accounts.ts';
+import { createSettledUser, newResetLink } from '../auth/mailbox.ts';
 import { createTestApp, createUser, deleteAccount, logIn, password } from '../support/app.ts';
-import { refused, tokenRefused } from '../support/assertions.ts';
+import { refused, tally, tokenRefused } from '../support/assertions.ts';
+import { inParallel, lockRows, waitForSleep } from '../support/concurrency.ts';
 import {
+  becomePartners,
   notificationsOf,
   notifiedOf,
   openTwoShops,
+  requestPartnership,
   sendRequest,
   strandedRequests,
   transition,
@@ -13,43 +18,34 @@ import { createPost, createStore, openShop, type Shop } from '../support/stores.
 
 const app = await createTestApp();
 t.teardown(app.close);
-const other = await createTestApp({ WORKER_ENABLED: 'false' }, { databaseUrl: app.url });
-t.teardown(other.close);
+const other = await startInstance(t, app);
 
+const { me, refresh, signUp, tryLogin, changePassword, confirmReset, ended } = accountsOf(app);
 const stores = '/api/v1/stores/';
 const posts = '/api/v1/posts/';
-const me = (token: string, at = app) => at.call('GET', '/auth/me/', { token });
-const refresh = (refresh: string, at = app) => at.call('POST', '/auth/token/refresh/', { body: { refresh } });
-const remove = (token: string, password: unknown) =>
-  app.call('DELETE', '/auth/me/', { token, body: { password } });
-const tryLogin = (username: string, password: string) =>
-  app.call('POST', '/auth/login/', { body: { username, password } });
+const remove = (token: string, password: string) => deleteAccount(app, { token, password });
 
-t.test('DELETE removes the account, and every instance refuses its tokens at once', async (t) => {
+t.test('DELETE removes the account, and every instance rejects its tokens at once', async (t) => {
   const user = await createUser(app);
   const sessions = [user, await logIn(app, user), await logIn(other, user)];
   const answer = await remove(user.token, password);
   t.equal(answer.status, 200);
-  t.equal(answer.body.success, true);
   t.strictSame(answer.body.data, {});
   for (const session of sessions) {
-    for (const at of [app, other]) {
-      tokenRefused(t, await me(session.token, at), 'revoked');
-      tokenRefused(t, await refresh(session.refresh, at), 'revoked', 'refresh');
-    }
+    await ended(t, session, other);
     tokenRefused(t, await remove(session.token, password), 'revoked');
   }
   for (const login of [user.username, user.email]) {
-    refused(t, await tryLogin(login, password), 401, 'invalid_credentials');
+    refused(t, await tryLogin(login), 401, 'invalid_credentials');
   }
 });
 
-t.test('username and e-mail of a deleted account can be used again', async (t) => {
+t.test('username and email of a deleted account can be used again', async (t) => {
   const [username, email] = ['phoenix', 'phoenix@example.com'];
   const ids = new Set<number>();
   const tokens: string[] = [];
   for (let lives = 0; lives < 3; lives++) {
-    refused(t, await tryLogin(username, password), 401, 'invalid_credentials');
+    refused(t, await tryLogin(username), 401, 'invalid_credentials');
     const user = await createUser(app, { username, email });
     ids.add(user.id);
     for (const token of tokens) tokenRefused(t, await me(token), 'revoked');
@@ -67,39 +63,36 @@ t.test('DELETE with a wrong password removes nothing', async (t) => {
   t.equal((await me(token)).status, 200);
 });
 
-t.test(
-  'deleting an account withdraws its pending requests, ends its partnerships and notifies the other side',
-  async (t) => {
-    const { sender, receiver, post } = await openTwoShops(app);
-    const third = await openShop(app, '셋째 가게');
-    const own = await createPost(app, sender.token, { title: '내 글' });
-    const sent = await sendRequest(app, sender, post);
-    const received = await sendRequest(app, third, own);
-    const settled = await sendRequest(app, receiver, own);
-    await transition(app, sender, settled, 'accept');
-    t.equal((await deleteAccount(app, sender)).status, 200);
-    t.strictSame(await notifiedOf(app, receiver), [
-      ['ended', settled, '종료됨'],
-      ['withdrawn', sent, '취소됨'],
-      ['accepted', settled, '종료됨'],
-      ['received', sent, '취소됨'],
-    ]);
-    t.strictSame(await notifiedOf(app, third), [['withdrawn', received, '취소됨']]);
-    const sentences = async (shop: Shop) =>
-      (await notificationsOf(app, shop)).items.map(({ message }: { message: string }) => message);
-    const [ended, withdrawn] = await sentences(receiver);
-    t.equal(ended, '두레 베이커리에서 ‘내 글’ 글로 맺은 제휴를 종료했습니다.');
-    t.equal(withdrawn, '두레 베이커리에서 ‘주말 공동 할인’ 글에 보낸 제휴 요청을 취소했습니다.');
-    t.equal(
-      (await sentences(third))[0],
-      '두레 베이커리에서 올린 ‘내 글’ 글이 삭제되어 제휴 요청이 취소되었습니다.',
-    );
-    refused(t, await transition(app, receiver, sent, 'accept'), 409, 'invalid_transition');
-    refused(t, await transition(app, third, received, 'withdraw'), 409, 'invalid_transition');
-    refused(t, await transition(app, receiver, settled, 'end'), 409, 'invalid_transition');
-    t.strictSame(await strandedRequests(app), []);
-  },
-);
+t.test('a deletion withdraws pending requests, ends partnerships and notifies the other side', async (t) => {
+  const { sender, receiver, post } = await openTwoShops(app);
+  const third = await openShop(app, '셋째 가게');
+  const own = await createPost(app, sender.token, { title: '내 글' });
+  const sent = await sendRequest(app, sender, post);
+  const received = await sendRequest(app, third, own);
+  const settled = await sendRequest(app, receiver, own);
+  await transition(app, sender, settled, 'accept');
+  t.equal((await deleteAccount(app, sender)).status, 200);
+  t.strictSame(await notifiedOf(app, receiver), [
+    ['ended', settled, '종료됨'],
+    ['withdrawn', sent, '취소됨'],
+    ['accepted', settled, '종료됨'],
+    ['received', sent, '취소됨'],
+  ]);
+  t.strictSame(await notifiedOf(app, third), [['withdrawn', received, '취소됨']]);
+  const sentences = async (shop: Shop) =>
+    (await notificationsOf(app, shop)).items.map(({ message }: { message: string }) => message);
+  const [end, withdrawn] = await sentences(receiver);
+  t.equal(end, '두레 베이커리에서 ‘내 글’ 글로 맺은 제휴를 종료했습니다.');
+  t.equal(withdrawn, '두레 베이커리에서 ‘주말 공동 할인’ 글에 보낸 제휴 요청을 취소했습니다.');
+  t.equal(
+    (await sentences(third))[0],
+    '두레 베이커리에서 올린 ‘내 글’ 글이 삭제되어 제휴 요청이 취소되었습니다.',
+  );
+  refused(t, await transition(app, receiver, sent, 'accept'), 409, 'invalid_transition');
+  refused(t, await transition(app, third, received, 'withdraw'), 409, 'invalid_transition');
+  refused(t, await transition(app, receiver, settled, 'end'), 409, 'invalid_transition');
+  t.strictSame(await strandedRequests(app), []);
+});
 
 t.test('the store of a deleted account keeps its name and loses its contact data', async (t) => {
   const shop = await openShop(app, '떠나는 가게', {
@@ -121,33 +114,162 @@ t.test('the store of a deleted account keeps its name and loses its contact data
   t.ok(posts.rows[0].deleted_at);
 });
 
-t.test('the store of a deleted account is not found, and its owner can register again', async (t) => {
-  const reader = await createUser(app);
-  const owner = await createUser(app);
-  const store = await createStore(app, owner.token);
+t.test('store and posts of a deleted account are not found, and its owner can register again', async (t) => {
+  const { token } = await createUser(app);
+  const { store, ...owner } = await openShop(app);
+  const post = await createPost(app, owner.token, { title: '떠나는 가게의 글' });
   t.equal((await deleteAccount(app, owner)).status, 200);
-  refused(t, await app.call('GET', `${stores}${store.id}/`, { token: reader.token }), 404, 'store_not_found');
-  const { items } = (await app.call('GET', `${stores}?limit=100`, { token: reader.token })).body.data;
+  refused(t, await app.call('GET', `${stores}${store.id}/`, { token }), 404, 'store_not_found');
+  refused(t, await app.call('GET', `${posts}${post.id}/`, { token }), 404, 'post_not_found');
+  const found = await app.call('GET', `${posts}?q=${encodeURIComponent('떠나는')}`, { token });
+  t.strictSame(found.body.data.items, []);
+  const { items } = (await app.call('GET', `${stores}?limit=100`, { token })).body.data;
   t.notOk(items.some(({ id }: { id: number }) => id === store.id));
   const again = await createUser(app, { username: owner.username, email: owner.email });
   t.not((await createStore(app, again.token)).id, store.id);
 });
 
-t.test('the posts of a deleted account are not found', async (t) => {
-  const owner = await openShop(app);
-  const post = await createPost(app, owner.token, { title: '떠나는 가게의 글' });
-  t.equal((await deleteAccount(app, owner)).status, 200);
-  const { token } = await createUser(app);
-  refused(t, await app.call('GET', `${posts}${post.id}/`, { token }), 404, 'post_not_found');
-  t.strictSame(
-    (await app.call('GET', `${posts}?q=${encodeURIComponent('떠나는')}`, { token })).body.data.items,
-    [],
-  );
+t.test('of 20 concurrent deletions, one removes the account', async (t) => {
+  const user = await createUser(app);
+  const answers = await inParallel(20, () => deleteAccount(app, user));
+  t.strictSame(tally(answers), { '200': 1, '401 token_not_valid': 19 });
 });
 
-t.test('an account without requests can be deleted', async (t) => {
-  const shop = await openShop(app, '조용한 가게');
-  t.equal((await deleteAccount(app, shop)).status, 200);
-  const again = await openShop(app, '조용한 가게');
-  t.not(again.store.id, shop.store.id);
+t.test('of sign-ups during a deletion, at most one gets the username', async (t) => {
+  const user = await createUser(app);
+  const [deleted, ...signups] = await Promise.all([
+    deleteAccount(app, user),
+    ...Array.from({ length: 10 }, () => signUp(signUpBody({ username: user.username, email: user.email }))),
+  ]);
+  t.equal(deleted.status, 200);
+  const { '201': created = 0, '409 username_taken': taken = 0, '409 email_taken': used = 0 } = tally(signups);
+  t.ok(created <= 1);
+  t.equal(created + taken + used, 10, JSON.stringify(tally(signups)));
+});
+
+t.test('logins, refreshes and changes during a deletion leave nothing', async (t) => {
+  const user = await createUser(app);
+  const answers = await Promise.all([
+    deleteAccount(app, user),
+    ...Array.from({ length: 5 }, () => tryLogin(user.username)),
+    ...Array.from({ length: 5 }, () => refresh(user.refresh)),
+    ...Array.from({ length: 5 }, () =>
+      app.call('PATCH', '/auth/me/', { token: user.token, body: { name: '바뀐 이름' } }),
+    ),
+    changePassword(user.token, password),
+  ]);
+  for (const { status, body, text } of answers) {
+    t.ok([200, 401].includes(status), text);
+    if (status === 200 && body.data.access) tokenRefused(t, await me(body.data.access), 'revoked');
+  }
+  const { rowCount } = await app.pool.query('SELECT FROM users WHERE id = $1', [user.id]);
+  t.equal(rowCount, answers[0]?.status === 200 ? 0 : 1);
+});
+
+t.test('a store registered during the deletion of its account is closed', async (t) => {
+  for (let round = 0; round < 4; round++) {
+    const user = await createUser(app);
+    const name = `떠나는 가게 ${round}`;
+    const [gone, registered] = await Promise.all([
+      deleteAccount(app, user),
+      app.call('POST', stores, { token: user.token, body: { name, category_ids: [1] } }),
+    ]);
+    t.equal(gone.status, 200);
+    t.ok([201, 401].includes(registered.status), `status ${registered.status}`);
+    const { rows } = await app.pool.query(
+      'SELECT count(*)::int AS open FROM stores WHERE name = $1 AND closed_at IS NULL',
+      [name],
+    );
+    t.equal(rows[0].open, 0);
+  }
+});
+
+t.test('a post written during the deletion of its account is deleted', async (t) => {
+  for (let round = 0; round < 4; round++) {
+    const shop = await openShop(app, '떠나는 가게');
+    const { token, store } = shop;
+    const body = { title: '글', content: '내용', images: ['https://cdn.example.com/1.jpg'] };
+    const [gone, ...written] = await Promise.all([
+      deleteAccount(app, shop),
+      ...Array.from({ length: 4 }, () => app.call('POST', posts, { token, body })),
+    ]);
+    t.equal(gone.status, 200);
+    for (const { status } of written) t.ok([201, 401, 403].includes(status), `status ${status}`);
+    const { rows } = await app.pool.query(
+      'SELECT count(*)::int AS posts FROM posts WHERE store_id = $1 AND deleted_at IS NULL',
+      [store.id],
+    );
+    t.equal(rows[0].posts, 0);
+  }
+});
+
+t.test('a password reset of an account in deletion is rejected', async (t) => {
+  const user = await createSettledUser(app);
+  const link = await newResetLink(app, user.email);
+  const lock = await lockRows(t, app, 'DELETE FROM users WHERE id = $1', [user.id]);
+  const reset = confirmReset(link);
+  await lock.waiters(1);
+  await lock.release('COMMIT');
+  refused(t, await reset, 400, 'reset_link_invalid');
+});
+
+t.test('a store in an uncommitted registration is closed by the deletion of its account', async (t) => {
+  const user = await createUser(app);
+  await app.pool.query(`
+    CREATE FUNCTION pause() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN PERFORM pg_sleep(0.7); RETURN NEW; END $$;
+    CREATE TRIGGER pause BEFORE INSERT ON store_category_links FOR EACH ROW EXECUTE FUNCTION pause()`);
+  t.teardown(() => app.pool.query('DROP FUNCTION pause CASCADE'));
+  const registered = createStore(app, user.token);
+  await waitForSleep(app);
+  t.equal((await deleteAccount(app, user)).status, 200);
+  const { id } = await registered;
+  const { rows } = await app.pool.query('SELECT owner_id, closed_at FROM stores WHERE id = $1', [id]);
+  t.match(rows, [{ owner_id: null, closed_at: Date }]);
+});
+
+t.test('requests from and to an account in deletion are rejected', async (t) => {
+  const { sender, receiver, post } = await openTwoShops(app);
+  const own = await createPost(app, sender.token);
+  const id = await sendRequest(app, receiver, own);
+  const lock = await lockRows(t, app, 'SELECT FROM partner_requests WHERE id = $1 FOR UPDATE', [id]);
+  const deleted = deleteAccount(app, sender);
+  await lock.waiters(1);
+  const third = await openShop(app, '셋째 가게');
+  const asked = requestPartnership(app, third, own);
+  const asking = requestPartnership(app, sender, post, { 'idempotency-key': 'leaving' });
+  await lock.waiters(3);
+  await lock.release();
+  t.equal((await deleted).status, 200);
+  refused(t, await asked, 404, 'post_not_found');
+  refused(t, await asking, 403, 'store_required');
+  t.strictSame(await strandedRequests(app), []);
+  const keys = await app.pool.query("SELECT FROM idempotency_keys WHERE key = 'leaving'");
+  t.equal(keys.rowCount, 0);
+});
+
+t.test('a request in progress is withdrawn by the deletion of the account that it is sent to', async (t) => {
+  const { sender, receiver, post } = await openTwoShops(app);
+  const lock = await lockRows(t, app, 'SELECT FROM posts WHERE id = $1 FOR UPDATE', [post.id]);
+  const asked = requestPartnership(app, sender, post);
+  await lock.waiters(1);
+  const deleted = deleteAccount(app, receiver);
+  await lock.waiters(2);
+  await lock.release();
+  t.equal((await asked).status, 201);
+  t.equal((await deleted).status, 200);
+  t.strictSame(await notifiedOf(app, sender), [['withdrawn', (await asked).body.data.id, '취소됨']]);
+});
+
+t.test('two accounts with requests to each other can be deleted at once without a deadlock', async (t) => {
+  for (let round = 0; round < 4; round++) {
+    const { sender, receiver } = await openTwoShops(app);
+    for (let index = 0; index < 4; index++) {
+      await sendRequest(app, sender, await createPost(app, receiver.token));
+      await sendRequest(app, receiver, await createPost(app, sender.token));
+      await becomePartners(app, { sender, receiver, post: await createPost(app, receiver.token) });
+    }
+    const deletions = await Promise.all([deleteAccount(app, sender), deleteAccount(app, receiver)]);
+    t.strictSame(tally(deletions), { 200: 2 });
+    t.strictSame(await strandedRequests(app), []);
+  }
 });
