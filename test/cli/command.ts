@@ -1,4 +1,5 @@
 import { Writable } from 'node:stream';
+import type { Test } from 'tap';
 import { createOutput } from '../../src/cli/output.ts';
 import { runProgram } from '../../src/cli/program.ts';
 import { type TestApp, testEnvironment } from '../support/app.ts';
@@ -45,6 +46,17 @@ export async function dureText(environment: Record<string, string>, ...args: str
 export function commandsOn({ url }: Pick<TestApp, 'url'>) {
   const environment = { ...testEnvironment, DATABASE_URL: url };
   return (...args: string[]) => dure(environment, ...args);
+}
+
+/** Asserts that a command failed with an exit code and the code of an error. */
+export function failed(
+  t: Test,
+  { code, document }: Run,
+  exitCode: number,
+  error: string,
+  message = /./,
+): void {
+  t.match({ code, document }, { code: exitCode, document: { error: { code: error, message } } });
 }
 
 function collect() {

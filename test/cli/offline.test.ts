@@ -12,7 +12,7 @@ import { createTokens, jwtOptions } from '../../src/domains/auth/tokens.ts';
 import { loadConfig } from '../../src/infrastructure/config/config.ts';
 import { loadDatabaseSettings } from '../../src/infrastructure/config/database-settings.ts';
 import { production, secret } from '../config/environments.ts';
-import { dure, dureText } from './command.ts';
+import { dure, dureText, failed } from './command.ts';
 
 /* Commands that need no database. */
 
@@ -109,15 +109,11 @@ t.test('while a secret is rotated, instances of two steps accept the tokens of e
   t.notOk(last?.accepts(old?.sign() ?? ''), 'the old secret is of no use in the end');
 });
 
+const rotate = ['secrets', 'rotate'];
+
 t.test('each step continues from the value that is deployed', async (t) => {
   const step = async (value: string, name: string) => {
-    const { code, stdout, stderr } = await dureText(
-      { JWT_SECRET: value },
-      'secrets',
-      'rotate',
-      '--step',
-      name,
-    );
+    const { code, stdout, stderr } = await dureText({ JWT_SECRET: value }, ...rotate, '--step', name);
     t.equal(code, 0, stderr);
     t.notMatch(stdout, '\n', 'a secret store would keep a line feed');
     t.notMatch(stderr, value.split(',')[0] ?? '', 'secrets are on standard output only');
@@ -129,24 +125,24 @@ t.test('each step continues from the value that is deployed', async (t) => {
   t.equal(await step(added, 'switch'), `${next},${secret}`);
   t.equal(await step(`${next},${secret}`, 'finish'), next);
   for (const name of ['switch', 'finish']) {
-    t.match(await dure({ JWT_SECRET: secret }, 'secrets', 'rotate', '--step', name), {
-      code: 4,
-      document: { error: { code: 'nothing_to_switch' } },
-    });
+    failed(
+      t,
+      await dure({ JWT_SECRET: secret }, 'secrets', 'rotate', '--step', name),
+      4,
+      'nothing_to_switch',
+    );
   }
 });
 
 t.test('a secret that is missing, weak or leaked is not kept beside the new one', async (t) => {
-  const rotate = (environment: Record<string, string>, ...args: string[]) =>
-    dure(environment, 'secrets', 'rotate', ...args);
   const missing = { NODE_ENV: 'production' };
-  t.match(await rotate(missing), { code: 4, document: { error: { code: 'no_secret' } } });
+  failed(t, await dure(missing, ...rotate), 4, 'no_secret');
   const weak = { NODE_ENV: 'production', JWT_SECRET: 'please-change-this-secret-0123456789' };
-  const refused = await rotate(weak);
-  t.match(refused, { code: 4, document: { error: { code: 'weak_secret' } } });
-  t.notMatch(refused.stderr, weak.JWT_SECRET);
+  const rejected = await dure(weak, ...rotate);
+  failed(t, rejected, 4, 'weak_secret');
+  t.notMatch(rejected.stderr, weak.JWT_SECRET);
   for (const environment of [missing, weak, { JWT_SECRET: secret }]) {
-    const { document } = await rotate(environment, '--leaked');
+    const { document } = await dure(environment, ...rotate, '--leaked');
     t.match(document, { step: 'replace', value: /^[\w-]{64}$/ });
     t.same(loadConfig({ JWT_SECRET: document.value }).secrets.length, 1);
   }
@@ -154,10 +150,7 @@ t.test('a secret that is missing, weak or leaked is not kept beside the new one'
 
 t.test('the generated secret of a folder is rotated in its file', async (t) => {
   const DATA_DIR = temporaryDirectory(t);
-  t.match(await dure({ DATA_DIR }, 'secrets', 'rotate'), {
-    code: 4,
-    document: { error: { code: 'no_secret' } },
-  });
+  failed(t, await dure({ DATA_DIR }, 'secrets', 'rotate'), 4, 'no_secret');
   const path = join(DATA_DIR, 'jwt-secret');
   loadConfig({ DATA_DIR });
   const { document } = await dure({ DATA_DIR }, 'secrets', 'rotate', '--step', 'add');
@@ -179,13 +172,13 @@ t.test('the variables of the database are enough for what needs nothing else', a
     FRONTEND_URL: 'http://x.example.com',
   };
   t.match(loadDatabaseSettings({ ...other, DATABASE_URL: url }), { database: { url } });
-  t.throws(() => loadDatabaseSettings(other), {
-    message: /:\n {2}- DATABASE_URL must be set in production$/,
-  });
-  t.throws(() => loadDatabaseSettings({ DATABASE_URL: 'mysql://db/dure' }), {
-    message: /:\n {2}- DATABASE_URL [^\n]+$/,
-  });
-  t.throws(() => loadDatabaseSettings({ NODE_ENV: 'prod' }), { message: /:\n {2}- NODE_ENV [^\n]+$/ });
+  for (const [environment, message] of [
+    [other, /:\n {2}- DATABASE_URL must be set in production$/],
+    [{ DATABASE_URL: 'mysql://db/dure' }, /:\n {2}- DATABASE_URL [^\n]+$/],
+    [{ NODE_ENV: 'prod' }, /:\n {2}- NODE_ENV [^\n]+$/],
+  ] as const) {
+    t.throws(() => loadDatabaseSettings(environment), { message });
+  }
 });
 
 const program = createProgram({
@@ -240,16 +233,16 @@ t.test('--version prints the version only', async (t) => {
 });
 
 t.test('wrong usage is exit code 2 with one line', async (t) => {
-  for (const args of [
-    [],
-    ['users'],
-    ['nonsense'],
-    ['users', 'show'],
-    ['users', 'show', 'a', 'b'],
-    ['jobs', 'list', '--limit', '0'],
-    ['stats', '--nonsense'],
-    ['config', 'check', '--operator', 'x'],
-  ]) {
+  const lines = [
+    'users',
+    'nonsense',
+    'users show',
+    'users show a b',
+    'jobs list --limit 0',
+    'stats --nonsense',
+  ];
+  for (const line of ['', ...lines, 'config check --operator x']) {
+    const args = line.split(' ').filter(Boolean);
     const { code, stdout, stderr } = await dureText({}, ...args);
     t.match({ code, stdout, stderr }, { code: 2, stdout: '', stderr: /^dure: [^\n]+\n$/ }, args.join(' '));
     t.match((await dure({}, ...args)).document, { error: { code: 'usage', message: /^[^\n]+$/ } });

@@ -2,7 +2,7 @@ import t from 'tap';
 import { createTestApp, createUser, logIn, testEnvironment } from '../support/app.ts';
 import { lockRows } from '../support/concurrency.ts';
 import { notifiedOf, openTwoShops, requestPartnership, sendRequest } from '../support/partner-requests.ts';
-import { commandsOn, dureText } from './command.ts';
+import { commandsOn, dureText, failed } from './command.ts';
 
 const app = await createTestApp();
 t.teardown(app.close);
@@ -13,15 +13,8 @@ const me = async ({ token }: { token: string }) => (await call('GET', '/auth/me/
 
 t.test('suspend ends the sessions at once, and reactivate lets the user log in again', async (t) => {
   const user = await createUser(app);
-  const suspended = await dure(
-    'users',
-    'suspend',
-    user.username,
-    '--reason',
-    ' sends ads\t ',
-    '--operator',
-    'night shift',
-  );
+  const reason = ['--reason', ' sends ads\t ', '--operator', 'night shift'];
+  const suspended = await dure('users', 'suspend', user.username, ...reason);
   t.equal(suspended.code, 0);
   t.match(suspended.document, { id: user.id, suspended_reason: 'sends ads', suspended_at: /^\d{4}-/ });
   t.match(suspended.log, [
@@ -51,15 +44,9 @@ t.test('suspend ends the sessions at once, and reactivate lets the user log in a
 t.test('a suspension without a usable reason changes nothing', async (t) => {
   const user = await createUser(app);
   const suspend = (...args: string[]) => dure('users', 'suspend', user.username, ...args);
-  t.match(await suspend(), { code: 2, document: { error: { code: 'usage', message: /--reason/ } } });
-  for (const reason of [' ', 'a\u202eb', 'x'.repeat(1001)]) {
-    const { code, document } = await suspend('--reason', reason);
-    t.match(
-      { code, document },
-      { code: 4, document: { error: { code: 'validation_error' } } },
-      reason.slice(0, 9),
-    );
-  }
+  failed(t, await suspend(), 2, 'usage', /--reason/);
+  for (const reason of [' ', 'a\u202eb', 'x'.repeat(1001)])
+    failed(t, await suspend('--reason', reason), 4, 'validation_error');
   t.equal(await me(user), 200);
 });
 
@@ -113,20 +100,15 @@ t.test('list finds accounts by a part of a name, and continues at the cursor', a
   const found = [first, second].flatMap(({ document }) => document.items.map(({ id }: { id: number }) => id));
   t.strictSame(found, [users[1]?.id, users[0]?.id]);
   t.strictSame((await dure('users', 'list', users[0]?.email ?? '')).document.items.length, 1);
-  t.match(await dure('users', 'list', '--cursor', 'nonsense'), {
-    code: 4,
-    document: { error: { code: 'invalid_cursor' } },
-  });
+  failed(t, await dure('users', 'list', '--cursor', 'nonsense'), 4, 'invalid_cursor');
 });
 
 t.test('delete needs the username of the account', async (t) => {
   const [user, other] = [await createUser(app), await createUser(app)];
   const remove = (...args: string[]) => dure('users', 'delete', user.email, ...args);
-  t.match(await remove(), { code: 2, document: { error: { code: 'confirmation_required' } } });
-  for (const wrong of [other.username, user.email, String(user.id), 'yes', '']) {
-    const { code, document } = await remove('--yes', wrong);
-    t.match({ code, document }, { code: 4, document: { error: { code: 'not_confirmed' } } }, wrong);
-  }
+  failed(t, await remove(), 2, 'confirmation_required');
+  for (const wrong of [other.username, user.email, String(user.id), 'yes', ''])
+    failed(t, await remove('--yes', wrong), 4, 'not_confirmed');
   t.equal(await me(user), 200, 'nothing was deleted');
 });
 
@@ -156,17 +138,13 @@ t.test('an account whose address changes while it is deleted is kept, for anothe
   const deleted = dure('users', 'delete', String(id), '--yes', username);
   await lock.waiters(1);
   await lock.release('COMMIT');
-  t.match(await deleted, { code: 4, document: { error: { code: 'service_unavailable' } } });
+  failed(t, await deleted, 4, 'service_unavailable');
   t.equal((await dure('users', 'delete', 'moved@example.com', '--yes', username)).code, 0);
 });
 
 t.test('a user that does not exist is exit code 3, in every command', async (t) => {
   for (const command of ['show', 'sessions', 'reactivate', 'make-admin', 'end-sessions', 'delete']) {
-    t.match(
-      await dure('users', command, 'unknown_user'),
-      { code: 3, document: { error: { code: 'user_not_found' } } },
-      command,
-    );
+    failed(t, await dure('users', command, 'unknown_user'), 3, 'user_not_found');
   }
   t.equal((await dure('users', 'suspend', '2147483647', '--reason', 'x')).code, 3);
   t.equal((await dure('users', 'show', '99999999999999')).code, 3);
@@ -175,21 +153,11 @@ t.test('a user that does not exist is exit code 3, in every command', async (t) 
 t.test('every command has an audit entry', async (t) => {
   await dure('users', 'show', String((await createUser(app)).id));
   const { rows } = await pool.query(
-    "SELECT DISTINCT action FROM audit_entries WHERE operator LIKE 'cli:%' ORDER BY 1",
+    "SELECT array_agg(DISTINCT action) AS actions FROM audit_entries WHERE operator LIKE 'cli:%'",
   );
-  t.strictSame(
-    rows.map(({ action }) => action),
-    [
-      'audit_listed',
-      'sessions_ended',
-      'sessions_listed',
-      'user_deleted',
-      'user_made_admin',
-      'user_made_user',
-      'user_reactivated',
-      'user_shown',
-      'user_suspended',
-      'users_listed',
-    ],
-  );
+  const users = 'deleted made_admin made_user reactivated shown suspended'
+    .split(' ')
+    .map((one) => `user_${one}`);
+  const others = ['audit_listed', 'sessions_ended', 'sessions_listed', 'users_listed'];
+  t.same(rows[0].actions.sort(), [...others, ...users].sort());
 });
