@@ -97,6 +97,11 @@ t.test('compose.yaml gives the service the least rights, and Redis a password', 
     Object.values(services[name].environment ?? {}).includes(settings['POSTGRES_PASSWORD']),
   );
   t.strictSame(superuser.sort(), ['postgres', 'restore']);
+  for (const [name, service] of Object.entries<Record<string, unknown>>(services)) {
+    t.match(service, { mem_limit: String, security_opt: ['no-new-privileges:true'] }, name);
+    // PostgreSQL's own image prepares its folders first.
+    t.equal(service['read_only'] === true, !['postgres', 'backup', 'restore'].includes(name), name);
+  }
   const { command, environment: redis } = services.redis;
   t.equal(command[command.indexOf('--requirepass') + 1], settings['REDIS_PASSWORD']);
   t.equal(redis.REDISCLI_AUTH, settings['REDIS_PASSWORD']);

@@ -120,6 +120,23 @@ t.test('ports, probes and commands are those of the image', async (t) => {
   t.match(dockerfile, `USER ${securityContext.runAsUser}:${securityContext.runAsGroup}`);
 });
 
+t.test('the pods have no privileges, and no health check passes the ingress', async (t) => {
+  for (const kind of ['Deployment', 'Job']) {
+    const { securityContext, containers, automountServiceAccountToken } = find(kind).spec.template.spec;
+    t.match(securityContext, { runAsNonRoot: true, seccompProfile: { type: 'RuntimeDefault' } });
+    t.equal(automountServiceAccountToken, false);
+    const capabilities = { drop: ['ALL'] };
+    const rights = { allowPrivilegeEscalation: false, readOnlyRootFilesystem: true, capabilities };
+    t.strictSame(containers[0].securityContext, rights);
+  }
+  const [all, health] = manifests.filter(({ kind }) => kind === 'Ingress');
+  const annotations = { 'nginx.ingress.kubernetes.io/whitelist-source-range': '127.0.0.1/32' };
+  t.strictSame(health.metadata.annotations, annotations);
+  const [{ host, http }] = health.spec.rules;
+  t.match(http.paths, [{ path: '/health', pathType: 'Prefix' }]);
+  t.equal(host, all.spec.rules[0].host);
+});
+
 t.test('every selector finds the pods', async (t) => {
   const { labels } = find('Deployment').spec.template.metadata;
   const selectors = [
