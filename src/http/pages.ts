@@ -1,10 +1,12 @@
+import { createHash } from 'node:crypto';
 // brings `schema.hide`
 import type {} from '@fastify/swagger';
-import type { FastifyError, FastifyInstance } from 'fastify';
+import type { FastifyError, FastifyInstance, FastifyReply } from 'fastify';
 import fastifyPlugin from 'fastify-plugin';
 import Negotiator from 'negotiator';
 import { readVersion } from '../infrastructure/config/version.ts';
 import { ApiError, httpErrors } from './errors.ts';
+import type { Language } from './language.ts';
 import { sendError } from './plugins/error-handler.ts';
 
 /* What a browser gets beside the API: pages, their icon and files. */
@@ -12,6 +14,54 @@ import { sendError } from './plugins/error-handler.ts';
 /** The icon of the pages that the service shows: two circles that overlap, as SVG. */
 export const icon =
   '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32"><rect width="32" height="32" rx="8" fill="#1f6f4a"/><g fill="none" stroke="#fff" stroke-width="3"><circle cx="12.5" cy="16" r="6.5"/><circle cx="19.5" cy="16" r="6.5"/></g></svg>';
+
+const pageStyle = `:root{color-scheme:light dark;--page:#f3f6f4;--card:#fff;--ink:#1d2a23;--soft:#55635b;--box:#eef5f0;--brand:#1f6f4a;--on-brand:#fff}
+@media (prefers-color-scheme:dark){:root{--page:#131a16;--card:#1c2620;--ink:#eef3ef;--soft:#b3c2b9;--box:#26332b;--brand:#8fdab2;--on-brand:#131a16}}
+*{box-sizing:border-box}
+body{max-width:720px;margin:0 auto;padding:16px;background:var(--page);color:var(--ink);font:16px/1.6 system-ui,sans-serif;word-break:keep-all;overflow-wrap:anywhere}`;
+
+/** The source of an inline script or style in a content security policy. */
+export function hashSource(content: string): string {
+  return `'sha256-${createHash('sha256').update(content).digest('base64')}'`;
+}
+
+/**
+ * Sends a page that loads nothing from elsewhere.
+ *
+ * @param page `title` and `body` are HTML, `style` follows the common styles; `policy` has what the content security policy
+ *   allows, and `styles` the source of styles where others than that of the page are allowed
+ */
+export function sendPage(
+  reply: FastifyReply,
+  page: { language: Language; title: string; style: string; body: string; policy: string[]; styles?: string },
+) {
+  const style = `${pageStyle}\n${page.style}`;
+  const policy = [
+    `default-src 'none'; style-src ${page.styles ?? hashSource(style)}`,
+    ...page.policy,
+    // For the icon.
+    "img-src data:; frame-ancestors 'none'; base-uri 'none'",
+  ];
+  return reply
+    .headers({ 'content-security-policy': policy.join('; '), 'cache-control': 'no-store' })
+    .type('text/html; charset=utf-8')
+    .serializer(String)
+    .send(`<!doctype html>
+<html lang="${page.language}">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width,initial-scale=1">
+<meta name="robots" content="noindex">
+<link rel="icon" href="data:image/svg+xml,${encodeURIComponent(icon)}">
+<title>${page.title}</title>
+<style>${style}</style>
+</head>
+<body>
+${page.body}
+</body>
+</html>
+`);
+}
 
 /** Whether a client prefers HTML, as browsers do. A type for anything, such as that of curl, does not count. */
 export function prefersHtml(accept: string | undefined): boolean {

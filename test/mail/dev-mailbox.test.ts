@@ -189,17 +189,17 @@ t.test('highlights the codes and links of a mail, and nothing that a user wrote'
 
 t.test('is in the language of the reader, also while there is no email', async (t) => {
   const { mailbox, get } = await build(t);
-  t.match((await get()).body, /<body data-newest="" [\s\S]*RESEND_API_KEY[\s\S]*아직 메일이 없습니다/);
+  t.match((await get()).body, /<main data-newest="" [\s\S]*RESEND_API_KEY[\s\S]*아직 메일이 없습니다/);
   await mailbox.send(outgoing());
   const korean = (await get()).body;
   t.notMatch(korean, /아직 메일이 없습니다<\/h2>/);
   t.match(korean, /<html lang="ko">[\s\S]*개발용 메일함/);
-  t.match(korean, /\d{4}년 \d+월 \d+일 \d+:\d\d:\d\d (UTC|[A-Z]{3,4}|GMT[+-]\d+)<\/time>/);
+  t.match(korean, /\d{4}년 \d+월 \d+일 \d+시 \d+분 \d+초 (UTC|[A-Z]{3,4}|GMT[+-]\d+)<\/time>/);
   const english = (await get({ 'accept-language': 'en-US,en;q=0.9' })).body;
   t.match(english, /<html lang="en">[\s\S]*Dev mailbox/);
   t.notMatch(english, /[가-힣]/);
   const created = mailbox.list()[0]?.created_at;
-  t.match(korean, `<body data-newest="${created}" `, 'an open page can tell that there is a new email');
+  t.match(korean, `<main data-newest="${created}" `, 'an open page can tell that there is a new email');
 });
 
 t.test('a mail is marked with its own language', async (t) => {

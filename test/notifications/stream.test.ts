@@ -3,7 +3,7 @@ import { Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { pino } from 'pino';
 import t from 'tap';
-import { createStreamHub, type HubOptions } from '../../src/domains/notifications/stream/hub.ts';
+import { createStreamHub, type HubOptions } from '../../src/domains/notifications/stream.ts';
 import { ApiError } from '../../src/http/errors.ts';
 import { createUser } from '../support/app.ts';
 import { invalid, refused, tokenRefused } from '../support/assertions.ts';

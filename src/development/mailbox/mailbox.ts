@@ -1,13 +1,11 @@
 import { isIP } from 'node:net';
-// Declares `schema.hide`.
-import type {} from '@fastify/swagger';
 import { Type } from '@sinclair/typebox';
 import type { FastifyPluginAsync } from 'fastify';
 import { withoutPort } from '../../http/client-ip.ts';
 import { ApiError, type ErrorDefinition } from '../../http/errors.ts';
 import { negotiateLanguage } from '../../http/language.ts';
 import type { MailTransport } from '../../infrastructure/mail/transport.ts';
-import { contentSecurityPolicy, renderMailboxPage, type StoredMail } from './page.ts';
+import { type StoredMail, sendMailboxPage } from './page.ts';
 
 /** Keeps emails in development instead of sending them. */
 export interface DevMailbox extends MailTransport {
@@ -67,10 +65,7 @@ export const devMailboxRoutes: FastifyPluginAsync<{ mailbox: DevMailbox }> = asy
       const to = request.query.to?.trim().replaceAll(' ', '+');
       const mails = mailbox.list(to);
       if (accept?.includes('application/json')) return { items: mails };
-      return reply
-        .header('content-security-policy', contentSecurityPolicy)
-        .type('text/html; charset=utf-8')
-        .send(renderMailboxPage(mails, negotiateLanguage(acceptLanguage), to));
+      return sendMailboxPage(reply, mails, negotiateLanguage(acceptLanguage), to);
     },
   );
 };

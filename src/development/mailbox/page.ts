@@ -1,6 +1,6 @@
-import { createHash } from 'node:crypto';
+import type { FastifyReply } from 'fastify';
 import type { Language, LocalizedText } from '../../http/language.ts';
-import { icon } from '../../http/pages.ts';
+import { hashSource, sendPage } from '../../http/pages.ts';
 import { escapeHtml } from '../../infrastructure/mail/templates/html.ts';
 import type { RenderedMail } from '../../infrastructure/mail/templates.ts';
 
@@ -30,12 +30,7 @@ const wording = {
   },
 } satisfies Record<string, LocalizedText>;
 
-/** The styles of the page. */
-const style = `:root{color-scheme:light dark;--page:#f3f6f4;--card:#fff;--ink:#1d2a23;--soft:#55635b;--box:#eef5f0;--brand:#1f6f4a}
-@media (prefers-color-scheme:dark){:root{--page:#131a16;--card:#1c2620;--ink:#eef3ef;--soft:#b3c2b9;--box:#26332b;--brand:#8fdab2}}
-*{box-sizing:border-box}
-body{max-width:720px;margin:0 auto;padding:16px;background:var(--page);color:var(--ink);font:16px/1.6 system-ui,sans-serif;word-break:keep-all;overflow-wrap:anywhere}
-h1{font-size:24px}
+const style = `h1{font-size:24px}
 h2{display:inline;font-size:18px}
 a{color:var(--brand)}
 .soft{color:var(--soft);font-size:14px}
@@ -55,7 +50,7 @@ iframe{width:100%;height:70vh;min-height:320px;border:0;border-radius:10px;backg
  * Copies codes and links, and reloads the page when there is a new email. The clipboard needs a secure context, which a page at an
  * IP address is not: there the text is selected and copied by the older command.
  */
-const script = `const { dataset } = document.body;
+const script = `const { dataset } = document.querySelector('main');
 const status = document.getElementById('status');
 let hiding;
 async function copy(button) {
@@ -80,22 +75,6 @@ setInterval(async () => {
   if ((items[0]?.created_at ?? '') !== dataset.newest) location.reload();
 }, 3000);`;
 
-/** Only the script of the page may run. Mails are styled inline, and their frames inherit this policy. */
-export const contentSecurityPolicy = [
-  "default-src 'none'",
-  `script-src 'sha256-${createHash('sha256').update(script).digest('base64')}'`,
-  "style-src 'unsafe-inline'",
-  // For the icon.
-  'img-src data:',
-  "connect-src 'self'",
-  "frame-src 'self'",
-  "frame-ancestors 'none'",
-  "base-uri 'none'",
-  "form-action 'none'",
-].join('; ');
-
-const iconUrl = `data:image/svg+xml,${encodeURIComponent(icon)}`;
-
 /** The templates put codes and links on lines of their own, and prefix the lines that a user wrote. */
 function highlights(text: string, language: Language): string {
   const html = text.split('\n').map((line) => {
@@ -115,51 +94,39 @@ function copyable(html: string, label: string): string {
 }
 
 // 24 hours: with 12, newer versions of `Intl` write AM and PM in Korean as well.
-const timeFormat = { dateStyle: 'long', timeStyle: 'medium', hourCycle: 'h23' } as const;
-const zoneFormat = new Intl.DateTimeFormat('en', { timeZoneName: 'short' });
-
-/** The time with its zone, which is that of the service. */
-function timeHtml(iso: string, language: Language): string {
-  const time = new Date(iso);
-  const zone = zoneFormat.formatToParts(time).find(({ type }) => type === 'timeZoneName')?.value ?? '';
-  return `<time datetime="${iso}">${escapeHtml(`${time.toLocaleString(language, timeFormat)} ${zone}`)}</time>`;
-}
+const timeFormat = { dateStyle: 'long', timeStyle: 'long', hourCycle: 'h23' } as const;
 
 function mailHtml(mail: StoredMail, language: Language, isOpen: boolean): string {
   const subject = escapeHtml(mail.subject);
+  const time = new Date(mail.created_at).toLocaleString(language, timeFormat);
   return `<article><details${isOpen ? ' open' : ''}>
 <summary><h2 lang="${mail.language}">${subject}</h2>
-<span class="soft">${wording.to[language]} <strong>${escapeHtml(mail.to)}</strong> · ${timeHtml(mail.created_at, language)}</span></summary>
+<span class="soft">${wording.to[language]} <strong>${escapeHtml(mail.to)}</strong> · <time datetime="${mail.created_at}">${time}</time></span></summary>
 ${highlights(mail.text, language)}
 <pre lang="${mail.language}">${escapeHtml(mail.text.trimEnd())}</pre>
 <details class="html"><summary>${wording.html[language]}</summary><iframe lang="${mail.language}" title="${subject}" loading="lazy" sandbox="allow-popups allow-popups-to-escape-sandbox" srcdoc="${escapeHtml(mail.html)}"></iframe></details>
 </details></article>`;
 }
 
-/** Renders the page of the dev mailbox: the newest email open, older ones closed. @param to shows emails to this address only */
-export function renderMailboxPage(mails: StoredMail[], language: Language, to?: string): string {
+/** Sends the page of the dev mailbox: the newest email open, older ones closed. @param to shows emails to this address only */
+export function sendMailboxPage(reply: FastifyReply, mails: StoredMail[], language: Language, to?: string) {
   const list = mails.map((mail, index) => mailHtml(mail, language, index === 0)).join('\n');
   const filter = to
     ? `<p>${wording.to[language]} <strong>${escapeHtml(to)}</strong> · <a href="/dev/mailbox/">${wording.showAll[language]}</a></p>\n`
     : '';
-  return `<!doctype html>
-<html lang="${language}">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width,initial-scale=1">
-<link rel="icon" href="${iconUrl}">
-<title>${wording.title[language]} · Dure</title>
-<style>${style}</style>
-</head>
-<body data-newest="${escapeHtml(mails[0]?.created_at ?? '')}" data-copied="${wording.copied[language]}" data-not-copied="${wording.notCopied[language]}">
-<main>
+  return sendPage(reply, {
+    language,
+    title: `${wording.title[language]} · Dure`,
+    style,
+    // Mails are styled inline, and their frames inherit this policy.
+    styles: "'unsafe-inline'",
+    policy: [`script-src ${hashSource(script)}`, "connect-src 'self'; frame-src 'self'; form-action 'none'"],
+    body: `<main data-newest="${mails[0]?.created_at ?? ''}" data-copied="${wording.copied[language]}" data-not-copied="${wording.notCopied[language]}">
 <h1>${wording.title[language]}</h1>
 <p class="soft">${wording.intro[language]}</p>
 ${filter}${list || `<h2>${wording.empty[language]}</h2>`}
 </main>
 <p id="status" role="status"></p>
-<script>${script}</script>
-</body>
-</html>
-`;
+<script>${script}</script>`,
+  });
 }

@@ -7,10 +7,10 @@ import type { Metrics } from '../../infrastructure/metrics/metrics.ts';
 import { createNotificationRepository } from './repository.ts';
 import { notificationRoutes, notificationStreamRoute } from './routes.ts';
 import { notificationSchemas } from './schemas.ts';
-import { createStreamHub, type HubOptions } from './stream/hub.ts';
+import { createStreamHub, type HubOptions } from './stream.ts';
 
 export { createPreferences } from './preferences/index.ts';
-export type { EventStreamTimes } from './stream/event-stream.ts';
+export type { EventStreamTimes } from './stream.ts';
 
 interface RoutesOptions extends Pick<HubOptions, 'listener' | 'findLiveSessions' | 'streamTimes'> {
   config: Config;

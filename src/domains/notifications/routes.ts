@@ -22,7 +22,7 @@ import {
   StreamHeaders,
   UnreadCount,
 } from './schemas.ts';
-import type { StreamHub } from './stream/hub.ts';
+import type { StreamHub } from './stream.ts';
 
 /** Listing notifications, marking them as read and counting the unread ones. */
 export const notificationRoutes: FastifyPluginAsyncTypebox<{ notifications: Notifications }> = async (

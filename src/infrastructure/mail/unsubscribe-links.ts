@@ -1,13 +1,6 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import type { Secret } from '../config/secrets.ts';
-import type { MailTopic } from '../database/generated/enums.ts';
-
-/** What mails can be switched off, each with a preference of its own. */
-export const mailTopics = [
-  'partner_request_received',
-  'partner_request_answered',
-  'partner_request_ended',
-] as const satisfies readonly MailTopic[];
+import { MailTopic } from '../database/generated/enums.ts';
 
 /** The topic of each kind of mail that can be switched off. Codes, links and notices about an account are always sent. */
 const topics: ReadonlyMap<string, MailTopic> = new Map([
@@ -59,7 +52,7 @@ export function createUnsubscribeLinks({
   /** @returns undefined when no configured secret signed the token */
   function read(token: string): Subscription | undefined {
     const [, userId, name] = /^([1-9]\d{0,9})\.([a-z_]{1,50})\.[\w-]{43}$/.exec(token) ?? [];
-    const topic = mailTopics.find((one) => one === name);
+    const topic = Object.values(MailTopic).find((one) => one === name);
     if (userId === undefined || topic === undefined) return undefined;
     const subscription = { userId: Number(userId), topic };
     const given = Buffer.from(token);

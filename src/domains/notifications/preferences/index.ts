@@ -4,9 +4,10 @@ import { currentUser, requireUser, tokenNotValid } from '../../../http/authentic
 import { openApiScope } from '../../../http/openapi-scope.ts';
 import { Ref } from '../../../http/schemas.ts';
 import type { Database } from '../../../infrastructure/database/client.ts';
-import type { Language, MailTopic } from '../../../infrastructure/database/generated/enums.ts';
-import { mailTopics, type UnsubscribeLinks } from '../../../infrastructure/mail/unsubscribe-links.ts';
-import { createPreferencesRepository, type Preferences, type PreferencesRow } from './repository.ts';
+import type { User } from '../../../infrastructure/database/generated/client.ts';
+import { type Language, MailTopic } from '../../../infrastructure/database/generated/enums.ts';
+import { sql } from '../../../infrastructure/database/sql.ts';
+import type { UnsubscribeLinks } from '../../../infrastructure/mail/unsubscribe-links.ts';
 import { MailPreferenceChanges, MailPreferences, preferenceSchemas } from './schemas.ts';
 import { unsubscribeRoutes } from './unsubscribe.ts';
 
@@ -23,7 +24,38 @@ export function createPreferences(options: { database: Database; unsubscribeLink
   return { routes };
 }
 
-/** Which emails a user gets, and in which language. */
+type PreferencesRow = Pick<User, 'language' | 'mutedMails'>;
+
+export type Preferences = ReturnType<typeof createPreferencesRepository>;
+
+/** How users want to get emails, which is in columns of the account; null when it is gone. */
+function createPreferencesRepository(database: Database) {
+  function find(userId: number): Promise<PreferencesRow | null> {
+    const select = { language: true, mutedMails: true } as const;
+    return database.prisma.user.findUnique({ where: { id: userId }, select });
+  }
+
+  /**
+   * Changes what is given, in one statement, so that concurrent changes of different preferences all count. A login no longer
+   * changes a language that was chosen here.
+   */
+  async function change(
+    userId: number,
+    { language = null, on, off }: { language?: Language | null; on: MailTopic[]; off: MailTopic[] },
+  ): Promise<PreferencesRow | null> {
+    const [row] = await database.query<PreferencesRow>(sql`
+      UPDATE users SET language = coalesce(${language}::language, language),
+        has_chosen_language = has_chosen_language OR ${language}::language IS NOT NULL,
+        muted_mails = ARRAY(
+          SELECT unnest(muted_mails) EXCEPT SELECT unnest(${on}::mail_topic[])
+          UNION SELECT unnest(${off}::mail_topic[]))
+      WHERE id = ${userId} RETURNING language, muted_mails::text[] AS "mutedMails"`);
+    return row ?? null;
+  }
+
+  return { find, change };
+}
+
 const preferenceRoutes: FastifyPluginAsyncTypebox<{ preferences: Preferences }> = async (
   app,
   { preferences },
@@ -61,17 +93,18 @@ const preferenceRoutes: FastifyPluginAsyncTypebox<{ preferences: Preferences }> 
     },
     async (request) => {
       const { language, email = {} } = request.body;
+      const topics = Object.values(MailTopic);
       const row = await preferences.change(currentUser(request).id, {
-        ...(language === undefined ? {} : { language }),
-        on: mailTopics.filter((topic) => email[topic] === true),
-        off: mailTopics.filter((topic) => email[topic] === false),
+        ...(language ? { language } : {}),
+        on: topics.filter((topic) => email[topic] === true),
+        off: topics.filter((topic) => email[topic] === false),
       });
       return toMailPreferences(row, request.language);
     },
   );
 };
 
-/** How a user wants to get emails, as the API shows it. @throws {ApiError} for an account that is gone */
+/** @throws {ApiError} for an account that is gone */
 function toMailPreferences(row: PreferencesRow | null, language: Language): MailPreferences {
   if (row === null) throw tokenNotValid('access', 'revoked', language);
   const isSent = (topic: MailTopic) => !row.mutedMails.includes(topic);

@@ -1,15 +1,14 @@
-import { createHash } from 'node:crypto';
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { httpErrors, invalidFields } from '../../../http/errors.ts';
 import type { LocalizedText } from '../../../http/language.ts';
-import { icon, prefersHtml } from '../../../http/pages.ts';
+import { prefersHtml, sendPage } from '../../../http/pages.ts';
 import { prepareError, sendError } from '../../../http/plugins/error-handler.ts';
 import { EmptyData, Ref } from '../../../http/schemas.ts';
 import type { MailTopic } from '../../../infrastructure/database/generated/enums.ts';
 import { escapeHtml } from '../../../infrastructure/mail/templates/html.ts';
 import type { Subscription, UnsubscribeLinks } from '../../../infrastructure/mail/unsubscribe-links.ts';
-import type { Preferences } from './repository.ts';
+import type { Preferences } from './index.ts';
 import { UnsubscribePage, UnsubscribeQuery } from './schemas.ts';
 
 const wrongToken = {
@@ -37,8 +36,8 @@ export const unsubscribeRoutes: FastifyPluginAsyncTypebox<Options> = async (
     const { definition } = prepareError(error, request, reply);
     const text = texts[request.language];
     return definition.code === httpErrors.validationError.code
-      ? sendPage(request, reply, text.wrongLink, `<p>${text.wholeLink}</p>`)
-      : sendPage(request, reply, text.error, `<p>${escapeHtml(definition.text[request.language])}</p>`);
+      ? show(reply, text.wrongLink, `<p>${text.wholeLink}</p>`)
+      : show(reply, text.error, `<p>${escapeHtml(definition.text[request.language])}</p>`);
   });
 
   /** @throws {ApiError} `validation_error` */
@@ -68,12 +67,7 @@ export const unsubscribeRoutes: FastifyPluginAsyncTypebox<Options> = async (
       const { question, about, stop, kept } = texts[request.language];
       // The form has no address, so it is sent to that of the page, with its token.
       const form = `<form method="post"><button>${stop}</button></form>`;
-      return sendPage(
-        request,
-        reply,
-        question,
-        `<p>${about(topic)}</p>\n${form}\n<p class="soft">${kept}</p>`,
-      );
+      return show(reply, question, `<p>${about(topic)}</p>\n${form}\n<p class="soft">${kept}</p>`);
     },
   );
 
@@ -95,7 +89,7 @@ export const unsubscribeRoutes: FastifyPluginAsyncTypebox<Options> = async (
       await preferences.change(userId, { on: [], off: [topic] });
       if (!wantsPage(request, reply)) return {};
       const { done, about, again, kept } = texts[request.language];
-      return sendPage(request, reply, done, `<p>${about(topic)}</p>\n<p class="soft">${again} ${kept}</p>`);
+      return show(reply, done, `<p>${about(topic)}</p>\n<p class="soft">${again} ${kept}</p>`);
     },
   );
 };
@@ -139,10 +133,7 @@ const texts = {
   },
 };
 
-const style = `:root{color-scheme:light dark;--page:#f3f6f4;--card:#fff;--ink:#1d2a23;--soft:#55635b;--brand:#1f6f4a;--on-brand:#fff}
-@media (prefers-color-scheme:dark){:root{--page:#131a16;--card:#1c2620;--ink:#eef3ef;--soft:#b3c2b9;--brand:#8fdab2;--on-brand:#131a16}}
-*{box-sizing:border-box}
-body{max-width:560px;margin:0 auto;padding:24px 16px;background:var(--page);color:var(--ink);font:16px/1.6 system-ui,sans-serif;word-break:keep-all;overflow-wrap:anywhere}
+const style = `body{max-width:560px;padding:24px 16px}
 main{padding:24px;background:var(--card);border-radius:14px}
 h1{margin:0 0 12px;font-size:22px;line-height:1.4}
 p{margin:0 0 16px}
@@ -151,42 +142,10 @@ p{margin:0 0 16px}
 button{width:100%;min-height:48px;margin:0 0 16px;border:0;border-radius:10px;background:var(--brand);color:var(--on-brand);font:inherit;font-weight:700;cursor:pointer}
 button:focus-visible{outline:3px solid var(--ink);outline-offset:2px}`;
 
-/** No script, nothing from elsewhere, and the form goes to the service only. */
-const contentSecurityPolicy = [
-  "default-src 'none'",
-  `style-src 'sha256-${createHash('sha256').update(style).digest('base64')}'`,
-  // For the icon.
-  'img-src data:',
-  "form-action 'self'",
-  "frame-ancestors 'none'",
-  "base-uri 'none'",
-].join('; ');
-
-const iconUrl = `data:image/svg+xml,${encodeURIComponent(icon)}`;
-
-function sendPage({ language }: FastifyRequest, reply: FastifyReply, heading: string, html: string) {
+function show(reply: FastifyReply, heading: string, html: string) {
+  const { language } = reply.request;
   const { brand } = texts[language];
-  return reply
-    .headers({ 'content-security-policy': contentSecurityPolicy, 'cache-control': 'no-store' })
-    .type('text/html; charset=utf-8')
-    .serializer(String)
-    .send(`<!doctype html>
-<html lang="${language}">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width,initial-scale=1">
-<meta name="robots" content="noindex">
-<link rel="icon" href="${iconUrl}">
-<title>${heading} · ${brand}</title>
-<style>${style}</style>
-</head>
-<body>
-<main>
-<p class="brand">${brand}</p>
-<h1>${heading}</h1>
-${html}
-</main>
-</body>
-</html>
-`);
+  const title = `${heading} · ${brand}`;
+  const body = `<main>\n<p class="brand">${brand}</p>\n<h1>${heading}</h1>\n${html}\n</main>`;
+  return sendPage(reply, { language, title, style, body, policy: ["form-action 'self'"] });
 }

@@ -1,0 +1,308 @@
+import { randomInt } from 'node:crypto';
+import type { ServerResponse } from 'node:http';
+import { finished, PassThrough, type Readable } from 'node:stream';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { FastifyBaseLogger } from 'fastify';
+import pLimit, { type LimitFunction } from 'p-limit';
+import { serviceUnavailable } from '../../http/errors.ts';
+import type { Language } from '../../http/language.ts';
+import type { Listener } from '../../infrastructure/database/listener.ts';
+import { toNotification } from './presenters.ts';
+import {
+  type NotificationEvent,
+  type NotificationRow,
+  type Notifications,
+  notificationChannel,
+} from './repository.ts';
+
+/** Per user and instance. One more ends the oldest, which limits clients that never close theirs. */
+const streamsPerUser = 10;
+
+/** Milliseconds after which a client should reconnect: random, so that those of a lost instance spread out. */
+const reconnectAfter = { min: 2_000, max: 6_000 };
+
+/** Streams that wait to be opened, per instance. More are rejected. */
+const maxWaiting = 300;
+
+/** Milliseconds between two checks of the sessions of all streams, and without a successful one until the streams end. */
+const checkInterval = 3_000;
+const maxUnchecked = 60_000;
+
+/** In milliseconds. */
+const defaultTimes = {
+  /** Between two comments that keep the connection alive. */
+  heartbeat: 25_000,
+  /** How long a client may read nothing while data is waiting. */
+  stall: 30_000,
+  /** How long sending the rest may take when the stream ends. */
+  end: 1_000,
+};
+export type EventStreamTimes = typeof defaultTimes;
+
+/** Notifications per query. With the sizes of texts, this bounds the memory of a client that does not read. */
+const pageSize = 50;
+
+/** Backoff after a failed query, in milliseconds. */
+const retryDelay = { min: 500, max: 5_000 };
+
+export interface HubOptions {
+  notifications: Pick<Notifications, 'find' | 'listAfter' | 'countUnread'>;
+  listener: Listener;
+  /** Which of some sessions are live. */
+  findLiveSessions(sessionIds: string[]): Promise<Set<string>>;
+  maxConcurrentReads: number;
+  streamTimes?: Partial<EventStreamTimes> | undefined;
+  logger: FastifyBaseLogger;
+}
+
+/** A request for a stream. */
+export interface StreamRequest {
+  userId: number;
+  sessionId: string;
+  language: Language;
+  /** The notification after which to start; without it only new ones are sent. */
+  lastEventId: number | undefined;
+  response: ServerResponse;
+  logger: FastifyBaseLogger;
+}
+
+interface OpenStream extends Pick<StreamRequest, 'userId' | 'sessionId'> {
+  wake(): void;
+  end(reason: string): void;
+  closed: Promise<void>;
+}
+
+export type StreamHub = ReturnType<typeof createStreamHub>;
+
+/** The streams of one instance. */
+export function createStreamHub(options: HubOptions) {
+  const { notifications, listener, findLiveSessions, maxConcurrentReads, logger } = options;
+  const times = { ...defaultTimes, ...options.streamTimes };
+  const limit = pLimit(maxConcurrentReads);
+  const streams = new Map<number, Set<OpenStream>>();
+  const sessionChecks = setInterval(() => void checkSessions(), checkInterval).unref();
+  let checkedAt = Date.now();
+  let isChecking = false;
+  let isClosing = false;
+
+  listener.subscribe(notificationChannel, (payload) => {
+    const { user_id }: NotificationEvent = JSON.parse(payload);
+    for (const { wake } of streams.get(user_id) ?? []) wake();
+  });
+  listener.onReconnect(() => {
+    for (const { wake } of all()) wake();
+  });
+
+  function all(): OpenStream[] {
+    return [...streams.values()].flatMap((ofUser) => [...ofUser]);
+  }
+
+  function add(stream: OpenStream): void {
+    const ofUser = streams.get(stream.userId) ?? new Set();
+    streams.set(stream.userId, ofUser.add(stream));
+    const [oldest] = ofUser;
+    if (ofUser.size > streamsPerUser) oldest?.end('too many streams of one user');
+  }
+
+  function remove(stream: OpenStream): void {
+    const ofUser = streams.get(stream.userId);
+    ofUser?.delete(stream);
+    if (ofUser?.size === 0) streams.delete(stream.userId);
+  }
+
+  /** Ends the streams of sessions that have ended on any instance. One query checks all of them. */
+  async function checkSessions(): Promise<void> {
+    if (isChecking) return;
+    isChecking = true;
+    const open = all();
+    try {
+      const sessionIds = [...new Set(open.map(({ sessionId }) => sessionId))];
+      const live = sessionIds.length > 0 ? await findLiveSessions(sessionIds) : new Set();
+      checkedAt = Date.now();
+      for (const { sessionId, end } of open) if (!live.has(sessionId)) end('session ended');
+    } catch (error) {
+      logger.warn({ err: error }, 'sessions of open streams could not be checked');
+      if (Date.now() - checkedAt > maxUnchecked) {
+        for (const { end } of open) end('session could not be checked');
+      }
+    } finally {
+      isChecking = false;
+    }
+  }
+
+  /**
+   * Opens a stream, the body of a response. It is registered for wake-ups before the newest notification is read, so that none is
+   * missed in between.
+   *
+   * @throws {ApiError} `service_unavailable` while the instance shuts down, and when too many streams wait to be opened
+   */
+  async function open(request: StreamRequest): Promise<Readable> {
+    if (isClosing) throw serviceUnavailable(new Error('shutting down'), 1);
+    // After a restart all clients come back at once. They would fill the queue of the pool, where every other request waits, too.
+    if (limit.pendingCount >= maxWaiting)
+      throw serviceUnavailable(new Error('too many streams wait to be opened'), randomInt(3, 16));
+    const { userId, sessionId, lastEventId, response } = request;
+    const events = openEventStream(response, times);
+    const reader = createReader(request, events, notifications, limit);
+    const stream: OpenStream = {
+      userId,
+      sessionId,
+      wake: reader.wake,
+      end(reason) {
+        remove(stream);
+        request.logger.info({ reason }, 'notification stream ended');
+        events.end();
+      },
+      closed: events.closed,
+    };
+    void events.closed.then(() => remove(stream));
+    add(stream);
+
+    // Nothing is read for a client that has already disconnected, or that has opened too many others.
+    const found = await limit(async () =>
+      events.isOpen() ? notifications.find({ userId, limit: 1 }) : undefined,
+    );
+    if (found === undefined) return events.body;
+    const newest = Number(found.rows[0]?.id ?? 0);
+    const lastId = Math.min(lastEventId ?? newest, newest);
+    // The id lets a client resume that loses the connection before its first notification.
+    events.send({
+      retry: randomInt(reconnectAfter.min, reconnectAfter.max),
+      id: lastId,
+      event: 'unread_count',
+      data: { unread_count: found.unreadCount },
+    });
+    reader.start(lastId, lastId < newest);
+    return events.body;
+  }
+
+  /** Ends all streams and rejects new ones. */
+  async function close(): Promise<void> {
+    isClosing = true;
+    clearInterval(sessionChecks);
+    const open = all();
+    for (const { end } of open) end('shutting down');
+    await Promise.all(open.map(({ closed }) => closed));
+  }
+
+  return { open, close, count: () => all().length };
+}
+
+/**
+ * Sends the notifications after the last one sent. NOTIFY is only a wake-up; rows are the source of truth, and the ids of one
+ * user grow in commit order, so there are no gaps or duplicates.
+ */
+function createReader(
+  { userId, language, logger }: StreamRequest,
+  events: EventStream,
+  notifications: HubOptions['notifications'],
+  limit: LimitFunction,
+) {
+  let lastId: number | undefined;
+  let isDue = false;
+  let isReading = false;
+
+  async function readWhileDue(): Promise<void> {
+    isReading = true;
+    let delay = retryDelay.min;
+    while (isDue && events.isOpen()) {
+      isDue = false;
+      try {
+        await sendNew();
+        delay = retryDelay.min;
+      } catch (error) {
+        logger.warn({ err: error }, 'notifications could not be read for a stream');
+        isDue = true;
+        // With jitter, so that the streams of an instance do not retry at once.
+        await sleep(delay * (0.5 + Math.random() / 2), undefined, { ref: false });
+        delay = Math.min(delay * 2, retryDelay.max);
+      }
+    }
+    isReading = false;
+  }
+
+  async function sendNew(): Promise<void> {
+    let rows: NotificationRow[];
+    do {
+      rows = await queryWhileOpen(() => notifications.listAfter(userId, lastId ?? 0, pageSize), []);
+      for (const row of rows) {
+        const notification = toNotification(row, language);
+        lastId = notification.id;
+        events.send({ id: lastId, event: 'notification', data: notification });
+      }
+      await events.drained();
+    } while (rows.length === pageSize);
+    const unreadCount = await queryWhileOpen(() => notifications.countUnread(userId), 0);
+    events.send({ event: 'unread_count', data: { unread_count: unreadCount } });
+    await events.drained();
+  }
+
+  /** Queries when the limit allows, unless the client has already disconnected. */
+  function queryWhileOpen<Result>(query: () => Promise<Result>, otherwise: Result): Promise<Result> {
+    return limit(async () => (events.isOpen() ? query() : otherwise));
+  }
+
+  /** Reads when there may be new rows. Any number of calls during a read, or before the start, cause one more read. */
+  function wake(): void {
+    isDue = true;
+    if (lastId !== undefined && !isReading) void readWhileDue();
+  }
+
+  /** Starts after a notification. @param isBehind whether there are newer ones already */
+  function start(afterId: number, isBehind: boolean): void {
+    lastId = afterId;
+    if (isDue || isBehind) wake();
+  }
+
+  return { wake, start };
+}
+
+type EventStream = ReturnType<typeof openEventStream>;
+
+/**
+ * Server-sent events (HTML standard, section 9.2) as a stream that Fastify sends like any other, with its hooks and headers.
+ * `@fastify/sse` does not fit: it ignores back-pressure in its heartbeat, waits for stalled clients without a limit, and responds
+ * 406 outside the envelope.
+ */
+function openEventStream(response: ServerResponse, times: EventStreamTimes) {
+  const body = new PassThrough();
+  const heartbeat = setInterval(() => write(': heartbeat\n\n'), times.heartbeat).unref();
+  const closed = new Promise<void>((resolve) => {
+    finished(response, () => {
+      clearInterval(heartbeat);
+      body.destroy();
+      resolve();
+    });
+  });
+
+  function write(text: string): void {
+    if (body.writable && !body.writableNeedDrain) body.write(text);
+  }
+
+  return {
+    body,
+    /** Resolves when the connection is closed. */
+    closed,
+    isOpen: () => body.writable,
+    /** Sends an event. `id` is what the client sends as `Last-Event-ID` after it, `retry` the milliseconds until it reconnects. */
+    send(fields: { retry?: number; id?: number; event: string; data: object }): void {
+      if (!body.writable) return;
+      // JSON has no line feeds, so data is one line.
+      const lines = Object.entries({ ...fields, data: JSON.stringify(fields.data) });
+      body.write(`${lines.map(([name, value]) => `${name}: ${value}`).join('\n')}\n\n`);
+    },
+    /** Resolves when the client has read enough. Disconnects a client that stalls. */
+    async drained(): Promise<void> {
+      if (!body.writable || !body.writableNeedDrain) return;
+      const stalled = setTimeout(() => response.destroy(), times.stall);
+      await Promise.race([new Promise((resolve) => body.once('drain', resolve)), closed]);
+      clearTimeout(stalled);
+    },
+    /** Ends the response after sending the rest, or without it when that takes too long. */
+    end(): void {
+      body.end();
+      const overdue = setTimeout(() => response.destroy(), times.end);
+      void closed.then(() => clearTimeout(overdue));
+    },
+  };
+}
