@@ -49,7 +49,7 @@ t.test('without a valid token every path asks for one', async (t) => {
   }
 });
 
-t.test('for an admin, unknown paths and methods are answered as everywhere', async (t) => {
+t.test('for an admin, unknown paths and methods are rejected as everywhere', async (t) => {
   const { token } = await createAdmin(app);
   for (const path of unknown) {
     for (const method of ['GET', 'POST', 'OPTIONS'])

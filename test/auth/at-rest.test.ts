@@ -183,7 +183,7 @@ t.test('no password, code, link token or refresh token can be read at rest or in
   hasNoSecret(t, logs, 'the logs');
 });
 
-t.test('no link to undo a change of e-mail can be read at rest or in the logs', async (t) => {
+t.test('no link to undo a change of email can be read at rest or in the logs', async (t) => {
   const login = await post('login', { username: 'second-owner', password: passwords.second });
   const moved = 'moved-away@example.com';
   await post('email-verify/send', { email: moved });

@@ -1,6 +1,7 @@
 import t from 'tap';
 import { securityEvents } from '../../src/domains/auth/index.ts';
-import { codeIn, createTestApp, createUser, logIn, password, resetLinkIn } from '../support/app.ts';
+import { codeIn, createTestApp, createUser, logIn, password, resetLinkIn, suspend } from '../support/app.ts';
+import { accountsOf, newPassword } from './accounts.ts';
 import { latestMail, undoTokenIn } from './mailbox.ts';
 
 const app = await createTestApp({ REFRESH_REUSE_GRACE: '0s' });
@@ -46,13 +47,12 @@ t.test('every security event is a line in the log, with user, session, address a
     token: first.token,
     body: { email: account.email, code },
   });
-  const login = { body: credentials };
-  const { refresh } = (await causes('login', { userId, sessionId: uuid }, 'POST', '/auth/login/', login)).body
-    .data;
-  t.equal((await call('POST', '/auth/token/refresh/', { body: { refresh } })).status, 200);
-  await causes('refresh_reused', { userId, sessionId: uuid }, 'POST', '/auth/token/refresh/', {
-    body: { refresh },
-  });
+  const inSession = { userId, sessionId: uuid };
+  const login = await causes('login', inSession, 'POST', '/auth/login/', { body: credentials });
+  const { refresh } = login.body.data;
+  const replaced = { body: { refresh } };
+  t.equal((await call('POST', '/auth/token/refresh/', replaced)).status, 200);
+  await causes('refresh_reused', inSession, 'POST', '/auth/token/refresh/', replaced);
 
   const one = await logIn({ call }, credentials);
   await logIn({ call }, credentials);
@@ -63,9 +63,9 @@ t.test('every security event is a line in the log, with user, session, address a
   const end = `/auth/sessions/${id}/`;
   await causes('session_ended', { userId, sessionId: id }, 'DELETE', end, { token: one.token });
   t.equal((await call('GET', '/auth/me/', { token: other.token })).status, 401);
-  await causes('logout', { userId, sessionId: uuid }, 'POST', '/auth/logout/', { token: one.token });
+  await causes('logout', inSession, 'POST', '/auth/logout/', { token: one.token });
   const body = { refresh: (await logIn({ call }, credentials)).refresh };
-  await causes('logout', { userId, sessionId: uuid }, 'POST', '/auth/logout/', { body });
+  await causes('logout', inSession, 'POST', '/auth/logout/', { body });
 
   const recovery = { body: { email: account.email } };
   await causes('password_reset_requested', { userId }, 'POST', '/auth/reset-password-request/', recovery);
@@ -74,33 +74,26 @@ t.test('every security event is a line in the log, with user, session, address a
   const reset = { body: { uid, token, new_password: 'bibimbap-for-two' } };
   await causes('password_reset', { userId }, 'POST', '/auth/reset-password-confirm/', reset);
   const renewed = await logIn({ call }, { username: account.username, password: 'bibimbap-for-two' });
-  const change = { current_password: 'bibimbap-for-two', new_password: 'japchae-for-three' };
-  await causes('password_changed', { userId, sessionId: uuid }, 'POST', '/auth/change-password/', {
-    token: renewed.token,
-    body: change,
-  });
+  const passwords = { current_password: 'bibimbap-for-two', new_password: 'japchae-for-three' };
+  const change = { token: renewed.token, body: passwords };
+  await causes('password_changed', inSession, 'POST', '/auth/change-password/', change);
   const newEmail = 'canary-two@example.com';
   await call('POST', '/auth/email-verify/send/', { body: { email: newEmail } });
   const newCode = codeIn(await mails.next(newEmail));
   const move = { password: 'japchae-for-three', new_email: newEmail, code: newCode };
   const moving = { token: renewed.token, body: move };
-  await causes('email_changed', { userId, sessionId: uuid }, 'POST', '/auth/change-email/', moving);
+  await causes('email_changed', inSession, 'POST', '/auth/change-email/', moving);
   await mails.settled();
   const notice = mails.sent.find(({ text }) => text.includes('/undo-email-change?'));
   const undo = { body: { token: undoTokenIn(notice) } };
   await causes('email_change_undone', { userId }, 'POST', '/auth/change-email/undo/', undo);
-  const link = resetLinkIn(await latestMail(app, account.email));
-  await call('POST', '/auth/reset-password-confirm/', {
-    body: { uid: link.uid, token: link.token, new_password: 'tteokbokki-for-four' },
-  });
-  const last = await logIn({ call }, { username: account.username, password: 'tteokbokki-for-four' });
-  await causes('account_deleted', { userId, sessionId: uuid }, 'DELETE', '/auth/me/', {
-    token: last.token,
-    body: { password: 'tteokbokki-for-four' },
-  });
+  await accountsOf(app).confirmReset(resetLinkIn(await latestMail(app, account.email)));
+  const last = await logIn({ call }, { username: account.username, password: newPassword });
+  const leaving = { token: last.token, body: { password: newPassword } };
+  await causes('account_deleted', inSession, 'DELETE', '/auth/me/', leaving);
 
   const suspended = await createUser(app);
-  await app.pool.query('UPDATE users SET suspended_at = now() WHERE id = $1', [suspended.id]);
+  await suspend(app, suspended);
   const right = { body: { username: suspended.username, password } };
   await causes('login_suspended', { userId: suspended.id }, 'POST', '/auth/login/', right);
   const wrong = { body: { username: suspended.username, password: 'a-wrong-canary-1' } };
@@ -111,9 +104,11 @@ t.test('every security event is a line in the log, with user, session, address a
   t.strictSame([...seen].sort(), [...securityEvents].sort(), 'all there are');
 
   const forged = await call('GET', '/auth/me/', { token: `${one.token}x` });
-  const refusals = app.logs.map((line) => JSON.parse(line)).filter(({ code }) => code === 'token_not_valid');
+  const rejections = app.logs
+    .map((line) => JSON.parse(line))
+    .filter(({ code }) => code === 'token_not_valid');
   t.match(
-    refusals.find(({ reqId }) => reqId === forged.headers['x-request-id']),
+    rejections.find(({ reqId }) => reqId === forged.headers['x-request-id']),
     { reason: 'malformed', msg: 'request rejected' },
     'the log distinguishes a forged token from an expired one',
   );

@@ -23,7 +23,7 @@ function delayedFor(t: Test, answer: Answer, seconds: number): void {
 const logIn = (username: string, given = password, remoteAddress = stranger, at = app) =>
   post('login', { username, password: given }, { remoteAddress }, at);
 
-/** Fails so many times, and asserts that each is answered as a failed login. */
+/** Fails so many times, and asserts that the response to each is that of a failed login. */
 async function fail(t: Test, times: number, username: string, remoteAddress?: string) {
   for (let time = 0; time < times; time++) {
     refused(t, await logIn(username, wrong, remoteAddress), 401, 'invalid_credentials');

@@ -14,7 +14,7 @@ const { post, me, refresh, tryLogin } = accountsOf(app);
 
 const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
-t.test('logging in answers with a pair of tokens and the user', async (t) => {
+t.test('a login returns a pair of tokens and the user', async (t) => {
   const user = await createUser(app);
   const answer = await tryLogin(user.username);
   t.equal(answer.status, 200);
@@ -70,7 +70,7 @@ t.test('the lifetimes are configurable, and no token outlives the session', asyn
   }
 });
 
-t.test('the username may be the e-mail address, both case-insensitive', async (t) => {
+t.test('the username may be the email, both case-insensitive', async (t) => {
   const { username, email, id } = await createUser(app);
   for (const login of [username, username.toUpperCase(), email, email.toUpperCase(), ` ${username}\t`]) {
     const answer = await tryLogin(login);
@@ -98,7 +98,7 @@ t.test('an unknown user and a wrong password get the same response', async (t) =
   t.strictSame((await english(username)).body, (await english('no-such-user')).body);
 });
 
-t.test('account_suspended is only answered to the right password', async (t) => {
+t.test('account_suspended is only returned for the right password', async (t) => {
   const { username, id } = await createUser(app);
   await suspend(app, { id });
   const wrong = await tryLogin(username, 'not the password');

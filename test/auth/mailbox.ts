@@ -81,7 +81,7 @@ export function about(t: Test, seconds: unknown, expected: number): void {
   t.ok(Number.isInteger(seconds) && wait <= expected && wait > expected - 20, `${wait} is about ${expected}`);
 }
 
-/** Status, headers and body of an answer without request id and date, to compare answers. */
+/** Status, headers and body of a response without request id and date, to compare responses. */
 export function comparable({ status, headers, text }: Answer) {
   const { 'x-request-id': _id, date: _date, ...rest } = headers;
   return { status, headers: rest, text };

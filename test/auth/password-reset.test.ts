@@ -48,7 +48,7 @@ t.test('the host of a link never comes from a request header', async (t) => {
   t.notMatch(JSON.stringify(mail), 'evil');
 });
 
-t.test('validate answers when a link expires, and does not use it up', async (t) => {
+t.test('validate returns when a link expires, and does not use it up', async (t) => {
   const { link } = await createUserWithLink();
   const first = await validateReset(link);
   t.equal(first.status, 200);

@@ -40,7 +40,7 @@ async function rejectedAsOver(t: Test, token: string): Promise<void> {
   tokenRefused(t, answer, answer.body.data.reason, 'refresh');
 }
 
-t.test('a refresh answers with a new pair and rotates the count', async (t) => {
+t.test('a refresh returns a new pair and rotates the count', async (t) => {
   const session = await logIn(app, user);
   const answer = await refresh(session.refresh);
   t.equal(answer.status, 200);
@@ -236,7 +236,7 @@ t.test('a suspended account is revoked, not reused', async (t) => {
 /** One instance or the other. */
 const either = (index: number) => (index % 2 ? other : app);
 
-/** Asserts that the session of these answers lives on, with the newest of their tokens, and that none was rejected. */
+/** Asserts that the session of these responses lives on, with the newest of their tokens, and that none was rejected. */
 async function livesOn(t: Test, token: string, answers: Answer[]) {
   t.strictSame(tally(answers), { 200: answers.length });
   const rows = await sessionRows(token, 'refresh_count');

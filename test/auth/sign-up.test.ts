@@ -27,7 +27,7 @@ const mailCount = async (email: string) => (await mailsTo(app, email)).length;
 const countUsers = async (): Promise<number> =>
   (await app.pool.query('SELECT count(*)::int AS n FROM users')).rows[0].n;
 
-t.test('signing up answers with exactly the six fields of a user and mails a code', async (t) => {
+t.test('a sign-up returns exactly the six fields of a user and sends a code', async (t) => {
   const body = { username: 'Dure_Cafe', password, name: '  김두레 ', email: 'Owner@Example.com' };
   const answer = await signUp(body);
   t.equal(answer.status, 201);

@@ -29,7 +29,7 @@ t.test('an issued token is accepted, and the scheme is case-insensitive', async 
   t.equal((await read(forge())).status, 200, 'one that the test signs is as good');
 });
 
-t.test('without Bearer credentials the answer is not_authenticated', async (t) => {
+t.test('without Bearer credentials a request is not_authenticated', async (t) => {
   refused(t, await app.call('GET', '/auth/me/'), 401, 'not_authenticated');
   const { token } = user;
   for (const authorization of [
