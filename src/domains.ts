@@ -25,7 +25,7 @@ interface DomainsOptions {
   logger: FastifyBaseLogger;
   metrics: Metrics;
   tracing: Tracing | undefined;
-  /** In place of the configured storage of pictures. */
+  /** In place of the configured storage of images. */
   storage: ImageStorage | undefined;
 }
 

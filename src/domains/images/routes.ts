@@ -36,7 +36,7 @@ export const uploadRoutes: FastifyPluginAsyncTypebox<ImageRoutesOptions> = async
     {
       prefixTrailingSlash: 'slash',
       config: {
-        message: { ko: '사진을 올렸습니다.', en: 'Your picture has been uploaded.' },
+        message: { ko: '사진을 올렸습니다.', en: 'Your image has been uploaded.' },
         errors: [
           imageErrors.invalidImage,
           imageErrors.tooLarge,
@@ -90,7 +90,7 @@ export const imageRoutes: FastifyPluginAsyncTypebox<ImageRoutesOptions> = async 
     '/:image_id/',
     {
       config: {
-        message: { ko: '사진을 삭제했습니다.', en: 'Your picture has been deleted.' },
+        message: { ko: '사진을 삭제했습니다.', en: 'Your image has been deleted.' },
         errors: [imageErrors.imageNotFound, imageErrors.imageInUse],
       },
       schema: {

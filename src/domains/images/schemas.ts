@@ -14,7 +14,7 @@ export const imageErrors = {
   },
   tooLarge: {
     ...httpErrors.payloadTooLarge,
-    text: { ko: '사진은 10MB 이하여야 합니다.', en: 'A picture may have at most 10 MB.' },
+    text: { ko: '사진은 10MB 이하여야 합니다.', en: 'An image may have at most 10 MB.' },
   },
   notMultipart: {
     ...httpErrors.unsupportedMediaType,
@@ -22,11 +22,11 @@ export const imageErrors = {
   },
   imageNotFound: defineError(404, 'image_not_found', {
     ko: '해당 사진을 찾을 수 없습니다.',
-    en: 'The picture was not found.',
+    en: 'The image was not found.',
   }),
   imageInUse: defineError(409, 'image_in_use', {
     ko: '글에 사용 중인 사진은 삭제할 수 없습니다. 먼저 글에서 사진을 빼 주세요.',
-    en: 'A post uses this picture. Please remove it from the post first.',
+    en: 'A post uses this image. Please remove it from the post first.',
   }),
 };
 

@@ -29,7 +29,7 @@ const notUploaded: Problem = {
   code: 'not_found',
   text: {
     ko: '직접 올린 사진의 주소(url)가 아니거나 삭제된 사진입니다.',
-    en: 'Must be the url of a picture that you uploaded and did not delete.',
+    en: 'Must be the url of an image that you uploaded and did not delete.',
   },
 };
 
@@ -59,16 +59,16 @@ function problemOf(image: string, production: boolean): Problem | undefined {
   return forbidden.test(image) || !URL.canParse(image) ? notUrl : undefined;
 }
 
-/** The pictures of a post as they are stored, and which of them are uploaded ones. */
+/** The images of a post as they are stored, and which of them are uploaded ones. */
 export interface StoredImages {
   images: string[];
   keys: string[];
 }
 
 /**
- * Replaces the URLs of uploaded pictures by their keys.
+ * Replaces the URLs of uploaded images by their keys.
  *
- * @throws {ApiError} `validation_error` that names URLs below the base of the pictures that are none of a picture
+ * @throws {ApiError} `validation_error` that names URLs below the base of the images that are none of an image
  */
 export function toStored(urls: readonly string[], imageUrls: ImageUrls): StoredImages {
   const images = urls.map((url) => imageUrls.keyOf(url) ?? url);
@@ -76,7 +76,7 @@ export function toStored(urls: readonly string[], imageUrls: ImageUrls): StoredI
   return { images, keys: images.filter(imageUrls.isKey) };
 }
 
-/** @throws {ApiError} `validation_error` that names the uploaded pictures of a post that were not linked to it */
+/** @throws {ApiError} `validation_error` that names the uploaded images of a post that were not linked to it */
 export function checkLinked({ images, keys }: StoredImages, linked: readonly string[]): void {
   refuse(images, (image) => keys.includes(image) && !linked.includes(image));
 }
@@ -84,7 +84,7 @@ export function checkLinked({ images, keys }: StoredImages, linked: readonly str
 /**
  * Comes before the post is written, because a rollback leaves what it added to the indexes.
  *
- * @throws {ApiError} `validation_error` that names the uploaded pictures that the user cannot use
+ * @throws {ApiError} `validation_error` that names the uploaded images that the user cannot use
  */
 export async function checkOwn(
   connection: Tx,

@@ -44,7 +44,7 @@ export const postRoutes: FastifyPluginAsyncTypebox<PostRoutesOptions> = async (
         operationId: 'createPost',
         summary: 'Write a post',
         description:
-          "Publishes what kind of partnership the user's store is looking for. Refused pictures are named by their JSON pointer, such as `/images/1`; one that is not an uploaded picture of the user, although its URL looks like one, has the code `not_found`. A store can write 30 posts within 24 hours, deleted ones included; an installation may have another number.",
+          "Publishes what kind of partnership the user's store is looking for. Rejected images are named by their JSON pointer, such as `/images/1`; one that is not an uploaded image of the user, although its URL looks like one, has the code `not_found`. A store can write 30 posts within 24 hours, deleted ones included; an installation may have another number.",
         body: Ref(NewPost),
         response: { 201: Ref(Post) },
       },
@@ -118,7 +118,7 @@ export const postRoutes: FastifyPluginAsyncTypebox<PostRoutesOptions> = async (
         operationId: 'updatePost',
         summary: 'Change a post',
         description:
-          'Changes the given fields of a post of the user. `images` replaces all pictures; an empty list removes them. A store can change its posts and itself 60 times in the 24 hours from the first change; an installation may have another number.',
+          'Changes the given fields of a post of the user. `images` replaces all images; an empty list removes them. A store can change its posts and itself 60 times in the 24 hours from the first change; an installation may have another number.',
         params,
         body: Ref(PostChanges),
         response: { 200: Ref(Post) },

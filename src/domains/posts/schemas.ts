@@ -15,7 +15,7 @@ const summary = {
   thumbnail: Type.String({
     format: 'uri',
     description:
-      'The small version of an uploaded first picture, else the URL of the first picture; without pictures, a neutral one of the first category of the store',
+      'The small version of an uploaded first image, else the URL of the first image; without images, a neutral one of the first category of the store',
     examples: [exampleImage],
   }),
   created_at: Timestamp('When it was written'),
@@ -30,7 +30,7 @@ export const Post = Type.Object(
     ...summary,
     content: Type.String({ description: 'May contain line feeds', examples: [exampleContent] }),
     images: Type.Array(Type.String({ format: 'uri' }), {
-      description: 'URLs of its pictures, in the order of the author',
+      description: 'URLs of its images, in the order of the author',
       examples: [[exampleImage]],
     }),
     store: Ref(StoreSummary),
@@ -60,7 +60,7 @@ const fields = {
   images: Type.Array(TextField('url', { minLength: 1, maxLength: 2048, format: 'uri' }), {
     maxItems: 10,
     description:
-      'Pictures in the order in which they are shown: the `url` of an own uploaded picture, or an absolute `https` URL without credentials (plain `http` too outside production). The first one is the thumbnail. The same picture may appear in several posts, and more than once.',
+      'Images in the order in which they are shown: the `url` of an own uploaded image, or an absolute `https` URL without credentials (plain `http` too outside production). The first one is the thumbnail. The same image may appear in several posts, and more than once.',
     examples: [[exampleImage]],
   }),
 };

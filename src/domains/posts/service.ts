@@ -51,7 +51,7 @@ export function createPostService(options: PostServiceOptions) {
     return toStored(urls, imageUrls);
   }
 
-  /** Links the uploaded pictures of a post to it. @throws {ApiError} `validation_error` */
+  /** Links the uploaded images of a post to it. @throws {ApiError} `validation_error` */
   async function link(tx: Tx, post: { postId: number; userId: number }, stored: StoredImages) {
     const { keys } = stored;
     if (keys.length > 0) checkLinked(stored, await postImages.link(tx, { ...post, keys }));
@@ -70,7 +70,7 @@ export function createPostService(options: PostServiceOptions) {
     const changed = stored === undefined ? changes : { ...changes, images: stored.images };
     return database.transaction(async (tx) => {
       if (stored) await checkOwn(tx, userId, stored, postImages);
-      // Before the links: its row lock lets one change of its pictures follow the other.
+      // Before the links: its row lock lets one change of its images follow the other.
       const post = await posts.change(tx, { id, userId }, changed, editsPerDay);
       if (post === undefined) throw await notChangeable(tx, { id, userId });
       if (stored) await link(tx, { postId: id, userId }, stored);

@@ -162,7 +162,7 @@ export interface StoreFilter extends PageRequest {
 }
 
 export interface ListedStoreRow extends Omit<StoreListItem, 'thumbnail'> {
-  /** The first picture of the newest post, as it is stored; null where there is none. */
+  /** The first image of the newest post, as it is stored; null where there is none. */
   image: string | null;
   created_at: Date;
 }

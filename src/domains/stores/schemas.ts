@@ -40,7 +40,7 @@ export const StoreListItem = Type.Object(
     thumbnail: Type.String({
       format: 'uri',
       description:
-        'The thumbnail of its newest post; where that has no image, or there is no post, a picture of its first category',
+        'The thumbnail of its newest post; where that has no image, or there is no post, an image of its first category',
       examples: ['https://cdn.example.com/weekend.jpg'],
     }),
   },
