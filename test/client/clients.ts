@@ -1,4 +1,4 @@
-import { type Client, type ClientOptions, createClient, memoryStorage } from '@dure/client';
+import { type ClientOptions, createClient, memoryStorage } from '@dure/client';
 import type { Test } from 'tap';
 import { createTestApp, password, type TestApp } from '../support/app.ts';
 
@@ -29,14 +29,9 @@ export function createWire(): Wire {
     before: () => undefined,
     after: () => undefined,
     async fetch(url, init) {
-      const { pathname, search } = new URL(url);
+      const path = url.replace(new URL(url).origin, '');
       const { method = 'GET', headers, body } = init;
-      const request = {
-        method,
-        path: pathname + search,
-        headers: new Headers(headers),
-        body: String(body ?? ''),
-      };
+      const request = { method, path, headers: new Headers(headers), body: String(body ?? '') };
       wire.sent.push(request);
       const instead = await wire.before(request);
       if (instead) return instead;
@@ -50,10 +45,8 @@ export function createWire(): Wire {
 
 /** What a proxy answers whose service is down. */
 export function badGateway(status = 502, headers: Record<string, string> = {}): Response {
-  return new Response('<html>Bad Gateway</html>', {
-    status,
-    headers: { 'content-type': 'text/html', ...headers },
-  });
+  const html = { 'content-type': 'text/html', ...headers };
+  return new Response('<html>Bad Gateway</html>', { status, headers: html });
 }
 
 export interface Service extends TestApp {
@@ -115,16 +108,12 @@ export async function createPair(service: Service, options: Partial<ClientOption
   let pending: number | undefined;
   async function notify(times = 1): Promise<void> {
     for (let count = 0; count < times; count++) {
-      if (pending === undefined) pending = await request(sender.dure, post.id);
+      if (pending === undefined)
+        pending = (await sender.dure.createPartnerRequest({ post_id: post.id, message: '같이 해요' })).id;
       else pending = void (await sender.dure.withdrawPartnerRequest({ id: pending }));
     }
   }
   return { receiver, sender, post, notify };
-}
-
-async function request(dure: Client, postId: number): Promise<number> {
-  const { id } = await dure.createPartnerRequest({ post_id: postId, message: '같이 해요' });
-  return id;
 }
 
 /** The rejection of a promise. */

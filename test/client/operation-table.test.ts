@@ -43,31 +43,19 @@ t.test('what types cannot say is in the table', async (t) => {
 });
 
 t.test('limits are in the descriptions of inputs', (t) => {
-  const document = {
-    components: {
-      parameters: { Limit: { in: 'query', schema: { minimum: 1, maximum: 100, default: 20 } } },
-      schemas: {
-        Thing: {
-          properties: {
-            name: { description: 'Small letters.', minLength: 4, maxLength: 30, pattern: '^[a-z]+$' },
-            images: { minItems: 1, maxItems: 5, items: { properties: { title: { maxLength: 10 } } } },
-            id: { description: 'Never changes', minimum: 1, maximum: 2147483647 },
-            open: {},
-          },
-        },
-      },
-    },
-  };
+  const name = { description: 'Lower case.', minLength: 4, maxLength: 30, pattern: '^[a-z]+$' };
+  const images = { minItems: 1, maxItems: 5, items: { properties: { title: { maxLength: 10 } } } };
+  const id = { description: 'The identifier', minimum: 1, maximum: 2147483647 };
+  const Limit = { in: 'query', schema: { minimum: 1, maximum: 100, default: 20 } };
+  const schemas = { Thing: { properties: { name, images, id, open: {} } } };
+  const document = { components: { parameters: { Limit }, schemas } };
   describeLimits(document);
-  const { parameters, schemas } = document.components;
-  t.match(parameters.Limit, { description: '1 to 100. Default: 20' });
+  t.match(Limit, { description: '1 to 100. Default: 20' });
+  const title = { description: 'At most 10 characters' };
   t.match(schemas.Thing.properties, {
-    name: { description: 'Small letters. 4 to 30 characters. Pattern: `^[a-z]+$`' },
-    images: {
-      description: '1 to 5 entries',
-      items: { properties: { title: { description: 'At most 10 characters' } } },
-    },
-    id: { description: 'Never changes' },
+    name: { description: 'Lower case. 4 to 30 characters. Pattern: `^[a-z]+$`' },
+    images: { description: '1 to 5 entries', items: { properties: { title } } },
+    id: { description: 'The identifier' },
   });
   t.same(schemas.Thing.properties.open, {});
   t.end();

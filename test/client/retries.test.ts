@@ -58,11 +58,9 @@ t.test('a POST whose answer was lost is repeated with its key and creates one po
   const keys = new Set(wire.sent.map(({ headers }) => headers.get('idempotency-key')));
   t.equal(keys.size, 1);
   t.match([...keys][0], /^[\x21-\x7e]{20,255}$/);
-  t.same(
-    (await dure.listPosts({ mine: true })).items.map(({ id }) => id),
-    [post.id],
-  );
-
+  const { items: posts } = await dure.listPosts({ mine: true });
+  t.match(posts, [{ id: post.id }]);
+  t.equal(posts.length, 1);
   await dure.createPost({ title: '한 번만', content: '내용', images });
   t.notOk(keys.has(wire.sent.at(-1)?.headers.get('idempotency-key') ?? ''), 'each call has a key of its own');
   const own = { idempotencyKey: 'the-draft-of-the-app' };
@@ -79,10 +77,7 @@ t.test('a call that may not be repeated is sent once', async (t) => {
   await caught(dure.markNotificationsRead({ up_to_id: 1 }));
   await caught(dure.deletePost({ post_id: 1 }));
   await caught(dure.sendVerificationCode({ email: 'once@example.com' }));
-  t.same(
-    wire.sent.map(({ method }) => method),
-    ['PATCH', 'POST', 'DELETE', 'POST'],
-  );
+  t.equal(wire.sent.map(({ method }) => method).join(), 'PATCH,POST,DELETE,POST');
   t.ok(wire.sent.every(({ headers }) => !headers.has('idempotency-key')));
 });
 
@@ -113,10 +108,8 @@ t.test('after rate_limited, a GET waits as long as the server says', async (t) =
   const waits = recordWaits(t);
   await createClient({ baseUrl, fetch: shortly.fetch }).listStoreCategories();
   t.equal(shortly.sent.length, 2);
-  t.ok(
-    waits.some((wait) => wait >= 1_000 && wait < 1_500),
-    'at least the second, with jitter',
-  );
+  const isJittered = (wait: number) => wait >= 1_000 && wait < 1_500;
+  t.ok(waits.some(isJittered), 'at least the second, with jitter');
 });
 
 t.test('a quota is not waited for, and a long Retry-After neither', async (t) => {
@@ -157,10 +150,7 @@ t.test('all entries of all pages, in order, read as needed', async (t) => {
   for await (const post of items(dure.listPosts, { store_id: store.id, limit: 2 })) found.push(post.title);
   t.same(found, ['마', '라', '다', '나', '가']);
   t.equal(wire.sent.length, 3);
-  t.ok(
-    wire.sent.every(({ path }) => path.includes(`store_id=${store.id}`)),
-    'each page has the filter',
-  );
+  for (const { path } of wire.sent) t.match(path, `store_id=${store.id}`, 'each page has the filter');
 
   const sizes: number[] = [];
   for await (const page of pages(dure.listPosts, { mine: true, limit: 2 })) sizes.push(page.items.length);

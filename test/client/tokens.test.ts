@@ -41,10 +41,7 @@ t.test('an access token is renewed before it expires', async (t) => {
   t.ok(tokens.renew_at > Date.now() && tokens.renew_at < Date.now() + 900_000);
   await one.storage.save({ ...tokens, renew_at: 0 });
   await one.dure.getCurrentUser();
-  t.same(
-    one.wire.sent.map(({ path }) => path),
-    [refreshPath, '/auth/me/'],
-  );
+  t.match(one.wire.sent, [{ path: refreshPath }, { path: '/auth/me/' }]);
   const renewed = await one.storage.load();
   t.not(renewed?.access, tokens.access);
   t.equal(one.wire.sent[1]?.headers.get('authorization'), `Bearer ${renewed?.access}`);

@@ -25,10 +25,8 @@ const storage = {
 };
 const app = await createTestApp({ DATA_DIR: directory }, { storage });
 const other = await createTestApp({ DATA_DIR: directory }, { storage, databaseUrl: app.url });
-t.teardown(async () => {
-  await other.close();
-  await app.close();
-});
+t.teardown(app.close);
+t.teardown(other.close);
 const diskFull = Object.assign(new Error('no space left on device'), { code: 'ENOSPC' });
 
 const files = async () =>

@@ -57,22 +57,19 @@ t.test('responds with JSON to clients that accept it, and with a page to browser
   await mailbox.send(outgoing({ subject: 'first' }));
   await mailbox.send(outgoing({ subject: 'second' }));
   for (const [accept, type] of [
-    ['application/json', 'json'],
-    ['application/json, text/plain, */*', 'json'],
-    ['text/html;q=0.5, application/json', 'json'],
-    ['text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8', 'html'],
-    ['*/*', 'html'],
-    ['image/png', 'html'],
+    ['application/json', 'application/json; charset=utf-8'],
+    ['application/json, text/plain, */*', 'application/json; charset=utf-8'],
+    ['text/html;q=0.5, application/json', 'application/json; charset=utf-8'],
+    ['text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8', 'text/html; charset=utf-8'],
+    ['*/*', 'text/html; charset=utf-8'],
+    ['image/png', 'text/html; charset=utf-8'],
   ] as const) {
     for (const path of ['/dev/mailbox', '/dev/mailbox/']) {
       const response = await get({ accept }, path);
       t.equal(response.statusCode, 200);
       t.equal(response.headers['cache-control'], 'no-store');
-      t.match(
-        response.headers['content-type'],
-        { json: /^application\/json/, html: /^text\/html; charset=utf-8/ }[type],
-      );
-      if (type === 'json') t.same(response.json(), { items: mailbox.list() }, accept);
+      t.equal(response.headers['content-type'], type);
+      if (type.includes('json')) t.same(response.json(), { items: mailbox.list() }, accept);
       else t.match(response.body, />second<\/h2>[\s\S]*>first<\/h2>/, 'newest first');
     }
   }
@@ -208,18 +205,12 @@ t.test('a mail is marked with its own language', async (t) => {
   await mailbox.send(outgoing(renderMail(mails.verification_code, 'en')));
   const { body } = await get({ 'accept-language': 'en' });
   for (const element of ['h2', 'pre', 'iframe']) {
-    const languages = [...body.matchAll(new RegExp(`<${element} lang="(..)"`, 'g'))];
-    t.same(
-      languages.map(([, language]) => language),
-      ['en', 'ko'],
-      element,
-    );
+    const tag = `<${element} lang=`;
+    t.match(body, new RegExp(`${tag}"en"[\\s\\S]*${tag}"ko"`));
   }
-  const { items } = (await get({ accept: 'application/json' })).json();
-  t.same(
-    items.map(({ language }: { language: string }) => language),
-    ['en', 'ko'],
-  );
+  t.match((await get({ accept: 'application/json' })).json(), {
+    items: [{ language: 'en' }, { language: 'ko' }],
+  });
 });
 
 t.test('?to= leaves the mails to one address, in any case', async (t) => {

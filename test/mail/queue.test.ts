@@ -1,10 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import t from 'tap';
 import { MailRejectedError } from '../../src/infrastructure/mail/transport.ts';
-import { createTestApp } from '../support/app.ts';
-import { inParallel } from '../support/concurrency.ts';
-import { openTwoVerifiedShops, sendRequest } from '../support/partner-requests.ts';
-import { createPost } from '../support/stores.ts';
 import { until } from '../support/until.ts';
 import { code, composers, hang, sendsAtOnce, setUp, token } from './worker-setup.ts';
 
@@ -114,7 +110,7 @@ t.test('the last attempts are hours apart', parallel(), async (t) => {
 });
 
 t.test('a rejected mail is kept with its reason and not retried', parallel(), async (t) => {
-  const { add, queueIsEmpty, start, logLines, failedMails } = await setUp(t);
+  const { add, queueIsEmpty, start, logLines, failedMails, errors } = await setUp(t);
   const { sent } = start({
     send({ text, html }) {
       throw new MailRejectedError(`field "to" of ${text}${html}${code} is not valid`);
@@ -132,10 +128,7 @@ t.test('a rejected mail is kept with its reason and not retried', parallel(), as
   for (const secret of [code, token]) {
     t.notMatch(JSON.stringify([failed, logLines]), secret, 'nothing of the mail is stored or logged');
   }
-  t.match(
-    logLines.filter(({ level }) => level === 50),
-    [{ attempts: 1 }, { attempts: 1 }],
-  );
+  t.match(errors(), [{ attempts: 1 }, { attempts: 1 }]);
 });
 
 t.test('a mail of an unknown kind is kept, an obsolete one is dropped', parallel(), async (t) => {
@@ -150,7 +143,7 @@ t.test('a mail of an unknown kind is kept, an obsolete one is dropped', parallel
 });
 
 t.test('a mail without an attempt left is kept with the last reason', parallel(), async (t) => {
-  const { add, jobs, makeDue, start, logLines, failedMails } = await setUp(t);
+  const { add, jobs, makeDue, start, failedMails, errors } = await setUp(t);
   await add('code', { id: 7 });
   await makeDue(24);
   const { sent } = start({ send: fetchFailed });
@@ -158,14 +151,11 @@ t.test('a mail without an attempt left is kept with the last reason', parallel()
   t.same(await failedMails(), [{ kind: 'code', payload: { id: 7 }, reason: 'fetch failed', attempts: 25 }]);
   t.same(await jobs(), []);
   t.equal(sent.length, 1);
-  t.match(
-    logLines.filter(({ level }) => level === 50),
-    [{ kind: 'code', attempts: 25, reason: 'fetch failed' }],
-  );
+  t.match(errors(), [{ kind: 'code', attempts: 25, reason: 'fetch failed' }]);
 });
 
 t.test('a mail to an account that is gone is not kept', parallel(), async (t) => {
-  const { add, jobs, makeDue, start, failedMails, logLines } = await setUp(t);
+  const { add, jobs, makeDue, start, failedMails, errors } = await setUp(t);
   await add('code', { id: 7, user_id: 4711 });
   await add('code', { id: 8 });
   await makeDue(24);
@@ -173,7 +163,7 @@ t.test('a mail to an account that is gone is not kept', parallel(), async (t) =>
   await until('the last attempts are over', async () => (await jobs()).length === 0);
   t.match(await failedMails(), [{ payload: { id: 8 } }]);
   t.equal((await failedMails()).length, 1);
-  t.equal(logLines.filter(({ level }) => level === 50).length, 1);
+  t.equal(errors().length, 1);
 });
 
 t.test('a mail that cannot be composed now is composed later', parallel(), async (t) => {
@@ -205,41 +195,4 @@ t.test('two workers send each mail once', parallel(), async (t) => {
   t.equal(recipients.length, 60);
   t.equal(new Set(recipients).size, 60);
   for (const { sent } of workers) t.ok(sent.length > 0, `${sent.length} of them`);
-});
-
-t.test('codes, reset links and user ids are sent before what waits for a slow provider', async (t) => {
-  /** What each mail that the provider has not taken yet waits for. */
-  const waiting: (() => void)[] = [];
-  let isSlow = false;
-  const deliver = () => new Promise<void>((resolve) => (isSlow ? waiting.push(resolve) : resolve()));
-  const app = await createTestApp({}, { deliver });
-  t.teardown(app.close);
-  const { sent, settled } = app.mails;
-  const { sender, receiver } = await openTwoVerifiedShops(app);
-  const posts = await inParallel(12, () => createPost(app, receiver.token));
-  await settled();
-  await app.pool.query('DELETE FROM mail_sends');
-  isSlow = true;
-  for (const post of posts) await sendRequest(app, sender, post);
-  await until('all senders are busy', () => waiting.length === 2);
-
-  const recover = (path: string, email: string) => app.call('POST', `/auth/${path}/`, { body: { email } });
-  await recover('email-verify/send', 'waiting@example.com');
-  await recover('reset-password-request', receiver.email);
-  await recover('find-id', sender.email);
-  for (const expected of [
-    { to: 'waiting@example.com', text: /\b\d{6}\b/ },
-    { to: receiver.email, text: '/reset-password?' },
-    { to: sender.email, text: sender.username },
-    { to: receiver.email, text: '/requests/' },
-  ]) {
-    const before = sent.length;
-    waiting.shift()?.();
-    await until('the next mail', () => sent.length > before);
-    t.match(sent[before], expected);
-  }
-  isSlow = false;
-  for (const take of waiting.splice(0)) take();
-  await settled();
-  t.equal(sent.filter(({ text }) => text.includes('/requests/')).length, 12);
 });

@@ -8,7 +8,12 @@ import {
   MailRejectedError,
   type OutgoingMail,
 } from '../../src/infrastructure/mail/transport.ts';
+import { createTestApp } from '../support/app.ts';
+import { inParallel } from '../support/concurrency.ts';
 import { freePort } from '../support/free-port.ts';
+import { openTwoVerifiedShops, sendRequest } from '../support/partner-requests.ts';
+import { createPost } from '../support/stores.ts';
+import { until } from '../support/until.ts';
 
 const mail: OutgoingMail = {
   to: 'minji@example.com',
@@ -129,28 +134,21 @@ const temporary: [number, string, string?][] = [
   [503, 'validation_error'],
   [422, 'something_new'],
 ];
-t.test(
-  'an error of the email is permanent, of the service, the account or the sender temporary',
-  async (t) => {
-    for (const [isPermanent, errors] of [
-      [true, permanent],
-      [false, temporary],
-    ] as const) {
-      for (const [status, name, message] of errors) {
-        const error = await failure(t, rejection(status, name, message));
-        t.equal(
-          error instanceof MailRejectedError,
-          isPermanent,
-          `${status} ${name} ${message}: ${error.message}`,
-        );
-        t.match(error.message, `${status} ${name}`);
-        if (message?.includes('`to`')) t.match(error.message, /field "to"/, 'the reason names the field');
-        if (name === 'invalid_api_key') t.match(error.message, /RESEND_API_KEY/, 'and the setting to check');
-        if (name === 'invalid_from_address') t.match(error.message, /MAIL_FROM/);
-      }
+t.test('an error of the email is permanent, of the service or the account temporary', async (t) => {
+  for (const [isPermanent, errors] of [
+    [true, permanent],
+    [false, temporary],
+  ] as const) {
+    for (const [status, name, message] of errors) {
+      const error = await failure(t, rejection(status, name, message));
+      t.equal(error instanceof MailRejectedError, isPermanent, error.message);
+      t.match(error.message, `${status} ${name}`);
+      if (message?.includes('`to`')) t.match(error.message, /field "to"/, 'the reason names the field');
+      if (name === 'invalid_api_key') t.match(error.message, /RESEND_API_KEY/, 'and the setting to check');
+      if (name === 'invalid_from_address') t.match(error.message, /MAIL_FROM/);
     }
-  },
-);
+  }
+});
 
 const malformedResponses: Record<string, (response: ServerResponse) => void> = {
   'a page of a proxy with 422': (response) => response.writeHead(422).end('<html>'),
@@ -216,4 +214,41 @@ t.test('an error never quotes the mail, the address or the key', async (t) => {
     const output = `${error.message} ${error.stack} ${JSON.stringify(error)} ${String(error.cause)}`;
     t.notMatch(output, /048213|minji@|re_key/);
   }
+});
+
+t.test('codes, reset links and user ids are sent before what waits for a slow provider', async (t) => {
+  /** What each mail that the provider has not taken yet waits for. */
+  const waiting: (() => void)[] = [];
+  let isSlow = false;
+  const deliver = () => new Promise<void>((resolve) => (isSlow ? waiting.push(resolve) : resolve()));
+  const app = await createTestApp({}, { deliver });
+  t.teardown(app.close);
+  const { sent, settled } = app.mails;
+  const { sender, receiver } = await openTwoVerifiedShops(app);
+  const posts = await inParallel(12, () => createPost(app, receiver.token));
+  await settled();
+  await app.pool.query('DELETE FROM mail_sends');
+  isSlow = true;
+  for (const post of posts) await sendRequest(app, sender, post);
+  await until('all senders are busy', () => waiting.length === 2);
+
+  const recover = (path: string, email: string) => app.call('POST', `/auth/${path}/`, { body: { email } });
+  await recover('email-verify/send', 'waiting@example.com');
+  await recover('reset-password-request', receiver.email);
+  await recover('find-id', sender.email);
+  for (const expected of [
+    { to: 'waiting@example.com', text: /\b\d{6}\b/ },
+    { to: receiver.email, text: '/reset-password?' },
+    { to: sender.email, text: sender.username },
+    { to: receiver.email, text: '/requests/' },
+  ]) {
+    const before = sent.length;
+    waiting.shift()?.();
+    await until('the next mail', () => sent.length > before);
+    t.match(sent[before], expected);
+  }
+  isSlow = false;
+  for (const take of waiting.splice(0)) take();
+  await settled();
+  t.equal(sent.filter(({ text }) => text.includes('/requests/')).length, 12);
 });

@@ -63,6 +63,7 @@ export async function setUp(t: Test) {
     database,
     queue,
     logLines,
+    errors: () => logLines.filter(({ level }) => level === 50),
     add: (kind: string, payload: MailPayload = { id: 1 }) =>
       database.prismaTransaction((tx) => queue.add(tx, kind, payload)),
     jobs,

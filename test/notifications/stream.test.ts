@@ -4,7 +4,6 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { pino } from 'pino';
 import t from 'tap';
 import { createStreamHub, type HubOptions } from '../../src/domains/notifications/stream.ts';
-import { ApiError } from '../../src/http/errors.ts';
 import { createUser } from '../support/app.ts';
 import { invalid, refused, tokenRefused } from '../support/assertions.ts';
 import { inParallel } from '../support/concurrency.ts';
@@ -23,10 +22,8 @@ import {
 const environment = { CORS_ORIGINS: 'https://app.example.com' };
 const here = await createListeningApp(environment);
 const there = await createListeningApp(environment, { databaseUrl: here.url });
-t.teardown(async () => {
-  await there.close();
-  await here.close();
-});
+t.teardown(here.close);
+t.teardown(there.close);
 
 t.test('a notification reaches a client of another instance in less than a second', async (t) => {
   const { receiver, notify } = await createPair(here);
@@ -72,10 +69,7 @@ t.test('notifications are in the language of the request', async (t) => {
   t.equal(english.headers.get('content-language'), 'en');
   await notify();
   await Promise.all([korean, english].map((stream) => stream.until(() => stream.events.length === 3)));
-  t.equal(
-    english.events[1]?.data.message,
-    '두레 베이커리 would like to partner with you on your post “주말 공동 할인”.',
-  );
+  t.match(english.events[1]?.data.message, / would like to partner with you on your post /);
   t.match(korean.events[1]?.data.message, /제휴를 요청했습니다/);
 });
 
@@ -153,20 +147,17 @@ t.test('a client without a notification resumes where its stream started', async
   t.strictSame(after.ids(), (await storedIds(here, receiver.id)).slice(1));
 });
 
-t.test(
-  'without Last-Event-ID, or with one beyond the newest, a stream starts with the next one',
-  async (t) => {
-    const { receiver, notify } = await createPair(here);
-    await notify(3);
-    for (const headers of [{}, { 'last-event-id': '' }, { 'last-event-id': '99999999999999999999' }]) {
-      const stream = await openStream(t, here, receiver.token, headers);
-      await notify();
-      await stream.until(() => stream.ids().length === 1);
-      t.strictSame(stream.ids(), (await storedIds(here, receiver.id)).slice(-1));
-      stream.drop();
-    }
-  },
-);
+t.test('without a Last-Event-ID, or beyond the newest, a stream starts with the next one', async (t) => {
+  const { receiver, notify } = await createPair(here);
+  await notify(3);
+  for (const headers of [{}, { 'last-event-id': '' }, { 'last-event-id': '99999999999999999999' }]) {
+    const stream = await openStream(t, here, receiver.token, headers);
+    await notify();
+    await stream.until(() => stream.ids().length === 1);
+    t.strictSame(stream.ids(), (await storedIds(here, receiver.id)).slice(-1));
+    stream.drop();
+  }
+});
 
 t.test('a stream sends heartbeats', async (t) => {
   const { receiver } = await createPair(here);
@@ -205,56 +196,45 @@ t.test('a metric counts the open streams', async (t) => {
   await becomes('0');
 });
 
-t.test(
-  'streams that are opened at once share a few connections, and too many of them are rejected',
-  async (t) => {
-    let reading = 0;
-    let answer = () => {};
-    const gate = new Promise<void>((resolve) => {
-      answer = resolve;
-    });
-    const logger = pino({ enabled: false });
-    const notifications: HubOptions['notifications'] = {
-      async find() {
-        reading++;
-        await gate;
-        reading--;
-        return { rows: [], unreadCount: 0 };
-      },
-      listAfter: async () => [],
-      countUnread: async () => 0,
-    };
-    const hub = createStreamHub({
-      notifications,
-      listener: {
-        subscribe: () => undefined,
-        onReconnect: () => undefined,
-        start: () => undefined,
-        close: async () => undefined,
-      },
-      findLiveSessions: async (ids) => new Set(ids),
-      maxConcurrentReads: 3,
-      logger,
-    });
-    const open = async (userId: number) => {
-      const response = new ServerResponse(new IncomingMessage(new Socket()));
-      return hub.open({ userId, sessionId: '', language: 'ko', lastEventId: undefined, response, logger });
-    };
+t.test('streams that are opened at once share a few connections, and too many are rejected', async (t) => {
+  let reading = 0;
+  let answer = () => {};
+  const gate = new Promise<void>((resolve) => {
+    answer = resolve;
+  });
+  const ignore = () => undefined;
+  const logger = pino({ enabled: false });
+  const notifications: HubOptions['notifications'] = {
+    async find() {
+      reading++;
+      await gate;
+      reading--;
+      return { rows: [], unreadCount: 0 };
+    },
+    listAfter: async () => [],
+    countUnread: async () => 0,
+  };
+  const hub = createStreamHub({
+    notifications,
+    listener: { subscribe: ignore, onReconnect: ignore, start: ignore, close: async () => undefined },
+    findLiveSessions: async (ids) => new Set(ids),
+    maxConcurrentReads: 3,
+    logger,
+  });
+  const open = async (userId: number) => {
+    const response = new ServerResponse(new IncomingMessage(new Socket()));
+    return hub.open({ userId, sessionId: '', language: 'ko', lastEventId: undefined, response, logger });
+  };
 
-    // As after a restart: three read, 300 wait for them.
-    const opening = Array.from({ length: 303 }, (_, index) => open(index));
-    await until('the first ones read', () => reading > 0);
-    t.equal(reading, 3);
-    const refused = await open(400).then(
-      () => undefined,
-      (error: unknown) => error,
-    );
-    if (!(refused instanceof ApiError)) throw new Error('the stream was not refused');
-    t.equal(refused.definition.status, 503);
-    t.match(refused.headers['retry-after'], /^([3-9]|1[0-5])$/, 'another time for each client');
+  // As after a restart: three read, 300 wait for them.
+  const opening = Array.from({ length: 303 }, (_, index) => open(index));
+  await until('the first ones read', () => reading > 0);
+  t.equal(reading, 3);
+  // Another time for each client.
+  const rejection = { definition: { status: 503 }, headers: { 'retry-after': /^([3-9]|1[0-5])$/ } };
+  t.match(await open(400).catch((error: unknown) => error), rejection);
 
-    answer();
-    t.equal((await Promise.all(opening)).length, 303);
-    await t.resolves(open(400));
-  },
-);
+  answer();
+  t.equal((await Promise.all(opening)).length, 303);
+  await t.resolves(open(400));
+});

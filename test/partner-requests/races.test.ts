@@ -174,10 +174,7 @@ t.test('requests, transitions and deletions at once leave no open request of wha
       transition(app, sender, partnership, 'end'),
       app.call('GET', requestsPath, { token: receiver.token }),
     ]);
-    t.notOk(
-      crossing.some(({ status }) => status >= 500),
-      JSON.stringify(tally(crossing)),
-    );
+    t.notMatch(JSON.stringify(tally(crossing)), /"5\d\d/);
     t.strictSame(await strandedRequests(app), []);
   }
 });

@@ -97,10 +97,8 @@ t.test('events may come in pieces of a byte', async (t) => {
   await notify(2);
   await until('both', () => seen.length === 2);
   const { items } = await receiver.dure.listNotifications();
-  t.same(
-    seen.map(({ id, message }) => [id, message]).reverse(),
-    items.map(({ id, message }) => [id, message]),
-  );
+  const texts = (list: Notification[]) => list.map(({ id, message }) => `${id} ${message}`);
+  t.same(texts(seen).reverse(), texts(items));
 });
 
 /** A body whose characters and lines are torn apart. */

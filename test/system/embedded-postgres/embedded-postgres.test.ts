@@ -190,30 +190,27 @@ t.test('a first start that is killed at any moment is repaired by the next', asy
   t.same(await readdir(directory), ['cluster', 'password', 'server.lock']);
 });
 
-t.test(
-  'a start recovers after a kill of all processes, also if the process id is in use again',
-  async (t) => {
-    const directory = await temporaryFolder(t);
-    const starter = startProcess(t, directory);
-    await writeNote(await starter.nextLine());
-    const pid = await postmasterPid(directory);
-    const processes = await processesIn(directory);
-    starter.child.kill('SIGKILL');
-    signalAll(processes, 'SIGKILL');
-    t.ok(await allEnd(directory));
-    const lock = join(directory, 'server.lock');
-    await until('the lock is released', () => spawnSync('flock', ['-n', lock, 'true']).status !== 1);
+t.test('a start recovers after a kill of all processes, also if the id is in use again', async (t) => {
+  const directory = await temporaryFolder(t);
+  const starter = startProcess(t, directory);
+  await writeNote(await starter.nextLine());
+  const pid = await postmasterPid(directory);
+  const processes = await processesIn(directory);
+  starter.child.kill('SIGKILL');
+  signalAll(processes, 'SIGKILL');
+  t.ok(await allEnd(directory));
+  const lock = join(directory, 'server.lock');
+  await until('the lock is released', () => spawnSync('flock', ['-n', lock, 'true']).status !== 1);
 
-    const unrelated = spawn('sleep', ['60']);
-    await once(unrelated, 'spawn');
-    t.teardown(() => unrelated.kill('SIGKILL'));
-    const pidFile = join(directory, 'cluster/postmaster.pid');
-    await writeFile(pidFile, (await readFile(pidFile, 'utf8')).replace(`${pid}`, `${unrelated.pid}`));
-    await writeFile(lock, `${unrelated.pid}\n`);
-    await checkNote(t, directory, 'committed data is there');
-    t.equal(unrelated.exitCode ?? unrelated.signalCode, null, 'the unrelated process still runs');
-  },
-);
+  const unrelated = spawn('sleep', ['60']);
+  await once(unrelated, 'spawn');
+  t.teardown(() => unrelated.kill('SIGKILL'));
+  const pidFile = join(directory, 'cluster/postmaster.pid');
+  await writeFile(pidFile, (await readFile(pidFile, 'utf8')).replace(`${pid}`, `${unrelated.pid}`));
+  await writeFile(lock, `${unrelated.pid}\n`);
+  await checkNote(t, directory, 'committed data is there');
+  t.equal(unrelated.exitCode ?? unrelated.signalCode, null, 'the unrelated process still runs');
+});
 
 t.test('root without user namespaces, in folders that only root can enter', onlyAsRoot, async (t) => {
   const { folder, script } = await installSources(t);

@@ -110,11 +110,8 @@ t.test('what an image is decides, in whichever form it comes', async (t) => {
     const kept = await fetchImage(answer.body.data.url);
     const { width, height, space, depth, pages = 1, format } = await sharp(kept).metadata();
     const [side, other] = name === 'an animated WebP' ? [30, 30] : [60, 50];
-    t.strictSame(
-      [format, width, height, space, depth, pages],
-      ['webp', side, other, 'srgb', 'uchar', 1],
-      name,
-    );
+    const kind = { format: 'webp', width: side, height: other, space: 'srgb', depth: 'uchar', pages: 1 };
+    t.strictSame({ format, width, height, space, depth, pages }, kind, name);
     t.notOk(kept.includes('<script>'), 'only pixels are kept');
   }
 });

@@ -55,19 +55,13 @@ t.test('the dev mailbox in a browser', { skip: noBrowser }, async (t) => {
       await tab.locator('article').first().locator('summary').first().click();
       await tab.locator('article').first().locator('.html > summary').click();
       t.ok(await tab.getByText('048213').first().isVisible());
-      t.equal(
-        await tab.evaluate('Math.max(innerWidth, document.documentElement.scrollWidth)'),
-        narrow,
-        'nothing is wider than the screen',
-      );
+      const width = await tab.evaluate('Math.max(innerWidth, document.documentElement.scrollWidth)');
+      t.equal(width, narrow, 'nothing is wider than the screen');
 
       await tab.evaluate(axe.source);
       const { violations } = (await tab.evaluate('axe.run()')) as axe.AxeResults;
-      t.strictSame(
-        violations.flatMap(({ id, nodes }) => nodes.map(({ html }) => `${id}: ${html}`)),
-        [],
-      );
-      t.strictSame(problems, [], 'the policy of the page refuses nothing of it');
+      t.strictSame(violations, []);
+      t.strictSame(problems, [], 'the policy of the page rejects nothing of it');
     });
   }
 

@@ -177,24 +177,20 @@ t.test('stopping ends soon while PostgreSQL does not answer', parallel(), async 
   t.ok(Date.now() - began < 9_500, `stopped after ${Date.now() - began} ms`);
 });
 
-t.test(
-  'a connection that breaks while it begins to listen does not end the process',
-  parallel(),
-  async (t) => {
-    const { proxy, add, start } = await setUpBehindProxy(t);
-    proxy.holdAnswersTo('LISTEN "jobs:insert"');
-    const stuck = start({ connectionString: proxy.url });
-    await until('LISTEN has no answer', () => proxy.held() > 0);
-    const stopped = stuck.stop();
-    await proxy.cut();
-    await stopped;
-    await proxy.restore();
-    const { sent } = start({ connectionString: proxy.url });
-    await add('code');
-    await until('the mail is sent', () => sent.length === 1);
-    t.equal(sent.length, 1);
-  },
-);
+t.test('a connection that breaks while it begins to listen ends no process', parallel(), async (t) => {
+  const { proxy, add, start } = await setUpBehindProxy(t);
+  proxy.holdAnswersTo('LISTEN "jobs:insert"');
+  const stuck = start({ connectionString: proxy.url });
+  await until('LISTEN has no answer', () => proxy.held() > 0);
+  const stopped = stuck.stop();
+  await proxy.cut();
+  await stopped;
+  await proxy.restore();
+  const { sent } = start({ connectionString: proxy.url });
+  await add('code');
+  await until('the mail is sent', () => sent.length === 1);
+  t.equal(sent.length, 1);
+});
 
 t.test('the clean-up runs on a schedule', parallel(), async (t) => {
   const { database, start, logLines } = await setUp(t);
@@ -211,11 +207,9 @@ t.test('the clean-up runs on a schedule', parallel(), async (t) => {
   await until('the schedule is known', async () => (await crontabs()).length > 0);
   t.same(await crontabs(), [{ identifier: 'clean_up' }]);
   await database.pool.query(`SELECT graphile_worker.add_job('clean_up')`);
-  await until('it ran again after a failure', () => runs === 2);
-  t.match(
-    logLines.filter(({ msg }) => msg === 'job failed'),
-    [{ task: 'clean_up', reason: /lock timeout/ }],
-  );
+  await until('it ran again after a failure', () => runs > 1);
+  const failures = logLines.filter(({ msg }) => msg === 'job failed');
+  t.match(failures, [{ task: 'clean_up', reason: /lock timeout/ }]);
 });
 
 async function sleepUntil(signal: AbortSignal): Promise<void> {

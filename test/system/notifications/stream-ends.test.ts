@@ -18,10 +18,8 @@ import { until } from '../../support/until.ts';
 
 const here = await createListeningApp({ ACCESS_TOKEN_TTL: '1s' });
 const there = await createListeningApp({}, { databaseUrl: here.url });
-t.teardown(async () => {
-  await there.close();
-  await here.close();
-});
+t.teardown(here.close);
+t.teardown(there.close);
 
 /** Memory of the process in bytes, after a garbage collection. */
 function memory(): number {
@@ -155,10 +153,8 @@ t.test('nothing is missed when the LISTEN connection is lost', async (t) => {
 t.test('streams stay open while the database is unreachable, and resume', async (t) => {
   const proxy = await createTcpProxy(here.url);
   const instance = await createListeningApp({ WORKER_ENABLED: 'false' }, { databaseUrl: proxy.url });
-  t.teardown(async () => {
-    await instance.close();
-    await proxy.close();
-  });
+  t.teardown(proxy.close);
+  t.teardown(instance.close);
   const { receiver, notify } = await createPair(there);
   const stream = await openStream(t, instance, receiver.token);
   await stream.until(() => stream.events.length === 1);

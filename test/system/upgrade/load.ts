@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import sharp from 'sharp';
 import { password } from '../../support/app.ts';
+import { plainPicture } from '../../support/images.ts';
 import type { Json } from '../../support/json.ts';
 import type { Provider } from '../../support/provider.ts';
 import type { Service } from '../../support/service.ts';
@@ -64,16 +64,11 @@ async function send(
   { token, body, image }: CallOptions,
 ): Promise<{ status: number; data: Json }> {
   const form = new FormData();
-  if (image) form.append('image', new Blob([image]), 'picture.png');
-  const response = await fetch(url, {
-    method,
-    headers: {
-      ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
-      ...(body === undefined ? {} : { 'content-type': 'application/json' }),
-    },
-    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-    ...(image ? { body: form } : {}),
-  });
+  if (image) form.append('image', new Blob([image]), 'picture.jpg');
+  const headers = new Headers(token === undefined ? {} : { authorization: `Bearer ${token}` });
+  if (body !== undefined) headers.set('content-type', 'application/json');
+  const sent = image ? form : body === undefined ? null : JSON.stringify(body);
+  const response = await fetch(url, { method, headers, body: sent });
   const text = await response.text();
   return { status: response.status, data: text === '' ? undefined : JSON.parse(text).data };
 }
@@ -172,11 +167,7 @@ export async function openStore({ call }: Balancer, provider: Provider, username
 }
 
 const requests = '/api/v1/notifications/partner-request/';
-const picture = new Uint8Array(
-  await sharp({ create: { width: 64, height: 48, channels: 3, background: 'teal' } })
-    .png()
-    .toBuffer(),
-);
+const picture = new Uint8Array(await plainPicture());
 
 /** Milliseconds between two rounds of one of them. */
 const pause = 20;
@@ -203,6 +194,7 @@ export function startLoad(balancer: Balancer, provider: Provider, owners: [Owner
   const answered: Answered[] = [];
   let isStopped = false;
 
+  const refreshed = (refresh: string) => call('POST', '/auth/token/refresh/', { body: { refresh } });
   const people: Record<string, (round: number) => Promise<void>> = {
     async reads() {
       const get = (path: string) => call('GET', path, { token: reader.token });
@@ -226,17 +218,13 @@ export function startLoad(balancer: Balancer, provider: Provider, owners: [Owner
     async logsIn() {
       const { username } = writer;
       const { refresh } = await call('POST', '/auth/login/', { body: { username, password } });
-      const { access: token, refresh: next } = await call('POST', '/auth/token/refresh/', {
-        body: { refresh },
-      });
+      const { access: token, refresh: next } = await refreshed(refresh);
       await call('GET', '/auth/me/', { token });
-      await call('POST', '/auth/token/refresh/', { body: { refresh: next } });
+      await refreshed(next);
       await call('POST', '/auth/logout/', { token });
     },
     async refreshes() {
-      const { access, refresh } = await call('POST', '/auth/token/refresh/', {
-        body: { refresh: reader.refresh },
-      });
+      const { access, refresh } = await refreshed(reader.refresh);
       Object.assign(reader, { token: access, refresh });
     },
     async writes(round) {
@@ -256,11 +244,8 @@ export function startLoad(balancer: Balancer, provider: Provider, owners: [Owner
       const title = `요청 ${round}번`;
       const body = { title, content: '함께할 가게를 찾습니다.' };
       const post = await call('POST', '/api/v1/posts/', { status: 201, token: receiver.token, body });
-      const { id } = await call('POST', requests, {
-        status: 201,
-        token: sender.token,
-        body: { post_id: post.id, message: '함께 해요!' },
-      });
+      const request = { post_id: post.id, message: '함께 해요!' };
+      const { id } = await call('POST', requests, { status: 201, token: sender.token, body: request });
       // A mail about a request that has changed meanwhile is not sent.
       await until(`the request: ${title}`, () => mailsAbout(provider, receiver, title) === 1);
       await call('POST', `${requests}${id}/accept/`, { token: receiver.token });
@@ -274,14 +259,11 @@ export function startLoad(balancer: Balancer, provider: Provider, owners: [Owner
     async signsUp(round) {
       const username = `new_${round}`;
       const email = `${username}@example.com`;
-      await call('POST', '/auth/signup/', {
-        status: 201,
-        body: { username, password, name: '이두레', email },
-      });
+      const account = { username, password, name: '이두레', email };
+      await call('POST', '/auth/signup/', { status: 201, body: account });
       signedUp.push(email);
-      await call('POST', '/auth/email-verify/confirm/', {
-        body: { email, code: await mailedCode(provider, email) },
-      });
+      const code = await mailedCode(provider, email);
+      await call('POST', '/auth/email-verify/confirm/', { body: { email, code } });
     },
   };
 

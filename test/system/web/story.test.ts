@@ -249,21 +249,10 @@ const axe = createRequire(import.meta.url).resolve('axe-core/axe.min.js');
 
 /** What axe finds on the pages of a store that has written a post. */
 async function violationsForOwner(page: Page, post: string): Promise<string[]> {
-  const found = await violationsAt(page, [
-    '/',
-    `${post}/edit`,
-    '/posts/new',
-    '/requests',
-    '/partners',
-    '/stores',
-    '/notifications',
-    '/store',
-    '/store/edit',
-    '/account',
-    '/sessions',
-    '/nowhere',
-    post,
-  ]);
+  const lists = ['/requests', '/partners', '/stores', '/notifications'];
+  const own = ['/store', '/store/edit', '/account', '/sessions'];
+  const paths = ['/', `${post}/edit`, '/posts/new', ...lists, ...own, '/nowhere', post];
+  const found = await violationsAt(page, paths);
   await page.getByRole('button', { name: '삭제', exact: true }).click();
   await page.getByRole('dialog').waitFor();
   return [...found, ...(await violations(page))];
@@ -282,16 +271,8 @@ async function violationsForOther(page: Page, post: string): Promise<string[]> {
 
 /** What axe finds on the pages that need no login. */
 function violationsForVisitor(page: Page): Promise<string[]> {
-  return violationsAt(page, [
-    '/',
-    '/login',
-    '/signup',
-    '/find-id',
-    '/reset-password-request',
-    '/reset-password?uid=a&token=b',
-    '/verify-email?token=a',
-    '/undo-email-change?token=a',
-  ]);
+  const links = ['/reset-password?uid=a&token=b', '/verify-email?token=a', '/undo-email-change?token=a'];
+  return violationsAt(page, ['/', '/login', '/signup', '/find-id', '/reset-password-request', ...links]);
 }
 
 async function violationsAt(page: Page, paths: string[]): Promise<string[]> {
