@@ -34,9 +34,9 @@ export async function createImages(options: ImagesOptions) {
   const storage = options.storage ?? (await openStorage(config.images));
   const images = createImageRepository(database);
   const queue = createConversionQueue();
-  const leftFiles = 'the files of an image could not be deleted; the next clean-up tries again';
-  const logLeftFiles = (err: unknown, image: number) => logger.warn({ err, image }, leftFiles);
-  const service = createImageService({ images, storage, queue, logLeftFiles });
+  const service = createImageService(images, storage, queue, (err, image) =>
+    logger.warn({ err, image }, 'the files of an image could not be deleted; the next clean-up tries again'),
+  );
   const placeholders = createPlaceholders(database);
   metrics.addGauge('image_conversions_running', 'Images that are being converted', queue.running);
   metrics.addGauge('image_conversions_waiting', 'Images that wait to be converted', queue.waiting);

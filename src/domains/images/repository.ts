@@ -5,6 +5,7 @@ import {
   quotaFullUntil,
   secondsUntilRoom,
 } from '../../infrastructure/database/daily-quota.ts';
+import type { Image } from '../../infrastructure/database/generated/client.ts';
 import { type Sql, sql } from '../../infrastructure/database/sql.ts';
 
 /** Uploads of one user within any 24 hours, also of images that were deleted or rejected, and those that were cut. */
@@ -28,11 +29,8 @@ export const cleanUpBatchSize = 100;
 /** Rows of images whose files are gone and that do not count for a quota any more. */
 export const erasedImages = { table: 'images', condition: sql`state = 'erased' AND check_after <= now()` };
 
-export interface ImageRow {
+export interface ImageRow extends Pick<Image, 'key' | 'width' | 'height'> {
   id: number;
-  key: string;
-  width: number;
-  height: number;
 }
 
 export type ImageRepository = ReturnType<typeof createImageRepository>;
@@ -41,10 +39,8 @@ export type ImageRepository = ReturnType<typeof createImageRepository>;
 export type PostImages = Pick<ImageRepository, 'link' | 'findOwn'>;
 
 /** A deleted image whose files may still be there. */
-export interface DeletedImage {
+export interface DeletedImage extends Pick<Image, 'key' | 'createdAt'> {
   id: number;
-  key: string;
-  createdAt: Date;
 }
 
 /** Uploaded images. All changes are conditional: races with posts, deletions and clean-ups depend on it. */
@@ -81,18 +77,14 @@ export function createImageRepository(database: Database) {
 
   /** Gives up an upload whose files may have been written: the clean-up deletes them. It does not count for the quota. */
   async function abandon(id: number): Promise<void> {
-    await images.updateMany({
-      where: { id, state: 'pending' },
-      data: { state: 'deleted', userId: null, checkAfter: fromNow(checks.abandoned) },
-    });
+    const data = { state: 'deleted', userId: null, checkAfter: fromNow(checks.abandoned) } as const;
+    await images.updateMany({ where: { id, state: 'pending' }, data });
   }
 
   /** Gives up an upload that was cut or rejected. It has no files, and counts for the quota. */
   async function markRejected(id: number): Promise<void> {
-    await images.updateMany({
-      where: { id, state: 'pending' },
-      data: { state: 'erased', checkAfter: fromNow(checks.day) },
-    });
+    const data = { state: 'erased', checkAfter: fromNow(checks.day) } as const;
+    await images.updateMany({ where: { id, state: 'pending' }, data });
   }
 
   /** Forgets an upload without files; it does not count for the quota. */

@@ -7,21 +7,13 @@ import { isForeignKeyViolation } from '../../infrastructure/database/errors.ts';
 import type { ConversionQueue } from './conversion/convert.ts';
 import { cleanUpBatchSize, type DeletedImage, type ImageRepository, type ImageRow } from './repository.ts';
 import { imageErrors } from './schemas.ts';
-import { fileNames, type ImageStorage } from './storage.ts';
+import type { ImageStorage } from './storage.ts';
 
 /** Batches of one clean-up; the next run continues where it stops. */
 const maxBatches = 50;
 
 /** Files that the clean-up deletes at once. */
 const maxConcurrent = 4;
-
-interface ImageServiceOptions {
-  images: ImageRepository;
-  storage: ImageStorage;
-  queue: ConversionQueue;
-  /** Logs that files could not be deleted and are left to the next clean-up. */
-  logLeftFiles(error: unknown, imageId: number): void;
-}
 
 /** An image that a user uploads. */
 interface Upload {
@@ -36,7 +28,12 @@ interface Upload {
 export type ImageService = ReturnType<typeof createImageService>;
 
 /** Uploading and deleting images. */
-export function createImageService({ images, storage, queue, logLeftFiles }: ImageServiceOptions) {
+export function createImageService(
+  images: ImageRepository,
+  storage: ImageStorage,
+  queue: ConversionQueue,
+  logLeftFiles: (error: unknown, imageId: number) => void,
+) {
   /**
    * Keeps an image. Its row is written before it is read, so that an upload that is cut counts for the quota, and before its files,
    * so that the clean-up finds what a crash leaves.
@@ -44,9 +41,14 @@ export function createImageService({ images, storage, queue, logLeftFiles }: Ima
    * @throws {ApiError} `quota_exceeded`, `invalid_image`, `service_unavailable`, and what reading throws
    */
   async function upload({ userId, read, language, isObsolete }: Upload): Promise<ImageRow> {
-    const key = newKey();
+    // 128 random bits, of which the first byte names the folder.
+    const key = randomBytes(16).toString('hex').replace(/^../, '$&/');
     const id = await images.insertPending(userId, key);
-    if (id === undefined) throw await uploadError(userId, language);
+    if (id === undefined) {
+      const seconds = await images.secondsUntilRoom(userId);
+      if (seconds === undefined) throw tokenNotValid('access', 'revoked', language);
+      throw retryLater(httpErrors.quotaExceeded, seconds);
+    }
     const converted = await read()
       .then((file) => queue.convert(userId, file, isObsolete))
       .catch(async (error: unknown) => {
@@ -54,9 +56,8 @@ export function createImageService({ images, storage, queue, logLeftFiles }: Ima
         throw error;
       });
     const { large, thumbnail, ...size } = converted;
-    const names = fileNames(key);
     try {
-      await settleAll([storage.put(names.large, large), storage.put(names.thumbnail, thumbnail)]);
+      await settleAll([storage.put(`${key}.webp`, large), storage.put(`${key}-480.webp`, thumbnail)]);
     } catch (cause) {
       await undo(id, key);
       throw serviceUnavailable(cause);
@@ -65,13 +66,6 @@ export function createImageService({ images, storage, queue, logLeftFiles }: Ima
     // The account was deleted meanwhile; the clean-up may have taken the row before the files were there.
     await undo(id, key);
     throw tokenNotValid('access', 'revoked', language);
-  }
-
-  async function uploadError(userId: number, language: Language): Promise<ApiError> {
-    const seconds = await images.secondsUntilRoom(userId);
-    return seconds === undefined
-      ? tokenNotValid('access', 'revoked', language)
-      : retryLater(httpErrors.quotaExceeded, seconds);
   }
 
   /** Deletes what a failed upload left. Its row remains for the clean-up: a storage that timed out may still write the file. */
@@ -100,8 +94,7 @@ export function createImageService({ images, storage, queue, logLeftFiles }: Ima
   }
 
   async function deleteFiles(key: string): Promise<void> {
-    const { large, thumbnail } = fileNames(key);
-    await settleAll([storage.delete(large), storage.delete(thumbnail)]);
+    await settleAll([storage.delete(`${key}.webp`), storage.delete(`${key}-480.webp`)]);
   }
 
   /**
@@ -141,10 +134,4 @@ async function settleAll(work: Promise<void>[]): Promise<void> {
   for (const result of await Promise.allSettled(work)) {
     if (result.status === 'rejected') throw result.reason;
   }
-}
-
-/** 128 random bits, of which the first byte names the folder. */
-function newKey(): string {
-  const name = randomBytes(16).toString('hex');
-  return `${name.slice(0, 2)}/${name.slice(2)}`;
 }

@@ -10,17 +10,49 @@ export interface ImageStorage {
   delete(name: string): Promise<void>;
 }
 
-/** Both files of the image with a key. */
-export function fileNames(key: string) {
-  return { large: `${key}.webp`, thumbnail: `${key}-480.webp` };
+/** The configured storage: S3 with a bucket, else the disk. */
+export async function openStorage({ s3, directory }: Config['images']): Promise<ImageStorage> {
+  return s3 ? openS3Storage(s3) : createDiskStorage(directory);
 }
 
-/** The configured storage: S3 with a bucket, else the disk. */
-export async function openStorage(images: Config['images']): Promise<ImageStorage> {
-  if (images.s3 === undefined) return createDiskStorage(images.directory);
-  // The SDK is loaded only where it is configured.
-  const { createS3Storage } = await import('./s3-storage.ts');
-  return createS3Storage(images.s3);
+/** Milliseconds. Two attempts at the longest remain below the deadline of a request. */
+const times = { connection: 1_500, request: 2_500, all: 6_000 };
+
+/** Keeps files in a bucket of S3, or of a store that has its interface. The SDK is loaded only where it is configured. */
+async function openS3Storage({
+  bucket,
+  endpoint,
+  region,
+  credentials,
+}: NonNullable<Config['images']['s3']>): Promise<ImageStorage> {
+  const { DeleteObjectCommand, PutObjectCommand, S3Client } = await import('@aws-sdk/client-s3');
+  const client = new S3Client({
+    region,
+    // Without credentials, the SDK looks for them: environment, shared files, role of the machine. It writes into the object, and
+    // the configuration is frozen.
+    ...(credentials ? { credentials: { ...credentials } } : {}),
+    // Other stores have no host name for each bucket.
+    ...(endpoint ? { endpoint, forcePathStyle: true } : {}),
+    maxAttempts: 2,
+    // Newer checksums than the signature's are rejected by many stores.
+    requestChecksumCalculation: 'WHEN_REQUIRED',
+    responseChecksumValidation: 'WHEN_REQUIRED',
+    requestHandler: {
+      connectionTimeout: times.connection,
+      requestTimeout: times.request,
+      throwOnRequestTimeout: true,
+    },
+  });
+  const limit = () => ({ abortSignal: AbortSignal.timeout(times.all) });
+  const shown = { ContentType: 'image/webp', CacheControl: 'public, max-age=31536000, immutable' };
+  return {
+    async put(Key, Body) {
+      await client.send(new PutObjectCommand({ Bucket: bucket, Key, Body, ...shown }), limit());
+    },
+    async delete(Key) {
+      await client.send(new DeleteObjectCommand({ Bucket: bucket, Key }), limit());
+    },
+  };
 }
 
 /** Keeps files in a folder. */
@@ -28,35 +60,26 @@ export function createDiskStorage(directory: string): ImageStorage {
   /** A fixed name beside the file, so that a deletion finds what a crash left. */
   const unfinished = (path: string) => `${path}.part`;
 
-  async function put(name: string, bytes: Buffer): Promise<void> {
-    const path = join(directory, name);
-    try {
-      await mkdir(dirname(path), { recursive: true });
-      await writeFile(unfinished(path), bytes, { flag: 'wx', flush: true });
-      await rename(unfinished(path), path);
-      await syncFolder(dirname(path));
-    } catch (error) {
-      // What cannot be deleted now is deleted with the image.
-      await rm(unfinished(path), { force: true }).catch(() => undefined);
-      throw error;
-    }
-  }
-
-  async function remove(name: string): Promise<void> {
-    const path = join(directory, name);
-    await rm(unfinished(path), { force: true });
-    await rm(path, { force: true });
-  }
-
-  return { put, delete: remove };
-}
-
-/** Makes a new name in a folder survive a crash. */
-async function syncFolder(path: string): Promise<void> {
-  const folder = await open(path, 'r');
-  try {
-    await folder.sync();
-  } finally {
-    await folder.close();
-  }
+  return {
+    async put(name, bytes) {
+      const path = join(directory, name);
+      try {
+        await mkdir(dirname(path), { recursive: true });
+        await writeFile(unfinished(path), bytes, { flag: 'wx', flush: true });
+        await rename(unfinished(path), path);
+        // Makes the new name in the folder survive a crash.
+        const folder = await open(dirname(path), 'r');
+        await folder.sync().finally(() => folder.close());
+      } catch (error) {
+        // What cannot be deleted now is deleted with the image.
+        await rm(unfinished(path), { force: true }).catch(() => undefined);
+        throw error;
+      }
+    },
+    async delete(name) {
+      const path = join(directory, name);
+      await rm(unfinished(path), { force: true });
+      await rm(path, { force: true });
+    },
+  };
 }
