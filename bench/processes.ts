@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { clusterPath } from '../src/development/embedded-postgres/cluster.ts';
+import { clusterPath } from '../src/development/embedded-postgres/server.ts';
 
 /*
  * CPU time and memory of processes, from Linux' /proc. Elsewhere the figures are missing.

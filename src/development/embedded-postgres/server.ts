@@ -1,21 +1,30 @@
-import { randomInt } from 'node:crypto';
+import { spawnSync } from 'node:child_process';
+import { randomBytes, randomInt } from 'node:crypto';
 import { once } from 'node:events';
-import { closeSync, existsSync } from 'node:fs';
-import { mkdir, readFile } from 'node:fs/promises';
+import { closeSync, existsSync, ftruncateSync, openSync, readFileSync, rmSync, writeSync } from 'node:fs';
+import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
-import {
-  clusterPath,
-  clusterUrl,
-  databaseName,
-  lockFolder,
-  prepareCluster,
-  shutdownTimeout,
-} from './cluster.ts';
-import { EmbeddedServerError, findPrograms, startProgram } from './programs.ts';
+import { EmbeddedServerError, findPrograms, type Programs, startProgram } from './programs.ts';
 
 export { EmbeddedServerError } from './programs.ts';
+
+/** The superuser of the cluster, and the name of the service's database. */
+const databaseName = 'dure';
+
+/** Milliseconds that PostgreSQL of a killed process has to shut down. */
+const shutdownTimeout = 15_000;
+
+/** PostgreSQL's own files (its "database cluster") in the folder of the embedded server. */
+export function clusterPath(folder: string): string {
+  return join(folder, 'cluster');
+}
+
+/** The connection string of a database of the running cluster. */
+function clusterUrl({ port, password }: { port: number; password: string }, database: string): string {
+  return `postgresql://${databaseName}:${password}@127.0.0.1:${port}/${database}?sslmode=disable`;
+}
 
 interface EmbeddedServerOptions {
   /** Created when missing; contains the cluster, its password and the lock. */
@@ -34,6 +43,9 @@ const settings = [
   // The service reports failed statements itself, and their messages quote personal data.
   ...['log_min_messages=log', 'log_checkpoints=off', 'log_line_prefix='],
 ].flatMap((setting) => ['-c', setting]);
+
+/** The code of PostgreSQL for a database that exists already. */
+const duplicateDatabase = '42P04';
 
 /** The port is in use, or (without `flock`) the server of a killed process is still shutting down. */
 const temporaryFailure = /could not create any TCP\/IP sockets|"postmaster\.pid" already exists/;
@@ -65,10 +77,12 @@ export async function startEmbeddedServer(options: EmbeddedServerOptions) {
   };
   const urlOf = (database: string) => clusterUrl({ port, password }, database);
   try {
-    await createDatabase(urlOf('postgres'));
+    await run(urlOf('postgres'), `CREATE DATABASE ${databaseName}`);
   } catch (error) {
-    await stop();
-    throw error;
+    if (!(error instanceof pg.DatabaseError && error.code === duplicateDatabase)) {
+      await stop();
+      throw error;
+    }
   }
   return { url: urlOf(databaseName), stop };
 }
@@ -77,7 +91,7 @@ export async function startEmbeddedServer(options: EmbeddedServerOptions) {
 async function startPostgres(folder: string, lock: number, options: EmbeddedServerOptions) {
   const cluster = clusterPath(folder);
   const programs = findPrograms(cluster);
-  const password = await prepareCluster(cluster, programs, lock);
+  const password = await prepareCluster(folder, programs, lock);
   for (const deadline = Date.now() + shutdownTimeout; ; await sleep(200)) {
     // Below the range from which the operating system takes the ports of outgoing connections.
     const port = options.port ?? randomInt(20_000, 32_000);
@@ -95,18 +109,16 @@ async function startPostgres(folder: string, lock: number, options: EmbeddedServ
   }
 }
 
-async function createDatabase(url: string): Promise<void> {
-  const client = new pg.Client({ connectionString: url });
+/** @param connectionTimeoutMillis 0: none */
+async function run(url: string, statement: string, connectionTimeoutMillis = 0): Promise<void> {
+  const client = new pg.Client({ connectionString: url, connectionTimeoutMillis });
   // An unhandled error event would end the process; the next query reports a lost connection.
   client.on('error', () => undefined);
-  await client.connect();
   try {
-    await client.query(`CREATE DATABASE ${databaseName}`);
-  } catch (error) {
-    // It exists already.
-    if (!(error instanceof pg.DatabaseError && error.code === '42P04')) throw error;
+    await client.connect();
+    await client.query(statement);
   } finally {
-    await client.end();
+    await client.end().catch(() => undefined);
   }
 }
 
@@ -152,15 +164,77 @@ async function findRunningServer(directory: string): Promise<string | undefined>
   const password = await read(join(directory, 'password'));
   if (!/^\d+$/.test(port) || password === '') return undefined;
   const url = clusterUrl({ port: Number(port), password }, databaseName);
-  const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 3_000 });
-  client.on('error', () => undefined);
-  try {
-    await client.connect();
-    return url;
-  } catch {
-    // The file is that of a killed server, or the server is not ready.
-    return undefined;
-  } finally {
-    await client.end().catch(() => undefined);
+  // The file may be that of a killed server, or the server is not ready.
+  return run(url, 'SELECT 1', 3_000).then(
+    () => url,
+    () => undefined,
+  );
+}
+
+/**
+ * Locks the folder, once PostgreSQL of a killed process has shut down, until all processes that inherit the lock have ended.
+ * Without `flock`, as on macOS, PostgreSQL's `postmaster.pid` is the only guard.
+ *
+ * @returns descriptor of the locked file
+ * @throws {EmbeddedServerError} when another instance uses the folder
+ */
+async function lockFolder(folder: string): Promise<number> {
+  const path = join(folder, 'server.lock');
+  const lock = openSync(path, 'a+', 0o600);
+  let result = tryLock(lock);
+  for (const deadline = Date.now() + shutdownTimeout; result === 'taken'; result = tryLock(lock)) {
+    const pid = Number(readFileSync(path, 'utf8'));
+    const running = isRunning(pid);
+    if (running || Date.now() > deadline) {
+      closeSync(lock);
+      const what = running ? 'Another instance is already' : 'PostgreSQL of a killed instance is still';
+      throw new EmbeddedServerError(`${what} running in this folder (${folder}, process ${pid}).`);
+    }
+    await sleep(100);
   }
+  ftruncateSync(lock);
+  writeSync(lock, `${process.pid}\n`);
+  // PostgreSQL would not start if any process has the id that a crash left in this file.
+  if (result === 'locked') rmSync(join(clusterPath(folder), 'postmaster.pid'), { force: true });
+  return lock;
+}
+
+/** Node has no flock(2). A lock that the program takes on an inherited descriptor stays with the open file. */
+function tryLock(lock: number): 'locked' | 'taken' | 'unsupported' {
+  const { status } = spawnSync('flock', ['-n', '3'], { stdio: ['ignore', 'ignore', 'ignore', lock] });
+  if (status === 0) return 'locked';
+  return status === 1 ? 'taken' : 'unsupported';
+}
+
+function isRunning(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch {
+    return false;
+  }
+}
+
+/**
+ * Creates the cluster on the first run; it gets its name when it is complete.
+ *
+ * @returns the password of its superuser
+ * @throws {EmbeddedServerError} when initdb fails
+ */
+async function prepareCluster(folder: string, programs: Programs, lock: number): Promise<string> {
+  const cluster = clusterPath(folder);
+  const password = join(folder, 'password');
+  if (existsSync(cluster)) return readFile(password, 'utf8');
+  const draft = join(folder, 'initializing');
+  await rm(draft, { recursive: true, force: true });
+  await writeFile(password, randomBytes(24).toString('hex'), { mode: 0o600, flush: true });
+  const options = [
+    ...[`--pgdata=${draft}`, `--username=${databaseName}`, `--pwfile=${password}`, '--auth=scram-sha-256'],
+    // Upper and lower case of every script, the same on every platform, unlike the system's locales.
+    ...['--encoding=UTF8', '--locale=C', '--locale-provider=builtin', '--builtin-locale=C.UTF-8'],
+    ...['--data-checksums', '--no-instructions'],
+  ];
+  const { succeeded, output } = await startProgram([...programs.initdb, ...options], lock).ended;
+  if (!succeeded) throw new EmbeddedServerError(`initdb failed in ${folder}: ${output}`);
+  await rename(draft, cluster);
+  return readFile(password, 'utf8');
 }
