@@ -1,6 +1,6 @@
 import { type Static, Type } from '@sinclair/typebox';
 import { defineError, httpErrors } from '../../http/errors.ts';
-import { Int32, Int64 } from '../../http/schemas.ts';
+import { Body, Int32, Int64 } from '../../http/schemas.ts';
 
 /** Errors of the operations on images. */
 export const imageErrors = {
@@ -52,17 +52,14 @@ export const Image = Type.Object(
 );
 export type Image = Static<typeof Image>;
 
-export const NewImage = Type.Object(
-  {
-    // Without a type, because the validator sees bytes; the document adds that of a file.
-    image: Type.Unsafe<Buffer>({
-      format: 'binary',
-      description:
-        'A file: JPEG, PNG or WebP, whatever its name and type say; at most 10 MiB and 50 megapixels',
-    }),
-  },
-  { $id: 'NewImage', description: 'An image to upload', additionalProperties: false },
-);
+export const NewImage = Body('NewImage', 'An image to upload', {
+  // Without a type, because the validator sees bytes; the document adds that of a file.
+  image: Type.Unsafe<Buffer>({
+    format: 'binary',
+    description:
+      'A file: JPEG, PNG or WebP, whatever its name and type say; at most 10 MiB and 50 megapixels',
+  }),
+});
 
 /** Registered by `$id`, so that the OpenAPI document names them. */
 export const imageSchemas = [Image, NewImage];

@@ -1,9 +1,7 @@
 import { advisoryLocks } from '../../infrastructure/database/advisory-locks.ts';
 import type { Database, Tx } from '../../infrastructure/database/client.ts';
-import type {
-  NotificationKind,
-  PartnerRequestStatus,
-} from '../../infrastructure/database/generated/enums.ts';
+import type { Notification, PartnerRequest } from '../../infrastructure/database/generated/client.ts';
+import type { NotificationKind } from '../../infrastructure/database/generated/enums.ts';
 import { empty, raw, type Sql, sql } from '../../infrastructure/database/sql.ts';
 import type { NotificationsToMark } from './schemas.ts';
 
@@ -16,19 +14,14 @@ export type NotificationEvent =
   | { user_id: number; unread: true };
 
 /** A notification with the request it is about. */
-export interface NotificationRow {
+export interface NotificationRow
+  extends Pick<Notification, 'kind' | 'isRead' | 'createdAt'>,
+    Pick<PartnerRequest, 'status' | 'message' | 'senderStoreId' | 'receiverStoreId'> {
   id: number;
-  kind: NotificationKind;
-  isRead: boolean;
-  createdAt: Date;
   requestId: number;
   postId: number;
   postTitle: string;
-  status: PartnerRequestStatus;
-  message: string;
-  senderStoreId: number;
   senderStoreName: string;
-  receiverStoreId: number;
   receiverStoreName: string;
   /** Whether the recipient is the sender of the request; else the receiver. */
   toSender: boolean;

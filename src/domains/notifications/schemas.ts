@@ -1,7 +1,7 @@
 import type { Readable } from 'node:stream';
 import { type Static, Type } from '@sinclair/typebox';
 import { Page, PageQuery } from '../../http/pagination.ts';
-import { BigId, Int32, Int64, NamedEnum, Ref, Timestamp } from '../../http/schemas.ts';
+import { BigId, Body, Int32, Int64, NamedEnum, Ref, Timestamp } from '../../http/schemas.ts';
 import { pattern } from '../../http/text.ts';
 import { NotificationKind } from '../../infrastructure/database/generated/enums.ts';
 import { requestFields } from '../partner-requests/index.ts';
@@ -12,8 +12,6 @@ const unreadCount = Int32({
   description: 'All unread notifications of the user, not only those on this page',
   examples: [3],
 });
-const exampleSentence =
-  '두레 베이커리에서 ‘주말 공동 할인 함께하실 가게를 찾아요’ 글을 보고 제휴를 요청했습니다.';
 
 const kindDescriptions: Record<NotificationKind, string> = {
   partner_request_received: 'A store sent a request to the user',
@@ -33,20 +31,18 @@ const NotificationKindSchema = NamedEnum(
   { description: 'What happened', examples: [NotificationKind.partner_request_received] },
 );
 
-/** A partnership request inside a notification. */
 const NotificationPartnerRequest = Type.Object(requestFields, {
   $id: 'NotificationPartnerRequest',
   description: 'The request as it is now',
 });
 
-/** Something that happened to a request of the user's store. */
 export const Notification = Type.Object(
   {
     id: Int64({ description: 'Newer notifications of a user have larger ids', examples: [1] }),
     kind: Ref(NotificationKindSchema),
     message: Type.String({
       description: 'A sentence in the language of the response',
-      examples: [exampleSentence],
+      examples: ['두레 베이커리에서 ‘주말 공동 할인 함께하실 가게를 찾아요’ 글을 보고 제휴를 요청했습니다.'],
     }),
     is_read: Type.Boolean({ description: 'Whether the user marked it as read', examples: [false] }),
     created_at: Timestamp('When it happened'),
@@ -67,22 +63,18 @@ export const NotificationQuery = Type.Object({
 
 export const NotificationPage = Page('NotificationPage', Ref(Notification), { unread_count: unreadCount });
 
-export const MarkReadByIds = Type.Object(
-  {
-    ids: Type.Array(BigId('`id` of a notification'), {
-      minItems: 1,
-      maxItems: 100,
-      description: 'These notifications; those of other users are ignored',
-      examples: [[1, 2]],
-    }),
-  },
-  { $id: 'MarkReadByIds', description: 'Single notifications', additionalProperties: false },
-);
+export const MarkReadByIds = Body('MarkReadByIds', 'Single notifications', {
+  ids: Type.Array(BigId('`id` of a notification'), {
+    minItems: 1,
+    maxItems: 100,
+    description: 'These notifications; those of other users are ignored',
+    examples: [[1, 2]],
+  }),
+});
 
-export const MarkReadUpTo = Type.Object(
-  { up_to_id: BigId('This notification and all older ones') },
-  { $id: 'MarkReadUpTo', description: 'All notifications up to one', additionalProperties: false },
-);
+export const MarkReadUpTo = Body('MarkReadUpTo', 'All notifications up to one', {
+  up_to_id: BigId('This notification and all older ones'),
+});
 
 export const NotificationsToMark = Type.Unsafe<Static<typeof MarkReadByIds> | Static<typeof MarkReadUpTo>>({
   $id: 'NotificationsToMark',

@@ -33,7 +33,6 @@ export function createPartnerRequests(options: PartnerRequestsOptions) {
     await scope.register(openApiScope, { tag: 'notifications', schemas });
     await scope.register(requireUser);
     await scope.register(routes.partnerRequestRoutes, { partnerRequests, service, imageUrls });
-    await scope.register(routes.transitionRoutes, { service });
   }
 
   /** The partners of the logged-in user's store. */

@@ -24,13 +24,8 @@ function toRequest(row: SentRequestRow | ReceivedRequestRow) {
 
 /** A request as the API shows it to its sender. */
 export function toPartnerRequest(row: SentRequestRow): PartnerRequest {
-  const { receiverStoreId, receiverStoreName } = row;
-  return {
-    box: 'sent',
-    ...toRequest(row),
-    receiver_store_id: receiverStoreId,
-    receiver_store_name: receiverStoreName,
-  };
+  const receiver = { receiver_store_id: row.receiverStoreId, receiver_store_name: row.receiverStoreName };
+  return { box: 'sent', ...toRequest(row), ...receiver };
 }
 
 /** A request as the API shows it to its receiver. */
@@ -39,10 +34,7 @@ export function toReceivedPartnerRequest(row: ReceivedRequestRow): ReceivedPartn
 }
 
 /** A request as the API shows it to the user, who is one of its sides. */
-export function toRequestOf(
-  userId: number,
-  row: PartnerRequestWithOwners,
-): PartnerRequest | ReceivedPartnerRequest {
+export function toRequestOf(userId: number, row: PartnerRequestWithOwners) {
   return row.senderUserId === userId ? toPartnerRequest(row) : toReceivedPartnerRequest(row);
 }
 

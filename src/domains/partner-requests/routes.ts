@@ -40,7 +40,7 @@ interface Options {
   imageUrls: ImageUrls;
 }
 
-/** Sending, listing and reading partnership requests. */
+/** Sending, listing, reading, answering, withdrawing and ending partnership requests. */
 export const partnerRequestRoutes: FastifyPluginAsyncTypebox<Options> = async (
   app,
   { partnerRequests, service, imageUrls },
@@ -88,18 +88,17 @@ export const partnerRequestRoutes: FastifyPluginAsyncTypebox<Options> = async (
       },
     },
     async (request) => {
-      const { box, status: shownStatus } = request.query;
-      const { id: userId } = currentUser(request);
-      const status = shownStatus && stateOfStatus(shownStatus);
+      const { box, status } = request.query;
+      const filter = { userId: currentUser(request).id, status: status && stateOfStatus(status) };
       return box === 'sent'
         ? paginate(request.query, {
             isId: isBigId,
-            find: (page) => partnerRequests.findSent({ userId, status, ...page }),
+            find: (page) => partnerRequests.findSent({ ...filter, ...page }),
             present: toPartnerRequest,
           })
         : paginate(request.query, {
             isId: isBigId,
-            find: (page) => partnerRequests.findReceived({ userId, status, ...page }),
+            find: (page) => partnerRequests.findReceived({ ...filter, ...page }),
             present: toReceivedPartnerRequest,
           });
     },
@@ -127,6 +126,21 @@ export const partnerRequestRoutes: FastifyPluginAsyncTypebox<Options> = async (
       return toPartnerRequestDetail(found, imageUrls);
     },
   );
+
+  const errors = [partnerRequestErrors.partnerRequestNotFound, partnerRequestErrors.invalidTransition];
+  for (const { action, message, response, ...documentation } of transitions) {
+    app.post(
+      `/partner-request/:id/${action}/`,
+      {
+        config: { message, errors },
+        schema: { ...documentation, params: RequestParams, response: { 200: Ref(response) } },
+      },
+      async (request) => {
+        const { id: userId } = currentUser(request);
+        return toRequestOf(userId, await service.transition(action, userId, request.params.id));
+      },
+    );
+  }
 };
 
 const transitions: (Record<'operationId' | 'summary' | 'description', string> & {
@@ -170,27 +184,6 @@ const transitions: (Record<'operationId' | 'summary' | 'description', string> & 
     response: AnyPartnerRequest,
   },
 ];
-
-/** Answering, withdrawing and ending partnership requests. */
-export const transitionRoutes: FastifyPluginAsyncTypebox<Pick<Options, 'service'>> = async (
-  app,
-  { service },
-) => {
-  const errors = [partnerRequestErrors.partnerRequestNotFound, partnerRequestErrors.invalidTransition];
-  for (const { action, message, response, ...documentation } of transitions) {
-    app.post(
-      `/partner-request/:id/${action}/`,
-      {
-        config: { message, errors },
-        schema: { ...documentation, params: RequestParams, response: { 200: Ref(response) } },
-      },
-      async (request) => {
-        const { id: userId } = currentUser(request);
-        return toRequestOf(userId, await service.transition(action, userId, request.params.id));
-      },
-    );
-  }
-};
 
 /** The partners of the logged-in user's store. */
 export const partnerRoutes: FastifyPluginAsyncTypebox<{ partners: Partners }> = async (app, { partners }) => {

@@ -1,6 +1,6 @@
-import { type Static, type TProperties, Type } from '@sinclair/typebox';
+import { type Static, Type } from '@sinclair/typebox';
 import { BoundedPageOf, Page, PageQuery } from '../../http/pagination.ts';
-import { BigId, Int32, Int64, Ref, StringEnum, Timestamp } from '../../http/schemas.ts';
+import { BigId, Body, Int32, Int64, Ref, StringEnum, Timestamp } from '../../http/schemas.ts';
 import { TextField } from '../../http/text.ts';
 import { PartnerRequestStatus, PostSummary } from '../posts/index.ts';
 import { StoreSummary } from '../stores/index.ts';
@@ -20,18 +20,15 @@ export const requestFields = {
   message: Type.String({ description: 'What the sender wrote', examples: [exampleMessage] }),
 };
 
-export const NewPartnerRequest = Type.Object(
-  {
-    post_id: BigId('The post to answer; it must belong to another store'),
-    message: TextField('block', {
-      minLength: 1,
-      maxLength: 1000,
-      description: 'What to tell the other store; may contain line feeds',
-      examples: [exampleMessage],
-    }),
-  },
-  { $id: 'NewPartnerRequest', description: 'A request to send', additionalProperties: false },
-);
+export const NewPartnerRequest = Body('NewPartnerRequest', 'A request to send', {
+  post_id: BigId('The post to answer; it must belong to another store'),
+  message: TextField('block', {
+    minLength: 1,
+    maxLength: 1000,
+    description: 'What to tell the other store; may contain line feeds',
+    examples: [exampleMessage],
+  }),
+});
 export type NewPartnerRequest = Static<typeof NewPartnerRequest>;
 
 /** On which side of a request the user is. */
@@ -44,7 +41,6 @@ const times = {
   updated_at: Timestamp('When its status last changed'),
 };
 
-/** The fields of a request as its sender sees it: those of the interface specification, and more. */
 const sentRequestFields = {
   box: box('sent'),
   id,
@@ -57,14 +53,12 @@ const sentRequestFields = {
   ...times,
 };
 
-/** A request as its sender sees it. */
 export const PartnerRequest = Type.Object(sentRequestFields, {
   $id: 'PartnerRequest',
   description: 'A partnership request as its sender sees it',
 });
 export type PartnerRequest = Static<typeof PartnerRequest>;
 
-/** The fields of a request as its receiver sees it. */
 const receivedRequestFields = {
   box: box('received'),
   id,
@@ -76,7 +70,6 @@ const receivedRequestFields = {
   ...times,
 };
 
-/** A request as its receiver sees it. */
 export const ReceivedPartnerRequest = Type.Object(receivedRequestFields, {
   $id: 'ReceivedPartnerRequest',
   description: 'A partnership request as its receiver sees it',
@@ -134,21 +127,14 @@ const detailFields = {
   }),
 };
 
-function Detail<Name extends string, Fields extends TProperties>($id: Name, fields: Fields, side: string) {
-  return Type.Object(
-    { ...fields, ...detailFields },
-    {
-      $id,
-      description: `A partnership request with its post, both stores and the contact, as its ${side} sees it`,
-    },
-  );
-}
-
-const SentPartnerRequestDetail = Detail('SentPartnerRequestDetail', sentRequestFields, 'sender');
-const ReceivedPartnerRequestDetail = Detail(
-  'ReceivedPartnerRequestDetail',
-  receivedRequestFields,
-  'receiver',
+const detailDescription = 'A partnership request with its post, both stores and the contact, as its';
+const SentPartnerRequestDetail = Type.Object(
+  { ...sentRequestFields, ...detailFields },
+  { $id: 'SentPartnerRequestDetail', description: `${detailDescription} sender sees it` },
+);
+const ReceivedPartnerRequestDetail = Type.Object(
+  { ...receivedRequestFields, ...detailFields },
+  { $id: 'ReceivedPartnerRequestDetail', description: `${detailDescription} receiver sees it` },
 );
 
 export const PartnerRequestDetail = Type.Unsafe<

@@ -7,7 +7,7 @@ import type { MailQueue } from '../../infrastructure/mail/queue.ts';
 import { postErrors } from '../posts/index.ts';
 import { partnerRequestErrors } from './errors.ts';
 import { toPartnerRequest } from './presenters.ts';
-import type { ClosedRequest, PartnerRequests, PartnerRequestWithOwners } from './repository/requests.ts';
+import type { ClosedRequest, PartnerRequests } from './repository/requests.ts';
 import type { NewPartnerRequest, PartnerRequest } from './schemas.ts';
 
 /** The transitions of a request: which side may make them, and whether the other side gets an email about it. */
@@ -65,7 +65,11 @@ export function createPartnerRequestService(options: PartnerRequestServiceOption
       if (receiverUserId === null || !locked.postExists) throw new ApiError(postErrors.postNotFound);
       if (sender === receiver) throw new ApiError(partnerRequestErrors.ownPost);
       const request = await partnerRequests.create(tx, { postId, sender, receiver, message }, quota);
-      if (request === undefined) throw await creationError(tx, sender, postId);
+      if (request === undefined) {
+        const seconds = await partnerRequests.secondsUntilRoom(tx, sender, postId, quota);
+        if (seconds === undefined) throw new ApiError(partnerRequestErrors.alreadyRequested);
+        throw retryLater(httpErrors.quotaExceeded, seconds);
+      }
       const kind = 'partner_request_received';
       const recipient = { kind, userId: receiverUserId, requestId: request.id } as const;
       await notifyAndMail(tx, recipient, request.sentWithinHour);
@@ -73,23 +77,12 @@ export function createPartnerRequestService(options: PartnerRequestServiceOption
     });
   }
 
-  async function creationError(tx: Tx, sender: number, postId: number): Promise<ApiError> {
-    const seconds = await partnerRequests.secondsUntilRoom(tx, sender, postId, quota);
-    return seconds === undefined
-      ? new ApiError(partnerRequestErrors.alreadyRequested)
-      : retryLater(httpErrors.quotaExceeded, seconds);
-  }
-
   /**
    * Accepts, declines, withdraws or ends a request.
    *
    * @throws {ApiError} `partner_request_not_found`, also for a side that may not make the transition; `invalid_transition`
    */
-  async function transition(
-    name: TransitionName,
-    userId: number,
-    id: number,
-  ): Promise<PartnerRequestWithOwners> {
+  async function transition(name: TransitionName, userId: number, id: number) {
     const { side, from, to, isMailed } = rules[name];
     const request = await database.transaction(async (tx) => {
       const changed = await partnerRequests.transition(tx, { id, userId, side }, from, to);
@@ -108,11 +101,7 @@ export function createPartnerRequestService(options: PartnerRequestServiceOption
     throw new ApiError(exists ? invalidTransition : partnerRequestNotFound);
   }
 
-  /**
-   * Notifies a user, and enqueues an email unless the store has sent too many requests for the post.
-   *
-   * @param sentWithinHour undefined: no email
-   */
+  /** Notifies a user, and enqueues an email unless the store has sent too many requests for the post. */
   async function notifyAndMail(tx: Tx, recipient: Recipient, sentWithinHour = Infinity): Promise<void> {
     if (sentWithinHour <= maxMailsPerHour) await mail(tx, recipient);
     await notify(tx, [recipient]);

@@ -5,6 +5,7 @@ import {
   quotaFullUntil,
   secondsUntil,
 } from '../../../infrastructure/database/daily-quota.ts';
+import type { PartnerRequest } from '../../../infrastructure/database/generated/client.ts';
 import type { PartnerRequestStatus } from '../../../infrastructure/database/generated/enums.ts';
 import { afterId, afterTime, type PageRequest } from '../../../infrastructure/database/keyset.ts';
 import { empty, join, raw, type Sql, sql } from '../../../infrastructure/database/sql.ts';
@@ -12,14 +13,10 @@ import { isOpenStore, type StoreSummary, storeSummarySql } from '../../stores/in
 import type { Contact } from '../schemas.ts';
 
 /** What both sides see of a request. */
-interface RequestRow {
+interface RequestRow extends Pick<PartnerRequest, 'status' | 'message' | 'createdAt' | 'updatedAt'> {
   id: number;
   postId: number;
   postTitle: string;
-  status: PartnerRequestStatus;
-  message: string;
-  createdAt: Date;
-  updatedAt: Date;
 }
 
 /** A request as its sender sees it. */
@@ -342,9 +339,7 @@ function isOpen({ closedAt, suspendedAt }: { closedAt: Date | null; suspendedAt:
   return closedAt === null && suspendedAt === null;
 }
 
-function idsWhere(condition: Sql): Sql {
-  return sql`SELECT id FROM partner_requests WHERE ${condition}`;
-}
+const idsWhere = (condition: Sql) => sql`SELECT id FROM partner_requests WHERE ${condition}`;
 
 /**
  * Withdraws pending requests and ends accepted ones. Rows are locked in id order to avoid deadlocks, and updated and looked up by
