@@ -10,10 +10,10 @@ import {
   TimeoutError,
   UnexpectedResponseError,
 } from '@dure/client';
-import sharp from 'sharp';
 import t from 'tap';
 import { password } from '../support/app.ts';
 import { freePort } from '../support/free-port.ts';
+import { plainPicture } from '../support/images.ts';
 import {
   badGateway,
   caught,
@@ -30,8 +30,7 @@ const { baseUrl } = service;
 
 t.test('an image is uploaded, and goes into a post', async (t) => {
   const { dure } = await openShop(service, '골목 사진관');
-  const picture = sharp({ create: { width: 64, height: 48, channels: 3, background: '#b93f1d' } });
-  const image = new Blob([await picture.jpeg().toBuffer()], { type: 'image/jpeg' });
+  const image = new Blob([new Uint8Array(await plainPicture(64, 48))], { type: 'image/jpeg' });
   const { id, url, width } = await dure.uploadImage({ image });
   t.equal(width, 64);
   const post = await dure.createPost({ title: '사진', content: '내용', images: [url] });

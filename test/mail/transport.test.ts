@@ -188,11 +188,11 @@ t.test('a connection that is not accepted is temporary', async (t) => {
 });
 
 t.test('the time for the answer and its body is limited', async (t) => {
-  const silent = {
+  const silences = {
     headers: () => {},
     body: (response: ServerResponse) => void response.writeHead(200).write('{"id":'),
   };
-  for (const [what, answer] of Object.entries(silent)) {
+  for (const [what, answer] of Object.entries(silences)) {
     const started = Date.now();
     const error = await failure(t, answer, 150);
     t.notOk(error instanceof MailRejectedError);

@@ -56,24 +56,20 @@ t.test('images are kept in the bucket, with the headers that browsers need, and 
 t.test('while the store is down, slow or rejects, uploads are unavailable, and are cleaned up', async (t) => {
   const silent = createServer(() => undefined).listen(0, '127.0.0.1');
   await once(silent, 'listening');
+  const { port: silentPort } = silent.address() as AddressInfo;
   t.teardown(() => silent.close());
   const outages = {
     'a store that is down': { S3_ENDPOINT: 'http://127.0.0.1:9' },
-    'a store that does not respond': {
-      S3_ENDPOINT: `http://127.0.0.1:${(silent.address() as AddressInfo).port}`,
-    },
+    'a store that does not respond': { S3_ENDPOINT: `http://127.0.0.1:${silentPort}` },
     'a wrong key': { S3_ACCESS_KEY_ID: 'unknown' },
     'a bucket that does not exist': { S3_BUCKET: 'missing' },
   };
   const { token } = await createUser(app);
   for (const [name, overrides] of Object.entries(outages)) {
-    const broken = await createTestApp(
-      { ...environment, ...overrides, WORKER_ENABLED: 'false' },
-      { databaseUrl: app.url },
-    );
+    const variables = { ...environment, ...overrides, WORKER_ENABLED: 'false' };
+    const broken = await createTestApp(variables, { databaseUrl: app.url });
     t.teardown(broken.close);
-    const answer = await upload(broken, token, await plainPicture());
-    unavailable(t, answer);
+    unavailable(t, await upload(broken, token, await plainPicture()));
     const { rows } = await app.pool.query(`SELECT state, user_id FROM images WHERE state = 'deleted'`);
     t.strictSame(rows, [{ state: 'deleted', user_id: null }], name);
     await app.pool.query('UPDATE images SET check_after = now()');

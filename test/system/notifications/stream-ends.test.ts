@@ -59,25 +59,20 @@ t.test('a stream ends within 5 seconds of its session, however that ended', asyn
   const users = await inParallel(6, () => createPair(there));
   const streams = await Promise.all(users.map(({ receiver }) => openStream(t, here, receiver.token)));
   const [logout, changed, removed, suspended, expired] = users.map(({ receiver }) => receiver);
+  const change = { current_password: password, new_password: 'another-good-one-8' };
   const other = await logIn(there, { username: changed?.username ?? '', password });
   t.equal(streams.filter((stream) => stream.hasEnded()).length, 0);
   const answers = await Promise.all([
     there.call('POST', '/auth/logout/', { token: logout?.token }),
-    there.call('POST', '/auth/change-password/', {
-      token: other.token,
-      body: { current_password: password, new_password: 'another-good-one-8' },
-    }),
+    there.call('POST', '/auth/change-password/', { token: other.token, body: change }),
     there.call('DELETE', '/auth/me/', { token: removed?.token, body: { password } }),
     there.pool.query('UPDATE users SET suspended_at = now() WHERE id = $1', [suspended?.id]),
     there.pool.query('UPDATE sessions SET expires_at = now() WHERE user_id = $1', [expired?.id]),
   ]);
   t.match(answers.slice(0, 3), [{ status: 200 }, { status: 200 }, { status: 200 }]);
-  const ended = streams.slice(0, 5);
+  const [last, ...ended] = streams.reverse();
   await until('the end of five streams', () => ended.every((stream) => stream.hasEnded()), 5);
-  t.strictSame(
-    streams.map((stream) => stream.hasEnded()),
-    [true, true, true, true, true, false],
-  );
+  t.equal(last?.hasEnded(), false);
 });
 
 t.test('a stream outlives the access token that opened it', async (t) => {
@@ -107,33 +102,30 @@ t.test('the eleventh stream of a user ends the oldest', async (t) => {
   t.equal(other.hasEnded(), false);
 });
 
-t.test(
-  'a client that does not read is disconnected, with bounded memory and no delay of others',
-  async (t) => {
-    const instance = await createListeningApp({}, { databaseUrl: here.url, streamTimes: { stall: 6_000 } });
-    t.teardown(instance.close);
-    const { receiver, notify } = await createPair(there);
-    const other = await createPair(there);
-    await notify(1, there);
-    const stream = await openStream(t, instance, other.receiver.token);
-    const connection = await connectWithoutReading(t, instance, receiver.token);
-    const before = memory();
-    await insertNotifications(receiver.id, 20_000);
+t.test('a client that does not read is disconnected, with bounded memory, and delays no other', async (t) => {
+  const instance = await createListeningApp({}, { databaseUrl: here.url, streamTimes: { stall: 6_000 } });
+  t.teardown(instance.close);
+  const { receiver, notify } = await createPair(there);
+  const other = await createPair(there);
+  await notify(1, there);
+  const stream = await openStream(t, instance, other.receiver.token);
+  const connection = await connectWithoutReading(t, instance, receiver.token);
+  const before = memory();
+  await insertNotifications(receiver.id, 20_000);
 
-    const full = Date.now();
-    let written = -1;
-    for (; written !== connection.bytesWritten; await sleep(500)) written = connection.bytesWritten;
-    t.ok(written < 20_000_000, `of 70 MB, ${written} bytes were sent`);
-    await sleep(2_000);
-    const kept = memory() - before;
-    t.ok(kept < 25_000_000, `and the rest does not wait in memory: ${kept} bytes`);
-    await other.notify(1, there);
-    await stream.until(() => stream.ids().length === 1, 1_000);
-    t.equal(connection.destroyed, false);
-    await once(connection, 'close', { signal: AbortSignal.timeout(5_000) });
-    t.ok(Date.now() - full > 6_000, 'not before it had its time');
-  },
-);
+  const full = Date.now();
+  let written = -1;
+  for (; written !== connection.bytesWritten; await sleep(500)) written = connection.bytesWritten;
+  t.ok(written < 20_000_000, `of 70 MB, ${written} bytes were sent`);
+  await sleep(2_000);
+  const kept = memory() - before;
+  t.ok(kept < 25_000_000, `and the rest does not wait in memory: ${kept} bytes`);
+  await other.notify(1, there);
+  await stream.until(() => stream.ids().length === 1, 1_000);
+  t.equal(connection.destroyed, false);
+  await once(connection, 'close', { signal: AbortSignal.timeout(5_000) });
+  t.ok(Date.now() - full > 6_000, 'not before it had its time');
+});
 
 t.test('nothing is missed when the LISTEN connection is lost', async (t) => {
   const { receiver, notify } = await createPair(there);
