@@ -34,10 +34,10 @@ export async function createImages(options: ImagesOptions) {
   const storage = options.storage ?? (await openStorage(config.images));
   const images = createImageRepository(database);
   const queue = createConversionQueue();
+  const findPlaceholder = createPlaceholders(database);
   const service = createImageService(images, storage, queue, (err, image) =>
     logger.warn({ err, image }, 'the files of an image could not be deleted; the next clean-up tries again'),
   );
-  const placeholders = createPlaceholders(database);
   metrics.addGauge('image_conversions_running', 'Images that are being converted', queue.running);
   metrics.addGauge('image_conversions_waiting', 'Images that wait to be converted', queue.waiting);
 
@@ -50,7 +50,7 @@ export async function createImages(options: ImagesOptions) {
 
   async function media(scope: FastifyInstance): Promise<void> {
     const directory = config.images.s3 ? undefined : config.images.directory;
-    await scope.register(mediaRoutes, { directory, findPlaceholder: placeholders.find });
+    await scope.register(mediaRoutes, { directory, findPlaceholder });
   }
 
   return {

@@ -3,9 +3,8 @@ import type { Database } from '../../infrastructure/database/client.ts';
 /** Placeholders, one for each category, for posts without images. Each is drawn at its first request and kept in memory. */
 export function createPlaceholders(database: Database) {
   const placeholders = new Map<number, Promise<Buffer>>();
-
   /** @returns WebP; undefined for a category that does not exist */
-  async function find(categoryId: number): Promise<Buffer | undefined> {
+  return async (categoryId: number): Promise<Buffer | undefined> => {
     const known = placeholders.get(categoryId);
     if (known !== undefined) return known;
     const category = await database.prisma.storeCategory.findUnique({ where: { id: categoryId } });
@@ -15,9 +14,7 @@ export function createPlaceholders(database: Database) {
     // The next request tries again.
     placeholder.catch(() => placeholders.delete(categoryId));
     return placeholder;
-  }
-
-  return { find };
+  };
 }
 
 async function draw(name: string): Promise<Buffer> {

@@ -9,6 +9,7 @@ import { staticFilesPlugin } from '../../http/pages.ts';
 import { BigPathId, isId } from '../../http/path-ids.ts';
 import { EmptyData, Ref } from '../../http/schemas.ts';
 import type { ImageUrls } from './image-urls.ts';
+import type { createPlaceholders } from './placeholders.ts';
 import type { ImageRow } from './repository.ts';
 import { Image, imageErrors, NewImage } from './schemas.ts';
 import type { ImageService } from './service.ts';
@@ -115,8 +116,7 @@ function toImage({ id, key, width, height }: ImageRow, imageUrls: ImageUrls): Im
 interface MediaOptions {
   /** Folder of the uploaded images; undefined where they are kept elsewhere. */
   directory: string | undefined;
-  /** @returns the placeholder of a category as WebP; undefined for a category that does not exist */
-  findPlaceholder(categoryId: number): Promise<Buffer | undefined>;
+  findPlaceholder: ReturnType<typeof createPlaceholders>;
 }
 
 /** A page of posts shows dozens of them. */

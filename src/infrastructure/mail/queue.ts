@@ -20,16 +20,6 @@ const Job = Type.Intersect([
   Type.Record(Type.String(), Type.Union([Type.String(), Type.Number()])),
 ]);
 
-/** An email as the worker reads it from the queue. */
-export interface QueuedMail {
-  kind: string;
-  payload: MailPayload;
-  /** The same for every attempt, so that the provider sends the mail once. */
-  idempotencyKey: string;
-  /** The span of the request that queued it, where it was traced. */
-  traceparent: string | undefined;
-}
-
 /** graphile-worker's task identifier of all mails. */
 export const sendMailTask = 'send_mail';
 
@@ -87,8 +77,15 @@ function addJob(kind: string, payload: MailPayload, traceparent: string | undefi
     job_key => ${idempotencyKey}, job_key_mode => 'unsafe_dedupe')`;
 }
 
-/** Reads the payload of a job. @throws Error when it was not written by `MailQueue.add` */
-export function readQueuedMail(job: unknown): QueuedMail {
+export type QueuedMail = ReturnType<typeof readQueuedMail>;
+
+/**
+ * Reads the payload of a job. The idempotency key is the same for every attempt, so that the provider sends the email once;
+ * `traceparent` is the span of the request that queued it, where it was traced.
+ *
+ * @throws Error when it was not written by `MailQueue.add`
+ */
+export function readQueuedMail(job: unknown) {
   if (!Value.Check(Job, job)) throw new Error('the job is not a mail');
   const { kind, idempotency_key: idempotencyKey, traceparent, ...payload } = job;
   return { kind, idempotencyKey, traceparent, payload };

@@ -71,19 +71,13 @@ export function createSendMail(options: SendMailOptions, attemptLimit: number): 
 }
 
 async function attempt(
-  {
-    transport,
-    unsubscribeLinks,
-    composers,
-    database: { prisma },
-    mailMetrics,
-    tracing,
-    ...options
-  }: SendMailOptions,
+  options: SendMailOptions,
   { kind, payload, idempotencyKey, traceparent }: QueuedMail,
   { id, attempts }: JobHelpers['job'],
   signal: AbortSignal,
 ): Promise<void> {
+  const { transport, unsubscribeLinks, composers, mailMetrics, tracing } = options;
+  const { prisma } = options.database;
   const traceId = traceparent?.split('-')[1];
   const logger = traceId === undefined ? options.logger : options.logger.child({ request_trace_id: traceId });
   const compose = Object.hasOwn(composers, kind) ? composers[kind] : undefined;

@@ -1,4 +1,5 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
+import type { Config } from '../config/config.ts';
 import type { Secret } from '../config/secrets.ts';
 import { MailTopic } from '../database/generated/enums.ts';
 
@@ -27,13 +28,7 @@ export type UnsubscribeLinks = ReturnType<typeof createUnsubscribeLinks>;
  * Links with which a recipient switches a topic of mails off without a login (RFC 8058). Their token names the account and the
  * topic and is signed, so it is not stored. It does not expire: it works as long as one of the configured secrets signed it.
  */
-export function createUnsubscribeLinks({
-  secrets,
-  publicUrl,
-}: {
-  secrets: readonly [Secret, ...Secret[]];
-  publicUrl: string;
-}) {
+export function createUnsubscribeLinks({ secrets, publicUrl }: Pick<Config, 'secrets' | 'publicUrl'>) {
   function sign({ userId, topic }: Subscription, { key }: Secret): string {
     const digest = createHmac('sha256', key).update(`dure unsubscribe:${userId}:${topic}`);
     return `${userId}.${topic}.${digest.digest('base64url')}`;
