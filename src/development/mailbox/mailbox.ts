@@ -4,14 +4,10 @@ import type { FastifyPluginAsync } from 'fastify';
 import { withoutPort } from '../../http/client-ip.ts';
 import { ApiError, type ErrorDefinition } from '../../http/errors.ts';
 import { negotiateLanguage } from '../../http/language.ts';
-import type { MailTransport } from '../../infrastructure/mail/transport.ts';
+import type { OutgoingMail } from '../../infrastructure/mail/transport.ts';
 import { type StoredMail, sendMailboxPage } from './page.ts';
 
-/** Keeps emails in development instead of sending them. */
-export interface DevMailbox extends MailTransport {
-  /** The newest 200 emails, newest first: to one address, in any case, or to all. */
-  list(to?: string): StoredMail[];
-}
+export type DevMailbox = ReturnType<typeof createDevMailbox>;
 
 const misdirectedRequest: ErrorDefinition = {
   code: 'misdirected_request',
@@ -22,20 +18,21 @@ const misdirectedRequest: ErrorDefinition = {
   },
 };
 
-/** A mailbox in memory: emails contain codes and links, so they are not stored on disk or in the database. */
-export function createDevMailbox(): DevMailbox {
+/** Keeps emails in development instead of sending them: in memory only, because they contain codes and links. */
+export function createDevMailbox() {
   // By idempotency key, oldest first.
   const mails = new Map<string, StoredMail>();
   let lastId = 0;
 
   return {
-    async send({ to, language, subject, text, html, idempotencyKey }) {
+    async send({ to, language, subject, text, html, idempotencyKey }: OutgoingMail): Promise<void> {
       if (mails.has(idempotencyKey)) return;
       const created_at = new Date().toISOString();
       mails.set(idempotencyKey, { id: ++lastId, to, language, subject, text, html, created_at });
       for (const key of mails.keys()) if (mails.size > 200) mails.delete(key);
     },
-    list(to) {
+    /** The newest 200 emails, newest first: to one address, in any case, or to all. */
+    list(to?: string): StoredMail[] {
       const newestFirst = [...mails.values()].reverse();
       return to ? newestFirst.filter((mail) => mail.to.toLowerCase() === to.toLowerCase()) : newestFirst;
     },

@@ -1,8 +1,7 @@
 import type { FastifyReply } from 'fastify';
 import type { Language, LocalizedText } from '../../http/language.ts';
 import { hashSource, sendPage } from '../../http/pages.ts';
-import type { RenderedMail } from '../../infrastructure/mail/templates.ts';
-import { escapeHtml } from '../../infrastructure/mail/templates.ts';
+import { escapeHtml, type RenderedMail } from '../../infrastructure/mail/templates.ts';
 
 /** An email in the dev mailbox. */
 export interface StoredMail extends RenderedMail {

@@ -266,7 +266,9 @@ type EventStream = ReturnType<typeof openEventStream>;
  */
 function openEventStream(response: ServerResponse, times: EventStreamTimes) {
   const body = new PassThrough();
-  const heartbeat = setInterval(() => write(': heartbeat\n\n'), times.heartbeat).unref();
+  const heartbeat = setInterval(() => {
+    if (body.writable && !body.writableNeedDrain) body.write(': heartbeat\n\n');
+  }, times.heartbeat).unref();
   const closed = new Promise<void>((resolve) => {
     finished(response, () => {
       clearInterval(heartbeat);
@@ -274,10 +276,6 @@ function openEventStream(response: ServerResponse, times: EventStreamTimes) {
       resolve();
     });
   });
-
-  function write(text: string): void {
-    if (body.writable && !body.writableNeedDrain) body.write(text);
-  }
 
   return {
     body,

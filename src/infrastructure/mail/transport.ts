@@ -76,19 +76,15 @@ export function createResendTransport({
 }: Record<'apiKey' | 'from', string> & { baseUrl?: string; timeoutMs?: number }): MailTransport {
   if (apiKey === '') throw new Error('A Resend API key is needed');
   let client: Promise<Resend> | undefined;
-  /** Loads the SDK for the first mail, so that the start does not wait for it. */
-  async function connect(): Promise<Resend> {
-    const { Resend } = await import('resend');
-    // The SDK reads options that are missing from process.env.
-    return new Resend(apiKey, { baseUrl: baseUrl.replace(/\/+$/, ''), userAgent: 'dure' });
-  }
-
   return {
     async send({ to, subject, text, html, headers, idempotencyKey }) {
       const signal = AbortSignal.timeout(timeoutMs);
       // A mail contains a code or a link, so it is not sent to the target of a redirect.
       const request = { idempotencyKey, signal, redirect: 'manual' } as const;
-      client ??= connect();
+      // Loaded for the first mail, so that the start does not wait. The SDK reads options that are missing from process.env.
+      client ??= import('resend').then(
+        ({ Resend }) => new Resend(apiKey, { baseUrl: baseUrl.replace(/\/+$/, ''), userAgent: 'dure' }),
+      );
       const mail = { from, to, subject, text, html, ...(headers ? { headers } : {}) };
       const { data, error } = await (await client).emails.send(mail, request);
       if (signal.aborted && data === null) throw new Error(`Resend did not respond within ${timeoutMs} ms`);

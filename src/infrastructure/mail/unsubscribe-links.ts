@@ -12,9 +12,7 @@ const topics: ReadonlyMap<string, MailTopic> = new Map([
 ]);
 
 /** The topic of a kind of mail; undefined for one that cannot be switched off. */
-export function topicOf(kind: string): MailTopic | undefined {
-  return topics.get(kind);
-}
+export const topicOf = (kind: string): MailTopic | undefined => topics.get(kind);
 
 /** What a link switches off. */
 export interface Subscription {

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { FastifyBaseLogger } from 'fastify';
 import type { LogFunctionFactory, Runner } from 'graphile-worker';
 import pg from 'pg';
-import { type Database, leaveReadOnlyServers } from '../database/client.ts';
+import { leaveReadOnlyServers } from '../database/client.ts';
 import { reasonOf } from '../database/errors.ts';
 import type { Metrics } from '../metrics/metrics.ts';
 import { recoverJobs, staleLock } from './jobs.ts';
@@ -15,7 +15,6 @@ export type { ComposedMail, MailComposers } from './send-mail.ts';
 interface WorkerOptions extends Omit<SendMailOptions, 'mailMetrics'> {
   /** Must not go through a transaction pooler, because the worker listens. */
   connectionString: string;
-  database: Database;
   metrics: Metrics;
   /** Deletes expired rows and returns their number per table. Runs every five minutes on one of the instances. */
   cleanUp(): Promise<Record<string, number>>;

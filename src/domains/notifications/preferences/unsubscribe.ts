@@ -17,16 +17,11 @@ const wrongToken = {
   text: { ko: '메일에 있는 링크의 토큰이어야 합니다.', en: 'Must be the token of the link in a mail.' },
 } as const;
 
-interface Options {
+/** The link in emails with which their recipient switches them off, without a login. */
+export const unsubscribeRoutes: FastifyPluginAsyncTypebox<{
   preferences: Preferences;
   unsubscribeLinks: UnsubscribeLinks;
-}
-
-/** The link in emails with which their recipient switches them off, without a login. */
-export const unsubscribeRoutes: FastifyPluginAsyncTypebox<Options> = async (
-  app,
-  { preferences, unsubscribeLinks },
-) => {
+}> = async (app, { preferences, unsubscribeLinks }) => {
   // RFC 8058, section 3.1: mail clients send a form of either type. Its content says nothing that the token does not.
   for (const type of ['application/x-www-form-urlencoded', 'multipart/form-data']) {
     app.addContentTypeParser(type, { parseAs: 'buffer' }, (_request, _body, done) => done(null, undefined));
