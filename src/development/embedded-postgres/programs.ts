@@ -30,7 +30,6 @@ export function findPrograms(cluster: string): Programs {
   const installation = findInstallation();
   const initdb = join(installation, 'native/bin/initdb');
   const postgres = join(installation, 'native/bin/postgres');
-  /** Returns why the programs cannot run as a user. */
   const tryToRun = (runAs: string[]) => {
     // Enters the parent folder too, which can be closed to the other user.
     const enterAndRun = ['sh', '-c', 'cd "$1" && exec "$0" --version', postgres, dirname(cluster)];

@@ -21,7 +21,6 @@ export function clusterPath(folder: string): string {
   return join(folder, 'cluster');
 }
 
-/** The connection string of a database of the running cluster. */
 function clusterUrl({ port, password }: { port: number; password: string }, database: string): string {
   return `postgresql://${databaseName}:${password}@127.0.0.1:${port}/${database}?sslmode=disable`;
 }

@@ -3,7 +3,6 @@ import type { Language, LocalizedText } from '../../http/language.ts';
 import { hashSource, sendPage } from '../../http/pages.ts';
 import { escapeHtml, type RenderedMail } from '../../infrastructure/mail/templates.ts';
 
-/** An email in the dev mailbox. */
 export interface StoredMail extends RenderedMail {
   id: number;
   to: string;

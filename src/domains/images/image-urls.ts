@@ -15,7 +15,6 @@ export function createImageUrls({
 }: Pick<Config, 'publicUrl'> & { images: Pick<Config['images'], 'baseUrl'> }) {
   const bases = [images.baseUrl, `${publicUrl}/media`].map((base) => plainUrl(`${base}/`));
 
-  /** The URL of a stored image. */
   function url(stored: string): string {
     return isKey(stored) ? `${images.baseUrl}/${stored}.webp` : stored;
   }
@@ -25,11 +24,6 @@ export function createImageUrls({
     return isKey(stored) ? `${images.baseUrl}/${stored}-480.webp` : stored;
   }
 
-  /** The URL of the placeholder for posts of a category that have no image. */
-  function placeholderUrl(categoryId: number): string {
-    return `${publicUrl}/media/categories/${categoryId}.webp`;
-  }
-
   /** The thumbnail of a post: of its first image, else the placeholder of the first category of its store. */
   function thumbnailOf(
     first: string | null | undefined,
@@ -37,7 +31,7 @@ export function createImageUrls({
   ) {
     if (first) return thumbnailUrl(first);
     // Every store has a category.
-    return placeholderUrl(store.store_categories[0]?.id ?? 0);
+    return `${publicUrl}/media/categories/${store.store_categories[0]?.id ?? 0}.webp`;
   }
 
   /** The key of the uploaded image that has a URL, if the URL can be one of an uploaded image. */
@@ -55,9 +49,7 @@ export function createImageUrls({
   return { url, thumbnailUrl, thumbnailOf, keyOf, isOwn, isKey };
 }
 
-function isKey(stored: string): boolean {
-  return keyPattern.test(stored);
-}
+const isKey = (stored: string) => keyPattern.test(stored);
 
 /** A URL without its query, and with one spelling of its path: servers decode `%6d`, and many merge slashes. */
 function plainUrl(text: string): string {

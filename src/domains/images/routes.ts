@@ -85,7 +85,6 @@ function validateWithoutBody(app: FastifyInstance): void {
   });
 }
 
-/** Deleting an image. */
 export const imageRoutes: FastifyPluginAsyncTypebox<ImageRoutesOptions> = async (app, { service }) => {
   app.delete(
     '/:image_id/',

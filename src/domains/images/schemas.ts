@@ -2,7 +2,6 @@ import { type Static, Type } from '@sinclair/typebox';
 import { defineError, httpErrors } from '../../http/errors.ts';
 import { Body, Int32, Int64 } from '../../http/schemas.ts';
 
-/** Errors of the operations on images. */
 export const imageErrors = {
   invalidImage: defineError(400, 'invalid_image', {
     ko: 'JPEG, PNG, WebP 사진만 올릴 수 있습니다. 손상된 파일과 5,000만 화소가 넘거나 한 변이 16,384픽셀을 넘는 사진은 올릴 수 없습니다.',

@@ -15,10 +15,8 @@ const maxBatches = 50;
 /** Files that the clean-up deletes at once. */
 const maxConcurrent = 4;
 
-/** An image that a user uploads. */
 interface Upload {
   userId: number;
-  /** Reads the file. */
   read(): Promise<Buffer>;
   language: Language;
   /** Whether the response was sent, because the time of the request was over. */
@@ -27,7 +25,6 @@ interface Upload {
 
 export type ImageService = ReturnType<typeof createImageService>;
 
-/** Uploading and deleting images. */
 export function createImageService(
   images: ImageRepository,
   storage: ImageStorage,

@@ -55,7 +55,6 @@ async function openS3Storage({
   };
 }
 
-/** Keeps files in a folder. */
 export function createDiskStorage(directory: string): ImageStorage {
   /** A fixed name beside the file, so that a deletion finds what a crash left. */
   const unfinished = (path: string) => `${path}.part`;

@@ -24,7 +24,6 @@ import {
 } from './schemas.ts';
 import type { StreamHub } from './stream.ts';
 
-/** Listing notifications, marking them as read and counting the unread ones. */
 export const notificationRoutes: FastifyPluginAsyncTypebox<{ notifications: Notifications }> = async (
   app,
   { notifications },
@@ -137,7 +136,6 @@ Without \`Last-Event-ID\`, the stream begins with the next new notification; wit
 
 The stream lives as long as the session: it outlasts the access token that opened it, and ends within 5 seconds when the session ends (logout, new password, deletion, suspension). It also ends when the server shuts down and when the client does not read for 30 seconds. A user has at most 10 streams: opening another one ends the oldest. To resume, reconnect with the last \`id\` as \`Last-Event-ID\`. A browser's \`EventSource\` cannot send the \`Authorization\` header: use \`fetch\`, or a library built on it.`;
 
-/** Live notifications as server-sent events. */
 export const notificationStreamRoute: FastifyPluginAsyncTypebox<{ streams: StreamHub }> = async (
   app,
   { streams },

@@ -55,7 +55,6 @@ export interface HubOptions {
   logger: FastifyBaseLogger;
 }
 
-/** A request for a stream. */
 export interface StreamRequest {
   userId: number;
   sessionId: string;

@@ -1,6 +1,5 @@
 import { defineError } from '../../http/errors.ts';
 
-/** Errors of the operations on partner requests. */
 export const partnerRequestErrors = {
   partnerRequestNotFound: defineError(404, 'partner_request_not_found', {
     ko: '해당 제휴 요청을 찾을 수 없습니다.',

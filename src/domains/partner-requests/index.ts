@@ -35,7 +35,6 @@ export function createPartnerRequests(options: PartnerRequestsOptions) {
     await scope.register(routes.partnerRequestRoutes, { partnerRequests, service, imageUrls });
   }
 
-  /** The partners of the logged-in user's store. */
   async function partnerRoutes(scope: FastifyInstance): Promise<void> {
     const schemas = [...storeSummarySchemas, ...partnerSchemas];
     await scope.register(openApiScope, { tag: 'stores', schemas });

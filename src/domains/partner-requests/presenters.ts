@@ -57,7 +57,6 @@ export function toPartnerRequestDetail(row: RequestDetailRow, imageUrls: ImageUr
     : { ...toReceivedPartnerRequest(row), ...details };
 }
 
-/** A partner as the API shows it. */
 export function toPartner({ id, createdAt, store, contact }: PartnerRow): Partner {
   return { store, contact, request_id: id, since: createdAt.toISOString() };
 }

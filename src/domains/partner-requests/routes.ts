@@ -40,7 +40,6 @@ interface Options {
   imageUrls: ImageUrls;
 }
 
-/** Sending, listing, reading, answering, withdrawing and ending partnership requests. */
 export const partnerRequestRoutes: FastifyPluginAsyncTypebox<Options> = async (
   app,
   { partnerRequests, service, imageUrls },
@@ -185,7 +184,6 @@ const transitions: (Record<'operationId' | 'summary' | 'description', string> & 
   },
 ];
 
-/** The partners of the logged-in user's store. */
 export const partnerRoutes: FastifyPluginAsyncTypebox<{ partners: Partners }> = async (app, { partners }) => {
   app.get(
     '/partners/',

@@ -22,7 +22,6 @@ export type TransitionName = keyof typeof rules;
 /** Emails per hour about the requests of one store for one post, so that requesting and declining in a loop sends few. */
 const maxMailsPerHour = 5;
 
-/** A notification to add: a user is notified about a request. */
 interface Recipient {
   kind: NotificationKind;
   userId: number;

@@ -29,7 +29,6 @@ const maxAttempts = 25;
 /** Emails that a user waits for: sent before all others, so that a flood of others does not delay them. */
 const urgentKinds = new Set(['verification_code', 'reset_link', 'user_id']);
 
-/** An email that the recipient did not request. */
 export interface UnrequestedMail {
   purpose: UnrequestedPurpose;
   kind: string;

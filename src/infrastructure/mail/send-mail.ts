@@ -23,7 +23,6 @@ export interface ComposedMail {
 /** By kind, looks up what an email needs when it is sent; null for one that is obsolete. An error counts as temporary. */
 export type MailComposers = Record<string, (payload: MailPayload) => Promise<ComposedMail | null>>;
 
-/** What composing, sending and logging an email takes. */
 export interface SendMailOptions {
   transport: MailTransport;
   unsubscribeLinks: UnsubscribeLinks;
@@ -131,9 +130,7 @@ function redact(reason: string, mail: RenderedMail | undefined): string {
     .slice(0, 500);
 }
 
-/** What became of an attempt to send an email. */
 const mailOutcomes = ['sent', 'retried', 'failed', 'obsolete'] as const;
-/** What became of a run of a job. */
 const jobOutcomes = ['completed', 'retried', 'failed'] as const;
 
 export type MailMetrics = ReturnType<typeof createMailMetrics>;

@@ -1,7 +1,6 @@
 import type { Resend } from 'resend';
 import type { RenderedMail } from './templates.ts';
 
-/** A rendered email with its recipient. */
 export interface OutgoingMail extends RenderedMail {
   to: string;
   /** Headers of the email itself. */
@@ -15,7 +14,6 @@ export class MailRejectedError extends Error {
   override name = 'MailRejectedError';
 }
 
-/** Delivers emails. */
 export interface MailTransport {
   /** @throws {MailRejectedError} when a retry cannot succeed; any other error when the email may be accepted later */
   send(mail: OutgoingMail): Promise<void>;

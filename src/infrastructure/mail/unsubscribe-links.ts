@@ -14,7 +14,6 @@ const topics: ReadonlyMap<string, MailTopic> = new Map([
 /** The topic of a kind of mail; undefined for one that cannot be switched off. */
 export const topicOf = (kind: string): MailTopic | undefined => topics.get(kind);
 
-/** What a link switches off. */
 export interface Subscription {
   userId: number;
   topic: MailTopic;

@@ -11,7 +11,6 @@ import type { UnsubscribeLinks } from '../../../infrastructure/mail/unsubscribe-
 import { MailPreferenceChanges, MailPreferences, preferenceSchemas } from './schemas.ts';
 import { unsubscribeRoutes } from './unsubscribe.ts';
 
-/** Builds the preferences about emails: their routes under `/api/v1/notifications`. */
 export function createPreferences(options: { database: Database; unsubscribeLinks: UnsubscribeLinks }) {
   const preferences = createPreferencesRepository(options.database);
 

@@ -100,7 +100,6 @@ const topicNames: Record<MailTopic, LocalizedText> = {
   partner_request_ended: { ko: '제휴 종료', en: 'partnerships that have ended' },
 };
 
-/** What the page says, as HTML. */
 const texts = {
   ko: {
     brand: '두레',

@@ -5,14 +5,13 @@ import {
   quotaFullUntil,
   secondsUntil,
 } from '../../../infrastructure/database/daily-quota.ts';
-import type { PartnerRequest } from '../../../infrastructure/database/generated/client.ts';
+import type { PartnerRequest, Store } from '../../../infrastructure/database/generated/client.ts';
 import type { PartnerRequestStatus } from '../../../infrastructure/database/generated/enums.ts';
 import { afterId, afterTime, type PageRequest } from '../../../infrastructure/database/keyset.ts';
 import { empty, join, raw, type Sql, sql } from '../../../infrastructure/database/sql.ts';
 import { isOpenStore, type StoreSummary, storeSummarySql } from '../../stores/index.ts';
 import type { Contact } from '../schemas.ts';
 
-/** What both sides see of a request. */
 interface RequestRow extends Pick<PartnerRequest, 'status' | 'message' | 'createdAt' | 'updatedAt'> {
   id: number;
   postId: number;
@@ -52,7 +51,6 @@ interface RequestStores {
   postExists: boolean;
 }
 
-/** Which requests of a user to list. */
 interface RequestFilter extends PageRequest {
   userId: number;
   /** All without it. */
@@ -320,7 +318,6 @@ const hasOpenRequest = (sender: number, postId: number) => sql`EXISTS (
   SELECT FROM partner_requests
   WHERE sender_store_id = ${sender} AND post_id = ${postId} AND status IN ('requested', 'accepted'))`;
 
-/** What Prisma reads with a store. */
 const storeRelations = {
   owner: { select: { name: true, email: true } },
   categories: { orderBy: { position: 'asc' }, select: { category: { select: { id: true, name: true } } } },
@@ -335,9 +332,8 @@ function summaryOf(store: {
   return { id, name, store_categories: categories.map(({ category }) => category) };
 }
 
-function isOpen({ closedAt, suspendedAt }: { closedAt: Date | null; suspendedAt: Date | null }): boolean {
-  return closedAt === null && suspendedAt === null;
-}
+const isOpen = ({ closedAt, suspendedAt }: Pick<Store, 'closedAt' | 'suspendedAt'>) =>
+  closedAt === null && suspendedAt === null;
 
 const idsWhere = (condition: Sql) => sql`SELECT id FROM partner_requests WHERE ${condition}`;
 

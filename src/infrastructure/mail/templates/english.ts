@@ -29,7 +29,6 @@ function date(moment: Date): string {
   return `${day} ${months[month - 1]} ${year} at ${time} in Korea (${utc})`;
 }
 
-/** The emails in English. */
 export const english: Wording = {
   language: 'en',
   brand: 'Dure',

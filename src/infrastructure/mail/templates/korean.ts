@@ -24,7 +24,6 @@ function date(moment: Date): string {
   return `${year}년 ${month}월 ${day}일 ${time}(한국 시간)`;
 }
 
-/** The emails in Korean. */
 export const korean: Wording = {
   language: 'ko',
   brand: '두레',

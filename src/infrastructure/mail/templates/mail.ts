@@ -26,7 +26,6 @@ type MailKind = keyof Fields;
 /** Every email of the service, with all that its text depends on. */
 export type Mail<Kind extends MailKind = MailKind> = { [K in Kind]: { kind: K } & Fields[K] }[Kind];
 
-/** All texts of emails in one language. */
 export interface Wording {
   language: string;
   brand: string;
