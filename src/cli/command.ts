@@ -1,4 +1,4 @@
-import { type Command, InvalidArgumentError } from 'commander';
+import { type Command, CommanderError, InvalidArgumentError } from 'commander';
 import { type Output, table } from './output.ts';
 
 /** What a command knows of the process that runs it. */
@@ -27,17 +27,10 @@ export const exitCodes = {
 
 type ExitCode = (typeof exitCodes)[keyof typeof exitCodes];
 
-/** An error that an operator can act on: one line and an exit code. */
-export class CommandError extends Error {
-  override readonly name = 'CommandError';
-  /** Stable, for programs. */
-  readonly code: string;
-  readonly exitCode: ExitCode;
-
+/** An error that an operator can act on: one line, a stable code for programs and an exit code. */
+export class CommandError extends CommanderError {
   constructor(code: string, message: string, exitCode: ExitCode = exitCodes.rejected) {
-    super(message);
-    this.code = code;
-    this.exitCode = exitCode;
+    super(exitCode, code, message);
   }
 }
 
@@ -104,11 +97,6 @@ export function addPageOptions(command: Command): Command {
 /** Adds `--limit`. */
 export function addLimit(command: Command, maximum: number, byDefault: number): Command {
   return command.option('--limit <number>', 'maximum number', wholeNumber(1, maximum), byDefault);
-}
-
-/** What the API's lists take. */
-export function pageOf({ limit, cursor }: PageOptions) {
-  return { limit, ...(cursor === undefined ? {} : { cursor }) };
 }
 
 /** Prints a page, for people as a table of some rows, and how to read the next one. */

@@ -8,7 +8,6 @@ import {
   exitCodes,
   type Invocation,
   type PageOptions,
-  pageOf,
   printPage,
 } from './command.ts';
 import type { Services } from './services.ts';
@@ -52,7 +51,7 @@ export function addMailCommands(program: Command, invocation: Invocation): void 
 async function listFailedMails(invocation: Invocation, options: PageOptions): Promise<void> {
   const { withServices } = await import('./services.ts');
   const page = await withServices(invocation, options, ({ failedMails, operator }) =>
-    failedMails.list(operator, pageOf(options)),
+    failedMails.list(operator, options),
   );
   const columns = ['id', 'kind', 'user_id', 'attempts', 'created_at', 'reason'] as const;
   printPage(invocation, page, page.items, columns, 'no failed emails');

@@ -60,16 +60,13 @@ export async function runProgram(args: readonly string[], invocation: Invocation
     await program.parseAsync(args, { from: 'user' });
     return exitCodes.done;
   } catch (error) {
-    if (error instanceof CommanderError) return rejectUsage(error, invocation);
-    const shown = error instanceof CommandError ? error : await explain(error);
+    if (error instanceof CommanderError && !(error instanceof CommandError))
+      return rejectUsage(error, invocation);
+    const isKnown = error instanceof CommandError;
+    const shown = isKnown ? error : (await import('./connection.ts')).toCommandError(error);
     invocation.output.fail(shown);
     return shown.exitCode;
   }
-}
-
-async function explain(error: unknown): Promise<CommandError> {
-  const { toCommandError } = await import('./connection.ts');
-  return toCommandError(error);
 }
 
 /** Help that was asked for is a success; a command that lacks its second word is not. */

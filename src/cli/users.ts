@@ -12,7 +12,6 @@ import {
   type Help,
   type Invocation,
   type PageOptions,
-  pageOf,
   printPage,
 } from './command.ts';
 import { pairs } from './output.ts';
@@ -121,7 +120,7 @@ export function addUserCommands(program: Command, invocation: Invocation): void 
 async function listUsers(invocation: Invocation, q: string | undefined, options: PageOptions): Promise<void> {
   const { withServices } = await import('./services.ts');
   const page = await withServices(invocation, options, ({ users, operator }) =>
-    users.list(operator, { ...pageOf(options), ...(q === undefined ? {} : { q }) }),
+    users.list(operator, { ...options, q }),
   );
   const rows = page.items.map(shownUser);
   printPage(invocation, page, rows, [...userColumns, 'suspended', 'last_login_at', 'store'], 'no users');
@@ -129,7 +128,7 @@ async function listUsers(invocation: Invocation, q: string | undefined, options:
 
 async function listSessions(invocation: Invocation, reference: string, options: PageOptions): Promise<void> {
   const page = await onUser(invocation, reference, options, ({ users, operator }, id) =>
-    users.listSessions(operator, id, pageOf(options)),
+    users.listSessions(operator, id, options),
   );
   const columns = ['id', 'created_at', 'last_used_at', 'ip', 'user_agent'] as const;
   printPage(invocation, page, page.items, columns, 'no sessions');
@@ -242,18 +241,10 @@ async function confirmUsername(
   );
 }
 
+/** @returns what was typed; empty after Ctrl-C and Ctrl-D */
 async function ask(question: string): Promise<string> {
-  const terminal = createInterface({ input: process.stdin, output: process.stderr });
-  const ended = new AbortController();
-  // Ctrl-C and Ctrl-D, which otherwise leave the question open for ever.
-  terminal.once('SIGINT', () => ended.abort());
-  terminal.once('close', () => ended.abort());
-  try {
-    return (await terminal.question(question, { signal: ended.signal })).trim();
-  } catch (error) {
-    if (ended.signal.aborted) return '';
-    throw error;
-  } finally {
-    terminal.close();
-  }
+  const terminal = createInterface({ input: process.stdin, output: process.stderr, prompt: question });
+  terminal.prompt();
+  for await (const line of terminal) return line.trim();
+  return '';
 }

@@ -61,8 +61,7 @@ export function createUserAdministration(
     },
 
     /** Accounts, newest first. An id or a whole email address finds that account only. @throws {ApiError} `invalid_cursor` */
-    list(operator: Operator, query: PageQuery & { q?: string }) {
-      const q = query.q ?? '';
+    list(operator: Operator, { q = '', ...query }: PageQuery & { q?: string | undefined }) {
       return audited(operator, usersListed, async (tx) => {
         const id = isId(q) || q.includes('@') ? await repository.findUserId(toReference(q), tx) : undefined;
         if (id !== undefined) return { items: [await find(tx, id)], next_cursor: null };

@@ -26,8 +26,28 @@ export { toSession } from './presenters.ts';
 export { undoDays } from './repository/codes-and-links.ts';
 export { expiredAuthRows } from './repository/index.ts';
 export { User, UserRole } from './schemas.ts';
-export { securityEvents } from './security-events.ts';
 export { jwtOptions } from './tokens.ts';
+
+/** Security events that operators search the log for. */
+export const securityEvents = [
+  'signup',
+  'login',
+  'login_failed',
+  'login_delayed',
+  'login_suspended',
+  'refresh_reused',
+  'logout',
+  'session_ended',
+  'password_reset_requested',
+  'password_reset',
+  'password_changed',
+  'email_changed',
+  'email_change_undone',
+  'email_verified',
+  'email_code_failed',
+  'user_id_requested',
+  'account_deleted',
+];
 
 interface AuthOptions {
   config: Config;

@@ -1,6 +1,6 @@
 import type { UserRow } from './repository/accounts.ts';
 import type { SessionRow } from './repository/sessions.ts';
-import type { MailSent, User } from './schemas.ts';
+import type { User } from './schemas.ts';
 
 /** An account as the API shows it: exactly the fields of the interface specification. */
 export function toUser({ id, username, name, email, role, isVerified }: UserRow): User {
@@ -11,9 +11,4 @@ export function toUser({ id, username, name, email, role, isVerified }: UserRow)
 export function toSession({ id, userAgent, ip, createdAt, lastUsedAt }: SessionRow) {
   const times = { created_at: createdAt.toISOString(), last_used_at: lastUsedAt.toISOString() };
   return { id, user_agent: userAgent, ip, ...times };
-}
-
-/** The response to a request for an email. */
-export function toMailSent({ allowed, resendAfter }: { allowed: boolean; resendAfter: number }): MailSent {
-  return { accepted: allowed, resend_after: resendAfter };
 }

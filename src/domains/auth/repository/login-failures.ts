@@ -87,20 +87,17 @@ export function createLoginFailureRepository(database: Database, secret: Secret)
         RETURNING key, cardinality(ARRAY(${recentFailures})) AS recent, delay_seconds AS "delaySeconds",
           extract(epoch FROM locked_until - clock_timestamp())::float8 AS remaining`);
       const remaining = Math.max(0, ...rows.map((row) => row.remaining ?? 0));
-      if (remaining === 0) await addFailure(tx, rows);
-      return remaining;
+      if (remaining > 0) return remaining;
+      const counted = rows.map(({ key }) => key);
+      await tx.execute(sql`
+        UPDATE login_failures f SET
+          failed_at = ARRAY(${recentFailures}) || clock_timestamp(),
+          delay_seconds = n.delay,
+          locked_until = CASE WHEN n.delay > 0 THEN clock_timestamp() + make_interval(secs => n.delay) END,
+          updated_at = clock_timestamp()
+        FROM unnest(${counted}::text[], ${rows.map(nextDelay)}::int[]) AS n (key, delay) WHERE f.key = n.key`);
+      return 0;
     });
-  }
-
-  async function addFailure(tx: Tx, rows: Failures[]): Promise<void> {
-    const keys = rows.map(({ key }) => key);
-    await tx.execute(sql`
-      UPDATE login_failures f SET
-        failed_at = ARRAY(${recentFailures}) || clock_timestamp(),
-        delay_seconds = n.delay,
-        locked_until = CASE WHEN n.delay > 0 THEN clock_timestamp() + make_interval(secs => n.delay) END,
-        updated_at = clock_timestamp()
-      FROM unnest(${keys}::text[], ${rows.map(nextDelay)}::int[]) AS n (key, delay) WHERE f.key = n.key`);
   }
 
   /** Resets counters. @param keys or the starts of keys, for all addresses */

@@ -105,21 +105,17 @@ export function createAccountRemoval(
   async function removeAbandoned(): Promise<number> {
     let total = 0;
     for (const account of await accounts.findAbandoned(database, maxAbandoned)) {
-      total += Number(await removeIfAbandoned(account));
+      const isRemoved = await database.prismaTransaction(async (tx) => {
+        await lockAccount(tx, account);
+        // Until it is locked it can be deleted, get a session or get a store.
+        const [abandoned] = await accounts.findAbandoned(tx, 1, account.id);
+        return abandoned !== undefined && remove(tx, abandoned);
+      });
+      if (!isRemoved) continue;
+      logDeletion(account.id);
+      total += 1;
     }
     return total;
-  }
-
-  /** Checks again once the account is locked: until then it can be deleted, get a session or get a store. */
-  async function removeIfAbandoned(account: RemovableAccount): Promise<boolean> {
-    const { id: userId } = account;
-    const removed = await database.prismaTransaction(async (tx) => {
-      await lockAccount(tx, account);
-      const [abandoned] = await accounts.findAbandoned(tx, 1, userId);
-      return abandoned !== undefined && remove(tx, abandoned);
-    });
-    if (removed) logDeletion(userId);
-    return removed;
   }
 
   return { remove, lockAccount, removeById, removeUnverified, removeAbandoned };

@@ -9,7 +9,6 @@ import type { MailQueue } from '../../../infrastructure/mail/queue.ts';
 import { authErrors } from '../errors.ts';
 import { passwordChangedNotice } from '../mails.ts';
 import type { Passwords } from '../passwords.ts';
-import { toMailSent } from '../presenters.ts';
 import type { CodeResult, ResetLinkParts } from '../repository/codes-and-links.ts';
 import type { AuthRepository } from '../repository/index.ts';
 import type { CodeSent, EmailVerification as Confirmed, EmailConfirmation, MailSent } from '../schemas.ts';
@@ -168,4 +167,9 @@ export function createRecovery(
   }
 
   return { requestLink, validate, confirm, findId };
+}
+
+/** The response to a request for an email. */
+function toMailSent({ allowed, resendAfter }: { allowed: boolean; resendAfter: number }): MailSent {
+  return { accepted: allowed, resend_after: resendAfter };
 }
