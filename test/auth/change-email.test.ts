@@ -358,6 +358,20 @@ t.test('a change of the password that waits for an undo does not void its reset 
   t.equal((await confirmReset(await mailedLink(user.email))).status, 200);
 });
 
+t.test('a reset by a link to the new address that waits for an undo does not win', async (t) => {
+  const { undoToken, newEmail, ...user } = await createChanged();
+  const link = await newResetLink(app, newEmail);
+  const lock = await lockRows(t, app, 'SELECT FROM users WHERE id = $1 FOR UPDATE', [user.id]);
+  const undone = undoEmailChange(undoToken);
+  await lock.waiters(1);
+  const reset = confirmReset(link);
+  await lock.waiters(2);
+  await lock.release();
+  t.equal((await undone).status, 200);
+  refused(t, await reset, 400, 'reset_link_invalid');
+  refused(t, await tryLogin(user.email, newPassword), 401, 'invalid_credentials');
+});
+
 t.test('a link works once, and not after seven days, a deletion or a suspension', async (t) => {
   const used = await createChanged();
   const answers = await inParallel(8, () => undoEmailChange(used.undoToken));

@@ -57,184 +57,165 @@ export function createAccountRepository(
   database: Database,
   { unverifiedAccountTtl }: Pick<Config['email'], 'unverifiedAccountTtl'>,
 ) {
-  /** @returns undefined when the username or the email address is taken; of concurrent calls one succeeds */
-  async function create(tx: Database, data: Prisma.UserCreateManyInput): Promise<UserRow | undefined> {
-    const [row] = await tx.prisma.user.createManyAndReturn({
-      data: [data],
-      skipDuplicates: true,
-      select: userColumns,
-    });
-    return row;
-  }
-
-  async function isUsernameTaken(tx: Database, username: string): Promise<boolean> {
-    return (await tx.prisma.user.count({ where: { username } })) > 0;
-  }
-
-  /**
-   * One query whether the account exists or not, so that the time reveals nothing.
-   *
-   * @param login the username or the email address, lower-cased
-   */
-  async function findForLogin(login: string, address: string): Promise<LoginAccount | undefined> {
-    const [row] = await database.query<LoginAccount>(sql`
-      SELECT id, username, name, email, role, is_verified AS "isVerified", password_hash AS "passwordHash",
-        suspended_at IS NOT NULL AS "isSuspended", ${isKnownAddress(address)} AS "fromKnownAddress"
-      FROM users u WHERE username = ${login} OR email = ${login}`);
-    return row;
-  }
-
-  /** The parameters of the password hashes, and how many accounts have each. Reads all accounts. */
-  async function countHashCosts(): Promise<HashCost[]> {
-    return database.query<HashCost>(sql`
-      SELECT split_part(password_hash, '$', 4) AS cost, count(*)::float8 AS accounts
-      FROM users WHERE password_hash LIKE '$argon2id$v=19$m=%' GROUP BY 1`);
-  }
-
-  async function findForPasswordCheck(id: number, address: string) {
-    const lastUsedAt = { gt: new Date(Date.now() - knownAddressDays * 86_400_000) };
-    const account = await database.prisma.user.findUnique({
-      where: { id },
-      select: {
-        passwordHash: true,
-        needsReset: true,
-        knownAddresses: { where: { address, lastUsedAt }, select: { address: true } },
-      },
-    });
-    return account && { ...account, fromKnownAddress: account.knownAddresses.length > 0 };
-  }
-
-  /** Locks an account, and with it its undo links, until the transaction ends. @returns undefined when it is gone or suspended */
-  async function lock(tx: Tx, id: number) {
-    const [account] = await tx.query<Pick<LoginAccount, 'email' | 'isVerified' | 'passwordHash'>>(sql`
-      SELECT email, is_verified AS "isVerified", password_hash AS "passwordHash"
-      FROM users WHERE id = ${id} AND suspended_at IS NULL FOR UPDATE`);
-    return account;
-  }
-
-  /**
-   * Gives an account an address that its user has proven.
-   *
-   * @param needsReset whether nothing but a reset of the password may change the account from now on
-   * @throws a unique violation when the address is taken
-   */
-  function setEmail(tx: Database, id: number, email: string, needsReset = false): Promise<UserRow> {
-    const data = { email, isVerified: true, ...(needsReset && { needsReset }) };
-    return tx.prisma.user.update({ where: { id }, data, select: userColumns });
-  }
-
-  /**
-   * Saves what a successful login changes: its time, the language unless the user chose one, the address, and a hash with the
-   * current parameters.
-   *
-   * @param verifiedHash the hash that the password was verified against
-   * @returns false when the password was changed or the account suspended meanwhile
-   */
-  async function recordLogin(
-    tx: Tx,
-    userId: number,
-    verifiedHash: string,
-    { address, language, passwordHash }: { address: string; language: Language; passwordHash?: string },
-  ): Promise<boolean> {
-    const recorded = await tx.execute(sql`
-      WITH updated AS (
-        UPDATE users SET last_login_at = now(),
-          language = CASE WHEN has_chosen_language THEN language ELSE ${language}::language END,
-          password_hash = coalesce(${passwordHash ?? null}, password_hash)
-        WHERE id = ${userId} AND password_hash = ${verifiedHash} AND suspended_at IS NULL RETURNING id)
-      INSERT INTO known_addresses (user_id, address) SELECT id, ${address} FROM updated
-      ON CONFLICT (user_id, address) DO UPDATE SET last_used_at = now()`);
-    return recorded > 0;
-  }
-
-  function findByEmail(tx: Database, email: string) {
-    return tx.prisma.user.findUnique({ where: { email }, select: recipientColumns });
-  }
-
-  function findById(tx: Database, id: number) {
-    return tx.prisma.user.findUnique({ where: { id }, select: recipientColumns });
-  }
-
-  /** @returns undefined when the account is gone */
-  async function rename(userId: number, name: string): Promise<UserRow | undefined> {
-    const [row] = await database.prisma.user.updateManyAndReturn({
-      where: { id: userId },
-      data: { name },
-      select: userColumns,
-    });
-    return row;
-  }
-
-  /** @returns whether the account became verified; not if it was already, is gone, or has another address */
-  async function markVerified(tx: Database, userId: number, email: string): Promise<boolean> {
-    const { count } = await tx.prisma.user.updateMany({
-      where: { id: userId, email, isVerified: false },
-      data: { isVerified: true },
-    });
-    return count > 0;
-  }
-
-  /** @returns false when the password was changed since it was verified, or when only a reset may change the account */
-  async function changePassword(tx: Database, id: number, from: string, to: string): Promise<boolean> {
-    const where = { id, passwordHash: from, needsReset: false };
-    return (await tx.prisma.user.updateMany({ where, data: { passwordHash: to } })).count > 0;
-  }
-
-  /** Sets a password by a link to the address, which verifies it. @returns false when no account has the address any more */
-  async function resetPassword(tx: Database, id: number, email: string, passwordHash: string) {
-    const data = { passwordHash, needsReset: false, isVerified: true };
-    return (await tx.prisma.user.updateMany({ where: { id, email }, data })).count > 0;
-  }
-
-  /** Forgets the addresses from which an account logged in: an intruder's may be among them. */
-  async function forgetAddresses(tx: Database, userId: number): Promise<void> {
-    await tx.prisma.knownAddress.deleteMany({ where: { userId } });
-  }
-
-  /**
-   * Unverified accounts without a store and without a login for long, the one with the oldest login first, by an index on an
-   * expression. A refresh is no login, but a live session keeps the account.
-   *
-   * @param id only this account
-   */
-  function findAbandoned(tx: Tx, limit: number, id?: number): Promise<RemovableAccount[]> {
-    return tx.query<RemovableAccount>(sql`
-      SELECT u.id, u.email, u.is_verified AS "isVerified" FROM users u
-      WHERE NOT u.is_verified AND u.suspended_at IS NULL ${id === undefined ? empty : sql`AND u.id = ${id}`}
-        AND coalesce(u.last_login_at, u.created_at) < now() - make_interval(secs => ${unverifiedAccountTtl})
-        AND NOT EXISTS (SELECT FROM sessions s WHERE s.user_id = u.id AND s.expires_at > now())
-        AND NOT EXISTS (SELECT FROM stores s WHERE s.owner_id = u.id)
-      ORDER BY coalesce(u.last_login_at, u.created_at) LIMIT ${limit}`);
-  }
-
-  /** Whether an account still has its address without having verified it. A suspended one is kept, as it is for operators. */
-  async function isUnverified(tx: Database, { id, email }: RemovableAccount): Promise<boolean> {
-    return (await tx.prisma.user.count({ where: { id, email, isVerified: false, suspendedAt: null } })) > 0;
-  }
-
-  /** @returns whether the account existed */
-  async function remove(tx: Database, userId: number): Promise<boolean> {
-    return (await tx.prisma.user.deleteMany({ where: { id: userId } })).count > 0;
-  }
-
   return {
-    create,
-    isUsernameTaken,
-    findForLogin,
-    countHashCosts,
-    findForPasswordCheck,
-    lock,
-    setEmail,
-    recordLogin,
-    findByEmail,
-    findById,
-    rename,
-    markVerified,
-    changePassword,
-    resetPassword,
-    forgetAddresses,
-    findAbandoned,
-    isUnverified,
-    remove,
+    /** @returns undefined when the username or the email address is taken; of concurrent calls one succeeds */
+    async create(tx: Database, data: Prisma.UserCreateManyInput): Promise<UserRow | undefined> {
+      const [row] = await tx.prisma.user.createManyAndReturn({
+        data: [data],
+        skipDuplicates: true,
+        select: userColumns,
+      });
+      return row;
+    },
+
+    async isUsernameTaken(tx: Database, username: string): Promise<boolean> {
+      return (await tx.prisma.user.count({ where: { username } })) > 0;
+    },
+
+    /**
+     * One query whether the account exists or not, so that the time reveals nothing.
+     *
+     * @param login the username or the email address, lower-cased
+     */
+    async findForLogin(login: string, address: string): Promise<LoginAccount | undefined> {
+      const [row] = await database.query<LoginAccount>(sql`
+        SELECT id, username, name, email, role, is_verified AS "isVerified", password_hash AS "passwordHash",
+          suspended_at IS NOT NULL AS "isSuspended", ${isKnownAddress(address)} AS "fromKnownAddress"
+        FROM users u WHERE username = ${login} OR email = ${login}`);
+      return row;
+    },
+
+    /** The parameters of the password hashes, and how many accounts have each. Reads all accounts. */
+    async countHashCosts(): Promise<HashCost[]> {
+      return database.query<HashCost>(sql`
+        SELECT split_part(password_hash, '$', 4) AS cost, count(*)::float8 AS accounts
+        FROM users WHERE password_hash LIKE '$argon2id$v=19$m=%' GROUP BY 1`);
+    },
+
+    async findForPasswordCheck(id: number, address: string) {
+      const lastUsedAt = { gt: new Date(Date.now() - knownAddressDays * 86_400_000) };
+      const account = await database.prisma.user.findUnique({
+        where: { id },
+        select: {
+          passwordHash: true,
+          needsReset: true,
+          knownAddresses: { where: { address, lastUsedAt }, select: { address: true } },
+        },
+      });
+      return account && { ...account, fromKnownAddress: account.knownAddresses.length > 0 };
+    },
+
+    /** Locks an account, and with it its undo links, until the transaction ends. @returns undefined when it is gone or suspended */
+    async lock(tx: Tx, id: number) {
+      const [account] = await tx.query<Pick<LoginAccount, 'email' | 'isVerified' | 'passwordHash'>>(sql`
+        SELECT email, is_verified AS "isVerified", password_hash AS "passwordHash"
+        FROM users WHERE id = ${id} AND suspended_at IS NULL FOR UPDATE`);
+      return account;
+    },
+
+    /**
+     * Gives an account an address that its user has proven.
+     *
+     * @param needsReset whether nothing but a reset of the password may change the account from now on
+     * @throws a unique violation when the address is taken
+     */
+    setEmail(tx: Database, id: number, email: string, needsReset = false): Promise<UserRow> {
+      const data = { email, isVerified: true, ...(needsReset && { needsReset }) };
+      return tx.prisma.user.update({ where: { id }, data, select: userColumns });
+    },
+
+    /**
+     * Saves what a successful login changes: its time, the language unless the user chose one, the address, and a hash with the
+     * current parameters.
+     *
+     * @param verifiedHash the hash that the password was verified against
+     * @returns false when the password was changed or the account suspended meanwhile
+     */
+    async recordLogin(
+      tx: Tx,
+      userId: number,
+      verifiedHash: string,
+      { address, language, passwordHash }: { address: string; language: Language; passwordHash?: string },
+    ): Promise<boolean> {
+      const recorded = await tx.execute(sql`
+        WITH updated AS (
+          UPDATE users SET last_login_at = now(),
+            language = CASE WHEN has_chosen_language THEN language ELSE ${language}::language END,
+            password_hash = coalesce(${passwordHash ?? null}, password_hash)
+          WHERE id = ${userId} AND password_hash = ${verifiedHash} AND suspended_at IS NULL RETURNING id)
+        INSERT INTO known_addresses (user_id, address) SELECT id, ${address} FROM updated
+        ON CONFLICT (user_id, address) DO UPDATE SET last_used_at = now()`);
+      return recorded > 0;
+    },
+
+    findByEmail(tx: Database, email: string) {
+      return tx.prisma.user.findUnique({ where: { email }, select: recipientColumns });
+    },
+
+    findById(tx: Database, id: number) {
+      return tx.prisma.user.findUnique({ where: { id }, select: recipientColumns });
+    },
+
+    /** @returns undefined when the account is gone */
+    async rename(userId: number, name: string): Promise<UserRow | undefined> {
+      const [row] = await database.prisma.user.updateManyAndReturn({
+        where: { id: userId },
+        data: { name },
+        select: userColumns,
+      });
+      return row;
+    },
+
+    /** @returns whether the account became verified; not if it was already, is gone, or has another address */
+    async markVerified(tx: Database, userId: number, email: string): Promise<boolean> {
+      const { count } = await tx.prisma.user.updateMany({
+        where: { id: userId, email, isVerified: false },
+        data: { isVerified: true },
+      });
+      return count > 0;
+    },
+
+    /** @returns false when the password was changed since it was verified, or when only a reset may change the account */
+    async changePassword(tx: Database, id: number, from: string, to: string): Promise<boolean> {
+      const where = { id, passwordHash: from, needsReset: false };
+      return (await tx.prisma.user.updateMany({ where, data: { passwordHash: to } })).count > 0;
+    },
+
+    /** Sets a password by a link to the address, which verifies it. @returns false when no account has the address any more */
+    async resetPassword(tx: Database, id: number, email: string, passwordHash: string) {
+      const data = { passwordHash, needsReset: false, isVerified: true };
+      return (await tx.prisma.user.updateMany({ where: { id, email }, data })).count > 0;
+    },
+
+    /** Forgets the addresses from which an account logged in: an intruder's may be among them. */
+    async forgetAddresses(tx: Database, userId: number): Promise<void> {
+      await tx.prisma.knownAddress.deleteMany({ where: { userId } });
+    },
+
+    /**
+     * Unverified accounts without a store and without a login for long, the one with the oldest login first, by an index on an
+     * expression. A refresh is no login, but a live session keeps the account.
+     *
+     * @param id only this account
+     */
+    findAbandoned(tx: Tx, limit: number, id?: number): Promise<RemovableAccount[]> {
+      return tx.query<RemovableAccount>(sql`
+        SELECT u.id, u.email, u.is_verified AS "isVerified" FROM users u
+        WHERE NOT u.is_verified AND u.suspended_at IS NULL ${id === undefined ? empty : sql`AND u.id = ${id}`}
+          AND coalesce(u.last_login_at, u.created_at) < now() - make_interval(secs => ${unverifiedAccountTtl})
+          AND NOT EXISTS (SELECT FROM sessions s WHERE s.user_id = u.id AND s.expires_at > now())
+          AND NOT EXISTS (SELECT FROM stores s WHERE s.owner_id = u.id)
+        ORDER BY coalesce(u.last_login_at, u.created_at) LIMIT ${limit}`);
+    },
+
+    /** Whether an account still has its address without having verified it. A suspended one is kept, as it is for operators. */
+    async isUnverified(tx: Database, { id, email }: RemovableAccount): Promise<boolean> {
+      return (await tx.prisma.user.count({ where: { id, email, isVerified: false, suspendedAt: null } })) > 0;
+    },
+
+    /** @returns whether the account existed */
+    async remove(tx: Database, userId: number): Promise<boolean> {
+      return (await tx.prisma.user.deleteMany({ where: { id: userId } })).count > 0;
+    },
   };
 }
