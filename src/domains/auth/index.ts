@@ -74,8 +74,7 @@ export function createAuth(options: AuthOptions) {
   const { accounts, sessions } = repository;
   const mailSends = createMailSends(config.email);
   const tokens = createTokens(jwt, config.secrets);
-  const hashCosts = { findCosts: accounts.countHashCosts, secret: config.secrets[0] };
-  const passwords = createPasswords(config, hashCosts, { logger, metrics });
+  const passwords = createPasswords(config, accounts.countHashCosts, { logger, metrics });
 
   const removal = createAccountRemoval(database, repository, steps, (userId) =>
     logger.info({ event: 'account_deleted', userId }, 'security event: account_deleted'),

@@ -1,3 +1,4 @@
+import { createHmac } from 'node:crypto';
 import { dictionary } from '@zxcvbn-ts/language-common';
 import argon2 from 'argon2';
 import type { FastifyBaseLogger } from 'fastify';
@@ -6,12 +7,23 @@ import { invalidFields, serviceUnavailable } from '../../http/errors.ts';
 import { type FieldError, type Problem, problems } from '../../http/field-errors.ts';
 import type { Config } from '../../infrastructure/config/config.ts';
 import type { Metrics } from '../../infrastructure/metrics/metrics.ts';
-import { createDummyHashes, type DummyHashOptions } from './dummy-hashes.ts';
 
 /** Hashes that may wait: at about 30 ms each they take seconds, more would only time out. Logins find room beside all others. */
 const maxWaiting = { login: 256, other: 128 };
 /** Hashes of one user or one address that may wait. */
 const maxWaitingOfOne = 2;
+
+/** Milliseconds from one count of the accounts to the next: a count takes less than 1 % of it, as statements end after seconds. */
+const refreshInterval = 600_000;
+
+/** What argon2 accepts, in the order in which it writes it. */
+const wellFormed = /^m=\d{4,7},t=\d{1,3},p=\d{1,2}$/;
+
+/** The parameters of a hash as they stand in it, such as `m=19456,t=2,p=1`, and how many accounts have them. */
+export interface HashCost {
+  cost: string;
+  accounts: number;
+}
 
 /** The request that needs a hash. */
 export interface HashRequest {
@@ -61,8 +73,8 @@ export type Passwords = ReturnType<typeof createPasswords>;
 
 /** Hashes and checks passwords with argon2id (RFC 9106; parameters of the OWASP password storage cheat sheet). */
 export function createPasswords(
-  { password: config, rateLimitEnabled }: Pick<Config, 'password' | 'rateLimitEnabled'>,
-  accounts: Pick<DummyHashOptions, 'findCosts' | 'secret'>,
+  { password: config, rateLimitEnabled, secrets: [secret] }: Config,
+  findCosts: () => Promise<HashCost[]>,
   { logger, metrics }: { logger: FastifyBaseLogger; metrics: Metrics },
 ) {
   const queue = new PQueue({ concurrency: config.maxConcurrentHashes });
@@ -105,13 +117,58 @@ export function createPasswords(
     return Math.max(ofAddress.length, ofUser.length) >= maxWaitingOfOne;
   }
 
-  const dummyHashes = createDummyHashes({
-    ...accounts,
-    logger,
-    currentCost: `m=${options.memoryCost},t=${options.timeCost},p=${options.parallelism}`,
-    hash: (cost) =>
-      queued(undefined, () => argon2.hash('dummy password', { ...options, ...parametersOf(cost) })),
-  });
+  const currentCost = `m=${options.memoryCost},t=${options.timeCost},p=${options.parallelism}`;
+  const hashes = new Map<string, Promise<string>>();
+  let costs: Promise<HashCost[]> | undefined;
+  let refreshAt = 0;
+
+  /**
+   * Hashes against which passwords are verified for names without an account, so that they take the time of an account. Accounts
+   * keep the parameters of their last login after the configured ones were raised. So a name without an account gets one of
+   * the sets in use, always the same one, and each set as often as accounts have it: a slow or a fast response is as likely
+   * with an account as without.
+   *
+   * Counting the sets reads all accounts, about half a second for a million. So it is done at the first login and from then on
+   * at most every ten minutes, in the background: the shares change slowly, as accounts log in after the parameters were raised.
+   *
+   * @param name as it was typed, lower-cased
+   */
+  async function findDummyHash(name: string): Promise<string> {
+    const cost = choose(await currentCosts(), shareOf(name)) ?? currentCost;
+    const known =
+      hashes.get(cost) ??
+      queued(undefined, () => argon2.hash('dummy password', { ...options, ...parametersOf(cost) }));
+    hashes.set(cost, known);
+    // After a failure, such as a full queue, the next attempt hashes again.
+    known.catch(() => hashes.delete(cost));
+    return known;
+  }
+
+  function currentCosts(): Promise<HashCost[]> {
+    if (costs !== undefined && Date.now() < refreshAt) return costs;
+    refreshAt = Date.now() + refreshInterval;
+    const previous = costs ?? Promise.resolve([]);
+    const next = countCosts().catch((error: unknown) => {
+      logger.warn({ err: error }, 'the parameters of the password hashes cannot be counted');
+      return previous;
+    });
+    if (costs === undefined) costs = next;
+    else void next.then(() => (costs = next));
+    return costs;
+  }
+
+  /** The configured parameters come last: as their share grows, names change from older ones to them, as accounts do. */
+  async function countCosts(): Promise<HashCost[]> {
+    const found = (await findCosts()).filter(({ cost }) => wellFormed.test(cost));
+    const isOld = ({ cost }: HashCost) => Number(cost !== currentCost);
+    return found.sort((one, other) => isOld(other) - isOld(one) || (one.cost < other.cost ? -1 : 1));
+  }
+
+  /** A number from 0 to 1 that belongs to a name. */
+  function shareOf(name: string): number {
+    const digest = createHmac('sha256', secret.key).update(`dure dummy hash:${name}`).digest();
+    return digest.readUIntBE(0, 6) / 2 ** 48;
+  }
 
   return {
     /**
@@ -155,7 +212,7 @@ export function createPasswords(
       password: string,
       request: HashRequest,
     ): Promise<boolean> {
-      const dummyHash = await dummyHashes.find(name);
+      const dummyHash = await findDummyHash(name);
       return queued(request, async () => {
         try {
           return (await argon2.verify(hash ?? dummyHash, password)) && hash !== undefined;
@@ -175,4 +232,14 @@ export function createPasswords(
 function parametersOf(cost: string) {
   const [memoryCost = 0, timeCost = 0, parallelism = 0] = cost.match(/\d+/g)?.map(Number) ?? [];
   return { memoryCost, timeCost, parallelism };
+}
+
+/** The set of parameters that a share of all accounts falls into, in proportion to how many accounts have each. */
+function choose(costs: HashCost[], share: number): string | undefined {
+  let rest = share * costs.reduce((sum, { accounts }) => sum + accounts, 0);
+  for (const { cost, accounts } of costs) {
+    if (rest < accounts) return cost;
+    rest -= accounts;
+  }
+  return undefined;
 }

@@ -4,7 +4,7 @@ import type { Database, Tx } from '../../../infrastructure/database/client.ts';
 import type { Prisma } from '../../../infrastructure/database/generated/client.ts';
 import type { Language } from '../../../infrastructure/database/generated/enums.ts';
 import { empty, type Sql, sql } from '../../../infrastructure/database/sql.ts';
-import type { HashCost } from '../dummy-hashes.ts';
+import type { HashCost } from '../passwords.ts';
 
 /** How long a client's address stays known after the last login from it. */
 const knownAddressDays = 30;
