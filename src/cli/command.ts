@@ -9,16 +9,13 @@ export interface Invocation {
   log: { write(line: string): unknown };
   /** Whether a person is at a terminal, who can be asked. */
   isInteractive: boolean;
-  /** Whether standard output is a terminal. */
   isTerminal: boolean;
 }
 
-/** What the command tells the shell. */
 export const exitCodes = {
   done: 0,
   /** The database is not reachable, or something unexpected. */
   failed: 1,
-  /** Wrong arguments. */
   usage: 2,
   notFound: 3,
   /** By a rule: nothing to unlock, an invalid configuration. */
@@ -48,7 +45,6 @@ export interface Help {
   isAudited?: boolean;
 }
 
-/** The options of a command that writes an audit entry. */
 export interface AuditOptions {
   operator?: string;
 }

@@ -68,7 +68,6 @@ function count({ length }: readonly string[], noun: string): string {
   return `${length} ${noun}${length === 1 ? '' : 's'}`;
 }
 
-/** Their values are never shown. */
 const secretNames = new Set(['JWT_SECRET', 'RESEND_API_KEY', 'S3_ACCESS_KEY_ID', 'S3_SECRET_ACCESS_KEY']);
 
 /** Every setting that is in effect, in the order of the documentation; null where it is not set and has no default. */

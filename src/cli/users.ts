@@ -190,13 +190,11 @@ async function onUser<Result>(
   );
 }
 
-/** An account as people read it. */
 function shownUser({ is_verified: verified, store, ...user }: AdminUser) {
   const suspended = user.suspended_at !== null;
   return { ...user, verified, suspended, store: store && `${store.id} ${store.name}` };
 }
 
-/** As in the API. */
 const maxReasonLength = 1_000;
 
 /** Cleans the text of `--reason` as the API does. @throws {CommandError} `validation_error` */

@@ -52,7 +52,6 @@ export type AuditAction =
   | 'jobs_unlocked'
   | 'audit_listed';
 
-/** An action, what it was done to, and why. */
 export interface AuditedAction {
   action: AuditAction;
   /** Undefined for lists, except a list of one account. */

@@ -23,7 +23,6 @@ const userColumns = {
   store: { select: storeSummarySelect },
 } as const satisfies Prisma.UserSelect;
 
-/** An account as operators see it. */
 export type AdminUserRow = Prisma.UserGetPayload<{ select: typeof userColumns }>;
 
 /** What an email is made from is not read: operators need its kind and its reason. */

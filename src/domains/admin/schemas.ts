@@ -6,7 +6,6 @@ import { TextField } from '../../http/text.ts';
 import { User, UserRole } from '../auth/index.ts';
 import { StoreSummary } from '../stores/index.ts';
 
-/** Errors of the operations for admins. */
 export const adminErrors = {
   adminAccount: defineError(403, 'forbidden', {
     ko: '관리자 계정은 정지하거나 정지를 해제할 수 없습니다.',

@@ -60,7 +60,6 @@ interface AuthOptions {
   deletionSteps: AccountDeletionSteps;
 }
 
-/** What operators do with accounts. */
 export type AccountAdministration = ReturnType<typeof createAuth>['administration'];
 
 /**

@@ -29,7 +29,6 @@ export interface HashCost {
 export interface HashRequest {
   /** As limits count it. */
   clientAddress: string;
-  /** The logged-in user. */
   userId?: number;
   /** A login is served before all others. */
   isLogin?: boolean;

@@ -117,7 +117,6 @@ export function createDerivedSecrets(secrets: readonly [Secret, ...Secret[]]) {
   const digest = ({ key }: Secret, purpose: Purpose, id: string) =>
     createHmac('sha256', key).update(`dure ${purpose}:${id}`).digest();
 
-  /** Six digits. */
   function code(id: string, keyId: string): string | undefined {
     const secret = find(keyId);
     // 48 bits over a million values: the bias is below one in 10^8.

@@ -23,7 +23,6 @@ interface ReportsOptions {
 export function createReports({ database, audit }: ReportsOptions) {
   const service = createReportService(createReportRepository(database), audit);
 
-  /** Reporting, by any user. */
   const reporting = (routes: FastifyPluginAsync<{ service: ReportService }>) =>
     async function register(scope: FastifyInstance): Promise<void> {
       await scope.register(openApiScope, { tag: 'reports', schemas: reportingSchemas });

@@ -12,7 +12,6 @@ import { raw, sql } from '../../infrastructure/database/sql.ts';
 import { isOpenStore, storeSummarySelect } from '../stores/index.ts';
 import type { NewReport, Report, ReportDecision } from './schemas.ts';
 
-/** What is reported. */
 export interface Target {
   kind: 'post' | 'store';
   id: number;
@@ -45,7 +44,6 @@ const columns = {
   reporter: { select: { id: true, username: true } },
 } as const satisfies Prisma.ReportSelect;
 
-/** A report as operators see it. */
 export type ReportRow = Prisma.Result<
   Database['prisma']['report'],
   { select: typeof columns },

@@ -5,7 +5,6 @@ import { Body, Int32, Int64, NamedEnum, Ref, Timestamp } from '../../http/schema
 import { TextField } from '../../http/text.ts';
 import { StoreSummary } from '../stores/index.ts';
 
-/** Errors of the operations on reports. */
 export const reportErrors = {
   alreadyReported: defineError(409, 'already_reported', {
     ko: '이미 신고하셨습니다. 처리 결과를 기다려 주세요.',

@@ -78,7 +78,6 @@ export function createReportService(reports: ReportRepository, { audited }: Audi
   };
 }
 
-/** A report as admins see it. */
 function toReport({ id, post, reason, text, reporter, action, note, ...row }: ReportRow): Report {
   const store = row.store ?? post?.store;
   if (!store) throw new Error('a report has a post or a store');

@@ -9,7 +9,6 @@ import type { HashCost } from '../passwords.ts';
 /** How long a client's address stays known after the last login from it. */
 const knownAddressDays = 30;
 
-/** Addresses without a recent login. */
 export const expiredKnownAddresses: ExpiredRows = {
   table: 'known_addresses',
   condition: sql`last_used_at < now() - make_interval(days => ${knownAddressDays})`,
@@ -27,10 +26,8 @@ export const userColumns = {
 
 export type UserRow = Prisma.UserGetPayload<{ select: typeof userColumns }>;
 
-/** What an email to an account needs. */
 const recipientColumns = { ...userColumns, suspendedAt: true } satisfies Prisma.UserSelect;
 
-/** What a login needs of an account. */
 interface LoginAccount extends UserRow {
   passwordHash: string;
   isSuspended: boolean;
@@ -45,7 +42,6 @@ function isKnownAddress(address: string): Sql {
       AND k.last_used_at > now() - make_interval(days => ${knownAddressDays}))`;
 }
 
-/** An account that is deleted. */
 export interface RemovableAccount {
   id: number;
   email: string;

@@ -10,7 +10,6 @@ import { type DerivedSecrets, secretsEqual } from '../tokens.ts';
  * instances differ.
  */
 
-/** Tries per code. */
 const maxAttempts = 5;
 
 /** How long a change of email can be undone. */
@@ -18,7 +17,6 @@ export const undoDays = 7;
 
 const isExpired = sql`expires_at < now()`;
 
-/** Codes, proofs and links that can no longer be used. */
 export const expiredCodesAndLinks: ExpiredRows[] = [
   { table: 'email_codes', condition: isExpired },
   { table: 'email_proofs', condition: isExpired },
@@ -31,7 +29,6 @@ const unexpired = () => ({ expiresAt: { gt: new Date() } });
 
 const inSeconds = (seconds: number) => new Date(Date.now() + seconds * 1000);
 
-/** The result of trying a code. */
 export type CodeResult =
   | { correct: true; email: string }
   | { correct: false; attemptsLeft: number; exhausted: boolean };
@@ -104,7 +101,6 @@ export function createEmailCodeRepository(
     return used > 0;
   }
 
-  /** Locks the codes of some addresses until the transaction ends. */
   async function lock(tx: Tx, emails: string[]): Promise<void> {
     await tx.execute(sql`SELECT FROM email_codes WHERE email = ANY (${emails}) ORDER BY email FOR UPDATE`);
   }
@@ -119,7 +115,6 @@ export function createEmailCodeRepository(
   return { issue, find, tryCode, useLink, issueProof, useProof, lock, revoke };
 }
 
-/** The parts of a reset link. */
 export interface ResetLinkParts {
   /** The id of the row. */
   uid: string;
@@ -166,12 +161,10 @@ export function createPasswordResetRepository(
     return account;
   }
 
-  /** Locks the link of an address until the transaction ends. */
   async function lock(tx: Tx, email: string): Promise<void> {
     await tx.execute(sql`SELECT FROM password_resets WHERE email = ${email} FOR UPDATE`);
   }
 
-  /** Voids the link of an address. */
   async function revoke(tx: Database, email: string): Promise<void> {
     await tx.prisma.passwordReset.deleteMany({ where: { email } });
   }
@@ -179,7 +172,6 @@ export function createPasswordResetRepository(
   return { issue, find, open, lock, revoke };
 }
 
-/** A link that undoes a change of email. */
 export interface UndoLink {
   id: string;
   userId: number;

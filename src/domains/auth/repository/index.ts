@@ -11,7 +11,6 @@ import {
 import { createLoginFailureRepository, expiredLoginFailures } from './login-failures.ts';
 import { createSessionRepository, expiredSessions } from './sessions.ts';
 
-/** Rows of this domain that the clean-up deletes. */
 export const expiredAuthRows = [
   expiredSessions,
   ...expiredCodesAndLinks,

@@ -14,7 +14,6 @@ const longestDelay = 15 * 60;
 /** Delay and window together are over within half an hour. */
 const retentionSeconds = 60 * 60;
 
-/** Counters that no longer matter. */
 export const expiredLoginFailures: ExpiredRows = {
   table: 'login_failures',
   condition: sql`updated_at < now() - make_interval(secs => ${retentionSeconds})

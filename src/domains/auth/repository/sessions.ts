@@ -8,7 +8,6 @@ import { sql } from '../../../infrastructure/database/sql.ts';
 import type { User } from '../schemas.ts';
 import type { TokenClaims } from '../tokens.ts';
 
-/** Sessions that ended by themselves. */
 export const expiredSessions: ExpiredRows = { table: 'sessions', condition: sql`expires_at < now()` };
 
 /** A session whose tokens can be issued. */
@@ -17,10 +16,8 @@ export interface LiveSession extends TokenClaims {
   refreshExpiresIn: number;
 }
 
-/** The user of a session. */
 type SessionUserRow = User & { sessionId: string };
 
-/** A session in the list of its user. */
 export interface SessionRow {
   id: string;
   userAgent: string;
@@ -68,13 +65,11 @@ export function createSessionRepository(database: Database, tokens: Config['toke
     { cache: false, batchScheduleFn: setImmediate, maxBatchSize: 100 },
   );
 
-  /** The user of a live session. */
   async function findUser({ userId, sessionId }: SessionKey): Promise<SessionUserRow | undefined> {
     const user = await liveUsers.load(sessionId);
     return user?.id === userId ? user : undefined;
   }
 
-  /** Which of some sessions are live. */
   async function findLive(sessionIds: string[]): Promise<Set<string>> {
     const rows = await database.query<{ id: string }>(sql`
       SELECT s.id FROM sessions s JOIN users u ON u.id = s.user_id
@@ -130,7 +125,6 @@ export function createSessionRepository(database: Database, tokens: Config['toke
     await tx.prisma.session.deleteMany({ where: { userId } });
   }
 
-  /** Ends all sessions of a user but one. */
   async function endOthers(tx: Database, { userId, sessionId }: SessionKey): Promise<void> {
     await tx.prisma.session.deleteMany({ where: { userId, id: { not: sessionId } } });
   }
