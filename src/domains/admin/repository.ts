@@ -4,18 +4,14 @@ import type { Role } from '../../infrastructure/database/generated/enums.ts';
 import type { BoundedPage, PageRequest } from '../../infrastructure/database/keyset.ts';
 import { sql } from '../../infrastructure/database/sql.ts';
 import type { MailPayload } from '../../infrastructure/mail/queue.ts';
+import { userColumns } from '../auth/index.ts';
 import { storeSummarySelect } from '../stores/index.ts';
 
 /** Accounts that one request examines. */
 const maxExamined = 5_000;
 
-const userColumns = {
-  id: true,
-  username: true,
-  name: true,
-  email: true,
-  role: true,
-  isVerified: true,
+const columns = {
+  ...userColumns,
   suspendedAt: true,
   suspendedReason: true,
   createdAt: true,
@@ -23,7 +19,7 @@ const userColumns = {
   store: { select: storeSummarySelect },
 } as const satisfies Prisma.UserSelect;
 
-export type AdminUserRow = Prisma.UserGetPayload<{ select: typeof userColumns }>;
+export type AdminUserRow = Prisma.UserGetPayload<{ select: typeof columns }>;
 
 /** What an email is made from is not read: operators need its kind and its reason. */
 const failedMailColumns = {
@@ -81,14 +77,14 @@ export function createAdminRepository(database: Database) {
       },
       orderBy: { id: 'desc' },
       take: limit,
-      select: userColumns,
+      select: columns,
     });
     const isCut = stop !== null && rows.length < limit;
     return { rows, stoppedAt: isCut ? { time: stop.createdAt.getTime(), id: String(stop.id) } : undefined };
   }
 
   function findUser(tx: Database, id: number): Promise<AdminUserRow | null> {
-    return tx.prisma.user.findUnique({ where: { id }, select: userColumns });
+    return tx.prisma.user.findUnique({ where: { id }, select: columns });
   }
 
   /**

@@ -3,7 +3,7 @@ import { paginate } from '../../http/pagination.ts';
 import { isBigId, isId, isUuid } from '../../http/path-ids.ts';
 import type { Database } from '../../infrastructure/database/client.ts';
 import type { MailQueue } from '../../infrastructure/mail/queue.ts';
-import { type AccountAdministration, toSession } from '../auth/index.ts';
+import { type AccountAdministration, toSession, toUser } from '../auth/index.ts';
 import { toStoreSummary } from '../stores/index.ts';
 import type { Audit, AuditAction, AuditedAction, Operator } from './audit.ts';
 import type { AdminRepository, AdminUserRow, FailedMailRow } from './repository.ts';
@@ -187,10 +187,9 @@ function usersListed({ items }: { items: AdminUser[] }): AuditedAction {
   return { action: 'users_listed', subject: only && { kind: 'user', id: only.id } };
 }
 
-function toAdminUser({ id, username, name, email, role, store, ...row }: AdminUserRow): AdminUser {
+function toAdminUser({ store, ...row }: AdminUserRow): AdminUser {
   return {
-    ...{ id, username, name, email, role },
-    is_verified: row.isVerified,
+    ...toUser(row),
     suspended_at: row.suspendedAt?.toISOString() ?? null,
     suspended_reason: row.suspendedReason,
     created_at: row.createdAt.toISOString(),

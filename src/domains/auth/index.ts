@@ -22,7 +22,8 @@ import { createEmailChange } from './service/email-change.ts';
 import { createLogin } from './service/login.ts';
 import { createDerivedSecrets, createTokens } from './tokens.ts';
 
-export { toSession } from './presenters.ts';
+export { toSession, toUser } from './presenters.ts';
+export { userColumns } from './repository/accounts.ts';
 export { undoDays } from './repository/codes-and-links.ts';
 export { expiredAuthRows } from './repository/index.ts';
 export { User, UserRole } from './schemas.ts';
