@@ -1,14 +1,17 @@
 import t from 'tap';
 import { createTestApp, createUser } from '../support/app.ts';
-import { refused } from '../support/assertions.ts';
+import { invalid, refused } from '../support/assertions.ts';
+import { inParallel } from '../support/concurrency.ts';
 import { openTwoShops, sendRequest, transition } from '../support/partner-requests.ts';
 import { createPost, openShop } from '../support/stores.ts';
 
 const app = await createTestApp();
 t.teardown(app.close);
-const { call } = app;
+const { call, pool } = app;
 const path = '/api/v1/posts/';
-const images = ['https://cdn.example.com/1.jpg', 'https://cdn.example.com/2.jpg'];
+const image = 'https://cdn.example.com/1.jpg';
+const images = [image, 'https://cdn.example.com/2.jpg'];
+const valid = { title: '글', content: '내용', images };
 
 t.test('writing a post answers 201 with exactly the fields of a Post', async (t) => {
   const { token, store } = await openShop(app, '두레 카페', { category_ids: [3, 1] });
@@ -79,9 +82,7 @@ t.test('deleting a post erases its content from kept answers, and no other answe
   const kept = await write('kept');
   const theirs = await write('deleted', other.token);
   t.equal((await call('DELETE', `${path}${id}/`, { token })).status, 200);
-  const { rows } = await app.pool.query(
-    `SELECT body FROM idempotency_keys WHERE body::text LIKE '%지울 내용%'`,
-  );
+  const { rows } = await pool.query(`SELECT body FROM idempotency_keys WHERE body::text LIKE '%지울 내용%'`);
   t.strictSame(rows.map(({ body }) => body.data.id).sort(), [kept.body.data.id, theirs.body.data.id].sort());
   t.equal((await write('kept')).body.data.id, kept.body.data.id);
   const again = await write('deleted');
@@ -124,7 +125,7 @@ t.test('a deleted post is not found, and its content is erased', async (t) => {
   for (const [method, body] of [['GET'], ['PATCH', { title: '글' }], ['DELETE']] as const) {
     refused(t, await call(method, `${path}${post.id}/`, { token, body }), 404, 'post_not_found');
   }
-  const { rows } = await app.pool.query('SELECT content, images FROM posts WHERE id = $1', [post.id]);
+  const { rows } = await pool.query('SELECT content, images FROM posts WHERE id = $1', [post.id]);
   t.strictSame(rows, [{ content: '', images: [] }], 'nor at rest');
   for (const query of ['', '?mine=true', `?store_id=${store.id}`, '?category_id=1', '?q=%EA%B8%80']) {
     const { items } = (await call('GET', `${path}${query}`, { token })).body.data;
@@ -142,7 +143,7 @@ t.test('a deleted post is not found, and its content is erased', async (t) => {
 t.test('the posts of a closed store are not found', async (t) => {
   const owner = await openShop(app, '닫힌 가게', { category_ids: [3] });
   const post = await createPost(app, owner.token, { title: '닫힌 가게의 글' });
-  await app.pool.query('UPDATE stores SET closed_at = now() WHERE id = $1', [owner.store.id]);
+  await pool.query('UPDATE stores SET closed_at = now() WHERE id = $1', [owner.store.id]);
   const { token } = await createUser(app);
   const closed = `?store_id=${owner.store.id}`;
   for (const query of [closed, `?q=${encodeURIComponent('닫힌')}`, `${closed}&category_id=3`]) {
@@ -152,8 +153,7 @@ t.test('the posts of a closed store are not found', async (t) => {
   for (const method of ['GET', 'DELETE']) {
     refused(t, await call(method, `${path}${post.id}/`, { token: owner.token }), 404, 'post_not_found');
   }
-  const another = { title: '글', content: '내용', images };
-  refused(t, await call('POST', path, { token: owner.token, body: another }), 403, 'store_required');
+  refused(t, await call('POST', path, { token: owner.token, body: valid }), 403, 'store_required');
 });
 
 t.test('the longest post is kept as it is', async (t) => {
@@ -171,7 +171,6 @@ t.test('the longest post is kept as it is', async (t) => {
 
 t.test('absolute URLs are kept as they were given', async (t) => {
   const { token } = await openShop(app);
-  const [image = ''] = images;
   const urls = [
     ...[
       'https://cdn.example.com',
@@ -194,4 +193,158 @@ t.test('absolute URLs are kept as they were given', async (t) => {
   t.strictSame(created.images, urls);
   t.equal(created.thumbnail, urls[0]);
   t.equal((await createPost(app, token, { images: [`  ${image} `] })).thumbnail, image, 'trimmed');
+});
+
+t.test('a user without a store cannot write a post', async (t) => {
+  const { token } = await createUser(app);
+  refused(t, await call('POST', path, { token, body: valid }), 403, 'store_required');
+  const wrong = await call('POST', path, { token, body: { ...valid, images: ['x'] } });
+  t.equal(wrong.body.data.code, 'validation_error', 'validation comes first');
+});
+
+t.test('a post of another store is forbidden to change and to delete', async (t) => {
+  const owner = await openShop(app);
+  const post = await createPost(app, owner.token);
+  const stranger = await openShop(app, '다른 가게');
+  const { token: withoutStore } = await createUser(app);
+  for (const token of [stranger.token, withoutStore]) {
+    const body = { title: '남의 글' };
+    refused(t, await call('PATCH', `${path}${post.id}/`, { token, body }), 403, 'forbidden');
+    refused(t, await call('DELETE', `${path}${post.id}/`, { token }), 403, 'forbidden');
+  }
+  const unchanged = await call('GET', `${path}${post.id}/`, { token: stranger.token });
+  t.strictSame(unchanged.body.data, { ...post, is_mine: false });
+  await call('DELETE', `${path}${post.id}/`, { token: owner.token });
+  refused(t, await call('DELETE', `${path}${post.id}/`, { token: stranger.token }), 404, 'post_not_found');
+});
+
+t.test('validation comes before the post that does not exist, and before its category', async (t) => {
+  const { token } = await openShop(app);
+  const missing = `${path}2147483647/`;
+  invalid(t, await call('PATCH', missing, { token, body: {} }), 'body');
+  refused(t, await call('PATCH', missing, { token, body: { title: '글' } }), 404, 'post_not_found');
+  invalid(t, await call('GET', `${path}?category_id=999`, { token }), 'category_id');
+});
+
+t.test('images that are not absolute URLs are named by their JSON pointer', async (t) => {
+  const { token } = await openShop(app);
+  const post = await createPost(app, token);
+  const rejects = async (images: unknown[], ...names: string[]) => {
+    invalid(t, await call('POST', path, { token, body: { ...valid, images } }), ...names);
+    invalid(t, await call('PATCH', `${path}${post.id}/`, { token, body: { images } }), ...names);
+  };
+  const wrong = [
+    ...[
+      'image.jpg',
+      '/image.jpg',
+      '//cdn.example.com/1.jpg',
+      'cdn.example.com/1.jpg',
+      'https:cdn.example.com/1.jpg',
+    ],
+    ...[
+      'ftp://cdn.example.com/1.jpg',
+      'javascript:alert(1)',
+      'data:image/png;base64,AAAA',
+      'blob:https://a.example/1',
+    ],
+    ...['https://', 'https:///1.jpg', 'https://?x', 'https://a.example:99999/1.jpg', 'https://[::1/1.jpg'],
+    ...[
+      'https://user:secret@cdn.example.com/1.jpg',
+      'https://user@cdn.example.com/1.jpg',
+      'https://@cdn.example.com/1',
+    ],
+    ...[
+      'https://cdn.example.com/a b.jpg',
+      'https://cdn.example.com/a\tb.jpg',
+      'https://cdn.example.com/a\nb.jpg',
+    ],
+    ...[
+      'https://cdn.example.com/"><script>',
+      'https://cdn.example.com\\1.jpg',
+      'https://cdn.example.com/%zz.jpg',
+    ],
+    `https://cdn.example.com/${'a'.repeat(2025)}`,
+  ];
+  for (const one of wrong) await rejects([image, one], '/images/1');
+  const many = [wrong[0], image, wrong[1], image, wrong[5]];
+  await rejects(many, '/images/0', '/images/2', '/images/4');
+});
+
+t.test('in production plain http is refused', async (t) => {
+  const production = await createTestApp(
+    {
+      NODE_ENV: 'production',
+      DATABASE_URL: app.url,
+      JWT_SECRET: 'only-tests-sign-with-these-40-characters',
+      RESEND_API_KEY: 're_dK3vQ8wZ_unused',
+      MAIL_FROM: 'Dure <no-reply@example.com>',
+    },
+    { databaseUrl: app.url },
+  );
+  t.teardown(production.close);
+  const { token } = await openShop(production);
+  const images = [image, 'http://cdn.example.com/1.jpg', 'HTTP://cdn.example.com/1.jpg'];
+  const answer = await production.call('POST', path, { token, body: { ...valid, images } });
+  invalid(t, answer, '/images/1', '/images/2');
+  t.equal((await production.call('POST', path, { token, body: valid })).status, 201);
+});
+
+t.test('the same Idempotency-Key writes one post', async (t) => {
+  const { token, store } = await openShop(app);
+  const headers = { 'idempotency-key': 'post-1' };
+  const answers = await inParallel(8, () => call('POST', path, { token, headers, body: valid }));
+  for (const answer of answers) t.strictSame([answer.status, answer.body], [201, answers[0]?.body]);
+  const again = await call('POST', path, { token, headers, body: valid });
+  t.strictSame([again.status, again.body], [201, answers[0]?.body]);
+  const replayed = answers.filter(({ headers }) => headers['idempotency-replayed'] === 'true');
+  t.equal(replayed.length, answers.length - 1, 'all but the answer of the work');
+  const other = await call('POST', path, { token, headers, body: { ...valid, title: '다른 글' } });
+  refused(t, other, 409, 'idempotency_conflict');
+  const { rows } = await pool.query('SELECT count(*)::int AS posts FROM posts WHERE store_id = $1', [
+    store.id,
+  ]);
+  t.equal(rows[0].posts, 1);
+});
+
+t.test('of concurrent deletions, one succeeds', async (t) => {
+  const { token } = await openShop(app);
+  const post = await createPost(app, token);
+  const answers = await inParallel(6, () => call('DELETE', `${path}${post.id}/`, { token }));
+  t.equal(answers.filter(({ status }) => status === 200).length, 1);
+  for (const answer of answers) if (answer.status !== 200) refused(t, answer, 404, 'post_not_found');
+});
+
+t.test('concurrent changes of different fields are all kept', async (t) => {
+  const { token } = await openShop(app);
+  const post = await createPost(app, token);
+  const changes = [
+    { title: '새 제목' },
+    { content: '새 내용' },
+    { images: ['https://cdn.example.com/new.jpg'] },
+  ];
+  await Promise.all(changes.map((change) => call('PATCH', `${path}${post.id}/`, { token, body: change })));
+  t.match((await call('GET', `${path}${post.id}/`, { token })).body.data, {
+    title: '새 제목',
+    content: '새 내용',
+    thumbnail: 'https://cdn.example.com/new.jpg',
+  });
+  for (const [word, count] of [
+    ['새 제목', 1],
+    ['새 내용', 1],
+    [post.title, 0],
+  ] as const) {
+    const found = await call('GET', `${path}?mine=true&q=${encodeURIComponent(word)}`, { token });
+    t.equal(found.body.data.items.length, count, word);
+  }
+});
+
+t.test('a withdrawal that fails leaves the post', async (t) => {
+  const { sender, receiver, post } = await openTwoShops(app);
+  await sendRequest(app, sender, post);
+  await pool.query(
+    `ALTER TABLE partner_requests ADD CONSTRAINT broken CHECK (status <> 'withdrawn') NOT VALID`,
+  );
+  t.equal((await call('DELETE', `${path}${post.id}/`, { token: receiver.token })).status, 500);
+  await pool.query('ALTER TABLE partner_requests DROP CONSTRAINT broken');
+  t.equal((await call('GET', `${path}${post.id}/`, { token: receiver.token })).status, 200);
 });

@@ -1,12 +1,14 @@
 import t from 'tap';
 import { createTestApp, createUser } from '../support/app.ts';
-import { refused } from '../support/assertions.ts';
+import { invalid, refused } from '../support/assertions.ts';
+import { inParallel } from '../support/concurrency.ts';
 import { createStore, openShop } from '../support/stores.ts';
 
 const app = await createTestApp();
 t.teardown(app.close);
 const { call, pool } = app;
 const path = '/api/v1/stores/';
+const notFound = { ko: '가게를 찾을 수 없습니다.', en: 'The store was not found.' };
 
 t.test('registering a store answers 201 with exactly the fields of a Store', async (t) => {
   const { token } = await createUser(app);
@@ -171,4 +173,139 @@ t.test('a repeated Idempotency-Key replays the first answer', async (t) => {
   const other = { ...body, name: '다른 카페' };
   refused(t, await call('POST', path, { token, headers, body: other }), 409, 'idempotency_conflict');
   refused(t, await call('POST', path, { token, body }), 409, 'store_exists');
+});
+
+t.test('without a store, the own store is store_not_found', async (t) => {
+  const { token } = await createUser(app);
+  for (const [method, body] of [['GET'], ['PATCH', { name: '새 이름' }]] as const) {
+    const korean = await call(method, `${path}me/`, { token, body });
+    t.equal(korean.status, 404);
+    t.strictSame(korean.body, {
+      success: false,
+      message: notFound.ko,
+      data: { detail: notFound.ko, code: 'store_not_found' },
+    });
+    const headers = { 'accept-language': 'en' };
+    t.equal((await call(method, `${path}me/`, { token, body, headers })).body.message, notFound.en);
+  }
+});
+
+t.test('a refused PATCH changes nothing', async (t) => {
+  const { token } = await createUser(app);
+  const store = await createStore(app, token);
+  const answer = await call('PATCH', `${path}me/`, {
+    token,
+    body: { name: '새 이름', category_ids: [2, 99] },
+  });
+  t.equal(answer.status, 400);
+  invalid(t, answer, '/category_ids/1');
+  t.match(answer.body.data.errors, [{ code: 'not_found' }]);
+  t.strictSame((await call('GET', `${path}me/`, { token })).body.data, store);
+});
+
+t.test('an unknown category is named by its place in the list', async (t) => {
+  const { token } = await createUser(app);
+  const owner = await openShop(app);
+  for (const [category_ids, ...names] of [
+    [[1, 999], '/category_ids/1'],
+    [[998, 1, 999], '/category_ids/0', '/category_ids/2'],
+  ] as const) {
+    // Before the check for a store that exists.
+    for (const caller of [token, owner.token])
+      invalid(t, await call('POST', path, { token: caller, body: { name: '카페', category_ids } }), ...names);
+    invalid(t, await call('PATCH', `${path}me/`, { token: owner.token, body: { category_ids } }), ...names);
+  }
+  refused(t, await call('GET', `${path}me/`, { token }), 404, 'store_not_found');
+  invalid(t, await call('GET', `${path}?category_id=999`, { token }), 'category_id');
+});
+
+t.test('anything that is not a phone number is refused', async (t) => {
+  const owner = await openShop(app);
+  const numbers = [
+    ...['1', '123', '123-4567', '1234567', '-', '02-', '-02-123-4567', '02--123-4567', '02-123-4567-'],
+    ...[
+      '+',
+      '+82',
+      '+82)',
+      '02/123/4567',
+      '02..123.4567',
+      '02-123-4567 (내선 3)',
+      'tel:02-123-4567',
+      '02-12-4567',
+      '02-123-45678',
+      '02-123-456',
+    ],
+    ...[
+      '00-123-4567',
+      '0082-2-123-4567',
+      '010-1234-567',
+      '1234567890123456',
+      '０２-123-4567',
+      '전화',
+      '02-123-4567\n1',
+    ],
+  ];
+  for (const phone_number of numbers) {
+    invalid(
+      t,
+      await call('PATCH', `${path}me/`, { token: owner.token, body: { phone_number } }),
+      'phone_number',
+    );
+  }
+});
+
+t.test('of 20 concurrent registrations, one succeeds', async (t) => {
+  const { id, token } = await createUser(app);
+  const answers = await inParallel(20, (index) =>
+    call('POST', path, { token, body: { name: `가게 ${index}`, category_ids: [1, 2] } }),
+  );
+  const created = answers.filter(({ status }) => status === 201);
+  t.equal(created.length, 1);
+  for (const answer of answers) {
+    if (answer.status !== 201) refused(t, answer, 409, 'store_exists');
+  }
+  t.equal((await pool.query('SELECT FROM stores WHERE owner_id = $1', [id])).rowCount, 1);
+  t.strictSame((await call('GET', `${path}me/`, { token })).body.data, created[0]?.body.data);
+});
+
+t.test('concurrent changes of the categories leave those of one change, in order', async (t) => {
+  const { token } = await createUser(app);
+  await createStore(app, token, { category_ids: [12] });
+  for (let round = 0; round < 5; round++) {
+    const wishes = Array.from({ length: 12 }, (_, index) =>
+      Array.from({ length: 1 + (index % 5) }, (_, position) => 1 + ((index + position * 2 + round) % 12)),
+    );
+    const answers = await Promise.all(
+      wishes.map((category_ids) => call('PATCH', `${path}me/`, { token, body: { category_ids } })),
+    );
+    const ids = (answer: (typeof answers)[number]) =>
+      answer.body.data.store_categories.map((category: { id: number }) => category.id);
+    answers.forEach((answer, index) => {
+      t.equal(answer.status, 200);
+      t.strictSame(ids(answer), wishes[index], 'each is answered with its own');
+    });
+    const left = ids(await call('GET', `${path}me/`, { token }));
+    t.ok(
+      wishes.some((wish) => JSON.stringify(wish) === JSON.stringify(left)),
+      `left: ${left}`,
+    );
+  }
+});
+
+t.test('concurrent changes of different fields are all kept', async (t) => {
+  const { token } = await createUser(app);
+  await createStore(app, token);
+  const changes = [
+    { name: '새 이름' },
+    { address: '새 주소' },
+    { description: '새 설명' },
+    { category_ids: [7] },
+  ];
+  await Promise.all(changes.map((body) => call('PATCH', `${path}me/`, { token, body })));
+  t.match((await call('GET', `${path}me/`, { token })).body.data, {
+    name: '새 이름',
+    address: '새 주소',
+    description: '새 설명',
+    store_categories: [{ id: 7 }],
+  });
 });

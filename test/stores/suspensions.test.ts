@@ -1,0 +1,255 @@
+import t from 'tap';
+import { createTestApp, createUser, deleteAccount, logIn } from '../support/app.ts';
+import { noErrorLogged, refused, tokenRefused } from '../support/assertions.ts';
+import { lockRows } from '../support/concurrency.ts';
+import {
+  notifiedOf,
+  openTwoShops,
+  requestPartnership,
+  requestsPath,
+  sendRequest,
+  transition,
+} from '../support/partner-requests.ts';
+import { createPost, openShop, type Shop, type TestPost } from '../support/stores.ts';
+
+const app = await createTestApp();
+t.teardown(app.close);
+
+const stores = '/api/v1/stores/';
+const posts = '/api/v1/posts/';
+const notifications = '/api/v1/notifications/';
+
+const suspension = 'UPDATE users SET suspended_at = now() WHERE id = $1';
+const suspend = ({ id }: { id: number }) => app.pool.query(suspension, [id]);
+const lift = ({ id }: { id: number }) =>
+  app.pool.query('UPDATE users SET suspended_at = NULL WHERE id = $1', [id]);
+
+/** What a shop reads at some paths: status and data of each. */
+async function readAll({ token }: Pick<Shop, 'token'>, paths: string[]): Promise<Record<string, unknown>> {
+  const answers: Record<string, unknown> = {};
+  for (const path of paths) {
+    const { status, body } = await app.call('GET', path, { token });
+    answers[path] = { status, data: body.data };
+  }
+  return answers;
+}
+
+/** The lists in which a store and its post are, with every kind of filter. */
+const publicLists = ({ store }: Shop, post: TestPost) => [
+  `${stores}?limit=100`,
+  `${stores}?category_id=3`,
+  `${stores}?q=${encodeURIComponent(store.name)}`,
+  `${stores}?category_id=3&q=${encodeURIComponent(store.name)}`,
+  `${posts}?limit=100`,
+  `${posts}?category_id=3`,
+  `${posts}?store_id=${store.id}`,
+  `${posts}?q=${encodeURIComponent(post.title)}`,
+  `${posts}?category_id=3&q=${encodeURIComponent(post.title)}`,
+];
+
+/** What a shop has of its own. */
+const ownPaths = [
+  `${stores}me/`,
+  `${stores}mypage/`,
+  `${posts}?mine=true`,
+  `${requestsPath}?box=sent`,
+  `${requestsPath}?box=received`,
+  `${notifications}mypage/`,
+];
+
+t.test(
+  'the store and posts of a suspended account are not found, until the suspension is lifted',
+  async (t) => {
+    const reader = await openShop(app, '보는 가게');
+    const shop = await openShop(app, '멈춘 빵집', { category_ids: [3] });
+    const post = await createPost(app, shop.token, { title: '멈춘 빵집의 글' });
+    const lists = publicLists(shop, post);
+    const single = [`${stores}${shop.store.id}/`, `${posts}${post.id}/`];
+    const before = await readAll(reader, [...lists, ...single]);
+
+    await suspend(shop);
+    for (const path of lists) {
+      t.match(before[path], { status: 200 });
+      t.match(JSON.stringify(before[path]), '멈춘 빵집', path);
+      const { status, text } = await app.call('GET', path, { token: reader.token });
+      t.equal(status, 200);
+      t.notMatch(text, '멈춘 빵집', path);
+    }
+    const { token } = reader;
+    refused(t, await app.call('GET', `${stores}${shop.store.id}/`, { token }), 404, 'store_not_found');
+    const path = `${posts}${post.id}/`;
+    refused(t, await app.call('GET', path, { token }), 404, 'post_not_found');
+    refused(t, await app.call('PATCH', path, { token, body: { title: '새' } }), 404, 'post_not_found');
+    refused(t, await app.call('DELETE', path, { token }), 404, 'post_not_found');
+
+    await lift(shop);
+    t.strictSame(await readAll(reader, [...lists, ...single]), before, 'nothing is lost');
+  },
+);
+
+t.test('a suspended account takes no requests, until the suspension is lifted', async (t) => {
+  const { sender, receiver, post } = await openTwoShops(app);
+  await suspend(receiver);
+  refused(t, await requestPartnership(app, sender, post), 404, 'post_not_found');
+  await lift(receiver);
+  t.equal((await requestPartnership(app, sender, post)).status, 201);
+});
+
+t.test('requests from before a suspension stay with the other side', async (t) => {
+  const { sender, receiver, post } = await openTwoShops(app);
+  await sendRequest(app, sender, post);
+  await sendRequest(app, receiver, await createPost(app, sender.token));
+  for (const [active, suspended] of [
+    [sender, receiver],
+    [receiver, sender],
+  ] as const) {
+    const before = await readAll(active, ownPaths);
+    await suspend(suspended);
+    t.strictSame(await readAll(active, ownPaths), before);
+    await lift(suspended);
+    Object.assign(suspended, await logIn(app, suspended));
+  }
+});
+
+t.test('requests from before a suspension can be answered and withdrawn by the other side', async (t) => {
+  const { sender: active, receiver: suspended, post } = await openTwoShops(app);
+  const sent = await sendRequest(app, active, post);
+  const accepted = await sendRequest(app, suspended, await createPost(app, active.token));
+  const declined = await sendRequest(app, suspended, await createPost(app, active.token));
+  await suspend(suspended);
+  t.equal((await transition(app, active, sent, 'withdraw')).status, 200);
+  t.equal((await transition(app, active, accepted, 'accept')).status, 200);
+  t.equal((await transition(app, active, declined, 'decline')).status, 200);
+  await lift(suspended);
+  t.strictSame(await notifiedOf(app, { ...suspended, ...(await logIn(app, suspended)) }), [
+    ['declined', declined, '거절됨'],
+    ['accepted', accepted, '수락됨'],
+    ['withdrawn', sent, '취소됨'],
+    ['received', sent, '취소됨'],
+  ]);
+});
+
+t.test('a lifted suspension gives everything back but the sessions', async (t) => {
+  const { sender, receiver, post } = await openTwoShops(app);
+  await sendRequest(app, sender, post);
+  await sendRequest(app, receiver, await createPost(app, sender.token));
+  const before = await readAll(receiver, ownPaths);
+  await suspend(receiver);
+  tokenRefused(t, await app.call('GET', `${stores}me/`, { token: receiver.token }), 'revoked');
+  await lift(receiver);
+  tokenRefused(t, await app.call('GET', `${stores}me/`, { token: receiver.token }), 'revoked');
+  t.strictSame(await readAll(await logIn(app, receiver), ownPaths), before);
+});
+
+t.test('a request to an account that is being suspended waits, and is refused', async (t) => {
+  for (const [end, status] of [
+    ['COMMIT', 404],
+    ['ROLLBACK', 201],
+  ] as const) {
+    const { sender, receiver, post } = await openTwoShops(app);
+    const lock = await lockRows(t, app, suspension, [receiver.id]);
+    const asked = requestPartnership(app, sender, post);
+    await lock.waiters(1);
+    await lock.release(end);
+    t.equal((await asked).status, status, end);
+    if (status === 404) refused(t, await asked, 404, 'post_not_found');
+  }
+});
+
+t.test('a request and a post of an account that is being suspended are refused', async (t) => {
+  const { sender, post } = await openTwoShops(app);
+  const lock = await lockRows(t, app, suspension, [sender.id]);
+  const asked = requestPartnership(app, sender, post);
+  await lock.waiters(1);
+  const body = { title: '글', content: '내용', images: ['https://cdn.example.com/1.jpg'] };
+  const written = app.call('POST', '/api/v1/posts/', { token: sender.token, body });
+  await lock.waiters(2);
+  await lock.release('COMMIT');
+  refused(t, await asked, 403, 'store_required');
+  refused(t, await written, 403, 'store_required');
+});
+
+t.test('a suspension waits for a request that is being sent', async (t) => {
+  const { sender, receiver, post } = await openTwoShops(app);
+  const lock = await lockRows(t, app, 'SELECT FROM posts WHERE id = $1 FOR UPDATE', [post.id]);
+  const asked = requestPartnership(app, sender, post);
+  await lock.waiters(1);
+  const suspended = suspend(receiver);
+  await lock.waiters(2);
+  await lock.release();
+  t.equal((await asked).status, 201);
+  await suspended;
+  const { body } = await app.call('GET', `${requestsPath}?box=sent`, { token: sender.token });
+  t.strictSame(body.data.items, [(await asked).body.data], 'it is from before the suspension');
+  const third = await openShop(app, '셋째 가게');
+  refused(t, await requestPartnership(app, third, post), 404, 'post_not_found');
+});
+
+t.test('a store that is registered during the suspension of its account is refused or hidden', async (t) => {
+  const headers = { 'idempotency-key': 'registered' };
+  const register = ({ token }: { token: string }) =>
+    app.call('POST', '/api/v1/stores/', { token, headers, body: { name: '새 가게', category_ids: [1] } });
+  const first = await createUser(app);
+  const suspending = await lockRows(t, app, suspension, [first.id]);
+  const late = register(first);
+  await suspending.waiters(1);
+  await suspending.release('COMMIT');
+  tokenRefused(t, await late, 'revoked');
+  t.strictSame((await app.pool.query('SELECT FROM stores WHERE owner_id = $1', [first.id])).rows, []);
+  await lift(first);
+  const { token } = await logIn(app, first);
+  t.equal((await register({ token })).status, 201, 'the key is free after the suspension');
+
+  const second = await createUser(app);
+  const registering = await lockRows(t, app, 'LOCK TABLE store_category_links IN EXCLUSIVE MODE');
+  const early = register(second);
+  await registering.waiters(1);
+  const suspended = suspend(second);
+  await registering.waiters(2);
+  await registering.release();
+  t.equal((await early).status, 201);
+  await suspended;
+  const { rows } = await app.pool.query('SELECT suspended_at FROM stores WHERE owner_id = $1', [second.id]);
+  t.type(rows[0].suspended_at, Date);
+});
+
+t.test('a suspension during the deletion of the account finds no account', async (t) => {
+  const { sender, post } = await openTwoShops(app);
+  const id = await sendRequest(app, sender, post);
+  const lock = await lockRows(t, app, 'SELECT FROM partner_requests WHERE id = $1 FOR UPDATE', [id]);
+  const deleted = deleteAccount(app, sender);
+  await lock.waiters(1);
+  const suspended = suspend(sender);
+  await lock.waiters(2);
+  await lock.release();
+  t.equal((await deleted).status, 200);
+  t.equal((await suspended).rowCount, 0);
+});
+
+t.test('a deletion that was confirmed before the suspension of the account follows it', async (t) => {
+  const shop = await openShop(app, '떠나는 가게');
+  const lock = await lockRows(t, app, suspension, [shop.id]);
+  const deleted = deleteAccount(app, shop);
+  await lock.waiters(1);
+  await lock.release('COMMIT');
+  t.equal((await deleted).status, 200);
+  t.strictSame((await app.pool.query('SELECT FROM users WHERE id = $1', [shop.id])).rows, []);
+});
+
+t.test('suspensions, deletions and requests of two accounts at once do not deadlock', async (t) => {
+  for (let round = 0; round < 5; round++) {
+    const { sender, receiver, post } = await openTwoShops(app);
+    const own = await createPost(app, sender.token);
+    const pending = await sendRequest(app, receiver, own);
+    const answers = await Promise.all([
+      requestPartnership(app, sender, post),
+      deleteAccount(app, receiver),
+      suspend(receiver).then(() => []),
+      transition(app, sender, pending, 'accept'),
+      suspend(sender).then(() => []),
+      deleteAccount(app, sender),
+    ]);
+    for (const { status, text } of answers.flat()) t.ok(status < 500, text);
+  }
+  noErrorLogged(t, app.logs);
+});
