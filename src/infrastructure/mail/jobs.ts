@@ -51,7 +51,10 @@ export async function recoverJobs(
       SELECT count(*)::int AS jobs, graphile_worker.force_unlock_workers(array_agg(DISTINCT locked_by))
       FROM graphile_worker.jobs WHERE ${staleLocks(lockAge)} HAVING count(*) > 0`);
     for (const { jobs } of released) logger.warn({ jobs }, 'jobs of dead workers released');
-    for (const mail of await database.query<{ kind: string }>(moveExhaustedJobs)) {
+    const failed = await database.query<{ kind: string; payload: object; reason: string; attempts: number }>(
+      moveExhaustedJobs,
+    );
+    for (const mail of failed) {
       mailMetrics.countMail(mail.kind, 'failed');
       logger.error(mail, 'mail failed after its last attempt');
     }
