@@ -17,9 +17,7 @@ const databaseName = 'dure';
 const shutdownTimeout = 15_000;
 
 /** PostgreSQL's own files (its "database cluster") in the folder of the embedded server. */
-export function clusterPath(folder: string): string {
-  return join(folder, 'cluster');
-}
+export const clusterPath = (folder: string) => join(folder, 'cluster');
 
 function clusterUrl({ port, password }: { port: number; password: string }, database: string): string {
   return `postgresql://${databaseName}:${password}@127.0.0.1:${port}/${database}?sslmode=disable`;

@@ -112,20 +112,15 @@ function toImage({ id, key, width, height }: ImageRow, imageUrls: ImageUrls): Im
   return { id, url: imageUrls.url(key), thumbnail_url: imageUrls.thumbnailUrl(key), width, height };
 }
 
-interface MediaOptions {
-  /** Folder of the uploaded images; undefined where they are kept elsewhere. */
-  directory: string | undefined;
-  findPlaceholder: ReturnType<typeof createPlaceholders>;
-}
-
 /** A page of posts shows dozens of them. */
 const mediaRoute = { config: { limit: { group: 'media', max: 3_000 } }, schema: { hide: true } };
 
-/** Serves images under `/media`. */
+/** Serves images under `/media`. @param options without `directory` where uploaded images are kept elsewhere */
 export async function mediaRoutes(
   app: FastifyInstance,
-  { directory, findPlaceholder }: MediaOptions,
+  options: { directory: string | undefined; findPlaceholder: ReturnType<typeof createPlaceholders> },
 ): Promise<void> {
+  const { directory, findPlaceholder } = options;
   await app.register(staticFilesPlugin);
 
   app.get<{ Params: { file: string } }>('/categories/:file', mediaRoute, async (request, reply) => {

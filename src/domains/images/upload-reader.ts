@@ -107,9 +107,7 @@ export function createUploadReader() {
   return { withUpload };
 }
 
-function sizeOf(uploads: Upload[]): number {
-  return uploads.reduce((sum, { bytes }) => sum + bytes, 0);
-}
+const sizeOf = (uploads: Upload[]) => uploads.reduce((sum, { bytes }) => sum + bytes, 0);
 
 async function readFile(request: FastifyRequest, count: (bytes: number) => void): Promise<Buffer> {
   const { 'content-type': type, 'content-length': length, 'transfer-encoding': encoding } = request.headers;

@@ -217,9 +217,7 @@ const both: Problem = {
  */
 function markReadError(errors: FastifySchemaValidationError[], part: string): ApiError {
   const isNoObject = errors.some(({ keyword, instancePath }) => keyword === 'type' && instancePath === '');
-  if (part !== 'body' || isNoObject) {
-    return invalidFields(describeErrors(errors));
-  }
+  if (part !== 'body' || isNoObject) return invalidFields(describeErrors(errors));
   const missing = errors.filter(({ keyword }) => keyword === 'required');
   if (missing.length !== 1) {
     const problem = missing.length === 0 ? both : neither;

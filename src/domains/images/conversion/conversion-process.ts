@@ -50,9 +50,8 @@ async function convert(file: Buffer, maxDecodedBytes: number): Promise<Buffer> {
   return Buffer.concat([header, large, thumbnail]);
 }
 
-function boxOf(side: number) {
-  return { width: side, height: side, fit: 'inside', withoutEnlargement: true } as const;
-}
+const boxOf = (side: number) =>
+  ({ width: side, height: side, fit: 'inside', withoutEnlargement: true }) as const;
 
 try {
   process.stdout.write(await convert(await buffer(process.stdin), Number(process.argv[2])));
