@@ -112,7 +112,7 @@ async function allFailed({ failedMails, operator }: Services): Promise<number[]>
 
 /** @throws {CommandError} `usage` */
 async function readIds(texts: readonly string[]): Promise<number[]> {
-  const { isId } = await import('../http/path-ids.ts');
+  const { isId } = await import('../http/schemas.ts');
   const invalid = texts.find((text) => !isId(text));
   if (invalid === undefined) return [...new Set(texts.map(Number))];
   throw new CommandError('usage', `"${invalid}" is no id: see \`dure mails failed\``, exitCodes.usage);

@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify';
 import { requireAdmin } from '../../http/authentication.ts';
-import { openApiScope } from '../../http/openapi-scope.ts';
+import { openApiScope } from '../../http/plugins/envelope.ts';
 import { EmptyData } from '../../http/schemas.ts';
 import type { Database } from '../../infrastructure/database/client.ts';
 import type { MailQueue } from '../../infrastructure/mail/queue.ts';

@@ -1,8 +1,7 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import { Type } from '@sinclair/typebox';
 import { PageQuery } from '../../http/pagination.ts';
-import { BigPathId, PathId } from '../../http/path-ids.ts';
-import { EmptyData, Ref } from '../../http/schemas.ts';
+import { BigPathId, EmptyData, PathId, Ref } from '../../http/schemas.ts';
 import { requestOperator } from './audit.ts';
 import {
   AdminUser,

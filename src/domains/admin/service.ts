@@ -1,6 +1,6 @@
 import { ApiError, httpErrors } from '../../http/errors.ts';
 import { paginate } from '../../http/pagination.ts';
-import { isBigId, isId, isUuid } from '../../http/path-ids.ts';
+import { isBigId, isId, isUuid } from '../../http/schemas.ts';
 import type { Database } from '../../infrastructure/database/client.ts';
 import type { MailQueue } from '../../infrastructure/mail/queue.ts';
 import { type AccountAdministration, toSession, toUser } from '../auth/index.ts';

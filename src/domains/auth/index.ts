@@ -1,7 +1,7 @@
 import type { JWT } from '@fastify/jwt';
 import type { FastifyBaseLogger, FastifyInstance } from 'fastify';
 import type { Authenticator } from '../../http/authentication.ts';
-import { openApiScope } from '../../http/openapi-scope.ts';
+import { openApiScope } from '../../http/plugins/envelope.ts';
 import type { Config } from '../../infrastructure/config/config.ts';
 import type { Database } from '../../infrastructure/database/client.ts';
 import type { Idempotency } from '../../infrastructure/idempotency/idempotency.ts';

@@ -3,8 +3,7 @@ import type { FastifyJWTOptions, JWT } from '@fastify/jwt';
 import { Type } from '@sinclair/typebox';
 import { TypeCompiler } from '@sinclair/typebox/compiler';
 import type { TokenProblem, TokenType } from '../../http/authentication.ts';
-import { isId, isUuid } from '../../http/path-ids.ts';
-import { maxId } from '../../http/schemas.ts';
+import { isId, isUuid, maxId } from '../../http/schemas.ts';
 import type { Config, Secret } from '../../infrastructure/config/config.ts';
 
 const issuer = 'dure';

@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify';
 import { currentUser, requireUser } from '../../http/authentication.ts';
-import { openApiScope } from '../../http/openapi-scope.ts';
+import { openApiScope } from '../../http/plugins/envelope.ts';
 import { Ref } from '../../http/schemas.ts';
 import type { Database } from '../../infrastructure/database/client.ts';
 import type { ImageUrls } from '../images/index.ts';

@@ -6,8 +6,7 @@ import { currentUser } from '../../http/authentication.ts';
 import { type ApiError, invalidFields } from '../../http/errors.ts';
 import { describeErrors, type Problem } from '../../http/field-errors.ts';
 import { paginate } from '../../http/pagination.ts';
-import { isBigId } from '../../http/path-ids.ts';
-import { Ref } from '../../http/schemas.ts';
+import { isBigId, Ref } from '../../http/schemas.ts';
 import { toNotification } from './presenters.ts';
 import type { Notifications } from './repository.ts';
 import {

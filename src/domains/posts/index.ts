@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify';
 import { requireUser } from '../../http/authentication.ts';
-import { openApiScope } from '../../http/openapi-scope.ts';
+import { openApiScope } from '../../http/plugins/envelope.ts';
 import { EmptyData } from '../../http/schemas.ts';
 import { storeSummarySchemas } from '../stores/index.ts';
 import { createPostRepository } from './repository.ts';

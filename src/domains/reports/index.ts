@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyPluginAsync } from 'fastify';
 import { requireAdmin, requireUser } from '../../http/authentication.ts';
-import { openApiScope } from '../../http/openapi-scope.ts';
+import { openApiScope } from '../../http/plugins/envelope.ts';
 import type { Database } from '../../infrastructure/database/client.ts';
 import type { Audit } from '../admin/index.ts';
 import { storeSummarySchemas } from '../stores/index.ts';

@@ -1,8 +1,8 @@
 import { tokenNotValid } from '../../http/authentication.ts';
 import { ApiError, httpErrors, retryLater } from '../../http/errors.ts';
 import { paginate } from '../../http/pagination.ts';
-import { isBigId } from '../../http/path-ids.ts';
 import type { RequestContext } from '../../http/request-context.ts';
+import { isBigId } from '../../http/schemas.ts';
 import type { Audit, Operator } from '../admin/index.ts';
 import { postErrors } from '../posts/index.ts';
 import { storeErrors, toStoreSummary } from '../stores/index.ts';

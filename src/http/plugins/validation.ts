@@ -6,8 +6,7 @@ import type { FastifyValidationResult } from 'fastify/types/schema.js';
 import fastifyPlugin from 'fastify-plugin';
 import { invalidFields } from '../errors.ts';
 import { problems } from '../field-errors.ts';
-import { isBigId, isId, isUuid } from '../path-ids.ts';
-import { enumKeywords } from '../schemas.ts';
+import { enumKeywords, isBigId, isId, isUuid } from '../schemas.ts';
 import { addTextRules } from '../text.ts';
 import { isDecodable } from './routing.ts';
 

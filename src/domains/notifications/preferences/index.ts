@@ -1,7 +1,7 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import type { FastifyInstance } from 'fastify';
 import { currentUser, requireUser, tokenNotValid } from '../../../http/authentication.ts';
-import { openApiScope } from '../../../http/openapi-scope.ts';
+import { openApiScope } from '../../../http/plugins/envelope.ts';
 import { Ref } from '../../../http/schemas.ts';
 import type { Database } from '../../../infrastructure/database/client.ts';
 import type { User } from '../../../infrastructure/database/generated/client.ts';
