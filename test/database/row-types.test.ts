@@ -203,6 +203,6 @@ t.test('each statement returns the columns that its row type declares', async (t
   await logIn(app, sender);
   await deleteAccount(app, receiver);
   t.strictSame([...problems], []);
-  // A transaction of Prisma hides where its statements come from.
-  t.ok(executed.size >= 25, `${executed.size} of ${declarations.size} row types compared`);
+  // A transaction of Prisma hides where its statements come from; two more are of the recovery of jobs, which has its own time.
+  t.ok(executed.size >= 24, `${executed.size} of ${declarations.size} row types compared`);
 });
