@@ -4,7 +4,7 @@ import { seedPassword } from '../scripts/seed/stores.ts';
 import { searchWords } from '../scripts/seed/texts.ts';
 import { createTestApp } from './support/app.ts';
 
-const app = await createTestApp();
+const app = await createTestApp({}, { isolated: true });
 t.teardown(app.close);
 const { pool, url } = app;
 

@@ -1,6 +1,6 @@
 import t, { type Test } from 'tap';
 import { createListeningApp, openStream } from './notifications/streams.ts';
-import { codeIn, createUser, type TestApp } from './support/app.ts';
+import { codeIn, signUpUser, type TestApp } from './support/app.ts';
 import { createContract } from './support/contract.ts';
 import { uploadImage } from './support/images.ts';
 
@@ -20,7 +20,7 @@ async function call(t: Test, { token }: { token: string }, method: string, path:
 
 /** Signs up the owner of a shop, who verifies the e-mail address with the code from the mail. */
 async function signUp(t: Test, name: string) {
-  const owner = await createUser(app, { name });
+  const owner = await signUpUser(app, { name });
   const code = codeIn(await app.mails.next(owner.email));
   await call(t, owner, 'POST', '/auth/email-verify/confirm/', { email: owner.email, code });
   t.equal((await call(t, owner, 'GET', '/auth/me/')).is_verified, true);

@@ -2,19 +2,19 @@ import t from 'tap';
 import { MailRejectedError } from '../../src/infrastructure/mail/transport.ts';
 import { accountsOf, newPassword, signUpBody } from '../auth/accounts.ts';
 import { createSettledUser, latestCode, mailsTo, newResetLink, passTime } from '../auth/mailbox.ts';
-import { createTestApp, createUser, deleteAccount, logIn, password, verifyEmails } from '../support/app.ts';
+import { createTestApp, deleteAccount, logIn, password, signUpUser, verifyEmails } from '../support/app.ts';
 import { refused } from '../support/assertions.ts';
 import { openTwoShops, requestPartnership } from '../support/partner-requests.ts';
 import { everyRow, tablesWith } from '../support/rows.ts';
 import { createPost, createStore } from '../support/stores.ts';
 
-const app = await createTestApp();
+const app = await createTestApp({}, { isolated: true });
 t.teardown(app.close);
 
 const { post, signUp, confirm, validateReset, confirmReset } = accountsOf(app);
 
 t.test('the codes of a verified account that is deleted are void', async (t) => {
-  const user = await createUser(app);
+  const user = await signUpUser(app);
   const code = await latestCode(app, user.email);
   await verifyEmails(app, user);
   await deleteAccount(app, user);
@@ -22,7 +22,7 @@ t.test('the codes of a verified account that is deleted are void', async (t) => 
 });
 
 t.test('a verification_token is void after the account of its address is deleted', async (t) => {
-  const user = await createUser(app);
+  const user = await signUpUser(app);
   const proof = await confirm({ email: user.email, code: await latestCode(app, user.email) }, user.token);
   await deleteAccount(app, user);
   const { verification_token } = proof.body.data;
@@ -72,7 +72,7 @@ t.test('failed mails are deleted with their account', async (t) => {
   const app = await createTestApp({}, { deliver });
   t.teardown(app.close);
   const { post, changePassword } = accountsOf(app);
-  const user = await createUser(app, { email });
+  const user = await signUpUser(app, { email });
   const { token } = user;
   await app.mails.settled();
   await verifyEmails(app, user);
@@ -111,7 +111,7 @@ t.test('a mail that fails after its account was deleted is not kept', async (t) 
   };
   const app = await createTestApp({}, { deliver });
   t.teardown(app.close);
-  const user = await createUser(app);
+  const user = await signUpUser(app);
   await app.mails.next(user.email);
   t.equal((await deleteAccount(app, user)).status, 200);
   reject();
@@ -125,7 +125,7 @@ t.test('nothing of an account is left at rest after it was deleted', async (t) =
   t.teardown(app.close);
   const username = 'keeper-owner';
   const email = 'keeper@example.com';
-  const user = await createUser(app, { username, email });
+  const user = await signUpUser(app, { username, email });
   const { token, id } = user;
   // The names of the store and the post stay, for the other side of requests.
   await createStore(app, token, { description: username, address: username, business_hours: username });
@@ -138,7 +138,7 @@ t.test('nothing of an account is left at rest after it was deleted', async (t) =
   const body = { title: '제목', content: '내용', images: ['https://cdn.example.com/1.jpg'] };
   t.equal((await app.call('POST', '/api/v1/posts/', { token, headers: key, body })).status, 201);
   const tables = ['idempotency_keys', 'known_addresses', 'notification_counts', 'notifications', 'sessions'];
-  const other = await createUser(app);
+  const other = await signUpUser(app);
   await createStore(app, other.token);
   t.equal((await requestPartnership(app, other, content)).status, 201);
   t.strictSame(await tablesWith(app, id), tables);

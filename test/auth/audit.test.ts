@@ -1,6 +1,6 @@
 import t from 'tap';
 import { securityEvents } from '../../src/domains/auth/index.ts';
-import { codeIn, createTestApp, createUser, logIn, password, resetLinkIn, suspend } from '../support/app.ts';
+import { codeIn, createTestApp, logIn, password, resetLinkIn, signUpUser, suspend } from '../support/app.ts';
 import { accountsOf, newPassword } from './accounts.ts';
 import { latestMail, undoTokenIn } from './mailbox.ts';
 
@@ -92,7 +92,7 @@ t.test('every security event is a line in the log, with user, session, address a
   const leaving = { token: last.token, body: { password: newPassword } };
   await causes('account_deleted', inSession, 'DELETE', '/auth/me/', leaving);
 
-  const suspended = await createUser(app);
+  const suspended = await signUpUser(app);
   await suspend(app, suspended);
   const right = { body: { username: suspended.username, password } };
   await causes('login_suspended', { userId: suspended.id }, 'POST', '/auth/login/', right);

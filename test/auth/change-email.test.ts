@@ -2,11 +2,11 @@ import t, { type Test } from 'tap';
 import {
   type Answer,
   createTestApp,
-  createUser,
   deleteAccount,
   logIn,
   password,
   resetLinkIn,
+  signUpUser,
   suspend,
   verifyEmails,
 } from '../support/app.ts';
@@ -93,7 +93,7 @@ t.test('a change takes the password and a code of the new address, and ends othe
 });
 
 t.test('an unverified account gets a verified address; the old one gets no notice', async (t) => {
-  const user = await createUser(app);
+  const user = await signUpUser(app);
   const mailed = (await mailsTo(app, user.email)).length;
   await moveTo(user.token, newAddress());
   t.equal((await me(user.token)).body.data.is_verified, true);
@@ -113,7 +113,7 @@ t.test('the old address has no working code, proof or reset link of the account'
   t.equal((await app.pool.query('SELECT FROM email_proofs WHERE email = $1', [user.email])).rowCount, 0);
 
   // The old address is free again, and a link that was mailed for the first account does not open the next one.
-  await createUser(app, { email: user.email });
+  await signUpUser(app, { email: user.email });
   refused(t, await validateReset(link), 400, 'reset_link_invalid');
 });
 
@@ -134,7 +134,7 @@ t.test('mails that were queued before the change go to the new address', async (
 });
 
 t.test('a wrong password is rejected before the code is tried, and counts like a failed login', async (t) => {
-  const user = await createUser(app);
+  const user = await signUpUser(app);
   const email = newAddress();
   const code = await newCode(email);
   for (let attempt = 0; attempt < 10; attempt++) {
@@ -151,7 +151,7 @@ t.test('a wrong password is rejected before the code is tried, and counts like a
 });
 
 t.test('a code has five attempts', async (t) => {
-  const user = await createUser(app);
+  const user = await signUpUser(app);
   const email = newAddress();
   const right = await newCode(email);
   const wrong = right === '000000' ? '000001' : '000000';
@@ -165,7 +165,7 @@ t.test('a code has five attempts', async (t) => {
 });
 
 t.test('the link of the mail proves an address whose code a stranger used up', async (t) => {
-  const user = await createUser(app);
+  const user = await signUpUser(app);
   const email = newAddress();
   await newCode(email);
   const token = verifyLinkTokenIn(await latestMail(app, email));
@@ -177,12 +177,12 @@ t.test('the link of the mail proves an address whose code a stranger used up', a
   const answer = await changeEmail(user.token, { new_email: email, verification_token });
   t.equal(answer.status, 200, answer.text);
   t.match(answer.body.data, { email, is_verified: true });
-  const again = await changeEmail((await createUser(app)).token, { new_email: email, verification_token });
+  const again = await changeEmail((await signUpUser(app)).token, { new_email: email, verification_token });
   refused(t, again, 400, 'verification_token_invalid');
 });
 
 t.test('what cannot be a new address is a validation error', async (t) => {
-  const user = await createUser(app);
+  const user = await signUpUser(app);
   for (const new_email of ['x', '', user.email, user.email.toUpperCase(), 1]) {
     invalid(t, await changeEmail(user.token, { new_email, code: '123456' }), 'new_email');
   }
@@ -192,7 +192,7 @@ t.test('what cannot be a new address is a validation error', async (t) => {
 });
 
 t.test('an address with a verified account has no code', async (t) => {
-  const [user, owner] = [await createUser(app), await createVerifiedUser(app)];
+  const [user, owner] = [await signUpUser(app), await createVerifiedUser(app)];
   await sendCode(owner.email);
   t.notMatch((await latestMail(app, owner.email)).text, /^\d{6}$/m);
   const { rows } = await app.pool.query('SELECT id, key_id FROM email_codes WHERE email = $1', [owner.email]);
@@ -202,8 +202,8 @@ t.test('an address with a verified account has no code', async (t) => {
 });
 
 t.test('an address that an unverified account has is email_taken, and the code still works', async (t) => {
-  const user = await createUser(app);
-  const squatter = await createUser(app, { email: newAddress() });
+  const user = await signUpUser(app);
+  const squatter = await signUpUser(app, { email: newAddress() });
   const body = { new_email: squatter.email };
   const code = await latestCode(app, squatter.email);
   const answer = await changeEmail(user.token, { ...body, code });
@@ -216,7 +216,7 @@ t.test('an address that an unverified account has is email_taken, and the code s
 
 t.test('of six changes to one address at once, one succeeds', async (t) => {
   const email = newAddress();
-  const users = await inParallel(6, () => createUser(app));
+  const users = await inParallel(6, () => signUpUser(app));
   const code = await newCode(email);
   const answers = await Promise.all(users.map(({ token }) => changeEmail(token, { new_email: email, code })));
   t.strictSame(tally(answers), { '200': 1, '400 invalid_code': 5 });
@@ -284,7 +284,7 @@ t.test('beyond five notices of changes an hour the address changes without one',
 t.test('a verification_token of the old address signs up no account after the change', async (t) => {
   const email = newAddress();
   const verification_token = await verifyAddress(app, email);
-  const user = await createUser(app);
+  const user = await signUpUser(app);
   await passTime(app, email, 3600);
   await moveTo(user.token, email);
   await verifyEmails(app, user);
@@ -430,7 +430,7 @@ t.test('undoing the first of two changes voids the second link, but not the reve
 
 t.test('an unverified account without a store gives way to the owner of the old address', async (t) => {
   const user = await createChanged();
-  const squatter = await createUser(app, { email: user.email });
+  const squatter = await signUpUser(app, { email: user.email });
   t.equal((await undoEmailChange(user.undoToken)).status, 200);
   tokenRefused(t, await me(squatter.token), 'revoked');
   refused(t, await tryLogin(squatter.username), 401, 'invalid_credentials');
@@ -442,7 +442,7 @@ t.test(
   'an unverified account with a store is email_taken until a reset lets its owner delete it',
   async (t) => {
     const user = await createChanged();
-    const shop = await createUser(app, { email: user.email });
+    const shop = await signUpUser(app, { email: user.email });
     await createStore(app, shop.token);
     const answer = await undoEmailChange(user.undoToken);
     isTaken(t, answer, 'token');
@@ -458,7 +458,7 @@ t.test('a verified account that has taken the old address is email_taken', async
   const user = await createChanged();
   await passTime(app, user.email, 3600);
   const verification_token = await verifyAddress(app, user.email);
-  const other = await createUser(app, { email: user.email, verification_token });
+  const other = await signUpUser(app, { email: user.email, verification_token });
   const mailed = (await mailsTo(app, user.email)).length;
   const answer = await undoEmailChange(user.undoToken);
   isTaken(t, answer, 'token');

@@ -1,5 +1,5 @@
 import t, { type Test } from 'tap';
-import { type Answer, createTestApp, createUser, logIn } from '../support/app.ts';
+import { type Answer, createTestApp, logIn, signUpUser } from '../support/app.ts';
 import { delayed, invalid, refused, tally, tokenRefused } from '../support/assertions.ts';
 import { inParallel } from '../support/concurrency.ts';
 import { accountsOf, signUpBody } from './accounts.ts';
@@ -53,7 +53,7 @@ t.test('a verified account gets a "you already have an account" mail instead of 
 });
 
 t.test('no code works for a verified account, and its attempts are counted', async (t) => {
-  const user = await createUser(app);
+  const user = await signUpUser(app);
   const code = await latestCode(app, user.email);
   // A completed reset verifies the address as well, and leaves the code that was mailed before.
   const link = await newResetLink(app, user.email);
@@ -68,7 +68,7 @@ t.test('no code works for a verified account, and its attempts are counted', asy
 });
 
 t.test('the right code verifies the unverified account of the address and gives a token', async (t) => {
-  const user = await createUser(app);
+  const user = await signUpUser(app);
   t.equal(await isVerified(user.token), false);
   const answer = await confirmCode(user.email, await latestCode(app, user.email), user.token);
   t.equal(answer.status, 200);
@@ -85,7 +85,7 @@ t.test('the right code of an address without an account creates no account', asy
 });
 
 t.test('a code has five attempts, then even the right one is 429 until a new code is sent', async (t) => {
-  const user = await createUser(app);
+  const user = await signUpUser(app);
   const code = await latestCode(app, user.email);
   for (const attempts_left of [4, 3, 2, 1, 0]) {
     refused(t, await confirmCode(user.email, other(code)), 400, 'invalid_code', { attempts_left });
@@ -202,7 +202,7 @@ t.test('a send inside the cooldown keeps the code', async (t) => {
 });
 
 t.test('the code that signup mails starts the cooldown', async (t) => {
-  const user = await createUser(app);
+  const user = await signUpUser(app);
   const code = await latestCode(app, user.email);
   about(t, (await sendCode(user.email)).body.data.resend_after, 60);
   t.equal((await mailsTo(app, user.email)).length, 1);
@@ -214,7 +214,7 @@ t.test(
   async (t) => {
     const email = 'sent-before@example.com';
     const code = await newCode(email);
-    const { token } = await createUser(app, { email });
+    const { token } = await signUpUser(app, { email });
     t.equal((await mailsTo(app, email)).length, 1);
     t.equal(await isVerified(token), false);
     t.equal((await confirmCode(email, code, token)).status, 200);
@@ -223,7 +223,7 @@ t.test(
 );
 
 t.test('without a login a code or link verifies no account, also that of its sign-up', async (t) => {
-  const user = await createUser(app);
+  const user = await signUpUser(app);
   const { email } = user;
   const ofSignUp = { email, code: await latestCode(app, email) };
   await passTime(app, email, 3600);

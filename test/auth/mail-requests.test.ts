@@ -14,7 +14,7 @@ import {
   passTime,
 } from './mailbox.ts';
 
-const app = await createTestApp();
+const app = await createTestApp({}, { isolated: true });
 t.teardown(app.close);
 
 const hour = 3600;

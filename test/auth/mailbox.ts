@@ -1,6 +1,6 @@
 import type { Test } from 'tap';
 import type { OutgoingMail } from '../../src/infrastructure/mail/transport.ts';
-import { type Answer, codeIn, createUser, resetLinkIn, type TestApp } from '../support/app.ts';
+import { type Answer, codeIn, resetLinkIn, signUpUser, type TestApp } from '../support/app.ts';
 
 /** Makes the sends to an address older, so that cooldowns and caps need no waiting. */
 export async function passTime({ pool }: TestApp, email: string, seconds: number): Promise<void> {
@@ -53,7 +53,7 @@ export async function newResetLink(app: TestApp, email: string): Promise<{ uid: 
 
 /** An account whose sign-up mail is sent, so that the next mail is the one that the test causes. */
 export async function createSettledUser(app: TestApp, fields: Record<string, unknown> = {}) {
-  const user = await createUser(app, fields);
+  const user = await signUpUser(app, fields);
   await app.mails.settled();
   return user;
 }
@@ -67,7 +67,7 @@ export async function createUnverifiedUser(app: TestApp, fields: Record<string, 
 
 /** An account with a verified address and no cooldown. */
 export async function createVerifiedUser(app: TestApp, fields: Record<string, unknown> = {}) {
-  const user = await createUser(app, fields);
+  const user = await signUpUser(app, fields);
   const body = { email: user.email, code: await latestCode(app, user.email) };
   const verified = await app.call('POST', '/auth/email-verify/confirm/', { body, token: user.token });
   if (verified.status !== 200) throw new Error(verified.text);

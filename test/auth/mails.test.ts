@@ -1,6 +1,6 @@
 import t, { type Test } from 'tap';
 import type { OutgoingMail } from '../../src/infrastructure/mail/transport.ts';
-import { codeIn, createTestApp, createUser, password, resetLinkIn } from '../support/app.ts';
+import { codeIn, createTestApp, password, resetLinkIn, signUpUser } from '../support/app.ts';
 import { refused } from '../support/assertions.ts';
 import { accountsOf, newPassword, signUpBody } from './accounts.ts';
 import { createVerifiedUser, latestMail, mailsTo, newResetLink, passTime } from './mailbox.ts';
@@ -101,7 +101,7 @@ t.test('a mail without a preference is Korean, whatever the language of the acco
 
 t.test('a name is escaped in the HTML of a mail', async (t) => {
   const name = `<img src=x onerror=alert(1)> & "김" 'x'`;
-  const { email } = await createUser(app, { name });
+  const { email } = await signUpUser(app, { name });
   for (const path of ['reset-password-request', 'find-id']) {
     const { text, html } = await mailAfter(email, () => post(path, { email }, 'ko'));
     t.ok(text.includes(name));
@@ -144,7 +144,7 @@ t.test('the durations are configurable', async (t) => {
   t.strictSame((await post('email-verify/send', { email }, 'ko')).body.data, expected);
   t.equal((await mailsTo(app, email)).length, 2, 'the cooldown is a second');
 
-  const user = await createUser(app);
+  const user = await signUpUser(app);
   const { expires_at } = (await auth.validateReset(await newResetLink(app, user.email))).body.data;
   const seconds = (Date.parse(expires_at) - Date.now()) / 1000;
   t.ok(seconds > 7_100 && seconds <= 7_200, `${seconds} s`);

@@ -1,9 +1,9 @@
 import t from 'tap';
 import {
   createTestApp,
-  createUser,
   deleteAccount,
   queuedFor,
+  signUpUser,
   suspend,
   verifyEmails,
 } from '../support/app.ts';
@@ -14,7 +14,7 @@ import { comparable, createSettledUser, mailsTo, newResetLink, passTime } from '
 const app = await createTestApp();
 t.teardown(app.close);
 
-type User = Awaited<ReturnType<typeof createUser>>;
+type User = Awaited<ReturnType<typeof signUpUser>>;
 
 const notice = /비밀번호가 변경/;
 const noticesTo = async (email: string, at = app) =>
@@ -32,7 +32,7 @@ async function changePassword<Changed extends Pick<User, 'token' | 'password'>>(
 }
 
 t.test('an unverified address gets no notice of a changed password', async (t) => {
-  const user = await changePassword(await createUser(app));
+  const user = await changePassword(await signUpUser(app));
   t.strictSame(await noticesTo(user.email), []);
   await verifyEmails(app, user);
   await changePassword(user);
@@ -40,18 +40,18 @@ t.test('an unverified address gets no notice of a changed password', async (t) =
 });
 
 t.test('a completed reset verifies the address, and its notice is mailed', async (t) => {
-  const { email } = await createUser(app);
+  const { email } = await signUpUser(app);
   t.equal((await confirmReset(await newResetLink(app, email))).status, 200);
   t.equal((await noticesTo(email)).length, 1);
 });
 
 t.test('an address gets at most five notices an hour, also after its account was deleted', async (t) => {
-  let user = await createUser(app);
+  let user = await signUpUser(app);
   await verifyEmails(app, user);
   for (let change = 0; change < 7; change++) user = await changePassword(user);
   t.equal((await noticesTo(user.email)).length, 5);
   t.equal((await deleteAccount(app, user)).status, 200);
-  user = await createUser(app, { username: user.username, email: user.email });
+  user = await signUpUser(app, { username: user.username, email: user.email });
   await verifyEmails(app, user);
   user = await changePassword(user);
   t.equal((await noticesTo(user.email)).length, 5);
@@ -89,7 +89,7 @@ t.test('queued mails follow what happens to their account before they are sent',
   const offline = await createTestApp({ WORKER_ENABLED: 'false' });
   t.teardown(offline.close);
   const requestAll = async () => {
-    const user = await createUser(offline);
+    const user = await signUpUser(offline);
     await verifyEmails(offline, user);
     await passTime(offline, user.email, 3600);
     const changed = await changePassword(user, offline);

@@ -1,16 +1,19 @@
 import argon2 from 'argon2';
 import t from 'tap';
 import { fromAnywhere, newAddress } from '../http/limits.ts';
-import { createTestApp, createUser, password } from '../support/app.ts';
+import { createTestApp, password, signUpUser } from '../support/app.ts';
 import { tally } from '../support/assertions.ts';
 import { inParallel } from '../support/concurrency.ts';
 import { until } from '../support/until.ts';
 
-const app = await createTestApp({ RATE_LIMIT_ENABLED: 'true', WORKER_ENABLED: 'false' });
+const app = await createTestApp(
+  { RATE_LIMIT_ENABLED: 'true', WORKER_ENABLED: 'false' },
+  { serverErrors: true },
+);
 t.teardown(app.close);
 
 const anywhere = fromAnywhere(app);
-const user = await createUser(anywhere);
+const user = await signUpUser(anywhere);
 const logIn = (given: string, remoteAddress = newAddress()) =>
   app.call('POST', '/auth/login/', { body: { username: user.username, password: given }, remoteAddress });
 
@@ -23,7 +26,7 @@ const hashes = (count: number) =>
   });
 
 t.test('ten operations a minute take the password of a user, from all addresses together', async (t) => {
-  const { token } = await createUser(anywhere);
+  const { token } = await signUpUser(anywhere);
   const operations = [
     ['POST', '/auth/change-password/'],
     ['POST', '/auth/change-email/'],

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import t from 'tap';
 import { createTestApp, createUser, logIn, suspend, type TestApp } from '../support/app.ts';
-import { noErrorLogged, refused, tokenRefused } from '../support/assertions.ts';
+import { refused, tokenRefused } from '../support/assertions.ts';
 import { lockRows } from '../support/concurrency.ts';
 import { accountsOf, signUpBody, startInstance, verifyAddress } from './accounts.ts';
 import { createForge, decode, now, signInput, signText, type TokenParts } from './tokens.ts';
@@ -201,10 +201,6 @@ t.test('a suspension during the login prevents the session', async (t) => {
   await suspension.release('COMMIT');
   refused(t, await login, 403, 'account_suspended');
   t.strictSame((await app.pool.query('SELECT FROM sessions WHERE user_id = $1', [user.id])).rows, []);
-});
-
-t.test('no rejection is an error of the service', async (t) => {
-  noErrorLogged(t, app.logs);
 });
 
 // The steps of a rotation of the secret.

@@ -1,10 +1,10 @@
 import t, { type Test } from 'tap';
 import {
   createTestApp,
-  createUser,
   deleteAccount,
   logIn,
   password,
+  signUpUser,
   suspend,
   type TestApp,
   verifyEmails,
@@ -17,7 +17,7 @@ import { until } from '../support/until.ts';
 import { accountsOf, newPassword, signUpBody, startInstance, verifyAddress } from './accounts.ts';
 import { createSettledUser, createUnverifiedUser, latestCode, newResetLink, passTime } from './mailbox.ts';
 
-const app = await createTestApp();
+const app = await createTestApp({}, { isolated: true });
 t.teardown(app.close);
 
 const { me, isVerified, signUp, tryLogin, sendCode, newCode, confirm } = accountsOf(app);
@@ -67,7 +67,7 @@ t.test('the reset link of the account that is replaced is void', async (t) => {
   const { email } = signUpBody();
   const verification_token = await verifyAddress(app, email);
   await passTime(app, email, 3600);
-  await createUser(app, { email });
+  await signUpUser(app, { email });
   const link = await newResetLink(app, email);
   t.equal((await signUp(signUpBody({ email, verification_token }))).status, 201);
   refused(t, await validateReset(link), 400, 'reset_link_invalid');
@@ -124,7 +124,7 @@ t.test(
   'where the username is taken by another account, nothing is replaced and the token is not used up',
   async (t) => {
     const { squatter, body } = await createRivals();
-    const other = await createUser(app);
+    const other = await signUpUser(app);
     refused(t, await signUp({ ...body, username: other.username }), 409, 'username_taken');
     t.equal((await me(squatter.token)).status, 200);
     t.equal((await signUp(body)).status, 201);
@@ -194,7 +194,7 @@ t.test('a sign-up and a code of the account that it replaces do not deadlock', a
   const { email } = signUpBody();
   const verification_token = await verifyAddress(app, email);
   await passTime(app, email, 3600);
-  const squatter = await createUser(app, { email });
+  const squatter = await signUpUser(app, { email });
   const code = await latestCode(app, email);
   const lock = await lockRows(t, app, 'SELECT FROM users WHERE id = $1 FOR UPDATE', [squatter.id]);
   const replaced = signUp(signUpBody({ email, verification_token }));
@@ -299,20 +299,20 @@ t.test('an unverified account without a store and without a login for 30 days is
   const { rows } = await app.pool.query("SELECT FROM idempotency_keys WHERE key = 'long-ago'");
   t.equal(rows.length, 0, 'with its stored responses');
   tokenRefused(t, await me(user.token), 'revoked');
-  await createUser(app, { username: user.username, email: user.email });
+  await signUpUser(app, { username: user.username, email: user.email });
   t.strictSame(deletedIds().slice(-2).sort(), [user.id, silent].sort());
 });
 
 t.test('every other account is kept', async (t) => {
-  const young = await createUser(app);
+  const young = await signUpUser(app);
   const recent = await createUnused(29);
   const verified = await createUnused(365);
   await verifyEmails(app, verified);
   const suspended = await createUnused(365);
   await suspend(app, suspended);
-  const owner = await createUser(app);
+  const owner = await signUpUser(app);
   await createStore(app, owner.token);
-  const active = await createUser(app);
+  const active = await signUpUser(app);
   await app.pool.query(
     "UPDATE users SET created_at = now() - interval '90 days', last_login_at = now() - interval '80 days' WHERE id = ANY ($1)",
     [[owner.id, active.id]],

@@ -3,7 +3,7 @@ import { createTestApp, createUser, verifyEmails } from '../support/app.ts';
 import { inParallel } from '../support/concurrency.ts';
 import { commandsOn, failed } from './command.ts';
 
-const app = await createTestApp();
+const app = await createTestApp({}, { isolated: true });
 t.teardown(app.close);
 const { pool, mails } = app;
 const dure = commandsOn(app);

@@ -54,8 +54,11 @@ export interface Service extends TestApp {
 }
 
 /** The service on a real socket, until the test ends. */
-export async function startService(t: Test, ...options: Parameters<typeof createTestApp>): Promise<Service> {
-  const app = await createTestApp(...options);
+export async function startService(
+  t: Test,
+  ...[environment, options]: Parameters<typeof createTestApp>
+): Promise<Service> {
+  const app = await createTestApp(environment, { isolated: true, ...options });
   t.teardown(async () => {
     // An answer that is just being sent would keep its connection, and with it the server, for as long as keep-alive lasts.
     app.app.server.closeAllConnections();

@@ -18,7 +18,7 @@ import { explainingDatabase } from '../support/plans.ts';
  * statement here reads thousands of pages.
  */
 
-const app = await createTestApp();
+const app = await createTestApp({}, { isolated: true });
 t.teardown(app.close);
 const { pool } = app;
 

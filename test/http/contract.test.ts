@@ -8,10 +8,10 @@ import {
   type CallOptions,
   codeIn,
   createTestApp,
-  createUser,
   logIn,
   password,
   resetLinkIn,
+  signUpUser,
   type TestApp,
   testEnvironment,
 } from '../support/app.ts';
@@ -25,6 +25,7 @@ import { validBody } from './operations.ts';
 const contract = createContract();
 const operations = contract.operations.filter(({ path }) => path.startsWith('/auth/'));
 const every = contract.operations.filter(({ path }) => /^\/(?:auth|api)\//.test(path));
+t.ok(every.length >= 60, 'every operation is walked');
 
 /** Every status and code that an answer had, as `logIn 401 invalid_credentials`. */
 const seen = new Set<string>();
@@ -50,7 +51,7 @@ t.test('responses about accounts and sessions are documented', async (t) => {
   const app = await createTestApp();
   t.teardown(app.close);
   const call = checked(t, app);
-  const user = await createUser({ call });
+  const user = await signUpUser({ call });
   const { token, username, email } = user;
   const body = { username: 'somebody', password, name: '김두레', email: 'somebody@example.com' };
 
@@ -88,7 +89,7 @@ t.test('responses about accounts and sessions are documented', async (t) => {
   await call('POST', '/auth/logout/', { body: { refresh: 1 } });
   await call('POST', '/auth/logout/', { token });
 
-  const changing = await createUser({ call });
+  const changing = await signUpUser({ call });
   const change = (current: string, next: string) =>
     call('POST', '/auth/change-password/', {
       token: changing.token,
@@ -98,7 +99,7 @@ t.test('responses about accounts and sessions are documented', async (t) => {
   await change('bibimbap-for-two', 'short');
   for (let attempt = 0; attempt < 11; attempt++) await change('wrong-password', 'japchae-for-three');
 
-  const moving = await createUser({ call });
+  const moving = await signUpUser({ call });
   const move = (fields: object) =>
     call('POST', '/auth/change-email/', {
       token: moving.token,
@@ -108,18 +109,18 @@ t.test('responses about accounts and sessions are documented', async (t) => {
   await move({});
   for (let attempt = 0; attempt < 11; attempt++) await move({ password: 'wrong-password' });
 
-  const leaving = await createUser({ call });
+  const leaving = await signUpUser({ call });
   const remove = (secret: unknown) =>
     call('DELETE', '/auth/me/', { token: leaving.token, body: { password: secret } });
   await remove(1);
   for (let attempt = 0; attempt < 11; attempt++) await remove('wrong-password');
-  const gone = await createUser({ call });
+  const gone = await signUpUser({ call });
   await call('DELETE', '/auth/me/', { token: gone.token, body: { password } });
 
   for (let attempt = 0; attempt < 11; attempt++) {
     await call('POST', '/auth/login/', { body: { username: 'stranger', password: 'wrong-password' } });
   }
-  const suspended = await createUser({ call });
+  const suspended = await signUpUser({ call });
   await app.pool.query('UPDATE users SET suspended_at = now() WHERE id = $1', [suspended.id]);
   await call('POST', '/auth/login/', { body: { username: suspended.username, password } });
 });
@@ -138,7 +139,7 @@ t.test('responses about mailed codes and links are documented', async (t) => {
   await confirm(code === '000000' ? '000001' : '000000');
   const verified = await confirm(code);
   const { verification_token } = verified.body.data;
-  const user = await createUser({ call }, { email: address, verification_token });
+  const user = await signUpUser({ call }, { email: address, verification_token });
   const guesses = { email: 'guesses@example.com' };
   await call('POST', '/auth/email-verify/send/', { body: guesses });
   const right = codeIn(await app.mails.next(guesses.email));
@@ -163,14 +164,14 @@ t.test('responses about mailed codes and links are documented', async (t) => {
   });
   await undo('x');
   await undo(1);
-  const squatter = await createUser({ call }, { email: address });
+  const squatter = await signUpUser({ call }, { email: address });
   await app.pool.query('UPDATE users SET is_verified = true WHERE id = $1', [squatter.id]);
   await undo(undoToken);
   await app.pool.query('DELETE FROM users WHERE id = $1', [squatter.id]);
   const held = 'held@example.com';
   await call('POST', '/auth/email-verify/send/', { body: { email: held } });
   const heldCode = codeIn(await app.mails.next(held));
-  await createUser({ call }, { email: held });
+  await signUpUser({ call }, { email: held });
   await move(held, heldCode);
   await undo(undoToken);
   const { token: recovering } = await logIn({ call }, user);
@@ -263,7 +264,10 @@ t.test('responses of a broken service and without the database are documented', 
   t.teardown(database.drop);
   const proxy = await createTcpProxy(database.url);
   t.teardown(proxy.close);
-  const app = await createTestApp({ WORKER_ENABLED: 'false' }, { databaseUrl: proxy.url });
+  const app = await createTestApp(
+    { WORKER_ENABLED: 'false' },
+    { serverErrors: true, databaseUrl: proxy.url },
+  );
   t.teardown(app.close);
   const call = checked(t, app);
   const user = await createAdmin(app);

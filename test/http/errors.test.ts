@@ -27,7 +27,7 @@ t.test('what is not HTTP has the security headers and the CORS headers of other 
     },
   };
   for (const [name, environment] of Object.entries(configured)) {
-    const app = await createTestApp({ ...environment, WORKER_ENABLED: 'false' });
+    const app = await createTestApp({ ...environment, WORKER_ENABLED: 'false' }, { serverErrors: true });
     t.teardown(app.close);
     const port = await listen(app.app);
     const corsOf = ({ headers }: Answer) =>
@@ -59,7 +59,7 @@ t.test('what is not HTTP has the security headers and the CORS headers of other 
 t.test(
   'an unexpected error is internal_error, and the log has its cause without values of the row',
   async (t) => {
-    const app = await createTestApp();
+    const app = await createTestApp({}, { serverErrors: true });
     t.teardown(app.close);
     const { token } = await createUser(app, { email: 'canary@example.com' });
     await app.pool.query(

@@ -1,5 +1,5 @@
 import t from 'tap';
-import { createTestApp, createUser } from '../support/app.ts';
+import { createTestApp, signUpUser } from '../support/app.ts';
 import { inParallel, lockRows } from '../support/concurrency.ts';
 import { createTestDatabase } from '../support/database.ts';
 import { freePort } from '../support/free-port.ts';
@@ -12,7 +12,10 @@ t.test('health', async (t) => {
   t.teardown(database.drop);
   const proxy = await createTcpProxy(database.url);
   t.teardown(proxy.close);
-  const app = await createTestApp({ WORKER_ENABLED: 'false' }, { databaseUrl: proxy.url });
+  const app = await createTestApp(
+    { WORKER_ENABLED: 'false' },
+    { serverErrors: true, databaseUrl: proxy.url },
+  );
   t.teardown(app.close);
   const live = () => app.call('GET', '/health/live');
   const ready = () => app.call('GET', '/health/ready');
@@ -94,7 +97,7 @@ t.test('health', async (t) => {
 });
 
 t.test('checks that come together share one query, but not beyond a shutdown', async (t) => {
-  const app = await createTestApp({ WORKER_ENABLED: 'false' });
+  const app = await createTestApp({ WORKER_ENABLED: 'false' }, { serverErrors: true });
   t.teardown(app.close);
   const ready = async () => (await app.call('GET', '/health/ready')).status;
   const lockMigrations = () => lockRows(t, app, 'LOCK TABLE _prisma_migrations IN ACCESS EXCLUSIVE MODE');
@@ -113,8 +116,8 @@ t.test('checks that come together share one query, but not beyond a shutdown', a
 });
 
 t.test('during shutdown it is not ready, and requests in flight are finished', async (t) => {
-  const app = await createTestApp({ WORKER_ENABLED: 'false' });
-  const { token } = await createUser(app);
+  const app = await createTestApp({ WORKER_ENABLED: 'false' }, { serverErrors: true });
+  const { token } = await signUpUser(app);
   const port = await listen(app.app);
   const waiting = await rawConnection(port);
   waiting.send('GET /health/ready HTTP/1.1\r\nHost: x\r\n');
@@ -143,7 +146,7 @@ t.test('during shutdown it is not ready, and requests in flight are finished', a
 
 t.test('with METRICS_PORT, metrics are served there and nowhere else, until the app closes', async (t) => {
   const METRICS_PORT = String(await freePort());
-  const app = await createTestApp({ METRICS_PORT, WORKER_ENABLED: 'false' });
+  const app = await createTestApp({ METRICS_PORT, WORKER_ENABLED: 'false' }, { serverErrors: true });
   t.equal((await app.call('GET', '/metrics')).status, 404);
   const url = `http://127.0.0.1:${METRICS_PORT}`;
   const answer = await fetch(`${url}/metrics`);
@@ -154,7 +157,7 @@ t.test('with METRICS_PORT, metrics are served there and nowhere else, until the 
   t.match(text, /^database_up 1$/m);
   for (const path of ['/', '/health/live', '/auth/me/']) t.equal((await fetch(url + path)).status, 404, path);
   t.equal((await fetch(`${url}/metrics`, { method: 'POST' })).status, 404);
-  await t.rejects(createTestApp({ METRICS_PORT }, { databaseUrl: app.url }), {
+  await t.rejects(createTestApp({ METRICS_PORT }, { serverErrors: true, databaseUrl: app.url }), {
     name: 'PortError',
     message: `METRICS_PORT ${METRICS_PORT} of 127.0.0.1 cannot be opened: it is in use`,
   });
@@ -163,9 +166,9 @@ t.test('with METRICS_PORT, metrics are served there and nowhere else, until the 
 });
 
 t.test('metrics are Prometheus text, by route pattern', async (t) => {
-  const app = await createTestApp({ WORKER_ENABLED: 'false' });
+  const app = await createTestApp({ WORKER_ENABLED: 'false' }, { serverErrors: true });
   t.teardown(app.close);
-  const { token, username } = await createUser(app);
+  const { token, username } = await signUpUser(app);
   const session = '3f1ab0e2-5b1f-4e0e-9a59-0d4a1b2c3d4e';
   await app.call('GET', '/auth/me/', { token });
   await app.call('GET', '/auth/me', { token });

@@ -23,8 +23,11 @@ const storage = {
     await disk.delete(name);
   },
 };
-const app = await createTestApp({ DATA_DIR: directory }, { storage });
-const other = await createTestApp({ DATA_DIR: directory }, { storage, databaseUrl: app.url });
+const app = await createTestApp({ DATA_DIR: directory }, { serverErrors: true, storage });
+const other = await createTestApp(
+  { DATA_DIR: directory },
+  { serverErrors: true, storage, databaseUrl: app.url },
+);
 t.teardown(app.close);
 t.teardown(other.close);
 const diskFull = Object.assign(new Error('no space left on device'), { code: 'ENOSPC' });

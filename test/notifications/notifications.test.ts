@@ -14,7 +14,7 @@ import {
 import { createPost, openShop, type Shop } from '../support/stores.ts';
 import { until } from '../support/until.ts';
 
-const app = await createTestApp();
+const app = await createTestApp({}, { isolated: true });
 t.teardown(app.close);
 
 /** A shop whose owner has so many notifications, with their ids, newest first. */

@@ -14,7 +14,7 @@ import {
 } from '../support/partner-requests.ts';
 import { createPost, openShop } from '../support/stores.ts';
 
-const app = await createTestApp();
+const app = await createTestApp({}, { serverErrors: true });
 t.teardown(app.close);
 
 const create = (token: string | undefined, body: unknown, headers: Record<string, string> = {}) =>

@@ -2,7 +2,7 @@ import t from 'tap';
 import { createTestApp, createUser } from '../support/app.ts';
 import { createPost, openShop, type TestPost } from '../support/stores.ts';
 
-const app = await createTestApp();
+const app = await createTestApp({}, { isolated: true });
 t.teardown(app.close);
 const { call, pool } = app;
 const path = '/api/v1/posts/';

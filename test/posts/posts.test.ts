@@ -5,7 +5,7 @@ import { inParallel } from '../support/concurrency.ts';
 import { openTwoShops, sendRequest, transition } from '../support/partner-requests.ts';
 import { createPost, openShop } from '../support/stores.ts';
 
-const app = await createTestApp();
+const app = await createTestApp({}, { serverErrors: true });
 t.teardown(app.close);
 const { call, pool } = app;
 const path = '/api/v1/posts/';

@@ -3,7 +3,7 @@ import { renderMail } from '../../src/infrastructure/mail/templates.ts';
 import type { OutgoingMail } from '../../src/infrastructure/mail/transport.ts';
 import { mailsTo } from '../auth/mailbox.ts';
 import { mails } from '../mail/samples.ts';
-import { createTestApp, createUser, deleteAccount, logIn, queuedFor } from '../support/app.ts';
+import { createTestApp, createUser, deleteAccount, logIn, queuedFor, signUpUser } from '../support/app.ts';
 import { invalid, tokenRefused } from '../support/assertions.ts';
 import { lockRows } from '../support/concurrency.ts';
 import {
@@ -18,7 +18,7 @@ import { until } from '../support/until.ts';
 
 const oldSecret = 'the secret of before 0123456789 abcdef';
 const newSecret = 'a newer secret 0123456789 abcdefgh ijk';
-const app = await createTestApp({ JWT_SECRET: oldSecret });
+const app = await createTestApp({ JWT_SECRET: oldSecret }, { serverErrors: true });
 t.teardown(app.close);
 
 const preferencesPath = '/api/v1/notifications/preferences/';
@@ -136,6 +136,7 @@ t.test('an email that was queued before it was switched off is not sent', async 
   t.teardown(waiting.close);
   const { sender, receiver, post } = await openTwoVerifiedShops(waiting);
   await sendRequest(waiting, sender, post);
+  await signUpUser(waiting);
   t.strictSame(await queuedFor(waiting, receiver), ['partner_request_received']);
   const off = { email: { partner_request_received: false } };
   await waiting.call('PATCH', preferencesPath, { token: receiver.token, body: off });

@@ -1,7 +1,7 @@
 import { createUser, type TestApp } from './app.ts';
 
-/** Signs up a user and makes an admin of the account. */
-export async function createAdmin(app: Pick<TestApp, 'call' | 'pool'>) {
+/** Creates a user who is an admin. */
+export async function createAdmin(app: TestApp) {
   const user = await createUser(app);
   await app.pool.query("UPDATE users SET role = 'admin' WHERE id = $1", [user.id]);
   return user;

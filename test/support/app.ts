@@ -1,8 +1,12 @@
+import { randomUUID } from 'node:crypto';
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import argon2 from 'argon2';
 import type { FastifyInstance, FastifyPluginAsync, InjectOptions, LightMyRequestResponse } from 'fastify';
 import pg from 'pg';
+import t from 'tap';
 import { type AppOverrides, buildApp } from '../../src/app.ts';
-import { loadConfig, withDatabase } from '../../src/infrastructure/config/config.ts';
+import { createTokens } from '../../src/domains/auth/tokens.ts';
+import { type Config, loadConfig, withDatabase } from '../../src/infrastructure/config/config.ts';
 import { int8AsNumber } from '../../src/infrastructure/database/client.ts';
 import type { OutgoingMail } from '../../src/infrastructure/mail/transport.ts';
 import { createTestDatabase } from './database.ts';
@@ -31,6 +35,7 @@ export interface Answer {
 
 export interface TestApp {
   app: FastifyInstance;
+  config: Config;
   /** Connections to the database of the app, to inspect it and to change what no request can. */
   pool: pg.Pool;
   url: string;
@@ -38,6 +43,7 @@ export interface TestApp {
   /** Every line that the app logged. */
   logs: string[];
   call(method: string, path: string, options?: CallOptions): Promise<Answer>;
+  /** @throws when a response was a server error that the test does not expect */
   close(): Promise<void>;
 }
 
@@ -61,6 +67,10 @@ interface TestAppOptions
   extends Pick<AppOverrides, 'timeLimit' | 'streamTimes' | 'maxEventLoopDelay' | 'storage'> {
   /** Database of another instance, to build a second one on it. */
   databaseUrl?: string;
+  /** Not the app that the tests of a process share: for tests that need an empty database or change the app. */
+  isolated?: boolean;
+  /** The test provokes responses with a status of 500 or more. */
+  serverErrors?: boolean;
   /** Routes of the test, for rules that no operation shows. */
   routes?: FastifyPluginAsync;
   /** How the provider takes a mail, after it is in `mails.sent`; at once without it. */
@@ -69,14 +79,16 @@ interface TestAppOptions
 
 /** Apps that are not closed yet. */
 const openApps = new Set<TestApp>();
+let sharedApp: Promise<TestApp> | undefined;
 
 /** Closes what the tests of a file left open. */
 export async function closeApps(): Promise<void> {
   for (const app of openApps) await app.close();
+  await (await sharedApp)?.close();
 }
 
 /**
- * Builds the real app on a new database.
+ * The real app on a new database. All calls without arguments in a process get the same one, which is closed with the process.
  *
  * @param overrides environment variables
  */
@@ -84,6 +96,16 @@ export async function createTestApp(
   overrides: Record<string, string> = {},
   options: TestAppOptions = {},
 ): Promise<TestApp> {
+  if (Object.keys({ ...overrides, ...options }).length > 0) return startTestApp(overrides, options);
+  sharedApp ??= startTestApp().then((app) => {
+    openApps.delete(app);
+    t.teardown(app.close);
+    return { ...app, close: async () => app.rejectServerErrors() };
+  });
+  return sharedApp;
+}
+
+async function startTestApp(overrides: Record<string, string> = {}, options: TestAppOptions = {}) {
   const own = options.databaseUrl === undefined ? await createTestDatabase() : undefined;
   const url = options.databaseUrl ?? own?.url ?? '';
   const config = loadConfig({ ...testEnvironment, DATABASE_URL: url, ...overrides });
@@ -94,7 +116,8 @@ export async function createTestApp(
   // Dropping the database terminates connections that the pool has not closed yet.
   pool.on('error', () => undefined);
   const sent: OutgoingMail[] = [];
-  const { databaseUrl: _, routes, deliver, ...appOverrides } = options;
+  const { databaseUrl: _, isolated: __, serverErrors: allowed, routes, deliver, ...appOverrides } = options;
+  const serverErrors: string[] = [];
   const transport = {
     async send(mail: OutgoingMail) {
       sent.push(mail);
@@ -110,14 +133,27 @@ export async function createTestApp(
   if (routes) await app.register(routes);
   await app.ready();
   let closed: Promise<void> | undefined;
-  const testApp: TestApp = {
+  const testApp = {
     app,
+    config,
     pool,
     url,
     logs,
     mails: mailsOf(sent, pool),
-    call: (method, path, callOptions) => call(app, method, path, callOptions),
-    close: () => (closed ??= close()),
+    async call(method: string, path: string, callOptions?: CallOptions) {
+      const answer = await call(app, method, path, callOptions);
+      if (answer.status >= 500 && !allowed) serverErrors.push(`${method} ${path}: ${answer.text}`);
+      return answer;
+    },
+    rejectServerErrors() {
+      const errors = serverErrors.splice(0);
+      if (errors.length > 0) throw new Error(`server errors: ${errors.join('\n')}`);
+    },
+    async close() {
+      closed ??= close();
+      await closed;
+      testApp.rejectServerErrors();
+    },
   };
   async function close() {
     openApps.delete(testApp);
@@ -174,20 +210,54 @@ export const password = 'gimbap-and-coffee-7';
 
 let counter = 0;
 
-/** Signs up a new account and logs in. */
-export async function createUser({ call }: Pick<TestApp, 'call'>, fields: Record<string, unknown> = {}) {
+/** An account that is in nobody's database yet. */
+function newAccount(fields: Record<string, unknown>) {
   counter += 1;
-  const account = {
-    username: `user${process.pid}n${counter}`,
-    email: `user${process.pid}n${counter}@example.com`,
-    name: '김두레',
-    password,
-    ...fields,
-  };
+  const username = `user${process.pid}n${counter}`;
+  return { username, email: `${username}@example.com`, name: '김두레', password, ...fields };
+}
+
+/** Signs up a new account and logs in. */
+export async function signUpUser({ call }: Pick<TestApp, 'call'>, fields: Record<string, unknown> = {}) {
+  const account = newAccount(fields);
   const signup = await call('POST', '/auth/signup/', { body: account });
   if (signup.status !== 201) throw new Error(`sign-up failed: ${signup.text}`);
   const session = await logIn({ call }, account);
   return { ...account, id: signup.body.data.id as number, ...session };
+}
+
+/** Hashes of passwords, which cost as much as all else that a test does. */
+const hashes = new Map<string, Promise<string>>();
+
+/** Creates an account as after its sign-up and login, without their hashes and the email: {@link signUpUser} has those. */
+export async function createUser(
+  { app, config, pool }: Pick<TestApp, 'app' | 'config' | 'pool'>,
+  fields: Record<string, unknown> = {},
+) {
+  const account = newAccount(fields);
+  const { memoryCost, timeCost } = config.password;
+  const { accessTtl, refreshTtl, sessionMaxAge } = config.tokens;
+  const lifetime = Math.min(refreshTtl, sessionMaxAge);
+  const key = JSON.stringify([memoryCost, timeCost, account.password]);
+  const hash =
+    hashes.get(key) ??
+    argon2.hash(account.password, { type: argon2.argon2id, memoryCost, timeCost, parallelism: 1 });
+  hashes.set(key, hash);
+  const sessionId = randomUUID();
+  const { rows } = await pool.query<{ id: number }>(
+    `WITH u AS (INSERT INTO users (username, email, name, password_hash, last_login_at)
+                VALUES ($1, $2, $3, $4, now()) RETURNING id),
+       k AS (INSERT INTO known_addresses (user_id, address) SELECT id, '127.0.0.1' FROM u),
+       s AS (INSERT INTO sessions (id, user_id, rotated_at, user_agent, ip, expires_at)
+             SELECT $5, id, '{}', 'lightMyRequest', '127.0.0.1', now() + make_interval(secs => $6) FROM u)
+     SELECT id FROM u`,
+    [account.username, account.email, account.name, await hash, sessionId, lifetime],
+  );
+  const id = rows[0]?.id ?? 0;
+  const { sign } = createTokens(app.jwt, config.secrets);
+  const claims = { userId: id, sessionId, count: 0 };
+  const token = sign('access', claims, Math.min(accessTtl, lifetime));
+  return { ...account, id, token, refresh: sign('refresh', claims, lifetime) };
 }
 
 /** Logs in and returns the tokens. */

@@ -5,7 +5,7 @@ import type { Answer } from './app.ts';
 
 /** Makes an app listen on a free port. @returns the port */
 export async function listen(app: FastifyInstance): Promise<number> {
-  await app.listen({ host: '127.0.0.1', port: 0 });
+  if (!app.server.listening) await app.listen({ host: '127.0.0.1', port: 0 });
   return (app.server.address() as AddressInfo).port;
 }
 

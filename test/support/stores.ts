@@ -49,9 +49,9 @@ export interface Shop {
   store: TestStore;
 }
 
-/** Signs up a user who registers a store. */
+/** Creates a user who registers a store. */
 export async function openShop(
-  app: Pick<TestApp, 'call'>,
+  app: TestApp,
   name = '두레 카페',
   fields: Record<string, unknown> = {},
 ): Promise<Shop> {

@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import t from 'tap';
 import { parse } from 'yaml';
-import { createTestApp, createUser } from '../support/app.ts';
+import { createTestApp, signUpUser } from '../support/app.ts';
 import { without } from '../support/requirements.ts';
 
 const root = dirname(fileURLToPath(import.meta.resolve('#package/package.json')));
@@ -91,7 +91,7 @@ t.test('rules and dashboards ask for metrics, labels and values that the service
   // Nothing answers there; the metric says so.
   const app = await createTestApp({ RATE_LIMIT_ENABLED: 'true', REDIS_URL: 'redis://127.0.0.1:1' });
   t.teardown(app.close);
-  await createUser(app);
+  await signUpUser(app);
   await app.mails.settled();
   await app.pool.query("SELECT graphile_worker.add_job('send_mail', run_at => now() + interval '1 hour')");
   const { text } = await app.call('GET', '/metrics');

@@ -8,7 +8,7 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import t, { type Test } from 'tap';
 import { migrate } from '../../src/infrastructure/database/migrations.ts';
-import { createTestApp, createUser, logIn, type TestApp } from '../support/app.ts';
+import { createTestApp, logIn, signUpUser, type TestApp } from '../support/app.ts';
 import { execute } from '../support/database.ts';
 import { freePort } from '../support/free-port.ts';
 import { uploadImage } from '../support/images.ts';
@@ -127,7 +127,7 @@ t.test(
     const backup = await backUp();
 
     // What happens after the backup, and is lost.
-    const late = await createUser(before);
+    const late = await signUpUser(before);
     const latePicture = await uploadImage(before, receiver.token);
     t.equal((await transition(before, receiver, request, 'accept')).status, 200);
     t.equal(
@@ -183,7 +183,7 @@ t.test(
     });
 
     await t.test('new rows get ids that were never used, and triggers count', async (t) => {
-      const user = await createUser(after);
+      const user = await signUpUser(after);
       t.ok(user.id > late.id);
       const { token } = await logIn(after, sender);
       const again = await requestPartnership(after, { token }, pictured);

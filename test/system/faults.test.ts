@@ -6,7 +6,7 @@ import { openTwoVerifiedShops, requestsPath } from '../support/partner-requests.
 import { post, production, startService } from '../support/service.ts';
 
 t.test('a database without free connections is service_unavailable', async (t) => {
-  const migrated = await createTestApp({ WORKER_ENABLED: 'false' });
+  const migrated = await createTestApp({ WORKER_ENABLED: 'false' }, { serverErrors: true });
   t.teardown(migrated.close);
   const role = `limited_${process.pid}`;
   const limited = new URL(migrated.url);
@@ -21,7 +21,10 @@ t.test('a database without free connections is service_unavailable', async (t) =
   );
   t.teardown(() => execute(migrated.url, `DROP OWNED BY ${role}`, `DROP ROLE ${role}`));
   const { token } = await createUser(migrated);
-  const app = await createTestApp({ WORKER_ENABLED: 'false' }, { databaseUrl: limited.href });
+  const app = await createTestApp(
+    { WORKER_ENABLED: 'false' },
+    { serverErrors: true, databaseUrl: limited.href },
+  );
   t.teardown(app.close);
 
   const started = performance.now();
@@ -40,7 +43,7 @@ t.test('a database without free connections is service_unavailable', async (t) =
 });
 
 t.test('a serialization failure leaves nothing, and a retry succeeds', async (t) => {
-  const app = await createTestApp();
+  const app = await createTestApp({}, { serverErrors: true });
   t.teardown(app.close);
   const { sender, receiver, post: target } = await openTwoVerifiedShops(app);
   await execute(

@@ -8,7 +8,7 @@ import t, { type Test } from 'tap';
 import { startEmbeddedServer } from '../../src/development/embedded-postgres/server.ts';
 import { migrate } from '../../src/infrastructure/database/migrations.ts';
 import { openStream } from '../notifications/streams.ts';
-import { codeIn, createTestApp, createUser, logIn, password } from '../support/app.ts';
+import { codeIn, createTestApp, logIn, password, signUpUser } from '../support/app.ts';
 import { unavailable } from '../support/assertions.ts';
 import { inParallel } from '../support/concurrency.ts';
 import { createTestDatabase, execute } from '../support/database.ts';
@@ -59,12 +59,13 @@ t.test('behind PgBouncer in transaction mode', { skip: without('pgbouncer') }, a
   const database = await createTestDatabase();
   t.teardown(database.drop);
   const databaseUrl = await startPooler(t, database.url);
-  const app = await createTestApp({ DATABASE_DIRECT_URL: database.url }, { databaseUrl });
+  const app = await createTestApp({ DATABASE_DIRECT_URL: database.url }, { serverErrors: true, databaseUrl });
   t.teardown(app.close);
   await app.app.listen({ host: '127.0.0.1', port: 0 });
 
   await t.test('a request reaches the receiver by stream and by mail', async (t) => {
     const { sender, receiver, post } = await openTwoShops(app);
+    await app.call('POST', '/auth/email-verify/send/', { body: { email: receiver.email } });
     const code = codeIn(await app.mails.next(receiver.email));
     const confirm = { email: receiver.email, code };
     const { token } = receiver;
@@ -106,10 +107,10 @@ t.test(
     const proxy = await createTcpProxy(oldPrimary.url);
     t.teardown(proxy.close);
     const databaseUrl = await startPooler(t, proxy.url);
-    const app = await createTestApp({ DATABASE_DIRECT_URL: proxy.url }, { databaseUrl });
+    const app = await createTestApp({ DATABASE_DIRECT_URL: proxy.url }, { serverErrors: true, databaseUrl });
     t.teardown(app.close);
     await app.app.listen({ host: '127.0.0.1', port: 0 });
-    const { token, username } = await createUser(app);
+    const { token, username } = await signUpUser(app);
     const rename = () => app.call('PATCH', '/auth/me/', { token, body: { name: '김두레' } });
     const findId = () => app.call('POST', '/auth/find-id/', { body: { email: 'nobody@example.com' } });
     const login = () => app.call('POST', '/auth/login/', { body: { username, password } });
@@ -144,7 +145,7 @@ t.test(
     t.strictSame(new Set(statuses.slice(-15)), new Set([200]), 'each connection was left');
     t.equal(await ready(), 200);
     t.notOk(app.logs.some((line) => JSON.parse(line).status === 500));
-    const user = await createUser(app);
+    const user = await signUpUser(app);
     await app.mails.next(user.email);
   },
 );

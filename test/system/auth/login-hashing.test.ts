@@ -1,6 +1,6 @@
 import argon2 from 'argon2';
 import t, { type Test } from 'tap';
-import { createTestApp, createUser, password, type TestApp } from '../../support/app.ts';
+import { createTestApp, password, signUpUser, type TestApp } from '../../support/app.ts';
 import { delayed, refused, tally } from '../../support/assertions.ts';
 import { inParallel } from '../../support/concurrency.ts';
 
@@ -20,12 +20,12 @@ async function hashOf(id: number): Promise<string> {
 }
 
 t.test('a password is hashed with argon2id, 19 MiB, t=2, p=1', async (t) => {
-  const { id } = await createUser(costly);
+  const { id } = await signUpUser(costly);
   t.match(await hashOf(id), /^\$argon2id\$v=19\$m=19456,t=2,p=1\$/);
 });
 
 t.test('raised parameters rehash at the next login', async (t) => {
-  const { username, id } = await createUser(cheap);
+  const { username, id } = await signUpUser(cheap);
   const before = await hashOf(id);
   t.match(before, /m=1024,t=1,p=1/);
   refused(t, await logIn(costly, username, 'not the password'), 401, 'invalid_credentials');
@@ -38,7 +38,7 @@ t.test('raised parameters rehash at the next login', async (t) => {
 });
 
 t.test('concurrent logins succeed while the password is rehashed', async (t) => {
-  const { username, id } = await createUser(cheap);
+  const { username, id } = await signUpUser(cheap);
   const answers = await inParallel(20, () => logIn(costly, username));
   t.strictSame(tally(answers), { 200: 20 });
   t.match(await hashOf(id), /m=19456,t=2,p=1/);
@@ -52,7 +52,7 @@ function verifiedCosts(t: Test) {
 }
 
 t.test('a wrong password and an unknown user cost the same', async (t) => {
-  const { username, email } = await createUser(costly);
+  const { username, email } = await signUpUser(costly);
   const costs = verifiedCosts(t);
   for (const login of [username, email, 'unknown', 'unknown@example.com', '이런 사람은 없어요']) {
     refused(t, await logIn(costly, login, 'not the password'), 401, 'invalid_credentials');
@@ -65,14 +65,14 @@ t.test(
   async (t) => {
     const before = await createTestApp({ WORKER_ENABLED: 'false' });
     t.teardown(before.close);
-    const old = await createUser(before);
-    for (let more = 0; more < 3; more++) await createUser(before);
+    const old = await signUpUser(before);
+    for (let more = 0; more < 3; more++) await signUpUser(before);
     const after = await createTestApp(
       { ARGON2_MEMORY_KIB: '2048', WORKER_ENABLED: 'false' },
       { databaseUrl: before.url },
     );
     t.teardown(after.close);
-    await createUser(after);
+    await signUpUser(after);
     const costs = verifiedCosts(t);
     const costsOf = async (names: string[]) => {
       const from = costs().length;

@@ -12,7 +12,10 @@ t.test('a database that is unreachable or hangs', async (t) => {
   t.teardown(database.drop);
   const proxy = await createTcpProxy(database.url);
   t.teardown(proxy.close);
-  const app = await createTestApp({ WORKER_ENABLED: 'false' }, { databaseUrl: proxy.url });
+  const app = await createTestApp(
+    { WORKER_ENABLED: 'false' },
+    { serverErrors: true, databaseUrl: proxy.url },
+  );
   t.teardown(app.close);
   const { token } = await createUser(app);
   const body = { username: 'unknown', password };
@@ -64,10 +67,13 @@ t.test('a database that is unreachable or hangs', async (t) => {
 });
 
 t.test('a request is answered in time, however long its body takes', async (t) => {
-  const patient = await createTestApp();
+  const patient = await createTestApp({}, { serverErrors: true });
   t.teardown(patient.close);
   const { token } = await createUser(patient);
-  const app = await createTestApp({ WORKER_ENABLED: 'false' }, { databaseUrl: patient.url, timeLimit: 800 });
+  const app = await createTestApp(
+    { WORKER_ENABLED: 'false' },
+    { serverErrors: true, databaseUrl: patient.url, timeLimit: 800 },
+  );
   t.teardown(app.close);
   const port = await listen(app.app);
 
@@ -109,7 +115,10 @@ t.test('a request is answered in time, however long its body takes', async (t) =
 t.test(
   'logins beyond the hashing queue are service_unavailable, and other requests do not wait for them',
   async (t) => {
-    const app = await createTestApp({ ARGON2_MEMORY_KIB: '8192', ARGON2_TIME_COST: '2' });
+    const app = await createTestApp(
+      { ARGON2_MEMORY_KIB: '8192', ARGON2_TIME_COST: '2' },
+      { serverErrors: true },
+    );
     t.teardown(app.close);
     const logins = Array.from({ length: 400 }, (_, index) =>
       app.call('POST', '/auth/login/', { body: { username: `unknown${index}`, password } }),
@@ -133,7 +142,7 @@ t.test(
 );
 
 t.test('an overloaded process rejects requests with 503, and health still answers', async (t) => {
-  const { app, call, close } = await createTestApp({}, { maxEventLoopDelay: 1_000 });
+  const { app, call, close } = await createTestApp({}, { serverErrors: true, maxEventLoopDelay: 1_000 });
   t.teardown(close);
   t.equal((await call('GET', '/api/v1/stores/categories/')).status, 200);
   // What is measured in the first two seconds is the start itself.
@@ -154,7 +163,10 @@ t.test('an overloaded process rejects requests with 503, and health still answer
 
 t.test('health answers while 64 logins run', async (t) => {
   // Hashes as expensive as in production.
-  const app = await createTestApp({ ARGON2_MEMORY_KIB: '19456', ARGON2_TIME_COST: '2' });
+  const app = await createTestApp(
+    { ARGON2_MEMORY_KIB: '19456', ARGON2_TIME_COST: '2' },
+    { serverErrors: true },
+  );
   t.teardown(app.close);
   let running = 64;
   const logins = Array.from({ length: running }, async (_, index) => {

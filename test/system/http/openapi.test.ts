@@ -79,6 +79,8 @@ const everySchema = Object.entries(schemas).flatMap(([name, schema]) => [...walk
 
 t.test('every operation has an id, a summary, a description, a tag and its security', async (t) => {
   t.ok(operations.length >= 62);
+  t.ok(api.length >= 60);
+  t.ok(everySchema.length > Object.keys(schemas).length && Object.keys(schemas).length >= 200);
   t.match(document.openapi, /^3\.1\./);
   const ids = operations.map(({ operationId }) => operationId);
   t.equal(new Set(ids).size, ids.length, 'operation ids are unique');
@@ -163,6 +165,7 @@ t.test('every body and every success has examples', async (t) => {
   const [lists] = operations.filter(({ operationId }) => operationId === 'listPartnerRequests');
   const examples = lists?.responses['200']?.content?.['application/json']?.examples ?? {};
   t.strictSame(Object.keys(examples), ['PartnerRequest', 'ReceivedPartnerRequest'], 'one for each box');
+  t.ok(Object.keys(document.components.examples).length >= 100);
   for (const [name, { value }] of Object.entries(document.components.examples)) {
     const { data } = value as { data?: { next_cursor?: unknown } };
     // The paging loop of a client on a mock would not end.

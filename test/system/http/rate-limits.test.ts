@@ -1,7 +1,7 @@
 import t from 'tap';
 import { createLimitedApp, fromAnywhere, limited, newAddress } from '../../http/limits.ts';
 import { openStream } from '../../notifications/streams.ts';
-import { type CallOptions, createUser, type TestApp } from '../../support/app.ts';
+import { type CallOptions, signUpUser, type TestApp } from '../../support/app.ts';
 import { invalid, refused, tally } from '../../support/assertions.ts';
 import { inParallel, lockRows } from '../../support/concurrency.ts';
 import { listen } from '../../support/raw-http.ts';
@@ -81,8 +81,8 @@ t.test('limits', async (t) => {
   });
 
   t.test('a user has 600 other requests a minute, from all addresses together', async (t) => {
-    const { token } = await createUser(fromAnywhere(app));
-    const other = await createUser(fromAnywhere(app));
+    const { token } = await signUpUser(fromAnywhere(app));
+    const other = await signUpUser(fromAnywhere(app));
     const addresses = [newAddress(), newAddress()];
     const paths = ['/auth/nothing/', '/auth/me/', '/nothing/', '/auth/login/'];
     const count = await served(app, 601, (index) => [
@@ -106,7 +106,7 @@ t.test('limits', async (t) => {
   });
 
   t.test('all users at one address have 3,000 other requests a minute together', async (t) => {
-    const users = await inParallel(7, () => createUser(fromAnywhere(app)));
+    const users = await inParallel(7, () => signUpUser(fromAnywhere(app)));
     const remoteAddress = newAddress();
     const greedy = users.pop();
     for (let index = 0; index < 700; index++) {
@@ -240,7 +240,7 @@ t.test('limits can be turned off', async (t) => {
 
 t.test('four requests of one user are worked on at once; more wait and delay no other user', async (t) => {
   const app = await createLimitedApp(t);
-  const [user, other] = [await createUser(app), await createUser(app)];
+  const [user, other] = [await signUpUser(app), await signUpUser(app)];
   const rename = () => app.call('PATCH', '/auth/me/', { token: user.token, body: { name: '두레' } });
   const lock = await lockRows(t, app, 'SELECT FROM users WHERE id = $1 FOR UPDATE', [user.id]);
   const renamed = inParallel(20, rename);
@@ -252,8 +252,8 @@ t.test('four requests of one user are worked on at once; more wait and delay no 
 });
 
 t.test('requests that wait too long are 503, and neither they nor open streams keep a turn', async (t) => {
-  const app = await createLimitedApp(t, {}, { timeLimit: 400 });
-  const user = await createUser(app);
+  const app = await createLimitedApp(t, {}, { serverErrors: true, timeLimit: 400 });
+  const user = await signUpUser(app);
   const rename = () => app.call('PATCH', '/auth/me/', { token: user.token, body: { name: '두레' } });
   const lock = await lockRows(t, app, 'SELECT FROM users WHERE id = $1 FOR UPDATE', [user.id]);
   t.strictSame(tally(await inParallel(9, rename)), { '503 service_unavailable': 9 });

@@ -4,7 +4,7 @@ import { type Config, loadConfig } from '../../../src/infrastructure/config/conf
 import { MailRejectedError } from '../../../src/infrastructure/mail/transport.ts';
 import { statementSummary } from '../../../src/infrastructure/tracing/traced-pool.ts';
 import { openTracing } from '../../../src/resources.ts';
-import { createTestApp, createUser, verifyEmails } from '../../support/app.ts';
+import { createTestApp, signUpUser, verifyEmails } from '../../support/app.ts';
 import { createCollector } from '../../support/collector.ts';
 import { inParallel } from '../../support/concurrency.ts';
 import { listen, rawConnection } from '../../support/raw-http.ts';
@@ -33,8 +33,8 @@ t.test('requests, their statements and their mails are traced, without any value
   );
   t.teardown(() => app.app.close());
   const name = '카나리아';
-  const user = await createUser(app, { username: 'canary_shop', email: 'canary@example.com', name });
-  const refused = await createUser(app, { email: 'refused@example.com' });
+  const user = await signUpUser(app, { username: 'canary_shop', email: 'canary@example.com', name });
+  const refused = await signUpUser(app, { email: 'refused@example.com' });
   await verifyEmails(app, user, refused);
   await app.mails.settled();
   deliveries = 0;

@@ -67,7 +67,7 @@ t.test('while the store is down, slow or rejects, uploads are unavailable, and a
   const { token } = await createUser(app);
   for (const [name, overrides] of Object.entries(outages)) {
     const variables = { ...environment, ...overrides, WORKER_ENABLED: 'false' };
-    const broken = await createTestApp(variables, { databaseUrl: app.url });
+    const broken = await createTestApp(variables, { serverErrors: true, databaseUrl: app.url });
     t.teardown(broken.close);
     unavailable(t, await upload(broken, token, await plainPicture()));
     const { rows } = await app.pool.query(`SELECT state, user_id FROM images WHERE state = 'deleted'`);
@@ -156,7 +156,7 @@ t.test('killed before the store has answered: another instance cleans up', async
 
 t.test('killed while a file is written to the disk: another instance cleans up', async (t) => {
   const DATA_DIR = t.testdir();
-  const app = await createTestApp({ DATA_DIR, JWT_SECRET });
+  const app = await createTestApp({ DATA_DIR, JWT_SECRET }, { serverErrors: true });
   t.teardown(app.close);
   const files = () => filesIn(DATA_DIR);
   // The small file stays under the name that it has until it is complete.
@@ -178,7 +178,7 @@ t.test(
   { skip: cannotMount },
   async (t) => {
     const DATA_DIR = smallDisk(t, await temporaryFolder(t), 1);
-    const app = await createTestApp({ DATA_DIR, WORKER_ENABLED: 'false' });
+    const app = await createTestApp({ DATA_DIR, WORKER_ENABLED: 'false' }, { serverErrors: true });
     t.teardown(app.close);
     const { token } = await createUser(app);
     const fill = await fillDisk(DATA_DIR);

@@ -15,7 +15,10 @@ const directory = t.testdir();
 /** Resolves once the test lets the storage answer. */
 let hanging: Promise<void> | undefined;
 const storage = { put: async () => hanging, delete: async () => undefined };
-const app = await createTestApp({ DATA_DIR: directory, WORKER_ENABLED: 'false' }, { storage });
+const app = await createTestApp(
+  { DATA_DIR: directory, WORKER_ENABLED: 'false' },
+  { storage, serverErrors: true },
+);
 t.teardown(app.close);
 const port = await listen(app.app);
 const { token, id: userId } = await createUser(app);
@@ -90,7 +93,7 @@ t.test('an upload that is cut in the middle is not kept, and counts for the quot
 t.test('the time of a slow client does not count, that of the storage does', async (t) => {
   const limited = await createTestApp(
     { DATA_DIR: directory, WORKER_ENABLED: 'false' },
-    { storage, timeLimit: 1_000, databaseUrl: app.url },
+    { storage, serverErrors: true, timeLimit: 1_000, databaseUrl: app.url },
   );
   t.teardown(limited.close);
   const limitedPort = await listen(limited.app);

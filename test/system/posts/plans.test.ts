@@ -8,7 +8,7 @@ import type { BoundedPage } from '../../../src/infrastructure/database/keyset.ts
 import { createTestApp } from '../../support/app.ts';
 import { type Execution, explainingDatabase } from '../../support/plans.ts';
 
-const app = await createTestApp();
+const app = await createTestApp({}, { isolated: true });
 t.teardown(app.close);
 const { pool } = app;
 
