@@ -24,6 +24,7 @@ t.test('requests, their statements and their mails are traced, without any value
   const app = await createTestApp(
     { OTEL_EXPORTER_OTLP_ENDPOINT: collector.url, DATABASE_POOL_SIZE: '2' },
     {
+      serverErrors: true,
       async deliver({ to, text }) {
         deliveries += 1;
         if (to.startsWith('refused')) throw new MailRejectedError(`canary ${text}`);
