@@ -147,6 +147,15 @@ for (const mode of modes) {
     }
   });
 
+  t.test(`locks read what they lock, in order (${mode} plan)`, async (t) => {
+    await reads(t, mode, 'stores and post of a new request', 30, (database) =>
+      // Without its row it throws.
+      createPartnerRequestRepository(database)
+        .lockStoresAndPost(database, 700, 10)
+        .catch(() => undefined),
+    );
+  });
+
   t.test(`lists of requests read one page (${mode} plan)`, async (t) => {
     for (const userId of [1, 2]) {
       for (const status of [undefined, 'requested', 'accepted', 'declined', 'withdrawn', 'ended'] as const) {

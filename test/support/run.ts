@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readdirSync } from 'node:fs';
-import { mkdir, rm, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { availableParallelism } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -23,6 +23,7 @@ const groupCount = 4;
 /** More processes at once would need more connections than the server has. */
 const jobs = Math.min(8, availableParallelism());
 
+const tapPackage = createRequire(import.meta.url).resolve('tap/package.json');
 const args = process.argv.slice(2);
 const paths = args.filter((arg) => arg.startsWith('test/'));
 const tapArguments = args.filter((arg) => arg !== '--system' && !paths.includes(arg));
@@ -70,17 +71,19 @@ async function writeGroups(files: string[]): Promise<string[]> {
 }
 
 async function runTap(files: string[]): Promise<number> {
-  const program = join(
-    dirname(createRequire(import.meta.url).resolve('tap/package.json')),
-    'dist/esm/run.mjs',
-  );
   // Tests must not write to the database of the developer.
   const { DATABASE_URL: _, ...environment } = process.env;
-  const tap = spawn(process.execPath, [program, 'run', `--jobs=${jobs}`, ...tapArguments, ...files], {
-    cwd: root,
-    env: { ...environment, DURE_TEST_SERVER: server.url, DURE_TEST_TEMPLATE: server.template },
-    stdio: 'inherit',
-  });
+  const env = { ...environment, DURE_TEST_SERVER: server.url, DURE_TEST_TEMPLATE: server.template };
+  const run = (command: string[]) =>
+    spawn(process.execPath, [join(dirname(tapPackage), 'dist/esm/run.mjs'), ...command], {
+      cwd: root,
+      env,
+      stdio: 'inherit',
+    });
+  // As npm installs it, tap has a loader that needs TypeScript 5; .taprc leaves it out, which takes a build of tap.
+  const built = await readFile(createRequire(tapPackage).resolve('@tapjs/test/built'), 'utf8');
+  if (built.includes('@tapjs/typescript')) await once(run(['build']), 'close');
+  const tap = run(['run', `--jobs=${jobs}`, ...tapArguments, ...files]);
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => tap.kill(signal));
   const [code] = await once(tap, 'close');
   return typeof code === 'number' ? code : 1;

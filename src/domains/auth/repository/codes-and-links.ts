@@ -102,7 +102,9 @@ export function createEmailCodeRepository(
   }
 
   async function lock(tx: Tx, emails: string[]): Promise<void> {
-    await tx.execute(sql`SELECT FROM email_codes WHERE email = ANY (${emails}) ORDER BY email FOR UPDATE`);
+    await tx.execute(
+      sql`SELECT FROM email_codes WHERE email = ANY (${emails}) ORDER BY email || '' FOR UPDATE`,
+    );
   }
 
   /** Voids the code and the proofs of a verified address whose account is deleted or leaves it. */

@@ -105,7 +105,7 @@ export function createLoginFailureRepository(database: Database, secret: Secret)
       DELETE FROM login_failures WHERE key = ANY (ARRAY(
         SELECT f.key FROM unnest(${keys}::text[]) AS k (start)
           JOIN login_failures f ON f.key BETWEEN k.start AND k.start || 'g'
-        ORDER BY f.key FOR UPDATE OF f))`);
+        ORDER BY f.key || '' FOR UPDATE OF f))`);
   }
 
   /** Resets the counters of some names for all addresses. */

@@ -166,7 +166,7 @@ export function createPartnerRequestRepository(database: Database) {
       ), open_stores AS MATERIALIZED (
         SELECT s.id, s.owner_id FROM stores_of_request JOIN stores s ON s.id = ANY (ARRAY[sender, receiver])
         WHERE ${isOpenStore('s')} AND s.owner_id IS NOT NULL
-        ORDER BY s.id FOR SHARE OF s
+        ORDER BY s.id + 0 FOR SHARE OF s
       ), post AS MATERIALIZED (
         SELECT id FROM posts
         WHERE id = ${postId} AND deleted_at IS NULL AND (SELECT count(*) FROM open_stores) > 0 FOR SHARE
@@ -349,7 +349,7 @@ const idsWhere = (condition: Sql) => sql`SELECT id FROM partner_requests WHERE $
 function close(tx: Tx, states: Sql, ids: Sql, notifiedStore: Sql): Promise<ClosedRequest[]> {
   return tx.query<ClosedRequest>(sql`
     WITH locked AS (
-      SELECT id FROM partner_requests WHERE id = ANY (ARRAY(${ids})) AND ${states} ORDER BY id FOR UPDATE
+      SELECT id FROM partner_requests WHERE id = ANY (ARRAY(${ids})) AND ${states} ORDER BY id + 0 FOR UPDATE
     ), closed AS (
       UPDATE partner_requests SET updated_at = now(),
         status = CASE status WHEN 'requested' THEN 'withdrawn'::partner_request_status ELSE 'ended' END

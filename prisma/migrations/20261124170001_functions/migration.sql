@@ -67,7 +67,7 @@ BEGIN
     SELECT l.post_id, l.image_id
     FROM changed c JOIN post_images l ON l.post_id = c.id JOIN images i ON i.id = l.image_id
     WHERE c.deleted_at IS NOT NULL AND c.hidden_at IS NULL OR NOT (i.key = ANY (c.images))
-    ORDER BY l.image_id FOR NO KEY UPDATE OF i
+    ORDER BY l.image_id + 0 FOR NO KEY UPDATE OF i
   ), unlinked AS (
     DELETE FROM post_images l USING unused u WHERE l.post_id = u.post_id AND l.image_id = u.image_id
     RETURNING l.image_id
@@ -124,7 +124,7 @@ BEGIN
     GROUP BY user_id HAVING sum(change) <> 0
   ), locked AS (
     SELECT user_id, change FROM notification_counts c JOIN changed USING (user_id)
-    ORDER BY user_id FOR NO KEY UPDATE OF c
+    ORDER BY user_id + 0 FOR NO KEY UPDATE OF c
   )
   UPDATE notification_counts c SET unread = greatest(0, c.unread + change) FROM locked WHERE locked.user_id = c.user_id;
   RETURN NULL;
@@ -136,7 +136,7 @@ BEGIN
     SELECT user_id, count(*) AS deleted FROM old_rows WHERE NOT is_read GROUP BY user_id
   ), locked AS (
     SELECT user_id, deleted FROM notification_counts c JOIN changed USING (user_id)
-    ORDER BY user_id FOR NO KEY UPDATE OF c
+    ORDER BY user_id + 0 FOR NO KEY UPDATE OF c
   )
   UPDATE notification_counts c SET unread = greatest(0, c.unread - deleted) FROM locked WHERE locked.user_id = c.user_id;
   RETURN NULL;
