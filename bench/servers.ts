@@ -46,7 +46,7 @@ export async function startDatabase() {
 /** Milliseconds in which the stand-in for Resend responds, about as the real one does. */
 const mailLatency = 100;
 
-/** Accepts every mail. */
+/** Accepts every email. */
 async function startProvider() {
   const server = createServer((request, response) => {
     request.resume();

@@ -6,7 +6,7 @@ import { createResendTransport, type MailTransport } from './infrastructure/mail
 import { startWorker, type Worker } from './infrastructure/mail/worker.ts';
 import type { Tracing } from './infrastructure/tracing/tracing.ts';
 
-/* What an app opens, and closes with itself: connections, the mail transport and the worker. */
+/* What an app opens, and closes with itself: connections, the email transport and the worker. */
 
 /** Opens tracing where a collector is configured. The libraries are large and loaded only then. */
 export async function openTracing({ otlpEndpoint }: Config): Promise<Tracing | undefined> {
@@ -56,7 +56,7 @@ export async function createTransport(
   return mailbox;
 }
 
-/** Starts the worker of mails and clean-up when the app is ready; it stops with the app. */
+/** Starts the worker of emails and clean-up when the app is ready; it stops with the app. */
 export function startWorkerWithApp(
   app: FastifyInstance,
   config: AppConfig,

@@ -10,15 +10,15 @@ const contract = createContract();
 const app: TestApp = await createListeningApp({});
 t.teardown(app.close);
 
-/** Sends a request as a shop. @returns the data of its answer */
+/** Sends a request as a shop. @returns the data of its response */
 async function call(t: Test, { token }: { token: string }, method: string, path: string, body?: unknown) {
-  const answer = await app.call(method, path, { token, body });
-  t.ok(answer.body.success, `${method} ${path}: ${answer.text}`);
-  t.strictSame(contract.problems(method, path, answer), [], `${method} ${path}: as documented`);
-  return answer.body.data;
+  const response = await app.call(method, path, { token, body });
+  t.ok(response.body.success, `${method} ${path}: ${response.text}`);
+  t.strictSame(contract.problems(method, path, response), [], `${method} ${path}: as documented`);
+  return response.body.data;
 }
 
-/** Signs up the owner of a shop, who verifies the e-mail address with the code from the mail. */
+/** Signs up the owner of a shop, who verifies the e-mail address with the code from the email. */
 async function signUp(t: Test, name: string) {
   const owner = await signUpUser(app, { name });
   const code = codeIn(await app.mails.next(owner.email));
@@ -45,18 +45,18 @@ t.test('two shops find each other, agree and call each other', async (t) => {
     category_ids: [idOf('베이커리')],
     phone_number: '010-9876-5432',
   });
-  const picture = await uploadImage(app, minji.token);
+  const image = await uploadImage(app, minji.token);
   const written = await call(t, minji, 'POST', '/api/v1/posts/', {
     title: '아침 빵을 함께 팔 가게를 찾아요',
     content: '갓 구운 빵을 커피와 함께 내고 싶습니다.',
-    images: [picture.url],
+    images: [image.url],
   });
 
   // Jisu finds the store by its name without the space, and the post by its category and a word, and asks. Minji is notified at once.
   const stream = await openStream(t, app, minji.token);
   const query = new URLSearchParams({ category_id: idOf('카페'), q: '갓 구운' });
   const { items: stores } = await call(t, jisu, 'GET', `/api/v1/stores/?q=${encodeURIComponent('달빛카페')}`);
-  t.match(stores, [{ id: cafe.id, thumbnail: picture.thumbnail_url }]);
+  t.match(stores, [{ id: cafe.id, thumbnail: image.thumbnail_url }]);
   const { status, headers } = await app.call('GET', new URL(stores[0].thumbnail).pathname);
   t.match([status, headers['content-type']], [200, 'image/webp']);
   const { items: found } = await call(t, jisu, 'GET', `/api/v1/posts/?${query}`);
@@ -100,7 +100,7 @@ t.test('two shops find each other, agree and call each other', async (t) => {
   });
   t.equal((await call(t, jisu, 'GET', `/api/v1/posts/${written.id}/`)).my_request_status, '수락됨');
 
-  // Jisu ends it: Minji gets a notification and a mail, and the contacts are gone.
+  // Jisu ends it: Minji gets a notification and an email, and the contacts are gone.
   t.match(await call(t, jisu, 'POST', `${requests}${id}/end/`), { box: 'sent', status: '종료됨' });
   await stream.until(() => stream.events.length === 5);
   t.match(stream.events[3]?.data, {

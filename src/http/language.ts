@@ -2,7 +2,7 @@ import type { FastifyInstance } from 'fastify';
 import fastifyPlugin from 'fastify-plugin';
 import Negotiator from 'negotiator';
 
-/** The languages of messages, notifications and mails; the first is the default. */
+/** The languages of messages, notifications and emails; the first is the default. */
 export const languages = ['ko', 'en'] as const;
 export type Language = (typeof languages)[number];
 export const defaultLanguage: Language = languages[0];

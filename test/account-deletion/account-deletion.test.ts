@@ -2,7 +2,7 @@ import t from 'tap';
 import { accountsOf, signUpBody, startInstance } from '../auth/accounts.ts';
 import { createSettledUser, newResetLink } from '../auth/mailbox.ts';
 import { createTestApp, createUser, deleteAccount, logIn, password } from '../support/app.ts';
-import { refused, tally, tokenRefused } from '../support/assertions.ts';
+import { rejected, tally, tokenRejected } from '../support/assertions.ts';
 import { inParallel, lockRows, waitForSleep } from '../support/concurrency.ts';
 import {
   becomePartners,
@@ -28,15 +28,15 @@ const remove = (token: string, password: string) => deleteAccount(app, { token, 
 t.test('DELETE removes the account, and every instance rejects its tokens at once', async (t) => {
   const user = await createUser(app);
   const sessions = [user, await logIn(app, user), await logIn(other, user)];
-  const answer = await remove(user.token, password);
-  t.equal(answer.status, 200);
-  t.strictSame(answer.body.data, {});
+  const response = await remove(user.token, password);
+  t.equal(response.status, 200);
+  t.strictSame(response.body.data, {});
   for (const session of sessions) {
     await ended(t, session, other);
-    tokenRefused(t, await remove(session.token, password), 'revoked');
+    tokenRejected(t, await remove(session.token, password), 'revoked');
   }
   for (const login of [user.username, user.email]) {
-    refused(t, await tryLogin(login), 401, 'invalid_credentials');
+    rejected(t, await tryLogin(login), 401, 'invalid_credentials');
   }
 });
 
@@ -45,10 +45,10 @@ t.test('username and email of a deleted account can be used again', async (t) =>
   const ids = new Set<number>();
   const tokens: string[] = [];
   for (let lives = 0; lives < 3; lives++) {
-    refused(t, await tryLogin(username), 401, 'invalid_credentials');
+    rejected(t, await tryLogin(username), 401, 'invalid_credentials');
     const user = await createUser(app, { username, email });
     ids.add(user.id);
-    for (const token of tokens) tokenRefused(t, await me(token), 'revoked');
+    for (const token of tokens) tokenRejected(t, await me(token), 'revoked');
     tokens.push(user.token);
     t.equal((await remove(user.token, password)).status, 200);
   }
@@ -58,7 +58,7 @@ t.test('username and email of a deleted account can be used again', async (t) =>
 t.test('DELETE with a wrong password removes nothing', async (t) => {
   const { token } = await createUser(app);
   for (const wrong of ['wrong-password', `${password} `, password.toUpperCase()]) {
-    refused(t, await remove(token, wrong), 401, 'invalid_credentials');
+    rejected(t, await remove(token, wrong), 401, 'invalid_credentials');
   }
   t.equal((await me(token)).status, 200);
 });
@@ -88,9 +88,9 @@ t.test('a deletion withdraws pending requests, ends partnerships and notifies th
     (await sentences(third))[0],
     '두레 베이커리에서 올린 ‘내 글’ 글이 삭제되어 제휴 요청이 취소되었습니다.',
   );
-  refused(t, await transition(app, receiver, sent, 'accept'), 409, 'invalid_transition');
-  refused(t, await transition(app, third, received, 'withdraw'), 409, 'invalid_transition');
-  refused(t, await transition(app, receiver, settled, 'end'), 409, 'invalid_transition');
+  rejected(t, await transition(app, receiver, sent, 'accept'), 409, 'invalid_transition');
+  rejected(t, await transition(app, third, received, 'withdraw'), 409, 'invalid_transition');
+  rejected(t, await transition(app, receiver, settled, 'end'), 409, 'invalid_transition');
   t.strictSame(await strandedRequests(app), []);
 });
 
@@ -119,8 +119,8 @@ t.test('store and posts of a deleted account are not found, and its owner can re
   const { store, ...owner } = await openShop(app);
   const post = await createPost(app, owner.token, { title: '떠나는 가게의 글' });
   t.equal((await deleteAccount(app, owner)).status, 200);
-  refused(t, await app.call('GET', `${stores}${store.id}/`, { token }), 404, 'store_not_found');
-  refused(t, await app.call('GET', `${posts}${post.id}/`, { token }), 404, 'post_not_found');
+  rejected(t, await app.call('GET', `${stores}${store.id}/`, { token }), 404, 'store_not_found');
+  rejected(t, await app.call('GET', `${posts}${post.id}/`, { token }), 404, 'post_not_found');
   const found = await app.call('GET', `${posts}?q=${encodeURIComponent('떠나는')}`, { token });
   t.strictSame(found.body.data.items, []);
   const { items } = (await app.call('GET', `${stores}?limit=100`, { token })).body.data;
@@ -131,8 +131,8 @@ t.test('store and posts of a deleted account are not found, and its owner can re
 
 t.test('of 20 concurrent deletions, one removes the account', async (t) => {
   const user = await createUser(app);
-  const answers = await inParallel(20, () => deleteAccount(app, user));
-  t.strictSame(tally(answers), { '200': 1, '401 token_not_valid': 19 });
+  const responses = await inParallel(20, () => deleteAccount(app, user));
+  t.strictSame(tally(responses), { '200': 1, '401 token_not_valid': 19 });
 });
 
 t.test('of sign-ups during a deletion, at most one gets the username', async (t) => {
@@ -149,7 +149,7 @@ t.test('of sign-ups during a deletion, at most one gets the username', async (t)
 
 t.test('logins, refreshes and changes during a deletion leave nothing', async (t) => {
   const user = await createUser(app);
-  const answers = await Promise.all([
+  const responses = await Promise.all([
     deleteAccount(app, user),
     ...Array.from({ length: 5 }, () => tryLogin(user.username)),
     ...Array.from({ length: 5 }, () => refresh(user.refresh)),
@@ -158,12 +158,12 @@ t.test('logins, refreshes and changes during a deletion leave nothing', async (t
     ),
     changePassword(user.token, password),
   ]);
-  for (const { status, body, text } of answers) {
+  for (const { status, body, text } of responses) {
     t.ok([200, 401].includes(status), text);
-    if (status === 200 && body.data.access) tokenRefused(t, await me(body.data.access), 'revoked');
+    if (status === 200 && body.data.access) tokenRejected(t, await me(body.data.access), 'revoked');
   }
   const { rowCount } = await app.pool.query('SELECT FROM users WHERE id = $1', [user.id]);
-  t.equal(rowCount, answers[0]?.status === 200 ? 0 : 1);
+  t.equal(rowCount, responses[0]?.status === 200 ? 0 : 1);
 });
 
 t.test('a store registered during the deletion of its account is closed', async (t) => {
@@ -210,7 +210,7 @@ t.test('a password reset of an account in deletion is rejected', async (t) => {
   const reset = confirmReset(link);
   await lock.waiters(1);
   await lock.release('COMMIT');
-  refused(t, await reset, 400, 'reset_link_invalid');
+  rejected(t, await reset, 400, 'reset_link_invalid');
 });
 
 t.test('a store in an uncommitted registration is closed by the deletion of its account', async (t) => {
@@ -240,8 +240,8 @@ t.test('requests from and to an account in deletion are rejected', async (t) => 
   await lock.waiters(3);
   await lock.release();
   t.equal((await deleted).status, 200);
-  refused(t, await asked, 404, 'post_not_found');
-  refused(t, await asking, 403, 'store_required');
+  rejected(t, await asked, 404, 'post_not_found');
+  rejected(t, await asking, 403, 'store_required');
   t.strictSame(await strandedRequests(app), []);
   const keys = await app.pool.query("SELECT FROM idempotency_keys WHERE key = 'leaving'");
   t.equal(keys.rowCount, 0);

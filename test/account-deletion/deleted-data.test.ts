@@ -3,7 +3,7 @@ import { MailRejectedError } from '../../src/infrastructure/mail/transport.ts';
 import { accountsOf, newPassword, signUpBody } from '../auth/accounts.ts';
 import { createSettledUser, latestCode, mailsTo, newResetLink, passTime } from '../auth/mailbox.ts';
 import { createTestApp, deleteAccount, logIn, password, signUpUser, verifyEmails } from '../support/app.ts';
-import { refused } from '../support/assertions.ts';
+import { rejected } from '../support/assertions.ts';
 import { openTwoShops, requestPartnership } from '../support/partner-requests.ts';
 import { everyRow, tablesWith } from '../support/rows.ts';
 import { createPost, createStore } from '../support/stores.ts';
@@ -18,7 +18,7 @@ t.test('the codes of a verified account that is deleted are void', async (t) => 
   const code = await latestCode(app, user.email);
   await verifyEmails(app, user);
   await deleteAccount(app, user);
-  refused(t, await confirm({ email: user.email, code }), 400, 'invalid_code', { attempts_left: 0 });
+  rejected(t, await confirm({ email: user.email, code }), 400, 'invalid_code', { attempts_left: 0 });
 });
 
 t.test('a verification_token is void after the account of its address is deleted', async (t) => {
@@ -26,8 +26,8 @@ t.test('a verification_token is void after the account of its address is deleted
   const proof = await confirm({ email: user.email, code: await latestCode(app, user.email) }, user.token);
   await deleteAccount(app, user);
   const { verification_token } = proof.body.data;
-  const answer = await signUp(signUpBody({ email: user.email, verification_token }));
-  refused(t, answer, 400, 'verification_token_invalid');
+  const response = await signUp(signUpBody({ email: user.email, verification_token }));
+  rejected(t, response, 400, 'verification_token_invalid');
 });
 
 t.test('a reset link is void after deletion, also when a new account has the address', async (t) => {
@@ -35,11 +35,11 @@ t.test('a reset link is void after deletion, also when a new account has the add
   const { email, username } = user;
   const link = await newResetLink(app, email);
   t.equal((await deleteAccount(app, user)).status, 200);
-  refused(t, await validateReset(link), 400, 'reset_link_invalid');
-  refused(t, await confirmReset(link), 400, 'reset_link_invalid');
+  rejected(t, await validateReset(link), 400, 'reset_link_invalid');
+  rejected(t, await confirmReset(link), 400, 'reset_link_invalid');
   await createSettledUser(app, { email, username });
-  refused(t, await validateReset(link), 400, 'reset_link_invalid');
-  refused(t, await confirmReset(link), 400, 'reset_link_invalid');
+  rejected(t, await validateReset(link), 400, 'reset_link_invalid');
+  rejected(t, await confirmReset(link), 400, 'reset_link_invalid');
   t.ok((await logIn(app, user)).token);
 });
 
@@ -64,7 +64,7 @@ t.test('idempotency keys are deleted with their account', async (t) => {
   t.strictSame(rows, [{ scope: `${receiver.id}:createPartnerRequest` }]);
 });
 
-t.test('failed mails are deleted with their account', async (t) => {
+t.test('failed emails are deleted with their account', async (t) => {
   const [email, stranger] = ['rejected-owner@example.com', 'stranger@example.com'];
   const deliver = async ({ to }: { to: string }) => {
     if (to === email || to === stranger) throw new MailRejectedError('the address does not exist');
@@ -100,7 +100,7 @@ t.test('failed mails are deleted with their account', async (t) => {
   t.strictSame(await failedMails(), ['verification_code'], 'that of an address without an account');
 });
 
-t.test('a mail that fails after its account was deleted is not kept', async (t) => {
+t.test('an email that fails after its account was deleted is not kept', async (t) => {
   let reject = () => {};
   const isDeleted = new Promise<void>((resolve) => {
     reject = resolve;
@@ -120,7 +120,7 @@ t.test('a mail that fails after its account was deleted is not kept', async (t) 
 });
 
 t.test('nothing of an account is left at rest after it was deleted', async (t) => {
-  // No worker takes the queued mails, so that they can be looked through, too.
+  // No worker takes the queued emails, so that they can be looked through, too.
   const app = await createTestApp({ WORKER_ENABLED: 'false' });
   t.teardown(app.close);
   const username = 'keeper-owner';

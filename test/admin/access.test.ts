@@ -1,7 +1,7 @@
 import t from 'tap';
 import { addFailedMail, createAdmin, sendReport } from '../support/admin.ts';
 import { createTestApp, createUser } from '../support/app.ts';
-import { refused } from '../support/assertions.ts';
+import { rejected } from '../support/assertions.ts';
 import { createContract } from '../support/contract.ts';
 import { createPost, openShop } from '../support/stores.ts';
 
@@ -28,10 +28,10 @@ t.test('for a user who is no admin there is nothing at any path, whatever is sen
   for (const path of [...paths, ...unknown, ...paths.map((one) => one.replace(/\{\w+\}/, '0x1'))]) {
     for (const method of methods) {
       for (const options of method === 'POST' ? bodies : bodies.slice(0, 1)) {
-        const answer = await call(method, `${at(path)}?limit=x&unknown=1`, { token, ...options });
-        t.equal(answer.status, 404, `${method} ${path} ${answer.text}`);
-        t.equal(answer.headers.allow, undefined);
-        if (method !== 'HEAD') t.strictSame(answer.body, reference.body);
+        const response = await call(method, `${at(path)}?limit=x&unknown=1`, { token, ...options });
+        t.equal(response.status, 404, `${method} ${path} ${response.text}`);
+        t.equal(response.headers.allow, undefined);
+        if (method !== 'HEAD') t.strictSame(response.body, reference.body);
       }
     }
   }
@@ -42,7 +42,12 @@ t.test('without a valid token every path asks for one', async (t) => {
   for (const path of [...paths, ...unknown]) {
     for (const method of ['GET', 'POST', 'PUT', 'OPTIONS']) {
       const url = path.replace(/\{\w+\}/, '1');
-      refused(t, await call(method, url, { headers: { 'accept-language': 'ko' } }), 401, 'not_authenticated');
+      rejected(
+        t,
+        await call(method, url, { headers: { 'accept-language': 'ko' } }),
+        401,
+        'not_authenticated',
+      );
       const wrong = await call(method, url, { token: 'x' });
       t.match(wrong, { status: 401, body: { data: { code: 'token_not_valid' } } }, `${method} ${path}`);
     }
@@ -53,7 +58,7 @@ t.test('for an admin, unknown paths and methods are rejected as everywhere', asy
   const { token } = await createAdmin(app);
   for (const path of unknown) {
     for (const method of ['GET', 'POST', 'OPTIONS'])
-      refused(t, await call(method, path, { token, body: '{' }), 404, 'not_found');
+      rejected(t, await call(method, path, { token, body: '{' }), 404, 'not_found');
   }
   for (const [path, allow] of [
     ['/api/v1/admin/users/', 'GET, HEAD'],
@@ -61,20 +66,20 @@ t.test('for an admin, unknown paths and methods are rejected as everywhere', asy
     ['/api/v1/admin/users/1/sessions/', 'DELETE'],
     ['/api/v1/admin/reports/', 'GET, HEAD'],
   ] as const) {
-    const answer = await call('PUT', path, { token, body: {} });
-    refused(t, answer, 405, 'method_not_allowed');
-    t.equal(answer.headers.allow, allow);
+    const response = await call('PUT', path, { token, body: {} });
+    rejected(t, response, 405, 'method_not_allowed');
+    t.equal(response.headers.allow, allow);
   }
   const preflight = { origin: 'https://web.example.com', 'access-control-request-method': 'GET' };
   t.equal((await call('OPTIONS', '/api/v1/admin/users/', { headers: preflight })).status, 204);
-  refused(t, await call('OPTIONS', '/api/v1/admin/nothing/', { headers: preflight }), 404, 'not_found');
+  rejected(t, await call('OPTIONS', '/api/v1/admin/nothing/', { headers: preflight }), 404, 'not_found');
 });
 
 t.test('an admin whose role is taken away is one no more, at once', async (t) => {
   const { token, id } = await createAdmin(app);
   t.equal((await call('GET', '/api/v1/admin/users/', { token })).status, 200);
   await pool.query("UPDATE users SET role = 'user' WHERE id = $1", [id]);
-  refused(t, await call('GET', '/api/v1/admin/users/', { token }), 404, 'not_found');
+  rejected(t, await call('GET', '/api/v1/admin/users/', { token }), 404, 'not_found');
 });
 
 t.test('every operation writes one audit entry and one line of the log', async (t) => {
@@ -105,9 +110,9 @@ t.test('every operation writes one audit entry and one line of the log', async (
   for (const { operationId, method, path } of operations) {
     const { action, subject, body } = expected[operationId] ?? { action: 'is not listed' };
     const url = path.replace(/\{\w+\}/, String(subject?.id));
-    const answer = await call(method, url, { token: admin.token, body });
-    t.equal(answer.status, 200, `${operationId} ${answer.text}`);
-    const requestId = answer.headers['x-request-id'];
+    const response = await call(method, url, { token: admin.token, body });
+    t.equal(response.status, 200, `${operationId} ${response.text}`);
+    const requestId = response.headers['x-request-id'];
     const { rows } = await pool.query(
       `SELECT operator, action, subject_kind, subject_id::int, reason, address FROM audit_entries WHERE request_id = $1`,
       [requestId],
@@ -130,12 +135,12 @@ t.test('what does not happen has no audit entry', async (t) => {
   const body = { reason: 'x' };
   for (const userId of ['2147483647', '0', 'x', '9'.repeat(40)]) {
     const path = `/api/v1/admin/users/${userId}/`;
-    refused(t, await call('GET', path, { token }), 404, 'not_found');
-    refused(t, await call('POST', `${path}suspend/`, { token, body }), 404, 'not_found');
-    refused(t, await call('POST', `${path}reactivate/`, { token }), 404, 'not_found');
-    refused(t, await call('DELETE', `${path}sessions/`, { token }), 404, 'not_found');
+    rejected(t, await call('GET', path, { token }), 404, 'not_found');
+    rejected(t, await call('POST', `${path}suspend/`, { token, body }), 404, 'not_found');
+    rejected(t, await call('POST', `${path}reactivate/`, { token }), 404, 'not_found');
+    rejected(t, await call('DELETE', `${path}sessions/`, { token }), 404, 'not_found');
   }
-  refused(t, await call('POST', `/api/v1/admin/users/${id}/suspend/`, { token, body }), 403, 'forbidden');
+  rejected(t, await call('POST', `/api/v1/admin/users/${id}/suspend/`, { token, body }), 403, 'forbidden');
   t.strictSame(await entries(), before);
   t.equal((await call('GET', '/auth/me/', { token })).status, 200);
 });

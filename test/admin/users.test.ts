@@ -1,15 +1,15 @@
 import t from 'tap';
 import { addFailedMail, createAdmin } from '../support/admin.ts';
 import {
-  type Answer,
   createTestApp,
   createUser,
   deleteAccount,
   logIn,
   queuedFor,
   signUpUser,
+  type TestResponse,
 } from '../support/app.ts';
-import { invalid, refused, tally, tokenRefused } from '../support/assertions.ts';
+import { invalid, rejected, tally, tokenRejected } from '../support/assertions.ts';
 import { inParallel, lockRows } from '../support/concurrency.ts';
 import { openShop } from '../support/stores.ts';
 
@@ -71,7 +71,7 @@ t.test('the list has every account once, newest first, and reads a bounded numbe
     let pages = 0;
     for (let cursor: string | null = ''; cursor !== null; pages++) {
       const query: string = `?q=${encodeURIComponent(q)}&limit=${limit}&cursor=${cursor}`;
-      const { body }: Answer = await ask('GET', users + query);
+      const { body }: TestResponse = await ask('GET', users + query);
       ids.push(...body.data.items.map(({ id }: { id: number }) => id));
       cursor = body.data.next_cursor;
     }
@@ -110,10 +110,10 @@ t.test('a suspension ends the sessions at once and keeps its time when its reaso
   const shop = await openShop(app);
   const first = (await suspend(shop.id, '첫째 이유')).body.data;
   t.match(first, { suspended_at: /Z$/, suspended_reason: '첫째 이유' });
-  tokenRefused(t, await call('GET', '/auth/me/', { token: shop.token }), 'revoked');
+  tokenRejected(t, await call('GET', '/auth/me/', { token: shop.token }), 'revoked');
   t.strictSame((await pool.query('SELECT FROM sessions WHERE user_id = $1', [shop.id])).rows, []);
   const credentials = { username: shop.username, password: shop.password };
-  refused(t, await call('POST', '/auth/login/', { body: credentials }), 403, 'account_suspended');
+  rejected(t, await call('POST', '/auth/login/', { body: credentials }), 403, 'account_suspended');
   const second = (await suspend(shop.id, '둘째 이유')).body.data;
   t.strictSame(second, { ...first, suspended_reason: '둘째 이유' });
   t.match((await reactivate(shop.id)).body.data, { suspended_at: null, suspended_reason: null });
@@ -126,12 +126,12 @@ t.test('a suspension ends the sessions at once and keeps its time when its reaso
 t.test("admins can neither suspend nor reactivate an admin's account", async (t) => {
   const other = await createAdmin(app);
   for (const { id } of [admin, other]) {
-    refused(t, await suspend(id), 403, 'forbidden');
-    refused(t, await reactivate(id), 403, 'forbidden');
+    rejected(t, await suspend(id), 403, 'forbidden');
+    rejected(t, await reactivate(id), 403, 'forbidden');
   }
   const { rows } = await pool.query('SELECT suspended_at FROM users WHERE id = $1', [other.id]);
   t.strictSame(rows, [{ suspended_at: null }]);
-  refused(t, await suspend(2_147_483_647), 404, 'not_found');
+  rejected(t, await suspend(2_147_483_647), 404, 'not_found');
 });
 
 t.test('a suspension waits for an account that becomes an admin', async (t) => {
@@ -140,7 +140,7 @@ t.test('a suspension waits for an account that becomes an admin', async (t) => {
   const suspended = suspend(promoted.id);
   await lock.waiters(1);
   await lock.release('COMMIT');
-  refused(t, await suspended, 403, 'forbidden');
+  rejected(t, await suspended, 403, 'forbidden');
   t.equal((await call('GET', '/auth/me/', promoted)).status, 200);
 });
 
@@ -161,7 +161,7 @@ t.test('a post that is written while its account is suspended waits, and is reje
   await lock.waiters(2);
   await lock.release();
   t.equal((await suspended).status, 200);
-  refused(t, await written, 403, 'store_required');
+  rejected(t, await written, 403, 'store_required');
 });
 
 t.test('ending the sessions of an account ends all of them, and no others', async (t) => {
@@ -169,18 +169,18 @@ t.test('ending the sessions of an account ends all of them, and no others', asyn
   const second = await logIn(app, user);
   t.strictSame((await ask('DELETE', `${users}${user.id}/sessions/`)).body.data, {});
   for (const { token } of [user, second])
-    tokenRefused(t, await call('GET', '/auth/me/', { token }), 'revoked');
+    tokenRejected(t, await call('GET', '/auth/me/', { token }), 'revoked');
   for (const { token } of [other, await logIn(app, user)])
     t.equal((await call('GET', '/auth/me/', { token })).status, 200);
 });
 
-t.test('failed mails are listed without what they contain, newest first, in pages', async (t) => {
+t.test('failed emails are listed without what they contain, newest first, in pages', async (t) => {
   const user = await createUser(app);
   const ids = [await addFailedMail(app, user), await addFailedMail(app, user)];
   const page = (await ask('GET', `${mails}?limit=1`)).body.data;
   const { created_at } = page.items[0];
   const mail = { id: ids[1], user_id: user.id, kind: 'user_id', attempts: 25, created_at };
-  t.strictSame(page.items, [{ ...mail, reason: 'the provider refused it' }]);
+  t.strictSame(page.items, [{ ...mail, reason: 'the provider rejected it' }]);
   const rest = (await ask('GET', `${mails}?cursor=${page.next_cursor}`)).body.data;
   t.match(rest, { items: [{ id: ids[0] }], next_cursor: null });
 });
@@ -189,8 +189,8 @@ t.test('a failed mail is put back into the queue once, however often it is retri
   const user = await createUser(app);
   await pool.query('SELECT graphile_worker.complete_jobs(ARRAY(SELECT id FROM graphile_worker.jobs))');
   const id = await addFailedMail(app, user);
-  const answers = await inParallel(10, () => ask('POST', `${mails}${id}/retry/`));
-  t.strictSame(tally(answers), { '200': 1, '404 not_found': 9 });
+  const responses = await inParallel(10, () => ask('POST', `${mails}${id}/retry/`));
+  t.strictSame(tally(responses), { '200': 1, '404 not_found': 9 });
   t.strictSame(await queuedFor(app, user), ['user_id']);
   const worker = await createTestApp({}, { databaseUrl: app.url });
   t.teardown(worker.close);
@@ -198,7 +198,7 @@ t.test('a failed mail is put back into the queue once, however often it is retri
   t.strictSame((await pool.query('SELECT FROM failed_mails WHERE id = $1', [id])).rows, []);
 });
 
-t.test('a mail that is retried while its account is deleted is not sent', async (t) => {
+t.test('an email that is retried while its account is deleted is not sent', async (t) => {
   const user = await createUser(app);
   const id = await addFailedMail(app, user);
   const lock = await lockRows(t, app, 'SELECT FROM users WHERE id = $1 FOR UPDATE', [user.id]);
@@ -209,5 +209,5 @@ t.test('a mail that is retried while its account is deleted is not sent', async 
   t.equal((await deleted).status, 200);
   const late = await addFailedMail(app, admin);
   await pool.query('DELETE FROM failed_mails WHERE id = $1', [late]);
-  refused(t, await ask('POST', `${mails}${late}/retry/`), 404, 'not_found');
+  rejected(t, await ask('POST', `${mails}${late}/retry/`), 404, 'not_found');
 });

@@ -1,6 +1,6 @@
 import t from 'tap';
 import { createTestApp, createUser, logIn, password, verifyEmails } from '../support/app.ts';
-import { delayed, invalid, refused, tally, tokenRefused } from '../support/assertions.ts';
+import { delayed, invalid, rejected, tally, tokenRejected } from '../support/assertions.ts';
 import { inParallel } from '../support/concurrency.ts';
 import { accountsOf, newPassword, startInstance } from './accounts.ts';
 import { createVerifiedUser, mailsTo } from './mailbox.ts';
@@ -16,9 +16,9 @@ const remove = (token: string, password: unknown, remoteAddress = '127.0.0.1') =
 
 t.test('me is exactly the six fields of a user', async (t) => {
   const { id, username, email, token } = await createVerifiedUser(app, { name: '  이 웃 ' });
-  const answer = await me(token);
-  t.equal(answer.status, 200);
-  t.strictSame(answer.body.data, { id, username, name: '이 웃', email, role: 'user', is_verified: true });
+  const response = await me(token);
+  t.equal(response.status, 200);
+  t.strictSame(response.body.data, { id, username, name: '이 웃', email, role: 'user', is_verified: true });
 });
 
 t.test('PATCH changes the name', async (t) => {
@@ -31,10 +31,10 @@ t.test('PATCH changes the name', async (t) => {
     ['A', 'A'],
     [`O'Neil <b>"&\\`, `O'Neil <b>"&\\`],
   ] as const) {
-    const answer = await patch(token, { name: given });
-    t.equal(answer.status, 200, answer.text);
+    const response = await patch(token, { name: given });
+    t.equal(response.status, 200, response.text);
     const user = { id, username, name: kept, email, role: 'user', is_verified: false };
-    t.strictSame(answer.body.data, user);
+    t.strictSame(response.body.data, user);
     t.strictSame((await me(token)).body.data, user);
   }
 });
@@ -43,11 +43,11 @@ t.test('wrong passwords with a valid token are delayed like failed logins, from 
   const user = await createUser(app);
   for (let guesses = 0; guesses < 10; guesses++) {
     const guess = await remove(user.token, `guess-number-${guesses}`, `198.51.100.${guesses + 1}`);
-    refused(t, guess, 401, 'invalid_credentials');
+    rejected(t, guess, 401, 'invalid_credentials');
   }
-  const refusal = await remove(user.token, password, '198.51.100.77');
-  delayed(t, refusal, 30);
-  t.match(refusal.body.message, '비밀번호를 여러 번 잘못 입력했습니다.');
+  const rejection = await remove(user.token, password, '198.51.100.77');
+  delayed(t, rejection, 30);
+  t.match(rejection.body.message, '비밀번호를 여러 번 잘못 입력했습니다.');
   const elsewhere = { token: user.token, remoteAddress: '198.51.100.78' };
   const body = { current_password: password, new_password: newPassword };
   delayed(t, await post('change-password', body, elsewhere), 30);
@@ -58,11 +58,11 @@ t.test('wrong passwords with a valid token are delayed like failed logins, from 
 
 t.test('of 60 concurrent guesses with a valid token, ten are checked', async (t) => {
   const user = await createUser(app);
-  const answers = await inParallel(60, (index) =>
+  const responses = await inParallel(60, (index) =>
     changePassword(user.token, index === 59 ? password : `guess-number-${index}`),
   );
-  const { '401 invalid_credentials': checked = 0, '200': right = 0 } = tally(answers);
-  t.equal(checked, 10, JSON.stringify(tally(answers)));
+  const { '401 invalid_credentials': checked = 0, '200': right = 0 } = tally(responses);
+  t.equal(checked, 10, JSON.stringify(tally(responses)));
   t.equal(right, 0);
 });
 
@@ -70,11 +70,11 @@ t.test('change-password sets the new password and mails a notice', async (t) => 
   const user = await createUser(app);
   await verifyEmails(app, user);
   const mailed = (await mailsTo(app, user.email)).length;
-  const answer = await changePassword(user.token, password);
-  t.equal(answer.status, 200);
-  t.strictSame(answer.body.data, {});
-  refused(t, await tryLogin(user.username), 401, 'invalid_credentials');
-  refused(t, await tryLogin(user.email, password), 401, 'invalid_credentials');
+  const response = await changePassword(user.token, password);
+  t.equal(response.status, 200);
+  t.strictSame(response.body.data, {});
+  rejected(t, await tryLogin(user.username), 401, 'invalid_credentials');
+  rejected(t, await tryLogin(user.email, password), 401, 'invalid_credentials');
   t.equal((await tryLogin(user.username, newPassword)).status, 200);
   const notices = (await mailsTo(app, user.email)).slice(mailed);
   t.equal(notices.length, 1);
@@ -97,7 +97,7 @@ t.test('change-password with a wrong current password is rejected and changes no
   const user = await createUser(app);
   const session = await logIn(app, user);
   for (const wrong of ['wrong-password', `${password} `, newPassword]) {
-    refused(t, await changePassword(user.token, wrong), 401, 'invalid_credentials');
+    rejected(t, await changePassword(user.token, wrong), 401, 'invalid_credentials');
   }
   t.equal((await me(session.token)).status, 200);
   t.equal((await tryLogin(user.username)).status, 200);
@@ -124,24 +124,24 @@ t.test('a password is compared in NFC and never trimmed', async (t) => {
   const user = await createUser(app);
   const spaced = ' caf\u00e9 가나다 ';
   t.equal((await changePassword(user.token, password, spaced)).status, 200);
-  refused(t, await changePassword(user.token, spaced.trim()), 401, 'invalid_credentials');
+  rejected(t, await changePassword(user.token, spaced.trim()), 401, 'invalid_credentials');
   t.equal((await changePassword(user.token, spaced.normalize('NFD'))).status, 200);
 });
 
 t.test('of concurrent password changes, one succeeds', async (t) => {
   const user = await createUser(app);
   const sessions = await inParallel(8, () => logIn(app, user));
-  const answers = await inParallel(8, (index) =>
+  const responses = await inParallel(8, (index) =>
     changePassword(sessions[index]?.token ?? '', password, `${newPassword}-${index}`),
   );
-  const winner = answers.findIndex(({ status }) => status === 200);
-  t.equal(answers.filter(({ status }) => status === 200).length, 1);
-  for (const { status, text } of answers) t.ok([200, 401].includes(status), text);
+  const winner = responses.findIndex(({ status }) => status === 200);
+  t.equal(responses.filter(({ status }) => status === 200).length, 1);
+  for (const { status, text } of responses) t.ok([200, 401].includes(status), text);
   t.equal((await tryLogin(user.username, `${newPassword}-${winner}`)).status, 200);
   for (const [index, { token }] of sessions.entries()) {
-    const answer = await me(token);
-    if (index === winner) t.equal(answer.status, 200);
-    else tokenRefused(t, answer, 'revoked');
+    const response = await me(token);
+    if (index === winner) t.equal(response.status, 200);
+    else tokenRejected(t, response, 'revoked');
   }
 });
 
@@ -152,9 +152,9 @@ t.test('a login with the old password during a change leaves no session', async 
     ...Array.from({ length: 9 }, () => tryLogin(user.username)),
   ]);
   t.equal(changed.status, 200);
-  for (const answer of logins) {
-    if (answer.status === 200) tokenRefused(t, await me(answer.body.data.access), 'revoked');
-    else refused(t, answer, 401, 'invalid_credentials');
+  for (const response of logins) {
+    if (response.status === 200) tokenRejected(t, await me(response.body.data.access), 'revoked');
+    else rejected(t, response, 401, 'invalid_credentials');
   }
   const { rows } = await app.pool.query('SELECT 1 FROM sessions WHERE user_id = $1', [user.id]);
   t.equal(rows.length, 1, 'the current session is the only one');

@@ -1,6 +1,6 @@
 import type { Test } from 'tap';
 import { type CallOptions, codeIn, createTestApp, password, type TestApp } from '../support/app.ts';
-import { tokenRefused } from '../support/assertions.ts';
+import { tokenRejected } from '../support/assertions.ts';
 import { latestCode } from './mailbox.ts';
 
 /** A good password other than the one of `createUser`. */
@@ -70,15 +70,15 @@ export function accountsOf(app: TestApp) {
 
     /** Changes the email with a code. */
     async moveTo(token: string, email: string): Promise<void> {
-      const answer = await changeEmail(token, { new_email: email, code: await newCode(email) });
-      if (answer.status !== 200) throw new Error(answer.text);
+      const response = await changeEmail(token, { new_email: email, code: await newCode(email) });
+      if (response.status !== 200) throw new Error(response.text);
     },
 
     /** Asserts that a session has ended, on every instance. */
     async ended(t: Test, session: Session, ...instances: TestApp[]): Promise<void> {
       for (const instance of [app, ...instances]) {
-        tokenRefused(t, await me(session.token, instance), 'revoked');
-        tokenRefused(t, await refresh(session.refresh, instance), 'revoked', 'refresh');
+        tokenRejected(t, await me(session.token, instance), 'revoked');
+        tokenRejected(t, await refresh(session.refresh, instance), 'revoked', 'refresh');
       }
     },
   };

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import t, { type Test } from 'tap';
 import { codeIn, createTestApp, resetLinkIn } from '../support/app.ts';
-import { invalid, refused } from '../support/assertions.ts';
+import { invalid, rejected } from '../support/assertions.ts';
 import { everyRow } from '../support/rows.ts';
 import { latestMail, mailsTo, undoTokenIn, verifyLinkTokenIn } from './mailbox.ts';
 
@@ -72,7 +72,7 @@ function hasNoSecret(t: Test, text: string, where: string) {
 }
 
 t.test('no password, code, link token or refresh token can be read at rest or in the logs', async (t) => {
-  // While the mails wait in the queue.
+  // While the emails wait in the queue.
   const signUp = { username, email, name: '김두레', password: passwords.signUp };
   t.equal((await post('signup', signUp, { 'idempotency-key': 'canary' })).status, 201);
   t.equal((await post('signup', signUp, { 'idempotency-key': 'canary' })).status, 201);
@@ -86,9 +86,9 @@ t.test('no password, code, link token or refresh token can be read at rest or in
   const values = [malformed, `"${malformed}",`, `"${malformed}\n"`].map((value) => `{"password":${value}}`);
   const texts = [malformed, `"${malformed}`, `["${malformed}\\x"]`, `{"__proto__":"${malformed}"}`];
   for (const body of [...texts, ...values]) {
-    refused(t, await post('login', body, json), 400, 'malformed_json');
+    rejected(t, await post('login', body, json), 400, 'malformed_json');
   }
-  refused(t, await post('login', { username, password: passwords.wrongLogin }), 401, 'invalid_credentials');
+  rejected(t, await post('login', { username, password: passwords.wrongLogin }), 401, 'invalid_credentials');
   await post('login', { username: 'unknown-user', password: passwords.wrongLogin });
   await app.call('PUT', '/auth/login/', { body: { username, password: passwords.wrongMethod } });
   await app.call('POST', `/auth/login/?password=${passwords.inQuery}`, { body: {} });
@@ -100,7 +100,7 @@ t.test('no password, code, link token or refresh token can be read at rest or in
   t.equal((await post('reset-password-request', { email })).status, 200);
   t.equal((await post('find-id', { email })).status, 200);
   const queued = await everyRow(app);
-  t.equal(queued.match(/_private_jobs /g)?.length, 4, 'four mails wait');
+  t.equal(queued.match(/_private_jobs /g)?.length, 4, 'four emails wait');
   t.match(queued, email, 'the rows are there');
 
   const mailer = await createTestApp(environment, { databaseUrl: app.url });
@@ -110,24 +110,24 @@ t.test('no password, code, link token or refresh token can be read at rest or in
   const mails = [first, second, third].filter((mail) => mail !== undefined);
   const linkMail = mails.find(({ text }) => text.includes('/reset-password?'));
   const codeMail = mails.find(({ text }) => /(?<!\w)\d{6}(?!\w)/.test(text));
-  if (!linkMail || !codeMail || !proving) throw new Error('a mail is missing');
+  if (!linkMail || !codeMail || !proving) throw new Error('an email is missing');
   const { uid, token } = resetLinkIn(linkMail);
   const [code, provingCode] = [codeIn(codeMail), codeIn(proving)];
   secrets.set('link token', token);
   const verifyLink = verifyLinkTokenIn(codeMail);
   secrets.set('secret half of the link to verify', verifyLink.split('.').at(-1) ?? '');
   codes.add(code).add(provingCode);
-  hasNoSecret(t, queued, 'the database while mails are queued');
+  hasNoSecret(t, queued, 'the database while emails are queued');
   hasNoSecret(t, mailer.logs.join(''), 'the logs of the mailing instance');
 
   // After every secret was used, rightly and wrongly.
   const wrongCode = code === '740913' ? '740914' : '740913';
   codes.add(wrongCode);
   const wrong = await post('email-verify/confirm', { email, code: wrongCode });
-  refused(t, wrong, 400, 'invalid_code', { attempts_left: 4 });
+  rejected(t, wrong, 400, 'invalid_code', { attempts_left: 4 });
   invalid(t, await post('email-verify/confirm', { email, code: `${code}7` }), 'code');
   const badLink = { token: `${verifyLink}x` };
-  refused(t, await post('email-verify/confirm', badLink), 400, 'invalid_code', { attempts_left: 0 });
+  rejected(t, await post('email-verify/confirm', badLink), 400, 'invalid_code', { attempts_left: 0 });
   t.equal((await post('email-verify/confirm', { token: verifyLink })).status, 200);
   const proof = await post('email-verify/confirm', { email: stranger, code: provingCode });
   const verificationToken: string = proof.body.data.verification_token;
@@ -161,14 +161,14 @@ t.test('no password, code, link token or refresh token can be read at rest or in
   await post('token/refresh', { refresh: access });
   await post('logout', { refresh: access });
   const wrongChange = { current_password: passwords.wrongChange, new_password: passwords.change };
-  refused(t, await post('change-password', wrongChange, {}, access), 401, 'invalid_credentials');
+  rejected(t, await post('change-password', wrongChange, {}, access), 401, 'invalid_credentials');
   const change = { current_password: passwords.reset, new_password: passwords.change };
   t.equal((await post('change-password', change, {}, access)).status, 200);
   const body = { password: passwords.wrongDelete };
-  refused(t, await app.call('DELETE', '/auth/me/', { token: access, body }), 401, 'invalid_credentials');
+  rejected(t, await app.call('DELETE', '/auth/me/', { token: access, body }), 401, 'invalid_credentials');
   const neighbour = { username: 'second-owner', email: stranger, name: '이웃', password: passwords.second };
   const tampered = { ...neighbour, verification_token: `${verificationToken}x` };
-  refused(t, await post('signup', tampered), 400, 'verification_token_invalid');
+  rejected(t, await post('signup', tampered), 400, 'verification_token_invalid');
   const verified = { ...neighbour, verification_token: verificationToken };
   t.equal((await post('signup', verified, { 'idempotency-key': 'canary-2' })).status, 201);
   const used = await everyRow(app);
@@ -201,7 +201,7 @@ t.test('no link to undo a change of email can be read at rest or in the logs', a
   secrets.set('undo token', token);
   secrets.set('secret half of the undo token', token.split('.').at(-1) ?? '');
   hasNoSecret(t, queued, 'the database while the link is open');
-  refused(t, await post('change-email/undo', { token: `${token}x` }), 400, 'undo_link_invalid');
+  rejected(t, await post('change-email/undo', { token: `${token}x` }), 400, 'undo_link_invalid');
   t.equal((await post('change-email/undo', { token })).status, 200);
   hasNoSecret(t, await everyRow(app), 'the database after the link was used');
   hasNoSecret(t, app.logs.concat(mailer.logs, codeMailer.logs).join(''), 'the logs');

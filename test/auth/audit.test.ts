@@ -21,12 +21,12 @@ t.test('every security event is a line in the log, with user, session, address a
     who: Record<string, unknown>,
     ...[method, path, options]: Parameters<typeof call>
   ) {
-    const answer = await call(method, path, options);
-    const events = eventOf(answer.headers['x-request-id']);
-    t.match(events, [{ level: 30, event, address: '127.0.0.1', ...who }], `${event}: ${answer.text}`);
+    const response = await call(method, path, options);
+    const events = eventOf(response.headers['x-request-id']);
+    t.match(events, [{ level: 30, event, address: '127.0.0.1', ...who }], `${event}: ${response.text}`);
     t.equal(events.length, 1);
     seen.add(event);
-    return answer;
+    return response;
   }
   const uuid = /^[\da-f-]{36}$/;
   const account = { username: 'canary_shop', email: 'canary@example.com', name: '김두레', password };

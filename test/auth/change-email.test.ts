@@ -1,6 +1,5 @@
 import t, { type Test } from 'tap';
 import {
-  type Answer,
   createTestApp,
   deleteAccount,
   logIn,
@@ -8,9 +7,10 @@ import {
   resetLinkIn,
   signUpUser,
   suspend,
+  type TestResponse,
   verifyEmails,
 } from '../support/app.ts';
-import { delayed, invalid, refused, tally, tokenRefused } from '../support/assertions.ts';
+import { delayed, invalid, rejected, tally, tokenRejected } from '../support/assertions.ts';
 import { inParallel, lockRows } from '../support/concurrency.ts';
 import { createStore } from '../support/stores.ts';
 import { accountsOf, newPassword, signUpBody, verifyAddress } from './accounts.ts';
@@ -35,10 +35,10 @@ let addresses = 0;
 const newAddress = () => `moved${++addresses}@new.example.com`;
 
 /** Asserts `email_taken` with its field. */
-function isTaken(t: Test, answer: Answer, field: string): void {
-  const { message } = answer.body;
+function isTaken(t: Test, response: TestResponse, field: string): void {
+  const { message } = response.body;
   const extra = { fields: { [field]: [message] }, errors: [{ field, code: 'taken', message }] };
-  refused(t, answer, 409, 'email_taken', extra);
+  rejected(t, response, 409, 'email_taken', extra);
 }
 
 /** An uncommitted row with an email, as that of a sign-up in progress. */
@@ -74,14 +74,14 @@ t.test('a change takes the password and a code of the new address, and ends othe
   const email = newAddress();
   const code = await newCode(email);
   const mailed = (await mailsTo(app, user.email)).length;
-  const answer = await changeEmail(user.token, { new_email: email.toUpperCase(), code });
-  t.equal(answer.status, 200, answer.text);
+  const response = await changeEmail(user.token, { new_email: email.toUpperCase(), code });
+  t.equal(response.status, 200, response.text);
   const { id, username, name } = user;
-  t.strictSame(answer.body.data, { id, username, name, email, role: 'user', is_verified: true });
-  t.strictSame((await me(user.token)).body.data, answer.body.data);
-  tokenRefused(t, await me(other.token), 'revoked');
+  t.strictSame(response.body.data, { id, username, name, email, role: 'user', is_verified: true });
+  t.strictSame((await me(user.token)).body.data, response.body.data);
+  tokenRejected(t, await me(other.token), 'revoked');
   t.equal((await tryLogin(email)).status, 200);
-  refused(t, await tryLogin(user.email), 401, 'invalid_credentials');
+  rejected(t, await tryLogin(user.email), 401, 'invalid_credentials');
 
   const notices = (await mailsTo(app, user.email)).slice(mailed);
   t.equal(notices.length, 1);
@@ -89,7 +89,7 @@ t.test('a change takes the password and a code of the new address, and ends othe
   t.match(notices[0]?.text, 'm***@n***.com');
   t.notOk(`${notices[0]?.text}${notices[0]?.html}`.includes(email), 'the new address is masked');
   const again = await changeEmail(user.token, { new_email: newAddress(), code });
-  refused(t, again, 400, 'invalid_code', { attempts_left: 0 });
+  rejected(t, again, 400, 'invalid_code', { attempts_left: 0 });
 });
 
 t.test('an unverified account gets a verified address; the old one gets no notice', async (t) => {
@@ -107,17 +107,17 @@ t.test('the old address has no working code, proof or reset link of the account'
   const proof = "INSERT INTO email_proofs VALUES (gen_random_uuid(), $1, 'a key', now() + interval '1 hour')";
   await app.pool.query(proof, [user.email]);
   await moveTo(user.token, newAddress());
-  refused(t, await validateReset(link), 400, 'reset_link_invalid');
-  refused(t, await confirmReset(link), 400, 'reset_link_invalid');
+  rejected(t, await validateReset(link), 400, 'reset_link_invalid');
+  rejected(t, await confirmReset(link), 400, 'reset_link_invalid');
   t.equal((await tryLogin(user.username)).status, 200);
   t.equal((await app.pool.query('SELECT FROM email_proofs WHERE email = $1', [user.email])).rowCount, 0);
 
   // The old address is free again, and a link that was mailed for the first account does not open the next one.
   await signUpUser(app, { email: user.email });
-  refused(t, await validateReset(link), 400, 'reset_link_invalid');
+  rejected(t, await validateReset(link), 400, 'reset_link_invalid');
 });
 
-t.test('mails that were queued before the change go to the new address', async (t) => {
+t.test('emails that were queued before the change go to the new address', async (t) => {
   const user = await createVerifiedUser(app);
   const email = newAddress();
   const code = await newCode(email);
@@ -138,12 +138,12 @@ t.test('a wrong password is rejected before the code is tried, and counts like a
   const email = newAddress();
   const code = await newCode(email);
   for (let attempt = 0; attempt < 10; attempt++) {
-    const answer = await changeEmail(user.token, {
+    const response = await changeEmail(user.token, {
       password: 'wrong-password',
       new_email: email,
       code: '000000',
     });
-    refused(t, answer, 401, 'invalid_credentials');
+    rejected(t, response, 401, 'invalid_credentials');
   }
   delayed(t, await changeEmail(user.token, { new_email: email, code }), 30);
   await app.pool.query('DELETE FROM login_failures');
@@ -156,15 +156,15 @@ t.test('a code has five attempts', async (t) => {
   const right = await newCode(email);
   const wrong = right === '000000' ? '000001' : '000000';
   for (const attempts_left of [4, 3, 2, 1, 0]) {
-    const answer = await changeEmail(user.token, { new_email: email, code: wrong });
-    refused(t, answer, 400, 'invalid_code', { attempts_left });
+    const response = await changeEmail(user.token, { new_email: email, code: wrong });
+    rejected(t, response, 400, 'invalid_code', { attempts_left });
   }
-  const answer = await changeEmail(user.token, { new_email: email, code: right });
-  delayed(t, answer, 3600);
+  const response = await changeEmail(user.token, { new_email: email, code: right });
+  delayed(t, response, 3600);
   t.equal((await me(user.token)).body.data.email, user.email);
 });
 
-t.test('the link of the mail proves an address whose code a stranger used up', async (t) => {
+t.test('the link of the email proves an address whose code a stranger used up', async (t) => {
   const user = await signUpUser(app);
   const email = newAddress();
   await newCode(email);
@@ -173,12 +173,12 @@ t.test('the link of the mail proves an address whose code a stranger used up', a
   const { verification_token } = (await confirm({ token })).body.data;
   invalid(t, await changeEmail(user.token, { new_email: email }), 'code');
   const other = await changeEmail(user.token, { new_email: newAddress(), verification_token });
-  refused(t, other, 400, 'verification_token_invalid');
-  const answer = await changeEmail(user.token, { new_email: email, verification_token });
-  t.equal(answer.status, 200, answer.text);
-  t.match(answer.body.data, { email, is_verified: true });
+  rejected(t, other, 400, 'verification_token_invalid');
+  const response = await changeEmail(user.token, { new_email: email, verification_token });
+  t.equal(response.status, 200, response.text);
+  t.match(response.body.data, { email, is_verified: true });
   const again = await changeEmail((await signUpUser(app)).token, { new_email: email, verification_token });
-  refused(t, again, 400, 'verification_token_invalid');
+  rejected(t, again, 400, 'verification_token_invalid');
 });
 
 t.test('what cannot be a new address is a validation error', async (t) => {
@@ -197,8 +197,8 @@ t.test('an address with a verified account has no code', async (t) => {
   t.notMatch((await latestMail(app, owner.email)).text, /^\d{6}$/m);
   const { rows } = await app.pool.query('SELECT id, key_id FROM email_codes WHERE email = $1', [owner.email]);
   t.equal(rows.length, 1);
-  const answer = await changeEmail(user.token, { new_email: owner.email, code: '123456' });
-  refused(t, answer, 400, 'invalid_code', { attempts_left: 4 });
+  const response = await changeEmail(user.token, { new_email: owner.email, code: '123456' });
+  rejected(t, response, 400, 'invalid_code', { attempts_left: 4 });
 });
 
 t.test('an address that an unverified account has is email_taken, and the code still works', async (t) => {
@@ -206,8 +206,8 @@ t.test('an address that an unverified account has is email_taken, and the code s
   const squatter = await signUpUser(app, { email: newAddress() });
   const body = { new_email: squatter.email };
   const code = await latestCode(app, squatter.email);
-  const answer = await changeEmail(user.token, { ...body, code });
-  isTaken(t, answer, 'new_email');
+  const response = await changeEmail(user.token, { ...body, code });
+  isTaken(t, response, 'new_email');
   t.equal((await me(squatter.token)).body.data.email, squatter.email);
   t.equal((await me(user.token)).body.data.email, user.email);
   await deleteAccount(app, squatter);
@@ -218,8 +218,10 @@ t.test('of six changes to one address at once, one succeeds', async (t) => {
   const email = newAddress();
   const users = await inParallel(6, () => signUpUser(app));
   const code = await newCode(email);
-  const answers = await Promise.all(users.map(({ token }) => changeEmail(token, { new_email: email, code })));
-  t.strictSame(tally(answers), { '200': 1, '400 invalid_code': 5 });
+  const responses = await Promise.all(
+    users.map(({ token }) => changeEmail(token, { new_email: email, code })),
+  );
+  t.strictSame(tally(responses), { '200': 1, '400 invalid_code': 5 });
   t.equal((await app.pool.query('SELECT FROM users WHERE email = $1', [email])).rowCount, 1);
 });
 
@@ -231,8 +233,8 @@ t.test('of a change and a sign-up with one address at once, one succeeds', async
   const changing = changeEmail(user.token, { new_email: email, code });
   await signingUp.waiters(1);
   await signingUp.release('COMMIT');
-  const answer = await changing;
-  isTaken(t, answer, 'new_email');
+  const response = await changing;
+  isTaken(t, response, 'new_email');
   t.equal((await me(user.token)).body.data.email, user.email);
   const notices = (await mailsTo(app, user.email)).filter(({ text }) => text.includes('undo-email-change'));
   t.equal(notices.length, 0, 'no notice of a change that did not happen');
@@ -244,10 +246,10 @@ t.test('of changes of one account at once, each finds the account as the one bef
   const codes: string[] = [];
   for (const email of emails) codes.push(await newCode(email));
   const sessions = [user, await logIn(app, user), await logIn(app, user)];
-  const answers = await inParallel(3, (index) =>
+  const responses = await inParallel(3, (index) =>
     changeEmail(sessions[index]?.token ?? '', { new_email: emails[index], code: codes[index] }),
   );
-  t.strictSame(tally(answers), { '200': 1, '401 token_not_valid': 2 });
+  t.strictSame(tally(responses), { '200': 1, '401 token_not_valid': 2 });
 });
 
 t.test('a change of the password during a change of the address wins or comes before it', async (t) => {
@@ -266,7 +268,7 @@ t.test('a change of the password during a change of the address wins or comes be
   const late = changeEmail(user.token, { new_email: next, code: nextCode });
   await reset.waiters(1);
   await reset.release('COMMIT');
-  refused(t, await late, 401, 'invalid_credentials');
+  rejected(t, await late, 401, 'invalid_credentials');
   t.equal((await me(user.token)).body.data.email, email);
 });
 
@@ -290,8 +292,8 @@ t.test('a verification_token of the old address signs up no account after the ch
   await verifyEmails(app, user);
   await passTime(app, email, 3600);
   await moveTo(user.token, newAddress());
-  const answer = await signUp(signUpBody({ email, verification_token }));
-  refused(t, answer, 400, 'verification_token_invalid');
+  const response = await signUp(signUpBody({ email, verification_token }));
+  rejected(t, response, 400, 'verification_token_invalid');
 });
 
 t.test('the owner gets an account back that an intruder took over', async (t) => {
@@ -307,23 +309,23 @@ t.test('the owner gets an account back that an intruder took over', async (t) =>
   const intruderPassword = 'the-password-of-an-intruder';
   t.equal((await changePassword(token, password, intruderPassword)).status, 200);
   const intruderLink = await newResetLink(app, email);
-  refused(t, await tryLogin(owner.username), 401, 'invalid_credentials');
-  tokenRefused(t, await me(owner.token), 'revoked');
+  rejected(t, await tryLogin(owner.username), 401, 'invalid_credentials');
+  tokenRejected(t, await me(owner.token), 'revoked');
 
   // A request for a reset link just before does not keep the link of the undo from being mailed.
   await requestReset(owner.email);
-  const answer = await undoEmailChange(await undoTokenTo(owner.email));
-  t.equal(answer.status, 200, answer.text);
-  t.strictSame(answer.body.data, {});
-  tokenRefused(t, await me(token), 'revoked');
-  refused(t, await tryLogin(email, intruderPassword), 401, 'invalid_credentials');
-  refused(t, await confirmReset(intruderLink), 400, 'reset_link_invalid');
+  const response = await undoEmailChange(await undoTokenTo(owner.email));
+  t.equal(response.status, 200, response.text);
+  t.strictSame(response.body.data, {});
+  tokenRejected(t, await me(token), 'revoked');
+  rejected(t, await tryLogin(email, intruderPassword), 401, 'invalid_credentials');
+  rejected(t, await confirmReset(intruderLink), 400, 'reset_link_invalid');
 
   t.equal((await confirmReset(await mailedLink(owner.email))).status, 200);
   const login = await tryLogin(owner.email, newPassword);
   t.equal(login.status, 200);
   t.match(login.body.data.user, { id: owner.id, email: owner.email, is_verified: true });
-  refused(t, await tryLogin(owner.username, intruderPassword), 401, 'invalid_credentials');
+  rejected(t, await tryLogin(owner.username, intruderPassword), 401, 'invalid_credentials');
 });
 
 t.test('after an undo only a reset changes the account', async (t) => {
@@ -337,9 +339,9 @@ t.test('after an undo only a reset changes the account', async (t) => {
     changePassword(token, password),
     deleteAccount(app, { token, password }),
   ];
-  for (const answer of await Promise.all(attempts)) refused(t, answer, 403, 'forbidden');
+  for (const response of await Promise.all(attempts)) rejected(t, response, 403, 'forbidden');
   const wrong = await changeEmail(token, { password: 'x', new_email: newAddress(), code });
-  refused(t, wrong, 401, 'invalid_credentials');
+  rejected(t, wrong, 401, 'invalid_credentials');
   t.equal((await confirmReset(link)).status, 200);
   const { token: own } = await logIn(app, { ...user, password: newPassword });
   t.equal((await changePassword(own, newPassword, password)).status, 200);
@@ -354,7 +356,7 @@ t.test('a change of the password that waits for an undo does not void its reset 
   await lock.waiters(2);
   await lock.release();
   t.equal((await undone).status, 200);
-  refused(t, await changed, 401, 'invalid_credentials');
+  rejected(t, await changed, 401, 'invalid_credentials');
   t.equal((await confirmReset(await mailedLink(user.email))).status, 200);
 });
 
@@ -368,14 +370,14 @@ t.test('a reset by a link to the new address that waits for an undo does not win
   await lock.waiters(2);
   await lock.release();
   t.equal((await undone).status, 200);
-  refused(t, await reset, 400, 'reset_link_invalid');
-  refused(t, await tryLogin(user.email, newPassword), 401, 'invalid_credentials');
+  rejected(t, await reset, 400, 'reset_link_invalid');
+  rejected(t, await tryLogin(user.email, newPassword), 401, 'invalid_credentials');
 });
 
 t.test('a link works once, and not after seven days, a deletion or a suspension', async (t) => {
   const used = await createChanged();
-  const answers = await inParallel(8, () => undoEmailChange(used.undoToken));
-  t.strictSame(tally(answers), { '200': 1, '400 undo_link_invalid': 7 });
+  const responses = await inParallel(8, () => undoEmailChange(used.undoToken));
+  t.strictSame(tally(responses), { '200': 1, '400 undo_link_invalid': 7 });
   t.equal((await mailsTo(app, used.email)).filter(({ text }) => text.includes('/reset-password?')).length, 1);
 
   const expired = await createChanged();
@@ -386,12 +388,12 @@ t.test('a link works once, and not after seven days, a deletion or a suspension'
   const suspended = await createChanged();
   await suspend(app, suspended);
   for (const { undoToken } of [expired, deleted, suspended])
-    refused(t, await undoEmailChange(undoToken), ...linkInvalid);
+    rejected(t, await undoEmailChange(undoToken), ...linkInvalid);
 
   const open = await createChanged();
   const [id = ''] = open.undoToken.split('.');
   for (const token of ['x', id, `${id}.`, `${id}.${'A'.repeat(43)}`, used.undoToken.toUpperCase()]) {
-    refused(t, await undoEmailChange(token), ...linkInvalid);
+    rejected(t, await undoEmailChange(token), ...linkInvalid);
   }
   t.equal((await undoEmailChange(open.undoToken)).status, 200, 'wrong tokens do not void the link');
 });
@@ -423,8 +425,8 @@ t.test('undoing the first of two changes voids the second link, but not the reve
     }
     t.equal((await undoEmailChange(user.undoToken)).status, 200);
     t.equal((await tryLogin(user.email)).status, 200);
-    refused(t, await tryLogin(last), 401, 'invalid_credentials');
-    refused(t, await undoEmailChange(second), ...linkInvalid);
+    rejected(t, await tryLogin(last), 401, 'invalid_credentials');
+    rejected(t, await undoEmailChange(second), ...linkInvalid);
   }
 });
 
@@ -432,8 +434,8 @@ t.test('an unverified account without a store gives way to the owner of the old 
   const user = await createChanged();
   const squatter = await signUpUser(app, { email: user.email });
   t.equal((await undoEmailChange(user.undoToken)).status, 200);
-  tokenRefused(t, await me(squatter.token), 'revoked');
-  refused(t, await tryLogin(squatter.username), 401, 'invalid_credentials');
+  tokenRejected(t, await me(squatter.token), 'revoked');
+  rejected(t, await tryLogin(squatter.username), 401, 'invalid_credentials');
   t.equal((await tryLogin(user.email)).body.data.user.id, user.id);
   t.equal((await signUp(signUpBody({ username: squatter.username }))).status, 201, 'the username is free');
 });
@@ -444,8 +446,8 @@ t.test(
     const user = await createChanged();
     const shop = await signUpUser(app, { email: user.email });
     await createStore(app, shop.token);
-    const answer = await undoEmailChange(user.undoToken);
-    isTaken(t, answer, 'token');
+    const response = await undoEmailChange(user.undoToken);
+    isTaken(t, response, 'token');
     t.equal((await me(user.token)).body.data.email, user.newEmail);
     t.equal((await confirmReset(await newResetLink(app, user.email))).status, 200);
     const account = { ...shop, password: newPassword };
@@ -460,8 +462,8 @@ t.test('a verified account that has taken the old address is email_taken', async
   const verification_token = await verifyAddress(app, user.email);
   const other = await signUpUser(app, { email: user.email, verification_token });
   const mailed = (await mailsTo(app, user.email)).length;
-  const answer = await undoEmailChange(user.undoToken);
-  isTaken(t, answer, 'token');
+  const response = await undoEmailChange(user.undoToken);
+  isTaken(t, response, 'token');
   t.equal((await me(other.token)).body.data.email, user.email);
   t.equal((await me(user.token)).status, 200, 'no session ended');
   t.equal((await mailsTo(app, user.email)).length, mailed);
@@ -473,8 +475,8 @@ t.test('of an undo and a sign-up with the old address at once, one succeeds', as
   const undoing = undoEmailChange(user.undoToken);
   await signingUp.waiters(1);
   await signingUp.release('COMMIT');
-  const answer = await undoing;
-  isTaken(t, answer, 'token');
+  const response = await undoing;
+  isTaken(t, response, 'token');
   t.equal((await undoEmailChange(user.undoToken)).status, 200, 'the next try deletes the unverified account');
 });
 

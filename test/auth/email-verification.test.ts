@@ -1,6 +1,6 @@
 import t, { type Test } from 'tap';
-import { type Answer, createTestApp, logIn, signUpUser } from '../support/app.ts';
-import { delayed, invalid, refused, tally, tokenRefused } from '../support/assertions.ts';
+import { createTestApp, logIn, signUpUser, type TestResponse } from '../support/app.ts';
+import { delayed, invalid, rejected, tally, tokenRejected } from '../support/assertions.ts';
 import { inParallel } from '../support/concurrency.ts';
 import { accountsOf, signUpBody } from './accounts.ts';
 import {
@@ -28,9 +28,9 @@ async function newLinkToken(email: string): Promise<string> {
   return verifyLinkTokenIn(await latestMail(app, email));
 }
 
-function linkRejected(t: Test, answer: Answer): void {
-  refused(t, answer, 400, 'invalid_code', { attempts_left: 0 });
-  t.match(answer.body.message, '링크');
+function linkRejected(t: Test, response: TestResponse): void {
+  rejected(t, response, 400, 'invalid_code', { attempts_left: 0 });
+  t.match(response.body.message, '링크');
 }
 
 t.test('a new code voids the old one', async (t) => {
@@ -39,7 +39,7 @@ t.test('a new code voids the old one', async (t) => {
   await passTime(app, email, 60);
   const second = await newCode(email);
   t.not(second, first);
-  refused(t, await confirmCode(email, first), 400, 'invalid_code', { attempts_left: 4 });
+  rejected(t, await confirmCode(email, first), 400, 'invalid_code', { attempts_left: 4 });
   t.equal((await confirmCode(email, second)).status, 200);
 });
 
@@ -59,21 +59,21 @@ t.test('no code works for a verified account, and its attempts are counted', asy
   const link = await newResetLink(app, user.email);
   t.equal((await confirmReset(link)).status, 200);
   for (const attempts_left of [4, 3, 2, 1, 0]) {
-    refused(t, await confirmCode(user.email, code), 400, 'invalid_code', { attempts_left });
+    rejected(t, await confirmCode(user.email, code), 400, 'invalid_code', { attempts_left });
   }
   delayed(t, await confirmCode(user.email, code), 60);
   await passTime(app, user.email, 60);
   await sendCode(user.email);
-  refused(t, await confirmCode(user.email, '000000'), 400, 'invalid_code', { attempts_left: 4 });
+  rejected(t, await confirmCode(user.email, '000000'), 400, 'invalid_code', { attempts_left: 4 });
 });
 
 t.test('the right code verifies the unverified account of the address and gives a token', async (t) => {
   const user = await signUpUser(app);
   t.equal(await isVerified(user.token), false);
-  const answer = await confirmCode(user.email, await latestCode(app, user.email), user.token);
-  t.equal(answer.status, 200);
-  const { verification_token } = answer.body.data;
-  t.strictSame(answer.body.data, { email: user.email, verification_token, expires_in: 1800 });
+  const response = await confirmCode(user.email, await latestCode(app, user.email), user.token);
+  t.equal(response.status, 200);
+  const { verification_token } = response.body.data;
+  t.strictSame(response.body.data, { email: user.email, verification_token, expires_in: 1800 });
   t.ok(typeof verification_token === 'string' && verification_token.length >= 22);
   t.equal(await isVerified(user.token), true);
 });
@@ -88,7 +88,7 @@ t.test('a code has five attempts, then even the right one is 429 until a new cod
   const user = await signUpUser(app);
   const code = await latestCode(app, user.email);
   for (const attempts_left of [4, 3, 2, 1, 0]) {
-    refused(t, await confirmCode(user.email, other(code)), 400, 'invalid_code', { attempts_left });
+    rejected(t, await confirmCode(user.email, other(code)), 400, 'invalid_code', { attempts_left });
   }
   delayed(t, await confirmCode(user.email, other(code)), 60);
   delayed(t, await confirmCode(user.email, code), 60);
@@ -107,35 +107,35 @@ t.test('a code works for ten minutes', async (t) => {
       'UPDATE email_codes SET expires_at = expires_at - make_interval(secs => $2) WHERE email = $1',
       [email, age],
     );
-    const answer = await confirmCode(email, code);
-    t.equal(answer.status, status);
-    if (status === 400) refused(t, answer, 400, 'invalid_code', { attempts_left: 0 });
+    const response = await confirmCode(email, code);
+    t.equal(response.status, status);
+    if (status === 400) rejected(t, response, 400, 'invalid_code', { attempts_left: 0 });
   }
 });
 
 t.test('of 20 concurrent uses of the right code, one succeeds', async (t) => {
   const email = 'twenty-right@example.com';
   const code = await newCode(email);
-  const answers = await inParallel(20, () => confirmCode(email, code));
-  t.strictSame(tally(answers), { '200': 1, '400 invalid_code': 19 });
+  const responses = await inParallel(20, () => confirmCode(email, code));
+  t.strictSame(tally(responses), { '200': 1, '400 invalid_code': 19 });
 });
 
 t.test('of 20 concurrent wrong codes, five are checked', async (t) => {
   const email = 'twenty-wrong@example.com';
   const code = await newCode(email);
-  const answers = await inParallel(20, () => confirmCode(email, other(code)));
-  t.strictSame(tally(answers), { '400 invalid_code': 5, '429 too_many_attempts': 15 });
-  const left = answers.filter(({ status }) => status === 400).map(({ body }) => body.data.attempts_left);
+  const responses = await inParallel(20, () => confirmCode(email, other(code)));
+  t.strictSame(tally(responses), { '400 invalid_code': 5, '429 too_many_attempts': 15 });
+  const left = responses.filter(({ status }) => status === 400).map(({ body }) => body.data.attempts_left);
   t.strictSame(left.sort(), [0, 1, 2, 3, 4]);
 });
 
 t.test('a code belongs to its address', async (t) => {
   const unsent = await confirmCode('never-sent@example.com', '123456');
-  refused(t, unsent, 400, 'invalid_code', { attempts_left: 0 });
+  rejected(t, unsent, 400, 'invalid_code', { attempts_left: 0 });
   const code = await newCode('code-owner@example.com');
   const others = await newCode('code-taker@example.com');
-  const answer = await confirmCode('code-taker@example.com', code);
-  refused(t, answer, 400, 'invalid_code', { attempts_left: 4 });
+  const response = await confirmCode('code-taker@example.com', code);
+  rejected(t, response, 400, 'invalid_code', { attempts_left: 4 });
   t.equal((await confirmCode('code-taker@example.com', others)).status, 200);
 });
 
@@ -155,7 +155,7 @@ t.test('anything but six digits is a validation error and not an attempt', async
     undefined,
   ];
   for (const given of [...wrong, [code]]) invalid(t, await confirmCode(email, given), 'code');
-  refused(t, await confirmCode(email, other(code)), 400, 'invalid_code', { attempts_left: 4 });
+  rejected(t, await confirmCode(email, other(code)), 400, 'invalid_code', { attempts_left: 4 });
   t.equal(
     (await confirmCode(email, ` ${code}\n`)).status,
     200,
@@ -166,18 +166,18 @@ t.test('anything but six digits is a validation error and not an attempt', async
 t.test('an email is trimmed and lower-cased', async (t) => {
   const email = 'folded@example.com';
   t.equal((await sendCode('  Folded@EXAMPLE.com ')).status, 200);
-  const answer = await confirmCode(' fOLDED@Example.Com', await latestCode(app, email));
-  t.equal(answer.status, 200);
-  t.equal(answer.body.data.email, email);
-  const { verification_token } = answer.body.data;
+  const response = await confirmCode(' fOLDED@Example.Com', await latestCode(app, email));
+  t.equal(response.status, 200);
+  t.equal(response.body.data.email, email);
+  const { verification_token } = response.body.data;
   const signup = await signUp(signUpBody({ email: 'Folded@Example.com', verification_token }));
   t.match(signup, { status: 201, body: { data: { is_verified: true } } });
 });
 
 t.test('a concurrent sign-up and send mail one code', async (t) => {
   const email = 'both-at-once@example.com';
-  const answers = await Promise.all([signUp(signUpBody({ email })), sendCode(email), sendCode(email)]);
-  t.strictSame(tally(answers), { '201': 1, '200': 2 });
+  const responses = await Promise.all([signUp(signUpBody({ email })), sendCode(email), sendCode(email)]);
+  t.strictSame(tally(responses), { '201': 1, '200': 2 });
   t.equal((await mailsTo(app, email)).length, 1);
   t.equal((await confirmCode(email, await latestCode(app, email))).status, 200);
 });
@@ -196,12 +196,12 @@ t.test('a send inside the cooldown keeps the code', async (t) => {
   await confirmCode(email, other(code));
   await sendCode(email);
   for (const attempts_left of [3, 2, 1]) {
-    refused(t, await confirmCode(email, other(code)), 400, 'invalid_code', { attempts_left });
+    rejected(t, await confirmCode(email, other(code)), 400, 'invalid_code', { attempts_left });
   }
   t.equal((await confirmCode(email, code)).status, 200, 'at the fifth attempt');
 });
 
-t.test('the code that signup mails starts the cooldown', async (t) => {
+t.test('the code that signup emails starts the cooldown', async (t) => {
   const user = await signUpUser(app);
   const code = await latestCode(app, user.email);
   about(t, (await sendCode(user.email)).body.data.resend_after, 60);
@@ -210,7 +210,7 @@ t.test('the code that signup mails starts the cooldown', async (t) => {
 });
 
 t.test(
-  'a sign-up inside the cooldown mails nothing; the earlier code verifies it with a login',
+  'a sign-up inside the cooldown sends nothing; the earlier code verifies it with a login',
   async (t) => {
     const email = 'sent-before@example.com';
     const code = await newCode(email);
@@ -228,8 +228,8 @@ t.test('without a login a code or link verifies no account, also that of its sig
   const ofSignUp = { email, code: await latestCode(app, email) };
   await passTime(app, email, 3600);
   for (const body of [ofSignUp, undefined]) {
-    const answer = await confirm(body ?? { token: await newLinkToken(email) });
-    t.match(answer, { status: 200, body: { data: { email, verification_token: String } } });
+    const response = await confirm(body ?? { token: await newLinkToken(email) });
+    t.match(response, { status: 200, body: { data: { email, verification_token: String } } });
     t.equal(await isVerified(user.token), false);
   }
 });
@@ -283,7 +283,7 @@ t.test('using the code or the link uses up both, and they expire together', asyn
   const two = await next();
   const uses = await inParallel(6, () => confirm(two.link));
   t.strictSame(tally(uses), { 200: 1, '400 invalid_code': 5 });
-  refused(t, await confirm(two.code), 400, 'invalid_code', { attempts_left: 0 });
+  rejected(t, await confirm(two.code), 400, 'invalid_code', { attempts_left: 0 });
   const three = await next();
   await app.pool.query('UPDATE email_codes SET expires_at = now() WHERE email = $1', [email]);
   linkRejected(t, await confirm(three.link));
@@ -312,11 +312,11 @@ t.test('send and confirm reject an access token that is not valid, and do nothin
     [ended.token, 'revoked'],
     [user.refresh, 'wrong_type'],
   ] as const) {
-    tokenRefused(t, await sendCode(user.email, token), reason);
-    tokenRefused(t, await confirm({ email: user.email, code }, token), reason);
+    tokenRejected(t, await sendCode(user.email, token), reason);
+    tokenRejected(t, await confirm({ email: user.email, code }, token), reason);
   }
   t.equal((await mailsTo(app, user.email)).length, mailed);
   const headers = { authorization: 'Basic dXNlcjpwYXNzd29yZA==' };
-  const answer = await post('email-verify/confirm', { email: user.email, code }, { headers });
-  t.equal(answer.status, 200, 'other credentials are ignored, and the code still works');
+  const response = await post('email-verify/confirm', { email: user.email, code }, { headers });
+  t.equal(response.status, 200, 'other credentials are ignored, and the code still works');
 });

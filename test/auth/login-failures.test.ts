@@ -1,6 +1,6 @@
 import t, { type Test } from 'tap';
-import { type Answer, createTestApp, createUser, password } from '../support/app.ts';
-import { delayed, refused, tally } from '../support/assertions.ts';
+import { createTestApp, createUser, password, type TestResponse } from '../support/app.ts';
+import { delayed, rejected, tally } from '../support/assertions.ts';
 import { inParallel } from '../support/concurrency.ts';
 import { accountsOf, newPassword, startInstance } from './accounts.ts';
 import { newResetLink } from './mailbox.ts';
@@ -16,8 +16,8 @@ const stranger = '203.0.113.7';
 const wrong = 'not the password';
 
 /** Asserts a delay of so many seconds that has just begun. The clocks of two processor cores may differ a little. */
-function delayedFor(t: Test, answer: Answer, seconds: number): void {
-  delayed(t, answer, seconds + 1, seconds - 4);
+function delayedFor(t: Test, response: TestResponse, seconds: number): void {
+  delayed(t, response, seconds + 1, seconds - 4);
 }
 
 const logIn = (username: string, given = password, remoteAddress = stranger, at = app) =>
@@ -26,7 +26,7 @@ const logIn = (username: string, given = password, remoteAddress = stranger, at 
 /** Fails so many times, and asserts that the response to each is that of a failed login. */
 async function fail(t: Test, times: number, username: string, remoteAddress?: string) {
   for (let time = 0; time < times; time++) {
-    refused(t, await logIn(username, wrong, remoteAddress), 401, 'invalid_credentials');
+    rejected(t, await logIn(username, wrong, remoteAddress), 401, 'invalid_credentials');
   }
 }
 
@@ -176,34 +176,36 @@ t.test('a delay expires', async (t) => {
 t.test('of 30 concurrent wrong guesses, ten are checked', async (t) => {
   const { username } = await createUser(app);
   for (const name of [username, 'other.unknown']) {
-    const answers = await inParallel(30, (index) => logIn(name, wrong, `198.51.100.${index % 2}`));
-    t.strictSame(tally(answers), { '401 invalid_credentials': 10, '429 too_many_attempts': 20 });
-    for (const answer of answers.filter(({ status }) => status === 429)) delayedFor(t, answer, 30);
+    const responses = await inParallel(30, (index) => logIn(name, wrong, `198.51.100.${index % 2}`));
+    t.strictSame(tally(responses), { '401 invalid_credentials': 10, '429 too_many_attempts': 20 });
+    for (const response of responses.filter(({ status }) => status === 429)) delayedFor(t, response, 30);
   }
   delayedFor(t, await logIn(username), 30);
 });
 
 t.test('concurrent failures and logins with both names do not deadlock', async (t) => {
   const { username, email } = await createUser(app);
-  const answers = await inParallel(40, (index) =>
+  const responses = await inParallel(40, (index) =>
     logIn(index % 2 ? username : email, index % 4 < 2 ? password : wrong, home),
   );
-  for (const { status } of answers) t.ok([200, 401, 429].includes(status), `${status}`);
+  for (const { status } of responses) t.ok([200, 401, 429].includes(status), `${status}`);
 });
 
 t.test('after the delay, one of 30 concurrent wrong guesses is checked', async (t) => {
   const { username } = await createUser(app);
   await fail(t, 10, username);
   await passDelays();
-  const answers = await inParallel(30, () => logIn(username, wrong));
-  t.strictSame(tally(answers), { '401 invalid_credentials': 1, '429 too_many_attempts': 29 });
+  const responses = await inParallel(30, () => logIn(username, wrong));
+  t.strictSame(tally(responses), { '401 invalid_credentials': 1, '429 too_many_attempts': 29 });
 });
 
 t.test('failures count on all instances together', async (t) => {
   const other = await startInstance(t, app);
   const { username } = await createUser(app);
-  const answers = await inParallel(30, (index) => logIn(username, wrong, stranger, index % 2 ? other : app));
-  t.strictSame(tally(answers), { '401 invalid_credentials': 10, '429 too_many_attempts': 20 });
+  const responses = await inParallel(30, (index) =>
+    logIn(username, wrong, stranger, index % 2 ? other : app),
+  );
+  t.strictSame(tally(responses), { '401 invalid_credentials': 10, '429 too_many_attempts': 20 });
   delayedFor(t, await logIn(username, password, stranger, other), 30);
 });
 

@@ -1,7 +1,7 @@
 import { createHmac } from 'node:crypto';
 import t from 'tap';
 import { createTestApp, createUser, password, suspend } from '../support/app.ts';
-import { refused, tally } from '../support/assertions.ts';
+import { rejected, tally } from '../support/assertions.ts';
 import { inParallel } from '../support/concurrency.ts';
 import { accountsOf, startInstance } from './accounts.ts';
 import { decode } from './tokens.ts';
@@ -16,15 +16,15 @@ const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
 t.test('a login returns a pair of tokens and the user', async (t) => {
   const user = await createUser(app);
-  const answer = await tryLogin(user.username);
-  t.equal(answer.status, 200);
-  const { access, refresh } = answer.body.data;
+  const response = await tryLogin(user.username);
+  t.equal(response.status, 200);
+  const { access, refresh } = response.body.data;
   const { id, username, name, email } = user;
-  t.strictSame(answer.body.data, {
+  t.strictSame(response.body.data, {
     ...{ access, refresh, token_type: 'Bearer', expires_in: 900, refresh_expires_in: 1_209_600 },
     user: { id, username, name, email, role: 'user', is_verified: false },
   });
-  t.strictSame((await me(access)).body.data, answer.body.data.user);
+  t.strictSame((await me(access)).body.data, response.body.data.user);
 });
 
 t.test('tokens are JWTs, HS256 with the bytes of the secret, with the claims of the contract', async (t) => {
@@ -73,9 +73,9 @@ t.test('the lifetimes are configurable, and no token outlives the session', asyn
 t.test('the username may be the email, both case-insensitive', async (t) => {
   const { username, email, id } = await createUser(app);
   for (const login of [username, username.toUpperCase(), email, email.toUpperCase(), ` ${username}\t`]) {
-    const answer = await tryLogin(login);
-    t.equal(answer.status, 200, login);
-    t.equal(answer.body.data.user.id, id);
+    const response = await tryLogin(login);
+    t.equal(response.status, 200, login);
+    t.equal(response.body.data.user.id, id);
   }
 });
 
@@ -88,9 +88,9 @@ t.test('an unknown user and a wrong password get the same response', async (t) =
     ...names.map((name) => [name, 'not the password']),
     ...passwords.map((given) => [username, given]),
   ]) {
-    const answer = await tryLogin(name, given);
-    refused(t, answer, 401, 'invalid_credentials');
-    t.equal(answer.text, text);
+    const response = await tryLogin(name, given);
+    rejected(t, response, 401, 'invalid_credentials');
+    t.equal(response.text, text);
   }
   const english = (username: string) =>
     post('login', { username, password: 'not the password' }, { headers: { 'accept-language': 'en' } });
@@ -102,9 +102,9 @@ t.test('account_suspended is only returned for the right password', async (t) =>
   const { username, id } = await createUser(app);
   await suspend(app, { id });
   const wrong = await tryLogin(username, 'not the password');
-  refused(t, wrong, 401, 'invalid_credentials');
+  rejected(t, wrong, 401, 'invalid_credentials');
   t.equal(wrong.text, (await tryLogin('no-such-user', 'not the password')).text);
-  refused(t, await tryLogin(username), 403, 'account_suspended');
+  rejected(t, await tryLogin(username), 403, 'account_suspended');
   const sessions = await app.pool.query('SELECT FROM sessions WHERE user_id = $1', [id]);
   t.equal(sessions.rowCount, 0, 'no session began');
   await app.pool.query('UPDATE users SET suspended_at = NULL WHERE id = $1', [id]);
@@ -119,7 +119,7 @@ t.test('a stored hash that cannot be read is a wrong password, not an error', as
   broken.push(hash.replace('m=1024', 'm=0'), hash.replace('t=1', 't=x'), '$argon2id$v=19$m=1024,t=1,p=1$$');
   for (const stored of broken) {
     await app.pool.query('UPDATE users SET password_hash = $1 WHERE id = $2', [stored, id]);
-    refused(t, await tryLogin(username), 401, 'invalid_credentials');
+    rejected(t, await tryLogin(username), 401, 'invalid_credentials');
     await app.pool.query('DELETE FROM login_failures');
   }
 });
@@ -133,8 +133,8 @@ t.test('the language of a user is updated at login', async (t) => {
     [undefined, 'ko'],
   ]) {
     const headers: Record<string, string> = header === undefined ? {} : { 'accept-language': header };
-    const answer = await post('login', { username, password }, { headers });
-    t.equal(answer.headers['content-language'], language);
+    const response = await post('login', { username, password }, { headers });
+    t.equal(response.headers['content-language'], language);
     const { rows } = await app.pool.query('SELECT language FROM users WHERE id = $1', [id]);
     t.equal(rows[0].language, language);
   }
@@ -142,9 +142,9 @@ t.test('the language of a user is updated at login', async (t) => {
 
 t.test('64 concurrent logins succeed, each with its own session', async (t) => {
   const { username } = await createUser(app);
-  const answers = await inParallel(64, () => tryLogin(username));
-  t.strictSame(tally(answers), { 200: 64 });
-  t.equal(new Set(answers.map(({ body }) => decode(body.data.access).claims.sid)).size, 64);
+  const responses = await inParallel(64, () => tryLogin(username));
+  t.strictSame(tally(responses), { 200: 64 });
+  t.equal(new Set(responses.map(({ body }) => decode(body.data.access).claims.sid)).size, 64);
 });
 
 t.test('a user agent is cut and cleaned before it is stored', async (t) => {

@@ -37,16 +37,16 @@ for (const path of paths) {
       const emails = [unknown, ...users.map(({ email }) => email)];
       for (const email of emails) await passTime(app, email, hour);
       for (const accepted of [true, false]) {
-        const answers = [];
-        for (const email of emails) answers.push(await request(email, language));
-        for (const answer of answers) {
-          const { resend_after } = answer.body.data;
+        const responses = [];
+        for (const email of emails) responses.push(await request(email, language));
+        for (const response of responses) {
+          const { resend_after } = response.body.data;
           about(t, resend_after, 60);
-          t.strictSame(answer.body.data, { accepted, ...(isCode && { expires_in: 600 }), resend_after });
-          t.equal(again.test(answer.body.message), !accepted, answer.body.message);
-          t.equal(answer.body.message, answers[0]?.body.message);
+          t.strictSame(response.body.data, { accepted, ...(isCode && { expires_in: 600 }), resend_after });
+          t.equal(again.test(response.body.message), !accepted, response.body.message);
+          t.equal(response.body.message, responses[0]?.body.message);
         }
-        const [first, ...others] = answers.map(comparable);
+        const [first, ...others] = responses.map(comparable);
         t.equal(first?.status, 200);
         for (const other of accepted ? others : []) t.strictSame(other, first);
       }
@@ -89,12 +89,12 @@ for (const path of paths) {
     }
   });
 
-  t.test(`of 20 concurrent requests, ${path} mails one`, async (t) => {
+  t.test(`of 20 concurrent requests, ${path} emails one`, async (t) => {
     const { email } = await createVerifiedUser(app);
     const before = (await mailsTo(app, email)).length;
-    const answers = await inParallel(20, () => request(email));
-    t.strictSame(tally(answers), { '200': 20 });
-    for (const { body } of answers) about(t, body.data.resend_after, 60);
+    const responses = await inParallel(20, () => request(email));
+    t.strictSame(tally(responses), { '200': 20 });
+    for (const { body } of responses) about(t, body.data.resend_after, 60);
     t.equal((await mailsTo(app, email)).length - before, 1);
   });
 
@@ -110,12 +110,12 @@ for (const path of paths) {
 t.test('the username is mailed to its own address only', async (t) => {
   const user = await createSettledUser(app, { username: 'forgotten.name-7' });
   const before = app.mails.sent.length;
-  const answer = await post('find-id', { email: user.email });
+  const response = await post('find-id', { email: user.email });
   await post('find-id', { email: 'find-stranger@example.com' });
   const mail = await latestMail(app, user.email);
   t.match(mail.subject, '아이디');
   for (const part of [mail.text, mail.html]) t.match(part, 'forgotten.name-7');
-  t.notMatch(answer.text + JSON.stringify(answer.headers), 'forgotten');
+  t.notMatch(response.text + JSON.stringify(response.headers), 'forgotten');
   const receivers = app.mails.sent.slice(before).map(({ to }) => to);
   t.strictSame(receivers, [user.email]);
 });

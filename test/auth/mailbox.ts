@@ -1,6 +1,6 @@
 import type { Test } from 'tap';
 import type { OutgoingMail } from '../../src/infrastructure/mail/transport.ts';
-import { type Answer, codeIn, resetLinkIn, signUpUser, type TestApp } from '../support/app.ts';
+import { codeIn, resetLinkIn, signUpUser, type TestApp, type TestResponse } from '../support/app.ts';
 
 /** Makes the sends to an address older, so that cooldowns and caps need no waiting. */
 export async function passTime({ pool }: TestApp, email: string, seconds: number): Promise<void> {
@@ -11,16 +11,16 @@ export async function passTime({ pool }: TestApp, email: string, seconds: number
   );
 }
 
-/** The mails that went to an address so far, once the queue is empty. */
+/** The emails that went to an address so far, once the queue is empty. */
 export async function mailsTo({ mails }: TestApp, email: string) {
   await mails.settled();
   return mails.sent.filter(({ to }) => to === email);
 }
 
-/** The newest mail to an address, once the queue is empty. */
+/** The newest email to an address, once the queue is empty. */
 export async function latestMail(app: TestApp, email: string) {
   const mail = (await mailsTo(app, email)).at(-1);
-  if (mail === undefined) throw new Error(`no mail to ${email}`);
+  if (mail === undefined) throw new Error(`no email to ${email}`);
   return mail;
 }
 
@@ -31,18 +31,18 @@ export async function latestCode(app: TestApp, email: string): Promise<string> {
 /** The token of the link in a notice that undoes a change of email. */
 export function undoTokenIn(mail: OutgoingMail | undefined): string {
   const token = /https:\/\/app\.example\.com\/undo-email-change\?token=(\S+)/.exec(mail?.text ?? '')?.[1];
-  if (token === undefined) throw new Error('the mail has no link to undo the change');
+  if (token === undefined) throw new Error('the email has no link to undo the change');
   return token;
 }
 
-/** The token of the link in a mail with a code. */
+/** The token of the link in an email with a code. */
 export function verifyLinkTokenIn({ text }: OutgoingMail): string {
   const token = /^https:\/\/app\.example\.com\/verify-email\?token=(\S+)$/m.exec(text)?.[1];
-  if (token === undefined) throw new Error('the mail has no link');
+  if (token === undefined) throw new Error('the email has no link');
   return token;
 }
 
-/** Requests a reset link, past any cooldown, and reads it in the mail. */
+/** Requests a reset link, past any cooldown, and reads it in the email. */
 export async function newResetLink(app: TestApp, email: string): Promise<{ uid: string; token: string }> {
   await passTime(app, email, 3600);
   const skip = (await mailsTo(app, email)).length;
@@ -82,7 +82,7 @@ export function about(t: Test, seconds: unknown, expected: number): void {
 }
 
 /** Status, headers and body of a response without request id and date, to compare responses. */
-export function comparable({ status, headers, text }: Answer) {
+export function comparable({ status, headers, text }: TestResponse) {
   const { 'x-request-id': _id, date: _date, ...rest } = headers;
   return { status, headers: rest, text };
 }

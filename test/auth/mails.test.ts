@@ -1,7 +1,7 @@
 import t, { type Test } from 'tap';
 import type { OutgoingMail } from '../../src/infrastructure/mail/transport.ts';
 import { codeIn, createTestApp, password, resetLinkIn, signUpUser } from '../support/app.ts';
-import { refused } from '../support/assertions.ts';
+import { rejected } from '../support/assertions.ts';
 import { accountsOf, newPassword, signUpBody } from './accounts.ts';
 import { createVerifiedUser, latestMail, mailsTo, newResetLink, passTime } from './mailbox.ts';
 
@@ -19,16 +19,16 @@ const auth = accountsOf(app);
 const post = (path: string, body: unknown, language: string, token?: string) =>
   auth.post(path, body, { headers: { 'accept-language': language }, token });
 
-/** The mail that a request causes; a user has had the code of the sign-up before. */
+/** The email that a request causes; a user has had the code of the sign-up before. */
 async function mailAfter(email: string, request: () => Promise<{ status: number; text: string }>) {
   await passTime(app, email, 3600);
   const skip = (await mailsTo(app, email)).length;
-  const answer = await request();
-  if (answer.status >= 300) throw new Error(answer.text);
+  const response = await request();
+  if (response.status >= 300) throw new Error(response.text);
   return app.mails.next(email, skip);
 }
 
-/** Asserts that a mail is complete, in one language, and has some texts in both parts. */
+/** Asserts that an email is complete, in one language, and has some texts in both parts. */
 function isMail(t: Test, mail: OutgoingMail, language: string, ...texts: string[]) {
   const { subject, text, html } = mail;
   t.match(subject, /^[^\r\n]+$/);
@@ -45,7 +45,7 @@ function isMail(t: Test, mail: OutgoingMail, language: string, ...texts: string[
 for (const language of ['ko', 'en']) {
   const [minutes, hours] = language === 'ko' ? ['5분', '2시간'] : ['5 minutes', '2 hours'];
 
-  t.test(`every mail about an account, in ${language}`, async (t) => {
+  t.test(`every email about an account, in ${language}`, async (t) => {
     const body = signUpBody();
     const ofSignUp = await mailAfter(body.email, () => post('signup', body, language));
     isMail(t, ofSignUp, language, codeIn(ofSignUp), minutes);
@@ -73,7 +73,7 @@ for (const language of ['ko', 'en']) {
   });
 }
 
-t.test('a mail has the language of the request that asked for it, by its quality values', async (t) => {
+t.test('an email has the language of the request that asked for it, by its quality values', async (t) => {
   const email = 'languages@example.com';
   for (const [header, language] of [
     ['en-US,en;q=0.9', 'en'],
@@ -91,7 +91,7 @@ t.test('a mail has the language of the request that asked for it, by its quality
   }
 });
 
-t.test('a mail without a preference is Korean, whatever the language of the account', async (t) => {
+t.test('an email without a preference is Korean, whatever the language of the account', async (t) => {
   const body = signUpBody();
   await post('signup', body, 'en');
   await post('login', { username: body.username, password }, 'en');
@@ -99,7 +99,7 @@ t.test('a mail without a preference is Korean, whatever the language of the acco
   t.match((await mailAfter(email, () => auth.post('find-id', { email }))).subject, hangul);
 });
 
-t.test('a name is escaped in the HTML of a mail', async (t) => {
+t.test('a name is escaped in the HTML of an email', async (t) => {
   const name = `<img src=x onerror=alert(1)> & "김" 'x'`;
   const { email } = await signUpUser(app, { name });
   for (const path of ['reset-password-request', 'find-id']) {
@@ -110,22 +110,22 @@ t.test('a name is escaped in the HTML of a mail', async (t) => {
   }
 });
 
-t.test('every mail has its own idempotency key', async (t) => {
+t.test('every email has its own idempotency key', async (t) => {
   await app.mails.settled();
   const keys = app.mails.sent.map(({ idempotencyKey }) => idempotencyKey);
   t.ok(keys.length > 10);
   t.equal(new Set(keys).size, keys.length);
 });
 
-t.test('a rejected sign-up mails nothing', async (t) => {
+t.test('a rejected sign-up emails nothing', async (t) => {
   const taken = await createVerifiedUser(app);
   const before = (await mailsTo(app, taken.email)).length;
   const email = 'rejected-sign-up@example.com';
-  refused(t, await post('signup', signUpBody({ email: taken.email }), 'ko'), 409, 'email_taken');
+  rejected(t, await post('signup', signUpBody({ email: taken.email }), 'ko'), 409, 'email_taken');
   const { username } = taken;
-  refused(t, await post('signup', signUpBody({ username, email }), 'ko'), 409, 'username_taken');
+  rejected(t, await post('signup', signUpBody({ username, email }), 'ko'), 409, 'username_taken');
   const forged = await post('signup', signUpBody({ email, verification_token: 'made-up' }), 'ko');
-  refused(t, forged, 400, 'verification_token_invalid');
+  rejected(t, forged, 400, 'verification_token_invalid');
   t.equal((await mailsTo(app, taken.email)).length, before);
   t.equal((await mailsTo(app, email)).length, 0);
   const { body } = await post('email-verify/send', { email }, 'ko');

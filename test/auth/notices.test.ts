@@ -26,8 +26,8 @@ const recover = (path: string, email: string, at = app) => accountsOf(at).post(p
 /** Changes the password of a user. @returns the user with the new one */
 async function changePassword<Changed extends Pick<User, 'token' | 'password'>>(user: Changed, at = app) {
   const new_password = `${user.password}!`;
-  const answer = await accountsOf(at).changePassword(user.token, user.password, new_password);
-  if (answer.status !== 200) throw new Error(answer.text);
+  const response = await accountsOf(at).changePassword(user.token, user.password, new_password);
+  if (response.status !== 200) throw new Error(response.text);
   return { ...user, password: new_password };
 }
 
@@ -60,7 +60,7 @@ t.test('an address gets at most five notices an hour, also after its account was
   t.equal((await noticesTo(user.email)).length, 6, 'an hour later as well');
 });
 
-t.test('a suspended account gets no mail of any kind, and the responses are the same', async (t) => {
+t.test('a suspended account gets no email of any kind, and the responses are the same', async (t) => {
   const user = await createSettledUser(app);
   await verifyEmails(app, user);
   await passTime(app, user.email, 3600);
@@ -69,9 +69,9 @@ t.test('a suspended account gets no mail of any kind, and the responses are the 
   await suspend(app, user);
   const before = (await mailsTo(app, user.email)).length;
   for (const path of recoveries) {
-    const [answer, unknown] = [await recover(path, user.email), await recover(path, 'unknown@example.com')];
-    t.equal(answer.status, 200);
-    t.strictSame(comparable(answer), comparable(unknown));
+    const [response, unknown] = [await recover(path, user.email), await recover(path, 'unknown@example.com')];
+    t.equal(response.status, 200);
+    t.strictSame(comparable(response), comparable(unknown));
   }
   await confirmReset(link);
   t.equal((await mailsTo(app, user.email)).length, before);
@@ -85,7 +85,7 @@ t.test('an unverified suspended account gets no code', async (t) => {
   t.equal((await mailsTo(app, user.email)).length, 1, 'the code of the sign-up');
 });
 
-t.test('queued mails follow what happens to their account before they are sent', async (t) => {
+t.test('queued emails follow what happens to their account before they are sent', async (t) => {
   const offline = await createTestApp({ WORKER_ENABLED: 'false' });
   t.teardown(offline.close);
   const requestAll = async () => {

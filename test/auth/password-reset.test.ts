@@ -1,6 +1,6 @@
 import t from 'tap';
 import { createTestApp, logIn, password, resetLinkIn, testEnvironment } from '../support/app.ts';
-import { invalid, refused, tally, tokenRefused } from '../support/assertions.ts';
+import { invalid, rejected, tally, tokenRejected } from '../support/assertions.ts';
 import { inParallel } from '../support/concurrency.ts';
 import { accountsOf, newPassword, startInstance } from './accounts.ts';
 import { about, createSettledUser, latestMail, mailsTo, newResetLink, passTime } from './mailbox.ts';
@@ -62,14 +62,14 @@ t.test('validate returns when a link expires, and does not use it up', async (t)
 
 t.test('completing a reset sets the password, once', async (t) => {
   const { link, username, email } = await createUserWithLink();
-  const answer = await confirmReset(link);
-  t.equal(answer.status, 200);
-  t.strictSame(answer.body.data, {});
-  refused(t, await tryLogin(username, password), 401, 'invalid_credentials');
+  const response = await confirmReset(link);
+  t.equal(response.status, 200);
+  t.strictSame(response.body.data, {});
+  rejected(t, await tryLogin(username, password), 401, 'invalid_credentials');
   t.equal((await tryLogin(username, newPassword)).status, 200);
   t.equal((await tryLogin(email, newPassword)).status, 200);
-  refused(t, await validateReset(link), 400, 'reset_link_invalid');
-  refused(t, await confirmReset(link, 'another-good-one-5'), 400, 'reset_link_invalid');
+  rejected(t, await validateReset(link), 400, 'reset_link_invalid');
+  rejected(t, await confirmReset(link, 'another-good-one-5'), 400, 'reset_link_invalid');
   t.equal((await tryLogin(username, newPassword)).status, 200, 'a link works once');
 });
 
@@ -107,8 +107,8 @@ t.test('a wrong link is rejected, and the right one still works', async (t) => {
     '김두레',
   ];
   for (const parts of [...tokens.map((token) => ({ uid, token })), ...uids.map((uid) => ({ uid, token }))]) {
-    refused(t, await validateReset(parts), 400, 'reset_link_invalid');
-    refused(t, await confirmReset(parts), 400, 'reset_link_invalid');
+    rejected(t, await validateReset(parts), 400, 'reset_link_invalid');
+    rejected(t, await confirmReset(parts), 400, 'reset_link_invalid');
   }
   t.equal((await tryLogin(username)).status, 200);
   t.equal((await confirmReset(link)).status, 200);
@@ -124,9 +124,9 @@ t.test('a link works for an hour', async (t) => {
       'UPDATE password_resets SET expires_at = expires_at - make_interval(secs => $2) WHERE email = $1',
       [email, age],
     );
-    for (const answer of [await validateReset(link), await confirmReset(link)]) {
-      t.equal(answer.status, status);
-      if (status === 400) refused(t, answer, 400, 'reset_link_invalid');
+    for (const response of [await validateReset(link), await confirmReset(link)]) {
+      t.equal(response.status, status);
+      if (status === 400) rejected(t, response, 400, 'reset_link_invalid');
     }
   }
 });
@@ -136,16 +136,16 @@ t.test('a link is void after a newer request, but not after one inside the coold
   await requestReset(email);
   t.equal((await validateReset(link)).status, 200);
   const newer = await newResetLink(app, email);
-  refused(t, await validateReset(link), 400, 'reset_link_invalid');
-  refused(t, await confirmReset(link), 400, 'reset_link_invalid');
+  rejected(t, await validateReset(link), 400, 'reset_link_invalid');
+  rejected(t, await confirmReset(link), 400, 'reset_link_invalid');
   t.equal((await confirmReset(newer)).status, 200);
 });
 
 t.test('a link is void after a password change', async (t) => {
   const { link, token } = await createUserWithLink();
   t.equal((await changePassword(token, password)).status, 200);
-  refused(t, await validateReset(link), 400, 'reset_link_invalid');
-  refused(t, await confirmReset(link, 'another-good-one-5'), 400, 'reset_link_invalid');
+  rejected(t, await validateReset(link), 400, 'reset_link_invalid');
+  rejected(t, await confirmReset(link, 'another-good-one-5'), 400, 'reset_link_invalid');
 });
 
 t.test('a request before the sign-up of its address mails no link', async (t) => {
@@ -168,7 +168,7 @@ t.test('a bad new password is a validation error and does not use up the link', 
   const unusual = ` 가나 ${'🔑'.repeat(120)} `;
   t.equal((await confirmReset(link, unusual)).status, 200);
   t.equal((await tryLogin(user.username, unusual.normalize('NFD'))).status, 200);
-  refused(t, await tryLogin(user.username, unusual.trim()), 401, 'invalid_credentials');
+  rejected(t, await tryLogin(user.username, unusual.trim()), 401, 'invalid_credentials');
 });
 
 t.test('a link works after a rotation of JWT_SECRET while the old secret is kept', async (t) => {
@@ -177,17 +177,17 @@ t.test('a link works after a rotation of JWT_SECRET while the old secret is kept
   const rotated = await startInstance(t, app, { JWT_SECRET: `${newer},${testEnvironment.JWT_SECRET}` });
   t.equal((await validateReset(link, rotated)).status, 200);
   const after = await startInstance(t, app, { JWT_SECRET: newer });
-  refused(t, await validateReset(link, after), 400, 'reset_link_invalid');
+  rejected(t, await validateReset(link, after), 400, 'reset_link_invalid');
   const confirmed = await post('email-verify/confirm', { email, code: '123456' }, {}, after);
-  refused(t, confirmed, 400, 'invalid_code', { attempts_left: 4 });
+  rejected(t, confirmed, 400, 'invalid_code', { attempts_left: 4 });
 });
 
 t.test('of 20 concurrent uses of a link, one succeeds and sets its password', async (t) => {
   const { link, username, email } = await createUserWithLink();
   const mailed = (await mailsTo(app, email)).length;
-  const answers = await inParallel(20, (index) => confirmReset(link, `${newPassword}-${index}`));
-  t.strictSame(tally(answers), { '200': 1, '400 reset_link_invalid': 19 });
-  const winner = answers.findIndex(({ status }) => status === 200);
+  const responses = await inParallel(20, (index) => confirmReset(link, `${newPassword}-${index}`));
+  t.strictSame(tally(responses), { '200': 1, '400 reset_link_invalid': 19 });
+  const winner = responses.findIndex(({ status }) => status === 200);
   t.equal((await tryLogin(username, `${newPassword}-${winner}`)).status, 200);
   t.equal((await mailsTo(app, email)).length - mailed, 1, 'one notice');
 });
@@ -199,9 +199,9 @@ t.test('a login with the old password during a reset leaves no session', async (
     ...Array.from({ length: 9 }, () => tryLogin(user.username)),
   ]);
   t.equal(reset.status, 200);
-  for (const answer of logins) {
-    if (answer.status === 200) tokenRefused(t, await me(answer.body.data.access), 'revoked');
-    else refused(t, answer, 401, 'invalid_credentials');
+  for (const response of logins) {
+    if (response.status === 200) tokenRejected(t, await me(response.body.data.access), 'revoked');
+    else rejected(t, response, 401, 'invalid_credentials');
   }
 });
 
@@ -216,7 +216,7 @@ t.test('a concurrent reset and password change leave one password and no other s
   t.ok([reset, change].every(({ status }) => status < 500));
   const works = [newPassword, changed, password].map(async (word) => tryLogin(user.username, word));
   t.strictSame(tally(await Promise.all(works)), { '200': 1, '401 invalid_credentials': 2 });
-  if (reset.status === 200) tokenRefused(t, await me(user.token), 'revoked');
+  if (reset.status === 200) tokenRejected(t, await me(user.token), 'revoked');
 });
 
 t.test('a concurrent reset and newer request void the old link', async (t) => {
@@ -224,8 +224,8 @@ t.test('a concurrent reset and newer request void the old link', async (t) => {
   await passTime(app, email, 60);
   const [reset, newer] = await Promise.all([confirmReset(link), requestReset(email)]);
   t.equal(newer.status, 200);
-  if (reset.status !== 200) refused(t, reset, 400, 'reset_link_invalid');
+  if (reset.status !== 200) rejected(t, reset, 400, 'reset_link_invalid');
   const login = await tryLogin(username, reset.status === 200 ? newPassword : password);
   t.equal(login.status, 200);
-  refused(t, await confirmReset(link, 'another-good-one-5'), 400, 'reset_link_invalid');
+  rejected(t, await confirmReset(link, 'another-good-one-5'), 400, 'reset_link_invalid');
 });

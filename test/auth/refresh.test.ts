@@ -1,6 +1,6 @@
 import t, { type Test } from 'tap';
-import { type Answer, createTestApp, createUser, logIn, suspend } from '../support/app.ts';
-import { tally, tokenRefused } from '../support/assertions.ts';
+import { createTestApp, createUser, logIn, suspend, type TestResponse } from '../support/app.ts';
+import { tally, tokenRejected } from '../support/assertions.ts';
 import { inParallel } from '../support/concurrency.ts';
 import { accountsOf, startInstance } from './accounts.ts';
 import { countIn, createForge, decode, now, sessionIdIn } from './tokens.ts';
@@ -16,9 +16,9 @@ const { post, me, refresh, logOut, ended } = accountsOf(app);
 
 /** Refreshes and returns the new refresh token. */
 async function rotate(token: string): Promise<string> {
-  const answer = await refresh(token);
-  if (answer.status !== 200) throw new Error(`refresh failed: ${answer.text}`);
-  return answer.body.data.refresh;
+  const response = await refresh(token);
+  if (response.status !== 200) throw new Error(`refresh failed: ${response.text}`);
+  return response.body.data.refresh;
 }
 
 /** Changes columns of the session of a token. */
@@ -35,18 +35,18 @@ const sessionRows = async (token: string, columns: string) =>
 
 /** Asserts the rejection of a token whose session is over. */
 async function rejectedAsOver(t: Test, token: string): Promise<void> {
-  const answer = await refresh(token);
-  t.match(answer.body.data.reason, /^(expired|revoked)$/);
-  tokenRefused(t, answer, answer.body.data.reason, 'refresh');
+  const response = await refresh(token);
+  t.match(response.body.data.reason, /^(expired|revoked)$/);
+  tokenRejected(t, response, response.body.data.reason, 'refresh');
 }
 
 t.test('a refresh returns a new pair and rotates the count', async (t) => {
   const session = await logIn(app, user);
-  const answer = await refresh(session.refresh);
-  t.equal(answer.status, 200);
-  const { access, refresh: next } = answer.body.data;
+  const response = await refresh(session.refresh);
+  t.equal(response.status, 200);
+  const { access, refresh: next } = response.body.data;
   const lifetimes = { expires_in: 900, refresh_expires_in: 1_209_600 };
-  t.strictSame(answer.body.data, { access, refresh: next, token_type: 'Bearer', ...lifetimes });
+  t.strictSame(response.body.data, { access, refresh: next, token_type: 'Bearer', ...lifetimes });
   t.equal(countIn(next), countIn(session.refresh) + 1);
   for (const [token, type, lifetime] of [
     [access, 'access', 900],
@@ -95,9 +95,9 @@ t.test('every token that was current within the last 10 s gives the newest refre
   for (let count = 0; count < 5; count++) tokens.push(await rotate(String(tokens.at(-1))));
   await age(String(tokens[0]), '9 seconds');
   for (const token of tokens.slice(0, 5)) {
-    const answer = await refresh(token);
-    t.equal(answer.status, 200);
-    t.equal(countIn(answer.body.data.refresh), 5);
+    const response = await refresh(token);
+    t.equal(response.status, 200);
+    t.equal(countIn(response.body.data.refresh), 5);
   }
   t.equal(countIn(await rotate(String(tokens[5]))), 6);
   t.equal(countIn(await rotate(String(tokens[0]))), 6);
@@ -113,7 +113,7 @@ t.test('the grace period starts when a token stops being the current one', async
   await age(first, '4 seconds');
   t.equal(countIn(await rotate(second)), 2, 'it was the current one 4 s ago, issued 12 s ago');
   t.equal(countIn(await rotate(third)), 3);
-  tokenRefused(t, await refresh(first), 'reused', 'refresh');
+  tokenRejected(t, await refresh(first), 'reused', 'refresh');
 });
 
 t.test('REFRESH_REUSE_GRACE sets the grace period', async (t) => {
@@ -122,13 +122,13 @@ t.test('REFRESH_REUSE_GRACE sets the grace period', async (t) => {
   t.equal((await refresh(session.refresh, hasty)).status, 200);
   t.equal((await refresh(session.refresh, hasty)).status, 200);
   await age(session.refresh, '1.05 seconds');
-  tokenRefused(t, await refresh(session.refresh, hasty), 'reused', 'refresh');
+  tokenRejected(t, await refresh(session.refresh, hasty), 'reused', 'refresh');
 
   const strict = await startInstance(t, app, { JWT_SECRET: secret, REFRESH_REUSE_GRACE: '0s' });
   const again = await logIn(app, user);
   t.equal((await refresh(again.refresh, strict)).status, 200);
   await age(again.refresh, '5 milliseconds');
-  tokenRefused(t, await refresh(again.refresh, strict), 'reused', 'refresh');
+  tokenRejected(t, await refresh(again.refresh, strict), 'reused', 'refresh');
 });
 
 t.test('each refresh moves the expiry to 14 days from now', async (t) => {
@@ -166,7 +166,7 @@ t.test('an older token ends the session, at once and on every instance', async (
   const elsewhere = await logIn(app, user);
   const { access, refresh: next } = (await refresh(session.refresh)).body.data;
   await age(next, '10.001 seconds');
-  tokenRefused(t, await refresh(session.refresh), 'reused', 'refresh');
+  tokenRejected(t, await refresh(session.refresh), 'reused', 'refresh');
   for (const token of [access, session.token]) await ended(t, { token, refresh: next }, other);
   t.equal((await me(elsewhere.token, other)).status, 200, 'other sessions go on');
   t.match((await refresh(session.refresh)).body.data.reason, /^(reused|revoked)$/);
@@ -178,8 +178,8 @@ t.test('a token from before the last 10 s is reused, however recent the last rot
   const second = await rotate(first);
   await age(first, '11 seconds');
   const third = await rotate(second);
-  tokenRefused(t, await refresh(first), 'reused', 'refresh');
-  tokenRefused(t, await refresh(third), 'revoked', 'refresh');
+  tokenRejected(t, await refresh(first), 'reused', 'refresh');
+  tokenRejected(t, await refresh(third), 'revoked', 'refresh');
 });
 
 t.test(
@@ -187,8 +187,8 @@ t.test(
   async (t) => {
     const session = await logIn(app, user);
     const forge = createForge({ secret, ...decode(session.refresh) });
-    tokenRefused(t, await refresh(forge({ claims: { exp: now() - 1 } })), 'expired', 'refresh');
-    tokenRefused(t, await refresh(session.token), 'wrong_type', 'refresh');
+    tokenRejected(t, await refresh(forge({ claims: { exp: now() - 1 } })), 'expired', 'refresh');
+    tokenRejected(t, await refresh(session.token), 'wrong_type', 'refresh');
     t.equal((await refresh(session.refresh)).status, 200, 'which ends nothing');
     await change(session.token, 'expires_at = now()');
     await rejectedAsOver(t, session.refresh);
@@ -210,7 +210,7 @@ t.test('a forged refresh token is malformed', async (t) => {
     ),
     forge({ secret: 'not the secret' }),
   ]) {
-    tokenRefused(t, await refresh(token), 'malformed', 'refresh');
+    tokenRejected(t, await refresh(token), 'malformed', 'refresh');
   }
   t.equal((await refresh(forge())).status, 200, 'one that the test signs is as good as the genuine one');
 });
@@ -219,7 +219,7 @@ t.test('user and session must belong together', async (t) => {
   const [session, stranger] = [await logIn(app, user), await createUser(app)];
   const forge = createForge({ secret, ...decode(session.refresh) });
   for (const claims of [{ sub: String(stranger.id) }, { sid: sessionIdIn(stranger.token) }]) {
-    tokenRefused(t, await refresh(forge({ claims })), 'revoked', 'refresh');
+    tokenRejected(t, await refresh(forge({ claims })), 'revoked', 'refresh');
   }
   t.equal((await refresh(session.refresh)).status, 200);
   t.equal((await refresh(stranger.refresh)).status, 200);
@@ -229,23 +229,23 @@ t.test('a suspended account is revoked, not reused', async (t) => {
   const suspended = await createUser(app);
   const next = await rotate(suspended.refresh);
   await suspend(app, suspended);
-  tokenRefused(t, await refresh(suspended.refresh), 'revoked', 'refresh');
-  tokenRefused(t, await refresh(next), 'revoked', 'refresh');
+  tokenRejected(t, await refresh(suspended.refresh), 'revoked', 'refresh');
+  tokenRejected(t, await refresh(next), 'revoked', 'refresh');
 });
 
 /** One instance or the other. */
 const either = (index: number) => (index % 2 ? other : app);
 
 /** Asserts that the session of these responses lives on, with the newest of their tokens, and that none was rejected. */
-async function livesOn(t: Test, token: string, answers: Answer[]) {
-  t.strictSame(tally(answers), { 200: answers.length });
+async function livesOn(t: Test, token: string, responses: TestResponse[]) {
+  t.strictSame(tally(responses), { 200: responses.length });
   const rows = await sessionRows(token, 'refresh_count');
   t.equal(rows.length, 1, 'one live session');
-  const tokens: string[] = answers.map(({ body }) => body.data.refresh);
+  const tokens: string[] = responses.map(({ body }) => body.data.refresh);
   const newest = tokens.reduce((one, next) => (countIn(next) > countIn(one) ? next : one));
   t.equal(countIn(newest), rows[0].refresh_count);
-  const reads = await Promise.all(answers.map(({ body }) => me(body.data.access)));
-  t.strictSame(tally(reads), { 200: answers.length }, 'every access token works');
+  const reads = await Promise.all(responses.map(({ body }) => me(body.data.access)));
+  t.strictSame(tally(reads), { 200: responses.length }, 'every access token works');
   const next = await refresh(newest);
   t.equal(next.status, 200, 'the newest token works');
   t.equal(countIn(next.body.data.refresh), countIn(newest) + 1);
@@ -253,36 +253,40 @@ async function livesOn(t: Test, token: string, answers: Answer[]) {
 
 t.test('20 concurrent refreshes of one token leave one session whose newest token works', async (t) => {
   const { refresh: token } = await logIn(app, user);
-  const answers = await inParallel(20, (index) => refresh(token, either(index)));
-  t.strictSame(new Set(answers.map(({ body }) => countIn(body.data.refresh))), new Set([1]), 'one rotation');
-  await livesOn(t, token, answers);
+  const responses = await inParallel(20, (index) => refresh(token, either(index)));
+  t.strictSame(
+    new Set(responses.map(({ body }) => countIn(body.data.refresh))),
+    new Set([1]),
+    'one rotation',
+  );
+  await livesOn(t, token, responses);
 });
 
 t.test('concurrent refreshes of recently current tokens leave one session', async (t) => {
   const { refresh: first } = await logIn(app, user);
   const tokens = [first];
-  const all: Answer[] = [];
+  const all: TestResponse[] = [];
   for (let round = 0; round < 5; round++) {
-    const answers = await inParallel(20, (index) =>
+    const responses = await inParallel(20, (index) =>
       refresh(tokens[(index * 7) % tokens.length] ?? first, either(index)),
     );
-    all.push(...answers);
-    tokens.push(...answers.map(({ body }) => String(body.data.refresh)));
+    all.push(...responses);
+    tokens.push(...responses.map(({ body }) => String(body.data.refresh)));
   }
   await livesOn(t, first, all);
 });
 
 t.test('20 tabs that refresh in sequence leave one session', async (t) => {
   const { refresh: first } = await logIn(app, user);
-  const all: Answer[] = [];
+  const all: TestResponse[] = [];
   await inParallel(20, async (index) => {
-    let answer = await refresh(first, either(index));
+    let response = await refresh(first, either(index));
     for (let step = 0; step < 4; step++) {
-      all.push(answer);
-      answer = await refresh(answer.body.data.refresh, either(index + step));
+      all.push(response);
+      response = await refresh(response.body.data.refresh, either(index + step));
     }
-    all.push(answer);
-    return answer;
+    all.push(response);
+    return response;
   });
   await livesOn(t, first, all);
 });
@@ -290,9 +294,9 @@ t.test('20 tabs that refresh in sequence leave one session', async (t) => {
 t.test('concurrent refreshes of several sessions are independent', async (t) => {
   const sessions = await inParallel(5, () => logIn(app, user));
   const tokens = sessions.map((session) => session.refresh);
-  const answers = await inParallel(20, (index) => refresh(tokens[index % 5] ?? '', either(index)));
+  const responses = await inParallel(20, (index) => refresh(tokens[index % 5] ?? '', either(index)));
   for (const [index, token] of tokens.entries()) {
-    const own = answers.filter((_, one) => one % 5 === index);
+    const own = responses.filter((_, one) => one % 5 === index);
     await livesOn(t, token, own);
   }
 });
@@ -301,9 +305,9 @@ t.test('20 concurrent reuses of an old token end the session', async (t) => {
   const { refresh: token } = await logIn(app, user);
   const next = (await refresh(token)).body.data;
   await age(token, '11 s');
-  const answers = await inParallel(20, (index) => refresh(token, either(index)));
-  t.strictSame(tally(answers), { '401 token_not_valid': 20 });
-  const reasons = answers.map(({ body }) => body.data.reason);
+  const responses = await inParallel(20, (index) => refresh(token, either(index)));
+  t.strictSame(tally(responses), { '401 token_not_valid': 20 });
+  const reasons = responses.map(({ body }) => body.data.reason);
   t.ok(reasons.includes('reused'));
   t.ok(reasons.every((reason) => ['reused', 'revoked'].includes(reason)));
   await ended(t, { token: next.access, refresh: next.refresh });
@@ -312,14 +316,14 @@ t.test('20 concurrent reuses of an old token end the session', async (t) => {
 t.test('a refresh during the logout does not restore the session', async (t) => {
   for (let round = 0; round < 5; round++) {
     const session = await logIn(app, user);
-    const [, ...answers] = await Promise.all([
+    const [, ...responses] = await Promise.all([
       logOut(session.token),
       ...Array.from({ length: 19 }, (_, index) => refresh(session.refresh, either(index))),
     ]);
-    for (const answer of answers) {
-      if (answer.status === 200) tokenRefused(t, await me(answer.body.data.access), 'revoked');
-      else tokenRefused(t, answer, 'revoked', 'refresh');
+    for (const response of responses) {
+      if (response.status === 200) tokenRejected(t, await me(response.body.data.access), 'revoked');
+      else tokenRejected(t, response, 'revoked', 'refresh');
     }
-    tokenRefused(t, await refresh(session.refresh), 'revoked', 'refresh');
+    tokenRejected(t, await refresh(session.refresh), 'revoked', 'refresh');
   }
 });

@@ -1,6 +1,6 @@
 import t, { type Test } from 'tap';
-import { type Answer, createTestApp, createUser, logIn, password } from '../support/app.ts';
-import { invalid, refused, tally, tokenRefused } from '../support/assertions.ts';
+import { createTestApp, createUser, logIn, password, type TestResponse } from '../support/app.ts';
+import { invalid, rejected, tally, tokenRejected } from '../support/assertions.ts';
 import { inParallel } from '../support/concurrency.ts';
 import { accountsOf, startInstance } from './accounts.ts';
 import { createForge, decode, now, sessionIdIn } from './tokens.ts';
@@ -16,7 +16,7 @@ const end = (token: string, sessionId = '', { call } = app) =>
   call('DELETE', `/auth/sessions/${sessionId}/`, { token });
 
 /** The ids on a page. */
-const idsOf = ({ body }: Answer): string[] => body.data.items.map(({ id }: { id: string }) => id);
+const idsOf = ({ body }: TestResponse): string[] => body.data.items.map(({ id }: { id: string }) => id);
 
 /** A user with so many sessions besides the first, oldest first. */
 async function createSessions(count: number) {
@@ -37,10 +37,10 @@ t.test('sessions are listed with exactly their fields, newest first', async (t) 
   const headers = { 'user-agent': 'Mozilla/5.0 (Linux; Android 15)' };
   const options = { headers, remoteAddress: '203.0.113.7' };
   const { access } = (await post('login', { username: user.username, password }, options)).body.data;
-  const answer = await list(access);
-  t.equal(answer.status, 200);
-  const [newest, oldest] = answer.body.data.items;
-  t.strictSame(answer.body.data, {
+  const response = await list(access);
+  t.equal(response.status, 200);
+  const [newest, oldest] = response.body.data.items;
+  t.strictSame(response.body.data, {
     items: [
       {
         id: sessionIdIn(access),
@@ -70,9 +70,9 @@ t.test('a refresh changes last_used_at, but not created_at or the order', async 
   );
   const before = (await list(user.token)).body.data.items;
   await refresh(user.refresh);
-  const answer = await list(user.token);
-  const after = answer.body.data.items;
-  t.strictSame(idsOf(answer), ids.toReversed());
+  const response = await list(user.token);
+  const after = response.body.data.items;
+  t.strictSame(idsOf(response), ids.toReversed());
   t.strictSame(after[0], before[0]);
   t.equal(after[1].created_at, before[1].created_at);
   t.ok(Date.parse(after[1].last_used_at) > Date.parse(before[1].last_used_at) + 3_500_000);
@@ -89,10 +89,10 @@ t.test('only live sessions of the caller are listed', async (t) => {
 async function readPages(t: Test, token: string, limit: number): Promise<string[]> {
   const seen: string[] = [];
   for (let cursor: string | null = ''; cursor !== null; ) {
-    const answer = await list(token, `?limit=${limit}${cursor && `&cursor=${cursor}`}`);
-    t.ok(answer.body.data.items.length <= limit);
-    seen.push(...idsOf(answer));
-    cursor = answer.body.data.next_cursor;
+    const response = await list(token, `?limit=${limit}${cursor && `&cursor=${cursor}`}`);
+    t.ok(response.body.data.items.length <= limit);
+    seen.push(...idsOf(response));
+    cursor = response.body.data.next_cursor;
   }
   return seen;
 }
@@ -142,7 +142,7 @@ t.test('a cursor that was not issued is invalid_cursor', async (t) => {
     ...[`${next_cursor}A`, `${next_cursor}=`, next_cursor.slice(0, -2), next_cursor.slice(2)],
     ...encoded.map((text) => Buffer.from(text).toString('base64url')),
   ]) {
-    refused(t, await list(user.token, `?cursor=${encodeURIComponent(cursor)}`), 400, 'invalid_cursor');
+    rejected(t, await list(user.token, `?cursor=${encodeURIComponent(cursor)}`), 400, 'invalid_cursor');
   }
   t.equal((await list(user.token, '?cursor=x&limit=0')).body.data.code, 'validation_error');
   const stranger = await createSessions(1);
@@ -156,21 +156,21 @@ t.test('a cursor that was not issued is invalid_cursor', async (t) => {
 t.test('ending a session revokes its tokens at once, on every instance, and no others', async (t) => {
   const { user, sessions, ids } = await createSessions(2);
   const stranger = await createUser(app);
-  refused(t, await end(stranger.token, ids[1]), 404, 'session_not_found');
-  const answer = await end(user.token, ids[1]);
-  t.equal(answer.status, 200);
-  t.strictSame(answer.body.data, {});
+  rejected(t, await end(stranger.token, ids[1]), 404, 'session_not_found');
+  const response = await end(user.token, ids[1]);
+  t.equal(response.status, 200);
+  t.strictSame(response.body.data, {});
   for (const [index, session] of sessions.entries())
     await (index === 1 ? ended(t, session, other) : lives(t, session));
-  refused(t, await end(user.token, ids[1]), 404, 'session_not_found');
+  rejected(t, await end(user.token, ids[1]), 404, 'session_not_found');
   t.equal((await end(user.token, ids[0]?.toUpperCase())).status, 200, 'the current one, in any case');
   await ended(t, user, other);
 });
 
 t.test('of 20 concurrent ends of one session, one succeeds', async (t) => {
   const { user, ids } = await createSessions(1);
-  const answers = await inParallel(20, (index) => end(user.token, ids[1], index % 2 ? other : app));
-  t.strictSame(tally(answers), { '200': 1, '404 session_not_found': 19 });
+  const responses = await inParallel(20, (index) => end(user.token, ids[1], index % 2 ? other : app));
+  t.strictSame(tally(responses), { '200': 1, '404 session_not_found': 19 });
 });
 
 t.test('ending the other sessions keeps the current one', async (t) => {
@@ -178,9 +178,9 @@ t.test('ending the other sessions keeps the current one', async (t) => {
   const stranger = await createUser(app);
   const current = sessions[2] ?? user;
   for (let time = 0; time < 2; time++) {
-    const answer = await app.call('DELETE', '/auth/sessions/', { token: current.token });
-    t.equal(answer.status, 200);
-    t.strictSame(answer.body.data, {});
+    const response = await app.call('DELETE', '/auth/sessions/', { token: current.token });
+    t.equal(response.status, 200);
+    t.strictSame(response.body.data, {});
   }
   for (const session of sessions) if (session !== current) await ended(t, session, other);
   await lives(t, current);
@@ -194,9 +194,11 @@ t.test('a logout with either token ends that session, at once and on every insta
   const elsewhere = await logIn(app, user);
   for (const isAccess of [true, false]) {
     const session = await logIn(app, user);
-    const answer = await (isAccess ? logOut(session.token) : logOut(undefined, { refresh: session.refresh }));
-    t.equal(answer.status, 200);
-    t.strictSame(answer.body.data, {});
+    const response = await (isAccess
+      ? logOut(session.token)
+      : logOut(undefined, { refresh: session.refresh }));
+    t.equal(response.status, 200);
+    t.strictSame(response.body.data, {});
     await ended(t, session, other);
     const id = sessionIdIn(session.token);
     t.equal((await app.pool.query('SELECT FROM sessions WHERE id = $1', [id])).rowCount, 0);
@@ -208,16 +210,16 @@ t.test('a replaced refresh token logs out, too', async (t) => {
   const session = await logIn(app, user);
   const { access } = (await refresh(session.refresh)).body.data;
   t.equal((await logOut(undefined, { refresh: session.refresh })).status, 200);
-  tokenRefused(t, await me(access), 'revoked');
+  tokenRejected(t, await me(access), 'revoked');
 });
 
 t.test('with both, the Bearer token decides', async (t) => {
   const [one, two] = [await logIn(app, user), await logIn(app, user)];
   t.equal((await logOut(one.token, { refresh: two.refresh })).status, 200);
-  tokenRefused(t, await me(one.token), 'revoked');
+  tokenRejected(t, await me(one.token), 'revoked');
   t.equal((await me(two.token)).status, 200);
   t.equal((await logOut(two.token, { refresh: 'x' })).status, 200);
-  tokenRefused(t, await me(two.token), 'revoked');
+  tokenRejected(t, await me(two.token), 'revoked');
 });
 
 t.test('an invalid access token does not prevent a logout with the refresh token', async (t) => {
@@ -225,11 +227,11 @@ t.test('an invalid access token does not prevent a logout with the refresh token
   await logOut(gone.token);
   const forge = createForge({ secret, ...decode((await logIn(app, user)).token) });
   const expired = forge({ claims: { iat: now() - 960, exp: now() - 60 } });
-  tokenRefused(t, await me(expired), 'expired');
+  tokenRejected(t, await me(expired), 'expired');
   for (const token of [expired, gone.token, 'x', user.refresh]) {
     const session = await logIn(app, user);
     t.equal((await logOut(token, { refresh: session.refresh })).status, 200);
-    tokenRefused(t, await refresh(session.refresh), 'revoked', 'refresh');
+    tokenRejected(t, await refresh(session.refresh), 'revoked', 'refresh');
   }
 });
 
@@ -237,14 +239,14 @@ t.test('an invalid access token without a good refresh token is token_not_valid'
   const gone = await logIn(app, user);
   await logOut(gone.token);
   for (const refresh of [undefined, 'x', gone.refresh, gone.token, 1]) {
-    tokenRefused(t, await logOut(gone.token, { refresh }), 'revoked');
-    tokenRefused(t, await logOut('x', { refresh }), 'malformed');
+    tokenRejected(t, await logOut(gone.token, { refresh }), 'revoked');
+    tokenRejected(t, await logOut('x', { refresh }), 'malformed');
   }
-  tokenRefused(t, await logOut(gone.token, { other: 1 }), 'revoked');
+  tokenRejected(t, await logOut(gone.token, { other: 1 }), 'revoked');
   const headers = { 'content-type': 'application/json' };
-  tokenRefused(t, await post('logout', '{', { token: 'x', headers }), 'malformed');
+  tokenRejected(t, await post('logout', '{', { token: 'x', headers }), 'malformed');
   const { token } = await logIn(app, user);
-  refused(t, await post('logout', '{', { token, headers }), 400, 'malformed_json');
+  rejected(t, await post('logout', '{', { token, headers }), 400, 'malformed_json');
   invalid(t, await logOut(token, { other: 1 }), 'other');
   t.equal((await me(token)).status, 200);
 });
@@ -258,33 +260,33 @@ t.test('without a Bearer or refresh token a logout is not_authenticated', async 
     [undefined, { headers }],
     [undefined, { headers: { 'content-type': 'application/json' } }],
   ] as const) {
-    refused(t, await post('logout', body, options), 401, 'not_authenticated');
+    rejected(t, await post('logout', body, options), 401, 'not_authenticated');
   }
   t.equal((await post('logout', { refresh: session.refresh }, { headers })).status, 200);
-  tokenRefused(t, await me(session.token), 'revoked');
+  tokenRejected(t, await me(session.token), 'revoked');
 });
 
 t.test('a logout with an invalid token is token_not_valid', async (t) => {
   const session = await logIn(app, user);
-  tokenRefused(t, await logOut(session.refresh), 'wrong_type');
-  tokenRefused(t, await logOut(undefined, { refresh: 'x' }), 'malformed', 'refresh');
-  tokenRefused(t, await logOut(undefined, { refresh: `${session.refresh}A` }), 'malformed', 'refresh');
-  tokenRefused(t, await logOut(undefined, { refresh: session.token }), 'wrong_type', 'refresh');
+  tokenRejected(t, await logOut(session.refresh), 'wrong_type');
+  tokenRejected(t, await logOut(undefined, { refresh: 'x' }), 'malformed', 'refresh');
+  tokenRejected(t, await logOut(undefined, { refresh: `${session.refresh}A` }), 'malformed', 'refresh');
+  tokenRejected(t, await logOut(undefined, { refresh: session.token }), 'wrong_type', 'refresh');
   t.equal((await me(session.token)).status, 200, 'none of which ends a session');
   await logOut(session.token);
-  tokenRefused(t, await logOut(undefined, { refresh: session.refresh }), 'revoked', 'refresh');
+  tokenRejected(t, await logOut(undefined, { refresh: session.refresh }), 'revoked', 'refresh');
 });
 
 t.test('of 20 concurrent logouts with a refresh token, one ends the session', async (t) => {
   const session = await logIn(app, user);
-  const answers = await inParallel(20, () => logOut(undefined, { refresh: session.refresh }));
-  t.strictSame(tally(answers), { '200': 1, '401 token_not_valid': 19 });
+  const responses = await inParallel(20, () => logOut(undefined, { refresh: session.refresh }));
+  t.strictSame(tally(responses), { '200': 1, '401 token_not_valid': 19 });
 });
 
 t.test('20 concurrent logouts with an access token end the session without an error', async (t) => {
   const session = await logIn(app, user);
-  const answers = await inParallel(20, () => logOut(session.token));
-  for (const answer of answers) if (answer.status !== 200) tokenRefused(t, answer, 'revoked');
-  t.ok(answers.some(({ status }) => status === 200));
-  tokenRefused(t, await me(session.token), 'revoked');
+  const responses = await inParallel(20, () => logOut(session.token));
+  for (const response of responses) if (response.status !== 200) tokenRejected(t, response, 'revoked');
+  t.ok(responses.some(({ status }) => status === 200));
+  tokenRejected(t, await me(session.token), 'revoked');
 });

@@ -1,6 +1,6 @@
 import t from 'tap';
 import { createTestApp } from '../support/app.ts';
-import { invalid, refused } from '../support/assertions.ts';
+import { invalid, rejected } from '../support/assertions.ts';
 import { accountsOf, signUpBody, startInstance } from './accounts.ts';
 
 const app = await createTestApp();
@@ -21,9 +21,9 @@ t.test('a username is 4-30 of a-z 0-9 . _ - after lower-casing, and starts with 
     ['a...', 'a...'],
     ['\u212Aelvin', 'kelvin'],
   ]) {
-    const answer = await withField('username', given);
-    t.equal(answer.status, 201, String(given));
-    t.equal(answer.body.data.username, kept);
+    const response = await withField('username', given);
+    t.equal(response.status, 201, String(given));
+    t.equal(response.body.data.username, kept);
   }
   for (const given of [
     ...['', '    ', 'kim', `${longest}9`, '1kim', '_kim', '.kim', '-kim', 'kim lee', 'kim!', 'kim@lee'],
@@ -39,9 +39,9 @@ t.test('an email is a valid one of at most 254 characters, and lower-cased', asy
   t.equal(longest.length, 254);
   const valid = ["O'Neil+Tag@Sub.Example.co.KR", ' trimmed@Example.com ', 'a@xn--9n2bp8q.kr', '1@2.kr'];
   for (const given of [...valid, longest]) {
-    const answer = await withField('email', given);
-    t.equal(answer.status, 201, String(given));
-    t.equal(answer.body.data.email, given.trim().toLowerCase());
+    const response = await withField('email', given);
+    t.equal(response.status, 201, String(given));
+    t.equal(response.body.data.email, given.trim().toLowerCase());
   }
   for (const given of [
     ...'plain a@b @b.kr a@ a@b..kr a@-b.kr a@b-.kr a..b@c.kr .a@b.kr a.@b.kr a@b@c.kr a@b.k a@b.1'.split(' '),
@@ -71,14 +71,14 @@ t.test('a password is never trimmed or cut', async (t) => {
   t.equal((await signUp(spaced)).status, 201);
   t.equal((await tryLogin(spaced.username, spaced.password)).status, 200);
   for (const cut of ['kimchi & rice', '  kimchi & rice'])
-    refused(t, await tryLogin(spaced.username, cut), 401, 'invalid_credentials');
+    rejected(t, await tryLogin(spaced.username, cut), 401, 'invalid_credentials');
 
   const start = '감자😀'.repeat(42);
   const long = signUpBody({ password: `${start}a1` });
   t.equal((await signUp(long)).status, 201);
   t.equal((await tryLogin(long.username, long.password)).status, 200);
   for (const end of ['a2', 'a', 'A1'])
-    refused(t, await tryLogin(long.username, start + end), 401, 'invalid_credentials');
+    rejected(t, await tryLogin(long.username, start + end), 401, 'invalid_credentials');
 });
 
 t.test('a password is the same in every Unicode form', async (t) => {
@@ -94,9 +94,9 @@ t.test('a common password is rejected', async (t) => {
   const patterns = ['00000000', 'aaaaaaaa', 'ㅋㅋㅋㅋㅋㅋㅋㅋ', '87654321', 'ABCDEFGH', 'zyxwvuts'];
   const repeated = ['z'.repeat(13), '가'.repeat(128), '🍙'.repeat(40)];
   for (const common of [...listed, ...patterns, ...repeated]) {
-    const answer = await withField('password', common);
-    invalid(t, answer, 'password');
-    t.match(answer.body.data.errors, [{ field: 'password', code: 'password_too_common' }]);
+    const response = await withField('password', common);
+    invalid(t, response, 'password');
+    t.match(response.body.data.errors, [{ field: 'password', code: 'password_too_common' }]);
   }
 });
 
@@ -107,9 +107,9 @@ t.test('a password must not contain the username, or the local part of the email
     ['email', 'rIce@Example.com', ['x-Rice-77-ok', 'RICE and more', 'so much rice']],
   ] as const) {
     for (const password of passwords) {
-      const answer = await signUp(signUpBody({ [field]: value, password }));
-      invalid(t, answer, 'password');
-      t.match(answer.body.data.errors, [{ field: 'password', code: 'password_contains_identity' }]);
+      const response = await signUp(signUpBody({ [field]: value, password }));
+      invalid(t, response, 'password');
+      t.match(response.body.data.errors, [{ field: 'password', code: 'password_contains_identity' }]);
     }
   }
   const short = await signUp(signUpBody({ email: 'ric@example.com', password: 'ric-RIC-ricecake' }));

@@ -1,6 +1,6 @@
 import t from 'tap';
 import { codeIn, createTestApp, password } from '../support/app.ts';
-import { invalid, refused, tally } from '../support/assertions.ts';
+import { invalid, rejected, tally } from '../support/assertions.ts';
 import { inParallel } from '../support/concurrency.ts';
 import { accountsOf, signUpBody, startInstance, verifyAddress } from './accounts.ts';
 import { comparable, mailsTo } from './mailbox.ts';
@@ -29,11 +29,11 @@ const countUsers = async (): Promise<number> =>
 
 t.test('a sign-up returns exactly the six fields of a user and sends a code', async (t) => {
   const body = { username: 'Dure_Cafe', password, name: '  김두레 ', email: 'Owner@Example.com' };
-  const answer = await signUp(body);
-  t.equal(answer.status, 201);
-  const { id } = answer.body.data;
+  const response = await signUp(body);
+  t.equal(response.status, 201);
+  const { id } = response.body.data;
   const user = { id, username: 'dure_cafe', name: '김두레', email: 'owner@example.com', role: 'user' };
-  t.strictSame(answer.body.data, { ...user, is_verified: false });
+  t.strictSame(response.body.data, { ...user, is_verified: false });
   t.ok(Number.isSafeInteger(id));
   t.match(codeIn(await app.mails.next('owner@example.com')), /^\d{6}$/);
   const withoutSlash = await app.call('POST', '/auth/signup', { body: signUpBody() });
@@ -48,7 +48,7 @@ for (const field of ['username', 'email'] as const) {
     await signUp(first);
     const second = signUpBody({ [field]: first[field].toUpperCase() });
     const users = await countUsers();
-    refused(t, await signUp(second), 409, code);
+    rejected(t, await signUp(second), 409, code);
     t.equal(await countUsers(), users);
     t.equal(await mailCount(first.email), 1);
     if (field === 'username') t.equal(await mailCount(second.email), 0);
@@ -58,17 +58,17 @@ for (const field of ['username', 'email'] as const) {
     const { username, email } = signUpBody();
     const users = await countUsers();
     const shared = field === 'username' ? { username } : { email };
-    const answers = await inParallel(20, () => signUp(signUpBody(shared)));
-    t.strictSame(tally(answers), { '201': 1, [`409 ${code}`]: 19 });
+    const responses = await inParallel(20, () => signUp(signUpBody(shared)));
+    t.strictSame(tally(responses), { '201': 1, [`409 ${code}`]: 19 });
     t.equal(await countUsers(), users + 1);
     if (field === 'email') t.equal(await mailCount(email), 1);
   });
 }
 
 t.test('20 concurrent sign-ups of different users succeed', async (t) => {
-  const answers = await inParallel(20, () => signUp(signUpBody()));
-  t.strictSame(tally(answers), { 201: 20 });
-  t.equal(new Set(answers.map(({ body }) => body.data.id)).size, 20);
+  const responses = await inParallel(20, () => signUp(signUpBody()));
+  t.strictSame(tally(responses), { 201: 20 });
+  t.equal(new Set(responses.map(({ body }) => body.data.id)).size, 20);
 });
 
 t.test('the language of a user is set at sign-up', async (t) => {
@@ -79,10 +79,10 @@ t.test('the language of a user is set at sign-up', async (t) => {
     ['fr', 'ko', /회원가입/],
   ] as const) {
     const body = signUpBody();
-    const answer = await signUp(body, { 'accept-language': header });
-    t.match(answer.body.message, text, header);
-    t.equal(answer.headers['content-language'], language);
-    t.match(answer.headers.vary, /Accept-Language/i);
+    const response = await signUp(body, { 'accept-language': header });
+    t.match(response.body.message, text, header);
+    t.equal(response.headers['content-language'], language);
+    t.match(response.headers.vary, /Accept-Language/i);
     const { rows } = await app.pool.query('SELECT language FROM users WHERE username = $1', [body.username]);
     t.equal(rows[0].language, language, header);
     t.match((await app.mails.next(body.email)).text, language === 'en' ? /code/ : /인증/);
@@ -91,8 +91,8 @@ t.test('the language of a user is set at sign-up', async (t) => {
 
 t.test('with a verification_token the account is verified, and no code is mailed', async (t) => {
   const body = await provenBody();
-  const answer = await signUp({ ...body, email: body.email.toUpperCase() });
-  t.match(answer, { status: 201, body: { data: { is_verified: true, email: body.email } } });
+  const response = await signUp({ ...body, email: body.email.toUpperCase() });
+  t.match(response, { status: 201, body: { data: { is_verified: true, email: body.email } } });
   t.equal(await mailCount(body.email), 1, 'only the code that was asked for');
 });
 
@@ -104,7 +104,7 @@ t.test('an invalid token is verification_token_invalid, and no account is create
     ...['x', 'undefined', id, `${id}.`, `${id}.${'A'.repeat(43)}`, `${id}.${proof}.${proof}`],
     ...[`${token}A`, token.slice(0, -1), token.toUpperCase(), ...ids.map((one) => `${one}.${proof}`)],
   ]) {
-    refused(t, await signUp({ ...body, verification_token }), 400, 'verification_token_invalid');
+    rejected(t, await signUp({ ...body, verification_token }), 400, 'verification_token_invalid');
   }
   for (const verification_token of [null, 5, '', {}]) {
     invalid(t, await signUp({ ...body, verification_token }), 'verification_token');
@@ -114,7 +114,7 @@ t.test('an invalid token is verification_token_invalid, and no account is create
 
 t.test('a token is bound to its address', async (t) => {
   const { verification_token } = await provenBody();
-  refused(t, await signUp(signUpBody({ verification_token })), 400, 'verification_token_invalid');
+  rejected(t, await signUp(signUpBody({ verification_token })), 400, 'verification_token_invalid');
 });
 
 t.test('a token lives for VERIFICATION_TOKEN_TTL, by default 30 minutes', async (t) => {
@@ -125,31 +125,31 @@ t.test('a token lives for VERIFICATION_TOKEN_TTL, by default 30 minutes', async 
   );
   t.ok(rows[0].seconds > 1740 && rows[0].seconds <= 1800, `${rows[0].seconds} s`);
   await app.pool.query('UPDATE email_proofs SET expires_at = now() WHERE email = $1', [body.email]);
-  refused(t, await signUp(body), 400, 'verification_token_invalid');
+  rejected(t, await signUp(body), 400, 'verification_token_invalid');
 });
 
 t.test('a token works once', async (t) => {
   const body = await provenBody();
   t.equal((await signUp(body)).status, 201);
   const again = signUpBody({ email: body.email, verification_token: body.verification_token });
-  refused(t, await signUp(again), 400, 'verification_token_invalid');
+  rejected(t, await signUp(again), 400, 'verification_token_invalid');
   await app.pool.query('DELETE FROM users WHERE email = $1', [body.email]);
-  refused(t, await signUp(again), 400, 'verification_token_invalid');
+  rejected(t, await signUp(again), 400, 'verification_token_invalid');
 });
 
 t.test('a sign-up that is rejected does not use the token up', async (t) => {
   const { username } = signUpBody();
   await signUp(signUpBody({ username }));
   const body = await provenBody();
-  refused(t, await signUp({ ...body, username }), 409, 'username_taken');
+  rejected(t, await signUp({ ...body, username }), 409, 'username_taken');
   invalid(t, await signUp({ ...body, password: 'password' }), 'password');
   t.equal((await signUp(body)).status, 201);
 });
 
 t.test('of 20 concurrent sign-ups with one token, one succeeds', async (t) => {
   const { email, verification_token } = await provenBody();
-  const answers = await inParallel(20, () => signUp(signUpBody({ email, verification_token })));
-  t.strictSame(tally(answers), { '201': 1, '400 verification_token_invalid': 19 });
+  const responses = await inParallel(20, () => signUp(signUpBody({ email, verification_token })));
+  t.strictSame(tally(responses), { '201': 1, '400 verification_token_invalid': 19 });
 });
 
 t.test('with EMAIL_VERIFICATION=required sign-up needs a token', async (t) => {
@@ -162,9 +162,9 @@ t.test('with EMAIL_VERIFICATION=required sign-up needs a token', async (t) => {
   );
   invalid(t, await signUp(signUpBody({ verification_token: null }), {}, required), 'verification_token');
   const unknown = await signUp(signUpBody({ verification_token: 'x' }), {}, required);
-  refused(t, unknown, 400, 'verification_token_invalid');
-  const answer = await signUp(await provenBody(), {}, required);
-  t.match(answer, { status: 201, body: { data: { is_verified: true } } });
+  rejected(t, unknown, 400, 'verification_token_invalid');
+  const response = await signUp(await provenBody(), {}, required);
+  t.match(response, { status: 201, body: { data: { is_verified: true } } });
 });
 
 t.test('with EMAIL_VERIFICATION=required sign-up does not reveal taken addresses or usernames', async (t) => {
@@ -182,7 +182,7 @@ t.test('with EMAIL_VERIFICATION=required sign-up does not reveal taken addresses
     t.strictSame(both.body, free.body);
     t.strictSame(comparable(address).headers, comparable(free).headers);
   }
-  t.equal(await mailCount(taken.email), 1, 'no mail but the one of the first sign-up');
+  t.equal(await mailCount(taken.email), 1, 'no email but the one of the first sign-up');
 });
 
 t.test('the same key with the same body returns the first response again and changes nothing', async (t) => {
@@ -216,24 +216,24 @@ t.test('the same key with another body is idempotency_conflict', async (t) => {
   await signUpWith(body, key);
   const users = await countUsers();
   for (const changes of [{ name: '다른 이름' }, { password: `${password}!` }, signUpBody()]) {
-    refused(t, await signUpWith({ ...body, ...changes }, key), 409, 'idempotency_conflict');
+    rejected(t, await signUpWith({ ...body, ...changes }, key), 409, 'idempotency_conflict');
   }
   t.equal(await countUsers(), users);
 });
 
 t.test('of 20 concurrent requests with one key, one does the work for all', async (t) => {
   const [body, key, users] = [signUpBody(), newKey(), await countUsers()];
-  const answers = await inParallel(20, () => signUpWith(body, key));
-  t.strictSame(tally(answers), { 201: 20 });
-  t.equal(new Set(answers.map(({ text }) => text)).size, 1);
+  const responses = await inParallel(20, () => signUpWith(body, key));
+  t.strictSame(tally(responses), { 201: 20 });
+  t.equal(new Set(responses.map(({ text }) => text)).size, 1);
   t.equal(await countUsers(), users + 1);
   t.equal(await mailCount(body.email), 1);
 });
 
 t.test('of 20 concurrent bodies with one key, one succeeds and the others conflict', async (t) => {
   const [key, users] = [newKey(), await countUsers()];
-  const answers = await inParallel(20, () => signUpWith(signUpBody(), key));
-  t.strictSame(tally(answers), { '201': 1, '409 idempotency_conflict': 19 });
+  const responses = await inParallel(20, () => signUpWith(signUpBody(), key));
+  t.strictSame(tally(responses), { '201': 1, '409 idempotency_conflict': 19 });
   t.equal(await countUsers(), users + 1);
 });
 
@@ -242,8 +242,8 @@ t.test('a key is shared by all instances', async (t) => {
   const first = await signUpWith(body, key);
   t.equal((await signUpWith(body, key, {}, other)).text, first.text);
   const [next, nextKey] = [signUpBody(), newKey()];
-  const answers = await inParallel(20, (index) => signUpWith(next, nextKey, {}, index % 2 ? other : app));
-  t.strictSame(tally(answers), { 201: 20 });
+  const responses = await inParallel(20, (index) => signUpWith(next, nextKey, {}, index % 2 ? other : app));
+  t.strictSame(tally(responses), { 201: 20 });
 });
 
 t.test('after a 4xx the key is free again', async (t) => {
@@ -252,14 +252,14 @@ t.test('after a 4xx the key is free again', async (t) => {
   const key = newKey();
   invalid(t, await signUpWith(signUpBody({ password: 'short' }), key), 'password');
   invalid(t, await signUpWith(signUpBody({ password: 'password' }), key), 'password');
-  refused(
+  rejected(
     t,
     await signUpWith(signUpBody({ verification_token: 'x' }), key),
     400,
     'verification_token_invalid',
   );
-  refused(t, await signUpWith(signUpBody({ username: taken.username }), key), 409, 'username_taken');
-  refused(t, await signUpWith(signUpBody({ email: taken.email }), key), 409, 'email_taken');
+  rejected(t, await signUpWith(signUpBody({ username: taken.username }), key), 409, 'username_taken');
+  rejected(t, await signUpWith(signUpBody({ email: taken.email }), key), 409, 'email_taken');
   t.equal((await signUpWith(signUpBody(), key)).status, 201);
 });
 
@@ -273,7 +273,7 @@ t.test('after 24 hours the key is free again', async (t) => {
   await shift('23 hours 59 minutes');
   t.equal((await signUpWith(body, key)).status, 201);
   await shift('24 hours 1 second');
-  refused(t, await signUpWith(body, key), 409, 'username_taken');
+  rejected(t, await signUpWith(body, key), 409, 'username_taken');
   const next = signUpBody();
   const first = await signUpWith(next, key);
   t.equal(first.status, 201);

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import t from 'tap';
 import { createTestApp, createUser, logIn, suspend, type TestApp } from '../support/app.ts';
-import { refused, tokenRefused } from '../support/assertions.ts';
+import { rejected, tokenRejected } from '../support/assertions.ts';
 import { lockRows } from '../support/concurrency.ts';
 import { accountsOf, signUpBody, startInstance, verifyAddress } from './accounts.ts';
 import { createForge, decode, now, signInput, signText, type TokenParts } from './tokens.ts';
@@ -23,31 +23,31 @@ const read = (token: string) => readWith(`Bearer ${token}`);
 
 t.test('an issued token is accepted, and the scheme is case-insensitive', async (t) => {
   for (const authorization of [`Bearer ${user.token}`, `bearer ${user.token}`, `BEARER  ${user.token}`]) {
-    const answer = await readWith(authorization);
-    t.match(answer, { status: 200, body: { data: { id: user.id } } });
+    const response = await readWith(authorization);
+    t.match(response, { status: 200, body: { data: { id: user.id } } });
   }
   t.equal((await read(forge())).status, 200, 'one that the test signs is as good');
 });
 
 t.test('without Bearer credentials a request is not_authenticated', async (t) => {
-  refused(t, await app.call('GET', '/auth/me/'), 401, 'not_authenticated');
+  rejected(t, await app.call('GET', '/auth/me/'), 401, 'not_authenticated');
   const { token } = user;
   for (const authorization of [
     ...['', 'Basic dXNlcjpwYXNzd29yZA==', 'Bearer', 'Bearer ', 'Bearer    ', 'bearer\t', token],
     ...['Basic ', 'Token ', 'JWT ', 'Bearer', 'x Bearer '].map((scheme) => scheme + token),
   ]) {
-    refused(t, await readWith(authorization), 401, 'not_authenticated');
+    rejected(t, await readWith(authorization), 401, 'not_authenticated');
   }
   const headers = { cookie: `access=${token}; token=${token}` };
   const elsewhere = await app.call('GET', `/auth/me/?token=${token}&access_token=${token}`, { headers });
-  refused(t, elsewhere, 401, 'not_authenticated');
+  rejected(t, elsewhere, 401, 'not_authenticated');
 });
 
 t.test('the rejection of a token is in the language of the request', async (t) => {
   const korean = await readWith('Bearer x');
   const english = await readWith('Bearer x', { 'accept-language': 'en' });
-  tokenRefused(t, korean, 'malformed');
-  tokenRefused(t, english, 'malformed');
+  tokenRejected(t, korean, 'malformed');
+  tokenRejected(t, english, 'malformed');
   t.equal(english.body.data.detail, 'Given token not valid for any token type.');
   t.match(english.body.data.messages[0].message, /invalid/i);
   t.match(korean.body.data.detail, /[가-힣]/);
@@ -70,7 +70,7 @@ t.test('anything that is not a JWT is malformed', async (t) => {
     ...['A'.repeat(100_000), `${'A'.repeat(50_000)}.${'A'.repeat(50_000)}.A`],
     forge({ claims: { padding: 'x'.repeat(100_000) } }),
   ]) {
-    tokenRefused(t, await read(token), 'malformed');
+    tokenRejected(t, await read(token), 'malformed');
   }
 });
 
@@ -85,11 +85,11 @@ t.test('a wrong signature is malformed', async (t) => {
     Buffer.from(signature, 'base64url').toString('hex'),
     Buffer.alloc(32).toString('base64url'),
   ]) {
-    tokenRefused(t, await read(`${header}.${claims}.${wrong}`), 'malformed');
+    tokenRejected(t, await read(`${header}.${claims}.${wrong}`), 'malformed');
   }
-  tokenRefused(t, await read(`${header}.${other.split('.')[1]}.${signature}`), 'malformed');
-  tokenRefused(t, await read(forge({ secret: `${secret}!` })), 'malformed');
-  tokenRefused(t, await read(forge({ secret: '' })), 'malformed');
+  tokenRejected(t, await read(`${header}.${other.split('.')[1]}.${signature}`), 'malformed');
+  tokenRejected(t, await read(forge({ secret: `${secret}!` })), 'malformed');
+  tokenRejected(t, await read(forge({ secret: '' })), 'malformed');
 });
 
 t.test('a header that is not issued is malformed', async (t) => {
@@ -112,14 +112,14 @@ t.test('a header that is not issued is malformed', async (t) => {
     ...[['exp'], ['b64'], ['unknown'], [], 'exp', null, {}].map((crit) => ({ crit, b64: true })),
   ];
   for (const header of headers) tokens.push(forge({ header }));
-  for (const token of tokens) tokenRefused(t, await read(token), 'malformed');
+  for (const token of tokens) tokenRejected(t, await read(token), 'malformed');
 });
 
 t.test('an expired token is rejected as expired, a refresh token as one of another type', async (t) => {
   for (const exp of [now() - 1, now(), now() - 86_400, 1, 0, -1]) {
-    tokenRefused(t, await read(forge({ claims: { exp } })), 'expired');
+    tokenRejected(t, await read(forge({ claims: { exp } })), 'expired');
   }
-  tokenRefused(t, await read(user.refresh), 'wrong_type');
+  tokenRejected(t, await read(user.refresh), 'wrong_type');
   t.equal((await read(forge({ claims: { exp: now() + 30 } }))).status, 200);
 });
 
@@ -141,26 +141,26 @@ t.test('claims that are not issued are malformed', async (t) => {
   };
   for (const [name, values] of Object.entries(wrong)) {
     for (const value of name === 'nbf' ? values : [undefined, ...values]) {
-      tokenRefused(t, await read(forge({ claims: { [name]: value } })), 'malformed');
+      tokenRejected(t, await read(forge({ claims: { [name]: value } })), 'malformed');
     }
   }
 });
 
 t.test('an extreme expiry time is not an error', async (t) => {
   for (const exp of [1.5, -1.5, -8.7e15, -1e300, -Number.MAX_VALUE]) {
-    const answer = await read(forge({ claims: { exp } }));
-    t.match(answer.body.data.reason, /^(expired|malformed)$/);
-    tokenRefused(t, answer, answer.body.data.reason);
+    const response = await read(forge({ claims: { exp } }));
+    t.match(response.body.data.reason, /^(expired|malformed)$/);
+    tokenRejected(t, response, response.body.data.reason);
   }
   for (const exp of [now() + 900.5, 8.7e15, 1e300, Number.MAX_VALUE]) {
-    const answer = await read(forge({ claims: { exp } }));
-    t.ok(answer.status === 200 || answer.body.data.reason === 'malformed', answer.text);
+    const response = await read(forge({ claims: { exp } }));
+    t.ok(response.status === 200 || response.body.data.reason === 'malformed', response.text);
   }
 });
 
 t.test('a payload that is not an object is malformed', async (t) => {
   const payloads = [null, [], [genuine.claims], 'text', '', 5, 0, true, {}, { sub: String(user.id) }];
-  for (const payload of payloads) tokenRefused(t, await read(forge({ payload })), 'malformed');
+  for (const payload of payloads) tokenRejected(t, await read(forge({ payload })), 'malformed');
 });
 
 t.test('user and session must belong together', async (t) => {
@@ -171,7 +171,7 @@ t.test('user and session must belong together', async (t) => {
     { claims: { sub: '2147483647' } },
     { claims: { sid: '00000000-0000-4000-8000-000000000000' } },
   ];
-  for (const parts of foreign) tokenRefused(t, await read(forge(parts)), 'revoked');
+  for (const parts of foreign) tokenRejected(t, await read(forge(parts)), 'revoked');
   t.equal((await read(user.token)).status, 200, 'no session ends');
   t.equal((await read(other.token)).status, 200);
 });
@@ -179,14 +179,14 @@ t.test('user and session must belong together', async (t) => {
 t.test('a token of an expired session is revoked', async (t) => {
   const { token } = await logIn(app, user);
   await app.pool.query('UPDATE sessions SET expires_at = now() WHERE id = $1', [decode(token).claims.sid]);
-  tokenRefused(t, await read(token), 'revoked');
+  tokenRejected(t, await read(token), 'revoked');
 });
 
 t.test('the tokens of a suspended account are revoked, also after the suspension is lifted', async (t) => {
   const suspended = await createUser(app);
   await suspend(app, suspended);
   await ended(t, suspended);
-  tokenRefused(t, await app.call('GET', '/auth/sessions/', { token: suspended.token }), 'revoked');
+  tokenRejected(t, await app.call('GET', '/auth/sessions/', { token: suspended.token }), 'revoked');
   await app.pool.query('UPDATE users SET suspended_at = NULL WHERE id = $1', [suspended.id]);
   await ended(t, suspended);
   t.ok((await logIn(app, suspended)).token, 'a login is possible again');
@@ -199,7 +199,7 @@ t.test('a suspension during the login prevents the session', async (t) => {
   const login = tryLogin(user.username);
   await suspension.waiters(1);
   await suspension.release('COMMIT');
-  refused(t, await login, 403, 'account_suspended');
+  rejected(t, await login, 403, 'account_suspended');
   t.strictSame((await app.pool.query('SELECT FROM sessions WHERE user_id = $1', [user.id])).rows, []);
 });
 
@@ -212,21 +212,21 @@ const after = await startInstance(t, app, { JWT_SECRET: second });
 t.test('the first secret signs, all verify', async (t) => {
   const signed = await logIn(during, user);
   for (const at of [during, after]) t.equal((await me(signed.token, at)).status, 200);
-  tokenRefused(t, await me(signed.token), 'malformed');
+  tokenRejected(t, await me(signed.token), 'malformed');
   t.equal((await me(user.token)).status, 200);
   t.equal((await me(user.token, during)).status, 200);
 });
 
 t.test('a token of a removed secret is rejected', async (t) => {
-  tokenRefused(t, await me(user.token, after), 'malformed');
-  tokenRefused(t, await refresh(user.refresh, after), 'malformed', 'refresh');
+  tokenRejected(t, await me(user.token, after), 'malformed');
+  tokenRejected(t, await refresh(user.refresh, after), 'malformed', 'refresh');
 });
 
 t.test('a refresh signs with the first secret', async (t) => {
   const session = await logIn(app, user);
-  const answer = await refresh(session.refresh, during);
-  t.equal(answer.status, 200);
-  const { access, refresh: next } = answer.body.data;
+  const response = await refresh(session.refresh, during);
+  t.equal(response.status, 200);
+  const { access, refresh: next } = response.body.data;
   t.equal((await me(access, after)).status, 200);
   t.equal((await refresh(next, after)).status, 200);
 });
@@ -247,26 +247,26 @@ t.test('a token with the key id of another secret is malformed', async (t) => {
     [other.header, third],
   ] as const) {
     const forge = createForge({ secret: signing, header, claims: one.claims });
-    tokenRefused(t, await me(forge(), during), 'malformed');
+    tokenRejected(t, await me(forge(), during), 'malformed');
   }
 });
 
 t.test('a token of the second secret is checked as strictly as one of the first', async (t) => {
   t.equal((await me(forge(), during)).status, 200);
-  tokenRefused(t, await me(forge({ claims: { exp: 1 } }), during), 'expired');
-  tokenRefused(t, await me(user.refresh, during), 'wrong_type');
+  tokenRejected(t, await me(forge({ claims: { exp: 1 } }), during), 'expired');
+  tokenRejected(t, await me(user.refresh, during), 'wrong_type');
   for (const claims of [{ exp: undefined }, { iss: 'other' }, { aud: 'other' }, { sub: '0' }, { nbf: 9e9 }]) {
-    tokenRefused(t, await me(forge({ claims }), during), 'malformed');
+    tokenRejected(t, await me(forge({ claims }), during), 'malformed');
   }
-  tokenRefused(t, await me(forge({ header: { alg: 'HS512' }, hash: 'sha512' }), during), 'malformed');
-  tokenRefused(t, await me(`${user.token}A`, during), 'malformed');
+  tokenRejected(t, await me(forge({ header: { alg: 'HS512' }, hash: 'sha512' }), during), 'malformed');
+  tokenRejected(t, await me(`${user.token}A`, during), 'malformed');
 });
 
 t.test('a verification_token works during a rotation of the secret', async (t) => {
   const body = signUpBody();
   const verification_token = await verifyAddress(app, body.email);
   const proven = { ...body, verification_token };
-  refused(t, await signUp(proven, {}, after), 400, 'verification_token_invalid');
+  rejected(t, await signUp(proven, {}, after), 400, 'verification_token_invalid');
   t.match(await signUp(proven, {}, during), { status: 201, body: { data: { is_verified: true } } });
 });
 

@@ -9,7 +9,7 @@ import {
   type TestApp,
   verifyEmails,
 } from '../support/app.ts';
-import { invalid, refused, tally, tokenRefused } from '../support/assertions.ts';
+import { invalid, rejected, tally, tokenRejected } from '../support/assertions.ts';
 import { inParallel, lockRows } from '../support/concurrency.ts';
 import { tablesWith } from '../support/rows.ts';
 import { createStore } from '../support/stores.ts';
@@ -46,17 +46,17 @@ const deletedIds = (): number[] =>
 t.test('a suspended account is not replaced', async (t) => {
   const { squatter, body } = await createRivals();
   await suspend(app, squatter);
-  refused(t, await signUp(body), 409, 'email_taken');
+  rejected(t, await signUp(body), 409, 'email_taken');
 });
 
 t.test('a sign-up with a verification_token replaces an unverified account with the address', async (t) => {
   const { squatter, body } = await createRivals();
-  const answer = await signUp(body);
-  t.match(answer, { status: 201, body: { data: { is_verified: true, email: squatter.email } } });
-  t.not(answer.body.data.id, squatter.id);
-  tokenRefused(t, await me(squatter.token), 'revoked');
+  const response = await signUp(body);
+  t.match(response, { status: 201, body: { data: { is_verified: true, email: squatter.email } } });
+  t.not(response.body.data.id, squatter.id);
+  tokenRejected(t, await me(squatter.token), 'revoked');
   for (const login of [squatter.username, squatter.email]) {
-    refused(t, await tryLogin(login, `${password}-of-the-squatter`), 401, 'invalid_credentials');
+    rejected(t, await tryLogin(login, `${password}-of-the-squatter`), 401, 'invalid_credentials');
   }
   t.equal((await me((await logIn(app, body)).token)).body.data.username, body.username);
   t.strictSame(await tablesWith(app, squatter.id), []);
@@ -70,7 +70,7 @@ t.test('the reset link of the account that is replaced is void', async (t) => {
   await signUpUser(app, { email });
   const link = await newResetLink(app, email);
   t.equal((await signUp(signUpBody({ email, verification_token }))).status, 201);
-  refused(t, await validateReset(link), 400, 'reset_link_invalid');
+  rejected(t, await validateReset(link), 400, 'reset_link_invalid');
 });
 
 t.test('the username of the account is free for the sign-up, and a replay replaces nothing', async (t) => {
@@ -86,8 +86,8 @@ t.test('the username of the account is free for the sign-up, and a replay replac
 t.test('without a verification_token the address stays taken', async (t) => {
   const { squatter, body } = await createRivals();
   const { verification_token, ...without } = body;
-  refused(t, await signUp(without), 409, 'email_taken');
-  refused(t, await signUp({ ...body, verification_token: 'x' }), 400, 'verification_token_invalid');
+  rejected(t, await signUp(without), 409, 'email_taken');
+  rejected(t, await signUp({ ...body, verification_token: 'x' }), 400, 'verification_token_invalid');
   invalid(t, await signUp({ ...body, password: 'password' }), 'password');
   t.equal((await me(squatter.token)).status, 200);
 });
@@ -95,7 +95,7 @@ t.test('without a verification_token the address stays taken', async (t) => {
 t.test('an account with a store is not replaced; a password reset is the way in', async (t) => {
   const { squatter, body } = await createRivals();
   const store = await createStore(app, squatter.token);
-  refused(t, await signUp(body), 409, 'email_taken');
+  rejected(t, await signUp(body), 409, 'email_taken');
   t.equal(await openTokens(squatter.email), 1, 'the token is not used up');
   t.equal((await app.call('GET', `/api/v1/stores/${store.id}/`, { token: squatter.token })).status, 200);
 
@@ -103,7 +103,7 @@ t.test('an account with a store is not replaced; a password reset is the way in'
   const changed = await changePassword(squatter.token, password, `${password}-kept`);
   t.equal(changed.status, 200, 'which does not void the link');
   t.equal((await confirmReset(link)).status, 200);
-  tokenRefused(t, await me(squatter.token), 'revoked');
+  tokenRejected(t, await me(squatter.token), 'revoked');
   const { token } = await logIn(app, { username: squatter.email, password: newPassword });
   t.equal(await isVerified(token), true);
 });
@@ -115,7 +115,7 @@ t.test('a verified account is not replaced, and the token is not used up', async
     (await confirm({ email: squatter.email, code: await newCode(squatter.email) }, squatter.token)).status,
     200,
   );
-  refused(t, await signUp(body), 409, 'email_taken');
+  rejected(t, await signUp(body), 409, 'email_taken');
   t.equal(await openTokens(squatter.email), 2);
   t.equal(await isVerified(squatter.token), true);
 });
@@ -125,7 +125,7 @@ t.test(
   async (t) => {
     const { squatter, body } = await createRivals();
     const other = await signUpUser(app);
-    refused(t, await signUp({ ...body, username: other.username }), 409, 'username_taken');
+    rejected(t, await signUp({ ...body, username: other.username }), 409, 'username_taken');
     t.equal((await me(squatter.token)).status, 200);
     t.equal((await signUp(body)).status, 201);
   },
@@ -145,10 +145,10 @@ t.test('deleting an unverified account does not void a token or a code', async (
 async function signUpDuring(t: Test, statement: string, end: 'COMMIT' | 'ROLLBACK') {
   const { squatter, body } = await createRivals();
   const lock = await lockRows(t, app, statement, [squatter.id]);
-  const answer = signUp(body);
+  const response = signUp(body);
   await lock.waiters(1);
   await lock.release(end);
-  return { squatter, body, answer: await answer };
+  return { squatter, body, response: await response };
 }
 
 const openStore = `
@@ -160,16 +160,16 @@ const remove = 'DELETE FROM users WHERE id = $1';
 
 t.test('a sign-up waits for a store or a verification in progress, and replaces neither', async (t) => {
   for (const statement of [openStore, verify]) {
-    const { body, answer } = await signUpDuring(t, statement, 'COMMIT');
-    refused(t, answer, 409, 'email_taken');
-    refused(t, await signUp(body), 409, 'email_taken');
-    t.equal((await signUpDuring(t, statement, 'ROLLBACK')).answer.status, 201);
+    const { body, response } = await signUpDuring(t, statement, 'COMMIT');
+    rejected(t, response, 409, 'email_taken');
+    rejected(t, await signUp(body), 409, 'email_taken');
+    t.equal((await signUpDuring(t, statement, 'ROLLBACK')).response.status, 201);
   }
 });
 
 t.test('a sign-up waits for a concurrent deletion, and succeeds either way', async (t) => {
-  t.equal((await signUpDuring(t, remove, 'COMMIT')).answer.status, 201);
-  t.equal((await signUpDuring(t, remove, 'ROLLBACK')).answer.status, 201);
+  t.equal((await signUpDuring(t, remove, 'COMMIT')).response.status, 201);
+  t.equal((await signUpDuring(t, remove, 'ROLLBACK')).response.status, 201);
 });
 
 t.test(
@@ -180,11 +180,11 @@ t.test(
       await requestReset(squatter.email);
       const link = 'SELECT FROM password_resets WHERE email = $1 FOR UPDATE';
       const lock = await lockRows(t, app, link, [squatter.email]);
-      const answer = signUp(body);
+      const response = signUp(body);
       await lock.waiters(1);
       await app.pool.query(statement, [squatter.id]);
       await lock.release();
-      refused(t, await answer, 409, 'email_taken');
+      rejected(t, await response, 409, 'email_taken');
       t.equal((await me(squatter.token)).status, 200);
     }
   },
@@ -227,10 +227,10 @@ t.test('of 12 concurrent sign-ups with a token each, one replaces the account', 
     await passTime(app, email, 3600);
     tokens.push(await verifyAddress(app, email));
   }
-  const answers = await inParallel(12, (index) =>
+  const responses = await inParallel(12, (index) =>
     signUp(signUpBody({ email, verification_token: tokens[index] })),
   );
-  t.strictSame(tally(answers), { '201': 1, '409 email_taken': 11 });
+  t.strictSame(tally(responses), { '201': 1, '409 email_taken': 11 });
   t.equal(await openTokens(email), 11, 'the other tokens are not used up');
 });
 
@@ -298,7 +298,7 @@ t.test('an unverified account without a store and without a login for 30 days is
   t.strictSame(await tablesWith(app, user.id), []);
   const { rows } = await app.pool.query("SELECT FROM idempotency_keys WHERE key = 'long-ago'");
   t.equal(rows.length, 0, 'with its stored responses');
-  tokenRefused(t, await me(user.token), 'revoked');
+  tokenRejected(t, await me(user.token), 'revoked');
   await signUpUser(app, { username: user.username, email: user.email });
   t.strictSame(deletedIds().slice(-2).sort(), [user.id, silent].sort());
 });

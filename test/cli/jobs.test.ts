@@ -32,9 +32,9 @@ t.test('list shows what waits, without payloads', async (t) => {
   t.match(document, { total: 1, items: [{ task: 'send_mail', kind: 'verification_code', ...job }] });
   t.notMatch(stdout, user.email);
   t.strictSame((await dure('jobs', 'list', '--failed')).document, { items: [], total: 0 });
-  await pool.query(`UPDATE graphile_worker._private_jobs SET attempts = 2, last_error = 'no answer'`);
+  await pool.query(`UPDATE graphile_worker._private_jobs SET attempts = 2, last_error = 'no response'`);
   const failedJobs = (await dure('jobs', 'list', '--failed')).document;
-  t.match(failedJobs, { total: 1, items: [{ attempts: 2, last_error: 'no answer' }] });
+  t.match(failedJobs, { total: 1, items: [{ attempts: 2, last_error: 'no response' }] });
   t.match((await dure('jobs', 'list', '--locked')).document, { total: 0 });
 });
 

@@ -8,7 +8,7 @@ t.teardown(app.close);
 const { pool, mails } = app;
 const dure = commandsOn(app);
 
-/** Adds mails to an account that failed permanently. @returns their ids */
+/** Adds emails to an account that failed permanently. @returns their ids */
 async function failMails({ id }: { id: number }, count: number): Promise<string[]> {
   const { rows } = await pool.query<{ id: string }>(
     `INSERT INTO failed_mails (user_id, kind, payload, reason, attempts)
@@ -19,7 +19,7 @@ async function failMails({ id }: { id: number }, count: number): Promise<string[
   return rows.map((row) => row.id);
 }
 
-t.test('failed lists mails with their reason', async (t) => {
+t.test('failed lists emails with their reason', async (t) => {
   const user = await createUser(app);
   const [first = '', second = ''] = await failMails(user, 2);
   const page = await dure('mails', 'failed', '--limit', '1');
@@ -35,7 +35,7 @@ t.test('failed lists mails with their reason', async (t) => {
   t.equal((await dure('mails', 'drop', first, second)).code, 0);
 });
 
-t.test('retry sends the mail, once however many retry it', async (t) => {
+t.test('retry sends the email, once however many retry it', async (t) => {
   const user = await createUser(app);
   await verifyEmails(app, user);
   await mails.settled();
@@ -62,7 +62,7 @@ t.test('retry deals with the others where one does not exist, and --all with eve
   t.match(await dure('mails', 'retry', '--all'), { code: 0, document: { retried: [] } });
 });
 
-t.test('drop deletes mails and nothing is sent', async (t) => {
+t.test('drop deletes emails and nothing is sent', async (t) => {
   const user = await createUser(app);
   await mails.settled();
   const sentBefore = mails.sent.length;
@@ -73,7 +73,7 @@ t.test('drop deletes mails and nothing is sent', async (t) => {
   t.equal(mails.sent.length, sentBefore);
 });
 
-t.test('which mails must be said', async (t) => {
+t.test('which emails must be said', async (t) => {
   for (const args of [['retry'], ['retry', '--all', '1'], ['retry', 'x'], ['drop'], ['drop', '0']]) {
     failed(t, await dure('mails', ...args), 2, 'usage');
   }

@@ -18,7 +18,7 @@ interface Wire {
   to(path: string): Sent[];
   /** Called before each request: throws for a lost network, answers in place of the service, or lets it pass. */
   before(request: Sent): Promise<Response | undefined> | Response | undefined;
-  /** Called with each answer of the service: throws for an answer that is lost. */
+  /** Called with each response of the service: throws for a response that is lost. */
   after(request: Sent, response: Response): unknown;
 }
 
@@ -60,7 +60,7 @@ export async function startService(
 ): Promise<Service> {
   const app = await createTestApp(environment, { isolated: true, ...options });
   t.teardown(async () => {
-    // An answer that is just being sent would keep its connection, and with it the server, for as long as keep-alive lasts.
+    // A response that is just being sent would keep its connection, and with it the server, for as long as keep-alive lasts.
     app.app.server.closeAllConnections();
     await app.close();
   });
@@ -97,7 +97,7 @@ export async function openShop(
   return { ...shop, store };
 }
 
-/** Replaces the access token by one that the service refuses. */
+/** Replaces the access token by one that the service rejects. */
 export async function spoilAccess({ storage }: Awaited<ReturnType<typeof signedIn>>): Promise<void> {
   const tokens = await storage.load();
   if (tokens) await storage.save({ ...tokens, access: 'spoilt' });

@@ -13,7 +13,7 @@ import {
 import t from 'tap';
 import { password } from '../support/app.ts';
 import { freePort } from '../support/free-port.ts';
-import { plainPicture } from '../support/images.ts';
+import { plainImage } from '../support/images.ts';
 import {
   badGateway,
   caught,
@@ -30,7 +30,7 @@ const { baseUrl } = service;
 
 t.test('an image is uploaded, and goes into a post', async (t) => {
   const { dure } = await openShop(service, '골목 사진관');
-  const image = new Blob([new Uint8Array(await plainPicture(64, 48))], { type: 'image/jpeg' });
+  const image = new Blob([new Uint8Array(await plainImage(64, 48))], { type: 'image/jpeg' });
   const { id, url, width } = await dure.uploadImage({ image });
   t.equal(width, 64);
   const post = await dure.createPost({ title: '사진', content: '내용', images: [url] });
@@ -172,9 +172,9 @@ t.test('an error has its code, texts and fields', async (t) => {
 
 t.test('no network, no response in time, and an abort are different errors', async (t) => {
   const unreachable = createClient({ baseUrl: `http://127.0.0.1:${await freePort()}`, retries: 0 });
-  const refused = await caught(unreachable.listStoreCategories());
-  t.ok(refused instanceof NetworkError && refused.cause instanceof Error);
-  t.notOk(refused instanceof TimeoutError);
+  const rejected = await caught(unreachable.listStoreCategories());
+  t.ok(rejected instanceof NetworkError && rejected.cause instanceof Error);
+  t.notOk(rejected instanceof TimeoutError);
   // As a service that hangs: the connection is there, the response is not.
   const hang = (_url: string, { signal }: RequestInit) =>
     new Promise<never>((_, reject) => signal?.addEventListener('abort', () => reject(signal.reason)));

@@ -90,10 +90,11 @@ t.test('after rate_limited, a GET waits as long as the server says', async (t) =
   for (let call = 0; call <= 30; call++) {
     errors.push(await caught(dure.validatePasswordReset({ uid: 'unknown', token: 'unknown' })));
   }
-  const refused = errors.pop();
-  if (!isApiError(refused, 'validatePasswordReset') || refused.code !== 'rate_limited') return void t.fail();
-  t.ok(refused.retryAfter !== undefined && refused.retryAfter > 10, `Retry-After: ${refused.retryAfter}`);
-  t.equal(refused.data.retry_after, refused.retryAfter);
+  const rejected = errors.pop();
+  if (!isApiError(rejected, 'validatePasswordReset') || rejected.code !== 'rate_limited')
+    return void t.fail();
+  t.ok(rejected.retryAfter !== undefined && rejected.retryAfter > 10, `Retry-After: ${rejected.retryAfter}`);
+  t.equal(rejected.data.retry_after, rejected.retryAfter);
   t.equal(wire.sent.length, 31);
 
   const shortly = createWire();
@@ -165,8 +166,8 @@ t.test('short and empty pages are not the end, an error is', async (t) => {
   const { dure, wire } = await openShopWithPosts();
   // As a search that found nothing among the rows that one request examines.
   wire.before = async ({ path, headers }) => {
-    const answer = await fetch(service.baseUrl + path, { headers });
-    const body: { data: { items: unknown[] } } = JSON.parse(await answer.text());
+    const response = await fetch(service.baseUrl + path, { headers });
+    const body: { data: { items: unknown[] } } = JSON.parse(await response.text());
     if (wire.sent.length === 1) body.data.items = [];
     if (wire.sent.length === 2) body.data.items.pop();
     return Response.json(body);

@@ -47,7 +47,7 @@ t.test('an access token is renewed before it expires', async (t) => {
   t.equal(one.wire.sent[1]?.headers.get('authorization'), `Bearer ${renewed?.access}`);
 });
 
-t.test('a refresh without an answer keeps the tokens', async (t) => {
+t.test('a refresh without a response keeps the tokens', async (t) => {
   const reasons: string[] = [];
   const one = await signedIn(service, { retries: 0, onSignedOut: (reason) => reasons.push(reason) });
   await spoilAccess(one);
@@ -63,7 +63,7 @@ t.test('a refresh without an answer keeps the tokens', async (t) => {
   t.same(reasons, []);
 });
 
-t.test('a refresh whose answer was lost is repeated', async (t) => {
+t.test('a refresh whose response was lost is repeated', async (t) => {
   const one = await signedIn(service);
   await spoilAccess(one);
   let lost = 0;

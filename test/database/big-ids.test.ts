@@ -3,7 +3,7 @@ import { openDatabase } from '../../src/infrastructure/database/client.ts';
 import { sql } from '../../src/infrastructure/database/sql.ts';
 import { addFailedMail, closeReport, createAdmin, sendReport } from '../support/admin.ts';
 import { createTestApp, verifyEmails } from '../support/app.ts';
-import { refused } from '../support/assertions.ts';
+import { rejected } from '../support/assertions.ts';
 import { uploadImage } from '../support/images.ts';
 import {
   notificationsOf,
@@ -41,10 +41,10 @@ async function walk(path: string, { token }: { token: string }): Promise<number[
   const ids: number[] = [];
   for (let cursor: string | null = ''; cursor !== null; ) {
     const query = `${path.includes('?') ? '&' : '?'}limit=1${cursor && `&cursor=${cursor}`}`;
-    const answer = await call('GET', path + query, { token });
-    if (answer.status !== 200) throw new Error(answer.text);
-    ids.push(...answer.body.data.items.map(({ id }: { id: number }) => id));
-    cursor = answer.body.data.next_cursor;
+    const response = await call('GET', path + query, { token });
+    if (response.status !== 200) throw new Error(response.text);
+    ids.push(...response.body.data.items.map(({ id }: { id: number }) => id));
+    cursor = response.body.data.next_cursor;
   }
   return ids;
 }
@@ -60,12 +60,12 @@ t.test('posts and images', async (t) => {
   t.strictSame(await walk(`/api/v1/posts/?q=${encodeURIComponent('큰번호')}`, other), [post.id]);
   const path = `/api/v1/posts/${post.id}/`;
   const removal = await call('DELETE', `/api/v1/images/${image.id}/`, { token: shop.token });
-  refused(t, removal, 409, 'image_in_use');
+  rejected(t, removal, 409, 'image_in_use');
   const edited = await call('PATCH', path, { token: shop.token, body: { images: [] } });
   t.match(edited.body.data, { id: post.id, images: [] });
   t.equal((await call('DELETE', `/api/v1/images/${image.id}/`, { token: shop.token })).status, 200);
   t.equal((await call('DELETE', path, { token: shop.token })).status, 200);
-  refused(t, await call('GET', path, { token: shop.token }), 404, 'post_not_found');
+  rejected(t, await call('GET', path, { token: shop.token }), 404, 'post_not_found');
 });
 
 t.test('partner requests and notifications', async (t) => {
@@ -111,7 +111,7 @@ t.test('reports and failed mails', async (t) => {
   t.strictSame(await walk('/api/v1/admin/reports/', admin), [first + 1, first]);
   const closed = await closeReport(app, admin, first + 1, 'hide');
   t.match(closed.body.data, { id: first + 1, post: { id: post.id } });
-  refused(t, await call('GET', `/api/v1/posts/${post.id}/`, { token: other.token }), 404, 'post_not_found');
+  rejected(t, await call('GET', `/api/v1/posts/${post.id}/`, { token: other.token }), 404, 'post_not_found');
   const mails = [await addFailedMail(app, shop), await addFailedMail(app, shop)];
   t.strictSame(await walk('/api/v1/admin/failed-mails/', admin), mails.reverse());
   const retried = await call('POST', `/api/v1/admin/failed-mails/${first}/retry/`, { token: admin.token });
@@ -120,7 +120,7 @@ t.test('reports and failed mails', async (t) => {
 
 t.test('what no id can be is not found', async (t) => {
   for (const id of [2 ** 53, 2 ** 63, '9'.repeat(30)]) {
-    refused(
+    rejected(
       t,
       await call('GET', `/api/v1/posts/${BigInt(id)}/`, { token: shop.token }),
       404,
@@ -128,7 +128,7 @@ t.test('what no id can be is not found', async (t) => {
     );
   }
   const store = await call('GET', `/api/v1/stores/${first}/`, { token: shop.token });
-  refused(t, store, 404, 'store_not_found');
+  rejected(t, store, 404, 'store_not_found');
 });
 
 t.test("SQL and Prisma's client read 64 bits as numbers, in and outside a transaction", async (t) => {

@@ -91,7 +91,7 @@ t.test('a killed connection is replaced, and onReconnect is called', async (t) =
 
 t.test('a connection that hangs is detected and replaced', async (t) => {
   const proxy = await createTcpProxy(database.url);
-  const { received, connected, logs } = listen(t, proxy.url, { check: 100, answer: 200, connect: 300 });
+  const { received, connected, logs } = listen(t, proxy.url, { check: 100, response: 200, connect: 300 });
   await until('a connection', () => connected() === 1, 5);
   proxy.freeze();
   await until('a log line', () => logs.some((line) => line.includes('timeout')), 2);

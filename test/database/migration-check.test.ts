@@ -5,7 +5,7 @@ import { checkFolder } from '../../scripts/check-migrations/folder.ts';
 import { findLastRelease } from '../../scripts/last-release.ts';
 import { committed, writeMigrations } from './migration-folders.ts';
 
-/* What `npm run check:migrations` refuses. */
+/* What `npm run check:migrations` rejects. */
 
 const outside = '-- Outside a transaction\n';
 const update = "UPDATE posts SET title = '글' WHERE id = n AND title = '';";
@@ -95,7 +95,7 @@ const harmless = [
   '-- Allow ban-drop-column: nothing has read it since 0.1.0\nALTER TABLE "users" DROP COLUMN "name";',
 ];
 
-t.test('each class of dangerous statement is refused by its rule, and sound ones pass', async (t) => {
+t.test('each class of dangerous statement is rejected by its rule, and sound ones pass', async (t) => {
   const { folder } = await writeMigrations(
     t,
     Object.fromEntries(

@@ -41,8 +41,8 @@ t.test('the statements of hot paths are planned once per connection', async (t) 
   );
   let { refresh } = await logIn(app, user);
   const get = async (path: string) => {
-    const answer = await app.call('GET', path, { token: receiver.token });
-    t.equal(answer.status, 200, path);
+    const response = await app.call('GET', path, { token: receiver.token });
+    t.equal(response.status, 200, path);
   };
   for (const post of posts) {
     await logIn(app, user);

@@ -146,7 +146,7 @@ t.test('each statement returns the columns that its row type declares', async (t
       const result: unknown = Reflect.apply(query, this, args);
       if (place !== undefined && result instanceof Promise)
         result.then(
-          (answer: pg.QueryResult) => compare(place, answer),
+          (response: pg.QueryResult) => compare(place, response),
           () => undefined,
         );
       return result;
@@ -159,8 +159,8 @@ t.test('each statement returns the columns that its row type declares', async (t
   const [sender, receiver] = [await openShop(app, '빵집'), await openShop(app, '카페')];
   const admin = await createAdmin(app);
   const get = async (path: string, { token }: { token: string } = receiver) => {
-    const answer = await call('GET', path, { token });
-    t.equal(answer.status, 200, `${path}: ${answer.text}`);
+    const response = await call('GET', path, { token });
+    t.equal(response.status, 200, `${path}: ${response.text}`);
   };
   const post = async (
     path: string,
@@ -169,9 +169,9 @@ t.test('each statement returns the columns that its row type declares', async (t
     method = 'POST',
     headers = {},
   ) => {
-    const answer = await call(method, path, { token, body, headers });
-    t.ok(answer.status < 500, `${path}: ${answer.text}`);
-    return answer;
+    const response = await call(method, path, { token, body, headers });
+    t.ok(response.status < 500, `${path}: ${response.text}`);
+    return response;
   };
   const image = await uploadImage(app, receiver.token);
   const own = await createPost(app, receiver.token, { images: [image.url] });

@@ -1,6 +1,6 @@
 import t from 'tap';
 import { createTestApp, createUser, password } from '../support/app.ts';
-import { invalid, refused } from '../support/assertions.ts';
+import { invalid, rejected } from '../support/assertions.ts';
 import { listen, rawCall } from '../support/raw-http.ts';
 import { openShop } from '../support/stores.ts';
 
@@ -48,9 +48,9 @@ t.test('any other media type is unsupported_media_type', async (t) => {
   ];
   const body = JSON.stringify({ username: 'unknown', password });
   for (const type of types)
-    refused(t, await logIn(body, { 'content-type': type }), 415, 'unsupported_media_type');
-  refused(t, await logIn(body, {}), 415, 'unsupported_media_type');
-  refused(t, await logIn(body, { 'content-type': '' }), 415, 'unsupported_media_type');
+    rejected(t, await logIn(body, { 'content-type': type }), 415, 'unsupported_media_type');
+  rejected(t, await logIn(body, {}), 415, 'unsupported_media_type');
+  rejected(t, await logIn(body, { 'content-type': '' }), 415, 'unsupported_media_type');
 });
 
 t.test('a body that is not JSON is malformed_json', async (t) => {
@@ -71,7 +71,7 @@ t.test('a body that is not JSON is malformed_json', async (t) => {
     ' ',
     '// comment\n{}',
   ];
-  for (const body of bodies) refused(t, await logIn(body), 400, 'malformed_json');
+  for (const body of bodies) rejected(t, await logIn(body), 400, 'malformed_json');
 });
 
 t.test('a body that is not UTF-8 is malformed_json', async (t) => {
@@ -82,7 +82,7 @@ t.test('a body that is not UTF-8 is malformed_json', async (t) => {
     Buffer.from([0x22, 0xc0, 0xaf, 0x22]),
     Buffer.concat([Buffer.from('{"username":"'), Buffer.from('한').subarray(0, 2), Buffer.from('"}')]),
   ];
-  for (const body of bodies) refused(t, await logIn(body), 400, 'malformed_json');
+  for (const body of bodies) rejected(t, await logIn(body), 400, 'malformed_json');
 });
 
 t.test('a missing body, an empty one and an empty object name every missing field', async (t) => {
@@ -99,7 +99,7 @@ t.test('prototypes cannot be reached', async (t) => {
     '{"\\u005f_proto__":{"isAdmin":true}}',
     '{"constructor":{"prototype":{"isAdmin":true}}}',
   ];
-  for (const body of bodies) refused(t, await logIn(body), 400, 'malformed_json');
+  for (const body of bodies) rejected(t, await logIn(body), 400, 'malformed_json');
   t.notOk(Object.hasOwn(Object.prototype, 'isAdmin'));
   const unknown = '{"username":"abcd","password":"x","constructor":1,"prototype":2,"toString":3}';
   invalid(t, await logIn(unknown), 'constructor', 'prototype', 'toString');
@@ -110,10 +110,10 @@ t.test('nesting deeper than any schema is malformed_json, at once', async (t) =>
   invalid(t, await logIn(nested(10)), 'body');
   for (const depth of [20, 1000, 16_000]) {
     const started = performance.now();
-    refused(t, await logIn(nested(depth)), 400, 'malformed_json');
+    rejected(t, await logIn(nested(depth)), 400, 'malformed_json');
     t.ok(performance.now() - started < 500);
   }
-  refused(t, await logIn('{"a":'.repeat(6_000)), 400, 'malformed_json');
+  rejected(t, await logIn('{"a":'.repeat(6_000)), 400, 'malformed_json');
 });
 
 t.test('a body above the limit is payload_too_large, a body at the limit is read', async (t) => {
@@ -121,7 +121,7 @@ t.test('a body above the limit is payload_too_large, a body at the limit is read
   const large = await logIn(body(bodyLimit));
   t.equal(Buffer.byteLength(body(bodyLimit)), bodyLimit);
   invalid(t, large, ...required);
-  refused(t, await logIn(body(bodyLimit + 1)), 413, 'payload_too_large');
+  rejected(t, await logIn(body(bodyLimit + 1)), 413, 'payload_too_large');
 });
 
 t.test('a post may be larger', async (t) => {
@@ -143,7 +143,7 @@ t.test('a post may be larger', async (t) => {
     ['POST', '/api/v1/posts/'],
     ['PATCH', path],
   ] as const)
-    refused(t, await write(method, target, `${longest}${spaces} `), 413, 'payload_too_large');
+    rejected(t, await write(method, target, `${longest}${spaces} `), 413, 'payload_too_large');
 });
 
 t.test('a list with too many items is one error, and at most 20 fields are named', async (t) => {
@@ -187,9 +187,9 @@ t.test('the limit holds for chunked bodies and for announced lengths', async (t)
   const head = 'POST /auth/login/ HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n';
   const chunk = `${(64 * 1024).toString(16)}\r\n${' '.repeat(64 * 1024)}\r\n`;
   const chunked = await rawCall(port, `${head}Transfer-Encoding: chunked\r\n\r\n${chunk.repeat(3)}`);
-  refused(t, chunked, 413, 'payload_too_large');
+  rejected(t, chunked, 413, 'payload_too_large');
   const announced = await rawCall(port, `${head}Content-Length: ${1024 ** 3}\r\n\r\n{`);
-  refused(t, announced, 413, 'payload_too_large');
+  rejected(t, announced, 413, 'payload_too_large');
   const small = await rawCall(port, `${head}Transfer-Encoding: chunked\r\n\r\n2\r\n{}\r\n0\r\n\r\n`);
   invalid(t, small, ...required);
 });

@@ -15,7 +15,7 @@ import {
   type TestApp,
   testEnvironment,
 } from '../support/app.ts';
-import { refused } from '../support/assertions.ts';
+import { rejected } from '../support/assertions.ts';
 import { createContract } from '../support/contract.ts';
 import { createTestDatabase } from '../support/database.ts';
 import { listen, rawCall } from '../support/raw-http.ts';
@@ -27,17 +27,17 @@ const operations = contract.operations.filter(({ path }) => path.startsWith('/au
 const every = contract.operations.filter(({ path }) => /^\/(?:auth|api)\//.test(path));
 t.ok(every.length >= 60, 'every operation is walked');
 
-/** Every status and code that an answer had, as `logIn 401 invalid_credentials`. */
+/** Every status and code that a response had, as `logIn 401 invalid_credentials`. */
 const seen = new Set<string>();
 
-/** Makes requests as the app does, and compares every answer with the document. */
+/** Makes requests as the app does, and compares every response with the document. */
 function checked(t: Test, app: Pick<TestApp, 'call'>): TestApp['call'] {
   return async (method, path, options) => {
-    const answer = await app.call(method, path, options);
-    t.strictSame(contract.problems(method, path, answer), [], `${method} ${path} ${answer.status}`);
+    const response = await app.call(method, path, options);
+    t.strictSame(contract.problems(method, path, response), [], `${method} ${path} ${response.status}`);
     const id = contract.operationOf(method, path)?.operationId;
-    seen.add([id, answer.status, answer.body?.data?.code].join(' ').trim());
-    return answer;
+    seen.add([id, response.status, response.body?.data?.code].join(' ').trim());
+    return response;
   };
 }
 
@@ -190,7 +190,7 @@ t.test('responses about mailed codes and links are documented', async (t) => {
   await call('POST', '/auth/reset-password-request/', { body: { email: 'x' } });
   await app.mails.settled();
   const mail = app.mails.sent.findLast(({ to, text }) => to === address && text.includes('/reset-password?'));
-  if (!mail) throw new Error('there is no mail with a link');
+  if (!mail) throw new Error('there is no email with a link');
   const { uid, token } = resetLinkIn(mail);
   const reset = (fields: object) =>
     call('POST', '/auth/reset-password-confirm/', {
@@ -218,25 +218,25 @@ t.test('every operation rejects bodies and tokens that it cannot read', async (t
     const takesFile = operation.requestBody?.content['multipart/form-data'] !== undefined;
     if (takesFile) {
       for (const type of ['application/json', 'text/plain', 'image/png']) {
-        const answer = await send({ body: '{}', headers: { 'content-type': type } });
-        refused(t, answer, 415, 'unsupported_media_type');
+        const response = await send({ body: '{}', headers: { 'content-type': type } });
+        rejected(t, response, 415, 'unsupported_media_type');
       }
     } else if (method !== 'GET') {
       const malformed = ['{', '{"a":1}{"b":2}', '[', '{"a":'.repeat(5_000)];
-      for (const body of malformed) refused(t, await send({ body, headers: json }), 400, 'malformed_json');
+      for (const body of malformed) rejected(t, await send({ body, headers: json }), 400, 'malformed_json');
       for (const type of [
         'text/plain',
         ...(readsForms ? [] : ['application/x-www-form-urlencoded']),
         'application/json; charset=utf-16',
       ])
-        refused(
+        rejected(
           t,
           await send({ body: 'a=b', headers: { 'content-type': type } }),
           415,
           'unsupported_media_type',
         );
       const tooLarge = await send({ body: ' '.repeat(128 * 1024 + 1), headers: json });
-      refused(t, tooLarge, 413, 'payload_too_large');
+      rejected(t, tooLarge, 413, 'payload_too_large');
     }
     const url = urlOf(operation);
     await call(method, `${url}${url.includes('?') ? '&' : '?'}unknown=1`, { token });

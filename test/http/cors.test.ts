@@ -1,9 +1,9 @@
 import t from 'tap';
-import { type Answer, createTestApp } from '../support/app.ts';
-import { refused } from '../support/assertions.ts';
+import { createTestApp, type TestResponse } from '../support/app.ts';
+import { rejected } from '../support/assertions.ts';
 import { production } from '../support/service.ts';
 
-const corsHeadersOf = ({ headers }: Answer) =>
+const corsHeadersOf = ({ headers }: TestResponse) =>
   Object.keys(headers).filter((name) => name.startsWith('access-control-'));
 
 t.test('CORS', async (t) => {
@@ -37,10 +37,10 @@ t.test('CORS', async (t) => {
 
   t.test('any other origin is not allowed', async (t) => {
     for (const origin of strangers) {
-      const answer = await app.call('GET', '/auth/me/', { headers: { origin } });
-      t.strictSame(corsHeadersOf(answer), [], origin);
-      t.equal(answer.headers.vary, 'Accept-Language, Origin');
-      t.equal(answer.status, 401);
+      const response = await app.call('GET', '/auth/me/', { headers: { origin } });
+      t.strictSame(corsHeadersOf(response), [], origin);
+      t.equal(response.headers.vary, 'Accept-Language, Origin');
+      t.equal(response.status, 401);
     }
     t.strictSame(corsHeadersOf(await app.call('GET', '/auth/me/')), []);
   });
@@ -71,28 +71,28 @@ t.test('CORS', async (t) => {
       t.ok(headers['x-request-id']);
     }
     for (const origin of strangers) {
-      const answer = await preflight(origin);
-      t.equal(answer.status, 204);
-      t.strictSame(corsHeadersOf(answer), [], origin);
+      const response = await preflight(origin);
+      t.equal(response.status, 204);
+      t.strictSame(corsHeadersOf(response), [], origin);
     }
   });
 
   t.test('a preflight of an unknown path is not_found', async (t) => {
     for (const path of ['/auth/nothing/', '/nothing', '/auth/ME/', '*']) {
-      const answer = await preflight(origins[0] ?? '', path);
-      refused(t, answer, 404, 'not_found');
-      t.equal(answer.headers['access-control-allow-origin'], origins[0]);
+      const response = await preflight(origins[0] ?? '', path);
+      rejected(t, response, 404, 'not_found');
+      t.equal(response.headers['access-control-allow-origin'], origins[0]);
     }
   });
 
   t.test('an OPTIONS that is not a preflight is answered like any method', async (t) => {
     const origin = origins[0] ?? '';
     for (const headers of [{}, { origin }, { 'access-control-request-method': 'GET' }]) {
-      const answer = await app.call('OPTIONS', '/auth/me/', { headers });
-      refused(t, answer, 405, 'method_not_allowed');
-      t.equal(answer.headers.allow, 'GET, HEAD, PATCH, DELETE');
-      t.equal(answer.headers['cache-control'], 'no-store');
-      refused(t, await app.call('OPTIONS', '/auth/nothing/', { headers }), 404, 'not_found');
+      const response = await app.call('OPTIONS', '/auth/me/', { headers });
+      rejected(t, response, 405, 'method_not_allowed');
+      t.equal(response.headers.allow, 'GET, HEAD, PATCH, DELETE');
+      t.equal(response.headers['cache-control'], 'no-store');
+      rejected(t, await app.call('OPTIONS', '/auth/nothing/', { headers }), 404, 'not_found');
     }
   });
 
@@ -102,13 +102,13 @@ t.test('CORS', async (t) => {
       { databaseUrl: app.url },
     );
     t.teardown(limited.close);
-    const answers = [
+    const responses = [
       await preflight(origins[0] ?? '', '/auth/login/', limited),
       await preflight(origins[0] ?? '', '/auth/nothing/', limited),
       await limited.call('OPTIONS', '/auth/me/'),
     ];
     t.strictSame(
-      answers.map(({ status, headers }) => [status, headers['ratelimit-remaining']]),
+      responses.map(({ status, headers }) => [status, headers['ratelimit-remaining']]),
       [
         [204, '299'],
         [404, '298'],
@@ -130,11 +130,11 @@ t.test('without origins no origin is allowed, and a preflight is method_not_allo
   const app = await createTestApp({ CORS_ORIGINS: ',', WORKER_ENABLED: 'false' });
   t.teardown(app.close);
   const headers = { origin: 'https://app.example.com', 'access-control-request-method': 'GET' };
-  const answer = await app.call('GET', '/auth/me/', { headers });
-  t.strictSame(corsHeadersOf(answer), []);
-  t.equal(answer.headers.vary, 'Accept-Language');
-  t.equal(answer.headers['cross-origin-resource-policy'], 'same-origin');
-  refused(t, await app.call('OPTIONS', '/auth/me/', { headers }), 405, 'method_not_allowed');
+  const response = await app.call('GET', '/auth/me/', { headers });
+  t.strictSame(corsHeadersOf(response), []);
+  t.equal(response.headers.vary, 'Accept-Language');
+  t.equal(response.headers['cross-origin-resource-policy'], 'same-origin');
+  rejected(t, await app.call('OPTIONS', '/auth/me/', { headers }), 405, 'method_not_allowed');
 });
 
 /** Log lines that name an origin, or tell that no further ones do. */
@@ -175,8 +175,10 @@ t.test(
     });
     t.teardown(app.close);
     for (let index = 0; index < 30; index += 1) {
-      const answer = await app.call('GET', '/auth/me/', { headers: { origin: `https://${index}.example` } });
-      t.strictSame(corsHeadersOf(answer), []);
+      const response = await app.call('GET', '/auth/me/', {
+        headers: { origin: `https://${index}.example` },
+      });
+      t.strictSame(corsHeadersOf(response), []);
     }
     const lines = originLines(app);
     t.equal(lines.length, 21);

@@ -1,11 +1,11 @@
 import t from 'tap';
-import { type Answer, createTestApp, createUser, password } from '../support/app.ts';
-import { refused } from '../support/assertions.ts';
+import { createTestApp, createUser, password, type TestResponse } from '../support/app.ts';
+import { rejected } from '../support/assertions.ts';
 import { listen, rawCall } from '../support/raw-http.ts';
 import { production } from '../support/service.ts';
 
-/** The headers of an answer that do not depend on the request. */
-const securityHeadersOf = ({ headers }: Answer) =>
+/** The headers of a response that do not depend on the request. */
+const securityHeadersOf = ({ headers }: TestResponse) =>
   Object.fromEntries(
     Object.entries(headers).filter(([name]) =>
       /^(x-(?!request-id|ratelimit)|cross-origin-|content-security-|referrer-|origin-agent-|strict-transport-)/.test(
@@ -30,17 +30,17 @@ t.test('what is not HTTP has the security headers and the CORS headers of other 
     const app = await createTestApp({ ...environment, WORKER_ENABLED: 'false' }, { serverErrors: true });
     t.teardown(app.close);
     const port = await listen(app.app);
-    const corsOf = ({ headers }: Answer) =>
+    const corsOf = ({ headers }: TestResponse) =>
       Object.fromEntries(Object.entries(headers).filter(([header]) => header.startsWith('access-control-')));
     const origin = 'https://app.example.com';
     const expected = await app.call('GET', '/auth/nothing/', { headers: { origin } });
     const send = (line: string, large = '') =>
       rawCall(port, `GET /auth/me/ HTTP/1.1\r\nHost: x\r\n${line}\r\n${large}Bad Header: 1\r\n\r\n`);
     for (const large of ['', `X-Large: ${'a'.repeat(20_000)}\r\n`]) {
-      const answer = await send(`Origin: ${origin}`, large);
-      t.equal(answer.status, large === '' ? 400 : 431);
-      t.strictSame(securityHeadersOf(answer), securityHeadersOf(expected), `${name}: security headers`);
-      t.strictSame(corsOf(answer), corsOf(expected), `${name}: CORS headers`);
+      const response = await send(`Origin: ${origin}`, large);
+      t.equal(response.status, large === '' ? 400 : 431);
+      t.strictSame(securityHeadersOf(response), securityHeadersOf(expected), `${name}: security headers`);
+      t.strictSame(corsOf(response), corsOf(expected), `${name}: CORS headers`);
     }
     const ofStrangers = [
       await send('Origin: https://evil.example.com'),
@@ -69,7 +69,7 @@ t.test(
     const account = { username: 'canary', email: 'canary-2@example.com', name: 'somebody', password };
     const signedUp = await app.call('POST', '/auth/signup/', { body: account, headers });
     const renamed = await app.call('PATCH', '/auth/me/', { token, body: { name: 'canary-name' } });
-    for (const answer of [signedUp, renamed]) refused(t, answer, 500, 'internal_error');
+    for (const response of [signedUp, renamed]) rejected(t, response, 500, 'internal_error');
     t.equal(signedUp.headers['x-request-id'], 'find-me-1');
     const lines = app.logs.map((line) => JSON.parse(line));
     const error = lines.find(({ reqId, level }) => reqId === 'find-me-1' && level >= 50);

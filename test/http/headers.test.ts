@@ -1,11 +1,11 @@
 import t, { type Test } from 'tap';
-import { type Answer, createTestApp, createUser } from '../support/app.ts';
+import { createTestApp, createUser, type TestResponse } from '../support/app.ts';
 import { production } from '../support/service.ts';
 
 const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 
 /** Asserts the headers that every response has. */
-function secured(t: Test, { headers }: Answer): void {
+function secured(t: Test, { headers }: TestResponse): void {
   t.equal(headers['x-content-type-options'], 'nosniff');
   t.equal(headers['referrer-policy'], 'no-referrer');
   for (const directive of ['default-src', 'frame-ancestors', 'base-uri', 'form-action']) {
@@ -26,10 +26,10 @@ t.test('headers', async (t) => {
 
   t.test('a valid X-Request-Id is echoed, any other replaced', async (t) => {
     const ask = async (id: string | undefined) => {
-      const answer = await call('GET', '/auth/me/', {
+      const response = await call('GET', '/auth/me/', {
         headers: id === undefined ? {} : { 'x-request-id': id },
       });
-      return String(answer.headers['x-request-id']);
+      return String(response.headers['x-request-id']);
     };
     for (const id of ['a', 'A-1_b.2', '0', 'x'.repeat(64), '00000000-0000-0000-0000-000000000000']) {
       t.equal(await ask(id), id);
@@ -103,9 +103,9 @@ t.test('in production there is HSTS, and no documentation and no mailbox', async
   const app = await createTestApp({ ...production, DATABASE_URL, WORKER_ENABLED: 'false' });
   t.teardown(app.close);
   for (const path of ['/auth/me/', '/health/live', '/nothing', '/openapi.json']) {
-    const answer = await app.call('GET', path);
-    t.match(answer.headers['strict-transport-security'], /max-age=(?:[3-9]\d{7}|\d{9,})/);
-    secured(t, answer);
+    const response = await app.call('GET', path);
+    t.match(response.headers['strict-transport-security'], /max-age=(?:[3-9]\d{7}|\d{9,})/);
+    secured(t, response);
   }
   const headers = { origin: 'https://app.example.com', 'access-control-request-method': 'GET' };
   const preflight = await app.call('OPTIONS', '/auth/me/', { headers });

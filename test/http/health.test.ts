@@ -21,9 +21,9 @@ t.test('health', async (t) => {
   const ready = () => app.call('GET', '/health/ready');
 
   t.test('a working process is live and ready', async (t) => {
-    for (const answer of [await live(), await ready()]) {
-      t.equal(answer.status, 200);
-      t.strictSame(answer.body, { status: 'ok' });
+    for (const response of [await live(), await ready()]) {
+      t.equal(response.status, 200);
+      t.strictSame(response.body, { status: 'ok' });
     }
     t.equal((await app.call('HEAD', '/health/ready')).status, 200);
     t.equal((await app.call('GET', '/health')).status, 404);
@@ -55,12 +55,12 @@ t.test('health', async (t) => {
     t.equal(status, 200);
     t.match(text, /^database_pool_waiting \d+$/m);
     t.notMatch(text, /^(?:failed_mails|migrations_pending|queue_\w+age_seconds)/m, 'no values of before');
-    const answer = await until('not ready', async () => {
+    const response = await until('not ready', async () => {
       const checked = await ready();
       return checked.status === 503 ? checked : undefined;
     });
-    t.strictSame(answer.body, { status: 'unavailable' });
-    t.match(answer.headers['retry-after'], /^[1-9]\d*$/);
+    t.strictSame(response.body, { status: 'unavailable' });
+    t.match(response.headers['retry-after'], /^[1-9]\d*$/);
     await proxy.restore();
     await until('the next check', async () => (await ready()).status === 200);
     await until('metrics of the database', async () =>
@@ -90,8 +90,8 @@ t.test('health', async (t) => {
       [id],
     );
     await becomes(503);
-    const answer = await ready();
-    t.notMatch(answer.text, missing.rows[0].migration_name, 'the name is for the log');
+    const response = await ready();
+    t.notMatch(response.text, missing.rows[0].migration_name, 'the name is for the log');
     t.ok(app.logs.some((line) => line.includes(missing.rows[0].migration_name)));
   });
 });
@@ -127,18 +127,18 @@ t.test('during shutdown it is not ready, and requests in flight are finished', a
   busy.send(`GET /auth/me/ HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${token}\r\n\r\n`);
   const idle = await rawConnection(port);
   idle.send('GET /health/live HTTP/1.1\r\nHost: x\r\n\r\n');
-  t.equal((await idle.answer()).status, 200);
+  t.equal((await idle.response()).status, 200);
 
   const closed = app.close();
   waiting.send('\r\n');
-  const ready = await waiting.answer();
+  const ready = await waiting.response();
   t.equal(ready.status, 503);
   t.strictSame(ready.body, { status: 'unavailable' });
   t.equal(ready.headers.connection, 'close');
   await t.rejects(rawConnection(port), 'no new connection is accepted');
   await client.query('ROLLBACK');
   client.release();
-  const finished = await busy.answer();
+  const finished = await busy.response();
   t.equal(finished.status, 200);
   t.equal(finished.headers.connection, 'close');
   await closed;
@@ -149,10 +149,10 @@ t.test('with METRICS_PORT, metrics are served there and nowhere else, until the 
   const app = await createTestApp({ METRICS_PORT, WORKER_ENABLED: 'false' }, { serverErrors: true });
   t.equal((await app.call('GET', '/metrics')).status, 404);
   const url = `http://127.0.0.1:${METRICS_PORT}`;
-  const answer = await fetch(`${url}/metrics`);
-  t.equal(answer.status, 200);
-  t.match(answer.headers.get('content-type'), /^text\/plain; version=0\.0\.4/);
-  const text = await answer.text();
+  const response = await fetch(`${url}/metrics`);
+  t.equal(response.status, 200);
+  t.match(response.headers.get('content-type'), /^text\/plain; version=0\.0\.4/);
+  const text = await response.text();
   t.match(text, /^http_request_duration_seconds_count\{method="GET",route="unknown",status="404"\} 1$/m);
   t.match(text, /^database_up 1$/m);
   for (const path of ['/', '/health/live', '/auth/me/']) t.equal((await fetch(url + path)).status, 404, path);

@@ -34,12 +34,12 @@ t.test('language', async (t) => {
       ...english.map((header) => ({ header, language: 'en' as const })),
     ];
     for (const { header, language } of cases) {
-      const answer = await ask(header);
-      t.equal(answer.body.message, texts[language], `${header}`);
-      t.equal(answer.body.data.detail, texts[language]);
-      t.equal(answer.headers['content-language'], language);
-      t.equal(answer.status, 401);
-      t.equal(answer.body.data.code, 'not_authenticated');
+      const response = await ask(header);
+      t.equal(response.body.message, texts[language], `${header}`);
+      t.equal(response.body.data.detail, texts[language]);
+      t.equal(response.headers['content-language'], language);
+      t.equal(response.status, 401);
+      t.equal(response.body.data.code, 'not_authenticated');
     }
   });
 
@@ -50,9 +50,9 @@ t.test('language', async (t) => {
     ];
     for (const header of garbage) {
       const started = performance.now();
-      const answer = await ask(header);
-      t.equal(answer.status, 401);
-      t.ok(['ko', 'en'].includes(String(answer.headers['content-language'])));
+      const response = await ask(header);
+      t.equal(response.status, 401);
+      t.ok(['ko', 'en'].includes(String(response.headers['content-language'])));
       t.ok(performance.now() - started < 500);
     }
   });
@@ -60,7 +60,7 @@ t.test('language', async (t) => {
   t.test('every response has Content-Language and Vary', async (t) => {
     const { token } = await createUser(app);
     const headers = { 'accept-language': 'en' };
-    const answers = [
+    const responses = [
       await app.call('GET', '/auth/me/', { token, headers }),
       await app.call('POST', '/auth/login/', { body: {}, headers }),
       await app.call('POST', '/auth/login/', { body: { username: 'unknown', password }, headers }),
@@ -72,24 +72,26 @@ t.test('language', async (t) => {
       }),
     ];
     t.strictSame(
-      answers.map(({ status }) => status),
+      responses.map(({ status }) => status),
       [200, 400, 401, 404, 405, 400],
     );
-    for (const answer of answers) {
-      t.equal(answer.headers['content-language'], 'en');
-      t.match(answer.headers.vary, /\bAccept-Language\b/);
-      t.notMatch(answer.body.message, /[가-힣]/);
+    for (const response of responses) {
+      t.equal(response.headers['content-language'], 'en');
+      t.match(response.headers.vary, /\bAccept-Language\b/);
+      t.notMatch(response.body.message, /[가-힣]/);
     }
   });
 
   t.test('only texts depend on the language', async (t) => {
     const { token } = await createUser(app);
     const both = async (method: string, path: string, options = {}) => {
-      const answers = [];
+      const responses = [];
       for (const language of ['ko', 'en']) {
-        answers.push(await app.call(method, path, { ...options, headers: { 'accept-language': language } }));
+        responses.push(
+          await app.call(method, path, { ...options, headers: { 'accept-language': language } }),
+        );
       }
-      const [korean, english] = answers;
+      const [korean, english] = responses;
       t.not(korean?.body.message, english?.body.message);
       t.equal(korean?.status, english?.status);
       return [korean?.body.data, english?.body.data];

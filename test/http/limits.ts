@@ -1,6 +1,6 @@
 import type { Test } from 'tap';
-import { type Answer, createTestApp, type TestApp } from '../support/app.ts';
-import { refused } from '../support/assertions.ts';
+import { createTestApp, type TestApp, type TestResponse } from '../support/app.ts';
+import { rejected } from '../support/assertions.ts';
 
 let hosts = 0;
 
@@ -16,11 +16,11 @@ export const fromAnywhere = ({ call }: TestApp): Pick<TestApp, 'call'> => ({
 });
 
 /** Asserts a request beyond the limit. */
-export function limited(t: Test, answer: Answer): void {
-  const wait = Number(answer.headers['retry-after']);
-  refused(t, answer, 429, 'rate_limited', { retry_after: wait });
+export function limited(t: Test, response: TestResponse): void {
+  const wait = Number(response.headers['retry-after']);
+  rejected(t, response, 429, 'rate_limited', { retry_after: wait });
   t.ok(Number.isInteger(wait) && wait >= 1 && wait <= 60, `${wait} s`);
-  t.equal(answer.headers['ratelimit-remaining'], '0');
+  t.equal(response.headers['ratelimit-remaining'], '0');
 }
 
 /** An app with limits, until the test ends. */

@@ -1,6 +1,6 @@
 import type { Test } from 'tap';
 import { createAdmin } from '../support/admin.ts';
-import { type Answer, createTestApp, password } from '../support/app.ts';
+import { createTestApp, password, type TestResponse } from '../support/app.ts';
 import { fieldErrorProblems } from '../support/assertions.ts';
 import { createContract, type DocumentedOperation } from '../support/contract.ts';
 import { createPost, openShop } from '../support/stores.ts';
@@ -182,30 +182,32 @@ export async function eachValue<Value>(
 }
 
 /** What is wrong with a response by the document; a 5xx always is. */
-export function problemsOf(operation: DocumentedOperation, answer: Answer): string[] {
-  const problems = contract.problems(operation.method, operation.path, answer);
-  return answer.status >= 500 ? [`failed with ${answer.status}: ${answer.text}`, ...problems] : problems;
+export function problemsOf(operation: DocumentedOperation, response: TestResponse): string[] {
+  const problems = contract.problems(operation.method, operation.path, response);
+  return response.status >= 500
+    ? [`failed with ${response.status}: ${response.text}`, ...problems]
+    : problems;
 }
 
 /** What keeps a response from being a documented error with a status and a code. */
 export function notRejected(
   operation: DocumentedOperation,
-  answer: Answer,
+  response: TestResponse,
   status: number,
   code: string,
 ): string[] {
-  const isExpected = answer.status === status && answer.body?.data?.code === code;
-  return [...(isExpected ? [] : [`is not ${code}: ${answer.text}`]), ...problemsOf(operation, answer)];
+  const isExpected = response.status === status && response.body?.data?.code === code;
+  return [...(isExpected ? [] : [`is not ${code}: ${response.text}`]), ...problemsOf(operation, response)];
 }
 
 /** What keeps a response from being a documented `validation_error` that names exactly one field. */
-export function notInvalid(operation: DocumentedOperation, answer: Answer, field: string): string[] {
-  const { code, fields = {} } = answer.body?.data ?? {};
+export function notInvalid(operation: DocumentedOperation, response: TestResponse, field: string): string[] {
+  const { code, fields = {} } = response.body?.data ?? {};
   const isInvalid =
-    answer.status === 400 && code === 'validation_error' && Object.keys(fields).join() === field;
+    response.status === 400 && code === 'validation_error' && Object.keys(fields).join() === field;
   return [
-    ...(isInvalid ? [] : [`does not name ${field}: ${answer.text}`]),
-    ...fieldErrorProblems(answer.body?.data),
-    ...problemsOf(operation, answer),
+    ...(isInvalid ? [] : [`does not name ${field}: ${response.text}`]),
+    ...fieldErrorProblems(response.body?.data),
+    ...problemsOf(operation, response),
   ];
 }

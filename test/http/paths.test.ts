@@ -1,6 +1,6 @@
 import t from 'tap';
 import { createTestApp, createUser } from '../support/app.ts';
-import { noErrorLogged, refused } from '../support/assertions.ts';
+import { noErrorLogged, rejected } from '../support/assertions.ts';
 import { listen, rawCall } from '../support/raw-http.ts';
 import { createLimitedApp } from './limits.ts';
 
@@ -23,7 +23,7 @@ t.test('an unknown path is not_found for every method and body', async (t) => {
   ];
   for (const path of unknown) {
     for (const method of ['GET', 'POST', 'PUT', 'DELETE', 'OPTIONS']) {
-      refused(t, await call(method, path), 404, 'not_found');
+      rejected(t, await call(method, path), 404, 'not_found');
     }
   }
   const bodies: [string, Record<string, string>][] = [
@@ -33,19 +33,19 @@ t.test('an unknown path is not_found for every method and body', async (t) => {
     [`"${'x'.repeat(bodyLimit)}"`, json],
   ];
   for (const [body, headers] of bodies) {
-    refused(t, await call('POST', '/auth/nothing/', { body, headers }), 404, 'not_found');
+    rejected(t, await call('POST', '/auth/nothing/', { body, headers }), 404, 'not_found');
   }
-  refused(t, await call('GET', '/AUTH/ME/'), 404, 'not_found');
-  refused(t, await call('GET', '//auth/me/'), 404, 'not_found');
+  rejected(t, await call('GET', '/AUTH/ME/'), 404, 'not_found');
+  rejected(t, await call('GET', '//auth/me/'), 404, 'not_found');
 });
 
 t.test('the root leads a browser to the documentation, and tells others what this is', async (t) => {
   const browser = { accept: 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8' };
   for (const method of ['GET', 'HEAD']) {
-    const answer = await call(method, '/', { headers: browser });
-    t.equal(answer.status, 302);
-    t.equal(answer.headers.location, '/docs/');
-    t.equal(answer.headers.vary, 'Accept-Language, Origin, Accept');
+    const response = await call(method, '/', { headers: browser });
+    t.equal(response.status, 302);
+    t.equal(response.headers.location, '/docs/');
+    t.equal(response.headers.vary, 'Accept-Language, Origin, Accept');
     t.equal((await call(method, '/')).status, 200);
   }
   for (const headers of [{}, { accept: '*/*' }, { accept: 'application/json' }]) {
@@ -54,7 +54,7 @@ t.test('the root leads a browser to the documentation, and tells others what thi
     t.match(body, { name: 'Dure', version: /^\d+\.\d+\.\d+/, openapi: '/openapi.yaml', docs: '/docs/' });
   }
   const wrong = await call('POST', '/', { body: {} });
-  refused(t, wrong, 405, 'method_not_allowed');
+  rejected(t, wrong, 405, 'method_not_allowed');
   t.equal(wrong.headers.allow, 'GET, HEAD');
 
   const withoutDocs = await createTestApp(
@@ -84,12 +84,12 @@ t.test('a known path with another method is method_not_allowed, with Allow', asy
     ['DELETE', '/openapi.yaml', 'GET, HEAD'],
   ];
   for (const [method, path, allow] of cases) {
-    const answer = await call(method, path);
-    refused(t, answer, 405, 'method_not_allowed');
-    t.equal(answer.headers.allow, allow, `${method} ${path}`);
+    const response = await call(method, path);
+    rejected(t, response, 405, 'method_not_allowed');
+    t.equal(response.headers.allow, allow, `${method} ${path}`);
   }
   const withBody = await call('PUT', '/auth/login/', { body: '{', headers: json });
-  refused(t, withBody, 405, 'method_not_allowed');
+  rejected(t, withBody, 405, 'method_not_allowed');
 });
 
 t.test('HEAD answers as GET does, without a body', async (t) => {
@@ -107,15 +107,15 @@ t.test('HEAD answers as GET does, without a body', async (t) => {
 t.test('a path that cannot be decoded gets the response of any unknown path', async (t) => {
   const { token } = await createUser(app);
   for (const path of ['/auth/%zz/', '/%', '/auth/%ff%fe/', '/auth/%c0%af/']) {
-    const answer = await call('GET', path, { headers: { 'accept-language': 'en' } });
-    refused(t, answer, 404, 'not_found');
-    t.equal(answer.headers['content-language'], 'en');
-    t.ok(answer.headers['content-security-policy']);
+    const response = await call('GET', path, { headers: { 'accept-language': 'en' } });
+    rejected(t, response, 404, 'not_found');
+    t.equal(response.headers['content-language'], 'en');
+    t.ok(response.headers['content-security-policy']);
   }
   for (const id of ['%ff', '%', 'a'.repeat(300), 'a'.repeat(2_000), '%'.repeat(2_000), '%00', '0', '-1']) {
     const path = `/auth/sessions/${id}/`;
-    refused(t, await call('DELETE', path), 401, 'not_authenticated');
-    refused(t, await call('DELETE', path, { token }), 404, 'session_not_found');
+    rejected(t, await call('DELETE', path), 401, 'not_authenticated');
+    rejected(t, await call('DELETE', path, { token }), 404, 'session_not_found');
   }
 });
 
@@ -125,7 +125,7 @@ t.test('a target above 2,048 bytes is uri_too_long, like any other error', async
   const longest = `/auth/${'%'.repeat(2_042)}`;
   const get = (target: string) =>
     rawCall(port, `GET ${target} HTTP/1.1\r\nHost: x\r\nAccept-Language: en\r\nConnection: close\r\n\r\n`);
-  refused(t, await get(longest), 404, 'not_found');
+  rejected(t, await get(longest), 404, 'not_found');
   const targets = [
     `${longest}%`,
     `/auth/${'%'.repeat(13_500)}`,
@@ -135,10 +135,10 @@ t.test('a target above 2,048 bytes is uri_too_long, like any other error', async
     `http://${'a'.repeat(3_000)}/auth/me/`,
   ];
   for (const target of targets) {
-    const answer = await get(target);
-    refused(t, answer, 414, 'uri_too_long');
-    t.equal(answer.headers['content-language'], 'en');
-    t.ok(answer.headers['content-security-policy']);
+    const response = await get(target);
+    rejected(t, response, 414, 'uri_too_long');
+    t.equal(response.headers['content-language'], 'en');
+    t.ok(response.headers['content-security-policy']);
   }
   // All but the health check.
   t.equal((await get('/nothing/')).headers['ratelimit-remaining'], String(300 - 1 - targets.length));
@@ -161,10 +161,10 @@ t.test('a file that cannot be served is not_found, without an error in the log',
   ];
   for (const [path, headers = {}] of requests) {
     for (const method of ['GET', 'HEAD']) {
-      const answer = await call(method, path, { headers });
-      t.equal(answer.status, 404, `${method} ${path}`);
-      t.match(answer.headers['content-security-policy'], "frame-ancestors 'none'");
-      if (method === 'GET') refused(t, answer, 404, 'not_found');
+      const response = await call(method, path, { headers });
+      t.equal(response.status, 404, `${method} ${path}`);
+      t.match(response.headers['content-security-policy'], "frame-ancestors 'none'");
+      if (method === 'GET') rejected(t, response, 404, 'not_found');
     }
   }
   // On a socket, because the injected URLs of other requests are normalised.
@@ -178,10 +178,10 @@ t.test('a file that cannot be served is not_found, without an error in the log',
   ];
   for (const path of dotted) {
     const request = `GET /docs/static/${path} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`;
-    const answer = await rawCall(port, request);
-    refused(t, answer, 404, 'not_found');
+    const response = await rawCall(port, request);
+    rejected(t, response, 404, 'not_found');
   }
-  refused(t, await call('POST', '/docs/static/nope.js'), 405, 'method_not_allowed');
+  rejected(t, await call('POST', '/docs/static/nope.js'), 405, 'method_not_allowed');
   t.equal((await call('GET', file)).status, 200);
   noErrorLogged(t, app.logs.slice(firstLine));
 });
@@ -209,10 +209,10 @@ t.test('a fixed path beside a parameter has its own methods only', async (t) => 
     {
       databaseUrl: app.url,
       async routes(scope) {
-        const answer = async () => ({});
-        scope.get('/things/mine/', answer);
-        for (const url of ['/things/:id/', '/things/:id/parts/:part/']) scope.delete(url, answer);
-        scope.get('/things/:id/parts/all/', answer);
+        const response = async () => ({});
+        scope.get('/things/mine/', response);
+        for (const url of ['/things/:id/', '/things/:id/parts/:part/']) scope.delete(url, response);
+        scope.get('/things/:id/parts/all/', response);
       },
     },
   );
@@ -230,8 +230,8 @@ t.test('a fixed path beside a parameter has its own methods only', async (t) => 
     ['GET', '/things/mine/', 200, undefined],
   ] as const;
   for (const [method, path, status, allow] of cases) {
-    const answer = await beside.call(method, path);
-    t.equal(answer.status, status, `${method} ${path}`);
-    t.equal(answer.headers.allow, allow);
+    const response = await beside.call(method, path);
+    t.equal(response.status, status, `${method} ${path}`);
+    t.equal(response.headers.allow, allow);
   }
 });

@@ -6,7 +6,7 @@ import { createTestApp, createUser, password } from '../support/app.ts';
 import { invalid } from '../support/assertions.ts';
 
 /*
- * How input is validated and how a refusal describes it, on a few fields. `body-fields.test.ts` and `parameters.test.ts` check that
+ * How input is validated and how a rejection describes it, on a few fields. `body-fields.test.ts` and `parameters.test.ts` check that
  * every field and parameter has these rules.
  */
 
@@ -71,10 +71,10 @@ t.test('the texts are Korean, or English on request', async (t) => {
 
 t.test('every problem has a code and the parameters of its text', async (t) => {
   const body = { username: '1', password: 'short', name: '', email: 'x', role: 'admin' };
-  const answer = await signUp(body, english);
-  invalid(t, answer, ...Object.keys(body));
+  const response = await signUp(body, english);
+  invalid(t, response, ...Object.keys(body));
   const byField = (name: string) =>
-    answer.body.data.errors
+    response.body.data.errors
       .filter(({ field }: { field: string }) => field === name)
       .map(({ field, ...error }: { field: string }) => error);
   t.strictSame(byField('username'), [
@@ -127,12 +127,12 @@ t.test('integers and booleans of a query are converted', async (t) => {
   invalid(t, await probe(body, '?number=-0'), 'number');
 });
 
-t.test('a refusal names at most 20 fields, by at most 120 characters each', async (t) => {
+t.test('a rejection names at most 20 fields, by at most 120 characters each', async (t) => {
   for (const count of [17, 20, 21, 100, 900]) {
     const many = Object.fromEntries(Array.from({ length: count }, (_, index) => [`field${index}`, 1]));
-    const answer = await signUp({ ...account, ...many, name: '' });
-    t.equal(answer.body.data.errors.length, Math.min(count + 1, 20));
-    invalid(t, answer, ...Object.keys(answer.body.data.fields));
+    const response = await signUp({ ...account, ...many, name: '' });
+    t.equal(response.body.data.errors.length, Math.min(count + 1, 20));
+    invalid(t, response, ...Object.keys(response.body.data.fields));
   }
   for (const name of [`"${'😀'.repeat(500)}"`, '"\\ud800"', `"${'~/'.repeat(500)}"`]) {
     const body = JSON.stringify(account).replace('{', `{${name}:1,`);
@@ -167,8 +167,8 @@ t.test('text is brought into NFC, trimmed, and counted in characters', async (t)
     [`O'Neil <b>"&\\\``, `O'Neil <b>"&\\\``],
   ];
   for (const [given, kept] of cases) {
-    const answer = await rename(given);
-    t.equal(answer.body.data.name, kept, answer.text);
+    const response = await rename(given);
+    t.equal(response.body.data.name, kept, response.text);
   }
   for (const long of ['😀'.repeat(51), 'é'.repeat(51), '가'.repeat(51)])
     invalid(t, await rename(long), 'name');
@@ -177,12 +177,12 @@ t.test('text is brought into NFC, trimmed, and counted in characters', async (t)
 t.test('emoji and scripts that need joiners are accepted', async (t) => {
   const emoji = ['👨‍👩‍👧‍👦', '👩🏽‍🍳 분식', '❤️', '🇰🇷', '1️⃣', '🏳️‍🌈'];
   for (const name of [...emoji, 'می‌خواهم', 'क्‍ष', '﷽', 'Z\u0335\u0321\u0353']) {
-    const answer = await rename(name);
-    t.equal(answer.body.data.name, name.normalize('NFC'), answer.text);
+    const response = await rename(name);
+    t.equal(response.body.data.name, name.normalize('NFC'), response.text);
   }
 });
 
-t.test('control characters are refused, in the middle and at the ends', async (t) => {
+t.test('control characters are rejected, in the middle and at the ends', async (t) => {
   const controls = ['\u0000', '\u0001', '\u0007', '\b', '\t', '\n', '\r', '\r\n', '\u001b', '\u007f'];
   for (const control of [...controls, '\u0080', '\u0085', '\u009f']) {
     invalid(t, await rename(`김${control}두레`), 'name');
@@ -194,7 +194,7 @@ t.test('control characters are refused, in the middle and at the ends', async (t
   }
 });
 
-t.test('unpaired surrogates are refused', async (t) => {
+t.test('unpaired surrogates are rejected', async (t) => {
   const renameRaw = (name: string) =>
     call('PATCH', '/auth/me/', { token, body: `{"name":${name}}`, headers: json });
   const pairless = ['"\\ud800"', '"\\udc00"', '"a\\ud83d"', '"\\ude00\\ud83d"', '"\\ud83d\\ud83d\\ude00"'];
@@ -206,7 +206,7 @@ t.test('unpaired surrogates are refused', async (t) => {
   t.equal((await renameRaw('"\\ud83d\\ude00"')).body.data.name, '😀');
 });
 
-t.test('invisible and direction-changing characters are refused', async (t) => {
+t.test('invisible and direction-changing characters are rejected', async (t) => {
   const bidirectional = ['\u202a', '\u202e', '\u2066', '\u2069', '\u200e', '\u200f', '\u061c'];
   const separators = ['\u2028', '\u2029', '\u00ad', '\ufff9', '\ufffb', '\u206a', '\u206f'];
   const noncharacters = ['\ufdd0', '\ufdef', '\ufffe', '\uffff', '\u{1fffe}', '\u{10ffff}'];
@@ -234,7 +234,7 @@ t.test(
   },
 );
 
-t.test('no text takes long to refuse', async (t) => {
+t.test('no text takes long to reject', async (t) => {
   const size = 30_000;
   const filled = (unit: string) => unit.repeat(size / unit.length);
   const texts = [
@@ -250,7 +250,7 @@ t.test('no text takes long to refuse', async (t) => {
   ];
   for (const text of texts) {
     const started = performance.now();
-    const answers = [
+    const responses = [
       await signUp({ ...account, username: text }),
       await signUp({ ...account, password: text }),
       await call('POST', '/auth/find-id/', { body: { email: text } }),
@@ -258,7 +258,7 @@ t.test('no text takes long to refuse', async (t) => {
       await rename(text),
     ];
     const took = performance.now() - started;
-    for (const answer of answers) t.equal(answer.body.data.code, 'validation_error');
+    for (const response of responses) t.equal(response.body.data.code, 'validation_error');
     t.ok(took < 1_000, `${took} ms for ${JSON.stringify(text.slice(0, 8))}`);
   }
 });

@@ -2,9 +2,9 @@ import { readdir } from 'node:fs/promises';
 import t, { type Test } from 'tap';
 import { createDiskStorage } from '../../src/domains/images/storage.ts';
 import { createTestApp, createUser, deleteAccount, type TestApp } from '../support/app.ts';
-import { exhausted, refused, unavailable } from '../support/assertions.ts';
+import { exhausted, rejected, unavailable } from '../support/assertions.ts';
 import { inParallel, lockRows } from '../support/concurrency.ts';
-import { plainPicture, upload, uploadImage } from '../support/images.ts';
+import { plainImage, upload, uploadImage } from '../support/images.ts';
 import { createPost, openShop } from '../support/stores.ts';
 import { until } from '../support/until.ts';
 
@@ -142,13 +142,13 @@ t.test('a full disk is service_unavailable and leaves nothing', async (t) => {
   const before = await files();
   const { token, id } = await createUser(app);
   failures.put = diskFull;
-  const answers = await inParallel(2, async () => upload(app, token, await plainPicture()));
+  const responses = await inParallel(2, async () => upload(app, token, await plainImage()));
   delete failures.put;
-  for (const answer of answers) unavailable(t, answer);
+  for (const response of responses) unavailable(t, response);
   t.strictSame(await files(), before);
   const { rows } = await app.pool.query('SELECT FROM images WHERE user_id = $1', [id]);
   t.equal(rows.length, 0, 'they do not count for the quota');
-  t.ok((await upload(app, token, await plainPicture())).status === 201, 'the next one is kept');
+  t.ok((await upload(app, token, await plainImage())).status === 201, 'the next one is kept');
 });
 
 t.test('a storage that cannot delete keeps the row for a later run', async (t) => {
@@ -176,20 +176,20 @@ t.test('a user uploads 200 images a day, also at once; deleted and rejected ones
   const { id } = await uploadImage(app, user.token);
   t.equal((await app.call('DELETE', `/api/v1/images/${id}/`, { token: user.token })).status, 200);
   const apps: TestApp[] = [app, other];
-  const content = await plainPicture();
-  const large = await plainPicture(600, 400);
+  const content = await plainImage();
+  const large = await plainImage(600, 400);
   const cut = large.subarray(0, large.length - 100);
-  refused(t, await upload(app, user.token, cut), 400, 'invalid_image');
+  rejected(t, await upload(app, user.token, cut), 400, 'invalid_image');
   // All of them are counted one after the other, on both instances.
   const lock = await lockRows(t, app, 'SELECT pg_advisory_xact_lock(1903521653, $1)', [user.id]);
   const sent = inParallel(4, (index) => upload(apps[index % 2] ?? app, user.token, content));
   await lock.waiters(4);
   await lock.release();
-  const answers = await sent;
-  const late = answers.filter(({ status }) => status !== 201);
+  const responses = await sent;
+  const late = responses.filter(({ status }) => status !== 201);
   t.equal(late.length, 3);
-  for (const answer of late) exhausted(t, answer, 3_600, 3_500);
-  const kept = answers.find(({ status }) => status === 201)?.body.data.id;
+  for (const response of late) exhausted(t, response, 3_600, 3_500);
+  const kept = responses.find(({ status }) => status === 201)?.body.data.id;
   await app.pool.query(`UPDATE images SET created_at = created_at - interval '1 hour' WHERE user_id = $1`, [
     user.id,
   ]);

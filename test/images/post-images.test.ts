@@ -1,6 +1,6 @@
 import t from 'tap';
 import { createTestApp, createUser } from '../support/app.ts';
-import { invalid, refused } from '../support/assertions.ts';
+import { invalid, rejected } from '../support/assertions.ts';
 import { inParallel, lockRows } from '../support/concurrency.ts';
 import { type TestImage, uploadImage } from '../support/images.ts';
 import { createPost, openShop } from '../support/stores.ts';
@@ -62,15 +62,15 @@ t.test('an image that the user cannot use is named by its place, in new posts an
   };
   const { token: withoutStore } = await createUser(app);
   for (const [name, url] of Object.entries(unusable)) {
-    const answers = await Promise.all([
+    const responses = await Promise.all([
       write(token, [own.url, url, foreign]),
       change(token, post.id, [own.url, url, foreign]),
       change(token, 2_147_483_647, [foreign, url]),
       write(withoutStore, [foreign, url]),
     ]);
-    for (const answer of answers) {
-      invalid(t, answer, '/images/1');
-      t.equal(answer.body.data.errors[0].code, 'not_found', name);
+    for (const response of responses) {
+      invalid(t, response, '/images/1');
+      t.equal(response.body.data.errors[0].code, 'not_found', name);
     }
   }
   const current = (await call('GET', `${posts}${post.id}/`, { token })).body.data;
@@ -83,20 +83,20 @@ t.test('an image is deleted by its owner only, and not while a post has it', asy
   const { token } = await openShop(app);
   const image = await uploadImage(app, token);
   const { token: stranger } = await createUser(app);
-  refused(t, await remove(stranger, image.id), 404, 'image_not_found');
-  refused(t, await remove(token, 2_147_483_647), 404, 'image_not_found');
+  rejected(t, await remove(stranger, image.id), 404, 'image_not_found');
+  rejected(t, await remove(token, 2_147_483_647), 404, 'image_not_found');
   const [one, other] = [
     await createPost(app, token, { images: [image.url] }),
     await createPost(app, token, { images: [foreign, image.url] }),
   ];
-  refused(t, await remove(token, image.id), 409, 'image_in_use');
+  rejected(t, await remove(token, image.id), 409, 'image_in_use');
   t.equal((await call('PATCH', `${posts}${one.id}/`, { token, body: { title: '새 제목' } })).status, 200);
   t.equal((await change(token, one.id, [foreign])).status, 200);
-  refused(t, await remove(token, image.id), 409, 'image_in_use');
+  rejected(t, await remove(token, image.id), 409, 'image_in_use');
   t.equal((await call('DELETE', `${posts}${other.id}/`, { token })).status, 200);
   const deleted = await remove(token, image.id);
   t.strictSame(deleted.body, { success: true, message: '사진을 삭제했습니다.', data: {} });
-  refused(t, await remove(token, image.id), 404, 'image_not_found');
+  rejected(t, await remove(token, image.id), 404, 'image_not_found');
   for (const url of [image.url, image.thumbnail_url]) {
     t.equal((await call('GET', new URL(url).pathname)).status, 404);
   }
@@ -131,7 +131,7 @@ t.test('a post and a deletion of its image: the first one wins, whichever waits'
     await holder.waiters(1);
     await app.pool.query('INSERT INTO post_images (post_id, image_id) VALUES ($1, $2)', [post.id, kept.id]);
     await holder.release();
-    refused(t, await waiting, 409, 'image_in_use');
+    rejected(t, await waiting, 409, 'image_in_use');
     await change(token, post.id, []);
   }
 });
@@ -155,7 +155,7 @@ t.test('a post and its image deleted at the same time: the first one wins, witho
     t.equal((isPostFirst ? one : other).status, 200);
     if (isPostFirst) t.equal(other.status, 200);
     else {
-      refused(t, one, 409, 'image_in_use');
+      rejected(t, one, 409, 'image_in_use');
       t.equal((await deletions.image()).status, 200);
     }
   }
@@ -172,7 +172,7 @@ t.test('an instance of the release before, which knows no links, lets images of 
   const key = ({ url }: { url: string }) => /[0-9a-f]{2}\/[0-9a-f]{30}/.exec(url)?.[0];
   await app.pool.query('UPDATE posts SET images = $2 WHERE id = $1', [post.id, [key(last), key(kept)]]);
   t.equal((await remove(token, former.id)).status, 200, 'its change');
-  refused(t, await remove(token, last.id), 409, 'image_in_use');
+  rejected(t, await remove(token, last.id), 409, 'image_in_use');
   // Not even emptied, as releases did at first.
   await app.pool.query('UPDATE posts SET deleted_at = now() WHERE id = $1', [post.id]);
   const { rows } = await app.pool.query(
@@ -180,7 +180,7 @@ t.test('an instance of the release before, which knows no links, lets images of 
   );
   t.strictSame(rows, [{ id: kept.id }, { id: last.id }], 'the clean-up looks at them');
   t.equal((await remove(token, last.id)).status, 200, 'its deletion');
-  refused(t, await remove(token, kept.id), 409, 'image_in_use');
+  rejected(t, await remove(token, kept.id), 409, 'image_in_use');
 });
 
 t.test('a deletion of a post that waits for a change of its images lets the new ones go', async (t) => {

@@ -5,12 +5,12 @@ import { createDevMailbox, devMailboxRoutes } from '../../src/development/mailbo
 import { renderMail } from '../../src/infrastructure/mail/templates.ts';
 import type { OutgoingMail } from '../../src/infrastructure/mail/transport.ts';
 import { createTestApp } from '../support/app.ts';
-import { refused } from '../support/assertions.ts';
+import { rejected } from '../support/assertions.ts';
 import { mails } from './samples.ts';
 
 let keys = 0;
 
-/** A mail, with a key of its own by default. */
+/** An email, with a key of its own by default. */
 function outgoing(changes: Partial<OutgoingMail> = {}): OutgoingMail {
   keys += 1;
   return {
@@ -90,9 +90,9 @@ t.test('another name of the host than localhost is rejected, because of DNS rebi
   for (const accept of ['text/html', 'application/json']) {
     for (const host of own) t.equal((await get(host, accept)).status, 200, host);
     for (const host of `${names} ${almost}`.split(' ')) {
-      const answer = await get(host, accept);
-      refused(t, answer, 421, 'misdirected_request');
-      t.equal(answer.headers['cache-control'], 'no-store', host);
+      const response = await get(host, accept);
+      rejected(t, response, 421, 'misdirected_request');
+      t.equal(response.headers['cache-control'], 'no-store', host);
     }
   }
 });
@@ -126,7 +126,7 @@ t.test('allows the script of the page and no other', async (t) => {
   t.notMatch(body, /<[^>]+\son[a-z]+=/i);
 });
 
-t.test('shows every part of a mail as text', async (t) => {
+t.test('shows every part of an email as text', async (t) => {
   const { mailbox, get } = await build(t);
   const nasty = `"><script>alert('x')</script><img src=x onerror=alert(1)>`;
   await mailbox.send(
@@ -155,7 +155,7 @@ t.test('shows the HTML in a frame without scripts, forms or an origin', async (t
   t.notMatch(sandbox, /allow-(scripts|same-origin|forms|top-navigation)/);
 });
 
-t.test('highlights the codes and links of a mail, and nothing that a user wrote', async (t) => {
+t.test('highlights the codes and links of an email, and nothing that a user wrote', async (t) => {
   const { mailbox, get } = await build(t);
   await mailbox.send(outgoing(renderMail(mails.verification_code, 'ko')));
   const url = 'https://dure.example/reset-password?uid=7&token=abc';
@@ -199,7 +199,7 @@ t.test('is in the language of the reader, also while there is no email', async (
   t.match(korean, `<main data-newest="${created}" `, 'an open page can tell that there is a new email');
 });
 
-t.test('a mail is marked with its own language', async (t) => {
+t.test('an email is marked with its own language', async (t) => {
   const { mailbox, get } = await build(t);
   await mailbox.send(outgoing(renderMail(mails.verification_code, 'ko')));
   await mailbox.send(outgoing(renderMail(mails.verification_code, 'en')));
@@ -213,7 +213,7 @@ t.test('a mail is marked with its own language', async (t) => {
   });
 });
 
-t.test('?to= leaves the mails to one address, in any case', async (t) => {
+t.test('?to= leaves the emails to one address, in any case', async (t) => {
   const { mailbox, get } = await build(t);
   for (const to of ['a@example.com', 'Owner+1@Example.com', 'b@example.com', 'xa@example.com']) {
     await mailbox.send(outgoing({ to }));

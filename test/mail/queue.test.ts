@@ -11,7 +11,7 @@ const fetchFailed = () => {
   throw new Error('fetch failed');
 };
 
-t.test('a mail is sent once, soon after its transaction is committed', parallel(), async (t) => {
+t.test('an email is sent once, soon after its transaction is committed', parallel(), async (t) => {
   const { database, queue, add, queueIsEmpty, start } = await setUp(t);
   const { sent } = start();
   const rolledBack = database.prismaTransaction(async (tx) => {
@@ -30,7 +30,7 @@ t.test('a mail is sent once, soon after its transaction is committed', parallel(
   await sendsAtOnce(t, sent, add);
 });
 
-t.test('the job of a mail holds ids only, and each mail has a key of its own', parallel(), async (t) => {
+t.test('the job of an email holds ids only, and each email has a key of its own', parallel(), async (t) => {
   const { add, jobs } = await setUp(t);
   await add('code', { id: 7, email: 'b2f1' });
   await add('code', { id: 7, email: 'b2f1' });
@@ -40,7 +40,7 @@ t.test('the job of a mail holds ids only, and each mail has a key of its own', p
   t.not(key, other.payload.idempotency_key);
 });
 
-t.test('while the provider is down a mail waits, and is retried unchanged', parallel(), async (t) => {
+t.test('while the provider is down an email waits, and is retried unchanged', parallel(), async (t) => {
   const { add, jobs, queueIsEmpty, makeDue, start, logLines, failedMails, attemptFailed } = await setUp(t);
   let down = true;
   const { sent } = start({
@@ -80,7 +80,7 @@ t.test('a provider that does not respond has a limit, and is tried again', paral
   t.same(sent[1], sent[0]);
 });
 
-t.test('a mail whose composing outlasts the limit is not sent late', parallel(), async (t) => {
+t.test('an email whose composing outlasts the limit is not sent late', parallel(), async (t) => {
   const { add, start, logLines, attemptFailed } = await setUp(t);
   const { sent } = start({
     times: { attempt: 1_000 },
@@ -126,23 +126,23 @@ t.test('a rejected mail is kept with its reason and not retried', parallel(), as
     { kind: 'link', payload: { id: 8 }, attempts: 1, reason: /^field "to" of / },
   ]);
   for (const secret of [code, token]) {
-    t.notMatch(JSON.stringify([failed, logLines]), secret, 'nothing of the mail is stored or logged');
+    t.notMatch(JSON.stringify([failed, logLines]), secret, 'nothing of the email is stored or logged');
   }
   t.match(errors(), [{ attempts: 1 }, { attempts: 1 }]);
 });
 
-t.test('a mail of an unknown kind is kept, an obsolete one is dropped', parallel(), async (t) => {
+t.test('an email of an unknown kind is kept, an obsolete one is dropped', parallel(), async (t) => {
   const { add, queueIsEmpty, start, failedMails } = await setUp(t);
   const { sent } = start();
   await add('constructor', { id: 3 });
   await add('obsolete');
   await queueIsEmpty();
   t.equal(sent.length, 0);
-  const reason = 'there is no such kind of mail';
+  const reason = 'there is no such kind of email';
   t.same(await failedMails(), [{ kind: 'constructor', payload: { id: 3 }, reason, attempts: 1 }]);
 });
 
-t.test('a mail without an attempt left is kept with the last reason', parallel(), async (t) => {
+t.test('an email without an attempt left is kept with the last reason', parallel(), async (t) => {
   const { add, jobs, makeDue, start, failedMails, errors } = await setUp(t);
   await add('code', { id: 7 });
   await makeDue(24);
@@ -154,7 +154,7 @@ t.test('a mail without an attempt left is kept with the last reason', parallel()
   t.match(errors(), [{ kind: 'code', attempts: 25, reason: 'fetch failed' }]);
 });
 
-t.test('a mail to an account that is gone is not kept', parallel(), async (t) => {
+t.test('an email to an account that is gone is not kept', parallel(), async (t) => {
   const { add, jobs, makeDue, start, failedMails, errors } = await setUp(t);
   await add('code', { id: 7, user_id: 4711 });
   await add('code', { id: 8 });
@@ -166,7 +166,7 @@ t.test('a mail to an account that is gone is not kept', parallel(), async (t) =>
   t.equal(errors().length, 1);
 });
 
-t.test('a mail that cannot be composed now is composed later', parallel(), async (t) => {
+t.test('an email that cannot be composed now is composed later', parallel(), async (t) => {
   const { add, queueIsEmpty, makeDue, start, attemptFailed } = await setUp(t);
   let attempts = 0;
   const { sent } = start({
@@ -184,7 +184,7 @@ t.test('a mail that cannot be composed now is composed later', parallel(), async
   t.equal(sent.length, 1);
 });
 
-t.test('two workers send each mail once', parallel(), async (t) => {
+t.test('two workers send each email once', parallel(), async (t) => {
   const { database, queue, queueIsEmpty, start } = await setUp(t);
   const workers = [start({ send: () => sleep(50) }), start({ send: () => sleep(50) })];
   await database.prismaTransaction(async (tx) => {

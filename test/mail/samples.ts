@@ -12,7 +12,7 @@ const changedAt = new Date('2026-03-04T18:05:59.000Z');
 const resetPage = 'https://dure.example/forgot?a=1&b=2';
 const request = { name, storeName: '해님 빵집', postTitle: '빵 나눔', url: requestUrl };
 
-/** A mail of each kind. */
+/** An email of each kind. */
 export const mails = {
   verification_code: { kind: 'verification_code', code, url: verifyUrl, minutes: 10 },
   account_exists: {

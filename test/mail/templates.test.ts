@@ -2,7 +2,7 @@ import t from 'tap';
 import { type Language, type Mail, renderMail } from '../../src/infrastructure/mail/templates.ts';
 import { code, languages, mails, requestUrl, resetUrl } from './samples.ts';
 
-/** What a mail must contain, in every language: its texts, the lines of a message one by one. */
+/** What an email must contain, in every language: its texts, the lines of a message one by one. */
 function partsOf({ kind, ...fields }: Mail): string[] {
   return Object.values(fields).flatMap((value) => {
     if (value instanceof Date) return `${value.getUTCFullYear()}`;
@@ -82,7 +82,7 @@ t.test('links are on lines of their own', async (t) => {
   }
 });
 
-/** A mail with one text in place of all of its texts. */
+/** An email with one text in place of all of its texts. */
 function withTexts(mail: Mail, replacement: string): Mail {
   return JSON.parse(JSON.stringify(mail), (key, value) => {
     if (key === 'changedAt') return new Date(value);
@@ -238,7 +238,7 @@ t.test('a name gets one 님', async (t) => {
   }
 });
 
-t.test('a name that mail clients would turn into a link is not used to greet', async (t) => {
+t.test('a name that email clients would turn into a link is not used to greet', async (t) => {
   for (const name of ['evil.example', '당첨! https://evil.example', 'www.evil', '가게.한국']) {
     for (const language of languages) {
       const { text, html } = renderMail({ kind: 'reset_link', name, url: resetUrl, minutes: 60 }, language);

@@ -25,12 +25,12 @@ const mail: OutgoingMail = {
 };
 
 /** Starts a fake Resend that answers every request in the same way. */
-async function startFakeResend(t: Test, answer: (response: ServerResponse) => void) {
+async function startFakeResend(t: Test, respond: (response: ServerResponse) => void) {
   const received: { method?: string; url?: string; headers: IncomingHttpHeaders; body: unknown }[] = [];
   const server = createServer(async (request, response) => {
     const { method = '', url = '', headers } = request;
     received.push({ method, url, headers, body: await json(request) });
-    answer(response);
+    respond(response);
   });
   await once(server.listen(0, '127.0.0.1'), 'listening');
   t.teardown(() => {
@@ -48,17 +48,17 @@ function respond(status: number, body: unknown): (response: ServerResponse) => v
     response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
 }
 
-/** The error that `send` throws for an answer of the provider. */
+/** The error that `send` throws for a response of the provider. */
 async function failure(
   t: Test,
-  answer: (response: ServerResponse) => void,
+  response: (response: ServerResponse) => void,
   timeoutMs = 5000,
 ): Promise<Error> {
-  const { baseUrl } = await startFakeResend(t, answer);
+  const { baseUrl } = await startFakeResend(t, response);
   const error: unknown = await transportTo(baseUrl, timeoutMs)
     .send(mail)
     .catch((thrown: unknown) => thrown);
-  if (!(error instanceof Error)) throw new Error('the mail was accepted');
+  if (!(error instanceof Error)) throw new Error('the email was accepted');
   return error;
 }
 
@@ -66,7 +66,7 @@ function rejection(statusCode: number, name: string, message = 'Something is wro
   return respond(statusCode, { statusCode, name, message });
 }
 
-t.test('sends the mail with the key, the idempotency key, all its parts and its headers', async (t) => {
+t.test('sends the email with the key, the idempotency key, all its parts and its headers', async (t) => {
   const { baseUrl, received } = await startFakeResend(t, respond(200, { id: '49a3999c' }));
   const { language, idempotencyKey, ...parts } = mail;
   await transportTo(`${baseUrl}/`).send(mail);
@@ -187,37 +187,37 @@ t.test('a connection that is not accepted is temporary', async (t) => {
   await t.rejects(sending, { name: 'Error', message: /^Resend cannot be reached/ });
 });
 
-t.test('the time for the answer and its body is limited', async (t) => {
+t.test('the time for the response and its body is limited', async (t) => {
   const silences = {
     headers: () => {},
     body: (response: ServerResponse) => void response.writeHead(200).write('{"id":'),
   };
-  for (const [what, answer] of Object.entries(silences)) {
+  for (const [what, response] of Object.entries(silences)) {
     const started = Date.now();
-    const error = await failure(t, answer, 150);
+    const error = await failure(t, response, 150);
     t.notOk(error instanceof MailRejectedError);
     t.match(error.message, /did not respond within 150 ms/, what);
     t.ok(Date.now() - started < 2000, what);
   }
 });
 
-t.test('an error never quotes the mail, the address or the key', async (t) => {
+t.test('an error never quotes the email, the address or the key', async (t) => {
   const quoting = `Invalid \`text\` field: ${mail.text} ${mail.html} ${mail.to} re_key`;
-  for (const answer of [
+  for (const response of [
     rejection(422, 'validation_error', quoting),
     rejection(500, 'application_error', quoting),
     rejection(403, 'validation_error', quoting),
     respond(422, { statusCode: 422, name: quoting, message: quoting }),
     respond(422, { statusCode: quoting, name: 'validation_error', message: quoting }),
   ]) {
-    const error = await failure(t, answer);
+    const error = await failure(t, response);
     const output = `${error.message} ${error.stack} ${JSON.stringify(error)} ${String(error.cause)}`;
     t.notMatch(output, /048213|minji@|re_key/);
   }
 });
 
 t.test('codes, reset links and user ids are sent before what waits for a slow provider', async (t) => {
-  /** What each mail that the provider has not taken yet waits for. */
+  /** What each email that the provider has not taken yet waits for. */
   const waiting: (() => void)[] = [];
   let isSlow = false;
   const deliver = () => new Promise<void>((resolve) => (isSlow ? waiting.push(resolve) : resolve()));

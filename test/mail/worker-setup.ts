@@ -106,13 +106,13 @@ export async function setUp(t: Test) {
 /** A provider that does not answer. */
 export const hang = () => new Promise<void>(() => undefined);
 
-/** Fails when mails are found by polling only, which takes two seconds for each. */
+/** Fails when emails are found by polling only, which takes two seconds for each. */
 export async function sendsAtOnce(t: Test, sent: unknown[], add: (kind: string) => Promise<void>) {
   const began = Date.now();
   for (let mail = 0; mail < 4; mail++) {
     const before = sent.length;
     await add('code');
-    await until('the mail is sent', () => sent.length > before);
+    await until('the email is sent', () => sent.length > before);
   }
-  t.ok(Date.now() - began < 3_000, `four mails within ${Date.now() - began} ms`);
+  t.ok(Date.now() - began < 3_000, `four emails within ${Date.now() - began} ms`);
 }

@@ -9,18 +9,18 @@ const { call, pool } = app;
 const path = '/api/v1/stores/mypage/';
 
 async function myPage(token: string) {
-  const answer = await call('GET', path, { token });
-  if (answer.status !== 200) throw new Error(answer.text);
-  return answer.body.data;
+  const response = await call('GET', path, { token });
+  if (response.status !== 200) throw new Error(response.text);
+  return response.body.data;
 }
 
 t.test('without a store everything is empty', async (t) => {
   const { token } = await createUser(app);
-  const answer = await call('GET', path, { token });
-  t.equal(answer.status, 200);
-  t.equal(answer.body.success, true);
-  t.equal(answer.body.message, '마이페이지 정보를 조회했습니다.');
-  t.strictSame(answer.body.data, { store: null, posts: [], sent_requests: [] });
+  const response = await call('GET', path, { token });
+  t.equal(response.status, 200);
+  t.equal(response.body.success, true);
+  t.equal(response.body.message, '마이페이지 정보를 조회했습니다.');
+  t.strictSame(response.body.data, { store: null, posts: [], sent_requests: [] });
 });
 
 t.test('my-page holds exactly the fields of the specification, newest first', async (t) => {
@@ -39,9 +39,9 @@ t.test('my-page holds exactly the fields of the specification, newest first', as
   for (const title of ['제안 1', '제안 2']) {
     const post = await createPost(app, other.token, { title });
     const body = { post_id: post.id, message: `${title}에 함께해요` };
-    const answer = await call('POST', requestsPath, { token: me.token, body });
-    t.equal(answer.status, 201);
-    sent.push(answer.body.data);
+    const response = await call('POST', requestsPath, { token: me.token, body });
+    t.equal(response.status, 201);
+    sent.push(response.body.data);
   }
   t.strictSame(await myPage(me.token), {
     store: { id: me.store.id, name: '두레 카페', store_categories: [{ id: 1, name: '카페' }] },
@@ -60,11 +60,11 @@ t.test('statuses are those of the requests, and deleted posts are not there', as
   const ids: number[] = [];
   for (let index = 0; index < 5; index++) {
     const post = await createPost(app, other.token, { title: `글 ${index}` });
-    const answer = await call('POST', requestsPath, {
+    const response = await call('POST', requestsPath, {
       token: me.token,
       body: { post_id: post.id, message: '함께해요' },
     });
-    ids.push(answer.body.data.id);
+    ids.push(response.body.data.id);
     if (index === 3) await call('DELETE', `/api/v1/posts/${post.id}/`, { token: other.token });
   }
   await call('POST', `${requestsPath}${ids[0]}/accept/`, { token: other.token });

@@ -128,10 +128,10 @@ t.test('any number of notifications is marked, in transactions of bounded length
   });
   await last.waiters(2);
   await last.release();
-  const answers = await marking;
-  const updated = answers.map(({ body }) => body.data.updated_count);
+  const responses = await marking;
+  const updated = responses.map(({ body }) => body.data.updated_count);
   t.equal(updated[0] + updated[1], 1 + Number(rowCount));
-  const left = answers.map(({ body }) => body.data.unread_count);
+  const left = responses.map(({ body }) => body.data.unread_count);
   t.strictSame(left, [0, 0], 'neither stops where the other one has marked');
   const batches = 'SELECT count(*)::int AS n FROM notifications WHERE user_id = $1 GROUP BY xmin';
   const { rows } = await app.pool.query(`SELECT max(n) AS most FROM (${batches}) batches`, [receiver.id]);
@@ -203,12 +203,12 @@ t.test('a client that knows the count gets 304 without a body until it changes',
   t.match(tag, /^"[^"]+"$/);
   const lists = [`"other", ${tag}`, `W/"other" ,W/${tag}`, `"a,b",${tag}`];
   for (const known of [tag, `W/${tag}`, ...lists, '*', ' * ']) {
-    const answer = await count(receiver, { 'if-none-match': known });
-    t.equal(answer.status, 304, known);
-    t.equal(answer.text, '');
-    t.equal(answer.headers.etag, tag);
-    t.equal(answer.headers['cache-control'], 'private, no-cache');
-    t.equal(answer.headers.vary, first.headers.vary);
+    const response = await count(receiver, { 'if-none-match': known });
+    t.equal(response.status, 304, known);
+    t.equal(response.text, '');
+    t.equal(response.headers.etag, tag);
+    t.equal(response.headers['cache-control'], 'private, no-cache');
+    t.equal(response.headers.vary, first.headers.vary);
   }
   for (const unknown of ['"other"', tag.slice(1, -1), `${tag.slice(0, -1)}x"`, 'W/"*"', '']) {
     t.equal((await count(receiver, { 'if-none-match': unknown })).status, 200, unknown);

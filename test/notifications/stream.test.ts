@@ -5,7 +5,7 @@ import { pino } from 'pino';
 import t from 'tap';
 import { createStreamHub, type HubOptions } from '../../src/domains/notifications/stream.ts';
 import { createUser } from '../support/app.ts';
-import { invalid, refused, tokenRefused } from '../support/assertions.ts';
+import { invalid, rejected, tokenRejected } from '../support/assertions.ts';
 import { inParallel } from '../support/concurrency.ts';
 import { notificationsOf } from '../support/partner-requests.ts';
 import { until } from '../support/until.ts';
@@ -172,8 +172,8 @@ t.test('a stream sends heartbeats', async (t) => {
 
 t.test('a rejected stream gets the envelope', async (t) => {
   const { token } = await createUser(here);
-  refused(t, await here.call('GET', streamPath), 401, 'not_authenticated');
-  tokenRefused(t, await here.call('GET', streamPath, { token: 'abc' }), 'malformed');
+  rejected(t, await here.call('GET', streamPath), 401, 'not_authenticated');
+  tokenRejected(t, await here.call('GET', streamPath, { token: 'abc' }), 'malformed');
   const headers = { 'last-event-id': 'the last one' };
   invalid(t, await here.call('GET', streamPath, { token, headers }), 'last-event-id');
 });
@@ -198,9 +198,9 @@ t.test('a metric counts the open streams', async (t) => {
 
 t.test('streams that are opened at once share a few connections, and too many are rejected', async (t) => {
   let reading = 0;
-  let answer = () => {};
+  let response = () => {};
   const gate = new Promise<void>((resolve) => {
-    answer = resolve;
+    response = resolve;
   });
   const ignore = () => undefined;
   const logger = pino({ enabled: false });
@@ -234,7 +234,7 @@ t.test('streams that are opened at once share a few connections, and too many ar
   const rejection = { definition: { status: 503 }, headers: { 'retry-after': /^([3-9]|1[0-5])$/ } };
   t.match(await open(400).catch((error: unknown) => error), rejection);
 
-  answer();
+  response();
   t.equal((await Promise.all(opening)).length, 303);
   await t.resolves(open(400));
 });

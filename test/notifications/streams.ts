@@ -1,6 +1,6 @@
 import { connect, type Socket } from 'node:net';
 import type { Test } from 'tap';
-import { type Answer, createTestApp, type TestApp } from '../support/app.ts';
+import { createTestApp, type TestApp, type TestResponse } from '../support/app.ts';
 import type { Json } from '../support/json.ts';
 import { requestPartnership, transition } from '../support/partner-requests.ts';
 import { createPost, openShop } from '../support/stores.ts';
@@ -142,8 +142,8 @@ export async function createNotifier(app: TestApp, postId: number) {
   };
 }
 
-async function mustSucceed(answer: Promise<Answer>) {
-  const { status, text, body } = await answer;
+async function mustSucceed(response: Promise<TestResponse>) {
+  const { status, text, body } = await response;
   if (status >= 300) throw new Error(text);
   return body.data;
 }

@@ -2,7 +2,7 @@ import t from 'tap';
 import { createPartnerRepository } from '../../src/domains/partner-requests/repository/partners.ts';
 import { openDatabase } from '../../src/infrastructure/database/client.ts';
 import { createTestApp, createUser, deleteAccount, logIn, suspend } from '../support/app.ts';
-import { invalid, refused } from '../support/assertions.ts';
+import { invalid, rejected } from '../support/assertions.ts';
 import {
   becomePartners,
   listPartners,
@@ -86,7 +86,7 @@ t.test('a user without a store has no requests, and a query that is not valid is
   const encoded = (text: string) => Buffer.from(text).toString('base64url');
   const positions = ['1', '1_a', '1_9007199254740992', '1_0'].map(encoded);
   for (const cursor of ['x', 'x'.repeat(201), ...positions, '%00']) {
-    refused(t, await list(user, `?cursor=${cursor}`), 400, 'invalid_cursor');
+    rejected(t, await list(user, `?cursor=${cursor}`), 400, 'invalid_cursor');
   }
 });
 
@@ -140,8 +140,8 @@ t.test('requests of a closed store keep its name', async (t) => {
 const phone = '02-123-4567';
 const contactOf = ({ email, store }: Shop) => ({ name: '김두레', email, phone_number: store.phone_number });
 const summaryOf = ({ store: { id, name, store_categories } }: Shop) => ({ id, name, store_categories });
-const partnersIn = (answer: Awaited<ReturnType<typeof listPartners>>): number[] =>
-  answer.body.data.items.map(({ store }: { store: { id: number } }) => store.id);
+const partnersIn = (response: Awaited<ReturnType<typeof listPartners>>): number[] =>
+  response.body.data.items.map(({ store }: { store: { id: number } }) => store.id);
 
 /** A sender, a receiver with a phone number, and a post of the receiver. */
 async function openShops() {
@@ -205,7 +205,7 @@ t.test('the contact is shown to the two sides only, and only while the request i
   await becomePartners(app, { sender: third, receiver: sender, post: partnerOfSender });
   await sendRequest(app, third, post);
   const users = [third, await createUser(app)];
-  refused(t, await readRequest(app, sender, 2_147_483_647), 404, 'partner_request_not_found');
+  rejected(t, await readRequest(app, sender, 2_147_483_647), 404, 'partner_request_not_found');
 
   /** Asserts who sees the contacts of the two sides, in the detail of a request and in the lists of partners. */
   async function contactsShown(id: number, isShown: boolean, what: string, shown = [sender, receiver]) {
@@ -216,12 +216,12 @@ t.test('the contact is shown to the two sides only, and only while the request i
       t.equal(partnersIn(await listPartners(app, side)).includes(other.store.id), isShown, `${what}: list`);
     }
     for (const user of users) {
-      refused(t, await readRequest(app, user, id), 404, 'partner_request_not_found');
+      rejected(t, await readRequest(app, user, id), 404, 'partner_request_not_found');
       const { text } = await listPartners(app, user);
       t.notOk(text.includes(receiver.email) || text.includes(phone), `${what}: others`);
     }
-    refused(t, await readRequest(app, { token: undefined }, id), 401, 'not_authenticated');
-    refused(t, await listPartners(app, { token: undefined }), 401, 'not_authenticated');
+    rejected(t, await readRequest(app, { token: undefined }, id), 401, 'not_authenticated');
+    rejected(t, await listPartners(app, { token: undefined }), 401, 'not_authenticated');
   }
 
   for (const action of ['withdraw', 'decline'] as const) {
@@ -286,7 +286,7 @@ t.test('each partner is listed once with the newest request, in pages', async (t
   t.strictSame(partnersIn(rest), expected.slice(2), 'the older request with that store is still accepted');
   await suspend(app, first);
   t.notOk(partnersIn(await listPartners(app, own)).includes(first.store.id), 'a suspended store is left out');
-  refused(t, await listPartners(app, own, '?cursor=x'), 400, 'invalid_cursor');
+  rejected(t, await listPartners(app, own, '?cursor=x'), 400, 'invalid_cursor');
   invalid(t, await listPartners(app, own, '?limit=0'), 'limit');
 
   // A page that has examined what it may continues after that.

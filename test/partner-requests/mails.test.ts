@@ -33,7 +33,7 @@ t.teardown(offline.close);
 const mailsTo = ({ email }: Pick<Shop, 'email'>, { mails } = app) =>
   mails.sent.filter(({ to, text }) => to === email && text.includes('/requests/'));
 
-/** Waits for the mail about a request after the first `skip` ones; the one about the sign-up may come later. */
+/** Waits for the email about a request after the first `skip` ones; the one about the sign-up may come later. */
 const nextMailTo = (shop: Shop, skip = 0) => until('an email about a request', () => mailsTo(shop)[skip]);
 
 t.test('the receiver of a request gets an email with its message and a link', async (t) => {
@@ -59,7 +59,7 @@ t.test('the sender gets an email when it is accepted or declined', async (t) => 
   const accepted = await nextMailTo(sender, 1);
   t.equal(accepted.subject, '[두레] 햇살카페에서 제휴 요청을 수락했습니다');
   t.match(accepted.text, `https://app.example.com/requests/${id}\n`);
-  t.notMatch(accepted.text, receiver.email, 'the contact is not in the mail');
+  t.notMatch(accepted.text, receiver.email, 'the contact is not in the email');
 });
 
 t.test('the other side gets an email when a partnership ends, also with an account', async (t) => {
@@ -81,7 +81,7 @@ t.test('the other side gets an email when a partnership ends, also with an accou
   const before = mailsTo(receiver).length;
   t.equal((await deleteAccount(app, sender)).status, 200);
   await app.mails.settled();
-  t.equal(mailsTo(receiver).length, before + 1, 'one mail, however many requests end');
+  t.equal(mailsTo(receiver).length, before + 1, 'one email, however many requests end');
   t.match(mailsTo(receiver).at(-1), { subject: '[두레] 두레 베이커리에서 제휴를 종료했습니다' });
 });
 
@@ -134,7 +134,7 @@ t.test('an email is enqueued in the transaction of its change, with ids only', a
   );
 });
 
-t.test('no mail is queued for an unverified address, and its owner is notified', async (t) => {
+t.test('no email is queued for an unverified address, and its owner is notified', async (t) => {
   const { sender, receiver, post } = await openTwoShops(offline);
   await transition(offline, receiver, await sendRequest(offline, sender, post), 'decline');
   await transition(offline, receiver, await sendRequest(offline, sender, post), 'accept');
@@ -147,7 +147,7 @@ t.test('no mail is queued for an unverified address, and its owner is notified',
   t.strictSame(await queuedFor(offline, receiver), ['partner_request_received']);
 });
 
-t.test('no mail is queued for a suspended account', async (t) => {
+t.test('no email is queued for a suspended account', async (t) => {
   const { sender, receiver, post } = await openTwoVerifiedShops(offline);
   const id = await sendRequest(offline, sender, post);
   await suspend(offline, sender);
@@ -216,7 +216,7 @@ t.test('queued emails follow what happens to the request and its accounts meanwh
   t.strictSame((await online.pool.query('SELECT * FROM failed_mails')).rows, []);
 });
 
-/** Sends a request and waits for its mail, which is dropped once the request no longer waits for an answer. */
+/** Sends a request and waits for its email, which is dropped once the request no longer waits for a response. */
 async function sendAndMail(sender: Shop, post: { id: number }) {
   const id = await sendRequest(app, sender, post);
   await app.mails.settled();
@@ -285,7 +285,7 @@ t.test('an address gets at most 60 emails an hour about requests', async (t) => 
   await sendRequest(app, sender, await createPost(app, receiver.token));
   await app.mails.settled();
   t.equal(mailsTo(receiver).length, 3, 'an hour later as well');
-  t.equal(await countedMails(receiver), 1, 'older mails are not kept');
+  t.equal(await countedMails(receiver), 1, 'older emails are not kept');
 });
 
 t.test('answers count for the address of the sender, requests for that of the receiver', async (t) => {
@@ -307,8 +307,8 @@ t.test('20 concurrent requests count every email and do not exceed the cap of th
   ] as const) {
     await countMails(receiver, counted);
     const posts = await inParallel(20, () => createPost(app, receiver.token));
-    const answers = await Promise.all(posts.map((one) => requestPartnership(app, sender, one)));
-    t.strictSame(tally(answers), { '201': 20 });
+    const responses = await Promise.all(posts.map((one) => requestPartnership(app, sender, one)));
+    t.strictSame(tally(responses), { '201': 20 });
     await app.mails.settled();
     t.equal(mailsTo(receiver).length, mails);
     t.equal(await countedMails(receiver), counted + mails);
@@ -344,7 +344,7 @@ t.test('requests of new accounts of one person stay within the cap of the addres
   t.equal(mailsTo(receiver).length, 2, 'the first and the sixtieth');
 });
 
-t.test('concurrent requests and answers between two stores cause no deadlock', async (t) => {
+t.test('concurrent requests and responses between two stores cause no deadlock', async (t) => {
   const { sender: one, receiver: other } = await openTwoVerifiedShops(app);
   const ids = await inParallel(4, async (index) => {
     const [from, to] = index % 2 ? [one, other] : [other, one];
@@ -352,11 +352,11 @@ t.test('concurrent requests and answers between two stores cause no deadlock', a
   });
   const posts = await inParallel(10, (index) => createPost(app, (index % 2 ? one : other).token));
   await app.mails.settled();
-  const answers = await Promise.all([
+  const responses = await Promise.all([
     ...ids.map(({ to, id }, index) => transition(app, to, id, index < 2 ? 'accept' : 'decline')),
     ...posts.map((post, index) => requestPartnership(app, index % 2 ? other : one, post)),
   ]);
-  t.strictSame(tally(answers), { '200': 4, '201': 10 });
+  t.strictSame(tally(responses), { '200': 4, '201': 10 });
   await app.mails.settled();
   t.equal(mailsTo(one).length + mailsTo(other).length, 18);
 });

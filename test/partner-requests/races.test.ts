@@ -1,6 +1,6 @@
 import t, { type Test } from 'tap';
-import { type Answer, createTestApp, createUser, deleteAccount } from '../support/app.ts';
-import { exhausted, refused, tally } from '../support/assertions.ts';
+import { createTestApp, createUser, deleteAccount, type TestResponse } from '../support/app.ts';
+import { exhausted, rejected, tally } from '../support/assertions.ts';
 import { inParallel, lockRows } from '../support/concurrency.ts';
 import {
   becomePartners,
@@ -36,20 +36,20 @@ const counts = async (postId: number) => {
 
 t.test('of 20 concurrent requests for a post, one is created, notified and mailed', async (t) => {
   const { sender, receiver, post } = await openTwoVerifiedShops(app);
-  const answers = await inParallel(20, () => requestPartnership(app, sender, post));
-  t.strictSame(tally(answers), { '201': 1, '409 already_requested': 19 });
+  const responses = await inParallel(20, () => requestPartnership(app, sender, post));
+  t.strictSame(tally(responses), { '201': 1, '409 already_requested': 19 });
   t.strictSame(await counts(post.id), { requests: 1, notifications: 1 });
   await app.mails.next(receiver.email);
   await app.mails.settled();
   t.equal(app.mails.sent.filter(({ to }) => to === receiver.email).length, 1, 'one request');
 });
 
-t.test('of 20 concurrent requests with one key, one is created and all get its answer', async (t) => {
+t.test('of 20 concurrent requests with one key, one is created and all get its response', async (t) => {
   const { sender, post } = await openTwoShops(app);
   const headers = { 'idempotency-key': 'request-2' };
-  const answers = await inParallel(20, () => requestPartnership(app, sender, post, headers));
-  t.strictSame(tally(answers), { 201: 20 });
-  t.equal(new Set(answers.map(({ text }) => text)).size, 1);
+  const responses = await inParallel(20, () => requestPartnership(app, sender, post, headers));
+  t.strictSame(tally(responses), { 201: 20 });
+  t.equal(new Set(responses.map(({ text }) => text)).size, 1);
   t.strictSame(await counts(post.id), { requests: 1, notifications: 1 });
 });
 
@@ -57,12 +57,12 @@ t.test('of 20 concurrent transitions, one succeeds', async (t) => {
   for (let round = 0; round < 3; round++) {
     const { sender, receiver, post } = await openTwoShops(app);
     const id = await sendRequest(app, sender, post);
-    const answers = await inParallel(20, (index) => {
+    const responses = await inParallel(20, (index) => {
       const action = actions[(index + round) % 3] ?? 'accept';
       return transition(app, action === 'withdraw' ? sender : receiver, id, action);
     });
-    t.strictSame(tally(answers), { '200': 1, '409 invalid_transition': 19 });
-    const won = answers.find(({ status }) => status === 200)?.body.data.status;
+    t.strictSame(tally(responses), { '200': 1, '409 invalid_transition': 19 });
+    const won = responses.find(({ status }) => status === 200)?.body.data.status;
     const kind = { 수락됨: 'accepted', 거절됨: 'declined', 취소됨: 'withdrawn' }[String(won)];
     const kinds = [...(await notifiedOf(app, sender)), ...(await notifiedOf(app, receiver))].map(
       ([one]) => one,
@@ -80,7 +80,7 @@ t.test('of both sides that end a partnership at once, one does; asking again wai
     ...Array.from({ length: 10 }, (_, index) => transition(app, index % 2 ? sender : receiver, id, 'end')),
   ]);
   t.strictSame(tally(ended), { '200': 1, '409 invalid_transition': 9 });
-  if (asked?.status !== 201) refused(t, asked ?? ended[0], 409, 'already_requested');
+  if (asked?.status !== 201) rejected(t, asked ?? ended[0], 409, 'already_requested');
   const kinds = [...(await notifiedOf(app, sender)), ...(await notifiedOf(app, receiver))].map(
     ([kind]) => kind,
   );
@@ -137,7 +137,7 @@ t.test('a request for a post in deletion is rejected', async (t) => {
   await lock.waiters(2);
   await lock.release();
   t.equal((await deleted).status, 200);
-  refused(t, await asked, 404, 'post_not_found');
+  rejected(t, await asked, 404, 'post_not_found');
   t.strictSame(await strandedRequests(app), []);
 });
 
@@ -181,8 +181,8 @@ t.test('requests, transitions and deletions at once leave no open request of wha
 
 const day = 86_400;
 
-function usedUp(t: Test, answer: Answer, most = day): void {
-  exhausted(t, answer, most, most - 120);
+function usedUp(t: Test, response: TestResponse, most = day): void {
+  exhausted(t, response, most, most - 120);
 }
 
 /** Sends a request and withdraws it, so that another one for the post is possible. */
@@ -255,10 +255,10 @@ t.test('a used-up quota is the last thing that is checked', async (t) => {
   for (let turn = 0; turn < 5; turn++) await askAndWithdraw(sender, other);
   for (let turn = 0; turn < 2; turn++) await askAndWithdraw(sender, await createPost(app, receiver.token));
   usedUp(t, await requestPartnership(app, sender, other));
-  refused(t, await requestPartnership(app, sender, post), 409, 'already_requested');
-  refused(t, await requestPartnership(app, sender, own), 409, 'own_post');
-  refused(t, await requestPartnership(app, sender, { id: 2_147_483_647 }), 404, 'post_not_found');
-  refused(t, await requestPartnership(app, await createUser(app), post), 403, 'store_required');
+  rejected(t, await requestPartnership(app, sender, post), 409, 'already_requested');
+  rejected(t, await requestPartnership(app, sender, own), 409, 'own_post');
+  rejected(t, await requestPartnership(app, sender, { id: 2_147_483_647 }), 404, 'post_not_found');
+  rejected(t, await requestPartnership(app, await createUser(app), post), 403, 'store_required');
 });
 
 t.test('a stored response is given again, whatever the quota', async (t) => {

@@ -1,6 +1,6 @@
 import t, { type Test } from 'tap';
-import { type Answer, createTestApp, createUser, deleteAccount } from '../support/app.ts';
-import { refused } from '../support/assertions.ts';
+import { createTestApp, createUser, deleteAccount, type TestResponse } from '../support/app.ts';
+import { rejected } from '../support/assertions.ts';
 import { lockRows } from '../support/concurrency.ts';
 import {
   becomePartners,
@@ -23,11 +23,11 @@ const create = (token: string | undefined, body: unknown, headers: Record<string
 t.test('a request notifies the receiver and responds with the fields of the specification', async (t) => {
   const { sender, receiver, post } = await openTwoShops(app);
   const message = '안녕하세요,\r\n저희 빵을 함께 팔아요.  ';
-  const answer = await create(sender.token, { post_id: post.id, message });
-  t.equal(answer.status, 201);
-  t.equal(answer.body.message, '제휴를 요청했습니다.');
-  const { id, created_at } = answer.body.data;
-  t.strictSame(answer.body.data, {
+  const response = await create(sender.token, { post_id: post.id, message });
+  t.equal(response.status, 201);
+  t.equal(response.body.message, '제휴를 요청했습니다.');
+  const { id, created_at } = response.body.data;
+  t.strictSame(response.body.data, {
     box: 'sent',
     id,
     post_id: post.id,
@@ -76,13 +76,13 @@ for (const [action, kind, verb, sentence] of [
     const created = (await requestPartnership(app, sender, post)).body.data;
     const { receiver_store_id, receiver_store_name, ...request } = created;
     const [side, other] = action === 'withdraw' ? [sender, receiver] : [receiver, sender];
-    const answer = await transition(app, side, request.id, action);
+    const response = await transition(app, side, request.id, action);
     const status = `${verb}됨`;
-    t.match(answer, { status: 200, body: { message: `제휴 요청을 ${verb}했습니다.` } });
+    t.match(response, { status: 200, body: { message: `제휴 요청을 ${verb}했습니다.` } });
     const { id, name, store_categories } = sender.store;
-    const { updated_at } = answer.body.data;
+    const { updated_at } = response.body.data;
     const received = { ...request, box: 'received', sender_store: { id, name, store_categories } };
-    t.strictSame(answer.body.data, { ...(side === sender ? created : received), status, updated_at });
+    t.strictSame(response.body.data, { ...(side === sender ? created : received), status, updated_at });
     const [first, ...others] = (await notificationsOf(app, other)).items;
     t.match(first, { kind: `partner_request_${kind}`, partner_request: { id: request.id, status } });
     t.ok(first.message.endsWith(`‘주말 공동 할인’ ${sentence}`), first.message);
@@ -101,11 +101,11 @@ t.test('either side ends an accepted request, and the other one is notified', as
   ] as const) {
     const id = await becomePartners(app, shops);
     const before = await notifiedOf(app, own);
-    const answer = await transition(app, own, id, 'end');
-    t.match(answer, { status: 200, body: { message: '제휴를 종료했습니다.' } });
+    const response = await transition(app, own, id, 'end');
+    t.match(response, { status: 200, body: { message: '제휴를 종료했습니다.' } });
     const side =
       box === 'sent' ? { receiver_store_id: receiver.store.id } : { sender_store: { id: sender.store.id } };
-    t.match(answer.body.data, { box, id, status: '종료됨', post_title: '주말 공동 할인', ...side });
+    t.match(response.body.data, { box, id, status: '종료됨', post_title: '주말 공동 할인', ...side });
     const { items } = await notificationsOf(app, other);
     t.match(items[0], {
       kind: 'partner_request_ended',
@@ -133,7 +133,7 @@ t.test('deleting a post withdraws its pending requests and notifies their sender
   t.strictSame(newest, ['received', otherId, '요청됨'], 'the deleting side is not notified');
   const { items } = await notificationsOf(app, sender);
   t.equal(items[0].partner_request.post_title, '주말 공동 할인', 'the title stays readable');
-  refused(t, await transition(app, receiver, ids[0] ?? 0, 'accept'), 409, 'invalid_transition');
+  rejected(t, await transition(app, receiver, ids[0] ?? 0, 'accept'), 409, 'invalid_transition');
 });
 
 t.test('a repeated Idempotency-Key replays the first response', async (t) => {
@@ -147,7 +147,7 @@ t.test('a repeated Idempotency-Key replays the first response', async (t) => {
   t.equal(again.headers['idempotency-replayed'], 'true');
   t.equal((await app.pool.query('SELECT FROM partner_requests WHERE post_id = $1', [post.id])).rowCount, 1);
   const other = await create(sender.token, { post_id: post.id, message: '다른 말' }, headers);
-  refused(t, other, 409, 'idempotency_conflict');
+  rejected(t, other, 409, 'idempotency_conflict');
   const stranger = await openShop(app, '다른 가게');
   t.equal((await requestPartnership(app, stranger, post, headers)).status, 201, 'keys belong to the caller');
 });
@@ -180,23 +180,23 @@ t.test('a request needs a store, and an existing post of another store', async (
     [receiver, post, 409, 'own_post'],
   ] as const;
   for (const [who, what, status, code] of cases)
-    refused(t, await requestPartnership(app, who, what), status, code);
+    rejected(t, await requestPartnership(app, who, what), status, code);
   t.equal((await deleteAccount(app, receiver)).status, 200);
-  refused(t, await requestPartnership(app, sender, post), 404, 'post_not_found');
+  rejected(t, await requestPartnership(app, sender, post), 404, 'post_not_found');
 });
 
 t.test('a store has one pending or accepted request for a post', async (t) => {
   const { sender, receiver, post } = await openTwoShops(app);
   const other = await openShop(app, '다른 가게');
   const first = await sendRequest(app, sender, post);
-  refused(t, await requestPartnership(app, sender, post), 409, 'already_requested');
+  rejected(t, await requestPartnership(app, sender, post), 409, 'already_requested');
   t.equal(await sendRequest(app, other, post), first + 1, 'others may ask; what is rejected takes no id');
   await transition(app, sender, first, 'withdraw');
   const second = await sendRequest(app, sender, post);
   await transition(app, receiver, second, 'decline');
   const third = await sendRequest(app, sender, post);
   await transition(app, receiver, third, 'accept');
-  refused(t, await requestPartnership(app, sender, post), 409, 'already_requested');
+  rejected(t, await requestPartnership(app, sender, post), 409, 'already_requested');
   await transition(app, receiver, third, 'end');
   t.equal((await requestPartnership(app, sender, post)).status, 201, 'and may ask again once it ended');
 });
@@ -210,12 +210,12 @@ t.test('an accepted request can only be ended, and nothing follows the other sta
     if (first) t.equal((await transition(app, sideOf(first), id, first)).status, 200);
     const notified = async () => [await notifiedOf(app, sender), await notifiedOf(app, receiver)];
     const before = await notified();
-    const refusedActions = first
+    const rejectedActions = first
       ? actions.filter((one) => first !== 'accept' || one !== 'end')
       : ['end' as const];
-    for (const second of refusedActions) {
-      refused(t, await transition(app, sideOf(second), id, second), 409, 'invalid_transition');
-      if (second === 'end') refused(t, await transition(app, sender, id, second), 409, 'invalid_transition');
+    for (const second of rejectedActions) {
+      rejected(t, await transition(app, sideOf(second), id, second), 409, 'invalid_transition');
+      if (second === 'end') rejected(t, await transition(app, sender, id, second), 409, 'invalid_transition');
     }
     t.strictSame(await notified(), before, 'no side is notified');
   }
@@ -227,7 +227,7 @@ t.test('a request is not found for third parties, nor for actions of the other s
   const user = await createUser(app);
   const id = await sendRequest(app, sender, post);
   const missing = await transition(app, stranger, 2_147_483_647, 'accept');
-  refused(t, missing, 404, 'partner_request_not_found');
+  rejected(t, missing, 404, 'partner_request_not_found');
   for (const [who, may] of [
     [sender, ['withdraw', 'end']],
     [receiver, ['accept', 'decline', 'end']],
@@ -235,15 +235,15 @@ t.test('a request is not found for third parties, nor for actions of the other s
     [user, []],
   ] as const) {
     for (const action of actions.filter((one) => !may.some((allowed) => allowed === one))) {
-      const answer = await transition(app, who, id, action);
-      t.equal(answer.status, 404);
-      t.strictSame(answer.body, missing.body);
+      const response = await transition(app, who, id, action);
+      t.equal(response.status, 404);
+      t.strictSame(response.body, missing.body);
     }
   }
   await transition(app, receiver, id, 'accept');
   for (const action of ['accept', 'end'] as const) {
-    const answer = await transition(app, stranger, id, action);
-    t.strictSame(answer.body, missing.body, 'also once it is accepted');
+    const response = await transition(app, stranger, id, action);
+    t.strictSame(response.body, missing.body, 'also once it is accepted');
   }
 });
 
@@ -258,15 +258,15 @@ async function written() {
 }
 
 /** Makes a change wait for a user's row, ends its connection, and asserts that nothing was written. */
-async function loseConnection(t: Test, userId: number, change: () => Promise<Answer>) {
+async function loseConnection(t: Test, userId: number, change: () => Promise<TestResponse>) {
   const before = await written();
   const lock = await lockRows(t, app, 'SELECT FROM users WHERE id = $1 FOR UPDATE', [userId]);
   const changed = change();
   const [backend] = await lock.waiters(1);
   await app.pool.query('SELECT pg_terminate_backend($1)', [backend]);
-  const answer = await changed;
-  refused(t, answer, 503, 'service_unavailable');
-  t.match(answer.headers['retry-after'], /^\d+$/);
+  const response = await changed;
+  rejected(t, response, 503, 'service_unavailable');
+  t.match(response.headers['retry-after'], /^\d+$/);
   await lock.release();
   t.strictSame(await written(), before);
 }
@@ -293,7 +293,7 @@ t.test('a request that waits too long for a lock gets 503', async (t) => {
   const { sender, receiver, post } = await openTwoShops(app);
   const lock = await lockRows(t, app, 'SELECT FROM posts WHERE id = $1 FOR UPDATE', [post.id]);
   const started = Date.now();
-  refused(t, await requestPartnership(app, sender, post), 503, 'service_unavailable');
+  rejected(t, await requestPartnership(app, sender, post), 503, 'service_unavailable');
   t.ok(Date.now() - started < 10_000);
   await lock.release();
   t.strictSame(await notifiedOf(app, receiver), []);

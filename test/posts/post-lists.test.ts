@@ -22,18 +22,18 @@ const newestFirst = [...created].reverse();
 const list = (query = '', token = visitor) => call('GET', `${path}${query}`, { token });
 
 async function ids(query = '', token = visitor): Promise<number[]> {
-  const answer = await list(query, token);
-  if (answer.status !== 200) throw new Error(answer.text);
-  return answer.body.data.items.map(({ id }: TestPost) => id);
+  const response = await list(query, token);
+  if (response.status !== 200) throw new Error(response.text);
+  return response.body.data.items.map(({ id }: TestPost) => id);
 }
 
 const idsOf = (posts: TestPost[]) => posts.map(({ id }) => id);
 
 t.test('the list has complete posts, newest first', async (t) => {
-  const answer = await list();
-  t.equal(answer.status, 200);
+  const response = await list();
+  t.equal(response.status, 200);
   const items = newestFirst.map((post) => ({ ...post, is_mine: false }));
-  t.strictSame(answer.body.data, { items, next_cursor: null });
+  t.strictSame(response.body.data, { items, next_cursor: null });
 });
 
 t.test('filters combine', async (t) => {
@@ -126,10 +126,10 @@ t.test('a page of long posts ends before 1 MiB, and the next one continues', asy
   const found: number[] = [];
   let cursor: string | null = null;
   do {
-    const answer = await list(`?store_id=${store.id}&limit=100${cursor ? `&cursor=${cursor}` : ''}`);
-    t.ok(Buffer.byteLength(answer.text) < 1024 * 1024);
-    found.push(...idsOf(answer.body.data.items));
-    cursor = answer.body.data.next_cursor;
+    const response = await list(`?store_id=${store.id}&limit=100${cursor ? `&cursor=${cursor}` : ''}`);
+    t.ok(Buffer.byteLength(response.text) < 1024 * 1024);
+    found.push(...idsOf(response.body.data.items));
+    cursor = response.body.data.next_cursor;
   } while (cursor !== null);
   t.strictSame(found, rows.map(({ id }) => id).reverse());
 });

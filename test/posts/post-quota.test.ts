@@ -1,6 +1,6 @@
 import t, { type Test } from 'tap';
-import { type Answer, createTestApp, createUser } from '../support/app.ts';
-import { exhausted, invalid, refused, tally } from '../support/assertions.ts';
+import { createTestApp, createUser, type TestResponse } from '../support/app.ts';
+import { exhausted, invalid, rejected, tally } from '../support/assertions.ts';
 import { inParallel } from '../support/concurrency.ts';
 import { createPost, openShop, type Shop } from '../support/stores.ts';
 
@@ -12,7 +12,7 @@ t.teardown(small.close);
 const path = '/api/v1/posts/';
 const day = 86_400;
 const body = { title: '글', content: '내용', images: ['https://cdn.example.com/1.jpg'] };
-const write = ({ token }: Pick<Shop, 'token'>, headers = {}): Promise<Answer> =>
+const write = ({ token }: Pick<Shop, 'token'>, headers = {}): Promise<TestResponse> =>
   small.call('POST', path, { token, body, headers });
 
 /** A shop that has used up its quota of two posts. */
@@ -26,15 +26,15 @@ async function openBusyShop(): Promise<Shop & { posts: number[] }> {
 const age = (id: number | undefined, interval: string) =>
   small.pool.query('UPDATE posts SET created_at = created_at - $2::interval WHERE id = $1', [id, interval]);
 
-function usedUp(t: Test, answer: Answer, most = day): void {
-  exhausted(t, answer, most, most - 120);
+function usedUp(t: Test, response: TestResponse, most = day): void {
+  exhausted(t, response, most, most - 120);
 }
 
 t.test('of 40 concurrent posts of a store, 30 are written', async (t) => {
   const { token, store } = await openShop(app);
-  const answers = await inParallel(40, () => app.call('POST', path, { token, body }));
-  t.strictSame(tally(answers), { '201': 30, '429 quota_exceeded': 10 });
-  for (const answer of answers) if (answer.status !== 201) usedUp(t, answer);
+  const responses = await inParallel(40, () => app.call('POST', path, { token, body }));
+  t.strictSame(tally(responses), { '201': 30, '429 quota_exceeded': 10 });
+  for (const response of responses) if (response.status !== 201) usedUp(t, response);
   const { rows } = await app.pool.query('SELECT count(*)::int AS posts FROM posts WHERE store_id = $1', [
     store.id,
   ]);
@@ -68,21 +68,21 @@ t.test('each store has a quota of its own', async (t) => {
 t.test('a used-up quota is the last thing that is checked', async (t) => {
   const { token } = await openBusyShop();
   invalid(t, await small.call('POST', path, { token, body: { ...body, title: '' } }), 'title');
-  refused(t, await write(await createUser(small)), 403, 'store_required');
+  rejected(t, await write(await createUser(small)), 403, 'store_required');
 });
 
-t.test('a first answer is given again, whatever the quota', async (t) => {
+t.test('a first response is given again, whatever the quota', async (t) => {
   const shop = await openShop(small);
   const headers = { 'idempotency-key': 'post-quota' };
   const first = await write(shop, headers);
   const { id } = await createPost(small, shop.token);
-  const refusedKey = { 'idempotency-key': 'post-quota-refused' };
-  usedUp(t, await write(shop, refusedKey));
+  const rejectedKey = { 'idempotency-key': 'post-quota-refused' };
+  usedUp(t, await write(shop, rejectedKey));
   const again = await write(shop, headers);
   t.strictSame([again.status, again.body], [201, first.body]);
   t.equal(again.headers['idempotency-replayed'], 'true');
   await age(id, '24 hours');
-  t.equal((await write(shop, refusedKey)).status, 201, 'the key of a refused post is free');
+  t.equal((await write(shop, rejectedKey)).status, 201, 'the key of a rejected post is free');
 });
 
 t.test('without a quota a store writes as much as it likes', async (t) => {

@@ -10,9 +10,9 @@ const { token } = await createUser(app);
 const { id: storeId } = await createStore(app, token);
 
 async function titles(q: string, query = '?limit=100'): Promise<string[]> {
-  const answer = await call('GET', `${path}${query}&q=${encodeURIComponent(q)}`, { token });
-  if (answer.status !== 200) throw new Error(answer.text);
-  return answer.body.data.items.map(({ title }: TestPost) => title);
+  const response = await call('GET', `${path}${query}&q=${encodeURIComponent(q)}`, { token });
+  if (response.status !== 200) throw new Error(response.text);
+  return response.body.data.items.map(({ title }: TestPost) => title);
 }
 
 t.test('q matches substrings of title and content, case-insensitive and without wildcards', async (t) => {
@@ -115,9 +115,9 @@ t.test('rare and frequent words are found in every post, newest first', async (t
 
 t.test('a search examines a bounded number of posts per page, and goes on to the end', async (t) => {
   const read = async (query: string, cursor = '') => {
-    const answer = await call('GET', `${path}?limit=2${query}${cursor && `&cursor=${cursor}`}`, { token });
-    if (answer.status !== 200) throw new Error(answer.text);
-    const { items, next_cursor: next } = answer.body.data;
+    const response = await call('GET', `${path}?limit=2${query}${cursor && `&cursor=${cursor}`}`, { token });
+    if (response.status !== 200) throw new Error(response.text);
+    const { items, next_cursor: next } = response.body.data;
     return { titles: items.map(({ title }: TestPost) => title), next };
   };
   const text = `&q=${encodeURIComponent('가나다라')}`;
@@ -156,8 +156,8 @@ t.test('a search examines a bounded number of posts per page, and goes on to the
   await createPost(app, token, { title: '가나다라 새로' });
   t.strictSame((await read(text, next)).titles, ['b3', 'b2'], 'after posts were added and deleted');
   for (const cursor of [`${next}A`, next.slice(1), Buffer.from(`${time}_0`).toString('base64url')]) {
-    const refusal = await call('GET', `${path}?cursor=${cursor}${text}`, { token });
-    t.equal(refusal.body.data.code, 'invalid_cursor');
+    const rejection = await call('GET', `${path}?cursor=${cursor}${text}`, { token });
+    t.equal(rejection.body.data.code, 'invalid_cursor');
   }
 
   await pool.query('UPDATE users SET suspended_at = now() WHERE id = $1', [other.id]);

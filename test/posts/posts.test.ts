@@ -1,6 +1,6 @@
 import t from 'tap';
 import { createTestApp, createUser } from '../support/app.ts';
-import { invalid, refused } from '../support/assertions.ts';
+import { invalid, rejected } from '../support/assertions.ts';
 import { inParallel } from '../support/concurrency.ts';
 import { openTwoShops, sendRequest, transition } from '../support/partner-requests.ts';
 import { createPost, openShop } from '../support/stores.ts';
@@ -16,10 +16,10 @@ const valid = { title: '글', content: '내용', images };
 t.test('writing a post answers 201 with exactly the fields of a Post', async (t) => {
   const { token, store } = await openShop(app, '두레 카페', { category_ids: [3, 1] });
   const body = { title: ' 공동 할인 ', content: '첫 줄\r\n둘째 줄', images };
-  const answer = await call('POST', path, { token, body });
-  t.equal(answer.status, 201);
-  t.equal(answer.body.message, '글을 등록했습니다.');
-  const { id, created_at, updated_at, ...data } = answer.body.data;
+  const response = await call('POST', path, { token, body });
+  t.equal(response.status, 201);
+  t.equal(response.body.message, '글을 등록했습니다.');
+  const { id, created_at, updated_at, ...data } = response.body.data;
   t.strictSame(data, {
     title: '공동 할인',
     thumbnail: images[0],
@@ -33,7 +33,7 @@ t.test('writing a post answers 201 with exactly the fields of a Post', async (t)
   for (const time of [created_at, updated_at]) t.match(time, /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
   const reader = await createUser(app);
   const read = (await call('GET', `${path}${id}/`, { token: reader.token })).body.data;
-  t.strictSame(read, { ...answer.body.data, is_mine: false });
+  t.strictSame(read, { ...response.body.data, is_mine: false });
 });
 
 t.test('a post shows whether it is mine, and the status of my newest request for it', async (t) => {
@@ -69,7 +69,7 @@ t.test('a post shows whether it is mine, and the status of my newest request for
   t.match(changed.body.data, { is_mine: true, my_request_status: null });
 });
 
-t.test('deleting a post erases its content from kept answers, and no other answer changes', async (t) => {
+t.test('deleting a post erases its content from kept responses, and no other response changes', async (t) => {
   const { token } = await openShop(app);
   const other = await openShop(app);
   const write = (key: string, as = token) =>
@@ -123,7 +123,7 @@ t.test('a deleted post is not found, and its content is erased', async (t) => {
   t.equal(deleted.status, 200);
   t.strictSame(deleted.body, { success: true, message: '글을 삭제했습니다.', data: {} });
   for (const [method, body] of [['GET'], ['PATCH', { title: '글' }], ['DELETE']] as const) {
-    refused(t, await call(method, `${path}${post.id}/`, { token, body }), 404, 'post_not_found');
+    rejected(t, await call(method, `${path}${post.id}/`, { token, body }), 404, 'post_not_found');
   }
   const { rows } = await pool.query('SELECT content, images FROM posts WHERE id = $1', [post.id]);
   t.strictSame(rows, [{ content: '', images: [] }], 'nor at rest');
@@ -151,9 +151,9 @@ t.test('the posts of a closed store are not found', async (t) => {
   }
   t.notOk((await call('GET', `${path}?limit=100`, { token })).text.includes('닫힌 가게의 글'));
   for (const method of ['GET', 'DELETE']) {
-    refused(t, await call(method, `${path}${post.id}/`, { token: owner.token }), 404, 'post_not_found');
+    rejected(t, await call(method, `${path}${post.id}/`, { token: owner.token }), 404, 'post_not_found');
   }
-  refused(t, await call('POST', path, { token: owner.token, body: valid }), 403, 'store_required');
+  rejected(t, await call('POST', path, { token: owner.token, body: valid }), 403, 'store_required');
 });
 
 t.test('the longest post is kept as it is', async (t) => {
@@ -197,7 +197,7 @@ t.test('absolute URLs are kept as they were given', async (t) => {
 
 t.test('a user without a store cannot write a post', async (t) => {
   const { token } = await createUser(app);
-  refused(t, await call('POST', path, { token, body: valid }), 403, 'store_required');
+  rejected(t, await call('POST', path, { token, body: valid }), 403, 'store_required');
   const wrong = await call('POST', path, { token, body: { ...valid, images: ['x'] } });
   t.equal(wrong.body.data.code, 'validation_error', 'validation comes first');
 });
@@ -209,20 +209,20 @@ t.test('a post of another store is forbidden to change and to delete', async (t)
   const { token: withoutStore } = await createUser(app);
   for (const token of [stranger.token, withoutStore]) {
     const body = { title: '남의 글' };
-    refused(t, await call('PATCH', `${path}${post.id}/`, { token, body }), 403, 'forbidden');
-    refused(t, await call('DELETE', `${path}${post.id}/`, { token }), 403, 'forbidden');
+    rejected(t, await call('PATCH', `${path}${post.id}/`, { token, body }), 403, 'forbidden');
+    rejected(t, await call('DELETE', `${path}${post.id}/`, { token }), 403, 'forbidden');
   }
   const unchanged = await call('GET', `${path}${post.id}/`, { token: stranger.token });
   t.strictSame(unchanged.body.data, { ...post, is_mine: false });
   await call('DELETE', `${path}${post.id}/`, { token: owner.token });
-  refused(t, await call('DELETE', `${path}${post.id}/`, { token: stranger.token }), 404, 'post_not_found');
+  rejected(t, await call('DELETE', `${path}${post.id}/`, { token: stranger.token }), 404, 'post_not_found');
 });
 
 t.test('validation comes before the post that does not exist, and before its category', async (t) => {
   const { token } = await openShop(app);
   const missing = `${path}2147483647/`;
   invalid(t, await call('PATCH', missing, { token, body: {} }), 'body');
-  refused(t, await call('PATCH', missing, { token, body: { title: '글' } }), 404, 'post_not_found');
+  rejected(t, await call('PATCH', missing, { token, body: { title: '글' } }), 404, 'post_not_found');
   invalid(t, await call('GET', `${path}?category_id=999`, { token }), 'category_id');
 });
 
@@ -270,7 +270,7 @@ t.test('images that are not absolute URLs are named by their JSON pointer', asyn
   await rejects(many, '/images/0', '/images/2', '/images/4');
 });
 
-t.test('in production plain http is refused', async (t) => {
+t.test('in production plain http is rejected', async (t) => {
   const production = await createTestApp(
     {
       NODE_ENV: 'production',
@@ -284,22 +284,22 @@ t.test('in production plain http is refused', async (t) => {
   t.teardown(production.close);
   const { token } = await openShop(production);
   const images = [image, 'http://cdn.example.com/1.jpg', 'HTTP://cdn.example.com/1.jpg'];
-  const answer = await production.call('POST', path, { token, body: { ...valid, images } });
-  invalid(t, answer, '/images/1', '/images/2');
+  const response = await production.call('POST', path, { token, body: { ...valid, images } });
+  invalid(t, response, '/images/1', '/images/2');
   t.equal((await production.call('POST', path, { token, body: valid })).status, 201);
 });
 
 t.test('the same Idempotency-Key writes one post', async (t) => {
   const { token, store } = await openShop(app);
   const headers = { 'idempotency-key': 'post-1' };
-  const answers = await inParallel(8, () => call('POST', path, { token, headers, body: valid }));
-  for (const answer of answers) t.strictSame([answer.status, answer.body], [201, answers[0]?.body]);
+  const responses = await inParallel(8, () => call('POST', path, { token, headers, body: valid }));
+  for (const response of responses) t.strictSame([response.status, response.body], [201, responses[0]?.body]);
   const again = await call('POST', path, { token, headers, body: valid });
-  t.strictSame([again.status, again.body], [201, answers[0]?.body]);
-  const replayed = answers.filter(({ headers }) => headers['idempotency-replayed'] === 'true');
-  t.equal(replayed.length, answers.length - 1, 'all but the answer of the work');
+  t.strictSame([again.status, again.body], [201, responses[0]?.body]);
+  const replayed = responses.filter(({ headers }) => headers['idempotency-replayed'] === 'true');
+  t.equal(replayed.length, responses.length - 1, 'all but the response of the work');
   const other = await call('POST', path, { token, headers, body: { ...valid, title: '다른 글' } });
-  refused(t, other, 409, 'idempotency_conflict');
+  rejected(t, other, 409, 'idempotency_conflict');
   const { rows } = await pool.query('SELECT count(*)::int AS posts FROM posts WHERE store_id = $1', [
     store.id,
   ]);
@@ -309,9 +309,9 @@ t.test('the same Idempotency-Key writes one post', async (t) => {
 t.test('of concurrent deletions, one succeeds', async (t) => {
   const { token } = await openShop(app);
   const post = await createPost(app, token);
-  const answers = await inParallel(6, () => call('DELETE', `${path}${post.id}/`, { token }));
-  t.equal(answers.filter(({ status }) => status === 200).length, 1);
-  for (const answer of answers) if (answer.status !== 200) refused(t, answer, 404, 'post_not_found');
+  const responses = await inParallel(6, () => call('DELETE', `${path}${post.id}/`, { token }));
+  t.equal(responses.filter(({ status }) => status === 200).length, 1);
+  for (const response of responses) if (response.status !== 200) rejected(t, response, 404, 'post_not_found');
 });
 
 t.test('concurrent changes of different fields are all kept', async (t) => {

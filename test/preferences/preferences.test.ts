@@ -4,7 +4,7 @@ import type { OutgoingMail } from '../../src/infrastructure/mail/transport.ts';
 import { mailsTo } from '../auth/mailbox.ts';
 import { mails } from '../mail/samples.ts';
 import { createTestApp, createUser, deleteAccount, logIn, queuedFor, signUpUser } from '../support/app.ts';
-import { invalid, tokenRefused } from '../support/assertions.ts';
+import { invalid, tokenRejected } from '../support/assertions.ts';
 import { lockRows } from '../support/concurrency.ts';
 import {
   notificationsOf,
@@ -30,18 +30,18 @@ const everyMail = {
   partner_request_ended: true,
 };
 
-/** The link in the header of an email with which its recipient switches such mails off; its path and query. */
+/** The link in the header of an email with which its recipient switches such emails off; its path and query. */
 function unsubscribePathIn({ headers }: OutgoingMail): string {
   const url = /^<https:\/\/api\.example\.com(\/\S+)>$/.exec(headers?.['List-Unsubscribe'] ?? '')?.[1];
-  if (url === undefined) throw new Error('the mail has no link');
+  if (url === undefined) throw new Error('the email has no link');
   return url;
 }
 
 /** The preferences of a user. */
 async function preferencesOf({ token }: { token: string }) {
-  const answer = await app.call('GET', preferencesPath, { token });
-  if (answer.status !== 200) throw new Error(answer.text);
-  return answer.body.data;
+  const response = await app.call('GET', preferencesPath, { token });
+  if (response.status !== 200) throw new Error(response.text);
+  return response.body.data;
 }
 
 const change = (token: string, body: unknown) => app.call('PATCH', preferencesPath, { token, body });
@@ -69,7 +69,7 @@ t.test('nothing, or what is not known, is a validation error', async (t) => {
   const text = { email: { partner_request_received: 'false' } };
   invalid(t, await change(token, text), '/email/partner_request_received');
   invalid(t, await change(token, { email: { password_changed: false } }), '/email/password_changed');
-  tokenRefused(t, await app.call('GET', preferencesPath, { token: 'x' }), 'malformed');
+  tokenRejected(t, await app.call('GET', preferencesPath, { token: 'x' }), 'malformed');
 });
 
 t.test('a login changes the language of emails until the user has chosen one', async (t) => {
@@ -143,7 +143,7 @@ t.test('an email that was queued before it was switched off is not sent', async 
   const mailer = await createTestApp({}, { databaseUrl: waiting.url });
   t.teardown(mailer.close);
   await mailer.mails.settled();
-  t.ok(mailer.mails.sent.length > 0, 'other mails are sent');
+  t.ok(mailer.mails.sent.length > 0, 'other emails are sent');
   t.notOk(mailer.mails.sent.some(({ subject }) => subject.includes('제휴')));
 });
 
@@ -162,12 +162,12 @@ const html = { accept: 'text/html,application/xhtml+xml,*/*;q=0.8' };
 const form = { 'content-type': 'application/x-www-form-urlencoded' };
 const oneClick = { body: 'List-Unsubscribe=One-Click', headers: form };
 
-/** Two shops, and what their emails about a request and its answer link to. */
+/** Two shops, and what their emails about a request and its response link to. */
 async function exchangeMails() {
   const { sender, receiver, post } = await openTwoVerifiedShops(app);
   const [asked, answered] = [await mailsTo(app, receiver.email), await mailsTo(app, sender.email)];
   const id = await sendRequest(app, sender, post);
-  // The mail about a request is sent only while the request waits for its answer.
+  // The email about a request is sent only while the request waits for its response.
   const received = await app.mails.next(receiver.email, asked.length);
   await transition(app, receiver, id, 'accept');
   const accepted = await app.mails.next(sender.email, answered.length);
@@ -204,9 +204,9 @@ t.test('one click switches off one kind of email of one user, without a login, r
     },
   ];
   for (const options of bodies) {
-    const answer = await app.call('POST', path, options);
-    t.equal(answer.status, 200, answer.text);
-    t.match(answer.body, { success: true, data: {} });
+    const response = await app.call('POST', path, options);
+    t.equal(response.status, 200, response.text);
+    t.match(response.body, { success: true, data: {} });
     const { email } = await preferencesOf(receiver);
     t.strictSame(email, { ...everyMail, partner_request_received: false });
   }
@@ -233,10 +233,10 @@ t.test('opening the link changes nothing: its page has a button, whose response 
     t.notMatch(page.text, new RegExp(`<script|${receiver.email}|${receiver.username}`));
     t.match(await preferencesOf(receiver), { email: { partner_request_received: language === 'ko' } });
     await app.call('HEAD', path);
-    const answer = await app.call('POST', path, { body: '', headers: { ...headers, ...form } });
-    t.equal(answer.status, 200);
-    t.equal(answer.headers['content-type'], 'text/html; charset=utf-8');
-    t.match(answer.text, done);
+    const response = await app.call('POST', path, { body: '', headers: { ...headers, ...form } });
+    t.equal(response.status, 200);
+    t.equal(response.headers['content-type'], 'text/html; charset=utf-8');
+    t.match(response.text, done);
     t.match(await preferencesOf(receiver), { email: { partner_request_received: false } });
   }
   t.match((await app.call('GET', path)).text, '<!doctype html>', 'also without an Accept header');
@@ -304,9 +304,9 @@ t.test('a token works permanently: after another secret was added, and for a del
   t.equal((await rotated.call('POST', path, oneClick)).status, 200);
   t.match(await preferencesOf(receiver), { email: { partner_request_received: false } });
   t.equal((await deleteAccount(app, receiver)).status, 200);
-  const answer = await app.call('POST', path, oneClick);
-  t.equal(answer.status, 200);
-  t.strictSame(answer.body.data, {});
+  const response = await app.call('POST', path, oneClick);
+  t.equal(response.status, 200);
+  t.strictSame(response.body.data, {});
 });
 
 t.test('the token is neither logged nor stored', async (t) => {
@@ -325,10 +325,10 @@ t.test('other failures are pages for browsers, too', async (t) => {
   const { path } = await exchangeMails();
   await app.pool.query('ALTER TABLE users RENAME TO lost_users');
   const page = await app.call('POST', path, { headers: html });
-  const answer = await app.call('POST', path);
+  const response = await app.call('POST', path);
   await app.pool.query('ALTER TABLE lost_users RENAME TO users');
   t.equal(page.status, 500);
   t.match(page.text, '처리하지 못했습니다');
   t.notMatch(page.text, 'users');
-  t.equal(answer.body.data.code, 'internal_error');
+  t.equal(response.body.data.code, 'internal_error');
 });

@@ -1,7 +1,7 @@
 import t from 'tap';
 import { closeReport, createAdmin, sendReport } from '../support/admin.ts';
 import { createTestApp, createUser, deleteAccount, logIn, queuedFor, verifyEmails } from '../support/app.ts';
-import { refused } from '../support/assertions.ts';
+import { rejected } from '../support/assertions.ts';
 import { inParallel, lockRows } from '../support/concurrency.ts';
 import { uploadImage } from '../support/images.ts';
 import {
@@ -26,9 +26,9 @@ const read = (path: string, { token }: { token: string } = reader) => call('GET'
 const postPath = ({ id }: TestPost) => `/api/v1/posts/${id}/`;
 const storePath = ({ store }: Shop) => `/api/v1/stores/${store.id}/`;
 const dataOf = async (paths: string[], who?: { token: string }) => {
-  const answers = [];
-  for (const path of paths) answers.push((await read(path, who)).body.data);
-  return answers;
+  const responses = [];
+  for (const path of paths) responses.push((await read(path, who)).body.data);
+  return responses;
 };
 const stateOf = async (table: 'posts' | 'stores', id: number) =>
   (await pool.query(`SELECT * FROM ${table} WHERE id = $1`, [id])).rows[0];
@@ -66,16 +66,16 @@ t.test('a hidden post is found by nobody, nor by its owner, until the report is 
     for (const path of paths) t.notMatch((await read(path, who)).text, /숨길 글|media\/[0-9a-f]{2}\//, path);
   }
   for (const { token } of [reader, shop]) {
-    refused(t, await call('GET', postPath(post), { token }), 404, 'post_not_found');
+    rejected(t, await call('GET', postPath(post), { token }), 404, 'post_not_found');
     const change = { token, body: { title: '새 제목' } };
-    refused(t, await call('PATCH', postPath(post), change), 404, 'post_not_found');
-    refused(t, await call('DELETE', postPath(post), { token }), 404, 'post_not_found');
+    rejected(t, await call('PATCH', postPath(post), change), 404, 'post_not_found');
+    rejected(t, await call('DELETE', postPath(post), { token }), 404, 'post_not_found');
     const spam = { token, body: { reason: 'spam' } };
-    refused(t, await call('POST', `${postPath(post)}report/`, spam), 404, 'post_not_found');
+    rejected(t, await call('POST', `${postPath(post)}report/`, spam), 404, 'post_not_found');
   }
-  refused(t, await requestPartnership(app, await openShop(app), post), 404, 'post_not_found');
+  rejected(t, await requestPartnership(app, await openShop(app), post), 404, 'post_not_found');
   const deleted = await call('DELETE', `/api/v1/images/${image.id}/`, { token: shop.token });
-  refused(t, deleted, 409, 'image_in_use');
+  rejected(t, deleted, 409, 'image_in_use');
   t.strictSame(await requests(), before[1], 'requests stay');
   t.equal((await readRequest(app, reader, pending)).body.data.post, null);
   const replay = await call('POST', '/api/v1/posts/', { token: shop.token, body, headers: key });
@@ -98,15 +98,15 @@ t.test('a hidden store and its posts are found by nobody, until the report is cl
   t.equal((await closeReport(app, admin, report, 'hide')).status, 200);
   for (const path of paths) t.notMatch((await read(path)).text, '숨길 카페', path);
   for (const who of [reader, shop]) {
-    refused(t, await read(storePath(shop), who), 404, 'store_not_found');
-    refused(t, await read(postPath(post), who), 404, 'post_not_found');
+    rejected(t, await read(storePath(shop), who), 404, 'store_not_found');
+    rejected(t, await read(postPath(post), who), 404, 'post_not_found');
   }
-  refused(t, await read('/api/v1/stores/me/', shop), 404, 'store_not_found');
+  rejected(t, await read('/api/v1/stores/me/', shop), 404, 'store_not_found');
   const body = { title: '새 글', content: '내용' };
-  refused(t, await call('POST', '/api/v1/posts/', { token, body }), 403, 'store_required');
-  refused(t, await requestPartnership(app, shop, wanted), 403, 'store_required');
+  rejected(t, await call('POST', '/api/v1/posts/', { token, body }), 403, 'store_required');
+  rejected(t, await requestPartnership(app, shop, wanted), 403, 'store_required');
   const again = { token, body: { name: '새 가게', category_ids: [1] } };
-  refused(t, await call('POST', '/api/v1/stores/', again), 409, 'store_exists');
+  rejected(t, await call('POST', '/api/v1/stores/', again), 409, 'store_exists');
   t.equal((await closeReport(app, admin, report, 'none')).status, 200);
   t.strictSame(await dataOf(paths), before);
 });
@@ -121,7 +121,7 @@ t.test('the owner of a hidden store gets no contacts and accepts nothing', async
     t.equal((await readRequest(app, who, accepted)).body.data.contact, null);
     t.strictSame((await listPartners(app, who)).body.data.items, []);
   }
-  refused(t, await transition(app, receiver, pending, 'accept'), 409, 'invalid_transition');
+  rejected(t, await transition(app, receiver, pending, 'accept'), 409, 'invalid_transition');
   t.equal((await transition(app, receiver, pending, 'decline')).status, 200);
   await closeReport(app, admin, report, 'none');
   t.match((await readRequest(app, receiver, accepted)).body.data.contact, { email: sender.email });
@@ -187,8 +187,8 @@ t.test('a store is hidden while its account is suspended or a report hides it, i
       ['suspend', 'show', 404],
       ['reactivate', 'show', 200],
     ] as const) {
-      const answers = await Promise.all([actions[one](), actions[other]()]);
-      for (const answer of answers) t.equal(answer.status, 200, answer.text);
+      const responses = await Promise.all([actions[one](), actions[other]()]);
+      for (const response of responses) t.equal(response.status, 200, response.text);
       t.equal((await read(storePath(shop))).status, status, `${one} and ${other}`);
     }
   }
@@ -299,8 +299,8 @@ t.test('a post that is hidden while its owner changes or deletes it ends hidden 
       running.push(other?.());
       await lock.waiters(2);
       await lock.release();
-      const answers = await Promise.all(running);
-      const [hidden, changed] = isFirst ? answers : answers.toReversed();
+      const responses = await Promise.all(running);
+      const [hidden, changed] = isFirst ? responses : responses.toReversed();
       t.equal(hidden?.status, 200);
       t.equal(changed?.status, isFirst ? 404 : 200, `${method} ${isFirst}`);
       t.equal((await read(postPath(post))).status, 404);
@@ -328,7 +328,7 @@ t.test('a post that is shown again while its account is deleted is deleted', asy
   t.match(await stateOf('posts', post.id), { content: '', hidden_at: null, deleted_at: Date });
 });
 
-t.test('no mail about a request of a store that was hidden since', async (t) => {
+t.test('no email about a request of a store that was hidden since', async (t) => {
   const { sender, receiver, post } = await openTwoShops(app);
   await verifyEmails(app, sender, receiver);
   await sendRequest(app, sender, post);

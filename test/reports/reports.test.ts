@@ -1,7 +1,7 @@
 import t from 'tap';
 import { closeReport, createAdmin, sendReport } from '../support/admin.ts';
 import { createTestApp, createUser, deleteAccount } from '../support/app.ts';
-import { exhausted, invalid, refused, tally, tokenRefused } from '../support/assertions.ts';
+import { exhausted, invalid, rejected, tally, tokenRejected } from '../support/assertions.ts';
 import { inParallel, lockRows } from '../support/concurrency.ts';
 import { createPost, openShop } from '../support/stores.ts';
 
@@ -68,16 +68,16 @@ t.test('reports are listed by status, newest first, in pages', async (t) => {
 t.test('what the user cannot see cannot be reported', async (t) => {
   const post = await createPost(app, shop.token);
   t.equal((await call('DELETE', `/api/v1/posts/${post.id}/`, { token: shop.token })).status, 200);
-  refused(t, await report(`posts/${post.id}`), 404, 'post_not_found');
+  rejected(t, await report(`posts/${post.id}`), 404, 'post_not_found');
   for (const id of ['0', 'x', '2147483647', '9'.repeat(30)]) {
-    refused(t, await report(`posts/${id}`), 404, 'post_not_found');
-    refused(t, await report(`stores/${id}`), 404, 'store_not_found');
+    rejected(t, await report(`posts/${id}`), 404, 'post_not_found');
+    rejected(t, await report(`stores/${id}`), 404, 'store_not_found');
   }
   const gone = await openShop(app, '떠난 가게');
   const left = await createPost(app, gone.token);
   t.equal((await deleteAccount(app, gone)).status, 200);
-  refused(t, await report(`posts/${left.id}`), 404, 'post_not_found');
-  refused(t, await report(`stores/${gone.store.id}`), 404, 'store_not_found');
+  rejected(t, await report(`posts/${left.id}`), 404, 'post_not_found');
+  rejected(t, await report(`stores/${gone.store.id}`), 404, 'store_not_found');
 });
 
 t.test('a report has a reason of the list and a text of at most 1000 characters', async (t) => {
@@ -99,14 +99,14 @@ t.test('a user has one open report about a target, and another one after it was 
     ['post', `posts/${id}`],
     ['store', `stores/${(await openShop(app)).store.id}`],
   ] as const) {
-    const answers = await inParallel(10, () => report(path));
-    t.strictSame(tally(answers), { '201': 1, '409 already_reported': 9 }, target);
-    const created = answers.find(({ status }) => status === 201)?.body.data.id;
+    const responses = await inParallel(10, () => report(path));
+    t.strictSame(tally(responses), { '201': 1, '409 already_reported': 9 }, target);
+    const created = responses.find(({ status }) => status === 201)?.body.data.id;
     const other = await report(path, undefined, await createUser(app));
     t.equal(other.body.data.id, created + 1, 'of another user; duplicates take no id');
     t.equal((await closeReport(app, admin, created, 'none')).status, 200);
     t.equal((await report(path)).status, 201);
-    refused(t, await report(path), 409, 'already_reported');
+    rejected(t, await report(path), 409, 'already_reported');
   }
 });
 
@@ -118,19 +118,19 @@ t.test('of 25 concurrent reports of a user, 20 are sent, and the next one 24 hou
     [shop.store.id],
   );
   const send = (n: number) => report(`posts/${rows[n].id}`, undefined, user);
-  const answers = await inParallel(25, send);
-  t.strictSame(tally(answers), { '201': 20, '429 quota_exceeded': 5 });
-  const rejected = answers.findIndex(({ status }) => status === 429);
-  const sent = answers.findIndex(({ status }) => status === 201);
-  const newest = Math.max(...answers.flatMap(({ body }) => body.data.id ?? []));
-  exhausted(t, await send(rejected), 86_400, 86_280);
-  refused(t, await send(sent), 409, 'already_reported');
-  refused(t, await report('posts/2147483647', undefined, user), 404, 'post_not_found');
+  const responses = await inParallel(25, send);
+  t.strictSame(tally(responses), { '201': 20, '429 quota_exceeded': 5 });
+  const overQuota = responses.findIndex(({ status }) => status === 429);
+  const sent = responses.findIndex(({ status }) => status === 201);
+  const newest = Math.max(...responses.flatMap(({ body }) => body.data.id ?? []));
+  exhausted(t, await send(overQuota), 86_400, 86_280);
+  rejected(t, await send(sent), 409, 'already_reported');
+  rejected(t, await report('posts/2147483647', undefined, user), 404, 'post_not_found');
   const oldest = 'id = (SELECT min(id) FROM reports WHERE reporter_id = $1)';
   await pool.query(`UPDATE reports SET created_at = created_at - interval '24 hours' WHERE ${oldest}`, [
     user.id,
   ]);
-  const next = await send(rejected);
+  const next = await send(overQuota);
   t.match(next, { status: 201, body: { data: { id: newest + 1 } } }, 'rejected reports take no id');
 });
 
@@ -141,7 +141,7 @@ t.test('a report during the deletion of its account is rejected, or stays withou
   const reported = report(`posts/${id}`, undefined, late);
   await deleting.waiters(1);
   await deleting.release('COMMIT');
-  tokenRefused(t, await reported, 'revoked');
+  tokenRejected(t, await reported, 'revoked');
 
   const kept = await sendReport(app, early, 'posts', id);
   t.equal((await deleteAccount(app, early)).status, 200);
@@ -163,5 +163,5 @@ t.test('a report keeps when it was closed first, and what was decided last and b
   invalid(t, await close({}), 'action');
   invalid(t, await close({ action: 'delete' }), 'action');
   invalid(t, await close({ action: 'none', note: '가'.repeat(1001) }), 'note');
-  refused(t, await closeReport(app, admin, 2_147_483_647, 'hide'), 404, 'not_found');
+  rejected(t, await closeReport(app, admin, 2_147_483_647, 'hide'), 404, 'not_found');
 });

@@ -41,10 +41,10 @@ t.test('concurrent transactions cannot take away both of two categories', async 
        SET CONSTRAINTS ALL IMMEDIATE`,
     );
   await take(first, 1);
-  const refused = violates(t, take(second, 2), 'stores_category_check');
+  const rejected = violates(t, take(second, 2), 'stores_category_check');
   await waitForLockWait(app);
   await first.query('COMMIT');
-  await refused;
+  await rejected;
   await second.query('ROLLBACK');
 });
 

@@ -1,6 +1,6 @@
 import t from 'tap';
 import { createTestApp, createUser } from '../support/app.ts';
-import { refused } from '../support/assertions.ts';
+import { rejected } from '../support/assertions.ts';
 import { createPost, createStore, openShop, type Shop, type TestStore } from '../support/stores.ts';
 
 const path = '/api/v1/stores/';
@@ -70,10 +70,10 @@ t.test('the thumbnail is that of the newest post that was not deleted', async (t
      VALUES ($1, '업로드', '사진', '{ab/0123456789abcdef0123456789abcd}', now() + interval '1 minute') RETURNING id`,
     [newest.store.id],
   );
-  t.match(await thumbnail(), /\/ab\/0123456789abcdef0123456789abcd-480\.webp$/, 'an uploaded picture');
-  // As a post without pictures, or one whose pictures were taken away.
+  t.match(await thumbnail(), /\/ab\/0123456789abcdef0123456789abcd-480\.webp$/, 'an uploaded image');
+  // As a post without images, or one whose images were taken away.
   await app.pool.query(`UPDATE posts SET images = '{}' WHERE id = $1`, [rows[0].id]);
-  t.match(await thumbnail(), neutral(2), 'without pictures: the first category');
+  t.match(await thumbnail(), neutral(2), 'without images: the first category');
   await app.call('DELETE', `/api/v1/posts/${rows[0].id}/`, { token });
   t.equal(await thumbnail(), 'https://cdn.example.com/new.jpg', 'deleted');
   await app.call('PATCH', `/api/v1/posts/${newest.id}/`, { token, body: { images: images.slice(1) } });
@@ -222,10 +222,10 @@ t.test('a closed store is not found', async (t) => {
   t.strictSame(await names(), ['남은 카페']);
   t.strictSame(await names('?category_id=1'), ['남은 카페']);
   t.strictSame(await names(text('카페')), ['남은 카페']);
-  refused(t, await app.call('GET', `${path}${stores[1]?.id}/`, { token }), 404, 'store_not_found');
+  rejected(t, await app.call('GET', `${path}${stores[1]?.id}/`, { token }), 404, 'store_not_found');
   const owner = { token: tokens[1] };
-  refused(t, await app.call('GET', `${path}me/`, owner), 404, 'store_not_found');
-  refused(
+  rejected(t, await app.call('GET', `${path}me/`, owner), 404, 'store_not_found');
+  rejected(
     t,
     await app.call('PATCH', `${path}me/`, { ...owner, body: { name: '다시' } }),
     404,

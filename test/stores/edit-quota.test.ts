@@ -1,6 +1,6 @@
 import t, { type Test } from 'tap';
-import { type Answer, createTestApp, createUser } from '../support/app.ts';
-import { exhausted, invalid, refused, tally } from '../support/assertions.ts';
+import { createTestApp, createUser, type TestResponse } from '../support/app.ts';
+import { exhausted, invalid, rejected, tally } from '../support/assertions.ts';
 import { inParallel } from '../support/concurrency.ts';
 import { createPost, openShop, type Shop } from '../support/stores.ts';
 
@@ -15,23 +15,23 @@ const pathOf = (post: { id: number }) => `/api/v1/posts/${post.id}/`;
 const edit = ({ token }: Pick<Shop, 'token'>, path: string, body: object = { title: '바뀐 글' }) =>
   small.call('PATCH', path, { token, body });
 const editStore = (shop: Pick<Shop, 'token'>) => edit(shop, ownStore, { description: '바뀐 소개' });
-const usedUp = (t: Test, answer: Answer) => exhausted(t, answer, 86_400, 86_280);
+const usedUp = (t: Test, response: TestResponse) => exhausted(t, response, 86_400, 86_280);
 
 t.test('of 70 concurrent edits of a store and of its posts, 60 are made', async (t) => {
   const { token } = await openShop(app);
   const posts = [await createPost(app, token), await createPost(app, token)];
-  const answers = await inParallel(70, (n) => {
+  const responses = await inParallel(70, (n) => {
     const post = posts[n % 3];
     return app.call('PATCH', post ? pathOf(post) : ownStore, {
       token,
       body: post ? { title: `글 ${n}`, ...(n % 2 === 0 && { images: [] }) } : { name: `가게 ${n}` },
     });
   });
-  t.strictSame(tally(answers), { '200': 60, '429 quota_exceeded': 10 });
-  for (const answer of answers) if (answer.status !== 200) usedUp(t, answer);
+  t.strictSame(tally(responses), { '200': 60, '429 quota_exceeded': 10 });
+  for (const response of responses) if (response.status !== 200) usedUp(t, response);
 });
 
-t.test('a text with a picture that is not an own one is not written, not even for a moment', async (t) => {
+t.test('a text with an image that is not an own one is not written, not even for a moment', async (t) => {
   const shop = await openShop(small);
   const { id } = await createPost(small, shop.token);
   const state = async () => {
@@ -48,25 +48,25 @@ t.test('a text with a picture that is not an own one is not written, not even fo
   t.strictSame(await state(), before, 'what is rolled back stays in the indexes until VACUUM');
 });
 
-t.test('a refused edit does not count, and a used-up quota is the last thing that is checked', async (t) => {
+t.test('a rejected edit does not count, and a used-up quota is the last thing that is checked', async (t) => {
   const shop = await openShop(small);
   const own = await createPost(small, shop.token);
   const foreign = await createPost(small, (await openShop(small)).token);
-  const refuseAll = async () => {
-    refused(t, await edit(shop, pathOf(foreign)), 403, 'forbidden');
-    refused(t, await edit(shop, pathOf({ id: 2_147_483_647 })), 404, 'post_not_found');
+  const rejectAll = async () => {
+    rejected(t, await edit(shop, pathOf(foreign)), 403, 'forbidden');
+    rejected(t, await edit(shop, pathOf({ id: 2_147_483_647 })), 404, 'post_not_found');
     invalid(t, await edit(shop, pathOf(own), { title: '' }), 'title');
     invalid(t, await edit(shop, pathOf(own), { images: [notUploaded] }), '/images/0');
     t.equal((await edit(shop, ownStore, { category_ids: [9_999] })).status, 400);
-    refused(t, await editStore(await createUser(small)), 404, 'store_not_found');
+    rejected(t, await editStore(await createUser(small)), 404, 'store_not_found');
   };
-  await refuseAll();
+  await rejectAll();
   t.equal((await edit(shop, pathOf(own))).status, 200);
-  await refuseAll();
+  await rejectAll();
   t.equal((await editStore(shop)).status, 200);
   usedUp(t, await edit(shop, pathOf(own), { content: '다른 내용' }));
   usedUp(t, await editStore(shop));
-  await refuseAll();
+  await rejectAll();
   const { body } = await small.call('GET', pathOf(own), shop);
   t.match(body.data, { title: '바뀐 글', content: own.content });
   t.equal((await small.call('DELETE', pathOf(own), shop)).status, 200, 'deleting is no edit');

@@ -1,6 +1,6 @@
 import t from 'tap';
 import { createTestApp, createUser } from '../support/app.ts';
-import { invalid, refused } from '../support/assertions.ts';
+import { invalid, rejected } from '../support/assertions.ts';
 import { inParallel } from '../support/concurrency.ts';
 import { createStore, openShop } from '../support/stores.ts';
 
@@ -20,11 +20,11 @@ t.test('registering a store answers 201 with exactly the fields of a Store', asy
     phone_number: '02-123-4567',
     business_hours: '매일 09:00-21:00',
   };
-  const answer = await call('POST', path, { token, body });
-  t.equal(answer.status, 201);
-  t.equal(answer.body.success, true);
-  t.equal(answer.body.message, '가게를 등록했습니다.');
-  const { id, created_at, updated_at, ...data } = answer.body.data;
+  const response = await call('POST', path, { token, body });
+  t.equal(response.status, 201);
+  t.equal(response.body.success, true);
+  t.equal(response.body.message, '가게를 등록했습니다.');
+  const { id, created_at, updated_at, ...data } = response.body.data;
   t.strictSame(data, {
     name: '두레 카페',
     store_categories: [
@@ -39,8 +39,8 @@ t.test('registering a store answers 201 with exactly the fields of a Store', asy
   t.type(id, 'number');
   t.match(created_at, /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
   t.match(updated_at, /Z$/);
-  t.strictSame((await call('GET', `${path}me/`, { token })).body.data, answer.body.data);
-  t.strictSame((await call('GET', `${path}${id}/`, { token })).body.data, answer.body.data);
+  t.strictSame((await call('GET', `${path}me/`, { token })).body.data, response.body.data);
+  t.strictSame((await call('GET', `${path}${id}/`, { token })).body.data, response.body.data);
 });
 
 t.test('a field that was never given is an empty string', async (t) => {
@@ -81,8 +81,8 @@ t.test('PATCH changes the given fields only', async (t) => {
 });
 
 t.test('the categories are the shipped ones, in their order', async (t) => {
-  const answer = await call('GET', `${path}categories/`);
-  t.equal(answer.status, 200);
+  const response = await call('GET', `${path}categories/`);
+  t.equal(response.status, 200);
   const names = [
     '카페',
     '음식점',
@@ -97,7 +97,7 @@ t.test('the categories are the shipped ones, in their order', async (t) => {
     '숙박',
   ];
   const later = ['꽃·식물', '반려동물', '생활·수리', '사진·디자인', '서점·문구', '공방'];
-  t.strictSame(answer.body.data.items, [
+  t.strictSame(response.body.data.items, [
     ...names.map((name, index) => ({ id: index + 1, name })),
     ...later.map((name, index) => ({ id: index + 13, name })),
     { id: 12, name: '기타' },
@@ -126,8 +126,8 @@ t.test('phone numbers of Korea and of other countries are accepted', async (t) =
     ...['821012345678', '1-212-555-0100', '44-20-7946-0958', '81-3-1234-5678', ''],
   ];
   for (const phone_number of numbers) {
-    const answer = await call('PATCH', `${path}me/`, { token: owner.token, body: { phone_number } });
-    t.equal(answer.body.data.phone_number, phone_number, phone_number);
+    const response = await call('PATCH', `${path}me/`, { token: owner.token, body: { phone_number } });
+    t.equal(response.body.data.phone_number, phone_number, phone_number);
   }
 });
 
@@ -150,14 +150,14 @@ t.test(
     };
     for (const [kept, typed] of Object.entries(shapes)) {
       for (const phone_number of typed) {
-        const answer = await call('PATCH', `${path}me/`, { token: owner.token, body: { phone_number } });
-        t.equal(answer.body.data.phone_number, kept, phone_number);
+        const response = await call('PATCH', `${path}me/`, { token: owner.token, body: { phone_number } });
+        t.equal(response.body.data.phone_number, kept, phone_number);
       }
     }
   },
 );
 
-t.test('a repeated Idempotency-Key replays the first answer', async (t) => {
+t.test('a repeated Idempotency-Key replays the first response', async (t) => {
   const { id, token } = await createUser(app);
   const headers = { 'idempotency-key': 'register-1' };
   const body = { name: '두레 카페', category_ids: [1] };
@@ -171,8 +171,8 @@ t.test('a repeated Idempotency-Key replays the first answer', async (t) => {
   t.equal((await pool.query('SELECT FROM stores WHERE owner_id = $1', [id])).rowCount, 1);
 
   const other = { ...body, name: '다른 카페' };
-  refused(t, await call('POST', path, { token, headers, body: other }), 409, 'idempotency_conflict');
-  refused(t, await call('POST', path, { token, body }), 409, 'store_exists');
+  rejected(t, await call('POST', path, { token, headers, body: other }), 409, 'idempotency_conflict');
+  rejected(t, await call('POST', path, { token, body }), 409, 'store_exists');
 });
 
 t.test('without a store, the own store is store_not_found', async (t) => {
@@ -190,16 +190,16 @@ t.test('without a store, the own store is store_not_found', async (t) => {
   }
 });
 
-t.test('a refused PATCH changes nothing', async (t) => {
+t.test('a rejected PATCH changes nothing', async (t) => {
   const { token } = await createUser(app);
   const store = await createStore(app, token);
-  const answer = await call('PATCH', `${path}me/`, {
+  const response = await call('PATCH', `${path}me/`, {
     token,
     body: { name: '새 이름', category_ids: [2, 99] },
   });
-  t.equal(answer.status, 400);
-  invalid(t, answer, '/category_ids/1');
-  t.match(answer.body.data.errors, [{ code: 'not_found' }]);
+  t.equal(response.status, 400);
+  invalid(t, response, '/category_ids/1');
+  t.match(response.body.data.errors, [{ code: 'not_found' }]);
   t.strictSame((await call('GET', `${path}me/`, { token })).body.data, store);
 });
 
@@ -215,11 +215,11 @@ t.test('an unknown category is named by its place in the list', async (t) => {
       invalid(t, await call('POST', path, { token: caller, body: { name: '카페', category_ids } }), ...names);
     invalid(t, await call('PATCH', `${path}me/`, { token: owner.token, body: { category_ids } }), ...names);
   }
-  refused(t, await call('GET', `${path}me/`, { token }), 404, 'store_not_found');
+  rejected(t, await call('GET', `${path}me/`, { token }), 404, 'store_not_found');
   invalid(t, await call('GET', `${path}?category_id=999`, { token }), 'category_id');
 });
 
-t.test('anything that is not a phone number is refused', async (t) => {
+t.test('anything that is not a phone number is rejected', async (t) => {
   const owner = await openShop(app);
   const numbers = [
     ...['1', '123', '123-4567', '1234567', '-', '02-', '-02-123-4567', '02--123-4567', '02-123-4567-'],
@@ -256,13 +256,13 @@ t.test('anything that is not a phone number is refused', async (t) => {
 
 t.test('of 20 concurrent registrations, one succeeds', async (t) => {
   const { id, token } = await createUser(app);
-  const answers = await inParallel(20, (index) =>
+  const responses = await inParallel(20, (index) =>
     call('POST', path, { token, body: { name: `가게 ${index}`, category_ids: [1, 2] } }),
   );
-  const created = answers.filter(({ status }) => status === 201);
+  const created = responses.filter(({ status }) => status === 201);
   t.equal(created.length, 1);
-  for (const answer of answers) {
-    if (answer.status !== 201) refused(t, answer, 409, 'store_exists');
+  for (const response of responses) {
+    if (response.status !== 201) rejected(t, response, 409, 'store_exists');
   }
   t.equal((await pool.query('SELECT FROM stores WHERE owner_id = $1', [id])).rowCount, 1);
   t.strictSame((await call('GET', `${path}me/`, { token })).body.data, created[0]?.body.data);
@@ -275,14 +275,14 @@ t.test('concurrent changes of the categories leave those of one change, in order
     const wishes = Array.from({ length: 12 }, (_, index) =>
       Array.from({ length: 1 + (index % 5) }, (_, position) => 1 + ((index + position * 2 + round) % 12)),
     );
-    const answers = await Promise.all(
+    const responses = await Promise.all(
       wishes.map((category_ids) => call('PATCH', `${path}me/`, { token, body: { category_ids } })),
     );
-    const ids = (answer: (typeof answers)[number]) =>
-      answer.body.data.store_categories.map((category: { id: number }) => category.id);
-    answers.forEach((answer, index) => {
-      t.equal(answer.status, 200);
-      t.strictSame(ids(answer), wishes[index], 'each is answered with its own');
+    const ids = (response: (typeof responses)[number]) =>
+      response.body.data.store_categories.map((category: { id: number }) => category.id);
+    responses.forEach((response, index) => {
+      t.equal(response.status, 200);
+      t.strictSame(ids(response), wishes[index], 'each is answered with its own');
     });
     const left = ids(await call('GET', `${path}me/`, { token }));
     t.ok(

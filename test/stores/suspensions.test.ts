@@ -1,6 +1,6 @@
 import t from 'tap';
 import { createTestApp, createUser, deleteAccount, logIn } from '../support/app.ts';
-import { refused, tokenRefused } from '../support/assertions.ts';
+import { rejected, tokenRejected } from '../support/assertions.ts';
 import { lockRows } from '../support/concurrency.ts';
 import {
   notifiedOf,
@@ -26,12 +26,12 @@ const lift = ({ id }: { id: number }) =>
 
 /** What a shop reads at some paths: status and data of each. */
 async function readAll({ token }: Pick<Shop, 'token'>, paths: string[]): Promise<Record<string, unknown>> {
-  const answers: Record<string, unknown> = {};
+  const responses: Record<string, unknown> = {};
   for (const path of paths) {
     const { status, body } = await app.call('GET', path, { token });
-    answers[path] = { status, data: body.data };
+    responses[path] = { status, data: body.data };
   }
-  return answers;
+  return responses;
 }
 
 /** The lists in which a store and its post are, with every kind of filter. */
@@ -76,11 +76,11 @@ t.test(
       t.notMatch(text, '멈춘 빵집', path);
     }
     const { token } = reader;
-    refused(t, await app.call('GET', `${stores}${shop.store.id}/`, { token }), 404, 'store_not_found');
+    rejected(t, await app.call('GET', `${stores}${shop.store.id}/`, { token }), 404, 'store_not_found');
     const path = `${posts}${post.id}/`;
-    refused(t, await app.call('GET', path, { token }), 404, 'post_not_found');
-    refused(t, await app.call('PATCH', path, { token, body: { title: '새' } }), 404, 'post_not_found');
-    refused(t, await app.call('DELETE', path, { token }), 404, 'post_not_found');
+    rejected(t, await app.call('GET', path, { token }), 404, 'post_not_found');
+    rejected(t, await app.call('PATCH', path, { token, body: { title: '새' } }), 404, 'post_not_found');
+    rejected(t, await app.call('DELETE', path, { token }), 404, 'post_not_found');
 
     await lift(shop);
     t.strictSame(await readAll(reader, [...lists, ...single]), before, 'nothing is lost');
@@ -90,7 +90,7 @@ t.test(
 t.test('a suspended account takes no requests, until the suspension is lifted', async (t) => {
   const { sender, receiver, post } = await openTwoShops(app);
   await suspend(receiver);
-  refused(t, await requestPartnership(app, sender, post), 404, 'post_not_found');
+  rejected(t, await requestPartnership(app, sender, post), 404, 'post_not_found');
   await lift(receiver);
   t.equal((await requestPartnership(app, sender, post)).status, 201);
 });
@@ -135,13 +135,13 @@ t.test('a lifted suspension gives everything back but the sessions', async (t) =
   await sendRequest(app, receiver, await createPost(app, sender.token));
   const before = await readAll(receiver, ownPaths);
   await suspend(receiver);
-  tokenRefused(t, await app.call('GET', `${stores}me/`, { token: receiver.token }), 'revoked');
+  tokenRejected(t, await app.call('GET', `${stores}me/`, { token: receiver.token }), 'revoked');
   await lift(receiver);
-  tokenRefused(t, await app.call('GET', `${stores}me/`, { token: receiver.token }), 'revoked');
+  tokenRejected(t, await app.call('GET', `${stores}me/`, { token: receiver.token }), 'revoked');
   t.strictSame(await readAll(await logIn(app, receiver), ownPaths), before);
 });
 
-t.test('a request to an account that is being suspended waits, and is refused', async (t) => {
+t.test('a request to an account that is being suspended waits, and is rejected', async (t) => {
   for (const [end, status] of [
     ['COMMIT', 404],
     ['ROLLBACK', 201],
@@ -152,11 +152,11 @@ t.test('a request to an account that is being suspended waits, and is refused', 
     await lock.waiters(1);
     await lock.release(end);
     t.equal((await asked).status, status, end);
-    if (status === 404) refused(t, await asked, 404, 'post_not_found');
+    if (status === 404) rejected(t, await asked, 404, 'post_not_found');
   }
 });
 
-t.test('a request and a post of an account that is being suspended are refused', async (t) => {
+t.test('a request and a post of an account that is being suspended are rejected', async (t) => {
   const { sender, post } = await openTwoShops(app);
   const lock = await lockRows(t, app, suspension, [sender.id]);
   const asked = requestPartnership(app, sender, post);
@@ -165,8 +165,8 @@ t.test('a request and a post of an account that is being suspended are refused',
   const written = app.call('POST', '/api/v1/posts/', { token: sender.token, body });
   await lock.waiters(2);
   await lock.release('COMMIT');
-  refused(t, await asked, 403, 'store_required');
-  refused(t, await written, 403, 'store_required');
+  rejected(t, await asked, 403, 'store_required');
+  rejected(t, await written, 403, 'store_required');
 });
 
 t.test('a suspension waits for a request that is being sent', async (t) => {
@@ -182,10 +182,10 @@ t.test('a suspension waits for a request that is being sent', async (t) => {
   const { body } = await app.call('GET', `${requestsPath}?box=sent`, { token: sender.token });
   t.strictSame(body.data.items, [(await asked).body.data], 'it is from before the suspension');
   const third = await openShop(app, '셋째 가게');
-  refused(t, await requestPartnership(app, third, post), 404, 'post_not_found');
+  rejected(t, await requestPartnership(app, third, post), 404, 'post_not_found');
 });
 
-t.test('a store that is registered during the suspension of its account is refused or hidden', async (t) => {
+t.test('a store that is registered during the suspension of its account is rejected or hidden', async (t) => {
   const headers = { 'idempotency-key': 'registered' };
   const register = ({ token }: { token: string }) =>
     app.call('POST', '/api/v1/stores/', { token, headers, body: { name: '새 가게', category_ids: [1] } });
@@ -194,7 +194,7 @@ t.test('a store that is registered during the suspension of its account is refus
   const late = register(first);
   await suspending.waiters(1);
   await suspending.release('COMMIT');
-  tokenRefused(t, await late, 'revoked');
+  tokenRejected(t, await late, 'revoked');
   t.strictSame((await app.pool.query('SELECT FROM stores WHERE owner_id = $1', [first.id])).rows, []);
   await lift(first);
   const { token } = await logIn(app, first);
@@ -241,7 +241,7 @@ t.test('suspensions, deletions and requests of two accounts at once do not deadl
     const { sender, receiver, post } = await openTwoShops(app);
     const own = await createPost(app, sender.token);
     const pending = await sendRequest(app, receiver, own);
-    const answers = await Promise.all([
+    const responses = await Promise.all([
       requestPartnership(app, sender, post),
       deleteAccount(app, receiver),
       suspend(receiver).then(() => []),
@@ -249,6 +249,6 @@ t.test('suspensions, deletions and requests of two accounts at once do not deadl
       suspend(sender).then(() => []),
       deleteAccount(app, sender),
     ]);
-    for (const { status, text } of answers.flat()) t.ok(status < 500, text);
+    for (const { status, text } of responses.flat()) t.ok(status < 500, text);
   }
 });

@@ -7,16 +7,16 @@ export async function createAdmin(app: TestApp) {
   return user;
 }
 
-/** Reports a post or a store. @returns the id of the report @throws when it is refused */
+/** Reports a post or a store. @returns the id of the report @throws when it is rejected */
 export async function sendReport(
   { call }: Pick<TestApp, 'call'>,
   { token }: { token: string },
   target: 'posts' | 'stores',
   id: number,
 ): Promise<number> {
-  const answer = await call('POST', `/api/v1/${target}/${id}/report/`, { token, body: { reason: 'spam' } });
-  if (answer.status !== 201) throw new Error(`the report was refused: ${answer.text}`);
-  return answer.body.data.id;
+  const response = await call('POST', `/api/v1/${target}/${id}/report/`, { token, body: { reason: 'spam' } });
+  if (response.status !== 201) throw new Error(`the report was rejected: ${response.text}`);
+  return response.body.data.id;
 }
 
 /** Closes a report. */
@@ -29,7 +29,7 @@ export function closeReport(
   return call('POST', `/api/v1/admin/reports/${id}/close/`, { token, body: { action } });
 }
 
-/** Adds a mail that failed for good. @returns its id */
+/** Adds an email that failed permanently. @returns its id */
 export async function addFailedMail(
   { pool }: Pick<TestApp, 'pool'>,
   { id }: { id: number },
@@ -37,7 +37,7 @@ export async function addFailedMail(
 ): Promise<number> {
   const { rows } = await pool.query(
     `INSERT INTO failed_mails (user_id, kind, payload, reason, attempts)
-     VALUES ($1, $2, $3, 'the provider refused it', 25) RETURNING id`,
+     VALUES ($1, $2, $3, 'the provider rejected it', 25) RETURNING id`,
     [id, kind, JSON.stringify({ user_id: id, language: 'ko' })],
   );
   return rows[0].id;

@@ -24,8 +24,8 @@ export const testEnvironment = {
   PUBLIC_URL: 'https://api.example.com',
 };
 
-/** A parsed answer. */
-export interface Answer {
+/** A parsed response. */
+export interface TestResponse {
   status: number;
   headers: LightMyRequestResponse['headers'];
   /** The whole body; null when it is not JSON. */
@@ -42,7 +42,7 @@ export interface TestApp {
   mails: Mails;
   /** Every line that the app logged. */
   logs: string[];
-  call(method: string, path: string, options?: CallOptions): Promise<Answer>;
+  call(method: string, path: string, options?: CallOptions): Promise<TestResponse>;
   /** @throws when a response was a server error that the test does not expect */
   close(): Promise<void>;
 }
@@ -57,9 +57,9 @@ export interface CallOptions {
 /** Mails that the app sent through its real queue and worker. */
 export interface Mails {
   sent: OutgoingMail[];
-  /** Waits for the mail after the first `skip` ones to an address. @throws after 30 seconds */
+  /** Waits for the email after the first `skip` ones to an address. @throws after 30 seconds */
   next(to: string, skip?: number): Promise<OutgoingMail>;
-  /** Waits until the mail queue is empty, so that no further mail will come. */
+  /** Waits until the email queue is empty, so that no further mail will come. */
   settled(): Promise<void>;
 }
 
@@ -73,7 +73,7 @@ interface TestAppOptions
   serverErrors?: boolean;
   /** Routes of the test, for rules that no operation shows. */
   routes?: FastifyPluginAsync;
-  /** How the provider takes a mail, after it is in `mails.sent`; at once without it. */
+  /** How the provider takes an email, after it is in `mails.sent`; at once without it. */
   deliver?(mail: OutgoingMail): Promise<void>;
 }
 
@@ -141,9 +141,9 @@ async function startTestApp(overrides: Record<string, string> = {}, options: Tes
     logs,
     mails: mailsOf(sent, pool),
     async call(method: string, path: string, callOptions?: CallOptions) {
-      const answer = await call(app, method, path, callOptions);
-      if (answer.status >= 500 && !allowed) serverErrors.push(`${method} ${path}: ${answer.text}`);
-      return answer;
+      const response = await call(app, method, path, callOptions);
+      if (response.status >= 500 && !allowed) serverErrors.push(`${method} ${path}: ${response.text}`);
+      return response;
     },
     rejectServerErrors() {
       const errors = serverErrors.splice(0);
@@ -170,7 +170,7 @@ async function call(
   method: string,
   path: string,
   options: CallOptions = {},
-): Promise<Answer> {
+): Promise<TestResponse> {
   const { token, body, headers, remoteAddress } = options;
   // Without a turn of the event loop between them, many injected requests look like overload.
   await nextTurn();
@@ -282,7 +282,7 @@ export async function suspend({ pool }: TestApp, { id }: { id: number }): Promis
   await pool.query('UPDATE users SET suspended_at = now() WHERE id = $1', [id]);
 }
 
-/** The kinds of the mails to an account that wait in the queue, oldest first. */
+/** The kinds of the emails to an account that wait in the queue, oldest first. */
 export async function queuedFor({ pool }: TestApp, { id }: { id: number }): Promise<string[]> {
   const { rows } = await pool.query<{ kind: string }>(
     `SELECT payload->>'kind' AS kind FROM graphile_worker._private_jobs WHERE payload->>'user_id' = $1 ORDER BY id`,
@@ -295,21 +295,21 @@ export async function queuedFor({ pool }: TestApp, { id }: { id: number }): Prom
 export function deleteAccount(
   { call }: Pick<TestApp, 'call'>,
   { token, password }: { token: string; password: string },
-): Promise<Answer> {
+): Promise<TestResponse> {
   return call('DELETE', '/auth/me/', { token, body: { password } });
 }
 
-/** The six digits in a verification mail. */
+/** The six digits in a verification email. */
 export function codeIn(mail: OutgoingMail): string {
   const code = /\b\d{6}\b/.exec(mail.text)?.[0];
-  if (code === undefined) throw new Error('the mail has no code');
+  if (code === undefined) throw new Error('the email has no code');
   return code;
 }
 
-/** The query of the reset link in a mail. */
+/** The query of the reset link in an email. */
 export function resetLinkIn(mail: OutgoingMail): { uid: string; token: string; url: string } {
   const url = /https:\/\/\S+\/reset-password\?\S+/.exec(mail.text)?.[0];
-  if (url === undefined) throw new Error('the mail has no link');
+  if (url === undefined) throw new Error('the email has no link');
   const { searchParams } = new URL(url);
   return { uid: searchParams.get('uid') ?? '', token: searchParams.get('token') ?? '', url };
 }

@@ -1,19 +1,19 @@
 import type { Test } from 'tap';
-import type { Answer } from './app.ts';
+import type { TestResponse } from './app.ts';
 
-/** Traces of the implementation that no answer may show: stacks, SQL, files, libraries. */
+/** Traces of the implementation that no response may show: stacks, SQL, files, libraries. */
 const internals =
   /\bat (?:\S+ \(|\S*:\d)|node_modules|\.ts\b|\.js\b|\/work\/|SELECT |INSERT |UPDATE |relation|column|prisma|postgres|fastify|FST_|ECONN/i;
 
 const hasText = (value: unknown) => typeof value === 'string' && /\S/.test(value);
 
 /**
- * Asserts a refusal as the contract has it: status and code in the envelope, the same text as `message` and `detail`,
+ * Asserts a rejection as the contract has it: status and code in the envelope, the same text as `message` and `detail`,
  * nothing in `data` beyond `extra`, the headers that belong to the status, and no trace of the implementation.
  */
-export function refused(
+export function rejected(
   t: Test,
-  { status, headers, body, text }: Answer,
+  { status, headers, body, text }: TestResponse,
   expectedStatus: number,
   code: string,
   given: Record<string, unknown> = {},
@@ -86,7 +86,7 @@ interface FieldError {
 }
 
 /**
- * What is wrong with the `fields` and `errors` of a refusal: there is one error for each text, in the same order, at most 20, each
+ * What is wrong with the `fields` and `errors` of a rejection: there is one error for each text, in the same order, at most 20, each
  * with a known code and its parameters, and each text names the rule.
  */
 export function fieldErrorProblems({ fields = {}, errors = [] }: Record<string, unknown> = {}): string[] {
@@ -116,52 +116,52 @@ export function fieldErrorProblems({ fields = {}, errors = [] }: Record<string, 
  *
  * @returns the texts of each field
  */
-export function invalid(t: Test, answer: Answer, ...names: string[]): Record<string, string[]> {
-  const fields: Record<string, string[]> = answer.body?.data?.fields ?? {};
+export function invalid(t: Test, response: TestResponse, ...names: string[]): Record<string, string[]> {
+  const fields: Record<string, string[]> = response.body?.data?.fields ?? {};
   const expected = names.map((name) => {
     const texts = fields[name] ?? [];
     return [name, texts.length > 0 && texts.every(hasText) ? texts : ['a text']];
   });
-  const errors = answer.body?.data?.errors;
-  refused(t, answer, 400, 'validation_error', { fields: Object.fromEntries(expected), errors });
-  t.strictSame(fieldErrorProblems(answer.body?.data), []);
+  const errors = response.body?.data?.errors;
+  rejected(t, response, 400, 'validation_error', { fields: Object.fromEntries(expected), errors });
+  t.strictSame(fieldErrorProblems(response.body?.data), []);
   return fields;
 }
 
-/** Asserts a refused token, exactly as section 7 of the interface specification shows it. */
-export function tokenRefused(
+/** Asserts a rejected token, exactly as section 7 of the interface specification shows it. */
+export function tokenRejected(
   t: Test,
-  answer: Answer,
+  response: TestResponse,
   reason: string,
   type: 'access' | 'refresh' = 'access',
 ): void {
   const token_class = type === 'access' ? 'AccessToken' : 'RefreshToken';
-  const message = answer.body?.data?.messages?.[0]?.message;
+  const message = response.body?.data?.messages?.[0]?.message;
   const messages = [{ token_class, token_type: type, message: hasText(message) ? message : 'a text' }];
-  refused(t, answer, 401, 'token_not_valid', { messages, reason });
+  rejected(t, response, 401, 'token_not_valid', { messages, reason });
 }
 
 /** Asserts `too_many_attempts` with a wait of `least` to `most` seconds. */
-export function delayed(t: Test, answer: Answer, most: number, least = 1): void {
-  waits(t, answer, 'too_many_attempts', most, least);
+export function delayed(t: Test, response: TestResponse, most: number, least = 1): void {
+  waits(t, response, 'too_many_attempts', most, least);
 }
 
 /** Asserts `quota_exceeded` with a wait of `least` to `most` seconds. */
-export function exhausted(t: Test, answer: Answer, most: number, least = 1): void {
-  waits(t, answer, 'quota_exceeded', most, least);
+export function exhausted(t: Test, response: TestResponse, most: number, least = 1): void {
+  waits(t, response, 'quota_exceeded', most, least);
 }
 
-function waits(t: Test, answer: Answer, code: string, most: number, least: number): void {
-  const wait: unknown = answer.body?.data?.retry_after;
-  refused(t, answer, 429, code, { retry_after: wait });
+function waits(t: Test, response: TestResponse, code: string, most: number, least: number): void {
+  const wait: unknown = response.body?.data?.retry_after;
+  rejected(t, response, 429, code, { retry_after: wait });
   const isInRange = Number.isInteger(wait) && Number(wait) >= least && Number(wait) <= most;
   t.ok(isInRange, `${wait} s is a wait of ${least} to ${most} s`);
 }
 
 /** Asserts `service_unavailable` with `Retry-After`. */
-export function unavailable(t: Test, answer: Answer): void {
-  refused(t, answer, 503, 'service_unavailable');
-  t.match(answer.headers['retry-after'], /^[1-9]\d*$/);
+export function unavailable(t: Test, response: TestResponse): void {
+  rejected(t, response, 503, 'service_unavailable');
+  t.match(response.headers['retry-after'], /^[1-9]\d*$/);
 }
 
 /** Asserts that a log has no error in it. */
@@ -173,10 +173,10 @@ export function noErrorLogged(t: Test, logs: string[]): void {
   );
 }
 
-/** How many answers there are of each status and code, as in `{ '200': 1, '400 invalid_code': 19 }`. */
-export function tally(answers: Answer[]): Record<string, number> {
+/** How many responses there are of each status and code, as in `{ '200': 1, '400 invalid_code': 19 }`. */
+export function tally(responses: TestResponse[]): Record<string, number> {
   const counts: Record<string, number> = {};
-  for (const { status, body } of answers) {
+  for (const { status, body } of responses) {
     const kind = status < 300 ? String(status) : `${status} ${body?.data?.code}`;
     counts[kind] = (counts[kind] ?? 0) + 1;
   }

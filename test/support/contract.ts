@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { Ajv2020, type Format, type ValidateFunction } from 'ajv/dist/2020.js';
 import { parse } from 'yaml';
-import type { Answer } from './app.ts';
+import type { TestResponse } from './app.ts';
 
 /** The committed OpenAPI document. */
 export const documentPath = fileURLToPath(import.meta.resolve('#package/openapi.yaml'));
@@ -14,7 +14,7 @@ interface DocumentedMedia {
   examples?: Record<string, { $ref?: string; value?: unknown }>;
 }
 
-interface DocumentedAnswer {
+interface DocumentedResponse {
   description: string;
   content?: Record<string, DocumentedMedia>;
   headers?: Record<string, JsonObject>;
@@ -38,7 +38,7 @@ export interface DocumentedOperation {
   security?: Record<string, unknown>[];
   parameters?: DocumentedParameter[];
   requestBody?: { required?: boolean; content: Record<string, DocumentedMedia> };
-  responses: Record<string, DocumentedAnswer>;
+  responses: Record<string, DocumentedResponse>;
 }
 
 interface OpenApiDocument {
@@ -47,7 +47,7 @@ interface OpenApiDocument {
   paths: Record<string, Record<string, Omit<DocumentedOperation, 'method' | 'path'>>>;
   components: Record<'schemas' | 'examples' | 'headers', Record<string, JsonObject>> & {
     parameters: Record<string, DocumentedParameter>;
-    responses: Record<string, DocumentedAnswer>;
+    responses: Record<string, DocumentedResponse>;
   };
 }
 
@@ -61,7 +61,7 @@ const formats: Record<string, Format> = {
   uri: /^[a-z][a-z0-9+.-]*:\S+$/,
 };
 
-/** Reads the committed document. Parameters and answers of operations stand in place of the references to them. */
+/** Reads the committed document. Parameters and responses of operations stand in place of the references to them. */
 export function readDocument(): OpenApiDocument {
   const document: OpenApiDocument = parse(readFileSync(documentPath, 'utf8'));
   const { parameters, responses } = document.components;
@@ -73,13 +73,13 @@ export function readDocument(): OpenApiDocument {
   }
   for (const operation of Object.values(document.paths).flatMap((path) => Object.values(path))) {
     operation.parameters = (operation.parameters ?? []).map((one) => follow(one, parameters));
-    for (const [status, answer] of Object.entries(operation.responses))
-      operation.responses[status] = follow(answer, responses);
+    for (const [status, response] of Object.entries(operation.responses))
+      operation.responses[status] = follow(response, responses);
   }
   return document;
 }
 
-/** Compares answers with the OpenAPI document. It is stricter than the document: undocumented properties are refused. */
+/** Compares answers with the OpenAPI document. It is stricter than the document: undocumented properties are rejected. */
 export function createContract(document: OpenApiDocument = readDocument()) {
   const ajv = new Ajv2020({ strict: false, allErrors: true, formats });
   ajv.addSchema(closed(document), 'document', undefined, false);
@@ -95,33 +95,34 @@ export function createContract(document: OpenApiDocument = readDocument()) {
       .sort((one, other) => one.path.split('{').length - other.path.split('{').length)[0];
   }
 
-  /** How an answer differs from the document; empty when it conforms. */
-  function problems(method: string, url: string, answer: Answer): string[] {
+  /** How a response differs from the document; empty when it conforms. */
+  function problems(method: string, url: string, response: TestResponse): string[] {
     const operation = operationOf(method, url);
     if (!operation) return [`${method} ${url} is not documented`];
-    const status = String(answer.status);
+    const status = String(response.status);
     const key = [status, 'default'].find((one) => one in operation.responses);
     const documented = key === undefined ? undefined : operation.responses[key];
     if (key === undefined || !documented)
-      return [`${operation.operationId} has no ${status}: ${answer.text}`];
-    return [...headerProblems(documented, answer), ...bodyProblems(operation, key, documented, answer)].map(
-      (problem) => `${operation.operationId} ${status}: ${problem}`,
-    );
+      return [`${operation.operationId} has no ${status}: ${response.text}`];
+    return [
+      ...headerProblems(documented, response),
+      ...bodyProblems(operation, key, documented, response),
+    ].map((problem) => `${operation.operationId} ${status}: ${problem}`);
   }
 
-  function headerProblems({ headers = {} }: DocumentedAnswer, answer: Answer): string[] {
+  function headerProblems({ headers = {} }: DocumentedResponse, response: TestResponse): string[] {
     const missing = Object.entries(headers)
       .filter(([, { $ref }]) => document.components.headers[String($ref).split('/').at(-1) ?? '']?.required)
       .map(([name]) => name)
-      .filter((name) => answer.headers[name.toLowerCase()] === undefined);
+      .filter((name) => response.headers[name.toLowerCase()] === undefined);
     return missing.map((name) => `has no ${name}`);
   }
 
   function bodyProblems(
     { path, method }: DocumentedOperation,
     key: string,
-    { content }: DocumentedAnswer,
-    { headers, body, text }: Answer,
+    { content }: DocumentedResponse,
+    { headers, body, text }: TestResponse,
   ): string[] {
     if (!content) return text === '' ? [] : [`has a body: ${text}`];
     const type = String(headers['content-type']).split(';')[0] ?? '';

@@ -1,7 +1,7 @@
 import sharp from 'sharp';
-import type { Answer, TestApp } from './app.ts';
+import type { TestApp, TestResponse } from './app.ts';
 
-/** An uploaded picture in an answer. */
+/** An uploaded image in a response. */
 export interface TestImage {
   id: number;
   url: string;
@@ -36,20 +36,24 @@ export function multipart(...parts: Part[]): Buffer {
 }
 
 /** Uploads bytes as the file `image`. */
-export function upload({ call }: Pick<TestApp, 'call'>, token: string, content: Buffer): Promise<Answer> {
+export function upload(
+  { call }: Pick<TestApp, 'call'>,
+  token: string,
+  content: Buffer,
+): Promise<TestResponse> {
   const body = multipart({ name: 'image', content, filename: 'photo.jpg' });
   return call('POST', '/api/v1/images/', { token, body, headers: multipartType });
 }
 
-/** Uploads a small picture of one colour. */
+/** Uploads a small image of one colour. */
 export async function uploadImage(app: Pick<TestApp, 'call'>, token: string): Promise<TestImage> {
-  const answer = await upload(app, token, await plainPicture());
-  if (answer.status !== 201) throw new Error(`the picture was not uploaded: ${answer.text}`);
-  return answer.body.data;
+  const response = await upload(app, token, await plainImage());
+  if (response.status !== 201) throw new Error(`the image was not uploaded: ${response.text}`);
+  return response.body.data;
 }
 
-/** A picture of one colour, as JPEG. */
-export function plainPicture(width = 40, height = 30): Promise<Buffer> {
+/** An image of one colour, as JPEG. */
+export function plainImage(width = 40, height = 30): Promise<Buffer> {
   return canvas(width, height).jpeg().toBuffer();
 }
 

@@ -1,4 +1,4 @@
-import { type Answer, type TestApp, verifyEmails } from './app.ts';
+import { type TestApp, type TestResponse, verifyEmails } from './app.ts';
 import { createPost, openShop, type Shop, type TestPost } from './stores.ts';
 
 /** The collection of partner requests. */
@@ -14,7 +14,7 @@ export async function openTwoShops(app: TestApp): Promise<{ sender: Shop; receiv
   return { sender, receiver, post };
 }
 
-/** Like {@link openTwoShops}, with verified addresses, to which mails about requests go. */
+/** Like {@link openTwoShops}, with verified addresses, to which emails about requests go. */
 export async function openTwoVerifiedShops(app: TestApp) {
   const shops = await openTwoShops(app);
   await verifyEmails(app, shops.sender, shops.receiver);
@@ -27,16 +27,16 @@ export function requestPartnership(
   shop: Caller,
   post: Pick<TestPost, 'id'>,
   headers: Record<string, string> = {},
-): Promise<Answer> {
+): Promise<TestResponse> {
   const body = { post_id: post.id, message: '함께 해요!' };
   return app.call('POST', requestsPath, { token: shop.token, body, headers });
 }
 
-/** Sends a request for a post. @returns its id @throws when it is refused */
+/** Sends a request for a post. @returns its id @throws when it is rejected */
 export async function sendRequest(app: TestApp, shop: Caller, post: Pick<TestPost, 'id'>): Promise<number> {
-  const answer = await requestPartnership(app, shop, post);
-  if (answer.status !== 201) throw new Error(`the request was refused: ${answer.text}`);
-  return answer.body.data.id;
+  const response = await requestPartnership(app, shop, post);
+  if (response.status !== 201) throw new Error(`the request was rejected: ${response.text}`);
+  return response.body.data.id;
 }
 
 /** Moves a request to another state. */
@@ -45,7 +45,7 @@ export function transition(
   shop: Caller,
   id: number | string,
   action: 'accept' | 'decline' | 'withdraw' | 'end',
-): Promise<Answer> {
+): Promise<TestResponse> {
   return app.call('POST', `${requestsPath}${id}/${action}/`, { token: shop.token });
 }
 
@@ -55,8 +55,8 @@ export async function becomePartners(
   { sender, receiver, post }: { sender: Caller; receiver: Caller; post: Pick<TestPost, 'id'> },
 ): Promise<number> {
   const id = await sendRequest(app, sender, post);
-  const answer = await transition(app, receiver, id, 'accept');
-  if (answer.status !== 200) throw new Error(`the request was not accepted: ${answer.text}`);
+  const response = await transition(app, receiver, id, 'accept');
+  if (response.status !== 200) throw new Error(`the request was not accepted: ${response.text}`);
   return id;
 }
 
@@ -65,7 +65,7 @@ export function readRequest(
   app: TestApp,
   { token }: { token: string | undefined },
   id: number,
-): Promise<Answer> {
+): Promise<TestResponse> {
   return app.call('GET', `${requestsPath}${id}/`, { token });
 }
 
@@ -74,7 +74,7 @@ export function listPartners(
   app: TestApp,
   { token }: { token: string | undefined },
   query = '',
-): Promise<Answer> {
+): Promise<TestResponse> {
   return app.call('GET', `/api/v1/stores/partners/${query}`, { token });
 }
 
@@ -86,9 +86,9 @@ export async function notificationsOf(
   headers: Record<string, string> = {},
 ) {
   const path = `/api/v1/notifications/mypage/${query}`;
-  const answer = await app.call('GET', path, { token: shop.token, headers });
-  if (answer.status !== 200) throw new Error(`no notifications: ${answer.text}`);
-  return answer.body.data;
+  const response = await app.call('GET', path, { token: shop.token, headers });
+  if (response.status !== 200) throw new Error(`no notifications: ${response.text}`);
+  return response.body.data;
 }
 
 /** The notifications of a shop's owner, newest first: kind, request id, and the present status of the request. */

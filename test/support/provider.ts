@@ -3,17 +3,17 @@ import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import type { Test } from 'tap';
 
-/** How the provider answers: it accepts the mail, or a handler of the test answers. */
+/** How the provider answers: it accepts the email, or a handler of the test answers. */
 export type ProviderBehaviour = 'ok' | ((response: ServerResponse, accept: () => void) => void);
 
-/** A fake of Resend's API that records the mails it got. */
+/** A fake of Resend's API that records the emails it got. */
 export interface Provider {
   url: string;
   /** How it answers from now on. */
   behaviour: ProviderBehaviour;
   /** Every attempt that reached it, in order. */
   attempts: { to: string; key: string; body: string }[];
-  /** Idempotency keys of the mails that it accepted for an address; Resend treats a repeated key as the same mail. */
+  /** Idempotency keys of the emails that it accepted for an address; Resend treats a repeated key as the same mail. */
   taken(to: string): string[];
 }
 

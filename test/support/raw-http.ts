@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { type AddressInfo, connect, type Socket } from 'node:net';
 import type { FastifyInstance } from 'fastify';
-import type { Answer } from './app.ts';
+import type { TestResponse } from './app.ts';
 
 /** Makes an app listen on a free port. @returns the port */
 export async function listen(app: FastifyInstance): Promise<number> {
@@ -9,7 +9,7 @@ export async function listen(app: FastifyInstance): Promise<number> {
   return (app.server.address() as AddressInfo).port;
 }
 
-export interface RawAnswer extends Answer {
+export interface RawResponse extends TestResponse {
   /** Whether the server closed the connection. */
   closed: boolean;
 }
@@ -18,8 +18,8 @@ export interface RawAnswer extends Answer {
 export interface RawConnection {
   socket: Socket;
   send(data: string | Buffer): void;
-  /** Reads the next answer. @throws when none arrives within 5 seconds */
-  answer(): Promise<RawAnswer>;
+  /** Reads the next response. @throws when none arrives within 5 seconds */
+  response(): Promise<RawResponse>;
 }
 
 /** Opens a connection to a listening app. */
@@ -43,17 +43,17 @@ export async function rawConnection(port: number): Promise<RawConnection> {
   return {
     socket,
     send: (data) => void socket.write(data),
-    async answer() {
+    async response() {
       // Longer than the service takes for any request.
       const deadline = AbortSignal.timeout(10_000);
       for (;;) {
-        const complete = readAnswer(received);
-        // The close follows the last answer, so wait for it.
-        if (complete && (closed || complete.answer.headers.connection !== 'close')) {
+        const complete = readResponse(received);
+        // The close follows the last response, so wait for it.
+        if (complete && (closed || complete.response.headers.connection !== 'close')) {
           received = received.subarray(complete.length);
-          return { ...complete.answer, closed };
+          return { ...complete.response, closed };
         }
-        if (closed || deadline.aborted) throw new Error(`no answer, but: ${received.toString('latin1')}`);
+        if (closed || deadline.aborted) throw new Error(`no response, but: ${received.toString('latin1')}`);
         await new Promise<void>((resolve) => {
           wake = resolve;
           deadline.addEventListener('abort', () => resolve(), { once: true });
@@ -63,16 +63,16 @@ export async function rawConnection(port: number): Promise<RawConnection> {
   };
 }
 
-/** Sends bytes on a new connection and returns the answer. */
-export async function rawCall(port: number, data: string | Buffer): Promise<RawAnswer> {
+/** Sends bytes on a new connection and returns the response. */
+export async function rawCall(port: number, data: string | Buffer): Promise<RawResponse> {
   const connection = await rawConnection(port);
   connection.send(data);
-  const answer = await connection.answer();
+  const response = await connection.response();
   connection.socket.destroy();
-  return answer;
+  return response;
 }
 
-function readAnswer(received: Buffer): { answer: Answer; length: number } | undefined {
+function readResponse(received: Buffer): { response: TestResponse; length: number } | undefined {
   const end = received.indexOf('\r\n\r\n');
   if (end === -1) return undefined;
   const [statusLine = '', ...lines] = received.subarray(0, end).toString('latin1').split('\r\n');
@@ -84,5 +84,5 @@ function readAnswer(received: Buffer): { answer: Answer; length: number } | unde
   const text = received.subarray(end + 4, length).toString('utf8');
   const isJson = String(headers['content-type']).includes('json') && text !== '';
   const body = isJson ? JSON.parse(text) : null;
-  return { answer: { status: Number(statusLine.split(' ')[1]), headers, body, text }, length };
+  return { response: { status: Number(statusLine.split(' ')[1]), headers, body, text }, length };
 }

@@ -1,6 +1,6 @@
 import type { TestApp } from './app.ts';
 
-/** Every row of every table as text, those of the mail queue included. */
+/** Every row of every table as text, those of the email queue included. */
 export async function everyRow({ pool }: TestApp): Promise<string> {
   const tables = await pool.query<{ name: string }>(
     `SELECT format('%I.%I', schemaname, tablename) AS name FROM pg_tables

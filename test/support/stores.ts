@@ -1,6 +1,6 @@
 import { createUser, type TestApp } from './app.ts';
 
-/** A store in an answer. */
+/** A store in a response. */
 export interface TestStore {
   id: number;
   name: string;
@@ -13,7 +13,7 @@ export interface TestStore {
   updated_at: string;
 }
 
-/** A post in an answer. */
+/** A post in a response. */
 export interface TestPost {
   id: number;
   title: string;
@@ -34,9 +34,9 @@ export async function createStore(
   fields: Record<string, unknown> = {},
 ): Promise<TestStore> {
   const body = { name: '두레 카페', category_ids: [1], ...fields };
-  const answer = await call('POST', '/api/v1/stores/', { token, body });
-  if (answer.status !== 201) throw new Error(`the store was not registered: ${answer.text}`);
-  return answer.body.data;
+  const response = await call('POST', '/api/v1/stores/', { token, body });
+  if (response.status !== 201) throw new Error(`the store was not registered: ${response.text}`);
+  return response.body.data;
 }
 
 /** A user with a store. */
@@ -71,7 +71,7 @@ export async function createPost(
     images: ['https://cdn.example.com/popup.jpg'],
     ...fields,
   };
-  const answer = await call('POST', '/api/v1/posts/', { token, body });
-  if (answer.status !== 201) throw new Error(`the post was not written: ${answer.text}`);
-  return answer.body.data;
+  const response = await call('POST', '/api/v1/posts/', { token, body });
+  if (response.status !== 201) throw new Error(`the post was not written: ${response.text}`);
+  return response.body.data;
 }

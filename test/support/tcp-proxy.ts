@@ -4,14 +4,14 @@ import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 /** A TCP proxy in front of a database server, whose connections a test can cut. */
 interface TcpProxy {
   url: string;
-  /** Ends every connection and refuses new ones, as a server that went down does. */
+  /** Ends every connection and rejects new ones, as a server that went down does. */
   cut(): Promise<void>;
   /** Accepts connections and never answers, as a server that hangs does. */
   freeze(): void;
   /** Stops passing data on the open connections, as a network that loses packets does. New ones work. */
   stall(): void;
-  /** Stops passing on the answers of each connection whose client sends this text from now on. */
-  holdAnswersTo(text: string): void;
+  /** Stops passing on the responses of each connection whose client sends this text from now on. */
+  holdResponsesTo(text: string): void;
   /** Passes new connections on to another server, as a name or a load balancer that was changed does. Open ones stay. */
   redirect(url: string): void;
   /** How many connections are held. */
@@ -82,7 +82,7 @@ export async function createTcpProxy(url: string): Promise<TcpProxy> {
       stall();
     },
     stall,
-    holdAnswersTo(text) {
+    holdResponsesTo(text) {
       heldText = text;
     },
     redirect(to) {

@@ -25,7 +25,7 @@ import { until } from '../support/until.ts';
 const run = promisify(execFile);
 const scriptOf = (path: string) => fileURLToPath(new URL(path, import.meta.resolve('#package/package.json')));
 
-/** The programs of a server with its own pg_dump: that of another version may refuse. */
+/** The programs of a server with its own pg_dump: that of another version may reject. */
 function findPrograms(): string | undefined {
   const root = '/usr/lib/postgresql';
   const versions = existsSync(root) ? readdirSync(root).sort((a, b) => Number(b) - Number(a)) : [];
@@ -53,7 +53,7 @@ async function startServer(t: Test, folder: string): Promise<Server> {
   const port = String(await freePort());
   const cluster = join(folder, 'cluster');
   writeFileSync(join(folder, 'password'), passwords.superuser);
-  // PostgreSQL refuses to run as root.
+  // PostgreSQL rejects to run as root.
   const asUser =
     process.getuid?.() === 0 ? ['unshare', '--user', '--map-user=65534', '--map-group=65534'] : [];
   const command = (name: string, ...args: string[]) => [...asUser, join(bin, name), '-D', cluster, ...args];
@@ -89,13 +89,13 @@ async function startServer(t: Test, folder: string): Promise<Server> {
   return { superuser, url: `postgresql://dure:${passwords.dure}@127.0.0.1:${port}/dure` };
 }
 
-/** The status of the large file of a picture. */
+/** The status of the large file of an image. */
 async function statusOf({ call }: TestApp, { url }: { url: string }): Promise<number> {
   return (await call('GET', new URL(url).pathname)).status;
 }
 
 t.test(
-  'a backup brings back the database and the pictures, and nothing else',
+  'a backup brings back the database and the images, and nothing else',
   { skip: unless(programs !== undefined, 'there is no PostgreSQL server with pg_dump here') },
   async (t) => {
     const folder = mkdtempSync(join(tmpdir(), 'dure-backup-'));
@@ -114,7 +114,7 @@ t.test(
     const restore = (backup: string) =>
       run(scriptOf('deploy/backup/restore.sh'), [backup], { env: environmentOfScripts });
 
-    // A service with rows, pictures, and mails that wait.
+    // A service with rows, images, and emails that wait.
     const before = await createTestApp({ ...environment, WORKER_ENABLED: 'false' }, { databaseUrl: url });
     const { sender, receiver, post } = await openTwoVerifiedShops(before);
     const image = await uploadImage(before, receiver.token);
@@ -128,17 +128,17 @@ t.test(
 
     // What happens after the backup, and is lost.
     const late = await signUpUser(before);
-    const latePicture = await uploadImage(before, receiver.token);
+    const lateImage = await uploadImage(before, receiver.token);
     t.equal((await transition(before, receiver, request, 'accept')).status, 200);
     t.equal(
       (await before.call('DELETE', `/api/v1/posts/${pictured.id}/`, { token: receiver.token })).status,
       200,
     );
 
-    await t.test('a restore refuses while the service is connected, and changes nothing', async (t) => {
+    await t.test('a restore rejects while the service is connected, and changes nothing', async (t) => {
       await t.rejects(restore(backup), /being accessed by other users/);
       t.equal((await before.call('GET', '/auth/me/', { token: late.token })).status, 200);
-      t.equal(await statusOf(before, latePicture), 200);
+      t.equal(await statusOf(before, lateImage), 200);
     });
 
     await before.close();
@@ -151,12 +151,12 @@ t.test(
 
     const after = await createTestApp(environment, { databaseUrl: url });
     t.teardown(after.close);
-    await t.test('rows and pictures of the backup are back, and nothing after it', async (t) => {
+    await t.test('rows and images of the backup are back, and nothing after it', async (t) => {
       const { token } = await logIn(after, receiver);
-      const answer = await after.call('GET', `/api/v1/posts/${pictured.id}/`, { token });
-      t.match(answer.body.data, { title: '봄꽃 세트', images: [image.url] });
+      const response = await after.call('GET', `/api/v1/posts/${pictured.id}/`, { token });
+      t.match(response.body.data, { title: '봄꽃 세트', images: [image.url] });
       t.equal(await statusOf(after, image), 200);
-      t.equal(await statusOf(after, latePicture), 404);
+      t.equal(await statusOf(after, lateImage), 404);
       const found = await after.call('GET', `/api/v1/posts/?q=${encodeURIComponent('꽃세트')}`, { token });
       t.strictSame(
         found.body.data.items.map(({ id }: { id: number }) => id),
@@ -175,7 +175,7 @@ t.test(
       }
     });
 
-    await t.test('mails that waited are not sent, and kept for the operator', async (t) => {
+    await t.test('emails that waited are not sent, and kept for the operator', async (t) => {
       await after.mails.settled();
       t.strictSame(after.mails.sent, []);
       const { rows } = await after.pool.query('SELECT kind, reason FROM failed_mails');

@@ -159,10 +159,10 @@ t.test(
     const seconds = [...mappings.flatMap(({ outputs }: { outputs: string[] }) => outputs), ...defaults];
     t.strictSame(seconds.map(Number), [3, 4, 5, 6, 7, 8], 'seconds of Retry-After');
     const { code, text } = httpErrors.serviceUnavailable;
-    const [, answer] =
+    const [, response] =
       readFile('deploy/caddy/Caddyfile').match(/respond `(.*)` \{http\.error\.status_code\}/) ?? [];
     t.strictSame(
-      JSON.parse(answer ?? '{}'),
+      JSON.parse(response ?? '{}'),
       { success: false, message: text.ko, data: { detail: text.ko, code } },
       'without an instance it answers as the service does',
     );

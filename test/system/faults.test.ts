@@ -28,13 +28,13 @@ t.test('a database without free connections is service_unavailable', async (t) =
   t.teardown(app.close);
 
   const started = performance.now();
-  const answers = await Promise.all([
+  const responses = await Promise.all([
     app.call('GET', '/auth/me/', { token }),
     app.call('POST', '/auth/login/', { body: { username: 'unknown', password } }),
     app.call('GET', '/api/v1/stores/categories/'),
   ]);
   t.ok(performance.now() - started < 10_000);
-  for (const answer of answers) unavailable(t, answer);
+  for (const response of responses) unavailable(t, response);
   t.equal((await app.call('GET', '/health/live')).status, 200);
   t.equal((await app.call('GET', '/health/ready')).status, 503);
 
@@ -57,9 +57,9 @@ t.test('a serialization failure leaves nothing, and a retry succeeds', async (t)
     body: { post_id: target.id, message: '함께 해요!' },
     headers: { 'idempotency-key': 'once' },
   };
-  const refused = await app.call('POST', requestsPath, request);
-  t.match(refused, { status: 503, body: { data: { code: 'service_unavailable' } } });
-  t.match(refused.headers['retry-after'], /^[1-9]\d*$/);
+  const rejected = await app.call('POST', requestsPath, request);
+  t.match(rejected, { status: 503, body: { data: { code: 'service_unavailable' } } });
+  t.match(rejected.headers['retry-after'], /^[1-9]\d*$/);
   const { rows } = await app.pool.query('SELECT count(*)::int AS requests FROM partner_requests');
   t.strictSame(rows, [{ requests: 0 }]);
 

@@ -40,7 +40,7 @@ function packageOf({ apiVersion }: Manifest): string {
 }
 
 /**
- * Checks manifests against the types of Kubernetes: TypeScript refuses unknown properties, too, in an object literal.
+ * Checks manifests against the types of Kubernetes: TypeScript rejects unknown properties, too, in an object literal.
  *
  * @returns what the compiler reports
  */

@@ -20,11 +20,11 @@ import {
   temporaryFolder,
 } from './embedded-postgres/support.ts';
 
-/** Real processes, real failures: what the service promises while PostgreSQL, the mail provider or the disk is not there. */
+/** Real processes, real failures: what the service promises while PostgreSQL, the email provider or the disk is not there. */
 
 const open = { ...production, RATE_LIMIT_ENABLED: 'false' };
 
-/** How long any answer may take, in milliseconds. */
+/** How long any response may take, in milliseconds. */
 const promisedTime = 10_000;
 
 const accountOf = (username: string) => ({ username, password, name: '김두레', email: mailOf(username) });
@@ -32,7 +32,7 @@ const mailOf = (username: string) => `${username}@example.com`;
 
 let unavailableResponses = 0;
 
-/** Signs somebody up once, and sees that the answer is in time and a success or an honest "not now". */
+/** Signs somebody up once, and sees that the response is in time and a success or an honest "not now". */
 async function signUp(t: Test, { url }: Service, username: string): Promise<boolean> {
   const started = performance.now();
   const headers = { 'idempotency-key': `sign-up-of-${username}` };
@@ -93,7 +93,7 @@ async function saysUnready(service: Service): Promise<boolean> {
   return false;
 }
 
-/** PostgreSQL takes the violent end of one of its processes for a reason to begin anew. */
+/** PostgreSQL takes the violent end of one of its processes for a reason to begin again. */
 async function crashConnection(url: string): Promise<void> {
   const [pid] = await query(
     url,
@@ -119,7 +119,7 @@ async function hang(directory: string, milliseconds: number): Promise<void> {
 }
 
 t.test(
-  'PostgreSQL stopped, killed, hanging: nothing acknowledged is lost, each mail is sent once',
+  'PostgreSQL stopped, killed, hanging: nothing acknowledged is lost, each email is sent once',
   async (t) => {
     const directory = await temporaryFolder(t);
     const databaseUrl = await startRestartingServer(t, directory);
@@ -197,12 +197,12 @@ t.test(
     t.same(
       signedUp.filter((username) => provider.taken(mailOf(username)).length !== 1),
       [],
-      'one mail for each',
+      'one email for each',
     );
   },
 );
 
-t.test('a mail provider that is down, slow or talks nonsense', async (t) => {
+t.test('an email provider that is down, slow or talks nonsense', async (t) => {
   const database = await createTestDatabase();
   t.teardown(database.drop);
   const provider = await createProvider(t);
@@ -234,7 +234,7 @@ t.test('a mail provider that is down, slow or talks nonsense', async (t) => {
   const attemptsFor = (name: string) => provider.attempts.filter(({ to }) => to === mailOf(name));
   for (const [name, behaviour] of Object.entries(behaviours)) {
     provider.behaviour = behaviour;
-    t.ok(await signUp(t, service, name), `${name}: signing up needs no mail to be sent`);
+    t.ok(await signUp(t, service, name), `${name}: signing up needs no email to be sent`);
     await until(`a try while it is ${name}`, () => attemptsFor(name).length > 0);
     t.same(provider.taken(mailOf(name)).length, name === 'forgetful' ? 1 : 0);
     t.equal(await status(service, '/health/ready'), 200);
@@ -265,7 +265,7 @@ t.test('a full disk under the embedded database', { skip: cannotMount }, async (
   const service = await startService(environment);
   t.teardown(() => service.end());
   const signedUp: string[] = [];
-  const signUpUntilRefused = async (prefix: string) => {
+  const signUpUntilRejected = async (prefix: string) => {
     for (let index = 0; index < 500; index++) {
       if (!(await signUp(t, service, `${prefix}${index}`))) return true;
       signedUp.push(`${prefix}${index}`);
@@ -276,7 +276,7 @@ t.test('a full disk under the embedded database', { skip: cannotMount }, async (
   await insist(t, service, 'first');
   signedUp.push('first');
   const fill = await fillDisk(DATA_DIR);
-  t.ok(await signUpUntilRefused('full'), 'what cannot be kept is refused');
+  t.ok(await signUpUntilRejected('full'), 'what cannot be kept is rejected');
   t.equal(await status(service, '/health/live'), 200);
   t.equal(await status(service, '/api/v1/stores/categories/'), 200, 'what is there can be read');
   await rm(fill);
@@ -308,7 +308,7 @@ t.test('a full disk under the embedded database', { skip: cannotMount }, async (
   t.same(
     usernames.filter((username) => !unanswered.includes(username)),
     signedUp,
-    'every acknowledged account, and none that was refused',
+    'every acknowledged account, and none that was rejected',
   );
 });
 

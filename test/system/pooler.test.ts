@@ -40,7 +40,7 @@ async function startPooler(t: Test, databaseUrl: string): Promise<string> {
     'server_login_retry = 1',
   ];
   await writeFile(file, `${settings.join('\n')}\n`);
-  // It refuses to run as root.
+  // It rejects to run as root.
   await chmod(directory, 0o755);
   const isRoot = process.getuid?.() === 0;
   const pooler = spawn('pgbouncer', [...(isRoot ? ['-u', 'nobody'] : []), file], { stdio: 'ignore' });
@@ -84,10 +84,10 @@ t.test('behind PgBouncer in transaction mode', { skip: without('pgbouncer') }, a
 
   await t.test('concurrent requests get their own answers', async (t) => {
     const { sender, receiver } = await openTwoShops(app);
-    const answers = await inParallel(200, (index) =>
+    const responses = await inParallel(200, (index) =>
       app.call('GET', '/auth/me/', { token: (index % 2 ? sender : receiver).token }),
     );
-    answers.forEach(({ status, body }, index) => {
+    responses.forEach(({ status, body }, index) => {
       t.equal(status, 200);
       t.equal(body.data.id, (index % 2 ? sender : receiver).id);
     });
@@ -135,8 +135,8 @@ t.test(
     proxy.redirect(newPrimary.url);
     const statuses: number[] = [];
     for (let turn = 0; turn < 20; turn++) {
-      const answers = await Promise.all([rename(), findId(), login()]);
-      statuses.push(...answers.map(({ status }) => status));
+      const responses = await Promise.all([rename(), findId(), login()]);
+      statuses.push(...responses.map(({ status }) => status));
       await sleep(50);
     }
     const count = (status: number) => statuses.filter((one) => one === status).length;

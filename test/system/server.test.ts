@@ -150,7 +150,7 @@ t.test('production without what it needs stops with one message that lists every
   t.notMatch(service.output(), /\n\s+at /, 'no stack');
 });
 
-t.test('demo and seed data are refused in production', async (t) => {
+t.test('demo and seed data are rejected in production', async (t) => {
   const database = await createTestDatabase();
   t.teardown(() => database.drop());
   for (const script of ['demo', 'seed']) {
@@ -177,8 +177,8 @@ t.test(
     idle.write(`GET /health/live HTTP/1.1\r\nHost: ${hostname}\r\n\r\n`);
     await once(idle, 'data');
     const inFlight = connect(Number(port), hostname);
-    let answer = '';
-    inFlight.on('data', (chunk) => (answer += chunk));
+    let response = '';
+    inFlight.on('data', (chunk) => (response += chunk));
     inFlight.write(
       `POST /auth/signup/ HTTP/1.1\r\nHost: ${hostname}\r\nContent-Type: application/json\r\nContent-Length: ${Buffer.byteLength(body)}\r\n\r\n`,
     );
@@ -189,7 +189,7 @@ t.test(
     await sleep(300);
     inFlight.write(body);
     await once(inFlight, 'close');
-    t.match(answer, /^HTTP\/1\.1 201 /);
+    t.match(response, /^HTTP\/1\.1 201 /);
     t.same(await ended, { code: 0, signal: null });
     t.match(output(), new RegExp(`"version":"[\\d.]+","origin":"${url}","production":true,"msg":"started"`));
     t.match(output(), /"signal":"SIGTERM","msg":"shutting down"[\s\S]+"msg":"shut down"/);
@@ -203,13 +203,13 @@ t.test('with SHUTDOWN_DELAY, an instance that is not ready still answers new con
   const { url, end } = await startService(settings);
   const ended = end('SIGTERM');
   await until('not ready', async () => (await fetch(`${url}/health/ready`)).status === 503);
-  const answer = await fetch(`${url}/auth/signup/`, {
+  const response = await fetch(`${url}/auth/signup/`, {
     method: 'POST',
     headers: { 'content-type': 'application/json' },
     body: JSON.stringify(account),
   });
-  t.equal(answer.status, 201);
-  t.equal(answer.headers.get('connection'), 'close', 'a proxy sends the next request elsewhere');
+  t.equal(response.status, 201);
+  t.equal(response.headers.get('connection'), 'close', 'a proxy sends the next request elsewhere');
   t.equal((await fetch(`${url}/health/live`)).status, 200);
   t.same(await ended, { code: 0, signal: null });
   await t.rejects(fetch(`${url}/health/live`));
@@ -280,7 +280,7 @@ t.test('a full disk below the log stops nothing', { skip: !existsSync('/dev/full
   t.same(await end(), { code: 0, signal: null });
 });
 
-t.test('a mail of a killed process is sent once after the restart', async (t) => {
+t.test('an email of a killed process is sent once after the restart', async (t) => {
   const database = await createTestDatabase();
   t.teardown(() => database.drop());
   const provider = await createProvider(t);

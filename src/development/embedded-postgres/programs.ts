@@ -63,7 +63,7 @@ function findInstallation(): string {
 }
 
 /**
- * Prefixes of a command line, in order of preference. PostgreSQL refuses to run as root: it runs in a user namespace, where
+ * Prefixes of a command line, in order of preference. PostgreSQL does not run as root: it runs in a user namespace, where
  * root's files belong to another user id. Where namespaces are forbidden, as in Docker, root changes the user id and keeps access.
  */
 function possibleUsers(cluster: string): string[][] {

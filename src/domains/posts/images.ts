@@ -39,7 +39,7 @@ const forbidden = /[\s"<>\\^`{|}]|%(?![0-9a-f]{2})/i;
 /**
  * Checks that images are absolute URLs without credentials.
  *
- * @param production whether plain `http` is refused
+ * @param production whether plain `http` is rejected
  * @throws {ApiError} `validation_error` that names each failing image by its JSON pointer
  */
 export function checkImages(images: readonly string[], { production }: { production: boolean }): void {

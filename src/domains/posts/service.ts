@@ -21,7 +21,7 @@ export interface PostServiceOptions {
   withdrawRequestsOfPost(tx: Tx, postId: number): Promise<void>;
 }
 
-/** What a kept answer shows of a deleted post, beside its title; the thumbnail must be a URL. */
+/** What a stored response shows of a deleted post, beside its title; the thumbnail must be a URL. */
 const erased = { content: '', images: [], thumbnail: 'about:blank' };
 
 /** Writing, changing and deleting posts. */
@@ -79,7 +79,7 @@ export function createPostService(options: PostServiceOptions) {
   }
 
   /**
-   * Deletes a post, erases it from kept answers, and withdraws its pending requests.
+   * Deletes a post, erases it from stored responses, and withdraws its pending requests.
    *
    * @throws {ApiError} `post_not_found`, `forbidden`
    */

@@ -186,8 +186,8 @@ async function readMigrations(folder = migrationsFolder): Promise<Migration[]> {
 /**
  * - `applied`: the database has it.
  * - `pending`: `migrate` will apply it.
- * - `edited`: its SQL is another one than that which was applied; `migrate` refuses.
- * - `unfinished`: it failed halfway outside a transaction; `migrate` refuses.
+ * - `edited`: its SQL is another one than that which was applied; `migrate` stops.
+ * - `unfinished`: it failed halfway outside a transaction; `migrate` stops.
  * - `newer`: only the database knows it, from a newer release.
  */
 type MigrationState = 'applied' | 'pending' | 'edited' | 'unfinished' | 'newer';

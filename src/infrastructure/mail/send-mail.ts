@@ -83,7 +83,7 @@ async function attempt(
   let userId = 'user_id' in payload ? Number(payload['user_id']) : undefined;
   let rendered: RenderedMail | undefined;
   try {
-    if (compose === undefined) throw new MailRejectedError('there is no such kind of mail');
+    if (compose === undefined) throw new MailRejectedError('there is no such kind of email');
     const composed = await compose(payload);
     const topic = topicOf(kind);
     const subscription = topic && userId !== undefined ? { userId, topic } : undefined;
@@ -117,7 +117,7 @@ async function attempt(
   }
 }
 
-/** Removes what an error may quote of the mail: whole lines, codes, and the parts of links. */
+/** Removes what an error may quote of the email: whole lines, codes, and the parts of links. */
 function redact(reason: string, mail: RenderedMail | undefined): string {
   if (mail === undefined) return reason.slice(0, 500);
   const lines = [mail.subject, ...mail.text.split('\n')]

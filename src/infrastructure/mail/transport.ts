@@ -21,7 +21,7 @@ export interface MailTransport {
 
 /**
  * Resend's names of permanent failures (https://resend.com/docs/api-reference/errors). What an operator can fix (key,
- * domain, sender, quota) is not among them: such a mail waits in the queue.
+ * domain, sender, quota) is not among them: such an email waits in the queue.
  */
 const permanentFailures = new Set<string | undefined>([
   'validation_error',
@@ -36,7 +36,7 @@ const permanentStatuses = new Set<number | undefined>([400, 409, 413, 422, undef
 
 /**
  * The error for a response of the provider, of which the SDK passes on any JSON. Leaves out the provider's message, which may
- * quote a code or a link of the mail: the reason is stored and logged.
+ * quote a code or a link of the email: the reason is stored and logged.
  */
 function errorFor(response: unknown): Error {
   const { statusCode, name: givenName, message }: Record<string, unknown> = Object(response);
@@ -49,7 +49,7 @@ function errorFor(response: unknown): Error {
   const field = /[`'"](from|to|subject|html|text|headers)[`'"]/.exec(String(message))?.[1];
   const reason =
     [status, name, field && `(field "${field}")`].filter(Boolean).join(' ') || 'no readable response';
-  // The sender is configuration, not part of one mail.
+  // The sender is configuration, not part of one email.
   if (permanentFailures.has(name) && permanentStatuses.has(status) && field !== 'from') {
     return new MailRejectedError(`Resend rejected the email: ${reason}`);
   }
@@ -77,9 +77,9 @@ export function createResendTransport({
   return {
     async send({ to, subject, text, html, headers, idempotencyKey }) {
       const signal = AbortSignal.timeout(timeoutMs);
-      // A mail contains a code or a link, so it is not sent to the target of a redirect.
+      // An email contains a code or a link, so it is not sent to the target of a redirect.
       const request = { idempotencyKey, signal, redirect: 'manual' } as const;
-      // Loaded for the first mail, so that the start does not wait. The SDK reads options that are missing from process.env.
+      // Loaded for the first email, so that the start does not wait. The SDK reads options that are missing from process.env.
       client ??= import('resend').then(
         ({ Resend }) => new Resend(apiKey, { baseUrl: baseUrl.replace(/\/+$/, ''), userAgent: 'dure' }),
       );

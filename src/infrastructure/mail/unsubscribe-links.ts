@@ -3,7 +3,7 @@ import type { Config } from '../config/config.ts';
 import type { Secret } from '../config/secrets.ts';
 import { MailTopic } from '../database/generated/enums.ts';
 
-/** The topic of each kind of mail that can be switched off. Codes, links and notices about an account are always sent. */
+/** The topic of each kind of email that can be switched off. Codes, links and notices about an account are always sent. */
 const topics: ReadonlyMap<string, MailTopic> = new Map([
   ['partner_request_received', 'partner_request_received'],
   ['partner_request_accepted', 'partner_request_answered'],
@@ -11,7 +11,7 @@ const topics: ReadonlyMap<string, MailTopic> = new Map([
   ['partner_request_ended', 'partner_request_ended'],
 ]);
 
-/** The topic of a kind of mail; undefined for one that cannot be switched off. */
+/** The topic of a kind of email; undefined for one that cannot be switched off. */
 export const topicOf = (kind: string): MailTopic | undefined => topics.get(kind);
 
 export interface Subscription {
@@ -22,7 +22,7 @@ export interface Subscription {
 export type UnsubscribeLinks = ReturnType<typeof createUnsubscribeLinks>;
 
 /**
- * Links with which a recipient switches a topic of mails off without a login (RFC 8058). Their token names the account and the
+ * Links with which a recipient switches a topic of emails off without a login (RFC 8058). Their token names the account and the
  * topic and is signed, so it is not stored. It does not expire: it works as long as one of the configured secrets signed it.
  */
 export function createUnsubscribeLinks({ secrets, publicUrl }: Pick<Config, 'secrets' | 'publicUrl'>) {

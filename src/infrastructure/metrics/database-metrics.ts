@@ -36,7 +36,7 @@ interface JobsRow {
 type Reading = Awaited<ReturnType<typeof readDatabase>>;
 
 /**
- * What the database knows: the queue, failed mails, pending migrations. A scrape waits for it for two seconds: a database that
+ * What the database knows: the queue, failed emails, pending migrations. A scrape waits for it for two seconds: a database that
  * does not answer, or takes no writes, is `database_up 0`, and what it would have said is left out.
  *
  * @param tasks of which the age of the oldest job is shown also while there is none

@@ -1,7 +1,7 @@
 import argon2 from 'argon2';
 import t, { type Test } from 'tap';
 import { createTestApp, password, signUpUser, type TestApp } from '../../support/app.ts';
-import { delayed, refused, tally } from '../../support/assertions.ts';
+import { delayed, rejected, tally } from '../../support/assertions.ts';
 import { inParallel } from '../../support/concurrency.ts';
 
 /** Parameters as in production, so that hashes take time. */
@@ -28,7 +28,7 @@ t.test('raised parameters rehash at the next login', async (t) => {
   const { username, id } = await signUpUser(cheap);
   const before = await hashOf(id);
   t.match(before, /m=1024,t=1,p=1/);
-  refused(t, await logIn(costly, username, 'not the password'), 401, 'invalid_credentials');
+  rejected(t, await logIn(costly, username, 'not the password'), 401, 'invalid_credentials');
   t.equal(await hashOf(id), before, 'but not after a wrong password');
   t.equal((await logIn(costly, username)).status, 200);
   const after = await hashOf(id);
@@ -39,8 +39,8 @@ t.test('raised parameters rehash at the next login', async (t) => {
 
 t.test('concurrent logins succeed while the password is rehashed', async (t) => {
   const { username, id } = await signUpUser(cheap);
-  const answers = await inParallel(20, () => logIn(costly, username));
-  t.strictSame(tally(answers), { 200: 20 });
+  const responses = await inParallel(20, () => logIn(costly, username));
+  t.strictSame(tally(responses), { 200: 20 });
   t.match(await hashOf(id), /m=19456,t=2,p=1/);
 });
 
@@ -55,7 +55,7 @@ t.test('a wrong password and an unknown user cost the same', async (t) => {
   const { username, email } = await signUpUser(costly);
   const costs = verifiedCosts(t);
   for (const login of [username, email, 'unknown', 'unknown@example.com', '이런 사람은 없어요']) {
-    refused(t, await logIn(costly, login, 'not the password'), 401, 'invalid_credentials');
+    rejected(t, await logIn(costly, login, 'not the password'), 401, 'invalid_credentials');
   }
   t.strictSame(costs(), Array(5).fill('m=19456,t=2,p=1'));
 });
@@ -76,7 +76,7 @@ t.test(
     const costs = verifiedCosts(t);
     const costsOf = async (names: string[]) => {
       const from = costs().length;
-      for (const name of names) refused(t, await logIn(after, name, 'not it'), 401, 'invalid_credentials');
+      for (const name of names) rejected(t, await logIn(after, name, 'not it'), 401, 'invalid_credentials');
       return costs().slice(from);
     };
     const names = Array.from({ length: 40 }, (_, index) => `unknown-name-${index}`);

@@ -209,7 +209,7 @@ t.test('`after` is about the account that was signed in', async (t) => {
   t.same(live.ids, all.slice(-1));
 });
 
-for (const [name, answer] of [
+for (const [name, response] of [
   ['a proxy that rejects streams', () => badGateway()],
   ['a proxy that buffers streams', bufferedStream],
 ] as const) {
@@ -217,7 +217,7 @@ for (const [name, answer] of [
     const { receiver, notify } = await createPair(service, { streamTimes: { ...quick, firstEvent: 200 } });
     const { wire } = receiver;
     const statuses: number[] = [];
-    wire.before = ({ path }) => (path === streamPath ? answer() : undefined);
+    wire.before = ({ path }) => (path === streamPath ? response() : undefined);
     wire.after = ({ path }, { status }) => path === countPath && statuses.push(status);
     const live = record(t, receiver.dure);
     await until('polling', () => live.statuses.includes('polling'));
@@ -234,7 +234,7 @@ for (const [name, answer] of [
   });
 }
 
-/** An answer whose headers come, and whose events stay in the proxy. */
+/** A response whose headers come, and whose events stay in the proxy. */
 function bufferedStream(): Response {
   return new Response(new ReadableStream(), { headers: { 'content-type': 'text/event-stream' } });
 }

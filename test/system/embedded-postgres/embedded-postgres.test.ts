@@ -148,8 +148,8 @@ t.test('an ordinary user', onlyWithOrdinaryUser, async (t) => {
 
   await t.test('gets the reason when the folder belongs to root', async (t) => {
     const foreign = await temporaryFolder(t);
-    const refused = startProcess(t, foreign, ordinaryUser);
-    t.match(await refused.nextLine(), `Error: EACCES: permission denied, open '${foreign}/server.lock'`);
+    const rejected = startProcess(t, foreign, ordinaryUser);
+    t.match(await rejected.nextLine(), `Error: EACCES: permission denied, open '${foreign}/server.lock'`);
   });
 
   await t.test('lets root create a database in a folder that only this user can enter', async (t) => {
@@ -215,7 +215,7 @@ t.test('a start recovers after a kill of all processes, also if the id is in use
 t.test('root without user namespaces, in folders that only root can enter', onlyAsRoot, async (t) => {
   const { folder, script } = await installSources(t);
   await copyBinariesWithoutLinks(folder);
-  const unshare = '#!/bin/sh\necho "unshare: refused" >&2\nexit 1\n';
+  const unshare = '#!/bin/sh\necho "unshare: rejected" >&2\nexit 1\n';
   await writeFile(join(folder, 'unshare'), unshare, { mode: 0o755 });
   const env = { ...process.env, PATH: `${folder}:${process.env.PATH}` };
 

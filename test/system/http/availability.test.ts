@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import t from 'tap';
 import { createTestApp, createUser, password } from '../../support/app.ts';
-import { refused, unavailable } from '../../support/assertions.ts';
+import { rejected, unavailable } from '../../support/assertions.ts';
 import { createTestDatabase } from '../../support/database.ts';
 import { listen, rawConnection } from '../../support/raw-http.ts';
 import { createTcpProxy } from '../../support/tcp-proxy.ts';
@@ -22,14 +22,14 @@ t.test('a database that is unreachable or hangs', async (t) => {
 
   t.test('unreachable: service_unavailable with Retry-After until it is back', async (t) => {
     await proxy.cut();
-    const answers = [
+    const responses = [
       await app.call('GET', '/auth/me/', { token }),
       await app.call('POST', '/auth/login/', { body }),
       await app.call('POST', '/auth/signup/', { body: { ...body, name: '김', email: 'a@example.com' } }),
       await app.call('POST', '/auth/find-id/', { body: { email: 'unknown@example.com' } }),
     ];
-    for (const answer of answers) unavailable(t, answer);
-    refused(t, await app.call('GET', '/auth/me/'), 401, 'not_authenticated');
+    for (const response of responses) unavailable(t, response);
+    rejected(t, await app.call('GET', '/auth/me/'), 401, 'not_authenticated');
 
     const more = await Promise.all(Array.from({ length: 40 }, () => app.call('GET', '/auth/me/', { token })));
     const waits = new Set(more.map(({ headers }) => Number(headers['retry-after'])));
@@ -37,7 +37,7 @@ t.test('a database that is unreachable or hangs', async (t) => {
     const causes = () =>
       app.logs.map((line) => JSON.parse(line)).filter(({ msg }) => msg === 'request failed');
     const before = causes();
-    t.ok(before.length < answers.length + 10, `${before.length} lines`);
+    t.ok(before.length < responses.length + 10, `${before.length} lines`);
     const line = await until('the next line', async () => {
       await app.call('GET', '/auth/me/', { token });
       return causes()[before.length];
@@ -58,9 +58,9 @@ t.test('a database that is unreachable or hangs', async (t) => {
     t.equal((await app.call('GET', '/health/ready')).status, 503);
     const notReady = app.logs.findLast((line) => line.includes('not ready'));
     t.match(notReady, 'did not respond within 1800 ms');
-    const answers = await Promise.all(requests);
+    const responses = await Promise.all(requests);
     t.ok(performance.now() - started < 10_000);
-    for (const answer of answers) unavailable(t, answer);
+    for (const response of responses) unavailable(t, response);
     await proxy.restore();
     t.equal((await app.call('GET', '/auth/me/', { token })).status, 200);
   });
@@ -81,7 +81,7 @@ t.test('a request is answered in time, however long its body takes', async (t) =
     const client = await app.pool.connect();
     await client.query('BEGIN; LOCK TABLE users IN ACCESS EXCLUSIVE MODE');
     const started = performance.now();
-    const answers = await Promise.all([
+    const responses = await Promise.all([
       app.call('GET', '/auth/me/', { token }),
       app.call('POST', '/auth/login/', { body: { username: 'unknown', password } }),
     ]);
@@ -89,7 +89,7 @@ t.test('a request is answered in time, however long its body takes', async (t) =
     await client.query('ROLLBACK');
     client.release();
     t.ok(took > 700 && took < 2_500, `${took} ms`);
-    for (const answer of answers) unavailable(t, answer);
+    for (const response of responses) unavailable(t, response);
     t.equal((await patient.call('GET', '/auth/me/', { token })).status, 200);
     await until('the end of the login', () => app.logs.some((line) => line.includes('login_failed')));
     await app.call('GET', '/health/live');
@@ -107,7 +107,7 @@ t.test('a request is answered in time, however long its body takes', async (t) =
       await sleep(400);
       connection.send(part);
     }
-    t.equal((await connection.answer()).status, 200);
+    t.equal((await connection.response()).status, 200);
     connection.socket.destroy();
   });
 });
@@ -126,16 +126,16 @@ t.test(
     await Promise.race(logins);
     const started = performance.now();
     t.equal((await app.call('GET', '/health/live')).status, 200);
-    const answers = await Promise.all(logins);
+    const responses = await Promise.all(logins);
     t.ok(performance.now() - started < 10_000);
-    const overloaded = answers.filter(({ status }) => status === 503);
-    t.ok(overloaded.length > 0, 'some are refused');
+    const overloaded = responses.filter(({ status }) => status === 503);
+    t.ok(overloaded.length > 0, 'some are rejected');
     // And not because they waited too long for something else.
     t.ok(app.logs.some((line) => line.includes('too many password hashes are waiting')));
-    for (const answer of overloaded.slice(0, 3)) unavailable(t, answer);
-    const others = answers.filter(({ status }) => status !== 503);
+    for (const response of overloaded.slice(0, 3)) unavailable(t, response);
+    const others = responses.filter(({ status }) => status !== 503);
     t.ok(others.length > 0, 'the others are served');
-    for (const answer of others) t.equal(answer.status, 401);
+    for (const response of others) t.equal(response.status, 401);
     const find = () => app.call('POST', '/auth/find-id/', { body: { email: 'later@example.com' } });
     await until('later requests succeed', async () => (await find()).status === 200, 10);
   },
@@ -170,11 +170,11 @@ t.test('health answers while 64 logins run', async (t) => {
   t.teardown(app.close);
   let running = 64;
   const logins = Array.from({ length: running }, async (_, index) => {
-    const answer = await app.call('POST', '/auth/login/', {
+    const response = await app.call('POST', '/auth/login/', {
       body: { username: `unknown${index}`, password },
     });
     running -= 1;
-    return answer;
+    return response;
   });
   let rounds = 0;
   for (; running > 0; rounds++) {

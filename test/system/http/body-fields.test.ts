@@ -83,9 +83,9 @@ function wrongValues(field: Schema, name: string): WrongValue[] {
 /** Values of an object with one wrong property. */
 function wrongProperties({ properties = {}, minProperties = 0 }: Schema, name: string): WrongValue[] {
   const wrong = Object.entries(properties).flatMap(([inner, field]) =>
-    wrongValues(resolve(field), `/${name}/${inner}`).map(({ value, name: refused }) => ({
+    wrongValues(resolve(field), `/${name}/${inner}`).map(({ value, name: rejected }) => ({
       value: { [inner]: value },
-      name: refused,
+      name: rejected,
     })),
   );
   return [...wrong, ...(minProperties > 0 ? [{ value: {}, name }] : [])];
@@ -135,9 +135,9 @@ t.test('a number beyond what JSON can hold is rejected', (t) =>
       fieldsOf(operation).filter(({ field }) => isInteger(field)),
       ({ name, field, body }) =>
         eachValue(['1e400', '-0', '9007199254740992'], async (number) => {
-          const [value, refused] = field.type === 'array' ? [['@'], `/${name}/0`] : ['@', name];
+          const [value, rejected] = field.type === 'array' ? [['@'], `/${name}/0`] : ['@', name];
           const text = JSON.stringify({ ...body, [name]: value }).replace('"@"', number);
-          return notInvalid(operation, await send(operation, { body: text, headers: json }), refused);
+          return notInvalid(operation, await send(operation, { body: text, headers: json }), rejected);
         }),
     ),
   ),
@@ -154,8 +154,8 @@ t.test('a text takes as many characters as documented, however many code units t
   eachOperation(t, withTexts, 10, (operation) =>
     eachValue(fieldsOf(operation).filter(isFreeText), async ({ name, field, body }) => {
       const longest = '😀'.repeat(resolve(field).maxLength ?? 0);
-      const answer = await send(operation, { body: { ...body, [name]: longest } });
-      return [...(answer.body?.data?.fields ? [answer.text] : []), ...problemsOf(operation, answer)];
+      const response = await send(operation, { body: { ...body, [name]: longest } });
+      return [...(response.body?.data?.fields ? [response.text] : []), ...problemsOf(operation, response)];
     }),
   ),
 );
@@ -173,9 +173,9 @@ t.test('a missing field is named, alone and together with the others', (t) =>
     // A body in one of two forms may name the fields of the first one only.
     const accepted = only?.minProperties ? ['body'] : [required[0], required.join().split(',').sort().join()];
     for (const options of [{ body: {} }, {}]) {
-      const answer = await send(operation, options);
-      const names = Object.keys(answer.body?.data?.fields ?? {});
-      if (!accepted.includes(names.sort().join())) problems.push(`names ${names}: ${answer.text}`);
+      const response = await send(operation, options);
+      const names = Object.keys(response.body?.data?.fields ?? {});
+      if (!accepted.includes(names.sort().join())) problems.push(`names ${names}: ${response.text}`);
     }
     return problems;
   }),

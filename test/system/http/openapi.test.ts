@@ -54,14 +54,14 @@ const schemas = document.components.schemas as Record<string, Schema>;
 
 const nameOf = ({ $ref = '' }: { $ref?: string }) => $ref.split('/').at(-1) ?? '';
 
-/** The schema behind the answers of an operation with a status. */
-function answerSchema({ responses }: DocumentedOperation, status: string): Schema {
+/** The schema behind the responses of an operation with a status. */
+function responseSchema({ responses }: DocumentedOperation, status: string): Schema {
   return schemas[nameOf(responses[status]?.content?.['application/json']?.schema ?? {})] ?? {};
 }
 
 /** The codes that an operation can fail with. */
 function codesOf(operation: DocumentedOperation, status: string): unknown[] {
-  const data = schemas[nameOf(answerSchema(operation, status).properties?.['data'] ?? {})] ?? {};
+  const data = schemas[nameOf(responseSchema(operation, status).properties?.['data'] ?? {})] ?? {};
   const forms = data.oneOf?.map((form) => schemas[nameOf(form)]) ?? [data];
   return forms.map((form) => form?.properties?.['code']?.const);
 }
@@ -92,7 +92,8 @@ t.test('every operation has an id, a summary, a description, a tag and its secur
     t.match(description, /\.$/, `${operationId} has a description`);
     t.ok(operation.tags?.length === 1 && operation.tags.every((tag) => tags.includes(tag)));
     t.ok(operation.security, `${operationId} says whom it asks for`);
-    for (const answer of Object.values(operation.responses)) t.not(answer.description, 'Default Response');
+    for (const response of Object.values(operation.responses))
+      t.not(response.description, 'Default Response');
     if (api.includes(operation)) t.ok(path.endsWith('/'), 'paths are canonical');
   }
 });
@@ -114,7 +115,7 @@ t.test('every error is documented with its codes', async (t) => {
       );
       t.strictSame(Object.keys(responses[status]?.content?.['application/json']?.examples ?? {}), found);
     }
-    // At least an unknown query parameter is refused.
+    // At least an unknown query parameter is rejected.
     t.ok(codesOf(operation, '400').includes('validation_error'), operationId);
   }
   for (const operation of operations.filter((one) => !api.includes(one))) {
@@ -142,7 +143,7 @@ t.test('bodies and responses are named components with valid examples', async (t
     }
     for (const status of Object.keys(responses)) {
       if (!api.includes(operation) || !responses[status]?.content?.['application/json']) continue;
-      const { success, message, data } = answerSchema(operation, status).properties ?? {};
+      const { success, message, data } = responseSchema(operation, status).properties ?? {};
       t.match(success, { const: Number(status) < 400 });
       t.match(message, { type: 'string' });
       t.ok(data);
@@ -255,8 +256,8 @@ t.test('the documented security is that of the service, which checks it before t
   for (const { method, path, operationId, security = [] } of operations) {
     const url = `${path.replace(/\{\w+\}/g, '1')}?unknown=x`;
     const options = method === 'GET' ? {} : { body: { unknown: 1 } };
-    const answer = await app.call(method, url, options);
-    const asks = answer.status === 401 && answer.body.data.code === 'not_authenticated';
+    const response = await app.call(method, url, options);
+    const asks = response.status === 401 && response.body.data.code === 'not_authenticated';
     const isRequired = security.length > 0 && security.every((one) => 'bearer' in one);
     t.equal(asks, isRequired && operationId !== 'logOut', operationId);
     const withToken = await app.call(method, url, { ...options, token: 'not-a-token' });
@@ -280,23 +281,23 @@ t.test('the contract checker detects wrong responses', async (t) => {
   const app = await createTestApp({ WORKER_ENABLED: 'false' });
   t.teardown(app.close);
   const path = '/auth/me/?a=1';
-  const answer = await app.call('GET', path);
-  t.strictSame(contract.problems('GET', path, answer), []);
+  const response = await app.call('GET', path);
+  t.strictSame(contract.problems('GET', path, response), []);
   const changed = (change: (data: Record<string, unknown>) => void) => {
-    const copy = structuredClone(answer);
+    const copy = structuredClone(response);
     change(copy.body.data);
     return contract.problems('GET', path, copy).length;
   };
   t.ok(changed((data) => delete data.code) > 0);
   t.ok(changed((data) => Object.assign(data, { code: 'other' })) > 0);
   t.ok(changed((data) => Object.assign(data, { secret: 1 })) > 0);
-  t.equal(contract.problems('GET', path, { ...answer, status: 418 }).length, 1);
-  const withoutHeaders = { ...answer, headers: { 'content-type': 'application/json' } };
+  t.equal(contract.problems('GET', path, { ...response, status: 418 }).length, 1);
+  const withoutHeaders = { ...response, headers: { 'content-type': 'application/json' } };
   t.match(contract.problems('GET', path, withoutHeaders), [
     /X-Request-Id/,
     /Content-Language/,
     /WWW-Authenticate/,
   ]);
-  t.equal(contract.problems('PUT', path, answer).length, 1);
+  t.equal(contract.problems('PUT', path, response).length, 1);
   t.equal(readDocument().openapi, document.openapi);
 });

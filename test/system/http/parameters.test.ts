@@ -78,16 +78,16 @@ t.test('an empty parameter is as if it were not there', (t) =>
   eachOperation(t, withQuery, 12, async (operation) => {
     const required = queryParameters(operation).filter((one) => one.required);
     const problems = await eachValue(required, async ({ name }) => {
-      const answer = await send(operation, { query: queryWith(operation, [name, '']) });
-      const [error] = answer.body.data.errors ?? [];
-      return error?.field === name && error.code === 'required' ? [] : [answer.text];
+      const response = await send(operation, { query: queryWith(operation, [name, '']) });
+      const [error] = response.body.data.errors ?? [];
+      return error?.field === name && error.code === 'required' ? [] : [response.text];
     });
     if (required.length > 0) return problems;
     const query = `?${queryParameters(operation)
       .map(({ name }) => `${name}=`)
       .join('&')}`;
-    const answer = await send(operation, { query });
-    return answer.status === 200 ? [] : [answer.text];
+    const response = await send(operation, { query });
+    return response.status === 200 ? [] : [response.text];
   }),
 );
 
@@ -95,9 +95,9 @@ t.test('an unknown parameter is rejected by name', (t) =>
   eachOperation(t, operations, 60, (operation) =>
     eachValue(['unknown', 'Limit', '__proto__', 'constructor', '_'], async (name) => {
       const query = queryWith(operation, [name, '1']);
-      const answer = await send(operation, { query, body: validBody(operation) });
-      const isUnknown = answer.body?.data?.errors?.[0]?.code === 'unknown_field';
-      return [...notInvalid(operation, answer, name), ...(isUnknown ? [] : [answer.text])];
+      const response = await send(operation, { query, body: validBody(operation) });
+      const isUnknown = response.body?.data?.errors?.[0]?.code === 'unknown_field';
+      return [...notInvalid(operation, response, name), ...(isUnknown ? [] : [response.text])];
     }),
   ),
 );
@@ -107,8 +107,8 @@ const lists = withQuery.filter((one) => queryParameters(one).some(({ name }) => 
 t.test('a cursor that was not issued is invalid_cursor', (t) =>
   eachOperation(t, lists, 9, async (operation) => [
     ...(await eachValue([...notCursors, ...rejectedTexts], async (cursor) => {
-      const answer = await send(operation, { query: `?cursor=${cursor}` });
-      return notRejected(operation, answer, 400, 'invalid_cursor');
+      const response = await send(operation, { query: `?cursor=${cursor}` });
+      return notRejected(operation, response, 400, 'invalid_cursor');
     })),
     // Validation comes before the cursor.
     ...notInvalid(operation, await send(operation, { query: '?cursor=x&limit=0' }), 'limit'),
@@ -209,8 +209,8 @@ t.test('a path that only resembles that of an operation does not reach it', asyn
         `Content-Length: ${Buffer.byteLength(body)}`,
         'Connection: close',
       ];
-      const answer = await rawCall(port, `${head.join('\r\n')}\r\n\r\n${body}`);
-      return unreached.test(answer.body?.data?.code) ? [] : [answer.text];
+      const response = await rawCall(port, `${head.join('\r\n')}\r\n\r\n${body}`);
+      return unreached.test(response.body?.data?.code) ? [] : [response.text];
     }),
   );
 });
@@ -232,8 +232,8 @@ t.test('a path without its last slash is the same operation, and never redirects
 
 t.test('a path spelled in another way needs the same login', async (t) => {
   for (const path of ['/auth/%6de/', '/%61uth/me/', '/auth/me', '/api/%761/stores/me/']) {
-    const answer = await app.call('GET', path);
-    t.ok([401, 404].includes(answer.status), `${path} ${answer.status}`);
+    const response = await app.call('GET', path);
+    t.ok([401, 404].includes(response.status), `${path} ${response.status}`);
   }
 });
 

@@ -2,7 +2,7 @@ import t from 'tap';
 import { createLimitedApp, fromAnywhere, limited, newAddress } from '../../http/limits.ts';
 import { openStream } from '../../notifications/streams.ts';
 import { type CallOptions, signUpUser, type TestApp } from '../../support/app.ts';
-import { invalid, refused, tally } from '../../support/assertions.ts';
+import { invalid, rejected, tally } from '../../support/assertions.ts';
 import { inParallel, lockRows } from '../../support/concurrency.ts';
 import { listen } from '../../support/raw-http.ts';
 
@@ -19,7 +19,7 @@ const groups: [string, string, number][] = [
   ['POST', '/auth/token/refresh/', 60],
 ];
 
-/** Makes requests one after the other. @returns how many were served before the first refusal */
+/** Makes requests one after the other. @returns how many were served before the first rejection */
 async function served(
   app: TestApp,
   count: number,
@@ -118,9 +118,9 @@ t.test('limits', async (t) => {
       return ['GET', '/nothing/', { token, remoteAddress }];
     };
     t.equal(await served(app, 2_401, request), 2_400, 'what one user has too many of is not counted');
-    const answer = await app.call(...request(0));
-    limited(t, answer);
-    t.equal(answer.headers['ratelimit-limit'], '3000');
+    const response = await app.call(...request(0));
+    limited(t, response);
+    t.equal(response.headers['ratelimit-limit'], '3000');
     const [, , { token }] = request(0);
     t.equal((await app.call('GET', '/nothing/', { token, remoteAddress: newAddress() })).status, 404);
     t.equal((await app.call('GET', '/nothing/', { remoteAddress })).status, 404, 'others are not counted');
@@ -131,7 +131,7 @@ t.test('limits', async (t) => {
     const remoteAddress = newAddress();
     const login = (options: CallOptions) => app.call('POST', '/auth/login/', { ...options, remoteAddress });
     invalid(t, await login({ body: {} }), 'username', 'password');
-    refused(
+    rejected(
       t,
       await login({ body: '{', headers: { 'content-type': 'application/json' } }),
       400,
@@ -192,11 +192,11 @@ t.test('limits', async (t) => {
     // The counter in memory reads this clock; other files of the process must not see it changed.
     const { now } = Date;
     Date.now = () => now() + wait * 1_000;
-    const answer = await app.call(...request).finally(() => {
+    const response = await app.call(...request).finally(() => {
       Date.now = now;
     });
-    t.equal(answer.status, 400);
-    t.equal(answer.headers['ratelimit-remaining'], '9');
+    t.equal(response.status, 400);
+    t.equal(response.headers['ratelimit-remaining'], '9');
   });
 });
 
@@ -204,9 +204,9 @@ t.test('behind a trusted proxy the address of the client counts', async (t) => {
   const app = await createLimitedApp(t, { TRUST_PROXY: '10.0.0.0/8, 2001:db8:ffff::1' });
   const remaining = async (remoteAddress: string, forwarded?: string) => {
     const headers = forwarded === undefined ? {} : { 'x-forwarded-for': forwarded };
-    const answer = await app.call('POST', '/auth/find-id/', { remoteAddress, body: {}, headers });
-    t.equal(answer.status, 400);
-    return Number(answer.headers['ratelimit-remaining']);
+    const response = await app.call('POST', '/auth/find-id/', { remoteAddress, body: {}, headers });
+    t.equal(response.status, 400);
+    return Number(response.headers['ratelimit-remaining']);
   };
   t.equal(await remaining('10.1.2.3', '203.0.113.1'), 9);
   t.equal(await remaining('10.1.2.3', '203.0.113.2'), 9);

@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import t, { type Test } from 'tap';
 import { createTestApp, createUser, logIn } from '../../support/app.ts';
-import { noErrorLogged, refused } from '../../support/assertions.ts';
+import { noErrorLogged, rejected } from '../../support/assertions.ts';
 import { inParallel } from '../../support/concurrency.ts';
 import { listen, rawCall, rawConnection } from '../../support/raw-http.ts';
 import { until } from '../../support/until.ts';
@@ -35,7 +35,7 @@ const otherClient = await rawConnection(port);
 t.teardown(() => otherClient.socket.destroy());
 
 /**
- * A test of a misbehaving client. Meanwhile another client gets its answers; afterwards no connection is left open, no smuggled
+ * A test of a misbehaving client. Meanwhile another client gets its responses; afterwards no connection is left open, no smuggled
  * request was executed and no error was logged.
  */
 function attack(title: string, run: (t: Test) => Promise<void>): void {
@@ -56,7 +56,7 @@ async function requestUntil(t: Test, isOver: () => boolean): Promise<void> {
   for (let isLast = false; !isLast; await sleep(5)) {
     isLast = isOver();
     otherClient.send(getHealth + getMe());
-    const [health, user] = [await otherClient.answer(), await otherClient.answer()];
+    const [health, user] = [await otherClient.response(), await otherClient.response()];
     if (health.status === 200 && user.body?.data.name === '김두레') continue;
     t.fail(`the other client gets ${health.text} and ${user.text}`);
     return;
@@ -66,11 +66,11 @@ async function requestUntil(t: Test, isOver: () => boolean): Promise<void> {
 /** Asserts that each request is rejected in the envelope, with the headers of all responses, and its connection closed. */
 async function allRejected(t: Test, requests: string[], status = 400, code = 'malformed_request') {
   for (const request of requests) {
-    const answer = await rawCall(port, request);
-    refused(t, answer, status, code);
-    t.match(answer.body.message, /[가-힣]/);
-    t.match(answer.headers, { connection: 'close', date: /GMT$/, 'cache-control': 'no-store' });
-    t.ok(answer.closed, JSON.stringify(request.slice(0, 250)));
+    const response = await rawCall(port, request);
+    rejected(t, response, status, code);
+    t.match(response.body.message, /[가-힣]/);
+    t.match(response.headers, { connection: 'close', date: /GMT$/, 'cache-control': 'no-store' });
+    t.ok(response.closed, JSON.stringify(request.slice(0, 250)));
   }
 }
 
@@ -103,10 +103,10 @@ attack('a request that is not complete in time is request_timeout', async (t) =>
       const connection = await rawConnection(port);
       connection.send(start);
       const sending = setInterval(() => connection.socket.writable && connection.send(repeated), 40);
-      const answer = await connection.answer();
+      const response = await connection.response();
       clearInterval(sending);
-      t.ok(answer.closed, what);
-      refused(t, answer, 408, 'request_timeout');
+      t.ok(response.closed, what);
+      rejected(t, response, 408, 'request_timeout');
     }),
   );
 });
@@ -122,7 +122,7 @@ attack('a head above 16 KB is headers_too_large', async (t) => {
   t.equal((await rawCall(port, getMe(`X-A: ${'a'.repeat(10_240)}\r\nConnection: close\r\n`))).status, 200);
 });
 
-attack('a request with ambiguous framing is refused, and a smuggled one is not executed', async (t) => {
+attack('a request with ambiguous framing is rejected, and a smuggled one is not executed', async (t) => {
   const size = smuggled.length;
   const lengths = ['nine', '0, 9', '-1', '+0', '0x0', '0 0', '0.0', '1e0', '0;', '', '18446744073709551616'];
   const codings = ['chunked, identity', 'identity', 'xchunked', 'gzip', '"chunked"', '', 'chunked,'];
@@ -168,7 +168,7 @@ attack('connections that are reset at any point', async () => {
     await inParallel(50, async (index) => {
       const { socket, send } = await rawConnection(port);
       send(data);
-      // Some at once, some after the server has read the data, and streams in the middle of the answer.
+      // Some at once, some after the server has read the data, and streams in the middle of the response.
       if (data === stream) await once(socket, 'data');
       else await sleep(index % 10);
       socket.resetAndDestroy();
@@ -179,7 +179,8 @@ attack('connections that are reset at any point', async () => {
 attack('hundreds of silent connections are closed in time', async (t) => {
   const silent = await inParallel(400, () => rawConnection(port));
   shortenTimeouts(t, 500, 1_000);
-  for (const answer of await Promise.all(silent.map((one) => one.answer()))) t.equal(answer.status, 408);
+  for (const response of await Promise.all(silent.map((one) => one.response())))
+    t.equal(response.status, 408);
 });
 
 t.test('a request without Host is rejected, but not in HTTP/1.0', async (t) => {
@@ -194,9 +195,9 @@ t.test('a request without Host is rejected, but not in HTTP/1.0', async (t) => {
 t.test('the request before a malformed one on the same connection gets its own response', async (t) => {
   const connection = await rawConnection(port);
   connection.send(getHealth);
-  t.equal((await connection.answer()).status, 200);
+  t.equal((await connection.response()).status, 200);
   connection.send('GARBAGE\r\n\r\n');
-  refused(t, await connection.answer(), 400, 'malformed_request');
+  rejected(t, await connection.response(), 400, 'malformed_request');
 });
 
 t.test('a client that disconnects in the middle of a body causes no error', async (t) => {
@@ -213,20 +214,20 @@ t.test('a client that disconnects in the middle of a body causes no error', asyn
 t.test('absolute targets, asterisks and unknown expectations are ordinary requests', async (t) => {
   const end = `HTTP/1.1\r\n${host}Connection: close\r\n`;
   const absolute = await rawCall(port, `GET http://x.example/auth/me/ ${end}\r\n`);
-  refused(t, absolute, 401, 'not_authenticated');
+  rejected(t, absolute, 401, 'not_authenticated');
   t.equal(absolute.headers['cache-control'], 'no-store');
-  refused(t, await rawCall(port, `OPTIONS * ${end}\r\n`), 404, 'not_found');
-  refused(t, await rawCall(port, `PURGE /auth/me/ ${end}\r\n`), 405, 'method_not_allowed');
+  rejected(t, await rawCall(port, `OPTIONS * ${end}\r\n`), 404, 'not_found');
+  rejected(t, await rawCall(port, `PURGE /auth/me/ ${end}\r\n`), 405, 'method_not_allowed');
   const expecting = await rawCall(port, `GET /auth/me/ ${end}Expect: something\r\n\r\n`);
-  refused(t, expecting, 401, 'not_authenticated');
+  rejected(t, expecting, 401, 'not_authenticated');
 });
 
 t.test('dots in a path are an id like any other, and end no session', async (t) => {
   const { token: other } = await logIn(app, user);
   for (const segment of ['.', '..', '%2e', '%2E%2e', '']) {
     const path = `/auth/sessions/${segment}/`;
-    const answer = await rawCall(port, `DELETE ${path} HTTP/1.1\r\n${host}${authorization}\r\n`);
-    refused(t, answer, 404, 'session_not_found');
+    const response = await rawCall(port, `DELETE ${path} HTTP/1.1\r\n${host}${authorization}\r\n`);
+    rejected(t, response, 404, 'session_not_found');
   }
   t.equal((await app.call('GET', '/auth/me/', { token: other })).status, 200);
 });

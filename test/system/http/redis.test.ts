@@ -24,7 +24,7 @@ async function isConnected({ call }: TestApp): Promise<boolean> {
 const findId = (app: TestApp, remoteAddress: string) =>
   app.call('POST', '/auth/find-id/', { remoteAddress, body: {} });
 
-/** Sends requests to the apps in turn. @returns what each answer says is left */
+/** Sends requests to the apps in turn. @returns what each response says is left */
 async function remaining(apps: TestApp[], count: number, remoteAddress: string): Promise<number[]> {
   const left = [];
   for (let index = 0; index < count; index++) {
@@ -58,8 +58,8 @@ const logged = ({ logs }: TestApp, text: string) => logs.filter((line) => line.i
 t.test('without Redis at the start, an instance limits by itself, and does not wait', async (t) => {
   const app = await createLimitedApp(t, { REDIS_URL: 'redis://127.0.0.1:1' });
   const address = newAddress();
-  const answers = await inParallel(11, () => findId(app, address));
-  t.strictSame(answers.map(({ status }) => status).sort(), [...countdown.map(() => 400), 429]);
+  const responses = await inParallel(11, () => findId(app, address));
+  t.strictSame(responses.map(({ status }) => status).sort(), [...countdown.map(() => 400), 429]);
   await countsAlone(t, [app]);
   t.notOk(await isConnected(app));
   await until('the warning', () => logged(app, 'redis is not reachable') === 1);
@@ -104,8 +104,8 @@ t.test(
         // Those that find out wait for it once, and are counted here.
         const address = newAddress();
         for (const app of apps) {
-          const answers = await inParallel(10, () => findId(app, address));
-          t.strictSame(new Set(answers.map(({ status }) => status)), new Set([400]));
+          const responses = await inParallel(10, () => findId(app, address));
+          t.strictSame(new Set(responses.map(({ status }) => status)), new Set([400]));
           limited(t, await findId(app, address));
         }
         t.strictSame(await Promise.all(apps.map(isConnected)), [false, false]);

@@ -74,7 +74,7 @@ t.test('Swagger UI on a phone', { skip: noBrowser }, async (t) => {
     t.match(note, /curl -N[\s\S]*@dure\/client/);
   });
 
-  t.test('the policy of the page refuses none of its scripts', async (t) => {
+  t.test('the policy of the page rejects none of its scripts', async (t) => {
     t.strictSame(problems, []);
   });
 });

@@ -18,7 +18,7 @@ function newTrace() {
   return { traceId, spanId, headers: { traceparent: `00-${traceId}-${spanId}-01` } };
 }
 
-t.test('requests, their statements and their mails are traced, without any value', async (t) => {
+t.test('requests, their statements and their emails are traced, without any value', async (t) => {
   const collector = await createCollector(t);
   let deliveries = 0;
   const app = await createTestApp(
@@ -35,8 +35,8 @@ t.test('requests, their statements and their mails are traced, without any value
   t.teardown(() => app.app.close());
   const name = '카나리아';
   const user = await signUpUser(app, { username: 'canary_shop', email: 'canary@example.com', name });
-  const refused = await signUpUser(app, { email: 'refused@example.com' });
-  await verifyEmails(app, user, refused);
+  const rejected = await signUpUser(app, { email: 'refused@example.com' });
+  await verifyEmails(app, user, rejected);
   await app.mails.settled();
   deliveries = 0;
 
@@ -44,10 +44,10 @@ t.test('requests, their statements and their mails are traced, without any value
   const reset = '/auth/reset-password-request/';
   await app.call('POST', reset, { body: { email: user.email }, headers: trace.headers });
   await app.mails.settled();
-  await app.call('POST', reset, { body: { email: refused.email }, headers: newTrace().headers });
+  await app.call('POST', reset, { body: { email: rejected.email }, headers: newTrace().headers });
   await app.mails.settled();
   const stored = await app.pool.query('SELECT payload FROM failed_mails');
-  t.equal(stored.rows.length, 2, 'the mail of the sign-up and that of the reset');
+  t.equal(stored.rows.length, 2, 'the email of the sign-up and that of the reset');
   for (const { payload } of stored.rows) t.notOk('traceparent' in payload);
 
   await app.call('GET', '/auth/reset-password-validate/?uid=canary-uid&token=canary-token', {
@@ -70,15 +70,15 @@ t.test('requests, their statements and their mails are traced, without any value
       headers: parallel[index]?.headers ?? {},
     }),
   );
-  // Over a socket, where the body is read and the end of the answer is seen by events of the connection.
+  // Over a socket, where the body is read and the end of the response is seen by events of the connection.
   const port = await listen(app.app);
   const overSocket = newTrace();
-  const answer = await fetch(`http://127.0.0.1:${port}/auth/find-id/`, {
+  const response = await fetch(`http://127.0.0.1:${port}/auth/find-id/`, {
     method: 'POST',
     headers: { ...overSocket.headers, 'content-type': 'application/json' },
     body: '{"email": ',
   });
-  t.equal(answer.status, 400);
+  t.equal(response.status, 400);
   const inPieces = newTrace();
   const connection = await rawConnection(port);
   const body = JSON.stringify({ email: user.email });
@@ -90,7 +90,7 @@ t.test('requests, their statements and their mails are traced, without any value
     await fetch(`http://127.0.0.1:${port}/health/live`);
     connection.send(piece);
   }
-  t.equal((await connection.answer()).status, 200);
+  t.equal((await connection.response()).status, 200);
   const metrics = (await app.call('GET', '/metrics')).text;
   await app.close();
   const { spans } = collector;
@@ -138,7 +138,7 @@ t.test('requests, their statements and their mails are traced, without any value
     ]);
   });
 
-  await t.test('each attempt to send a mail is linked to the request that queued it', async (t) => {
+  await t.test('each attempt to send an email is linked to the request that queued it', async (t) => {
     const server = spans.find(({ traceId, name }) => traceId === trace.traceId && name.endsWith(reset));
     const attempts = spans.filter(
       ({ name, links }) => name === 'send_mail' && links.some(({ spanId }) => spanId === server?.spanId),
@@ -159,7 +159,7 @@ t.test('requests, their statements and their mails are traced, without any value
     }
   });
 
-  await t.test('the log names the trace in each line of a request and of its mail', async (t) => {
+  await t.test('the log names the trace in each line of a request and of its email', async (t) => {
     const lines: Record<string, unknown>[] = app.logs.map((line) => JSON.parse(line));
     const messagesOf = ({ traceId }: { traceId: string }) =>
       lines.filter((line) => line['trace_id'] === traceId).map((line) => line['msg']);
@@ -170,7 +170,7 @@ t.test('requests, their statements and their mails are traced, without any value
     t.match(mail, [{ msg: 'mail sent', trace_id: /^[\da-f]{32}$/, span_id: /^[\da-f]{16}$/ }]);
   });
 
-  await t.test('mails and jobs are counted by their outcome', async (t) => {
+  await t.test('emails and jobs are counted by their outcome', async (t) => {
     for (const sample of [
       'mails_total{kind="verification_code",outcome="retried"} 1',
       'mails_total{kind="verification_code",outcome="sent"} 1',

@@ -2,8 +2,8 @@ import { readdir } from 'node:fs/promises';
 import { crc32, deflateSync } from 'node:zlib';
 import sharp from 'sharp';
 import t from 'tap';
-import { type Answer, createTestApp, createUser } from '../../support/app.ts';
-import { invalid, refused } from '../../support/assertions.ts';
+import { createTestApp, createUser, type TestResponse } from '../../support/app.ts';
+import { invalid, rejected } from '../../support/assertions.ts';
 import { canvas, multipart, multipartType, type Part, upload } from '../../support/images.ts';
 
 const directory = t.testdir();
@@ -67,10 +67,10 @@ t.test('an image is kept upright in two sizes of WebP, without metadata', async 
     .withMetadata({ orientation: 6 })
     .jpeg()
     .toBuffer();
-  const answer = await upload(app, token, original);
-  t.equal(answer.status, 201, answer.text);
-  t.equal(answer.body.message, '사진을 올렸습니다.');
-  const { id, url, thumbnail_url, ...size } = answer.body.data;
+  const response = await upload(app, token, original);
+  t.equal(response.status, 201, response.text);
+  t.equal(response.body.message, '사진을 올렸습니다.');
+  const { id, url, thumbnail_url, ...size } = response.body.data;
   t.type(id, 'number');
   t.strictSame(size, { width: 800, height: 1600 });
   t.match(url, /^https:\/\/api\.example\.com\/media\/[0-9a-f]{2}\/[0-9a-f]{30}\.webp$/);
@@ -105,9 +105,13 @@ t.test('what an image is decides, in whichever form it comes', async (t) => {
   };
   for (const [name, form] of Object.entries(forms)) {
     const bytes = await form.toBuffer();
-    const answer = await upload(app, token, Buffer.concat([bytes, Buffer.from('<script>alert(1)</script>')]));
-    t.equal(answer.status, 201, `${name}: ${answer.text}`);
-    const kept = await fetchImage(answer.body.data.url);
+    const response = await upload(
+      app,
+      token,
+      Buffer.concat([bytes, Buffer.from('<script>alert(1)</script>')]),
+    );
+    t.equal(response.status, 201, `${name}: ${response.text}`);
+    const kept = await fetchImage(response.body.data.url);
     const { width, height, space, depth, pages = 1, format } = await sharp(kept).metadata();
     const [side, other] = name === 'an animated WebP' ? [30, 30] : [60, 50];
     const kind = { format: 'webp', width: side, height: other, space: 'srgb', depth: 'uchar', pages: 1 };
@@ -160,9 +164,9 @@ t.test('what is no complete JPEG, PNG or WebP within the limits is invalid and l
     'a PNG of 16 megapixels in four rows': blackImage(4_000_000, 4),
   };
   for (const [name, bytes] of Object.entries(rejectedFiles)) {
-    const answer = await upload(app, token, bytes);
-    t.equal(answer.body?.data?.code, 'invalid_image', `${name}: ${answer.text}`);
-    refused(t, answer, 400, 'invalid_image');
+    const response = await upload(app, token, bytes);
+    t.equal(response.body?.data?.code, 'invalid_image', `${name}: ${response.text}`);
+    rejected(t, response, 400, 'invalid_image');
   }
   t.strictSame(await filesOf(), before, 'no file');
   const { rowCount } = await app.pool.query(`SELECT FROM images WHERE state = 'erased'`);
@@ -174,7 +178,7 @@ t.test('a body that is not exactly one file `image` is rejected by the name of i
   const file = { name: 'image', content, filename: 'a.png' };
   const post = (...parts: Part[]) =>
     app.call('POST', path, { token, body: multipart(...parts), headers: multipartType });
-  const cases: [Answer, string, string][] = [
+  const cases: [TestResponse, string, string][] = [
     [await post(), 'image', 'required'],
     [await post({ name: 'image', content: 'text' }), 'image', 'invalid_type'],
     [await post(file, file), 'image', 'too_many'],
@@ -192,20 +196,24 @@ t.test('a body that is not exactly one file `image` is rejected by the name of i
     [multipartType['content-type'], body.subarray(0, -40)],
     [multipartType['content-type'], body.subarray(0, 60)],
   ] as const) {
-    const answer = await app.call('POST', path, { token, body: bytes, headers: { 'content-type': type } });
-    cases.push([answer, 'body', 'invalid_format']);
+    const response = await app.call('POST', path, { token, body: bytes, headers: { 'content-type': type } });
+    cases.push([response, 'body', 'invalid_format']);
   }
-  for (const [answer, field, code] of cases) {
-    invalid(t, answer, field);
-    t.equal(answer.body.data.errors[0].code, code, field);
+  for (const [response, field, code] of cases) {
+    invalid(t, response, field);
+    t.equal(response.body.data.errors[0].code, code, field);
   }
   invalid(t, await app.call('POST', `${path}?x=1`, { token, body, headers: multipartType }), 'x');
   for (const type of ['application/json', 'image/png', 'text/plain', 'multipart/mixed; boundary=x']) {
-    const answer = await app.call('POST', path, { token, body: content, headers: { 'content-type': type } });
-    refused(t, answer, 415, 'unsupported_media_type');
+    const response = await app.call('POST', path, {
+      token,
+      body: content,
+      headers: { 'content-type': type },
+    });
+    rejected(t, response, 415, 'unsupported_media_type');
   }
-  refused(t, await app.call('POST', path, { token, body: content }), 415, 'unsupported_media_type');
-  refused(t, await app.call('POST', path, { body, headers: multipartType }), 401, 'not_authenticated');
+  rejected(t, await app.call('POST', path, { token, body: content }), 415, 'unsupported_media_type');
+  rejected(t, await app.call('POST', path, { body, headers: multipartType }), 401, 'not_authenticated');
   const { rows } = await app.pool.query(`SELECT FROM images WHERE state = 'pending'`);
   t.strictSame(rows, [], 'none of them is left as if it were still read');
 });
@@ -219,14 +227,14 @@ t.test('what is as large as it may be is kept, what is larger is rejected', asyn
   const largest = 10 * 1024 * 1024;
   const kept = [scans, blackImage(16_384, 4), blackImage(4_200, 4_200, 3), padded(largest)];
   for (const content of kept) t.equal((await upload(app, token, content)).status, 201);
-  refused(t, await upload(app, token, padded(largest + 1)), 413, 'payload_too_large');
+  rejected(t, await upload(app, token, padded(largest + 1)), 413, 'payload_too_large');
 });
 
 t.test('images are served to every page, for a year; what is no image is not_found', async (t) => {
   const { url } = (await upload(app, token, await canvas(10, 10).png().toBuffer())).body.data;
   const { pathname } = new URL(url);
-  const answer = await app.call('GET', pathname);
-  t.match(answer.headers, {
+  const response = await app.call('GET', pathname);
+  t.match(response.headers, {
     'content-type': 'image/webp',
     'cache-control': 'public, max-age=31536000, immutable',
     'x-content-type-options': 'nosniff',
@@ -234,7 +242,7 @@ t.test('images are served to every page, for a year; what is no image is not_fou
     'content-security-policy': /default-src 'none'/,
   });
   const again = await app.call('GET', pathname, {
-    headers: { 'if-none-match': String(answer.headers.etag) },
+    headers: { 'if-none-match': String(response.headers.etag) },
   });
   t.equal(again.status, 304);
   t.equal((await app.call('HEAD', pathname)).status, 200);
@@ -251,10 +259,10 @@ t.test('images are served to every page, for a year; what is no image is not_fou
   ];
   for (const one of wrong) {
     const missing = await app.call('GET', one);
-    refused(t, missing, 404, 'not_found');
+    rejected(t, missing, 404, 'not_found');
     t.equal(missing.headers['cache-control'], undefined, one);
   }
-  refused(t, await app.call('POST', pathname), 405, 'method_not_allowed');
+  rejected(t, await app.call('POST', pathname), 405, 'method_not_allowed');
 });
 
 t.test('every category has a placeholder of its own', async (t) => {

@@ -5,7 +5,7 @@ import S3rver from 's3rver';
 import t, { type Test } from 'tap';
 import { createTestApp, createUser, type TestApp } from '../../support/app.ts';
 import { unavailable } from '../../support/assertions.ts';
-import { multipart, multipartType, plainPicture, upload, uploadImage } from '../../support/images.ts';
+import { multipart, multipartType, plainImage, upload, uploadImage } from '../../support/images.ts';
 import { production, startService } from '../../support/service.ts';
 import { cannotMount, fillDisk, smallDisk } from '../../support/small-disk.ts';
 import { createTcpProxy } from '../../support/tcp-proxy.ts';
@@ -69,7 +69,7 @@ t.test('while the store is down, slow or rejects, uploads are unavailable, and a
     const variables = { ...environment, ...overrides, WORKER_ENABLED: 'false' };
     const broken = await createTestApp(variables, { serverErrors: true, databaseUrl: app.url });
     t.teardown(broken.close);
-    unavailable(t, await upload(broken, token, await plainPicture()));
+    unavailable(t, await upload(broken, token, await plainImage()));
     const { rows } = await app.pool.query(`SELECT state, user_id FROM images WHERE state = 'deleted'`);
     t.strictSame(rows, [{ state: 'deleted', user_id: null }], name);
     await app.pool.query('UPDATE images SET check_after = now()');
@@ -121,7 +121,7 @@ async function killDuringUpload(t: Test, { app, environment, isThere, files }: K
   const sent = fetch(`${service.url}/api/v1/images/`, {
     method: 'POST',
     headers: { ...multipartType, authorization: `Bearer ${token}` },
-    body: new Uint8Array(multipart({ name: 'image', content: await plainPicture(), filename: 'a.jpg' })),
+    body: new Uint8Array(multipart({ name: 'image', content: await plainImage(), filename: 'a.jpg' })),
   });
   sent.catch(() => undefined);
   await until('the moment', isThere);
@@ -143,7 +143,7 @@ async function killDuringUpload(t: Test, { app, environment, isThere, files }: K
 t.test('killed before the store has answered: another instance cleans up', async (t) => {
   const proxy = await createTcpProxy(store);
   t.teardown(proxy.close);
-  proxy.holdAnswersTo('PUT /');
+  proxy.holdResponsesTo('PUT /');
   const files = async () =>
     (await filesIn(`${directory}/${bucket}`)).filter((name) => name.endsWith('_object'));
   await killDuringUpload(t, {
@@ -185,14 +185,14 @@ t.test(
     // Room for nothing, then for the first of both files.
     for (const room of [0, 4_096]) {
       await truncate(fill, 1024 * 1024 - room);
-      unavailable(t, await upload(app, token, await plainPicture()));
+      unavailable(t, await upload(app, token, await plainImage()));
       t.match(app.logs.join(''), /ENOSPC/, 'the log names the reason');
       t.strictSame(await filesIn(DATA_DIR), []);
     }
     const row = { state: 'deleted', user_id: null, waits: true };
     t.strictSame(await imageRows(app, null), [row, row], 'they do not count for the quota');
     await rm(fill);
-    t.equal((await upload(app, token, await plainPicture())).status, 201);
+    t.equal((await upload(app, token, await plainImage())).status, 201);
     t.equal((await filesIn(DATA_DIR)).length, 2);
   },
 );

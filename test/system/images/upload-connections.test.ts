@@ -5,9 +5,9 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import t, { type Test } from 'tap';
 import { createConversionQueue } from '../../../src/domains/images/conversion/convert.ts';
 import { createTestApp, createUser } from '../../support/app.ts';
-import { noErrorLogged, refused, unavailable } from '../../support/assertions.ts';
+import { noErrorLogged, rejected, unavailable } from '../../support/assertions.ts';
 import { inParallel } from '../../support/concurrency.ts';
-import { multipart, multipartType, plainPicture } from '../../support/images.ts';
+import { multipart, multipartType, plainImage } from '../../support/images.ts';
 import { listen, rawConnection } from '../../support/raw-http.ts';
 import { until } from '../../support/until.ts';
 
@@ -23,7 +23,7 @@ t.teardown(app.close);
 const port = await listen(app.app);
 const { token, id: userId } = await createUser(app);
 const fileOf = (content: Buffer, name = 'image') => multipart({ name, content, filename: 'a.jpg' });
-const smallImage = fileOf(await plainPicture());
+const smallImage = fileOf(await plainImage());
 
 function head(length: number, headers: Record<string, string> = {}): string {
   const lines = {
@@ -56,9 +56,9 @@ t.test('a rejected upload leaves the connection usable, however much is still to
     connection.send(body);
     connection.send(head(smallImage.length));
     connection.send(smallImage);
-    const answer = await connection.answer();
-    t.match({ status: answer.status, code: answer.body.data.code }, { status, code });
-    const next = await connection.answer();
+    const response = await connection.response();
+    t.match({ status: response.status, code: response.body.data.code }, { status, code });
+    const next = await connection.response();
     t.equal(next.status, 201, `${code}: the next request is answered`);
     connection.socket.destroy();
   }
@@ -69,8 +69,8 @@ t.test('a rejected upload leaves the connection usable, however much is still to
   );
   connection.send(`${file.length.toString(16)}\r\n`);
   connection.send(file);
-  const answer = await connection.answer();
-  refused(t, answer, 413, 'payload_too_large');
+  const response = await connection.response();
+  rejected(t, response, 413, 'payload_too_large');
   connection.socket.destroy();
 });
 
@@ -108,12 +108,12 @@ t.test('the time of a slow client does not count, that of the storage does', asy
   const hung = await rawConnection(limitedPort);
   hung.send(head(smallImage.length));
   hung.send(smallImage);
-  unavailable(t, await hung.answer());
+  unavailable(t, await hung.response());
   t.equal(slow.socket.bytesRead, 0, 'the slow one has its time');
   hanging = undefined;
   release();
   slow.send(smallImage.subarray(100));
-  t.match(String((await slow.answer()).status), /201|503/, 'and an answer, also on a busy machine');
+  t.match(String((await slow.response()).status), /201|503/, 'and a response, also on a busy machine');
   slow.socket.destroy();
   hung.socket.destroy();
 });
@@ -153,7 +153,7 @@ t.test('uploads from one address that fill the memory lose it to those from othe
     one.start(sent);
     return one;
   };
-  const photo = fileOf(Buffer.concat([await plainPicture(), Buffer.alloc(400_000)]));
+  const photo = fileOf(Buffer.concat([await plainImage(), Buffer.alloc(400_000)]));
   // Sent in parts, so that it arrives fast enough however long the test takes.
   const part = 100_000;
   const slow = await open('192.0.2.2', photo, part);
@@ -161,15 +161,15 @@ t.test('uploads from one address that fill the memory lose it to those from othe
   // All but 60 kB of the memory.
   for (const size of [...Array(6).fill(9_900_000), 7_550_000])
     stalled.push(await open('192.0.2.1', fileOf(Buffer.alloc(size)), size));
-  const rejection = Promise.race(stalled.map(({ answer }) => answer()));
+  const rejection = Promise.race(stalled.map(({ response }) => response()));
   for (let turn = 1; turn <= 3; turn++) {
     const other = await open(`192.0.2.${turn + 2}`, photo);
-    t.equal((await other.answer()).status, 201);
+    t.equal((await other.response()).status, 201);
     slow.send(photo.subarray(turn * part, (turn + 1) * part));
   }
   unavailable(t, await rejection);
   slow.send(photo.subarray(4 * part));
-  t.equal((await slow.answer()).status, 201, 'the oldest one, from another address');
+  t.equal((await slow.response()).status, 201, 'the oldest one, from another address');
 });
 
 t.test('uploads of one user that stall do not stop those of others', async (t) => {
@@ -182,16 +182,16 @@ t.test('uploads of one user that stall do not stop those of others', async (t) =
   };
   const [first, second] = [await open(), await open()];
   await until('two uploads', async () => (await first.states()).length === 2);
-  for (const { answer } of await inParallel(9, open))
-    refused(t, await answer(), 429, 'rate_limited', { retry_after: 2 });
+  for (const { response } of await inParallel(9, open))
+    rejected(t, await response(), 429, 'rate_limited', { retry_after: 2 });
   const others = await inParallel(3, () => uploader(t, smallImage));
   for (const { start } of others) start();
-  for (const { answer } of others) t.equal((await answer()).status, 201);
+  for (const { response } of others) t.equal((await response()).status, 201);
   t.strictSame(await first.states(), ['pending', 'pending'], 'two are read');
-  for (const { answer } of [first, second]) {
+  for (const { response } of [first, second]) {
     // The second interval may end later than one call waits.
-    const late = await answer().catch(answer);
-    refused(t, late, 408, 'request_timeout');
+    const late = await response().catch(response);
+    rejected(t, late, 408, 'request_timeout');
     t.ok(late.closed);
   }
   t.strictSame(await first.states(), ['erased', 'erased'], 'they count for the quota');
@@ -244,7 +244,7 @@ async function stopConversion(): Promise<number> {
 }
 
 t.test('what an image does to its decoder ends the conversion, and nothing else', async (t) => {
-  const phoneImage = fileOf(await plainPicture(4_000, 3_000));
+  const phoneImage = fileOf(await plainImage(4_000, 3_000));
   const cases = [
     ['SIGSEGV', 400, 'invalid_image'],
     ['SIGKILL', 503, 'service_unavailable'],
@@ -258,7 +258,7 @@ t.test('what an image does to its decoder ends the conversion, and nothing else'
     t.notMatch(await readFile(`/proc/${pid}/environ`, 'utf8'), /PATH|SECRET|URL/);
     process.kill(pid, signal);
     process.kill(pid, 'SIGCONT');
-    refused(t, await victim.answer(), status, code);
+    rejected(t, await victim.response(), status, code);
     t.strictSame(await victim.states(), ['erased'], 'it counts for the quota');
   }
   // One that hangs has half of the turns, until it is killed.
@@ -268,11 +268,11 @@ t.test('what an image does to its decoder ends the conversion, and nothing else'
   for (let index = 0; index < 3; index++) {
     const other = await uploader(t, smallImage);
     other.start();
-    t.equal((await other.answer()).status, 201);
+    t.equal((await other.response()).status, 201);
   }
-  const answer = await hung.answer().catch(hung.answer);
-  refused(t, answer, 503, 'service_unavailable');
-  t.match(answer.body.message, '사진을 처리하는 데 시간이 너무 오래 걸립니다.');
+  const response = await hung.response().catch(hung.response);
+  rejected(t, response, 503, 'service_unavailable');
+  t.match(response.body.message, '사진을 처리하는 데 시간이 너무 오래 걸립니다.');
   t.notOk(existsSync(`/proc/${pid}`));
   await until('the row', async () => (await hung.states())[0] === 'erased');
 });

@@ -65,7 +65,7 @@ t.test('the dev mailbox in a browser', { skip: noBrowser }, async (t) => {
     });
   }
 
-  t.test('a new mail appears by itself', async (t) => {
+  t.test('a new email appears by itself', async (t) => {
     const tab = await browser.newPage({ locale: 'ko-KR' });
     await tab.goto(page);
     await send({ kind: 'verification_code', code: '777123', url, minutes: 10 }, 'ko');

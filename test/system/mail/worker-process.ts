@@ -6,8 +6,8 @@ import { createMetrics } from '../../../src/infrastructure/metrics/metrics.ts';
 import { composers, hang, unsubscribeLinks } from '../../mail/worker-setup.ts';
 
 /**
- * A process to be killed: enqueues a mail and prints "committed". With the argument "worker" it also runs a worker whose
- * provider does not answer, and prints the idempotency key of the mail.
+ * A process to be killed: enqueues an email and prints "committed". With the argument "worker" it also runs a worker whose
+ * provider does not answer, and prints the idempotency key of the email.
  */
 const [url = '', mode] = process.argv.slice(2);
 const print = (line: string) => process.stdout.write(`${line}\n`);

@@ -33,13 +33,13 @@ function startProcess(t: Test, ...args: string[]) {
   return { kill, nextLine: async (): Promise<string> => String((await lines.next()).value) };
 }
 
-t.test('killed between commit and send: another worker sends the mail', parallel(), async (t) => {
+t.test('killed between commit and send: another worker sends the email', parallel(), async (t) => {
   const { url, start } = await setUp(t);
   const process = startProcess(t, url);
   t.equal(await process.nextLine(), 'committed');
   await process.kill();
   const { sent } = start();
-  await until('the mail is sent', () => sent.length === 1);
+  await until('the email is sent', () => sent.length === 1);
 });
 
 t.test('killed during the send: a running worker takes over, but not before', parallel(), async (t) => {
@@ -49,7 +49,7 @@ t.test('killed during the send: a running worker takes over, but not before', pa
   const key = await process.nextLine();
   const { sent } = start({ times: { staleLock: 5_000 } });
   await sleep(3_000);
-  t.same(sent, [], 'the mail is left to the worker that is sending it');
+  t.same(sent, [], 'the email is left to the worker that is sending it');
   await process.kill();
   await queueIsEmpty();
   t.match(sent, [{ idempotencyKey: key }]);
@@ -71,9 +71,9 @@ t.test('the last attempt of a killed worker is recorded', parallel(), async (t) 
 
 t.test('a worker continues when all its connections are cut', parallel(), async (t) => {
   const { database, add, queueIsEmpty, start } = await setUp(t);
-  const answer = new AbortController();
+  const response = new AbortController();
   const { sent } = start({
-    send: ({ to }) => (to === 'user1@example.com' ? sleepUntil(answer.signal) : undefined),
+    send: ({ to }) => (to === 'user1@example.com' ? sleepUntil(response.signal) : undefined),
     times: { staleLock: 3_000 },
   });
   await add('code', { id: 1 });
@@ -83,7 +83,7 @@ t.test('a worker continues when all its connections are cut', parallel(), async 
      WHERE application_name = 'dure-worker' AND datname = current_database()`,
   );
   t.ok(cut.rowCount && cut.rowCount >= 2, `${cut.rowCount} connections`);
-  answer.abort();
+  response.abort();
   await add('code', { id: 2 });
   await queueIsEmpty();
   t.same(new Set(sent.map(({ to }) => to)), new Set(['user1@example.com', 'user2@example.com']));
@@ -91,18 +91,18 @@ t.test('a worker continues when all its connections are cut', parallel(), async 
   await sendsAtOnce(t, sent, () => add('code', { id: 3 }));
 });
 
-t.test('a mail whose outcome cannot be stored is retried under the same key', parallel(), async (t) => {
+t.test('an email whose outcome cannot be stored is retried under the same key', parallel(), async (t) => {
   const { proxy, add, queueIsEmpty, start } = await setUpBehindProxy(t);
-  const answer = new AbortController();
+  const response = new AbortController();
   const { sent } = start({
     connectionString: proxy.url,
-    send: () => sleepUntil(answer.signal),
+    send: () => sleepUntil(response.signal),
     times: { staleLock: 3_000 },
   });
   await add('code', { id: 1 });
   await until('the send began', () => sent.length === 1);
   await proxy.cut();
-  answer.abort();
+  response.abort();
   await sleep(1_000);
   await proxy.restore();
   await add('code', { id: 2 });
@@ -121,7 +121,7 @@ t.test('a worker starts without PostgreSQL, and works once that is available', p
   await sleep(1_000);
   t.same(sent, []);
   await proxy.restore();
-  await until('the mail is sent', () => sent.length > 0);
+  await until('the email is sent', () => sent.length > 0);
   t.equal(sent.length, 1);
 });
 
@@ -129,11 +129,11 @@ t.test('connections that stop answering are replaced', parallel(), async (t) => 
   const { proxy, add, start } = await setUpBehindProxy(t);
   const { sent } = start({ connectionString: proxy.url, times: { staleLock: 4_000 } });
   await add('code');
-  await until('the first mail is sent', () => sent.length === 1);
+  await until('the first email is sent', () => sent.length === 1);
   proxy.stall();
   await add('code', { id: 2 });
-  await until('the second mail is sent', () => sent.some(({ to }) => to === 'user2@example.com'));
-  t.pass('the second mail is sent');
+  await until('the second email is sent', () => sent.some(({ to }) => to === 'user2@example.com'));
+  t.pass('the second email is sent');
 });
 
 t.test('stopping lets a running send finish', parallel(), async (t) => {
@@ -179,16 +179,16 @@ t.test('stopping ends soon while PostgreSQL does not answer', parallel(), async 
 
 t.test('a connection that breaks while it begins to listen ends no process', parallel(), async (t) => {
   const { proxy, add, start } = await setUpBehindProxy(t);
-  proxy.holdAnswersTo('LISTEN "jobs:insert"');
+  proxy.holdResponsesTo('LISTEN "jobs:insert"');
   const stuck = start({ connectionString: proxy.url });
-  await until('LISTEN has no answer', () => proxy.held() > 0);
+  await until('LISTEN has no response', () => proxy.held() > 0);
   const stopped = stuck.stop();
   await proxy.cut();
   await stopped;
   await proxy.restore();
   const { sent } = start({ connectionString: proxy.url });
   await add('code');
-  await until('the mail is sent', () => sent.length === 1);
+  await until('the email is sent', () => sent.length === 1);
   t.equal(sent.length, 1);
 });
 

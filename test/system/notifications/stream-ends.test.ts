@@ -62,14 +62,14 @@ t.test('a stream ends within 5 seconds of its session, however that ended', asyn
   const change = { current_password: password, new_password: 'another-good-one-8' };
   const other = await logIn(there, { username: changed?.username ?? '', password });
   t.equal(streams.filter((stream) => stream.hasEnded()).length, 0);
-  const answers = await Promise.all([
+  const responses = await Promise.all([
     there.call('POST', '/auth/logout/', { token: logout?.token }),
     there.call('POST', '/auth/change-password/', { token: other.token, body: change }),
     there.call('DELETE', '/auth/me/', { token: removed?.token, body: { password } }),
     there.pool.query('UPDATE users SET suspended_at = now() WHERE id = $1', [suspended?.id]),
     there.pool.query('UPDATE sessions SET expires_at = now() WHERE user_id = $1', [expired?.id]),
   ]);
-  t.match(answers.slice(0, 3), [{ status: 200 }, { status: 200 }, { status: 200 }]);
+  t.match(responses.slice(0, 3), [{ status: 200 }, { status: 200 }, { status: 200 }]);
   const [last, ...ended] = streams.reverse();
   await until('the end of five streams', () => ended.every((stream) => stream.hasEnded()), 5);
   t.equal(last?.hasEnded(), false);

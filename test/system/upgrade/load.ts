@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { password } from '../../support/app.ts';
-import { plainPicture } from '../../support/images.ts';
+import { plainImage } from '../../support/images.ts';
 import type { Json } from '../../support/json.ts';
 import type { Provider } from '../../support/provider.ts';
 import type { Service } from '../../support/service.ts';
@@ -37,7 +37,7 @@ export function createBalancer() {
     /** As a proxy does before an instance gets SIGTERM. What was sent is still answered. */
     remove: (instance: Service) => void instances.splice(instances.indexOf(instance), 1),
     answeredBy: (instance: Service) => answered.get(instance) ?? 0,
-    /** @throws when the answer is not the expected one, after it was recorded */
+    /** @throws when the response is not the expected one, after it was recorded */
     async call(method: string, path: string, options: CallOptions = {}): Promise<Json> {
       const instance = pick();
       try {
@@ -64,7 +64,7 @@ async function send(
   { token, body, image }: CallOptions,
 ): Promise<{ status: number; data: Json }> {
   const form = new FormData();
-  if (image) form.append('image', new Blob([image]), 'picture.jpg');
+  if (image) form.append('image', new Blob([image]), 'imageFile.jpg');
   const headers = new Headers(token === undefined ? {} : { authorization: `Bearer ${token}` });
   if (body !== undefined) headers.set('content-type', 'application/json');
   const sent = image ? form : body === undefined ? null : JSON.stringify(body);
@@ -145,11 +145,11 @@ interface Owner {
   storeId: number;
 }
 
-/** Waits for the mail to an address and takes the code out of it. */
+/** Waits for the email to an address and takes the code out of it. */
 async function mailedCode(provider: Provider, email: string): Promise<string> {
-  const mail = await until('the mail with the code', () => provider.attempts.find(({ to }) => to === email));
+  const mail = await until('the email with the code', () => provider.attempts.find(({ to }) => to === email));
   const code = /\b\d{6}\b/.exec(JSON.parse(mail.body).text)?.[0];
-  if (code === undefined) throw new Error(`the mail has no code: ${mail.body}`);
+  if (code === undefined) throw new Error(`the email has no code: ${mail.body}`);
   return code;
 }
 
@@ -167,7 +167,7 @@ export async function openStore({ call }: Balancer, provider: Provider, username
 }
 
 const requests = '/api/v1/notifications/partner-request/';
-const picture = new Uint8Array(await plainPicture());
+const imageFile = new Uint8Array(await plainImage());
 
 /** Milliseconds between two rounds of one of them. */
 const pause = 20;
@@ -179,7 +179,7 @@ interface Answered {
   sender: Owner;
 }
 
-/** How many mails to a user contain a text, each counted once however often it was tried. */
+/** How many emails to a user contain a text, each counted once however often it was tried. */
 export function mailsAbout(provider: Provider, { email }: Owner, text: string): number {
   const found = provider.attempts.filter(({ to, body }) => to === email && body.includes(text));
   return new Set(found.map(({ key }) => key)).size;
@@ -229,7 +229,7 @@ export function startLoad(balancer: Balancer, provider: Provider, owners: [Owner
     },
     async writes(round) {
       const { token } = writer;
-      const image = await call('POST', '/api/v1/images/', { status: 201, token, image: picture });
+      const image = await call('POST', '/api/v1/images/', { status: 201, token, image: imageFile });
       const post = { title: `함께 ${round}`, content: '주말에 같이 해요.', images: [image.url] };
       const { id } = await call('POST', '/api/v1/posts/', { status: 201, token, body: post });
       await call('PATCH', `/api/v1/posts/${id}/`, { token, body: { title: `바뀐 ${round}`, images: [] } });
@@ -238,7 +238,7 @@ export function startLoad(balancer: Balancer, provider: Provider, owners: [Owner
       await call('PATCH', '/api/v1/stores/me/', { token, body: { description: `${round}번째 소개` } });
     },
     async asks(round) {
-      // An address gets at most 60 mails in an hour, and here three in four rounds.
+      // An address gets at most 60 emails in an hour, and here three in four rounds.
       if (round > 72) return;
       const [sender, receiver] = [owners[round % 4] ?? reader, owners[(round + 1) % 4] ?? reader];
       const title = `요청 ${round}번`;
@@ -246,11 +246,11 @@ export function startLoad(balancer: Balancer, provider: Provider, owners: [Owner
       const post = await call('POST', '/api/v1/posts/', { status: 201, token: receiver.token, body });
       const request = { post_id: post.id, message: '함께 해요!' };
       const { id } = await call('POST', requests, { status: 201, token: sender.token, body: request });
-      // A mail about a request that has changed meanwhile is not sent.
+      // An email about a request that has changed meanwhile is not sent.
       await until(`the request: ${title}`, () => mailsAbout(provider, receiver, title) === 1);
       await call('POST', `${requests}${id}/accept/`, { token: receiver.token });
       await call('GET', `${requests}${id}/`, { token: sender.token });
-      await until(`the answer: ${title}`, () => mailsAbout(provider, sender, title) === 1);
+      await until(`the response: ${title}`, () => mailsAbout(provider, sender, title) === 1);
       answered.push({ title, receiver, sender });
       await call('POST', `${requests}${id}/end/`, { token: sender.token });
       const unread = { body: { up_to_id: 2 ** 31 - 1 } };

@@ -110,7 +110,7 @@ t.test('an upgrade and the way back do without a failed request', { skip }, asyn
     }
   });
 
-  await t.test('every mail was sent once, whichever release queued it', async (t) => {
+  await t.test('every email was sent once, whichever release queued it', async (t) => {
     await until('the mails', () => load.signedUp.every((email) => provider.taken(email).length > 0));
     for (const email of load.signedUp) t.equal(provider.taken(email).length, 1);
     for (const { title, receiver, sender } of load.answered) {

@@ -88,10 +88,10 @@ t.test('two shops find each other in the example frontend', { skip: noBrowser },
   await t.test('the two see how to reach each other until one of them ends the partnership', async (t) => {
     await flower.page.getByRole('link', { name: '연락처를 확인하고' }).click();
     await flower.page.getByRole('link', { name: cafe.email }).waitFor();
-    const picture = flower.page.locator('.post-card img');
-    await picture.scrollIntoViewIfNeeded();
-    await picture.evaluate('(image) => image.decode()');
-    t.match(await picture.getAttribute('src'), /-480\.webp$/, 'the post with its uploaded picture');
+    const image = flower.page.locator('.post-card img');
+    await image.scrollIntoViewIfNeeded();
+    await image.evaluate('(image) => image.decode()');
+    t.match(await image.getAttribute('src'), /-480\.webp$/, 'the post with its uploaded image');
     await cafe.page.goto('/partners');
     await cafe.page.getByRole('link', { name: flower.email }).waitFor();
     await flower.page.getByRole('button', { name: '제휴 끝내기' }).click();
@@ -109,7 +109,7 @@ t.test('two shops find each other in the example frontend', { skip: noBrowser },
     await tab.goto('/reset-password-request');
     await tab.getByLabel('이메일').fill(flower.email);
     await tab.getByRole('button', { name: '링크 받기', exact: true }).click();
-    const link = await until('a mail with the link', () => resetLink(mails, flower.email));
+    const link = await until('an email with the link', () => resetLink(mails, flower.email));
     await tab.goto(link);
     await tab.getByLabel('새 비밀번호', { exact: true }).fill(newPassword);
     await tab.getByRole('button', { name: '비밀번호 바꾸기', exact: true }).click();
@@ -197,7 +197,7 @@ async function openVisitor(
   return { ...person, email: `${person.username}@example.com`, context, page: await context.newPage() };
 }
 
-/** Signs up with the code from the mail, or with its link. */
+/** Signs up with the code from the email, or with its link. */
 async function signUp(
   { page, username, email, name }: Visitor,
   mails: Mails,
@@ -233,13 +233,13 @@ async function registerStore({ page }: Visitor, store: string, category: string)
   await page.getByRole('heading', { name: store, level: 1 }).waitFor();
 }
 
-/** Writes a post with a picture, which is uploaded while the form is filled in. */
+/** Writes a post with an image, which is uploaded while the form is filled in. */
 async function writePost({ page }: Visitor, title: string): Promise<void> {
   await page.getByRole('link', { name: '글쓰기' }).click();
   await page.getByLabel('제목').fill(title);
   await page.getByLabel('내용').fill('꽃다발과 케이크를 묶어 함께 팔 이웃 꽃집을 찾습니다.');
-  const picture = sharp({ create: { width: 320, height: 180, channels: 3, background: '#b93f1d' } });
-  const file = { name: 'set.png', mimeType: 'image/png', buffer: await picture.png().toBuffer() };
+  const image = sharp({ create: { width: 320, height: 180, channels: 3, background: '#b93f1d' } });
+  const file = { name: 'set.png', mimeType: 'image/png', buffer: await image.png().toBuffer() };
   await page.getByLabel('사진 추가').setInputFiles(file);
   await page.getByRole('button', { name: '글 올리기', exact: true }).click();
   await page.getByRole('heading', { name: title, level: 1 }).waitFor();

@@ -56,7 +56,7 @@ export type Block =
   /** Text that another user wrote. The only block that keeps its line feeds. */
   | { type: 'quote'; text: string };
 
-/** The content of a mail in one language, before it is rendered as text and HTML. */
+/** The content of an email in one language, before it is rendered as text and HTML. */
 export interface MailContent {
   subject: string;
   /** Shown by mail clients beside the subject. */
@@ -90,8 +90,8 @@ export function lines(text: string): string[] {
 }
 
 /**
- * Matches text that mail clients turn into a link. Anybody can sign up with a foreign address and choose the name in the
- * mails to it, so such a name is left out.
+ * Matches text that email clients turn into a link. Anybody can sign up with a foreign address and choose the name in the
+ * emails to it, so such a name is left out.
  */
 const linkLike = /:\/\/|www\.|[\p{L}\p{N}]\.[\p{L}]{2,}/iu;
 
