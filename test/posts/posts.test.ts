@@ -69,7 +69,7 @@ t.test('a post shows whether it is mine, and the status of my newest request for
   t.match(changed.body.data, { is_mine: true, my_request_status: null });
 });
 
-t.test('deleting a post erases its content from kept responses, and no other response changes', async (t) => {
+t.test('deleting a post erases its content from stored responses, and no other response changes', async (t) => {
   const { token } = await openShop(app);
   const other = await openShop(app);
   const write = (key: string, as = token) =>

@@ -53,7 +53,7 @@ async function startServer(t: Test, folder: string): Promise<Server> {
   const port = String(await freePort());
   const cluster = join(folder, 'cluster');
   writeFileSync(join(folder, 'password'), passwords.superuser);
-  // PostgreSQL rejects to run as root.
+  // PostgreSQL does not run as root.
   const asUser =
     process.getuid?.() === 0 ? ['unshare', '--user', '--map-user=65534', '--map-group=65534'] : [];
   const command = (name: string, ...args: string[]) => [...asUser, join(bin, name), '-D', cluster, ...args];

@@ -40,7 +40,7 @@ async function startPooler(t: Test, databaseUrl: string): Promise<string> {
     'server_login_retry = 1',
   ];
   await writeFile(file, `${settings.join('\n')}\n`);
-  // It rejects to run as root.
+  // It does not run as root.
   await chmod(directory, 0o755);
   const isRoot = process.getuid?.() === 0;
   const pooler = spawn('pgbouncer', [...(isRoot ? ['-u', 'nobody'] : []), file], { stdio: 'ignore' });
