@@ -175,6 +175,7 @@ t.test('each statement returns the columns that its row type declares', async (t
   };
   const image = await uploadImage(app, receiver.token);
   const own = await createPost(app, receiver.token, { images: [image.url] });
+  await post('/auth/email-verify/send/', { email: receiver.email });
   const code = codeIn(await app.mails.next(receiver.email));
   await post('/auth/email-verify/confirm/', { email: receiver.email, code });
   await verifyEmails(app, sender);
