@@ -72,13 +72,13 @@ export interface StoredImages {
  */
 export function toStored(urls: readonly string[], imageUrls: ImageUrls): StoredImages {
   const images = urls.map((url) => imageUrls.keyOf(url) ?? url);
-  refuse(images, (image) => !imageUrls.isKey(image) && imageUrls.isOwn(image));
+  reject(images, (image) => !imageUrls.isKey(image) && imageUrls.isOwn(image));
   return { images, keys: images.filter(imageUrls.isKey) };
 }
 
 /** @throws {ApiError} `validation_error` that names the uploaded images of a post that were not linked to it */
 export function checkLinked({ images, keys }: StoredImages, linked: readonly string[]): void {
-  refuse(images, (image) => keys.includes(image) && !linked.includes(image));
+  reject(images, (image) => keys.includes(image) && !linked.includes(image));
 }
 
 /**
@@ -96,9 +96,9 @@ export async function checkOwn(
   checkLinked(stored, await postImages.findOwn(connection, userId, stored.keys));
 }
 
-function refuse(images: readonly string[], isRefused: (image: string) => boolean): void {
+function reject(images: readonly string[], isRejected: (image: string) => boolean): void {
   const errors = images.flatMap((image, index) =>
-    isRefused(image) ? [{ field: `/images/${index}`, ...notUploaded }] : [],
+    isRejected(image) ? [{ field: `/images/${index}`, ...notUploaded }] : [],
   );
   if (errors.length > 0) throw invalidFields(errors);
 }

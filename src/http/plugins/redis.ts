@@ -2,7 +2,7 @@ import type { FastifyInstance } from 'fastify';
 import { Redis } from 'ioredis';
 
 /** In milliseconds. */
-const times = { connect: 1_000, answer: 500, minBackoff: 100, maxBackoff: 1_000 };
+const times = { connect: 1_000, response: 500, minBackoff: 100, maxBackoff: 1_000 };
 
 /** The store of shared rate limits. */
 interface SharedStore {
@@ -18,9 +18,9 @@ interface SharedStore {
 export function connectRedis(app: FastifyInstance, url: string): SharedStore {
   const client = new Redis(url, {
     connectTimeout: times.connect,
-    commandTimeout: times.answer,
+    commandTimeout: times.response,
     // Also while the connection is made: a suspended server accepts connections and answers none.
-    socketTimeout: times.answer,
+    socketTimeout: times.response,
     maxRetriesPerRequest: 0,
     enableOfflineQueue: false,
     retryStrategy: (attempt) => Math.min(attempt * times.minBackoff, times.maxBackoff),

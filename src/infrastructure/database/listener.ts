@@ -12,11 +12,11 @@ interface ListenerOptions {
   times?: Partial<typeof defaultTimes>;
 }
 
-/** In milliseconds. A connection that died silently is detected after `check` and `answer` together. */
+/** In milliseconds. A connection that died silently is detected after `check` and `response` together. */
 const defaultTimes = {
   connect: 5_000,
   check: 10_000,
-  answer: 5_000,
+  response: 5_000,
   end: 1_000,
   minBackoff: 100,
   maxBackoff: 5_000,
@@ -24,7 +24,7 @@ const defaultTimes = {
 
 /** Receives what any instance sends with `NOTIFY`, on one connection that is replaced when it is lost. */
 export function createListener({ connectionString, logger, times }: ListenerOptions) {
-  const { connect, check, answer, end, minBackoff, maxBackoff } = { ...defaultTimes, ...times };
+  const { connect, check, response, end, minBackoff, maxBackoff } = { ...defaultTimes, ...times };
   const handlers = new Map<string, ((payload: string) => void)[]>();
   const reconnectHandlers: (() => void)[] = [];
   const closing = new AbortController();
@@ -53,7 +53,7 @@ export function createListener({ connectionString, logger, times }: ListenerOpti
       connectionString,
       application_name: 'dure-listener',
       connectionTimeoutMillis: connect,
-      query_timeout: answer,
+      query_timeout: response,
       keepAlive: true,
       keepAliveInitialDelayMillis: check,
     });
