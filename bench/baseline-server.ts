@@ -13,7 +13,7 @@ import { toNotification } from '../src/domains/notifications/presenters.ts';
 import type { NotificationRow } from '../src/domains/notifications/repository.ts';
 import { NotificationPage, notificationSchemas, UnreadCount } from '../src/domains/notifications/schemas.ts';
 import { toPartnerRequest } from '../src/domains/partner-requests/presenters.ts';
-import type { SentRequestRow } from '../src/domains/partner-requests/repository/requests.ts';
+import type { SentRequestRow } from '../src/domains/partner-requests/repository/rows.ts';
 import { PartnerRequest } from '../src/domains/partner-requests/schemas.ts';
 import { readSecrets } from '../src/infrastructure/config/secrets.ts';
 import { int8AsNumber } from '../src/infrastructure/database/client.ts';

@@ -77,7 +77,7 @@ export async function openStream(
   };
 }
 
-/** Requests a stream over a connection of its own, which nobody reads. */
+/** Requests a stream over a connection of its own and reads no response. */
 export function requestStream({ app }: Pick<TestApp, 'app'>, token: string): Socket {
   const connection = connect({ port: Number(new URL(app.listeningOrigin).port), host: '127.0.0.1' });
   connection.on('error', () => undefined);

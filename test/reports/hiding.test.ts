@@ -33,7 +33,7 @@ const dataOf = async (paths: string[], who?: { token: string }) => {
 const stateOf = async (table: 'posts' | 'stores', id: number) =>
   (await pool.query(`SELECT * FROM ${table} WHERE id = $1`, [id])).rows[0];
 
-t.test('a hidden post is found by nobody, nor by its owner, until the report is closed again', async (t) => {
+t.test('a hidden post is not found, not even by its owner, until the report is closed again', async (t) => {
   const shop = await openShop(app, '숨길 빵집', { category_ids: [3] });
   const image = await uploadImage(app, shop.token);
   const key = { 'idempotency-key': 'hidden' };
@@ -85,7 +85,7 @@ t.test('a hidden post is found by nobody, nor by its owner, until the report is 
   t.strictSame(await shown(), before[0], 'nothing is lost');
 });
 
-t.test('a hidden store and its posts are found by nobody, until the report is closed again', async (t) => {
+t.test('a hidden store and its posts are not found, until the report is closed again', async (t) => {
   const shop = await openShop(app, '숨길 카페');
   const { token } = shop;
   const post = await createPost(app, token, { title: '숨길 카페의 글' });

@@ -210,7 +210,7 @@ export const password = 'gimbap-and-coffee-7';
 
 let counter = 0;
 
-/** An account that is in nobody's database yet. */
+/** The fields of an account that does not exist yet. */
 function newAccount(fields: Record<string, unknown>) {
   counter += 1;
   const username = `user${process.pid}n${counter}`;

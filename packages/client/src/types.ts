@@ -64,7 +64,7 @@ export interface CallOptions {
   timeout?: number | undefined;
   /** For operations that take one, in place of a random key for each call: to repeat a call after a restart of the app. */
   idempotencyKey?: string | undefined;
-  headers?: Record<string, string> | undefined;
+  headers?: Record<string, string> | Headers | undefined;
   /** Called while files are uploaded, in browsers; the call then uses XMLHttpRequest in place of `fetch`. */
   onUploadProgress?: ((progress: UploadProgress) => void) | undefined;
   /** Of the texts in the response, in place of that of the client. */

@@ -9,8 +9,8 @@ import { notificationRoutes, notificationStreamRoute } from './routes.ts';
 import { notificationSchemas } from './schemas.ts';
 import { createStreamHub, type HubOptions } from './stream.ts';
 
+export type { EventStreamTimes } from './event-stream.ts';
 export { createPreferences } from './preferences/index.ts';
-export type { EventStreamTimes } from './stream.ts';
 
 interface RoutesOptions extends Pick<HubOptions, 'listener' | 'findLiveSessions' | 'streamTimes'> {
   config: Config;

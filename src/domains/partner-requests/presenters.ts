@@ -1,12 +1,9 @@
 import type { ImageUrls } from '../images/index.ts';
 import { partnerRequestStatuses } from '../posts/index.ts';
 import type { PartnerRow } from './repository/partners.ts';
-import type {
-  PartnerRequestWithOwners,
-  ReceivedRequestRow,
-  RequestDetailRow,
-  SentRequestRow,
-} from './repository/requests.ts';
+import type { RequestDetailRow } from './repository/requests.ts';
+import type { ReceivedRequestRow, SentRequestRow } from './repository/rows.ts';
+import type { PartnerRequestWithOwners } from './repository/transitions.ts';
 import type { Partner, PartnerRequest, PartnerRequestDetail, ReceivedPartnerRequest } from './schemas.ts';
 
 /** What the API shows of a request to both sides. */

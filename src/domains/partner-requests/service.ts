@@ -7,7 +7,8 @@ import type { MailQueue } from '../../infrastructure/mail/queue.ts';
 import { postErrors } from '../posts/index.ts';
 import { partnerRequestErrors } from './errors.ts';
 import { toPartnerRequest } from './presenters.ts';
-import type { ClosedRequest, PartnerRequests } from './repository/requests.ts';
+import type { PartnerRequests } from './repository/requests.ts';
+import type { ClosedRequest } from './repository/transitions.ts';
 import type { NewPartnerRequest, PartnerRequest } from './schemas.ts';
 
 /** The transitions of a request: which side may make them, and whether the other side gets an email about it. */

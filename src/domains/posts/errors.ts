@@ -1,6 +1,6 @@
 import { defineError } from '../../http/errors.ts';
 
-/** Failures of the operations on posts. */
+/** Errors of the operations on posts. */
 export const postErrors = {
   postNotFound: defineError(404, 'post_not_found', {
     ko: '해당 글을 찾을 수 없습니다.',

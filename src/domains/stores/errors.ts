@@ -1,6 +1,6 @@
 import { defineError } from '../../http/errors.ts';
 
-/** Failures of the operations on stores. */
+/** Errors of the operations on stores. */
 export const storeErrors = {
   storeNotFound: defineError(404, 'store_not_found', {
     ko: '가게를 찾을 수 없습니다.',

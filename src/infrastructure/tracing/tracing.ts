@@ -1,6 +1,6 @@
 import type { connectCollector, SpanOptions } from './collector.ts';
 
-/** Traces of requests, statements and mails. No span has values, texts of errors, or paths of requests. */
+/** Traces of requests, statements and emails. No span has values, texts of errors, or paths of requests. */
 export type Tracing = ReturnType<typeof connectCollector>;
 
 /** The span of a request. */

@@ -27,7 +27,7 @@ globalThis.dure = createClient({
   baseUrl,
   storage: browserStorage(),
   onSignedOut: (reason) => signedOut.push(reason),
-  streamTimes: { firstDelay: 50, answer: 500 },
+  streamTimes: { firstDelay: 50 },
 });
 globalThis.subscribe = (options) => dure.notifications.subscribe({
   ...options,

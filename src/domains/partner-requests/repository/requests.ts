@@ -5,29 +5,21 @@ import {
   quotaFullUntil,
   secondsUntil,
 } from '../../../infrastructure/database/daily-quota.ts';
-import type { PartnerRequest, Store } from '../../../infrastructure/database/generated/client.ts';
+import type { Store } from '../../../infrastructure/database/generated/client.ts';
 import type { PartnerRequestStatus } from '../../../infrastructure/database/generated/enums.ts';
 import { afterId, afterTime, type PageRequest } from '../../../infrastructure/database/keyset.ts';
-import { empty, join, raw, type Sql, sql } from '../../../infrastructure/database/sql.ts';
-import { isOpenStore, type StoreSummary, storeSummarySql } from '../../stores/index.ts';
+import { empty, raw, type Sql, sql } from '../../../infrastructure/database/sql.ts';
+import { isOpenStore, type StoreSummary } from '../../stores/index.ts';
 import type { Contact } from '../schemas.ts';
-
-interface RequestRow extends Pick<PartnerRequest, 'status' | 'message' | 'createdAt' | 'updatedAt'> {
-  id: number;
-  postId: number;
-  postTitle: string;
-}
-
-/** A request as its sender sees it. */
-export interface SentRequestRow extends RequestRow {
-  receiverStoreId: number;
-  receiverStoreName: string;
-}
-
-/** A request as its receiver sees it. */
-export interface ReceivedRequestRow extends RequestRow {
-  senderStore: StoreSummary;
-}
+import {
+  countOfLastHourSql,
+  type ReceivedRequestRow,
+  requestColumns,
+  type SentRequestRow,
+  senderStoreColumn,
+  sentColumns,
+} from './rows.ts';
+import { createTransitions } from './transitions.ts';
 
 /** A request with all that one of its sides sees of it. */
 export interface RequestDetailRow extends SentRequestRow, ReceivedRequestRow {
@@ -60,52 +52,9 @@ interface RequestFilter extends PageRequest {
 /** Requests a day of one store for one post; asking, withdrawing and asking again notifies the receiver each time. */
 const requestsPerPost = 5;
 
-/** What both sides see of the request `r`. What belongs to other tables is selected by id, because a join may read all rows. */
-const requestColumns = sql`
-  r.id, r.post_id AS "postId", (SELECT title FROM posts WHERE id = r.post_id) AS "postTitle",
-  r.status, r.message, r.created_at AS "createdAt", r.updated_at AS "updatedAt"`;
-
-const sentColumns = sql`
-  ${requestColumns}, r.receiver_store_id AS "receiverStoreId",
-  (SELECT name FROM stores WHERE id = r.receiver_store_id) AS "receiverStoreName"`;
-
-const senderStoreColumn = sql`
-  (SELECT ${storeSummarySql} FROM stores s WHERE s.id = r.sender_store_id) AS "senderStore"`;
-
-/** How many requests a store has sent for a post within an hour. A statement that inserts one does not count it. */
-const countOfLastHourSql = sql`(
-  SELECT count(*)::int FROM partner_requests
-  WHERE sender_store_id = r.sender_store_id AND post_id = r.post_id AND created_at > now() - interval '1 hour')`;
-
-/** A request with the owners of both stores; null where the account is gone. */
-export interface PartnerRequestWithOwners extends SentRequestRow, ReceivedRequestRow {
-  senderUserId: number | null;
-  receiverUserId: number | null;
-  /** Requests that the sender has sent for the post within an hour, in whatever state they are now. */
-  sentWithinHour: number;
-}
-
-/** A request, and the user who must be on a side of it. */
-interface RequestSide {
-  id: number;
-  userId: number;
-  side: 'sender' | 'receiver' | 'either';
-}
-
-/** A request that changed because a post or an account was deleted, and the user on the other side. */
-export interface ClosedRequest {
-  requestId: number;
-  userId: number;
-  status: Extract<PartnerRequestStatus, 'withdrawn' | 'ended'>;
-}
-
-const pending = raw(`status = 'requested'`);
-const accepted = raw(`status = 'accepted'`);
-const open = raw(`status IN ('requested', 'accepted')`);
-
 export type PartnerRequests = ReturnType<typeof createPartnerRequestRepository>;
 
-/** Partner requests, and changes of their state by their sides and by deletions. */
+/** Partner requests. */
 export function createPartnerRequestRepository(database: Database) {
   /** Requests that the user's store sent, newest first; none without a store. */
   async function findSent(filter: RequestFilter): Promise<SentRequestRow[]> {
@@ -215,69 +164,6 @@ export function createPartnerRequestRepository(database: Database) {
     return wait?.seconds;
   }
 
-  /**
-   * Moves a request to another state. One conditional update, so that of concurrent transitions one succeeds.
-   *
-   * @returns undefined when the user has no such request on that side, it is not in the state `from`, or a store that is hidden
-   *   would accept it
-   */
-  async function transition(
-    tx: Tx,
-    { id, userId, side }: RequestSide,
-    from: PartnerRequestStatus,
-    to: PartnerRequestStatus,
-  ): Promise<PartnerRequestWithOwners | undefined> {
-    const stores = { sender: 'r.sender_store_id', receiver: 'r.receiver_store_id' };
-    const ownStores = raw(side === 'either' ? `${stores.sender}, ${stores.receiver}` : stores[side]);
-    const [row] = await tx.query<PartnerRequestWithOwners>(sql`
-      WITH changed AS (
-        UPDATE partner_requests r SET status = ${to}::partner_request_status, updated_at = now()
-        FROM stores own
-        WHERE r.id = ${id} AND r.status = ${from}::partner_request_status
-          AND own.id IN (${ownStores}) AND own.owner_id = ${userId}
-          AND (own.suspended_at IS NULL OR ${to} <> 'accepted')
-        RETURNING r.*
-      )
-      SELECT ${sentColumns}, ${senderStoreColumn},
-        (SELECT owner_id FROM stores WHERE id = r.sender_store_id) AS "senderUserId",
-        (SELECT owner_id FROM stores WHERE id = r.receiver_store_id) AS "receiverUserId",
-        ${countOfLastHourSql} AS "sentWithinHour"
-      FROM changed r`);
-    return row;
-  }
-
-  /** Whether the user is on that side of a request, in any state. */
-  async function isOnSide({ id, userId, side }: RequestSide): Promise<boolean> {
-    const own = { ownerId: userId };
-    const sides = {
-      sender: { senderStore: own },
-      receiver: { receiverStore: own },
-      either: { OR: [{ senderStore: own }, { receiverStore: own }] },
-    };
-    return (await database.prisma.partnerRequest.count({ where: { id, ...sides[side] } })) > 0;
-  }
-
-  /** Withdraws the pending requests for a post; accepted ones stay. @returns them with their senders */
-  function withdrawOfPost(tx: Tx, postId: number): Promise<ClosedRequest[]> {
-    return close(tx, pending, idsWhere(sql`post_id = ${postId} AND ${pending}`), sql`c.sender_store_id`);
-  }
-
-  /** Withdraws the pending requests that a store sent or received, and ends the accepted ones. @returns them with the other sides */
-  function closeOfStore(tx: Tx, storeId: number): Promise<ClosedRequest[]> {
-    return close(
-      tx,
-      open,
-      // Not `OR`, for which the requests of all stores may be read, and not `IN`, for which those of the store in all states are.
-      join(
-        [sql`sender_store_id = ${storeId}`, sql`receiver_store_id = ${storeId}`].flatMap((ofStore) =>
-          [pending, accepted].map((state) => idsWhere(sql`${ofStore} AND ${state}`)),
-        ),
-        ' UNION ALL ',
-      ),
-      sql`CASE c.sender_store_id WHEN ${storeId} THEN c.receiver_store_id ELSE c.sender_store_id END`,
-    );
-  }
-
   return {
     findSent,
     findReceived,
@@ -285,10 +171,7 @@ export function createPartnerRequestRepository(database: Database) {
     lockStoresAndPost,
     create,
     secondsUntilRoom,
-    transition,
-    isOnSide,
-    withdrawOfPost,
-    closeOfStore,
+    ...createTransitions(database),
   };
 }
 
@@ -334,30 +217,3 @@ function summaryOf(store: {
 
 const isOpen = ({ closedAt, suspendedAt }: Pick<Store, 'closedAt' | 'suspendedAt'>) =>
   closedAt === null && suspendedAt === null;
-
-const idsWhere = (condition: Sql) => sql`SELECT id FROM partner_requests WHERE ${condition}`;
-
-/**
- * Withdraws pending requests and ends accepted ones. Rows are locked in id order to avoid deadlocks, and updated and looked up by
- * their ids, because a join may read all requests and stores. A request that another transaction accepts meanwhile is waited for.
- *
- * @param states which of them, as they are once they are locked
- * @param ids a query for the ids
- * @param notifiedStore SQL of the store of `c` whose owner is to be notified
- * @returns those whose other side has an account
- */
-function close(tx: Tx, states: Sql, ids: Sql, notifiedStore: Sql): Promise<ClosedRequest[]> {
-  return tx.query<ClosedRequest>(sql`
-    WITH locked AS (
-      SELECT id FROM partner_requests WHERE id = ANY (ARRAY(${ids})) AND ${states} ORDER BY id + 0 FOR UPDATE
-    ), closed AS (
-      UPDATE partner_requests SET updated_at = now(),
-        status = CASE status WHEN 'requested' THEN 'withdrawn'::partner_request_status ELSE 'ended' END
-      WHERE id = ANY (ARRAY(SELECT id FROM locked))
-      RETURNING id, status, sender_store_id, receiver_store_id
-    ), notified AS (
-      SELECT c.id AS "requestId", c.status, (SELECT owner_id FROM stores WHERE id = ${notifiedStore}) AS "userId"
-      FROM closed c
-    )
-    SELECT "requestId", status, "userId" FROM notified WHERE "userId" IS NOT NULL ORDER BY "requestId"`);
-}
