@@ -1,6 +1,6 @@
 import { IncomingMessage, ServerResponse } from 'node:http';
 import { Socket } from 'node:net';
-import cors from '@fastify/cors';
+import cors, { type FastifyCorsOptions } from '@fastify/cors';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import fastifyPlugin from 'fastify-plugin';
 import helmet from 'helmet';
@@ -61,8 +61,7 @@ export function isPreflight({ method, headers }: FastifyRequest): boolean {
 /** Headers for browsers: framing, MIME sniffing, transport, caching and CORS. */
 export const securityHeadersPlugin = fastifyPlugin(
   async (app: FastifyInstance, { config }: { config: Config }) => {
-    if (config.corsOrigins.length > 0)
-      await app.register(cors, { delegator: corsOptions(config.corsOrigins) });
+    if (config.corsOrigins.length > 0) await app.register(cors, corsOptions(config.corsOrigins));
     const headers = securityHeaders(config);
     app.addHook('onRequest', (request, reply, done) => {
       reply.headers(headers);
@@ -84,23 +83,19 @@ function cachingOf(request: FastifyRequest): string | undefined {
 }
 
 /**
- * Options of `@fastify/cors` for each request. It only sets headers: preflights are answered by `routing.ts`, because they count
- * for the limits and only paths that exist have them. An origin that is not configured gets no header.
+ * Options of `@fastify/cors`. It only sets headers: preflights are answered by `routing.ts`, because they count for the limits and
+ * only paths that exist have them. An origin that is not configured gets no header.
  */
-function corsOptions(origins: readonly string[]) {
-  return async (request: FastifyRequest) => {
-    const { origin } = request.headers;
-    if (origin === undefined || !origins.includes(origin)) return { origin: false };
-    return {
-      origin,
-      // The same for every path, so that a request with a wrong method is sent and gets its 405.
-      methods: ['GET', 'HEAD', 'POST', 'PATCH', 'DELETE'],
-      allowedHeaders,
-      exposedHeaders,
-      maxAge: preflightMaxAge,
-      preflight: isPreflight(request),
-      preflightContinue: true,
-    };
+function corsOptions(origins: readonly string[]): FastifyCorsOptions {
+  return {
+    origin: (origin, done) => done(null, origin !== undefined && origins.includes(origin) ? origin : false),
+    // The same for every path, so that a request with a wrong method is sent and gets its 405.
+    methods: ['GET', 'HEAD', 'POST', 'PATCH', 'DELETE'],
+    allowedHeaders,
+    exposedHeaders,
+    maxAge: preflightMaxAge,
+    preflightContinue: true,
+    strictPreflight: false,
   };
 }
 
