@@ -3,18 +3,19 @@ import jwt from '@fastify/jwt';
 import { type TSchema, Type } from '@sinclair/typebox';
 import fastify, { type FastifyRequest } from 'fastify';
 import pg from 'pg';
-import { authSchemas, User } from '../src/domains/auth/schemas.ts';
+import { User } from '../src/domains/auth/schemas.ts';
 import { jwtOptions } from '../src/domains/auth/tokens.ts';
 import { createImageUrls } from '../src/domains/images/image-urls.ts';
 import { toMyPage } from '../src/domains/my-page/presenters.ts';
 import type { MyPageRow } from '../src/domains/my-page/repository.ts';
-import { MyPage, myPageSchemas } from '../src/domains/my-page/schemas.ts';
+import { MyPage } from '../src/domains/my-page/schemas.ts';
 import { toNotification } from '../src/domains/notifications/presenters.ts';
 import type { NotificationRow } from '../src/domains/notifications/repository.ts';
-import { NotificationPage, notificationSchemas, UnreadCount } from '../src/domains/notifications/schemas.ts';
+import { NotificationPage, UnreadCount } from '../src/domains/notifications/schemas.ts';
 import { toPartnerRequest } from '../src/domains/partner-requests/presenters.ts';
 import type { SentRequestRow } from '../src/domains/partner-requests/repository/rows.ts';
 import { PartnerRequest } from '../src/domains/partner-requests/schemas.ts';
+import { Ref, referencedSchemas } from '../src/http/schemas.ts';
 import { readSecrets } from '../src/infrastructure/config/secrets.ts';
 import { int8AsNumber } from '../src/infrastructure/database/client.ts';
 import { sessionRoutes } from './baseline-sessions.ts';
@@ -40,8 +41,6 @@ const app = fastify();
 // Every signature is verified again, as by default.
 const { verify: verifyOptions, ...jwtDefaults } = jwtOptions({ secrets });
 await app.register(jwt, { ...jwtDefaults, verify: { ...verifyOptions, cache: false } });
-const schemas = [...myPageSchemas, ...authSchemas, ...notificationSchemas];
-for (const schema of new Set<TSchema>(schemas)) app.addSchema(schema);
 
 /** The session of a request. */
 function sessionOf({ headers }: FastifyRequest): string {
@@ -59,8 +58,8 @@ async function find<Row extends pg.QueryResultRow>(
   return [first, ...others];
 }
 
-const envelope = ({ $id }: TSchema) =>
-  Type.Object({ success: Type.Boolean(), message: Type.String(), data: Type.Unsafe({ $ref: `${$id}#` }) });
+const envelope = (data: TSchema) =>
+  Type.Object({ success: Type.Boolean(), message: Type.String(), data: Ref(data) });
 
 /** A route that responds with what one statement finds for the user of a session. */
 function get<Row extends pg.QueryResultRow>(
@@ -119,7 +118,8 @@ for (const [path, statement] of creations) {
   });
 }
 
-await app.register(sessionRoutes, { find, envelope });
+await sessionRoutes(app, { find, envelope });
+for (const schema of Object.values(referencedSchemas)) app.addSchema(schema);
 await app.listen({ host: '127.0.0.1', port: 0 });
 process.stdout.write(`Server listening at ${app.listeningOrigin}\n`);
 process.once('SIGTERM', async () => {

@@ -1,12 +1,6 @@
 import { randomInt } from 'node:crypto';
 import { type TProperties, Type } from '@sinclair/typebox';
-import {
-  type FieldError,
-  FieldErrorCode,
-  FieldErrorParams,
-  FieldErrorSchema,
-  maxFieldErrors,
-} from './field-errors.ts';
+import { type FieldError, FieldErrorSchema, maxFieldErrors } from './field-errors.ts';
 import type { LocalizedText } from './language.ts';
 import { Int32, NamedEnum, Ref, StringEnum } from './schemas.ts';
 
@@ -148,15 +142,6 @@ export const tokenNotValidFields = {
   messages: Type.Array(Ref(TokenNotValidMessage), { description: 'One entry: the token that was rejected' }),
   reason: Ref(TokenNotValidReason),
 };
-
-/** Schemas of errors, to which every operation refers. */
-export const errorSchemas = [
-  FieldErrorCode,
-  FieldErrorParams,
-  FieldErrorSchema,
-  TokenNotValidMessage,
-  TokenNotValidReason,
-];
 
 /** Errors that do not belong to a domain. */
 export const httpErrors = {

@@ -25,7 +25,7 @@ const fieldErrorCodes = [
 ] as const;
 
 /** The code of what is wrong with a single value. */
-export const FieldErrorCode = StringEnum(fieldErrorCodes, {
+const FieldErrorCode = StringEnum(fieldErrorCodes, {
   $id: 'FieldErrorCode',
   description: 'What is wrong with a value, for programs; a code never changes its meaning',
   examples: ['required'],
@@ -35,7 +35,7 @@ export const FieldErrorCode = StringEnum(fieldErrorCodes, {
 export const maxFieldErrors = 20;
 
 /** What the text of a field error mentions. */
-export const FieldErrorParams = Type.Object(
+const FieldErrorParams = Type.Object(
   {
     min: Type.Optional(Type.Number({ description: 'The smallest length, number or count', examples: [4] })),
     max: Type.Optional(Type.Number({ description: 'The largest length, number or count', examples: [30] })),

@@ -7,9 +7,19 @@ import {
   Type,
 } from '@sinclair/typebox';
 
-/** A reference to a schema that is registered by its `$id`, with that schema's type. */
+/** Every schema that something refers to, by its `$id`. Complete when all routes are registered. */
+export const referencedSchemas: Record<string, TSchema> = {};
+
+/**
+ * A reference to a schema by its `$id`, with that schema's type. The document names the schema.
+ *
+ * @throws when another schema has the `$id`
+ */
 export function Ref<T extends TSchema>(schema: T) {
-  return Type.Unsafe<Static<T>>({ $ref: `${schema.$id}#` });
+  const { $id = '' } = schema;
+  referencedSchemas[$id] ??= schema;
+  if (referencedSchemas[$id] !== schema) throw new Error(`two schemas are named ${$id}`);
+  return Type.Unsafe<Static<T>>({ $ref: `${$id}#` });
 }
 
 /** One of several strings; as `enum`, which generated clients read better than a union of constants. */

@@ -2,8 +2,8 @@ import swagger from '@fastify/swagger';
 import type { FastifyInstance } from 'fastify';
 import fastifyPlugin from 'fastify-plugin';
 import { stringify } from 'yaml';
-import { errorSchemas } from '../http/errors.ts';
 import { once } from '../http/plugins/validation.ts';
+import { referencedSchemas } from '../http/schemas.ts';
 import type { JsonObject } from './components.ts';
 import { openApiDocument } from './document.ts';
 import { information } from './information.ts';
@@ -12,7 +12,6 @@ import { swaggerUiRoutes } from './swagger-ui/routes.ts';
 
 /** Collects the routes for the document. Register it before the routes. */
 export const openApiPlugin = fastifyPlugin(async (app: FastifyInstance) => {
-  for (const schema of errorSchemas) app.addSchema(schema);
   await app.register(collectRoutesPlugin);
   await app.register(swagger, {
     openapi: information,
@@ -24,11 +23,13 @@ export const openApiPlugin = fastifyPlugin(async (app: FastifyInstance) => {
   });
 });
 
-/** Serves the document as YAML and JSON and, where enabled, Swagger UI. */
+/** Serves the document as YAML and JSON and, where enabled, Swagger UI. Register it after the routes. */
 export async function openApiRoutes(
   app: FastifyInstance,
   { docsEnabled }: { docsEnabled: boolean },
 ): Promise<void> {
+  // @fastify/swagger names the schemas of the app in this order.
+  for (const $id of Object.keys(referencedSchemas).sort()) app.addSchema(referencedSchemas[$id]);
   // Computed at the first request, because it takes longer than all the rest of the start.
   const document = once(() => openApiDocument(app));
   const yaml = once(() => toYaml(document()));

@@ -1,15 +1,12 @@
 import type { FastifyInstance } from 'fastify';
 import { requireAdmin } from '../../http/authentication.ts';
 import { openApiScope } from '../../http/plugins/envelope.ts';
-import { EmptyData } from '../../http/schemas.ts';
 import type { Database } from '../../infrastructure/database/client.ts';
 import type { MailQueue } from '../../infrastructure/mail/queue.ts';
 import type { AccountAdministration } from '../auth/index.ts';
-import { storeSummarySchemas } from '../stores/index.ts';
 import type { Audit } from './audit.ts';
 import { createAdminRepository } from './repository.ts';
 import { failedMailRoutes, userRoutes } from './routes.ts';
-import { adminSchemas } from './schemas.ts';
 import { createFailedMailAdministration, createUserAdministration } from './service.ts';
 
 export {
@@ -38,8 +35,7 @@ export function createAdmin({ database, audit, accounts, mailQueue }: AdminOptio
   const failedMails = createFailedMailAdministration(repository, audit, mailQueue);
 
   async function routes(scope: FastifyInstance): Promise<void> {
-    const schemas = [EmptyData, ...storeSummarySchemas, ...adminSchemas];
-    await scope.register(openApiScope, { tag: 'admin', schemas });
+    await scope.register(openApiScope, { tag: 'admin' });
     await scope.register(requireAdmin);
     await scope.register(userRoutes, { users });
     await scope.register(failedMailRoutes, { failedMails });

@@ -3,7 +3,7 @@ import { defineError } from '../../http/errors.ts';
 import { BoundedPageOf, Page, PageQuery } from '../../http/pagination.ts';
 import { Body, Int32, Int64, Ref, Timestamp } from '../../http/schemas.ts';
 import { TextField } from '../../http/text.ts';
-import { User, UserRole } from '../auth/index.ts';
+import { User } from '../auth/index.ts';
 import { StoreSummary } from '../stores/index.ts';
 
 export const adminErrors = {
@@ -84,6 +84,3 @@ export const FailedMail = Type.Object(
 );
 export type FailedMail = Static<typeof FailedMail>;
 export const FailedMailPage = Page('FailedMailPage', Ref(FailedMail));
-
-/** Registered by `$id`, so that the OpenAPI document names them. */
-export const adminSchemas = [UserRole, AdminUser, AdminUserPage, Suspension, FailedMail, FailedMailPage];

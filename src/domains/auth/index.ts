@@ -14,7 +14,6 @@ import { createAuthRepository } from './repository/index.ts';
 import { accountRoutes } from './routes/account.ts';
 import { emailVerificationRoutes, recoveryRoutes } from './routes/codes-and-links.ts';
 import { sessionRoutes } from './routes/sessions.ts';
-import { authSchemas } from './schemas.ts';
 import { createAccountService, createSignUp } from './service/account.ts';
 import { type AccountDeletionSteps, createAccountRemoval } from './service/account-removal.ts';
 import { createEmailVerification, createRecovery } from './service/codes-and-links.ts';
@@ -100,7 +99,7 @@ export function createAuth(options: AuthOptions) {
   };
 
   async function routes(scope: FastifyInstance): Promise<void> {
-    await scope.register(openApiScope, { tag: 'auth', schemas: authSchemas });
+    await scope.register(openApiScope, { tag: 'auth' });
     await scope.register(accountRoutes, { signUp, account, emailChange });
     await scope.register(sessionRoutes, { database, sessions, login });
     await scope.register(emailVerificationRoutes, { emailVerification: verification });

@@ -1,6 +1,6 @@
 import { type Static, Type } from '@sinclair/typebox';
 import { Page } from '../../http/pagination.ts';
-import { Body, EmptyData, Int32, NamedEnum, Ref, StringEnum, Timestamp } from '../../http/schemas.ts';
+import { Body, Int32, NamedEnum, Ref, StringEnum, Timestamp } from '../../http/schemas.ts';
 import { pattern, TextField } from '../../http/text.ts';
 
 const username = TextField('username', {
@@ -125,7 +125,7 @@ export const EmailLink = Body('EmailLink', 'The link of a mail', { token: linkTo
 export const EmailConfirmation = Type.Unsafe<Static<typeof EmailCode> | Static<typeof EmailLink>>({
   $id: 'EmailConfirmation',
   description: 'Either the code or the link of a mail',
-  oneOf: [{ $ref: 'EmailCode#' }, { $ref: 'EmailLink#' }],
+  oneOf: [Ref(EmailCode), Ref(EmailLink)],
 });
 export type EmailConfirmation = Static<typeof EmailConfirmation>;
 export const EmailVerification = Type.Object(
@@ -250,32 +250,3 @@ export const Session = Type.Object(
 );
 export type Session = Static<typeof Session>;
 export const SessionPage = Page('SessionPage', Ref(Session));
-
-/** Registered by `$id`, so that the OpenAPI document names them. */
-export const authSchemas = [
-  EmptyData,
-  UserRole,
-  User,
-  NewUser,
-  EmailAddress,
-  CodeSent,
-  MailSent,
-  EmailCode,
-  EmailLink,
-  EmailConfirmation,
-  EmailVerification,
-  ResetLink,
-  PasswordReset,
-  UserChanges,
-  AccountDeletion,
-  PasswordChange,
-  EmailChange,
-  EmailChangeUndo,
-  Credentials,
-  TokenPair,
-  TokenPairWithUser,
-  RefreshBody,
-  LogoutBody,
-  Session,
-  SessionPage,
-];

@@ -1,7 +1,6 @@
 import type { FastifyBaseLogger, FastifyInstance } from 'fastify';
 import { requireUser } from '../../http/authentication.ts';
 import { openApiScope } from '../../http/plugins/envelope.ts';
-import { EmptyData } from '../../http/schemas.ts';
 import type { Config } from '../../infrastructure/config/config.ts';
 import type { Database } from '../../infrastructure/database/client.ts';
 import type { Metrics } from '../../infrastructure/metrics/metrics.ts';
@@ -10,7 +9,6 @@ import type { ImageUrls } from './image-urls.ts';
 import { createPlaceholders } from './placeholders.ts';
 import { createImageRepository } from './repository.ts';
 import { imageRoutes, mediaRoutes, uploadRoutes } from './routes.ts';
-import { imageSchemas } from './schemas.ts';
 import { createImageService } from './service.ts';
 import { type ImageStorage, openStorage } from './storage.ts';
 
@@ -42,7 +40,7 @@ export async function createImages(options: ImagesOptions) {
   metrics.addGauge('image_conversions_waiting', 'Images that wait to be converted', queue.waiting);
 
   async function routes(scope: FastifyInstance): Promise<void> {
-    await scope.register(openApiScope, { tag: 'images', schemas: [EmptyData, ...imageSchemas] });
+    await scope.register(openApiScope, { tag: 'images' });
     await scope.register(requireUser);
     await scope.register(uploadRoutes, { service, imageUrls });
     await scope.register(imageRoutes, { service, imageUrls });

@@ -59,6 +59,3 @@ export const NewImage = Body('NewImage', 'An image to upload', {
       'A file: JPEG, PNG or WebP, whatever its name and type say; at most 10 MiB and 50 megapixels',
   }),
 });
-
-/** Registered by `$id`, so that the OpenAPI document names them. */
-export const imageSchemas = [Image, NewImage];

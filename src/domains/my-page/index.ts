@@ -6,14 +6,14 @@ import type { Database } from '../../infrastructure/database/client.ts';
 import type { ImageUrls } from '../images/index.ts';
 import { toMyPage } from './presenters.ts';
 import { createMyPageRepository } from './repository.ts';
-import { MyPage, myPageSchemas } from './schemas.ts';
+import { MyPage } from './schemas.ts';
 
 /** Builds my-page, which reads the tables of stores, posts and partner requests. Its route is under `/api/v1/stores`. */
 export function createMyPage({ database, imageUrls }: { database: Database; imageUrls: ImageUrls }) {
   const myPages = createMyPageRepository(database);
 
   async function routes(scope: FastifyInstance): Promise<void> {
-    await scope.register(openApiScope, { tag: 'stores', schemas: myPageSchemas });
+    await scope.register(openApiScope, { tag: 'stores' });
     await scope.register(requireUser);
     scope.get(
       '/mypage/',

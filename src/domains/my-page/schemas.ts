@@ -1,8 +1,8 @@
 import { type Static, Type } from '@sinclair/typebox';
 import { Ref } from '../../http/schemas.ts';
 import { PartnerRequest } from '../partner-requests/index.ts';
-import { PartnerRequestStatus, PostSummary } from '../posts/index.ts';
-import { StoreSummary, storeSummarySchemas } from '../stores/index.ts';
+import { PostSummary } from '../posts/index.ts';
+import { StoreSummary } from '../stores/index.ts';
 
 /** The most posts and the most requests on my-page. */
 export const myPageLimit = 100;
@@ -26,12 +26,3 @@ export const MyPage = Type.Object(
   { $id: 'MyPage', description: 'The overview of the user' },
 );
 export type MyPage = Static<typeof MyPage>;
-
-/** Registered by `$id`, so that the OpenAPI document names them. */
-export const myPageSchemas = [
-  ...storeSummarySchemas,
-  PostSummary,
-  PartnerRequestStatus,
-  PartnerRequest,
-  MyPage,
-];

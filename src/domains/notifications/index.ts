@@ -6,7 +6,6 @@ import type { Database } from '../../infrastructure/database/client.ts';
 import type { Metrics } from '../../infrastructure/metrics/metrics.ts';
 import { createNotificationRepository } from './repository.ts';
 import { notificationRoutes, notificationStreamRoute } from './routes.ts';
-import { notificationSchemas } from './schemas.ts';
 import { createStreamHub, type HubOptions } from './stream.ts';
 
 export type { EventStreamTimes } from './event-stream.ts';
@@ -29,7 +28,7 @@ export function createNotifications({ database }: { database: Database }) {
     const maxConcurrentReads = Math.max(1, Math.floor(config.database.poolSize / 3));
     const streams = createStreamHub({ ...options, notifications, maxConcurrentReads, logger: scope.log });
     metrics.addGauge('notification_streams', 'Open streams of notifications', streams.count);
-    await scope.register(openApiScope, { tag: 'notifications', schemas: notificationSchemas });
+    await scope.register(openApiScope, { tag: 'notifications' });
     await scope.register(requireUser);
     await scope.register(notificationRoutes, { notifications });
     await scope.register(notificationStreamRoute, { streams });

@@ -5,7 +5,6 @@ import { BigId, Body, Int32, Int64, NamedEnum, Ref, Timestamp } from '../../http
 import { pattern } from '../../http/text.ts';
 import { NotificationKind } from '../../infrastructure/database/generated/enums.ts';
 import { requestFields } from '../partner-requests/index.ts';
-import { PartnerRequestStatus } from '../posts/index.ts';
 
 const unreadCount = Int32({
   minimum: 0,
@@ -79,7 +78,7 @@ export const MarkReadUpTo = Body('MarkReadUpTo', 'All notifications up to one', 
 export const NotificationsToMark = Type.Unsafe<Static<typeof MarkReadByIds> | Static<typeof MarkReadUpTo>>({
   $id: 'NotificationsToMark',
   description: 'Either single notifications, or all up to one',
-  oneOf: [{ $ref: 'MarkReadByIds#' }, { $ref: 'MarkReadUpTo#' }],
+  oneOf: [Ref(MarkReadByIds), Ref(MarkReadUpTo)],
 });
 export type NotificationsToMark = Static<typeof NotificationsToMark>;
 
@@ -112,7 +111,7 @@ const NotificationStreamData = Type.Union([Ref(Notification), Ref(UnreadCount)],
 });
 
 /** The handler sends a stream of these events. */
-export const NotificationEvents = Type.Unsafe<Readable>({ $ref: `${NotificationStreamData.$id}#` });
+export const NotificationEvents = Type.Unsafe<Readable>(Ref(NotificationStreamData));
 
 /** Any number is accepted: one beyond the newest notification counts as the newest. */
 export const StreamHeaders = Type.Object({
@@ -125,18 +124,3 @@ export const StreamHeaders = Type.Object({
     }),
   ),
 });
-
-/** Registered by `$id`, so that the OpenAPI document names them. */
-export const notificationSchemas = [
-  PartnerRequestStatus,
-  NotificationKindSchema,
-  NotificationPartnerRequest,
-  Notification,
-  NotificationPage,
-  MarkReadByIds,
-  MarkReadUpTo,
-  NotificationsToMark,
-  ReadCount,
-  UnreadCount,
-  NotificationStreamData,
-];

@@ -3,12 +3,10 @@ import { requireUser } from '../../http/authentication.ts';
 import { openApiScope } from '../../http/plugins/envelope.ts';
 import type { Config } from '../../infrastructure/config/config.ts';
 import type { ImageUrls } from '../images/index.ts';
-import { storeSummarySchemas } from '../stores/index.ts';
 import { partnerRequestMails } from './mails.ts';
 import { createPartnerRepository } from './repository/partners.ts';
 import { createPartnerRequestRepository } from './repository/requests.ts';
 import * as routes from './routes.ts';
-import { partnerRequestSchemas, partnerSchemas } from './schemas.ts';
 import { createPartnerRequestService, type PartnerRequestServiceOptions } from './service.ts';
 
 export { PartnerRequest, requestFields } from './schemas.ts';
@@ -29,15 +27,13 @@ export function createPartnerRequests(options: PartnerRequestsOptions) {
   const service = createPartnerRequestService({ ...options, partnerRequests });
 
   async function requestRoutes(scope: FastifyInstance): Promise<void> {
-    const schemas = [...storeSummarySchemas, ...partnerRequestSchemas];
-    await scope.register(openApiScope, { tag: 'notifications', schemas });
+    await scope.register(openApiScope, { tag: 'notifications' });
     await scope.register(requireUser);
     await scope.register(routes.partnerRequestRoutes, { partnerRequests, service, imageUrls });
   }
 
   async function partnerRoutes(scope: FastifyInstance): Promise<void> {
-    const schemas = [...storeSummarySchemas, ...partnerSchemas];
-    await scope.register(openApiScope, { tag: 'stores', schemas });
+    await scope.register(openApiScope, { tag: 'stores' });
     await scope.register(requireUser);
     await scope.register(routes.partnerRoutes, { partners });
   }

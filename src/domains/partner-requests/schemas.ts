@@ -79,7 +79,7 @@ export type ReceivedPartnerRequest = Static<typeof ReceivedPartnerRequest>;
 export const AnyPartnerRequest = Type.Unsafe<PartnerRequest | ReceivedPartnerRequest>({
   $id: 'AnyPartnerRequest',
   description: 'A request as the user sees it; `box` tells which of the two it is',
-  oneOf: [{ $ref: 'PartnerRequest#' }, { $ref: 'ReceivedPartnerRequest#' }],
+  oneOf: [Ref(PartnerRequest), Ref(ReceivedPartnerRequest)],
 });
 export const PartnerRequestPage = Page('PartnerRequestPage', Ref(AnyPartnerRequest));
 
@@ -142,7 +142,7 @@ export const PartnerRequestDetail = Type.Unsafe<
 >({
   $id: 'PartnerRequestDetail',
   description: 'A request with all that the user sees of it; `box` tells which of the two it is',
-  oneOf: [{ $ref: 'SentPartnerRequestDetail#' }, { $ref: 'ReceivedPartnerRequestDetail#' }],
+  oneOf: [Ref(SentPartnerRequestDetail), Ref(ReceivedPartnerRequestDetail)],
 });
 export type PartnerRequestDetail = Static<typeof PartnerRequestDetail>;
 
@@ -162,19 +162,3 @@ export type Partner = Static<typeof Partner>;
 
 export const PartnerPage = BoundedPageOf('PartnerPage', Ref(Partner));
 export const PartnerQuery = Type.Object(PageQuery);
-
-/** Registered by `$id`, so that the OpenAPI document names them. */
-export const partnerRequestSchemas = [
-  PostSummary,
-  Contact,
-  NewPartnerRequest,
-  PartnerRequestStatus,
-  PartnerRequest,
-  ReceivedPartnerRequest,
-  AnyPartnerRequest,
-  PartnerRequestPage,
-  SentPartnerRequestDetail,
-  ReceivedPartnerRequestDetail,
-  PartnerRequestDetail,
-];
-export const partnerSchemas = [Contact, Partner, PartnerPage];

@@ -1,11 +1,8 @@
 import type { FastifyInstance } from 'fastify';
 import { requireUser } from '../../http/authentication.ts';
 import { openApiScope } from '../../http/plugins/envelope.ts';
-import { EmptyData } from '../../http/schemas.ts';
-import { storeSummarySchemas } from '../stores/index.ts';
 import { createPostRepository } from './repository.ts';
 import { type PostRoutesOptions, postRoutes } from './routes.ts';
-import { postSchemas } from './schemas.ts';
 import { createPostService, type PostServiceOptions } from './service.ts';
 
 export { postErrors } from './errors.ts';
@@ -20,8 +17,7 @@ export function createPosts(options: PostsOptions) {
   const service = createPostService({ ...options, posts });
 
   async function routes(scope: FastifyInstance): Promise<void> {
-    const schemas = [EmptyData, ...storeSummarySchemas, ...postSchemas];
-    await scope.register(openApiScope, { tag: 'posts', schemas });
+    await scope.register(openApiScope, { tag: 'posts' });
     await scope.register(requireUser);
     await scope.register(postRoutes, { ...options, posts, service });
   }

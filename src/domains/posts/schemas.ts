@@ -100,6 +100,3 @@ export const PostQuery = Type.Object({
 });
 
 export const PostPage = BoundedPageOf('PostPage', Ref(Post));
-
-/** Registered by `$id`, so that the OpenAPI document names them. */
-export const postSchemas = [PartnerRequestStatus, PostSummary, Post, PostPage, NewPost, PostChanges];

@@ -3,10 +3,8 @@ import { requireAdmin, requireUser } from '../../http/authentication.ts';
 import { openApiScope } from '../../http/plugins/envelope.ts';
 import type { Database } from '../../infrastructure/database/client.ts';
 import type { Audit } from '../admin/index.ts';
-import { storeSummarySchemas } from '../stores/index.ts';
 import { createReportRepository } from './repository.ts';
 import { postReportRoutes, reportRoutes, storeReportRoutes } from './routes.ts';
-import { reportingSchemas, reportSchemas } from './schemas.ts';
 import { createReportService, type ReportService } from './service.ts';
 
 export { expiredReports } from './repository.ts';
@@ -25,14 +23,13 @@ export function createReports({ database, audit }: ReportsOptions) {
 
   const reporting = (routes: FastifyPluginAsync<{ service: ReportService }>) =>
     async function register(scope: FastifyInstance): Promise<void> {
-      await scope.register(openApiScope, { tag: 'reports', schemas: reportingSchemas });
+      await scope.register(openApiScope, { tag: 'reports' });
       await scope.register(requireUser);
       await scope.register(routes, { service });
     };
 
   async function adminRoutes(scope: FastifyInstance): Promise<void> {
-    const schemas = [...storeSummarySchemas, ...reportSchemas];
-    await scope.register(openApiScope, { tag: 'admin', schemas });
+    await scope.register(openApiScope, { tag: 'admin' });
     await scope.register(requireAdmin);
     await scope.register(reportRoutes, { service });
   }

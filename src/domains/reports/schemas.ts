@@ -155,19 +155,3 @@ export const ReportDecision = Body('ReportDecision', 'What to do about a report'
   ),
 });
 export type ReportDecision = Static<typeof ReportDecision>;
-
-/** Of the operations of all users. */
-export const reportingSchemas = [ReportReason, NewReport, ReportReceipt];
-
-/** Of the operations of admins. */
-export const reportSchemas = [
-  ReportReason,
-  ReportStatus,
-  ReportAction,
-  ReportTarget,
-  ReportedPost,
-  Reporter,
-  Report,
-  ReportPage,
-  ReportDecision,
-];

@@ -3,18 +3,17 @@ import { requireUser } from '../../http/authentication.ts';
 import { openApiScope } from '../../http/plugins/envelope.ts';
 import { createStoreListRepository, createStoreRepository } from './repository.ts';
 import { categoryRoutes, type DirectoryOptions, directoryRoutes, ownStoreRoutes } from './routes.ts';
-import { storeSchemas } from './schemas.ts';
 import { createStoreService, type StoreServiceOptions } from './service.ts';
 
 export { storeErrors } from './errors.ts';
 export { toStoreSummary } from './presenters.ts';
 export { storeSummarySelect } from './repository.ts';
-export { SearchQuery, StoreSummary, storeSummarySchemas, textMatch } from './schemas.ts';
+export { SearchQuery, StoreSummary, textMatch } from './schemas.ts';
 export { countEditSql, expiredStoreEdits, isOpenStore, secondsUntilEdits, storeSummarySql } from './sql.ts';
 
 type StoresOptions = Omit<StoreServiceOptions, 'stores'> & Pick<DirectoryOptions, 'imageUrls'>;
 
-const documentation = { tag: 'stores', schemas: storeSchemas };
+const documentation = { tag: 'stores' };
 
 /** Builds the stores domain: its routes under `/api/v1/stores`, and what other domains need of stores. */
 export function createStores(options: StoresOptions) {

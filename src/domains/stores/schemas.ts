@@ -155,17 +155,3 @@ export const StoreCategoryList = Type.Object(
   { $id: 'StoreCategoryList', description: 'Every category' },
 );
 export const StorePage = BoundedPageOf('StorePage', Ref(StoreListItem));
-
-/** What other domains need to show a store in short. */
-export const storeSummarySchemas = [StoreCategory, StoreSummary];
-
-/** Registered by `$id`, so that the OpenAPI document names them. */
-export const storeSchemas = [
-  ...storeSummarySchemas,
-  StoreCategoryList,
-  StoreListItem,
-  StorePage,
-  Store,
-  NewStore,
-  StoreChanges,
-];

@@ -83,17 +83,9 @@ export const notModifiedPlugin = fastifyPlugin(async (app: FastifyInstance) => {
   });
 });
 
-/**
- * Documents the scope of a domain.
- *
- * @param options.tag of all its operations in the OpenAPI document
- * @param options.schemas to which its routes refer by `$id`; the document names them
- */
-export const openApiScope = fastifyPlugin(
-  async (app: FastifyInstance, { tag, schemas }: { tag: string; schemas: readonly TSchema[] }) => {
-    for (const schema of schemas) app.addSchema(schema);
-    app.addHook('onRoute', (route) => {
-      route.schema = { ...route.schema, tags: [tag] };
-    });
-  },
-);
+/** Gives all operations of a scope their tag in the OpenAPI document. */
+export const openApiScope = fastifyPlugin(async (app: FastifyInstance, { tag }: { tag: string }) => {
+  app.addHook('onRoute', (route) => {
+    route.schema = { ...route.schema, tags: [tag] };
+  });
+});

@@ -20,9 +20,6 @@ const config = { probe: true };
 
 /** `live`: the process answers. `ready`: it can do its work, so a load balancer may send requests. */
 export async function healthRoutes(app: FastifyInstance, { checkReady }: HealthOptions): Promise<void> {
-  app.addSchema(Health);
-  app.addSchema(HealthProblem);
-
   app.get(
     '/health/live',
     {

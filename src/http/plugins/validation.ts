@@ -6,7 +6,7 @@ import type { FastifyValidationResult } from 'fastify/types/schema.js';
 import fastifyPlugin from 'fastify-plugin';
 import { invalidFields } from '../errors.ts';
 import { problems } from '../field-errors.ts';
-import { enumKeywords, isBigId, isId, isUuid } from '../schemas.ts';
+import { enumKeywords, isBigId, isId, isUuid, referencedSchemas } from '../schemas.ts';
 import { addTextRules } from '../text.ts';
 import { isDecodable } from './routing.ts';
 
@@ -99,11 +99,11 @@ const validatorOptions: NonNullable<FastifyServerOptions['ajv']> = {
  * a test. Names in schemas of headers must be in lower case.
  */
 export const lazySchemasPlugin = fastifyPlugin(async (app: FastifyInstance) => {
-  const selectValidator = buildValidatorSelector();
+  const compileValidator = once(() => buildValidatorSelector()(referencedSchemas, validatorOptions));
   const selectSerializer = buildSerializerSelector();
-  app.addHook('onRoute', function (route) {
+  app.addHook('onRoute', (route) => {
     route.validatorCompiler = (part) => {
-      const validator = once(() => selectValidator(schemasOf(this), validatorOptions)(part));
+      const validator = once(() => compileValidator()(part));
       // Fastify reads the errors from the function that it called.
       const validate: FastifyValidationResult = (data) => {
         const isValid = validator()(data) === true;
@@ -113,15 +113,24 @@ export const lazySchemasPlugin = fastifyPlugin(async (app: FastifyInstance) => {
       return validate;
     };
     route.serializerCompiler = ({ httpStatus = '', ...part }) => {
-      const serializer = once(() => selectSerializer(schemasOf(this), {})({ ...part, httpStatus }));
+      const serializer = once(() => selectSerializer(schemasBelow(part.schema), {})({ ...part, httpStatus }));
       return (data) => serializer()(data);
     };
   });
 });
 
-/** What schemas refer to, by their `$id`. */
-function schemasOf(scope: FastifyInstance): Record<string, TSchema> {
-  return scope.getSchemas() as Record<string, TSchema>;
+/** The schemas to which one refers, directly or not. With all of them, compiling a serializer takes 10 ms instead of 2. */
+function schemasBelow(schema: unknown, found: Record<string, TSchema> = {}): Record<string, TSchema> {
+  JSON.stringify(schema, (key, value) => {
+    const $id = key === '$ref' ? String(value).replace('#', '') : '';
+    const target = referencedSchemas[$id];
+    if (target !== undefined && !($id in found)) {
+      found[$id] = target;
+      schemasBelow(target, found);
+    }
+    return value;
+  });
+  return found;
 }
 
 /** A function that computes its value at its first call. */

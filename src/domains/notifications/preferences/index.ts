@@ -8,14 +8,14 @@ import type { User } from '../../../infrastructure/database/generated/client.ts'
 import { type Language, MailTopic } from '../../../infrastructure/database/generated/enums.ts';
 import { sql } from '../../../infrastructure/database/sql.ts';
 import type { UnsubscribeLinks } from '../../../infrastructure/mail/unsubscribe-links.ts';
-import { MailPreferenceChanges, MailPreferences, preferenceSchemas } from './schemas.ts';
+import { MailPreferenceChanges, MailPreferences } from './schemas.ts';
 import { unsubscribeRoutes } from './unsubscribe.ts';
 
 export function createPreferences(options: { database: Database; unsubscribeLinks: UnsubscribeLinks }) {
   const preferences = createPreferencesRepository(options.database);
 
   async function routes(scope: FastifyInstance): Promise<void> {
-    await scope.register(openApiScope, { tag: 'notifications', schemas: preferenceSchemas });
+    await scope.register(openApiScope, { tag: 'notifications' });
     await scope.register(preferenceRoutes, { preferences });
     await scope.register(unsubscribeRoutes, { preferences, unsubscribeLinks: options.unsubscribeLinks });
   }

@@ -1,5 +1,5 @@
 import { type Static, Type } from '@sinclair/typebox';
-import { EmptyData, NamedEnum, Ref } from '../../../http/schemas.ts';
+import { NamedEnum, Ref } from '../../../http/schemas.ts';
 import { TextField } from '../../../http/text.ts';
 
 const MailLanguage = NamedEnum(
@@ -61,14 +61,3 @@ export const UnsubscribePage = Type.String({
   description: 'A page in the language of the request, with a button that sends `unsubscribe`',
   examples: ['<!doctype html>'],
 });
-
-/** Registered by `$id`, so that the OpenAPI document names them. */
-export const preferenceSchemas = [
-  EmptyData,
-  MailLanguage,
-  EmailPreferences,
-  MailPreferences,
-  EmailPreferenceChanges,
-  MailPreferenceChanges,
-  UnsubscribePage,
-];
