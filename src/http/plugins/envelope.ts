@@ -9,7 +9,7 @@ declare module 'fastify' {
   interface FastifyContextConfig {
     /** The `message` of a success. A route that has one responds in the envelope. */
     message?: LocalizedText;
-    /** A second `message` of a success, where a handler sets `reply.hasAlternateMessage`. */
+    /** A second `message` of a success, for `data` whose `accepted` is false. */
     alternateMessage?: LocalizedText;
     /**
      * Errors of the operation besides those that follow from its schema and scope. A streaming route has no `message`; with
@@ -19,10 +19,6 @@ declare module 'fastify' {
     /** Whether the operation takes an `Idempotency-Key`; its handler ends with `sendCreated`. */
     idempotent?: boolean;
   }
-  interface FastifyReply {
-    /** Whether the response has the `alternateMessage` of its route. */
-    hasAlternateMessage: boolean;
-  }
 }
 
 /**
@@ -30,18 +26,19 @@ declare module 'fastify' {
  * idempotent operations their header.
  */
 export const envelopePlugin = fastifyPlugin(async (app: FastifyInstance) => {
-  app.decorateReply('hasAlternateMessage', false);
   app.addHook('onRoute', (route) => {
     if (route.config?.idempotent) route.schema = { headers: IdempotencyHeaders, ...route.schema };
     if (route.config?.message) wrapResponses(route, route.config.message);
   });
   app.addHook('preSerialization', (request, reply, payload: unknown, done) => {
     const { message, alternateMessage } = request.routeOptions.config;
-    const text = reply.hasAlternateMessage ? alternateMessage : message;
+    const text = alternateMessage && isNotAccepted(payload) ? alternateMessage : message;
     if (text === undefined || reply.statusCode >= 300) done(null, payload);
     else done(null, { success: true, message: text[request.language], data: payload });
   });
 });
+
+const isNotAccepted = (data: unknown) => data instanceof Object && 'accepted' in data && !data.accepted;
 
 function wrapResponses(route: RouteOptions, message: LocalizedText): void {
   const responses = Object.entries((route.schema?.response ?? {}) as Record<string, TSchema>);

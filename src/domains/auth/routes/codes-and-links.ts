@@ -54,11 +54,7 @@ export const emailVerificationRoutes: FastifyPluginAsyncTypebox<{
         response: { 200: Ref(CodeSent) },
       },
     },
-    async (request, reply) => {
-      const sent = await emailVerification.send(request.body.email, requestContext(request));
-      reply.hasAlternateMessage = !sent.accepted;
-      return sent;
-    },
+    async (request) => emailVerification.send(request.body.email, requestContext(request)),
   );
 
   app.post(
@@ -108,11 +104,7 @@ export const recoveryRoutes: FastifyPluginAsyncTypebox<{ recovery: Recovery }> =
         response: { 200: Ref(MailSent) },
       },
     },
-    async (request, reply) => {
-      const sent = await recovery.requestLink(request.body.email, requestContext(request));
-      reply.hasAlternateMessage = !sent.accepted;
-      return sent;
-    },
+    async (request) => recovery.requestLink(request.body.email, requestContext(request)),
   );
 
   app.get(
@@ -178,11 +170,7 @@ export const recoveryRoutes: FastifyPluginAsyncTypebox<{ recovery: Recovery }> =
         response: { 200: Ref(MailSent) },
       },
     },
-    async (request, reply) => {
-      const sent = await recovery.findId(request.body.email, requestContext(request));
-      reply.hasAlternateMessage = !sent.accepted;
-      return sent;
-    },
+    async (request) => recovery.findId(request.body.email, requestContext(request)),
   );
 };
 
