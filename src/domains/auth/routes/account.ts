@@ -22,6 +22,10 @@ interface AccountRoutesOptions {
   emailChange: EmailChangeService;
 }
 
+/** Of the operations that take the password of the user. */
+const passwordLimit = { group: 'password', max: 10, per: 'user' } as const;
+const passwordErrors = [authErrors.wrongPassword, authErrors.resetRequired, authErrors.tooManyPasswords];
+
 /** Sign-up, the account of the logged-in user, and the change of its email address with the way back. */
 export const accountRoutes: FastifyPluginAsyncTypebox<AccountRoutesOptions> = async (app, options) => {
   const { signUp, emailChange } = options;
@@ -121,9 +125,9 @@ const ownAccountRoutes: FastifyPluginAsyncTypebox<AccountRoutesOptions> = async 
     '/me/',
     {
       config: {
-        limit: { group: 'password', max: 10, per: 'user' },
+        limit: passwordLimit,
         message: { ko: '회원 탈퇴가 완료되었습니다.', en: 'Your account has been deleted.' },
-        errors: [authErrors.wrongPassword, authErrors.resetRequired, authErrors.tooManyPasswords],
+        errors: passwordErrors,
       },
       schema: {
         operationId: 'deleteCurrentUser',
@@ -144,9 +148,9 @@ const ownAccountRoutes: FastifyPluginAsyncTypebox<AccountRoutesOptions> = async 
     '/change-password/',
     {
       config: {
-        limit: { group: 'password', max: 10, per: 'user' },
+        limit: passwordLimit,
         message: { ko: '비밀번호를 변경했습니다.', en: 'Your password has been changed.' },
-        errors: [authErrors.wrongPassword, authErrors.resetRequired, authErrors.tooManyPasswords],
+        errors: passwordErrors,
       },
       schema: {
         operationId: 'changePassword',
@@ -169,12 +173,10 @@ const ownAccountRoutes: FastifyPluginAsyncTypebox<AccountRoutesOptions> = async 
     '/change-email/',
     {
       config: {
-        limit: { group: 'password', max: 10, per: 'user' },
+        limit: passwordLimit,
         message: { ko: '이메일을 변경했습니다.', en: 'Your e-mail address has been changed.' },
         errors: [
-          authErrors.wrongPassword,
-          authErrors.resetRequired,
-          authErrors.tooManyPasswords,
+          ...passwordErrors,
           authErrors.invalidCode,
           authErrors.verificationTokenInvalid,
           authErrors.newEmailTaken,
