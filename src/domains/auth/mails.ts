@@ -1,59 +1,53 @@
 import type { Language } from '../../http/language.ts';
-import type { Config } from '../../infrastructure/config/config.ts';
-import type { Database } from '../../infrastructure/database/client.ts';
 import type { UnrequestedMail } from '../../infrastructure/mail/queue.ts';
 import type { MailComposers, MailPayload } from '../../infrastructure/mail/worker.ts';
-import type { AuthRepository } from './repository/index.ts';
+import type { AuthDependencies } from './dependencies.ts';
 
 /**
  * Composes this domain's emails when they are sent. Accounts are looked up here and not when an email is requested, so that the
  * request takes the same time for every address.
  */
-export function authMails(
-  { frontendUrl, email: settings }: Pick<Config, 'frontendUrl' | 'email'>,
-  database: Database,
-  { accounts, emailCodes, passwordResets, undoLinks }: AuthRepository,
-): MailComposers {
+export function authMails(dependencies: AuthDependencies): MailComposers {
+  const { database, accounts, emailCodes, passwordResets, undoLinks } = dependencies;
+  const { frontendUrl, email: settings } = dependencies.config;
+
+  /** The account of a payload; undefined when it is gone or suspended. */
+  async function findAccount(payload: MailPayload) {
+    const account = await accounts.findById(database, Number(payload['user_id']));
+    return account?.suspendedAt === null ? account : undefined;
+  }
+
   return {
     async verification_code(payload) {
       const issued = await emailCodes.find(String(payload['id']));
       if (issued === undefined) return null;
-      const account = await accounts.findByEmail(database, issued.email);
+      const { email: to, code, token } = issued;
+      const account = await accounts.findByEmail(database, to);
       if (account && account.suspendedAt !== null) return null;
-      const recipient = { to: issued.email, userId: account?.id, language: languageOf(payload) };
-      if (!account?.isVerified) {
-        const { code, token } = issued;
-        const url = `${frontendUrl}/verify-email?${new URLSearchParams({ token })}`;
-        return {
-          ...recipient,
-          mail: { kind: 'verification_code', code, url, minutes: toMinutes(settings.codeTtl) },
-        };
+      const recipient = { to, userId: account?.id, language: languageOf(payload) };
+      if (account?.isVerified) {
+        const urls = { loginUrl: `${frontendUrl}/login`, resetUrl: `${frontendUrl}/reset-password-request` };
+        return { ...recipient, mail: { kind: 'account_exists', username: account.username, ...urls } };
       }
-      const urls = { loginUrl: `${frontendUrl}/login`, resetUrl: `${frontendUrl}/reset-password-request` };
-      return { ...recipient, mail: { kind: 'account_exists', username: account.username, ...urls } };
+      const url = `${frontendUrl}/verify-email?${new URLSearchParams({ token })}`;
+      const minutes = toMinutes(settings.codeTtl);
+      return { ...recipient, mail: { kind: 'verification_code', code, url, minutes } };
     },
 
     async reset_link(payload) {
       const link = await passwordResets.find(String(payload['id']));
       const account = link && (await accounts.findByEmail(database, link.email));
-      if (!link || !account || account.suspendedAt !== null) return null;
-      const query = new URLSearchParams({ uid: link.uid, token: link.token });
-      return {
-        to: link.email,
-        userId: account.id,
-        language: languageOf(payload),
-        mail: {
-          kind: 'reset_link',
-          name: account.name,
-          url: `${frontendUrl}/reset-password?${query}`,
-          minutes: toMinutes(settings.passwordResetTtl),
-        },
-      };
+      if (!link || account?.suspendedAt !== null) return null;
+      const { email: to, uid, token } = link;
+      const url = `${frontendUrl}/reset-password?${new URLSearchParams({ uid, token })}`;
+      const minutes = toMinutes(settings.passwordResetTtl);
+      const mail = { kind: 'reset_link', name: account.name, url, minutes } as const;
+      return { to, userId: account.id, language: languageOf(payload), mail };
     },
 
     async password_changed(payload) {
-      const account = await accounts.findById(database, Number(payload['user_id']));
-      if (account === null || account.suspendedAt !== null || !account.isVerified) return null;
+      const account = await findAccount(payload);
+      if (!account?.isVerified) return null;
       const changedAt = new Date(Number(payload['changed_at']));
       const mail = { kind: 'password_changed', name: account.name, changedAt } as const;
       return { to: account.email, language: languageOf(payload), mail };
@@ -62,26 +56,20 @@ export function authMails(
     /** To the old address, whatever address the account has now. */
     async email_changed(payload) {
       const change = await undoLinks.find(String(payload['id']));
-      const account = change && (await accounts.findById(database, Number(payload['user_id'])));
-      if (!change || !account || account.suspendedAt !== null) return null;
-      return {
-        to: change.oldEmail,
-        language: languageOf(payload),
-        mail: {
-          kind: 'email_changed',
-          name: account.name,
-          newEmail: maskEmail(change.newEmail),
-          changedAt: new Date(Number(payload['changed_at'])),
-          url: `${frontendUrl}/undo-email-change?${new URLSearchParams({ token: change.token })}`,
-        },
-      };
+      const account = change && (await findAccount(payload));
+      if (!account) return null;
+      const changedAt = new Date(Number(payload['changed_at']));
+      const url = `${frontendUrl}/undo-email-change?${new URLSearchParams({ token: change.token })}`;
+      const newEmail = maskEmail(change.newEmail);
+      const mail = { kind: 'email_changed', name: account.name, newEmail, changedAt, url } as const;
+      return { to: change.oldEmail, language: languageOf(payload), mail };
     },
 
     async user_id(payload) {
-      const account = await accounts.findById(database, Number(payload['user_id']));
-      if (account === null || account.suspendedAt !== null) return null;
-      const { name, username } = account;
-      return { to: account.email, language: languageOf(payload), mail: { kind: 'user_id', name, username } };
+      const account = await findAccount(payload);
+      if (account === undefined) return null;
+      const { email: to, name, username } = account;
+      return { to, language: languageOf(payload), mail: { kind: 'user_id', name, username } };
     },
   };
 }
@@ -93,16 +81,6 @@ export function passwordChangedNotice(userId: number, language: Language): Unreq
     kind: 'password_changed',
     userId,
     payload: { changed_at: Date.now(), language },
-  };
-}
-
-/** The notice to the current address of an account that it is about to change; `undoId` is that of the link which undoes it. */
-export function emailChangedNotice(userId: number, undoId: string, language: Language): UnrequestedMail {
-  return {
-    purpose: 'email_change',
-    kind: 'email_changed',
-    userId,
-    payload: { id: undoId, changed_at: Date.now(), language },
   };
 }
 

@@ -16,9 +16,6 @@ const maxWaitingOfOne = 2;
 /** Milliseconds from one count of the accounts to the next: a count takes less than 1 % of it, as statements end after seconds. */
 const refreshInterval = 600_000;
 
-/** What argon2 accepts, in the order in which it writes it. */
-const wellFormed = /^m=\d{4,7},t=\d{1,3},p=\d{1,2}$/;
-
 /** The parameters of a hash as they stand in it, such as `m=19456,t=2,p=1`, and how many accounts have them. */
 export interface HashCost {
   cost: string;
@@ -29,25 +26,19 @@ export interface HashCost {
 export interface HashRequest {
   /** As limits count it. */
   clientAddress: string;
-  userId?: number;
+  userId?: number | undefined;
   /** A login is served before all others. */
   isLogin?: boolean;
 }
 
 const commonPasswords = new Set(dictionary['passwords-common']);
 
-const runs = ['01234567890', 'abcdefghijklmnopqrstuvwxyz'].flatMap((run) => [
-  run,
-  [...run].reverse().join(''),
-]);
+const sequences = '01234567890\n09876543210\nabcdefghijklmnopqrstuvwxyz\nzyxwvutsrqponmlkjihgfedcba';
 
 /** The list lacks passwords that are found by pattern: one repeated character, and letters or digits in sequence. */
 function isCommon(lowerCased: string): boolean {
-  return (
-    commonPasswords.has(lowerCased) ||
-    /^(.)\1*$/su.test(lowerCased) ||
-    runs.some((run) => run.includes(lowerCased))
-  );
+  const isPattern = /^(.)\1*$/su.test(lowerCased) || sequences.includes(lowerCased);
+  return isPattern || commonPasswords.has(lowerCased);
 }
 
 const passwordProblems = {
@@ -73,7 +64,7 @@ export type Passwords = ReturnType<typeof createPasswords>;
 /** Hashes and checks passwords with argon2id (RFC 9106; parameters of the OWASP password storage cheat sheet). */
 export function createPasswords(
   { password: config, rateLimitEnabled, secrets: [secret] }: Config,
-  findCosts: () => Promise<HashCost[]>,
+  findCosts: (last: string) => Promise<HashCost[]>,
   { logger, metrics }: { logger: FastifyBaseLogger; metrics: Metrics },
 ) {
   const queue = new PQueue({ concurrency: config.maxConcurrentHashes });
@@ -143,24 +134,18 @@ export function createPasswords(
     return known;
   }
 
+  /** The configured parameters come last: as their share grows, names change from older ones to them, as accounts do. */
   function currentCosts(): Promise<HashCost[]> {
     if (costs !== undefined && Date.now() < refreshAt) return costs;
     refreshAt = Date.now() + refreshInterval;
-    const previous = costs ?? Promise.resolve([]);
-    const next = countCosts().catch((error: unknown) => {
+    const previous = costs ?? [];
+    const next = findCosts(currentCost).catch((error: unknown) => {
       logger.warn({ err: error }, 'the parameters of the password hashes cannot be counted');
       return previous;
     });
-    if (costs === undefined) costs = next;
-    else void next.then(() => (costs = next));
+    void next.then(() => (costs = next));
+    costs ??= next;
     return costs;
-  }
-
-  /** The configured parameters come last: as their share grows, names change from older ones to them, as accounts do. */
-  async function countCosts(): Promise<HashCost[]> {
-    const found = (await findCosts()).filter(({ cost }) => wellFormed.test(cost));
-    const isOld = ({ cost }: HashCost) => Number(cost !== currentCost);
-    return found.sort((one, other) => isOld(other) - isOld(one) || (one.cost < other.cost ? -1 : 1));
   }
 
   /** A number from 0 to 1 that belongs to a name. */

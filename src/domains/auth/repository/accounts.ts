@@ -28,18 +28,14 @@ export type UserRow = Prisma.UserGetPayload<{ select: typeof userColumns }>;
 
 const recipientColumns = { ...userColumns, suspendedAt: true } satisfies Prisma.UserSelect;
 
-interface LoginAccount extends UserRow {
+/** An account whose password is verified. */
+export interface PasswordAccount extends UserRow {
   passwordHash: string;
   isSuspended: boolean;
-  /** Whether the account logged in from this client's address lately. */
-  fromKnownAddress: boolean;
-}
-
-/** Whether the user `u` of a query logged in from an address lately. */
-function isKnownAddress(address: string): Sql {
-  return sql`
-    EXISTS (SELECT FROM known_addresses k WHERE k.user_id = u.id AND k.address = ${address}
-      AND k.last_used_at > now() - make_interval(days => ${knownAddressDays}))`;
+  /** Whether only a reset of the password may change the account. */
+  needsReset: boolean;
+  /** Whether the account logged in from the client's address lately. */
+  isAddressKnown: boolean;
 }
 
 export interface RemovableAccount {
@@ -53,15 +49,21 @@ export function createAccountRepository(
   database: Database,
   { unverifiedAccountTtl }: Pick<Config['email'], 'unverifiedAccountTtl'>,
 ) {
+  async function findByCondition(condition: Sql, address: string): Promise<PasswordAccount | undefined> {
+    const [row] = await database.query<PasswordAccount>(sql`
+      SELECT id, username, name, email, role, is_verified AS "isVerified", password_hash AS "passwordHash",
+        suspended_at IS NOT NULL AS "isSuspended", needs_reset AS "needsReset",
+        EXISTS (SELECT FROM known_addresses k WHERE k.user_id = u.id AND k.address = ${address}
+          AND k.last_used_at > now() - make_interval(days => ${knownAddressDays})) AS "isAddressKnown"
+      FROM users u WHERE ${condition}`);
+    return row;
+  }
+
   return {
     /** @returns undefined when the username or the email address is taken; of concurrent calls one succeeds */
     async create(tx: Database, data: Prisma.UserCreateManyInput): Promise<UserRow | undefined> {
-      const [row] = await tx.prisma.user.createManyAndReturn({
-        data: [data],
-        skipDuplicates: true,
-        select: userColumns,
-      });
-      return row;
+      const options = { skipDuplicates: true, select: userColumns };
+      return (await tx.prisma.user.createManyAndReturn({ data: [data], ...options }))[0];
     },
 
     async isUsernameTaken(tx: Database, username: string): Promise<boolean> {
@@ -73,37 +75,28 @@ export function createAccountRepository(
      *
      * @param login the username or the email address, lower-cased
      */
-    async findForLogin(login: string, address: string): Promise<LoginAccount | undefined> {
-      const [row] = await database.query<LoginAccount>(sql`
-        SELECT id, username, name, email, role, is_verified AS "isVerified", password_hash AS "passwordHash",
-          suspended_at IS NOT NULL AS "isSuspended", ${isKnownAddress(address)} AS "fromKnownAddress"
-        FROM users u WHERE username = ${login} OR email = ${login}`);
-      return row;
-    },
+    findForLogin: (login: string, address: string) =>
+      findByCondition(sql`username = ${login} OR email = ${login}`, address),
 
-    /** The parameters of the password hashes, and how many accounts have each. Reads all accounts. */
-    async countHashCosts(): Promise<HashCost[]> {
+    findForPasswordCheck: (id: number, address: string) => findByCondition(sql`id = ${id}`, address),
+
+    /**
+     * The parameters of the password hashes that argon2 accepts, and how many accounts have each. Reads all accounts.
+     *
+     * @param last the parameters that come after all others
+     */
+    async countHashCosts(last: string): Promise<HashCost[]> {
       return database.query<HashCost>(sql`
-        SELECT split_part(password_hash, '$', 4) AS cost, count(*)::float8 AS accounts
-        FROM users WHERE password_hash LIKE '$argon2id$v=19$m=%' GROUP BY 1`);
-    },
-
-    async findForPasswordCheck(id: number, address: string) {
-      const lastUsedAt = { gt: new Date(Date.now() - knownAddressDays * 86_400_000) };
-      const account = await database.prisma.user.findUnique({
-        where: { id },
-        select: {
-          passwordHash: true,
-          needsReset: true,
-          knownAddresses: { where: { address, lastUsedAt }, select: { address: true } },
-        },
-      });
-      return account && { ...account, fromKnownAddress: account.knownAddresses.length > 0 };
+        SELECT cost, count(*)::float8 AS accounts FROM (
+          SELECT split_part(password_hash, '$', 4) AS cost FROM users WHERE password_hash LIKE '$argon2id$v=19$m=%'
+        ) hashes
+        GROUP BY cost HAVING cost ~ '^m=[0-9]{4,7},t=[0-9]{1,3},p=[0-9]{1,2}$'
+        ORDER BY cost = ${last}, cost COLLATE "C"`);
     },
 
     /** Locks an account, and with it its undo links, until the transaction ends. @returns undefined when it is gone or suspended */
     async lock(tx: Tx, id: number) {
-      const [account] = await tx.query<Pick<LoginAccount, 'email' | 'isVerified' | 'passwordHash'>>(sql`
+      const [account] = await tx.query<Pick<PasswordAccount, 'email' | 'isVerified' | 'passwordHash'>>(sql`
         SELECT email, is_verified AS "isVerified", password_hash AS "passwordHash"
         FROM users WHERE id = ${id} AND suspended_at IS NULL FOR UPDATE`);
       return account;
@@ -124,21 +117,20 @@ export function createAccountRepository(
      * Saves what a successful login changes: its time, the language unless the user chose one, the address, and a hash with the
      * current parameters.
      *
-     * @param verifiedHash the hash that the password was verified against
+     * @param account with the hash that the password was verified against
      * @returns false when the password was changed or the account suspended meanwhile
      */
     async recordLogin(
       tx: Tx,
-      userId: number,
-      verifiedHash: string,
-      { address, language, passwordHash }: { address: string; language: Language; passwordHash?: string },
+      account: PasswordAccount,
+      { passwordHash, address, language }: { passwordHash: string; address: string; language: Language },
     ): Promise<boolean> {
       const recorded = await tx.execute(sql`
         WITH updated AS (
           UPDATE users SET last_login_at = now(),
             language = CASE WHEN has_chosen_language THEN language ELSE ${language}::language END,
-            password_hash = coalesce(${passwordHash ?? null}, password_hash)
-          WHERE id = ${userId} AND password_hash = ${verifiedHash} AND suspended_at IS NULL RETURNING id)
+            password_hash = ${passwordHash}
+          WHERE id = ${account.id} AND password_hash = ${account.passwordHash} AND suspended_at IS NULL RETURNING id)
         INSERT INTO known_addresses (user_id, address) SELECT id, ${address} FROM updated
         ON CONFLICT (user_id, address) DO UPDATE SET last_used_at = now()`);
       return recorded > 0;
@@ -154,21 +146,14 @@ export function createAccountRepository(
 
     /** @returns undefined when the account is gone */
     async rename(userId: number, name: string): Promise<UserRow | undefined> {
-      const [row] = await database.prisma.user.updateManyAndReturn({
-        where: { id: userId },
-        data: { name },
-        select: userColumns,
-      });
-      return row;
+      const change = { where: { id: userId }, data: { name }, select: userColumns };
+      return (await database.prisma.user.updateManyAndReturn(change))[0];
     },
 
     /** @returns whether the account became verified; not if it was already, is gone, or has another address */
     async markVerified(tx: Database, userId: number, email: string): Promise<boolean> {
-      const { count } = await tx.prisma.user.updateMany({
-        where: { id: userId, email, isVerified: false },
-        data: { isVerified: true },
-      });
-      return count > 0;
+      const where = { id: userId, email, isVerified: false };
+      return (await tx.prisma.user.updateMany({ where, data: { isVerified: true } })).count > 0;
     },
 
     /** @returns false when the password was changed since it was verified, or when only a reset may change the account */

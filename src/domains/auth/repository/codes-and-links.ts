@@ -15,23 +15,29 @@ const maxAttempts = 5;
 /** How long a change of email can be undone. */
 export const undoDays = 7;
 
-const isExpired = sql`expires_at < now()`;
-
 export const expiredCodesAndLinks: ExpiredRows[] = [
-  { table: 'email_codes', condition: isExpired },
-  { table: 'email_proofs', condition: isExpired },
-  { table: 'password_resets', condition: isExpired },
-  { table: 'email_changes', condition: isExpired },
-];
+  'email_codes',
+  'email_proofs',
+  'password_resets',
+  'email_changes',
+].map((table) => ({ table, condition: sql`expires_at < now()` }));
 
 /** The filter of rows that an email is still to be sent for. */
 const unexpired = () => ({ expiresAt: { gt: new Date() } });
 
 const inSeconds = (seconds: number) => new Date(Date.now() + seconds * 1000);
 
-export type CodeResult =
-  | { correct: true; email: string }
-  | { correct: false; attemptsLeft: number; exhausted: boolean };
+export interface WrongCode {
+  correct: false;
+  attemptsLeft: number;
+  /** Whether the attempts were used up before. */
+  exhausted: boolean;
+}
+
+type CodeResult = { correct: true; email: string } | WrongCode;
+
+/** A code or link that does not exist, was used, replaced or has expired. */
+const unknownCode: WrongCode = { correct: false, attemptsLeft: 0, exhausted: false };
 
 /** Verification codes, one per address, with their links, and proofs that one was used. The rows reveal none of them. */
 export function createEmailCodeRepository(
@@ -63,25 +69,24 @@ export function createEmailCodeRepository(
     const [row] = await tx.query<{ id: string; keyId: string; attempts: number }>(sql`
       SELECT id, key_id AS "keyId", attempts FROM email_codes
       WHERE email = ${email} AND expires_at > now() FOR UPDATE`);
-    if (row === undefined) return { correct: false, attemptsLeft: 0, exhausted: false };
-    if (row.attempts >= maxAttempts) return { correct: false, attemptsLeft: 0, exhausted: true };
+    if (row === undefined) return unknownCode;
+    if (row.attempts >= maxAttempts) return { ...unknownCode, exhausted: true };
     if (secretsEqual(secrets.code(row.id, row.keyId), code) && isMailed) {
       await tx.prisma.emailCode.delete({ where: { email } });
       return { correct: true, email };
     }
     await tx.prisma.emailCode.update({ where: { email }, data: { attempts: { increment: 1 } } });
-    return { correct: false, attemptsLeft: maxAttempts - row.attempts - 1, exhausted: false };
+    return { ...unknownCode, attemptsLeft: maxAttempts - row.attempts - 1 };
   }
 
   /** Uses up a code by the token of its link, which has no limit of attempts and works after the last one of the code. */
   async function useLink(tx: Tx, token: string): Promise<CodeResult> {
-    const invalid = { correct: false, attemptsLeft: 0, exhausted: false } as const;
     const link = secrets.open('email link', token);
-    if (link === undefined) return invalid;
+    if (link === undefined) return unknownCode;
     const [used] = await tx.query<{ email: string }>(sql`
       DELETE FROM email_codes WHERE id = ${link.id}::uuid AND key_id = ${link.keyId} AND expires_at > now()
       RETURNING email`);
-    return used ? { correct: true, ...used } : invalid;
+    return used ? { correct: true, ...used } : unknownCode;
   }
 
   /** Creates a token that proves once that an address was verified. */
@@ -123,6 +128,13 @@ export interface ResetLinkParts {
   token: string;
 }
 
+interface OpenedLink {
+  userId: number;
+  username: string;
+  email: string;
+  expiresAt: Date;
+}
+
 /** Reset links, one per address, kept for every address alike so that the table does not reveal which have an account. */
 export function createPasswordResetRepository(
   database: Database,
@@ -151,12 +163,7 @@ export function createPasswordResetRepository(
   async function open(tx: Tx, { uid, token }: ResetLinkParts) {
     const link = secrets.open('password reset', `${uid}.${token}`);
     if (link === undefined) return undefined;
-    const [account] = await tx.query<{
-      userId: number;
-      username: string;
-      email: string;
-      expiresAt: Date;
-    }>(sql`
+    const [account] = await tx.query<OpenedLink>(sql`
       SELECT u.id AS "userId", u.username, r.email, r.expires_at AS "expiresAt"
       FROM password_resets r JOIN users u ON u.email = r.email
       WHERE r.id = ${link.id}::uuid AND r.key_id = ${link.keyId} AND r.expires_at > now() FOR UPDATE OF r`);

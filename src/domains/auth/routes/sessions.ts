@@ -1,15 +1,13 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import { Type } from '@sinclair/typebox';
-import type { FastifyRequest } from 'fastify';
 import { authenticate, currentUser, optionalBearer, requireUser } from '../../../http/authentication.ts';
 import { ApiError, httpErrors } from '../../../http/errors.ts';
 import { PageQuery, paginate } from '../../../http/pagination.ts';
 import { requestContext } from '../../../http/request-context.ts';
 import { EmptyData, isUuid, PathUuid, Ref } from '../../../http/schemas.ts';
-import type { Database } from '../../../infrastructure/database/client.ts';
+import type { AuthDependencies } from '../dependencies.ts';
 import { authErrors } from '../errors.ts';
 import { toSession } from '../presenters.ts';
-import type { AuthRepository } from '../repository/index.ts';
 import {
   Credentials,
   LogoutBody,
@@ -20,11 +18,7 @@ import {
 } from '../schemas.ts';
 import type { Login } from '../service/login.ts';
 
-interface SessionRoutesOptions {
-  database: Database;
-  sessions: AuthRepository['sessions'];
-  login: Login;
-}
+type SessionRoutesOptions = Pick<AuthDependencies, 'database' | 'sessions'> & { login: Login };
 
 /** Login, refresh, logout, and the list of sessions. */
 export const sessionRoutes: FastifyPluginAsyncTypebox<SessionRoutesOptions> = async (app, options) => {
@@ -93,21 +87,20 @@ export const sessionRoutes: FastifyPluginAsyncTypebox<SessionRoutesOptions> = as
       },
     },
     async (request) => {
-      await logOut(request, request.body.refresh);
+      const { refresh } = request.body;
+      const context = requestContext(request);
+      const user = await authenticate(request).catch((error: unknown) => {
+        if (refresh === undefined || !isClientError(error)) throw error;
+        return login.logOutByRefreshToken(refresh, context);
+      });
+      if (user) {
+        const session = { userId: user.id, sessionId: user.sessionId };
+        await sessions.end(session);
+        context.logSecurityEvent('logout', session);
+      }
       return {};
     },
   );
-
-  /** By the access token, or by the refresh token where the access token is missing or no longer valid. */
-  async function logOut(request: FastifyRequest, refreshToken: string | undefined): Promise<void> {
-    const context = requestContext(request);
-    if (refreshToken !== undefined && !(await isAuthenticated(request))) {
-      return login.logOutByRefreshToken(refreshToken, context);
-    }
-    const { id: userId, sessionId } = await authenticate(request);
-    await sessions.end({ userId, sessionId });
-    context.logSecurityEvent('logout', { userId, sessionId });
-  }
 
   await app.register(ownSessionRoutes, options);
 };
@@ -185,16 +178,6 @@ const ownSessionRoutes: FastifyPluginAsyncTypebox<SessionRoutesOptions> = async 
     },
   );
 };
-
-async function isAuthenticated(request: FastifyRequest): Promise<boolean> {
-  try {
-    await authenticate(request);
-    return true;
-  } catch (error) {
-    if (isClientError(error)) return false;
-    throw error;
-  }
-}
 
 /** Whether an error is the client's, and not an outage. */
 function isClientError(error: unknown): boolean {

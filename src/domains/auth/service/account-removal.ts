@@ -1,7 +1,7 @@
 import { serviceUnavailable } from '../../../http/errors.ts';
 import type { Database } from '../../../infrastructure/database/client.ts';
+import type { AuthDependencies } from '../dependencies.ts';
 import type { RemovableAccount } from '../repository/accounts.ts';
-import type { AuthRepository } from '../repository/index.ts';
 
 /** Abandoned accounts that one clean-up deletes; the next one continues. */
 const maxAbandoned = 1_000;
@@ -24,10 +24,8 @@ export type AccountRemoval = ReturnType<typeof createAccountRemoval>;
 
 /** Deletes accounts: by their owners, by operators, by a sign-up that proves the address, and by the clean-up. */
 export function createAccountRemoval(
-  database: Database,
-  { accounts, emailCodes, passwordResets }: AuthRepository,
+  { database, logger, accounts, emailCodes, passwordResets }: AuthDependencies,
   steps: AccountDeletionSteps,
-  logDeletion: (userId: number) => void,
 ) {
   /**
    * Deletes an account with everything that only it has; its username and email address are free again. Its store stays,
@@ -112,7 +110,7 @@ export function createAccountRemoval(
         return abandoned !== undefined && remove(tx, abandoned);
       });
       if (!isRemoved) continue;
-      logDeletion(account.id);
+      logger.info({ event: 'account_deleted', userId: account.id }, 'security event: account_deleted');
       total += 1;
     }
     return total;

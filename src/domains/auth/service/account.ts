@@ -2,20 +2,13 @@ import { type CurrentUser, tokenNotValid } from '../../../http/authentication.ts
 import { ApiError } from '../../../http/errors.ts';
 import type { FieldError } from '../../../http/field-errors.ts';
 import type { RequestContext } from '../../../http/request-context.ts';
-import type { Config } from '../../../infrastructure/config/config.ts';
 import type { Database } from '../../../infrastructure/database/client.ts';
-import type {
-  Created,
-  Idempotency,
-  IdempotencyKey,
-} from '../../../infrastructure/idempotency/idempotency.ts';
-import type { MailQueue } from '../../../infrastructure/mail/queue.ts';
+import type { Created, IdempotencyKey } from '../../../infrastructure/idempotency/idempotency.ts';
+import type { AuthDependencies } from '../dependencies.ts';
 import { authErrors, takenError } from '../errors.ts';
 import { passwordChangedNotice } from '../mails.ts';
-import type { Passwords } from '../passwords.ts';
 import { toUser } from '../presenters.ts';
 import type { UserRow } from '../repository/accounts.ts';
-import type { AuthRepository } from '../repository/index.ts';
 import type { NewUser, User } from '../schemas.ts';
 import type { AccountRemoval } from './account-removal.ts';
 import type { EmailVerification } from './codes-and-links.ts';
@@ -31,10 +24,7 @@ export type SignUp = ReturnType<typeof createSignUp>;
 
 /** Creates accounts. */
 export function createSignUp(
-  { verification }: Config['email'],
-  idempotency: Idempotency,
-  { accounts, emailCodes }: AuthRepository,
-  passwords: Passwords,
+  { config, idempotency, passwords, accounts, emailCodes }: AuthDependencies,
   { removeUnverified }: AccountRemoval,
   { enqueueCode }: EmailVerification,
 ) {
@@ -52,7 +42,7 @@ export function createSignUp(
     // A replay costs no password hash.
     const replay = await idempotency.findReplay<User>(key);
     if (replay) return replay;
-    const isProofMissing = input.verification_token === undefined && verification === 'required';
+    const isProofMissing = input.verification_token === undefined && config.email.verification === 'required';
     passwords.checkNew('password', input.password, input, isProofMissing ? [tokenRequired] : []);
     const passwordHash = await passwords.hash(input.password, context);
     let replaced: number | undefined;
@@ -102,10 +92,7 @@ export type AccountService = ReturnType<typeof createAccountService>;
 
 /** What a logged-in user changes of the account. */
 export function createAccountService(
-  database: Database,
-  mailQueue: MailQueue,
-  { accounts, sessions, passwordResets }: AuthRepository,
-  passwords: Passwords,
+  { database, mailQueue, passwords, accounts, sessions, passwordResets }: AuthDependencies,
   { verifyOwnPassword }: Login,
   removal: AccountRemoval,
 ) {

@@ -2,15 +2,11 @@ import type { CurrentUser } from '../../../http/authentication.ts';
 import { ApiError, retryLater } from '../../../http/errors.ts';
 import type { Language } from '../../../http/language.ts';
 import type { RequestContext } from '../../../http/request-context.ts';
-import type { Config } from '../../../infrastructure/config/config.ts';
 import type { Database, Tx } from '../../../infrastructure/database/client.ts';
-import type { MailSends } from '../../../infrastructure/mail/mail-sends.ts';
-import type { MailQueue } from '../../../infrastructure/mail/queue.ts';
+import type { AuthDependencies } from '../dependencies.ts';
 import { authErrors } from '../errors.ts';
 import { passwordChangedNotice } from '../mails.ts';
-import type { Passwords } from '../passwords.ts';
-import type { CodeResult, ResetLinkParts } from '../repository/codes-and-links.ts';
-import type { AuthRepository } from '../repository/index.ts';
+import type { ResetLinkParts, WrongCode } from '../repository/codes-and-links.ts';
 import type { CodeSent, EmailVerification as Confirmed, EmailConfirmation, MailSent } from '../schemas.ts';
 
 /** An id that no account has. */
@@ -19,13 +15,10 @@ const unknownUser = 0;
 export type EmailVerification = ReturnType<typeof createEmailVerification>;
 
 /** Verification of email addresses by codes and links. */
-export function createEmailVerification(
-  { codeTtl, verificationTokenTtl }: Config['email'],
-  database: Database,
-  mailSends: MailSends,
-  mailQueue: MailQueue,
-  { accounts, emailCodes }: AuthRepository,
-) {
+export function createEmailVerification(dependencies: AuthDependencies) {
+  const { config, database, mailSends, mailQueue, accounts, emailCodes } = dependencies;
+  const { codeTtl, verificationTokenTtl } = config.email;
+
   /**
    * Enqueues an email with a code, unless the cooldown or the hourly cap forbids it. The response never depends on whether the
    * address has an account; only the email to an address with a verified account differs.
@@ -56,14 +49,19 @@ export function createEmailVerification(
     context: RequestContext,
   ): Promise<Confirmed> {
     // Throwing inside the transaction would roll back the count of attempts.
-    const { userId, ...outcome } = await database.prismaTransaction(async (tx) => {
-      const { userId, ...result } = await attempt(tx, given);
-      if (!result.correct) return { ...result, userId };
+    const outcome = await database.prismaTransaction(async (tx) => {
+      const holder = 'code' in given ? await accounts.findByEmail(tx, given.email) : null;
+      const result =
+        'code' in given
+          ? await emailCodes.tryCode(tx, given.email, given.code, !holder?.isVerified)
+          : await emailCodes.useLink(tx, given.token);
+      if (!result.correct) return { ...result, userId: holder?.id };
       const isVerified = user !== null && (await accounts.markVerified(tx, user.id, result.email));
       const token = await emailCodes.issueProof(tx, result.email);
       return { ...result, token, userId: isVerified ? user.id : undefined };
     });
-    context.logSecurityEvent(outcome.correct ? 'email_verified' : 'email_code_failed', { userId });
+    const { correct, userId } = outcome;
+    context.logSecurityEvent(correct ? 'email_verified' : 'email_code_failed', { userId });
     if (outcome.correct) {
       const expires_in = Math.floor(verificationTokenTtl);
       return { email: outcome.email, verification_token: outcome.token, expires_in };
@@ -72,22 +70,8 @@ export function createEmailVerification(
     throw new ApiError(authErrors.emailLinkInvalid, { data: { attempts_left: outcome.attemptsLeft } });
   }
 
-  /** @returns the result, and the account of the address, for the log */
-  async function attempt(
-    tx: Database,
-    given: EmailConfirmation,
-  ): Promise<CodeResult & { userId?: number | undefined }> {
-    if ('token' in given) return emailCodes.useLink(tx, given.token);
-    const account = await accounts.findByEmail(tx, given.email);
-    const result = await emailCodes.tryCode(tx, given.email, given.code, !account?.isVerified);
-    return { ...result, userId: account?.id };
-  }
-
   /** The error of a wrong code: `invalid_code`, `too_many_attempts`. */
-  async function codeError(
-    email: string,
-    { attemptsLeft, exhausted }: Extract<CodeResult, { correct: false }>,
-  ): Promise<ApiError> {
+  async function codeError(email: string, { attemptsLeft, exhausted }: WrongCode): Promise<ApiError> {
     if (!exhausted) return new ApiError(authErrors.invalidCode, { data: { attempts_left: attemptsLeft } });
     return retryLater(authErrors.tooManyCodeAttempts, await mailSends.wait(database, 'email_verify', email));
   }
@@ -98,13 +82,10 @@ export function createEmailVerification(
 export type Recovery = ReturnType<typeof createRecovery>;
 
 /** Recovery of a forgotten password or username. No response reveals whether an address has an account. */
-export function createRecovery(
-  database: Database,
-  mailSends: MailSends,
-  mailQueue: MailQueue,
-  { accounts, sessions, passwordResets, loginFailures }: AuthRepository,
-  passwords: Passwords,
-) {
+export function createRecovery(dependencies: AuthDependencies) {
+  const { database, mailSends, mailQueue, passwords } = dependencies;
+  const { accounts, sessions, passwordResets, loginFailures } = dependencies;
+
   /** Enqueues an email with a link if the address has an account; the response is the same for every address. */
   async function requestLink(email: string, context: RequestContext): Promise<MailSent> {
     const { userId, ...sent } = await database.prismaTransaction(async (tx) => {

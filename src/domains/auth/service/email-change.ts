@@ -4,14 +4,11 @@ import { problems } from '../../../http/field-errors.ts';
 import type { RequestContext } from '../../../http/request-context.ts';
 import type { Database } from '../../../infrastructure/database/client.ts';
 import { isUniqueViolation } from '../../../infrastructure/database/errors.ts';
-import type { MailSends } from '../../../infrastructure/mail/mail-sends.ts';
-import type { MailQueue } from '../../../infrastructure/mail/queue.ts';
+import type { AuthDependencies } from '../dependencies.ts';
 import { authErrors, takenError } from '../errors.ts';
-import { emailChangedNotice } from '../mails.ts';
 import { toUser } from '../presenters.ts';
 import type { UserRow } from '../repository/accounts.ts';
-import type { CodeResult, UndoLink } from '../repository/codes-and-links.ts';
-import type { AuthRepository } from '../repository/index.ts';
+import type { UndoLink, WrongCode } from '../repository/codes-and-links.ts';
 import type { EmailChange, User } from '../schemas.ts';
 import type { AccountRemoval } from './account-removal.ts';
 import type { EmailVerification } from './codes-and-links.ts';
@@ -27,7 +24,7 @@ const currentAddress = {
 } as const;
 
 /** What came of an attempt: the account has the address, the code was wrong, or the account changed since it was read. */
-type Attempt = { user: UserRow } | Extract<CodeResult, { correct: false }> | 'account changed';
+type Attempt = { correct: true; user: UserRow } | WrongCode | 'account changed';
 
 export type EmailChangeService = ReturnType<typeof createEmailChange>;
 
@@ -36,14 +33,14 @@ export type EmailChangeService = ReturnType<typeof createEmailChange>;
  * that the old address got.
  */
 export function createEmailChange(
-  database: Database,
-  mailSends: MailSends,
-  mailQueue: MailQueue,
-  { accounts, sessions, emailCodes, passwordResets, undoLinks }: AuthRepository,
+  dependencies: AuthDependencies,
   { verifyOwnPassword }: Login,
   { codeError }: EmailVerification,
   { removeUnverified }: AccountRemoval,
 ) {
+  const { database, mailSends, mailQueue, accounts, sessions } = dependencies;
+  const { emailCodes, passwordResets, undoLinks } = dependencies;
+
   /**
    * Changes the address; every other session ends, and the old address gets a notice if it was verified.
    *
@@ -57,7 +54,7 @@ export function createEmailChange(
       throw invalidFields([{ field: 'code', ...problems.required }]);
     const passwordHash = await verifyOwnPassword(user, input.password, context);
     const attempt = await database
-      .prismaTransaction((tx) => tryChange(tx, { user, passwordHash, ...input }, context))
+      .prismaTransaction((tx) => tryChange(tx, user, input, passwordHash, context))
       .catch((error: unknown) => {
         // The whole transaction was rolled back, so the code still works.
         throw isUniqueViolation(error) ? takenError('new_email', authErrors.newEmailTaken) : error;
@@ -68,7 +65,7 @@ export function createEmailChange(
       if (current === undefined) throw tokenNotValid('access', 'revoked', context.language);
       return change(current, input, context);
     }
-    if ('correct' in attempt) {
+    if (!attempt.correct) {
       context.logSecurityEvent('email_code_failed', subject);
       throw await codeError(newEmail, attempt);
     }
@@ -79,13 +76,9 @@ export function createEmailChange(
   /** Codes and links are locked before users, as everywhere; those of both addresses at once, because two accounts may swap. */
   async function tryChange(
     tx: Database,
-    {
-      user,
-      passwordHash,
-      new_email: newEmail,
-      code = '',
-      verification_token: proof,
-    }: EmailChange & { user: CurrentUser; passwordHash: string },
+    user: CurrentUser,
+    { new_email: newEmail, code = '', verification_token: proof }: EmailChange,
+    passwordHash: string,
     { language }: RequestContext,
   ): Promise<Attempt> {
     await emailCodes.lock(tx, [user.email, newEmail]);
@@ -103,14 +96,15 @@ export function createEmailChange(
     const oldEmail = account.email;
     if (account.isVerified) {
       const id = await undoLinks.issue(tx, user.id, { oldEmail, newEmail });
+      const notice = { purpose: 'email_change', kind: 'email_changed', userId: user.id } as const;
       // While the account still has the old address, so that the notice counts for that one.
-      await mailQueue.addUnrequested(tx, emailChangedNotice(user.id, id, language));
+      await mailQueue.addUnrequested(tx, { ...notice, payload: { id, changed_at: Date.now(), language } });
       await emailCodes.revoke(tx, oldEmail);
     }
     await passwordResets.revoke(tx, oldEmail);
     const changed = await accounts.setEmail(tx, user.id, newEmail);
     await sessions.endOthers(tx, { userId: user.id, sessionId: user.sessionId });
-    return { user: changed };
+    return { correct: true, user: changed };
   }
 
   /**

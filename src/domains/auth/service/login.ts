@@ -1,42 +1,32 @@
 import { type CurrentUser, tokenNotValid } from '../../../http/authentication.ts';
 import { ApiError, retryLater } from '../../../http/errors.ts';
 import type { EventSubject, RequestContext } from '../../../http/request-context.ts';
-import type { Config } from '../../../infrastructure/config/config.ts';
-import type { Database } from '../../../infrastructure/database/client.ts';
+import type { AuthDependencies } from '../dependencies.ts';
 import { authErrors } from '../errors.ts';
-import type { HashRequest, Passwords } from '../passwords.ts';
 import { toUser } from '../presenters.ts';
-import type { AuthRepository } from '../repository/index.ts';
+import type { PasswordAccount } from '../repository/accounts.ts';
 import type { LiveSession } from '../repository/sessions.ts';
 import type { TokenPair, TokenPairWithUser } from '../schemas.ts';
-import type { TokenClaims, Tokens } from '../tokens.ts';
+import type { TokenClaims } from '../tokens.ts';
 
 /** A password that a client sent for an account. */
 interface PasswordAttempt {
-  /** Lower-cased; chooses the parameters with which a password for an unknown account is hashed. */
-  name: string;
-  /** The keys of the counters of failures. */
-  counters: string[];
-  /** Undefined when the account does not exist; the check takes the same time. */
-  passwordHash: string | undefined;
+  /** Lower-cased, with a counter of failures each. The first chooses the cost of a password for an unknown account. */
+  names: [string, ...string[]];
+  /** Undefined when it does not exist; the check takes the same time. */
+  account: PasswordAccount | undefined;
   password: string;
+  isLogin: boolean;
   /** Whom the log names. */
   actor: EventSubject;
 }
 
-const loginErrors = { wrong: authErrors.invalidCredentials, tooMany: authErrors.tooManyLogins };
-const ownPasswordErrors = { wrong: authErrors.wrongPassword, tooMany: authErrors.tooManyPasswords };
-
 export type Login = ReturnType<typeof createLogin>;
 
 /** Verifies passwords; starts, refreshes and ends sessions. */
-export function createLogin(
-  { accessTtl }: Config['tokens'],
-  database: Database,
-  { accounts, sessions, loginFailures }: AuthRepository,
-  tokens: Tokens,
-  passwords: Passwords,
-) {
+export function createLogin(dependencies: AuthDependencies) {
+  const { config, database, tokens, passwords, accounts, sessions, loginFailures } = dependencies;
+
   /**
    * @param login the username or the email address
    * @throws {ApiError} `invalid_credentials`, `too_many_attempts`, `account_suspended`
@@ -44,26 +34,23 @@ export function createLogin(
   async function logIn(login: string, password: string, context: RequestContext): Promise<TokenPairWithUser> {
     const { language, ip, userAgent, clientAddress: address } = context;
     const name = login.toLowerCase();
-    const account = await accounts.findForLogin(name, address);
-    const actor = { userId: account?.id };
-    const knownAddress = account?.fromKnownAddress ? address : undefined;
-    const counters = loginFailures.keysOf([name], knownAddress);
-    const attempt = { name, counters, passwordHash: account?.passwordHash, password, actor };
-    const request = { clientAddress: address, isLogin: true };
-    await verifyAttempt(attempt, request, context, loginErrors);
-    if (account === undefined) throw new ApiError(loginErrors.wrong);
+    const found = await accounts.findForLogin(name, address);
+    const actor = { userId: found?.id };
+    const attempt: PasswordAttempt = { names: [name], account: found, password, isLogin: true, actor };
+    const account = await verifyAttempt(attempt, context);
     if (account.isSuspended) {
       context.logSecurityEvent('login_suspended', actor);
       throw new ApiError(authErrors.accountSuspended);
     }
 
-    const { id: userId, username, email, passwordHash: hash } = account;
-    const newHash = passwords.needsRehash(hash) ? await passwords.hash(password, request) : undefined;
+    const isOutdated = passwords.needsRehash(account.passwordHash);
+    const passwordHash = isOutdated
+      ? await passwords.hash(password, { clientAddress: address, isLogin: true })
+      : account.passwordHash;
     const session = await database.transaction(async (tx) => {
-      const changes = { address, language, ...(newHash ? { passwordHash: newHash } : {}) };
-      if (!(await accounts.recordLogin(tx, userId, hash, changes))) return undefined;
-      await loginFailures.clear(tx, loginFailures.keysOf([username, email], knownAddress));
-      return sessions.create(tx, { userId, userAgent, ip });
+      if (!(await accounts.recordLogin(tx, account, { passwordHash, address, language }))) return undefined;
+      await loginFailures.clear(tx, countersOf([account.username, account.email], account, context));
+      return sessions.create(tx, { userId: account.id, userAgent, ip });
     });
     // The account was suspended meanwhile, or its hash was replaced, for example by a concurrent login that rehashed it.
     if (session === undefined) return logIn(login, password, context);
@@ -83,43 +70,51 @@ export function createLogin(
     password: string,
     context: RequestContext,
   ): Promise<string> {
-    const { clientAddress: address, language } = context;
-    const account = await accounts.findForPasswordCheck(userId, address);
-    if (account === null) throw tokenNotValid('access', 'revoked', language);
-    const { passwordHash, fromKnownAddress, needsReset } = account;
-    const counters = loginFailures.keysOf([username, email], fromKnownAddress ? address : undefined);
+    const account = await accounts.findForPasswordCheck(userId, context.clientAddress);
+    if (account === undefined) throw tokenNotValid('access', 'revoked', context.language);
     const actor = { userId, sessionId };
-    const attempt = { name: username, counters, passwordHash, password, actor };
-    await verifyAttempt(attempt, { clientAddress: address, userId }, context, ownPasswordErrors);
+    await verifyAttempt({ names: [username, email], account, password, isLogin: false, actor }, context);
     // Somebody else knows the password, and would make the reset link void or delete the account.
-    if (needsReset) throw new ApiError(authErrors.resetRequired);
-    return passwordHash;
+    if (account.needsReset) throw new ApiError(authErrors.resetRequired);
+    return account.passwordHash;
   }
 
   /**
    * Verifies a password. Too many failures delay further attempts, whether their password is right or not.
    *
-   * @throws {ApiError} one of `errors`
+   * @throws {ApiError} `invalid_credentials`, `too_many_attempts`
    */
   async function verifyAttempt(
-    { name, counters, passwordHash, password, actor }: PasswordAttempt,
-    request: HashRequest,
+    { names, account, password, isLogin, actor }: PasswordAttempt,
     context: RequestContext,
-    errors: typeof loginErrors,
-  ): Promise<void> {
+  ): Promise<PasswordAccount> {
+    const counters = countersOf(names, account, context);
     const rejectFor = (seconds: number) => {
       if (seconds <= 0) return;
       context.logSecurityEvent('login_delayed', actor);
-      throw retryLater(errors.tooMany, seconds);
+      throw retryLater(isLogin ? authErrors.tooManyLogins : authErrors.tooManyPasswords, seconds);
     };
     rejectFor(await loginFailures.delay(counters));
-    if (!(await passwords.verify(name, passwordHash, password, request))) {
+    const { clientAddress } = context;
+    const request = isLogin ? { clientAddress, isLogin } : { clientAddress, userId: account?.id };
+    const isRight = await passwords.verify(names[0], account?.passwordHash, password, request);
+    if (account === undefined || !isRight) {
       rejectFor(await loginFailures.count(counters));
       context.logSecurityEvent('login_failed', actor);
-      throw new ApiError(errors.wrong);
+      throw new ApiError(isLogin ? authErrors.invalidCredentials : authErrors.wrongPassword);
     }
     // The delay may have begun while this hash was computed. A right password must not be confirmed during a delay.
     rejectFor(await loginFailures.delay(counters));
+    return account;
+  }
+
+  /** The counters of failures with some names, of their own for an address that the account is known to use. */
+  function countersOf(
+    names: string[],
+    account: PasswordAccount | undefined,
+    { clientAddress }: RequestContext,
+  ) {
+    return loginFailures.keysOf(names, account?.isAddressKnown ? clientAddress : undefined);
   }
 
   /** @throws {ApiError} `token_not_valid` */
@@ -148,7 +143,7 @@ export function createLogin(
   function toTokenPair(session: LiveSession): TokenPair {
     const wholeSeconds = (seconds: number) => Math.max(1, Math.floor(seconds));
     const refreshLifetime = wholeSeconds(session.refreshExpiresIn);
-    const accessLifetime = wholeSeconds(Math.min(accessTtl, session.refreshExpiresIn));
+    const accessLifetime = wholeSeconds(Math.min(config.tokens.accessTtl, session.refreshExpiresIn));
     return {
       access: tokens.sign('access', session, accessLifetime),
       refresh: tokens.sign('refresh', session, refreshLifetime),
