@@ -13,7 +13,7 @@ const maxWaiting = { login: 256, other: 128 };
 /** Hashes of one user or one address that may wait. */
 const maxWaitingOfOne = 2;
 
-/** Milliseconds from one count of the accounts to the next: a count takes less than 1 % of it, as statements end after seconds. */
+/** Milliseconds from one count of the accounts to the next. */
 const refreshInterval = 600_000;
 
 /** The parameters of a hash as they stand in it, such as `m=19456,t=2,p=1`, and how many accounts have them. */
@@ -68,7 +68,7 @@ export function createPasswords(
   { logger, metrics }: { logger: FastifyBaseLogger; metrics: Metrics },
 ) {
   const queue = new PQueue({ concurrency: config.maxConcurrentHashes });
-  const waiting = new Set<Partial<HashRequest>>();
+  const waiting = new Set<HashRequest>();
   const options = {
     type: argon2.argon2id,
     memoryCost: config.memoryCost,
@@ -84,16 +84,14 @@ export function createPasswords(
   metrics.addGauge('password_hashing_active', 'Passwords that are being hashed', () => queue.pending);
   metrics.addGauge('password_hashing_waiting', 'Passwords that wait to be hashed', () => queue.size);
 
-  /** @param request none for what serves all requests */
-  function queued<Result>(request: HashRequest | undefined, work: () => Promise<Result>): Promise<Result> {
-    const isLogin = request?.isLogin ?? request === undefined;
-    if (queue.size >= maxWaiting[isLogin ? 'login' : 'other'] || (request && isCrowded(request))) {
+  function queued<Result>(request: HashRequest, work: () => Promise<Result>): Promise<Result> {
+    const { isLogin = false } = request;
+    if (queue.size >= maxWaiting[isLogin ? 'login' : 'other'] || isCrowded(request)) {
       throw serviceUnavailable(new Error('too many password hashes are waiting'));
     }
-    const entry = { ...request };
-    waiting.add(entry);
+    waiting.add(request);
     const run = () => {
-      waiting.delete(entry);
+      waiting.delete(request);
       const end = duration.startTimer();
       return work().finally(() => end());
     };
@@ -108,30 +106,22 @@ export function createPasswords(
   }
 
   const currentCost = `m=${options.memoryCost},t=${options.timeCost},p=${options.parallelism}`;
-  const hashes = new Map<string, Promise<string>>();
   let costs: Promise<HashCost[]> | undefined;
   let refreshAt = 0;
 
   /**
-   * Hashes against which passwords are verified for names without an account, so that they take the time of an account. Accounts
-   * keep the parameters of their last login after the configured ones were raised. So a name without an account gets one of
-   * the sets in use, always the same one, and each set as often as accounts have it: a slow or a fast response is as likely
-   * with an account as without.
-   *
-   * Counting the sets reads all accounts, about half a second for a million. So it is done at the first login and from then on
-   * at most every ten minutes, in the background: the shares change slowly, as accounts log in after the parameters were raised.
+   * The hash against which a password for a name without an account is verified, so that it takes the time of an account. Accounts
+   * keep the parameters of their last login after the configured ones were raised. So such a name gets one of the sets in use,
+   * always the same one, and each set as often as accounts have it: a slow or a fast response is as likely with an account as
+   * without. Counting the sets reads all accounts, about half a second for a million: it is done at the first login and from
+   * then on at most every ten minutes, in the background.
    *
    * @param name as it was typed, lower-cased
    */
   async function findDummyHash(name: string): Promise<string> {
     const cost = choose(await currentCosts(), shareOf(name)) ?? currentCost;
-    const known =
-      hashes.get(cost) ??
-      queued(undefined, () => argon2.hash('dummy password', { ...options, ...parametersOf(cost) }));
-    hashes.set(cost, known);
-    // After a failure, such as a full queue, the next attempt hashes again.
-    known.catch(() => hashes.delete(cost));
-    return known;
+    // A salt and a hash of zeros, as long as those of accounts.
+    return `$argon2id$v=19$${cost}$${'A'.repeat(22)}$${'A'.repeat(43)}`;
   }
 
   /** The configured parameters come last: as their share grows, names change from older ones to them, as accounts do. */
@@ -210,12 +200,6 @@ export function createPasswords(
     /** Whether a hash was made with other parameters than the configured ones. */
     needsRehash: (hash: string): boolean => argon2.needsRehash(hash, options),
   };
-}
-
-/** @param cost as in a hash, such as `m=19456,t=2,p=1` */
-function parametersOf(cost: string) {
-  const [memoryCost = 0, timeCost = 0, parallelism = 0] = cost.match(/\d+/g)?.map(Number) ?? [];
-  return { memoryCost, timeCost, parallelism };
 }
 
 /** The set of parameters that a share of all accounts falls into, in proportion to how many accounts have each. */
