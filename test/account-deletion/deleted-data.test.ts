@@ -1,7 +1,7 @@
 import t from 'tap';
 import { MailRejectedError } from '../../src/infrastructure/mail/transport.ts';
 import { accountsOf, newPassword, signUpBody } from '../auth/accounts.ts';
-import { createSettledUser, latestCode, mailsTo, newResetLink, passTime } from '../auth/mailbox.ts';
+import { createSettledUser, latestCode, newResetLink, passTime } from '../auth/mailbox.ts';
 import { createTestApp, deleteAccount, logIn, password, signUpUser, verifyEmails } from '../support/app.ts';
 import { rejected } from '../support/assertions.ts';
 import { openTwoShops, requestPartnership } from '../support/partner-requests.ts';
@@ -11,7 +11,7 @@ import { createPost, createStore } from '../support/stores.ts';
 const app = await createTestApp({}, { isolated: true });
 t.teardown(app.close);
 
-const { post, signUp, confirm, validateReset, confirmReset } = accountsOf(app);
+const { signUp, confirm, validateReset, confirmReset } = accountsOf(app);
 
 t.test('the codes of a verified account that is deleted are void', async (t) => {
   const user = await signUpUser(app);
@@ -41,15 +41,6 @@ t.test('a reset link is void after deletion, also when a new account has the add
   rejected(t, await validateReset(link), 400, 'reset_link_invalid');
   rejected(t, await confirmReset(link), 400, 'reset_link_invalid');
   t.ok((await logIn(app, user)).token);
-});
-
-t.test('nothing is mailed to the address of a deleted account', async (t) => {
-  const user = await createSettledUser(app);
-  await deleteAccount(app, user);
-  const { email } = user;
-  const before = (await mailsTo(app, email)).length;
-  t.equal((await post('find-id', { email })).body.data.accepted, true);
-  t.equal((await mailsTo(app, email)).length, before);
 });
 
 t.test('idempotency keys are deleted with their account', async (t) => {
