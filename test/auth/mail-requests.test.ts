@@ -97,14 +97,6 @@ for (const path of paths) {
     for (const { body } of responses) about(t, body.data.resend_after, 60);
     t.equal((await mailsTo(app, email)).length - before, 1);
   });
-
-  t.test(`${path} trims an email and changes it to lower case`, async (t) => {
-    const { email } = await createVerifiedUser(app);
-    const before = (await mailsTo(app, email)).length;
-    await request(`\t${email.toUpperCase()} `);
-    about(t, await waitFor(email), 60);
-    t.equal((await mailsTo(app, email)).length - before, 1);
-  });
 }
 
 t.test('the username is mailed to its own address only', async (t) => {

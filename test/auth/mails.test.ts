@@ -1,7 +1,6 @@
 import t, { type Test } from 'tap';
 import type { OutgoingMail } from '../../src/infrastructure/mail/transport.ts';
 import { codeIn, createTestApp, password, resetLinkIn, signUpUser } from '../support/app.ts';
-import { rejected } from '../support/assertions.ts';
 import { accountsOf, newPassword, signUpBody } from './accounts.ts';
 import { createVerifiedUser, latestMail, mailsTo, newResetLink, passTime } from './mailbox.ts';
 
@@ -73,24 +72,6 @@ for (const language of ['ko', 'en']) {
   });
 }
 
-t.test('an email has the language of the request that asked for it, by its quality values', async (t) => {
-  const email = 'languages@example.com';
-  for (const [header, language] of [
-    ['en-US,en;q=0.9', 'en'],
-    ['EN', 'en'],
-    ['en;q=0.3, ko;q=0.9', 'ko'],
-    ['ko-KR;q=0.3, en-GB;q=0.9', 'en'],
-    ['fr, en;q=0.1', 'en'],
-    ['fr-FR, de;q=0.5', 'ko'],
-    ['en;q=0, *', 'ko'],
-    ['*', 'ko'],
-    [';;q=;', 'ko'],
-  ] as const) {
-    const mail = await mailAfter(email, () => post('email-verify/send', { email }, header));
-    t.equal(hangul.test(mail.subject), language === 'ko', `${header} is ${language}`);
-  }
-});
-
 t.test('an email without a preference is Korean, whatever the language of the account', async (t) => {
   const body = signUpBody();
   await post('signup', body, 'en');
@@ -115,22 +96,6 @@ t.test('every email has its own idempotency key', async (t) => {
   const keys = app.mails.sent.map(({ idempotencyKey }) => idempotencyKey);
   t.ok(keys.length > 10);
   t.equal(new Set(keys).size, keys.length);
-});
-
-t.test('a rejected sign-up emails nothing', async (t) => {
-  const taken = await createVerifiedUser(app);
-  const before = (await mailsTo(app, taken.email)).length;
-  const email = 'rejected-sign-up@example.com';
-  rejected(t, await post('signup', signUpBody({ email: taken.email }), 'ko'), 409, 'email_taken');
-  const { username } = taken;
-  rejected(t, await post('signup', signUpBody({ username, email }), 'ko'), 409, 'username_taken');
-  const forged = await post('signup', signUpBody({ email, verification_token: 'made-up' }), 'ko');
-  rejected(t, forged, 400, 'verification_token_invalid');
-  t.equal((await mailsTo(app, taken.email)).length, before);
-  t.equal((await mailsTo(app, email)).length, 0);
-  const { body } = await post('email-verify/send', { email }, 'ko');
-  t.equal(body.data.resend_after, 1);
-  t.ok(codeIn(await latestMail(app, email)), 'a rejected sign-up starts no cooldown');
 });
 
 t.test('the durations are configurable', async (t) => {

@@ -39,12 +39,6 @@ t.test('an unverified address gets no notice of a changed password', async (t) =
   t.equal((await noticesTo(user.email)).length, 1);
 });
 
-t.test('a completed reset verifies the address, and its notice is mailed', async (t) => {
-  const { email } = await signUpUser(app);
-  t.equal((await confirmReset(await newResetLink(app, email))).status, 200);
-  t.equal((await noticesTo(email)).length, 1);
-});
-
 t.test('an address gets at most five notices an hour, also after its account was deleted', async (t) => {
   let user = await signUpUser(app);
   await verifyEmails(app, user);
