@@ -8,7 +8,6 @@ import {
   signUpUser,
   suspend,
   type TestResponse,
-  verifyEmails,
 } from '../support/app.ts';
 import { delayed, invalid, rejected, tally, tokenRejected } from '../support/assertions.ts';
 import { inParallel, lockRows } from '../support/concurrency.ts';
@@ -115,22 +114,6 @@ t.test('the old address has no working code, proof or reset link of the account'
   // The old address is free again, and a link that was mailed for the first account does not open the next one.
   await signUpUser(app, { email: user.email });
   rejected(t, await validateReset(link), 400, 'reset_link_invalid');
-});
-
-t.test('emails that were queued before the change go to the new address', async (t) => {
-  const user = await createVerifiedUser(app);
-  const email = newAddress();
-  const code = await newCode(email);
-  await app.pool.query(
-    `SELECT graphile_worker.add_job('send_mail', json_build_object('kind', 'password_changed', 'idempotency_key', 'late',
-       'user_id', $1::int, 'changed_at', 0, 'language', 'ko'), run_at => now() + interval '1 hour')`,
-    [user.id],
-  );
-  t.equal((await changeEmail(user.token, { new_email: email, code })).status, 200);
-  await app.pool.query(
-    "UPDATE graphile_worker._private_jobs SET run_at = now() WHERE payload->>'idempotency_key' = 'late'",
-  );
-  t.match((await latestMail(app, email)).subject, '비밀번호가 변경');
 });
 
 t.test('a wrong password is rejected before the code is tried, and counts like a failed login', async (t) => {
@@ -281,19 +264,6 @@ t.test('beyond five notices of changes an hour the address changes without one',
   const mailed = (await mailsTo(app, user.email)).length;
   await moveTo(user.token, newAddress());
   t.equal((await mailsTo(app, user.email)).length, mailed);
-});
-
-t.test('a verification_token of the old address signs up no account after the change', async (t) => {
-  const email = newAddress();
-  const verification_token = await verifyAddress(app, email);
-  const user = await signUpUser(app);
-  await passTime(app, email, 3600);
-  await moveTo(user.token, email);
-  await verifyEmails(app, user);
-  await passTime(app, email, 3600);
-  await moveTo(user.token, newAddress());
-  const response = await signUp(signUpBody({ email, verification_token }));
-  rejected(t, response, 400, 'verification_token_invalid');
 });
 
 t.test('the owner gets an account back that an intruder took over', async (t) => {

@@ -119,32 +119,16 @@ t.test('a cursor stays right while sessions are added and removed', async (t) =>
   t.equal(last.body.data.next_cursor, null);
 });
 
-t.test('a page has 20 sessions by default and at most 100', async (t) => {
-  const { user } = await createSessions(0);
-  await app.pool.query(
-    `INSERT INTO sessions (id, user_id, rotated_at, user_agent, ip, created_at, expires_at)
-     SELECT gen_random_uuid(), user_id, '{}', user_agent, ip, created_at - n * interval '1 s', expires_at
-     FROM sessions, generate_series(1, 120) n WHERE user_id = $1`,
-    [user.id],
-  );
-  t.equal((await list(user.token)).body.data.items.length, 20);
-  t.equal((await list(user.token, '?limit=100')).body.data.items.length, 100);
-});
-
 t.test('a cursor that was not issued is invalid_cursor', async (t) => {
   const { user, ids } = await createSessions(1);
   const [id = ''] = ids;
   const { next_cursor } = (await list(user.token, '?limit=1')).body.data;
   const encoded = ['1', '_', '1_2', '1_x', `x_${id}`, `-1_${id}`, `99999999999999999999_${id}`];
   encoded.push(`1_${id}' OR 1=1`, `1_${id.toUpperCase()}`);
-  for (const cursor of [
-    ...['x', '!!!', 'null', '커서', '\u0000', id],
-    ...[`${next_cursor}A`, `${next_cursor}=`, next_cursor.slice(0, -2), next_cursor.slice(2)],
-    ...encoded.map((text) => Buffer.from(text).toString('base64url')),
-  ]) {
-    rejected(t, await list(user.token, `?cursor=${encodeURIComponent(cursor)}`), 400, 'invalid_cursor');
+  const texts = encoded.map((text) => Buffer.from(text).toString('base64url'));
+  for (const cursor of [...texts, id, `${next_cursor}A`, next_cursor.slice(0, -2), next_cursor.slice(2)]) {
+    rejected(t, await list(user.token, `?cursor=${cursor}`), 400, 'invalid_cursor');
   }
-  t.equal((await list(user.token, '?cursor=x&limit=0')).body.data.code, 'validation_error');
   const stranger = await createSessions(1);
   const seen = idsOf(await list(stranger.user.token, `?cursor=${next_cursor}`));
   t.ok(
@@ -275,12 +259,6 @@ t.test('a logout with an invalid token is token_not_valid', async (t) => {
   t.equal((await me(session.token)).status, 200, 'none of which ends a session');
   await logOut(session.token);
   tokenRejected(t, await logOut(undefined, { refresh: session.refresh }), 'revoked', 'refresh');
-});
-
-t.test('of 20 concurrent logouts with a refresh token, one ends the session', async (t) => {
-  const session = await logIn(app, user);
-  const responses = await inParallel(20, () => logOut(undefined, { refresh: session.refresh }));
-  t.strictSame(tally(responses), { '200': 1, '401 token_not_valid': 19 });
 });
 
 t.test('20 concurrent logouts with an access token end the session without an error', async (t) => {

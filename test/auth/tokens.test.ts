@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import t from 'tap';
-import { createTestApp, createUser, logIn, suspend, type TestApp } from '../support/app.ts';
+import { createTestApp, createUser, logIn, suspend } from '../support/app.ts';
 import { rejected, tokenRejected } from '../support/assertions.ts';
 import { lockRows } from '../support/concurrency.ts';
 import { accountsOf, signUpBody, startInstance, verifyAddress } from './accounts.ts';
@@ -229,13 +229,6 @@ t.test('a refresh signs with the first secret', async (t) => {
   const { access, refresh: next } = response.body.data;
   t.equal((await me(access, after)).status, 200);
   t.equal((await refresh(next, after)).status, 200);
-});
-
-t.test('the key id names the secret, and one secret always has the same', async (t) => {
-  const kid = async (app: TestApp) => decode((await logIn(app, user)).token).header.kid;
-  const [one, both, other] = [await kid(app), await kid(during), await kid(after)];
-  t.equal(both, other);
-  t.not(one, other);
 });
 
 t.test('a token with the key id of another secret is malformed', async (t) => {

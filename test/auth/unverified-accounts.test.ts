@@ -353,15 +353,6 @@ t.test('two runs at once delete each account once', async (t) => {
   for (const { id } of users) t.notOk(await exists(id));
 });
 
-t.test('more accounts than a batch are deleted in one run', async (t) => {
-  await app.pool.query(`INSERT INTO users (username, email, name, password_hash, created_at)
-    SELECT 'unused-' || n, 'unused-' || n || '@example.com', '', '', now() - interval '31 days'
-    FROM generate_series(1, 60) n`);
-  await cleanUp();
-  const { rows } = await app.pool.query("SELECT FROM users WHERE username LIKE 'unused-%'");
-  t.equal(rows.length, 0);
-});
-
 t.test('UNVERIFIED_ACCOUNT_TTL sets the time; with 0 all accounts are kept', async (t) => {
   const keeper = await createTestApp({ UNVERIFIED_ACCOUNT_TTL: '0' });
   t.teardown(keeper.close);
