@@ -20,7 +20,7 @@ export type TokenProblem = 'malformed' | 'expired' | 'revoked' | 'reused' | 'wro
 export type TokenType = 'access' | 'refresh';
 
 /** The user and the session that a genuine access token names. */
-interface AccessClaims {
+export interface AccessClaims {
   userId: number;
   sessionId: string;
 }

@@ -10,7 +10,7 @@ import { expiredSessions } from './repository/sessions.ts';
 import { accountRoutes } from './routes/account.ts';
 import { emailVerificationRoutes, recoveryRoutes } from './routes/codes-and-links.ts';
 import { sessionRoutes } from './routes/sessions.ts';
-import { createAccountService, createSignUp } from './service/account.ts';
+import { createAccountService } from './service/account.ts';
 import { type AccountDeletionSteps, createAccountRemoval } from './service/account-removal.ts';
 import { createEmailVerification, createRecovery } from './service/codes-and-links.ts';
 import { createEmailChange } from './service/email-change.ts';
@@ -66,25 +66,22 @@ export function createAuth({
   const login = createLogin(dependencies);
   const verification = createEmailVerification(dependencies);
   const recovery = createRecovery(dependencies);
-  const signUp = createSignUp(dependencies, removal, verification);
-  const account = createAccountService(dependencies, login, removal);
+  const account = createAccountService(dependencies, login, verification, removal);
   const emailChange = createEmailChange(dependencies, login, verification, removal);
-
-  const authenticator: Authenticator = {
-    verifyAccessToken: (token) => tokens.verify('access', token),
-    findUser: sessions.findUser,
-  };
 
   async function routes(scope: FastifyInstance): Promise<void> {
     await scope.register(openApiScope, { tag: 'auth' });
-    await scope.register(accountRoutes, { signUp, account, emailChange });
+    await scope.register(accountRoutes, { account, emailChange });
     await scope.register(sessionRoutes, { database, sessions, login });
     await scope.register(emailVerificationRoutes, { emailVerification: verification });
     await scope.register(recoveryRoutes, { recovery });
   }
 
   return {
-    authenticator,
+    authenticator: {
+      verifyAccessToken: (token) => tokens.verify('access', token),
+      findUser: sessions.findUser,
+    } satisfies Authenticator,
     routes,
     mails: authMails(dependencies),
     findLiveSessions: sessions.findLive,

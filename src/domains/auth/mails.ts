@@ -13,7 +13,7 @@ export function authMails(dependencies: AuthDependencies): MailComposers {
 
   /** The account of a payload; undefined when it is gone or suspended. */
   async function findAccount(payload: MailPayload) {
-    const account = await accounts.findById(database, Number(payload['user_id']));
+    const account = await accounts.find(database, { id: Number(payload['user_id']) });
     return account?.suspendedAt === null ? account : undefined;
   }
 
@@ -22,7 +22,7 @@ export function authMails(dependencies: AuthDependencies): MailComposers {
       const issued = await emailCodes.find(String(payload['id']));
       if (issued === undefined) return null;
       const { email: to, code, token } = issued;
-      const account = await accounts.findByEmail(database, to);
+      const account = await accounts.find(database, { email: to });
       if (account && account.suspendedAt !== null) return null;
       const recipient = { to, userId: account?.id, language: languageOf(payload) };
       if (account?.isVerified) {
@@ -36,7 +36,7 @@ export function authMails(dependencies: AuthDependencies): MailComposers {
 
     async reset_link(payload) {
       const link = await passwordResets.find(String(payload['id']));
-      const account = link && (await accounts.findByEmail(database, link.email));
+      const account = link && (await accounts.find(database, { email: link.email }));
       if (!link || account?.suspendedAt !== null) return null;
       const { email: to, uid, token } = link;
       const url = `${frontendUrl}/reset-password?${new URLSearchParams({ uid, token })}`;

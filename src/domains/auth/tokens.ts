@@ -2,7 +2,7 @@ import { createHmac, randomUUID, timingSafeEqual } from 'node:crypto';
 import type { FastifyJWTOptions, JWT } from '@fastify/jwt';
 import { Type } from '@sinclair/typebox';
 import { TypeCompiler } from '@sinclair/typebox/compiler';
-import type { TokenProblem, TokenType } from '../../http/authentication.ts';
+import type { AccessClaims, TokenProblem, TokenType } from '../../http/authentication.ts';
 import { isId, isUuid, maxId } from '../../http/schemas.ts';
 import type { Config, Secret } from '../../infrastructure/config/config.ts';
 
@@ -36,9 +36,7 @@ const Claims = TypeCompiler.Compile(
 );
 
 /** The claims of a genuine token. */
-export interface TokenClaims {
-  userId: number;
-  sessionId: string;
+export interface TokenClaims extends AccessClaims {
   /** How often the session had been refreshed when the token was issued; 0 in access tokens. */
   count: number;
 }

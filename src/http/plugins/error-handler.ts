@@ -92,7 +92,8 @@ export function errorBody({ definition, data, fieldErrors }: ApiError, language:
   };
 }
 
-function toApiError(error: unknown): ApiError {
+/** The error that a client gets for whatever was thrown. */
+export function toApiError(error: unknown): ApiError {
   if (error instanceof ApiError) return error;
   if (error instanceof IdempotencyConflictError) return new ApiError(httpErrors.idempotencyConflict);
   if (error instanceof IdempotencyKeyReleasedError) return serviceUnavailable(error, 1);

@@ -66,10 +66,6 @@ export function createAccountRepository(
       return (await tx.prisma.user.createManyAndReturn({ data: [data], ...options }))[0];
     },
 
-    async isUsernameTaken(tx: Database, username: string): Promise<boolean> {
-      return (await tx.prisma.user.count({ where: { username } })) > 0;
-    },
-
     /**
      * One query whether the account exists or not, so that the time reveals nothing.
      *
@@ -136,12 +132,8 @@ export function createAccountRepository(
       return recorded > 0;
     },
 
-    findByEmail(tx: Database, email: string) {
-      return tx.prisma.user.findUnique({ where: { email }, select: recipientColumns });
-    },
-
-    findById(tx: Database, id: number) {
-      return tx.prisma.user.findUnique({ where: { id }, select: recipientColumns });
+    find(tx: Database, where: Prisma.UserWhereUniqueInput) {
+      return tx.prisma.user.findUnique({ where, select: recipientColumns });
     },
 
     /** @returns undefined when the account is gone */
@@ -187,11 +179,6 @@ export function createAccountRepository(
           AND NOT EXISTS (SELECT FROM sessions s WHERE s.user_id = u.id AND s.expires_at > now())
           AND NOT EXISTS (SELECT FROM stores s WHERE s.owner_id = u.id)
         ORDER BY coalesce(u.last_login_at, u.created_at) LIMIT ${limit}`);
-    },
-
-    /** Whether an account still has its address without having verified it. A suspended one is kept, as it is for operators. */
-    async isUnverified(tx: Database, { id, email }: RemovableAccount): Promise<boolean> {
-      return (await tx.prisma.user.count({ where: { id, email, isVerified: false, suspendedAt: null } })) > 0;
     },
 
     /** @returns whether the account existed */

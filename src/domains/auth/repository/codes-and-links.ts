@@ -5,11 +5,6 @@ import type { Database, Tx } from '../../../infrastructure/database/client.ts';
 import { sql } from '../../../infrastructure/database/sql.ts';
 import { type DerivedSecrets, secretsEqual } from '../tokens.ts';
 
-/*
- * What emails prove an address with. Expiry is decided by the database's clock wherever a code or link is used, because those of
- * instances differ.
- */
-
 const maxAttempts = 5;
 
 /** How long a change of email can be undone. */
@@ -22,7 +17,10 @@ export const expiredCodesAndLinks: ExpiredRows[] = [
   'email_changes',
 ].map((table) => ({ table, condition: sql`expires_at < now()` }));
 
-/** The filter of rows that an email is still to be sent for. */
+/**
+ * The filter of rows that an email is still to be sent for. Where a code or link is used, the clock of the database decides,
+ * because those of instances differ.
+ */
 const unexpired = () => ({ expiresAt: { gt: new Date() } });
 
 const inSeconds = (seconds: number) => new Date(Date.now() + seconds * 1000);

@@ -13,11 +13,10 @@ import {
   User,
   UserChanges,
 } from '../schemas.ts';
-import type { AccountService, SignUp } from '../service/account.ts';
+import type { AccountService } from '../service/account.ts';
 import type { EmailChangeService } from '../service/email-change.ts';
 
 interface AccountRoutesOptions {
-  signUp: SignUp;
   account: AccountService;
   emailChange: EmailChangeService;
 }
@@ -28,7 +27,7 @@ const passwordErrors = [authErrors.wrongPassword, authErrors.resetRequired, auth
 
 /** Sign-up, the account of the logged-in user, and the change of its email address with the way back. */
 export const accountRoutes: FastifyPluginAsyncTypebox<AccountRoutesOptions> = async (app, options) => {
-  const { signUp, emailChange } = options;
+  const { account, emailChange } = options;
 
   app.post(
     '/signup/',
@@ -50,7 +49,7 @@ export const accountRoutes: FastifyPluginAsyncTypebox<AccountRoutesOptions> = as
     },
     async (request, reply) => {
       const key = idempotencyKey(request, undefined);
-      return sendCreated(reply, await signUp(request.body, key, requestContext(request)));
+      return sendCreated(reply, await account.signUp(request.body, key, requestContext(request)));
     },
   );
 

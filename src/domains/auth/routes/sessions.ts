@@ -3,6 +3,7 @@ import { Type } from '@sinclair/typebox';
 import { authenticate, currentUser, optionalBearer, requireUser } from '../../../http/authentication.ts';
 import { ApiError, httpErrors } from '../../../http/errors.ts';
 import { PageQuery, paginate } from '../../../http/pagination.ts';
+import { toApiError } from '../../../http/plugins/error-handler.ts';
 import { requestContext } from '../../../http/request-context.ts';
 import { EmptyData, isUuid, PathUuid, Ref } from '../../../http/schemas.ts';
 import type { AuthDependencies } from '../dependencies.ts';
@@ -73,7 +74,7 @@ export const sessionRoutes: FastifyPluginAsyncTypebox<SessionRoutesOptions> = as
       },
       // A body without a usable refresh token does not excuse an invalid access token, whatever is wrong with the body.
       errorHandler: async (error, request) => {
-        if (request.credentials && isClientError(error)) await authenticate(request);
+        if (request.credentials && toApiError(error).definition.status < 500) await authenticate(request);
         throw error;
       },
       schema: {
@@ -90,7 +91,7 @@ export const sessionRoutes: FastifyPluginAsyncTypebox<SessionRoutesOptions> = as
       const { refresh } = request.body;
       const context = requestContext(request);
       const user = await authenticate(request).catch((error: unknown) => {
-        if (refresh === undefined || !isClientError(error)) throw error;
+        if (refresh === undefined || !(error instanceof ApiError)) throw error;
         return login.logOutByRefreshToken(refresh, context);
       });
       if (user) {
@@ -178,9 +179,3 @@ const ownSessionRoutes: FastifyPluginAsyncTypebox<SessionRoutesOptions> = async 
     },
   );
 };
-
-/** Whether an error is the client's, and not an outage. */
-function isClientError(error: unknown): boolean {
-  if (error instanceof ApiError) return error.definition.status < 500;
-  return error instanceof Error && 'statusCode' in error && Number(error.statusCode) < 500;
-}

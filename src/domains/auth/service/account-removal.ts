@@ -54,26 +54,22 @@ export function createAccountRemoval(
    *
    * @returns the id of its store; undefined when it has none and gets none before the transaction ends
    */
-  async function lockAccount(
-    tx: Database,
-    { id, email }: { id: number; email: string },
-  ): Promise<number | undefined> {
+  async function lockAccount(tx: Database, { id, email }: { id: number; email: string }) {
     await emailCodes.lock(tx, [email]);
     await passwordResets.lock(tx, email);
     return steps.lockStore(tx, id);
   }
 
   /**
-   * Deletes an account by its id, as by its owner; the account is locked before it is looked at.
+   * Deletes an account by its id, as by its owner. @returns whether it existed
    *
-   * @returns whether the account existed
    * @throws {ApiError} `service_unavailable` when its email address was changed meanwhile, so that other codes are to be locked
    */
   async function removeById(tx: Database, id: number): Promise<boolean> {
-    const known = await accounts.findById(tx, id);
+    const known = await accounts.find(tx, { id });
     if (known === null) return false;
     await lockAccount(tx, known);
-    const account = await accounts.findById(tx, id);
+    const account = await accounts.find(tx, { id });
     if (account === null) return false;
     if (account.email !== known.email) {
       throw serviceUnavailable(new Error('the e-mail address of the account was changed meanwhile'), 1);
@@ -81,24 +77,21 @@ export function createAccountRemoval(
     return remove(tx, account);
   }
 
-  /**
-   * Deletes the unverified account without a store that has an address, if there is one.
-   *
-   * @returns its id; undefined when nothing was deleted
-   */
+  /** Deletes the unverified account without a store that has an address, if there is one. @returns its id */
   async function removeUnverified(tx: Database, email: string): Promise<number | undefined> {
-    const account = await accounts.findByEmail(tx, email);
-    if (account === null || account.isVerified) return undefined;
-    const storeId = await lockAccount(tx, account);
-    if (storeId !== undefined || !(await accounts.isUnverified(tx, account))) return undefined;
-    return (await remove(tx, account)) ? account.id : undefined;
+    const known = await accounts.find(tx, { email, isVerified: false });
+    if (known === null) return undefined;
+    const storeId = await lockAccount(tx, known);
+    // A suspended account is kept, as it is for operators.
+    const account = await accounts.find(tx, { id: known.id, email, isVerified: false, suspendedAt: null });
+    if (storeId !== undefined || account === null) return undefined;
+    await remove(tx, account);
+    return account.id;
   }
 
   /**
    * Part of the clean-up: deletes unverified accounts without a store and without a login for `UNVERIFIED_ACCOUNT_TTL`, each in
-   * a transaction of its own, so that no lock lasts long.
-   *
-   * @returns how many accounts were deleted
+   * a transaction of its own, so that no lock lasts long. @returns how many
    */
   async function removeAbandoned(): Promise<number> {
     let total = 0;

@@ -20,21 +20,25 @@ const tokenRequired: FieldError = {
   text: { ko: '이메일을 먼저 인증해 주세요.', en: 'Please verify the e-mail address first.' },
 };
 
-export type SignUp = ReturnType<typeof createSignUp>;
+export type AccountService = ReturnType<typeof createAccountService>;
 
-/** Creates accounts. */
-export function createSignUp(
-  { config, idempotency, passwords, accounts, emailCodes }: AuthDependencies,
-  { removeUnverified }: AccountRemoval,
+/** Creates accounts, and changes and deletes those of logged-in users. */
+export function createAccountService(
+  dependencies: AuthDependencies,
+  { verifyOwnPassword }: Login,
   { enqueueCode }: EmailVerification,
+  removal: AccountRemoval,
 ) {
+  const { config, database, idempotency, mailQueue, passwords } = dependencies;
+  const { accounts, sessions, emailCodes, passwordResets } = dependencies;
+
   /**
    * Creates an account, and mails a code where the email address is not verified yet. A sign-up that proves its address replaces
    * an unverified account without a store that has the address, which a stranger may have signed up with.
    *
    * @throws {ApiError} `validation_error`, `verification_token_invalid`, `username_taken`, `email_taken`
    */
-  return async function signUp(
+  async function signUp(
     input: NewUser,
     key: IdempotencyKey | undefined,
     context: RequestContext,
@@ -56,7 +60,7 @@ export function createSignUp(
       context.logSecurityEvent('signup', { userId: outcome.data.id });
     }
     return outcome;
-  };
+  }
 
   /** @returns the account, and the id of the one that it replaced */
   async function createAccount(
@@ -74,28 +78,18 @@ export function createSignUp(
     let user = await accounts.create(tx, account);
     let replaced: number | undefined;
     if (user === undefined && isVerified) {
-      replaced = await removeUnverified(tx, email);
+      replaced = await removal.removeUnverified(tx, email);
       user = await accounts.create(tx, account);
     }
     if (user === undefined) {
-      const isUsernameTaken = await accounts.isUsernameTaken(tx, username);
-      throw isUsernameTaken
+      throw (await accounts.find(tx, { username }))
         ? takenError('username', authErrors.usernameTaken)
         : takenError('email', authErrors.emailTaken);
     }
     if (!isVerified) await enqueueCode(tx, email, language);
     return { user, replaced };
   }
-}
 
-export type AccountService = ReturnType<typeof createAccountService>;
-
-/** What a logged-in user changes of the account. */
-export function createAccountService(
-  { database, mailQueue, passwords, accounts, sessions, passwordResets }: AuthDependencies,
-  { verifyOwnPassword }: Login,
-  removal: AccountRemoval,
-) {
   /** @throws {ApiError} `token_not_valid` when the account was deleted meanwhile */
   async function rename(user: CurrentUser, name: string, { language }: RequestContext): Promise<User> {
     const changed = await accounts.rename(user.id, name);
@@ -144,5 +138,5 @@ export function createAccountService(
     context.logSecurityEvent('account_deleted', { userId: id, sessionId });
   }
 
-  return { rename, changePassword, deleteAccount };
+  return { signUp, rename, changePassword, deleteAccount };
 }

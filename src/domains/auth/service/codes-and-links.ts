@@ -50,7 +50,7 @@ export function createEmailVerification(dependencies: AuthDependencies) {
   ): Promise<Confirmed> {
     // Throwing inside the transaction would roll back the count of attempts.
     const outcome = await database.prismaTransaction(async (tx) => {
-      const holder = 'code' in given ? await accounts.findByEmail(tx, given.email) : null;
+      const holder = 'code' in given ? await accounts.find(tx, { email: given.email }) : null;
       const result =
         'code' in given
           ? await emailCodes.tryCode(tx, given.email, given.code, !holder?.isVerified)
@@ -94,7 +94,7 @@ export function createRecovery(dependencies: AuthDependencies) {
         const id = await passwordResets.issue(tx, email);
         await mailQueue.add(tx, 'reset_link', { id, language: context.language });
       }
-      return { ...permission, userId: (await accounts.findByEmail(tx, email))?.id };
+      return { ...permission, userId: (await accounts.find(tx, { email }))?.id };
     });
     context.logSecurityEvent('password_reset_requested', { userId });
     return toMailSent(sent);
@@ -137,7 +137,7 @@ export function createRecovery(dependencies: AuthDependencies) {
   async function findId(email: string, context: RequestContext): Promise<MailSent> {
     const { userId, ...sent } = await database.prismaTransaction(async (tx) => {
       const permission = await mailSends.request(tx, 'find_id', email);
-      const userId = (await accounts.findByEmail(tx, email))?.id;
+      const userId = (await accounts.find(tx, { email }))?.id;
       // Queued for an unknown address, too, so that the time does not reveal which are known.
       const payload = { user_id: userId ?? unknownUser, language: context.language };
       if (permission.allowed) await mailQueue.add(tx, 'user_id', payload);

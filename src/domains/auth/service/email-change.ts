@@ -89,7 +89,7 @@ export function createEmailChange(
       const isProven = await emailCodes.useProof(tx, newEmail, proof);
       if (!isProven) throw new ApiError(authErrors.verificationTokenInvalid);
     } else {
-      const holder = await accounts.findByEmail(tx, newEmail);
+      const holder = await accounts.find(tx, { email: newEmail });
       const result = await emailCodes.tryCode(tx, newEmail, code, !holder?.isVerified);
       if (!result.correct) return result;
     }
@@ -138,7 +138,7 @@ export function createEmailChange(
     await mailSends.record(tx, 'reset_password', email);
     await emailCodes.lock(tx, [email]);
     await passwordResets.lock(tx, email);
-    const holder = await accounts.findByEmail(tx, email);
+    const holder = await accounts.find(tx, { email });
     const isHeld = holder !== null && holder.id !== userId;
     const replaced = isHeld ? await removeUnverified(tx, email) : undefined;
     const account = await accounts.lock(tx, userId);
