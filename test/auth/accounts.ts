@@ -1,6 +1,14 @@
 import type { Test } from 'tap';
-import { type CallOptions, codeIn, createTestApp, password, type TestApp } from '../support/app.ts';
-import { tokenRejected } from '../support/assertions.ts';
+import {
+  type CallOptions,
+  codeIn,
+  createTestApp,
+  password,
+  type TestApp,
+  type TestResponse,
+} from '../support/app.ts';
+import { rejected, tokenRejected } from '../support/assertions.ts';
+import { lockRows } from '../support/concurrency.ts';
 import { latestCode } from './mailbox.ts';
 
 /** A good password other than the one of `createUser`. */
@@ -104,3 +112,32 @@ export async function verifyAddress(app: TestApp, email: string): Promise<string
   if (confirmed.status !== 200) throw new Error(`confirming failed: ${confirmed.text}`);
   return confirmed.body.data.verification_token;
 }
+
+/** Asserts `email_taken` with its field. */
+export function isTaken(t: Test, response: TestResponse, field: string): void {
+  const { message } = response.body;
+  const extra = { fields: { [field]: [message] }, errors: [{ field, code: 'taken', message }] };
+  rejected(t, response, 409, 'email_taken', extra);
+}
+
+/** An uncommitted row with an email, as that of a sign-up in progress. */
+export function insertUser(t: Test, app: TestApp, email: string) {
+  const row = `('racer-' || split_part($1::text, '@', 1), $1, 'x', 'x')`;
+  return lockRows(t, app, `INSERT INTO users (username, email, name, password_hash) VALUES ${row}`, [email]);
+}
+
+/** The accounts whose deletion is in the log, oldest first. */
+export const deletedIds = ({ logs }: TestApp): number[] =>
+  logs
+    .map((line) => JSON.parse(line))
+    .filter(({ event }) => event === 'account_deleted')
+    .map(({ userId }) => userId);
+
+/** What makes an account, given by its id, one that is kept. */
+export const statements = {
+  openStore: `
+    WITH store AS (INSERT INTO stores (owner_id, name)
+      (SELECT id, '두레 카페' FROM users WHERE id = $1 FOR SHARE) RETURNING id)
+    INSERT INTO store_category_links (store_id, category_id, position) SELECT id, 1, 1 FROM store`,
+  verify: 'UPDATE users SET is_verified = true WHERE id = $1',
+};

@@ -67,12 +67,6 @@ t.test('no code works for a verified account, and its attempts are counted', asy
   rejected(t, await confirmCode(user.email, '000000'), 400, 'invalid_code', { attempts_left: 4 });
 });
 
-t.test('the right code of an address without an account creates no account', async (t) => {
-  const email = 'only-proved@example.com';
-  t.equal((await confirmCode(email, await newCode(email))).status, 200);
-  t.equal((await app.pool.query('SELECT FROM users WHERE email = $1', [email])).rowCount, 0);
-});
-
 t.test('a code has five attempts, then even the right one is 429 until a new code is sent', async (t) => {
   const user = await signUpUser(app);
   const code = await latestCode(app, user.email);

@@ -69,18 +69,6 @@ t.test('the Authorization header is ignored', async (t) => {
   t.equal((await post('token/refresh', { refresh: session.refresh }, options)).status, 200);
 });
 
-t.test('a token that was just replaced gives a new access token and the current refresh token', async (t) => {
-  const session = await logIn(app, user);
-  const next = await rotate(session.refresh);
-  for (let time = 0; time < 3; time++) {
-    const again = await refresh(session.refresh);
-    t.equal(again.status, 200);
-    t.equal(countIn(again.body.data.refresh), countIn(next), 'without rotating again');
-    t.equal((await me(again.body.data.access)).status, 200);
-  }
-  t.equal(countIn(await rotate(next)), countIn(next) + 1);
-});
-
 t.test('every token that was current within the last 10 s gives the newest refresh token', async (t) => {
   const tokens = [(await logIn(app, user)).refresh];
   for (let count = 0; count < 5; count++) tokens.push(await rotate(String(tokens.at(-1))));
@@ -88,7 +76,8 @@ t.test('every token that was current within the last 10 s gives the newest refre
   for (const token of tokens.slice(0, 5)) {
     const response = await refresh(token);
     t.equal(response.status, 200);
-    t.equal(countIn(response.body.data.refresh), 5);
+    t.equal(countIn(response.body.data.refresh), 5, 'without rotating again');
+    t.equal((await me(response.body.data.access)).status, 200);
   }
   t.equal(countIn(await rotate(String(tokens[5]))), 6);
   t.equal(countIn(await rotate(String(tokens[0]))), 6);

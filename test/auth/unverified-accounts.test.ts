@@ -1,21 +1,11 @@
 import t, { type Test } from 'tap';
-import {
-  createTestApp,
-  deleteAccount,
-  logIn,
-  password,
-  signUpUser,
-  suspend,
-  type TestApp,
-  verifyEmails,
-} from '../support/app.ts';
+import { createTestApp, deleteAccount, logIn, password, signUpUser, suspend } from '../support/app.ts';
 import { invalid, rejected, tally, tokenRejected } from '../support/assertions.ts';
 import { inParallel, lockRows } from '../support/concurrency.ts';
 import { tablesWith } from '../support/rows.ts';
 import { createStore } from '../support/stores.ts';
-import { until } from '../support/until.ts';
-import { accountsOf, newPassword, signUpBody, startInstance, verifyAddress } from './accounts.ts';
-import { createSettledUser, createUnverifiedUser, latestCode, newResetLink, passTime } from './mailbox.ts';
+import { accountsOf, deletedIds, newPassword, signUpBody, statements, verifyAddress } from './accounts.ts';
+import { createUnverifiedUser, latestCode, newResetLink, passTime } from './mailbox.ts';
 
 const app = await createTestApp({}, { isolated: true });
 t.teardown(app.close);
@@ -36,13 +26,6 @@ async function createRivals() {
 const openTokens = async (email: string) =>
   (await app.pool.query('SELECT FROM email_proofs WHERE email = $1', [email])).rowCount;
 
-/** The accounts whose deletion is in the log, oldest first. */
-const deletedIds = (): number[] =>
-  app.logs
-    .map((line) => JSON.parse(line))
-    .filter(({ event }) => event === 'account_deleted')
-    .map(({ userId }) => userId);
-
 t.test('a suspended account is not replaced', async (t) => {
   const { squatter, body } = await createRivals();
   await suspend(app, squatter);
@@ -60,7 +43,7 @@ t.test('a sign-up with a verification_token replaces an unverified account with 
   }
   t.equal((await me((await logIn(app, body)).token)).body.data.username, body.username);
   t.strictSame(await tablesWith(app, squatter.id), []);
-  t.ok(deletedIds().includes(squatter.id), 'the deletion is in the log');
+  t.ok(deletedIds(app).includes(squatter.id), 'the deletion is in the log');
 });
 
 t.test('the reset link of the account that is replaced is void', async (t) => {
@@ -151,15 +134,10 @@ async function signUpDuring(t: Test, statement: string, end: 'COMMIT' | 'ROLLBAC
   return { squatter, body, response: await response };
 }
 
-const openStore = `
-  WITH store AS (INSERT INTO stores (owner_id, name)
-    (SELECT id, '두레 카페' FROM users WHERE id = $1 FOR SHARE) RETURNING id)
-  INSERT INTO store_category_links (store_id, category_id, position) SELECT id, 1, 1 FROM store`;
-const verify = 'UPDATE users SET is_verified = true WHERE id = $1';
 const remove = 'DELETE FROM users WHERE id = $1';
 
 t.test('a sign-up waits for a store or a verification in progress, and replaces neither', async (t) => {
-  for (const statement of [openStore, verify]) {
+  for (const statement of [statements.openStore, statements.verify]) {
     const { body, response } = await signUpDuring(t, statement, 'COMMIT');
     rejected(t, response, 409, 'email_taken');
     rejected(t, await signUp(body), 409, 'email_taken');
@@ -175,7 +153,7 @@ t.test('a sign-up waits for a concurrent deletion, and succeeds either way', asy
 t.test(
   'an account that is verified or gets a store before the sign-up locks it is not replaced',
   async (t) => {
-    for (const statement of [verify, openStore]) {
+    for (const statement of [statements.verify, statements.openStore]) {
       const { squatter, body } = await createRivals();
       await requestReset(squatter.email);
       const link = 'SELECT FROM password_resets WHERE email = $1 FOR UPDATE';
@@ -260,109 +238,4 @@ t.test('sign-up, verification, login, store and deletion at once leave one consi
     if (replaced.status === 201) t.match(rows, [{ is_verified: true, has_store: false, is_new: true }]);
     else t.notOk(rows[0]?.is_new);
   }
-});
-
-/** Starts the clean-up, as its schedule does. */
-const startCleanUp = ({ pool } = app) => pool.query("SELECT graphile_worker.add_job('clean_up')");
-
-async function cleanUp(on = app): Promise<void> {
-  await startCleanUp(on);
-  await on.mails.settled();
-}
-
-const exists = async (id: number, { pool } = app) =>
-  (await pool.query('SELECT FROM users WHERE id = $1', [id])).rowCount === 1;
-
-/** An account that has not been used for so many days. */
-async function createUnused(days: number, on: TestApp = app) {
-  const user = await createSettledUser(on);
-  await on.pool.query(
-    `UPDATE users SET created_at = now() - interval '90 days', last_login_at = now() - make_interval(days => $2)
-     WHERE id = $1`,
-    [user.id, days],
-  );
-  await on.pool.query('DELETE FROM sessions WHERE user_id = $1', [user.id]);
-  return user;
-}
-
-t.test('an unverified account without a store and without a login for 30 days is deleted', async (t) => {
-  const user = await createUnused(31);
-  const key = { 'idempotency-key': 'long-ago' };
-  const body = signUpBody();
-  const signup = await signUp(body, key);
-  const silent: number = signup.body.data.id;
-  await app.pool.query("UPDATE users SET created_at = now() - interval '31 days' WHERE id = $1", [silent]);
-  await cleanUp();
-  t.notOk(await exists(user.id));
-  t.notOk(await exists(silent), 'also one that was never used');
-  t.strictSame(await tablesWith(app, user.id), []);
-  const { rows } = await app.pool.query("SELECT FROM idempotency_keys WHERE key = 'long-ago'");
-  t.equal(rows.length, 0, 'with its stored responses');
-  tokenRejected(t, await me(user.token), 'revoked');
-  await signUpUser(app, { username: user.username, email: user.email });
-  t.strictSame(deletedIds().slice(-2).sort(), [user.id, silent].sort());
-});
-
-t.test('every other account is kept', async (t) => {
-  const young = await signUpUser(app);
-  const recent = await createUnused(29);
-  const verified = await createUnused(365);
-  await verifyEmails(app, verified);
-  const suspended = await createUnused(365);
-  await suspend(app, suspended);
-  const owner = await signUpUser(app);
-  await createStore(app, owner.token);
-  const active = await signUpUser(app);
-  await app.pool.query(
-    "UPDATE users SET created_at = now() - interval '90 days', last_login_at = now() - interval '80 days' WHERE id = ANY ($1)",
-    [[owner.id, active.id]],
-  );
-  await app.pool.query('DELETE FROM sessions WHERE user_id = $1', [owner.id]);
-  const gone = await createUnused(31);
-  await cleanUp();
-  t.notOk(await exists(gone.id));
-  for (const [reason, { id }] of Object.entries({ young, recent, verified, suspended, owner, active })) {
-    t.ok(await exists(id), reason);
-  }
-  await app.pool.query('UPDATE sessions SET expires_at = now() WHERE user_id = $1', [active.id]);
-  await cleanUp();
-  t.notOk(await exists(active.id), 'until its session has expired');
-});
-
-t.test('an account that is used, verified or gets a store during the clean-up is kept', async (t) => {
-  for (const statement of ['UPDATE users SET last_login_at = now() WHERE id = $1', verify, openStore]) {
-    const user = await createUnused(31);
-    const lock = await lockRows(t, app, statement, [user.id]);
-    await startCleanUp();
-    await lock.waiters(1);
-    await lock.release('COMMIT');
-    await app.mails.settled();
-    t.ok(await exists(user.id), statement);
-  }
-});
-
-t.test('two runs at once delete each account once', async (t) => {
-  const other = await startInstance(t, app, { WORKER_ENABLED: 'true' });
-  const users = [await createUnused(31), await createUnused(31), await createUnused(31)];
-  app.logs.length = 0;
-  await Promise.all([startCleanUp(), startCleanUp(), startCleanUp()]);
-  await app.mails.settled();
-  const deleted = [...app.logs, ...other.logs].filter((line) => line.includes('"account_deleted"'));
-  t.equal(deleted.length, 3);
-  t.notOk([...app.logs, ...other.logs].some((line) => line.includes('job failed')));
-  for (const { id } of users) t.notOk(await exists(id));
-});
-
-t.test('UNVERIFIED_ACCOUNT_TTL sets the time; with 0 all accounts are kept', async (t) => {
-  const keeper = await createTestApp({ UNVERIFIED_ACCOUNT_TTL: '0' });
-  t.teardown(keeper.close);
-  const kept = await createUnused(3_000, keeper);
-  await cleanUp(keeper);
-  t.ok(await exists(kept.id, keeper));
-  const hasty = await createTestApp({ UNVERIFIED_ACCOUNT_TTL: '2d' });
-  t.teardown(hasty.close);
-  const [one, other] = [await createUnused(3, hasty), await createUnused(1, hasty)];
-  await cleanUp(hasty);
-  await until('the deletion', async () => !(await exists(one.id, hasty)));
-  t.ok(await exists(other.id, hasty));
 });

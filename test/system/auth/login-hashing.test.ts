@@ -1,7 +1,7 @@
 import argon2 from 'argon2';
 import t, { type Test } from 'tap';
 import { createTestApp, password, signUpUser, type TestApp } from '../../support/app.ts';
-import { delayed, rejected, tally } from '../../support/assertions.ts';
+import { delayed, noErrorLogged, rejected, tally } from '../../support/assertions.ts';
 import { inParallel } from '../../support/concurrency.ts';
 
 /** Parameters as in production, so that hashes take time. */
@@ -53,6 +53,7 @@ t.test('a wrong password and an unknown user cost the same', async (t) => {
     rejected(t, await logIn(costly, login, 'not the password'), 401, 'invalid_credentials');
   }
   t.strictSame(costs(), Array(5).fill('m=19456,t=2,p=1'));
+  noErrorLogged(t, costly.logs);
 });
 
 t.test(

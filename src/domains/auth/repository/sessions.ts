@@ -72,8 +72,7 @@ export function createSessionRepository(database: Database, tokens: Config['toke
 
   async function findLive(sessionIds: string[]): Promise<Set<string>> {
     const rows = await database.query<{ id: string }>(sql`
-      SELECT s.id FROM sessions s JOIN users u ON u.id = s.user_id
-      WHERE s.id = ANY (${sessionIds}::uuid[]) AND s.expires_at > now() AND u.suspended_at IS NULL`);
+      SELECT s.id FROM sessions s JOIN users u ON ${isLive} WHERE s.id = ANY (${sessionIds}::uuid[])`);
     return new Set(rows.map(({ id }) => id));
   }
 
