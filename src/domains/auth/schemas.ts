@@ -42,6 +42,8 @@ const password = TextField('secret', {
 });
 const opaque = (description: string, example: string) =>
   TextField('line', { minLength: 1, description, examples: [example] });
+/** A `verification_token`. Without an example, so that the example of the body works as it is. */
+const proof = (description: string) => Type.Optional(TextField('line', { minLength: 1, description }));
 const verificationToken = 'c0ffee00-5b1f-4e0e-9a59-0d4a1b2c3d4e.Zm9yIGV4YW1wbGUgb25seQ';
 const uid = opaque('`uid` of the link', 'c0ffee00-5b1f-4e0e-9a59-0d4a1b2c3d4e');
 const linkToken = opaque('`token` of the link', 'Zm9yIGV4YW1wbGUgb25seS4uLg');
@@ -77,13 +79,7 @@ export const NewUser = Body('NewUser', 'An account to create', {
   password: newPassword,
   name,
   email,
-  // Without an example, so that the example of the body works as it is.
-  verification_token: Type.Optional(
-    TextField('line', {
-      minLength: 1,
-      description: 'Of `confirmEmail`; proves the e-mail address. Without it, a code is mailed.',
-    }),
-  ),
+  verification_token: proof('Of `confirmEmail`; proves the e-mail address. Without it, a code is mailed.'),
 });
 export type NewUser = Static<typeof NewUser>;
 
@@ -178,12 +174,7 @@ export const EmailChange = Body(
       examples: ['new-owner@example.com'],
     }),
     code: Type.Optional(verificationCode),
-    verification_token: Type.Optional(
-      TextField('line', {
-        minLength: 1,
-        description: 'From the response of `confirmEmail`; without it, `code` is required',
-      }),
-    ),
+    verification_token: proof('From the response of `confirmEmail`; without it, `code` is required'),
   },
 );
 export type EmailChange = Static<typeof EmailChange>;

@@ -90,6 +90,7 @@ export const sessionRoutes: FastifyPluginAsyncTypebox<SessionRoutesOptions> = as
     async (request) => {
       const { refresh } = request.body;
       const context = requestContext(request);
+      // Where the access token is missing or no longer valid, the refresh token says which session ends.
       const user = await authenticate(request).catch((error: unknown) => {
         if (refresh === undefined || !(error instanceof ApiError)) throw error;
         return login.logOutByRefreshToken(refresh, context);
