@@ -126,13 +126,8 @@ t.test('a stored hash that cannot be read is a wrong password, not an error', as
 
 t.test('the language of a user is updated at login', async (t) => {
   const { username, id } = await createUser(app);
-  for (const [header, language] of [
-    ['en', 'en'],
-    ['en;q=0.5, ko', 'ko'],
-    ['en-GB', 'en'],
-    [undefined, 'ko'],
-  ]) {
-    const headers: Record<string, string> = header === undefined ? {} : { 'accept-language': header };
+  for (const language of ['en', 'ko']) {
+    const headers = { 'accept-language': language };
     const response = await post('login', { username, password }, { headers });
     t.equal(response.headers['content-language'], language);
     const { rows } = await app.pool.query('SELECT language FROM users WHERE id = $1', [id]);

@@ -3,7 +3,7 @@ import { createTestApp } from '../support/app.ts';
 import { invalid, rejected } from '../support/assertions.ts';
 import { accountsOf, signUpBody, startInstance } from './accounts.ts';
 
-const app = await createTestApp();
+const app = await createTestApp({}, { isolated: true });
 t.teardown(app.close);
 
 const { signUp, tryLogin } = accountsOf(app);
