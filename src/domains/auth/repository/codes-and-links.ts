@@ -189,17 +189,13 @@ export interface UndoLink {
 /** Links that bring the old address of an account back. The rows do not reveal them. */
 export function createUndoLinkRepository(database: Database, secrets: DerivedSecrets) {
   /** Creates a link that undoes a change. @returns its id */
-  async function issue(
-    tx: Tx,
-    userId: number,
-    { oldEmail, newEmail }: { oldEmail: string; newEmail: string },
-  ): Promise<string> {
+  async function issue(tx: Tx, userId: number, change: { oldEmail: string; newEmail: string }) {
     const id = randomUUID();
     // By the clock of the database, as links are voided in this order, and not the time at which the transaction began: an
     // earlier change may have been waited for.
     await tx.execute(sql`
       INSERT INTO email_changes (id, user_id, old_email, new_email, key_id, expires_at)
-      VALUES (${id}::uuid, ${userId}, ${oldEmail}, ${newEmail}, ${secrets.keyId},
+      VALUES (${id}::uuid, ${userId}, ${change.oldEmail}, ${change.newEmail}, ${secrets.keyId},
         clock_timestamp() + make_interval(days => ${undoDays}))`);
     return id;
   }

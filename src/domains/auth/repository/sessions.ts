@@ -37,15 +37,13 @@ export function createSessionRepository(database: Database, tokens: Config['toke
     u.id = s.user_id AND u.suspended_at IS NULL AND s.expires_at > now()
     AND s.created_at > now() - make_interval(secs => ${sessionMaxAge})`;
 
-  async function create(
-    tx: Tx,
-    { userId, userAgent, ip }: { userId: number; userAgent: string; ip: string },
-  ): Promise<LiveSession> {
+  async function create(tx: Tx, userId: number, client: { userAgent: string; ip: string }) {
     const sessionId = randomUUID();
     const lifetime = Math.min(refreshTtl, sessionMaxAge);
     await tx.execute(sql`
       INSERT INTO sessions (id, user_id, rotated_at, user_agent, ip, expires_at)
-      VALUES (${sessionId}::uuid, ${userId}, '{}', ${userAgent}, ${ip}, now() + make_interval(secs => ${lifetime}))`);
+      VALUES (${sessionId}::uuid, ${userId}, '{}', ${client.userAgent}, ${client.ip},
+        now() + make_interval(secs => ${lifetime}))`);
     return { userId, sessionId, count: 0, refreshExpiresIn: lifetime };
   }
 
@@ -130,16 +128,15 @@ export function createSessionRepository(database: Database, tokens: Config['toke
 
   /** Live sessions of a user, newest first. */
   async function list(tx: Tx, userId: number, { after, limit }: PageRequest): Promise<SessionRow[]> {
+    // Without a position the time alone decides.
+    const anyId = '00000000-0000-0000-0000-000000000000';
     return tx.query<SessionRow>(sql`
       SELECT s.id, s.user_agent AS "userAgent", s.ip, s.created_at AS "createdAt", s.last_used_at AS "lastUsedAt"
       FROM sessions s JOIN users u ON ${isLive}
       WHERE s.user_id = ${userId}
-        AND (s.created_at, s.id) < (${afterTime(after)}, ${after?.id ?? firstId}::uuid)
+        AND (s.created_at, s.id) < (${afterTime(after)}, ${after?.id ?? anyId}::uuid)
       ORDER BY s.created_at DESC, s.id DESC LIMIT ${limit}`);
   }
 
   return { create, findUser, findLive, refresh, endReused, end, endAll, endOthers, list };
 }
-
-/** Without a position the time alone decides, so any id will do. */
-const firstId = '00000000-0000-0000-0000-000000000000';

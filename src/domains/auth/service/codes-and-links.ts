@@ -7,10 +7,7 @@ import type { AuthDependencies } from '../dependencies.ts';
 import { authErrors } from '../errors.ts';
 import { passwordChangedNotice } from '../mails.ts';
 import type { ResetLinkParts, WrongCode } from '../repository/codes-and-links.ts';
-import type { CodeSent, EmailVerification as Confirmed, EmailConfirmation, MailSent } from '../schemas.ts';
-
-/** An id that no account has. */
-const unknownUser = 0;
+import type { CodeSent, EmailConfirmation, MailSent } from '../schemas.ts';
 
 export type EmailVerification = ReturnType<typeof createEmailVerification>;
 
@@ -43,11 +40,7 @@ export function createEmailVerification(dependencies: AuthDependencies) {
    *
    * @throws {ApiError} `invalid_code`, `too_many_attempts`
    */
-  async function confirm(
-    given: EmailConfirmation,
-    user: CurrentUser | null,
-    context: RequestContext,
-  ): Promise<Confirmed> {
+  async function confirm(given: EmailConfirmation, user: CurrentUser | null, context: RequestContext) {
     // Throwing inside the transaction would roll back the count of attempts.
     const outcome = await database.prismaTransaction(async (tx) => {
       const holder = 'code' in given ? await accounts.find(tx, { email: given.email }) : null;
@@ -138,8 +131,8 @@ export function createRecovery(dependencies: AuthDependencies) {
     const { userId, ...sent } = await database.prismaTransaction(async (tx) => {
       const permission = await mailSends.request(tx, 'find_id', email);
       const userId = (await accounts.find(tx, { email }))?.id;
-      // Queued for an unknown address, too, so that the time does not reveal which are known.
-      const payload = { user_id: userId ?? unknownUser, language: context.language };
+      // Queued for an unknown address, too, so that the time does not reveal which are known. No account has the id 0.
+      const payload = { user_id: userId ?? 0, language: context.language };
       if (permission.allowed) await mailQueue.add(tx, 'user_id', payload);
       return { ...permission, userId };
     });

@@ -23,9 +23,6 @@ const currentAddress = {
   },
 } as const;
 
-/** What came of an attempt: the account has the address, the code was wrong, or the account changed since it was read. */
-type Attempt = { correct: true; user: UserRow } | WrongCode | 'account changed';
-
 export type EmailChangeService = ReturnType<typeof createEmailChange>;
 
 /**
@@ -60,7 +57,7 @@ export function createEmailChange(
         throw isUniqueViolation(error) ? takenError('new_email', authErrors.newEmailTaken) : error;
       });
     const subject = { userId: user.id, sessionId: user.sessionId };
-    if (attempt === 'account changed') {
+    if (attempt === undefined) {
       const current = await sessions.findUser(subject);
       if (current === undefined) throw tokenNotValid('access', 'revoked', context.language);
       return change(current, input, context);
@@ -73,18 +70,22 @@ export function createEmailChange(
     return toUser(attempt.user);
   }
 
-  /** Codes and links are locked before users, as everywhere; those of both addresses at once, because two accounts may swap. */
+  /**
+   * Codes and links are locked before users, as everywhere; those of both addresses at once, because two accounts may swap.
+   *
+   * @returns undefined when the account changed since it was read
+   */
   async function tryChange(
     tx: Database,
     user: CurrentUser,
     { new_email: newEmail, code = '', verification_token: proof }: EmailChange,
     passwordHash: string,
     { language }: RequestContext,
-  ): Promise<Attempt> {
+  ): Promise<{ correct: true; user: UserRow } | WrongCode | undefined> {
     await emailCodes.lock(tx, [user.email, newEmail]);
     await passwordResets.lock(tx, user.email);
     const account = await accounts.lock(tx, user.id);
-    if (account?.email !== user.email || account.passwordHash !== passwordHash) return 'account changed';
+    if (account?.email !== user.email || account.passwordHash !== passwordHash) return undefined;
     if (proof !== undefined) {
       const isProven = await emailCodes.useProof(tx, newEmail, proof);
       if (!isProven) throw new ApiError(authErrors.verificationTokenInvalid);
@@ -128,11 +129,7 @@ export function createEmailChange(
   }
 
   /** @returns the id of the account that had the address, which is deleted */
-  async function bringBack(
-    tx: Database,
-    link: UndoLink,
-    { language }: RequestContext,
-  ): Promise<number | undefined> {
+  async function bringBack(tx: Database, link: UndoLink, { language }: RequestContext) {
     const { userId, oldEmail: email } = link;
     // The locks of a request for a reset link first, then those of a deletion, so in the same order as there.
     await mailSends.record(tx, 'reset_password', email);

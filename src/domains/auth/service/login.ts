@@ -32,7 +32,7 @@ export function createLogin(dependencies: AuthDependencies) {
    * @throws {ApiError} `invalid_credentials`, `too_many_attempts`, `account_suspended`
    */
   async function logIn(login: string, password: string, context: RequestContext): Promise<TokenPairWithUser> {
-    const { language, ip, userAgent, clientAddress: address } = context;
+    const { language, clientAddress: address } = context;
     const name = login.toLowerCase();
     const found = await accounts.findForLogin(name, address);
     const actor = { userId: found?.id };
@@ -50,7 +50,7 @@ export function createLogin(dependencies: AuthDependencies) {
     const session = await database.transaction(async (tx) => {
       if (!(await accounts.recordLogin(tx, account, { passwordHash, address, language }))) return undefined;
       await loginFailures.clear(tx, countersOf([account.username, account.email], account, context));
-      return sessions.create(tx, { userId: account.id, userAgent, ip });
+      return sessions.create(tx, account.id, context);
     });
     // The account was suspended meanwhile, or its hash was replaced, for example by a concurrent login that rehashed it.
     if (session === undefined) return logIn(login, password, context);
