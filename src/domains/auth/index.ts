@@ -1,12 +1,16 @@
-import type { FastifyInstance } from 'fastify';
+import type { JWT } from '@fastify/jwt';
+import type { FastifyBaseLogger, FastifyInstance } from 'fastify';
 import type { Authenticator } from '../../http/authentication.ts';
 import { openApiScope } from '../../http/plugins/envelope.ts';
-import { type AuthOptions, createDependencies } from './dependencies.ts';
+import type { Config } from '../../infrastructure/config/config.ts';
+import type { Database } from '../../infrastructure/database/client.ts';
+import type { Idempotency } from '../../infrastructure/idempotency/idempotency.ts';
+import { createMailSends } from '../../infrastructure/mail/mail-sends.ts';
+import type { MailQueue } from '../../infrastructure/mail/queue.ts';
+import type { Metrics } from '../../infrastructure/metrics/metrics.ts';
 import { authMails } from './mails.ts';
-import { expiredKnownAddresses } from './repository/accounts.ts';
-import { expiredCodesAndLinks } from './repository/codes-and-links.ts';
-import { expiredLoginFailures } from './repository/login-failures.ts';
-import { expiredSessions } from './repository/sessions.ts';
+import { createPasswords } from './passwords.ts';
+import { createAuthRepository } from './repository/index.ts';
 import { accountRoutes } from './routes/account.ts';
 import { emailVerificationRoutes, recoveryRoutes } from './routes/codes-and-links.ts';
 import { sessionRoutes } from './routes/sessions.ts';
@@ -15,19 +19,14 @@ import { type AccountDeletionSteps, createAccountRemoval } from './service/accou
 import { createEmailVerification, createRecovery } from './service/codes-and-links.ts';
 import { createEmailChange } from './service/email-change.ts';
 import { createLogin } from './service/login.ts';
+import { createDerivedSecrets, createTokens } from './tokens.ts';
 
 export { toSession, toUser } from './presenters.ts';
 export { userColumns } from './repository/accounts.ts';
 export { undoDays } from './repository/codes-and-links.ts';
+export { expiredAuthRows } from './repository/index.ts';
 export { User, UserRole } from './schemas.ts';
 export { jwtOptions } from './tokens.ts';
-
-export const expiredAuthRows = [
-  expiredSessions,
-  ...expiredCodesAndLinks,
-  expiredLoginFailures,
-  expiredKnownAddresses,
-];
 
 /** Security events that operators search the log for. */
 export const securityEvents = [
@@ -50,24 +49,55 @@ export const securityEvents = [
   'account_deleted',
 ];
 
+interface AuthOptions {
+  config: Config;
+  database: Database;
+  jwt: JWT;
+  logger: FastifyBaseLogger;
+  metrics: Metrics;
+  mailQueue: MailQueue;
+  idempotency: Idempotency;
+  deletionSteps: AccountDeletionSteps;
+}
+
 export type AccountAdministration = ReturnType<typeof createAuth>['administration'];
 
 /**
  * Builds the authentication domain: how tokens are checked, the emails it sends, its part of the clean-up, what operators need
  * of it, and its routes under `/auth`.
  */
-export function createAuth({
-  deletionSteps,
-  ...options
-}: AuthOptions & { deletionSteps: AccountDeletionSteps }) {
-  const dependencies = createDependencies(options);
-  const { config, database, sessions, tokens } = dependencies;
-  const removal = createAccountRemoval(dependencies, deletionSteps);
-  const login = createLogin(dependencies);
-  const verification = createEmailVerification(dependencies);
-  const recovery = createRecovery(dependencies);
-  const account = createAccountService(dependencies, login, verification, removal);
-  const emailChange = createEmailChange(dependencies, login, verification, removal);
+export function createAuth(options: AuthOptions) {
+  const { config, database, jwt, mailQueue, idempotency } = options;
+  const repository = createAuthRepository(config, database, createDerivedSecrets(config.secrets));
+  const { accounts, sessions } = repository;
+  const mailSends = createMailSends(config.email);
+  const tokens = createTokens(jwt, config.secrets);
+  const passwords = createPasswords(config, accounts.countHashCosts, options);
+
+  const removal = createAccountRemoval(database, repository, options.logger, options.deletionSteps);
+  const login = createLogin(config, database, repository, tokens, passwords);
+  const verification = createEmailVerification(config.email, database, mailSends, mailQueue, repository);
+  const recovery = createRecovery(database, mailSends, mailQueue, repository, passwords);
+  const account = createAccountService(
+    config,
+    database,
+    idempotency,
+    mailQueue,
+    repository,
+    passwords,
+    login,
+    verification,
+    removal,
+  );
+  const emailChange = createEmailChange(
+    database,
+    mailSends,
+    mailQueue,
+    repository,
+    login,
+    verification,
+    removal,
+  );
 
   async function routes(scope: FastifyInstance): Promise<void> {
     await scope.register(openApiScope, { tag: 'auth' });
@@ -83,7 +113,7 @@ export function createAuth({
       findUser: sessions.findUser,
     } satisfies Authenticator,
     routes,
-    mails: authMails(dependencies),
+    mails: authMails(config, database, repository),
     findLiveSessions: sessions.findLive,
     administration: {
       listSessions: sessions.list,

@@ -1,16 +1,19 @@
 import type { Language } from '../../http/language.ts';
+import type { Config } from '../../infrastructure/config/config.ts';
+import type { Database } from '../../infrastructure/database/client.ts';
 import type { UnrequestedMail } from '../../infrastructure/mail/queue.ts';
 import type { MailComposers, MailPayload } from '../../infrastructure/mail/worker.ts';
-import type { AuthDependencies } from './dependencies.ts';
+import type { AuthRepository } from './repository/index.ts';
 
 /**
  * Composes this domain's emails when they are sent. Accounts are looked up here and not when an email is requested, so that the
  * request takes the same time for every address.
  */
-export function authMails(dependencies: AuthDependencies): MailComposers {
-  const { database, accounts, emailCodes, passwordResets, undoLinks } = dependencies;
-  const { frontendUrl, email: settings } = dependencies.config;
-
+export function authMails(
+  { frontendUrl, email: settings }: Config,
+  database: Database,
+  { accounts, emailCodes, passwordResets, undoLinks }: AuthRepository,
+): MailComposers {
   /** The account of a payload; undefined when it is gone or suspended. */
   async function findAccount(payload: MailPayload) {
     const account = await accounts.find(database, { id: Number(payload['user_id']) });

@@ -6,9 +6,10 @@ import { PageQuery, paginate } from '../../../http/pagination.ts';
 import { toApiError } from '../../../http/plugins/error-handler.ts';
 import { requestContext } from '../../../http/request-context.ts';
 import { EmptyData, isUuid, PathUuid, Ref } from '../../../http/schemas.ts';
-import type { AuthDependencies } from '../dependencies.ts';
+import type { Database } from '../../../infrastructure/database/client.ts';
 import { authErrors } from '../errors.ts';
 import { toSession } from '../presenters.ts';
+import type { AuthRepository } from '../repository/index.ts';
 import {
   Credentials,
   LogoutBody,
@@ -19,7 +20,11 @@ import {
 } from '../schemas.ts';
 import type { Login } from '../service/login.ts';
 
-type SessionRoutesOptions = Pick<AuthDependencies, 'database' | 'sessions'> & { login: Login };
+interface SessionRoutesOptions {
+  database: Database;
+  sessions: AuthRepository['sessions'];
+  login: Login;
+}
 
 /** Login, refresh, logout, and the list of sessions. */
 export const sessionRoutes: FastifyPluginAsyncTypebox<SessionRoutesOptions> = async (app, options) => {

@@ -1,7 +1,8 @@
+import type { BaseLogger } from 'pino';
 import { serviceUnavailable } from '../../../http/errors.ts';
 import type { Database } from '../../../infrastructure/database/client.ts';
-import type { AuthDependencies } from '../dependencies.ts';
 import type { RemovableAccount } from '../repository/accounts.ts';
+import type { AuthRepository } from '../repository/index.ts';
 
 /** Abandoned accounts that one clean-up deletes; the next one continues. */
 const maxAbandoned = 1_000;
@@ -24,7 +25,9 @@ export type AccountRemoval = ReturnType<typeof createAccountRemoval>;
 
 /** Deletes accounts: by their owners, by operators, by a sign-up that proves the address, and by the clean-up. */
 export function createAccountRemoval(
-  { database, logger, accounts, emailCodes, passwordResets }: AuthDependencies,
+  database: Database,
+  { accounts, emailCodes, passwordResets }: AuthRepository,
+  logger: Pick<BaseLogger, 'info'>,
   steps: AccountDeletionSteps,
 ) {
   /**

@@ -2,13 +2,20 @@ import { type CurrentUser, tokenNotValid } from '../../../http/authentication.ts
 import { ApiError } from '../../../http/errors.ts';
 import type { FieldError } from '../../../http/field-errors.ts';
 import type { RequestContext } from '../../../http/request-context.ts';
+import type { Config } from '../../../infrastructure/config/config.ts';
 import type { Database } from '../../../infrastructure/database/client.ts';
-import type { Created, IdempotencyKey } from '../../../infrastructure/idempotency/idempotency.ts';
-import type { AuthDependencies } from '../dependencies.ts';
+import type {
+  Created,
+  Idempotency,
+  IdempotencyKey,
+} from '../../../infrastructure/idempotency/idempotency.ts';
+import type { MailQueue } from '../../../infrastructure/mail/queue.ts';
 import { authErrors, takenError } from '../errors.ts';
 import { passwordChangedNotice } from '../mails.ts';
+import type { Passwords } from '../passwords.ts';
 import { toUser } from '../presenters.ts';
 import type { UserRow } from '../repository/accounts.ts';
+import type { AuthRepository } from '../repository/index.ts';
 import type { NewUser, User } from '../schemas.ts';
 import type { AccountRemoval } from './account-removal.ts';
 import type { EmailVerification } from './codes-and-links.ts';
@@ -24,14 +31,16 @@ export type AccountService = ReturnType<typeof createAccountService>;
 
 /** Creates accounts, and changes and deletes those of logged-in users. */
 export function createAccountService(
-  dependencies: AuthDependencies,
+  config: Config,
+  database: Database,
+  idempotency: Idempotency,
+  mailQueue: MailQueue,
+  { accounts, sessions, emailCodes, passwordResets }: AuthRepository,
+  passwords: Passwords,
   { verifyOwnPassword }: Login,
   { enqueueCode }: EmailVerification,
   removal: AccountRemoval,
 ) {
-  const { config, database, idempotency, mailQueue, passwords } = dependencies;
-  const { accounts, sessions, emailCodes, passwordResets } = dependencies;
-
   /**
    * Creates an account, and mails a code where the email address is not verified yet. A sign-up that proves its address replaces
    * an unverified account without a store that has the address, which a stranger may have signed up with.

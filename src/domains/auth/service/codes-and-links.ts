@@ -2,20 +2,27 @@ import type { CurrentUser } from '../../../http/authentication.ts';
 import { ApiError, retryLater } from '../../../http/errors.ts';
 import type { Language } from '../../../http/language.ts';
 import type { RequestContext } from '../../../http/request-context.ts';
+import type { Config } from '../../../infrastructure/config/config.ts';
 import type { Database, Tx } from '../../../infrastructure/database/client.ts';
-import type { AuthDependencies } from '../dependencies.ts';
+import type { MailSends } from '../../../infrastructure/mail/mail-sends.ts';
+import type { MailQueue } from '../../../infrastructure/mail/queue.ts';
 import { authErrors } from '../errors.ts';
 import { passwordChangedNotice } from '../mails.ts';
+import type { Passwords } from '../passwords.ts';
 import type { ResetLinkParts, WrongCode } from '../repository/codes-and-links.ts';
+import type { AuthRepository } from '../repository/index.ts';
 import type { CodeSent, EmailConfirmation, MailSent } from '../schemas.ts';
 
 export type EmailVerification = ReturnType<typeof createEmailVerification>;
 
 /** Verification of email addresses by codes and links. */
-export function createEmailVerification(dependencies: AuthDependencies) {
-  const { config, database, mailSends, mailQueue, accounts, emailCodes } = dependencies;
-  const { codeTtl, verificationTokenTtl } = config.email;
-
+export function createEmailVerification(
+  { codeTtl, verificationTokenTtl }: Config['email'],
+  database: Database,
+  mailSends: MailSends,
+  mailQueue: MailQueue,
+  { accounts, emailCodes }: AuthRepository,
+) {
   /**
    * Enqueues an email with a code, unless the cooldown or the hourly cap forbids it. The response never depends on whether the
    * address has an account; only the email to an address with a verified account differs.
@@ -75,10 +82,13 @@ export function createEmailVerification(dependencies: AuthDependencies) {
 export type Recovery = ReturnType<typeof createRecovery>;
 
 /** Recovery of a forgotten password or username. No response reveals whether an address has an account. */
-export function createRecovery(dependencies: AuthDependencies) {
-  const { database, mailSends, mailQueue, passwords } = dependencies;
-  const { accounts, sessions, passwordResets, loginFailures } = dependencies;
-
+export function createRecovery(
+  database: Database,
+  mailSends: MailSends,
+  mailQueue: MailQueue,
+  { accounts, sessions, passwordResets, loginFailures }: AuthRepository,
+  passwords: Passwords,
+) {
   /** Enqueues an email with a link if the address has an account; the response is the same for every address. */
   async function requestLink(email: string, context: RequestContext): Promise<MailSent> {
     const { userId, ...sent } = await database.prismaTransaction(async (tx) => {

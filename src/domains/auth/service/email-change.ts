@@ -4,11 +4,13 @@ import { problems } from '../../../http/field-errors.ts';
 import type { RequestContext } from '../../../http/request-context.ts';
 import type { Database } from '../../../infrastructure/database/client.ts';
 import { isUniqueViolation } from '../../../infrastructure/database/errors.ts';
-import type { AuthDependencies } from '../dependencies.ts';
+import type { MailSends } from '../../../infrastructure/mail/mail-sends.ts';
+import type { MailQueue } from '../../../infrastructure/mail/queue.ts';
 import { authErrors, takenError } from '../errors.ts';
 import { toUser } from '../presenters.ts';
 import type { UserRow } from '../repository/accounts.ts';
 import type { UndoLink, WrongCode } from '../repository/codes-and-links.ts';
+import type { AuthRepository } from '../repository/index.ts';
 import type { EmailChange, User } from '../schemas.ts';
 import type { AccountRemoval } from './account-removal.ts';
 import type { EmailVerification } from './codes-and-links.ts';
@@ -30,14 +32,14 @@ export type EmailChangeService = ReturnType<typeof createEmailChange>;
  * that the old address got.
  */
 export function createEmailChange(
-  dependencies: AuthDependencies,
+  database: Database,
+  mailSends: MailSends,
+  mailQueue: MailQueue,
+  { accounts, sessions, emailCodes, passwordResets, undoLinks }: AuthRepository,
   { verifyOwnPassword }: Login,
   { codeError }: EmailVerification,
   { removeUnverified }: AccountRemoval,
 ) {
-  const { database, mailSends, mailQueue, accounts, sessions } = dependencies;
-  const { emailCodes, passwordResets, undoLinks } = dependencies;
-
   /**
    * Changes the address; every other session ends, and the old address gets a notice if it was verified.
    *

@@ -1,13 +1,16 @@
 import { type CurrentUser, tokenNotValid } from '../../../http/authentication.ts';
 import { ApiError, retryLater } from '../../../http/errors.ts';
 import type { EventSubject, RequestContext } from '../../../http/request-context.ts';
-import type { AuthDependencies } from '../dependencies.ts';
+import type { Config } from '../../../infrastructure/config/config.ts';
+import type { Database } from '../../../infrastructure/database/client.ts';
 import { authErrors } from '../errors.ts';
+import type { Passwords } from '../passwords.ts';
 import { toUser } from '../presenters.ts';
 import type { PasswordAccount } from '../repository/accounts.ts';
+import type { AuthRepository } from '../repository/index.ts';
 import type { LiveSession } from '../repository/sessions.ts';
 import type { TokenPair, TokenPairWithUser } from '../schemas.ts';
-import type { TokenClaims } from '../tokens.ts';
+import type { TokenClaims, Tokens } from '../tokens.ts';
 
 /** A password that a client sent for an account. */
 interface PasswordAttempt {
@@ -24,9 +27,13 @@ interface PasswordAttempt {
 export type Login = ReturnType<typeof createLogin>;
 
 /** Verifies passwords; starts, refreshes and ends sessions. */
-export function createLogin(dependencies: AuthDependencies) {
-  const { config, database, tokens, passwords, accounts, sessions, loginFailures } = dependencies;
-
+export function createLogin(
+  config: Config,
+  database: Database,
+  { accounts, sessions, loginFailures }: AuthRepository,
+  tokens: Tokens,
+  passwords: Passwords,
+) {
   /**
    * @param login the username or the email address
    * @throws {ApiError} `invalid_credentials`, `too_many_attempts`, `account_suspended`
