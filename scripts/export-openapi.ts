@@ -2,7 +2,6 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { buildApp } from '../src/app.ts';
 import { loadConfig, withDatabase } from '../src/infrastructure/config/config.ts';
-import { openApiDocument } from '../src/openapi/document.ts';
 import { toYaml } from '../src/openapi/plugin.ts';
 
 // `npm run openapi` writes openapi.yaml from the routes; with `--check` it fails when the file is not what it would write.
@@ -19,7 +18,7 @@ const config = loadConfig({
 // No connection is made, because registering routes needs no database.
 const app = await buildApp(withDatabase(config, { url: '', directUrl: '', pooled: false }));
 await app.ready();
-const yaml = toYaml(openApiDocument(app));
+const yaml = toYaml(app.swagger());
 await app.close();
 
 if (!process.argv.includes('--check')) {

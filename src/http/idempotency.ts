@@ -20,16 +20,6 @@ export const IdempotencyHeaders = Type.Object({
   ),
 });
 
-/** The header of a replayed response. */
-export const IdempotencyReplayed = {
-  'Idempotency-Replayed': {
-    type: 'string',
-    enum: ['true'],
-    description:
-      '`true` when this is the first response to the same `Idempotency-Key` again; absent otherwise',
-  },
-};
-
 /**
  * The idempotency key of a request, or undefined without one.
  *

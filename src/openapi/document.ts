@@ -1,4 +1,3 @@
-import type { FastifyInstance } from 'fastify';
 import type { ErrorDefinition } from '../http/errors.ts';
 import { internalKeywords } from '../http/text.ts';
 import { Components, isObject, type JsonObject, nameOf, toPascalCase } from './components.ts';
@@ -46,14 +45,18 @@ const commonHeaders: readonly HeaderName[] = [
   'RateLimit-Reset',
 ];
 
-/** Builds the document of an application that is ready. */
-export function openApiDocument(app: FastifyInstance): JsonObject {
-  const { components: parts, ...document } = toJsonSchema(app.swagger()) as OpenApiDocument;
+/**
+ * Completes the document of @fastify/swagger.
+ *
+ * @param routes by their operation id
+ */
+export function completeDocument(generated: object, routes: ReadonlyMap<string, DocumentedRoute>) {
+  const { components: parts, ...document } = toJsonSchema(generated) as OpenApiDocument;
   const components = new Components(parts.schemas);
   for (const [name, header] of headerComponents) components.add('headers', name, header);
   const operations = Object.values(document.paths).flatMap((path) => Object.values(path));
   const errors = operations.flatMap((operation) => {
-    const route = app.documentedRoutes.get(operation.operationId);
+    const route = routes.get(operation.operationId);
     if (!route) throw new Error(`there is no route for ${operation.operationId}`);
     return describeOperation(components, operation, route);
   });
@@ -73,6 +76,12 @@ function describeOperation(
 ): ErrorDefinition[] {
   const prefix = toPascalCase(operation.operationId);
   const headers: readonly HeaderName[] = usesEnvelope(route) ? commonHeaders : ['X-Request-Id'];
+  const ownHeaders: readonly HeaderName[] = [
+    ...headers,
+    ...(route.config?.idempotent ? (['Idempotency-Replayed'] as const) : []),
+    // A response that can be requested conditionally.
+    ...('304' in operation.responses ? (['ETag'] as const) : []),
+  ];
   operation.description = [operation.description, limitOf(route)].filter(Boolean).join('\n\n');
   const parameters = (operation.parameters ?? []).map((one) => describeParameter(components, one, route));
   if (usesEnvelope(route)) {
@@ -80,7 +89,7 @@ function describeOperation(
   }
   describeBody(components, operation);
   for (const response of Object.values(operation.responses)) {
-    describeResponse(components, operation.operationId, response, route, headers);
+    describeResponse(components, operation.operationId, response, route, ownHeaders);
   }
   const errors = errorsOf(route);
   for (const status of new Set(errors.map((error) => error.status))) {
@@ -137,8 +146,7 @@ function describeResponse(
   headers: readonly HeaderName[],
 ): void {
   const operation = toPascalCase(operationId);
-  const own = Object.keys(response.headers ?? {}) as HeaderName[];
-  response.headers = headerReferences([...headers, ...own]);
+  response.headers = headerReferences(headers);
   const media = response.content?.['application/json'];
   if (!media) return;
   if (!config?.message) {

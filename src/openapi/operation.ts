@@ -1,5 +1,4 @@
-import type { FastifyInstance, FastifySchema, RouteOptions } from 'fastify';
-import fastifyPlugin from 'fastify-plugin';
+import type { FastifySchema, RouteOptions } from 'fastify';
 import { type ErrorDefinition, httpErrors } from '../http/errors.ts';
 import { isObject, type JsonObject } from './components.ts';
 
@@ -8,24 +7,8 @@ export interface DocumentedRoute extends Pick<RouteOptions, 'method' | 'config'>
   schema: FastifySchema & { operationId: string; security?: JsonObject[]; querystring?: JsonObject };
 }
 
-declare module 'fastify' {
-  interface FastifyInstance {
-    /** The routes of the document, by their operation id. */
-    documentedRoutes: Map<string, DocumentedRoute>;
-  }
-}
-
-/** Collects the routes of the document: what follows from their configuration is not in their schemas. */
-export const collectRoutesPlugin = fastifyPlugin(async (app: FastifyInstance) => {
-  const routes = new Map<string, DocumentedRoute>();
-  app.decorate('documentedRoutes', routes);
-  app.addHook('onRoute', (route) => {
-    // A `HEAD` route shares the schema of its `GET` route.
-    if (route.method !== 'HEAD' && isDocumented(route)) routes.set(route.schema.operationId, route);
-  });
-});
-
-function isDocumented(route: RouteOptions): route is RouteOptions & DocumentedRoute {
+/** Whether a route is an operation of the document. */
+export function isDocumented(route: RouteOptions): route is RouteOptions & DocumentedRoute {
   return route.schema !== undefined && 'operationId' in route.schema;
 }
 

@@ -4,22 +4,26 @@ import fastifyPlugin from 'fastify-plugin';
 import { stringify } from 'yaml';
 import { once } from '../http/plugins/validation.ts';
 import { referencedSchemas } from '../http/schemas.ts';
-import type { JsonObject } from './components.ts';
-import { openApiDocument } from './document.ts';
+import { completeDocument } from './document.ts';
 import { information } from './information.ts';
-import { collectRoutesPlugin } from './operation.ts';
+import { type DocumentedRoute, isDocumented } from './operation.ts';
 import { swaggerUiRoutes } from './swagger-ui/routes.ts';
 
-/** Collects the routes for the document. Register it before the routes. */
+/** Makes the document, which is that of `app.swagger()`. Register it before the routes. */
 export const openApiPlugin = fastifyPlugin(async (app: FastifyInstance) => {
-  await app.register(collectRoutesPlugin);
+  const routes = new Map<string, DocumentedRoute>();
   await app.register(swagger, {
     openapi: information,
     refResolver: {
       buildLocalReference: (json, _base, _fragment, index) => String(json['$id'] ?? `schema-${index}`),
     },
-    // Without a scope that requires a user, an operation is for everyone.
-    transform: ({ schema, url }) => ({ schema: { security: [], ...schema }, url }),
+    transform: ({ schema, url, route }) => {
+      if (isDocumented(route)) routes.set(route.schema.operationId, route);
+      // Without a scope that requires a user, an operation is for everyone.
+      return { schema: { security: [], ...schema }, url };
+    },
+    transformObject: (generated) =>
+      'openapiObject' in generated ? completeDocument(generated.openapiObject, routes) : {},
   });
 });
 
@@ -31,17 +35,16 @@ export async function openApiRoutes(
   // @fastify/swagger names the schemas of the app in this order.
   for (const $id of Object.keys(referencedSchemas).sort()) app.addSchema(referencedSchemas[$id]);
   // Computed at the first request, because it takes longer than all the rest of the start.
-  const document = once(() => openApiDocument(app));
-  const yaml = once(() => toYaml(document()));
+  const yaml = once(() => toYaml(app.swagger()));
   app.get('/openapi.yaml', { schema: { hide: true } }, async (_request, reply) =>
     reply.type('application/yaml; charset=utf-8').send(yaml()),
   );
-  app.get('/openapi.json', { schema: { hide: true } }, async () => document());
+  app.get('/openapi.json', { schema: { hide: true } }, async () => app.swagger());
   if (!docsEnabled) return;
-  await app.register(swaggerUiRoutes, { document });
+  await app.register(swaggerUiRoutes);
 }
 
 /** The document as it is committed. */
-export function toYaml(document: JsonObject): string {
+export function toYaml(document: object): string {
   return stringify(document, { lineWidth: 110, aliasDuplicateObjects: false });
 }

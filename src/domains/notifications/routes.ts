@@ -10,7 +10,6 @@ import { isBigId, Ref } from '../../http/schemas.ts';
 import { toNotification } from './presenters.ts';
 import type { Notifications } from './repository.ts';
 import {
-  entityTagHeader,
   MarkReadByIds,
   MarkReadUpTo,
   NotificationEvents,
@@ -91,10 +90,7 @@ export const notificationRoutes: FastifyPluginAsyncTypebox<{ notifications: Noti
         headers: Type.Object({
           'if-none-match': Type.Optional(Type.String({ description: 'The `ETag` of a previous response' })),
         }),
-        response: {
-          200: { ...Ref(UnreadCount), headers: entityTagHeader },
-          304: Type.Null({ description: 'The count has not changed', headers: entityTagHeader }),
-        },
+        response: { 200: Ref(UnreadCount), 304: Type.Null({ description: 'The count has not changed' }) },
       },
     },
     async (request, reply) => {

@@ -99,11 +99,6 @@ export const UnreadCount = Type.Object(
   { $id: 'UnreadCount', description: 'How many notifications are unread' },
 );
 
-/** Documents the header of a response that can be requested conditionally. */
-export const entityTagHeader = {
-  ETag: Type.String({ description: 'Of this response: send it as `If-None-Match`', examples: ['"3-ko"'] }),
-};
-
 const NotificationStreamData = Type.Union([Ref(Notification), Ref(UnreadCount)], {
   $id: 'NotificationStreamData',
   description:

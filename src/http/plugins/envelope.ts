@@ -2,7 +2,7 @@ import { type TSchema, Type } from '@sinclair/typebox';
 import type { FastifyInstance, RouteOptions } from 'fastify';
 import fastifyPlugin from 'fastify-plugin';
 import type { ErrorDefinition } from '../errors.ts';
-import { IdempotencyHeaders, IdempotencyReplayed } from '../idempotency.ts';
+import { IdempotencyHeaders } from '../idempotency.ts';
 import type { LocalizedText } from '../language.ts';
 
 declare module 'fastify' {
@@ -50,13 +50,8 @@ function wrapResponses(route: RouteOptions, message: LocalizedText): void {
   route.schema = { ...route.schema, response: Object.fromEntries(wrapped) };
 }
 
-/** The schema of a response. `headers` of the response are documented beside it. */
-function envelopeOf(
-  { headers, ...data }: TSchema,
-  { config }: RouteOptions,
-  message: LocalizedText,
-): TSchema {
-  const envelope = Type.Object({
+function envelopeOf(data: TSchema, { config }: RouteOptions, message: LocalizedText): TSchema {
+  return Type.Object({
     success: Type.Literal(true, { description: 'Always `true`' }),
     message: {
       ...Type.String({ description: 'For people, in the language of the response' }),
@@ -64,8 +59,6 @@ function envelopeOf(
     },
     data,
   });
-  const documented = config?.idempotent ? { ...headers, ...IdempotencyReplayed } : headers;
-  return documented === undefined ? envelope : { ...envelope, headers: documented };
 }
 
 /**

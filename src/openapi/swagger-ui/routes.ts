@@ -1,7 +1,6 @@
 import swaggerUi from '@fastify/swagger-ui';
 import type { FastifyInstance } from 'fastify';
 import { icon, staticFilesPlugin } from '../../http/pages.ts';
-import type { JsonObject } from '../components.ts';
 import { script, styles } from './browser.ts';
 
 const contentSecurityPolicy = {
@@ -17,10 +16,7 @@ const contentSecurityPolicy = {
 };
 
 /** Serves Swagger UI at `/docs/`. Register it in a scope of its own. */
-export async function swaggerUiRoutes(
-  app: FastifyInstance,
-  { document }: { document: () => JsonObject },
-): Promise<void> {
+export async function swaggerUiRoutes(app: FastifyInstance): Promise<void> {
   await app.register(staticFilesPlugin);
   // The page of `@fastify/swagger-ui` has no option for it; without it, a phone shows the page as wide as a desktop.
   app.addHook('onSend', async (_request, _reply, payload) =>
@@ -34,9 +30,6 @@ export async function swaggerUiRoutes(
   await app.register(swaggerUi, {
     routePrefix: '/docs',
     staticCSP: contentSecurityPolicy,
-    // Swagger UI loads `/docs/json`, whatever URL it is given.
-    transformSpecification: () => document(),
-    transformSpecificationClone: false,
     logo: { type: 'image/svg+xml', content: icon, href: '/docs/', target: '_self' },
     theme: {
       title: 'Dure API',
