@@ -62,7 +62,7 @@ export const FieldErrorSchema = Type.Object(
 export interface Problem {
   code: (typeof fieldErrorCodes)[number];
   text: LocalizedText;
-  params?: Static<typeof FieldErrorParams>;
+  params?: Static<typeof FieldErrorParams> | undefined;
 }
 
 /** A problem and the value that has it: a field name, or a JSON pointer (RFC 6901) for a value inside a field. */
@@ -94,17 +94,53 @@ const typeTexts: Record<string, LocalizedText> = {
   object: { ko: '객체여야 합니다.', en: 'Must be an object.' },
 };
 
-const problem = (code: Problem['code'], ko: string, en: string, params?: Problem['params']): Problem => ({
-  code,
-  text: { ko, en },
-  ...(params ? { params } : {}),
-});
+function problem(code: Problem['code'], ko: string, en: string, params?: Problem['params']): Problem {
+  return { code, text: { ko, en }, params };
+}
+
+const invalidCharacters = (ko: string, en: string) => problem('invalid_characters', ko, en);
+const invalidFormat = (ko: string, en: string) => problem('invalid_format', ko, en);
 
 const characters = (count: number) => `${count} character${count === 1 ? '' : 's'}`;
 const items = (count: number) => `${count} item${count === 1 ? '' : 's'}`;
 
+/** @param min in characters */
+function tooShort(min: number): Problem {
+  if (min === 1) return problem('too_short', '내용을 입력해 주세요.', 'Must not be blank.', { min });
+  return problem('too_short', `${min}자 이상이어야 합니다.`, `Must have at least ${characters(min)}.`, {
+    min,
+  });
+}
+
+/** What is wrong with a text, besides AJV's own `minLength`, `maxLength` and `pattern`. */
+const textProblems = {
+  // A text of invisible characters only is as if it were empty.
+  blank: tooShort(1),
+  control: invalidCharacters('제어 문자는 사용할 수 없습니다.', 'Must not contain control characters.'),
+  surrogate: invalidCharacters('올바른 유니코드 문자만 사용할 수 있습니다.', 'Must be well-formed Unicode.'),
+  marks: invalidCharacters(
+    '겹쳐 쓰는 기호를 너무 많이 사용했습니다.',
+    'Must not stack so many combining marks.',
+  ),
+  invisible: invalidCharacters(
+    '보이지 않는 문자나 글의 방향을 바꾸는 문자는 사용할 수 없습니다.',
+    'Must not contain invisible or direction-changing characters.',
+  ),
+  email: invalidFormat(
+    '이메일 주소를 name@example.com처럼 입력해 주세요.',
+    'Must be an e-mail address such as name@example.com.',
+  ),
+  phone: invalidFormat(
+    '숫자와 하이픈으로 입력해 주세요. 예: 02-123-4567',
+    'Must be digits and hyphens, such as 02-123-4567.',
+  ),
+};
+export type TextProblem = keyof typeof textProblems;
+
 /** The problems that several fields can have. */
 export const problems = {
+  ...textProblems,
+  tooShort,
   required: problem('required', '필수 항목입니다.', 'This field is required.'),
   unknownField: problem('unknown_field', '알 수 없는 항목입니다.', 'This field is not known.'),
   duplicate: problem('duplicate', '같은 값이 두 번 있습니다.', 'Must not contain the same value twice.'),
@@ -115,52 +151,13 @@ export const problems = {
     { min: 1 },
   ),
   file: problem('invalid_type', '파일이어야 합니다.', 'Must be a file.'),
-  multipart: problem(
-    'invalid_format',
+  multipart: invalidFormat(
     '본문이 multipart/form-data 형식에 맞지 않거나 끝까지 오지 않았습니다.',
     'Must be complete multipart/form-data with a boundary.',
-  ),
-  control: problem(
-    'invalid_characters',
-    '제어 문자는 사용할 수 없습니다.',
-    'Must not contain control characters.',
-  ),
-  surrogate: problem(
-    'invalid_characters',
-    '올바른 유니코드 문자만 사용할 수 있습니다.',
-    'Must be well-formed Unicode.',
-  ),
-  marks: problem(
-    'invalid_characters',
-    '겹쳐 쓰는 기호를 너무 많이 사용했습니다.',
-    'Must not stack so many combining marks.',
-  ),
-  invisible: problem(
-    'invalid_characters',
-    '보이지 않는 문자나 글의 방향을 바꾸는 문자는 사용할 수 없습니다.',
-    'Must not contain invisible or direction-changing characters.',
-  ),
-  email: problem(
-    'invalid_format',
-    '이메일 주소를 name@example.com처럼 입력해 주세요.',
-    'Must be an e-mail address such as name@example.com.',
-  ),
-  phone: problem(
-    'invalid_format',
-    '숫자와 하이픈으로 입력해 주세요. 예: 02-123-4567',
-    'Must be digits and hyphens, such as 02-123-4567.',
   ),
 
   /** @param type a type of JSON Schema */
   type: (type: string): Problem => ({ code: 'invalid_type', text: typeTexts[type] ?? stringText }),
-
-  /** @param min in characters */
-  tooShort: (min: number) =>
-    min === 1
-      ? problem('too_short', '내용을 입력해 주세요.', 'Must not be blank.', { min })
-      : problem('too_short', `${min}자 이상이어야 합니다.`, `Must have at least ${characters(min)}.`, {
-          min,
-        }),
 
   /** @param max in characters */
   tooLong: (max: number) =>
@@ -190,11 +187,6 @@ export const problems = {
 /** The JSON Schema keyword that says what a string's `pattern` demands. */
 export const patternTextKeyword = 'patternText';
 
-/** What is wrong with a text, besides AJV's own `minLength`, `maxLength` and `pattern`. */
-export type TextProblem =
-  | 'blank'
-  | keyof Pick<typeof problems, 'control' | 'surrogate' | 'marks' | 'invisible' | 'email' | 'phone'>;
-
 /** An error of AJV, which gives the schema with it when it is `verbose`. */
 type ValidatorError = FastifySchemaValidationError & { parentSchema?: Record<string, unknown> };
 
@@ -220,13 +212,8 @@ const keywordProblems: Record<string, (error: ValidatorError) => Problem> = {
       en: 'The format is not valid.',
     },
   }),
-  textRule: ({ params }) => textProblem(params['problem'] as TextProblem),
+  textRule: ({ params }) => textProblems[params['problem'] as TextProblem],
 };
-
-/** A text of invisible characters only is as if it were empty. */
-function textProblem(problem: TextProblem): Problem {
-  return problem === 'blank' ? problems.tooShort(1) : problems[problem];
-}
 
 /**
  * Turns AJV's errors into one error per field and problem.
