@@ -16,16 +16,10 @@ import { languagePlugin } from './http/language.ts';
 import { rootRoutes } from './http/pages.ts';
 import { bodyLimit, bodyParserPlugin } from './http/plugins/body-parser.ts';
 import { deadlinePlugin } from './http/plugins/deadline.ts';
-import { envelopePlugin, notModifiedPlugin } from './http/plugins/envelope.ts';
+import { envelopePlugin } from './http/plugins/envelope.ts';
 import { createClientErrorHandler, errorHandlerPlugin, sendError } from './http/plugins/error-handler.ts';
 import { healthRoutes, shutdownPlugin } from './http/plugins/health.ts';
-import {
-  loggerOptions,
-  logStream,
-  requestId,
-  requestIdPlugin,
-  requestLogPlugin,
-} from './http/plugins/logging.ts';
+import { loggerOptions, logStream, requestId, requestLogPlugin } from './http/plugins/logging.ts';
 import { metricsPlugin, metricsRoutes, serveMetrics } from './http/plugins/metrics.ts';
 import { overloadPlugin, userTurnsPlugin } from './http/plugins/overload.ts';
 import { rateLimitPlugin } from './http/plugins/rate-limits.ts';
@@ -120,7 +114,6 @@ export async function buildApp(config: AppConfig, overrides: AppOverrides = {}):
   const { admin, reports } = domains;
 
   // Every request.
-  await app.register(requestIdPlugin);
   await app.register(clientIpPlugin);
   await app.register(languagePlugin);
   await app.register(requestLogPlugin);
@@ -139,7 +132,6 @@ export async function buildApp(config: AppConfig, overrides: AppOverrides = {}):
   await app.register(lazySchemasPlugin);
   await app.register(validationPlugin);
   await app.register(envelopePlugin);
-  await app.register(notModifiedPlugin);
   await app.register(routingPlugin, { config });
   await app.register(openApiPlugin);
 

@@ -90,14 +90,17 @@ export const notificationRoutes: FastifyPluginAsyncTypebox<{ notifications: Noti
         headers: Type.Object({
           'if-none-match': Type.Optional(Type.String({ description: 'The `ETag` of a previous response' })),
         }),
-        response: { 200: Ref(UnreadCount), 304: Type.Null({ description: 'The count has not changed' }) },
+        response: {
+          200: Ref(UnreadCount),
+          304: Type.Unsafe<undefined>(Type.Null({ description: 'The count has not changed' })),
+        },
       },
     },
     async (request, reply) => {
       const unreadCount = await notifications.countUnread(currentUser(request).id);
       const tag = `"${unreadCount}-${request.language}"`;
       reply.header('etag', tag);
-      if (matchesEntityTag(request.headers['if-none-match'], tag)) return reply.code(304).send(null);
+      if (matchesEntityTag(request.headers['if-none-match'], tag)) return reply.code(304).send(undefined);
       return { unread_count: unreadCount };
     },
   );
