@@ -49,13 +49,17 @@ export const rateLimitPlugin = fastifyPlugin(
     const onExceeded = (group: string) => rejected.inc({ group });
 
     const limitHere = await createLimiter(app, { onExceeded });
-    const shared = config.redisUrl === undefined ? undefined : await connect(app, config.redisUrl);
-    if (shared) {
+    let redis: Redis | undefined;
+    const isConnected = () => redis?.status === 'ready';
+    if (config.redisUrl !== undefined) {
+      // The client is loaded only where it is configured.
+      const { connectRedis } = await import('./redis.ts');
+      redis = connectRedis(app, config.redisUrl);
       metrics.addGauge('redis_connected', 'Whether Redis answers, so that limits are shared: 1 or 0', () =>
-        shared.isConnected() ? 1 : 0,
+        Number(isConnected()),
       );
     }
-    const limitTogether = shared && (await createLimiter(app, { onExceeded, redis: shared.client }));
+    const limitTogether = redis && (await createLimiter(app, { onExceeded, redis }));
 
     const limits = new Map<string, RateLimit>();
     function addLimit(limit: RateLimit): void {
@@ -73,7 +77,7 @@ export const rateLimitPlugin = fastifyPlugin(
     // A hook of the whole application, because route hooks run after the authentication of their scope.
     app.addHook('onRequest', async (request, reply) => {
       if (request.routeOptions.config?.probe) return;
-      if (!limitTogether || !shared?.isConnected()) return limitHere(request, reply);
+      if (!limitTogether || !isConnected()) return limitHere(request, reply);
       try {
         await limitTogether(request, reply);
       } catch (error) {
@@ -84,12 +88,6 @@ export const rateLimitPlugin = fastifyPlugin(
     });
   },
 );
-
-/** The client is loaded only where it is configured. */
-async function connect(app: FastifyInstance, url: string) {
-  const { connectRedis } = await import('./redis.ts');
-  return connectRedis(app, url);
-}
 
 interface LimiterOptions {
   onExceeded(group: string): void;

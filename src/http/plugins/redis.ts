@@ -4,18 +4,11 @@ import { Redis } from 'ioredis';
 /** In milliseconds. */
 const times = { connect: 1_000, response: 500, minBackoff: 100, maxBackoff: 1_000 };
 
-/** The store of shared rate limits. */
-interface SharedStore {
-  client: Redis;
-  /** Whether it answers, as far as is known. */
-  isConnected(): boolean;
-}
-
 /**
  * Connects to Redis, and again whenever it was lost. A connection that does not answer is closed: until Redis answers
- * another one, {@link SharedStore.isConnected} is false and no request waits for it.
+ * another one, its status is not `ready` and no request waits for it.
  */
-export function connectRedis(app: FastifyInstance, url: string): SharedStore {
+export function connectRedis(app: FastifyInstance, url: string): Redis {
   const client = new Redis(url, {
     connectTimeout: times.connect,
     commandTimeout: times.response,
@@ -25,7 +18,6 @@ export function connectRedis(app: FastifyInstance, url: string): SharedStore {
     enableOfflineQueue: false,
     retryStrategy: (attempt) => Math.min(attempt * times.minBackoff, times.maxBackoff),
   });
-  const isConnected = () => client.status === 'ready';
   // One line for each outage; the client reports every attempt.
   let isReported = false;
   let lastError: Error | undefined;
@@ -50,5 +42,5 @@ export function connectRedis(app: FastifyInstance, url: string): SharedStore {
     isClosing = true;
     client.disconnect();
   });
-  return { client, isConnected };
+  return client;
 }
