@@ -204,47 +204,47 @@ t.test('responses about mailed codes and links are documented', async (t) => {
   await reset({});
 });
 
-t.test('every operation rejects bodies and tokens that it cannot read', async (t) => {
-  const app = await createTestApp({ WORKER_ENABLED: 'false' });
-  t.teardown(app.close);
-  const call = checked(t, app);
-  const user = await createAdmin(app);
-  const json = { 'content-type': 'application/json' };
-  for (const operation of every) {
-    const { method, security = [] } = operation;
-    const token = security.length > 0 ? user.token : undefined;
-    const send = (options: CallOptions) => call(method, urlOf(operation), { token, ...options });
-    const readsForms = operation.operationId === 'unsubscribe';
-    const takesFile = operation.requestBody?.content['multipart/form-data'] !== undefined;
-    if (takesFile) {
-      for (const type of ['application/json', 'text/plain', 'image/png']) {
-        const response = await send({ body: '{}', headers: { 'content-type': type } });
+t.test(
+  'every operation rejects unreadable bodies and tokens, and checks who calls before the input',
+  async (t) => {
+    const app = await createTestApp({ WORKER_ENABLED: 'false' });
+    t.teardown(app.close);
+    const call = checked(t, app);
+    const user = await createAdmin(app);
+    const json = { 'content-type': 'application/json' };
+    for (const operation of every) {
+      const { method, operationId, security = [] } = operation;
+      const token = security.length > 0 ? user.token : undefined;
+      const send = (options: CallOptions) => call(method, urlOf(operation), { token, ...options });
+      const takesFile = operation.requestBody?.content['multipart/form-data'] !== undefined;
+      const unsupported = takesFile
+        ? ['application/json', 'text/plain', 'image/png']
+        : ['text/plain', 'application/x-www-form-urlencoded', 'application/json; charset=utf-16'];
+      const readsForms = operationId === 'unsubscribe';
+      for (const type of method === 'GET' ? [] : unsupported) {
+        if (readsForms && type.includes('form')) continue;
+        const response = await send({ body: 'a=b', headers: { 'content-type': type } });
         rejected(t, response, 415, 'unsupported_media_type');
       }
-    } else if (method !== 'GET') {
-      const malformed = ['{', '{"a":1}{"b":2}', '[', '{"a":'.repeat(5_000)];
-      for (const body of malformed) rejected(t, await send({ body, headers: json }), 400, 'malformed_json');
-      for (const type of [
-        'text/plain',
-        ...(readsForms ? [] : ['application/x-www-form-urlencoded']),
-        'application/json; charset=utf-16',
-      ])
-        rejected(
-          t,
-          await send({ body: 'a=b', headers: { 'content-type': type } }),
-          415,
-          'unsupported_media_type',
-        );
-      const tooLarge = await send({ body: ' '.repeat(128 * 1024 + 1), headers: json });
-      rejected(t, tooLarge, 413, 'payload_too_large');
+      if (method !== 'GET' && !takesFile) {
+        const malformed = ['{', '{"a":1}{"b":2}', '[', '{"a":'.repeat(5_000)];
+        for (const body of malformed) rejected(t, await send({ body, headers: json }), 400, 'malformed_json');
+        const tooLarge = await send({ body: ' '.repeat(128 * 1024 + 1), headers: json });
+        rejected(t, tooLarge, 413, 'payload_too_large');
+      }
+      const url = urlOf(operation);
+      const wrong = `${url}${url.includes('?') ? '&' : '?'}unknown=1`;
+      await call(method, wrong, { token });
+      const input = method === 'GET' ? {} : { body: { unknown: 1 } };
+      const isRequired = security.length > 0 && security.every((one) => 'bearer' in one);
+      const anonymous = await call(method, wrong, input);
+      const asks = anonymous.body.data.code === 'not_authenticated';
+      t.equal(asks, isRequired && operationId !== 'logOut', `${operationId}: the documented security`);
+      const unknown = await call(method, wrong, { ...input, token: 'not-a-token' });
+      t.equal(unknown.body.data.code === 'token_not_valid', security.length > 0, operationId);
     }
-    const url = urlOf(operation);
-    await call(method, `${url}${url.includes('?') ? '&' : '?'}unknown=1`, { token });
-    if (security.length === 0) continue;
-    await call(method, url);
-    await call(method, url, { token: 'not-a-token' });
-  }
-});
+  },
+);
 
 t.test('responses beyond the rate limits are documented', async (t) => {
   const app = await createTestApp({ RATE_LIMIT_ENABLED: 'true', WORKER_ENABLED: 'false' });

@@ -7,11 +7,12 @@ import { join } from 'node:path';
 import process from 'node:process';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
-import t from 'tap';
+import t, { type Test } from 'tap';
 import { password } from '../support/app.ts';
 import { createEmptyDatabase, createTestDatabase, execute } from '../support/database.ts';
 import { freePort } from '../support/free-port.ts';
 import { createProvider } from '../support/provider.ts';
+import { rawConnection } from '../support/raw-http.ts';
 import { post, production, type Service, spawnService, startService } from '../support/service.ts';
 import { until } from '../support/until.ts';
 import { runProcess } from './cli/process.ts';
@@ -20,9 +21,29 @@ import { allEnd } from './embedded-postgres/support.ts';
 const login = { username: 'dure_cafe', password };
 const account = { username: 'dure_cafe', password, name: '김두레', email: 'owner@example.com' };
 
+/** An empty folder, until the test ends. */
+async function newFolder(t: Test): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), 'dure-service-'));
+  t.teardown(() => rm(folder, { recursive: true, force: true }));
+  return folder;
+}
+
+/** The settings of production, on a new database until the test ends. */
+async function productionSettings(t: Test) {
+  const database = await createTestDatabase();
+  t.teardown(database.drop);
+  return { ...production, DATABASE_URL: database.url };
+}
+
+/** A connection to a service, on which the beginning of a request was sent. */
+async function connectTo(url: string, start: string) {
+  const connection = await rawConnection(Number(new URL(url).port));
+  connection.send(`${start}Host: x\r\n`);
+  return connection;
+}
+
 t.test('on the embedded database', async (t) => {
-  const DATA_DIR = await mkdtemp(join(tmpdir(), 'dure-service-'));
-  t.teardown(() => rm(DATA_DIR, { recursive: true, force: true }));
+  const DATA_DIR = await newFolder(t);
   let running: Service | undefined;
   t.teardown(() => running?.end('SIGKILL'));
 
@@ -73,8 +94,7 @@ t.test('on the embedded database', async (t) => {
   await t.test('the command starts the database where no service runs, and stops it', async (t) => {
     t.match(await listUsers(), { code: 0, users: [{ username: account.username }] });
     t.ok(await allEnd(DATA_DIR));
-    const elsewhere = await mkdtemp(join(tmpdir(), 'dure-elsewhere-'));
-    t.teardown(() => rm(elsewhere, { recursive: true, force: true }));
+    const elsewhere = await newFolder(t);
     for (const command of [['stats'], ['users', 'list']]) {
       const { code, stderr } = await runProcess('build/src/cli.js', command, { DATA_DIR: elsewhere });
       t.match({ code, stderr }, { code: 1, stderr: /no embedded database in .*set DATABASE_URL/ });
@@ -112,8 +132,7 @@ t.test(
 t.test(
   'with DATABASE_DIRECT_URL only, everything is in that database; with PORT=0, URLs have the real port',
   async (t) => {
-    const DATA_DIR = await mkdtemp(join(tmpdir(), 'dure-service-'));
-    t.teardown(() => rm(DATA_DIR, { recursive: true, force: true }));
+    const DATA_DIR = await newFolder(t);
     const database = await createTestDatabase();
     t.teardown(database.drop);
     const environment = { DATA_DIR, DATABASE_DIRECT_URL: database.url };
@@ -151,56 +170,40 @@ t.test('production without what it needs stops with one message that lists every
 });
 
 t.test('demo and seed data are rejected in production', async (t) => {
-  const database = await createTestDatabase();
-  t.teardown(() => database.drop());
+  const settings = await productionSettings(t);
   for (const script of ['demo', 'seed']) {
-    const command = [`build/scripts/${script}.js`];
-    const { output, child } = spawnService({ ...production, DATABASE_URL: database.url }, command);
+    const { output, child } = spawnService(settings, [`build/scripts/${script}.js`]);
     t.equal((await once(child, 'close'))[0], 1, script);
     t.match(output(), 'does not run in production');
   }
-  const client = new pg.Client({ connectionString: database.url });
+  const client = new pg.Client({ connectionString: settings.DATABASE_URL });
   await client.connect();
   t.teardown(() => client.end());
   t.strictSame((await client.query('SELECT username FROM users')).rows, [], 'nor does a migration make any');
 });
 
-t.test(
-  'on SIGTERM, ready turns 503 at once, a request in flight finishes and idle connections close',
-  async (t) => {
-    const database = await createTestDatabase();
-    t.teardown(() => database.drop());
-    const { url, end, output } = await startService({ ...production, DATABASE_URL: database.url });
-    const { hostname, port } = new URL(url);
-    const body = JSON.stringify(account);
-    const idle = connect(Number(port), hostname);
-    idle.write(`GET /health/live HTTP/1.1\r\nHost: ${hostname}\r\n\r\n`);
-    await once(idle, 'data');
-    const inFlight = connect(Number(port), hostname);
-    let response = '';
-    inFlight.on('data', (chunk) => (response += chunk));
-    inFlight.write(
-      `POST /auth/signup/ HTTP/1.1\r\nHost: ${hostname}\r\nContent-Type: application/json\r\nContent-Length: ${Buffer.byteLength(body)}\r\n\r\n`,
-    );
-    await sleep(200);
+t.test('on SIGTERM, a request in flight finishes and idle connections close', async (t) => {
+  const { url, end, output } = await startService(await productionSettings(t));
+  const body = JSON.stringify(account);
+  const idle = await connectTo(url, 'GET /health/live HTTP/1.1\r\n');
+  idle.send('\r\n');
+  await idle.response();
+  const inFlight = await connectTo(url, 'POST /auth/signup/ HTTP/1.1\r\n');
+  inFlight.send(`Content-Type: application/json\r\nContent-Length: ${Buffer.byteLength(body)}\r\n\r\n`);
+  await sleep(200);
 
-    const ended = end('SIGTERM');
-    await once(idle, 'close');
-    await sleep(300);
-    inFlight.write(body);
-    await once(inFlight, 'close');
-    t.match(response, /^HTTP\/1\.1 201 /);
-    t.same(await ended, { code: 0, signal: null });
-    t.match(output(), new RegExp(`"version":"[\\d.]+","origin":"${url}","production":true,"msg":"started"`));
-    t.match(output(), /"signal":"SIGTERM","msg":"shutting down"[\s\S]+"msg":"shut down"/);
-  },
-);
+  const ended = end('SIGTERM');
+  await once(idle.socket, 'close');
+  await sleep(300);
+  inFlight.send(body);
+  t.equal((await inFlight.response()).status, 201);
+  t.same(await ended, { code: 0, signal: null });
+  t.match(output(), new RegExp(`"version":"[\\d.]+","origin":"${url}","production":true,"msg":"started"`));
+  t.match(output(), /"signal":"SIGTERM","msg":"shutting down"[\s\S]+"msg":"shut down"/);
+});
 
 t.test('with SHUTDOWN_DELAY, an instance that is not ready still answers new connections', async (t) => {
-  const database = await createTestDatabase();
-  t.teardown(() => database.drop());
-  const settings = { ...production, DATABASE_URL: database.url, SHUTDOWN_DELAY: '5s' };
-  const { url, end } = await startService(settings);
+  const { url, end } = await startService({ ...(await productionSettings(t)), SHUTDOWN_DELAY: '5s' });
   const ended = end('SIGTERM');
   await until('not ready', async () => (await fetch(`${url}/health/ready`)).status === 503);
   const response = await fetch(`${url}/auth/signup/`, {
@@ -216,13 +219,9 @@ t.test('with SHUTDOWN_DELAY, an instance that is not ready still answers new con
 });
 
 t.test('a request that never ends delays the shutdown by less than 15 seconds', async (t) => {
-  const database = await createTestDatabase();
-  t.teardown(() => database.drop());
-  const { url, end } = await startService({ ...production, DATABASE_URL: database.url });
-  const { hostname, port } = new URL(url);
-  const stuck = connect(Number(port), hostname);
-  stuck.on('error', () => undefined);
-  stuck.write(`POST /auth/signup/ HTTP/1.1\r\nHost: ${hostname}\r\nContent-Length: 10\r\n\r\n`);
+  const { url, end } = await startService(await productionSettings(t));
+  const stuck = await connectTo(url, 'POST /auth/signup/ HTTP/1.1\r\n');
+  stuck.send('Content-Length: 10\r\n\r\n');
   await sleep(200);
   const began = Date.now();
   t.same(await end('SIGTERM'), { code: 0, signal: null });
@@ -230,9 +229,7 @@ t.test('a request that never ends delays the shutdown by less than 15 seconds', 
 });
 
 t.test('a log that is not read loses lines, counts them, and delays nothing', async (t) => {
-  const database = await createTestDatabase();
-  t.teardown(() => database.drop());
-  const settings = { ...production, DATABASE_URL: database.url, RATE_LIMIT_ENABLED: 'false' };
+  const settings = { ...(await productionSettings(t)), RATE_LIMIT_ENABLED: 'false' };
   const { url, child, output } = await startService(settings);
   t.teardown(() => child.kill('SIGKILL'));
   const { hostname, port } = new URL(url);
@@ -267,10 +264,8 @@ t.test('a log that is not read loses lines, counts them, and delays nothing', as
 });
 
 t.test('a full disk below the log stops nothing', { skip: !existsSync('/dev/full') }, async (t) => {
-  const database = await createTestDatabase();
-  t.teardown(() => database.drop());
   const PORT = String(await freePort());
-  const environment = { ...production, DATABASE_URL: database.url, PORT };
+  const environment = { ...(await productionSettings(t)), PORT };
   const { child, end } = spawnService(environment, undefined, openSync('/dev/full', 'w'));
   t.teardown(() => child.kill('SIGKILL'));
   const live = async () => (await fetch(`http://127.0.0.1:${PORT}/health/live`)).status;
@@ -281,10 +276,8 @@ t.test('a full disk below the log stops nothing', { skip: !existsSync('/dev/full
 });
 
 t.test('an email of a killed process is sent once after the restart', async (t) => {
-  const database = await createTestDatabase();
-  t.teardown(() => database.drop());
   const provider = await createProvider(t);
-  const environment = { ...production, DATABASE_URL: database.url, RESEND_BASE_URL: provider.url };
+  const environment = { ...(await productionSettings(t)), RESEND_BASE_URL: provider.url };
 
   provider.behaviour = () => undefined;
   const killed = await startService(environment);
@@ -293,7 +286,7 @@ t.test('an email of a killed process is sent once after the restart', async (t) 
   await killed.end('SIGKILL');
   // As if 45 seconds had passed: then the lock of a dead worker is released.
   await execute(
-    database.url,
+    environment.DATABASE_URL,
     `UPDATE graphile_worker._private_jobs SET locked_at = now() - interval '1 minute'`,
   );
 

@@ -250,21 +250,6 @@ t.test('optional parameters and bodies are documented as optional', async (t) =>
   t.equal(find('updateCurrentUser')?.requestBody?.required, true);
 });
 
-t.test('the documented security is that of the service, which checks it before the input', async (t) => {
-  const app = await createTestApp({ WORKER_ENABLED: 'false' });
-  t.teardown(app.close);
-  for (const { method, path, operationId, security = [] } of operations) {
-    const url = `${path.replace(/\{\w+\}/g, '1')}?unknown=x`;
-    const options = method === 'GET' ? {} : { body: { unknown: 1 } };
-    const response = await app.call(method, url, options);
-    const asks = response.status === 401 && response.body.data.code === 'not_authenticated';
-    const isRequired = security.length > 0 && security.every((one) => 'bearer' in one);
-    t.equal(asks, isRequired && operationId !== 'logOut', operationId);
-    const withToken = await app.call(method, url, { ...options, token: 'not-a-token' });
-    t.equal(withToken.body?.data?.code === 'token_not_valid', security.length > 0, operationId);
-  }
-});
-
 t.test('the committed document is served', async (t) => {
   const app = await createTestApp({ WORKER_ENABLED: 'false' });
   t.teardown(app.close);
