@@ -33,26 +33,19 @@ interface DomainsOptions {
 export type Domains = Awaited<ReturnType<typeof createDomains>>;
 
 /** Builds the domains. What one needs of another is passed to it here. */
-export async function createDomains({
-  config,
-  database,
-  jwt,
-  logger,
-  metrics,
-  tracing,
-  storage,
-}: DomainsOptions) {
+export async function createDomains(options: DomainsOptions) {
+  const { config, database, tracing } = options;
   const unsubscribeLinks = createUnsubscribeLinks(config);
   const mailQueue = createMailQueue(unsubscribeLinks, tracing);
   const idempotency = createIdempotency(database, config.secrets);
   const imageUrls = createImageUrls(config);
-  const base = { config, database, mailQueue, idempotency, imageUrls, logger };
+  const base = { ...options, mailQueue, idempotency, imageUrls };
   const notifications = createNotifications(base);
   const partnerRequests = createPartnerRequests({ ...base, notify: notifications.notify });
   const { withdrawRequestsOfPost, closeRequestsOfStore } = partnerRequests;
   const stores = createStores(base);
   const { checkCategoryFilter, lockStore, closeStore } = stores;
-  const images = await createImages({ ...base, metrics, storage });
+  const images = await createImages(base);
   const { postImages } = images;
   const posts = createPosts({ ...base, checkCategoryFilter, withdrawRequestsOfPost, postImages });
   const deletionSteps = {
@@ -63,7 +56,7 @@ export async function createDomains({
     closeRequestsOfStore,
     closeStore,
   };
-  const auth = createAuth({ ...base, metrics, jwt, deletionSteps });
+  const auth = createAuth({ ...base, deletionSteps });
   const myPage = createMyPage(base);
   const preferences = createPreferences({ database, unsubscribeLinks });
   const audit = createAudit(database);

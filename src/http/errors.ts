@@ -137,12 +137,6 @@ const TokenNotValidReason = NamedEnum(
   },
 );
 
-/** Fields of a rejected token. */
-export const tokenNotValidFields = {
-  messages: Type.Array(Ref(TokenNotValidMessage), { description: 'One entry: the token that was rejected' }),
-  reason: Ref(TokenNotValidReason),
-};
-
 /** Errors that do not belong to a domain. */
 export const httpErrors = {
   validationError: defineError(400, 'validation_error', {
@@ -169,7 +163,12 @@ export const httpErrors = {
   tokenNotValid: defineError(401, 'token_not_valid', {
     ko: '이 토큰은 모든 타입의 토큰에 대해 유효하지 않습니다.',
     en: 'Given token not valid for any token type.',
-    fields: tokenNotValidFields,
+    fields: {
+      messages: Type.Array(Ref(TokenNotValidMessage), {
+        description: 'One entry: the token that was rejected',
+      }),
+      reason: Ref(TokenNotValidReason),
+    },
   }),
   notFound: defineError(404, 'not_found', {
     ko: '요청하신 경로가 없습니다.',

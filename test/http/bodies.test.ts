@@ -156,9 +156,8 @@ t.test('a list with too many items is one error, and at most 20 fields are named
   const many = await send('/notifications/mark-read/', { ids: Array(5_000).fill('x') });
   t.strictSame(invalid(t, many, 'ids').ids, ['100개 이하여야 합니다.']);
   const unknown = Object.fromEntries(Array.from({ length: 21 }, (_, index) => [`field${index}`, 1]));
-  const names = Object.keys(unknown).slice(0, 20);
-  invalid(t, await send('/stores/', { ...unknown, name: 1, category_ids: [1] }), ...names);
-  invalid(t, await send('/notifications/mark-read/', { ...unknown, ids: 1 }), ...names);
+  const named = Object.keys(unknown).slice(0, 20);
+  invalid(t, await send('/notifications/mark-read/', { ...unknown, ids: 1 }), ...named);
 });
 
 t.test('more values than any schema allows are rejected before they are parsed', async (t) => {

@@ -20,11 +20,9 @@ import { createContract } from '../support/contract.ts';
 import { createTestDatabase } from '../support/database.ts';
 import { listen, rawCall } from '../support/raw-http.ts';
 import { createTcpProxy } from '../support/tcp-proxy.ts';
-import { validBody } from './operations.ts';
+import { operations as every, validBody } from './operations.ts';
 
 const contract = createContract();
-const operations = contract.operations.filter(({ path }) => path.startsWith('/auth/'));
-const every = contract.operations.filter(({ path }) => /^\/(?:auth|api)\//.test(path));
 t.ok(every.length >= 60, 'every operation is walked');
 
 /** Every status and code that a response had, as `logIn 401 invalid_credentials`. */
@@ -55,7 +53,6 @@ t.test('responses about accounts and sessions are documented', async (t) => {
   const { token, username, email } = user;
   const body = { username: 'somebody', password, name: '김두레', email: 'somebody@example.com' };
 
-  await call('POST', '/auth/signup/', { body: {} });
   await call('POST', '/auth/signup/', { body: { ...body, username } });
   await call('POST', '/auth/signup/', { body: { ...body, email } });
   await call('POST', '/auth/signup/', { body: { ...body, verification_token: 'x' } });
@@ -65,28 +62,21 @@ t.test('responses about accounts and sessions are documented', async (t) => {
   await call('POST', '/auth/signup/', { body: { ...body, name: '다른' }, headers });
 
   await call('GET', '/auth/me/', { token });
-  await call('GET', '/auth/me', { token: 'x' });
   await call('PATCH', '/auth/me/', { token, body: { name: '두레' } });
-  await call('PATCH', '/auth/me/', { token, body: {} });
 
-  await call('POST', '/auth/login/', { body: {} });
   await call('POST', '/auth/login/', { body: { username, password: 'wrong-password' } });
   const second = await logIn({ call }, user);
   await call('GET', '/auth/sessions/?limit=1', { token });
   const page = await call('GET', '/auth/sessions/?limit=1', { token });
   await call('GET', `/auth/sessions/?cursor=${page.body.data.next_cursor}`, { token });
   await call('GET', '/auth/sessions/?cursor=x', { token });
-  await call('GET', '/auth/sessions/?limit=0', { token });
   await call('DELETE', `/auth/sessions/${page.body.data.items[0].id}/`, { token });
   await call('DELETE', `/auth/sessions/${randomUUID()}/`, { token });
   await call('DELETE', '/auth/sessions/', { token });
 
   await call('POST', '/auth/token/refresh/', { body: { refresh: user.refresh } });
   await call('POST', '/auth/token/refresh/', { body: { refresh: second.refresh } });
-  await call('POST', '/auth/token/refresh/', { body: {} });
-  await call('POST', '/auth/logout/', { body: {} });
   await call('POST', '/auth/logout/', { body: { refresh: 'x' } });
-  await call('POST', '/auth/logout/', { body: { refresh: 1 } });
   await call('POST', '/auth/logout/', { token });
 
   const changing = await signUpUser({ call });
@@ -96,7 +86,6 @@ t.test('responses about accounts and sessions are documented', async (t) => {
       body: { current_password: current, new_password: next },
     });
   await change(password, 'bibimbap-for-two');
-  await change('bibimbap-for-two', 'short');
   for (let attempt = 0; attempt < 11; attempt++) await change('wrong-password', 'japchae-for-three');
 
   const moving = await signUpUser({ call });
@@ -110,9 +99,8 @@ t.test('responses about accounts and sessions are documented', async (t) => {
   for (let attempt = 0; attempt < 11; attempt++) await move({ password: 'wrong-password' });
 
   const leaving = await signUpUser({ call });
-  const remove = (secret: unknown) =>
+  const remove = (secret: string) =>
     call('DELETE', '/auth/me/', { token: leaving.token, body: { password: secret } });
-  await remove(1);
   for (let attempt = 0; attempt < 11; attempt++) await remove('wrong-password');
   const gone = await signUpUser({ call });
   await call('DELETE', '/auth/me/', { token: gone.token, body: { password } });
@@ -130,12 +118,10 @@ t.test('responses about mailed codes and links are documented', async (t) => {
   t.teardown(app.close);
   const call = checked(t, app);
   const address = 'proof@example.com';
-  await call('POST', '/auth/email-verify/send/', { body: {} });
   await call('POST', '/auth/email-verify/send/', { body: { email: address } });
   const code = codeIn(await app.mails.next(address));
-  const confirm = (value: unknown) =>
+  const confirm = (value: string) =>
     call('POST', '/auth/email-verify/confirm/', { body: { email: address, code: value } });
-  await confirm(1);
   await confirm(code === '000000' ? '000001' : '000000');
   const verified = await confirm(code);
   const { verification_token } = verified.body.data;
@@ -157,13 +143,12 @@ t.test('responses about mailed codes and links are documented', async (t) => {
   await call('POST', '/auth/email-verify/send/', { body: { email: moved } });
   await move(moved, codeIn(await app.mails.next(moved)));
   const undoToken = undoTokenIn(await app.mails.next(address, 1));
-  const undo = (value: unknown) => call('POST', '/auth/change-email/undo/', { body: { token: value } });
+  const undo = (value: string) => call('POST', '/auth/change-email/undo/', { body: { token: value } });
   await call('POST', '/auth/change-email/', {
     token: user.token,
     body: { password, new_email: 'unproven@example.com', verification_token: 'x' },
   });
   await undo('x');
-  await undo(1);
   const squatter = await signUpUser({ call }, { email: address });
   await app.pool.query('UPDATE users SET is_verified = true WHERE id = $1', [squatter.id]);
   await undo(undoToken);
@@ -185,9 +170,7 @@ t.test('responses about mailed codes and links are documented', async (t) => {
 
   await call('POST', '/auth/find-id/', { body: { email: address } });
   await call('POST', '/auth/find-id/', { body: { email: 'unknown@example.com' } });
-  await call('POST', '/auth/find-id/', { body: { email: 'x' } });
   await call('POST', '/auth/reset-password-request/', { body: { email: user.email } });
-  await call('POST', '/auth/reset-password-request/', { body: { email: 'x' } });
   await app.mails.settled();
   const mail = app.mails.sent.findLast(({ to, text }) => to === address && text.includes('/reset-password?'));
   if (!mail) throw new Error('there is no email with a link');
@@ -198,8 +181,6 @@ t.test('responses about mailed codes and links are documented', async (t) => {
     });
   await call('GET', `/auth/reset-password-validate/?uid=${uid}&token=${token}`);
   await call('GET', `/auth/reset-password-validate/?uid=${uid}&token=x`);
-  await call('GET', '/auth/reset-password-validate/');
-  await reset({ new_password: 'short' });
   await reset({ token: 'x' });
   await reset({});
 });
@@ -310,8 +291,9 @@ t.test('responses of a broken service and without the database are documented', 
 });
 
 t.test('every status and code that is documented was sent', async (t) => {
-  t.ok(operations.length >= 19);
-  for (const { operationId, responses } of operations) {
+  const ofAccounts = every.filter(({ path }) => path.startsWith('/auth/'));
+  t.ok(ofAccounts.length >= 19);
+  for (const { operationId, responses } of ofAccounts) {
     for (const [status, { content }] of Object.entries(responses)) {
       const examples = Object.keys(content?.['application/json']?.examples ?? {});
       for (const code of Number(status) < 400 ? [''] : examples) {

@@ -33,41 +33,27 @@ export interface Schema {
   required?: string[];
   minProperties?: number;
   oneOf?: Schema[];
+  enum?: unknown[];
   examples?: unknown[];
 }
 
 const unknownUuid = '00000000-0000-4000-8000-000000000000';
-const store = { name: '두레 카페', category_ids: [1] };
-const storeDetails = { description: '', address: '', phone_number: '', business_hours: '' };
-const post = { title: '제목', content: '내용', images: ['https://cdn.example.com/1.jpg'] };
 const email = 'unknown@example.com';
+const proof = { verification_token: 'x'.repeat(22) };
+const wrongPassword = { password: 'not-the-password' };
 
 /**
  * Valid bodies, with every field, that name nothing that exists; for an operation that is not listed, the examples of its fields.
  * The first body is complete; later ones have the fields that exclude those of the first.
  */
 const validBodies: Record<string, Record<string, unknown>[]> = {
-  signUp: [{ username: 'somebody', password, name: '김두레', email, verification_token: 'x'.repeat(22) }],
-  updateCurrentUser: [{ name: '김두레' }],
-  deleteCurrentUser: [{ password: 'not-the-password' }],
+  signUp: [{ username: 'somebody', password, name: '김두레', email, ...proof }],
+  deleteCurrentUser: [wrongPassword],
   changeEmail: [
-    { password: 'not-the-password', new_email: email, code: '123456' },
-    { password: 'not-the-password', new_email: email, verification_token: 'x'.repeat(22) },
+    { ...wrongPassword, new_email: email, code: '123456' },
+    { ...wrongPassword, new_email: email, ...proof },
   ],
-  undoEmailChange: [{ token: `${unknownUuid}.${'x'.repeat(43)}` }],
   changePassword: [{ current_password: 'not-the-password', new_password: 'bibimbap-for-two' }],
-  logIn: [{ username: 'unknown-user', password }],
-  refreshToken: [{ refresh: 'x.y.z' }],
-  logOut: [{ refresh: 'x.y.z' }],
-  sendVerificationCode: [{ email }],
-  confirmEmail: [{ email, code: '123456' }, { token: `${unknownUuid}.${'x'.repeat(43)}` }],
-  requestPasswordReset: [{ email }],
-  confirmPasswordReset: [{ uid: unknownUuid, token: 'x'.repeat(22), new_password: 'bibimbap-for-two' }],
-  findUserId: [{ email }],
-  createStore: [{ ...store, ...storeDetails }],
-  updateOwnStore: [{ ...store, ...storeDetails }],
-  createPost: [post],
-  updatePost: [post],
   createPartnerRequest: [{ post_id: 2_147_483_647, message: '함께해요' }],
   updateMailPreferences: [
     {
@@ -75,11 +61,6 @@ const validBodies: Record<string, Record<string, unknown>[]> = {
       email: { partner_request_received: true, partner_request_answered: true, partner_request_ended: true },
     },
   ],
-  suspendUser: [{ reason: '사기 신고' }],
-  closeReport: [{ action: 'none', note: '확인함' }],
-  reportPost: [{ reason: 'spam', text: '광고' }],
-  reportStore: [{ reason: 'spam', text: '광고' }],
-  markNotificationsRead: [{ ids: [1] }, { up_to_id: 1 }],
 };
 
 /** The complete valid body of an operation. */
@@ -89,8 +70,9 @@ export function validBody(operation: DocumentedOperation): Record<string, unknow
 
 /** Valid bodies that together have every field. */
 export function bodiesOf(operation: DocumentedOperation): Record<string, unknown>[] {
+  const exampleOf = ({ examples, enum: values }: Schema) => examples?.[0] ?? values?.[0];
   const examples = ({ properties = {} }: Schema) =>
-    Object.fromEntries(Object.entries(properties).map(([name, field]) => [name, field.examples?.[0]]));
+    Object.fromEntries(Object.entries(properties).map(([name, field]) => [name, exampleOf(resolve(field))]));
   return validBodies[operation.operationId] ?? bodySchemas(operation).map(examples);
 }
 

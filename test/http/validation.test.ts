@@ -49,11 +49,6 @@ const signUp = (body: unknown, headers = {}) => call('POST', '/auth/signup/', { 
 const rename = (name: unknown) => call('PATCH', '/auth/me/', { token, body: { name } });
 const probe = (body: unknown, query = '') => call('POST', `/api/probe/${query}`, { body });
 
-t.test('every wrong field is named at once', async (t) => {
-  const body = { username: '1', password: 'short', name: '', email: 'x', role: 'admin', is_verified: true };
-  invalid(t, await signUp(body), ...Object.keys(body));
-});
-
 t.test('the texts are Korean, or English on request', async (t) => {
   const body = { username: 'x'.repeat(31), password: 1, email: 'x', role: 'admin' };
   const korean = invalid(t, await signUp(body), 'username', 'password', 'name', 'email', 'role');
@@ -69,7 +64,7 @@ t.test('the texts are Korean, or English on request', async (t) => {
   t.strictSame(invalid(t, list, 'body').body, ['Must be an object.']);
 });
 
-t.test('every problem has a code and the parameters of its text', async (t) => {
+t.test('every wrong field is named at once, with a code and the parameters of its text', async (t) => {
   const body = { username: '1', password: 'short', name: '', email: 'x', role: 'admin' };
   const response = await signUp(body, english);
   invalid(t, response, ...Object.keys(body));
@@ -148,8 +143,6 @@ t.test('values inside a field are named by a JSON pointer', async (t) => {
   const names = ['/items/1/text', '/items/1/extra', '/items/2/text', '/items/2/count'];
   const texts = invalid(t, await probe({ items }), ...names);
   t.equal(texts['/items/2/text']?.length, 1);
-  invalid(t, await probe({ items: [] }), 'items');
-  invalid(t, await probe({ items: Array(4).fill({ text: 'a' }) }), 'items');
 });
 
 t.test('text is brought into NFC, trimmed, and counted in characters', async (t) => {

@@ -83,7 +83,7 @@ function logUnavailable(cause: unknown, code: string, { server, log }: FastifyRe
 }
 
 /** An error in the envelope. */
-export function errorBody({ definition, data, fieldErrors }: ApiError, language: Language) {
+function errorBody({ definition, data, fieldErrors }: ApiError, language: Language) {
   const detail = definition.text[language];
   return {
     success: false,
