@@ -1,6 +1,5 @@
 import type { FastifyInstance } from 'fastify';
 import { requireAdmin } from '../../http/authentication.ts';
-import { openApiScope } from '../../http/plugins/envelope.ts';
 import type { Database } from '../../infrastructure/database/client.ts';
 import type { MailQueue } from '../../infrastructure/mail/queue.ts';
 import type { AccountAdministration } from '../auth/index.ts';
@@ -35,7 +34,6 @@ export function createAdmin({ database, audit, accounts, mailQueue }: AdminOptio
   const failedMails = createFailedMailAdministration(repository, audit, mailQueue);
 
   async function routes(scope: FastifyInstance): Promise<void> {
-    await scope.register(openApiScope, { tag: 'admin' });
     await scope.register(requireAdmin);
     await scope.register(userRoutes, { users });
     await scope.register(failedMailRoutes, { failedMails });

@@ -1,7 +1,6 @@
 import type { JWT } from '@fastify/jwt';
 import type { FastifyBaseLogger, FastifyInstance } from 'fastify';
 import type { Authenticator } from '../../http/authentication.ts';
-import { openApiScope } from '../../http/plugins/envelope.ts';
 import type { Config } from '../../infrastructure/config/config.ts';
 import type { Database } from '../../infrastructure/database/client.ts';
 import type { Idempotency } from '../../infrastructure/idempotency/idempotency.ts';
@@ -100,7 +99,6 @@ export function createAuth(options: AuthOptions) {
   );
 
   async function routes(scope: FastifyInstance): Promise<void> {
-    await scope.register(openApiScope, { tag: 'auth' });
     await scope.register(accountRoutes, { account, emailChange });
     await scope.register(sessionRoutes, { database, sessions, login });
     await scope.register(emailVerificationRoutes, { emailVerification: verification });

@@ -1,6 +1,5 @@
 import type { FastifyBaseLogger, FastifyInstance } from 'fastify';
 import { requireUser } from '../../http/authentication.ts';
-import { openApiScope } from '../../http/plugins/envelope.ts';
 import type { Config } from '../../infrastructure/config/config.ts';
 import type { Database } from '../../infrastructure/database/client.ts';
 import type { Metrics } from '../../infrastructure/metrics/metrics.ts';
@@ -40,7 +39,6 @@ export async function createImages(options: ImagesOptions) {
   metrics.addGauge('image_conversions_waiting', 'Images that wait to be converted', queue.waiting);
 
   async function routes(scope: FastifyInstance): Promise<void> {
-    await scope.register(openApiScope, { tag: 'images' });
     await scope.register(requireUser);
     await scope.register(uploadRoutes, { service, imageUrls });
     await scope.register(imageRoutes, { service, imageUrls });

@@ -1,6 +1,5 @@
 import type { FastifyInstance } from 'fastify';
 import { currentUser, requireUser } from '../../http/authentication.ts';
-import { openApiScope } from '../../http/plugins/envelope.ts';
 import { Ref } from '../../http/schemas.ts';
 import type { Database } from '../../infrastructure/database/client.ts';
 import type { ImageUrls } from '../images/index.ts';
@@ -13,7 +12,6 @@ export function createMyPage({ database, imageUrls }: { database: Database; imag
   const myPages = createMyPageRepository(database);
 
   async function routes(scope: FastifyInstance): Promise<void> {
-    await scope.register(openApiScope, { tag: 'stores' });
     await scope.register(requireUser);
     scope.get(
       '/mypage/',

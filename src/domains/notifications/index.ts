@@ -1,6 +1,5 @@
 import type { FastifyInstance } from 'fastify';
 import { requireUser } from '../../http/authentication.ts';
-import { openApiScope } from '../../http/plugins/envelope.ts';
 import type { Config } from '../../infrastructure/config/config.ts';
 import type { Database } from '../../infrastructure/database/client.ts';
 import type { Metrics } from '../../infrastructure/metrics/metrics.ts';
@@ -28,7 +27,6 @@ export function createNotifications({ database }: { database: Database }) {
     const maxConcurrentReads = Math.max(1, Math.floor(config.database.poolSize / 3));
     const streams = createStreamHub({ ...options, notifications, maxConcurrentReads, logger: scope.log });
     metrics.addGauge('notification_streams', 'Open streams of notifications', streams.count);
-    await scope.register(openApiScope, { tag: 'notifications' });
     await scope.register(requireUser);
     await scope.register(notificationRoutes, { notifications });
     await scope.register(notificationStreamRoute, { streams });

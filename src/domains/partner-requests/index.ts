@@ -1,6 +1,5 @@
 import type { FastifyInstance } from 'fastify';
 import { requireUser } from '../../http/authentication.ts';
-import { openApiScope } from '../../http/plugins/envelope.ts';
 import type { Config } from '../../infrastructure/config/config.ts';
 import type { ImageUrls } from '../images/index.ts';
 import { partnerRequestMails } from './mails.ts';
@@ -27,13 +26,11 @@ export function createPartnerRequests(options: PartnerRequestsOptions) {
   const service = createPartnerRequestService({ ...options, partnerRequests });
 
   async function requestRoutes(scope: FastifyInstance): Promise<void> {
-    await scope.register(openApiScope, { tag: 'notifications' });
     await scope.register(requireUser);
     await scope.register(routes.partnerRequestRoutes, { partnerRequests, service, imageUrls });
   }
 
   async function partnerRoutes(scope: FastifyInstance): Promise<void> {
-    await scope.register(openApiScope, { tag: 'stores' });
     await scope.register(requireUser);
     await scope.register(routes.partnerRoutes, { partners });
   }

@@ -1,6 +1,5 @@
 import type { FastifyInstance } from 'fastify';
 import { requireUser } from '../../http/authentication.ts';
-import { openApiScope } from '../../http/plugins/envelope.ts';
 import { createPostRepository } from './repository.ts';
 import { type PostRoutesOptions, postRoutes } from './routes.ts';
 import { createPostService, type PostServiceOptions } from './service.ts';
@@ -17,7 +16,6 @@ export function createPosts(options: PostsOptions) {
   const service = createPostService({ ...options, posts });
 
   async function routes(scope: FastifyInstance): Promise<void> {
-    await scope.register(openApiScope, { tag: 'posts' });
     await scope.register(requireUser);
     await scope.register(postRoutes, { ...options, posts, service });
   }

@@ -1,6 +1,5 @@
 import type { FastifyInstance, FastifyPluginAsync } from 'fastify';
 import { requireAdmin, requireUser } from '../../http/authentication.ts';
-import { openApiScope } from '../../http/plugins/envelope.ts';
 import type { Database } from '../../infrastructure/database/client.ts';
 import type { Audit } from '../admin/index.ts';
 import { createReportRepository } from './repository.ts';
@@ -23,13 +22,11 @@ export function createReports({ database, audit }: ReportsOptions) {
 
   const reporting = (routes: FastifyPluginAsync<{ service: ReportService }>) =>
     async function register(scope: FastifyInstance): Promise<void> {
-      await scope.register(openApiScope, { tag: 'reports' });
       await scope.register(requireUser);
       await scope.register(routes, { service });
     };
 
   async function adminRoutes(scope: FastifyInstance): Promise<void> {
-    await scope.register(openApiScope, { tag: 'admin' });
     await scope.register(requireAdmin);
     await scope.register(reportRoutes, { service });
   }

@@ -24,6 +24,7 @@ interface ReportRoutesOptions {
 
 const message = { ko: '신고를 접수했습니다.', en: 'Your report has been received.' };
 const reporting = {
+  tags: ['reports'],
   description:
     'Admins look at the report. A user has at most one open report about it; after that was closed, another one can be sent. A user can send 20 reports within 24 hours.',
   body: Ref(NewReport),

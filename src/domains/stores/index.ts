@@ -1,6 +1,5 @@
 import type { FastifyInstance } from 'fastify';
 import { requireUser } from '../../http/authentication.ts';
-import { openApiScope } from '../../http/plugins/envelope.ts';
 import { createStoreListRepository, createStoreRepository } from './repository.ts';
 import { categoryRoutes, type DirectoryOptions, directoryRoutes, ownStoreRoutes } from './routes.ts';
 import { createStoreService, type StoreServiceOptions } from './service.ts';
@@ -13,8 +12,6 @@ export { countEditSql, expiredStoreEdits, isOpenStore, secondsUntilEdits, storeS
 
 type StoresOptions = Omit<StoreServiceOptions, 'stores'> & Pick<DirectoryOptions, 'imageUrls'>;
 
-const documentation = { tag: 'stores' };
-
 /** Builds the stores domain: its routes under `/api/v1/stores`, and what other domains need of stores. */
 export function createStores(options: StoresOptions) {
   const stores = createStoreRepository(options.database);
@@ -23,7 +20,6 @@ export function createStores(options: StoresOptions) {
 
   /** The categories, and the store of the logged-in user. */
   async function routes(app: FastifyInstance): Promise<void> {
-    await app.register(openApiScope, documentation);
     await app.register(categoryRoutes, { stores });
     await app.register(async (scope) => {
       await scope.register(requireUser);
@@ -33,7 +29,6 @@ export function createStores(options: StoresOptions) {
 
   /** Search for stores, and reading one. */
   async function directory(scope: FastifyInstance): Promise<void> {
-    await scope.register(openApiScope, documentation);
     await scope.register(requireUser);
     await scope.register(directoryRoutes, { storeLists, service, imageUrls: options.imageUrls });
   }

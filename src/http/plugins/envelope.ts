@@ -60,10 +60,3 @@ function envelopeOf(data: TSchema, { config }: RouteOptions, message: LocalizedT
     data,
   });
 }
-
-/** Gives all operations of a scope their tag in the OpenAPI document. */
-export const openApiScope = fastifyPlugin(async (app: FastifyInstance, { tag }: { tag: string }) => {
-  app.addHook('onRoute', (route) => {
-    route.schema = { ...route.schema, tags: [tag] };
-  });
-});

@@ -1,7 +1,6 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import type { FastifyInstance } from 'fastify';
 import { currentUser, requireUser, tokenNotValid } from '../../../http/authentication.ts';
-import { openApiScope } from '../../../http/plugins/envelope.ts';
 import { Ref } from '../../../http/schemas.ts';
 import type { Database } from '../../../infrastructure/database/client.ts';
 import type { User } from '../../../infrastructure/database/generated/client.ts';
@@ -15,7 +14,6 @@ export function createPreferences(options: { database: Database; unsubscribeLink
   const preferences = createPreferencesRepository(options.database);
 
   async function routes(scope: FastifyInstance): Promise<void> {
-    await scope.register(openApiScope, { tag: 'notifications' });
     await scope.register(preferenceRoutes, { preferences });
     await scope.register(unsubscribeRoutes, { preferences, unsubscribeLinks: options.unsubscribeLinks });
   }
