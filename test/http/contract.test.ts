@@ -76,6 +76,7 @@ t.test('responses about accounts and sessions are documented', async (t) => {
 
   await call('POST', '/auth/token/refresh/', { body: { refresh: user.refresh } });
   await call('POST', '/auth/token/refresh/', { body: { refresh: second.refresh } });
+  await call('POST', '/auth/logout/', { body: {} });
   await call('POST', '/auth/logout/', { body: { refresh: 'x' } });
   await call('POST', '/auth/logout/', { token });
 

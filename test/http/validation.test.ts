@@ -107,13 +107,6 @@ t.test('every wrong field is named at once, with a code and the parameters of it
   t.match(box.body.data.errors, [{ code: 'not_allowed', params: { allowed: ['sent', 'received'] } }]);
 });
 
-t.test('booleans and integers of a body are never converted', async (t) => {
-  const item = { text: 'a' };
-  for (const count of ['1', 1.5, true, null, ''])
-    invalid(t, await probe({ items: [{ ...item, count }] }), '/items/0/count');
-  for (const on of ['true', 1, 0, null, 'on']) invalid(t, await probe({ items: [item], on }), 'on');
-});
-
 t.test('integers and booleans of a query are converted', async (t) => {
   const body = { items: [{ text: 'a' }] };
   t.strictSame((await probe(body, '?number=-5&flag=true')).body.data.query, { number: -5, flag: true });
