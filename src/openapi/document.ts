@@ -1,4 +1,3 @@
-import type { ErrorDefinition } from '../http/errors.ts';
 import { internalKeywords } from '../http/text.ts';
 import { Components, isObject, type JsonObject, nameOf, toPascalCase } from './components.ts';
 import { anyErrorResponse, errorResponse } from './errors.ts';
@@ -55,12 +54,12 @@ export function completeDocument(generated: object, routes: ReadonlyMap<string, 
   const components = new Components(parts.schemas);
   for (const [name, header] of headerComponents) components.add('headers', name, header);
   const operations = Object.values(document.paths).flatMap((path) => Object.values(path));
-  const errors = operations.flatMap((operation) => {
+  for (const operation of operations) {
     const route = routes.get(operation.operationId);
     if (!route) throw new Error(`there is no route for ${operation.operationId}`);
-    return describeOperation(components, operation, route);
-  });
-  const anyError = anyErrorResponse(components, errors);
+    describeOperation(components, operation, route);
+  }
+  const anyError = anyErrorResponse(components, [...routes.values()].flatMap(errorsOf));
   for (const { responses } of operations) {
     if (!('500' in responses)) responses['default'] = anyError;
   }
@@ -68,12 +67,7 @@ export function completeDocument(generated: object, routes: ReadonlyMap<string, 
   return { ...document, components: { securitySchemes: parts.securitySchemes, ...components.parts } };
 }
 
-/** @returns the errors of the operation */
-function describeOperation(
-  components: Components,
-  operation: Operation,
-  route: DocumentedRoute,
-): ErrorDefinition[] {
+function describeOperation(components: Components, operation: Operation, route: DocumentedRoute): void {
   const prefix = toPascalCase(operation.operationId);
   const headers: readonly HeaderName[] = usesEnvelope(route) ? commonHeaders : ['X-Request-Id'];
   const ownHeaders: readonly HeaderName[] = [
@@ -96,7 +90,6 @@ function describeOperation(
     const ofStatus = errors.filter((error) => error.status === status);
     operation.responses[status] = errorResponse(components, prefix, ofStatus, headers);
   }
-  return errors;
 }
 
 function describeParameter(
@@ -116,10 +109,8 @@ function describeParameter(
     delete schema['examples'];
   }
   // @fastify/swagger drops the description beside a reference.
-  const field = (querystring?.['properties'] as Record<string, JsonObject> | undefined)?.[
-    String(parameter['name'])
-  ];
-  parameter['description'] ??= field?.['description'];
+  const fields = querystring?.['properties'] as Record<string, JsonObject> | undefined;
+  parameter['description'] ??= fields?.[String(parameter['name'])]?.['description'];
   const shared = sharedParameters[String(parameter['name'])];
   return shared === undefined ? parameter : components.add('parameters', shared, parameter);
 }
