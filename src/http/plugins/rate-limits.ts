@@ -48,7 +48,7 @@ export const rateLimitPlugin = fastifyPlugin(
     );
     const onExceeded = (group: string) => rejected.inc({ group });
 
-    const limitHere = await createLimiter(app, { onExceeded });
+    const limitHere = await createLimiter(app, onExceeded);
     let redis: Redis | undefined;
     const isConnected = () => redis?.status === 'ready';
     if (config.redisUrl !== undefined) {
@@ -59,7 +59,7 @@ export const rateLimitPlugin = fastifyPlugin(
         Number(isConnected()),
       );
     }
-    const limitTogether = redis && (await createLimiter(app, { onExceeded, redis }));
+    const limitTogether = redis && (await createLimiter(app, onExceeded, redis));
 
     const limits = new Map<string, RateLimit>();
     function addLimit(limit: RateLimit): void {
@@ -89,17 +89,13 @@ export const rateLimitPlugin = fastifyPlugin(
   },
 );
 
-interface LimiterOptions {
-  onExceeded(group: string): void;
-  /** Where requests are counted; in memory without it. */
-  redis?: Redis;
-}
-
 /**
  * Creates a function that limits a request, or throws the error of the store. With Redis, it waits for one round trip, or for
  * two where a user is counted.
+ *
+ * @param redis where requests are counted; in memory without it
  */
-async function createLimiter(app: FastifyInstance, { onExceeded, redis }: LimiterOptions) {
+async function createLimiter(app: FastifyInstance, onExceeded: (group: string) => void, redis?: Redis) {
   let scope = app;
   // The plugin has one store for each scope in which it is registered.
   await app.register(async (child) => {
