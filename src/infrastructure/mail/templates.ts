@@ -3,6 +3,7 @@ import { english } from './templates/english.ts';
 import { korean } from './templates/korean.ts';
 import {
   type Block,
+  greetableName,
   lines,
   type Mail,
   type MailContent,
@@ -32,16 +33,27 @@ const wordings: Record<Language, Wording> = { ko: korean, en: english };
  */
 export function renderMail(mail: Mail, language: Language, unsubscribeUrl?: string): RenderedMail {
   const wording = wordings[language];
-  const { blocks, ...content } = contentOf(mail, wording);
-  const greeting = 'name' in mail ? [wording.greeting(mail.name)] : [];
-  const reason = topicOf(mail.kind) === undefined ? wording.accountReason : wording.partnerReason;
-  const whole = { reason, ...content, blocks: [...greeting, ...blocks] };
+  const { subject, preheader, heading, blocks, reason } = contentOf(mail, wording);
+  const greeting = 'name' in mail ? [wording.greeting(greetableName(mail.name))] : [];
+  const usualReason = topicOf(mail.kind) === undefined ? wording.accountReason : wording.partnerReason;
+  const content = {
+    subject: singleLine(subject),
+    preheader: singleLine(preheader),
+    heading: singleLine(heading),
+    blocks: [...greeting, ...blocks].map(cleanBlock),
+    reason: reason ?? usualReason,
+  };
   return {
     language,
-    subject: singleLine(content.subject),
-    text: renderText(whole, wording, unsubscribeUrl),
-    html: renderHtml(whole, wording, unsubscribeUrl),
+    subject: content.subject,
+    text: renderText(content, wording, unsubscribeUrl),
+    html: renderHtml(content, wording, unsubscribeUrl),
   };
+}
+
+function cleanBlock(block: Block): Block {
+  if (typeof block === 'string') return singleLine(block);
+  return block.type === 'quote' ? block : { ...block, text: singleLine(block.text) };
 }
 
 function contentOf<Kind extends Mail['kind']>(mail: Mail<Kind>, { mails }: Wording): MailContent {
@@ -50,27 +62,19 @@ function contentOf<Kind extends Mail['kind']>(mail: Mail<Kind>, { mails }: Wordi
 
 /** Renders an email as plain text. Codes and links are on lines of their own, text of another user is prefixed with `>`. */
 function renderText(content: Required<MailContent>, wording: Wording, unsubscribeUrl?: string): string {
-  const body = [singleLine(content.heading), ...content.blocks.map(blockText)].join('\n\n');
+  const body = [content.heading, ...content.blocks.map(blockText)].join('\n\n');
   const unsubscribe = unsubscribeUrl === undefined ? [] : [`${wording.unsubscribe}: ${unsubscribeUrl}`];
-  const footer = ['----', singleLine(content.reason), ...unsubscribe, wording.tagline].join('\n');
+  const footer = ['----', content.reason, ...unsubscribe, wording.tagline].join('\n');
   return `${body}\n\n${footer}\n`;
 }
 
 function blockText(block: Block): string {
-  if (typeof block === 'string') return singleLine(block);
-  switch (block.type) {
-    case 'note':
-      return singleLine(block.text);
-    case 'code':
-      return singleLine(block.value);
-    case 'button':
-    case 'link':
-      return `${singleLine(block.label)}:\n${block.url}`;
-    case 'quote':
-      return lines(block.text)
-        .map((line) => `> ${line}`.trimEnd())
-        .join('\n');
-  }
+  if (typeof block === 'string') return block;
+  if ('url' in block) return `${block.text}:\n${block.url}`;
+  if (block.type !== 'quote') return block.text;
+  return lines(block.text)
+    .map((line) => `> ${line}`.trimEnd())
+    .join('\n');
 }
 
 const replacements: Record<string, string> = {
@@ -113,8 +117,7 @@ const particleAfterSign = /(?!;)[\p{Pe}\p{Pf}\p{Po}\p{S}](?:에서|에|님)(?=[ 
  * the particle of `두레 카페(본점)에서` from beginning the next line.
  */
 function inline(text: string): string {
-  const escaped = escapeHtml(singleLine(text));
-  return escaped.replace(particleAfterSign, '<span style="white-space:nowrap">$&</span>');
+  return escapeHtml(text).replace(particleAfterSign, '<span style="white-space:nowrap">$&</span>');
 }
 
 function bareLink(url: string): string {
@@ -136,13 +139,13 @@ function blockHtml(block: Block, wording: Wording): string {
     case 'note':
       return `<p class="soft" style="margin:0 0 12px;font-size:14px;line-height:1.6;color:#55635b;${wrapping}">${inline(block.text)}</p>`;
     case 'code':
-      return codeHtml(singleLine(block.value));
+      return codeHtml(block.text);
     case 'button':
       // A table cell, because Outlook on Windows ignores the padding of a link.
-      return `<table role="presentation" border="0" cellspacing="0" cellpadding="0" style="margin:0 0 16px;"><tr><td class="button" bgcolor="#1f6f4a" style="border-radius:10px;background:#1f6f4a;mso-padding-alt:14px 24px;"><a href="${escapeHtml(block.url)}" target="_blank" rel="noopener noreferrer" style="display:inline-block;padding:14px 24px;font-size:16px;font-weight:700;line-height:1.3;color:#ffffff;text-decoration:none;">${escapeHtml(singleLine(block.label))}</a></td></tr></table>
+      return `<table role="presentation" border="0" cellspacing="0" cellpadding="0" style="margin:0 0 16px;"><tr><td class="button" bgcolor="#1f6f4a" style="border-radius:10px;background:#1f6f4a;mso-padding-alt:14px 24px;"><a href="${escapeHtml(block.url)}" target="_blank" rel="noopener noreferrer" style="display:inline-block;padding:14px 24px;font-size:16px;font-weight:700;line-height:1.3;color:#ffffff;text-decoration:none;">${escapeHtml(block.text)}</a></td></tr></table>
 <p class="soft" style="margin:0 0 20px;font-size:13px;line-height:1.6;color:#55635b;${wrapping}">${escapeHtml(wording.linkFallback)}<br>${bareLink(block.url)}</p>`;
     case 'link':
-      return `<p class="ink" style="margin:0 0 20px;font-size:15px;line-height:1.6;color:#1d2a23;${wrapping}"><a class="anchor" href="${escapeHtml(block.url)}" target="_blank" rel="noopener noreferrer" style="color:#1f6f4a;">${escapeHtml(singleLine(block.label))}</a></p>`;
+      return `<p class="ink" style="margin:0 0 20px;font-size:15px;line-height:1.6;color:#1d2a23;${wrapping}"><a class="anchor" href="${escapeHtml(block.url)}" target="_blank" rel="noopener noreferrer" style="color:#1f6f4a;">${escapeHtml(block.text)}</a></p>`;
     case 'quote':
       return `<blockquote class="box quote ink" style="margin:0 0 20px;padding:14px 16px;background:#eef5f0;border-left:4px solid #1f6f4a;border-radius:0 10px 10px 0;font-size:16px;line-height:1.65;color:#1d2a23;${wrapping}">${lines(block.text).map(escapeHtml).join('<br>')}</blockquote>`;
   }
@@ -150,7 +153,7 @@ function blockHtml(block: Block, wording: Wording): string {
 
 /** Renders an email as an HTML document with inline styles that loads nothing. Tables only where Outlook needs them. */
 function renderHtml(content: Required<MailContent>, wording: Wording, unsubscribeUrl?: string): string {
-  const subject = escapeHtml(singleLine(content.subject));
+  const subject = escapeHtml(content.subject);
   const unsubscribe =
     unsubscribeUrl === undefined
       ? ''
@@ -168,7 +171,7 @@ function renderHtml(content: Required<MailContent>, wording: Wording, unsubscrib
 <style>${darkMode}</style>
 </head>
 <body class="page" style="margin:0;padding:0;background:#f3f6f4;">
-<div style="display:none;max-height:0;overflow:hidden;mso-hide:all;">${escapeHtml(singleLine(content.preheader))}${'&#8199;&#847; '.repeat(60)}</div>
+<div style="display:none;max-height:0;overflow:hidden;mso-hide:all;">${escapeHtml(content.preheader)}${'&#8199;&#847; '.repeat(60)}</div>
 <div class="page" role="article" aria-roledescription="email" aria-label="${subject}" lang="${wording.language}" style="padding:24px 12px;background:#f3f6f4;font-family:${fonts};">
 <!--[if mso]><table role="presentation" width="560" align="center"><tr><td><![endif]-->
 <div class="card" style="max-width:512px;margin:0 auto;padding:28px 24px 16px;background:#ffffff;border:1px solid #dde6e0;border-radius:14px;">

@@ -1,14 +1,4 @@
-import {
-  button,
-  code,
-  greetableName,
-  link,
-  note,
-  quote,
-  timeInSeoul,
-  type Wording,
-  wholeUnits,
-} from './mail.ts';
+import { button, code, link, note, quote, timeInSeoul, type Wording, wholeUnits } from './mail.ts';
 
 const months = 'January February March April May June July August September October November December'.split(
   ' ',
@@ -37,10 +27,7 @@ export const english: Wording = {
   linkFallback: 'If the button does not work, paste this address into your browser.',
   accountReason: 'We send this email to keep your Dure account safe.',
   partnerReason: 'You are receiving this email because your shop is registered with Dure.',
-  greeting(name) {
-    const known = greetableName(name);
-    return known === undefined ? 'Hello,' : `Hello ${known},`;
-  },
+  greeting: (name) => (name === undefined ? 'Hello,' : `Hello ${name},`),
   mails: {
     verification_code: (mail) => ({
       subject: 'Your Dure verification code',

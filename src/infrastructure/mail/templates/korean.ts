@@ -1,14 +1,4 @@
-import {
-  button,
-  code,
-  greetableName,
-  link,
-  note,
-  quote,
-  timeInSeoul,
-  type Wording,
-  wholeUnits,
-} from './mail.ts';
+import { button, code, link, note, quote, timeInSeoul, type Wording, wholeUnits } from './mail.ts';
 
 // Names and titles are followed by 님, 에서, ’ or a word of its own only, because other particles depend on the last letter.
 
@@ -33,9 +23,8 @@ export const korean: Wording = {
   accountReason: '두레 계정의 보안을 위해 보내 드리는 메일입니다.',
   partnerReason: '두레에 등록하신 가게의 제휴 소식을 알려 드리는 메일입니다.',
   greeting(name) {
-    const known = greetableName(name);
-    if (known === undefined) return '안녕하세요.';
-    return `${known.endsWith('님') ? known : `${known}님`}, 안녕하세요.`;
+    if (name === undefined) return '안녕하세요.';
+    return `${name.endsWith('님') ? name : `${name}님`}, 안녕하세요.`;
   },
   mails: {
     verification_code: (mail) => ({

@@ -37,24 +37,19 @@ export interface Wording {
   /** Why the recipient got an email: about the account, and about partnerships. */
   accountReason: string;
   partnerReason: string;
-  greeting(name: string): string;
+  /** @param name undefined where the name cannot be used */
+  greeting(name: string | undefined): string;
   mails: { [Kind in MailKind]: (fields: Fields[Kind]) => MailContent };
 }
 
-/** One part of an email. Both text and HTML are rendered from it. */
+/**
+ * One part of an email, from which text and HTML are rendered: a paragraph, a smaller note, a code or user id to copy, the main
+ * action, a second one, or text that another user wrote, which alone keeps its line feeds.
+ */
 export type Block =
-  /** A paragraph. */
   | string
-  /** Less important than a paragraph, and smaller. */
-  | { type: 'note'; text: string }
-  /** What to copy: a code or a user id. */
-  | { type: 'code'; value: string }
-  /** The main action. */
-  | { type: 'button'; label: string; url: string }
-  /** A second action, less prominent than the button. */
-  | { type: 'link'; label: string; url: string }
-  /** Text that another user wrote. The only block that keeps its line feeds. */
-  | { type: 'quote'; text: string };
+  | { type: 'note' | 'code' | 'quote'; text: string }
+  | { type: 'button' | 'link'; text: string; url: string };
 
 /** The content of an email in one language, before it is rendered as text and HTML. */
 export interface MailContent {
@@ -68,9 +63,9 @@ export interface MailContent {
 }
 
 export const note = (text: string): Block => ({ type: 'note', text });
-export const code = (value: string): Block => ({ type: 'code', value });
-export const button = (label: string, url: string): Block => ({ type: 'button', label, url });
-export const link = (label: string, url: string): Block => ({ type: 'link', label, url });
+export const code = (text: string): Block => ({ type: 'code', text });
+export const button = (text: string, url: string): Block => ({ type: 'button', text, url });
+export const link = (text: string, url: string): Block => ({ type: 'link', text, url });
 export const quote = (text: string): Block => ({ type: 'quote', text });
 
 // Characters that change the direction of text. In a name they could make the rest of a line read differently.
