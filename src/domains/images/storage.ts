@@ -28,8 +28,7 @@ async function openS3Storage({
   const { DeleteObjectCommand, PutObjectCommand, S3Client } = await import('@aws-sdk/client-s3');
   const client = new S3Client({
     region,
-    // Without credentials, the SDK looks for them: environment, shared files, role of the machine. It writes into the object, and
-    // the configuration is frozen.
+    // Without credentials, the SDK looks for them: environment, shared files, role of the machine. It writes into the object.
     ...(credentials ? { credentials: { ...credentials } } : {}),
     // Other stores have no host name for each bucket.
     ...(endpoint ? { endpoint, forcePathStyle: true } : {}),

@@ -2,14 +2,7 @@ import { isIP } from 'node:net';
 import { availableParallelism } from 'node:os';
 import { resolve } from 'node:path';
 import { type DatabaseLocation, readDatabase } from './database-settings.ts';
-import {
-  ConfigError,
-  checkRules,
-  type Environment,
-  parseUrl,
-  readEnvironment,
-  seconds,
-} from './environment.ts';
+import { ConfigError, type Environment, parseUrl, readEnvironment, seconds } from './environment.ts';
 import { isResendKey, readSecrets } from './secrets.ts';
 import { findWarnings } from './warnings.ts';
 
@@ -24,7 +17,7 @@ export type AppConfig = Config & { database: DatabaseLocation };
 
 /** Adds the location of the database to a configuration. */
 export function withDatabase(config: Config, { url, directUrl, pooled }: DatabaseLocation): AppConfig {
-  return deepFreeze({ ...config, database: { ...config.database, url, directUrl, pooled } });
+  return { ...config, database: { ...config.database, url, directUrl, pooled } };
 }
 
 /**
@@ -37,7 +30,7 @@ export function loadConfig(source: NodeJS.ProcessEnv): Config {
   const problems: string[] = [];
   const config = buildConfig(readEnvironment(source, problems), problems);
   if (problems.length > 0) throw new ConfigError(problems);
-  return deepFreeze(config);
+  return config;
 }
 
 /** Reads the configuration as {@link loadConfig} does, but returns the problems, and generates no secret. */
@@ -51,7 +44,6 @@ function buildConfig(environment: Environment, problems: string[], { generateSec
   const production = environment.NODE_ENV === 'production';
   const dataDirectory = resolve(environment.DATA_DIR);
   if (production) requireInProduction(environment, problems);
-  checkRules(environment, problems);
   if (environment.MAIL_FROM && !mailAddress.test(environment.MAIL_FROM)) {
     problems.push('MAIL_FROM must be an address, as in "Dure <no-reply@example.com>"');
   }
@@ -218,12 +210,4 @@ function splitList(value: string): string[] {
     .trim()
     .split(/\s*,\s*/)
     .filter((item) => item !== '');
-}
-
-function deepFreeze<T>(value: T): T {
-  if (typeof value === 'object' && value !== null && !Buffer.isBuffer(value)) {
-    Object.values(value).forEach(deepFreeze);
-    Object.freeze(value);
-  }
-  return value;
 }

@@ -1,5 +1,5 @@
 import { join, resolve } from 'node:path';
-import { ConfigError, checkRules, type Environment, readEnvironment } from './environment.ts';
+import { ConfigError, type Environment, readEnvironment } from './environment.ts';
 
 /** Where the database is. */
 export interface DatabaseLocation {
@@ -32,7 +32,6 @@ export function loadDatabaseSettings(source: NodeJS.ProcessEnv) {
   const problems: string[] = [];
   const data = Object.fromEntries(names.map((name) => [name, source[name]]));
   const environment = readEnvironment(data, problems);
-  checkRules(environment, problems);
   const database = readDatabase(environment);
   if (environment.NODE_ENV === 'production' && database.url === undefined) {
     problems.push('DATABASE_URL must be set in production');

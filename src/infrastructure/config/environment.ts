@@ -127,7 +127,9 @@ export function readEnvironment(data: Record<string, unknown>, problems: string[
     failed.add(name);
   }
   for (const name of failed) delete values[name];
-  return Value.Decode(Environment, Value.Default(Environment, values));
+  const environment = Value.Decode(Environment, Value.Default(Environment, values));
+  checkRules(environment, problems);
+  return environment;
 }
 
 /**
@@ -151,7 +153,7 @@ function describeError(name: string, { type, schema, message }: ValueError): str
 }
 
 /** Checks the durations and URLs that are set by their {@link Rules}. */
-export function checkRules(environment: Environment, problems: string[]): void {
+function checkRules(environment: Environment, problems: string[]): void {
   for (const [name, value] of Object.entries(environment)) {
     const rules: Rules & Partial<TSchema> = Environment.properties[name as keyof Environment];
     if (typeof value !== 'string') continue;
