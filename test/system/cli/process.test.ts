@@ -25,7 +25,7 @@ t.test(
       t.equal(stdout, '', 'nothing on standard output');
       t.match(
         stderr,
-        /^(dure: )?the database dure at 127\.0\.0\.1:1 cannot be reached: .*\(ECONNREFUSED\)\n$/,
+        /^(dure: )?the database dure at 127\.0\.0\.1:1 cannot be reached: connect ECONNREFUSED \S+\n$/,
         script,
       );
       t.notMatch(stderr, 'wQ3v9eLk2xRt7y');
