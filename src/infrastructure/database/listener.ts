@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { FastifyBaseLogger } from 'fastify';
 import pg from 'pg';
 import { endIfReadOnly } from './client.ts';
+import { keepRunning } from './keep-running.ts';
 
 export type Listener = ReturnType<typeof createListener>;
 
@@ -13,39 +14,19 @@ interface ListenerOptions {
 }
 
 /** In milliseconds. A connection that died silently is detected after `check` and `response` together. */
-const defaultTimes = {
-  connect: 5_000,
-  check: 10_000,
-  response: 5_000,
-  end: 1_000,
-  minBackoff: 100,
-  maxBackoff: 5_000,
-};
+const defaultTimes = { connect: 5_000, check: 10_000, response: 5_000, end: 1_000 };
+
+const reconnectDelay = { min: 100, max: 5_000 };
 
 /** Receives what any instance sends with `NOTIFY`, on one connection that is replaced when it is lost. */
 export function createListener({ connectionString, logger, times }: ListenerOptions) {
-  const { connect, check, response, end, minBackoff, maxBackoff } = { ...defaultTimes, ...times };
+  const { connect, check, response, end } = { ...defaultTimes, ...times };
   const handlers = new Map<string, ((payload: string) => void)[]>();
   const reconnectHandlers: (() => void)[] = [];
   const closing = new AbortController();
   const { signal } = closing;
   let running: Promise<void> | undefined;
   let cancel = () => {};
-
-  async function listenUntilClosed(): Promise<void> {
-    let backoff = minBackoff;
-    while (!signal.aborted) {
-      const startedAt = Date.now();
-      await listenOnce().catch((error: unknown) => {
-        if (!signal.aborted) logger.warn({ err: error }, 'listening to the database failed, will retry');
-      });
-      if (Date.now() - startedAt > maxBackoff) backoff = minBackoff;
-      // With jitter, so that instances do not reconnect at once.
-      const delay = backoff * (0.5 + Math.random() / 2);
-      await sleep(delay, undefined, { signal, ref: false }).catch(() => undefined);
-      backoff = Math.min(backoff * 2, maxBackoff);
-    }
-  }
 
   /** @throws when the connection is lost or cannot be made */
   async function listenOnce(): Promise<void> {
@@ -105,7 +86,11 @@ export function createListener({ connectionString, logger, times }: ListenerOpti
     },
     /** Connects, and reconnects until the listener is closed. */
     start(): void {
-      running ??= listenUntilClosed();
+      running ??= keepRunning(listenOnce, {
+        delay: reconnectDelay,
+        signal,
+        onEnd: (error) => logger.warn({ err: error }, 'listening to the database failed, will retry'),
+      });
     },
     async close(): Promise<void> {
       closing.abort();

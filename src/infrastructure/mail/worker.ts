@@ -4,6 +4,7 @@ import type { LogFunctionFactory, Runner } from 'graphile-worker';
 import pg from 'pg';
 import { leaveReadOnlyServers } from '../database/client.ts';
 import { reasonOf } from '../database/errors.ts';
+import { keepRunning } from '../database/keep-running.ts';
 import type { Metrics } from '../metrics/metrics.ts';
 import { recoverJobs, staleLock } from './jobs.ts';
 import { sendMailTask } from './queue.ts';
@@ -41,7 +42,15 @@ export function startWorker(options: WorkerOptions) {
     sendMailTask,
     cleanUpTask,
   ]);
-  const stopped = superviseRunner({ ...options, logger, times, mailMetrics }, stopping.signal);
+  const { signal } = stopping;
+  const stopped = keepRunning(() => runUntilStopped({ ...options, logger, times, mailMetrics }, signal), {
+    delay: restartDelay,
+    signal,
+    onEnd: (error) => {
+      const reason = error === undefined ? 'the runner ended' : reasonOf(error);
+      logger.warn({ reason }, 'worker failed, restarting');
+    },
+  });
   const recovery = setInterval(
     () => void recoverJobs({ database: options.database, mailMetrics, logger }, times.staleLock),
     times.recovery,
@@ -57,20 +66,6 @@ export function startWorker(options: WorkerOptions) {
 }
 
 type RunnerOptions = WorkerOptions & SendMailOptions & { times: WorkerTimes };
-
-/** Restarts the runner with exponential backoff when it cannot start or ends by itself. */
-async function superviseRunner(options: RunnerOptions, signal: AbortSignal): Promise<void> {
-  let delay = restartDelay.min;
-  while (!signal.aborted) {
-    const startedAt = Date.now();
-    const reason = await runUntilStopped(options, signal).then(() => 'the runner ended', reasonOf);
-    if (signal.aborted) return;
-    if (Date.now() - startedAt > restartDelay.max) delay = restartDelay.min;
-    options.logger.warn({ reason, delay }, 'worker failed, restarting');
-    await sleep(delay, undefined, { signal }).catch(() => undefined);
-    delay = Math.min(delay * 2, restartDelay.max);
-  }
-}
 
 /** @throws Error when the database cannot be reached */
 async function runUntilStopped(options: RunnerOptions, signal: AbortSignal): Promise<void> {
