@@ -15,7 +15,6 @@ export class MigrationError extends Error {
 
 /** A row of `_prisma_migrations`. */
 interface RecordedMigration extends Omit<Migration, 'sql'> {
-  finished: boolean;
   finished_at: Date | null;
 }
 
@@ -41,7 +40,7 @@ const createTable = `CREATE TABLE IF NOT EXISTS _prisma_migrations (
   started_at TIMESTAMPTZ NOT NULL DEFAULT now(),
   applied_steps_count INTEGER NOT NULL DEFAULT 0
 )`;
-const selectRecorded = `SELECT migration_name AS name, checksum, finished_at IS NOT NULL AS finished, finished_at
+const selectRecorded = `SELECT migration_name AS name, checksum, finished_at
   FROM _prisma_migrations WHERE rolled_back_at IS NULL`;
 
 interface MigrateOptions {
@@ -85,7 +84,10 @@ export async function migrate(
     await withName('graphile_worker', migrateWorker(connectionString));
     const migrations = await readMigrations(folder);
     const recorded = await readRecorded(client);
-    checkRecorded(recorded, migrations);
+    for (const { name, state } of compare(migrations, recorded)) {
+      const problem = problems[state];
+      if (problem !== undefined) throw new MigrationError(`migration ${name} ${problem}`);
+    }
     const pending = migrations.filter(({ name }) => !recorded.some((row) => row.name === name));
     if (pending.length > 0) await client.query(createTable);
     for (const migration of pending) {
@@ -105,7 +107,7 @@ export async function pendingMigrations(
   folder = migrationsFolder,
 ): Promise<string[]> {
   const recorded = await readRecorded(database);
-  const finished = new Set(recorded.filter((row) => row.finished).map(({ name }) => name));
+  const finished = new Set(recorded.filter((row) => row.finished_at !== null).map(({ name }) => name));
   return (await migrationNames(folder)).filter((name) => !finished.has(name));
 }
 
@@ -136,25 +138,6 @@ async function readRecorded(database: pg.Pool | pg.Client): Promise<RecordedMigr
   }
 }
 
-/**
- * Stricter than `prisma migrate deploy`, which only warns of an edit: databases migrated before and after it differ.
- * Migrations that only the database knows are allowed: they belong to a newer release.
- */
-function checkRecorded(recorded: RecordedMigration[], migrations: Migration[]): void {
-  for (const { name, checksum, finished } of recorded) {
-    if (!finished) {
-      throw new MigrationError(
-        `migration ${name} was started and not finished: complete or undo it by hand, then set finished_at or rolled_back_at of its row in _prisma_migrations`,
-      );
-    }
-    if (migrations.some((migration) => migration.name === name && migration.checksum !== checksum)) {
-      throw new MigrationError(
-        `migration ${name} was edited after it was applied: restore its migration.sql and write a new migration`,
-      );
-    }
-  }
-}
-
 /** Loads the worker only here: the start of the service needs this file to see what is pending. */
 async function migrateWorker(connectionString: string): Promise<void> {
   const { runMigrations } = await import('graphile-worker');
@@ -172,7 +155,7 @@ async function migrationNames(folder: string): Promise<string[]> {
 }
 
 /** The migrations of this release, oldest first. */
-async function readMigrations(folder = migrationsFolder): Promise<Migration[]> {
+async function readMigrations(folder: string): Promise<Migration[]> {
   const names = await migrationNames(folder);
   return Promise.all(
     names.map(async (name) => {
@@ -199,19 +182,30 @@ interface MigrationStatus {
   appliedAt: Date | null;
 }
 
+/** With which `migrate` stops. It is stricter than `prisma migrate deploy`, which only warns of an edit. */
+const problems: Partial<Record<MigrationState, string>> = {
+  unfinished:
+    'was started and not finished: complete or undo it by hand, then set finished_at or rolled_back_at of its row in _prisma_migrations',
+  edited: 'was edited after it was applied: restore its migration.sql and write a new migration',
+};
+
 /** Compares the migrations of this release with those of the database, oldest first. Changes nothing. */
 export async function migrationStatus(database: pg.Pool | pg.Client): Promise<MigrationStatus[]> {
-  const [migrations, recorded] = await Promise.all([readMigrations(), readRecorded(database)]);
-  const own = migrations.map(({ name, checksum }): MigrationStatus => {
+  return compare(await readMigrations(migrationsFolder), await readRecorded(database));
+}
+
+function compare(migrations: Migration[], recorded: RecordedMigration[]): MigrationStatus[] {
+  const names = new Set([...migrations, ...recorded].map(({ name }) => name));
+  return [...names].sort().map((name) => {
+    const migration = migrations.find((one) => one.name === name);
     const row = recorded.find((one) => one.name === name);
-    if (row === undefined) return { name, state: 'pending', appliedAt: null };
-    const state = row.checksum === checksum ? 'applied' : 'edited';
-    return { name, state: row.finished ? state : 'unfinished', appliedAt: row.finished_at };
+    return { name, state: stateOf(migration, row), appliedAt: row?.finished_at ?? null };
   });
-  const others = recorded
-    .filter(({ name }) => !migrations.some((migration) => migration.name === name))
-    .map(({ name, finished, finished_at: appliedAt }): MigrationStatus => {
-      return { name, state: finished ? 'newer' : 'unfinished', appliedAt };
-    });
-  return [...own, ...others].sort((one, other) => (one.name < other.name ? -1 : 1));
+}
+
+function stateOf(migration: Migration | undefined, row: RecordedMigration | undefined): MigrationState {
+  if (row === undefined) return 'pending';
+  if (row.finished_at === null) return 'unfinished';
+  if (migration === undefined) return 'newer';
+  return row.checksum === migration.checksum ? 'applied' : 'edited';
 }
