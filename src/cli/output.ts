@@ -1,32 +1,28 @@
 import type { Writable } from 'node:stream';
 
-/** Where a command writes. Standard output has the result only, so that it can be piped. */
-export interface Output {
-  /** Whether results and errors are JSON documents. */
-  json: boolean;
-  /** Writes the result. @param text what it looks like without `--json`; not called otherwise */
-  result(document: unknown, text: () => string): void;
-  /** Writes text to standard output as it is. */
-  raw(text: string): void;
-  /** Writes a line for the operator to standard error; nothing with `--json`. */
-  note(line: string): void;
-  fail(error: { code: string; message: string }): void;
-}
+export type Output = ReturnType<typeof createOutput>;
 
-/** Writes to the standard streams, or to those of a test. */
-export function createOutput(json: boolean, stdout: Writable, stderr: Writable): Output {
+/**
+ * Where a command writes. Standard output has the result only, so that it can be piped.
+ *
+ * @param json whether results and errors are JSON documents
+ */
+export function createOutput(json: boolean, stdout: Writable, stderr: Writable) {
   return {
     json,
-    result(document, text) {
+    /** Writes the result. @param text what it looks like without `--json`; not called otherwise */
+    result(document: unknown, text: () => string): void {
       stdout.write(withLineFeed(json ? JSON.stringify(document, null, 2) : text()));
     },
-    raw(text) {
+    /** Writes text to standard output as it is. */
+    raw(text: string): void {
       stdout.write(text);
     },
-    note(line) {
-      if (!json) stderr.write(`${line}\n`);
+    /** Writes lines for the operator to standard error; nothing with `--json`. */
+    note(...lines: string[]): void {
+      if (!json) stderr.write(`${lines.join('\n')}\n`);
     },
-    fail({ code, message }) {
+    fail({ code, message }: { code: string; message: string }): void {
       stderr.write(withLineFeed(json ? JSON.stringify({ error: { code, message } }) : `dure: ${message}`));
     },
   };

@@ -3,6 +3,7 @@ import { type Command, Option } from 'commander';
 import type { Config } from '../infrastructure/config/config.ts';
 import { generateSecret, secretPath, toSecret } from '../infrastructure/config/secrets.ts';
 import { addCommand, addGroup, CommandError, type Invocation } from './command.ts';
+import type { Output } from './output.ts';
 
 /** The secrets after each step of a rotation, from those before it. */
 const steps = {
@@ -52,13 +53,20 @@ Without --step it prints all three values, one a line, and explains them on stan
 
 /** @throws {CommandError} `no_secret`, `weak_secret`, `nothing_to_switch` */
 async function rotateSecrets(invocation: Invocation, { step, leaked }: RotateOptions): Promise<void> {
+  const { output } = invocation;
   const { inspectConfig } = await import('../infrastructure/config/config.ts');
   const { environment, config, problems } = inspectConfig(invocation.environment);
   const path = secretPath(config.dataDirectory);
   const isFile = environment.JWT_SECRET === undefined && !config.production;
   const source = isFile ? path : 'JWT_SECRET';
   if (leaked) {
-    replaceLeaked(invocation, source);
+    // Anybody who has the old secret can sign with it, so there is no time in which both are valid.
+    output.note(
+      `The new value of ${source}. Deploy it to all instances at once.`,
+      'All users must log in again; codes and links in emails from before, unsubscribe links too, no longer work.',
+      'With the old secret, codes and links could be computed, and any user be impersonated: see `dure users sessions`.',
+    );
+    printValue(invocation, source, [generateSecret()], 'replace');
     return;
   }
   const stored = isFile && existsSync(path) ? readFileSync(path, 'utf8').trim() : undefined;
@@ -78,12 +86,23 @@ async function rotateSecrets(invocation: Invocation, { step, leaked }: RotateOpt
     );
   }
   const secrets = text.split(',');
-  if (step) printStep(invocation, source, secrets, step);
-  else printPlan(invocation, source, secrets, await longestUse(config));
+  if (step === undefined) {
+    printPlan(output, source, secrets, await longestUse(config));
+    return;
+  }
+  if (step !== 'add' && secrets.length < 2) {
+    throw new CommandError(
+      'nothing_to_switch',
+      `${source} holds one secret: --step ${step} continues from the value of the step before`,
+    );
+  }
+  const values = steps[step](secrets);
+  output.note(`${step}: from the secrets ${idsOf(secrets)} to ${idsOf(values)}; the first one signs`);
+  printValue(invocation, source, values, step);
 }
 
 /** @param wait seconds between the last two steps */
-function printPlan({ output }: Invocation, source: string, secrets: string[], wait: number): void {
+function printPlan(output: Output, source: string, secrets: string[], wait: number): void {
   const added = steps.add(secrets);
   const switched = steps.switch(added);
   const values = { add: added, switch: switched, finish: steps.finish(switched) };
@@ -91,7 +110,7 @@ function printPlan({ output }: Invocation, source: string, secrets: string[], wa
     return { step, value: values.join(','), key_ids: values.map(idOf) };
   });
   const days = Math.ceil(wait / 86_400);
-  const lines = [
+  output.note(
     `Three values of ${source}, one a line. Deploy each to all instances before the next:`,
     '  1  add     now. Every instance accepts the new secret, none signs with it yet.',
     '  2  switch  when all instances have 1. The new secret signs; what the old one signed stays valid.',
@@ -100,34 +119,8 @@ function printPlan({ output }: Invocation, source: string, secrets: string[], wa
     'What breaks with 3: unsubscribe links in emails from before 2, which never expire. Keep the old secret for longer if that matters;',
     'the count of failed logins starts again with 2. A user who used the service since 2 does not log in again.',
     `Ids, as in the header of tokens (kid): now ${idsOf(secrets)}, new ${idsOf(values.finish)}`,
-  ];
-  for (const line of lines) output.note(line);
-  output.result({ source, wait_seconds: wait, steps: plan }, () => plan.map(({ value }) => value).join('\n'));
-}
-
-function printStep(invocation: Invocation, source: string, secrets: string[], step: StepName): void {
-  if (step !== 'add' && secrets.length < 2) {
-    throw new CommandError(
-      'nothing_to_switch',
-      `${source} holds one secret: --step ${step} continues from the value of the step before`,
-    );
-  }
-  const values = steps[step](secrets);
-  invocation.output.note(
-    `${step}: from the secrets ${idsOf(secrets)} to ${idsOf(values)}; the first one signs`,
   );
-  printValue(invocation, source, values, step);
-}
-
-/** Anybody who has the old secret can sign with it, so there is no time in which both are valid. */
-function replaceLeaked(invocation: Invocation, source: string): void {
-  const lines = [
-    `The new value of ${source}. Deploy it to all instances at once.`,
-    'All users must log in again; codes and links in emails from before, unsubscribe links too, no longer work.',
-    'With the old secret, codes and links could be computed, and any user be impersonated: see `dure users sessions`.',
-  ];
-  for (const line of lines) invocation.output.note(line);
-  printValue(invocation, source, [generateSecret()], 'replace');
+  output.result({ source, wait_seconds: wait, steps: plan }, () => plan.map(({ value }) => value).join('\n'));
 }
 
 /** Without a line feed in a pipe: it would become a part of the last secret where a store keeps it. */

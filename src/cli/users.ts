@@ -21,14 +21,39 @@ const userColumns = ['id', 'username', 'email', 'name', 'role', 'verified'] as c
 
 /** `dure users`. */
 export function addUserCommands(program: Command, invocation: Invocation): void {
+  const { output } = invocation;
   const users = addGroup(program, 'users', 'Accounts');
-  const addUserCommand = (name: string, { description, exitCodes = [], ...help }: Help) =>
-    addCommand(users, `${name} <user>`, {
+
+  /** Adds a command that does something with one account. */
+  function addUserCommand<Options extends AuditOptions>(
+    name: string,
+    { description, exitCodes = [], ...help }: Help,
+    run: (services: Services, id: number, options: Options) => Promise<void>,
+  ): Command {
+    const command = addCommand(users, `${name} <user>`, {
       ...help,
       description: `${description} The user is its id, username or email address.`,
       exitCodes: ['3  there is no such user', ...exitCodes],
       isAudited: true,
     });
+    return command.action(async (user: string, options: Options) => {
+      const { withServices } = await import('./services.ts');
+      await withServices(invocation, options, async (services) =>
+        run(services, await services.findUser(user), options),
+      );
+    });
+  }
+  const print = (user: AdminUser) =>
+    output.result(user, () =>
+      pairs(shownUser(user), [
+        ...userColumns,
+        'created_at',
+        'last_login_at',
+        'suspended_at',
+        'suspended_reason',
+        'store',
+      ]),
+    );
 
   const list = addCommand(users, 'list [text]', {
     summary: 'list accounts, newest first',
@@ -37,157 +62,109 @@ export function addUserCommands(program: Command, invocation: Invocation): void 
     examples: ['dure users list', 'dure users list dure --limit 100', 'dure users list --json'],
     isAudited: true,
   });
-  addPageOptions(list).action((text: string | undefined, options: PageOptions) =>
-    listUsers(invocation, text, options),
-  );
-
-  addUserCommand('show', {
-    summary: 'show one account',
-    description: 'Shows an account with its store and, where it is suspended, since when and why.',
-    examples: ['dure users show minji', 'dure users show minji@example.com --json', 'dure users show 12'],
-  }).action((user: string, options: AuditOptions) =>
-    printUser(invocation, user, options, ({ users, operator }, id) => users.show(operator, id)),
-  );
-
-  const sessions = addUserCommand('sessions', {
-    summary: 'list the live sessions of an account',
-    description: 'Lists the logins that still work, newest first, with device and address.',
-    examples: ['dure users sessions minji', 'dure users sessions 12 --json'],
-  });
-  addPageOptions(sessions).action((user: string, options: PageOptions) =>
-    listSessions(invocation, user, options),
-  );
-
-  addUserCommand('suspend', {
-    summary: 'suspend an account',
-    description: `Suspends an account: its sessions end at once, on every instance, it cannot log in, and its store and posts are not found. Nothing is deleted, see \`dure users reactivate\`. A second suspension changes the reason.`,
-    examples: ["dure users suspend minji --reason 'sends advertisements'"],
-    exitCodes: ['4  the reason is longer than 1,000 characters or has characters that cannot be stored'],
-  })
-    .requiredOption('--reason <text>', 'why, for other operators; the user does not see it')
-    .action(async (user: string, options: AuditOptions & { reason: string }) => {
-      const reason = await cleanReason(options.reason);
-      await printUser(invocation, user, options, ({ users, operator }, id) =>
-        users.suspend(operator, id, reason),
-      );
-    });
-
-  addUserCommand('reactivate', {
-    summary: 'lift a suspension',
-    description:
-      'Lifts the suspension of an account, if there is one. Its store and posts are found again; its user logs in again.',
-    examples: ['dure users reactivate minji'],
-  }).action((user: string, options: AuditOptions) =>
-    printUser(invocation, user, options, ({ users, operator }, id) => users.reactivate(operator, id)),
-  );
-
-  addUserCommand('make-admin', {
-    summary: 'let an account administer through the API, or undo that',
-    description:
-      'Gives an account the role admin, which may use the operations below /api/v1/admin/; --revoke undoes it. It holds at the next request of the user.',
-    examples: ['dure users make-admin minji', 'dure users make-admin minji --revoke'],
-  })
-    .option('--revoke', 'make it an ordinary account again')
-    .action((user: string, options: AuditOptions & { revoke?: true }) =>
-      printUser(invocation, user, options, ({ users, operator }, id) =>
-        users.setRole(operator, id, options.revoke ? 'user' : 'admin'),
-      ),
+  addPageOptions(list).action(async (q: string | undefined, options: PageOptions) => {
+    const { withServices } = await import('./services.ts');
+    const page = await withServices(invocation, options, ({ users, operator }) =>
+      users.list(operator, { ...options, q }),
     );
+    const rows = page.items.map(shownUser);
+    printPage(invocation, page, rows, [...userColumns, 'suspended', 'last_login_at', 'store'], 'no users');
+  });
 
-  addUserCommand('end-sessions', {
-    summary: 'log an account out everywhere',
-    description: 'Ends all sessions of an account at once, on every instance; its user can log in again.',
-    examples: ['dure users end-sessions minji'],
-  }).action((user: string, options: AuditOptions) => endSessions(invocation, user, options));
+  addUserCommand(
+    'show',
+    {
+      summary: 'show one account',
+      description: 'Shows an account with its store and, where it is suspended, since when and why.',
+      examples: ['dure users show minji', 'dure users show minji@example.com --json', 'dure users show 12'],
+    },
+    async ({ users, operator }, id) => print(await users.show(operator, id)),
+  );
 
-  addUserCommand('delete', {
-    summary: 'delete an account permanently',
-    description:
-      'Deletes an account permanently, as its user can: its posts disappear, requests to it are withdrawn or end, the other sides get a notification, and its username and email address are free again. Asks for the username at a terminal; elsewhere it needs --yes.',
-    examples: [
-      'dure users delete minji',
-      "dure users delete 12 --yes minji --reason 'asked for it by email'",
-    ],
-    exitCodes: ['4  what was typed or given with --yes is not the username'],
-  })
+  const sessions = addUserCommand<PageOptions>(
+    'sessions',
+    {
+      summary: 'list the live sessions of an account',
+      description: 'Lists the logins that still work, newest first, with device and address.',
+      examples: ['dure users sessions minji', 'dure users sessions 12 --json'],
+    },
+    async ({ users, operator }, id, options) => {
+      const page = await users.listSessions(operator, id, options);
+      const columns = ['id', 'created_at', 'last_used_at', 'ip', 'user_agent'] as const;
+      printPage(invocation, page, page.items, columns, 'no sessions');
+    },
+  );
+  addPageOptions(sessions);
+
+  addUserCommand<AuditOptions & { reason: string }>(
+    'suspend',
+    {
+      summary: 'suspend an account',
+      description: `Suspends an account: its sessions end at once, on every instance, it cannot log in, and its store and posts are not found. Nothing is deleted, see \`dure users reactivate\`. A second suspension changes the reason.`,
+      examples: ["dure users suspend minji --reason 'sends advertisements'"],
+      exitCodes: ['4  the reason is longer than 1,000 characters or has characters that cannot be stored'],
+    },
+    async ({ users, operator }, id, { reason }) =>
+      print(await users.suspend(operator, id, await cleanReason(reason))),
+  ).requiredOption('--reason <text>', 'why, for other operators; the user does not see it');
+
+  addUserCommand(
+    'reactivate',
+    {
+      summary: 'lift a suspension',
+      description:
+        'Lifts the suspension of an account, if there is one. Its store and posts are found again; its user logs in again.',
+      examples: ['dure users reactivate minji'],
+    },
+    async ({ users, operator }, id) => print(await users.reactivate(operator, id)),
+  );
+
+  addUserCommand<AuditOptions & { revoke?: true }>(
+    'make-admin',
+    {
+      summary: 'let an account administer through the API, or undo that',
+      description:
+        'Gives an account the role admin, which may use the operations below /api/v1/admin/; --revoke undoes it. It holds at the next request of the user.',
+      examples: ['dure users make-admin minji', 'dure users make-admin minji --revoke'],
+    },
+    async ({ users, operator }, id, { revoke }) =>
+      print(await users.setRole(operator, id, revoke ? 'user' : 'admin')),
+  ).option('--revoke', 'make it an ordinary account again');
+
+  addUserCommand(
+    'end-sessions',
+    {
+      summary: 'log an account out everywhere',
+      description: 'Ends all sessions of an account at once, on every instance; its user can log in again.',
+      examples: ['dure users end-sessions minji'],
+    },
+    async ({ users, operator }, id) => {
+      await users.endSessions(operator, id);
+      output.result({ id }, () => `the sessions of user ${id} have ended`);
+    },
+  );
+
+  addUserCommand<AuditOptions & { yes?: string; reason?: string }>(
+    'delete',
+    {
+      summary: 'delete an account permanently',
+      description:
+        'Deletes an account permanently, as its user can: its posts disappear, requests to it are withdrawn or end, the other sides get a notification, and its username and email address are free again. Asks for the username at a terminal; elsewhere it needs --yes.',
+      examples: [
+        'dure users delete minji',
+        "dure users delete 12 --yes minji --reason 'asked for it by email'",
+      ],
+      exitCodes: ['4  what was typed or given with --yes is not the username'],
+    },
+    async ({ users, operator }, id, { yes, reason }) => {
+      const cleaned = reason === undefined ? undefined : await cleanReason(reason);
+      await confirmUsername(invocation, users, id, yes);
+      await users.deleteAccount(operator, id, cleaned);
+      output.result({ id }, () => `user ${id} is deleted`);
+    },
+  )
     .option('--yes <username>', 'the username, so that nothing is asked')
-    .option('--reason <text>', 'why, for the audit entry')
-    .action((user: string, options: AuditOptions & { yes?: string; reason?: string }) =>
-      deleteUser(invocation, user, options),
-    );
-}
-
-async function listUsers(invocation: Invocation, q: string | undefined, options: PageOptions): Promise<void> {
-  const { withServices } = await import('./services.ts');
-  const page = await withServices(invocation, options, ({ users, operator }) =>
-    users.list(operator, { ...options, q }),
-  );
-  const rows = page.items.map(shownUser);
-  printPage(invocation, page, rows, [...userColumns, 'suspended', 'last_login_at', 'store'], 'no users');
-}
-
-async function listSessions(invocation: Invocation, reference: string, options: PageOptions): Promise<void> {
-  const page = await onUser(invocation, reference, options, ({ users, operator }, id) =>
-    users.listSessions(operator, id, options),
-  );
-  const columns = ['id', 'created_at', 'last_used_at', 'ip', 'user_agent'] as const;
-  printPage(invocation, page, page.items, columns, 'no sessions');
-}
-
-async function endSessions(invocation: Invocation, reference: string, options: AuditOptions): Promise<void> {
-  const id = await onUser(invocation, reference, options, async ({ users, operator }, id) => {
-    await users.endSessions(operator, id);
-    return id;
-  });
-  invocation.output.result({ id }, () => `the sessions of user ${id} have ended`);
-}
-
-/** @throws {CommandError} `confirmation_required`, `not_confirmed` */
-async function deleteUser(
-  invocation: Invocation,
-  reference: string,
-  options: AuditOptions & { yes?: string; reason?: string },
-): Promise<void> {
-  const reason = options.reason === undefined ? undefined : await cleanReason(options.reason);
-  const id = await onUser(invocation, reference, options, async (services, id) => {
-    await confirmUsername(invocation, services, id, options.yes);
-    await services.users.deleteAccount(services.operator, id, reason);
-    return id;
-  });
-  invocation.output.result({ id }, () => `user ${id} is deleted`);
-}
-
-/** Prints an account after some work on it. */
-async function printUser(
-  invocation: Invocation,
-  reference: string,
-  options: AuditOptions,
-  work: (services: Services, id: number) => Promise<AdminUser>,
-): Promise<void> {
-  const user = await onUser(invocation, reference, options, work);
-  invocation.output.result(user, () =>
-    pairs(shownUser(user), [
-      ...userColumns,
-      'created_at',
-      'last_login_at',
-      'suspended_at',
-      'suspended_reason',
-      'store',
-    ]),
-  );
-}
-
-/** Runs work with the services of the API on one account. */
-async function onUser<Result>(
-  invocation: Invocation,
-  reference: string,
-  options: AuditOptions,
-  work: (services: Services, id: number) => Promise<Result>,
-): Promise<Result> {
-  const { withServices } = await import('./services.ts');
-  return withServices(invocation, options, async (services) =>
-    work(services, await services.findUser(reference)),
-  );
+    .option('--reason <text>', 'why, for the audit entry');
 }
 
 function shownUser({ is_verified: verified, store, ...user }: AdminUser) {
@@ -218,7 +195,7 @@ async function cleanReason(text: string): Promise<string> {
  */
 async function confirmUsername(
   { isInteractive }: Invocation,
-  { users }: Services,
+  users: Services['users'],
   id: number,
   given: string | undefined,
 ): Promise<void> {
