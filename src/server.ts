@@ -10,7 +10,7 @@ import { PortError } from './http/plugins/metrics.ts';
 import { type Config, ConfigError, loadConfig, withDatabase } from './infrastructure/config/config.ts';
 import { locateDatabase } from './infrastructure/config/database-settings.ts';
 import { readVersion } from './infrastructure/config/version.ts';
-import { DatabaseConnectError } from './infrastructure/database/errors.ts';
+import { DatabaseConnectError } from './infrastructure/database/connection.ts';
 import { MigrationError, migrate } from './infrastructure/database/migrations.ts';
 
 /** Milliseconds after a signal: when open connections are closed, and when the process ends at the latest. */

@@ -5,7 +5,7 @@ import type { Environment } from '../infrastructure/config/environment.ts';
 import type { Findings } from '../infrastructure/config/warnings.ts';
 import { reasonOf } from '../infrastructure/database/errors.ts';
 import { pendingMigrations } from '../infrastructure/database/migrations.ts';
-import { toCommandError, withClient } from './connection.ts';
+import { toCommandError, withSession } from './connection.ts';
 
 /* What `dure config check --connect` adds; apart, because it loads the clients of the servers. */
 
@@ -30,7 +30,7 @@ export async function tryConnections(
     if (url === undefined || !URL.canParse(url)) continue;
     const isDirect = url === (environment.DATABASE_DIRECT_URL ?? environment.DATABASE_URL);
     try {
-      await withClient({ directUrl: url }, async (client) => {
+      await withSession({ directUrl: url }, async (client) => {
         if (isDirect) await inspectServer(client, config, findings);
       });
     } catch (error) {

@@ -1,4 +1,4 @@
-import pg from 'pg';
+import type pg from 'pg';
 import { ApiError } from '../http/errors.ts';
 import { ConfigError } from '../infrastructure/config/config.ts';
 import {
@@ -7,12 +7,8 @@ import {
   locateDatabase,
 } from '../infrastructure/config/database-settings.ts';
 import { type Database, int8AsNumber, openDatabase } from '../infrastructure/database/client.ts';
-import {
-  connect,
-  DatabaseConnectError,
-  isDatabaseUnavailable,
-  reasonOf,
-} from '../infrastructure/database/errors.ts';
+import { DatabaseConnectError, withClient } from '../infrastructure/database/connection.ts';
+import { isDatabaseUnavailable, reasonOf } from '../infrastructure/database/errors.ts';
 import { MigrationError, pendingMigrations } from '../infrastructure/database/migrations.ts';
 import { CommandError, exitCodes } from './command.ts';
 
@@ -40,23 +36,11 @@ export async function withLocation<Result>(
 }
 
 /** Runs work with one connection that has a session. */
-export async function withClient<Result>(
-  { directUrl }: Pick<DatabaseLocation, 'directUrl'>,
+export function withSession<Result>(
+  { directUrl: connectionString }: Pick<DatabaseLocation, 'directUrl'>,
   work: (client: pg.Client) => Promise<Result>,
 ): Promise<Result> {
-  const client = new pg.Client({
-    connectionString: directUrl,
-    connectionTimeoutMillis: 5_000,
-    types: int8AsNumber,
-  });
-  // An unhandled error event would end the process; the next query reports a lost connection.
-  client.on('error', () => undefined);
-  await connect(client);
-  try {
-    return await work(client);
-  } finally {
-    await client.end();
-  }
+  return withClient({ connectionString, connectionTimeoutMillis: 5_000, types: int8AsNumber }, work);
 }
 
 /**
@@ -69,7 +53,7 @@ export async function withDatabase<Result>(
   work: (database: Database) => Promise<Result>,
 ): Promise<Result> {
   return withLocation(environment, async (location) => {
-    await withClient(location, rejectPending);
+    await withSession(location, rejectPending);
     const database = openDatabase({ ...location, poolSize: 2, onError: () => undefined });
     try {
       return await work(database);

@@ -31,8 +31,8 @@ async function showStatus(
   { pending }: { pending?: true },
 ): Promise<void> {
   const { migrationStatus } = await import('../infrastructure/database/migrations.ts');
-  const { withClient, withLocation } = await import('./connection.ts');
-  const all = await withLocation(environment, (location) => withClient(location, migrationStatus));
+  const { withSession, withLocation } = await import('./connection.ts');
+  const all = await withLocation(environment, (location) => withSession(location, migrationStatus));
   const due = all.filter(({ state }) => state !== 'applied' && state !== 'newer');
   const shown = pending ? due : all;
   const items = shown.map(({ name, state, appliedAt }) => ({ name, state, applied_at: appliedAt }));

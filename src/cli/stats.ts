@@ -39,13 +39,13 @@ const sections = {
 };
 
 async function showStats({ environment, output }: Invocation): Promise<void> {
-  const { rejectPending, withClient, withLocation } = await import('./connection.ts');
+  const { rejectPending, withSession, withLocation } = await import('./connection.ts');
   const { sendMailTask } = await import('../infrastructure/mail/queue.ts');
   const list = Object.entries(sections).map(
     ([name, select]) => `(SELECT to_json(counts) FROM (SELECT ${select}) counts) AS ${name}`,
   );
   const rows = await withLocation(environment, (location) =>
-    withClient(location, async (client) => {
+    withSession(location, async (client) => {
       await rejectPending(client);
       // Longer than a request may take.
       await client.query("SET statement_timeout = '60 s'");

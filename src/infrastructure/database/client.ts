@@ -71,22 +71,17 @@ export function openDatabase({ url, poolSize, pooled, onError }: DatabaseOptions
     lock_timeout: timeouts.lock,
     idle_in_transaction_session_timeout: timeouts.idleInTransaction,
   };
-  const pool = new pg.Pool({
+  const pool = openPool({
     connectionString: url,
     max: poolSize,
     application_name: 'dure',
     connectionTimeoutMillis: timeouts.connect,
     query_timeout: timeouts.query,
     idleTimeoutMillis: 30_000,
-    keepAlive: true,
     types: int8AsNumber,
     ...(pooled ? {} : settings),
   });
-  // An idle connection that breaks is replaced at its next use; without a listener the process would end.
   pool.on('error', onError);
-  // One that breaks in a transaction, between two statements: the next statement fails.
-  pool.on('connect', (client) => client.on('error', () => undefined));
-  leaveReadOnlyServers(pool);
   const prisma = createPrisma(
     new PrismaPg(pool, pooled ? {} : { statementNameGenerator: (query) => statementName(query.sql) }),
   );
@@ -136,6 +131,17 @@ export function openDatabase({ url, poolSize, pooled, onError }: DatabaseOptions
   return database;
 }
 
+/** Opens a pool whose connections may break, and that leaves servers which take no writes. */
+export function openPool(config: pg.PoolConfig): pg.Pool {
+  const pool = new pg.Pool({ keepAlive: true, ...config });
+  // An idle connection that breaks is replaced at its next use; without a listener the process would end.
+  pool.on('error', () => undefined);
+  // One that breaks in a transaction, between two statements: the next statement fails.
+  pool.on('connect', (client) => client.on('error', () => undefined));
+  leaveReadOnlyServers(pool);
+  return pool;
+}
+
 /**
  * Ends the connection where its server takes no writes, such as a standby; through a pooler, the pooler's connection to the
  * server. Otherwise it changes nothing. In a failed transaction it needs a `ROLLBACK` before.
@@ -147,7 +153,7 @@ export const endIfReadOnly = `
  * After a switchover, connections may stay on the server that was the primary, also through a pooler. When a statement fails
  * there, its connection is ended, so that the next one is made to the primary.
  */
-export function leaveReadOnlyServers(pool: pg.Pool): void {
+function leaveReadOnlyServers(pool: pg.Pool): void {
   const statement = `ROLLBACK; ${endIfReadOnly}`;
   pool.on('connect', (client) => {
     client.connection.on('errorMessage', ({ code }: { code?: string }) => {

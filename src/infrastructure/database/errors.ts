@@ -1,5 +1,3 @@
-import type pg from 'pg';
-
 /** SQLSTATE of a write to a server that takes none, such as a standby. */
 export const readOnlyState = '25006';
 
@@ -89,27 +87,4 @@ function temporaryReason(error: object): string | undefined {
 function nextCause(error: object): unknown {
   const { cause, meta } = error as { cause?: unknown; meta?: { driverAdapterError?: unknown } };
   return meta?.driverAdapterError ?? cause;
-}
-
-/** No connection to the database; the message says in one line where it was looked for and why there is none. */
-export class DatabaseConnectError extends Error {
-  override readonly name = 'DatabaseConnectError';
-}
-
-/**
- * Connects a client.
- *
- * @throws {DatabaseConnectError} without the password
- */
-export async function connect(client: pg.Client): Promise<void> {
-  try {
-    await client.connect();
-  } catch (error) {
-    const { host, port, database = '' } = client;
-    const place = host.startsWith('/') ? `the socket in ${host}` : `${host}:${port}`;
-    throw new DatabaseConnectError(
-      `the database ${database} at ${place} cannot be reached: ${reasonOf(error)}`,
-      { cause: error },
-    );
-  }
 }

@@ -3,10 +3,10 @@ import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import pg from 'pg';
+import type pg from 'pg';
 import { advisoryLocks } from './advisory-locks.ts';
 import { applyMigration, hasCode, type Migration } from './apply-migration.ts';
-import { connect } from './errors.ts';
+import { withClient } from './connection.ts';
 
 /** The schema is not up to date. The message names the migration and says what to do, or PostgreSQL's error. */
 export class MigrationError extends Error {
@@ -70,15 +70,8 @@ export async function migrate(
   connectionString: string,
   { folder = migrationsFolder, lockTimeout = 60_000, patience = 60_000, onApplied }: MigrateOptions = {},
 ): Promise<string[]> {
-  const client = new pg.Client({
-    connectionString,
-    application_name: 'dure-migrate',
-    connectionTimeoutMillis: 15_000,
-  });
-  // An unhandled error event would end the process; the next query reports a lost connection.
-  client.on('error', () => undefined);
-  await connect(client);
-  try {
+  const settings = { application_name: 'dure-migrate', connectionTimeoutMillis: 15_000 };
+  return withClient({ connectionString, ...settings }, async (client) => {
     await lock(client, lockTimeout);
     // First, so that a database without pending migrations has the worker's schema, too.
     await withName('graphile_worker', migrateWorker(connectionString));
@@ -96,9 +89,7 @@ export async function migrate(
       onApplied?.({ name: migration.name, milliseconds: Math.round(performance.now() - startedAt) });
     }
     return pending.map(({ name }) => name);
-  } finally {
-    await client.end();
-  }
+  });
 }
 
 /** Names of the migrations in prisma/migrations that are not applied, for readiness. One query. */

@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { FastifyBaseLogger } from 'fastify';
 import type { LogFunctionFactory, Runner } from 'graphile-worker';
-import pg from 'pg';
-import { leaveReadOnlyServers } from '../database/client.ts';
+import type pg from 'pg';
+import { openPool } from '../database/client.ts';
 import { reasonOf } from '../database/errors.ts';
 import { keepRunning } from '../database/keep-running.ts';
 import type { Metrics } from '../metrics/metrics.ts';
@@ -69,7 +69,17 @@ type RunnerOptions = WorkerOptions & SendMailOptions & { times: WorkerTimes };
 
 /** @throws Error when the database cannot be reached */
 async function runUntilStopped(options: RunnerOptions, signal: AbortSignal): Promise<void> {
-  const pool = openPool(options.connectionString);
+  const pool = openPool({
+    connectionString: options.connectionString,
+    application_name: 'dure-worker',
+    connectionTimeoutMillis: 5_000,
+    query_timeout: 5_000,
+    statement_timeout: 5_000,
+    keepAliveInitialDelayMillis: 10_000,
+    // One more for LISTEN.
+    max: concurrency + 1,
+  });
+  pool.on('connect', releaseOnce);
   try {
     const runner = await startRunner(pool, options);
     options.logger.info('worker started');
@@ -86,26 +96,6 @@ async function runUntilStopped(options: RunnerOptions, signal: AbortSignal): Pro
     // Not awaited: a connection that stopped responding must not delay the restart.
     void pool.end();
   }
-}
-
-function openPool(connectionString: string): pg.Pool {
-  const pool = new pg.Pool({
-    connectionString,
-    application_name: 'dure-worker',
-    connectionTimeoutMillis: 5_000,
-    query_timeout: 5_000,
-    statement_timeout: 5_000,
-    keepAlive: true,
-    keepAliveInitialDelayMillis: 10_000,
-    // One more for LISTEN.
-    max: concurrency + 1,
-  });
-  // Queries report broken connections. Without these listeners the events would end the process.
-  pool.on('error', () => undefined);
-  pool.on('connect', (client) => client.on('error', () => undefined));
-  pool.on('connect', releaseOnce);
-  leaveReadOnlyServers(pool);
-  return pool;
 }
 
 /** graphile-worker releases a connection twice that breaks while the runner stops; pg throws then, which would end the process. */
