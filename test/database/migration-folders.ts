@@ -1,10 +1,7 @@
-import { cp, mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdir, readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import pg from 'pg';
 import type { Test } from 'tap';
-import { migrate } from '../../src/infrastructure/database/migrations.ts';
 import { createEmptyDatabase } from '../support/database.ts';
 
 /** The names of prisma/migrations. */
@@ -28,21 +25,11 @@ export async function connect(t: Test, create = createEmptyDatabase) {
 
 /** Writes a folder in place of prisma/migrations. */
 export async function writeMigrations(t: Test, scripts: Record<string, string>) {
-  const folder = await mkdtemp(join(tmpdir(), 'dure-migrations-'));
-  t.teardown(() => rm(folder, { recursive: true }));
+  const folder = t.testdir();
   const write = async (name: string, sql: string) => {
     await mkdir(join(folder, name), { recursive: true });
     await writeFile(join(folder, name, 'migration.sql'), sql);
   };
   for (const [name, sql] of Object.entries(scripts)) await write(name, sql);
   return { folder, write };
-}
-
-/** Applies the migrations whose names sort before one. */
-export async function migrateUntil(t: Test, url: string, name: string): Promise<void> {
-  const { folder } = await writeMigrations(t, {});
-  const source = fileURLToPath(import.meta.resolve('#package/prisma/migrations'));
-  for (const one of committed.filter((other) => other < name))
-    await cp(join(source, one), join(folder, one), { recursive: true });
-  await migrate(url, { folder });
 }

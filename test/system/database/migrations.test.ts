@@ -1,26 +1,13 @@
-import { execFile } from 'node:child_process';
-import process from 'node:process';
-import { fileURLToPath } from 'node:url';
-import { promisify } from 'node:util';
 import pg from 'pg';
 import t from 'tap';
 import { migrate, pendingMigrations } from '../../../src/infrastructure/database/migrations.ts';
 import { committed, connect, writeMigrations } from '../../database/migration-folders.ts';
+import { inParallel } from '../../support/concurrency.ts';
 import { createTestDatabase } from '../../support/database.ts';
 import { until } from '../../support/until.ts';
+import { runProcess } from '../cli/process.ts';
 
 const tables = "SELECT tablename AS value FROM pg_tables WHERE schemaname = 'public' ORDER BY 1";
-
-async function runMigrateProcess(url: string): Promise<string> {
-  const script = fileURLToPath(new URL('../../../src/migrate.js', import.meta.url));
-  const env = {
-    ...process.env,
-    NODE_ENV: 'test',
-    DATABASE_URL: url,
-    JWT_SECRET: 'wQ3v9-eLk2_xRt7y.hB6nPz4s-Jd8uMc0a',
-  };
-  return (await promisify(execFile)(process.execPath, [script], { env })).stdout;
-}
 
 t.test(
   'an empty database gets all migrations and the worker schema, and a second run does nothing',
@@ -68,9 +55,9 @@ t.test('a role that owns only its database can migrate it', async (t) => {
 
 t.test('of concurrent processes one applies the migrations and all succeed', async (t) => {
   const { url, values } = await connect(t);
-  const outputs = await Promise.all(Array.from({ length: 2 }, () => runMigrateProcess(url)));
+  const runs = await inParallel(2, () => runProcess('build/src/migrate.js', [], { DATABASE_URL: url }));
   const applied = committed.map((name) => `applied ${name}\n`).join('');
-  t.same(outputs.sort(), [applied, 'nothing to apply\n']);
+  t.same(runs.map(({ stdout }) => stdout).sort(), [applied, 'nothing to apply\n']);
   t.same(await values('SELECT migration_name AS value FROM _prisma_migrations ORDER BY 1'), committed);
 });
 

@@ -1,23 +1,17 @@
-import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { MigrationList } from '@prisma/schema-engine-wasm/schema_engine_bg';
-import pg from 'pg';
-import t, { type Test } from 'tap';
+import type pg from 'pg';
+import t from 'tap';
 import { differenceSql } from '../../../scripts/new-migration.ts';
 import { withSchemaEngine } from '../../../scripts/schema-engine.ts';
 import { migrate } from '../../../src/infrastructure/database/migrations.ts';
-import { createEmptyDatabase, createTestDatabase, execute } from '../../support/database.ts';
+import { connect, writeMigrations } from '../../database/migration-folders.ts';
+import { createTestDatabase, execute } from '../../support/database.ts';
 
 const committed = fileURLToPath(import.meta.resolve('#package/prisma/migrations'));
 const filters = { externalTables: [], externalEnums: [] };
-
-async function createUrl(t: Test, create = createTestDatabase): Promise<string> {
-  const { url, drop } = await create();
-  t.teardown(drop);
-  return url;
-}
 
 async function readMigrations(folder: string): Promise<MigrationList> {
   const names = (await readdir(folder)).filter((name) => name !== 'migration_lock.toml').sort();
@@ -40,28 +34,21 @@ function diagnose(url: string, migrationsList: MigrationList) {
 }
 
 /** The table's definition and its rows, without what differs by chance: the ids and the times. */
-async function readHistory(url: string) {
-  const client = new pg.Client({ connectionString: url });
-  await client.connect();
-  try {
-    const columns = await client.query(`SELECT attname, format_type(atttypid, atttypmod), attnotnull,
-        (SELECT pg_get_expr(adbin, adrelid) FROM pg_attrdef WHERE adrelid = attrelid AND adnum = attnum)
-      FROM pg_attribute WHERE attrelid = '_prisma_migrations'::regclass AND attnum > 0 ORDER BY attnum`);
-    const constraints = await client.query(`SELECT conname, pg_get_constraintdef(oid) FROM pg_constraint
-      WHERE conrelid = '_prisma_migrations'::regclass ORDER BY 1`);
-    const rows =
-      await client.query(`SELECT migration_name, checksum, logs, rolled_back_at, applied_steps_count,
-        id ~ '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$' AS uuid, finished_at >= started_at AS finished
-      FROM _prisma_migrations ORDER BY 1`);
-    return { columns: columns.rows, constraints: constraints.rows, rows: rows.rows };
-  } finally {
-    await client.end();
-  }
+async function readHistory(client: pg.Client) {
+  const columns = await client.query(`SELECT attname, format_type(atttypid, atttypmod), attnotnull,
+      (SELECT pg_get_expr(adbin, adrelid) FROM pg_attrdef WHERE adrelid = attrelid AND adnum = attnum)
+    FROM pg_attribute WHERE attrelid = '_prisma_migrations'::regclass AND attnum > 0 ORDER BY attnum`);
+  const constraints = await client.query(`SELECT conname, pg_get_constraintdef(oid) FROM pg_constraint
+    WHERE conrelid = '_prisma_migrations'::regclass ORDER BY 1`);
+  const rows = await client.query(`SELECT migration_name, checksum, logs, rolled_back_at, applied_steps_count,
+      id ~ '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$' AS uuid, finished_at >= started_at AS finished
+    FROM _prisma_migrations ORDER BY 1`);
+  return { columns: columns.rows, constraints: constraints.rows, rows: rows.rows };
 }
 
 t.test("Prisma's engine sees no pending, edited or failed migration", async (t) => {
   const migrations = await readMigrations(committed);
-  const url = await createUrl(t);
+  const { url } = await connect(t, createTestDatabase);
   const upToDate = {
     editedMigrationNames: [],
     failedMigrationNames: [],
@@ -83,32 +70,27 @@ t.test("Prisma's engine sees no pending, edited or failed migration", async (t) 
 });
 
 t.test("the history table equals the one that Prisma's engine writes", async (t) => {
-  const folder = await mkdtemp(join(tmpdir(), 'dure-migrations-'));
-  t.teardown(() => rm(folder, { recursive: true }));
-  for (const name of ['20260101000000_first', '20260102000000_second']) {
-    await mkdir(join(folder, name));
-    await writeFile(join(folder, name, 'migration.sql'), `-- 가게\nCREATE TABLE "${name}" (id int);\n`);
-  }
-  const [byRunner, byPrisma] = [
-    await createUrl(t, createEmptyDatabase),
-    await createUrl(t, createEmptyDatabase),
-  ];
-  await migrate(byRunner, { folder });
+  const names = ['20260101000000_first', '20260102000000_second'];
+  const scripts = names.map((name) => [name, `-- 가게\nCREATE TABLE "${name}" (id int);\n`]);
+  const { folder } = await writeMigrations(t, Object.fromEntries(scripts));
+  const [byRunner, byPrisma] = [await connect(t), await connect(t)];
+  await migrate(byRunner.url, { folder });
   const migrationsList = await readMigrations(folder);
-  await withSchemaEngine(byPrisma, (engine) => engine.applyMigrations({ migrationsList, filters }));
-  t.strictSame(await readHistory(byRunner), await readHistory(byPrisma));
+  await withSchemaEngine(byPrisma.url, (engine) => engine.applyMigrations({ migrationsList, filters }));
+  t.strictSame(await readHistory(byRunner.client), await readHistory(byPrisma.client));
 
-  t.strictSame(await migrate(byPrisma, { folder }), [], 'the runner accepts the rows of Prisma');
+  t.strictSame(await migrate(byPrisma.url, { folder }), [], 'the runner accepts the rows of Prisma');
 });
 
 t.test('the migrations match schema.prisma', async (t) => {
-  t.equal(await differenceSql(await createUrl(t)), '');
+  const { url } = await connect(t, createTestDatabase);
+  t.equal(await differenceSql(url), '');
 });
 
 t.test(
   'the next migration drops a plain index that schema.prisma lacks, and keeps what it cannot express',
   async (t) => {
-    const url = await createUrl(t);
+    const { url } = await connect(t, createTestDatabase);
     await execute(
       url,
       "ALTER TABLE users ADD CONSTRAINT test_check CHECK (name <> '')",

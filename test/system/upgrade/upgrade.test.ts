@@ -1,9 +1,4 @@
-import { execFile } from 'node:child_process';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import process from 'node:process';
-import { promisify } from 'node:util';
 import pg from 'pg';
 import t from 'tap';
 import { root } from '../../../scripts/last-release.ts';
@@ -13,6 +8,7 @@ import { createProvider } from '../../support/provider.ts';
 import { unless } from '../../support/requirements.ts';
 import { production, startService } from '../../support/service.ts';
 import { until } from '../../support/until.ts';
+import { runProcess } from '../cli/process.ts';
 import { createBalancer, followStream, mailsAbout, openStore, startLoad } from './load.ts';
 
 /*
@@ -27,22 +23,18 @@ t.test('an upgrade and the way back do without a failed request', { skip }, asyn
   const database = await createEmptyDatabase();
   t.teardown(database.drop);
   const provider = await createProvider(t);
-  const DATA_DIR = await mkdtemp(join(tmpdir(), 'dure-upgrade-'));
-  t.teardown(() => rm(DATA_DIR, { recursive: true, force: true }));
   const environment = {
     ...production,
     DATABASE_URL: database.url,
-    DATA_DIR,
+    DATA_DIR: t.testdir(),
     RESEND_BASE_URL: provider.url,
     RATE_LIMIT_ENABLED: 'false',
     QUOTA_POSTS_PER_DAY: '0',
     QUOTA_EDITS_PER_DAY: '0',
     QUOTA_REQUESTS_PER_DAY: '0',
   };
-  const migrate = async (folder: string) => {
-    const env = { PATH: process.env.PATH ?? '', ...environment };
-    return (await promisify(execFile)(process.execPath, [join(folder, 'dist/migrate.js')], { env })).stdout;
-  };
+  const migrate = async (folder: string) =>
+    (await runProcess(join(folder, 'dist/migrate.js'), [], environment)).stdout;
   const start = async (folder: string) => {
     const service = await startService(environment, [join(folder, 'dist/server.js')]);
     t.teardown(() => service.end('SIGKILL'));
