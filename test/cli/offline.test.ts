@@ -1,11 +1,10 @@
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { JWT } from '@fastify/jwt';
 import jwt from '@fastify/jwt';
 import type { Command } from 'commander';
 import { fastify } from 'fastify';
-import t, { type Test } from 'tap';
+import t from 'tap';
 import { createOutput } from '../../src/cli/output.ts';
 import { createProgram } from '../../src/cli/program.ts';
 import { createTokens, jwtOptions } from '../../src/domains/auth/tokens.ts';
@@ -15,12 +14,6 @@ import { production, secret } from '../config/environments.ts';
 import { dure, dureText, failed } from './command.ts';
 
 /* Commands that need no database. */
-
-function temporaryDirectory(t: Test): string {
-  const directory = mkdtempSync(join(tmpdir(), 'dure-cli-'));
-  t.teardown(() => rmSync(directory, { recursive: true, force: true }));
-  return directory;
-}
 
 t.test('config check tells problems, warnings and settings, and nothing secret', async (t) => {
   const secrets = ['wQ3v9eLk2xRt7y', 're_dK3vQ8wZ_unused', secret, 'aKIAsecret', 'r3disPassword'];
@@ -53,7 +46,7 @@ t.test('config check tells problems, warnings and settings, and nothing secret',
 });
 
 t.test('config check --strict fails on warnings, and nothing is generated', async (t) => {
-  const DATA_DIR = temporaryDirectory(t);
+  const DATA_DIR = t.testdir();
   const weak = { DATA_DIR, RESEND_BASE_URL: 'http://mail.example.com' };
   t.match(await dure(weak, 'config', 'check'), {
     code: 0,
@@ -149,7 +142,7 @@ t.test('a secret that is missing, weak or leaked is not kept beside the new one'
 });
 
 t.test('the generated secret of a folder is rotated in its file', async (t) => {
-  const DATA_DIR = temporaryDirectory(t);
+  const DATA_DIR = t.testdir();
   failed(t, await dure({ DATA_DIR }, 'secrets', 'rotate'), 4, 'no_secret');
   const path = join(DATA_DIR, 'jwt-secret');
   loadConfig({ DATA_DIR });

@@ -6,7 +6,7 @@ import { loadConfig } from '../../src/infrastructure/config/config.ts';
 import { loadDatabaseSettings } from '../../src/infrastructure/config/database-settings.ts';
 import { environmentNames } from '../../src/infrastructure/config/environment.ts';
 import type { Json } from '../support/json.ts';
-import { load, production, secret, temporaryDirectory } from './environments.ts';
+import { load, production, secret } from './environments.ts';
 
 const pooledUrl = 'postgres://u:p@db.example.com:6432/dure?sslmode=require';
 const days = 86_400;
@@ -141,7 +141,7 @@ t.test('one of the two URLs of the database is enough', async (t) => {
 });
 
 t.test('a secret is generated once, with mode 0600', async (t) => {
-  const directory = join(temporaryDirectory(t), 'data');
+  const directory = join(t.testdir({ other: {} }), 'data');
   const first = loadConfig({ DATA_DIR: directory }).secrets[0];
   t.ok(first.key.length >= 48);
   const path = join(directory, 'jwt-secret');
@@ -150,12 +150,11 @@ t.test('a secret is generated once, with mode 0600', async (t) => {
   t.strictSame(readdirSync(directory), ['jwt-secret'], 'nothing else is left');
   t.strictSame(loadConfig({ DATA_DIR: directory }).secrets[0], first);
   t.equal(readFileSync(path, 'utf8'), first.key.toString());
-  const other = temporaryDirectory(t);
+  const other = join(t.testdirName, 'other');
   t.notSame(loadConfig({ DATA_DIR: other }).secrets[0], first);
   t.equal(
     loadConfig({ DATA_DIR: directory, JWT_SECRET: secret }).secrets[0].key.toString(),
     secret,
     'one that is set wins',
   );
-  t.strictSame(readdirSync(temporaryDirectory(t)), []);
 });

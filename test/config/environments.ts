@@ -1,7 +1,3 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import type { Test } from 'tap';
 import { loadConfig } from '../../src/infrastructure/config/config.ts';
 
 export const secret = 'kX2v8Jw0rTq5YbN7mZc4LpD9sGh1FaUe3Ri6';
@@ -20,11 +16,4 @@ export const production = {
 /** The configuration of an environment, with a secret so that none is generated. */
 export function load(environment: Record<string, string> = {}) {
   return loadConfig({ JWT_SECRET: secret, ...environment });
-}
-
-/** An empty folder, until the test ends. */
-export function temporaryDirectory(t: Test): string {
-  const directory = mkdtempSync(join(tmpdir(), 'dure-config-'));
-  t.teardown(() => rmSync(directory, { recursive: true, force: true }));
-  return directory;
 }

@@ -3,7 +3,7 @@ import { readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
 import { ConfigError, loadConfig } from '../../src/infrastructure/config/config.ts';
-import { load, production, secret, temporaryDirectory } from './environments.ts';
+import { load, production, secret } from './environments.ts';
 
 /** The lines of a rejected configuration's message. */
 function problems(t: Test, environment: Record<string, string | undefined>): string[] {
@@ -174,7 +174,7 @@ t.test('durations have a unit and a maximum', async (t) => {
 });
 
 t.test('a damaged secret file is rejected', async (t) => {
-  const directory = temporaryDirectory(t);
+  const directory = t.testdir();
   for (const content of ['', 'short', '0'.repeat(64)]) {
     writeFileSync(join(directory, 'jwt-secret'), content);
     t.match(problems(t, { DATA_DIR: directory }).join(), 'jwt-secret');
@@ -184,7 +184,7 @@ t.test('a damaged secret file is rejected', async (t) => {
 });
 
 t.test('production generates no secret', async (t) => {
-  const directory = temporaryDirectory(t);
+  const directory = t.testdir();
   const { JWT_SECRET: _, ...environment } = production;
   t.equal(problems(t, { ...environment, DATA_DIR: directory }).length, 1);
   t.strictSame(readdirSync(directory), []);
