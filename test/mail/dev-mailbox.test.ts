@@ -97,17 +97,6 @@ t.test('another name of the host than localhost is rejected, because of DNS rebi
   }
 });
 
-t.test('is not part of the published specification', async (t) => {
-  const app = Fastify();
-  t.teardown(() => app.close());
-  const hidden: unknown[] = [];
-  app.addHook('onRoute', (route) => {
-    hidden.push(route.schema?.hide);
-  });
-  await app.register(devMailboxRoutes, { mailbox: createDevMailbox() });
-  t.ok(hidden.length > 0 && hidden.every((hide) => hide === true));
-});
-
 t.test('allows the script of the page and no other', async (t) => {
   const { mailbox, get } = await build(t);
   await mailbox.send(outgoing());
