@@ -114,7 +114,7 @@ function readOperator(text: string): string {
 /** A parser of an option that is a whole number. */
 export function wholeNumber(min: number, max: number): (text: string) => number {
   return (text) => {
-    const number = /^\d{1,10}$/.test(text) ? Number(text) : Number.NaN;
+    const number = /^\d{1,16}$/.test(text) ? Number(text) : Number.NaN;
     if (number >= min && number <= max) return number;
     throw new InvalidArgumentError(`It must be a whole number from ${min} to ${max}.`);
   };

@@ -74,7 +74,7 @@ async function unlockQueue(invocation: Invocation, options: UnlockOptions): Prom
   const kind = all ? 'all' : worker === undefined ? 'stale' : 'worker';
   const entry = { action: 'jobs_unlocked', reason: worker ?? kind } as const;
   const jobs = await withAudit(invocation, options, entry, async (tx) => {
-    const unlocked = await unlockJobs(tx, worker === undefined ? (all ? 'all' : 'stale') : { worker });
+    const unlocked = await unlockJobs(tx, options);
     if (unlocked.length > 0) return unlocked;
     throw new CommandError('nothing_to_unlock', nothingToUnlock[kind]);
   });

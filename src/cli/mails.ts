@@ -9,6 +9,7 @@ import {
   type Invocation,
   type PageOptions,
   printPage,
+  wholeNumber,
 } from './command.ts';
 import type { Services } from './services.ts';
 
@@ -26,7 +27,11 @@ export function addMailCommands(program: Command, invocation: Invocation): void 
   });
   addPageOptions(failed).action((options: PageOptions) => listFailedMails(invocation, options));
 
-  addCommand(mails, 'retry [ids...]', {
+  const parseId = wholeNumber(1, Number.MAX_SAFE_INTEGER);
+  const parseIds = (text: string, ids: number[] = []) => [...new Set([...ids, parseId(text)])];
+  const idsHelp = 'their ids, see `dure mails failed`';
+
+  addCommand(mails, 'retry', {
     summary: 'put failed emails back into the queue',
     description:
       'Puts failed emails back into the queue. An email is composed when it is sent, so one that has become obsolete is dropped then. Remove the reason first: what the provider rejected once it will reject again.',
@@ -34,18 +39,21 @@ export function addMailCommands(program: Command, invocation: Invocation): void 
     exitCodes: [notFound],
     isAudited: true,
   })
+    .argument('[ids...]', idsHelp, parseIds)
     .option('--all', 'all that have failed; succeeds when there are none')
-    .action((ids: string[], options: AuditOptions & { all?: true }) =>
+    .action((ids: number[], options: AuditOptions & { all?: true }) =>
       changeMails(invocation, 'retry', ids, options),
     );
 
-  addCommand(mails, 'drop <ids...>', {
+  addCommand(mails, 'drop', {
     summary: 'delete failed emails that are not worth another attempt',
     description: 'Deletes failed emails permanently.',
     examples: ['dure mails drop 17 18'],
     exitCodes: [notFound],
     isAudited: true,
-  }).action((ids: string[], options: AuditOptions) => changeMails(invocation, 'drop', ids, options));
+  })
+    .argument('<ids...>', idsHelp, parseIds)
+    .action((ids: number[], options: AuditOptions) => changeMails(invocation, 'drop', ids, options));
 }
 
 async function listFailedMails(invocation: Invocation, options: PageOptions): Promise<void> {
@@ -65,15 +73,14 @@ async function listFailedMails(invocation: Invocation, options: PageOptions): Pr
 async function changeMails(
   invocation: Invocation,
   action: 'retry' | 'drop',
-  texts: readonly string[],
+  given: readonly number[],
   options: AuditOptions & { all?: true },
 ): Promise<void> {
-  if (texts.length > 0 === (options.all === true)) {
+  if (given.length > 0 === (options.all === true)) {
     throw new CommandError('usage', 'which emails? Give their ids, or --all', exitCodes.usage);
   }
   const { ApiError } = await import('../http/errors.ts');
   const { withServices } = await import('./services.ts');
-  const given = await readIds(texts);
   const done: number[] = [];
   const missing: number[] = [];
   await withServices(invocation, options, async (services) => {
@@ -108,12 +115,4 @@ async function allFailed({ failedMails, operator }: Services): Promise<number[]>
     if (page.next_cursor === null) return ids.reverse();
     page = await failedMails.list(operator, { limit: 100, cursor: page.next_cursor });
   }
-}
-
-/** @throws {CommandError} `usage` */
-async function readIds(texts: readonly string[]): Promise<number[]> {
-  const { isId } = await import('../http/schemas.ts');
-  const invalid = texts.find((text) => !isId(text));
-  if (invalid === undefined) return [...new Set(texts.map(Number))];
-  throw new CommandError('usage', `"${invalid}" is no id: see \`dure mails failed\``, exitCodes.usage);
 }

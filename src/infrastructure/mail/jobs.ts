@@ -2,7 +2,7 @@ import type { FastifyBaseLogger } from 'fastify';
 import type { ExpiredRows } from '../database/clean-up.ts';
 import type { Tx } from '../database/client.ts';
 import { reasonOf } from '../database/errors.ts';
-import { empty, type Sql, sql } from '../database/sql.ts';
+import { empty, sql } from '../database/sql.ts';
 import { sendMailTask } from './queue.ts';
 import type { MailMetrics } from './send-mail.ts';
 
@@ -109,25 +109,20 @@ export async function listJobs(
   return { jobs: rows.map(({ total, ...job }) => job), total: rows[0]?.total ?? 0 };
 }
 
-/** `stale`: of workers that are certain to be dead. */
-export type UnlockSelection = 'stale' | 'all' | { worker: string };
-
 /**
- * Releases all jobs of workers, in a transaction. Concurrent runs wait at the rows of the jobs, so that each is reported once.
+ * Releases all jobs of a worker, of all workers, or without a selection of workers that are certain to be dead, in a transaction.
+ * Concurrent runs wait at the rows of the jobs, so that each is reported once.
  *
  * @returns the jobs as they were
  */
-export async function unlockJobs(tx: Tx, selection: UnlockSelection): Promise<Job[]> {
+export async function unlockJobs(tx: Tx, { worker, all }: { worker?: string; all?: true }): Promise<Job[]> {
+  const ofWorker = worker === undefined ? staleLocks(staleLock) : sql`locked_by = ${worker}`;
   const locked = await tx.query<Job>(sql`
     SELECT ${columns} FROM ${jobs}
-    WHERE j.locked_by IN (SELECT locked_by FROM graphile_worker.jobs WHERE ${selected(selection)})
+    WHERE j.locked_by IN (
+      SELECT locked_by FROM graphile_worker.jobs WHERE ${all ? sql`locked_by IS NOT NULL` : ofWorker})
     ORDER BY j.id FOR UPDATE OF j`);
   const workers = [...new Set(locked.map((job) => job.locked_by))];
   await tx.execute(sql`SELECT graphile_worker.force_unlock_workers(${workers}::text[])`);
   return locked;
-}
-
-function selected(selection: UnlockSelection): Sql {
-  if (selection === 'all') return sql`locked_by IS NOT NULL`;
-  return selection === 'stale' ? staleLocks(staleLock) : sql`locked_by = ${selection.worker}`;
 }
