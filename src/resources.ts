@@ -18,11 +18,9 @@ export async function openTracing({ otlpEndpoint }: Config): Promise<Tracing | u
 /** Opens the pool, which closes with the app. */
 export function openAppDatabase(app: FastifyInstance, config: AppConfig): Database {
   let closing = false;
-  const database = openDatabase({
-    ...config.database,
-    onError: (error) => {
-      if (!closing) app.log.warn({ err: error }, 'idle database connection lost');
-    },
+  const database = openDatabase(config.database);
+  database.pool.on('error', (err) => {
+    if (!closing) app.log.warn({ err }, 'idle database connection lost');
   });
   app.addHook('onClose', () => {
     closing = true;

@@ -54,7 +54,7 @@ export async function withDatabase<Result>(
 ): Promise<Result> {
   return withLocation(environment, async (location) => {
     await withSession(location, rejectPending);
-    const database = openDatabase({ ...location, poolSize: 2, onError: () => undefined });
+    const database = openDatabase({ ...location, poolSize: 2 });
     try {
       return await work(database);
     } finally {

@@ -132,7 +132,7 @@ t.test('what no id can be is not found', async (t) => {
 });
 
 t.test("SQL and Prisma's client read 64 bits as numbers, in and outside a transaction", async (t) => {
-  const database = openDatabase({ url: app.url, poolSize: 2, pooled: false, onError: () => undefined });
+  const database = openDatabase({ url: app.url, poolSize: 2 });
   t.teardown(() => database.close());
   const statement = sql`SELECT id, count(*) OVER () AS posts, 0.5::float8 AS half FROM posts WHERE id = ${first + 1}::bigint`;
   const expected = [{ id: first + 1, posts: 1, half: 0.5 }];

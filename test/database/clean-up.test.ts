@@ -8,7 +8,7 @@ import { createTestDatabase } from '../support/database.ts';
 async function setUp(t: Test) {
   const { url, drop } = await createTestDatabase();
   t.teardown(drop);
-  const database = openDatabase({ url, poolSize: 2, pooled: false, onError: () => undefined });
+  const database = openDatabase({ url, poolSize: 2 });
   t.teardown(() => database.close());
   const query = async (sql: string) => (await database.pool.query(sql)).rows;
   await query(`INSERT INTO users (id, username, email, name, password_hash)

@@ -79,7 +79,7 @@ await pool.query(`
 await pool.query('VACUUM ANALYZE');
 
 const { tokens } = loadConfig({ JWT_SECRET: 'a secret that only tests have 0123456789' });
-const own = openDatabase({ url: app.url, poolSize: 1, pooled: false, onError: t.fail });
+const own = openDatabase({ url: app.url, poolSize: 1 });
 t.teardown(own.close);
 
 /** Checks what the one statement of a call reads. */

@@ -290,7 +290,7 @@ t.test('each partner is listed once with the newest request, in pages', async (t
   invalid(t, await listPartners(app, own, '?limit=0'), 'limit');
 
   // A page that has examined what it may continues after that.
-  const database = openDatabase({ url: app.url, poolSize: 1, pooled: false, onError: t.fail });
+  const database = openDatabase({ url: app.url, poolSize: 1 });
   t.teardown(database.close);
   const found: number[] = [];
   let pages = 0;

@@ -30,8 +30,7 @@ interface DatabaseOptions {
   url: string;
   poolSize: number;
   /** Whether a transaction pooler stands in between: it keeps neither settings of a connection nor prepared statements. */
-  pooled: boolean;
-  onError(error: Error): void;
+  pooled?: boolean;
 }
 
 /**
@@ -62,7 +61,7 @@ export const int8AsNumber: pg.CustomTypesConfig = {
 };
 
 /** Opens the pool lazily: the first query makes the first connection. */
-export function openDatabase({ url, poolSize, pooled, onError }: DatabaseOptions): Database {
+export function openDatabase({ url, poolSize, pooled = false }: DatabaseOptions): Database {
   const settings = {
     options: Object.entries(plannerSettings)
       .map(([name, value]) => `-c ${name}=${value}`)
@@ -81,7 +80,6 @@ export function openDatabase({ url, poolSize, pooled, onError }: DatabaseOptions
     types: int8AsNumber,
     ...(pooled ? {} : settings),
   });
-  pool.on('error', onError);
   const prisma = createPrisma(
     new PrismaPg(pool, pooled ? {} : { statementNameGenerator: (query) => statementName(query.sql) }),
   );

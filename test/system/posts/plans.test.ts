@@ -244,7 +244,7 @@ t.test('counting against a quota reads what the quota allows, however much a sto
     [sender],
   );
   const { id: postId, store_id: receiver } = rows[0];
-  const repositories = openDatabase({ url: app.url, poolSize: 2, pooled: false, onError: t.fail });
+  const repositories = openDatabase({ url: app.url, poolSize: 2 });
   t.teardown(repositories.close);
   const post = { title: '글', content: '내용', images: ['https://example.com/1.jpg'] };
   const request = { postId, sender, receiver, message: '함께' };
