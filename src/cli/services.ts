@@ -5,7 +5,7 @@ import { pino } from 'pino';
 import { type AuditedAction, commandOperator, createAudit, type Operator } from '../domains/admin/index.ts';
 import { jwtOptions } from '../domains/auth/index.ts';
 import { createDomains, type Domains } from '../domains.ts';
-import { ConfigError, inspectConfig } from '../infrastructure/config/config.ts';
+import { loadConfig } from '../infrastructure/config/config.ts';
 import type { Database } from '../infrastructure/database/client.ts';
 import { createMetrics } from '../infrastructure/metrics/metrics.ts';
 import { type AuditOptions, CommandError, exitCodes, type Invocation } from './command.ts';
@@ -31,8 +31,7 @@ export async function withServices<Result>(
   work: (services: Services) => Promise<Result>,
 ): Promise<Result> {
   // Generates no secret: the command leaves no trace in a folder without a service.
-  const { config, problems } = inspectConfig(invocation.environment);
-  if (problems.length > 0) throw new ConfigError(problems);
+  const config = loadConfig(invocation.environment, { generateSecret: false });
   const operator = createOperator(invocation, options);
   return withDatabase(invocation.environment, async (database) => {
     // Domains sign tokens with it; no command does.

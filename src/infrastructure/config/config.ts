@@ -24,23 +24,23 @@ export function withDatabase(config: Config, { url, directUrl, pooled }: Databas
  * Reads the configuration from environment variables; called once, at start.
  *
  * @param source the environment, `process.env` in production
+ * @param options `generateSecret`: whether a missing secret is generated, outside production
  * @throws {ConfigError} with every problem
  */
-export function loadConfig(source: NodeJS.ProcessEnv): Config {
-  const problems: string[] = [];
-  const config = buildConfig(readEnvironment(source, problems), problems);
+export function loadConfig(source: NodeJS.ProcessEnv, { generateSecret = true } = {}): Config {
+  const { config, problems } = inspectConfig(source, generateSecret);
   if (problems.length > 0) throw new ConfigError(problems);
   return config;
 }
 
 /** Reads the configuration as {@link loadConfig} does, but returns the problems, and generates no secret. */
-export function inspectConfig(source: NodeJS.ProcessEnv) {
+export function inspectConfig(source: NodeJS.ProcessEnv, generateSecret = false) {
   const problems: string[] = [];
   const environment = readEnvironment(source, problems);
-  return { environment, config: buildConfig(environment, problems, { generateSecret: false }), problems };
+  return { environment, config: buildConfig(environment, problems, generateSecret), problems };
 }
 
-function buildConfig(environment: Environment, problems: string[], { generateSecret = true } = {}) {
+function buildConfig(environment: Environment, problems: string[], generateSecret: boolean) {
   const production = environment.NODE_ENV === 'production';
   const dataDirectory = resolve(environment.DATA_DIR);
   if (production) requireInProduction(environment, problems);
