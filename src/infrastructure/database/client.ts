@@ -173,7 +173,8 @@ async function commit<Result>(client: pg.PoolClient, work: () => Promise<Result>
   await client.query('BEGIN');
   const result = await work();
   // The request has already been answered, or will be at any moment.
-  if (performance.now() - startedAt > timeouts.idleInTransaction) throw new TransactionTimeoutError();
+  if (performance.now() - startedAt > timeouts.idleInTransaction)
+    throw new TransactionTimeoutError('the transaction took too long');
   const { command } = await client.query('COMMIT');
   if (command !== 'COMMIT')
     throw new Error('the transaction was rolled back, because a statement had failed');

@@ -39,10 +39,6 @@ export class TransactionTimeoutError extends Error {
   override readonly name = 'TransactionTimeoutError';
   /** As of a statement that took too long. */
   readonly code = '57014';
-
-  constructor() {
-    super('the transaction took too long');
-  }
 }
 
 /** Whether an error means that the database is unavailable at the moment, so that a retry makes sense. */

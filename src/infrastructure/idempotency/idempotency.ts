@@ -21,10 +21,6 @@ export class IdempotencyConflictError extends Error {
 /** The first request with the key was rolled back after another one had waited for it; a retry makes sense. */
 export class IdempotencyKeyReleasedError extends Error {
   override readonly name = 'IdempotencyKeyReleasedError';
-
-  constructor() {
-    super('the idempotency key was released');
-  }
 }
 
 /** The key of a request. */
@@ -83,7 +79,7 @@ export function createIdempotency(database: Database, secrets: readonly [Secret,
       return { data };
     });
     const created = first ?? (await findReplay<Data>(key));
-    if (created === undefined) throw new IdempotencyKeyReleasedError();
+    if (created === undefined) throw new IdempotencyKeyReleasedError('the idempotency key was released');
     return created;
   }
 
