@@ -1,7 +1,4 @@
-import { once } from 'node:events';
-import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { json } from 'node:stream/consumers';
+import type { ServerResponse } from 'node:http';
 import t, { type Test } from 'tap';
 import {
   createResendTransport,
@@ -12,6 +9,7 @@ import { createTestApp } from '../support/app.ts';
 import { inParallel } from '../support/concurrency.ts';
 import { freePort } from '../support/free-port.ts';
 import { openTwoVerifiedShops, sendRequest } from '../support/partner-requests.ts';
+import { createProvider, type ProviderBehaviour } from '../support/provider.ts';
 import { createPost } from '../support/stores.ts';
 import { until } from '../support/until.ts';
 
@@ -24,20 +22,9 @@ const mail: OutgoingMail = {
   idempotencyKey: 'verification-42',
 };
 
-/** Starts a fake Resend that answers every request in the same way. */
-async function startFakeResend(t: Test, respond: (response: ServerResponse) => void) {
-  const received: { method?: string; url?: string; headers: IncomingHttpHeaders; body: unknown }[] = [];
-  const server = createServer(async (request, response) => {
-    const { method = '', url = '', headers } = request;
-    received.push({ method, url, headers, body: await json(request) });
-    respond(response);
-  });
-  await once(server.listen(0, '127.0.0.1'), 'listening');
-  t.teardown(() => {
-    server.closeAllConnections();
-    server.close();
-  });
-  return { baseUrl: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, received };
+/** Starts a fake Resend that responds to every request in the same way; by default it accepts the email. */
+async function startFakeResend(t: Test, behaviour: ProviderBehaviour = 'ok') {
+  return Object.assign(await createProvider(t), { behaviour });
 }
 
 const transportTo = (baseUrl: string, timeoutMs = 5000) =>
@@ -49,15 +36,10 @@ function respond(status: number, body: unknown): (response: ServerResponse) => v
 }
 
 /** The error that `send` throws for a response of the provider. */
-async function failure(
-  t: Test,
-  response: (response: ServerResponse) => void,
-  timeoutMs = 5000,
-): Promise<Error> {
-  const { baseUrl } = await startFakeResend(t, response);
-  const error: unknown = await transportTo(baseUrl, timeoutMs)
-    .send(mail)
-    .catch((thrown: unknown) => thrown);
+async function failure(t: Test, response: ProviderBehaviour, timeoutMs = 5000): Promise<Error> {
+  const { url } = await startFakeResend(t, response);
+  const sending = transportTo(url, timeoutMs).send(mail);
+  const error: unknown = await sending.catch((thrown: unknown) => thrown);
   if (!(error instanceof Error)) throw new Error('the email was accepted');
   return error;
 }
@@ -67,33 +49,30 @@ function rejection(statusCode: number, name: string, message = 'Something is wro
 }
 
 t.test('sends the email with the key, the idempotency key, all its parts and its headers', async (t) => {
-  const { baseUrl, received } = await startFakeResend(t, respond(200, { id: '49a3999c' }));
+  const { url, attempts } = await startFakeResend(t);
   const { language, idempotencyKey, ...parts } = mail;
-  await transportTo(`${baseUrl}/`).send(mail);
+  await transportTo(`${url}/`).send(mail);
   const headers = { 'List-Unsubscribe': '<https://api.example.com/?token=a>' };
-  await transportTo(baseUrl).send({ ...mail, headers });
-  t.match(received[0], {
+  await transportTo(url).send({ ...mail, headers });
+  t.match(attempts[0], {
     method: 'POST',
     url: '/emails',
     headers: { authorization: 'Bearer re_key', 'idempotency-key': idempotencyKey },
   });
   const from = 'Dure <no-reply@dure.example>';
-  t.same(
-    received.map(({ body }) => body),
-    [
-      { from, ...parts },
-      { from, ...parts, headers },
-    ],
-  );
+  const bodies = attempts.map(({ body }) => JSON.parse(body));
+  t.same(bodies, [
+    { from, ...parts },
+    { from, ...parts, headers },
+  ]);
 });
 
 t.test('reads nothing from the environment', async (t) => {
-  const elsewhere = await startFakeResend(t, respond(200, { id: 'x' }));
-  const { baseUrl, received } = await startFakeResend(t, respond(200, { id: 'x' }));
-  const other = { RESEND_BASE_URL: elsewhere.baseUrl, RESEND_USER_AGENT: 'else', RESEND_API_KEY: 're_else' };
+  const [elsewhere, { url, attempts }] = [await startFakeResend(t), await startFakeResend(t)];
+  const other = { RESEND_BASE_URL: elsewhere.url, RESEND_USER_AGENT: 'else', RESEND_API_KEY: 're_else' };
   t.intercept(process, 'env', { value: { ...process.env, ...other } });
-  await transportTo(baseUrl).send(mail);
-  t.equal(received[0]?.headers['user-agent'], 'dure');
+  await transportTo(url).send(mail);
+  t.equal(attempts[0]?.headers['user-agent'], 'dure');
   t.throws(() => createResendTransport({ apiKey: '', from: 'a@dure.example' }));
 
   const urls: string[] = [];
@@ -105,7 +84,7 @@ t.test('reads nothing from the environment', async (t) => {
   });
   await createResendTransport({ apiKey: 're_key', from: 'a@dure.example' }).send(mail);
   t.same(urls, ['https://api.resend.com/emails']);
-  t.equal(elsewhere.received.length, 0);
+  t.equal(elsewhere.attempts.length, 0);
 });
 
 const permanent: [number, string, string?][] = [
@@ -174,12 +153,12 @@ t.test('a malformed response is temporary', async (t) => {
 });
 
 t.test('a redirect is not followed', async (t) => {
-  const elsewhere = await startFakeResend(t, respond(200, { id: 'accepted' }));
+  const elsewhere = await startFakeResend(t);
   const redirect = (response: ServerResponse) =>
-    response.writeHead(307, { location: `${elsewhere.baseUrl}/emails` }).end();
+    response.writeHead(307, { location: `${elsewhere.url}/emails` }).end();
   const error = await failure(t, redirect);
   t.notOk(error instanceof MailRejectedError, 'it is temporary');
-  t.strictSame(elsewhere.received, []);
+  t.strictSame(elsewhere.attempts, []);
 });
 
 t.test('a connection that is not accepted is temporary', async (t) => {

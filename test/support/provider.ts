@@ -1,4 +1,4 @@
-import { createServer, type ServerResponse } from 'node:http';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import type { Test } from 'tap';
@@ -12,7 +12,11 @@ export interface Provider {
   /** How it answers from now on. */
   behaviour: ProviderBehaviour;
   /** Every attempt that reached it, in order. */
-  attempts: { to: string; key: string; body: string }[];
+  attempts: (Pick<IncomingMessage, 'method' | 'url' | 'headers'> & {
+    to: string;
+    key: string;
+    body: string;
+  })[];
   /** Idempotency keys of the emails that it accepted for an address; Resend treats a repeated key as the same mail. */
   taken(to: string): string[];
 }
@@ -23,8 +27,9 @@ export async function createProvider(t: Test): Promise<Provider> {
   const server = createServer(async (request, response) => {
     const body = await text(request);
     const { to } = JSON.parse(body);
-    const key = String(request.headers['idempotency-key']);
-    provider.attempts.push({ to, key, body });
+    const { method, url, headers } = request;
+    const key = String(headers['idempotency-key']);
+    provider.attempts.push({ method, url, headers, to, key, body });
     const accept = () => accepted.set(to, (accepted.get(to) ?? new Set()).add(key));
     if (provider.behaviour === 'ok') {
       accept();
