@@ -1,10 +1,10 @@
 import { once } from 'node:events';
-import { readFile, rm } from 'node:fs/promises';
+import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import process from 'node:process';
 import { setTimeout as sleep } from 'node:timers/promises';
 import t, { type Test } from 'tap';
-import { startEmbeddedServer } from '../../src/development/embedded-postgres/server.ts';
+import { reachEmbeddedServer, startEmbeddedServer } from '../../src/development/embedded-postgres/server.ts';
 import { password } from '../support/app.ts';
 import { createTestDatabase, execute } from '../support/database.ts';
 import { createProvider, type ProviderBehaviour } from '../support/provider.ts';
@@ -27,27 +27,19 @@ const open = { ...production, RATE_LIMIT_ENABLED: 'false' };
 /** How long any response may take, in milliseconds. */
 const promisedTime = 10_000;
 
-const accountOf = (username: string) => ({ username, password, name: '김두레', email: mailOf(username) });
 const mailOf = (username: string) => `${username}@example.com`;
 
-let unavailableResponses = 0;
-
-/** Signs somebody up once, and sees that the response is in time and a success or an honest "not now". */
+/** Signs somebody up once: the response is in time, and a success or `service_unavailable`. @returns whether it is a success */
 async function signUp(t: Test, { url }: Service, username: string): Promise<boolean> {
   const started = performance.now();
-  const headers = { 'idempotency-key': `sign-up-of-${username}` };
-  const response = await fetch(`${url}/auth/signup/`, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json', ...headers },
-    body: JSON.stringify(accountOf(username)),
-  });
-  const text = await response.text();
-  if (performance.now() - started > promisedTime) t.fail(`${username} was answered too late`);
-  if (response.status === 201) return true;
+  const account = { username, password, name: '김두레', email: mailOf(username) };
+  const key = { 'idempotency-key': `sign-up-of-${username}` };
+  const { status, headers, text } = await post(`${url}/auth/signup/`, account, key);
+  if (performance.now() - started > promisedTime) t.fail(`the response to ${username} was too late`);
+  if (status === 201) return true;
   t.match(JSON.parse(text), { success: false, data: { code: 'service_unavailable' } }, text);
-  t.equal(response.status, 503);
-  unavailableResponses += 1;
-  t.match(response.headers.get('retry-after'), /^[1-9]\d*$/);
+  t.equal(status, 503);
+  t.match(headers.get('retry-after'), /^[1-9]\d*$/);
   return false;
 }
 
@@ -176,8 +168,6 @@ t.test(
     await Promise.all([...clients, prober]);
 
     const lines = services.flatMap((service) => service.output().split('\n'));
-    const failures = lines.filter((line) => line.includes('"request failed"'));
-    t.comment(`${unavailableResponses} responses 503, ${failures.length} lines about their causes`);
     t.same(
       lines.filter((line) => /already sent|reply\.sent/.test(line)),
       [],
@@ -202,7 +192,7 @@ t.test(
   },
 );
 
-t.test('an email provider that is down, slow or talks nonsense', async (t) => {
+t.test('an email provider that is down, slow or sends malformed responses', async (t) => {
   const database = await createTestDatabase();
   t.teardown(database.drop);
   const provider = await createProvider(t);
@@ -210,22 +200,23 @@ t.test('an email provider that is down, slow or talks nonsense', async (t) => {
   const service = await startService(environment);
   t.teardown(() => service.end());
 
-  const error =
-    (code: number, name: string, headers = {}): ProviderBehaviour =>
+  const respond =
+    (code: number, body: string, headers = {}): ProviderBehaviour =>
     (response) =>
-      response
-        .writeHead(code, { 'content-type': 'application/json', ...headers })
-        .end(JSON.stringify({ statusCode: code, name, message: 'Not now' }));
+      response.writeHead(code, { 'content-type': 'application/json', ...headers }).end(body);
+  const error = (statusCode: number, name: string, headers = {}) =>
+    respond(statusCode, JSON.stringify({ statusCode, name, message: 'Not now' }), headers);
+  const html = { 'content-type': 'text/html' };
   const behaviours: Record<string, ProviderBehaviour> = {
     down: (response) => response.destroy(),
     failing: error(500, 'internal_server_error'),
-    unavailable: (response) => response.writeHead(503, { 'content-type': 'text/html' }).end('<h1>Sorry</h1>'),
+    unavailable: respond(503, '<h1>Sorry</h1>', html),
     busy: error(429, 'rate_limit_exceeded', { 'retry-after': '1' }),
     forbidding: error(401, 'invalid_api_key'),
-    nonsense: (response) => response.setHeader('content-type', 'application/json').end('{"id":'),
-    elsewhere: (response) => response.setHeader('content-type', 'text/html').end('<h1>Welcome!</h1>'),
-    careless: (response) => response.setHeader('content-type', 'application/json').end('{"id":null}'),
-    forgetful: (response, take) => {
+    truncating: respond(200, '{"id":'),
+    elsewhere: respond(200, '<h1>Welcome!</h1>', html),
+    anonymous: respond(200, '{"id":null}'),
+    disconnecting: (response, take) => {
       take();
       response.destroy();
     },
@@ -236,7 +227,7 @@ t.test('an email provider that is down, slow or talks nonsense', async (t) => {
     provider.behaviour = behaviour;
     t.ok(await signUp(t, service, name), `${name}: signing up needs no email to be sent`);
     await until(`a try while it is ${name}`, () => attemptsFor(name).length > 0);
-    t.same(provider.taken(mailOf(name)).length, name === 'forgetful' ? 1 : 0);
+    t.same(provider.taken(mailOf(name)).length, name === 'disconnecting' ? 1 : 0);
     t.equal(await status(service, '/health/ready'), 200);
   }
 
@@ -262,6 +253,7 @@ t.test('an email provider that is down, slow or talks nonsense', async (t) => {
 t.test('a full disk under the embedded database', { skip: cannotMount }, async (t) => {
   const DATA_DIR = smallDisk(t, await temporaryFolder(t), 200);
   const environment = { DATA_DIR, RATE_LIMIT_ENABLED: 'false' };
+  const embeddedUrl = async () => (await reachEmbeddedServer(join(DATA_DIR, 'postgres'))).url;
   const service = await startService(environment);
   t.teardown(() => service.end());
   const signedUp: string[] = [];
@@ -284,7 +276,7 @@ t.test('a full disk under the embedded database', { skip: cannotMount }, async (
   signedUp.push('after');
 
   // PostgreSQL ends when it cannot extend the write-ahead log.
-  const url = await embeddedUrl(DATA_DIR);
+  const url = await embeddedUrl();
   const ended = once(service.child, 'close');
   await fillDisk(DATA_DIR);
   const unanswered: unknown[] = [];
@@ -304,18 +296,10 @@ t.test('a full disk under the embedded database', { skip: cannotMount }, async (
   t.teardown(() => restarted.end());
   await insist(t, restarted, 'restarted');
   signedUp.push('restarted');
-  const usernames = await query(await embeddedUrl(DATA_DIR), 'SELECT username FROM users ORDER BY id');
+  const usernames = await query(await embeddedUrl(), 'SELECT username FROM users ORDER BY id');
   t.same(
     usernames.filter((username) => !unanswered.includes(username)),
     signedUp,
     'every acknowledged account, and none that was rejected',
   );
 });
-
-/** The connection string of the embedded database of a running service. */
-async function embeddedUrl(dataDirectory: string): Promise<string> {
-  const folder = join(dataDirectory, 'postgres');
-  const databasePassword = await readFile(join(folder, 'password'), 'utf8');
-  const port = (await readFile(join(folder, 'cluster/postmaster.pid'), 'utf8')).split('\n')[3];
-  return `postgresql://dure:${databasePassword}@127.0.0.1:${port}/dure`;
-}
