@@ -35,6 +35,9 @@ export const unsubscribeLinks = createUnsubscribeLinks({
   publicUrl: 'https://api.example.com',
 });
 
+/** What the workers of these tests have in common. */
+export const workerOptions = { tracing: undefined, unsubscribeLinks, composers, cleanUp: async () => ({}) };
+
 interface StartOptions {
   send?(mail: OutgoingMail): Promise<void> | void;
   composers?: MailComposers;
@@ -48,7 +51,7 @@ interface StartOptions {
 export async function setUp(t: Test) {
   const { url, drop } = await createTestDatabase();
   t.teardown(drop);
-  const database = openDatabase({ url, poolSize: 4, pooled: false, onError: () => undefined });
+  const database = openDatabase({ url, poolSize: 4 });
   t.teardown(() => database.close());
   const queue = createMailQueue(unsubscribeLinks);
   const logLines: Record<string, unknown>[] = [];
@@ -81,13 +84,11 @@ export async function setUp(t: Test) {
     start(options: StartOptions = {}) {
       const sent: OutgoingMail[] = [];
       const worker = startWorker({
-        connectionString: options.connectionString ?? url,
+        ...workerOptions,
+        connectionString: url,
+        ...options,
         database,
         metrics: createMetrics(),
-        tracing: undefined,
-        unsubscribeLinks,
-        composers: options.composers ?? composers,
-        cleanUp: options.cleanUp ?? (async () => ({})),
         times: { recovery: 500, ...options.times },
         logger: Fastify({ logger: { level: 'debug', stream } }).log,
         transport: {

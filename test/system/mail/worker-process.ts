@@ -3,7 +3,7 @@ import { openDatabase } from '../../../src/infrastructure/database/client.ts';
 import { createMailQueue } from '../../../src/infrastructure/mail/queue.ts';
 import { startWorker } from '../../../src/infrastructure/mail/worker.ts';
 import { createMetrics } from '../../../src/infrastructure/metrics/metrics.ts';
-import { composers, hang, unsubscribeLinks } from '../../mail/worker-setup.ts';
+import { hang, unsubscribeLinks, workerOptions } from '../../mail/worker-setup.ts';
 
 /**
  * A process to be killed: enqueues an email and prints "committed". With the argument "worker" it also runs a worker whose
@@ -12,20 +12,17 @@ import { composers, hang, unsubscribeLinks } from '../../mail/worker-setup.ts';
 const [url = '', mode] = process.argv.slice(2);
 const print = (line: string) => process.stdout.write(`${line}\n`);
 
-const database = openDatabase({ url, poolSize: 2, pooled: false, onError: () => undefined });
+const database = openDatabase({ url, poolSize: 2 });
 await database.prismaTransaction((tx) => createMailQueue(unsubscribeLinks).add(tx, 'code', { id: 1 }));
 print('committed');
 setInterval(() => undefined, 60_000);
 if (mode === 'worker') {
   startWorker({
+    ...workerOptions,
     connectionString: url,
     database,
     metrics: createMetrics(),
-    tracing: undefined,
     logger: Fastify().log,
-    composers,
-    unsubscribeLinks,
-    cleanUp: async () => ({}),
     transport: {
       send({ idempotencyKey }) {
         print(idempotencyKey);
