@@ -1,4 +1,4 @@
-import { type ChildProcess, execFileSync, spawn, spawnSync } from 'node:child_process';
+import { execFileSync, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, readdir, readFile, readlink, realpath, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -25,38 +25,32 @@ function ordinaryUserCanRun(): boolean {
   return spawnSync(process.execPath, command, { ...ordinaryUser, cwd: '/' }).status === 0;
 }
 
-interface Starter {
-  child: ChildProcess;
-  /** The next line of its output: first the connection string or an error. */
-  nextLine(): Promise<string>;
-  kill(signal: NodeJS.Signals): Promise<void>;
-  stop(): Promise<void>;
-}
-
 interface StarterOptions {
   env?: NodeJS.ProcessEnv;
   uid?: number;
   gid?: number;
   detached?: boolean;
   script?: string;
+  args?: string[];
 }
 
-/** Starts the embedded server in another Node process. */
-export function startProcess(t: Test, directory: string, options: StarterOptions = {}): Starter {
-  const { script = fixture, ...spawnOptions } = options;
-  const command = [script, directory];
+/** Starts another Node process: by default an embedded server in a folder. */
+export function startProcess(t: Test, target: string, options: StarterOptions = {}) {
+  const { script = fixture, args = [], ...spawnOptions } = options;
+  const command = [script, target, ...args];
   const child = spawn(process.execPath, command, { stdio: ['pipe', 'pipe', 'inherit'], ...spawnOptions });
   const closed = once(child, 'close');
   const lines = createInterface(child.stdout)[Symbol.asyncIterator]();
   t.teardown(() => child.kill('SIGKILL'));
   return {
     child,
-    nextLine: async () => (await lines.next()).value ?? '',
-    async kill(signal) {
+    /** The next line of its output: first the connection string or an error. */
+    nextLine: async (): Promise<string> => (await lines.next()).value ?? '',
+    async kill(signal: NodeJS.Signals): Promise<void> {
       child.kill(signal);
       await closed;
     },
-    async stop() {
+    async stop(): Promise<void> {
       child.stdin.write('\n');
       await closed;
     },
