@@ -104,7 +104,7 @@ export async function setUp(t: Test) {
   };
 }
 
-/** A provider that does not answer. */
+/** A provider that does not respond. */
 export const hang = () => new Promise<void>(() => undefined);
 
 /** Fails when emails are found by polling only, which takes two seconds for each. */

@@ -85,7 +85,7 @@ async function saysUnready(service: Service): Promise<boolean> {
   return false;
 }
 
-/** PostgreSQL takes the violent end of one of its processes for a reason to begin again. */
+/** PostgreSQL restarts all its processes when one of them is killed. */
 async function crashConnection(url: string): Promise<void> {
   const [pid] = await query(
     url,

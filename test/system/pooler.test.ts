@@ -82,7 +82,7 @@ t.test('behind PgBouncer in transaction mode', { skip: without('pgbouncer') }, a
     t.match(await app.mails.next(receiver.email, 1), { subject: /두레 베이커리/ });
   });
 
-  await t.test('concurrent requests get their own answers', async (t) => {
+  await t.test('concurrent requests get their own responses', async (t) => {
     const { sender, receiver } = await openTwoShops(app);
     const responses = await inParallel(200, (index) =>
       app.call('GET', '/auth/me/', { token: (index % 2 ? sender : receiver).token }),

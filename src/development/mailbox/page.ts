@@ -13,11 +13,11 @@ const wording = {
   title: { ko: '개발용 메일함', en: 'Dev mailbox' },
   intro: {
     ko: 'RESEND_API_KEY 없이 실행하면 메일을 보내는 대신 최근 메일 200통을 여기에 보여 줍니다. 새 메일은 자동으로 나타나며, 서버를 다시 시작하면 메일함이 비워집니다. 주소에 ?to=owner@example.com을 붙이면 그 주소로 온 메일만 보여 줍니다. JSON은 Accept: application/json으로 요청하세요.',
-    en: 'Without RESEND_API_KEY, the newest 200 mails are shown here instead of being sent. New mails appear automatically, and a restart empties the mailbox. With ?to=owner@example.com, only mails to that address are shown. For JSON, send Accept: application/json.',
+    en: 'Without RESEND_API_KEY, the newest 200 emails are shown here instead of being sent. New emails appear automatically, and a restart empties the mailbox. With ?to=owner@example.com, only emails to that address are shown. For JSON, send Accept: application/json.',
   },
-  empty: { ko: '아직 메일이 없습니다', en: 'No mail yet' },
+  empty: { ko: '아직 메일이 없습니다', en: 'No email yet' },
   to: { ko: '받는 사람', en: 'To' },
-  showAll: { ko: '모든 메일 보기', en: 'Show all mails' },
+  showAll: { ko: '모든 메일 보기', en: 'Show all emails' },
   html: { ko: 'HTML로 보기', en: 'Show as HTML' },
   copyCode: { ko: '번호 복사', en: 'Copy code' },
   copyLink: { ko: '링크 복사', en: 'Copy link' },
@@ -116,7 +116,7 @@ export function sendMailboxPage(reply: FastifyReply, mails: StoredMail[], langua
     language,
     title: `${wording.title[language]} · Dure`,
     style,
-    // Mails are styled inline, and their frames inherit this policy.
+    // Emails are styled inline, and their frames inherit this policy.
     styles: "'unsafe-inline'",
     policy: [`script-src ${hashSource(script)}`, "connect-src 'self'; frame-src 'self'; form-action 'none'"],
     body: `<main data-newest="${mails[0]?.created_at ?? ''}" data-copied="${wording.copied[language]}" data-not-copied="${wording.notCopied[language]}">

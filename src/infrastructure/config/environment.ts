@@ -27,7 +27,7 @@ const url = (protocols: readonly string[], rules: Rules = {}) =>
   Type.Optional(Type.String({ protocols, ...rules }));
 const web = ['https:', 'http:'];
 const postgres = ['postgres:', 'postgresql:'];
-const links = { continuation: 'the links in mails', reason: 'the links in mails carry secrets' };
+const links = { continuation: 'the links in emails', reason: 'the links in emails carry secrets' };
 const quota = (value: number) => Type.Integer({ default: value, minimum: 0, maximum: 1_000_000 });
 const enumWithDefault = <const Text extends string>(values: readonly Text[], value: Text) =>
   Type.Union(
@@ -51,7 +51,7 @@ const Environment = Type.Object({
   SESSION_MAX_AGE: lifetime('90d'),
   REFRESH_REUSE_GRACE: duration('10s'),
   EMAIL_CODE_TTL: lifetime('10m'),
-  EMAIL_COOLDOWN: duration('60s', { longest: '1h', reason: 'sent mails are remembered that long' }),
+  EMAIL_COOLDOWN: duration('60s', { longest: '1h', reason: 'sent emails are remembered that long' }),
   VERIFICATION_TOKEN_TTL: lifetime('30m'),
   PASSWORD_RESET_TTL: lifetime('1h'),
   UNVERIFIED_ACCOUNT_TTL: optionalDuration('30d'),

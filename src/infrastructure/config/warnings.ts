@@ -28,9 +28,9 @@ export function findWarnings(environment: Environment): string[] {
       .filter((name) => production && hasWeakPassword(environment[name]))
       .map((name) => `${name} has no password or a common one: use a long random one`),
     ...textsOf({
-      'RESEND_BASE_URL is plain http: the API key and the mails are not encrypted on their way':
+      'RESEND_BASE_URL is plain http: the API key and the emails are not encrypted on their way':
         provider?.protocol === 'http:' && !isLoopback(provider),
-      'FRONTEND_URL is this machine: links in mails open on the machine of the reader':
+      'FRONTEND_URL is this machine: links in emails open on the machine of the reader':
         production && frontend !== undefined && isLoopback(frontend),
     }),
   ];
@@ -100,7 +100,7 @@ export function findDeploymentWarnings(environment: Environment, config: Config)
     ],
     notes: textsOf({
       'REDIS_URL is not set: right for one instance, several do not share limits': !config.redisUrl,
-      'WORKER_ENABLED is false: another instance must send mails and delete expired rows':
+      'WORKER_ENABLED is false: another instance must send emails and delete expired rows':
         !config.workerEnabled,
       'DOCS_ENABLED is true: anybody can use Swagger UI at /docs/': config.docsEnabled,
       'MIGRATE_ON_START is true: each start may change the database': config.database.migrateOnStart,

@@ -73,7 +73,7 @@ export function hasCode(error: unknown, code: string): error is pg.DatabaseError
   return error instanceof pg.DatabaseError && error.code === code;
 }
 
-/** Any failure but one of a lock needs no ROLLBACK: `migrate` ends the connection. */
+/** Any error but that of a lock needs no ROLLBACK: `migrate` ends the connection. */
 async function applyInTransaction(client: pg.Client, migration: Migration): Promise<void> {
   await client.query('BEGIN');
   await client.query(migration.sql);
@@ -104,7 +104,7 @@ async function describeWait(client: pg.Client, cause: pg.DatabaseError, patience
   const { rows } = await client.query<{ description: string }>(selectOpenTransactions);
   const open = rows.map(({ description }) => description).join('; ') || 'none any more';
   return new Error(
-    `${cause.message}, again and again for ${patience / 1000} s. Nothing was changed; run it again. Open transactions by process id: ${open}`,
+    `${cause.message}, repeatedly for ${patience / 1000} s. Nothing was changed; run it again. Open transactions by process id: ${open}`,
     { cause },
   );
 }

@@ -172,7 +172,7 @@ async function commit<Result>(client: pg.PoolClient, work: () => Promise<Result>
   const startedAt = performance.now();
   await client.query('BEGIN');
   const result = await work();
-  // The request has already been answered, or will be at any moment.
+  // The error response has been sent already, or will be at any moment.
   if (performance.now() - startedAt > timeouts.idleInTransaction)
     throw new TransactionTimeoutError('the transaction took too long');
   const { command } = await client.query('COMMIT');

@@ -1,10 +1,10 @@
 /** SQLSTATE of a write to a server that takes none, such as a standby. */
 export const readOnlyState = '25006';
 
-/** SQLSTATE classes and codes (PostgreSQL manual, appendix A) of temporary failures. */
+/** SQLSTATE classes and codes (PostgreSQL manual, appendix A) of temporary errors. */
 const unavailableStates = /^(08...|53...|57P0.|57014|55P03|40001|40P01|25006|25P0[34]|58...)$/;
 
-/** The same failures by the codes of Node and Prisma, and by the kinds of Prisma's driver adapter. */
+/** The same errors by the codes of Node and Prisma, and by the kinds of Prisma's driver adapter. */
 const unavailableCodes = new Set([
   'ECONNREFUSED',
   'ECONNRESET',

@@ -110,9 +110,9 @@ async function attempt(
     logger.error({ job: id, kind, payload, attempts, idempotencyKey, reason }, 'mail rejected, not retried');
     mailMetrics.countMail(kind, 'failed');
     const data = { userId: userId ?? null, kind, payload, reason, attempts };
-    await prisma.failedMail.create({ data }).catch((failure: unknown) => {
+    await prisma.failedMail.create({ data }).catch((cause: unknown) => {
       // One to a deleted account is not kept.
-      if (!isForeignKeyViolation(failure)) throw failure;
+      if (!isForeignKeyViolation(cause)) throw cause;
     });
   }
 }
@@ -135,9 +135,9 @@ const jobOutcomes = ['completed', 'retried', 'failed'] as const;
 
 export type MailMetrics = ReturnType<typeof createMailMetrics>;
 
-/** Counts emails and jobs by their outcome. All series exist from the start, so that the first failure is seen as an increase. */
+/** Counts emails and jobs by their outcome. All series exist from the start, so that the first error is seen as an increase. */
 export function createMailMetrics({ addCounter }: Metrics, kinds: string[], tasks: string[]) {
-  const mails = addCounter('mails_total', 'Attempts to send a mail, by kind and outcome', [
+  const mails = addCounter('mails_total', 'Attempts to send an email, by kind and outcome', [
     'kind',
     'outcome',
   ]);

@@ -20,10 +20,10 @@ export interface MailTransport {
 }
 
 /**
- * Resend's names of permanent failures (https://resend.com/docs/api-reference/errors). What an operator can fix (key,
+ * Resend's names of permanent errors (https://resend.com/docs/api-reference/errors). What an operator can fix (key,
  * domain, sender, quota) is not among them: such an email waits in the queue.
  */
-const permanentFailures = new Set<string | undefined>([
+const permanentErrors = new Set<string | undefined>([
   'validation_error',
   'invalid_parameter',
   'missing_required_field',
@@ -50,7 +50,7 @@ function errorFor(response: unknown): Error {
   const reason =
     [status, name, field && `(field "${field}")`].filter(Boolean).join(' ') || 'no readable response';
   // The sender is configuration, not part of one email.
-  if (permanentFailures.has(name) && permanentStatuses.has(status) && field !== 'from') {
+  if (permanentErrors.has(name) && permanentStatuses.has(status) && field !== 'from') {
     return new MailRejectedError(`Resend rejected the email: ${reason}`);
   }
   if (status === 401 || status === 403 || field === 'from' || name === 'invalid_from_address') {

@@ -37,7 +37,7 @@ type Reading = Awaited<ReturnType<typeof readDatabase>>;
 
 /**
  * What the database knows: the queue, failed emails, pending migrations. A scrape waits for it for two seconds: a database that
- * does not answer, or takes no writes, is `database_up 0`, and what it would have said is left out.
+ * does not respond, or takes no writes, is `database_up 0`, and the other metrics are left out.
  *
  * @param tasks of which the age of the oldest job is shown also while there is none
  */
@@ -45,7 +45,7 @@ export function addDatabaseMetrics({ registry }: Metrics, database: Database, ta
   const readOnce = onceASecond(() => readDatabase(database).catch(() => undefined));
   const read = () => Promise.race([readOnce(), sleep(timeout, undefined, { ref: false })]);
 
-  /** Adds a gauge; `set` gets it empty, and what was read, at each scrape at which the database answered. */
+  /** Adds a gauge; `set` gets it empty, and what was read, at each scrape at which the database responds. */
   function add<Label extends string>(
     name: string,
     help: string,
@@ -69,7 +69,7 @@ export function addDatabaseMetrics({ registry }: Metrics, database: Database, ta
 
   const up = new Gauge({
     name: 'database_up',
-    help: 'Whether the database answered within 2 seconds and takes writes: 1 or 0',
+    help: 'Whether the database responds within 2 seconds and takes writes: 1 or 0',
     registers: [registry],
     async collect() {
       up.set((await read()) ? 1 : 0);
@@ -93,7 +93,7 @@ export function addDatabaseMetrics({ registry }: Metrics, database: Database, ta
       }
     },
   );
-  add('failed_mails', 'Mails that failed permanently and are kept', [], (gauge, { failedMails }) =>
+  add('failed_mails', 'Emails that failed permanently and are kept', [], (gauge, { failedMails }) =>
     gauge.set(failedMails),
   );
   add('migrations_pending', 'Migrations of this build that the database lacks', [], (gauge, { pending }) =>

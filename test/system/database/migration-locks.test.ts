@@ -41,7 +41,7 @@ t.test('a migration that waits for its lock lets readers pass and tries again', 
   await t.rejects(rejected, {
     name: 'MigrationError',
     message: new RegExp(
-      `^migration ${alteration} failed: canceling statement due to lock timeout, again and again for 0 s\\. Nothing was changed; run it again\\. Open transactions by process id: ${transaction.pid} \\(report\\), open for \\d+ s$`,
+      `^migration ${alteration} failed: canceling statement due to lock timeout, repeatedly for 0 s\\. Nothing was changed; run it again\\. Open transactions by process id: ${transaction.pid} \\(report\\), open for \\d+ s$`,
     ),
   });
   t.same(await pendingMigrations(client, folder), [alteration]);

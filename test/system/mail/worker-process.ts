@@ -7,7 +7,7 @@ import { hang, unsubscribeLinks, workerOptions } from '../../mail/worker-setup.t
 
 /**
  * A process to be killed: enqueues an email and prints "committed". With the argument "worker" it also runs a worker whose
- * provider does not answer, and prints the idempotency key of the email.
+ * provider does not respond, and prints the idempotency key of the email.
  */
 const [url = '', mode] = process.argv.slice(2);
 const print = (line: string) => process.stdout.write(`${line}\n`);

@@ -1,11 +1,10 @@
-import { spawn } from 'node:child_process';
-import { createInterface } from 'node:readline';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import t, { type Test } from 'tap';
 import { hang, sendsAtOnce, setUp } from '../../mail/worker-setup.ts';
 import { createTcpProxy } from '../../support/tcp-proxy.ts';
 import { until } from '../../support/until.ts';
+import { startProcess } from '../embedded-postgres/support.ts';
 
 t.jobs = 4;
 /** tap modifies the options of a test, so each needs its own. */
@@ -19,38 +18,26 @@ async function setUpBehindProxy(t: Test) {
   return { ...service, proxy };
 }
 
-/** Starts test/system/mail/worker-process.ts and reads its lines. */
-function startProcess(t: Test, ...args: string[]) {
-  const path = fileURLToPath(new URL('worker-process.js', import.meta.url));
-  const child = spawn(process.execPath, [path, ...args], { stdio: ['ignore', 'pipe', 'inherit'] });
-  const exited = new Promise<void>((resolve) => child.once('exit', () => resolve()));
-  const kill = () => {
-    child.kill('SIGKILL');
-    return exited;
-  };
-  t.teardown(kill);
-  const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
-  return { kill, nextLine: async (): Promise<string> => String((await lines.next()).value) };
-}
+const script = fileURLToPath(new URL('worker-process.js', import.meta.url));
 
 t.test('killed between commit and send: another worker sends the email', parallel(), async (t) => {
   const { url, start } = await setUp(t);
-  const process = startProcess(t, url);
+  const process = startProcess(t, url, { script });
   t.equal(await process.nextLine(), 'committed');
-  await process.kill();
+  await process.kill('SIGKILL');
   const { sent } = start();
   await until('the email is sent', () => sent.length === 1);
 });
 
 t.test('killed during the send: a running worker takes over, but not before', parallel(), async (t) => {
   const { url, start, queueIsEmpty } = await setUp(t);
-  const process = startProcess(t, url, 'worker');
+  const process = startProcess(t, url, { script, args: ['worker'] });
   await process.nextLine();
   const key = await process.nextLine();
   const { sent } = start({ times: { staleLock: 5_000 } });
   await sleep(3_000);
   t.same(sent, [], 'the email is left to the worker that is sending it');
-  await process.kill();
+  await process.kill('SIGKILL');
   await queueIsEmpty();
   t.match(sent, [{ idempotencyKey: key }]);
   t.equal(sent.length, 1);
@@ -58,11 +45,11 @@ t.test('killed during the send: a running worker takes over, but not before', pa
 
 t.test('the last attempt of a killed worker is recorded', parallel(), async (t) => {
   const { url, database, start, queueIsEmpty, failedMails } = await setUp(t);
-  const process = startProcess(t, url, 'worker');
+  const process = startProcess(t, url, { script, args: ['worker'] });
   await process.nextLine();
   await process.nextLine();
   await database.pool.query('UPDATE graphile_worker._private_jobs SET attempts = max_attempts');
-  await process.kill();
+  await process.kill('SIGKILL');
   const { sent } = start({ times: { staleLock: 1_000 } });
   await queueIsEmpty();
   t.same(sent, []);
@@ -125,7 +112,7 @@ t.test('a worker starts without PostgreSQL, and works once that is available', p
   t.equal(sent.length, 1);
 });
 
-t.test('connections that stop answering are replaced', parallel(), async (t) => {
+t.test('connections that stop responding are replaced', parallel(), async (t) => {
   const { proxy, add, start } = await setUpBehindProxy(t);
   const { sent } = start({ connectionString: proxy.url, times: { staleLock: 4_000 } });
   await add('code');
@@ -166,7 +153,7 @@ t.test('stopping releases the job of a send that hangs', parallel(), async (t) =
   t.equal(sent[0]?.idempotencyKey, hanging.sent[0]?.idempotencyKey);
 });
 
-t.test('stopping ends soon while PostgreSQL does not answer', parallel(), async (t) => {
+t.test('stopping ends soon while PostgreSQL does not respond', parallel(), async (t) => {
   const { proxy, add, start } = await setUpBehindProxy(t);
   const { sent, stop } = start({ connectionString: proxy.url, send: hang });
   await add('code');

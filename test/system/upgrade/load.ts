@@ -15,13 +15,13 @@ interface CallOptions {
 }
 
 /**
- * Sends each request to one of some instances, in turns. Every answer but the expected one is a failure, and so is a connection
+ * Sends each request to one of some instances, in turns. Every response but the expected one is an error, and so is a connection
  * that breaks; nothing is sent again.
  */
 export function createBalancer() {
   const instances: Service[] = [];
   const failures: string[] = [];
-  const answered = new Map<Service, number>();
+  const responses = new Map<Service, number>();
   let turn = 0;
 
   function pick(): Service {
@@ -34,9 +34,9 @@ export function createBalancer() {
     failures,
     pick,
     add: (instance: Service) => void instances.push(instance),
-    /** As a proxy does before an instance gets SIGTERM. What was sent is still answered. */
+    /** As a proxy does before an instance gets SIGTERM. Requests in flight still get their response. */
     remove: (instance: Service) => void instances.splice(instances.indexOf(instance), 1),
-    answeredBy: (instance: Service) => answered.get(instance) ?? 0,
+    responsesOf: (instance: Service) => responses.get(instance) ?? 0,
     /** @throws when the response is not the expected one, after it was recorded */
     async call(method: string, path: string, options: CallOptions = {}): Promise<Json> {
       const instance = pick();
@@ -45,7 +45,7 @@ export function createBalancer() {
         const expected = options.status ?? 200;
         if (status !== expected)
           throw new Error(`${status} in place of ${expected}: ${JSON.stringify(data)}`);
-        answered.set(instance, (answered.get(instance) ?? 0) + 1);
+        responses.set(instance, (responses.get(instance) ?? 0) + 1);
         return data;
       } catch (error) {
         const reason = error instanceof Error ? `${error.message} ${error.cause ?? ''}` : String(error);
@@ -173,7 +173,7 @@ const imageFile = new Uint8Array(await plainImage());
 const pause = 20;
 
 /** What the receiver and the sender of a request must be told by mail. */
-interface Answered {
+interface AcceptedRequest {
   title: string;
   receiver: Owner;
   sender: Owner;
@@ -191,7 +191,7 @@ export function startLoad(balancer: Balancer, provider: Provider, owners: [Owner
   const [reader, writer] = owners;
   const rounds = new Map<string, number>();
   const signedUp: string[] = [];
-  const answered: Answered[] = [];
+  const accepted: AcceptedRequest[] = [];
   let isStopped = false;
 
   const refreshed = (refresh: string) => call('POST', '/auth/token/refresh/', { body: { refresh } });
@@ -251,7 +251,7 @@ export function startLoad(balancer: Balancer, provider: Provider, owners: [Owner
       await call('POST', `${requests}${id}/accept/`, { token: receiver.token });
       await call('GET', `${requests}${id}/`, { token: sender.token });
       await until(`the response: ${title}`, () => mailsAbout(provider, sender, title) === 1);
-      answered.push({ title, receiver, sender });
+      accepted.push({ title, receiver, sender });
       await call('POST', `${requests}${id}/end/`, { token: sender.token });
       const unread = { body: { up_to_id: 2 ** 31 - 1 } };
       await call('POST', '/api/v1/notifications/mark-read/', { ...unread, token: receiver.token });
@@ -281,7 +281,7 @@ export function startLoad(balancer: Balancer, provider: Provider, owners: [Owner
 
   return {
     signedUp,
-    answered,
+    accepted,
     /** Waits until each of them began and completed so many rounds from now. @throws when a request failed */
     async goOn(count: number): Promise<void> {
       const goal = new Map(Object.keys(people).map((name) => [name, (rounds.get(name) ?? 0) + count + 1]));

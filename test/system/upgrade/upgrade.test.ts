@@ -64,7 +64,7 @@ t.test('an upgrade and the way back do without a failed request', { skip }, asyn
   const current = await start(root);
   balancer.add(current);
   await load.goOn(2);
-  t.ok(balancer.answeredBy(current) > 20, 'the new one answers beside the old one');
+  t.ok(balancer.responsesOf(current) > 20, 'the new one responds beside the old one');
   for (const stream of streams) t.ok(stream.isOpenAt(old), 'a stream stays where it is');
 
   balancer.remove(old);
@@ -105,7 +105,7 @@ t.test('an upgrade and the way back do without a failed request', { skip }, asyn
   await t.test('every email was sent once, whichever release queued it', async (t) => {
     await until('the mails', () => load.signedUp.every((email) => provider.taken(email).length > 0));
     for (const email of load.signedUp) t.equal(provider.taken(email).length, 1);
-    for (const { title, receiver, sender } of load.answered) {
+    for (const { title, receiver, sender } of load.accepted) {
       // Of the request and of its end.
       await until(title, () => mailsAbout(provider, receiver, title) === 2);
       t.equal(mailsAbout(provider, sender, title), 1);
