@@ -22,25 +22,20 @@ export function addAuditCommand(program: Command, invocation: Invocation): void 
       'only what was done to this account, which may be deleted',
       wholeNumber(1, 2 ** 31 - 1),
     )
-    .action((options: Options) => listAudit(invocation, options));
-}
-
-async function listAudit(invocation: Invocation, options: Options): Promise<void> {
-  const { listAuditEntries } = await import('../domains/admin/index.ts');
-  const { withAudit } = await import('./services.ts');
-  const { limit, user } = options;
-  const subject = user === undefined ? undefined : ({ kind: 'user', id: user } as const);
-  const entries = await withAudit(invocation, options, { action: 'audit_listed', subject }, (tx) =>
-    listAuditEntries(tx, { limit, userId: user }),
-  );
-  invocation.output.result({ items: entries }, () =>
-    table(
-      entries.map((entry) => ({
-        ...entry,
-        subject: entry.subject_kind && `${entry.subject_kind} ${entry.subject_id}`,
-      })),
-      ['created_at', 'operator', 'action', 'subject', 'reason', 'address'],
-      'no audit entries',
-    ),
-  );
+    .action(async (options: Options) => {
+      const { listAuditEntries } = await import('../domains/admin/index.ts');
+      const { withAudit } = await import('./services.ts');
+      const { limit, user } = options;
+      const subject = user === undefined ? undefined : ({ kind: 'user', id: user } as const);
+      const items = await withAudit(invocation, options, { action: 'audit_listed', subject }, (tx) =>
+        listAuditEntries(tx, { limit, userId: user }),
+      );
+      invocation.output.result({ items }, () => {
+        const rows = items.map(({ subject_kind: kind, subject_id: id, ...entry }) => {
+          return { ...entry, subject: kind && `${kind} ${id}` };
+        });
+        const columns = ['created_at', 'operator', 'action', 'subject', 'reason', 'address'] as const;
+        return table(rows, columns, 'no audit entries');
+      });
+    });
 }

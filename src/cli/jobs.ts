@@ -11,8 +11,8 @@ import {
 import { table } from './output.ts';
 
 interface ListOptions {
-  failed?: true;
-  locked?: true;
+  failed?: boolean;
+  locked?: boolean;
   limit: number;
 }
 
@@ -33,7 +33,16 @@ export function addJobCommands(program: Command, invocation: Invocation): void {
   })
     .option('--failed', 'only those whose last attempt failed')
     .option('--locked', 'only those that a worker has taken');
-  addLimit(list, 1000, 50).action((options: ListOptions) => listQueue(invocation, options));
+  addLimit(list, 1000, 50).action(async ({ failed = false, locked = false, limit }: ListOptions) => {
+    const { listJobs } = await import('../infrastructure/mail/jobs.ts');
+    const { withDatabase } = await import('./connection.ts');
+    const { environment, output } = invocation;
+    const { jobs, total } = await withDatabase(environment, (database) =>
+      listJobs(database, { failed, locked, limit }),
+    );
+    output.result({ items: jobs, total }, () => jobTable(jobs));
+    if (total > jobs.length) output.note(`${jobs.length} of ${total} jobs`);
+  });
 
   addCommand(jobs, 'unlock', {
     summary: 'release the jobs of workers that died',
@@ -51,17 +60,6 @@ export function addJobCommands(program: Command, invocation: Invocation): void {
       ).conflicts('worker'),
     )
     .action((options: UnlockOptions) => unlockQueue(invocation, options));
-}
-
-async function listQueue({ environment, output }: Invocation, options: ListOptions): Promise<void> {
-  const { listJobs } = await import('../infrastructure/mail/jobs.ts');
-  const { withDatabase } = await import('./connection.ts');
-  const { failed = false, locked = false, limit } = options;
-  const { jobs, total } = await withDatabase(environment, (database) =>
-    listJobs(database, { failed, locked, limit }),
-  );
-  output.result({ items: jobs, total }, () => jobTable(jobs));
-  if (total > jobs.length) output.note(`${jobs.length} of ${total} jobs`);
 }
 
 /** @throws {CommandError} `nothing_to_unlock` */

@@ -25,7 +25,14 @@ export function addMailCommands(program: Command, invocation: Invocation): void 
     examples: ['dure mails failed', 'dure mails failed --limit 100 --json'],
     isAudited: true,
   });
-  addPageOptions(failed).action((options: PageOptions) => listFailedMails(invocation, options));
+  addPageOptions(failed).action(async (options: PageOptions) => {
+    const { withServices } = await import('./services.ts');
+    const page = await withServices(invocation, options, ({ failedMails, operator }) =>
+      failedMails.list(operator, options),
+    );
+    const columns = ['id', 'kind', 'user_id', 'attempts', 'created_at', 'reason'] as const;
+    printPage(invocation, page, page.items, columns, 'no failed emails');
+  });
 
   const parseId = wholeNumber(1, Number.MAX_SAFE_INTEGER);
   const parseIds = (text: string, ids: number[] = []) => [...new Set([...ids, parseId(text)])];
@@ -54,15 +61,6 @@ export function addMailCommands(program: Command, invocation: Invocation): void 
   })
     .argument('<ids...>', idsHelp, parseIds)
     .action((ids: number[], options: AuditOptions) => changeMails(invocation, 'drop', ids, options));
-}
-
-async function listFailedMails(invocation: Invocation, options: PageOptions): Promise<void> {
-  const { withServices } = await import('./services.ts');
-  const page = await withServices(invocation, options, ({ failedMails, operator }) =>
-    failedMails.list(operator, options),
-  );
-  const columns = ['id', 'kind', 'user_id', 'attempts', 'created_at', 'reason'] as const;
-  printPage(invocation, page, page.items, columns, 'no failed emails');
 }
 
 /**

@@ -22,7 +22,19 @@ export function addMigrateCommands(program: Command, invocation: Invocation): vo
     description:
       'Applies the pending migrations, oldest first, each in a transaction of its own, and prints how long each took. Needs DATABASE_URL or DATABASE_DIRECT_URL only: a direct connection or a session pooler, no transaction pooler. Concurrent runs wait for each other. A migration that failed leaves nothing behind, and the next run applies it again.',
     examples: ['dure migrate up', 'dure migrate up --json'],
-  }).action(() => applyMigrations(invocation));
+  }).action(async () => {
+    const { migrate } = await import('../infrastructure/database/migrations.ts');
+    const { withLocation } = await import('./connection.ts');
+    const { environment, output } = invocation;
+    const applied: AppliedMigration[] = [];
+    const onApplied = (migration: AppliedMigration) => {
+      applied.push(migration);
+      output.note(`applied ${migration.name} in ${migration.milliseconds} ms`);
+    };
+    await withLocation(environment, ({ directUrl }) => migrate(directUrl, { onApplied }), { create: true });
+    const text = applied.length === 0 ? 'nothing to apply' : `${applied.length} migrations applied`;
+    output.result({ applied }, () => text);
+  });
 }
 
 /** @throws {CommandError} `not_up_to_date`, after the list */
@@ -46,18 +58,4 @@ async function showStatus(
       ? `${due.length} of ${all.length} migrations are not applied: run \`dure migrate up\``
       : `${first.name} is ${first.state}: \`dure migrate up\` says what to do`;
   throw new CommandError('not_up_to_date', message);
-}
-
-async function applyMigrations({ environment, output }: Invocation): Promise<void> {
-  const { migrate } = await import('../infrastructure/database/migrations.ts');
-  const { withLocation } = await import('./connection.ts');
-  const applied: AppliedMigration[] = [];
-  const onApplied = (migration: AppliedMigration) => {
-    applied.push(migration);
-    output.note(`applied ${migration.name} in ${migration.milliseconds} ms`);
-  };
-  await withLocation(environment, ({ directUrl }) => migrate(directUrl, { onApplied }), { create: true });
-  output.result({ applied }, () =>
-    applied.length === 0 ? 'nothing to apply' : `${applied.length} migrations applied`,
-  );
 }
