@@ -1,10 +1,10 @@
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
-import { chown, cp, lstat, mkdir, readdir, readFile, stat, symlink, writeFile } from 'node:fs/promises';
+import { chown, mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import t, { type Test } from 'tap';
+import t from 'tap';
 import {
   type EmbeddedServerError,
   startEmbeddedServer,
@@ -13,12 +13,14 @@ import { until } from '../../support/until.ts';
 import {
   allEnd,
   checkNote,
+  copyBinariesWithoutLinks,
+  installSources,
+  keepsNote,
   onlyAsRoot,
   onlyWithOrdinaryUser,
   ordinaryUser,
   postmasterPid,
   processesIn,
-  projectFolder,
   query,
   serverUser,
   signalAll,
@@ -53,13 +55,10 @@ t.test('the embedded server', async (t) => {
     const guess = new URL(server.url);
     guess.password = 'guess';
     await t.rejects(query(guess.href, 'SELECT 1'), { code: '28P01' });
-  });
-
-  await t.test('stores the password in a file that only its owner can read', async (t) => {
     const path = join(directory, 'password');
-    t.equal((await stat(path)).mode & 0o777, 0o600);
-    t.equal(await readFile(path, 'utf8'), new URL(server.url).password);
+    t.equal((await stat(path)).mode & 0o777, 0o600, 'only its owner can read it');
     t.match(new URL(server.url).password, /^\w{32,}$/);
+    t.equal(await readFile(path, 'utf8'), new URL(server.url).password);
   });
 
   await t.test('keeps its data over a restart', async (t) => {
@@ -116,17 +115,13 @@ t.test('Ctrl-C in a terminal does not reach PostgreSQL before the service has sh
   await sleep(300);
   t.same(await query(url, 'SELECT 1'), [1]);
   await starter.stop();
-  t.ok(await allEnd(directory));
 });
 
 t.test('a folder that only its owner can enter, with spaces and letters of any script', async (t) => {
   const closed = join(await temporaryFolder(t), "두레 이웃's");
   await mkdir(closed, { mode: 0o700 });
   const directory = join(closed, 'é data');
-  const server = await startEmbeddedServer({ directory });
-  await writeNote(server.url);
-  await server.stop();
-  await checkNote(t, directory, 'the data is there');
+  await keepsNote(t, directory);
 });
 
 t.test('an ordinary user', onlyWithOrdinaryUser, async (t) => {
@@ -153,11 +148,7 @@ t.test('an ordinary user', onlyWithOrdinaryUser, async (t) => {
   });
 
   await t.test('lets root create a database in a folder that only this user can enter', async (t) => {
-    const folder = join(closed, 'of root');
-    const server = await startEmbeddedServer({ directory: folder });
-    await writeNote(server.url);
-    await server.stop();
-    await checkNote(t, folder, 'the data is there');
+    await keepsNote(t, join(closed, 'of root'));
   });
 });
 
@@ -257,23 +248,3 @@ t.test('library links that npm did not create without install scripts are create
   t.same(await query(await starter.nextLine(), 'SELECT 1'), [1]);
   await starter.stop();
 });
-
-/** Copies the sources into a folder where only `pg` is installed. */
-async function installSources(t: Test): Promise<{ folder: string; script: string }> {
-  const folder = await temporaryFolder(t);
-  for (const sources of ['src/development/embedded-postgres', 'test/system/embedded-postgres']) {
-    await cp(join(projectFolder, 'build', sources), join(folder, sources), { recursive: true });
-  }
-  await writeFile(join(folder, 'package.json'), '{ "type": "module" }');
-  await mkdir(join(folder, 'node_modules'));
-  await symlink(join(projectFolder, 'node_modules/pg'), join(folder, 'node_modules/pg'));
-  return { folder, script: join(folder, 'test/system/embedded-postgres/fixture.js') };
-}
-
-async function copyBinariesWithoutLinks(folder: string): Promise<void> {
-  const filter = async (path: string) => !(await lstat(path)).isSymbolicLink();
-  for (const name of ['embedded-postgres', `@embedded-postgres/${process.platform}-${process.arch}`]) {
-    const path = join('node_modules', name);
-    await cp(join(projectFolder, path), join(folder, path), { recursive: true, filter });
-  }
-}

