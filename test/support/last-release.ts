@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { mkdir, mkdtemp, readFile, rename, rm } from 'node:fs/promises';
+import { mkdir, mkdtemp, readFile, rename, rm, symlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { findLastRelease, git, type Release, root } from '../../scripts/last-release.ts';
@@ -28,8 +28,8 @@ async function build(commit: string, folder: string): Promise<void> {
   try {
     await git('archive', '--output', join(work, 'source.tar'), commit);
     await run('tar', ['-xf', 'source.tar'], { cwd: work });
-    // Below this folder, Node finds the packages of this one.
     if (await needsOwnPackages(work)) await run('npm', ['ci', '--workspaces=false'], { cwd: work });
+    else await symlink(join(root, 'node_modules'), join(work, 'node_modules'));
     // The hooks of tap are not for the compiler.
     await run('env', ['-u', 'NODE_OPTIONS', 'npm', 'run', 'build'], { cwd: work });
     await rename(work, folder);
