@@ -73,6 +73,8 @@ t.test('config check --connect says which server cannot be reached', async (t) =
   t.notMatch(stdout, 'wQ3v9eLk2xRt7y');
 });
 
+const rotate = ['secrets', 'rotate'];
+
 /** Tokens as an instance with a value of JWT_SECRET issues and accepts them. */
 async function instanceWith(value: string) {
   const config = loadConfig({ JWT_SECRET: value });
@@ -87,7 +89,7 @@ async function instanceWith(value: string) {
 }
 
 t.test('while a secret is rotated, instances of two steps accept the tokens of each other', async (t) => {
-  const { document } = await dure({ JWT_SECRET: secret }, 'secrets', 'rotate');
+  const { document } = await dure({ JWT_SECRET: secret }, ...rotate);
   t.match(document, { source: 'JWT_SECRET', wait_seconds: 14 * 86_400 });
   const values: string[] = [secret, ...document.steps.map(({ value }: { value: string }) => value)];
   const instances = await Promise.all(values.map(instanceWith));
@@ -102,8 +104,6 @@ t.test('while a secret is rotated, instances of two steps accept the tokens of e
   t.notOk(last?.accepts(old?.sign() ?? ''), 'the old secret is of no use in the end');
 });
 
-const rotate = ['secrets', 'rotate'];
-
 t.test('each step continues from the value that is deployed', async (t) => {
   const step = async (value: string, name: string) => {
     const { code, stdout, stderr } = await dureText({ JWT_SECRET: value }, ...rotate, '--step', name);
@@ -117,14 +117,8 @@ t.test('each step continues from the value that is deployed', async (t) => {
   t.equal(added, `${secret},${next}`);
   t.equal(await step(added, 'switch'), `${next},${secret}`);
   t.equal(await step(`${next},${secret}`, 'finish'), next);
-  for (const name of ['switch', 'finish']) {
-    failed(
-      t,
-      await dure({ JWT_SECRET: secret }, 'secrets', 'rotate', '--step', name),
-      4,
-      'nothing_to_switch',
-    );
-  }
+  for (const name of ['switch', 'finish'])
+    failed(t, await dure({ JWT_SECRET: secret }, ...rotate, '--step', name), 4, 'nothing_to_switch');
 });
 
 t.test('a secret that is missing, weak or leaked is not kept beside the new one', async (t) => {
@@ -143,10 +137,10 @@ t.test('a secret that is missing, weak or leaked is not kept beside the new one'
 
 t.test('the generated secret of a folder is rotated in its file', async (t) => {
   const DATA_DIR = t.testdir();
-  failed(t, await dure({ DATA_DIR }, 'secrets', 'rotate'), 4, 'no_secret');
+  failed(t, await dure({ DATA_DIR }, ...rotate), 4, 'no_secret');
   const path = join(DATA_DIR, 'jwt-secret');
   loadConfig({ DATA_DIR });
-  const { document } = await dure({ DATA_DIR }, 'secrets', 'rotate', '--step', 'add');
+  const { document } = await dure({ DATA_DIR }, ...rotate, '--step', 'add');
   t.match(document, { source: path });
   t.ok(document.value.startsWith(`${readFileSync(path, 'utf8')},`));
   writeFileSync(path, document.value);
@@ -226,15 +220,8 @@ t.test('--version prints the version only', async (t) => {
 });
 
 t.test('wrong usage is exit code 2 with one line', async (t) => {
-  const lines = [
-    'users',
-    'nonsense',
-    'users show',
-    'users show a b',
-    'jobs list --limit 0',
-    'stats --nonsense',
-  ];
-  for (const line of ['', ...lines, 'config check --operator x']) {
+  const lines = ['', 'users', 'nonsense', 'users show', 'users show a b', 'jobs list --limit 0'];
+  for (const line of [...lines, 'stats --nonsense', 'config check --operator x']) {
     const args = line.split(' ').filter(Boolean);
     const { code, stdout, stderr } = await dureText({}, ...args);
     t.match({ code, stdout, stderr }, { code: 2, stdout: '', stderr: /^dure: [^\n]+\n$/ }, args.join(' '));

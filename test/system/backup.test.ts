@@ -1,7 +1,6 @@
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { existsSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import process from 'node:process';
 import { fileURLToPath } from 'node:url';
@@ -98,8 +97,7 @@ t.test(
   'a backup brings back the database and the images, and nothing else',
   { skip: unless(programs !== undefined, 'there is no PostgreSQL server with pg_dump here') },
   async (t) => {
-    const folder = mkdtempSync(join(tmpdir(), 'dure-backup-'));
-    t.teardown(() => rmSync(folder, { recursive: true, force: true }));
+    const folder = t.testdir();
     const { superuser, url } = await startServer(t, folder);
     await migrate(url);
     const environment = { DATA_DIR: join(folder, 'data') };
