@@ -16,20 +16,12 @@ import { createPost, openShop } from '../support/stores.ts';
 
 /** The first id that 32 bits cannot hold. */
 const first = 2 ** 31;
-const tables = [
-  'posts',
-  'partner_requests',
-  'notifications',
-  'images',
-  'reports',
-  'failed_mails',
-  'audit_entries',
-];
+const tables = 'posts partner_requests notifications images reports failed_mails audit_entries';
 
 const app = await createTestApp({ DATA_DIR: t.testdir() });
 t.teardown(app.close);
 const { call, pool } = app;
-for (const table of tables) await pool.query(`ALTER SEQUENCE ${table}_id_seq RESTART ${first}`);
+for (const table of tables.split(' ')) await pool.query(`ALTER SEQUENCE ${table}_id_seq RESTART ${first}`);
 
 const shop = await openShop(app);
 const other = await openShop(app, '옆집');

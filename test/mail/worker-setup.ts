@@ -4,7 +4,7 @@ import { openDatabase } from '../../src/infrastructure/database/client.ts';
 import { createMailQueue, type MailPayload } from '../../src/infrastructure/mail/queue.ts';
 import type { OutgoingMail } from '../../src/infrastructure/mail/transport.ts';
 import { createUnsubscribeLinks } from '../../src/infrastructure/mail/unsubscribe-links.ts';
-import { type MailComposers, startWorker, type WorkerTimes } from '../../src/infrastructure/mail/worker.ts';
+import { type MailComposers, startWorker } from '../../src/infrastructure/mail/worker.ts';
 import { createMetrics } from '../../src/infrastructure/metrics/metrics.ts';
 import { createTestDatabase } from '../support/database.ts';
 import { until } from '../support/until.ts';
@@ -38,14 +38,10 @@ export const unsubscribeLinks = createUnsubscribeLinks({
 /** What the workers of these tests have in common. */
 export const workerOptions = { tracing: undefined, unsubscribeLinks, composers, cleanUp: async () => ({}) };
 
-interface StartOptions {
+/** Options of the worker, and how the provider takes an email. */
+type StartOptions = Partial<Parameters<typeof startWorker>[0]> & {
   send?(mail: OutgoingMail): Promise<void> | void;
-  composers?: MailComposers;
-  cleanUp?(): Promise<Record<string, number>>;
-  times?: Partial<WorkerTimes>;
-  /** Another way to the database, such as a proxy. */
-  connectionString?: string;
-}
+};
 
 /** A database with its queue, and workers that stop with the test. */
 export async function setUp(t: Test) {

@@ -7,7 +7,7 @@ import { negotiateLanguage } from '../../http/language.ts';
 import type { OutgoingMail } from '../../infrastructure/mail/transport.ts';
 import { type StoredMail, sendMailboxPage } from './page.ts';
 
-export type DevMailbox = ReturnType<typeof createDevMailbox>;
+type DevMailbox = ReturnType<typeof createDevMailbox>;
 
 const misdirectedRequest: ErrorDefinition = {
   code: 'misdirected_request',

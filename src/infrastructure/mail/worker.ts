@@ -24,7 +24,7 @@ interface WorkerOptions extends Omit<SendMailOptions, 'mailMetrics'> {
 
 /** In milliseconds: for one attempt to send, until the worker of a locked job counts as dead, between two runs of `recoverJobs`. */
 const defaultTimes = { attempt: 30_000, staleLock, recovery: 5_000 };
-export type WorkerTimes = typeof defaultTimes;
+type WorkerTimes = typeof defaultTimes;
 
 export type Worker = ReturnType<typeof startWorker>;
 
