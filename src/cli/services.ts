@@ -8,17 +8,11 @@ import { createDomains, type Domains } from '../domains.ts';
 import { loadConfig } from '../infrastructure/config/config.ts';
 import type { Database } from '../infrastructure/database/client.ts';
 import { createMetrics } from '../infrastructure/metrics/metrics.ts';
-import { type AuditOptions, CommandError, exitCodes, type Invocation } from './command.ts';
+import type { AuditOptions, Invocation } from './command.ts';
 import { withDatabase } from './connection.ts';
 
 /** What the API administers with, for the person who runs the command. */
-export interface Services {
-  users: Domains['admin']['users'];
-  failedMails: Domains['admin']['failedMails'];
-  operator: Operator;
-  /** @throws {CommandError} `user_not_found` */
-  findUser(reference: string): Promise<number>;
-}
+export type Services = Pick<Domains['admin'], 'users' | 'failedMails'> & { operator: Operator };
 
 /**
  * Runs work with the services of the API, without HTTP, so that its rules and audit entries are the same.
@@ -46,13 +40,7 @@ export async function withServices<Result>(
       tracing: undefined,
       storage: undefined,
     });
-    const { users, failedMails } = admin;
-    async function findUser(reference: string): Promise<number> {
-      const id = await users.findId(reference);
-      if (id !== undefined) return id;
-      throw new CommandError('user_not_found', `there is no user "${reference}"`, exitCodes.notFound);
-    }
-    return work({ users, failedMails, operator, findUser });
+    return work({ ...admin, operator });
   });
 }
 

@@ -27,20 +27,23 @@ export function addUserCommands(program: Command, invocation: Invocation): void 
   /** Adds a command that does something with one account. */
   function addUserCommand<Options extends AuditOptions>(
     name: string,
-    { description, exitCodes = [], ...help }: Help,
+    { description, exitCodes: codes = [], ...help }: Help,
     run: (services: Services, id: number, options: Options) => Promise<void>,
   ): Command {
     const command = addCommand(users, `${name} <user>`, {
       ...help,
       description: `${description} The user is its id, username or email address.`,
-      exitCodes: ['3  there is no such user', ...exitCodes],
+      exitCodes: ['3  there is no such user', ...codes],
       isAudited: true,
     });
     return command.action(async (user: string, options: Options) => {
       const { withServices } = await import('./services.ts');
-      await withServices(invocation, options, async (services) =>
-        run(services, await services.findUser(user), options),
-      );
+      await withServices(invocation, options, async (services) => {
+        const id = await services.users.findId(user);
+        if (id === undefined)
+          throw new CommandError('user_not_found', `there is no user "${user}"`, exitCodes.notFound);
+        await run(services, id, options);
+      });
     });
   }
   const print = (user: AdminUser) =>
