@@ -33,8 +33,11 @@ t.test('an upgrade and the way back do without a failed request', { skip }, asyn
     QUOTA_EDITS_PER_DAY: '0',
     QUOTA_REQUESTS_PER_DAY: '0',
   };
-  const migrate = async (folder: string) =>
-    (await runProcess(join(folder, 'dist/migrate.js'), [], environment)).stdout;
+  const migrate = async (folder: string) => {
+    const { code, stdout, stderr } = await runProcess(join(folder, 'dist/migrate.js'), [], environment);
+    t.equal(code, 0, stderr || 'the migrations are applied');
+    return stdout;
+  };
   const start = async (folder: string) => {
     const service = await startService(environment, [join(folder, 'dist/server.js')]);
     t.teardown(() => service.end('SIGKILL'));
