@@ -27,8 +27,8 @@ const createRequest = (result: string) => `
     FROM created r JOIN stores v ON v.id = r.receiver_store_id AND v.closed_at IS NULL AND v.suspended_at IS NULL
     RETURNING id, user_id, partner_request_id
   )
-  SELECT r.id, r.post_id AS "postId", r.status::text, r.message, r.created_at AS "createdAt", r.updated_at AS "updatedAt",
-    p.title AS "postTitle", r.receiver_store_id AS "receiverStoreId", v.name AS "receiverStoreName" ${result}
+  SELECT 'sent' AS box, r.id, r.post_id, r.status::text, r.message, r.created_at, r.updated_at,
+    p.title AS post_title, r.receiver_store_id, v.name AS receiver_store_name ${result}
   FROM created r JOIN notified n ON n.partner_request_id = r.id JOIN stores v ON v.id = r.receiver_store_id
   JOIN posts p ON p.id = r.post_id`;
 

@@ -163,10 +163,10 @@ for (const mode of modes) {
           const filter = { userId, status, after, limit: page };
           const what = `of user ${userId}, ${status}, ${after ? 'next' : 'first'} page`;
           await reads(t, mode, `sent ${what}`, 8 * page, (database) =>
-            createPartnerRequestRepository(database).findSent(filter),
+            createPartnerRequestRepository(database).list({ ...filter, box: 'sent' }),
           );
           await reads(t, mode, `received ${what}`, 13 * page, (database) =>
-            createPartnerRequestRepository(database).findReceived(filter),
+            createPartnerRequestRepository(database).list({ ...filter, box: 'received' }),
           );
         }
       }

@@ -1,21 +1,14 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
-import { type TSchema, Type } from '@sinclair/typebox';
+import { Type } from '@sinclair/typebox';
 import { currentUser } from '../../http/authentication.ts';
 import { ApiError, httpErrors } from '../../http/errors.ts';
 import { idempotencyKey, sendCreated } from '../../http/idempotency.ts';
-import type { LocalizedText } from '../../http/language.ts';
 import { paginate } from '../../http/pagination.ts';
 import { BigPathId, isBigId, Ref } from '../../http/schemas.ts';
 import type { ImageUrls } from '../images/index.ts';
 import { postErrors, stateOfStatus } from '../posts/index.ts';
 import { partnerRequestErrors } from './errors.ts';
-import {
-  toPartner,
-  toPartnerRequest,
-  toPartnerRequestDetail,
-  toReceivedPartnerRequest,
-  toRequestOf,
-} from './presenters.ts';
+import { toPartner, toPartnerRequest, toPartnerRequestDetail } from './presenters.ts';
 import type { Partners } from './repository/partners.ts';
 import type { PartnerRequests } from './repository/requests.ts';
 import {
@@ -29,7 +22,7 @@ import {
   PartnerRequestQuery,
   ReceivedPartnerRequest,
 } from './schemas.ts';
-import type { PartnerRequestService, TransitionName } from './service.ts';
+import type { PartnerRequestService } from './service.ts';
 
 const RequestParams = Type.Object({ id: BigPathId('`id` of a partnership request') });
 
@@ -87,18 +80,12 @@ export const partnerRequestRoutes: FastifyPluginAsyncTypebox<Options> = async (
     },
     async (request) => {
       const { box, status } = request.query;
-      const filter = { userId: currentUser(request).id, status: status && stateOfStatus(status) };
-      return box === 'sent'
-        ? paginate(request.query, {
-            isId: isBigId,
-            find: (page) => partnerRequests.findSent({ ...filter, ...page }),
-            present: toPartnerRequest,
-          })
-        : paginate(request.query, {
-            isId: isBigId,
-            find: (page) => partnerRequests.findReceived({ ...filter, ...page }),
-            present: toReceivedPartnerRequest,
-          });
+      const filter = { userId: currentUser(request).id, box, status: status && stateOfStatus(status) };
+      return paginate(request.query, {
+        isId: isBigId,
+        find: (page) => partnerRequests.list({ ...filter, ...page }),
+        present: toPartnerRequest,
+      });
     },
   );
 
@@ -133,19 +120,12 @@ export const partnerRequestRoutes: FastifyPluginAsyncTypebox<Options> = async (
         config: { message, errors },
         schema: { ...documentation, params: RequestParams, response: { 200: Ref(response) } },
       },
-      async (request) => {
-        const { id: userId } = currentUser(request);
-        return toRequestOf(userId, await service.transition(action, userId, request.params.id));
-      },
+      async (request) => service.transition(action, currentUser(request).id, request.params.id),
     );
   }
 };
 
-const transitions: (Record<'operationId' | 'summary' | 'description', string> & {
-  action: TransitionName;
-  message: LocalizedText;
-  response: TSchema;
-})[] = [
+const transitions = [
   {
     action: 'accept',
     operationId: 'acceptPartnerRequest',
@@ -181,7 +161,7 @@ const transitions: (Record<'operationId' | 'summary' | 'description', string> & 
     message: { ko: '제휴를 종료했습니다.', en: 'You ended the partnership.' },
     response: AnyPartnerRequest,
   },
-];
+] as const;
 
 export const partnerRoutes: FastifyPluginAsyncTypebox<{ partners: Partners }> = async (app, { partners }) => {
   app.get(

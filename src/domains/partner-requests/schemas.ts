@@ -1,4 +1,4 @@
-import { type Static, Type } from '@sinclair/typebox';
+import { type Static, type TProperties, Type } from '@sinclair/typebox';
 import { BoundedPageOf, Page, PageQuery } from '../../http/pagination.ts';
 import { BigId, Body, Int32, Int64, Ref, StringEnum, Timestamp } from '../../http/schemas.ts';
 import { TextField } from '../../http/text.ts';
@@ -31,44 +31,33 @@ export const NewPartnerRequest = Body('NewPartnerRequest', 'A request to send', 
 });
 export type NewPartnerRequest = Static<typeof NewPartnerRequest>;
 
-/** On which side of a request the user is. */
-const box = <const Box extends string>(value: Box) =>
-  StringEnum([value], { description: 'Whether the user sent or received the request' });
-
 const { id, post_id, post_title, status, message } = requestFields;
-const times = {
-  created_at: Timestamp('When it was sent'),
-  updated_at: Timestamp('When its status last changed'),
-};
 
-const sentRequestFields = {
-  box: box('sent'),
+/** A request as one side sees it, with the store of the other side. */
+const requestIn = <const Box extends string, OtherStore extends TProperties>(
+  box: Box,
+  otherStore: OtherStore,
+) => ({
+  box: StringEnum([box], { description: 'Whether the user sent or received the request' }),
   id,
   post_id,
   post_title,
-  receiver_store_id: requestFields.receiver_store_id,
-  receiver_store_name: requestFields.receiver_store_name,
+  ...otherStore,
   status,
   message,
-  ...times,
-};
+  created_at: Timestamp('When it was sent'),
+  updated_at: Timestamp('When its status last changed'),
+});
+
+const { receiver_store_id, receiver_store_name } = requestFields;
+const sentRequestFields = requestIn('sent', { receiver_store_id, receiver_store_name });
+const receivedRequestFields = requestIn('received', { sender_store: Ref(StoreSummary) });
 
 export const PartnerRequest = Type.Object(sentRequestFields, {
   $id: 'PartnerRequest',
   description: 'A partnership request as its sender sees it',
 });
 export type PartnerRequest = Static<typeof PartnerRequest>;
-
-const receivedRequestFields = {
-  box: box('received'),
-  id,
-  post_id,
-  post_title,
-  sender_store: Ref(StoreSummary),
-  status,
-  message,
-  ...times,
-};
 
 export const ReceivedPartnerRequest = Type.Object(receivedRequestFields, {
   $id: 'ReceivedPartnerRequest',

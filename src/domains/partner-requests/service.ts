@@ -18,7 +18,6 @@ const rules = {
   withdraw: { side: 'sender', from: 'requested', to: 'withdrawn', isMailed: false },
   end: { side: 'either', from: 'accepted', to: 'ended', isMailed: true },
 } as const;
-export type TransitionName = keyof typeof rules;
 
 /** Emails per hour about the requests of one store for one post, so that requesting and declining in a loop sends few. */
 const maxMailsPerHour = 5;
@@ -64,15 +63,17 @@ export function createPartnerRequestService(options: PartnerRequestServiceOption
       if (!locked.senderExists) throw new ApiError(postErrors.storeRequired);
       if (receiverUserId === null || !locked.postExists) throw new ApiError(postErrors.postNotFound);
       if (sender === receiver) throw new ApiError(partnerRequestErrors.ownPost);
-      const request = await partnerRequests.create(tx, { postId, sender, receiver, message }, quota);
-      if (request === undefined) {
+      const created = await partnerRequests.create(tx, { postId, sender, receiver, message }, quota);
+      if (created === undefined) {
         const seconds = await partnerRequests.secondsUntilRoom(tx, sender, postId, quota);
         if (seconds === undefined) throw new ApiError(partnerRequestErrors.alreadyRequested);
         throw retryLater(httpErrors.quotaExceeded, seconds);
       }
+      const { sentWithinHour, ...request } = created;
       const kind = 'partner_request_received';
       const recipient = { kind, userId: receiverUserId, requestId: request.id } as const;
-      await notifyAndMail(tx, recipient, request.sentWithinHour);
+      if (sentWithinHour <= maxMailsPerHour) await mail(tx, recipient);
+      await notify(tx, [recipient]);
       return toPartnerRequest(request);
     });
   }
@@ -82,29 +83,25 @@ export function createPartnerRequestService(options: PartnerRequestServiceOption
    *
    * @throws {ApiError} `partner_request_not_found`, also for a side that may not make the transition; `invalid_transition`
    */
-  async function transition(name: TransitionName, userId: number, id: number) {
+  async function transition(name: keyof typeof rules, userId: number, id: number) {
     const { side, from, to, isMailed } = rules[name];
     const request = await database.transaction(async (tx) => {
       const changed = await partnerRequests.transition(tx, { id, userId, side }, from, to);
-      if (changed === undefined) return undefined;
-      const otherSide = changed.senderUserId === userId ? changed.receiverUserId : changed.senderUserId;
       // Null when the account of the other side was deleted.
-      if (otherSide !== null) {
-        const recipient = { kind: `partner_request_${to}`, userId: otherSide, requestId: id } as const;
-        await notifyAndMail(tx, recipient, isMailed ? changed.sentWithinHour : undefined);
-      }
+      if (!changed || changed.otherUserId === null) return changed;
+      const recipient = {
+        kind: `partner_request_${to}`,
+        userId: changed.otherUserId,
+        requestId: id,
+      } as const;
+      if (isMailed && changed.sentWithinHour <= maxMailsPerHour) await mail(tx, recipient);
+      await notify(tx, [recipient]);
       return changed;
     });
-    if (request !== undefined) return request;
+    if (request !== undefined) return toPartnerRequest(request);
     const exists = await partnerRequests.isOnSide({ id, userId, side });
     const { invalidTransition, partnerRequestNotFound } = partnerRequestErrors;
     throw new ApiError(exists ? invalidTransition : partnerRequestNotFound);
-  }
-
-  /** Notifies a user, and enqueues an email unless the store has sent too many requests for the post. */
-  async function notifyAndMail(tx: Tx, recipient: Recipient, sentWithinHour = Infinity): Promise<void> {
-    if (sentWithinHour <= maxMailsPerHour) await mail(tx, recipient);
-    await notify(tx, [recipient]);
   }
 
   function mail(tx: Tx, { kind, userId, requestId }: Recipient): Promise<void> {

@@ -9,28 +9,27 @@ import type { Store } from '../../../infrastructure/database/generated/client.ts
 import type { PartnerRequestStatus } from '../../../infrastructure/database/generated/enums.ts';
 import { afterId, afterTime, type PageRequest } from '../../../infrastructure/database/keyset.ts';
 import { empty, raw, type Sql, sql } from '../../../infrastructure/database/sql.ts';
-import { isOpenStore, type StoreSummary } from '../../stores/index.ts';
+import { isOpenStore, type StoreSummary, storeSummarySelect, toStoreSummary } from '../../stores/index.ts';
 import type { Contact } from '../schemas.ts';
 import {
   countOfLastHourSql,
-  type ReceivedRequestRow,
+  type RequestRow,
   requestColumns,
   type SentRequestRow,
-  senderStoreColumn,
+  senderColumn,
   sentColumns,
 } from './rows.ts';
 import { createTransitions } from './transitions.ts';
 
 /** A request with all that one of its sides sees of it. */
-export interface RequestDetailRow extends SentRequestRow, ReceivedRequestRow {
-  /** On which side the user is. */
-  box: 'sent' | 'received';
-  receiverStore: StoreSummary;
+export type RequestDetailRow = RequestRow & {
+  sender_store: StoreSummary;
+  receiver_store: StoreSummary;
   /** Null when the post was deleted or is hidden with its store. */
-  post: { firstImage: string | undefined; createdAt: Date } | null;
+  post: { id: number; title: string; first_image: string | undefined; created_at: Date } | null;
   /** Null unless the request is accepted and both stores are open. */
   contact: Contact | null;
-}
+};
 
 /** The stores of a new request; null where there is none. */
 interface RequestStores {
@@ -45,6 +44,7 @@ interface RequestStores {
 
 interface RequestFilter extends PageRequest {
   userId: number;
+  box: RequestRow['box'];
   /** All without it. */
   status: PartnerRequestStatus | undefined;
 }
@@ -56,17 +56,22 @@ export type PartnerRequests = ReturnType<typeof createPartnerRequestRepository>;
 
 /** Partner requests. */
 export function createPartnerRequestRepository(database: Database) {
-  /** Requests that the user's store sent, newest first; none without a store. */
-  async function findSent(filter: RequestFilter): Promise<SentRequestRow[]> {
-    return database.query<SentRequestRow>(sql`
-      SELECT ${sentColumns} FROM (${pageSql('sender', filter)}) r ORDER BY r.created_at DESC, r.id DESC`);
-  }
-
-  /** Requests that the user's store received, newest first; none without a store. */
-  async function findReceived(filter: RequestFilter): Promise<ReceivedRequestRow[]> {
-    return database.query<ReceivedRequestRow>(sql`
-      SELECT ${requestColumns}, ${senderStoreColumn}
-      FROM (${pageSql('receiver', filter)}) r ORDER BY r.created_at DESC, r.id DESC`);
+  /**
+   * One page of the requests that the user's store sent or received, newest first; none without a store. Each box, with and
+   * without a status, is another text, as it is read through an index of its own that is in the order of the list.
+   */
+  async function list({ userId, box, status, after, limit }: RequestFilter): Promise<RequestRow[]> {
+    const received = sql`'received' AS box, ${requestColumns}, ${senderColumn}`;
+    const columns = box === 'sent' ? sentColumns : received;
+    const ownStore = raw(box === 'sent' ? 'sender_store_id' : 'receiver_store_id');
+    const ofStatus = status === undefined ? empty : sql`AND status = ${status}::partner_request_status`;
+    return database.query<RequestRow>(sql`
+      SELECT ${columns} FROM (
+        SELECT * FROM partner_requests
+        WHERE ${ownStore} = (SELECT id FROM stores WHERE owner_id = ${userId}) ${ofStatus}
+          AND (created_at, id) < (${afterTime(after)}, ${afterId(after)})
+        ORDER BY created_at DESC, id DESC LIMIT ${limit}
+      ) r ORDER BY r.created_at DESC, r.id DESC`);
   }
 
   /** A request of a user's store. @returns undefined for everyone but its two sides */
@@ -75,25 +80,32 @@ export function createPartnerRequestRepository(database: Database) {
       where: { id, OR: [{ senderStore: { ownerId: userId } }, { receiverStore: { ownerId: userId } }] },
       include: {
         post: { select: { title: true, images: true, createdAt: true, deletedAt: true } },
-        senderStore: { include: storeRelations },
-        receiverStore: { include: storeRelations },
+        senderStore: { select: sideSelect },
+        receiverStore: { select: sideSelect },
       },
     });
     if (request === null) return undefined;
-    const { post, senderStore, receiverStore, ...row } = request;
+    const { postId, post, senderStore, receiverStore, status, message } = request;
+    const { title, images, createdAt: created_at, deletedAt } = post;
     const isSender = senderStore.ownerId === userId;
     const [own, other] = isSender ? [senderStore, receiverStore] : [receiverStore, senderStore];
-    const isContactShown = row.status === 'accepted' && own.suspendedAt === null && isOpen(other);
+    const isContactShown = status === 'accepted' && own.suspendedAt === null && isOpen(other);
     return {
-      ...row,
       box: isSender ? 'sent' : 'received',
-      postTitle: post.title,
-      receiverStoreName: receiverStore.name,
-      senderStore: summaryOf(senderStore),
-      receiverStore: summaryOf(receiverStore),
+      id,
+      post_id: postId,
+      post_title: title,
+      receiver_store_id: receiverStore.id,
+      receiver_store_name: receiverStore.name,
+      status,
+      message,
+      created_at: request.createdAt,
+      updated_at: request.updatedAt,
+      sender_store: toStoreSummary(senderStore),
+      receiver_store: toStoreSummary(receiverStore),
       post:
-        post.deletedAt === null && isOpen(receiverStore)
-          ? { firstImage: post.images[0], createdAt: post.createdAt }
+        deletedAt === null && isOpen(receiverStore)
+          ? { id: postId, title, first_image: images[0], created_at }
           : null,
       contact: isContactShown && other.owner ? { ...other.owner, phone_number: other.phoneNumber } : null,
     };
@@ -164,29 +176,7 @@ export function createPartnerRequestRepository(database: Database) {
     return wait?.seconds;
   }
 
-  return {
-    findSent,
-    findReceived,
-    findDetail,
-    lockStoresAndPost,
-    create,
-    secondsUntilRoom,
-    ...createTransitions(database),
-  };
-}
-
-/**
- * One page of the requests of a user's store. With and without a status it is another text, as each is read through an index of
- * its own that is in the order of the list.
- */
-function pageSql(side: 'sender' | 'receiver', { userId, status, after, limit }: RequestFilter): Sql {
-  const ofStatus = status === undefined ? empty : sql`AND status = ${status}::partner_request_status`;
-  const ownStore = raw(side === 'sender' ? 'sender_store_id' : 'receiver_store_id');
-  return sql`
-    SELECT * FROM partner_requests
-    WHERE ${ownStore} = (SELECT id FROM stores WHERE owner_id = ${userId}) ${ofStatus}
-      AND (created_at, id) < (${afterTime(after)}, ${afterId(after)})
-    ORDER BY created_at DESC, id DESC LIMIT ${limit}`;
+  return { list, findDetail, lockStoresAndPost, create, secondsUntilRoom, ...createTransitions(database) };
 }
 
 /** SQL of the time at which a store may send a request for a post again; null while it may. Requests of any status count. */
@@ -201,19 +191,14 @@ const hasOpenRequest = (sender: number, postId: number) => sql`EXISTS (
   SELECT FROM partner_requests
   WHERE sender_store_id = ${sender} AND post_id = ${postId} AND status IN ('requested', 'accepted'))`;
 
-const storeRelations = {
+const sideSelect = {
+  ...storeSummarySelect,
+  ownerId: true,
   owner: { select: { name: true, email: true } },
-  categories: { orderBy: { position: 'asc' }, select: { category: { select: { id: true, name: true } } } },
+  phoneNumber: true,
+  closedAt: true,
+  suspendedAt: true,
 } as const;
-
-function summaryOf(store: {
-  id: number;
-  name: string;
-  categories: { category: { id: number; name: string } }[];
-}): StoreSummary {
-  const { id, name, categories } = store;
-  return { id, name, store_categories: categories.map(({ category }) => category) };
-}
 
 const isOpen = ({ closedAt, suspendedAt }: Pick<Store, 'closedAt' | 'suspendedAt'>) =>
   closedAt === null && suspendedAt === null;

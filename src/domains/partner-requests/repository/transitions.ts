@@ -3,19 +3,19 @@ import type { PartnerRequestStatus } from '../../../infrastructure/database/gene
 import { join, raw, type Sql, sql } from '../../../infrastructure/database/sql.ts';
 import {
   countOfLastHourSql,
-  type ReceivedRequestRow,
-  type SentRequestRow,
-  senderStoreColumn,
-  sentColumns,
+  type RequestRow,
+  receiverColumns,
+  requestColumns,
+  senderColumn,
 } from './rows.ts';
 
-/** A request with the owners of both stores; null where the account is gone. */
-export interface PartnerRequestWithOwners extends SentRequestRow, ReceivedRequestRow {
-  senderUserId: number | null;
-  receiverUserId: number | null;
+/** A request as the user who changed it sees it. */
+export type ChangedRequest = RequestRow & {
+  /** The owner of the other store; null where the account is gone. */
+  otherUserId: number | null;
   /** Requests that the sender has sent for the post within an hour, in whatever state they are now. */
   sentWithinHour: number;
-}
+};
 
 /** A request, and the user who must be on a side of it. */
 interface RequestSide {
@@ -48,21 +48,22 @@ export function createTransitions(database: Database) {
     { id, userId, side }: RequestSide,
     from: PartnerRequestStatus,
     to: PartnerRequestStatus,
-  ): Promise<PartnerRequestWithOwners | undefined> {
+  ): Promise<ChangedRequest | undefined> {
     const stores = { sender: 'r.sender_store_id', receiver: 'r.receiver_store_id' };
     const ownStores = raw(side === 'either' ? `${stores.sender}, ${stores.receiver}` : stores[side]);
-    const [row] = await tx.query<PartnerRequestWithOwners>(sql`
+    const [row] = await tx.query<ChangedRequest>(sql`
       WITH changed AS (
         UPDATE partner_requests r SET status = ${to}::partner_request_status, updated_at = now()
         FROM stores own
         WHERE r.id = ${id} AND r.status = ${from}::partner_request_status
           AND own.id IN (${ownStores}) AND own.owner_id = ${userId}
           AND (own.suspended_at IS NULL OR ${to} <> 'accepted')
-        RETURNING r.*
+        RETURNING r.*, own.id = r.sender_store_id AS is_sender
       )
-      SELECT ${sentColumns}, ${senderStoreColumn},
-        (SELECT owner_id FROM stores WHERE id = r.sender_store_id) AS "senderUserId",
-        (SELECT owner_id FROM stores WHERE id = r.receiver_store_id) AS "receiverUserId",
+      SELECT CASE WHEN is_sender THEN 'sent' ELSE 'received' END AS box,
+        ${requestColumns}, ${receiverColumns}, ${senderColumn},
+        (SELECT owner_id FROM stores
+          WHERE id = CASE WHEN is_sender THEN r.receiver_store_id ELSE r.sender_store_id END) AS "otherUserId",
         ${countOfLastHourSql} AS "sentWithinHour"
       FROM changed r`);
     return row;
