@@ -41,7 +41,7 @@ export async function createImages(options: ImagesOptions) {
   async function routes(scope: FastifyInstance): Promise<void> {
     await scope.register(requireUser);
     await scope.register(uploadRoutes, { service, imageUrls });
-    await scope.register(imageRoutes, { service, imageUrls });
+    await scope.register(imageRoutes, { service });
   }
 
   async function media(scope: FastifyInstance): Promise<void> {

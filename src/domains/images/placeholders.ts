@@ -18,9 +18,8 @@ export function createPlaceholders(database: Database) {
 }
 
 async function draw(name: string): Promise<Buffer> {
-  const { sharp } = await import('./conversion/sharp.ts');
-  // Here only: the process that converts uploads has no decoder for it.
-  sharp.unblock({ operation: ['VipsForeignLoadSvgBuffer'] });
+  const { default: sharp } = await import('sharp');
+  sharp.cache(false);
   return sharp(Buffer.from(drawingOf(name)))
     .webp({ quality: 85 })
     .toBuffer();

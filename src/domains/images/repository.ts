@@ -67,12 +67,10 @@ export function createImageRepository(database: Database) {
   }
 
   /** Makes an image usable once its files are there. @returns whether it was still pending and has an owner */
-  async function markReady(id: number, { width, height }: { width: number; height: number }) {
-    const { count } = await images.updateMany({
-      where: { id, state: 'pending', userId: { not: null } },
-      data: { state: 'ready', width, height, checkAfter: fromNow(checks.day) },
-    });
-    return count === 1;
+  async function markReady(id: number, size: Pick<Image, 'width' | 'height'>): Promise<boolean> {
+    const where = { id, state: 'pending', userId: { not: null } } as const;
+    const data = { state: 'ready', ...size, checkAfter: fromNow(checks.day) } as const;
+    return (await images.updateMany({ where, data })).count === 1;
   }
 
   /** Gives up an upload whose files may have been written: the clean-up deletes them. It does not count for the quota. */
@@ -112,10 +110,8 @@ export function createImageRepository(database: Database) {
     const checkAfter = new Date(createdAt.getTime() + checks.day * 60_000);
     const where = { id, state: 'deleted' } as const;
     if (checkAfter > new Date()) {
-      await images.updateMany({
-        where: { ...where, userId: { not: null } },
-        data: { state: 'erased', checkAfter },
-      });
+      const owned = { ...where, userId: { not: null } };
+      await images.updateMany({ where: owned, data: { state: 'erased', checkAfter } });
     }
     await images.deleteMany({ where });
   }

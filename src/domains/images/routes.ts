@@ -14,22 +14,20 @@ import { Image, imageErrors, NewImage } from './schemas.ts';
 import type { ImageService } from './service.ts';
 import { createUploadReader, multipartLimits } from './upload-reader.ts';
 
-interface ImageRoutesOptions {
+/** Uploading an image. Register it in a scope of its own: it takes no JSON. */
+export const uploadRoutes: FastifyPluginAsyncTypebox<{
   service: ImageService;
   imageUrls: ImageUrls;
-}
-
-/** Uploading an image. Register it in a scope of its own: it takes no JSON. */
-export const uploadRoutes: FastifyPluginAsyncTypebox<ImageRoutesOptions> = async (
-  app,
-  { service, imageUrls },
-) => {
+}> = async (app, { service, imageUrls }) => {
   const reader = createUploadReader();
   app.removeAllContentTypeParsers();
   await app.register(multipart, { limits: multipartLimits });
   // Every other type is rejected by the reader, which leaves the connection usable.
   app.addContentTypeParser('*', (_request, _payload, done) => done(null));
-  validateWithoutBody(app);
+  // The handler reads the body, after everything else was checked; its schema is for the document.
+  app.addHook('preValidation', async (request) => {
+    request.body = { image: '' };
+  });
 
   app.post(
     '/',
@@ -75,16 +73,7 @@ export const uploadRoutes: FastifyPluginAsyncTypebox<ImageRoutesOptions> = async
   );
 };
 
-/** The body is read by the handler, after everything else was checked; its schema is for the document. */
-function validateWithoutBody(app: FastifyInstance): void {
-  app.addHook('onRoute', (route) => {
-    const { validatorCompiler } = route;
-    if (validatorCompiler === undefined) return;
-    route.validatorCompiler = (part) => (part.httpPart === 'body' ? () => true : validatorCompiler(part));
-  });
-}
-
-export const imageRoutes: FastifyPluginAsyncTypebox<ImageRoutesOptions> = async (app, { service }) => {
+export const imageRoutes: FastifyPluginAsyncTypebox<{ service: ImageService }> = async (app, { service }) => {
   app.delete(
     '/:image_id/',
     {

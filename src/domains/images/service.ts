@@ -81,13 +81,19 @@ export function createImageService(
       throw isForeignKeyViolation(error) ? new ApiError(imageErrors.imageInUse) : error;
     });
     if (deleted === undefined) throw new ApiError(imageErrors.imageNotFound);
-    await erase(deleted).catch((error: unknown) => logLeftFiles(error, id));
+    await erase(deleted);
   }
 
-  /** Deletes the files of a deleted image, then its row where it no longer counts for a quota. */
-  async function erase(image: DeletedImage): Promise<void> {
-    await deleteFiles(image.key);
-    await images.markErased(image);
+  /** Deletes the files of a deleted image, then its row where it no longer counts for a quota. @returns whether it could */
+  async function erase(image: DeletedImage): Promise<boolean> {
+    try {
+      await deleteFiles(image.key);
+      await images.markErased(image);
+      return true;
+    } catch (error) {
+      logLeftFiles(error, image.id);
+      return false;
+    }
   }
 
   async function deleteFiles(key: string): Promise<void> {
@@ -106,14 +112,10 @@ export function createImageService(
     let deleted = 0;
     for (let batch = 0; batch < maxBatches; batch++) {
       const claimed = await images.claimDeleted();
-      const erased = await Promise.allSettled(claimed.map((image) => limit(() => erase(image))));
-      for (const [index, { id }] of claimed.entries()) {
-        const result = erased[index];
-        if (result?.status === 'rejected') logLeftFiles(result.reason, id);
-        else deleted++;
-      }
+      const erased = (await limit.map(claimed, erase)).filter(Boolean).length;
+      deleted += erased;
       // A storage that fails is left alone until the next run.
-      if (claimed.length < cleanUpBatchSize || erased.some(({ status }) => status === 'rejected')) break;
+      if (erased < cleanUpBatchSize) break;
     }
     return deleted;
   }

@@ -119,7 +119,7 @@ async function readFile(request: FastifyRequest, count: (bytes: number) => void)
   if (request.raw.destroyed) throw new ApiError(httpErrors.malformedRequest);
   let bytes: Buffer | undefined;
   try {
-    for await (const part of request.parts({ limits: multipartLimits })) {
+    for await (const part of request.parts()) {
       if (part.fieldname !== fileField) {
         throw invalidFields([
           { field: fieldName(pointerTo(part.fieldname ?? '')), ...problems.unknownField },

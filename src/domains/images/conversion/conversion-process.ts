@@ -1,11 +1,20 @@
 import process from 'node:process';
 import { buffer } from 'node:stream/consumers';
-import { sharp } from './sharp.ts';
+import sharp from 'sharp';
 
 /*
  * A process that converts one image: the file comes on standard input, the result goes to standard output. `convert.ts` starts it
  * with limits of memory and time.
  */
+
+// One thread for each image. Images differ, so a cache only takes memory.
+sharp.concurrency(1);
+sharp.cache(false);
+// No other decoder runs, whatever the bytes resemble.
+sharp.block({ operation: ['VipsForeignLoad'] });
+sharp.unblock({
+  operation: ['VipsForeignLoadJpegBuffer', 'VipsForeignLoadPngBuffer', 'VipsForeignLoadWebpBuffer'],
+});
 
 /** Pixels of an image before it is decoded, and of its longer side: a decoder may keep many rows in memory. */
 const maxPixels = 50_000_000;
