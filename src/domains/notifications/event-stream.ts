@@ -1,5 +1,6 @@
 import type { ServerResponse } from 'node:http';
-import { finished, PassThrough } from 'node:stream';
+import { PassThrough } from 'node:stream';
+import { finished } from 'node:stream/promises';
 
 /** In milliseconds. */
 export const defaultTimes = {
@@ -24,13 +25,12 @@ export function openEventStream(response: ServerResponse, times: EventStreamTime
   const heartbeat = setInterval(() => {
     if (body.writable && !body.writableNeedDrain) body.write(': heartbeat\n\n');
   }, times.heartbeat).unref();
-  const closed = new Promise<void>((resolve) => {
-    finished(response, () => {
+  const closed = finished(response)
+    .catch(() => undefined)
+    .finally(() => {
       clearInterval(heartbeat);
       body.destroy();
-      resolve();
     });
-  });
 
   return {
     body,

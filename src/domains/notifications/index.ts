@@ -4,7 +4,7 @@ import type { Config } from '../../infrastructure/config/config.ts';
 import type { Database } from '../../infrastructure/database/client.ts';
 import type { Metrics } from '../../infrastructure/metrics/metrics.ts';
 import { createNotificationRepository } from './repository.ts';
-import { notificationRoutes, notificationStreamRoute } from './routes.ts';
+import { notificationRoutes } from './routes.ts';
 import { createStreamHub, type HubOptions } from './stream.ts';
 
 export type { EventStreamTimes } from './event-stream.ts';
@@ -28,8 +28,7 @@ export function createNotifications({ database }: { database: Database }) {
     const streams = createStreamHub({ ...options, notifications, maxConcurrentReads, logger: scope.log });
     metrics.addGauge('notification_streams', 'Open streams of notifications', streams.count);
     await scope.register(requireUser);
-    await scope.register(notificationRoutes, { notifications });
-    await scope.register(notificationStreamRoute, { streams });
+    await scope.register(notificationRoutes, { notifications, streams });
   }
 
   return { routes, notify: notifications.notify };

@@ -5,13 +5,16 @@ import type { NotificationKind } from '../../infrastructure/database/generated/e
 import { empty, raw, type Sql, sql } from '../../infrastructure/database/sql.ts';
 import type { NotificationsToMark } from './schemas.ts';
 
-/** The PostgreSQL channel with {@link NotificationEvent} as JSON. */
+/** The PostgreSQL channel that names, as JSON, a user who has new notifications or fewer unread ones. */
 export const notificationChannel = 'notifications';
 
-/** Sent with `NOTIFY` at a commit: a user has a new notification, or fewer unread ones. Events of one user are in commit order. */
-export type NotificationEvent =
-  | { user_id: number; notification_id: number }
-  | { user_id: number; unread: true };
+export interface NotificationEvent {
+  user_id: number;
+}
+
+/** SQL that sends a {@link NotificationEvent} at the commit. */
+const wakeStreams = (userId: Sql) =>
+  sql`pg_notify(${notificationChannel}, json_build_object('user_id', ${userId})::text)`;
 
 /** A notification with the request it is about. */
 export interface NotificationRow
@@ -82,10 +85,9 @@ export function createNotificationRepository(database: Database) {
           ${userIds}::int[], ${recipients.map(({ kind }) => kind)}::notification_kind[],
           ${recipients.map(({ requestId }) => requestId)}::bigint[]) AS recipient(user_id, kind, request_id)
         WHERE (SELECT count(*) FROM locked) > 0
-        RETURNING id, user_id
+        RETURNING user_id
       )
-      SELECT pg_notify(${notificationChannel},
-        json_build_object('user_id', user_id, 'notification_id', id)::text) FROM added`);
+      SELECT ${wakeStreams(sql`user_id`)} FROM added`);
   }
 
   /** One page of a user's notifications, newest first, and the number of all unread ones, as of one moment. */
@@ -146,7 +148,6 @@ export function createNotificationRepository(database: Database) {
    * @returns how many were unread, and the largest id of a full batch; null when there are no more
    */
   async function markBatch(userId: number, ids: Sql) {
-    const event: NotificationEvent = { user_id: userId, unread: true };
     // Rows are locked one by one, in id order to avoid deadlocks, and updated where they are: an unread row moves only when it
     // becomes read. A full batch is one that was found full, whatever others mark before the lock.
     const [row] = await database.query<{ updated: number; last: number | null }>(sql`
@@ -160,7 +161,7 @@ export function createNotificationRepository(database: Database) {
       )
       SELECT count(*)::int AS updated,
         (SELECT max(id) FROM batch HAVING count(*) = ${raw(String(batchSize))}) AS last,
-        CASE WHEN count(*) > 0 THEN pg_notify(${notificationChannel}, ${JSON.stringify(event)})::text END
+        CASE WHEN count(*) > 0 THEN ${wakeStreams(sql`${userId}::int`)}::text END
       FROM marked`);
     return row ?? { updated: 0, last: null };
   }

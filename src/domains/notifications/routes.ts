@@ -22,9 +22,42 @@ import {
 } from './schemas.ts';
 import type { StreamHub } from './stream.ts';
 
-export const notificationRoutes: FastifyPluginAsyncTypebox<{ notifications: Notifications }> = async (
+const streamDescription = `Server-sent events for as long as the client reads them, in the language of the request:
+
+\`\`\`
+id: 40
+retry: 3000
+event: unread_count
+data: {"unread_count":2}
+
+: heartbeat
+
+id: 41
+event: notification
+data: {"id":41,"kind":"partner_request_received","message":"...","is_read":false,"created_at":"2026-01-31T09:30:00.000Z","partner_request":{"id":7,"post_id":3,...}}
+
+event: unread_count
+data: {"unread_count":3}
+\`\`\`
+
+\`data\` is JSON: PartnershipNotification for \`notification\`, UnreadCount for \`unread_count\`.
+
+- \`notification\`: a new notification, within a second, whichever instance caused it.
+- \`unread_count\`: at the start, after new notifications, and when notifications are marked as read anywhere.
+- A comment every 25 seconds shows that the connection is alive.
+
+Without \`Last-Event-ID\`, the stream begins with the next new notification; with it, the stream resumes after that notification, without gaps or repetition.
+
+The stream lives as long as the session: it outlasts the access token that opened it, and ends within 5 seconds when the session ends (logout, new password, deletion, suspension). It also ends when the server shuts down and when the client does not read for 30 seconds. A user has at most 10 streams: opening another one ends the oldest. To resume, reconnect with the last \`id\` as \`Last-Event-ID\`. A browser's \`EventSource\` cannot send the \`Authorization\` header: use \`fetch\`, or a library built on it.`;
+
+interface Options {
+  notifications: Notifications;
+  streams: StreamHub;
+}
+
+export const notificationRoutes: FastifyPluginAsyncTypebox<Options> = async (
   app,
-  { notifications },
+  { notifications, streams },
 ) => {
   app.get(
     '/mypage/',
@@ -104,40 +137,7 @@ export const notificationRoutes: FastifyPluginAsyncTypebox<{ notifications: Noti
       return { unread_count: unreadCount };
     },
   );
-};
 
-const streamDescription = `Server-sent events for as long as the client reads them, in the language of the request:
-
-\`\`\`
-id: 40
-retry: 3000
-event: unread_count
-data: {"unread_count":2}
-
-: heartbeat
-
-id: 41
-event: notification
-data: {"id":41,"kind":"partner_request_received","message":"...","is_read":false,"created_at":"2026-01-31T09:30:00.000Z","partner_request":{"id":7,"post_id":3,...}}
-
-event: unread_count
-data: {"unread_count":3}
-\`\`\`
-
-\`data\` is JSON: PartnershipNotification for \`notification\`, UnreadCount for \`unread_count\`.
-
-- \`notification\`: a new notification, within a second, whichever instance caused it.
-- \`unread_count\`: at the start, after new notifications, and when notifications are marked as read anywhere.
-- A comment every 25 seconds shows that the connection is alive.
-
-Without \`Last-Event-ID\`, the stream begins with the next new notification; with it, the stream resumes after that notification, without gaps or repetition.
-
-The stream lives as long as the session: it outlasts the access token that opened it, and ends within 5 seconds when the session ends (logout, new password, deletion, suspension). It also ends when the server shuts down and when the client does not read for 30 seconds. A user has at most 10 streams: opening another one ends the oldest. To resume, reconnect with the last \`id\` as \`Last-Event-ID\`. A browser's \`EventSource\` cannot send the \`Authorization\` header: use \`fetch\`, or a library built on it.`;
-
-export const notificationStreamRoute: FastifyPluginAsyncTypebox<{ streams: StreamHub }> = async (
-  app,
-  { streams },
-) => {
   // Open streams would keep the server from closing.
   app.addHook('preClose', () => streams.close());
 

@@ -36,10 +36,11 @@ function createPreferencesRepository(database: Database) {
    * Changes what is given, in one statement, so that concurrent changes of different preferences all count. A login no longer
    * changes a language that was chosen here.
    */
-  async function change(
-    userId: number,
-    { language = null, on, off }: { language?: Language | null; on: MailTopic[]; off: MailTopic[] },
-  ): Promise<PreferencesRow | null> {
+  async function change(userId: number, changes: MailPreferenceChanges): Promise<PreferencesRow | null> {
+    const { language = null, email = {} } = changes;
+    const topics = Object.values(MailTopic);
+    const on = topics.filter((topic) => email[topic] === true);
+    const off = topics.filter((topic) => email[topic] === false);
     const [row] = await database.query<PreferencesRow>(sql`
       UPDATE users SET language = coalesce(${language}::language, language),
         has_chosen_language = has_chosen_language OR ${language}::language IS NOT NULL,
@@ -88,16 +89,8 @@ const preferenceRoutes: FastifyPluginAsyncTypebox<{ preferences: Preferences }> 
         response: { 200: Ref(MailPreferences) },
       },
     },
-    async (request) => {
-      const { language, email = {} } = request.body;
-      const topics = Object.values(MailTopic);
-      const row = await preferences.change(currentUser(request).id, {
-        ...(language ? { language } : {}),
-        on: topics.filter((topic) => email[topic] === true),
-        off: topics.filter((topic) => email[topic] === false),
-      });
-      return toMailPreferences(row, request.language);
-    },
+    async (request) =>
+      toMailPreferences(await preferences.change(currentUser(request).id, request.body), request.language),
   );
 };
 

@@ -32,14 +32,10 @@ export type MailPreferences = Static<typeof MailPreferences>;
 
 const atLeastOneField = { description: 'At least one field', additionalProperties: false, minProperties: 1 };
 
-const EmailPreferenceChanges = Type.Object(
-  {
-    partner_request_received: Type.Optional(received),
-    partner_request_answered: Type.Optional(answered),
-    partner_request_ended: Type.Optional(ended),
-  },
-  { $id: 'MailSwitchChanges', ...atLeastOneField },
-);
+const EmailPreferenceChanges = Type.Object(Type.Partial(EmailPreferences).properties, {
+  $id: 'MailSwitchChanges',
+  ...atLeastOneField,
+});
 
 export const MailPreferenceChanges = Type.Object(
   { language: Type.Optional(Ref(MailLanguage)), email: Type.Optional(Ref(EmailPreferenceChanges)) },

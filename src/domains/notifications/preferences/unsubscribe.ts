@@ -81,7 +81,7 @@ export const unsubscribeRoutes: FastifyPluginAsyncTypebox<{
     },
     async (request, reply) => {
       const { userId, topic } = read(request.query.token);
-      await preferences.change(userId, { on: [], off: [topic] });
+      await preferences.change(userId, { email: { [topic]: false } });
       if (!wantsPage(request, reply)) return {};
       const { done, about, again, kept } = texts[request.language];
       return show(reply, done, `<p>${about(topic)}</p>\n<p class="soft">${again} ${kept}</p>`);
