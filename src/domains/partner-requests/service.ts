@@ -65,7 +65,7 @@ export function createPartnerRequestService(options: PartnerRequestServiceOption
       if (sender === receiver) throw new ApiError(partnerRequestErrors.ownPost);
       const created = await partnerRequests.create(tx, { postId, sender, receiver, message }, quota);
       if (created === undefined) {
-        const seconds = await partnerRequests.secondsUntilRoom(tx, sender, postId, quota);
+        const seconds = await partnerRequests.findWait(tx, sender, postId, quota);
         if (seconds === undefined) throw new ApiError(partnerRequestErrors.alreadyRequested);
         throw retryLater(httpErrors.quotaExceeded, seconds);
       }

@@ -3,7 +3,7 @@ import {
   lockQuotaSql,
   ofLastDay,
   quotaFullUntil,
-  secondsUntil,
+  secondsUntilRoom,
 } from '../../../infrastructure/database/daily-quota.ts';
 import type { Store } from '../../../infrastructure/database/generated/client.ts';
 import type { PartnerRequestStatus } from '../../../infrastructure/database/generated/enums.ts';
@@ -88,8 +88,8 @@ export function createPartnerRequestRepository(database: Database) {
     const { postId, post, senderStore, receiverStore, status, message } = request;
     const { title, images, createdAt: created_at, deletedAt } = post;
     const isSender = senderStore.ownerId === userId;
-    const [own, other] = isSender ? [senderStore, receiverStore] : [receiverStore, senderStore];
-    const isContactShown = status === 'accepted' && own.suspendedAt === null && isOpen(other);
+    const other = isSender ? receiverStore : senderStore;
+    const isContactShown = status === 'accepted' && isOpen(senderStore) && isOpen(receiverStore);
     return {
       box: isSender ? 'sent' : 'received',
       id,
@@ -168,15 +168,12 @@ export function createPartnerRequestRepository(database: Database) {
   }
 
   /** How long a store has to wait for its next request for a post. @returns undefined when it has a pending or accepted one */
-  async function secondsUntilRoom(tx: Tx, sender: number, postId: number, quota: number) {
-    const [wait] = await tx.query<{ seconds: number }>(sql`
-      SELECT ${secondsUntil(sql`full_until`)} AS seconds
-      FROM (SELECT ${quotaFullUntilSql(sender, postId, quota)} AS full_until) quota
-      WHERE full_until IS NOT NULL AND NOT ${hasOpenRequest(sender, postId)}`);
-    return wait?.seconds;
+  function findWait(tx: Tx, sender: number, postId: number, quota: number) {
+    const fullUntil = quotaFullUntilSql(sender, postId, quota);
+    return secondsUntilRoom(tx, sql`CASE WHEN NOT ${hasOpenRequest(sender, postId)} THEN ${fullUntil} END`);
   }
 
-  return { list, findDetail, lockStoresAndPost, create, secondsUntilRoom, ...createTransitions(database) };
+  return { list, findDetail, lockStoresAndPost, create, findWait, ...createTransitions(database) };
 }
 
 /** SQL of the time at which a store may send a request for a post again; null while it may. Requests of any status count. */
