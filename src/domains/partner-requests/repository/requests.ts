@@ -13,10 +13,10 @@ import { isOpenStore, type StoreSummary, storeSummarySelect, toStoreSummary } fr
 import type { Contact } from '../schemas.ts';
 import {
   countOfLastHourSql,
+  type ReceivedRequestRow,
   type RequestRow,
-  requestColumns,
+  receivedColumns,
   type SentRequestRow,
-  senderColumn,
   sentColumns,
 } from './rows.ts';
 import { createTransitions } from './transitions.ts';
@@ -61,17 +61,17 @@ export function createPartnerRequestRepository(database: Database) {
    * without a status, is another text, as it is read through an index of its own that is in the order of the list.
    */
   async function list({ userId, box, status, after, limit }: RequestFilter): Promise<RequestRow[]> {
-    const received = sql`'received' AS box, ${requestColumns}, ${senderColumn}`;
-    const columns = box === 'sent' ? sentColumns : received;
     const ownStore = raw(box === 'sent' ? 'sender_store_id' : 'receiver_store_id');
     const ofStatus = status === undefined ? empty : sql`AND status = ${status}::partner_request_status`;
-    return database.query<RequestRow>(sql`
-      SELECT ${columns} FROM (
-        SELECT * FROM partner_requests
-        WHERE ${ownStore} = (SELECT id FROM stores WHERE owner_id = ${userId}) ${ofStatus}
-          AND (created_at, id) < (${afterTime(after)}, ${afterId(after)})
-        ORDER BY created_at DESC, id DESC LIMIT ${limit}
-      ) r ORDER BY r.created_at DESC, r.id DESC`);
+    const page = sql`(
+      SELECT * FROM partner_requests
+      WHERE ${ownStore} = (SELECT id FROM stores WHERE owner_id = ${userId}) ${ofStatus}
+        AND (created_at, id) < (${afterTime(after)}, ${afterId(after)})
+      ORDER BY created_at DESC, id DESC LIMIT ${limit}
+    ) r ORDER BY r.created_at DESC, r.id DESC`;
+    return box === 'sent'
+      ? database.query<SentRequestRow>(sql`SELECT ${sentColumns} FROM ${page}`)
+      : database.query<ReceivedRequestRow>(sql`SELECT ${receivedColumns} FROM ${page}`);
   }
 
   /** A request of a user's store. @returns undefined for everyone but its two sides */

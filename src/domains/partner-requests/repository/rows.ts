@@ -12,8 +12,11 @@ type Stored<Request extends PartnerRequest | ReceivedPartnerRequest> = Omit<
 /** A request as its sender sees it. */
 export type SentRequestRow = Stored<PartnerRequest>;
 
+/** A request as its receiver sees it. */
+export type ReceivedRequestRow = Stored<ReceivedPartnerRequest>;
+
 /** A request as one of its sides sees it; `box` tells which. */
-export type RequestRow = SentRequestRow | Stored<ReceivedPartnerRequest>;
+export type RequestRow = SentRequestRow | ReceivedRequestRow;
 
 /** What both sides see of the request `r`. What belongs to other tables is selected by id, because a join may read all rows. */
 export const requestColumns = sql`
@@ -27,6 +30,8 @@ export const senderColumn = sql`
   (SELECT ${storeSummarySql} FROM stores s WHERE s.id = r.sender_store_id) AS sender_store`;
 
 export const sentColumns = sql`'sent' AS box, ${requestColumns}, ${receiverColumns}`;
+
+export const receivedColumns = sql`'received' AS box, ${requestColumns}, ${senderColumn}`;
 
 /** How many requests a store has sent for a post within an hour. A statement that inserts one does not count it. */
 export const countOfLastHourSql = sql`(
