@@ -2,7 +2,7 @@ import t from 'tap';
 import { createPartnerRepository } from '../../src/domains/partner-requests/repository/partners.ts';
 import { openDatabase } from '../../src/infrastructure/database/client.ts';
 import { createTestApp, createUser, deleteAccount, logIn, suspend } from '../support/app.ts';
-import { invalid, rejected } from '../support/assertions.ts';
+import { rejected } from '../support/assertions.ts';
 import {
   becomePartners,
   listPartners,
@@ -67,31 +67,19 @@ t.test('requests can be filtered by status', async (t) => {
   }
 });
 
-t.test('a user without a store has no requests, and a query that is not valid is rejected', async (t) => {
+t.test('a user without a store has no requests', async (t) => {
   const user = await createUser(app);
   for (const query of ['', '?box=sent', '?box=received']) {
     t.match(await list(user, query), { status: 200, body: { data: { items: [], next_cursor: null } } });
   }
-  for (const [query, field] of [
-    ['?box=both', 'box'],
-    ['?box=sent&box=received', 'box'],
-    ['?status=requested', 'status'],
-    [`?status=${encodeURIComponent('기타')}`, 'status'],
-    ['?limit=0', 'limit'],
-    ['?limit=101', 'limit'],
-    ['?limit=ten', 'limit'],
-  ] as const) {
-    invalid(t, await list(user, query), field);
-  }
-  const encoded = (text: string) => Buffer.from(text).toString('base64url');
-  const positions = ['1', '1_a', '1_9007199254740992', '1_0'].map(encoded);
-  for (const cursor of ['x', 'x'.repeat(201), ...positions, '%00']) {
-    rejected(t, await list(user, `?cursor=${cursor}`), 400, 'invalid_cursor');
-  }
 });
 
-t.test('pages go from the newest to the oldest, each request once', async (t) => {
+t.test('pages hold each request once, while requests are added and change their status', async (t) => {
   const { sender, receiver, ids } = await sendMany(7);
+  await app.pool.query('UPDATE partner_requests SET created_at = date_trunc($2, now()) WHERE id = ANY ($1)', [
+    ids,
+    'second',
+  ]);
   for (const [box, shop] of Object.entries({ sent: sender, received: receiver })) {
     const seen: number[] = [];
     let cursor = '';
@@ -104,37 +92,15 @@ t.test('pages go from the newest to the oldest, each request once', async (t) =>
     t.equal(cursor, '&cursor=null');
     t.strictSame(seen, [...ids].reverse());
   }
-});
-
-t.test('pages stay right while requests are added and change their status', async (t) => {
-  const { sender, receiver, ids } = await sendMany(6);
-  await app.pool.query('UPDATE partner_requests SET created_at = date_trunc($2, now()) WHERE id = ANY ($1)', [
-    ids,
-    'second',
-  ]);
-  const pending = encodeURIComponent('요청됨');
-  const first = (await list(receiver, `?limit=2&status=${pending}`)).body.data;
-  const [, , , fourth = 0, fifth = 0, sixth = 0] = ids;
-  t.strictSame(idsOf(first.items), [sixth, fifth]);
+  const pending = `status=${encodeURIComponent('요청됨')}`;
+  const first = (await list(receiver, `?limit=2&${pending}`)).body.data;
+  const [, , , , fifth = 0, sixth = 0, seventh = 0] = ids;
+  t.strictSame(idsOf(first.items), [seventh, sixth]);
   await sendRequest(app, sender, await createPost(app, receiver.token));
-  await transition(app, receiver, fifth, 'accept');
-  await transition(app, receiver, fourth, 'decline');
-  const rest = (await list(receiver, `?limit=10&status=${pending}&cursor=${first.next_cursor}`)).body.data;
-  t.strictSame(idsOf(rest.items), ids.slice(0, 3).reverse());
-});
-
-t.test('requests of a closed store keep its name', async (t) => {
-  const { sender, receiver, post } = await openTwoShops(app);
-  const leaving = await openShop(app, '떠나는 가게');
-  const own = await createPost(app, leaving.token, { title: '마지막 글' });
-  const fromLeaving = await sendRequest(app, leaving, post);
-  await transition(app, receiver, fromLeaving, 'accept');
-  const toLeaving = await sendRequest(app, sender, own);
-  t.equal((await deleteAccount(app, leaving)).status, 200);
-  const [received] = (await list(receiver)).body.data.items;
-  t.match(received, { id: fromLeaving, status: '종료됨', sender_store: { name: '떠나는 가게' } });
-  const [sent] = (await list(sender, '?box=sent')).body.data.items;
-  t.match(sent, { id: toLeaving, status: '취소됨', receiver_store_name: '떠나는 가게' });
+  await transition(app, receiver, sixth, 'accept');
+  await transition(app, receiver, fifth, 'decline');
+  const rest = (await list(receiver, `?limit=10&${pending}&cursor=${first.next_cursor}`)).body.data;
+  t.strictSame(idsOf(rest.items), ids.slice(0, 4).reverse());
 });
 
 const phone = '02-123-4567';
@@ -246,6 +212,7 @@ t.test('the contact is shown to the two sides only, and only while the request i
   t.equal((await deleteAccount(app, receiver)).status, 200);
   await contactsShown(id, false, 'deleted', [sender]);
   t.match((await readRequest(app, sender, id)).body.data, { status: '종료됨', post: null });
+  t.match((await list(sender, '?box=sent')).body.data.items[0], { id, receiver_store_name: '햇살카페' });
   for (const user of [sender, third]) {
     t.notOk((await listPartners(app, user)).text.includes(receiver.email));
   }
@@ -286,8 +253,6 @@ t.test('each partner is listed once with the newest request, in pages', async (t
   t.strictSame(partnersIn(rest), expected.slice(2), 'the older request with that store is still accepted');
   await suspend(app, first);
   t.notOk(partnersIn(await listPartners(app, own)).includes(first.store.id), 'a suspended store is left out');
-  rejected(t, await listPartners(app, own, '?cursor=x'), 400, 'invalid_cursor');
-  invalid(t, await listPartners(app, own, '?limit=0'), 'limit');
 
   // A page that has examined what it may continues after that.
   const database = openDatabase({ url: app.url, poolSize: 1 });

@@ -17,13 +17,11 @@ import { createPost, openShop } from '../support/stores.ts';
 const app = await createTestApp({}, { serverErrors: true });
 t.teardown(app.close);
 
-const create = (token: string | undefined, body: unknown, headers: Record<string, string> = {}) =>
-  app.call('POST', requestsPath, { token, body, headers });
-
 t.test('a request notifies the receiver and responds with the fields of the specification', async (t) => {
   const { sender, receiver, post } = await openTwoShops(app);
   const message = '안녕하세요,\r\n저희 빵을 함께 팔아요.  ';
-  const response = await create(sender.token, { post_id: post.id, message });
+  const body = { post_id: post.id, message };
+  const response = await app.call('POST', requestsPath, { token: sender.token, body });
   t.equal(response.status, 201);
   t.equal(response.body.message, '제휴를 요청했습니다.');
   const { id, created_at } = response.body.data;
@@ -134,33 +132,6 @@ t.test('deleting a post withdraws its pending requests and notifies their sender
   const { items } = await notificationsOf(app, sender);
   t.equal(items[0].partner_request.post_title, '주말 공동 할인', 'the title stays readable');
   rejected(t, await transition(app, receiver, ids[0] ?? 0, 'accept'), 409, 'invalid_transition');
-});
-
-t.test('a repeated Idempotency-Key replays the first response', async (t) => {
-  const { sender, post } = await openTwoShops(app);
-  const headers = { 'idempotency-key': 'request-1' };
-  const first = await requestPartnership(app, sender, post, headers);
-  const again = await requestPartnership(app, sender, post, headers);
-  t.equal(first.status, 201);
-  t.equal(again.status, 201);
-  t.strictSame(again.body, first.body);
-  t.equal(again.headers['idempotency-replayed'], 'true');
-  t.equal((await app.pool.query('SELECT FROM partner_requests WHERE post_id = $1', [post.id])).rowCount, 1);
-  const other = await create(sender.token, { post_id: post.id, message: '다른 말' }, headers);
-  rejected(t, other, 409, 'idempotency_conflict');
-  const stranger = await openShop(app, '다른 가게');
-  t.equal((await requestPartnership(app, stranger, post, headers)).status, 201, 'keys belong to the caller');
-});
-
-t.test('markup, SQL and placeholders in names are plain text', async (t) => {
-  const sender = await openShop(app, `'; DROP TABLE "stores"; -- <b>`);
-  const { receiver } = await openTwoShops(app);
-  const post = await createPost(app, receiver.token, { title: '$1 {{title}} %s' });
-  const id = await sendRequest(app, sender, post);
-  const [item] = (await notificationsOf(app, receiver)).items;
-  t.equal(item.partner_request.id, id);
-  const sentence = '에서 ‘$1 {{title}} %s’ 글을 보고 제휴를 요청했습니다.';
-  t.equal(item.message, `${sender.store.name}${sentence}`);
 });
 
 const actions = ['accept', 'decline', 'withdraw', 'end'] as const;
