@@ -9,29 +9,12 @@ import { until } from '../support/until.ts';
 export const streamPath = '/api/v1/notifications/stream/';
 
 /** One event of a stream, with its data parsed. */
-export interface StreamEvent {
-  event: string;
+interface StreamEvent {
+  event: string | undefined;
   id: string | undefined;
   data: Json;
   /** When it arrived, in milliseconds of the process. */
   at: number;
-}
-
-interface TestStream {
-  status: number;
-  headers: Headers;
-  /** Every event up to now. */
-  events: StreamEvent[];
-  comments: string[];
-  /** Ids of the notifications up to now. */
-  ids(): number[];
-  /** Waits for events. @throws after `limit` milliseconds, or when the stream ends */
-  until(came: () => boolean, limit?: number): Promise<void>;
-  /** Waits until the server ends the stream. @throws after 5 seconds */
-  toEnd(): Promise<void>;
-  hasEnded(): boolean;
-  /** Drops the connection. */
-  drop(): void;
 }
 
 /** Opens a stream over a real socket, until the test ends. The app must listen. */
@@ -40,7 +23,7 @@ export async function openStream(
   { app }: Pick<TestApp, 'app'>,
   token: string,
   headers: Record<string, string> = {},
-): Promise<TestStream> {
+) {
   const dropping = new AbortController();
   t.teardown(() => dropping.abort());
   const response = await fetch(`${app.listeningOrigin}${streamPath}`, {
@@ -56,23 +39,23 @@ export async function openStream(
   return {
     status: response.status,
     headers: response.headers,
+    /** Every event up to now. */
     events,
     comments,
-    ids: () => events.flatMap(({ event, data }) => (event === 'notification' ? [data.id] : [])),
-    async until(came, limit = 10_000) {
-      await until(
-        'an event',
-        () => {
-          if (hasEnded && !came()) throw new Error(`the stream ended: ${JSON.stringify(events)}`);
-          return came();
-        },
-        limit / 1_000,
-      );
+    /** Ids of the notifications up to now. */
+    ids: () => events.flatMap(({ event, data }): number[] => (event === 'notification' ? [data.id] : [])),
+    /** Waits for events. @throws after `limit` milliseconds, or when the stream ends */
+    async until(came: () => boolean, limit = 10_000) {
+      const hasCome = () => {
+        if (hasEnded && !came()) throw new Error(`the stream ended: ${JSON.stringify(events)}`);
+        return came();
+      };
+      await until('an event', hasCome, limit / 1_000);
     },
-    async toEnd() {
-      await until('the end of the stream', () => hasEnded, 5);
-    },
+    /** Waits until the server ends the stream. @throws after 5 seconds */
+    toEnd: () => until('the end of the stream', () => hasEnded, 5),
     hasEnded: () => hasEnded,
+    /** Drops the connection. */
     drop: () => dropping.abort(),
   };
 }
@@ -87,11 +70,10 @@ export function requestStream({ app }: Pick<TestApp, 'app'>, token: string): Soc
 
 /** Reads blocks as section 9.2.6 of the HTML standard says. */
 async function read({ body }: Response, events: StreamEvent[], comments: string[]): Promise<void> {
-  const decoder = new TextDecoder();
   let text = '';
   try {
-    for await (const chunk of body ?? []) {
-      text += decoder.decode(chunk, { stream: true });
+    for await (const chunk of body?.pipeThrough(new TextDecoderStream()) ?? []) {
+      text += chunk;
       const blocks = text.split('\n\n');
       text = blocks.pop() ?? '';
       for (const block of blocks) readBlock(block, events, comments);
@@ -102,20 +84,13 @@ async function read({ body }: Response, events: StreamEvent[], comments: string[
 }
 
 function readBlock(block: string, events: StreamEvent[], comments: string[]): void {
-  const fields = new Map<string, string>();
-  for (const line of block.split('\n')) {
-    const colon = line.indexOf(':');
-    if (colon === 0) comments.push(line.slice(1).trim());
-    else fields.set(line.slice(0, colon), line.slice(colon + 1).trimStart());
-  }
+  const lines = block.split('\n').map((line) => line.split(/: ?(.*)/s));
+  const fields = new Map(lines.map(([name, value = '']) => [name, value]));
+  const comment = fields.get('');
+  if (comment !== undefined) comments.push(comment);
   const data = fields.get('data');
   if (data === undefined) return;
-  events.push({
-    event: fields.get('event') ?? '',
-    id: fields.get('id'),
-    data: JSON.parse(data),
-    at: Date.now(),
-  });
+  events.push({ event: fields.get('event'), id: fields.get('id'), data: JSON.parse(data), at: Date.now() });
 }
 
 /** A user with a post, and a function that notifies them. */
