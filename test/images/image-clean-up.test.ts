@@ -1,12 +1,10 @@
-import { readdir } from 'node:fs/promises';
 import t, { type Test } from 'tap';
 import { createDiskStorage } from '../../src/domains/images/storage.ts';
 import { createTestApp, createUser, deleteAccount, type TestApp } from '../support/app.ts';
 import { exhausted, rejected, unavailable } from '../support/assertions.ts';
 import { inParallel, lockRows } from '../support/concurrency.ts';
-import { plainImage, upload, uploadImage } from '../support/images.ts';
+import { cleanUp, imageFilesIn, plainImage, upload, uploadImage } from '../support/images.ts';
 import { createPost, openShop } from '../support/stores.ts';
-import { until } from '../support/until.ts';
 
 const directory = t.testdir();
 const disk = createDiskStorage(`${directory}/media`);
@@ -32,21 +30,11 @@ t.teardown(app.close);
 t.teardown(other.close);
 const diskFull = Object.assign(new Error('no space left on device'), { code: 'ENOSPC' });
 
-const files = async () =>
-  (await readdir(`${directory}/media`, { recursive: true })).filter((name) => name.includes('.')).sort();
+const files = () => imageFilesIn(`${directory}/media`);
 const filesOf = ({ url }: { url: string }) => {
   const name = new URL(url).pathname.replace('/media/', '');
   return [name.replace('.webp', '-480.webp'), name];
 };
-
-/** Runs the clean-up as often as there are apps, at once. */
-async function cleanUp(runs = 1): Promise<void> {
-  await app.pool.query(`SELECT graphile_worker.add_job('clean_up') FROM generate_series(1, $1)`, [runs]);
-  await until('the clean-up', async () => {
-    const { rows } = await app.pool.query('SELECT count(*)::int AS jobs FROM graphile_worker.jobs');
-    return rows[0].jobs === 0;
-  });
-}
 
 /** Moves images into the past, as if they had been uploaded then. */
 async function age(hours: number, ...images: { id: number }[]): Promise<void> {
@@ -76,20 +64,20 @@ t.test('what no post uses 24 hours after the upload is deleted, and nothing else
   const post = await createPost(app, token, { images: [former.url, late.url] });
   await age(25, used, unused, former, late);
   await age(23, recent);
-  await cleanUp(2);
+  await cleanUp(app, 2);
   t.strictSame(await files(), [used, recent, former, late].flatMap(filesOf).sort());
   await states(t, ['ready', undefined, 'ready', 'ready', 'ready'], used, unused, recent, former, late);
 
   // Former images of a post go with the next run: of a changed one, and of a deleted one.
   const url = `/api/v1/posts/${post.id}/`;
   await app.call('PATCH', url, { token, body: { images: [late.url] } });
-  await cleanUp();
+  await cleanUp(app);
   t.strictSame(await files(), [used, recent, late].flatMap(filesOf).sort());
   await app.call('DELETE', url, { token });
-  await cleanUp();
+  await cleanUp(app);
   t.strictSame(await files(), [used, recent].flatMap(filesOf).sort());
   await age(1, recent);
-  await cleanUp();
+  await cleanUp(app);
   t.strictSame(await files(), filesOf(used));
 });
 
@@ -103,11 +91,11 @@ t.test('an image that a post gets while the clean-up looks at it stays', async (
   // wait for them.
   const ids = [image.id, deleted.id];
   const writing = await lockRows(t, app, 'SELECT FROM images WHERE id = ANY ($1) FOR KEY SHARE', [ids]);
-  await cleanUp();
+  await cleanUp(app);
   await writing.release();
   await states(t, ['ready', 'deleted'], image, deleted);
   await createPost(app, token, { images: [image.url] });
-  await cleanUp();
+  await cleanUp(app);
   await states(t, ['ready', undefined], image, deleted);
 });
 
@@ -128,10 +116,10 @@ t.test('images of a deleted account, and an upload that a crash interrupted, are
   const [small = '', large = ''] = filesOf(interrupted);
   await disk.delete(small);
   await disk.put(`${small}.part`, Buffer.from('a part'));
-  await cleanUp();
+  await cleanUp(app);
   t.ok((await files()).includes(large), 'an upload may take its time');
   await age(1, interrupted);
-  await cleanUp();
+  await cleanUp(app);
   t.strictSame(await files(), before);
   await states(t, [undefined, undefined, 'erased'], own, posted, interrupted);
   const { rows } = await app.pool.query('SELECT user_id FROM images WHERE id = $1', [interrupted.id]);
@@ -156,11 +144,11 @@ t.test('a storage that cannot delete keeps the row for a later run', async (t) =
   const image = await uploadImage(app, token);
   failures.delete = diskFull;
   t.equal((await app.call('DELETE', `/api/v1/images/${image.id}/`, { token })).status, 200);
-  await cleanUp();
+  await cleanUp(app);
   await states(t, ['deleted'], image);
   delete failures.delete;
   await app.pool.query('UPDATE images SET check_after = now() WHERE id = $1', [image.id]);
-  await cleanUp();
+  await cleanUp(app);
   await states(t, ['erased'], image);
   t.notOk((await files()).includes(filesOf(image)[0] ?? ''));
 });

@@ -1,3 +1,4 @@
+import { readdir } from 'node:fs/promises';
 import sharp from 'sharp';
 import type { TestApp, TestResponse } from './app.ts';
 
@@ -55,6 +56,17 @@ export async function uploadImage(app: Pick<TestApp, 'call'>, token: string): Pr
 /** An image of one colour, as JPEG. */
 export function plainImage(width = 40, height = 30): Promise<Buffer> {
   return canvas(width, height).jpeg().toBuffer();
+}
+
+/** Names of the files of images below a folder, also of those that are not complete. */
+export async function imageFilesIn(folder: string): Promise<string[]> {
+  return (await readdir(folder, { recursive: true })).filter((name) => name.includes('.webp')).sort();
+}
+
+/** Runs the clean-up, so many times at once. */
+export async function cleanUp({ pool, mails }: TestApp, runs = 1): Promise<void> {
+  await pool.query(`SELECT graphile_worker.add_job('clean_up') FROM generate_series(1, $1)`, [runs]);
+  await mails.settled();
 }
 
 /** A canvas of one colour. */

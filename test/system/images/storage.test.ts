@@ -1,11 +1,19 @@
 import { once } from 'node:events';
-import { readdir, rm, truncate } from 'node:fs/promises';
+import { rm, truncate } from 'node:fs/promises';
 import { type AddressInfo, createServer } from 'node:net';
 import S3rver from 's3rver';
 import t, { type Test } from 'tap';
 import { createTestApp, createUser, type TestApp } from '../../support/app.ts';
 import { unavailable } from '../../support/assertions.ts';
-import { multipart, multipartType, plainImage, upload, uploadImage } from '../../support/images.ts';
+import {
+  cleanUp,
+  imageFilesIn,
+  multipart,
+  multipartType,
+  plainImage,
+  upload,
+  uploadImage,
+} from '../../support/images.ts';
 import { production, startService } from '../../support/service.ts';
 import { cannotMount, fillDisk, smallDisk } from '../../support/small-disk.ts';
 import { createTcpProxy } from '../../support/tcp-proxy.ts';
@@ -79,22 +87,10 @@ t.test('while the store is down, slow or rejects, uploads are unavailable, and a
   }
 });
 
-async function filesIn(folder: string): Promise<string[]> {
-  return (await readdir(folder, { recursive: true })).filter((name) => name.includes('.webp')).sort();
-}
-
 /** The images of a user, or of none, as the clean-up sees them. */
 async function imageRows({ pool }: TestApp, userId: number | null): Promise<unknown[]> {
   const select = 'SELECT state, user_id, check_after > now() AS waits FROM images';
   return (await pool.query(`${select} WHERE user_id IS NOT DISTINCT FROM $1`, [userId])).rows;
-}
-
-async function cleanUp({ pool }: TestApp): Promise<void> {
-  await pool.query(`SELECT graphile_worker.add_job('clean_up')`);
-  await until('the clean-up', async () => {
-    const { rowCount } = await pool.query('SELECT FROM graphile_worker.jobs');
-    return rowCount === 0;
-  });
 }
 
 interface KilledUpload {
@@ -145,7 +141,7 @@ t.test('killed before the store has answered: another instance cleans up', async
   t.teardown(proxy.close);
   proxy.holdResponsesTo('PUT /');
   const files = async () =>
-    (await filesIn(`${directory}/${bucket}`)).filter((name) => name.endsWith('_object'));
+    (await imageFilesIn(`${directory}/${bucket}`)).filter((name) => name.endsWith('_object'));
   await killDuringUpload(t, {
     app,
     environment: { ...environment, S3_ENDPOINT: proxy.url, MEDIA_BASE_URL: 'https://images.example.com' },
@@ -158,7 +154,7 @@ t.test('killed while a file is written to the disk: another instance cleans up',
   const DATA_DIR = t.testdir();
   const app = await createTestApp({ DATA_DIR, JWT_SECRET }, { serverErrors: true });
   t.teardown(app.close);
-  const files = () => filesIn(DATA_DIR);
+  const files = () => imageFilesIn(DATA_DIR);
   // The small file stays under the name that it has until it is complete.
   const hang = `import fs from 'node:fs';
     import { syncBuiltinESMExports } from 'node:module';
@@ -187,12 +183,12 @@ t.test(
       await truncate(fill, 1024 * 1024 - room);
       unavailable(t, await upload(app, token, await plainImage()));
       t.match(app.logs.join(''), /ENOSPC/, 'the log names the reason');
-      t.strictSame(await filesIn(DATA_DIR), []);
+      t.strictSame(await imageFilesIn(DATA_DIR), []);
     }
     const row = { state: 'deleted', user_id: null, waits: true };
     t.strictSame(await imageRows(app, null), [row, row], 'they do not count for the quota');
     await rm(fill);
     t.equal((await upload(app, token, await plainImage())).status, 201);
-    t.equal((await filesIn(DATA_DIR)).length, 2);
+    t.equal((await imageFilesIn(DATA_DIR)).length, 2);
   },
 );
