@@ -11,12 +11,12 @@ import type { PartnerRequests } from './repository/requests.ts';
 import type { ClosedRequest } from './repository/transitions.ts';
 import type { NewPartnerRequest, PartnerRequest } from './schemas.ts';
 
-/** The transitions of a request: which side may make them, and whether the other side gets an email about it. */
+/** The transitions of a request: in which box its user has it, and whether the other side gets an email about it. */
 const rules = {
-  accept: { side: 'receiver', from: 'requested', to: 'accepted', isMailed: true },
-  decline: { side: 'receiver', from: 'requested', to: 'declined', isMailed: true },
-  withdraw: { side: 'sender', from: 'requested', to: 'withdrawn', isMailed: false },
-  end: { side: 'either', from: 'accepted', to: 'ended', isMailed: true },
+  accept: { box: 'received', from: 'requested', to: 'accepted', isMailed: true },
+  decline: { box: 'received', from: 'requested', to: 'declined', isMailed: true },
+  withdraw: { box: 'sent', from: 'requested', to: 'withdrawn', isMailed: false },
+  end: { box: 'either', from: 'accepted', to: 'ended', isMailed: true },
 } as const;
 
 /** Emails per hour about the requests of one store for one post, so that requesting and declining in a loop sends few. */
@@ -84,24 +84,25 @@ export function createPartnerRequestService(options: PartnerRequestServiceOption
    * @throws {ApiError} `partner_request_not_found`, also for a side that may not make the transition; `invalid_transition`
    */
   async function transition(name: keyof typeof rules, userId: number, id: number) {
-    const { side, from, to, isMailed } = rules[name];
+    const rule = rules[name];
     const request = await database.transaction(async (tx) => {
-      const changed = await partnerRequests.transition(tx, { id, userId, side }, from, to);
+      const changed = await partnerRequests.transition(tx, { id, userId }, rule);
       // Null when the account of the other side was deleted.
       if (!changed || changed.otherUserId === null) return changed;
       const recipient = {
-        kind: `partner_request_${to}`,
+        kind: `partner_request_${rule.to}`,
         userId: changed.otherUserId,
         requestId: id,
       } as const;
-      if (isMailed && changed.sentWithinHour <= maxMailsPerHour) await mail(tx, recipient);
+      if (rule.isMailed && changed.sentWithinHour <= maxMailsPerHour) await mail(tx, recipient);
       await notify(tx, [recipient]);
       return changed;
     });
     if (request !== undefined) return toPartnerRequest(request);
-    const exists = await partnerRequests.isOnSide({ id, userId, side });
+    const found = await partnerRequests.findDetail(id, userId);
+    const isAllowed = found && (rule.box === 'either' || rule.box === found.box);
     const { invalidTransition, partnerRequestNotFound } = partnerRequestErrors;
-    throw new ApiError(exists ? invalidTransition : partnerRequestNotFound);
+    throw new ApiError(isAllowed ? invalidTransition : partnerRequestNotFound);
   }
 
   function mail(tx: Tx, { kind, userId, requestId }: Recipient): Promise<void> {

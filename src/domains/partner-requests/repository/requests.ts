@@ -19,7 +19,7 @@ import {
   type SentRequestRow,
   sentColumns,
 } from './rows.ts';
-import { createTransitions } from './transitions.ts';
+import { closeOfStore, transition, withdrawOfPost } from './transitions.ts';
 
 /** A request with all that one of its sides sees of it. */
 export type RequestDetailRow = RequestRow & {
@@ -173,7 +173,7 @@ export function createPartnerRequestRepository(database: Database) {
     return secondsUntilRoom(tx, sql`CASE WHEN NOT ${hasOpenRequest(sender, postId)} THEN ${fullUntil} END`);
   }
 
-  return { list, findDetail, lockStoresAndPost, create, findWait, ...createTransitions(database) };
+  return { list, findDetail, lockStoresAndPost, create, findWait, transition, withdrawOfPost, closeOfStore };
 }
 
 /** SQL of the time at which a store may send a request for a post again; null while it may. Requests of any status count. */

@@ -1,4 +1,4 @@
-import type { Database, Tx } from '../../../infrastructure/database/client.ts';
+import type { Tx } from '../../../infrastructure/database/client.ts';
 import type { PartnerRequestStatus } from '../../../infrastructure/database/generated/enums.ts';
 import { join, raw, type Sql, sql } from '../../../infrastructure/database/sql.ts';
 import {
@@ -9,20 +9,20 @@ import {
   senderColumn,
 } from './rows.ts';
 
+interface Transition {
+  /** In which the user who makes it must have the request. */
+  box: RequestRow['box'] | 'either';
+  from: PartnerRequestStatus;
+  to: PartnerRequestStatus;
+}
+
 /** A request as the user who changed it sees it. */
-export type ChangedRequest = RequestRow & {
+type ChangedRequest = RequestRow & {
   /** The owner of the other store; null where the account is gone. */
   otherUserId: number | null;
   /** Requests that the sender has sent for the post within an hour, in whatever state they are now. */
   sentWithinHour: number;
 };
-
-/** A request, and the user who must be on a side of it. */
-interface RequestSide {
-  id: number;
-  userId: number;
-  side: 'sender' | 'receiver' | 'either';
-}
 
 /** A request that changed because a post or an account was deleted, and the user on the other side. */
 export interface ClosedRequest {
@@ -35,73 +35,56 @@ const pending = raw(`status = 'requested'`);
 const accepted = raw(`status = 'accepted'`);
 const open = raw(`status IN ('requested', 'accepted')`);
 
-/** Changes of the state of partner requests by their sides and by deletions. */
-export function createTransitions(database: Database) {
-  /**
-   * Moves a request to another state. One conditional update, so that of concurrent transitions one succeeds.
-   *
-   * @returns undefined when the user has no such request on that side, it is not in the state `from`, or a store that is hidden
-   *   would accept it
-   */
-  async function transition(
-    tx: Tx,
-    { id, userId, side }: RequestSide,
-    from: PartnerRequestStatus,
-    to: PartnerRequestStatus,
-  ): Promise<ChangedRequest | undefined> {
-    const stores = { sender: 'r.sender_store_id', receiver: 'r.receiver_store_id' };
-    const ownStores = raw(side === 'either' ? `${stores.sender}, ${stores.receiver}` : stores[side]);
-    const [row] = await tx.query<ChangedRequest>(sql`
-      WITH changed AS (
-        UPDATE partner_requests r SET status = ${to}::partner_request_status, updated_at = now()
-        FROM stores own
-        WHERE r.id = ${id} AND r.status = ${from}::partner_request_status
-          AND own.id IN (${ownStores}) AND own.owner_id = ${userId}
-          AND (own.suspended_at IS NULL OR ${to} <> 'accepted')
-        RETURNING r.*, own.id = r.sender_store_id AS is_sender
-      )
-      SELECT CASE WHEN is_sender THEN 'sent' ELSE 'received' END AS box,
-        ${requestColumns}, ${receiverColumns}, ${senderColumn},
-        (SELECT owner_id FROM stores
-          WHERE id = CASE WHEN is_sender THEN r.receiver_store_id ELSE r.sender_store_id END) AS "otherUserId",
-        ${countOfLastHourSql} AS "sentWithinHour"
-      FROM changed r`);
-    return row;
-  }
+/**
+ * Moves a request to another state. One conditional update, so that of concurrent transitions one succeeds.
+ *
+ * @returns undefined when the user has no such request in that box, it is not in the state `from`, or a store that is hidden
+ *   would accept it
+ */
+export async function transition(
+  tx: Tx,
+  { id, userId }: { id: number; userId: number },
+  { box, from, to }: Transition,
+): Promise<ChangedRequest | undefined> {
+  const ownStores = { sent: 'r.sender_store_id', received: 'r.receiver_store_id' };
+  const own = raw(box === 'either' ? Object.values(ownStores).join() : ownStores[box]);
+  const [row] = await tx.query<ChangedRequest>(sql`
+    WITH changed AS (
+      UPDATE partner_requests r SET status = ${to}::partner_request_status, updated_at = now()
+      FROM stores own
+      WHERE r.id = ${id} AND r.status = ${from}::partner_request_status
+        AND own.id IN (${own}) AND own.owner_id = ${userId}
+        AND (own.suspended_at IS NULL OR ${to} <> 'accepted')
+      RETURNING r.*, own.id = r.sender_store_id AS is_sender
+    )
+    SELECT CASE WHEN is_sender THEN 'sent' ELSE 'received' END AS box,
+      ${requestColumns}, ${receiverColumns}, ${senderColumn},
+      (SELECT owner_id FROM stores
+        WHERE id = CASE WHEN is_sender THEN r.receiver_store_id ELSE r.sender_store_id END) AS "otherUserId",
+      ${countOfLastHourSql} AS "sentWithinHour"
+    FROM changed r`);
+  return row;
+}
 
-  /** Whether the user is on that side of a request, in any state. */
-  async function isOnSide({ id, userId, side }: RequestSide): Promise<boolean> {
-    const own = { ownerId: userId };
-    const sides = {
-      sender: { senderStore: own },
-      receiver: { receiverStore: own },
-      either: { OR: [{ senderStore: own }, { receiverStore: own }] },
-    };
-    return (await database.prisma.partnerRequest.count({ where: { id, ...sides[side] } })) > 0;
-  }
+/** Withdraws the pending requests for a post; accepted ones stay. @returns them with their senders */
+export function withdrawOfPost(tx: Tx, postId: number): Promise<ClosedRequest[]> {
+  return close(tx, pending, idsWhere(sql`post_id = ${postId} AND ${pending}`), sql`c.sender_store_id`);
+}
 
-  /** Withdraws the pending requests for a post; accepted ones stay. @returns them with their senders */
-  function withdrawOfPost(tx: Tx, postId: number): Promise<ClosedRequest[]> {
-    return close(tx, pending, idsWhere(sql`post_id = ${postId} AND ${pending}`), sql`c.sender_store_id`);
-  }
-
-  /** Withdraws the pending requests that a store sent or received, and ends the accepted ones. @returns them with the other sides */
-  function closeOfStore(tx: Tx, storeId: number): Promise<ClosedRequest[]> {
-    return close(
-      tx,
-      open,
-      // Not `OR`, for which the requests of all stores may be read, and not `IN`, for which those of the store in all states are.
-      join(
-        [sql`sender_store_id = ${storeId}`, sql`receiver_store_id = ${storeId}`].flatMap((ofStore) =>
-          [pending, accepted].map((state) => idsWhere(sql`${ofStore} AND ${state}`)),
-        ),
-        ' UNION ALL ',
+/** Withdraws the pending requests that a store sent or received, and ends the accepted ones. @returns them with the other sides */
+export function closeOfStore(tx: Tx, storeId: number): Promise<ClosedRequest[]> {
+  return close(
+    tx,
+    open,
+    // Not `OR`, for which the requests of all stores may be read, and not `IN`, for which those of the store in all states are.
+    join(
+      [sql`sender_store_id = ${storeId}`, sql`receiver_store_id = ${storeId}`].flatMap((ofStore) =>
+        [pending, accepted].map((state) => idsWhere(sql`${ofStore} AND ${state}`)),
       ),
-      sql`CASE c.sender_store_id WHEN ${storeId} THEN c.receiver_store_id ELSE c.sender_store_id END`,
-    );
-  }
-
-  return { transition, isOnSide, withdrawOfPost, closeOfStore };
+      ' UNION ALL ',
+    ),
+    sql`CASE c.sender_store_id WHEN ${storeId} THEN c.receiver_store_id ELSE c.sender_store_id END`,
+  );
 }
 
 const idsWhere = (condition: Sql) => sql`SELECT id FROM partner_requests WHERE ${condition}`;
