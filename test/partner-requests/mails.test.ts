@@ -126,26 +126,25 @@ t.test('an email is enqueued in the transaction of its change, with ids only', a
   );
 });
 
-t.test('no email is queued for an unverified address, and its owner is notified', async (t) => {
-  const { sender, receiver, post } = await openTwoShops(offline);
-  await transition(offline, receiver, await sendRequest(offline, sender, post), 'decline');
-  await transition(offline, receiver, await sendRequest(offline, sender, post), 'accept');
-  t.strictSame(await queuedFor(offline, receiver), []);
-  t.strictSame(await queuedFor(offline, sender), []);
-  t.equal((await notifiedOf(offline, receiver)).length, 2);
-  t.equal((await notifiedOf(offline, sender)).length, 2);
-  await verifyEmails(offline, receiver);
-  await sendRequest(offline, sender, await createPost(offline, receiver.token));
-  t.strictSame(await queuedFor(offline, receiver), ['partner_request_received']);
-});
-
-t.test('no email is queued for a suspended account', async (t) => {
-  const { sender, receiver, post } = await openTwoVerifiedShops(offline);
-  const id = await sendRequest(offline, sender, post);
-  await suspend(offline, sender);
-  await transition(offline, receiver, id, 'accept');
-  t.strictSame(await queuedFor(offline, sender), []);
-});
+t.test(
+  'no email is queued for an unverified address or a suspended account; its owner is notified',
+  async (t) => {
+    const { sender, receiver, post } = await openTwoShops(offline);
+    await transition(offline, receiver, await sendRequest(offline, sender, post), 'decline');
+    await transition(offline, receiver, await sendRequest(offline, sender, post), 'accept');
+    t.strictSame(await queuedFor(offline, receiver), []);
+    t.strictSame(await queuedFor(offline, sender), []);
+    t.equal((await notifiedOf(offline, receiver)).length, 2);
+    t.equal((await notifiedOf(offline, sender)).length, 2);
+    await verifyEmails(offline, receiver);
+    const id = await sendRequest(offline, sender, await createPost(offline, receiver.token));
+    t.strictSame(await queuedFor(offline, receiver), ['partner_request_received']);
+    await verifyEmails(offline, sender);
+    await suspend(offline, sender);
+    await transition(offline, receiver, id, 'accept');
+    t.strictSame(await queuedFor(offline, sender), []);
+  },
+);
 
 t.test('queued emails follow what happens to the request and its accounts meanwhile', async (t) => {
   type Asked = Awaited<ReturnType<typeof openTwoVerifiedShops>> & { id: number };

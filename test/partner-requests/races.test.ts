@@ -34,6 +34,10 @@ const counts = async (postId: number) => {
   return rows[0];
 };
 
+/** Kinds of the notifications of two owners. */
+const kindsTo = async (one: Shop, other: Shop) =>
+  [...(await notifiedOf(app, one)), ...(await notifiedOf(app, other))].map(([kind]) => kind);
+
 t.test('of 20 concurrent requests for a post, one is created, notified and mailed', async (t) => {
   const { sender, receiver, post } = await openTwoVerifiedShops(app);
   const responses = await inParallel(20, () => requestPartnership(app, sender, post));
@@ -69,10 +73,7 @@ t.test('of 20 concurrent transitions, one succeeds', async (t) => {
     t.strictSame(tally(responses), { '200': 1, '409 invalid_transition': 19 });
     const won = responses.find(({ status }) => status === 200)?.body.data.status;
     const kind = { 수락됨: 'accepted', 거절됨: 'declined', 취소됨: 'withdrawn' }[String(won)];
-    const kinds = [...(await notifiedOf(app, sender)), ...(await notifiedOf(app, receiver))].map(
-      ([one]) => one,
-    );
-    t.strictSame(kinds.sort(), [`${kind}`, 'received'].sort());
+    t.strictSame((await kindsTo(sender, receiver)).sort(), [`${kind}`, 'received'].sort());
   }
 });
 
@@ -86,10 +87,7 @@ t.test('of both sides that end a partnership at once, one does; asking again wai
   ]);
   t.strictSame(tally(ended), { '200': 1, '409 invalid_transition': 9 });
   if (asked?.status !== 201) rejected(t, asked ?? ended[0], 409, 'already_requested');
-  const kinds = [...(await notifiedOf(app, sender)), ...(await notifiedOf(app, receiver))].map(
-    ([kind]) => kind,
-  );
-  t.equal(kinds.filter((kind) => kind === 'ended').length, 1);
+  t.equal((await kindsTo(sender, receiver)).filter((kind) => kind === 'ended').length, 1);
   const { rows } = await app.pool.query(
     `SELECT count(*) FILTER (WHERE status IN ('requested', 'accepted'))::int AS open FROM partner_requests WHERE post_id = $1`,
     [post.id],

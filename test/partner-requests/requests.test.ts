@@ -25,8 +25,7 @@ t.test('a request notifies the receiver and responds with the fields of the spec
   t.equal(response.status, 201);
   t.equal(response.body.message, '제휴를 요청했습니다.');
   const { id, created_at } = response.body.data;
-  t.strictSame(response.body.data, {
-    box: 'sent',
+  const request = {
     id,
     post_id: post.id,
     post_title: '주말 공동 할인',
@@ -34,9 +33,8 @@ t.test('a request notifies the receiver and responds with the fields of the spec
     receiver_store_name: '햇살카페',
     status: '요청됨',
     message: '안녕하세요,\n저희 빵을 함께 팔아요.',
-    created_at,
-    updated_at: created_at,
-  });
+  };
+  t.strictSame(response.body.data, { box: 'sent', ...request, created_at, updated_at: created_at });
   t.ok(Number.isInteger(id));
   t.match(created_at, /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
   const notified = await notificationsOf(app, receiver);
@@ -48,17 +46,7 @@ t.test('a request notifies the receiver and responds with the fields of the spec
       message: '두레 베이커리에서 ‘주말 공동 할인’ 글을 보고 제휴를 요청했습니다.',
       is_read: false,
       created_at: notified.items[0].created_at,
-      partner_request: {
-        id,
-        post_id: post.id,
-        post_title: '주말 공동 할인',
-        status: '요청됨',
-        sender_store_id: sender.store.id,
-        sender_store_name: '두레 베이커리',
-        receiver_store_id: receiver.store.id,
-        receiver_store_name: '햇살카페',
-        message: '안녕하세요,\n저희 빵을 함께 팔아요.',
-      },
+      partner_request: { ...request, sender_store_id: sender.store.id, sender_store_name: '두레 베이커리' },
     },
   ]);
   t.strictSame((await notificationsOf(app, sender)).items, [], 'the sender is not notified');

@@ -290,19 +290,10 @@ t.test('a queued email has the link of its secret, or of the current one if that
   }
 });
 
-t.test('a token works permanently: after another secret was added, and for a deleted account', async (t) => {
+t.test('a token works for a deleted account, too', async (t) => {
   const { receiver, path } = await exchangeMails();
-  const rotated = await createTestApp(
-    { JWT_SECRET: `${newSecret},${oldSecret}`, WORKER_ENABLED: 'false' },
-    { databaseUrl: app.url },
-  );
-  t.teardown(rotated.close);
-  t.equal((await rotated.call('POST', path, oneClick)).status, 200);
-  t.match(await preferencesOf(receiver), { email: { partner_request_received: false } });
   t.equal((await deleteAccount(app, receiver)).status, 200);
-  const response = await app.call('POST', path, oneClick);
-  t.equal(response.status, 200);
-  t.strictSame(response.body.data, {});
+  t.match(await app.call('POST', path, oneClick), { status: 200, body: { data: {} } });
 });
 
 t.test('the token is neither logged nor stored', async (t) => {
