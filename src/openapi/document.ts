@@ -176,15 +176,11 @@ function examplesOf(components: Components, schema: JsonObject): [string, unknow
   ]);
 }
 
-/**
- * Removes what only the validator understands, and writes constants as such: @fastify/swagger makes enums of them. A file has
- * a type in the document only.
- */
+/** Removes what only the validator understands, and writes constants as such: @fastify/swagger makes enums of them. */
 function toJsonSchema(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(toJsonSchema);
   if (!isObject(value)) return value;
   const kept = Object.entries(value).filter(([key]) => !internalKeywords.includes(key) && key !== '$id');
-  if (value['format'] === 'binary') kept.unshift(['type', 'string']);
   return Object.fromEntries(
     kept.map(([key, item]) =>
       key === 'enum' && Array.isArray(item) && item.length === 1

@@ -52,8 +52,7 @@ export const Image = Type.Object(
 export type Image = Static<typeof Image>;
 
 export const NewImage = Body('NewImage', 'An image to upload', {
-  // Without a type, because the validator sees bytes; the document adds that of a file.
-  image: Type.Unsafe<Buffer>({
+  image: Type.String({
     format: 'binary',
     description:
       'A file: JPEG, PNG or WebP, whatever its name and type say; at most 10 MiB and 50 megapixels',
