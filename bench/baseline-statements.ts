@@ -79,7 +79,7 @@ export const statements = {
   createRequestWithMail: {
     name: 'create-request-with-mail',
     text: createRequest(`,
-      pg_notify('notifications', json_build_object('user_id', n.user_id, 'notification_id', n.id)::text)::text,
+      pg_notify('notifications', json_build_object('user_id', n.user_id)::text)::text,
       (graphile_worker.add_job('send_mail', payload => json_build_object(
         'kind', 'partner_request_received', 'request_id', r.id, 'user_id', n.user_id,
         'idempotency_key', gen_random_uuid()), max_attempts => 25)).id AS job`),

@@ -279,13 +279,3 @@ t.test('a stored response is given again, whatever the quota', async (t) => {
   const retried = await requestPartnership(app, sender, post, freeKey);
   t.equal(retried.status, 201, 'the key of a rejected request is free');
 });
-
-t.test('without a quota a store asks as often as it likes', async (t) => {
-  const free = await createTestApp({ QUOTA_REQUESTS_PER_DAY: '0' });
-  t.teardown(free.close);
-  const { sender, post } = await openTwoShops(free);
-  for (let turn = 0; turn < 6; turn++) {
-    await transition(free, sender, await sendRequest(free, sender, post), 'withdraw');
-  }
-  t.equal((await requestPartnership(free, sender, post)).status, 201);
-});
