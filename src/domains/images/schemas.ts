@@ -52,7 +52,8 @@ export const Image = Type.Object(
 export type Image = Static<typeof Image>;
 
 export const NewImage = Body('NewImage', 'An image to upload', {
-  image: Type.String({
+  image: Type.Unsafe<Buffer>({
+    type: 'string',
     format: 'binary',
     description:
       'A file: JPEG, PNG or WebP, whatever its name and type say; at most 10 MiB and 50 megapixels',
