@@ -9,26 +9,34 @@ import type { Partner, PartnerRequest, PartnerRequestDetail, ReceivedPartnerRequ
 export function toPartnerRequest(row: SentRequestRow): PartnerRequest;
 export function toPartnerRequest(row: RequestRow): PartnerRequest | ReceivedPartnerRequest;
 export function toPartnerRequest(row: RequestRow) {
-  return {
-    ...row,
-    status: partnerRequestStatuses[row.status],
-    created_at: row.created_at.toISOString(),
-    updated_at: row.updated_at.toISOString(),
+  const { id, postId, postTitle, status, message, createdAt, updatedAt } = row;
+  const shared = {
+    id,
+    post_id: postId,
+    post_title: postTitle,
+    status: partnerRequestStatuses[status],
+    message,
+    created_at: createdAt.toISOString(),
+    updated_at: updatedAt.toISOString(),
   };
+  if (row.box === 'received') return { box: row.box, ...shared, sender_store: row.senderStore };
+  const { box, receiverStoreId, receiverStoreName } = row;
+  return { box, ...shared, receiver_store_id: receiverStoreId, receiver_store_name: receiverStoreName };
 }
 
 /** A request with all that the API shows of it to one of its sides. */
 export function toPartnerRequestDetail(row: RequestDetailRow, imageUrls: ImageUrls): PartnerRequestDetail {
-  const { post, sender_store, receiver_store, contact } = row;
+  const { post, senderStore, receiverStore, contact } = row;
   return {
     ...toPartnerRequest(row),
     post: post && {
-      ...post,
-      thumbnail: imageUrls.thumbnailOf(post.first_image, receiver_store),
-      created_at: post.created_at.toISOString(),
+      id: post.id,
+      title: post.title,
+      thumbnail: imageUrls.thumbnailOf(post.firstImage, receiverStore),
+      created_at: post.createdAt.toISOString(),
     },
-    sender_store,
-    receiver_store,
+    sender_store: senderStore,
+    receiver_store: receiverStore,
     contact,
   };
 }

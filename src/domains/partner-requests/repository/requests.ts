@@ -23,10 +23,10 @@ import { closeOfStore, transition, withdrawOfPost } from './transitions.ts';
 
 /** A request with all that one of its sides sees of it. */
 export type RequestDetailRow = RequestRow & {
-  sender_store: StoreSummary;
-  receiver_store: StoreSummary;
+  senderStore: StoreSummary;
+  receiverStore: StoreSummary;
   /** Null when the post was deleted or is hidden with its store. */
-  post: { id: number; title: string; first_image: string | undefined; created_at: Date } | null;
+  post: { id: number; title: string; firstImage: string | undefined; createdAt: Date } | null;
   /** Null unless the request is accepted and both stores are open. */
   contact: Contact | null;
 };
@@ -86,26 +86,26 @@ export function createPartnerRequestRepository(database: Database) {
     });
     if (request === null) return undefined;
     const { postId, post, senderStore, receiverStore, status, message } = request;
-    const { title, images, createdAt: created_at, deletedAt } = post;
+    const { title, images, createdAt, deletedAt } = post;
     const isSender = senderStore.ownerId === userId;
     const other = isSender ? receiverStore : senderStore;
     const isContactShown = status === 'accepted' && isOpen(senderStore) && isOpen(receiverStore);
     return {
       box: isSender ? 'sent' : 'received',
       id,
-      post_id: postId,
-      post_title: title,
-      receiver_store_id: receiverStore.id,
-      receiver_store_name: receiverStore.name,
+      postId,
+      postTitle: title,
+      receiverStoreId: receiverStore.id,
+      receiverStoreName: receiverStore.name,
       status,
       message,
-      created_at: request.createdAt,
-      updated_at: request.updatedAt,
-      sender_store: toStoreSummary(senderStore),
-      receiver_store: toStoreSummary(receiverStore),
+      createdAt: request.createdAt,
+      updatedAt: request.updatedAt,
+      senderStore: toStoreSummary(senderStore),
+      receiverStore: toStoreSummary(receiverStore),
       post:
         deletedAt === null && isOpen(receiverStore)
-          ? { id: postId, title, first_image: images[0], created_at }
+          ? { id: postId, title, firstImage: images[0], createdAt }
           : null,
       contact: isContactShown && other.owner ? { ...other.owner, phone_number: other.phoneNumber } : null,
     };

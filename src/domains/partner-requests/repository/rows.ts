@@ -1,33 +1,44 @@
 import type { PartnerRequestStatus } from '../../../infrastructure/database/generated/enums.ts';
 import { sql } from '../../../infrastructure/database/sql.ts';
-import { storeSummarySql } from '../../stores/index.ts';
-import type { PartnerRequest, ReceivedPartnerRequest } from '../schemas.ts';
+import { type StoreSummary, storeSummarySql } from '../../stores/index.ts';
 
-/** What the API shows of a request, as the database has it. */
-type Stored<Request extends PartnerRequest | ReceivedPartnerRequest> = Omit<
-  Request,
-  'status' | 'created_at' | 'updated_at'
-> & { status: PartnerRequestStatus; created_at: Date; updated_at: Date };
+interface RequestFields {
+  id: number;
+  postId: number;
+  postTitle: string;
+  status: PartnerRequestStatus;
+  message: string;
+  createdAt: Date;
+  updatedAt: Date;
+}
 
 /** A request as its sender sees it. */
-export type SentRequestRow = Stored<PartnerRequest>;
+export interface SentRequestRow extends RequestFields {
+  box: 'sent';
+  receiverStoreId: number;
+  receiverStoreName: string;
+}
 
 /** A request as its receiver sees it. */
-export type ReceivedRequestRow = Stored<ReceivedPartnerRequest>;
+export interface ReceivedRequestRow extends RequestFields {
+  box: 'received';
+  senderStore: StoreSummary;
+}
 
 /** A request as one of its sides sees it; `box` tells which. */
 export type RequestRow = SentRequestRow | ReceivedRequestRow;
 
 /** What both sides see of the request `r`. What belongs to other tables is selected by id, because a join may read all rows. */
 export const requestColumns = sql`
-  r.id, r.post_id, (SELECT title FROM posts WHERE id = r.post_id) AS post_title,
-  r.status, r.message, r.created_at, r.updated_at`;
+  r.id, r.post_id AS "postId", (SELECT title FROM posts WHERE id = r.post_id) AS "postTitle",
+  r.status, r.message, r.created_at AS "createdAt", r.updated_at AS "updatedAt"`;
 
 export const receiverColumns = sql`
-  r.receiver_store_id, (SELECT name FROM stores WHERE id = r.receiver_store_id) AS receiver_store_name`;
+  r.receiver_store_id AS "receiverStoreId",
+  (SELECT name FROM stores WHERE id = r.receiver_store_id) AS "receiverStoreName"`;
 
 export const senderColumn = sql`
-  (SELECT ${storeSummarySql} FROM stores s WHERE s.id = r.sender_store_id) AS sender_store`;
+  (SELECT ${storeSummarySql} FROM stores s WHERE s.id = r.sender_store_id) AS "senderStore"`;
 
 export const sentColumns = sql`'sent' AS box, ${requestColumns}, ${receiverColumns}`;
 
