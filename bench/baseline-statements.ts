@@ -18,7 +18,7 @@ const createRequest = (result: string) => `
     SELECT p.id, own.id, p.store_id, $3
     FROM ${session}
     JOIN stores own ON own.owner_id = u.id AND own.closed_at IS NULL AND own.suspended_at IS NULL
-    JOIN posts p ON p.id = $2 AND p.deleted_at IS NULL
+    JOIN posts p ON p.id = $2 AND p.is_visible
     ON CONFLICT (sender_store_id, post_id) WHERE status IN ('requested', 'accepted') DO NOTHING
     RETURNING *
   ), notified AS (
@@ -64,7 +64,7 @@ export const statements = {
           FROM store_category_links l JOIN store_categories g ON g.id = l.category_id WHERE l.store_id = s.id)) END AS store,
         (SELECT coalesce(json_agg(json_build_object(
             'id', p.id, 'title', p.title, 'first_image', p.images[1], 'created_at', p.created_at)), '[]')
-          FROM (SELECT id, title, images, created_at FROM posts WHERE store_id = s.id AND deleted_at IS NULL
+          FROM (SELECT id, title, images, created_at FROM posts WHERE store_id = s.id AND is_visible
                 ORDER BY created_at DESC, id DESC LIMIT 100) p) AS posts,
         (SELECT coalesce(json_agg(json_build_object(
             'id', r.id, 'post_id', r.post_id, 'status', r.status, 'message', r.message, 'created_at', r.created_at,

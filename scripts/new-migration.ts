@@ -19,9 +19,10 @@ import { withSchemaEngine } from './schema-engine.ts';
  *   GIN on to_tsvector(...)), functions, triggers, views, sequences, domains, extensions, extended statistics, row
  *   security, collations, storage parameters, comments;
  * - dropped unless schema.prisma has them: indexes without a condition on plain columns, also GIN
- *   (`@@index([name(ops: raw("gin_trgm_ops"))], type: Gin)`), hash and BRIN; defaults; foreign keys; tables; enums;
- * - dropped, and schema.prisma cannot express them: generated columns, deferrable unique constraints, indexes with
- *   INCLUDE, NULLS LAST or NULLS NOT DISTINCT (a condition such as `WHERE true` makes an index ignored).
+ *   (`@@index([name(ops: raw("gin_trgm_ops"))], type: Gin)`), hash and BRIN; defaults; generated columns
+ *   (`@default(dbgenerated())`); foreign keys; tables; enums;
+ * - dropped, and schema.prisma cannot express them: deferrable unique constraints, indexes with INCLUDE, NULLS LAST or
+ *   NULLS NOT DISTINCT (a condition such as `WHERE true` makes an index ignored).
  *
  * A migration runs in a transaction: no BEGIN or COMMIT in it. The index of a large table is a migration of its own, outside a
  * transaction: see docs/development/database.md.

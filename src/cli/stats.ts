@@ -22,7 +22,7 @@ const sections = {
   sessions: `count(*) AS live, count(DISTINCT user_id) AS users
     FROM sessions s JOIN users u ON u.id = s.user_id WHERE s.expires_at > now() AND u.suspended_at IS NULL`,
   stores: `count(*) FILTER (WHERE closed_at IS NULL AND suspended_at IS NULL) AS open, ${ofLastDay} AS new_24h FROM stores`,
-  posts: `count(*) AS total, ${ofLastDay} AS new_24h FROM posts WHERE deleted_at IS NULL`,
+  posts: `count(*) AS total, ${ofLastDay} AS new_24h FROM posts WHERE is_visible`,
   partner_requests: `count(*) FILTER (WHERE status = 'requested') AS requested,
     count(*) FILTER (WHERE status = 'accepted') AS accepted, count(*) FILTER (WHERE status = 'declined') AS declined,
     count(*) FILTER (WHERE status = 'withdrawn') AS withdrawn, count(*) FILTER (WHERE status = 'ended') AS ended,

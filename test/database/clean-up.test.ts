@@ -76,7 +76,7 @@ t.test('expired rows of each table are deleted, and no others', async (t) => {
 
 t.test('open reports and those that hide something are kept', async (t) => {
   const { database, query } = await setUp(t);
-  await query(`INSERT INTO posts (id, store_id, title, content, deleted_at, hidden_at) VALUES (1, 1, 'x', 'x', now(), now());
+  await query(`INSERT INTO posts (id, store_id, title, content, hidden_at) VALUES (1, 1, 'x', 'x', now());
     INSERT INTO reports (store_id, post_id, reason, action, closed_by, closed_at, created_at)
     SELECT store_id, post_id, 'spam', action::report_action, CASE WHEN action IS NOT NULL THEN '' END,
       CASE WHEN action IS NOT NULL THEN now() - interval '2 years' END, now() - interval '3 years'

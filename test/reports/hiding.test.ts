@@ -201,7 +201,7 @@ t.test('a deletion of the account deletes hidden posts, and none brings them bac
       t.match((await closeReport(app, admin, report, 'none')).body.data, { action: 'none' });
       t.equal((await closeReport(app, admin, report, 'hide')).status, 200);
     }
-    t.match(await stateOf('posts', post.id), { content: '', images: [], hidden_at: null, deleted_at: Date });
+    t.match(await stateOf('posts', post.id), { content: '', images: [], deleted_at: Date });
     t.match(await stateOf('stores', shop.store.id), { hidden_at: null, closed_at: Date });
     const links = await pool.query('SELECT FROM post_images WHERE post_id = $1', [post.id]);
     t.strictSame(links.rows, [], 'its images are given up');

@@ -27,7 +27,7 @@ export function createMyPageRepository(database: Tx) {
             ORDER BY p.created_at DESC, p.id DESC), '[]')
           FROM (
             SELECT id, title, images, created_at FROM posts
-            WHERE store_id = s.id AND deleted_at IS NULL
+            WHERE store_id = s.id AND is_visible
             ORDER BY created_at DESC, id DESC LIMIT ${limit}
           ) p) AS posts,
         (SELECT coalesce(json_agg(

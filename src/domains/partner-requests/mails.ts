@@ -27,7 +27,7 @@ export function partnerRequestMails(config: Config, { prisma }: Database): MailC
       select: {
         id: true,
         message: true,
-        post: { select: { title: true, deletedAt: true } },
+        post: { select: { title: true, isVisible: true } },
         senderStore: { select: storeColumns },
         receiverStore: { select: storeColumns },
       },
@@ -39,8 +39,8 @@ export function partnerRequestMails(config: Config, { prisma }: Database): MailC
     if (own.ownerId !== payload['user_id'] || other.suspendedAt) return null;
     // The address may have been changed and the account suspended since the email was queued.
     if (!own.owner?.isVerified || own.owner.suspendedAt) return null;
-    // An answer is sent even if the post was deleted since.
-    if (kind === 'partner_request_received' && post.deletedAt) return null;
+    // An answer is sent even if the post was deleted or hidden since.
+    if (kind === 'partner_request_received' && !post.isVisible) return null;
     const { email, name, language } = own.owner;
     const url = `${config.frontendUrl}/requests/${id}`;
     const mail = { kind, name, storeName: other.name, postTitle: post.title, message, url };

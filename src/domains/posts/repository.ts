@@ -32,13 +32,10 @@ interface OwnPost {
   userId: number;
 }
 
-/** When the store `s` may write a post again; null while it may. Deleted posts count, each kind read by its own index. */
+/** When the store `s` may write a post again; null while it may. All posts count, each kind read by its own index. */
 function postQuotaFullUntil(quota: number): Sql {
   const written = sql`SELECT created_at FROM posts WHERE store_id = s.id AND ${ofLastDay}`;
-  return quotaFullUntil(
-    sql`${written} AND deleted_at IS NULL UNION ALL ${written} AND deleted_at IS NOT NULL`,
-    quota,
-  );
+  return quotaFullUntil(sql`${written} AND is_visible UNION ALL ${written} AND NOT is_visible`, quota);
 }
 
 /** Which posts to list. */
@@ -53,10 +50,10 @@ export interface PostFilter extends PageRequest {
   q: string;
 }
 
-const existingPosts: Omit<SearchableList, 'select'> = {
+const visiblePosts: Omit<SearchableList, 'select'> = {
   table: 'posts',
   storeId: sql`item.store_id`,
-  exists: sql`item.deleted_at IS NULL`,
+  exists: sql`item.is_visible`,
   storeConditions: (id) => [sql`(SELECT ${isOpenStore('s')} FROM stores s WHERE s.id = ${id})`],
 };
 
@@ -66,13 +63,13 @@ const selectPosts = (userId: number) => sql`
 
 export type Posts = ReturnType<typeof createPostRepository>;
 
-/** Posts. Deleted posts and those of closed or suspended stores do not exist for readers. */
+/** Posts. Deleted and hidden posts and those of closed or suspended stores do not exist for readers. */
 export function createPostRepository(database: Tx, budgets = scanBudgets) {
   /** A post as a user sees it. */
   async function find({ id, userId }: OwnPost, tx = database): Promise<PostRow | undefined> {
     const [row] = await tx.query<PostRow>(sql`
       SELECT ${postColumns(userId)} FROM posts p JOIN stores s ON s.id = p.store_id
-      WHERE p.id = ${id} AND p.deleted_at IS NULL AND ${isOpenStore('s')}`);
+      WHERE p.id = ${id} AND p.is_visible AND ${isOpenStore('s')}`);
     return row;
   }
 
@@ -128,7 +125,7 @@ export function createPostRepository(database: Tx, budgets = scanBudgets) {
   ): Promise<PostRow | undefined> {
     const store = sql`
       SELECT s.id FROM posts p JOIN stores s ON s.id = p.store_id
-      WHERE p.id = ${id} AND p.deleted_at IS NULL AND s.owner_id = ${userId} AND ${isOpenStore('s')}`;
+      WHERE p.id = ${id} AND p.is_visible AND s.owner_id = ${userId} AND ${isOpenStore('s')}`;
     const [row] = await tx.query<PostRow>(sql`
       WITH edited AS (${countEditSql(store, quota)}), changed AS (
         UPDATE posts p SET
@@ -136,7 +133,7 @@ export function createPostRepository(database: Tx, budgets = scanBudgets) {
           content = coalesce(${content ?? null}, p.content),
           images = coalesce(${images ?? null}::text[], p.images),
           updated_at = clock_timestamp()
-        FROM edited WHERE p.id = ${id} AND p.deleted_at IS NULL AND p.store_id = edited.id
+        FROM edited WHERE p.id = ${id} AND p.is_visible AND p.store_id = edited.id
         RETURNING p.*
       )
       SELECT ${postColumns(userId)} FROM changed p JOIN stores s ON s.id = p.store_id`);
@@ -147,7 +144,7 @@ export function createPostRepository(database: Tx, budgets = scanBudgets) {
   async function remove(tx: Tx, { id, userId }: OwnPost): Promise<boolean> {
     return deleteWhere(
       tx,
-      sql`p.deleted_at IS NULL AND p.id = ${id} AND s.owner_id = ${userId} AND ${isOpenStore('s')}`,
+      sql`p.is_visible AND p.id = ${id} AND s.owner_id = ${userId} AND ${isOpenStore('s')}`,
     );
   }
 
@@ -156,8 +153,8 @@ export function createPostRepository(database: Tx, budgets = scanBudgets) {
    * meanwhile. Each kind is read by its own index.
    */
   async function removeOfStore(tx: Tx, storeId: number): Promise<void> {
-    await deleteWhere(tx, sql`p.deleted_at IS NULL AND s.id = ${storeId}`);
-    await deleteWhere(tx, sql`p.deleted_at IS NOT NULL AND p.hidden_at IS NOT NULL AND s.id = ${storeId}`);
+    await deleteWhere(tx, sql`p.is_visible AND s.id = ${storeId}`);
+    await deleteWhere(tx, sql`NOT p.is_visible AND p.deleted_at IS NULL AND s.id = ${storeId}`);
   }
 
   /**
@@ -167,7 +164,7 @@ export function createPostRepository(database: Tx, budgets = scanBudgets) {
    */
   async function deleteWhere(tx: Tx, condition: Sql): Promise<boolean> {
     const deleted = await tx.execute(sql`
-      UPDATE posts p SET deleted_at = now(), hidden_at = NULL, content = '', images = '{}' FROM stores s
+      UPDATE posts p SET deleted_at = now(), content = '', images = '{}' FROM stores s
       WHERE s.id = p.store_id AND ${condition}`);
     return deleted > 0;
   }
@@ -176,7 +173,7 @@ export function createPostRepository(database: Tx, budgets = scanBudgets) {
   function list({ userId, ownerId, storeId, ...filter }: PostFilter): Promise<BoundedPage<PostRow>> {
     return findPage<PostRow>(
       database,
-      { ...existingPosts, select: selectPosts(userId) },
+      { ...visiblePosts, select: selectPosts(userId) },
       { ...filter, ofStore: storeOf(ownerId, storeId) },
       budgets,
     );

@@ -22,7 +22,7 @@ export const expiredReports: ExpiredRows = {
   table: 'reports',
   condition: sql`
     closed_at < now() - interval '1 year' AND (action = 'none' OR NOT EXISTS (
-      SELECT FROM posts p WHERE p.id = reports.post_id AND p.hidden_at IS NOT NULL
+      SELECT FROM posts p WHERE p.id = reports.post_id AND p.hidden_at IS NOT NULL AND p.deleted_at IS NULL
       UNION ALL
       SELECT FROM stores s WHERE s.id = reports.store_id AND s.hidden_at IS NOT NULL))`,
 };
@@ -132,16 +132,11 @@ export function createReportRepository(database: Database) {
     if (count === 0) await tx.prisma.report.updateMany({ where: { id }, data });
     const ofTarget = target.kind === 'post' ? { postId: target.id } : { storeId: target.id };
     const isHidden = (await tx.prisma.report.count({ where: { ...ofTarget, action: 'hide' } })) > 0;
-    const at = isHidden ? new Date() : null;
     const isOtherwise = { id: target.id, hiddenAt: isHidden ? null : { not: null } };
-    if (target.kind === 'store') {
-      // A trigger keeps `suspended_at`, which readers look at.
-      await tx.prisma.store.updateMany({ where: { ...isOtherwise, closedAt: null }, data: { hiddenAt: at } });
-    } else {
-      // A post that its author has deleted stays deleted.
-      const where = isHidden ? { ...isOtherwise, deletedAt: null } : isOtherwise;
-      await tx.prisma.post.updateMany({ where, data: { hiddenAt: at, deletedAt: at } });
-    }
+    const hiding = { hiddenAt: isHidden ? new Date() : null };
+    if (target.kind === 'post') await tx.prisma.post.updateMany({ where: isOtherwise, data: hiding });
+    // A trigger keeps `suspended_at`, which readers look at.
+    else await tx.prisma.store.updateMany({ where: { ...isOtherwise, closedAt: null }, data: hiding });
     return tx.prisma.report.findUnique({ where: { id }, select: columns });
   }
 
@@ -152,7 +147,7 @@ export function createReportRepository(database: Database) {
 async function findObstacles(tx: Tx, userId: number, target: Target) {
   const visible =
     target.kind === 'post'
-      ? sql`posts p JOIN stores s ON s.id = p.store_id WHERE p.id = ${target.id} AND p.deleted_at IS NULL`
+      ? sql`posts p JOIN stores s ON s.id = p.store_id WHERE p.id = ${target.id} AND p.is_visible`
       : sql`stores s WHERE s.id = ${target.id}`;
   const counted = sql`SELECT created_at FROM reports WHERE reporter_id = ${userId} AND ${ofLastDay}`;
   const [state] = await tx.query<{ isVisible: boolean; hasOpen: boolean; waitSeconds: number | null }>(sql`

@@ -169,7 +169,7 @@ export interface ListedStoreRow extends Omit<StoreListItem, 'thumbnail'> {
 
 /** Read from the index of the posts of each store in order. */
 const newestImageSql = sql`(
-  SELECT p.images[1] FROM posts p WHERE p.store_id = s.id AND p.deleted_at IS NULL ${newestFirst} LIMIT 1)`;
+  SELECT p.images[1] FROM posts p WHERE p.store_id = s.id AND p.is_visible ${newestFirst} LIMIT 1)`;
 
 const openStores: SearchableList = {
   table: 'stores',

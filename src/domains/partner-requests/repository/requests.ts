@@ -25,7 +25,7 @@ import { closeOfStore, transition, withdrawOfPost } from './transitions.ts';
 export type RequestDetailRow = RequestRow & {
   senderStore: StoreSummary;
   receiverStore: StoreSummary;
-  /** Null when the post was deleted or is hidden with its store. */
+  /** Null when the post was deleted or hidden, or its store is. */
   post: { id: number; title: string; firstImage: string | undefined; createdAt: Date } | null;
   /** Null unless the request is accepted and both stores are open. */
   contact: Contact | null;
@@ -79,14 +79,14 @@ export function createPartnerRequestRepository(database: Database) {
     const request = await database.prisma.partnerRequest.findFirst({
       where: { id, OR: [{ senderStore: { ownerId: userId } }, { receiverStore: { ownerId: userId } }] },
       include: {
-        post: { select: { title: true, images: true, createdAt: true, deletedAt: true } },
+        post: { select: { title: true, images: true, createdAt: true, isVisible: true } },
         senderStore: { select: sideSelect },
         receiverStore: { select: sideSelect },
       },
     });
     if (request === null) return undefined;
     const { postId, post, senderStore, receiverStore, status, message } = request;
-    const { title, images, createdAt, deletedAt } = post;
+    const { title, images, createdAt, isVisible } = post;
     const isSender = senderStore.ownerId === userId;
     const other = isSender ? receiverStore : senderStore;
     const isContactShown = status === 'accepted' && isOpen(senderStore) && isOpen(receiverStore);
@@ -104,7 +104,7 @@ export function createPartnerRequestRepository(database: Database) {
       senderStore: toStoreSummary(senderStore),
       receiverStore: toStoreSummary(receiverStore),
       post:
-        deletedAt === null && isOpen(receiverStore)
+        isVisible && isOpen(receiverStore)
           ? { id: postId, title, firstImage: images[0], createdAt }
           : null,
       contact: isContactShown && other.owner ? { ...other.owner, phone_number: other.phoneNumber } : null,
@@ -130,7 +130,7 @@ export function createPartnerRequestRepository(database: Database) {
         ORDER BY s.id + 0 FOR SHARE OF s
       ), post AS MATERIALIZED (
         SELECT id FROM posts
-        WHERE id = ${postId} AND deleted_at IS NULL AND (SELECT count(*) FROM open_stores) > 0 FOR SHARE
+        WHERE id = ${postId} AND is_visible AND (SELECT count(*) FROM open_stores) > 0 FOR SHARE
       )
       SELECT sender, receiver,
         EXISTS (SELECT FROM open_stores WHERE id = sender) AS "senderExists",

@@ -219,6 +219,7 @@ CREATE TABLE "posts" (
     "updated_at" TIMESTAMPTZ(3) NOT NULL DEFAULT CURRENT_TIMESTAMP,
     "deleted_at" TIMESTAMPTZ(3),
     "hidden_at" TIMESTAMPTZ(3),
+    "is_visible" BOOLEAN NOT NULL GENERATED ALWAYS AS ("deleted_at" IS NULL AND "hidden_at" IS NULL) STORED,
 
     CONSTRAINT "posts_pkey" PRIMARY KEY ("id")
 );
@@ -545,12 +546,11 @@ ALTER TABLE "stores"
 ALTER TABLE "store_category_links"
   ADD CONSTRAINT "store_category_links_position_check" CHECK ("position" BETWEEN 1 AND 5);
 
--- A deleted post keeps its title, for the requests that answer it, and nothing else; a hidden one keeps everything.
+-- A deleted post keeps its title, for the requests that answer it, and nothing else.
 ALTER TABLE "posts"
   ADD CONSTRAINT "posts_title_check" CHECK (char_length("title") >= 1),
   ADD CONSTRAINT "posts_content_check" CHECK ("deleted_at" IS NOT NULL OR char_length("content") >= 1),
-  ADD CONSTRAINT "posts_images_check" CHECK (array_position("images", NULL) IS NULL AND cardinality("images") <= 10),
-  ADD CONSTRAINT "posts_hidden_check" CHECK ("hidden_at" IS NULL OR "deleted_at" IS NOT NULL);
+  ADD CONSTRAINT "posts_images_check" CHECK (array_position("images", NULL) IS NULL AND cardinality("images") <= 10);
 
 -- An image that a post uses is ready: with the foreign key, it cannot leave that state while a post uses it.
 ALTER TABLE "post_images"
@@ -578,11 +578,11 @@ ALTER TABLE "audit_entries"
 CREATE INDEX "users_unverified_idx" ON "users" (coalesce("last_login_at", "created_at")) WHERE NOT "is_verified";
 
 -- Feeds: newest first, of all stores and of one.
-CREATE INDEX "posts_feed_idx" ON "posts" ("created_at" DESC, "id" DESC) WHERE "deleted_at" IS NULL;
-CREATE INDEX "posts_store_feed_idx" ON "posts" ("store_id", "created_at" DESC, "id" DESC) WHERE "deleted_at" IS NULL;
+CREATE INDEX "posts_feed_idx" ON "posts" ("created_at" DESC, "id" DESC) WHERE "is_visible";
+CREATE INDEX "posts_store_feed_idx" ON "posts" ("store_id", "created_at" DESC, "id" DESC) WHERE "is_visible";
 
--- Deleted posts count against the daily quota of their store, too. `posts_store_feed_idx` has the others.
-CREATE INDEX "posts_deleted_idx" ON "posts" ("store_id", "created_at" DESC) WHERE "deleted_at" IS NOT NULL;
+-- Deleted and hidden posts count against the daily quota of their store, too. `posts_store_feed_idx` has the others.
+CREATE INDEX "posts_invisible_idx" ON "posts" ("store_id", "created_at" DESC) WHERE NOT "is_visible";
 
 -- What the clean-up looks at next. Images that posts use, which are most of them, are not in it.
 CREATE INDEX "images_check_after_idx" ON "images" ("check_after") WHERE "check_after" IS NOT NULL;

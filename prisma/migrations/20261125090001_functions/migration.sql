@@ -58,15 +58,14 @@ CREATE CONSTRAINT TRIGGER "store_category_links_category_check" AFTER DELETE OR 
 
 -- IMAGES
 
--- Unlinks the images that posts no longer show, whatever writes the posts; the clean-up then looks at each of them. A hidden post
--- keeps its images, because it can be shown again. An image is locked before its link is deleted, as by a deletion of the image,
--- whose foreign key reads the links.
+-- Unlinks the images that posts no longer show, whatever writes the posts; the clean-up then looks at each of them. An image is
+-- locked before its link is deleted, as by a deletion of the image, whose foreign key reads the links.
 CREATE FUNCTION "unlink_images"() RETURNS trigger LANGUAGE plpgsql SET search_path FROM CURRENT AS $$
 BEGIN
   WITH unused AS (
     SELECT l.post_id, l.image_id
     FROM changed c JOIN post_images l ON l.post_id = c.id JOIN images i ON i.id = l.image_id
-    WHERE c.deleted_at IS NOT NULL AND c.hidden_at IS NULL OR NOT (i.key = ANY (c.images))
+    WHERE c.deleted_at IS NOT NULL OR NOT (i.key = ANY (c.images))
     ORDER BY l.image_id + 0 FOR NO KEY UPDATE OF i
   ), unlinked AS (
     DELETE FROM post_images l USING unused u WHERE l.post_id = u.post_id AND l.image_id = u.image_id
@@ -221,9 +220,9 @@ $$;
 -- sample of the rows, which tells how frequent a text is. The divisor is prime, so that rows that were written in a pattern are all
 -- in it.
 CREATE INDEX "posts_search_keys_idx" ON "posts" USING gin (search_keys("search_text"))
-  WITH (fastupdate = off) WHERE "deleted_at" IS NULL;
+  WITH (fastupdate = off) WHERE "is_visible";
 CREATE INDEX "posts_search_keys_sample_idx" ON "posts" USING gin (search_keys("search_text"))
-  WITH (fastupdate = off) WHERE "deleted_at" IS NULL AND "id" % 503 = 0;
+  WITH (fastupdate = off) WHERE "is_visible" AND "id" % 503 = 0;
 CREATE INDEX "stores_search_keys_idx" ON "stores" USING gin (search_keys("search_text"))
   WITH (fastupdate = off) WHERE "closed_at" IS NULL;
 CREATE INDEX "stores_search_keys_sample_idx" ON "stores" USING gin (search_keys("search_text"))
