@@ -57,7 +57,7 @@ export function BoundedPageOf<T extends TSchema>($id: string, item: T) {
   );
 }
 
-type ListedRow = { id: string | number | bigint } & ({ createdAt: Date } | { created_at: Date });
+type ListedRow = { id: string | number | bigint; createdAt: Date };
 
 interface Pagination<Row, Item> {
   /** Whether a text is an id of this list's rows. */
@@ -95,8 +95,7 @@ export async function paginate<Row extends ListedRow, Item>(
       if (limit > unmeasured) bytes += Buffer.byteLength(JSON.stringify(item));
       if (items.length > 0 && bytes > maxPageBytes) return endingAt(after);
       items.push(item);
-      const createdAt = 'createdAt' in row ? row.createdAt : row.created_at;
-      after = { time: createdAt.getTime(), id: String(row.id) };
+      after = { time: row.createdAt.getTime(), id: String(row.id) };
     }
     if (rows.length <= wanted) return endingAt(stoppedAt);
     if (items.length === limit) return endingAt(after);

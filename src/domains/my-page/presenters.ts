@@ -6,24 +6,28 @@ import type { MyPage } from './schemas.ts';
 /** My-page as the API shows it; without a store everything is empty. */
 export function toMyPage(row: MyPageRow | undefined, imageUrls: ImageUrls): MyPage {
   if (row === undefined) return { store: null, posts: [], sent_requests: [] };
+  const { store, posts, sentRequests } = row;
   return {
-    store: row.store,
-    posts: row.posts.map(({ first_image: image, ...post }) => ({
-      ...post,
-      thumbnail: imageUrls.thumbnailOf(image, row.store),
-      created_at: toUtc(post.created_at),
+    store,
+    posts: posts.map(({ id, title, firstImage, createdAt }) => ({
+      id,
+      title,
+      thumbnail: imageUrls.thumbnailOf(firstImage, store),
+      created_at: toUtc(createdAt),
     })),
-    sent_requests: row.sent_requests.map((request) => ({
+    sent_requests: sentRequests.map((request) => ({
       box: 'sent',
-      ...request,
+      id: request.id,
+      post_id: request.postId,
+      post_title: request.postTitle,
+      receiver_store_id: request.receiverStoreId,
+      receiver_store_name: request.receiverStoreName,
       status: partnerRequestStatuses[request.status],
-      created_at: toUtc(request.created_at),
-      updated_at: toUtc(request.updated_at),
+      message: request.message,
+      created_at: toUtc(request.createdAt),
+      updated_at: toUtc(request.updatedAt),
     })),
   };
 }
 
-/** Inside JSON, PostgreSQL writes times with the offset of the connection's time zone. */
-function toUtc(time: string): string {
-  return new Date(time).toISOString();
-}
+const toUtc = (time: string) => new Date(time).toISOString();

@@ -6,11 +6,15 @@ import type { Post } from './schemas.ts';
 /** A post as the API shows it to a user. */
 export function toPost(row: PostRow, imageUrls: ImageUrls): Post {
   return {
-    ...row,
+    id: row.id,
+    title: row.title,
+    content: row.content,
     thumbnail: imageUrls.thumbnailOf(row.images[0], row.store),
     images: row.images.map(imageUrls.url),
-    my_request_status: row.my_request_status && partnerRequestStatuses[row.my_request_status],
-    created_at: row.created_at.toISOString(),
-    updated_at: row.updated_at.toISOString(),
+    store: row.store,
+    is_mine: row.isMine,
+    my_request_status: row.myRequestStatus && partnerRequestStatuses[row.myRequestStatus],
+    created_at: row.createdAt.toISOString(),
+    updated_at: row.updatedAt.toISOString(),
   };
 }

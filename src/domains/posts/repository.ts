@@ -16,14 +16,15 @@ import type { NewPost, Post, PostChanges } from './schemas.ts';
 /** The columns of the post `p` of the store `s`, as a user sees it. */
 function postColumns(userId: number): Sql {
   return sql`
-    p.id, p.title, p.content, p.images, p.created_at, p.updated_at, ${storeSummarySql} AS store,
-    s.owner_id = ${userId} AS is_mine, ${newestStatusSql(userId, sql`p.id`)} AS my_request_status`;
+    p.id, p.title, p.content, p.images, p.created_at AS "createdAt", p.updated_at AS "updatedAt", ${storeSummarySql} AS store,
+    s.owner_id = ${userId} AS "isMine", ${newestStatusSql(userId, sql`p.id`)} AS "myRequestStatus"`;
 }
 
-export interface PostRow extends Pick<Post, 'id' | 'title' | 'content' | 'images' | 'store' | 'is_mine'> {
-  my_request_status: PartnerRequestStatus | null;
-  created_at: Date;
-  updated_at: Date;
+export interface PostRow extends Pick<Post, 'id' | 'title' | 'content' | 'images' | 'store'> {
+  isMine: boolean;
+  myRequestStatus: PartnerRequestStatus | null;
+  createdAt: Date;
+  updatedAt: Date;
 }
 
 /** A post, and a user. */

@@ -95,7 +95,7 @@ export function createPostService(options: PostServiceOptions) {
   async function notChangeable(tx: Tx, post: { id: number; userId: number }): Promise<ApiError> {
     const found = await posts.find(post, tx);
     if (found === undefined) return new ApiError(postErrors.postNotFound);
-    if (!found.is_mine) return new ApiError(postErrors.notYourPost);
+    if (!found.isMine) return new ApiError(postErrors.notYourPost);
     return retryLater(httpErrors.quotaExceeded, (await secondsUntilEdits(tx, post.userId)) ?? 0);
   }
 

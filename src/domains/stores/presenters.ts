@@ -17,8 +17,9 @@ export function toStore(row: StoreRow): Store {
 
 /** A store in the directory. */
 export function toStoreListItem(row: ListedStoreRow, imageUrls: ImageUrls): StoreListItem {
-  const { image, created_at: _, ...store } = row;
-  return { ...store, thumbnail: imageUrls.thumbnailOf(image, store) };
+  const { id, name, categories, description, address, firstImage } = row;
+  const store = { id, name, store_categories: categories, description, address };
+  return { ...store, thumbnail: imageUrls.thumbnailOf(firstImage, store) };
 }
 
 /** A store in short, with its categories in the order that its owner gave. */

@@ -161,10 +161,11 @@ export interface StoreFilter extends PageRequest {
   categoryId: number | undefined;
 }
 
-export interface ListedStoreRow extends Omit<StoreListItem, 'thumbnail'> {
+export interface ListedStoreRow extends Pick<StoreListItem, 'id' | 'name' | 'address' | 'description'> {
+  categories: StoreCategory[];
   /** The first image of the newest post, as it is stored; null where there is none. */
-  image: string | null;
-  created_at: Date;
+  firstImage: string | null;
+  createdAt: Date;
 }
 
 /** Read from the index of the posts of each store in order. */
@@ -177,8 +178,8 @@ const openStores: SearchableList = {
   exists: isOpenStore('item'),
   storeConditions: () => [],
   select: sql`
-    SELECT s.id, s.name, ${storeCategoriesSql} AS store_categories, s.address, s.description,
-      ${newestImageSql} AS image, s.created_at
+    SELECT s.id, s.name, ${storeCategoriesSql} AS categories, s.address, s.description,
+      ${newestImageSql} AS "firstImage", s.created_at AS "createdAt"
     FROM page JOIN stores s USING (id)`,
 };
 

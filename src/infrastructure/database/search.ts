@@ -17,7 +17,7 @@ export interface SearchableList {
   exists: Sql;
   /** The conditions on the store with an id, apart from its category. They must be cheap. */
   storeConditions(storeId: Sql): Sql[];
-  /** Selects what the caller needs of the rows of `page`, with `id` and `created_at`. */
+  /** Selects what the caller needs of the rows of `page`, with `id` and `createdAt`. */
   select: Sql;
 }
 
@@ -85,7 +85,7 @@ const constant = (number: number): Sql => raw(String(number));
  * 2. Look up the rows through the index of the text or of the category, which finds all matches where candidates are few.
  * 3. Scan more rows in order. The page may remain short; the next one continues after the last row that was examined.
  */
-export async function findPage<Row extends { id: number; created_at: Date }>(
+export async function findPage<Row extends { id: number; createdAt: Date }>(
   database: Tx,
   list: SearchableList,
   filter: SearchFilter,
@@ -202,7 +202,7 @@ function pageSql(list: SearchableList, filter: SearchFilter, source: Source): Sq
     WITH ${join([...expressions, walked])}
     SELECT found.*, stopped.*, ${isUsable} AS "isUsable"
     FROM (SELECT) one_row LEFT JOIN stopped ON true LEFT JOIN (${list.select}) found ON true
-    ORDER BY found.created_at DESC, found.id DESC`;
+    ORDER BY found."createdAt" DESC, found.id DESC`;
 }
 
 function rowsAfter({ exists }: SearchableList, { after }: SearchFilter): Sql {
