@@ -1,7 +1,6 @@
 import { invalidFields } from '../../http/errors.ts';
-import type { FieldError, Problem } from '../../http/field-errors.ts';
-import type { Tx } from '../../infrastructure/database/client.ts';
-import type { ImageUrls, PostImages } from '../images/index.ts';
+import type { Problem } from '../../http/field-errors.ts';
+import type { ImageUrls } from '../images/index.ts';
 
 const notUrl: Problem = {
   code: 'invalid_format',
@@ -36,29 +35,6 @@ const notUploaded: Problem = {
 /** Characters that must be escaped in a URL (RFC 3987, section 2.2), and percent signs that escape nothing. */
 const forbidden = /[\s"<>\\^`{|}]|%(?![0-9a-f]{2})/i;
 
-/**
- * Checks that images are absolute URLs without credentials.
- *
- * @param production whether plain `http` is rejected
- * @throws {ApiError} `validation_error` that names each failing image by its JSON pointer
- */
-export function checkImages(images: readonly string[], { production }: { production: boolean }): void {
-  const errors = images.flatMap((image, index): FieldError[] => {
-    const problem = problemOf(image, production);
-    return problem ? [{ field: `/images/${index}`, ...problem }] : [];
-  });
-  if (errors.length > 0) throw invalidFields(errors);
-}
-
-function problemOf(image: string, production: boolean): Problem | undefined {
-  const [, scheme, authority] = /^(https?):\/\/([^/?#]+)/i.exec(image) ?? [];
-  if (scheme === undefined || authority === undefined) return notHttps;
-  if (production && scheme.toLowerCase() === 'http') return notHttps;
-  // The URL parser drops an empty user name.
-  if (authority.includes('@')) return withCredentials;
-  return forbidden.test(image) || !URL.canParse(image) ? notUrl : undefined;
-}
-
 /** The images of a post as they are stored, and which of them are uploaded ones. */
 export interface StoredImages {
   images: string[];
@@ -66,39 +42,41 @@ export interface StoredImages {
 }
 
 /**
- * Replaces the URLs of uploaded images by their keys.
+ * Checks that images are absolute URLs without credentials, and replaces those of uploaded images by their keys.
  *
- * @throws {ApiError} `validation_error` that names URLs below the base of the images that are none of an image
+ * @param production whether plain `http` is rejected
+ * @throws {ApiError} `validation_error` that names each failing image by its JSON pointer, also one below the base of the images
+ *   that is none of an image
  */
-export function toStored(urls: readonly string[], imageUrls: ImageUrls): StoredImages {
+export function readImages(
+  urls: readonly string[],
+  imageUrls: ImageUrls,
+  { production }: { production: boolean },
+): StoredImages {
+  reject(urls, (url) => problemOf(url, production));
   const images = urls.map((url) => imageUrls.keyOf(url) ?? url);
-  reject(images, (image) => !imageUrls.isKey(image) && imageUrls.isOwn(image));
+  reject(images, (image) => (!imageUrls.isKey(image) && imageUrls.isOwn(image) ? notUploaded : undefined));
   return { images, keys: images.filter(imageUrls.isKey) };
 }
 
-/** @throws {ApiError} `validation_error` that names the uploaded images of a post that were not linked to it */
-export function checkLinked({ images, keys }: StoredImages, linked: readonly string[]): void {
-  reject(images, (image) => keys.includes(image) && !linked.includes(image));
+function problemOf(url: string, production: boolean): Problem | undefined {
+  const [, scheme, authority] = /^(https?):\/\/([^/?#]+)/i.exec(url) ?? [];
+  if (scheme === undefined || authority === undefined) return notHttps;
+  if (production && scheme.toLowerCase() === 'http') return notHttps;
+  // The URL parser drops an empty user name.
+  if (authority.includes('@')) return withCredentials;
+  return forbidden.test(url) || !URL.canParse(url) ? notUrl : undefined;
 }
 
-/**
- * Comes before the post is written, because a rollback leaves what it added to the indexes.
- *
- * @throws {ApiError} `validation_error` that names the uploaded images that the user cannot use
- */
-export async function checkOwn(
-  connection: Tx,
-  userId: number,
-  stored: StoredImages,
-  postImages: PostImages,
-): Promise<void> {
-  if (stored.keys.length === 0) return;
-  checkLinked(stored, await postImages.findOwn(connection, userId, stored.keys));
+/** @throws {ApiError} `validation_error` that names the uploaded images of a post that are not among the usable ones */
+export function checkUsable({ images, keys }: StoredImages, usable: readonly string[]): void {
+  reject(images, (image) => (keys.includes(image) && !usable.includes(image) ? notUploaded : undefined));
 }
 
-function reject(images: readonly string[], isRejected: (image: string) => boolean): void {
-  const errors = images.flatMap((image, index) =>
-    isRejected(image) ? [{ field: `/images/${index}`, ...notUploaded }] : [],
-  );
+function reject(images: readonly string[], check: (image: string) => Problem | undefined): void {
+  const errors = images.flatMap((image, index) => {
+    const problem = check(image);
+    return problem ? [{ field: `/images/${index}`, ...problem }] : [];
+  });
   if (errors.length > 0) throw invalidFields(errors);
 }

@@ -5,7 +5,7 @@ import type { Created, Idempotency, IdempotencyKey } from '../../infrastructure/
 import type { ImageUrls, PostImages } from '../images/index.ts';
 import { secondsUntilEdits } from '../stores/index.ts';
 import { postErrors } from './errors.ts';
-import { checkImages, checkLinked, checkOwn, type StoredImages, toStored } from './images.ts';
+import { checkUsable, readImages, type StoredImages } from './images.ts';
 import { toPost } from './presenters.ts';
 import type { Posts } from './repository.ts';
 import type { NewPost, Post, PostChanges } from './schemas.ts';
@@ -35,26 +35,26 @@ export function createPostService(options: PostServiceOptions) {
     input: NewPost,
     key: IdempotencyKey | undefined,
   ): Promise<Created<Post>> {
-    const stored = readImages(input.images ?? []);
-    const { images } = stored;
+    const stored = readImages(input.images ?? [], imageUrls, config);
     return idempotency.run(key, async (tx) => {
-      await checkOwn(tx, userId, stored, postImages);
-      const post = await posts.create(tx, userId, { ...input, images }, quota);
+      await checkOwn(tx, userId, stored);
+      const post = await posts.create(tx, userId, { ...input, images: stored.images }, quota);
       if (post === undefined) throw await notCreatable(tx, userId);
       await link(tx, { postId: post.id, userId }, stored);
       return toPost(post, imageUrls);
     });
   }
 
-  function readImages(urls: readonly string[]) {
-    checkImages(urls, config);
-    return toStored(urls, imageUrls);
+  /** Comes before the post is written, because a rollback leaves what it added to the indexes. @throws {ApiError} `validation_error` */
+  async function checkOwn(tx: Tx, userId: number, stored: StoredImages): Promise<void> {
+    const { keys } = stored;
+    if (keys.length > 0) checkUsable(stored, await postImages.findOwn(tx, userId, keys));
   }
 
   /** Links the uploaded images of a post to it. @throws {ApiError} `validation_error` */
-  async function link(tx: Tx, post: { postId: number; userId: number }, stored: StoredImages) {
+  async function link(tx: Tx, post: { postId: number; userId: number }, stored: StoredImages): Promise<void> {
     const { keys } = stored;
-    if (keys.length > 0) checkLinked(stored, await postImages.link(tx, { ...post, keys }));
+    if (keys.length > 0) checkUsable(stored, await postImages.link(tx, { ...post, keys }));
   }
 
   async function notCreatable(tx: Tx, userId: number): Promise<ApiError> {
@@ -66,10 +66,10 @@ export function createPostService(options: PostServiceOptions) {
 
   /** @throws {ApiError} `validation_error`, `post_not_found`, `forbidden`, `quota_exceeded` */
   async function change(userId: number, id: number, changes: PostChanges): Promise<Post> {
-    const stored = changes.images && readImages(changes.images);
+    const stored = changes.images && readImages(changes.images, imageUrls, config);
     const changed = stored === undefined ? changes : { ...changes, images: stored.images };
     return database.transaction(async (tx) => {
-      if (stored) await checkOwn(tx, userId, stored, postImages);
+      if (stored) await checkOwn(tx, userId, stored);
       // Before the links: its row lock lets one change of its images follow the other.
       const post = await posts.change(tx, { id, userId }, changed, editsPerDay);
       if (post === undefined) throw await notChangeable(tx, { id, userId });
