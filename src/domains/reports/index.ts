@@ -1,10 +1,10 @@
-import type { FastifyInstance, FastifyPluginAsync } from 'fastify';
+import type { FastifyInstance } from 'fastify';
 import { requireAdmin, requireUser } from '../../http/authentication.ts';
 import type { Database } from '../../infrastructure/database/client.ts';
 import type { Audit } from '../admin/index.ts';
-import { createReportRepository } from './repository.ts';
-import { postReportRoutes, reportRoutes, storeReportRoutes } from './routes.ts';
-import { createReportService, type ReportService } from './service.ts';
+import { createReportRepository, type Target } from './repository.ts';
+import { reportingRoutes, reportRoutes } from './routes.ts';
+import { createReportService } from './service.ts';
 
 export { expiredReports } from './repository.ts';
 
@@ -20,10 +20,10 @@ interface ReportsOptions {
 export function createReports({ database, audit }: ReportsOptions) {
   const service = createReportService(createReportRepository(database), audit);
 
-  const reporting = (routes: FastifyPluginAsync<{ service: ReportService }>) =>
+  const reporting = (kind: Target['kind']) =>
     async function register(scope: FastifyInstance): Promise<void> {
       await scope.register(requireUser);
-      await scope.register(routes, { service });
+      await scope.register(reportingRoutes, { service, kind });
     };
 
   async function adminRoutes(scope: FastifyInstance): Promise<void> {
@@ -31,10 +31,5 @@ export function createReports({ database, audit }: ReportsOptions) {
     await scope.register(reportRoutes, { service });
   }
 
-  return {
-    service,
-    adminRoutes,
-    postRoutes: reporting(postReportRoutes),
-    storeRoutes: reporting(storeReportRoutes),
-  };
+  return { service, adminRoutes, postRoutes: reporting('post'), storeRoutes: reporting('store') };
 }

@@ -22,45 +22,37 @@ interface ReportRoutesOptions {
   service: ReportService;
 }
 
-const message = { ko: '신고를 접수했습니다.', en: 'Your report has been received.' };
-const reporting = {
-  tags: ['reports'],
-  description:
-    'Admins look at the report. A user has at most one open report about it; after that was closed, another one can be sent. A user can send 20 reports within 24 hours.',
-  body: Ref(NewReport),
-  response: { 201: Ref(ReportReceipt) },
+/** What can be reported: the last part of its operation, its id in the path, and the error when it is not found. */
+const targets = {
+  post: { name: 'Post', id: BigPathId('`id` of a post'), notFound: postErrors.postNotFound },
+  store: { name: 'Store', id: PathId('`id` of a store'), notFound: storeErrors.storeNotFound },
 };
 
-/** Reporting a post. */
-export const postReportRoutes: FastifyPluginAsyncTypebox<ReportRoutesOptions> = async (app, { service }) => {
-  const errors = [postErrors.postNotFound, reportErrors.alreadyReported, httpErrors.quotaExceeded];
-  const params = Type.Object({ post_id: BigPathId('`id` of a post') });
+/** Reporting a post or a store. */
+export const reportingRoutes: FastifyPluginAsyncTypebox<
+  ReportRoutesOptions & { kind: keyof typeof targets }
+> = async (app, { service, kind }) => {
+  const { name, id, notFound } = targets[kind];
   app.post(
-    '/:post_id/report/',
+    `/:${kind}_id/report/`,
     {
-      config: { message, errors },
-      schema: { operationId: 'reportPost', summary: 'Report a post', params, ...reporting },
+      config: {
+        message: { ko: '신고를 접수했습니다.', en: 'Your report has been received.' },
+        errors: [notFound, reportErrors.alreadyReported, httpErrors.quotaExceeded],
+      },
+      schema: {
+        tags: ['reports'],
+        operationId: `report${name}`,
+        summary: `Report a ${kind}`,
+        description:
+          'Admins look at the report. A user has at most one open report about it; after that was closed, another one can be sent. A user can send 20 reports within 24 hours.',
+        params: Type.Object({ [`${kind}_id`]: id }),
+        body: Ref(NewReport),
+        response: { 201: Ref(ReportReceipt) },
+      },
     },
     async (request, reply) => {
-      const target = { kind: 'post', id: request.params.post_id } as const;
-      reply.code(201);
-      return service.report(currentUser(request).id, target, request.body, requestContext(request));
-    },
-  );
-};
-
-/** Reporting a store. */
-export const storeReportRoutes: FastifyPluginAsyncTypebox<ReportRoutesOptions> = async (app, { service }) => {
-  const errors = [storeErrors.storeNotFound, reportErrors.alreadyReported, httpErrors.quotaExceeded];
-  const params = Type.Object({ store_id: PathId('`id` of a store') });
-  app.post(
-    '/:store_id/report/',
-    {
-      config: { message, errors },
-      schema: { operationId: 'reportStore', summary: 'Report a store', params, ...reporting },
-    },
-    async (request, reply) => {
-      const target = { kind: 'store', id: request.params.store_id } as const;
+      const target = { kind, id: Number(request.params[`${kind}_id`]) };
       reply.code(201);
       return service.report(currentUser(request).id, target, request.body, requestContext(request));
     },
