@@ -207,9 +207,11 @@ for (const mode of modes) {
 
   t.test(`my-page, sessions and the user of a session (${mode} plan)`, async (t) => {
     for (const userId of [1, 2]) {
-      await reads(t, mode, `my-page of user ${userId}`, 800, (database) =>
+      const indexes = await reads(t, mode, `my-page of user ${userId}`, 800, (database) =>
         createMyPageRepository(database).find(userId),
       );
+      for (const index of ['posts_store_feed_idx', 'partner_requests_sender_store_id_created_at_id_idx'])
+        t.ok(indexes.includes(index), index);
       for (const after of [undefined, { time: Date.now() - 100_000, id: randomUUID() }]) {
         await reads(t, mode, `sessions of user ${userId}`, 5 * page, (database) =>
           createSessionRepository(database, tokens).list(database, userId, { after, limit: page }),
