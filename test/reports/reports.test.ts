@@ -1,6 +1,6 @@
 import t from 'tap';
 import { closeReport, createAdmin, sendReport } from '../support/admin.ts';
-import { createTestApp, createUser, deleteAccount } from '../support/app.ts';
+import { createTestApp, createUser, deleteAccount, readPages } from '../support/app.ts';
 import { exhausted, invalid, rejected, tally, tokenRejected } from '../support/assertions.ts';
 import { inParallel, lockRows } from '../support/concurrency.ts';
 import { createPost, openShop } from '../support/stores.ts';
@@ -51,16 +51,14 @@ t.test('reports are listed by status, newest first, in pages', async (t) => {
     ['open', all.rows.filter(({ closed_at }) => closed_at === null)],
     ['closed', all.rows.filter(({ closed_at }) => closed_at !== null)],
   ] as const) {
-    const listed: number[] = [];
-    let cursor: string | null = '';
-    while (cursor !== null) {
-      const path: string = `${reportsPath}?status=${status}&limit=1&cursor=${cursor}`;
-      const { body } = await call('GET', path, { token: admin.token });
-      listed.push(...body.data.items.map(({ id }: { id: number }) => id));
-      cursor = body.data.next_cursor;
-    }
-    const expected = rows.map(({ id }) => id);
-    t.strictSame(listed, expected, `status ${status}`);
+    const listed = await readPages((cursor) =>
+      call('GET', `${reportsPath}?status=${status}&limit=1${cursor}`, { token: admin.token }),
+    );
+    t.strictSame(
+      listed.flat(),
+      rows.map(({ id }) => id),
+      `status ${status}`,
+    );
   }
   invalid(t, await call('GET', `${reportsPath}?status=new`, { token: admin.token }), 'status');
 });

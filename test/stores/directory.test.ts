@@ -1,5 +1,5 @@
 import t from 'tap';
-import { createTestApp, createUser } from '../support/app.ts';
+import { createTestApp, createUser, readPages } from '../support/app.ts';
 import { rejected } from '../support/assertions.ts';
 import { createPost, createStore, openShop, type Shop, type TestStore } from '../support/stores.ts';
 
@@ -174,17 +174,9 @@ t.test('pages list every store once while stores are added and closed', async (t
   ]);
   for (const filter of ['', '&category_id=1', text('가게').replace('?', '&'), '&q=%EA%B0%80']) {
     const all = (await list(`?limit=100${filter}`)).body.data.items.map(({ id }: TestStore) => id);
-    const seen: number[] = [];
-    let cursor: string | null = null;
-    let pages = 0;
-    do {
-      const page = await list(`?limit=3${filter}${cursor === null ? '' : `&cursor=${cursor}`}`);
-      seen.push(...page.body.data.items.map(({ id }: TestStore) => id));
-      cursor = page.body.data.next_cursor;
-      pages += 1;
-    } while (cursor !== null);
-    t.strictSame(seen, all, filter);
-    t.equal(pages, Math.ceil(all.length / 3));
+    const pages = await readPages((cursor) => list(`?limit=3${filter}${cursor}`));
+    t.strictSame(pages.flat(), all, filter);
+    t.equal(pages.length, Math.ceil(all.length / 3));
   }
 
   const first = (await list('?limit=4')).body.data;

@@ -313,3 +313,19 @@ export function resetLinkIn(mail: OutgoingMail): { uid: string; token: string; u
   const { searchParams } = new URL(url);
   return { uid: searchParams.get('uid') ?? '', token: searchParams.get('token') ?? '', url };
 }
+
+/**
+ * Reads a list to its end.
+ *
+ * @param read reads the page of a part of the query, which is empty for the first one
+ * @returns the ids of each page
+ */
+export async function readPages(read: (cursor: string) => Promise<TestResponse>): Promise<number[][]> {
+  const pages: number[][] = [];
+  for (let cursor: string | null = ''; cursor !== null; ) {
+    const { body }: TestResponse = await read(cursor && `&cursor=${cursor}`);
+    pages.push(body.data.items.map(({ id }: { id: number }) => id));
+    cursor = body.data.next_cursor;
+  }
+  return pages;
+}
