@@ -1,8 +1,8 @@
 import t from 'tap';
 import { closeReport, createAdmin, sendReport } from '../support/admin.ts';
-import { createTestApp, createUser, deleteAccount, logIn, queuedFor, verifyEmails } from '../support/app.ts';
+import { createTestApp, createUser, queuedFor, verifyEmails } from '../support/app.ts';
 import { rejected } from '../support/assertions.ts';
-import { inParallel, lockRows } from '../support/concurrency.ts';
+import { inParallel } from '../support/concurrency.ts';
 import { uploadImage } from '../support/images.ts';
 import {
   becomePartners,
@@ -18,7 +18,7 @@ import { createPost, openShop, type Shop, type TestPost } from '../support/store
 
 const app = await createTestApp({ DATA_DIR: t.testdir(), WORKER_ENABLED: 'false' });
 t.teardown(app.close);
-const { call, pool } = app;
+const { call } = app;
 
 const admin = await createAdmin(app);
 const reader = await openShop(app, '보는 가게');
@@ -30,8 +30,6 @@ const dataOf = async (paths: string[], who?: { token: string }) => {
   for (const path of paths) responses.push((await read(path, who)).body.data);
   return responses;
 };
-const stateOf = async (table: 'posts' | 'stores', id: number) =>
-  (await pool.query(`SELECT * FROM ${table} WHERE id = $1`, [id])).rows[0];
 
 t.test('a hidden post is not found, not even by its owner, until the report is closed again', async (t) => {
   const shop = await openShop(app, '숨길 빵집', { category_ids: [3] });
@@ -194,146 +192,12 @@ t.test('a store is hidden while its account is suspended or a report hides it, i
   }
 });
 
-t.test('a deletion of the account deletes hidden posts, and none brings them back', async (t) => {
-  const leave = async (shop: Shop) => t.equal((await deleteAccount(app, shop)).status, 200);
-  const check = async (shop: Shop, post: TestPost, reports: number[]) => {
-    for (const report of reports) {
-      t.match((await closeReport(app, admin, report, 'none')).body.data, { action: 'none' });
-      t.equal((await closeReport(app, admin, report, 'hide')).status, 200);
-    }
-    t.match(await stateOf('posts', post.id), { content: '', images: [], deleted_at: Date });
-    t.match(await stateOf('stores', shop.store.id), { hidden_at: null, closed_at: Date });
-    const links = await pool.query('SELECT FROM post_images WHERE post_id = $1', [post.id]);
-    t.strictSame(links.rows, [], 'its images are given up');
-    const due = 'SELECT FROM images i WHERE user_id IS NULL AND state = $1 AND check_after IS NULL';
-    t.strictSame((await pool.query(due, ['ready'])).rows, [], 'and looked at by the clean-up');
-  };
-  const open = async () => {
-    const shop = await openShop(app);
-    const { url } = await uploadImage(app, shop.token);
-    const post = await createPost(app, shop.token, { images: [url] });
-    const reports = [
-      await sendReport(app, reader, 'posts', post.id),
-      await sendReport(app, reader, 'stores', shop.store.id),
-    ] as const;
-    return { shop, post, reports };
-  };
-  const one = await open();
-  for (const report of one.reports) await closeReport(app, admin, report, 'hide');
-  await leave({ ...one.shop, ...(await logIn(app, one.shop)) });
-  await check(one.shop, one.post, [...one.reports]);
-
-  for (let round = 0; round < 4; round++) {
-    const { shop, post, reports } = await open();
-    const [ofPost] = reports;
-    if (round % 2 === 0) await closeReport(app, admin, ofPost, 'hide');
-    const [deleted, closed] = await Promise.all([
-      deleteAccount(app, shop),
-      closeReport(app, admin, ofPost, round % 2 === 0 ? 'none' : 'hide'),
-    ]);
-    t.strictSame([deleted.status, closed.status], [200, 200]);
-    await check(shop, post, [...reports]);
-  }
-});
-
-/** Has a quota of reports of its own. */
-const reporter = await createUser(app);
-
-t.test('of two decisions at once the later one sees the earlier one', async (t) => {
-  const shop = await openShop(app);
-  const post = await createPost(app, shop.token);
-  for (const [kind, id, path] of [
-    ['posts', post.id, postPath(post)],
-    ['stores', shop.store.id, storePath(shop)],
-  ] as const) {
-    const [one, other] = [
-      await sendReport(app, reporter, kind, id),
-      await sendReport(app, await createUser(app), kind, id),
-    ];
-    await closeReport(app, admin, one, 'hide');
-    // Both have decided and not committed yet, unless the second one waits for the first.
-    const lock = await lockRows(t, app, 'LOCK TABLE audit_entries IN EXCLUSIVE MODE');
-    const shown = closeReport(app, admin, one, 'none');
-    await lock.waiters(1);
-    const hidden = closeReport(app, admin, other, 'hide');
-    await lock.waiters(2);
-    await lock.release();
-    t.strictSame([(await shown).status, (await hidden).status], [200, 200]);
-    t.equal((await read(path)).status, 404, `${kind}: the other report hides it`);
-    await closeReport(app, admin, other, 'none');
-    t.equal((await read(path)).status, 200);
-  }
-});
-
-t.test('a suspension that waits for a store which is being shown again hides it', async (t) => {
-  const shop = await openShop(app);
-  const report = await sendReport(app, reporter, 'stores', shop.store.id);
-  await closeReport(app, admin, report, 'hide');
-  const suspension = 'UPDATE users SET suspended_at = now() WHERE id = $1';
-  const suspending = await lockRows(t, app, suspension, [shop.id]);
-  const shown = closeReport(app, admin, report, 'none');
-  await suspending.waiters(1);
-  await suspending.release('COMMIT');
-  t.equal((await shown).status, 200);
-  t.match(await stateOf('stores', shop.store.id), { hidden_at: null, suspended_at: Date });
-});
-
-t.test('a post that is hidden while its owner changes or deletes it ends hidden or deleted', async (t) => {
-  for (const [method, body] of [
-    ['PATCH', { title: '바뀐 제목' }],
-    ['DELETE', undefined],
-  ] as const) {
-    const shop = await openShop(app);
-    const { token } = shop;
-    for (const isFirst of [true, false]) {
-      const post = await createPost(app, token);
-      const report = await sendReport(app, reporter, 'posts', post.id);
-      const lock = await lockRows(t, app, 'SELECT FROM posts WHERE id = $1 FOR UPDATE', [post.id]);
-      const start = [
-        () => closeReport(app, admin, report, 'hide'),
-        () => call(method, postPath(post), { token, body }),
-      ];
-      const [one, other] = isFirst ? start : start.toReversed();
-      const running = [one?.()];
-      await lock.waiters(1);
-      running.push(other?.());
-      await lock.waiters(2);
-      await lock.release();
-      const responses = await Promise.all(running);
-      const [hidden, changed] = isFirst ? responses : responses.toReversed();
-      t.equal(hidden?.status, 200);
-      t.equal(changed?.status, isFirst ? 404 : 200, `${method} ${isFirst}`);
-      t.equal((await read(postPath(post))).status, 404);
-      await closeReport(app, admin, report, 'none');
-      const isGone = method === 'DELETE' && !isFirst;
-      t.equal((await read(postPath(post))).status, isGone ? 404 : 200, 'a deleted post stays deleted');
-      const { content, hidden_at } = await stateOf('posts', post.id);
-      t.strictSame([content === '', hidden_at], [isGone, null]);
-    }
-  }
-});
-
-t.test('a post that is shown again while its account is deleted is deleted', async (t) => {
-  const shop = await openShop(app);
-  const post = await createPost(app, shop.token);
-  const report = await sendReport(app, reporter, 'posts', post.id);
-  await closeReport(app, admin, report, 'hide');
-  const lock = await lockRows(t, app, 'SELECT FROM posts WHERE id = $1 FOR UPDATE', [post.id]);
-  const shown = closeReport(app, admin, report, 'none');
-  await lock.waiters(1);
-  const deleted = deleteAccount(app, shop);
-  await lock.waiters(2);
-  await lock.release();
-  t.strictSame([(await shown).status, (await deleted).status], [200, 200]);
-  t.match(await stateOf('posts', post.id), { content: '', hidden_at: null, deleted_at: Date });
-});
-
 t.test('no email about a request of a store that was hidden since', async (t) => {
   const { sender, receiver, post } = await openTwoShops(app);
   await verifyEmails(app, sender, receiver);
   await sendRequest(app, sender, post);
   t.strictSame(await queuedFor(app, receiver), ['partner_request_received']);
-  const report = await sendReport(app, reporter, 'stores', sender.store.id);
+  const report = await sendReport(app, reader, 'stores', sender.store.id);
   await closeReport(app, admin, report, 'hide');
   const worker = await createTestApp({}, { databaseUrl: app.url });
   t.teardown(worker.close);
