@@ -1,6 +1,6 @@
 import t from 'tap';
 import { createTestApp, createUser } from '../support/app.ts';
-import { requestsPath } from '../support/partner-requests.ts';
+import { requestsPath, sendRequest, transition } from '../support/partner-requests.ts';
 import { createPost, openShop, type TestPost } from '../support/stores.ts';
 
 const app = await createTestApp();
@@ -60,17 +60,14 @@ t.test('statuses are those of the requests, and deleted posts are not there', as
   const ids: number[] = [];
   for (let index = 0; index < 5; index++) {
     const post = await createPost(app, other.token, { title: `글 ${index}` });
-    const response = await call('POST', requestsPath, {
-      token: me.token,
-      body: { post_id: post.id, message: '함께해요' },
-    });
-    ids.push(response.body.data.id);
+    ids.push(await sendRequest(app, me, post));
     if (index === 3) await call('DELETE', `/api/v1/posts/${post.id}/`, { token: other.token });
   }
-  await call('POST', `${requestsPath}${ids[0]}/accept/`, { token: other.token });
-  await call('POST', `${requestsPath}${ids[1]}/decline/`, { token: other.token });
-  await call('POST', `${requestsPath}${ids[4]}/accept/`, { token: other.token });
-  const ended = await call('POST', `${requestsPath}${ids[4]}/end/`, { token: me.token });
+  const [accepted = 0, declined = 0, , , last = 0] = ids;
+  await transition(app, other, accepted, 'accept');
+  await transition(app, other, declined, 'decline');
+  await transition(app, other, last, 'accept');
+  const ended = await transition(app, me, last, 'end');
   const kept = await createPost(app, me.token);
   const deleted = await createPost(app, me.token);
   await call('DELETE', `/api/v1/posts/${deleted.id}/`, { token: me.token });

@@ -81,19 +81,13 @@ t.test(
     rejected(t, await app.call('GET', path, { token }), 404, 'post_not_found');
     rejected(t, await app.call('PATCH', path, { token, body: { title: '새' } }), 404, 'post_not_found');
     rejected(t, await app.call('DELETE', path, { token }), 404, 'post_not_found');
+    rejected(t, await requestPartnership(app, reader, post), 404, 'post_not_found');
 
     await lift(shop);
     t.strictSame(await readAll(reader, [...lists, ...single]), before, 'nothing is lost');
+    t.equal((await requestPartnership(app, reader, post)).status, 201);
   },
 );
-
-t.test('a suspended account takes no requests, until the suspension is lifted', async (t) => {
-  const { sender, receiver, post } = await openTwoShops(app);
-  await suspend(receiver);
-  rejected(t, await requestPartnership(app, sender, post), 404, 'post_not_found');
-  await lift(receiver);
-  t.equal((await requestPartnership(app, sender, post)).status, 201);
-});
 
 t.test('requests from before a suspension stay with the other side', async (t) => {
   const { sender, receiver, post } = await openTwoShops(app);
