@@ -2,28 +2,19 @@ import { invalidFields } from '../../http/errors.ts';
 import type { Problem } from '../../http/field-errors.ts';
 import type { ImageUrls } from '../images/index.ts';
 
-const notUrl: Problem = {
-  code: 'invalid_format',
-  text: {
-    ko: '공백이나 특수 문자가 없는 전체 이미지 주소여야 합니다. 예: https://cdn.example.com/1.jpg',
-    en: 'Must be an absolute URL without spaces or unescaped characters, such as https://cdn.example.com/1.jpg.',
-  },
-};
-const notHttps: Problem = {
-  code: 'invalid_format',
-  text: {
-    ko: '이미지 주소는 https://로 시작해야 합니다.',
-    en: 'Must be an absolute URL that starts with https://.',
-  },
-};
-const withCredentials: Problem = {
-  code: 'invalid_format',
-  text: {
-    ko: '이미지 주소에 아이디나 비밀번호를 넣을 수 없습니다.',
-    en: 'Must not contain a user name or password.',
-  },
-};
-
+const invalidFormat = (ko: string, en: string): Problem => ({ code: 'invalid_format', text: { ko, en } });
+const notUrl = invalidFormat(
+  '공백이나 특수 문자가 없는 전체 이미지 주소여야 합니다. 예: https://cdn.example.com/1.jpg',
+  'Must be an absolute URL without spaces or unescaped characters, such as https://cdn.example.com/1.jpg.',
+);
+const notHttps = invalidFormat(
+  '이미지 주소는 https://로 시작해야 합니다.',
+  'Must be an absolute URL that starts with https://.',
+);
+const withCredentials = invalidFormat(
+  '이미지 주소에 아이디나 비밀번호를 넣을 수 없습니다.',
+  'Must not contain a user name or password.',
+);
 const notUploaded: Problem = {
   code: 'not_found',
   text: {
