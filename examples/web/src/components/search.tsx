@@ -1,4 +1,4 @@
-import { useEffect, useRef } from 'preact/hooks';
+import { useLayoutEffect, useRef } from 'preact/hooks';
 import { useLocation } from 'preact-iso';
 import { useCategories } from '../hooks/use-categories.ts';
 import { useLanguage } from '../texts/language.tsx';
@@ -19,12 +19,12 @@ export function Search({ path, label, q, categoryId }: SearchProps) {
   const input = useRef<HTMLInputElement>(null);
   const select = useRef<HTMLSelectElement>(null);
 
-  // "Back" changes the address without the inputs. Each has an effect of its own: categories that arrive late must not undo
-  // what was typed meanwhile.
-  useEffect(() => {
+  // "Back" changes the address without the inputs. What was typed must not be undone: neither by an effect that runs only after
+  // the input is shown, nor by categories that arrive late, hence an effect for each.
+  useLayoutEffect(() => {
     if (input.current) input.current.value = q ?? '';
   }, [q]);
-  useEffect(() => {
+  useLayoutEffect(() => {
     if (select.current) select.current.value = String(categoryId ?? '');
   }, [categoryId, categories.length]);
 
