@@ -1,6 +1,3 @@
-import { once } from 'node:events';
-import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import {
   ApiError,
   createClient,
@@ -14,6 +11,7 @@ import t from 'tap';
 import { password } from '../support/app.ts';
 import { freePort } from '../support/free-port.ts';
 import { plainImage } from '../support/images.ts';
+import { serve } from '../support/serve.ts';
 import {
   badGateway,
   caught,
@@ -107,22 +105,18 @@ t.test('a header of the caller replaces that of the client', async (t) => {
 
 t.test('a redirect is not followed, so that no password and no token goes elsewhere', async (t) => {
   const reached: string[] = [];
-  const elsewhere = createServer((request, response) => {
+  const elsewhere = await serve(t, (request, response) => {
     reached.push(`${request.method} ${request.url}`);
     response.end('{}');
   });
-  const redirecting = createServer((_, response) => {
-    response.writeHead(307, { location: `http://localhost:${portOf(elsewhere)}/` }).end();
+  const redirecting = await serve(t, (_, response) => {
+    response.writeHead(307, { location: `${elsewhere}/` }).end();
   });
-  t.teardown(() => [elsewhere, redirecting].map((server) => server.close()));
-  for (const server of [elsewhere, redirecting]) await once(server.listen(0), 'listening');
-  const dure = createClient({ baseUrl: `http://localhost:${portOf(redirecting)}`, retries: 0 });
+  const dure = createClient({ baseUrl: redirecting, retries: 0 });
   t.ok((await caught(dure.logIn({ username: 'someone', password }))) instanceof NetworkError);
   t.ok((await caught(dure.listStoreCategories())) instanceof NetworkError);
   t.same(reached, []);
 });
-
-const portOf = (server: Server) => (server.address() as AddressInfo).port;
 
 t.test('a client needs a base URL', (t) => {
   const addresses = [{ baseUrl: undefined }, { baseUrl: 'https://a.example?b=' }, { baseUrl: '/#' }];

@@ -1,4 +1,11 @@
-import { createClient, isApiError, memoryStorage, NetworkError, type TokenStorage } from '@dure/client';
+import {
+  browserStorage,
+  createClient,
+  isApiError,
+  memoryStorage,
+  NetworkError,
+  type TokenStorage,
+} from '@dure/client';
 import t from 'tap';
 import { password } from '../support/app.ts';
 import { until } from '../support/until.ts';
@@ -177,6 +184,11 @@ t.test('a login while the storage is read is not taken for a sign-out', async (t
   t.equal((await call).id, one.user.id);
   t.same(changes, [true]);
   t.equal(dure.isSignedIn(), true);
+});
+
+t.test('the storage of browsers keeps tokens in memory on Node.js', async (t) => {
+  const one = await signedIn(service, { storage: browserStorage() });
+  t.equal((await one.dure.getCurrentUser()).id, one.user.id);
 });
 
 t.test('a storage that fails rejects the call and nothing else', async (t) => {

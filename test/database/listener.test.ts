@@ -64,7 +64,7 @@ t.test('an error of a handler does not stop the listener', async (t) => {
 });
 
 t.test('a listener retries until the database is reachable', async (t) => {
-  const proxy = await createTcpProxy(database.url);
+  const proxy = await createTcpProxy(t, database.url);
   await proxy.cut();
   const { received, connected, logs } = listen(t, proxy.url);
   await until('a log line', () => logs.length > 1, 5);
@@ -73,7 +73,6 @@ t.test('a listener retries until the database is reachable', async (t) => {
   await until('a connection', () => connected() === 1, 5);
   await notify('news', 'one');
   await until('the notifications', () => received.length === 1, 5);
-  t.teardown(proxy.close);
 });
 
 t.test('a killed connection is replaced, and onReconnect is called', async (t) => {
@@ -90,7 +89,7 @@ t.test('a killed connection is replaced, and onReconnect is called', async (t) =
 });
 
 t.test('a connection that hangs is detected and replaced', async (t) => {
-  const proxy = await createTcpProxy(database.url);
+  const proxy = await createTcpProxy(t, database.url);
   const { received, connected, logs } = listen(t, proxy.url, { check: 100, response: 200, connect: 300 });
   await until('a connection', () => connected() === 1, 5);
   proxy.freeze();
@@ -99,7 +98,6 @@ t.test('a connection that hangs is detected and replaced', async (t) => {
   await until('a connection', () => connected() === 2, 5);
   await notify('news', 'one');
   await until('the notifications', () => received.length === 1, 5);
-  t.teardown(proxy.close);
 });
 
 t.test('a closed listener has no connection and opens none', async (t) => {

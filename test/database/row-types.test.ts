@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { createRequire } from 'node:module';
 import { relative } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import pg from 'pg';
 import t from 'tap';
 import type tsApi from '../../packages/client/node_modules/typescript/lib/typescript.js';
@@ -16,6 +15,7 @@ import { listJobs, unlockJobs } from '../../src/infrastructure/mail/jobs.ts';
 import { newResetLink, verifyLinkTokenIn } from '../auth/mailbox.ts';
 import { addFailedMail, createAdmin, sendReport } from '../support/admin.ts';
 import { codeIn, createTestApp, deleteAccount, logIn } from '../support/app.ts';
+import { root } from '../support/files.ts';
 import { uploadImage } from '../support/images.ts';
 import { notificationsOf, requestsPath, sendRequest, transition } from '../support/partner-requests.ts';
 import { createPost, openShop } from '../support/stores.ts';
@@ -26,8 +26,7 @@ import { createPost, openShop } from '../support/stores.ts';
  */
 
 // The compiler of the repository has no API for programs.
-const root = fileURLToPath(new URL('.', import.meta.resolve('#package/package.json')));
-const ts: typeof tsApi = createRequire(`${root}packages/client/package.json`)('typescript');
+const ts: typeof tsApi = createRequire(`${root}/packages/client/package.json`)('typescript');
 
 interface Column {
   kinds: Set<string>;
@@ -54,7 +53,7 @@ const kindOf: Record<number, string[]> = {
 
 /** The declared columns by the place of the call, such as `src/domains/posts/repository.ts:73`. */
 function readDeclarations(): Map<string, Columns> {
-  const config = ts.readConfigFile(`${root}tsconfig.json`, ts.sys.readFile).config;
+  const config = ts.readConfigFile(`${root}/tsconfig.json`, ts.sys.readFile).config;
   const { options, fileNames } = ts.parseJsonConfigFileContent({ ...config, include: ['src'] }, ts.sys, root);
   const program = ts.createProgram(fileNames, { ...options, noEmit: true });
   const checker = program.getTypeChecker();

@@ -242,10 +242,8 @@ t.test('responses beyond the rate limits are documented', async (t) => {
 });
 
 t.test('responses of a broken service and without the database are documented', async (t) => {
-  const database = await createTestDatabase();
-  t.teardown(database.drop);
-  const proxy = await createTcpProxy(database.url);
-  t.teardown(proxy.close);
+  const database = await createTestDatabase(t);
+  const proxy = await createTcpProxy(t, database.url);
   const app = await createTestApp(
     { WORKER_ENABLED: 'false' },
     { serverErrors: true, databaseUrl: proxy.url },

@@ -8,10 +8,8 @@ import { createTcpProxy } from '../support/tcp-proxy.ts';
 import { until } from '../support/until.ts';
 
 t.test('health', async (t) => {
-  const database = await createTestDatabase();
-  t.teardown(database.drop);
-  const proxy = await createTcpProxy(database.url);
-  t.teardown(proxy.close);
+  const database = await createTestDatabase(t);
+  const proxy = await createTcpProxy(t, database.url);
   const app = await createTestApp(
     { WORKER_ENABLED: 'false' },
     { serverErrors: true, databaseUrl: proxy.url },

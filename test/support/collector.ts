@@ -1,8 +1,6 @@
-import { once } from 'node:events';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { json } from 'node:stream/consumers';
 import type { Test } from 'tap';
+import { serve } from './serve.ts';
 
 /** A span as OTLP/HTTP sends it in JSON. */
 interface ReceivedSpan {
@@ -43,7 +41,7 @@ interface Collector {
 export async function createCollector(t: Test): Promise<Collector> {
   const received: unknown[] = [];
   const collector: Collector = { url: '', spans: [], resources: [], text: () => JSON.stringify(received) };
-  const server = createServer(async (request, response) => {
+  collector.url = await serve(t, async (request, response) => {
     const body = (await json(request)) as Export;
     received.push(request.url, body);
     for (const { resource, scopeSpans } of body.resourceSpans) {
@@ -53,11 +51,8 @@ export async function createCollector(t: Test): Promise<Collector> {
       }
     }
     response.setHeader('content-type', 'application/json').end('{}');
-  }).listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  t.teardown(() => server.close());
-  const { port } = server.address() as AddressInfo;
-  return Object.assign(collector, { url: `http://127.0.0.1:${port}` });
+  });
+  return collector;
 }
 
 function toObject(attributes: Attribute[]): Record<string, unknown> {

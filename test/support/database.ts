@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import process from 'node:process';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
+import type { Test } from 'tap';
 import { startEmbeddedServer } from '../../src/development/embedded-postgres/server.ts';
 import { migrate } from '../../src/infrastructure/database/migrations.ts';
 
@@ -23,15 +24,15 @@ interface TestServer {
   template: string;
 }
 
-/** Creates a migrated database without rows of its own. */
-export async function createTestDatabase(): Promise<TestDatabase> {
+/** Creates a migrated database without rows of its own, which the end of a test drops. */
+export async function createTestDatabase(t?: Test): Promise<TestDatabase> {
   const server = await testServer();
-  return createDatabase(server, server.template);
+  return createDatabase(t, server, server.template);
 }
 
 /** Creates a database without anything in it, for the tests of the migrations themselves. */
-export async function createEmptyDatabase(): Promise<TestDatabase> {
-  return createDatabase(await testServer(), 'template0');
+export async function createEmptyDatabase(t?: Test): Promise<TestDatabase> {
+  return createDatabase(t, await testServer(), 'template0');
 }
 
 let ownServer: Promise<TestServer> | undefined;
@@ -86,7 +87,11 @@ async function dropDatabases(url: string, prefix: string): Promise<void> {
   await execute(url, ...rows.map(({ datname }) => `DROP DATABASE IF EXISTS ${datname} WITH (FORCE)`));
 }
 
-async function createDatabase({ url, template }: TestServer, source: string): Promise<TestDatabase> {
+async function createDatabase(
+  t: Test | undefined,
+  { url, template }: TestServer,
+  source: string,
+): Promise<TestDatabase> {
   const name = `${template}_${randomBytes(6).toString('hex')}`;
   for (const deadline = Date.now() + templateTimeout; ; await sleep(50 + Math.random() * 200)) {
     try {
@@ -99,10 +104,9 @@ async function createDatabase({ url, template }: TestServer, source: string): Pr
       if (!busy || Date.now() > deadline) throw error;
     }
   }
-  return {
-    url: databaseUrl(url, name),
-    drop: () => execute(url, `DROP DATABASE IF EXISTS ${name} WITH (FORCE)`),
-  };
+  const drop = () => execute(url, `DROP DATABASE IF EXISTS ${name} WITH (FORCE)`);
+  t?.teardown(drop);
+  return { url: databaseUrl(url, name), drop };
 }
 
 /** The URL of another database on the same server. */

@@ -1,7 +1,7 @@
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import { text } from 'node:stream/consumers';
 import type { Test } from 'tap';
+import { serve } from './serve.ts';
 
 /** How the provider answers: it accepts the email, or a handler of the test answers. */
 export type ProviderBehaviour = 'ok' | ((response: ServerResponse, accept: () => void) => void);
@@ -24,7 +24,7 @@ export interface Provider {
 /** Starts a provider that stops with the test. */
 export async function createProvider(t: Test): Promise<Provider> {
   const accepted = new Map<string, Set<string>>();
-  const server = createServer(async (request, response) => {
+  const url = await serve(t, async (request, response) => {
     const body = await text(request);
     const { to } = JSON.parse(body);
     const { method, url, headers } = request;
@@ -38,14 +38,8 @@ export async function createProvider(t: Test): Promise<Provider> {
       provider.behaviour(response, accept);
     }
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  t.teardown(() => {
-    server.closeAllConnections();
-    server.close();
-  });
-  const { port } = server.address() as AddressInfo;
   const provider: Provider = {
-    url: `http://127.0.0.1:${port}`,
+    url,
     behaviour: 'ok',
     attempts: [],
     taken: (to) => [...(accepted.get(to) ?? [])],

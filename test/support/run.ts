@@ -6,8 +6,8 @@ import { createRequire } from 'node:module';
 import { availableParallelism } from 'node:os';
 import { dirname, join } from 'node:path';
 import process from 'node:process';
-import { fileURLToPath } from 'node:url';
 import { startTestServer } from './database.ts';
+import { root } from './files.ts';
 
 /*
  * npm test [-- [--system] [files or folders below test/] [arguments of tap]]
@@ -15,7 +15,6 @@ import { startTestServer } from './database.ts';
  * Runs tap on one PostgreSQL server for all files. Files of test/system have a process each, others share a few.
  */
 
-const root = dirname(fileURLToPath(import.meta.resolve('#package/package.json')));
 /** Of this run alone, so that two runs at once do not disturb each other. */
 const groupsFolder = join(root, `build/test-groups-${process.pid}`);
 /** Two rounds for two cores: each process costs a start, and unequal groups leave a core idle at the end. */

@@ -1,11 +1,8 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { dirname } from 'node:path';
 import process from 'node:process';
-import { fileURLToPath } from 'node:url';
+import { root } from './files.ts';
 import { until } from './until.ts';
-
-const root = dirname(fileURLToPath(import.meta.resolve('#package/package.json')));
 
 /** What production requires, without the database. */
 export const production = {

@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
+import type { Test } from 'tap';
 
 /** A TCP proxy in front of a database server, whose connections a test can cut. */
 interface TcpProxy {
@@ -18,15 +19,14 @@ interface TcpProxy {
   held(): number;
   /** Forwards everything again. */
   restore(): Promise<void>;
-  close(): Promise<void>;
 }
 
 /**
- * Starts a proxy in front of a database server.
+ * Starts a proxy in front of a database server, until the test ends.
  *
  * @param url of a database; `url` of the proxy is the same database through the proxy
  */
-export async function createTcpProxy(url: string): Promise<TcpProxy> {
+export async function createTcpProxy(t: Test, url: string): Promise<TcpProxy> {
   let target = new URL(url);
   const sockets = new Set<Socket>();
   let frozen = false;
@@ -71,6 +71,7 @@ export async function createTcpProxy(url: string): Promise<TcpProxy> {
   }
 
   await listen(0);
+  t.teardown(cut);
   const { port } = server.address() as AddressInfo;
   const proxied = new URL(url);
   proxied.host = `127.0.0.1:${port}`;
@@ -95,6 +96,5 @@ export async function createTcpProxy(url: string): Promise<TcpProxy> {
       for (const socket of sockets) socket.destroy();
       if (!server.listening) await listen(port);
     },
-    close: cut,
   };
 }

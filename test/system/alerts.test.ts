@@ -1,21 +1,19 @@
 import { spawnSync } from 'node:child_process';
-import { readdirSync, readFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
 import t from 'tap';
 import { parse } from 'yaml';
 import { createTestApp, signUpUser } from '../support/app.ts';
+import { readText, root } from '../support/files.ts';
 import { without } from '../support/requirements.ts';
 
-const root = dirname(fileURLToPath(import.meta.resolve('#package/package.json')));
-const read = (path: string) => readFileSync(join(root, path), 'utf8');
 interface Rule {
   alert: string;
   expr: string;
   annotations: { runbook_url: string };
 }
 
-const rules: Rule[] = parse(read('deploy/prometheus/alerts.yml')).groups.flatMap(
+const rules: Rule[] = parse(readText('deploy/prometheus/alerts.yml')).groups.flatMap(
   (group: { rules: Rule[] }) => group.rules,
 );
 
@@ -25,7 +23,7 @@ interface Dashboard {
 }
 
 const dashboards: Dashboard[] = readdirSync(join(root, 'deploy/grafana/dashboards')).map((file) =>
-  JSON.parse(read(`deploy/grafana/dashboards/${file}`)),
+  JSON.parse(readText(`deploy/grafana/dashboards/${file}`)),
 );
 
 t.test(
@@ -44,7 +42,7 @@ t.test(
       t.equal(status, 0, `${args.join(' ')}: ${stdout}${stderr}`);
     }
     const groups: { name: string; alert_rule_test: { alertname: string; exp_alerts: unknown[] }[] }[] = parse(
-      read('deploy/prometheus/alerts.test.yml'),
+      readText('deploy/prometheus/alerts.test.yml'),
     ).tests;
     for (const { alert } of rules) {
       const tests = groups.flatMap(({ alert_rule_test: all }) =>
@@ -63,7 +61,7 @@ t.test(
 );
 
 t.test('each alert has a section of the runbook, and each section an alert', async (t) => {
-  const sections = [...read('docs/operations/alerts.md').matchAll(/^## (Dure\w*)$/gm)].map(
+  const sections = [...readText('docs/operations/alerts.md').matchAll(/^## (Dure\w*)$/gm)].map(
     ([, name]) => name,
   );
   t.strictSame(sections.sort(), rules.map(({ alert }) => alert).sort());
@@ -116,7 +114,7 @@ t.test('rules and dashboards ask for metrics, labels and values that the service
       }
     }
   }
-  const documented = read('docs/operations/signals.md');
+  const documented = readText('docs/operations/signals.md');
   const names = new Set([...text.matchAll(/^# TYPE (\w+) /gm)].map(([, name = '']) => name));
   for (const name of names) {
     if (!/^(?:process|nodejs)_/.test(name)) t.ok(documented.includes(`\`${name}\``), `${name} is documented`);

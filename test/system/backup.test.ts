@@ -3,12 +3,12 @@ import { once } from 'node:events';
 import { existsSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import process from 'node:process';
-import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import t, { type Test } from 'tap';
 import { migrate } from '../../src/infrastructure/database/migrations.ts';
 import { createTestApp, logIn, signUpUser, type TestApp } from '../support/app.ts';
 import { execute } from '../support/database.ts';
+import { root } from '../support/files.ts';
 import { freePort } from '../support/free-port.ts';
 import { uploadImage } from '../support/images.ts';
 import {
@@ -22,7 +22,7 @@ import { createPost } from '../support/stores.ts';
 import { until } from '../support/until.ts';
 
 const run = promisify(execFile);
-const scriptOf = (path: string) => fileURLToPath(new URL(path, import.meta.resolve('#package/package.json')));
+const scriptOf = (path: string) => join(root, path);
 
 /** The programs of a server with its own pg_dump: that of another version may reject. */
 function findPrograms(): string | undefined {

@@ -1,20 +1,18 @@
 import { spawnSync } from 'node:child_process';
-import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { cpSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import process from 'node:process';
-import { fileURLToPath } from 'node:url';
 import t from 'tap';
 import { parse } from 'yaml';
 import { httpErrors } from '../../src/http/errors.ts';
 import { loadConfig } from '../../src/infrastructure/config/config.ts';
 import { environmentNames } from '../../src/infrastructure/config/environment.ts';
 import { plannerSettings } from '../../src/infrastructure/database/client.ts';
+import { readText, root, temporaryFolder } from '../support/files.ts';
 import { without } from '../support/requirements.ts';
 
-const fileOf = (path: string) => fileURLToPath(new URL(path, import.meta.resolve('#package/package.json')));
-const readFile = (path: string) => readFileSync(fileOf(path), 'utf8');
-const composeFile = readFile('compose.yaml');
+const fileOf = (path: string) => join(root, path);
+const composeFile = readText('compose.yaml');
 
 /** What an operator puts into `.env`. */
 const settings: Record<string, string> = {
@@ -58,7 +56,7 @@ t.test('compose.yaml configures the service without a problem or a warning', asy
 });
 
 t.test('.env.example has every setting and no value, and create-env.sh makes the secrets', async (t) => {
-  const example = readFile('.env.example');
+  const example = readText('.env.example');
   const named = new Set([...composeFile.matchAll(/\$\{(\w+):\?/g)].map(([, name = '']) => name));
   const lines = example.split('\n').filter((line) => line !== '' && !line.startsWith('#'));
   t.strictSame(
@@ -69,8 +67,7 @@ t.test('.env.example has every setting and no value, and create-env.sh makes the
   );
   for (const name of named) t.ok(name in settings, `${name} is in .env.example`);
 
-  const folder = mkdtempSync(join(tmpdir(), 'dure-env-'));
-  t.teardown(() => rmSync(folder, { recursive: true, force: true }));
+  const folder = temporaryFolder(t);
   mkdirSync(join(folder, 'deploy'));
   cpSync(fileOf('deploy/create-env.sh'), join(folder, 'deploy/create-env.sh'));
   writeFileSync(join(folder, '.env.example'), example);
@@ -160,7 +157,7 @@ t.test(
     t.strictSame(seconds.map(Number), [3, 4, 5, 6, 7, 8], 'seconds of Retry-After');
     const { code, text } = httpErrors.serviceUnavailable;
     const [, response] =
-      readFile('deploy/caddy/Caddyfile').match(/respond `(.*)` \{http\.error\.status_code\}/) ?? [];
+      readText('deploy/caddy/Caddyfile').match(/respond `(.*)` \{http\.error\.status_code\}/) ?? [];
     t.strictSame(
       JSON.parse(response ?? '{}'),
       { success: false, message: text.ko, data: { detail: text.ko, code } },
@@ -171,7 +168,7 @@ t.test(
 
 t.test('PgBouncer is where the service looks for it, with room for all pools', async (t) => {
   const { environment } = readCompose();
-  const file = readFile('deploy/pgbouncer/pgbouncer.ini');
+  const file = readText('deploy/pgbouncer/pgbouncer.ini');
   const setting = (name: string) => new RegExp(`^${name} = (.*)$`, 'm').exec(file)?.[1];
   t.equal(setting('listen_port'), new URL(environment.DATABASE_URL).port);
   t.equal(setting('pool_mode'), 'transaction');

@@ -2,16 +2,16 @@ import { execFile, spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { availableParallelism, tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import pg from 'pg';
 import t from 'tap';
 import { startEmbeddedServer } from '../../src/development/embedded-postgres/server.ts';
 import { migrate } from '../../src/infrastructure/database/migrations.ts';
 import { databaseUrl, execute } from '../support/database.ts';
+import { root } from '../support/files.ts';
 import { without } from '../support/requirements.ts';
 
-const fileOf = (path: string) => fileURLToPath(new URL(path, import.meta.resolve('#package/package.json')));
+const fileOf = (path: string) => join(root, path);
 
 t.test('the role of the service owns its database only', { skip: without('psql') }, async (t) => {
   const directory = mkdtempSync(join(tmpdir(), 'dure-deployment-'));

@@ -1,16 +1,14 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { transform } from 'esbuild';
 import t from 'tap';
 import { createDevMailbox, devMailboxRoutes } from '../../src/development/mailbox/mailbox.ts';
 import { environmentNames } from '../../src/infrastructure/config/environment.ts';
 import { createTestApp } from '../support/app.ts';
+import { readText, root, temporaryFolder } from '../support/files.ts';
 import { listen } from '../support/raw-http.ts';
-
-const root = dirname(fileURLToPath(import.meta.resolve('#package/package.json')));
 
 /** The Markdown pages, relative to the repository. */
 const pages = [
@@ -60,7 +58,7 @@ t.test('links between the pages lead somewhere', async (t) => {
 });
 
 t.test('the page about the configuration has one row for each variable', async (t) => {
-  const text = readFileSync(join(root, 'docs/configuration.md'), 'utf8');
+  const text = readText('docs/configuration.md');
   const firstCells = [...text.matchAll(/^\| (`.*?) \|/gm)].flatMap(
     ([, cell = '']) => cell.match(/\w+/g) ?? [],
   );
@@ -69,9 +67,8 @@ t.test('the page about the configuration has one row for each variable', async (
 });
 
 t.test('the check detects a stale table of codes', async (t) => {
-  const folder = mkdtempSync(join(root, 'build/errors-'));
-  t.teardown(() => rmSync(folder, { recursive: true, force: true }));
-  const committed = readFileSync(join(root, 'docs/client/errors.md'), 'utf8');
+  const folder = temporaryFolder(t, join(root, 'build'));
+  const committed = readText('docs/client/errors.md');
   const check = (name: string, content: string) => {
     const path = join(folder, name);
     writeFileSync(path, content);
@@ -93,8 +90,7 @@ for (const page of ['docs/quickstart.md', 'docs/quickstart.ko.md']) {
     t.teardown(app.close);
     const origin = `http://127.0.0.1:${await listen(app.app)}`;
     // Below the repository, so that `@dure/client` is found.
-    const folder = mkdtempSync(join(root, 'build/quickstart-'));
-    t.teardown(() => rmSync(folder, { recursive: true, force: true }));
+    const folder = temporaryFolder(t, join(root, 'build'));
     const blocks = blocksOf(page).map(({ language, code }) => ({
       language,
       code: code.replaceAll('http://localhost:3000', origin),

@@ -73,8 +73,7 @@ t.test('a serialization failure leaves nothing, and a retry succeeds', async (t)
 });
 
 t.test('instances whose clocks differ by a minute accept each other’s tokens', async (t) => {
-  const database = await createTestDatabase();
-  t.teardown(database.drop);
+  const database = await createTestDatabase(t);
   const start = (seconds: number) =>
     startService({
       ...production,

@@ -1,6 +1,5 @@
 import { spawn } from 'node:child_process';
-import { chmod, cp, mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { chmod, cp, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import process from 'node:process';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -23,8 +22,7 @@ import { temporaryFolder } from './embedded-postgres/support.ts';
 async function startPooler(t: Test, databaseUrl: string): Promise<string> {
   const { hostname, port, username, password, pathname } = new URL(databaseUrl);
   const ownPort = await freePort();
-  const directory = await mkdtemp(join(tmpdir(), 'dure-pooler-'));
-  t.teardown(() => rm(directory, { recursive: true, force: true }));
+  const directory = await temporaryFolder(t);
   const file = join(directory, 'pgbouncer.ini');
   const target = `host=${hostname} port=${port || 5432} user=${username} password='${decodeURIComponent(password)}'`;
   const settings = [
@@ -56,8 +54,7 @@ async function startPooler(t: Test, databaseUrl: string): Promise<string> {
 }
 
 t.test('behind PgBouncer in transaction mode', { skip: without('pgbouncer') }, async (t) => {
-  const database = await createTestDatabase();
-  t.teardown(database.drop);
+  const database = await createTestDatabase(t);
   const databaseUrl = await startPooler(t, database.url);
   const app = await createTestApp({ DATABASE_DIRECT_URL: database.url }, { serverErrors: true, databaseUrl });
   t.teardown(app.close);
@@ -104,8 +101,7 @@ t.test(
     const [oldFolder, newFolder] = [await temporaryFolder(t), await temporaryFolder(t)];
     const oldPrimary = await startEmbeddedServer({ directory: oldFolder });
     await migrate(oldPrimary.url);
-    const proxy = await createTcpProxy(oldPrimary.url);
-    t.teardown(proxy.close);
+    const proxy = await createTcpProxy(t, oldPrimary.url);
     const databaseUrl = await startPooler(t, proxy.url);
     const app = await createTestApp({ DATABASE_DIRECT_URL: proxy.url }, { serverErrors: true, databaseUrl });
     t.teardown(app.close);

@@ -1,37 +1,27 @@
 import { once } from 'node:events';
 import { existsSync, openSync } from 'node:fs';
-import { mkdtemp, readdir, rm } from 'node:fs/promises';
+import { readdir } from 'node:fs/promises';
 import { connect } from 'node:net';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import process from 'node:process';
-import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import t, { type Test } from 'tap';
 import { password } from '../support/app.ts';
 import { createEmptyDatabase, createTestDatabase, execute } from '../support/database.ts';
+import { temporaryFolder } from '../support/files.ts';
 import { freePort } from '../support/free-port.ts';
 import { createProvider } from '../support/provider.ts';
 import { rawConnection } from '../support/raw-http.ts';
 import { post, production, type Service, spawnService, startService } from '../support/service.ts';
 import { until } from '../support/until.ts';
 import { runProcess } from './cli/process.ts';
-import { allEnd } from './embedded-postgres/support.ts';
+import { allEnd, query } from './embedded-postgres/support.ts';
 
 const login = { username: 'dure_cafe', password };
 const account = { username: 'dure_cafe', password, name: '김두레', email: 'owner@example.com' };
 
-/** An empty folder, until the test ends. */
-async function newFolder(t: Test): Promise<string> {
-  const folder = await mkdtemp(join(tmpdir(), 'dure-service-'));
-  t.teardown(() => rm(folder, { recursive: true, force: true }));
-  return folder;
-}
-
 /** The settings of production, on a new database until the test ends. */
 async function productionSettings(t: Test) {
-  const database = await createTestDatabase();
-  t.teardown(database.drop);
+  const database = await createTestDatabase(t);
   return { ...production, DATABASE_URL: database.url };
 }
 
@@ -43,7 +33,7 @@ async function connectTo(url: string, start: string) {
 }
 
 t.test('on the embedded database', async (t) => {
-  const DATA_DIR = await newFolder(t);
+  const DATA_DIR = temporaryFolder(t);
   let running: Service | undefined;
   t.teardown(() => running?.end('SIGKILL'));
 
@@ -94,7 +84,7 @@ t.test('on the embedded database', async (t) => {
   await t.test('the command starts the database where no service runs, and stops it', async (t) => {
     t.match(await listUsers(), { code: 0, users: [{ username: account.username }] });
     t.ok(await allEnd(DATA_DIR));
-    const elsewhere = await newFolder(t);
+    const elsewhere = temporaryFolder(t);
     for (const command of [['stats'], ['users', 'list']]) {
       const { code, stderr } = await runProcess('build/src/cli.js', command, { DATA_DIR: elsewhere });
       t.match({ code, stderr }, { code: 1, stderr: /no embedded database in .*set DATABASE_URL/ });
@@ -132,9 +122,8 @@ t.test(
 t.test(
   'with DATABASE_DIRECT_URL only, everything is in that database; with PORT=0, URLs have the real port',
   async (t) => {
-    const DATA_DIR = await newFolder(t);
-    const database = await createTestDatabase();
-    t.teardown(database.drop);
+    const DATA_DIR = temporaryFolder(t);
+    const database = await createTestDatabase(t);
     const environment = { DATA_DIR, DATABASE_DIRECT_URL: database.url };
     const service = await startService({ ...environment, PORT: '0' });
     t.teardown(() => service.end());
@@ -189,12 +178,13 @@ t.test('on SIGTERM, a request in flight finishes and idle connections close', as
   idle.send('\r\n');
   await idle.response();
   const inFlight = await connectTo(url, 'POST /auth/signup/ HTTP/1.1\r\n');
-  inFlight.send(`Content-Type: application/json\r\nContent-Length: ${Buffer.byteLength(body)}\r\n\r\n`);
-  await sleep(200);
+  inFlight.send(
+    `Content-Type: application/json\r\nContent-Length: ${Buffer.byteLength(body)}\r\nExpect: 100-continue\r\n\r\n`,
+  );
+  t.equal((await inFlight.response()).status, 100);
 
   const ended = end('SIGTERM');
   await once(idle.socket, 'close');
-  await sleep(300);
   inFlight.send(body);
   t.equal((await inFlight.response()).status, 201);
   t.same(await ended, { code: 0, signal: null });
@@ -221,8 +211,8 @@ t.test('with SHUTDOWN_DELAY, an instance that is not ready still answers new con
 t.test('a request that never ends delays the shutdown by less than 15 seconds', async (t) => {
   const { url, end } = await startService(await productionSettings(t));
   const stuck = await connectTo(url, 'POST /auth/signup/ HTTP/1.1\r\n');
-  stuck.send('Content-Length: 10\r\n\r\n');
-  await sleep(200);
+  stuck.send('Content-Length: 10\r\nExpect: 100-continue\r\n\r\n');
+  t.equal((await stuck.response()).status, 100);
   const began = Date.now();
   t.same(await end('SIGTERM'), { code: 0, signal: null });
   t.ok(Date.now() - began < 15_000);
@@ -293,8 +283,8 @@ t.test('an email of a killed process is sent once after the restart', async (t) 
   provider.behaviour = 'ok';
   const again = await startService(environment);
   t.teardown(() => again.end());
-  await until('the second attempt', () => provider.attempts.length === 2);
-  await sleep(500);
+  const jobs = () => query(environment.DATABASE_URL, 'SELECT id FROM graphile_worker._private_jobs');
+  await until('an empty queue', async () => (await jobs()).length === 0);
   const [first, second, ...others] = provider.attempts;
   t.ok(first?.key);
   t.same(second, first, 'the same mail under the same idempotency key');

@@ -34,8 +34,7 @@ t.test(
 );
 
 t.test('migrations need the variables of the database only, in production too', async (t) => {
-  const database = await createEmptyDatabase();
-  t.teardown(() => database.drop());
+  const database = await createEmptyDatabase(t);
   const environment = { NODE_ENV: 'production', DATABASE_DIRECT_URL: database.url };
   const applied = await runProcess('build/src/cli.js', ['migrate', 'up', '--json'], environment);
   t.equal(applied.code, 0, applied.stderr);

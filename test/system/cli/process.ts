@@ -1,10 +1,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { dirname } from 'node:path';
 import process from 'node:process';
-import { fileURLToPath } from 'node:url';
-
-const root = dirname(fileURLToPath(import.meta.resolve('#package/package.json')));
+import { root } from '../../support/files.ts';
 
 /** Runs a script of the repository to its end, as an operator does, with these variables and no others. */
 export async function runProcess(

@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises';
-import { createServer } from 'node:http';
+import type { RequestListener } from 'node:http';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { BrowserContext, Page } from 'playwright-core';
@@ -8,6 +8,7 @@ import { createPair, type Service, startService } from '../../client/clients.ts'
 import { password } from '../../support/app.ts';
 import { launchBrowser, noBrowser } from '../../support/browser.ts';
 import { freePort } from '../../support/free-port.ts';
+import { serve } from '../../support/serve.ts';
 import { until } from '../../support/until.ts';
 
 const dist = dirname(fileURLToPath(import.meta.resolve('@dure/client')));
@@ -40,16 +41,16 @@ globalThis.isReady = true;
 
 /** The service, and a website of another origin with the built package. */
 async function startSite(t: Test): Promise<{ service: Service; origin: string }> {
-  const origin = `http://127.0.0.1:${await freePort()}`;
+  const port = await freePort();
+  const origin = `http://127.0.0.1:${port}`;
   const service = await startService(t, { CORS_ORIGINS: origin, QUOTA_REQUESTS_PER_DAY: '0' });
-  const server = createServer(async ({ url = '/' }, response) => {
+  const site: RequestListener = async ({ url = '/' }, response) => {
     const name = /^\/client\/([\w/-]+\.js)$/.exec(url)?.[1];
     const type = name ? 'text/javascript' : 'text/html; charset=utf-8';
     const text = name ? await readFile(join(dist, name), 'utf8') : html(service.baseUrl);
     response.writeHead(200, { 'content-type': type }).end(text);
-  });
-  await new Promise<void>((resolve) => server.listen(Number(new URL(origin).port), '127.0.0.1', resolve));
-  t.teardown(() => server.close());
+  };
+  await serve(t, site, port);
   return { service, origin };
 }
 

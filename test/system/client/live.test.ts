@@ -113,8 +113,7 @@ function inBytes(body: ReadableStream<Uint8Array>): ReadableStream<Uint8Array> {
 }
 
 t.test('a dropped connection is resumed without loss and without repetition', async (t) => {
-  const proxy = await createTcpProxy(service.baseUrl);
-  t.teardown(proxy.close);
+  const proxy = await createTcpProxy(t, service.baseUrl);
   const { receiver, notify } = await createPair(service);
   const { live } = await openOther(t, receiver, { baseUrl: proxy.url, streamTimes: quick });
   await notify(2);
@@ -132,8 +131,7 @@ t.test('a dropped connection is resumed without loss and without repetition', as
 });
 
 t.test('a connection that falls silent is replaced', async (t) => {
-  const proxy = await createTcpProxy(service.baseUrl);
-  t.teardown(proxy.close);
+  const proxy = await createTcpProxy(t, service.baseUrl);
   const { receiver, notify } = await createPair(service);
   const streamTimes = { ...quick, silence: 1_000 };
   const { live } = await openOther(t, receiver, { baseUrl: proxy.url, streamTimes });
@@ -141,15 +139,6 @@ t.test('a connection that falls silent is replaced', async (t) => {
   await notify();
   await until('the notification', () => live.ids.length === 1);
   t.same(live.statuses.slice(0, 4), ['connecting', 'open', 'connecting', 'open']);
-});
-
-t.test('a subscription begins after the notification that the app has', async (t) => {
-  const { receiver, notify } = await createPair(service);
-  await notify(3);
-  const [first = 0, ...missed] = await storedIds(receiver);
-  const live = record(t, receiver.dure, { after: first });
-  await until('the missed ones', () => live.ids.length === 2);
-  t.same(live.ids, missed);
 });
 
 t.test('`after` of a later subscription counts for that one alone', async (t) => {

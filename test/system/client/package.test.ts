@@ -1,25 +1,22 @@
 import { execFile } from 'node:child_process';
-import { copyFile, mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { copyFile, mkdir, readFile, symlink, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
-import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import process from 'node:process';
-import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { gzipSync } from 'node:zlib';
 import { build, transform } from 'esbuild';
 import t from 'tap';
 import { createDevMailbox, devMailboxRoutes } from '../../../src/development/mailbox/mailbox.ts';
 import { startService } from '../../client/clients.ts';
+import { root, temporaryFolder } from '../../support/files.ts';
 
 const run = promisify(execFile);
-const root = dirname(fileURLToPath(import.meta.resolve('#package/package.json')));
 const workspace = join(root, 'packages/client');
 /** The version of TypeScript that most apps have; the root has a newer one. */
 const tsc = createRequire(join(workspace, 'package.json')).resolve('typescript/bin/tsc');
 
-const folder = await mkdtemp(join(tmpdir(), 'dure-client-'));
-t.teardown(() => rm(folder, { recursive: true, force: true }));
+const folder = temporaryFolder(t);
 await writeFile(join(folder, 'package.json'), JSON.stringify({ name: 'app', private: true, type: 'module' }));
 // `npm test` has built it already.
 const packed = await run('npm', ['pack', '--ignore-scripts', '--json', '--pack-destination', folder], {
@@ -41,47 +38,27 @@ t.test('the package has what it needs, and nothing else', async (t) => {
   t.same(others.sort(), ['LICENSE', 'README.md', 'package.json']);
 });
 
-t.test('it runs on Node.js, and leaves nothing behind that keeps the process alive', async (t) => {
-  const { baseUrl } = await startService(t);
-  const script = `
-    import { browserStorage, createClient } from '@dure/client';
-    const dure = createClient({ baseUrl: '${baseUrl}', storage: browserStorage() });
-    const account = { username: 'packed', password: 'gimbap-and-coffee-7' };
-    await dure.signUp({ ...account, name: '김두레', email: 'packed@example.com' });
-    await dure.logIn(account);
-    const count = await new Promise((resolve) => {
-      const stop = dure.notifications.subscribe({
-        onUnreadCount({ unread_count }) {
-          stop();
-          resolve(unread_count);
-        },
-      });
-    });
-    console.log(JSON.stringify({ count, name: (await dure.getCurrentUser()).name }));`;
-  await writeFile(join(folder, 'app.js'), script);
-  const { stdout, stderr } = await run(process.execPath, ['app.js'], { cwd: folder, timeout: 30_000 });
-  t.same(JSON.parse(stdout), { count: 0, name: '김두레' });
-  t.equal(stderr, '');
-});
-
-t.test('the story of the README runs as it is', async (t) => {
-  const mailbox = createDevMailbox();
-  const { baseUrl } = await startService(
-    t,
-    {},
-    { deliver: (mail) => mailbox.send(mail), routes: (app) => devMailboxRoutes(app, { mailbox }) },
-  );
-  const lines = story.trimEnd().split('\n');
-  t.ok(lines.length > 1 && lines.length <= 60, `${lines.length} lines`);
-  t.ok(lines.every(({ length }) => length <= 110));
-  const { code } = await transform(story.replace('http://localhost:3000', baseUrl), { loader: 'ts' });
-  await writeFile(join(folder, 'story.mjs'), code);
-  const { stdout, stderr } = await run(process.execPath, ['story.mjs'], { cwd: folder, timeout: 30_000 });
-  t.equal(stderr, '');
-  const output = stdout.trim().split('\n');
-  t.equal(output.length, 4, stdout);
-  t.match(output, [/^꽃집: .*이미/, /^카페: .*요청했습니다/, /^꽃집: .*수락했습니다/, '수락됨 0']);
-});
+t.test(
+  'the story of the README runs as it is on Node.js, and leaves nothing that keeps the process alive',
+  async (t) => {
+    const mailbox = createDevMailbox();
+    const { baseUrl } = await startService(
+      t,
+      {},
+      { deliver: (mail) => mailbox.send(mail), routes: (app) => devMailboxRoutes(app, { mailbox }) },
+    );
+    const lines = story.trimEnd().split('\n');
+    t.ok(lines.length > 1 && lines.length <= 60, `${lines.length} lines`);
+    t.ok(lines.every(({ length }) => length <= 110));
+    const { code } = await transform(story.replace('http://localhost:3000', baseUrl), { loader: 'ts' });
+    await writeFile(join(folder, 'story.mjs'), code);
+    const { stdout, stderr } = await run(process.execPath, ['story.mjs'], { cwd: folder, timeout: 30_000 });
+    t.equal(stderr, '');
+    const output = stdout.trim().split('\n');
+    t.equal(output.length, 4, stdout);
+    t.match(output, [/^꽃집: .*이미/, /^카페: .*요청했습니다/, /^꽃집: .*수락했습니다/, '수락됨 0']);
+  },
+);
 
 t.test('its types work in strict apps', async (t) => {
   await copyFile(join(root, 'test/system/client/consumer.ts'), join(folder, 'consumer.ts'));

@@ -1,6 +1,5 @@
-import { once } from 'node:events';
 import { rm, truncate } from 'node:fs/promises';
-import { type AddressInfo, createServer } from 'node:net';
+import type { AddressInfo } from 'node:net';
 import S3rver from 's3rver';
 import t, { type Test } from 'tap';
 import { createTestApp, createUser, type TestApp } from '../../support/app.ts';
@@ -14,6 +13,7 @@ import {
   upload,
   uploadImage,
 } from '../../support/images.ts';
+import { serve } from '../../support/serve.ts';
 import { production, startService } from '../../support/service.ts';
 import { cannotMount, fillDisk, smallDisk } from '../../support/small-disk.ts';
 import { createTcpProxy } from '../../support/tcp-proxy.ts';
@@ -62,13 +62,9 @@ t.test('images are kept in the bucket, with the headers that browsers need, and 
 });
 
 t.test('while the store is down, slow or rejects, uploads are unavailable, and are cleaned up', async (t) => {
-  const silent = createServer(() => undefined).listen(0, '127.0.0.1');
-  await once(silent, 'listening');
-  const { port: silentPort } = silent.address() as AddressInfo;
-  t.teardown(() => silent.close());
   const outages = {
     'a store that is down': { S3_ENDPOINT: 'http://127.0.0.1:9' },
-    'a store that does not respond': { S3_ENDPOINT: `http://127.0.0.1:${silentPort}` },
+    'a store that does not respond': { S3_ENDPOINT: await serve(t, () => undefined) },
     'a wrong key': { S3_ACCESS_KEY_ID: 'unknown' },
     'a bucket that does not exist': { S3_BUCKET: 'missing' },
   };
@@ -137,8 +133,7 @@ async function killDuringUpload(t: Test, { app, environment, isThere, files }: K
 }
 
 t.test('killed before the store has answered: another instance cleans up', async (t) => {
-  const proxy = await createTcpProxy(store);
-  t.teardown(proxy.close);
+  const proxy = await createTcpProxy(t, store);
   proxy.holdResponsesTo('PUT /');
   const files = async () =>
     (await imageFilesIn(`${directory}/${bucket}`)).filter((name) => name.endsWith('_object'));

@@ -13,8 +13,7 @@ const parallel = () => ({ buffered: true });
 /** A service whose workers reach the database by way of a proxy. */
 async function setUpBehindProxy(t: Test) {
   const service = await setUp(t);
-  const proxy = await createTcpProxy(service.url);
-  t.teardown(() => proxy.close());
+  const proxy = await createTcpProxy(t, service.url);
   return { ...service, proxy };
 }
 

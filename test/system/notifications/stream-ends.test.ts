@@ -143,9 +143,8 @@ t.test('nothing is missed when the LISTEN connection is lost', async (t) => {
 });
 
 t.test('streams stay open while the database is unreachable, and resume', async (t) => {
-  const proxy = await createTcpProxy(here.url);
+  const proxy = await createTcpProxy(t, here.url);
   const instance = await createListeningApp({ WORKER_ENABLED: 'false' }, { databaseUrl: proxy.url });
-  t.teardown(proxy.close);
   t.teardown(instance.close);
   const { receiver, notify } = await createPair(there);
   const stream = await openStream(t, instance, receiver.token);

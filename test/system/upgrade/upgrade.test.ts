@@ -20,8 +20,7 @@ const skip = unless(lastRelease !== undefined, 'this clone does not have the com
 
 t.test('an upgrade and the way back do without a failed request', { skip }, async (t) => {
   const before = lastRelease?.folder ?? '';
-  const database = await createEmptyDatabase();
-  t.teardown(database.drop);
+  const database = await createEmptyDatabase(t);
   const provider = await createProvider(t);
   const environment = {
     ...production,

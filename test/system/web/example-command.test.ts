@@ -1,8 +1,6 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import t from 'tap';
 import { createTestDatabase } from '../../support/database.ts';
+import { temporaryFolder } from '../../support/files.ts';
 import { freePort } from '../../support/free-port.ts';
 import { spawnService, startService } from '../../support/service.ts';
 import { until } from '../../support/until.ts';
@@ -10,22 +8,17 @@ import { until } from '../../support/until.ts';
 const script = ['scripts/example.mjs'];
 
 t.test('npm run example serves the service and the frontend, and ends both', async (t) => {
-  const database = await createTestDatabase();
-  const dataDirectory = await mkdtemp(join(tmpdir(), 'dure-example-'));
+  const database = await createTestDatabase(t);
   const frontendUrl = `http://localhost:${await freePort()}`;
   const port = String(await freePort());
   const environment = {
     PORT: port,
     FRONTEND_URL: frontendUrl,
     DATABASE_URL: database.url,
-    DATA_DIR: dataDirectory,
+    DATA_DIR: temporaryFolder(t),
   };
   const example = await startService(environment, script);
-  t.teardown(async () => {
-    await example.end('SIGKILL');
-    await database.drop();
-    await rm(dataDirectory, { recursive: true });
-  });
+  t.teardown(() => example.end('SIGKILL'));
   await until('the frontend', () => example.output().includes(`The frontend is at ${frontendUrl}`));
   t.match(await read(`${frontendUrl}/src/api.ts`), `http://localhost:${port}`, 'it calls this service');
   const preflight = await fetch(`${example.url}/auth/login/`, {

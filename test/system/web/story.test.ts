@@ -28,8 +28,7 @@ t.test('two shops find each other in the example frontend', { skip: noBrowser },
   });
   t.teardown(close);
   await app.listen({ port: apiPort });
-  const frontend = await serveFrontend(port, api);
-  t.teardown(frontend.close);
+  await serveFrontend(t, port, api);
   const cafe = await openVisitor(browser, origin, { username: 'dure_cafe', name: '김두레' });
   const flower = await openVisitor(browser, origin, { username: 'golmok_flower', name: '이꽃님' });
   /** After one that failed, each of the others would only wait for what never comes. */
