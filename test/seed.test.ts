@@ -5,7 +5,6 @@ import { searchWords } from '../scripts/seed/texts.ts';
 import { createTestApp } from './support/app.ts';
 
 const app = await createTestApp({}, { isolated: true });
-t.teardown(app.close);
 const { pool, url } = app;
 
 const counts = { users: 30, posts: 200, notifications: 1_000 };

@@ -8,7 +8,6 @@ import { uploadImage } from './support/images.ts';
 
 const contract = createContract();
 const app: TestApp = await createListeningApp({});
-t.teardown(app.close);
 
 /** Sends a request as a shop. @returns the data of its response */
 async function call(t: Test, { token }: { token: string }, method: string, path: string, body?: unknown) {

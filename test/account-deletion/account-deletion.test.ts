@@ -17,7 +17,6 @@ import {
 import { createPost, createStore, openShop, type Shop } from '../support/stores.ts';
 
 const app = await createTestApp();
-t.teardown(app.close);
 const other = await startInstance(t, app);
 
 const { me, refresh, tryLogin, changePassword, confirmReset, ended } = accountsOf(app);

@@ -9,7 +9,6 @@ import { everyRow, tablesWith } from '../support/rows.ts';
 import { createPost, createStore } from '../support/stores.ts';
 
 const app = await createTestApp({}, { isolated: true });
-t.teardown(app.close);
 
 const { signUp, confirm, validateReset, confirmReset } = accountsOf(app);
 

@@ -6,7 +6,6 @@ import { createContract } from '../support/contract.ts';
 import { createPost, openShop } from '../support/stores.ts';
 
 const app = await createTestApp({ WORKER_ENABLED: 'false', CORS_ORIGINS: 'https://web.example.com' });
-t.teardown(app.close);
 const { call, pool } = app;
 
 const operations = createContract().operations.filter(({ path }) => path.startsWith('/api/v1/admin/'));

@@ -14,7 +14,6 @@ import { inParallel, lockRows } from '../support/concurrency.ts';
 import { openShop } from '../support/stores.ts';
 
 const app = await createTestApp({ WORKER_ENABLED: 'false' });
-t.teardown(app.close);
 const { call, pool } = app;
 
 const admin = await createAdmin(app);

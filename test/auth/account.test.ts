@@ -6,7 +6,6 @@ import { accountsOf, newPassword, startInstance } from './accounts.ts';
 import { createVerifiedUser, mailsTo, newResetLink } from './mailbox.ts';
 
 const app = await createTestApp();
-t.teardown(app.close);
 const other = await startInstance(t, app);
 
 const { post, me, refresh, tryLogin, changePassword, confirmReset, ended } = accountsOf(app);

@@ -8,7 +8,6 @@ import { latestMail, mailsTo, undoTokenIn, verifyLinkTokenIn } from './mailbox.t
 const environment = { LOG_LEVEL: 'trace', JWT_SECRET: 'canary-secret-Fz97kQ-0123456789-abcdefghijkl' };
 // No worker takes the jobs of this instance.
 const app = await createTestApp({ ...environment, WORKER_ENABLED: 'false' });
-t.teardown(app.close);
 
 const email = 'keeper@example.com';
 const stranger = 'visitor@example.com';

@@ -5,7 +5,6 @@ import { accountsOf, newPassword } from './accounts.ts';
 import { latestMail, undoTokenIn } from './mailbox.ts';
 
 const app = await createTestApp({ REFRESH_REUSE_GRACE: '0s' });
-t.teardown(app.close);
 const { call, mails } = app;
 
 /** The security events in the log of a request, by its request id. */

@@ -13,7 +13,6 @@ import {
 } from './mailbox.ts';
 
 const app = await createTestApp({ EMAIL_COOLDOWN: '1s' });
-t.teardown(app.close);
 
 const { me, tryLogin, sendCode, newCode, confirm, changeEmail, moveTo, validateReset, confirmReset } =
   accountsOf(app);

@@ -16,7 +16,6 @@ import {
 } from './mailbox.ts';
 
 const app = await createTestApp();
-t.teardown(app.close);
 
 const hour = 3600;
 const { post, signUp, logOut, sendCode, newCode, confirm, confirmReset, isVerified } = accountsOf(app);

@@ -6,7 +6,6 @@ import { accountsOf, newPassword, startInstance } from './accounts.ts';
 import { newResetLink } from './mailbox.ts';
 
 const app = await createTestApp();
-t.teardown(app.close);
 
 const { post, confirmReset } = accountsOf(app);
 

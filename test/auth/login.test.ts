@@ -8,7 +8,6 @@ import { decode } from './tokens.ts';
 
 const secret = 'another secret that only tests have 42';
 const app = await createTestApp({ JWT_SECRET: secret });
-t.teardown(app.close);
 
 const { post, me, refresh, tryLogin } = accountsOf(app);
 

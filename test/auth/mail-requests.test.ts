@@ -15,7 +15,6 @@ import {
 } from './mailbox.ts';
 
 const app = await createTestApp({}, { isolated: true });
-t.teardown(app.close);
 
 const hour = 3600;
 const { post } = accountsOf(app);

@@ -11,7 +11,6 @@ const app = await createTestApp({
   VERIFICATION_TOKEN_TTL: '90s',
   EMAIL_COOLDOWN: '1s',
 });
-t.teardown(app.close);
 
 const hangul = /[가-힣]/;
 const auth = accountsOf(app);

@@ -12,7 +12,6 @@ import { accountsOf } from './accounts.ts';
 import { comparable, createSettledUser, mailsTo, newResetLink, passTime } from './mailbox.ts';
 
 const app = await createTestApp();
-t.teardown(app.close);
 
 type User = Awaited<ReturnType<typeof signUpUser>>;
 

@@ -10,7 +10,6 @@ const app = await createTestApp(
   { RATE_LIMIT_ENABLED: 'true', WORKER_ENABLED: 'false' },
   { serverErrors: true },
 );
-t.teardown(app.close);
 
 const anywhere = fromAnywhere(app);
 const user = await signUpUser(anywhere);

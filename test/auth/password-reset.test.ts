@@ -6,7 +6,6 @@ import { accountsOf, newPassword, startInstance } from './accounts.ts';
 import { about, createSettledUser, latestMail, mailsTo, newResetLink, passTime } from './mailbox.ts';
 
 const app = await createTestApp();
-t.teardown(app.close);
 const other = await startInstance(t, app);
 
 const hour = 3600;

@@ -7,7 +7,6 @@ import { countIn, createForge, decode, now, sessionIdIn } from './tokens.ts';
 
 const secret = 'the secret that signs these tests 0123456789';
 const app = await createTestApp({ JWT_SECRET: secret });
-t.teardown(app.close);
 const other = await startInstance(t, app, { JWT_SECRET: secret });
 
 const user = await createUser(app);

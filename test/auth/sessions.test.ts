@@ -7,7 +7,6 @@ import { createForge, decode, now, sessionIdIn } from './tokens.ts';
 
 const secret = 'a secret for tokens that are forged 0123';
 const app = await createTestApp({ JWT_SECRET: secret });
-t.teardown(app.close);
 const other = await startInstance(t, app, { JWT_SECRET: secret });
 
 const { post, me, refresh, logOut, ended } = accountsOf(app);

@@ -4,7 +4,6 @@ import { invalid, rejected } from '../support/assertions.ts';
 import { accountsOf, signUpBody, startInstance } from './accounts.ts';
 
 const app = await createTestApp({}, { isolated: true });
-t.teardown(app.close);
 
 const { signUp, tryLogin } = accountsOf(app);
 

@@ -6,7 +6,6 @@ import { accountsOf, signUpBody, startInstance, verifyAddress } from './accounts
 import { comparable, mailsTo } from './mailbox.ts';
 
 const app = await createTestApp();
-t.teardown(app.close);
 const other = await startInstance(t, app);
 const required = await startInstance(t, app, { EMAIL_VERIFICATION: 'required' });
 

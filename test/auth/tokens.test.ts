@@ -8,7 +8,6 @@ import { createForge, decode, now, signInput, signText, type TokenParts } from '
 
 const secret = 'the secret that signs these tests 0123456789';
 const app = await createTestApp({ JWT_SECRET: secret });
-t.teardown(app.close);
 
 const { me, refresh, signUp, tryLogin, ended } = accountsOf(app);
 const user = await createUser(app);

@@ -8,7 +8,6 @@ import { accountsOf, deletedIds, newPassword, signUpBody, statements, verifyAddr
 import { createUnverifiedUser, latestCode, newResetLink, passTime } from './mailbox.ts';
 
 const app = await createTestApp({}, { isolated: true });
-t.teardown(app.close);
 
 const { me, isVerified, signUp, tryLogin, sendCode, newCode, confirm } = accountsOf(app);
 const { changePassword, requestReset, validateReset, confirmReset } = accountsOf(app);

@@ -5,7 +5,6 @@ import { commandsOn, dureText, failed } from './command.ts';
 
 // Without a worker, which would take the jobs.
 const app = await createTestApp({ WORKER_ENABLED: 'false' });
-t.teardown(app.close);
 const { pool } = app;
 const dure = commandsOn(app);
 const user = await signUpUser(app);

@@ -4,7 +4,6 @@ import { commandsOn, failed } from './command.ts';
 
 // Without a worker, which would send the emails.
 const app = await createTestApp({ WORKER_ENABLED: 'false' });
-t.teardown(app.close);
 const { pool } = app;
 const dure = commandsOn(app);
 

@@ -5,7 +5,6 @@ import { notifiedOf, openTwoShops, sendRequest } from '../support/partner-reques
 import { commandsOn, dureText, failed } from './command.ts';
 
 const app = await createTestApp();
-t.teardown(app.close);
 const { call, pool } = app;
 const dure = commandsOn(app);
 

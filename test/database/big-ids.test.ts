@@ -19,7 +19,6 @@ const first = 2 ** 31;
 const tables = 'posts partner_requests notifications images reports failed_mails audit_entries';
 
 const app = await createTestApp({ DATA_DIR: t.testdir() });
-t.teardown(app.close);
 const { call, pool } = app;
 for (const table of tables.split(' ')) await pool.query(`ALTER SEQUENCE ${table}_id_seq RESTART ${first}`);
 

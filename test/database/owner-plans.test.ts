@@ -19,7 +19,6 @@ import { explainingDatabase } from '../support/plans.ts';
  */
 
 const app = await createTestApp({}, { isolated: true });
-t.teardown(app.close);
 const { pool } = app;
 
 const stores = 1_500;

@@ -11,7 +11,6 @@ const json = { 'content-type': 'application/json' };
 const required = ['username', 'password'];
 
 const app = await createTestApp({ WORKER_ENABLED: 'false' });
-t.teardown(app.close);
 const { call } = app;
 const logIn = (body: string | Buffer | undefined, headers: Record<string, string> = json) =>
   call('POST', '/auth/login/', { body, headers });

@@ -9,7 +9,6 @@ const bodyLimit = 128 * 1024;
 const json = { 'content-type': 'application/json' };
 
 const app = await createTestApp({ WORKER_ENABLED: 'false' });
-t.teardown(app.close);
 const { call } = app;
 
 t.test('an unknown path is not_found for every method and body', async (t) => {

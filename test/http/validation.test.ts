@@ -41,7 +41,6 @@ async function probeRoutes(app: FastifyInstance): Promise<void> {
 }
 
 const app = await createTestApp({ WORKER_ENABLED: 'false' }, { routes: probeRoutes });
-t.teardown(app.close);
 const { call } = app;
 const { token } = await createUser(app);
 const account = { username: 'somebody', password, name: '김두레', email: 'somebody@example.com' };

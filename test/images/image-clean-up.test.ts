@@ -26,8 +26,6 @@ const other = await createTestApp(
   { DATA_DIR: directory },
   { serverErrors: true, storage, databaseUrl: app.url },
 );
-t.teardown(app.close);
-t.teardown(other.close);
 const diskFull = Object.assign(new Error('no space left on device'), { code: 'ENOSPC' });
 
 const files = () => imageFilesIn(`${directory}/media`);

@@ -6,7 +6,6 @@ import { type TestImage, uploadImage } from '../support/images.ts';
 import { createPost, openShop } from '../support/stores.ts';
 
 const app = await createTestApp({ DATA_DIR: t.testdir(), WORKER_ENABLED: 'false' });
-t.teardown(app.close);
 const { call } = app;
 const posts = '/api/v1/posts/';
 const foreign = 'https://cdn.example.com/1.jpg';

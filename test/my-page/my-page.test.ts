@@ -4,7 +4,6 @@ import { requestsPath, sendRequest, transition } from '../support/partner-reques
 import { createPost, openShop, type TestPost } from '../support/stores.ts';
 
 const app = await createTestApp();
-t.teardown(app.close);
 const { call, pool } = app;
 const path = '/api/v1/stores/mypage/';
 

@@ -15,7 +15,6 @@ import { createPost, openShop, type Shop } from '../support/stores.ts';
 import { until } from '../support/until.ts';
 
 const app = await createTestApp({}, { isolated: true });
-t.teardown(app.close);
 
 /** A shop whose owner has so many notifications, with their ids, newest first. */
 async function notified(count: number) {

@@ -22,8 +22,6 @@ import {
 const environment = { CORS_ORIGINS: 'https://app.example.com' };
 const here = await createListeningApp(environment);
 const there = await createListeningApp(environment, { databaseUrl: here.url });
-t.teardown(here.close);
-t.teardown(there.close);
 
 t.test('a notification reaches a client of another instance in less than a second', async (t) => {
   const { receiver, notify } = await createPair(here);

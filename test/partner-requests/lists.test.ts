@@ -16,7 +16,6 @@ import {
 import { createPost, openShop, type Shop } from '../support/stores.ts';
 
 const app = await createTestApp();
-t.teardown(app.close);
 
 const list = (shop: Pick<Shop, 'token'>, query = '') =>
   app.call('GET', `${requestsPath}${query}`, { token: shop.token });

@@ -17,7 +17,6 @@ import {
 import { createPost, openShop, type Shop, type TestPost } from '../support/stores.ts';
 
 const app = await createTestApp({ QUOTA_REQUESTS_PER_DAY: '8', DATABASE_POOL_SIZE: '20' });
-t.teardown(app.close);
 
 const actions = ['accept', 'decline', 'withdraw'] as const;
 const deletePost = (shop: Shop, id: number) =>

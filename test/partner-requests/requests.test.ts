@@ -15,7 +15,6 @@ import {
 import { createPost, openShop } from '../support/stores.ts';
 
 const app = await createTestApp({}, { serverErrors: true });
-t.teardown(app.close);
 
 t.test('a request notifies the receiver and responds with the fields of the specification', async (t) => {
   const { sender, receiver, post } = await openTwoShops(app);

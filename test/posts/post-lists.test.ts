@@ -3,7 +3,6 @@ import { createTestApp, createUser, readPages } from '../support/app.ts';
 import { createPost, openShop, type TestPost } from '../support/stores.ts';
 
 const app = await createTestApp({}, { isolated: true });
-t.teardown(app.close);
 const { call, pool } = app;
 const path = '/api/v1/posts/';
 

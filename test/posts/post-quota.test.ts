@@ -5,9 +5,7 @@ import { inParallel } from '../support/concurrency.ts';
 import { createPost, openShop, type Shop } from '../support/stores.ts';
 
 const app = await createTestApp();
-t.teardown(app.close);
 const small = await createTestApp({ QUOTA_POSTS_PER_DAY: '2' });
-t.teardown(small.close);
 
 const path = '/api/v1/posts/';
 const day = 86_400;

@@ -3,7 +3,6 @@ import { createTestApp, createUser } from '../support/app.ts';
 import { createPost, createStore, type TestPost } from '../support/stores.ts';
 
 const app = await createTestApp({}, { isolated: true });
-t.teardown(app.close);
 const { call, pool } = app;
 const path = '/api/v1/posts/';
 const { token } = await createUser(app);

@@ -6,7 +6,6 @@ import { openTwoShops, sendRequest, transition } from '../support/partner-reques
 import { createPost, openShop } from '../support/stores.ts';
 
 const app = await createTestApp();
-t.teardown(app.close);
 const { call, pool } = app;
 const path = '/api/v1/posts/';
 const image = 'https://cdn.example.com/1.jpg';

@@ -19,7 +19,6 @@ import { until } from '../support/until.ts';
 const oldSecret = 'the secret of before 0123456789 abcdef';
 const newSecret = 'a newer secret 0123456789 abcdefgh ijk';
 const app = await createTestApp({ JWT_SECRET: oldSecret }, { serverErrors: true });
-t.teardown(app.close);
 
 const preferencesPath = '/api/v1/notifications/preferences/';
 

@@ -17,7 +17,6 @@ import {
 import { createPost, openShop, type Shop, type TestPost } from '../support/stores.ts';
 
 const app = await createTestApp({ DATA_DIR: t.testdir(), WORKER_ENABLED: 'false' });
-t.teardown(app.close);
 const { call } = app;
 
 const admin = await createAdmin(app);

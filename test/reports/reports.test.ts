@@ -6,7 +6,6 @@ import { inParallel, lockRows } from '../support/concurrency.ts';
 import { createPost, openShop } from '../support/stores.ts';
 
 const app = await createTestApp({ WORKER_ENABLED: 'false' });
-t.teardown(app.close);
 const { call, pool } = app;
 const reportsPath = '/api/v1/admin/reports/';
 

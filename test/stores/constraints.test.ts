@@ -5,7 +5,6 @@ import { waitForLockWait } from '../support/concurrency.ts';
 import { createPost, createStore } from '../support/stores.ts';
 
 const app = await createTestApp();
-t.teardown(app.close);
 const { pool } = app;
 
 async function violates(t: Test, statement: Promise<unknown>, constraint: string): Promise<void> {

@@ -6,7 +6,6 @@ import { createPost, createStore, openShop, type Shop, type TestStore } from '..
 const path = '/api/v1/stores/';
 
 const app = await createTestApp({}, { isolated: true });
-t.teardown(app.close);
 
 /** Stores of these names, the first one the oldest, in a directory that has no others. */
 async function createDirectory(stores: [name: string, ...categories: number[]][]) {

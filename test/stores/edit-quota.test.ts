@@ -5,9 +5,7 @@ import { inParallel } from '../support/concurrency.ts';
 import { createPost, openShop, type Shop } from '../support/stores.ts';
 
 const app = await createTestApp();
-t.teardown(app.close);
 const small = await createTestApp({ QUOTA_EDITS_PER_DAY: '2' });
-t.teardown(small.close);
 
 const ownStore = '/api/v1/stores/me/';
 const notUploaded = `https://api.example.com/media/aa/${'0'.repeat(30)}.webp`;

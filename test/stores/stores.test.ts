@@ -5,7 +5,6 @@ import { inParallel } from '../support/concurrency.ts';
 import { createStore, openShop } from '../support/stores.ts';
 
 const app = await createTestApp();
-t.teardown(app.close);
 const { call, pool } = app;
 const path = '/api/v1/stores/';
 

@@ -13,7 +13,6 @@ import {
 import { createPost, openShop, type Shop, type TestPost } from '../support/stores.ts';
 
 const app = await createTestApp();
-t.teardown(app.close);
 
 const stores = '/api/v1/stores/';
 const posts = '/api/v1/posts/';

@@ -81,14 +81,15 @@ interface TestAppOptions
 const openApps = new Set<TestApp>();
 let sharedApp: Promise<TestApp> | undefined;
 
-/** Closes what the tests of a file left open. */
+/** Closes what the tests of a file left open, the newest first, because it may be on the database of an older one. */
 export async function closeApps(): Promise<void> {
-  for (const app of openApps) await app.close();
+  for (const app of [...openApps].reverse()) await app.close();
   await (await sharedApp)?.close();
 }
 
 /**
- * The real app on a new database. All calls without arguments in a process get the same one, which is closed with the process.
+ * The real app on a new database. All calls without arguments in a process get the same one, which is closed with the process; others
+ * are closed after their test file, unless the test does.
  *
  * @param overrides environment variables
  */
@@ -99,7 +100,6 @@ export async function createTestApp(
   if (Object.keys({ ...overrides, ...options }).length > 0) return startTestApp(overrides, options);
   sharedApp ??= startTestApp().then((app) => {
     openApps.delete(app);
-    t.teardown(app.close);
     return { ...app, close: async () => app.rejectServerErrors() };
   });
   return sharedApp;
@@ -162,6 +162,8 @@ async function startTestApp(overrides: Record<string, string> = {}, options: Tes
     await own?.drop();
   }
   openApps.add(testApp);
+  // For a file that runs by itself.
+  t.teardown(testApp.close);
   return testApp;
 }
 

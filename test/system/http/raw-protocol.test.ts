@@ -9,7 +9,6 @@ import { listen, rawCall, rawConnection } from '../../support/raw-http.ts';
 import { until } from '../../support/until.ts';
 
 const app = await createTestApp({ WORKER_ENABLED: 'false' });
-t.teardown(app.close);
 const { server } = app.app;
 // Node reads the interval once, when it starts to listen.
 Reflect.set(server, 'connectionsCheckingInterval', 50);

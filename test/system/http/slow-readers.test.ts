@@ -17,7 +17,6 @@ const app = await createTestApp(
     },
   },
 );
-t.teardown(app.close);
 const port = await listen(app.app);
 const closings = () => app.logs.filter((line) => line.includes('connection closed during a response')).length;
 

@@ -6,7 +6,6 @@ import { canvas, imageFilesIn, multipart, multipartType, type Part, upload } fro
 
 const directory = t.testdir();
 const app = await createTestApp({ DATA_DIR: directory, WORKER_ENABLED: 'false' });
-t.teardown(app.close);
 const path = '/api/v1/images/';
 const { token } = await createUser(app);
 

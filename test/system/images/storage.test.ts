@@ -43,7 +43,6 @@ const environment = {
   JWT_SECRET,
 };
 const app = await createTestApp(environment);
-t.teardown(app.close);
 
 t.test('images are kept in the bucket, with the headers that browsers need, and deleted there', async (t) => {
   const { token } = await createUser(app);

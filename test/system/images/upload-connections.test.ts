@@ -19,7 +19,6 @@ const app = await createTestApp(
   { DATA_DIR: directory, WORKER_ENABLED: 'false' },
   { storage, serverErrors: true },
 );
-t.teardown(app.close);
 const port = await listen(app.app);
 const { token, id: userId } = await createUser(app);
 const fileOf = (content: Buffer, name = 'image') => multipart({ name, content, filename: 'a.jpg' });

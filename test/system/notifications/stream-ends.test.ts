@@ -18,8 +18,6 @@ import { until } from '../../support/until.ts';
 
 const here = await createListeningApp({ ACCESS_TOKEN_TTL: '1s' });
 const there = await createListeningApp({}, { databaseUrl: here.url });
-t.teardown(here.close);
-t.teardown(there.close);
 
 /** Memory of the process in bytes, after a garbage collection. */
 function memory(): number {

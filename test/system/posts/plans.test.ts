@@ -8,7 +8,6 @@ import { createTestApp } from '../../support/app.ts';
 import { type Execution, explainingDatabase } from '../../support/plans.ts';
 
 const app = await createTestApp({}, { isolated: true });
-t.teardown(app.close);
 const { pool } = app;
 
 const stores = 3_000;
