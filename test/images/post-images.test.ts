@@ -1,8 +1,9 @@
 import t from 'tap';
+import type { Image } from '../../src/domains/images/schemas.ts';
 import { createTestApp, createUser } from '../support/app.ts';
 import { invalid, rejected, tally } from '../support/assertions.ts';
 import { inParallel, lockRows } from '../support/concurrency.ts';
-import { type TestImage, uploadImage } from '../support/images.ts';
+import { uploadImage } from '../support/images.ts';
 import { createPost, openShop } from '../support/stores.ts';
 
 const app = await createTestApp({ DATA_DIR: t.testdir(), WORKER_ENABLED: 'false' });
@@ -198,7 +199,7 @@ t.test('a deletion of a post that waits for a change of its images lets the new 
 
 t.test('changes of one post at once keep the images of the last one only', async (t) => {
   const { token } = await openShop(app);
-  const images: TestImage[] = [];
+  const images: Image[] = [];
   while (images.length < 4) images.push(await uploadImage(app, token));
   const post = await createPost(app, token, { images: [] });
   const urls = images.map(({ url }) => url);

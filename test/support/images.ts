@@ -1,15 +1,7 @@
 import { readdir } from 'node:fs/promises';
 import sharp from 'sharp';
+import type { Image } from '../../src/domains/images/schemas.ts';
 import type { TestApp, TestResponse } from './app.ts';
-
-/** An uploaded image in a response. */
-export interface TestImage {
-  id: number;
-  url: string;
-  thumbnail_url: string;
-  width: number;
-  height: number;
-}
 
 /** One part of a multipart body: a file with a name, or a text. */
 export interface Part {
@@ -47,7 +39,7 @@ export function upload(
 }
 
 /** Uploads a small image of one colour. */
-export async function uploadImage(app: Pick<TestApp, 'call'>, token: string): Promise<TestImage> {
+export async function uploadImage(app: Pick<TestApp, 'call'>, token: string): Promise<Image> {
   const response = await upload(app, token, await plainImage());
   if (response.status !== 201) throw new Error(`the image was not uploaded: ${response.text}`);
   return response.body.data;

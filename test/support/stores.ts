@@ -1,31 +1,8 @@
+import type { Post as TestPost } from '../../src/domains/posts/schemas.ts';
+import type { Store as TestStore } from '../../src/domains/stores/schemas.ts';
 import { createUser, type TestApp } from './app.ts';
 
-/** A store in a response. */
-export interface TestStore {
-  id: number;
-  name: string;
-  store_categories: { id: number; name: string }[];
-  description: string;
-  address: string;
-  phone_number: string;
-  business_hours: string;
-  created_at: string;
-  updated_at: string;
-}
-
-/** A post in a response. */
-export interface TestPost {
-  id: number;
-  title: string;
-  thumbnail: string;
-  content: string;
-  images: string[];
-  store: Pick<TestStore, 'id' | 'name' | 'store_categories'>;
-  is_mine: boolean;
-  my_request_status: string | null;
-  created_at: string;
-  updated_at: string;
-}
+export type { TestPost, TestStore };
 
 /** Registers the store of a user. */
 export async function createStore(
