@@ -9,7 +9,6 @@ import { accountsOf, deletedIds, signUpBody, startInstance, statements } from '.
 import { createSettledUser } from './mailbox.ts';
 
 const app = await createTestApp({}, { isolated: true });
-t.teardown(app.close);
 
 const { me, signUp } = accountsOf(app);
 

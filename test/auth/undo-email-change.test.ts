@@ -15,7 +15,6 @@ import { accountsOf, insertUser, isTaken, newPassword, signUpBody, verifyAddress
 import { createVerifiedUser, latestMail, mailsTo, newResetLink, passTime, undoTokenIn } from './mailbox.ts';
 
 const app = await createTestApp({ EMAIL_COOLDOWN: '1s' });
-t.teardown(app.close);
 
 const { me, signUp, tryLogin, changePassword, newCode, changeEmail, moveTo, undoEmailChange } =
   accountsOf(app);

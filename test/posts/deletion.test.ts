@@ -6,7 +6,6 @@ import { openTwoShops, sendRequest } from '../support/partner-requests.ts';
 import { createPost, openShop } from '../support/stores.ts';
 
 const app = await createTestApp({}, { serverErrors: true });
-t.teardown(app.close);
 const { call, pool } = app;
 const path = '/api/v1/posts/';
 

@@ -4,7 +4,6 @@ import { invalid } from '../support/assertions.ts';
 import { createPost, openShop } from '../support/stores.ts';
 
 const app = await createTestApp();
-t.teardown(app.close);
 const { call } = app;
 const path = '/api/v1/posts/';
 const image = 'https://cdn.example.com/1.jpg';

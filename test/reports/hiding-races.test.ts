@@ -6,7 +6,6 @@ import { uploadImage } from '../support/images.ts';
 import { createPost, openShop, type Shop, type TestPost } from '../support/stores.ts';
 
 const app = await createTestApp({ DATA_DIR: t.testdir(), WORKER_ENABLED: 'false' });
-t.teardown(app.close);
 const { call, pool } = app;
 
 const admin = await createAdmin(app);
