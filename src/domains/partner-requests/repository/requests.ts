@@ -104,9 +104,7 @@ export function createPartnerRequestRepository(database: Database) {
       senderStore: toStoreSummary(senderStore),
       receiverStore: toStoreSummary(receiverStore),
       post:
-        isVisible && isOpen(receiverStore)
-          ? { id: postId, title, firstImage: images[0], createdAt }
-          : null,
+        isVisible && isOpen(receiverStore) ? { id: postId, title, firstImage: images[0], createdAt } : null,
       contact: isContactShown && other.owner ? { ...other.owner, phone_number: other.phoneNumber } : null,
     };
   }
