@@ -1,7 +1,7 @@
 import { type Static, Type } from '@sinclair/typebox';
 import type { FastifySchemaValidationError } from 'fastify';
 import type { LocalizedText } from './language.ts';
-import { Ref, StringEnum } from './schemas.ts';
+import { NamedObject, Ref, StringEnum } from './schemas.ts';
 
 /** Codes of what is wrong with a single value. */
 const fieldErrorCodes = [
@@ -35,28 +35,22 @@ const FieldErrorCode = StringEnum(fieldErrorCodes, {
 export const maxFieldErrors = 20;
 
 /** What the text of a field error mentions. */
-const FieldErrorParams = Type.Object(
-  {
-    min: Type.Optional(Type.Number({ description: 'The smallest length, number or count', examples: [4] })),
-    max: Type.Optional(Type.Number({ description: 'The largest length, number or count', examples: [30] })),
-    allowed: Type.Optional(Type.Array(Type.String(), { description: 'All values that are accepted' })),
-  },
-  { $id: 'FieldErrorParams', description: 'What the text mentions' },
-);
+const FieldErrorParams = NamedObject('FieldErrorParams', 'What the text mentions', {
+  min: Type.Optional(Type.Number({ description: 'The smallest length, number or count', examples: [4] })),
+  max: Type.Optional(Type.Number({ description: 'The largest length, number or count', examples: [30] })),
+  allowed: Type.Optional(Type.Array(Type.String(), { description: 'All values that are accepted' })),
+});
 
 /** One thing that is wrong with one value, for programs. */
-export const FieldErrorSchema = Type.Object(
-  {
-    field: Type.String({
-      description: 'Field name, or JSON pointer for a value inside a field; `body` for the body as a whole',
-      examples: ['name'],
-    }),
-    code: Ref(FieldErrorCode),
-    message: Type.String({ description: 'The text in `fields`', examples: ['필수 항목입니다.'] }),
-    params: Type.Optional(Ref(FieldErrorParams)),
-  },
-  { $id: 'FieldError', description: 'What is wrong with one value' },
-);
+export const FieldErrorSchema = NamedObject('FieldError', 'What is wrong with one value', {
+  field: Type.String({
+    description: 'Field name, or JSON pointer for a value inside a field; `body` for the body as a whole',
+    examples: ['name'],
+  }),
+  code: Ref(FieldErrorCode),
+  message: Type.String({ description: 'The text in `fields`', examples: ['필수 항목입니다.'] }),
+  params: Type.Optional(Ref(FieldErrorParams)),
+});
 
 /** What is wrong with a value: a code and parameters for programs, a text for people. */
 export interface Problem {

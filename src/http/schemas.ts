@@ -22,6 +22,10 @@ export function Ref<T extends TSchema>(schema: T) {
   return Type.Unsafe<Static<T>>({ $ref: `${$id}#` });
 }
 
+/** The same, or null. */
+export const RefOrNull = <T extends TSchema>(schema: T, description: string) =>
+  Type.Union([Ref(schema), Type.Null()], { description });
+
 /** One of several strings; as `enum`, which generated clients read better than a union of constants. */
 export function StringEnum<const Value extends string>(
   values: readonly Value[],
@@ -62,12 +66,22 @@ export const Int64 = (options: IntegerOptions = {}) => Type.Integer({ format: 'i
 export const Timestamp = (description: string) =>
   Type.String({ format: 'date-time', examples: ['2026-01-31T09:30:00.000Z'], description });
 
+/** A named object: generated clients have one type for it. */
+export const NamedObject = <T extends TProperties>($id: string, description: string, properties: T) =>
+  Type.Object(properties, { $id, description });
+
 /** The body of a request, which has no other properties. */
 export const Body = <T extends TProperties>($id: string, description: string, properties: T) =>
   Type.Object(properties, { $id, description, additionalProperties: false });
 
+/** The body of a request that changes the given fields, at least one of them. */
+export const Changes = <T extends TProperties>($id: string, description: string, properties: T) =>
+  Type.Partial(Type.Object(properties, { description, additionalProperties: false, minProperties: 1 }), {
+    $id,
+  });
+
 /** The `data` of a response without content. */
-export const EmptyData = Type.Object({}, { $id: 'EmptyData', description: 'Nothing to return' });
+export const EmptyData = NamedObject('EmptyData', 'Nothing to return', {});
 
 /** The largest id of a 32-bit column. */
 export const maxId = 2_147_483_647;

@@ -1,7 +1,7 @@
 import { type Static, Type } from '@sinclair/typebox';
 import { defineError } from '../../http/errors.ts';
 import { BoundedPageOf, Page, PageQuery } from '../../http/pagination.ts';
-import { Body, Int32, Int64, Ref, Timestamp } from '../../http/schemas.ts';
+import { Body, Int32, Int64, NamedObject, Ref, RefOrNull, Timestamp } from '../../http/schemas.ts';
 import { TextField } from '../../http/text.ts';
 import { User } from '../auth/index.ts';
 import { StoreSummary } from '../stores/index.ts';
@@ -22,23 +22,18 @@ const nullable = (description: string, example: string | null, format?: string) 
     ...(format === undefined ? {} : { format }),
   });
 
-export const AdminUser = Type.Object(
-  {
-    ...User.properties,
-    suspended_at: nullable('When the account was suspended; `null` while it is not', null, 'date-time'),
-    suspended_reason: nullable('Why it was suspended, in the words of the admin', null),
-    created_at: Timestamp('When the user signed up'),
-    last_login_at: nullable(
-      'The last login, a refresh of the tokens not counted; `null` before the first one',
-      '2026-01-31T09:30:00.000Z',
-      'date-time',
-    ),
-    store: Type.Union([Ref(StoreSummary), Type.Null()], {
-      description: 'The store of the user, also where it is hidden; `null` without one',
-    }),
-  },
-  { $id: 'AdminUser', description: 'An account as admins see it' },
-);
+export const AdminUser = NamedObject('AdminUser', 'An account as admins see it', {
+  ...User.properties,
+  suspended_at: nullable('When the account was suspended; `null` while it is not', null, 'date-time'),
+  suspended_reason: nullable('Why it was suspended, in the words of the admin', null),
+  created_at: Timestamp('When the user signed up'),
+  last_login_at: nullable(
+    'The last login, a refresh of the tokens not counted; `null` before the first one',
+    '2026-01-31T09:30:00.000Z',
+    'date-time',
+  ),
+  store: RefOrNull(StoreSummary, 'The store of the user, also where it is hidden; `null` without one'),
+});
 export type AdminUser = Static<typeof AdminUser>;
 export const AdminUserPage = BoundedPageOf('AdminUserPage', Ref(AdminUser));
 
@@ -63,24 +58,21 @@ export const Suspension = Body('Suspension', 'Why an account is suspended', {
   }),
 });
 
-export const FailedMail = Type.Object(
-  {
-    id: Int64({ description: 'Identifier of the failed email', examples: [1] }),
-    user_id: Type.Unsafe<number | null>({
-      type: ['integer', 'null'],
-      format: 'int32',
-      description: 'The account that was to get it; `null` for an address without an account',
-      examples: [1],
-    }),
-    kind: Type.String({ description: 'What kind of email it is', examples: ['partner_request_received'] }),
-    reason: Type.String({
-      description: 'Why the last attempt failed, without anything of the email itself',
-      examples: ['the provider answered 422 validation_error'],
-    }),
-    attempts: Int32({ description: 'How often it was tried', examples: [1] }),
-    created_at: Timestamp('When the last attempt failed'),
-  },
-  { $id: 'FailedMail', description: 'An email that is not retried automatically' },
-);
+export const FailedMail = NamedObject('FailedMail', 'An email that is not retried automatically', {
+  id: Int64({ description: 'Identifier of the failed email', examples: [1] }),
+  user_id: Type.Unsafe<number | null>({
+    type: ['integer', 'null'],
+    format: 'int32',
+    description: 'The account that was to get it; `null` for an address without an account',
+    examples: [1],
+  }),
+  kind: Type.String({ description: 'What kind of email it is', examples: ['partner_request_received'] }),
+  reason: Type.String({
+    description: 'Why the last attempt failed, without anything of the email itself',
+    examples: ['the provider answered 422 validation_error'],
+  }),
+  attempts: Int32({ description: 'How often it was tried', examples: [1] }),
+  created_at: Timestamp('When the last attempt failed'),
+});
 export type FailedMail = Static<typeof FailedMail>;
 export const FailedMailPage = Page('FailedMailPage', Ref(FailedMail));

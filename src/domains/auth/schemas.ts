@@ -1,6 +1,15 @@
 import { type Static, Type } from '@sinclair/typebox';
 import { Page } from '../../http/pagination.ts';
-import { Body, Int32, NamedEnum, Ref, StringEnum, Timestamp } from '../../http/schemas.ts';
+import {
+  Body,
+  Changes,
+  Int32,
+  NamedEnum,
+  NamedObject,
+  Ref,
+  StringEnum,
+  Timestamp,
+} from '../../http/schemas.ts';
 import { pattern, TextField } from '../../http/text.ts';
 
 const username = TextField('username', {
@@ -57,21 +66,18 @@ export const UserRole = NamedEnum(
   { description: 'What the user may do' },
 );
 
-export const User = Type.Object(
-  {
-    id: Int32({ description: 'Identifier', examples: [1] }),
-    username: Type.String({ description: 'The name to log in with', examples: ['dure_cafe'] }),
-    name: Type.String({ description: 'How the user is called', examples: ['김두레'] }),
-    email: Type.String({
-      format: 'email',
-      description: 'Where mails go; another name to log in with',
-      examples: ['owner@example.com'],
-    }),
-    role: Ref(UserRole),
-    is_verified: Type.Boolean({ description: 'Whether the e-mail address is verified', examples: [false] }),
-  },
-  { $id: 'User', description: 'The account of a person' },
-);
+export const User = NamedObject('User', 'The account of a person', {
+  id: Int32({ description: 'Identifier', examples: [1] }),
+  username: Type.String({ description: 'The name to log in with', examples: ['dure_cafe'] }),
+  name: Type.String({ description: 'How the user is called', examples: ['김두레'] }),
+  email: Type.String({
+    format: 'email',
+    description: 'Where mails go; another name to log in with',
+    examples: ['owner@example.com'],
+  }),
+  role: Ref(UserRole),
+  is_verified: Type.Boolean({ description: 'Whether the e-mail address is verified', examples: [false] }),
+});
 export type User = Static<typeof User>;
 
 export const NewUser = Body('NewUser', 'An account to create', {
@@ -95,19 +101,16 @@ const accepted = Type.Boolean({
   description:
     'Whether the request was accepted; false within the cooldown and beyond the hourly cap of the address, where no mail is sent',
 });
-export const CodeSent = Type.Object(
-  {
-    accepted,
-    expires_in: Int32({ description: 'Seconds a code is valid', examples: [600] }),
-    resend_after: resendAfter,
-  },
-  { $id: 'CodeSent', description: 'The same for any address, known or not' },
-);
+export const CodeSent = NamedObject('CodeSent', 'The same for any address, known or not', {
+  accepted,
+  expires_in: Int32({ description: 'Seconds a code is valid', examples: [600] }),
+  resend_after: resendAfter,
+});
 export type CodeSent = Static<typeof CodeSent>;
-export const MailSent = Type.Object(
-  { accepted, resend_after: resendAfter },
-  { $id: 'MailSent', description: 'The same for any address, known or not' },
-);
+export const MailSent = NamedObject('MailSent', 'The same for any address, known or not', {
+  accepted,
+  resend_after: resendAfter,
+});
 export type MailSent = Static<typeof MailSent>;
 
 const verificationCode = TextField('line', {
@@ -124,38 +127,31 @@ export const EmailConfirmation = Type.Unsafe<Static<typeof EmailCode> | Static<t
   oneOf: [Ref(EmailCode), Ref(EmailLink)],
 });
 export type EmailConfirmation = Static<typeof EmailConfirmation>;
-export const EmailVerification = Type.Object(
-  {
-    email: Type.String({
-      format: 'email',
-      description: 'The address that is verified',
-      examples: ['owner@example.com'],
-    }),
-    verification_token: Type.String({
-      description: 'Proves the address, once, at `signUp`',
-      examples: [verificationToken],
-    }),
-    expires_in: Int32({ description: 'Seconds the token is valid', examples: [1800] }),
-  },
-  { $id: 'EmailVerification', description: 'A verified address' },
-);
+export const EmailVerification = NamedObject('EmailVerification', 'A verified address', {
+  email: Type.String({
+    format: 'email',
+    description: 'The address that is verified',
+    examples: ['owner@example.com'],
+  }),
+  verification_token: Type.String({
+    description: 'Proves the address, once, at `signUp`',
+    examples: [verificationToken],
+  }),
+  expires_in: Int32({ description: 'Seconds the token is valid', examples: [1800] }),
+});
 export type EmailVerification = Static<typeof EmailVerification>;
 
 export const ResetLinkQuery = Type.Object({ uid, token: linkToken });
-export const ResetLink = Type.Object(
-  { expires_at: Timestamp('When the link stops working') },
-  { $id: 'ResetLink', description: 'A link that works' },
-);
+export const ResetLink = NamedObject('ResetLink', 'A link that works', {
+  expires_at: Timestamp('When the link stops working'),
+});
 export const PasswordReset = Body('PasswordReset', 'The link of a mail and a new password', {
   uid,
   token: linkToken,
   new_password: newPassword,
 });
 
-export const UserChanges = Type.Object(
-  { name: Type.Optional(name) },
-  { $id: 'UserChanges', description: 'At least one field', additionalProperties: false, minProperties: 1 },
-);
+export const UserChanges = Changes('UserChanges', 'At least one field', { name });
 export const AccountDeletion = Body('AccountDeletion', 'The password, to be sure', { password });
 export const PasswordChange = Body('PasswordChange', 'The current and the new password', {
   current_password: password,
@@ -206,12 +202,13 @@ const tokenPair = {
   refresh_expires_in: Int32({ description: 'Seconds until `refresh` expires', examples: [1209600] }),
 };
 
-export const TokenPair = Type.Object(tokenPair, { $id: 'TokenPair', description: 'The tokens of a session' });
+export const TokenPair = NamedObject('TokenPair', 'The tokens of a session', tokenPair);
 export type TokenPair = Static<typeof TokenPair>;
 
-export const TokenPairWithUser = Type.Object(
+export const TokenPairWithUser = NamedObject(
+  'TokenPairWithUser',
+  'The tokens of a new session, and who logged in',
   { ...tokenPair, user: Ref(User) },
-  { $id: 'TokenPairWithUser', description: 'The tokens of a new session, and who logged in' },
 );
 export type TokenPairWithUser = Static<typeof TokenPairWithUser>;
 
@@ -221,23 +218,20 @@ export const LogoutBody = Body('LogoutBody', 'The session to end, where no acces
   refresh: Type.Optional(refresh),
 });
 
-export const Session = Type.Object(
-  {
-    id: Type.String({
-      format: 'uuid',
-      description: 'Identifier',
-      examples: ['3f1ab0e2-5b1f-4e0e-9a59-0d4a1b2c3d4e'],
-    }),
-    user_agent: Type.String({
-      description: '`User-Agent` of the login',
-      examples: ['Mozilla/5.0 (Linux; Android 15)'],
-    }),
-    ip: Type.String({ description: 'Address of the client at login', examples: ['203.0.113.7'] }),
-    created_at: Timestamp('When the user logged in'),
-    last_used_at: Timestamp('When the session was last refreshed'),
-    is_current: Type.Boolean({ description: 'Whether this very request belongs to it', examples: [true] }),
-  },
-  { $id: 'Session', description: 'A device that is logged in' },
-);
+export const Session = NamedObject('Session', 'A device that is logged in', {
+  id: Type.String({
+    format: 'uuid',
+    description: 'Identifier',
+    examples: ['3f1ab0e2-5b1f-4e0e-9a59-0d4a1b2c3d4e'],
+  }),
+  user_agent: Type.String({
+    description: '`User-Agent` of the login',
+    examples: ['Mozilla/5.0 (Linux; Android 15)'],
+  }),
+  ip: Type.String({ description: 'Address of the client at login', examples: ['203.0.113.7'] }),
+  created_at: Timestamp('When the user logged in'),
+  last_used_at: Timestamp('When the session was last refreshed'),
+  is_current: Type.Boolean({ description: 'Whether this very request belongs to it', examples: [true] }),
+});
 export type Session = Static<typeof Session>;
 export const SessionPage = Page('SessionPage', Ref(Session));

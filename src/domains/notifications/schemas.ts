@@ -1,7 +1,7 @@
 import type { Readable } from 'node:stream';
 import { type Static, Type } from '@sinclair/typebox';
 import { Page, PageQuery } from '../../http/pagination.ts';
-import { BigId, Body, Int32, Int64, NamedEnum, Ref, Timestamp } from '../../http/schemas.ts';
+import { BigId, Body, Int32, Int64, NamedEnum, NamedObject, Ref, Timestamp } from '../../http/schemas.ts';
 import { pattern } from '../../http/text.ts';
 import { NotificationKind } from '../../infrastructure/database/generated/enums.ts';
 import { requestFields } from '../partner-requests/index.ts';
@@ -30,10 +30,11 @@ const NotificationKindSchema = NamedEnum(
   { description: 'What happened', examples: [NotificationKind.partner_request_received] },
 );
 
-const NotificationPartnerRequest = Type.Object(requestFields, {
-  $id: 'NotificationPartnerRequest',
-  description: 'The request as it is now',
-});
+const NotificationPartnerRequest = NamedObject(
+  'NotificationPartnerRequest',
+  'The request as it is now',
+  requestFields,
+);
 
 export const Notification = Type.Object(
   {
@@ -82,22 +83,18 @@ export const NotificationsToMark = Type.Unsafe<Static<typeof MarkReadByIds> | St
 });
 export type NotificationsToMark = Static<typeof NotificationsToMark>;
 
-export const ReadCount = Type.Object(
-  {
-    updated_count: Int32({
-      minimum: 0,
-      description: 'How many notifications this request marked as read',
-      examples: [2],
-    }),
-    unread_count: unreadCount,
-  },
-  { $id: 'ReadCount', description: 'What was marked, and what is left' },
-);
+export const ReadCount = NamedObject('ReadCount', 'What was marked, and what is left', {
+  updated_count: Int32({
+    minimum: 0,
+    description: 'How many notifications this request marked as read',
+    examples: [2],
+  }),
+  unread_count: unreadCount,
+});
 
-export const UnreadCount = Type.Object(
-  { unread_count: unreadCount },
-  { $id: 'UnreadCount', description: 'How many notifications are unread' },
-);
+export const UnreadCount = NamedObject('UnreadCount', 'How many notifications are unread', {
+  unread_count: unreadCount,
+});
 
 const NotificationStreamData = Type.Union([Ref(Notification), Ref(UnreadCount)], {
   $id: 'NotificationStreamData',

@@ -1,6 +1,16 @@
 import { type Static, type TProperties, Type } from '@sinclair/typebox';
 import { BoundedPageOf, Page, PageQuery } from '../../http/pagination.ts';
-import { BigId, Body, Int32, Int64, Ref, StringEnum, Timestamp } from '../../http/schemas.ts';
+import {
+  BigId,
+  Body,
+  Int32,
+  Int64,
+  NamedObject,
+  Ref,
+  RefOrNull,
+  StringEnum,
+  Timestamp,
+} from '../../http/schemas.ts';
 import { TextField } from '../../http/text.ts';
 import { PartnerRequestStatus, PostSummary } from '../posts/index.ts';
 import { StoreSummary } from '../stores/index.ts';
@@ -53,16 +63,18 @@ const { receiver_store_id, receiver_store_name } = requestFields;
 const sentRequestFields = requestIn('sent', { receiver_store_id, receiver_store_name });
 const receivedRequestFields = requestIn('received', { sender_store: Ref(StoreSummary) });
 
-export const PartnerRequest = Type.Object(sentRequestFields, {
-  $id: 'PartnerRequest',
-  description: 'A partnership request as its sender sees it',
-});
+export const PartnerRequest = NamedObject(
+  'PartnerRequest',
+  'A partnership request as its sender sees it',
+  sentRequestFields,
+);
 export type PartnerRequest = Static<typeof PartnerRequest>;
 
-export const ReceivedPartnerRequest = Type.Object(receivedRequestFields, {
-  $id: 'ReceivedPartnerRequest',
-  description: 'A partnership request as its receiver sees it',
-});
+export const ReceivedPartnerRequest = NamedObject(
+  'ReceivedPartnerRequest',
+  'A partnership request as its receiver sees it',
+  receivedRequestFields,
+);
 export type ReceivedPartnerRequest = Static<typeof ReceivedPartnerRequest>;
 
 export const AnyPartnerRequest = Type.Unsafe<PartnerRequest | ReceivedPartnerRequest>({
@@ -87,43 +99,40 @@ export const PartnerRequestQuery = Type.Object({
 });
 
 /** How to reach a partner. Only the two sides of an accepted request see it. */
-const Contact = Type.Object(
-  {
-    name: Type.String({ description: 'The name of the owner', examples: ['김두레'] }),
-    email: Type.String({
-      format: 'email',
-      description: 'The email address of the owner',
-      examples: ['dure@example.com'],
-    }),
-    phone_number: Type.String({
-      description: 'The phone number of the store; empty when it has none',
-      examples: ['02-123-4567'],
-    }),
-  },
-  { $id: 'Contact', description: 'How to reach the other store of an accepted request' },
-);
+const Contact = NamedObject('Contact', 'How to reach the other store of an accepted request', {
+  name: Type.String({ description: 'The name of the owner', examples: ['김두레'] }),
+  email: Type.String({
+    format: 'email',
+    description: 'The email address of the owner',
+    examples: ['dure@example.com'],
+  }),
+  phone_number: Type.String({
+    description: 'The phone number of the store; empty when it has none',
+    examples: ['02-123-4567'],
+  }),
+});
 export type Contact = Static<typeof Contact>;
 
 const detailFields = {
-  post: Type.Union([Ref(PostSummary), Type.Null()], {
-    description: 'The post that the request answers; `null` once it was deleted or is hidden',
-  }),
+  post: RefOrNull(PostSummary, 'The post that the request answers; `null` once it was deleted or is hidden'),
   sender_store: Ref(StoreSummary),
   receiver_store: Ref(StoreSummary),
-  contact: Type.Union([Ref(Contact), Type.Null()], {
-    description:
-      'How to reach the other store; `null` unless the request is `수락됨` (accepted) and the account of the other store is active',
-  }),
+  contact: RefOrNull(
+    Contact,
+    'How to reach the other store; `null` unless the request is `수락됨` (accepted) and the account of the other store is active',
+  ),
 };
 
 const detailDescription = 'A partnership request with its post, both stores and the contact, as its';
-const SentPartnerRequestDetail = Type.Object(
+const SentPartnerRequestDetail = NamedObject(
+  'SentPartnerRequestDetail',
+  `${detailDescription} sender sees it`,
   { ...sentRequestFields, ...detailFields },
-  { $id: 'SentPartnerRequestDetail', description: `${detailDescription} sender sees it` },
 );
-const ReceivedPartnerRequestDetail = Type.Object(
+const ReceivedPartnerRequestDetail = NamedObject(
+  'ReceivedPartnerRequestDetail',
+  `${detailDescription} receiver sees it`,
   { ...receivedRequestFields, ...detailFields },
-  { $id: 'ReceivedPartnerRequestDetail', description: `${detailDescription} receiver sees it` },
 );
 
 export const PartnerRequestDetail = Type.Unsafe<
@@ -135,18 +144,15 @@ export const PartnerRequestDetail = Type.Unsafe<
 });
 export type PartnerRequestDetail = Static<typeof PartnerRequestDetail>;
 
-export const Partner = Type.Object(
-  {
-    store: Ref(StoreSummary),
-    contact: Ref(Contact),
-    request_id: Int64({
-      description: 'The accepted request; the newest one where there are several',
-      examples: [1],
-    }),
-    since: Timestamp('When that request was accepted'),
-  },
-  { $id: 'Partner', description: 'A store with which a partnership request is accepted' },
-);
+export const Partner = NamedObject('Partner', 'A store with which a partnership request is accepted', {
+  store: Ref(StoreSummary),
+  contact: Ref(Contact),
+  request_id: Int64({
+    description: 'The accepted request; the newest one where there are several',
+    examples: [1],
+  }),
+  since: Timestamp('When that request was accepted'),
+});
 export type Partner = Static<typeof Partner>;
 
 export const PartnerPage = BoundedPageOf('PartnerPage', Ref(Partner));

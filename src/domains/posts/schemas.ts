@@ -1,6 +1,6 @@
 import { type Static, Type } from '@sinclair/typebox';
 import { BoundedPageOf } from '../../http/pagination.ts';
-import { Id, Int64, Ref, Timestamp } from '../../http/schemas.ts';
+import { Body, Changes, Id, Int64, NamedObject, Ref, RefOrNull, Timestamp } from '../../http/schemas.ts';
 import { TextField } from '../../http/text.ts';
 import { SearchQuery, StoreSummary, textMatch } from '../stores/index.ts';
 import { PartnerRequestStatus } from './request-status.ts';
@@ -22,29 +22,27 @@ const summary = {
 };
 
 /** A post in short: exactly the fields of the interface specification. */
-export const PostSummary = Type.Object(summary, { $id: 'PostSummary', description: 'A post in short' });
+export const PostSummary = NamedObject('PostSummary', 'A post in short', summary);
 export type PostSummary = Static<typeof PostSummary>;
 
-export const Post = Type.Object(
-  {
-    ...summary,
-    content: Type.String({ description: 'May contain line feeds', examples: [exampleContent] }),
-    images: Type.Array(Type.String({ format: 'uri' }), {
-      description: 'URLs of its images, in the order of the author',
-      examples: [[exampleImage]],
-    }),
-    store: Ref(StoreSummary),
-    is_mine: Type.Boolean({ description: "Whether it is a post of the user's store", examples: [false] }),
-    my_request_status: Type.Union([Ref(PartnerRequestStatus), Type.Null()], {
-      description: "The status of the newest request that the user's store sent for it; `null` without one",
-    }),
-    updated_at: Timestamp('When it was last changed'),
-  },
-  { $id: 'Post', description: 'What kind of partnership a store is looking for' },
-);
+export const Post = NamedObject('Post', 'What kind of partnership a store is looking for', {
+  ...summary,
+  content: Type.String({ description: 'May contain line feeds', examples: [exampleContent] }),
+  images: Type.Array(Type.String({ format: 'uri' }), {
+    description: 'URLs of its images, in the order of the author',
+    examples: [[exampleImage]],
+  }),
+  store: Ref(StoreSummary),
+  is_mine: Type.Boolean({ description: "Whether it is a post of the user's store", examples: [false] }),
+  my_request_status: RefOrNull(
+    PartnerRequestStatus,
+    "The status of the newest request that the user's store sent for it; `null` without one",
+  ),
+  updated_at: Timestamp('When it was last changed'),
+});
 export type Post = Static<typeof Post>;
 
-const fields = {
+export const NewPost = Body('NewPost', 'A post to publish', {
   title: TextField('line', {
     minLength: 1,
     maxLength: 100,
@@ -57,32 +55,21 @@ const fields = {
     description: 'May contain line feeds',
     examples: [exampleContent],
   }),
-  images: Type.Array(TextField('url', { minLength: 1, maxLength: 2048, format: 'uri' }), {
-    maxItems: 10,
-    description:
-      'Images in the order in which they are shown: the `url` of an own uploaded image, or an absolute `https` URL without credentials (plain `http` too outside production). The first one is the thumbnail. The same image may appear in several posts, and more than once.',
-    examples: [[exampleImage]],
-  }),
-};
-
-export const NewPost = Type.Object(
-  { ...fields, images: Type.Optional(fields.images) },
-  { $id: 'NewPost', description: 'A post to publish', additionalProperties: false },
-);
+  images: Type.Optional(
+    Type.Array(TextField('url', { minLength: 1, maxLength: 2048, format: 'uri' }), {
+      maxItems: 10,
+      description:
+        'Images in the order in which they are shown: the `url` of an own uploaded image, or an absolute `https` URL without credentials (plain `http` too outside production). The first one is the thumbnail. The same image may appear in several posts, and more than once.',
+      examples: [[exampleImage]],
+    }),
+  ),
+});
 export type NewPost = Static<typeof NewPost>;
 
-export const PostChanges = Type.Object(
-  {
-    title: Type.Optional(fields.title),
-    content: Type.Optional(fields.content),
-    images: Type.Optional(fields.images),
-  },
-  {
-    $id: 'PostChanges',
-    description: 'At least one field; fields that are not given stay unchanged',
-    additionalProperties: false,
-    minProperties: 1,
-  },
+export const PostChanges = Changes(
+  'PostChanges',
+  'At least one field; fields that are not given stay unchanged',
+  NewPost.properties,
 );
 export type PostChanges = Static<typeof PostChanges>;
 

@@ -1,7 +1,7 @@
 import { type Static, Type } from '@sinclair/typebox';
 import { defineError } from '../../http/errors.ts';
 import { Page, PageQuery } from '../../http/pagination.ts';
-import { Body, Int32, Int64, NamedEnum, Ref, Timestamp } from '../../http/schemas.ts';
+import { Body, Int32, Int64, NamedEnum, NamedObject, Ref, RefOrNull, Timestamp } from '../../http/schemas.ts';
 import { TextField } from '../../http/text.ts';
 import { StoreSummary } from '../stores/index.ts';
 
@@ -69,67 +69,48 @@ export const NewReport = Body('NewReport', 'What is wrong with a post or a store
 });
 export type NewReport = Static<typeof NewReport>;
 
-export const ReportReceipt = Type.Object(
-  { id: Int64({ description: 'Identifier of the report', examples: [1] }) },
-  { $id: 'ReportReceipt', description: 'A report that was received' },
-);
+export const ReportReceipt = NamedObject('ReportReceipt', 'A report that was received', {
+  id: Int64({ description: 'Identifier of the report', examples: [1] }),
+});
 
-const ReportedPost = Type.Object(
-  {
-    id: Int64({ description: '`id` of the post', examples: [1] }),
-    title: Type.String({ description: 'Its title', examples: ['주말 공동 할인 함께하실 가게를 찾아요'] }),
-  },
-  { $id: 'ReportedPost', description: 'A post in a report, which may be hidden or deleted' },
-);
+const ReportedPost = NamedObject('ReportedPost', 'A post in a report, which may be hidden or deleted', {
+  id: Int64({ description: '`id` of the post', examples: [1] }),
+  title: Type.String({ description: 'Its title', examples: ['주말 공동 할인 함께하실 가게를 찾아요'] }),
+});
 
-const Reporter = Type.Object(
-  {
-    id: Int32({ description: '`id` of the account', examples: [1] }),
-    username: Type.String({ description: 'The name to log in with', examples: ['dure_cafe'] }),
-  },
-  { $id: 'Reporter', description: 'The user who sent a report' },
-);
+const Reporter = NamedObject('Reporter', 'The user who sent a report', {
+  id: Int32({ description: '`id` of the account', examples: [1] }),
+  username: Type.String({ description: 'The name to log in with', examples: ['dure_cafe'] }),
+});
 
-export const Report = Type.Object(
-  {
-    id: Int64({ description: 'Identifier of the report', examples: [1] }),
-    target: Ref(ReportTarget),
-    post: Type.Union([Ref(ReportedPost), Type.Null()], {
-      description: 'The post that was reported; `null` in a report about a store',
-    }),
-    store: Ref(StoreSummary),
-    reason: Ref(ReportReason),
-    text: Type.String({
-      description: 'More about it, in the words of the reporter; empty if there is none',
-      examples: [exampleText],
-    }),
-    reporter: Type.Union([Ref(Reporter), Type.Null()], {
-      description: '`null` when the account was deleted',
-    }),
-    status: Ref(ReportStatus),
-    action: Type.Union([Ref(ReportAction), Type.Null()], {
-      description: 'What was decided last; `null` while the report is open',
-    }),
-    note: Type.String({
-      description: 'A note of the admin; empty if there is none',
-      examples: [exampleNote],
-    }),
-    created_at: Timestamp('When it was sent'),
-    closed_at: Type.Unsafe<string | null>({
-      type: ['string', 'null'],
-      format: 'date-time',
-      description: 'When it was first closed; `null` while it is open',
-      examples: ['2026-01-31T09:30:00.000Z'],
-    }),
-    closed_by: Type.Unsafe<string | null>({
-      type: ['string', 'null'],
-      description:
-        'The person who closed it last: `admin:` and the id of the account, or `cli:` and a name; `null` while it is open',
-      examples: ['admin:1'],
-    }),
-  },
-  { $id: 'Report', description: 'A report as admins see it' },
-);
+export const Report = NamedObject('Report', 'A report as admins see it', {
+  id: Int64({ description: 'Identifier of the report', examples: [1] }),
+  target: Ref(ReportTarget),
+  post: RefOrNull(ReportedPost, 'The post that was reported; `null` in a report about a store'),
+  store: Ref(StoreSummary),
+  reason: Ref(ReportReason),
+  text: Type.String({
+    description: 'More about it, in the words of the reporter; empty if there is none',
+    examples: [exampleText],
+  }),
+  reporter: RefOrNull(Reporter, '`null` when the account was deleted'),
+  status: Ref(ReportStatus),
+  action: RefOrNull(ReportAction, 'What was decided last; `null` while the report is open'),
+  note: Type.String({ description: 'A note of the admin; empty if there is none', examples: [exampleNote] }),
+  created_at: Timestamp('When it was sent'),
+  closed_at: Type.Unsafe<string | null>({
+    type: ['string', 'null'],
+    format: 'date-time',
+    description: 'When it was first closed; `null` while it is open',
+    examples: ['2026-01-31T09:30:00.000Z'],
+  }),
+  closed_by: Type.Unsafe<string | null>({
+    type: ['string', 'null'],
+    description:
+      'The person who closed it last: `admin:` and the id of the account, or `cli:` and a name; `null` while it is open',
+    examples: ['admin:1'],
+  }),
+});
 export type Report = Static<typeof Report>;
 export const ReportPage = Page('ReportPage', Ref(Report));
 

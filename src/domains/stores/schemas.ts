@@ -1,15 +1,12 @@
 import { type Static, Type } from '@sinclair/typebox';
 import { BoundedPageOf, PageQuery } from '../../http/pagination.ts';
-import { Id, Int32, Ref, Timestamp } from '../../http/schemas.ts';
+import { Body, Changes, Id, Int32, NamedObject, Ref, Timestamp } from '../../http/schemas.ts';
 import { TextField } from '../../http/text.ts';
 
-export const StoreCategory = Type.Object(
-  {
-    id: Int32({ description: 'Never changes', examples: [1] }),
-    name: Type.String({ description: 'In Korean', examples: ['카페'] }),
-  },
-  { $id: 'StoreCategory', description: 'What kind of business a store is' },
-);
+export const StoreCategory = NamedObject('StoreCategory', 'What kind of business a store is', {
+  id: Int32({ description: 'Never changes', examples: [1] }),
+  name: Type.String({ description: 'In Korean', examples: ['카페'] }),
+});
 export type StoreCategory = Static<typeof StoreCategory>;
 
 const summary = {
@@ -22,7 +19,7 @@ const summary = {
 };
 
 /** A store in short: exactly the fields of the interface specification. */
-export const StoreSummary = Type.Object(summary, { $id: 'StoreSummary', description: 'A store in short' });
+export const StoreSummary = NamedObject('StoreSummary', 'A store in short', summary);
 export type StoreSummary = Static<typeof StoreSummary>;
 
 const presentation = {
@@ -33,7 +30,9 @@ const presentation = {
   address: Type.String({ description: 'Where it is', examples: ['서울특별시 마포구 와우산로 1'] }),
 };
 
-export const StoreListItem = Type.Object(
+export const StoreListItem = NamedObject(
+  'StoreListItem',
+  'A store in the directory; an address or description never given is an empty string',
   {
     ...summary,
     ...presentation,
@@ -44,43 +43,31 @@ export const StoreListItem = Type.Object(
       examples: ['https://cdn.example.com/weekend.jpg'],
     }),
   },
-  {
-    $id: 'StoreListItem',
-    description: 'A store in the directory; an address or description never given is an empty string',
-  },
 );
 export type StoreListItem = Static<typeof StoreListItem>;
 
-export const Store = Type.Object(
-  {
-    ...summary,
-    ...presentation,
-    phone_number: Type.String({ description: 'Digits and hyphens', examples: ['02-123-4567'] }),
-    business_hours: Type.String({
-      description: 'When it is open, in free text',
-      examples: ['매일 09:00-21:00'],
-    }),
-    created_at: Timestamp('When it was registered'),
-    updated_at: Timestamp('When it was last changed'),
-  },
-  { $id: 'Store', description: 'A store; a field that was never given is an empty string' },
-);
+export const Store = NamedObject('Store', 'A store; a field that was never given is an empty string', {
+  ...summary,
+  ...presentation,
+  phone_number: Type.String({ description: 'Digits and hyphens', examples: ['02-123-4567'] }),
+  business_hours: Type.String({
+    description: 'When it is open, in free text',
+    examples: ['매일 09:00-21:00'],
+  }),
+  created_at: Timestamp('When it was registered'),
+  updated_at: Timestamp('When it was last changed'),
+});
 export type Store = Static<typeof Store>;
 
-const name = TextField('line', {
-  minLength: 1,
-  maxLength: 50,
-  description: 'Its name',
-  examples: ['두레 카페'],
-});
-const categoryIds = Type.Array(Id('`id` of a category'), {
-  minItems: 1,
-  maxItems: 5,
-  uniqueItems: true,
-  description: 'Different `id`s of `listStoreCategories`, the main one first',
-  examples: [[1]],
-});
-const details = {
+export const NewStore = Body('NewStore', 'A store to register', {
+  name: TextField('line', { minLength: 1, maxLength: 50, description: 'Its name', examples: ['두레 카페'] }),
+  category_ids: Type.Array(Id('`id` of a category'), {
+    minItems: 1,
+    maxItems: 5,
+    uniqueItems: true,
+    description: 'Different `id`s of `listStoreCategories`, the main one first',
+    examples: [[1]],
+  }),
   description: Type.Optional(
     TextField('block', {
       maxLength: 2000,
@@ -110,22 +97,13 @@ const details = {
       examples: ['매일 09:00-21:00'],
     }),
   ),
-};
-
-export const NewStore = Type.Object(
-  { name, category_ids: categoryIds, ...details },
-  { $id: 'NewStore', description: 'A store to register', additionalProperties: false },
-);
+});
 export type NewStore = Static<typeof NewStore>;
 
-export const StoreChanges = Type.Object(
-  { name: Type.Optional(name), category_ids: Type.Optional(categoryIds), ...details },
-  {
-    $id: 'StoreChanges',
-    description: 'At least one field; fields that are not given stay unchanged',
-    additionalProperties: false,
-    minProperties: 1,
-  },
+export const StoreChanges = Changes(
+  'StoreChanges',
+  'At least one field; fields that are not given stay unchanged',
+  NewStore.properties,
 );
 export type StoreChanges = Static<typeof StoreChanges>;
 
@@ -150,8 +128,7 @@ export const StoreQuery = Type.Object({
   ...SearchQuery,
 });
 
-export const StoreCategoryList = Type.Object(
-  { items: Type.Array(Ref(StoreCategory), { description: 'All of them, in the order to show them' }) },
-  { $id: 'StoreCategoryList', description: 'Every category' },
-);
+export const StoreCategoryList = NamedObject('StoreCategoryList', 'Every category', {
+  items: Type.Array(Ref(StoreCategory), { description: 'All of them, in the order to show them' }),
+});
 export const StorePage = BoundedPageOf('StorePage', Ref(StoreListItem));

@@ -1,21 +1,18 @@
-import { Type } from '@sinclair/typebox';
 import type { FastifyInstance } from 'fastify';
 import fastifyPlugin from 'fastify-plugin';
-import { Ref, StringEnum } from '../schemas.ts';
+import { NamedObject, Ref, StringEnum } from '../schemas.ts';
 
 interface HealthOptions {
   /** @throws the reason, for the log, when the service cannot answer requests */
   checkReady(): Promise<void>;
 }
 
-const Health = Type.Object(
-  { status: StringEnum(['ok'], { description: 'Always `ok`' }) },
-  { $id: 'Health', description: 'All is well' },
-);
-const HealthProblem = Type.Object(
-  { status: StringEnum(['unavailable'], { description: 'Always `unavailable`' }) },
-  { $id: 'HealthProblem', description: 'The service cannot answer requests' },
-);
+const Health = NamedObject('Health', 'All is well', {
+  status: StringEnum(['ok'], { description: 'Always `ok`' }),
+});
+const HealthProblem = NamedObject('HealthProblem', 'The service cannot answer requests', {
+  status: StringEnum(['unavailable'], { description: 'Always `unavailable`' }),
+});
 const config = { probe: true };
 
 /** `live`: the process answers. `ready`: it can do its work, so a load balancer may send requests. */
