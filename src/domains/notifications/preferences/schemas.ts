@@ -1,5 +1,5 @@
 import { type Static, Type } from '@sinclair/typebox';
-import { NamedEnum, Ref } from '../../../http/schemas.ts';
+import { Changes, NamedEnum, NamedObject, Ref } from '../../../http/schemas.ts';
 import { TextField } from '../../../http/text.ts';
 
 const MailLanguage = NamedEnum(
@@ -15,32 +15,28 @@ const received = Type.Boolean({ description: 'A new partnership request', exampl
 const answered = Type.Boolean({ description: 'A request was accepted or declined', examples: [true] });
 const ended = Type.Boolean({ description: 'The other side ended a partnership', examples: [false] });
 
-const EmailPreferences = Type.Object(
+const EmailPreferences = NamedObject(
+  'EmailPreferences',
+  'Which emails the user gets. Codes, links and notices about the account cannot be switched off.',
   { partner_request_received: received, partner_request_answered: answered, partner_request_ended: ended },
-  {
-    $id: 'MailSwitches',
-    description:
-      'Which emails the user gets. Codes, links and notices about the account cannot be switched off.',
-  },
 );
 
-export const MailPreferences = Type.Object(
-  { language: Ref(MailLanguage), email: Ref(EmailPreferences) },
-  { $id: 'MailPreferences', description: 'How the user wants to get emails' },
-);
+export const MailPreferences = NamedObject('MailPreferences', 'How the user wants to get emails', {
+  language: Ref(MailLanguage),
+  email: Ref(EmailPreferences),
+});
 export type MailPreferences = Static<typeof MailPreferences>;
 
-const atLeastOneField = { description: 'At least one field', additionalProperties: false, minProperties: 1 };
-
-const EmailPreferenceChanges = Type.Object(Type.Partial(EmailPreferences).properties, {
-  $id: 'MailSwitchChanges',
-  ...atLeastOneField,
-});
-
-export const MailPreferenceChanges = Type.Object(
-  { language: Type.Optional(Ref(MailLanguage)), email: Type.Optional(Ref(EmailPreferenceChanges)) },
-  { $id: 'MailPreferenceChanges', ...atLeastOneField },
+const EmailPreferenceChanges = Changes(
+  'EmailPreferenceChanges',
+  'At least one field',
+  EmailPreferences.properties,
 );
+
+export const MailPreferenceChanges = Changes('MailPreferenceChanges', 'At least one field', {
+  language: Ref(MailLanguage),
+  email: Ref(EmailPreferenceChanges),
+});
 export type MailPreferenceChanges = Static<typeof MailPreferenceChanges>;
 
 export const UnsubscribeQuery = Type.Object({
