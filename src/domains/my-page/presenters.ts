@@ -1,5 +1,5 @@
 import type { ImageUrls } from '../images/index.ts';
-import { partnerRequestStatuses } from '../posts/index.ts';
+import { toPartnerRequest } from '../partner-requests/index.ts';
 import type { MyPageRow } from './repository.ts';
 import type { MyPage } from './schemas.ts';
 
@@ -13,21 +13,11 @@ export function toMyPage(row: MyPageRow | undefined, imageUrls: ImageUrls): MyPa
       id,
       title,
       thumbnail: imageUrls.thumbnailOf(firstImage, store),
-      created_at: toUtc(createdAt),
+      created_at: new Date(createdAt).toISOString(),
     })),
-    sent_requests: sentRequests.map((request) => ({
-      box: 'sent',
-      id: request.id,
-      post_id: request.postId,
-      post_title: request.postTitle,
-      receiver_store_id: request.receiverStoreId,
-      receiver_store_name: request.receiverStoreName,
-      status: partnerRequestStatuses[request.status],
-      message: request.message,
-      created_at: toUtc(request.createdAt),
-      updated_at: toUtc(request.updatedAt),
-    })),
+    sent_requests: sentRequests.map((request) => {
+      const [createdAt, updatedAt] = [new Date(request.createdAt), new Date(request.updatedAt)];
+      return toPartnerRequest({ ...request, createdAt, updatedAt });
+    }),
   };
 }
-
-const toUtc = (time: string) => new Date(time).toISOString();

@@ -8,6 +8,7 @@ import { createPartnerRequestRepository } from './repository/requests.ts';
 import * as routes from './routes.ts';
 import { createPartnerRequestService, type PartnerRequestServiceOptions } from './service.ts';
 
+export { toPartnerRequest } from './presenters.ts';
 export { type SentRequestRow, sentColumns } from './repository/rows.ts';
 export { PartnerRequest, requestFields } from './schemas.ts';
 
