@@ -109,12 +109,12 @@ export async function listAuditEntries(
     take: limit,
   });
   return entries.map(({ id, createdAt, subjectKind, subjectId, requestId, ...entry }) => ({
-    id: Number(id),
+    id,
     created_at: createdAt,
     operator: entry.operator,
     action: entry.action,
     subject_kind: subjectKind,
-    subject_id: subjectId === null ? null : Number(subjectId),
+    subject_id: subjectId,
     reason: entry.reason,
     request_id: requestId,
     address: entry.address,

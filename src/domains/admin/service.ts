@@ -199,5 +199,5 @@ function toAdminUser({ store, ...row }: AdminUserRow): AdminUser {
 }
 
 function toFailedMail({ id, userId, kind, reason, attempts, createdAt }: FailedMailRow): FailedMail {
-  return { id: Number(id), user_id: userId, kind, reason, attempts, created_at: createdAt.toISOString() };
+  return { id, user_id: userId, kind, reason, attempts, created_at: createdAt.toISOString() };
 }

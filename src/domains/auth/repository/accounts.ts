@@ -38,11 +38,7 @@ export interface PasswordAccount extends UserRow {
   isAddressKnown: boolean;
 }
 
-export interface RemovableAccount {
-  id: number;
-  email: string;
-  isVerified: boolean;
-}
+export type RemovableAccount = Pick<UserRow, 'id' | 'email' | 'isVerified'>;
 
 /** Accounts, and the client addresses from which they log in. */
 export function createAccountRepository(

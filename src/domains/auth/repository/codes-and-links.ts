@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { Config } from '../../../infrastructure/config/config.ts';
 import type { ExpiredRows } from '../../../infrastructure/database/clean-up.ts';
 import type { Database, Tx } from '../../../infrastructure/database/client.ts';
+import type { EmailChange } from '../../../infrastructure/database/generated/client.ts';
 import { sql } from '../../../infrastructure/database/sql.ts';
 import { type DerivedSecrets, secretsEqual } from '../tokens.ts';
 
@@ -179,12 +180,8 @@ export function createPasswordResetRepository(
   return { issue, find, open, lock, revoke };
 }
 
-export interface UndoLink {
-  id: string;
-  userId: number;
-  /** The address that the link brings back. */
-  oldEmail: string;
-}
+/** A link that brings `oldEmail` back. */
+export type UndoLink = Pick<EmailChange, 'id' | 'userId' | 'oldEmail'>;
 
 /** Links that bring the old address of an account back. The rows do not reveal them. */
 export function createUndoLinkRepository(database: Database, secrets: DerivedSecrets) {

@@ -3,6 +3,7 @@ import DataLoader from 'dataloader';
 import type { Config } from '../../../infrastructure/config/config.ts';
 import type { ExpiredRows } from '../../../infrastructure/database/clean-up.ts';
 import type { Database, Tx } from '../../../infrastructure/database/client.ts';
+import type { Session } from '../../../infrastructure/database/generated/client.ts';
 import { afterTime, type PageRequest } from '../../../infrastructure/database/keyset.ts';
 import { sql } from '../../../infrastructure/database/sql.ts';
 import type { User } from '../schemas.ts';
@@ -18,13 +19,7 @@ export interface LiveSession extends TokenClaims {
 
 type SessionUserRow = User & { sessionId: string };
 
-export interface SessionRow {
-  id: string;
-  userAgent: string;
-  ip: string;
-  createdAt: Date;
-  lastUsedAt: Date;
-}
+export type SessionRow = Pick<Session, 'id' | 'userAgent' | 'ip' | 'createdAt' | 'lastUsedAt'>;
 
 type SessionKey = Pick<TokenClaims, 'userId' | 'sessionId'>;
 

@@ -1,15 +1,11 @@
-import type { PartnerRequestStatus } from '../../../infrastructure/database/generated/enums.ts';
+import type { PartnerRequest } from '../../../infrastructure/database/generated/client.ts';
 import { sql } from '../../../infrastructure/database/sql.ts';
 import { type StoreSummary, storeSummarySql } from '../../stores/index.ts';
 
-interface RequestFields {
+interface RequestFields extends Pick<PartnerRequest, 'status' | 'message' | 'createdAt' | 'updatedAt'> {
   id: number;
   postId: number;
   postTitle: string;
-  status: PartnerRequestStatus;
-  message: string;
-  createdAt: Date;
-  updatedAt: Date;
 }
 
 /** A request as its sender sees it. */
