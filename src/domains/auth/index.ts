@@ -1,11 +1,6 @@
 import type { JWT } from '@fastify/jwt';
 import type { FastifyBaseLogger, FastifyInstance } from 'fastify';
 import type { Authenticator } from '../../http/authentication.ts';
-import type { Config } from '../../infrastructure/config/config.ts';
-import type { Database } from '../../infrastructure/database/client.ts';
-import type { Idempotency } from '../../infrastructure/idempotency/idempotency.ts';
-import { createMailSends } from '../../infrastructure/mail/mail-sends.ts';
-import type { MailQueue } from '../../infrastructure/mail/queue.ts';
 import type { Metrics } from '../../infrastructure/metrics/metrics.ts';
 import { authMails } from './mails.ts';
 import { createPasswords } from './passwords.ts';
@@ -13,7 +8,7 @@ import { createAuthRepository } from './repository/index.ts';
 import { accountRoutes } from './routes/account.ts';
 import { emailVerificationRoutes, recoveryRoutes } from './routes/codes-and-links.ts';
 import { sessionRoutes } from './routes/sessions.ts';
-import { createAccountService } from './service/account.ts';
+import { type AccountServiceOptions, createAccountService } from './service/account.ts';
 import { type AccountDeletionSteps, createAccountRemoval } from './service/account-removal.ts';
 import { createEmailVerification, createRecovery } from './service/codes-and-links.ts';
 import { createEmailChange } from './service/email-change.ts';
@@ -48,14 +43,10 @@ export const securityEvents = [
   'account_deleted',
 ];
 
-interface AuthOptions {
-  config: Config;
-  database: Database;
+interface AuthOptions extends AccountServiceOptions {
   jwt: JWT;
   logger: FastifyBaseLogger;
   metrics: Metrics;
-  mailQueue: MailQueue;
-  idempotency: Idempotency;
   deletionSteps: AccountDeletionSteps;
 }
 
@@ -66,37 +57,18 @@ export type AccountAdministration = ReturnType<typeof createAuth>['administratio
  * of it, and its routes under `/auth`.
  */
 export function createAuth(options: AuthOptions) {
-  const { config, database, jwt, mailQueue, idempotency } = options;
+  const { config, database, jwt, mailQueue } = options;
   const repository = createAuthRepository(config, database, createDerivedSecrets(config.secrets));
   const { accounts, sessions } = repository;
-  const mailSends = createMailSends(config.email);
   const tokens = createTokens(jwt, config.secrets);
   const passwords = createPasswords(config, accounts.countHashCosts, options);
 
   const removal = createAccountRemoval(database, repository, options.logger, options.deletionSteps);
   const login = createLogin(config, database, repository, tokens, passwords);
-  const verification = createEmailVerification(config.email, database, mailSends, mailQueue, repository);
-  const recovery = createRecovery(database, mailSends, mailQueue, repository, passwords);
-  const account = createAccountService(
-    config,
-    database,
-    idempotency,
-    mailQueue,
-    repository,
-    passwords,
-    login,
-    verification,
-    removal,
-  );
-  const emailChange = createEmailChange(
-    database,
-    mailSends,
-    mailQueue,
-    repository,
-    login,
-    verification,
-    removal,
-  );
+  const verification = createEmailVerification(config.email, database, mailQueue, repository);
+  const recovery = createRecovery(database, mailQueue, repository, passwords);
+  const account = createAccountService(options, repository, passwords, login, verification, removal);
+  const emailChange = createEmailChange(database, mailQueue, repository, login, verification, removal);
 
   async function routes(scope: FastifyInstance): Promise<void> {
     await scope.register(accountRoutes, { account, emailChange });

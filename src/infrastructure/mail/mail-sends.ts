@@ -28,8 +28,6 @@ export const expiredMailSends: ExpiredRows = {
   condition: sql`updated_at < now() - make_interval(secs => ${capSeconds})`,
 };
 
-export type MailSends = ReturnType<typeof createMailSends>;
-
 /**
  * Cooldown and hourly cap of emails that anyone can request. They apply to every address alike, known or not. SQL, because the
  * times are those of the database and a row is locked until the transaction ends.

@@ -1,5 +1,6 @@
 import type { Config } from '../../../infrastructure/config/config.ts';
 import type { Database } from '../../../infrastructure/database/client.ts';
+import { createMailSends } from '../../../infrastructure/mail/mail-sends.ts';
 import type { DerivedSecrets } from '../tokens.ts';
 import { createAccountRepository, expiredKnownAddresses } from './accounts.ts';
 import {
@@ -20,7 +21,7 @@ export const expiredAuthRows = [
 
 export type AuthRepository = ReturnType<typeof createAuthRepository>;
 
-/** What this domain stores. */
+/** What this domain stores, and the counts of the emails that anyone can request. */
 export function createAuthRepository(config: Config, database: Database, secrets: DerivedSecrets) {
   return {
     accounts: createAccountRepository(database, config.email),
@@ -29,5 +30,6 @@ export function createAuthRepository(config: Config, database: Database, secrets
     emailCodes: createEmailCodeRepository(database, secrets, config.email),
     passwordResets: createPasswordResetRepository(database, secrets, config.email),
     undoLinks: createUndoLinkRepository(database, secrets),
+    mailSends: createMailSends(config.email),
   };
 }

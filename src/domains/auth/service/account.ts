@@ -27,14 +27,18 @@ const tokenRequired: FieldError = {
   text: { ko: '이메일을 먼저 인증해 주세요.', en: 'Please verify the e-mail address first.' },
 };
 
+export interface AccountServiceOptions {
+  config: Config;
+  database: Database;
+  idempotency: Idempotency;
+  mailQueue: MailQueue;
+}
+
 export type AccountService = ReturnType<typeof createAccountService>;
 
 /** Creates accounts, and changes and deletes those of logged-in users. */
 export function createAccountService(
-  config: Config,
-  database: Database,
-  idempotency: Idempotency,
-  mailQueue: MailQueue,
+  { config, database, idempotency, mailQueue }: AccountServiceOptions,
   { accounts, sessions, emailCodes, passwordResets }: AuthRepository,
   passwords: Passwords,
   { verifyOwnPassword }: Login,

@@ -4,7 +4,6 @@ import type { Language } from '../../../http/language.ts';
 import type { RequestContext } from '../../../http/request-context.ts';
 import type { Config } from '../../../infrastructure/config/config.ts';
 import type { Database, Tx } from '../../../infrastructure/database/client.ts';
-import type { MailSends } from '../../../infrastructure/mail/mail-sends.ts';
 import type { MailQueue } from '../../../infrastructure/mail/queue.ts';
 import { authErrors } from '../errors.ts';
 import { passwordChangedNotice } from '../mails.ts';
@@ -19,9 +18,8 @@ export type EmailVerification = ReturnType<typeof createEmailVerification>;
 export function createEmailVerification(
   { codeTtl, verificationTokenTtl }: Config['email'],
   database: Database,
-  mailSends: MailSends,
   mailQueue: MailQueue,
-  { accounts, emailCodes }: AuthRepository,
+  { accounts, emailCodes, mailSends }: AuthRepository,
 ) {
   /**
    * Enqueues an email with a code, unless the cooldown or the hourly cap forbids it. The response never depends on whether the
@@ -84,9 +82,8 @@ export type Recovery = ReturnType<typeof createRecovery>;
 /** Recovery of a forgotten password or username. No response reveals whether an address has an account. */
 export function createRecovery(
   database: Database,
-  mailSends: MailSends,
   mailQueue: MailQueue,
-  { accounts, sessions, passwordResets, loginFailures }: AuthRepository,
+  { accounts, sessions, passwordResets, loginFailures, mailSends }: AuthRepository,
   passwords: Passwords,
 ) {
   /** Enqueues an email with a link if the address has an account; the response is the same for every address. */

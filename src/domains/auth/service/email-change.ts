@@ -4,7 +4,6 @@ import { problems } from '../../../http/field-errors.ts';
 import type { RequestContext } from '../../../http/request-context.ts';
 import type { Database } from '../../../infrastructure/database/client.ts';
 import { isUniqueViolation } from '../../../infrastructure/database/errors.ts';
-import type { MailSends } from '../../../infrastructure/mail/mail-sends.ts';
 import type { MailQueue } from '../../../infrastructure/mail/queue.ts';
 import { authErrors, takenError } from '../errors.ts';
 import { toUser } from '../presenters.ts';
@@ -33,9 +32,8 @@ export type EmailChangeService = ReturnType<typeof createEmailChange>;
  */
 export function createEmailChange(
   database: Database,
-  mailSends: MailSends,
   mailQueue: MailQueue,
-  { accounts, sessions, emailCodes, passwordResets, undoLinks }: AuthRepository,
+  { accounts, sessions, emailCodes, passwordResets, undoLinks, mailSends }: AuthRepository,
   { verifyOwnPassword }: Login,
   { codeError }: EmailVerification,
   { removeUnverified }: AccountRemoval,
