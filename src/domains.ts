@@ -72,7 +72,6 @@ export async function createDomains(options: DomainsOptions) {
     auth,
     myPage,
     preferences,
-    audit,
     admin,
     reports,
   };

@@ -13,13 +13,14 @@ export const referencedSchemas: Record<string, TSchema> = {};
 /**
  * A reference to a schema by its `$id`, with that schema's type. The document names the schema.
  *
+ * @param options keywords beside the reference
  * @throws when another schema has the `$id`
  */
-export function Ref<T extends TSchema>(schema: T) {
+export function Ref<T extends TSchema>(schema: T, options: SchemaOptions = {}) {
   const { $id = '' } = schema;
   referencedSchemas[$id] ??= schema;
   if (referencedSchemas[$id] !== schema) throw new Error(`two schemas are named ${$id}`);
-  return Type.Unsafe<Static<T>>({ $ref: `${$id}#` });
+  return Type.Unsafe<Static<T>>({ $ref: `${$id}#`, ...options });
 }
 
 /** The same, or null. */

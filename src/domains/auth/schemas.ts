@@ -22,33 +22,25 @@ const username = TextField('username', {
   description: 'Starts with a letter; letters, digits, `.`, `_`, `-`. Converted to lower case.',
   examples: ['dure_cafe'],
 });
-const email = TextField('email', {
-  format: 'email',
-  maxLength: 254,
-  description: 'An e-mail address; converted to lower case',
-  examples: ['owner@example.com'],
-});
+const emailField = (description: string, example: string) =>
+  TextField('email', { format: 'email', maxLength: 254, description, examples: [example] });
+const email = emailField('An e-mail address; converted to lower case', 'owner@example.com');
 const name = TextField('line', {
   minLength: 1,
   maxLength: 50,
   description: 'How the user is called',
   examples: ['김두레'],
 });
-const newPassword = TextField('secret', {
-  minLength: 8,
-  maxLength: 128,
-  format: 'password',
-  description: 'Not a common password; contains neither the username nor the local part of the e-mail',
-  examples: ['gimbap-and-coffee-7'],
-});
+const passwordField = (minLength: number, description: string) => {
+  const examples = ['gimbap-and-coffee-7'];
+  return TextField('secret', { minLength, maxLength: 128, format: 'password', description, examples });
+};
+const newPassword = passwordField(
+  8,
+  'Not a common password; contains neither the username nor the local part of the e-mail',
+);
 /** A password that is only verified: it may have been set under older rules. */
-const password = TextField('secret', {
-  minLength: 1,
-  maxLength: 128,
-  format: 'password',
-  description: 'The current password',
-  examples: ['gimbap-and-coffee-7'],
-});
+const password = passwordField(1, 'The current password');
 const opaque = (description: string, example: string) =>
   TextField('line', { minLength: 1, description, examples: [example] });
 /** A `verification_token`. Without an example, so that the example of the body works as it is. */
@@ -163,12 +155,7 @@ export const EmailChange = Body(
   'The password, and what proves the new address: the `code` that was mailed to it, or a `verification_token`',
   {
     password,
-    new_email: TextField('email', {
-      format: 'email',
-      maxLength: 254,
-      description: 'The new address; converted to lower case',
-      examples: ['new-owner@example.com'],
-    }),
+    new_email: emailField('The new address; converted to lower case', 'new-owner@example.com'),
     code: Type.Optional(verificationCode),
     verification_token: proof('From the response of `confirmEmail`; without it, `code` is required'),
   },

@@ -89,12 +89,7 @@ export const PartnerRequestQuery = Type.Object({
     default: 'received',
     description: 'Requests that the user sent or received',
   }),
-  status: Type.Optional(
-    Type.Unsafe<Static<typeof PartnerRequestStatus>>({
-      ...Ref(PartnerRequestStatus),
-      description: 'Only requests in this state',
-    }),
-  ),
+  status: Type.Optional(Ref(PartnerRequestStatus, { description: 'Only requests in this state' })),
   ...PageQuery,
 });
 

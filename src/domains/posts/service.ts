@@ -39,7 +39,7 @@ export function createPostService(options: PostServiceOptions) {
     return idempotency.run(key, async (tx) => {
       await checkOwn(tx, userId, stored);
       const post = await posts.create(tx, userId, { ...input, images: stored.images }, quota);
-      if (post === undefined) throw await notCreatable(tx, userId);
+      if (post === undefined) throw await creationError(tx, userId);
       await link(tx, { postId: post.id, userId }, stored);
       return toPost(post, imageUrls);
     });
@@ -57,7 +57,7 @@ export function createPostService(options: PostServiceOptions) {
     if (keys.length > 0) checkUsable(stored, await postImages.link(tx, { ...post, keys }));
   }
 
-  async function notCreatable(tx: Tx, userId: number): Promise<ApiError> {
+  async function creationError(tx: Tx, userId: number): Promise<ApiError> {
     const seconds = await posts.secondsUntilRoom(tx, userId, quota);
     return seconds === undefined
       ? new ApiError(postErrors.storeRequired)
@@ -72,7 +72,7 @@ export function createPostService(options: PostServiceOptions) {
       if (stored) await checkOwn(tx, userId, stored);
       // Before the links: its row lock lets one change of its images follow the other.
       const post = await posts.change(tx, { id, userId }, changed, editsPerDay);
-      if (post === undefined) throw await notChangeable(tx, { id, userId });
+      if (post === undefined) throw await changeError(tx, { id, userId });
       if (stored) await link(tx, { postId: id, userId }, stored);
       return toPost(post, imageUrls);
     });
@@ -86,13 +86,13 @@ export function createPostService(options: PostServiceOptions) {
   async function remove(userId: number, id: number): Promise<void> {
     await database.transaction(async (tx) => {
       // The post comes first: its row lock waits for requests that are being sent, and later ones find it deleted.
-      if (!(await posts.remove(tx, { id, userId }))) throw await notChangeable(tx, { id, userId });
+      if (!(await posts.remove(tx, { id, userId }))) throw await changeError(tx, { id, userId });
       await idempotency.eraseFromResponses(tx, { userId, operationId: 'createPost', id }, erased);
       await withdrawRequestsOfPost(tx, id);
     });
   }
 
-  async function notChangeable(tx: Tx, post: { id: number; userId: number }): Promise<ApiError> {
+  async function changeError(tx: Tx, post: { id: number; userId: number }): Promise<ApiError> {
     const found = await posts.find(post, tx);
     if (found === undefined) return new ApiError(postErrors.postNotFound);
     if (!found.isMine) return new ApiError(postErrors.notYourPost);

@@ -115,12 +115,7 @@ export type Report = Static<typeof Report>;
 export const ReportPage = Page('ReportPage', Ref(Report));
 
 export const ReportQuery = Type.Object({
-  status: Type.Optional(
-    Type.Unsafe<Static<typeof ReportStatus>>({
-      ...Ref(ReportStatus),
-      description: 'Only reports with this status; all without it',
-    }),
-  ),
+  status: Type.Optional(Ref(ReportStatus, { description: 'Only reports with this status; all without it' })),
   ...PageQuery,
 });
 export type ReportQuery = Static<typeof ReportQuery>;
