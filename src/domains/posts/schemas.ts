@@ -10,7 +10,7 @@ const exampleContent = '저희 카페 영수증을 가져오면 서로 10%씩 �
 const exampleImage = 'https://cdn.example.com/weekend.jpg';
 
 const summary = {
-  id: Int64({ description: 'Never changes', examples: [1] }),
+  id: Int64({ description: 'Identifier', examples: [1] }),
   title: Type.String({ description: 'Its title', examples: [exampleTitle] }),
   thumbnail: Type.String({
     format: 'uri',

@@ -4,13 +4,13 @@ import { Body, Changes, Id, Int32, NamedObject, Ref, Timestamp } from '../../htt
 import { TextField } from '../../http/text.ts';
 
 export const StoreCategory = NamedObject('StoreCategory', 'What kind of business a store is', {
-  id: Int32({ description: 'Never changes', examples: [1] }),
+  id: Int32({ description: 'Identifier', examples: [1] }),
   name: Type.String({ description: 'In Korean', examples: ['카페'] }),
 });
 export type StoreCategory = Static<typeof StoreCategory>;
 
 const summary = {
-  id: Int32({ description: 'Never changes', examples: [1] }),
+  id: Int32({ description: 'Identifier', examples: [1] }),
   name: Type.String({ description: 'Its name', examples: ['두레 카페'] }),
   store_categories: Type.Array(Ref(StoreCategory), {
     description: 'One to five, in the order the owner gave',

@@ -150,7 +150,7 @@ const ownSessionRoutes: FastifyPluginAsyncTypebox<SessionRoutesOptions> = async 
       schema: {
         operationId: 'endSession',
         summary: 'End one session',
-        description: 'Its tokens are refused at once. The current session may be ended, too.',
+        description: 'Its tokens are rejected at once. The current session may be ended, too.',
         params: Type.Object({ session_id: PathUuid('`id` of a session') }),
         response: { 200: Ref(EmptyData) },
       },
