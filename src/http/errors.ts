@@ -108,30 +108,15 @@ const TokenNotValidMessage = NamedObject('TokenNotValidMessage', 'The token that
 
 const TokenNotValidReason = NamedEnum(
   'TokenNotValidReason',
-  [
-    { value: 'malformed', name: 'MALFORMED', description: 'Not a token of this service: log in again' },
-    {
-      value: 'expired',
-      name: 'EXPIRED',
-      description: 'Of an access token: refresh it; of a refresh token: log in again',
-    },
-    { value: 'revoked', name: 'REVOKED', description: 'The session has ended: log in again' },
-    {
-      value: 'reused',
-      name: 'REUSED',
-      description: 'The refresh token was replaced earlier, so the session was ended: log in again',
-    },
-    {
-      value: 'wrong_type',
-      name: 'WRONG_TYPE',
-      description: 'A refresh token where an access token belongs, or the reverse: send the other one',
-    },
-  ],
+  'Why the token is rejected. Refresh on `expired` of an access token; after every other reason, and after any error of `refreshToken` with 401, log in again.',
   {
-    description:
-      'Why the token is rejected. Refresh on `expired` of an access token; after every other reason, and after any error of `refreshToken` with 401, log in again.',
-    examples: ['expired'],
+    malformed: 'Not a token of this service: log in again',
+    expired: 'Of an access token: refresh it; of a refresh token: log in again',
+    revoked: 'The session has ended: log in again',
+    reused: 'The refresh token was replaced earlier, so the session was ended: log in again',
+    wrong_type: 'A refresh token where an access token belongs, or the reverse: send the other one',
   },
+  { examples: ['expired'] },
 );
 
 /** Errors that do not belong to a domain. */

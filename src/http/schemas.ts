@@ -38,23 +38,29 @@ export function StringEnum<const Value extends string>(
 /** Keywords of {@link NamedEnum} for generators: openapi-generator and NSwag have different names for the same thing. */
 export const enumKeywords = ['x-enum-varnames', 'x-enumNames', 'x-enum-descriptions'];
 
-/** A named enum: generated clients have one type for it, with a name and a description for each value. */
+/**
+ * A named enum: generated clients have one type for it, with a name and a description for each value.
+ *
+ * @param values with their descriptions
+ * @param options.names of the values in generated clients; by default the values in capitals
+ */
 export function NamedEnum<const Value extends string>(
   $id: string,
-  values: readonly { value: Value; name: string; description: string }[],
-  options: SchemaOptions = {},
+  description: string,
+  values: Record<Value, string>,
+  options: { names?: string[]; examples?: NoInfer<Value>[] } = {},
 ) {
-  const names = values.map(({ name }) => name);
-  return StringEnum(
-    values.map(({ value }) => value),
-    {
-      $id,
-      ...options,
-      'x-enum-varnames': names,
-      'x-enumNames': names,
-      'x-enum-descriptions': values.map(({ description }) => description),
-    },
-  );
+  const { names = Object.keys(values).map((value) => value.toUpperCase()), ...examples } = options;
+  return Type.Unsafe<Value>({
+    type: 'string',
+    enum: Object.keys(values),
+    $id,
+    description,
+    ...examples,
+    'x-enum-varnames': names,
+    'x-enumNames': names,
+    'x-enum-descriptions': Object.values(values),
+  });
 }
 
 /** A number of 32 bits. */

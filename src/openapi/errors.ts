@@ -52,12 +52,11 @@ export function anyErrorResponse(components: Components, definitions: readonly E
   for (const { code, text } of [...definitions, ...Object.values(httpErrors)]) {
     texts.set(code, addText(texts.get(code), text.en));
   }
-  const values = [...texts]
-    .sort()
-    .map(([value, description]) => ({ value, name: value.toUpperCase(), description }));
-  const { $id, ...codes } = NamedEnum('ErrorCode', values, {
-    description: 'Every code of an error, for programs; a code never changes its meaning, new ones may come',
-  });
+  const { $id, ...codes } = NamedEnum(
+    'ErrorCode',
+    'Every code of an error, for programs; a code never changes its meaning, new ones may come',
+    Object.fromEntries([...texts].sort()),
+  );
   const data = components.add('schemas', 'AnyError', {
     description: 'What every error has in its `data`',
     type: 'object',

@@ -19,7 +19,7 @@ export { toSession, toUser } from './presenters.ts';
 export { userColumns } from './repository/accounts.ts';
 export { undoDays } from './repository/codes-and-links.ts';
 export { expiredAuthRows } from './repository/index.ts';
-export { User, UserRole } from './schemas.ts';
+export { User } from './schemas.ts';
 export { jwtOptions } from './tokens.ts';
 
 /** Security events that operators search the log for. */

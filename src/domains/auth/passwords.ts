@@ -23,7 +23,7 @@ export interface HashCost {
 }
 
 /** The request that needs a hash. */
-export interface HashRequest {
+interface HashRequest {
   /** As limits count it. */
   clientAddress: string;
   userId?: number | undefined;

@@ -49,14 +49,10 @@ const verificationToken = 'c0ffee00-5b1f-4e0e-9a59-0d4a1b2c3d4e.Zm9yIGV4YW1wbGUg
 const uid = opaque('`uid` of the link', 'c0ffee00-5b1f-4e0e-9a59-0d4a1b2c3d4e');
 const linkToken = opaque('`token` of the link', 'Zm9yIGV4YW1wbGUgb25seS4uLg');
 
-export const UserRole = NamedEnum(
-  'UserRole',
-  [
-    { value: 'user', name: 'USER', description: 'A shop owner' },
-    { value: 'admin', name: 'ADMIN', description: 'May administer the service' },
-  ],
-  { description: 'What the user may do' },
-);
+const UserRole = NamedEnum('UserRole', 'What the user may do', {
+  user: 'A shop owner',
+  admin: 'May administer the service',
+});
 
 export const User = NamedObject('User', 'The account of a person', {
   id: Int32({ description: 'Identifier', examples: [1] }),

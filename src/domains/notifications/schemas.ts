@@ -3,7 +3,7 @@ import { type Static, Type } from '@sinclair/typebox';
 import { Page, PageQuery } from '../../http/pagination.ts';
 import { BigId, Body, Int32, Int64, NamedEnum, NamedObject, Ref, Timestamp } from '../../http/schemas.ts';
 import { pattern } from '../../http/text.ts';
-import { NotificationKind } from '../../infrastructure/database/generated/enums.ts';
+import type { NotificationKind } from '../../infrastructure/database/generated/enums.ts';
 import { requestFields } from '../partner-requests/index.ts';
 
 const unreadCount = Int32({
@@ -12,22 +12,18 @@ const unreadCount = Int32({
   examples: [3],
 });
 
-const kindDescriptions: Record<NotificationKind, string> = {
-  partner_request_received: 'A store sent a request to the user',
-  partner_request_accepted: 'The receiver accepted a request of the user',
-  partner_request_declined: 'The receiver declined a request of the user',
-  partner_request_withdrawn:
-    'The sender withdrew a request to the user, or the post or an account was deleted',
-  partner_request_ended: 'The other store ended an accepted request, or its account was deleted',
-};
-const NotificationKindSchema = NamedEnum(
+const NotificationKindSchema = NamedEnum<NotificationKind>(
   'NotificationKind',
-  Object.values(NotificationKind).map((value) => ({
-    value,
-    name: value.toUpperCase(),
-    description: kindDescriptions[value],
-  })),
-  { description: 'What happened', examples: [NotificationKind.partner_request_received] },
+  'What happened',
+  {
+    partner_request_received: 'A store sent a request to the user',
+    partner_request_accepted: 'The receiver accepted a request of the user',
+    partner_request_declined: 'The receiver declined a request of the user',
+    partner_request_withdrawn:
+      'The sender withdrew a request to the user, or the post or an account was deleted',
+    partner_request_ended: 'The other store ended an accepted request, or its account was deleted',
+  },
+  { examples: ['partner_request_received'] },
 );
 
 const NotificationPartnerRequest = NamedObject(

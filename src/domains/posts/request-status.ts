@@ -22,24 +22,17 @@ export function stateOfStatus(status: Static<typeof PartnerRequestStatus>): Part
 /** In Korean, as the interface specification has it; the names are for generated clients. */
 export const PartnerRequestStatus = NamedEnum(
   'PartnerRequestStatus',
-  [
-    { value: partnerRequestStatuses.requested, name: 'REQUESTED', description: 'Waits for the receiver' },
-    { value: partnerRequestStatuses.accepted, name: 'ACCEPTED', description: 'The receiver accepted it' },
-    { value: partnerRequestStatuses.declined, name: 'DECLINED', description: 'The receiver declined it' },
-    {
-      value: partnerRequestStatuses.withdrawn,
-      name: 'WITHDRAWN',
-      description: 'The sender withdrew it, or the post or an account was deleted',
-    },
-    {
-      value: partnerRequestStatuses.ended,
-      name: 'ENDED',
-      description: 'It was accepted, and then one of the two stores ended it or deleted its account',
-    },
-  ],
+  'The state of a partnership request: `요청됨` (requested) becomes `수락됨` (accepted), `거절됨` (declined) or `취소됨` (withdrawn), and `수락됨` becomes `종료됨` (ended)',
   {
-    description:
-      'The state of a partnership request: `요청됨` (requested) becomes `수락됨` (accepted), `거절됨` (declined) or `취소됨` (withdrawn), and `수락됨` becomes `종료됨` (ended)',
+    [partnerRequestStatuses.requested]: 'Waits for the receiver',
+    [partnerRequestStatuses.accepted]: 'The receiver accepted it',
+    [partnerRequestStatuses.declined]: 'The receiver declined it',
+    [partnerRequestStatuses.withdrawn]: 'The sender withdrew it, or the post or an account was deleted',
+    [partnerRequestStatuses.ended]:
+      'It was accepted, and then one of the two stores ended it or deleted its account',
+  },
+  {
+    names: ['REQUESTED', 'ACCEPTED', 'DECLINED', 'WITHDRAWN', 'ENDED'],
     examples: [partnerRequestStatuses.requested],
   },
 );

@@ -15,47 +15,27 @@ export const reportErrors = {
 const exampleText = '다른 가게의 사진을 쓰고 있습니다.';
 const exampleNote = '사진의 출처를 확인함';
 
-const ReportReason = NamedEnum(
-  'ReportReason',
-  [
-    { value: 'spam', name: 'SPAM', description: 'Advertising, or the same text repeatedly' },
-    { value: 'fraud', name: 'FRAUD', description: 'It deceives others' },
-    { value: 'abuse', name: 'ABUSE', description: 'Insults, hate or harassment' },
-    { value: 'other', name: 'OTHER', description: 'Something else; say what in `text`' },
-  ],
-  { description: 'What is wrong with a post or a store' },
-);
+const ReportReason = NamedEnum('ReportReason', 'What is wrong with a post or a store', {
+  spam: 'Advertising, or the same text repeatedly',
+  fraud: 'It deceives others',
+  abuse: 'Insults, hate or harassment',
+  other: 'Something else; say what in `text`',
+});
 
-const ReportStatus = NamedEnum(
-  'ReportStatus',
-  [
-    { value: 'open', name: 'OPEN', description: 'Waits for an admin' },
-    { value: 'closed', name: 'CLOSED', description: 'An admin has decided' },
-  ],
-  { description: 'Whether a report was decided about' },
-);
+const ReportStatus = NamedEnum('ReportStatus', 'Whether a report was decided about', {
+  open: 'Waits for an admin',
+  closed: 'An admin has decided',
+});
 
-const ReportAction = NamedEnum(
-  'ReportAction',
-  [
-    {
-      value: 'none',
-      name: 'NONE',
-      description: 'The post or store is found, unless another report hides it',
-    },
-    { value: 'hide', name: 'HIDE', description: 'The post or store is not found' },
-  ],
-  { description: 'What an admin decided about a report' },
-);
+const ReportAction = NamedEnum('ReportAction', 'What an admin decided about a report', {
+  none: 'The post or store is found, unless another report hides it',
+  hide: 'The post or store is not found',
+});
 
-const ReportTarget = NamedEnum(
-  'ReportTarget',
-  [
-    { value: 'post', name: 'POST', description: 'A post' },
-    { value: 'store', name: 'STORE', description: 'A store' },
-  ],
-  { description: 'What a report is about' },
-);
+const ReportTarget = NamedEnum('ReportTarget', 'What a report is about', {
+  post: 'A post',
+  store: 'A store',
+});
 
 export const NewReport = Body('NewReport', 'What is wrong with a post or a store', {
   reason: Ref(ReportReason),

@@ -4,11 +4,9 @@ import { TextField } from '../../../http/text.ts';
 
 const MailLanguage = NamedEnum(
   'MailLanguage',
-  [
-    { value: 'ko', name: 'KOREAN', description: 'Korean' },
-    { value: 'en', name: 'ENGLISH', description: 'English' },
-  ],
-  { description: 'The language of emails that another user causes', examples: ['ko'] },
+  'The language of emails that another user causes',
+  { ko: 'Korean', en: 'English' },
+  { names: ['KOREAN', 'ENGLISH'], examples: ['ko'] },
 );
 
 const received = Type.Boolean({ description: 'A new partnership request', examples: [true] });
