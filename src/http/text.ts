@@ -34,6 +34,10 @@ export function TextField(rule: TextRule, options: StringOptions = {}): TString 
   return Type.String({ ...options, [textRuleKeyword]: rule });
 }
 
+/** The same, which may be left out. */
+export const OptionalTextField = (rule: TextRule, options: StringOptions) =>
+  Type.Optional(TextField(rule, options));
+
 /**
  * The options of a string with a pattern.
  *

@@ -2,7 +2,7 @@ import { type Static, Type } from '@sinclair/typebox';
 import { defineError } from '../../http/errors.ts';
 import { BoundedPageOf, Page, PageQuery } from '../../http/pagination.ts';
 import { Body, Int32, Int64, NamedObject, Ref, RefOrNull, Timestamp } from '../../http/schemas.ts';
-import { TextField } from '../../http/text.ts';
+import { OptionalTextField, TextField } from '../../http/text.ts';
 import { User } from '../auth/index.ts';
 import { StoreSummary } from '../stores/index.ts';
 
@@ -38,14 +38,12 @@ export type AdminUser = Static<typeof AdminUser>;
 export const AdminUserPage = BoundedPageOf('AdminUserPage', Ref(AdminUser));
 
 export const AdminUserQuery = Type.Object({
-  q: Type.Optional(
-    TextField('line', {
-      maxLength: 254,
-      description:
-        'Only accounts whose username, e-mail address or name contains this text, in any case. An `id` or a whole e-mail address finds that account only. Empty for all accounts.',
-      examples: ['dure'],
-    }),
-  ),
+  q: OptionalTextField('line', {
+    maxLength: 254,
+    description:
+      'Only accounts whose username, e-mail address or name contains this text, in any case. An `id` or a whole e-mail address finds that account only. Empty for all accounts.',
+    examples: ['dure'],
+  }),
   ...PageQuery,
 });
 

@@ -1,7 +1,7 @@
 import { type Static, Type } from '@sinclair/typebox';
 import { BoundedPageOf } from '../../http/pagination.ts';
 import { Body, Changes, Id, Int64, NamedObject, Ref, RefOrNull, Timestamp } from '../../http/schemas.ts';
-import { TextField } from '../../http/text.ts';
+import { OptionalTextField, TextField } from '../../http/text.ts';
 import { SearchQuery, StoreSummary, textMatch } from '../stores/index.ts';
 import { PartnerRequestStatus } from './request-status.ts';
 
@@ -76,13 +76,11 @@ export type PostChanges = Static<typeof PostChanges>;
 export const PostQuery = Type.Object({
   mine: Type.Optional(Type.Boolean({ description: '`true`: only posts of your own store' })),
   store_id: Type.Optional(Id('Only posts of this store')),
-  q: Type.Optional(
-    TextField('line', {
-      maxLength: 100,
-      description: `Only posts whose title or content contains this text. ${textMatch} Empty for all posts.`,
-      examples: ['공동할인'],
-    }),
-  ),
+  q: OptionalTextField('line', {
+    maxLength: 100,
+    description: `Only posts whose title or content contains this text. ${textMatch} Empty for all posts.`,
+    examples: ['공동할인'],
+  }),
   ...SearchQuery,
 });
 

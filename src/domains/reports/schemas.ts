@@ -2,7 +2,7 @@ import { type Static, Type } from '@sinclair/typebox';
 import { defineError } from '../../http/errors.ts';
 import { Page, PageQuery } from '../../http/pagination.ts';
 import { Body, Int32, Int64, NamedEnum, NamedObject, Ref, RefOrNull, Timestamp } from '../../http/schemas.ts';
-import { TextField } from '../../http/text.ts';
+import { OptionalTextField } from '../../http/text.ts';
 import { StoreSummary } from '../stores/index.ts';
 
 export const reportErrors = {
@@ -39,13 +39,11 @@ const ReportTarget = NamedEnum('ReportTarget', 'What a report is about', {
 
 export const NewReport = Body('NewReport', 'What is wrong with a post or a store', {
   reason: Ref(ReportReason),
-  text: Type.Optional(
-    TextField('block', {
-      maxLength: 1000,
-      description: 'More about it; may contain line feeds, and may be empty',
-      examples: [exampleText],
-    }),
-  ),
+  text: OptionalTextField('block', {
+    maxLength: 1000,
+    description: 'More about it; may contain line feeds, and may be empty',
+    examples: [exampleText],
+  }),
 });
 export type NewReport = Static<typeof NewReport>;
 
@@ -102,12 +100,10 @@ export type ReportQuery = Static<typeof ReportQuery>;
 
 export const ReportDecision = Body('ReportDecision', 'What to do about a report', {
   action: Ref(ReportAction),
-  note: Type.Optional(
-    TextField('block', {
-      maxLength: 1000,
-      description: 'For other admins; without it the report has an empty note',
-      examples: [exampleNote],
-    }),
-  ),
+  note: OptionalTextField('block', {
+    maxLength: 1000,
+    description: 'For other admins; without it the report has an empty note',
+    examples: [exampleNote],
+  }),
 });
 export type ReportDecision = Static<typeof ReportDecision>;

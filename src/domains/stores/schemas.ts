@@ -1,7 +1,7 @@
 import { type Static, Type } from '@sinclair/typebox';
 import { BoundedPageOf, PageQuery } from '../../http/pagination.ts';
 import { Body, Changes, Id, Int32, NamedObject, Ref, Timestamp } from '../../http/schemas.ts';
-import { TextField } from '../../http/text.ts';
+import { OptionalTextField, TextField } from '../../http/text.ts';
 
 export const StoreCategory = NamedObject('StoreCategory', 'What kind of business a store is', {
   id: Int32({ description: 'Identifier', examples: [1] }),
@@ -68,35 +68,27 @@ export const NewStore = Body('NewStore', 'A store to register', {
     description: 'Different `id`s of `listStoreCategories`, the main one first',
     examples: [[1]],
   }),
-  description: Type.Optional(
-    TextField('block', {
-      maxLength: 2000,
-      description: 'What it is like; may contain line feeds',
-      examples: ['동네에서 직접 볶은 커피를 내립니다.'],
-    }),
-  ),
-  address: Type.Optional(
-    TextField('line', {
-      maxLength: 200,
-      description: 'Where it is',
-      examples: ['서울특별시 마포구 와우산로 1'],
-    }),
-  ),
-  phone_number: Type.Optional(
-    TextField('phone', {
-      maxLength: 30,
-      description:
-        'Empty, or a Korean number with its area or service code, a nationwide one (1588-1234), or 8 to 15 digits that begin with a country code. Taken with spaces, dots, brackets or `+82`; kept as digits and hyphens.',
-      examples: ['02-123-4567'],
-    }),
-  ),
-  business_hours: Type.Optional(
-    TextField('line', {
-      maxLength: 100,
-      description: 'When it is open, in free text',
-      examples: ['매일 09:00-21:00'],
-    }),
-  ),
+  description: OptionalTextField('block', {
+    maxLength: 2000,
+    description: 'What it is like; may contain line feeds',
+    examples: ['동네에서 직접 볶은 커피를 내립니다.'],
+  }),
+  address: OptionalTextField('line', {
+    maxLength: 200,
+    description: 'Where it is',
+    examples: ['서울특별시 마포구 와우산로 1'],
+  }),
+  phone_number: OptionalTextField('phone', {
+    maxLength: 30,
+    description:
+      'Empty, or a Korean number with its area or service code, a nationwide one (1588-1234), or 8 to 15 digits that begin with a country code. Taken with spaces, dots, brackets or `+82`; kept as digits and hyphens.',
+    examples: ['02-123-4567'],
+  }),
+  business_hours: OptionalTextField('line', {
+    maxLength: 100,
+    description: 'When it is open, in free text',
+    examples: ['매일 09:00-21:00'],
+  }),
 });
 export type NewStore = Static<typeof NewStore>;
 
@@ -118,13 +110,11 @@ export const SearchQuery = {
 };
 
 export const StoreQuery = Type.Object({
-  q: Type.Optional(
-    TextField('line', {
-      maxLength: 50,
-      description: `Only stores whose name, address or description contains this text. ${textMatch} Empty for all stores.`,
-      examples: ['두레카페'],
-    }),
-  ),
+  q: OptionalTextField('line', {
+    maxLength: 50,
+    description: `Only stores whose name, address or description contains this text. ${textMatch} Empty for all stores.`,
+    examples: ['두레카페'],
+  }),
   ...SearchQuery,
 });
 
