@@ -53,15 +53,21 @@ export class Components {
     return this.resolve(target);
   }
 
+  /** The alternatives of a schema; none of one that has a single form. */
+  formsOf(schema: JsonObject): JsonObject[] {
+    const { oneOf, anyOf } = this.resolve(schema);
+    return [oneOf, anyOf].flatMap((forms) => (Array.isArray(forms) ? forms : []));
+  }
+
   /** An example that a schema allows: its own, or one composed of those of its parts. */
   exampleOf(schema: JsonObject): unknown {
     const resolved = this.resolve(schema);
-    const { examples, const: constant, enum: values, properties, items, oneOf, anyOf, required } = resolved;
+    const { examples, const: constant, enum: values, properties, items, required } = resolved;
     if (Array.isArray(examples)) return examples[0];
     if (constant !== undefined) return constant;
     if (Array.isArray(values)) return values[0];
-    const [alternative] = [oneOf, anyOf].flatMap((forms) => (Array.isArray(forms) ? forms : []));
-    if (isObject(alternative)) return this.exampleOf(alternative);
+    const [form] = this.formsOf(resolved);
+    if (form) return this.exampleOf(form);
     if (isObject(items)) return [this.exampleOf(items)];
     if (isObject(properties)) {
       const entries = Object.entries(properties).map(([name, property]) => [
@@ -75,22 +81,18 @@ export class Components {
     return undefined;
   }
 
-  /** Marks the property that tells the forms of a `oneOf` apart: the one whose value is another constant in each of them. */
+  /** Marks the property that tells the forms of a schema apart: the one whose value is another constant in each of them. */
   addDiscriminators(): void {
     for (const schema of Object.values(this.parts.schemas)) {
-      const references = Array.isArray(schema['oneOf']) ? (schema['oneOf'] as JsonObject[]) : [];
-      const forms = references.map((reference) => this.resolve(reference)['properties'] ?? {}) as Record<
-        string,
-        JsonObject
-      >[];
-      const [propertyName] = Object.keys(forms[0] ?? {}).filter((name) =>
-        forms.every((form) => form[name] !== undefined && 'const' in form[name]),
+      const forms = this.formsOf(schema);
+      const fields = forms.map(
+        (form) => (this.resolve(form)['properties'] ?? {}) as Record<string, JsonObject>,
+      );
+      const propertyName = Object.keys(fields[0] ?? {}).find((name) =>
+        fields.every((one) => one[name] !== undefined && 'const' in one[name]),
       );
       if (propertyName === undefined) continue;
-      const entries = forms.map((form, index) => [
-        form[propertyName]?.['const'],
-        references[index]?.['$ref'],
-      ]);
+      const entries = forms.map((form, i) => [fields[i]?.[propertyName]?.['const'], form['$ref']]);
       schema['discriminator'] = { propertyName, mapping: Object.fromEntries(entries) };
     }
   }

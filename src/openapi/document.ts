@@ -14,7 +14,7 @@ interface Operation {
   description: string;
   parameters?: JsonObject[];
   requestBody?: { required?: boolean; content: Record<string, Media> };
-  responses: Record<string, JsonObject>;
+  responses: Record<string, Response>;
 }
 
 interface Media {
@@ -24,7 +24,6 @@ interface Media {
 
 interface Response extends JsonObject {
   description?: string;
-  headers?: Record<string, JsonObject>;
   content?: Record<string, Media>;
 }
 
@@ -68,14 +67,13 @@ export function completeDocument(generated: object, routes: ReadonlyMap<string, 
 }
 
 function describeOperation(components: Components, operation: Operation, route: DocumentedRoute): void {
-  const prefix = toPascalCase(operation.operationId);
   const headers: readonly HeaderName[] = usesEnvelope(route) ? commonHeaders : ['X-Request-Id'];
-  const ownHeaders: readonly HeaderName[] = [
+  const successHeaders = headerReferences([
     ...headers,
     ...(route.config?.idempotent ? (['Idempotency-Replayed'] as const) : []),
     // A response that can be requested conditionally.
     ...('304' in operation.responses ? (['ETag'] as const) : []),
-  ];
+  ]);
   operation.description = [operation.description, limitOf(route)].filter(Boolean).join('\n\n');
   const parameters = (operation.parameters ?? []).map((one) => describeParameter(components, one, route));
   if (usesEnvelope(route)) {
@@ -83,8 +81,10 @@ function describeOperation(components: Components, operation: Operation, route: 
   }
   describeBody(components, operation);
   for (const response of Object.values(operation.responses)) {
-    describeResponse(components, operation.operationId, response, route, ownHeaders);
+    response['headers'] = successHeaders;
+    describeResponse(components, response, route);
   }
+  const prefix = toPascalCase(operation.operationId);
   const errors = errorsOf(route);
   for (const status of new Set(errors.map((error) => error.status))) {
     const ofStatus = errors.filter((error) => error.status === status);
@@ -92,11 +92,7 @@ function describeOperation(components: Components, operation: Operation, route: 
   }
 }
 
-function describeParameter(
-  components: Components,
-  parameter: JsonObject,
-  { schema: { querystring } }: DocumentedRoute,
-): JsonObject {
+function describeParameter(components: Components, parameter: JsonObject, route: DocumentedRoute) {
   const schema = parameter['schema'] as JsonObject;
   // A parameter with a default is optional, although its validated value always exists.
   if ('default' in schema) parameter['required'] = false;
@@ -108,10 +104,11 @@ function describeParameter(
     delete parameter['example'];
     delete schema['examples'];
   }
+  const name = String(parameter['name']);
   // @fastify/swagger drops the description beside a reference.
-  const fields = querystring?.['properties'] as Record<string, JsonObject> | undefined;
-  parameter['description'] ??= fields?.[String(parameter['name'])]?.['description'];
-  const shared = sharedParameters[String(parameter['name'])];
+  const fields = route.schema.querystring?.['properties'] as Record<string, JsonObject> | undefined;
+  parameter['description'] ??= fields?.[name]?.['description'];
+  const shared = sharedParameters[name];
   return shared === undefined ? parameter : components.add('parameters', shared, parameter);
 }
 
@@ -129,29 +126,24 @@ function describeBody(components: Components, { requestBody }: Operation): void 
   media.examples = Object.fromEntries(examples);
 }
 
-function describeResponse(
-  components: Components,
-  operationId: string,
-  response: Response,
-  { config }: DocumentedRoute,
-  headers: readonly HeaderName[],
-): void {
-  const operation = toPascalCase(operationId);
-  response.headers = headerReferences(headers);
+function describeResponse(components: Components, response: Response, route: DocumentedRoute): void {
+  const { config, schema } = route;
   const media = response.content?.['application/json'];
   if (!media) return;
   if (!config?.message) {
     media.examples = { [String(nameOf(media.schema))]: { value: components.exampleOf(media.schema) } };
     return;
   }
-  response.description = config.message.en;
+  const { ko, en } = config.message;
+  const operation = toPascalCase(schema.operationId);
+  response.description = en;
   const { properties } = media.schema as { properties: Record<string, JsonObject> };
   const examples = examplesOf(components, properties['data'] ?? {}).map(([name, data]) => {
-    const value = { success: true, message: config.message?.ko, data };
+    const value = { success: true, message: ko, data };
     return [name, components.add('examples', `${operation}${name}`, { value })];
   });
   media.schema = components.add('schemas', `${operation}Success`, {
-    description: `The response to \`${operationId}\``,
+    description: `The response to \`${schema.operationId}\``,
     ...media.schema,
   });
   media.examples = Object.fromEntries(examples);
@@ -159,17 +151,15 @@ function describeResponse(
 
 /** Examples by the name of their schema: of a schema with several forms, or of a list of such, one for each form. */
 function examplesOf(components: Components, schema: JsonObject): [string, unknown][] {
-  const resolved = components.resolve(schema);
-  const formsOf = (one: JsonObject): JsonObject[] =>
-    Array.isArray(one['oneOf']) ? (one['oneOf'] as JsonObject[]) : [];
-  const items = (resolved['properties'] as Record<string, { items?: JsonObject }> | undefined)?.['items']
-    ?.items;
-  const itemForms = items ? formsOf(components.resolve(items)) : [];
+  const { properties } = components.resolve(schema) as {
+    properties?: Record<string, { items?: JsonObject }>;
+  };
+  const itemForms = components.formsOf(properties?.['items']?.items ?? {});
   if (itemForms.length > 0) {
     const page = components.exampleOf(schema) as JsonObject;
     return itemForms.map((form) => [String(nameOf(form)), { ...page, items: [components.exampleOf(form)] }]);
   }
-  const forms = formsOf(resolved);
+  const forms = components.formsOf(schema);
   return (forms.length > 0 ? forms : [schema]).map((form) => [
     String(nameOf(form)),
     components.exampleOf(form),

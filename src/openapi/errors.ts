@@ -27,7 +27,10 @@ export function errorResponse(
   const byCode = new Map(errors.map((error) => [error.code, error]));
   const definitions = [...byCode.values()].sort((a, b) => (a.code < b.code ? -1 : 1));
   const { status = 500 } = definitions[0] ?? {};
-  const name = responseName(operation, status, [...byCode.keys()].sort());
+  const codes = definitions.map(({ code }) => toPascalCase(code));
+  // More than two codes would make an unreadable name, so it has that of the operation.
+  const name =
+    codes.length <= 2 ? codes.join('Or') : `${operation}${STATUS_CODES[status]?.replace(/\W/g, '')}`;
   const examples = definitions.map((error) => [
     error.code,
     components.addShared('examples', toPascalCase(error.code), operation, {
@@ -93,12 +96,6 @@ const detailOf = (text: string) => ({
   examples: [text],
   type: 'string',
 });
-
-/** As `NotAuthenticatedOrTokenNotValid`; more than two codes would make an unreadable name, so it has that of the operation. */
-function responseName(operation: string, status: number, codes: string[]): string {
-  if (codes.length <= 2) return codes.map(toPascalCase).join('Or');
-  return `${operation}${STATUS_CODES[status]?.replace(/\W/g, '')}`;
-}
 
 /** `TokenNotValid` becomes `TokenNotValidError`, `ValidationError` stays. */
 function errorName(name: string): string {
