@@ -3,33 +3,33 @@ import type { FastifySchemaValidationError } from 'fastify';
 import type { LocalizedText } from './language.ts';
 import { NamedObject, Ref, StringEnum } from './schemas.ts';
 
-/** Codes of what is wrong with a single value. */
-const fieldErrorCodes = [
-  'required',
-  'unknown_field',
-  'invalid_type',
-  'too_short',
-  'too_long',
-  'too_small',
-  'too_large',
-  'too_few',
-  'too_many',
-  'invalid_format',
-  'invalid_characters',
-  'not_allowed',
-  'not_found',
-  'duplicate',
-  'taken',
-  'password_too_common',
-  'password_contains_identity',
-] as const;
-
 /** The code of what is wrong with a single value. */
-const FieldErrorCode = StringEnum(fieldErrorCodes, {
-  $id: 'FieldErrorCode',
-  description: 'What is wrong with a value, for programs; a code never changes its meaning',
-  examples: ['required'],
-});
+const FieldErrorCode = StringEnum(
+  [
+    'required',
+    'unknown_field',
+    'invalid_type',
+    'too_short',
+    'too_long',
+    'too_small',
+    'too_large',
+    'too_few',
+    'too_many',
+    'invalid_format',
+    'invalid_characters',
+    'not_allowed',
+    'not_found',
+    'duplicate',
+    'taken',
+    'password_too_common',
+    'password_contains_identity',
+  ],
+  {
+    $id: 'FieldErrorCode',
+    description: 'What is wrong with a value, for programs; a code never changes its meaning',
+    examples: ['required'],
+  },
+);
 
 /** A validation error names no more than this. */
 export const maxFieldErrors = 20;
@@ -54,7 +54,7 @@ export const FieldErrorSchema = NamedObject('FieldError', 'What is wrong with on
 
 /** What is wrong with a value: a code and parameters for programs, a text for people. */
 export interface Problem {
-  code: (typeof fieldErrorCodes)[number];
+  code: Static<typeof FieldErrorCode>;
   text: LocalizedText;
   params?: Static<typeof FieldErrorParams> | undefined;
 }
@@ -95,15 +95,13 @@ function problem(code: Problem['code'], ko: string, en: string, params?: Problem
 const invalidCharacters = (ko: string, en: string) => problem('invalid_characters', ko, en);
 const invalidFormat = (ko: string, en: string) => problem('invalid_format', ko, en);
 
-const characters = (count: number) => `${count} character${count === 1 ? '' : 's'}`;
-const items = (count: number) => `${count} item${count === 1 ? '' : 's'}`;
+const counted = (count: number, unit: string) => `${count} ${unit}${count === 1 ? '' : 's'}`;
 
 /** @param min in characters */
 function tooShort(min: number): Problem {
   if (min === 1) return problem('too_short', '내용을 입력해 주세요.', 'Must not be blank.', { min });
-  return problem('too_short', `${min}자 이상이어야 합니다.`, `Must have at least ${characters(min)}.`, {
-    min,
-  });
+  const en = `Must have at least ${counted(min, 'character')}.`;
+  return problem('too_short', `${min}자 이상이어야 합니다.`, en, { min });
 }
 
 /** What is wrong with a text, besides AJV's own `minLength`, `maxLength` and `pattern`. */
@@ -155,7 +153,9 @@ export const problems = {
 
   /** @param max in characters */
   tooLong: (max: number) =>
-    problem('too_long', `${max}자 이하여야 합니다.`, `Must have at most ${characters(max)}.`, { max }),
+    problem('too_long', `${max}자 이하여야 합니다.`, `Must have at most ${counted(max, 'character')}.`, {
+      max,
+    }),
 
   tooSmall: (min: number) =>
     problem('too_small', `${min} 이상이어야 합니다.`, `Must be at least ${min}.`, { min }),
@@ -164,10 +164,10 @@ export const problems = {
     problem('too_large', `${max} 이하여야 합니다.`, `Must be at most ${max}.`, { max }),
 
   tooFew: (min: number) =>
-    problem('too_few', `${min}개 이상이어야 합니다.`, `Must have at least ${items(min)}.`, { min }),
+    problem('too_few', `${min}개 이상이어야 합니다.`, `Must have at least ${counted(min, 'item')}.`, { min }),
 
   tooMany: (max: number) =>
-    problem('too_many', `${max}개 이하여야 합니다.`, `Must have at most ${items(max)}.`, { max }),
+    problem('too_many', `${max}개 이하여야 합니다.`, `Must have at most ${counted(max, 'item')}.`, { max }),
 
   notAllowed: (allowed: string[]) =>
     problem(

@@ -78,11 +78,8 @@ export const staticFilesPlugin = fastifyPlugin(async (app: FastifyInstance) => {
   app.setErrorHandler<FastifyError>((error, request, reply) => {
     const { statusCode = 500 } = error;
     const isRejection = !(error instanceof ApiError) && statusCode >= 400 && statusCode < 500;
-    return sendError(
-      isRejection ? new ApiError(httpErrors.notFound, { cause: error }) : error,
-      request,
-      reply,
-    );
+    const shown = isRejection ? new ApiError(httpErrors.notFound, { cause: error }) : error;
+    return sendError(shown, request, reply);
   });
 });
 

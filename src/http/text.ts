@@ -87,12 +87,9 @@ export function cleanText(rule: TextRule, raw: string): { text: string } | { pro
   if ('problem' in characters) return characters;
   const { text } = characters;
   if (rule === 'username') return { text: text.toLowerCase() };
-  if (rule === 'email') return cleanEmail(text);
-  if (rule === 'phone' && text !== '') {
-    const phoneNumber = cleanPhoneNumber(text);
-    return phoneNumber === undefined ? { problem: 'phone' } : { text: phoneNumber };
-  }
-  return { text };
+  if (rule !== 'email' && rule !== 'phone') return { text };
+  const formatted = rule === 'email' ? cleanEmail(text) : cleanPhoneNumber(text);
+  return formatted === undefined ? { problem: rule } : { text: formatted };
 }
 
 function cleanCharacters(rule: TextRule, raw: string): { text: string } | { problem: TextProblem } {
@@ -120,11 +117,12 @@ function hasStackedMarks(text: string): boolean {
   return runs.some((run) => run.length > maxStackedMarks && [...run].length > maxStackedMarks);
 }
 
-function cleanEmail(text: string): { text: string } | { problem: TextProblem } {
+/** @returns undefined for what is no email address */
+function cleanEmail(text: string): string | undefined {
   // RFC 5321, section 4.5.3.1: 64 octets before the @, 254 in all. Checked first, so that the pattern runs on short text.
-  if (text.length > 254 || text.indexOf('@') > 64) return { problem: 'email' };
+  if (text.length > 254 || text.indexOf('@') > 64) return undefined;
   const email = text.toLowerCase();
-  return emailPattern.test(email) ? { text: email } : { problem: 'email' };
+  return emailPattern.test(email) ? email : undefined;
 }
 
 /** What people type between groups of digits: `02) 123-4567`, `010.1234.5678`, `010 - 1234 - 5678`. */
@@ -144,9 +142,10 @@ const koreanGroups = /^(02|050\d|0\d\d)(\d{3,4})(\d{4})$|^(1[5-9]\d\d)(\d{4})$/;
  * Brings a phone number into the shape in which it is kept: digits in groups joined by hyphens. The country code of Korea becomes
  * the leading 0, and digits without groups get the usual ones.
  *
- * @returns undefined for what is no phone number
+ * @returns undefined for what is neither a phone number nor empty
  */
 function cleanPhoneNumber(text: string): string | undefined {
+  if (text === '') return text;
   // In +82 (0)10 the 0 is dialled at home only.
   const grouped = text
     .replace(/^(\+\d+\s*)\(0\)/, '$1')
@@ -156,13 +155,8 @@ function cleanPhoneNumber(text: string): string | undefined {
   const national = grouped.replace(/^\+82(?!-?1[5-9]\d\d-?\d{4}$)-?0?/, '0').replace(/^\+(82-?)?/, '');
   if (!phoneNumber.test(national)) return undefined;
   if (/^\d+-\d{3,4}-\d{4}$|^[1-9]\d*-/.test(national)) return national;
-  const groups = koreanGroups.exec(national.replaceAll('-', ''));
-  return groups
-    ? groups
-        .slice(1)
-        .filter((group) => group !== undefined)
-        .join('-')
-    : national;
+  const [, ...groups] = koreanGroups.exec(national.replaceAll('-', '')) ?? [];
+  return groups.filter(Boolean).join('-') || national;
 }
 
 /**

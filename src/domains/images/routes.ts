@@ -60,8 +60,8 @@ export const uploadRoutes: FastifyPluginAsyncTypebox<{
         service.upload({
           userId,
           async read() {
-            reply.pauseDeadline();
-            return read().finally(reply.startDeadline.bind(reply));
+            request.deadline?.pause();
+            return read().finally(request.deadline?.start);
           },
           language: request.language,
           isObsolete: () => reply.sent || reply.raw.destroyed,

@@ -1,22 +1,14 @@
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
 import fastifyPlugin from 'fastify-plugin';
 import { serviceUnavailable } from '../errors.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** Sends 503 when the time of the request is over. */
-    deadline: NodeJS.Timeout | undefined;
-    /** Milliseconds that passed before the body was read. */
-    timeBeforeBody: number;
-  }
-  interface FastifyReply {
-    /** Stops the deadline of a route with `handlerReadsBody` while the body is read. */
-    pauseDeadline(): void;
-    /** Starts it again, once the body was read. */
-    startDeadline(): void;
+    /** Sends 503 when the time of the request is over. Paused while the body is read, and started again after it. */
+    deadline: { start(): void; pause(): void } | undefined;
   }
   interface FastifyContextConfig {
-    /** Whether the handler reads the body, which may take as long as the client takes. */
+    /** Whether the handler reads the body, which may take as long as the client takes. It pauses the deadline. */
     handlerReadsBody?: boolean;
   }
 }
@@ -31,40 +23,36 @@ const defaultTimeLimit = 9_000;
 export const deadlinePlugin = fastifyPlugin(
   async (app: FastifyInstance, { timeLimit = defaultTimeLimit }: { timeLimit?: number | undefined }) => {
     app.decorateRequest('deadline', undefined);
-    app.decorateRequest('timeBeforeBody', 0);
-
-    app.decorateReply('pauseDeadline', function () {
-      clearTimeout(this.request.deadline);
-      this.request.timeBeforeBody = this.elapsedTime;
-    });
-    app.decorateReply('startDeadline', function () {
-      start(this.request, this, Math.max(0, timeLimit - this.request.timeBeforeBody));
-    });
-
-    function start(request: FastifyRequest, reply: FastifyReply, milliseconds: number): void {
-      clearTimeout(request.deadline);
-      request.deadline = setTimeout(() => {
-        if (reply.sent || reply.raw.headersSent || reply.raw.destroyed) return;
-        reply.send(serviceUnavailable(new Error(`no response after ${timeLimit} ms`)));
-        // The handler or a hook goes on, and Fastify would log its end as an error: the reply is already sent.
-        reply.log = reply.log.child({}, { level: 'silent' });
-      }, milliseconds).unref();
-    }
-
     app.addHook('onRequest', (request, reply, done) => {
-      start(request, reply, timeLimit);
+      let timer: NodeJS.Timeout | undefined;
+      let remaining = timeLimit;
+      request.deadline = {
+        start() {
+          timer = setTimeout(() => {
+            if (reply.sent || reply.raw.headersSent || reply.raw.destroyed) return;
+            reply.send(serviceUnavailable(new Error(`no response after ${timeLimit} ms`)));
+            // The handler or a hook goes on, and Fastify would log its end as an error: the reply is already sent.
+            reply.log = reply.log.child({}, { level: 'silent' });
+          }, remaining).unref();
+        },
+        pause() {
+          clearTimeout(timer);
+          remaining = Math.max(0, timeLimit - reply.elapsedTime);
+        },
+      };
+      request.deadline.start();
       done();
     });
-    app.addHook('preParsing', (request, reply, payload, done) => {
-      if (isParsed(request)) reply.pauseDeadline();
+    app.addHook('preParsing', (request, _reply, payload, done) => {
+      if (isParsed(request)) request.deadline?.pause();
       done(null, payload);
     });
-    app.addHook('preValidation', (request, reply, done) => {
-      if (isParsed(request)) reply.startDeadline();
+    app.addHook('preValidation', (request, _reply, done) => {
+      if (isParsed(request)) request.deadline?.start();
       done();
     });
     app.addHook('onResponse', (request, _reply, done) => {
-      clearTimeout(request.deadline);
+      request.deadline?.pause();
       done();
     });
   },
