@@ -69,9 +69,8 @@ export function createStreamHub(options: HubOptions) {
   const times = { ...defaultTimes, ...options.streamTimes };
   const limit = pLimit(maxConcurrentReads);
   const streams = new Map<number, Set<OpenStream>>();
-  const sessionChecks = setInterval(() => void checkSessions(), checkInterval).unref();
+  const nextCheck = setTimeout(() => void checkSessions(), checkInterval).unref();
   let checkedAt = Date.now();
-  let isChecking = false;
   let isClosing = false;
 
   listener.subscribe(notificationChannel, (payload) => {
@@ -101,8 +100,6 @@ export function createStreamHub(options: HubOptions) {
 
   /** Ends the streams of sessions that have ended on any instance. One query checks all of them. */
   async function checkSessions(): Promise<void> {
-    if (isChecking) return;
-    isChecking = true;
     const open = all();
     try {
       const sessionIds = [...new Set(open.map(({ sessionId }) => sessionId))];
@@ -115,7 +112,7 @@ export function createStreamHub(options: HubOptions) {
         for (const { end } of open) end('session could not be checked');
       }
     } finally {
-      isChecking = false;
+      if (!isClosing) nextCheck.refresh();
     }
   }
 
@@ -168,7 +165,7 @@ export function createStreamHub(options: HubOptions) {
   /** Ends all streams and rejects new ones. */
   async function close(): Promise<void> {
     isClosing = true;
-    clearInterval(sessionChecks);
+    clearTimeout(nextCheck);
     const open = all();
     for (const { end } of open) end('shutting down');
     await Promise.all(open.map(({ closed }) => closed));
