@@ -19,7 +19,7 @@ export const uploadRoutes: FastifyPluginAsyncTypebox<{
   service: ImageService;
   imageUrls: ImageUrls;
 }> = async (app, { service, imageUrls }) => {
-  const reader = createUploadReader();
+  const withUpload = createUploadReader();
   app.removeAllContentTypeParsers();
   await app.register(multipart, { limits: multipartLimits });
   // Every other type is rejected by the reader, which leaves the connection usable.
@@ -56,7 +56,7 @@ export const uploadRoutes: FastifyPluginAsyncTypebox<{
     },
     async (request, reply) => {
       const { id: userId } = currentUser(request);
-      const image = await reader.withUpload(request, (read) =>
+      const image = await withUpload(request, (read) =>
         service.upload({
           userId,
           async read() {

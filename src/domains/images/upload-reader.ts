@@ -104,7 +104,7 @@ export function createUploadReader() {
     first.end?.(serviceUnavailable(new Error('uploads fill the memory')));
   }
 
-  return { withUpload };
+  return withUpload;
 }
 
 const sizeOf = (uploads: Upload[]) => uploads.reduce((sum, { bytes }) => sum + bytes, 0);
