@@ -93,15 +93,12 @@ export const EmptyData = NamedObject('EmptyData', 'Nothing to return', {});
 /** The largest id of a 32-bit column. */
 export const maxId = 2_147_483_647;
 
-/** The largest id of a 64-bit column that is exact as a number of JSON. */
-const maxBigId = Number.MAX_SAFE_INTEGER;
-
 /** An id in a body or a query; outside the column's range it is a validation error. */
 export const Id = (description: string) => Int32({ minimum: 1, maximum: maxId, examples: [1], description });
 
-/** The same of a 64-bit column: of posts, partnership requests, notifications, images and reports. */
+/** The same of a 64-bit column, as far as a number of JSON is exact: of posts, requests, notifications, images and reports. */
 export const BigId = (description: string) =>
-  Int64({ minimum: 1, maximum: maxBigId, examples: [1], description });
+  Int64({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER, examples: [1], description });
 
 /** An id in a path. What cannot be an id is that resource's 404. */
 export const PathId = (description: string) => Int32({ description, examples: [1] });

@@ -42,8 +42,7 @@ export async function openApiRoutes(
     reply.type('application/yaml; charset=utf-8').send(yaml()),
   );
   app.get('/openapi.json', { schema: { hide: true } }, async () => app.swagger());
-  if (!docsEnabled) return;
-  await app.register(swaggerUiRoutes);
+  if (docsEnabled) await app.register(swaggerUiRoutes);
 }
 
 /** The document as it is committed. */

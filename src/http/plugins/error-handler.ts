@@ -184,7 +184,6 @@ function rawResponse(definition: ErrorDefinition, requestId: string, others: Rec
     connection: 'close',
   };
   const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}`);
-  return [`HTTP/1.1 ${definition.status} ${STATUS_CODES[definition.status]}`, ...lines, '', body].join(
-    '\r\n',
-  );
+  const status = `${definition.status} ${STATUS_CODES[definition.status]}`;
+  return [`HTTP/1.1 ${status}`, ...lines, '', body].join('\r\n');
 }

@@ -121,6 +121,4 @@ export const routingPlugin = fastifyPlugin(async (app: FastifyInstance, { config
 });
 
 /** The number of parameters of a matched path; `*` counts as one. */
-function countParameters(parameters: unknown): number {
-  return typeof parameters === 'object' && parameters !== null ? Object.keys(parameters).length : 0;
-}
+const countParameters = (parameters: unknown) => Object.keys(parameters ?? {}).length;

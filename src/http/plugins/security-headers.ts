@@ -110,9 +110,7 @@ export const rejectedOriginsPlugin = fastifyPlugin(
   async (app: FastifyInstance, { config }: { config: HeaderConfig }) => {
     const logged = new Set<string>();
     app.addHook('onRequest', (request, _reply, done) => {
-      const { origin, 'sec-fetch-mode': mode } = request.headers;
-      // A browser shows the response to a form on a page of any origin.
-      if (mode === 'navigate') return done();
+      const { origin } = request.headers;
       if (origin !== undefined && logged.size < maxLogged && !logged.has(origin)) {
         const reason = rejectionOf(origin, request, config.corsOrigins);
         if (reason !== undefined) {
@@ -129,9 +127,11 @@ export const rejectedOriginsPlugin = fastifyPlugin(
 /** Why a browser keeps the response from a page; undefined when it does not, or when no browser sends such a header. */
 function rejectionOf(
   origin: string,
-  { host }: FastifyRequest,
+  { headers, host }: FastifyRequest,
   allowed: readonly string[],
 ): string | undefined {
+  // A browser shows the response to a form on a page of any origin.
+  if (headers['sec-fetch-mode'] === 'navigate') return undefined;
   if (origin === 'null') {
     return 'the page has no origin, as a file or a sandboxed frame, so CORS_ORIGINS cannot allow it: serve it over HTTP';
   }

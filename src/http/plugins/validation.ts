@@ -28,18 +28,14 @@ export const validationPlugin = fastifyPlugin(async (app: FastifyInstance) => {
     if (querystring !== undefined && !isDecodable(request.url)) {
       throw invalidFields([{ field: 'query', ...problems.surrogate }]);
     }
-    removeEmpty(request.query);
+    const query = request.query as Record<string, unknown>;
+    for (const name of Object.keys(query)) if (query[name] === '') delete query[name];
     convert(request.params, params, readPathId);
     convert(request.query, querystring, readQueryValue);
     if (body !== undefined && request.body === undefined) request.body = {};
     done();
   });
 });
-
-function removeEmpty(query: unknown): void {
-  const texts = query as Record<string, unknown>;
-  for (const name of Object.keys(texts)) if (texts[name] === '') delete texts[name];
-}
 
 interface ValueSchema {
   type?: unknown;
