@@ -155,19 +155,13 @@ function lookupsOf(list: SearchableList, filter: SearchFilter, budget: Budget): 
       JOIN ${table} item USING (id, created_at)`;
     return { expressions, rows, isUsable, budget };
   };
-  return [
-    ...(q === '' ? [] : [lookup(byText, candidates(sql`${table} item WHERE ${hasKeys(sql`rare`)}`))]),
-    ...(categoryId === undefined || ofStore !== undefined
-      ? []
-      : [
-          lookup(
-            byCategory,
-            candidates(
-              sql`link JOIN ${table} item ON ${list.storeId} = link.store_id WHERE EXISTS (SELECT FROM rare)`,
-            ),
-          ),
-        ]),
-  ];
+  const lookups: Source[] = [];
+  if (q !== '') lookups.push(lookup(byText, candidates(sql`${table} item WHERE ${hasKeys(sql`rare`)}`)));
+  if (categoryId !== undefined && ofStore === undefined) {
+    const items = sql`link JOIN ${table} item ON ${list.storeId} = link.store_id WHERE EXISTS (SELECT FROM rare)`;
+    lookups.push(lookup(byCategory, candidates(items)));
+  }
+  return lookups;
 }
 
 /** One page of the rows of a source. Stops at a full page, or where the budget is used up. */
