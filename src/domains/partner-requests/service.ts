@@ -55,7 +55,7 @@ export function createPartnerRequestService(options: PartnerRequestServiceOption
     { post_id: postId, message }: NewPartnerRequest,
     key: IdempotencyKey | undefined,
   ): Promise<Created<PartnerRequest>> {
-    return idempotency.run(key, async (tx) => {
+    return idempotency.run(database.transaction, key, async (tx) => {
       const locked = await partnerRequests.lockStoresAndPost(tx, userId, postId);
       const { sender, receiver, receiverUserId } = locked;
       if (sender === null) throw new ApiError(postErrors.storeRequired);

@@ -39,7 +39,7 @@ export function createStoreService({ config, database, stores, idempotency }: St
     key: IdempotencyKey | undefined,
     { language }: RequestContext,
   ): Promise<Created<Store>> {
-    return idempotency.runWithPrisma(key, async (tx) => {
+    return idempotency.run(database.prismaTransaction, key, async (tx) => {
       await checkCategories(tx, input.category_ids);
       const id = await stores.create(tx, userId, input);
       if (id !== undefined) return find({ id }, tx);

@@ -51,22 +51,11 @@ export function createIdempotency(database: Database, secrets: readonly [Secret,
   /**
    * Runs work in a transaction, or replays the first response to the same key.
    *
+   * @param transaction of the database: `transaction` or `prismaTransaction`
    * @param work makes the change and returns the `data` of the response; throws when nothing is changed, which frees the key
    * @throws {IdempotencyConflictError} when the key was used with another body
    */
-  function run<Data extends object>(key: IdempotencyKey | undefined, work: (tx: Tx) => Promise<Data>) {
-    return runIn<Tx, Data>(database.transaction, key, work);
-  }
-
-  /** Like {@link run}, in a transaction of Prisma's client. */
-  function runWithPrisma<Data extends object>(
-    key: IdempotencyKey | undefined,
-    work: (tx: Database) => Promise<Data>,
-  ) {
-    return runIn<Database, Data>(database.prismaTransaction, key, work);
-  }
-
-  async function runIn<Transaction extends Tx, Data extends object>(
+  async function run<Transaction extends Tx, Data extends object>(
     transaction: <Result>(work: (tx: Transaction) => Promise<Result>) => Promise<Result>,
     key: IdempotencyKey | undefined,
     work: (tx: Transaction) => Promise<Data>,
@@ -154,5 +143,5 @@ export function createIdempotency(database: Database, secrets: readonly [Secret,
       WHERE scope = ${`${userId}:${operationId}`} AND body #>> '{data,id}' = ${String(id)}`);
   }
 
-  return { run, runWithPrisma, findReplay, deleteResponsesOf, eraseFromResponses };
+  return { run, findReplay, deleteResponsesOf, eraseFromResponses };
 }

@@ -63,7 +63,7 @@ export function createAccountService(
     passwords.checkNew('password', input.password, input, isProofMissing ? [tokenRequired] : []);
     const passwordHash = await passwords.hash(input.password, context);
     let replaced: number | undefined;
-    const outcome = await idempotency.runWithPrisma(key, async (tx) => {
+    const outcome = await idempotency.run(database.prismaTransaction, key, async (tx) => {
       const created = await createAccount(tx, input, passwordHash, context);
       replaced = created.replaced;
       return toUser(created.user);
