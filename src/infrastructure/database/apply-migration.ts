@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import pg from 'pg';
+import type pg from 'pg';
+import { hasCode } from './errors.ts';
 
 /** A file of prisma/migrations. */
 export interface Migration {
@@ -60,17 +61,12 @@ export async function applyMigration(
       return await applyInTransaction(client, migration);
     } catch (error) {
       // Of a deadlock with a request, either side may be the one that PostgreSQL ends.
-      if (!hasCode(error, '55P03') && !hasCode(error, '40P01')) throw error;
+      if (!hasCode(error, '55P03', '40P01')) throw error;
       await client.query('ROLLBACK');
       if (Date.now() + lockTimes.pause > end) throw await describeWait(client, error, patience);
     }
     await sleep(lockTimes.pause);
   }
-}
-
-/** Whether an error is PostgreSQL's with this SQLSTATE. */
-export function hasCode(error: unknown, code: string): error is pg.DatabaseError {
-  return error instanceof pg.DatabaseError && error.code === code;
 }
 
 /** Any error but that of a lock needs no ROLLBACK: `migrate` ends the connection. */
@@ -100,7 +96,7 @@ async function record(client: pg.Client, { name, checksum }: Migration): Promise
   await client.query(insertApplied, [randomUUID(), name, checksum]);
 }
 
-async function describeWait(client: pg.Client, cause: pg.DatabaseError, patience: number): Promise<Error> {
+async function describeWait(client: pg.Client, cause: Error, patience: number): Promise<Error> {
   const { rows } = await client.query<{ description: string }>(selectOpenTransactions);
   const open = rows.map(({ description }) => description).join('; ') || 'none any more';
   return new Error(

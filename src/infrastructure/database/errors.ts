@@ -58,12 +58,17 @@ export function unavailableReason(error: unknown): string | undefined {
 
 /** Whether a statement failed because another row has the same value in a unique index. */
 export function isUniqueViolation(error: unknown): boolean {
-  return error instanceof Error && 'code' in error && (error.code === 'P2002' || error.code === '23505');
+  return hasCode(error, 'P2002', '23505');
 }
 
 /** Whether Prisma's client failed because of a foreign key. */
 export function isForeignKeyViolation(error: unknown): boolean {
-  return error instanceof Error && 'code' in error && error.code === 'P2003';
+  return hasCode(error, 'P2003');
+}
+
+/** Whether an error has one of these codes: PostgreSQL's SQLSTATE, or a code of Prisma's or Node.js. */
+export function hasCode(error: unknown, ...codes: unknown[]): error is Error {
+  return error instanceof Error && 'code' in error && codes.includes(error.code);
 }
 
 /** The message of an error, in one line. Connection errors may have a code only. */
