@@ -10,12 +10,6 @@ export class EmbeddedServerError extends Error {
   override name = 'EmbeddedServerError';
 }
 
-/** Command lines of PostgreSQL's programs, to which arguments are appended. */
-export interface Programs {
-  initdb: string[];
-  postgres: string[];
-}
-
 const useDatabaseUrl = 'Set DATABASE_URL to use a PostgreSQL server of your own.';
 
 /** Keeps the service's secrets and the PG* and locale settings of the user's shell out of the server. */
@@ -24,9 +18,10 @@ const environment = { PATH: process.env.PATH, LC_ALL: 'C', TZ: 'UTC' };
 /**
  * Finds the programs that npm installed for this platform, and a user to run them: the owner of the cluster, if there is one.
  *
+ * @returns command lines, to which arguments are appended
  * @throws {EmbeddedServerError} when nothing is installed for this platform or it cannot run here
  */
-export function findPrograms(cluster: string): Programs {
+export function findPrograms(cluster: string) {
   const installation = findInstallation();
   const initdb = join(installation, 'native/bin/initdb');
   const postgres = join(installation, 'native/bin/postgres');

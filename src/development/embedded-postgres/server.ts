@@ -5,8 +5,9 @@ import { closeSync, existsSync, ftruncateSync, openSync, readFileSync, rmSync, w
 import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import pg from 'pg';
-import { EmbeddedServerError, findPrograms, type Programs, startProgram } from './programs.ts';
+import { withClient } from '../../infrastructure/database/connection.ts';
+import { hasCode } from '../../infrastructure/database/errors.ts';
+import { EmbeddedServerError, findPrograms, startProgram } from './programs.ts';
 
 export { EmbeddedServerError } from './programs.ts';
 
@@ -74,9 +75,11 @@ export async function startEmbeddedServer(options: EmbeddedServerOptions) {
   };
   const urlOf = (database: string) => clusterUrl({ port, password }, database);
   try {
-    await run(urlOf('postgres'), `CREATE DATABASE ${databaseName}`);
+    await withClient({ connectionString: urlOf('postgres') }, (client) =>
+      client.query(`CREATE DATABASE ${databaseName}`),
+    );
   } catch (error) {
-    if (!(error instanceof pg.DatabaseError && error.code === duplicateDatabase)) {
+    if (!hasCode(error, duplicateDatabase)) {
       await stop();
       throw error;
     }
@@ -88,7 +91,7 @@ export async function startEmbeddedServer(options: EmbeddedServerOptions) {
 async function startPostgres(folder: string, lock: number, options: EmbeddedServerOptions) {
   const cluster = clusterPath(folder);
   const programs = findPrograms(cluster);
-  const password = await prepareCluster(folder, programs, lock);
+  const password = await prepareCluster(folder, programs.initdb, lock);
   for (const deadline = Date.now() + shutdownTimeout; ; await sleep(200)) {
     // Below the range from which the operating system takes the ports of outgoing connections.
     const port = options.port ?? randomInt(20_000, 32_000);
@@ -103,19 +106,6 @@ async function startPostgres(folder: string, lock: number, options: EmbeddedServ
     if (!temporaryFailure.test(failure.output) || Date.now() > deadline) {
       throw new EmbeddedServerError(`PostgreSQL in ${folder} did not start: ${failure.output}`);
     }
-  }
-}
-
-/** @param connectionTimeoutMillis 0: none */
-async function run(url: string, statement: string, connectionTimeoutMillis = 0): Promise<void> {
-  const client = new pg.Client({ connectionString: url, connectionTimeoutMillis });
-  // An unhandled error event would end the process; the next query reports a lost connection.
-  client.on('error', () => undefined);
-  try {
-    await client.connect();
-    await client.query(statement);
-  } finally {
-    await client.end().catch(() => undefined);
   }
 }
 
@@ -162,7 +152,9 @@ async function findRunningServer(directory: string): Promise<string | undefined>
   if (!/^\d+$/.test(port) || password === '') return undefined;
   const url = clusterUrl({ port: Number(port), password }, databaseName);
   // The file may be that of a killed server, or the server is not ready.
-  return run(url, 'SELECT 1', 3_000).then(
+  return withClient({ connectionString: url, connectionTimeoutMillis: 3_000 }, (client) =>
+    client.query('SELECT 1'),
+  ).then(
     () => url,
     () => undefined,
   );
@@ -217,7 +209,7 @@ function isRunning(pid: number): boolean {
  * @returns the password of its superuser
  * @throws {EmbeddedServerError} when initdb fails
  */
-async function prepareCluster(folder: string, programs: Programs, lock: number): Promise<string> {
+async function prepareCluster(folder: string, initdb: string[], lock: number): Promise<string> {
   const cluster = clusterPath(folder);
   const password = join(folder, 'password');
   if (existsSync(cluster)) return readFile(password, 'utf8');
@@ -230,7 +222,7 @@ async function prepareCluster(folder: string, programs: Programs, lock: number):
     ...['--encoding=UTF8', '--locale=C', '--locale-provider=builtin', '--builtin-locale=C.UTF-8'],
     ...['--data-checksums', '--no-instructions'],
   ];
-  const { succeeded, output } = await startProgram([...programs.initdb, ...options], lock).ended;
+  const { succeeded, output } = await startProgram([...initdb, ...options], lock).ended;
   if (!succeeded) throw new EmbeddedServerError(`initdb failed in ${folder}: ${output}`);
   await rename(draft, cluster);
   return readFile(password, 'utf8');

@@ -171,7 +171,8 @@ export async function checkNote(t: Test, directory: string, message: string): Pr
 /** Copies the sources into a folder where only `pg` is installed. */
 export async function installSources(t: Test): Promise<{ folder: string; script: string }> {
   const folder = await temporaryFolder(t);
-  for (const sources of ['src/development/embedded-postgres', 'test/system/embedded-postgres']) {
+  const needed = ['connection.js', 'errors.js'].map((file) => `src/infrastructure/database/${file}`);
+  for (const sources of ['src/development/embedded-postgres', 'test/system/embedded-postgres', ...needed]) {
     await cp(join(projectFolder, 'build', sources), join(folder, sources), { recursive: true });
   }
   await writeFile(join(folder, 'package.json'), '{ "type": "module" }');
