@@ -43,8 +43,8 @@ import { addPoolMetrics, addProcessMetrics, createMetrics } from './infrastructu
 import type { Tracing } from './infrastructure/tracing/tracing.ts';
 import { openApiPlugin, openApiRoutes } from './openapi/plugin.ts';
 import {
-  createAppListener,
   createTransport,
+  listenWithApp,
   openAppDatabase,
   openTracing,
   startWorkerWithApp,
@@ -149,7 +149,7 @@ export async function buildApp(config: AppConfig, overrides: AppOverrides = {}):
   await app.register(notifications.routes, {
     prefix: '/api/v1/notifications',
     config,
-    listener: createAppListener(app, config),
+    listen: (subscription) => listenWithApp(app, config, subscription),
     findLiveSessions: auth.findLiveSessions,
     metrics,
     streamTimes: overrides.streamTimes,

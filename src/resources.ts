@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify';
 import type { AppConfig, Config } from './infrastructure/config/config.ts';
 import { type Database, openDatabase } from './infrastructure/database/client.ts';
-import { createListener, type Listener } from './infrastructure/database/listener.ts';
+import { type Listener, type Subscription, startListener } from './infrastructure/database/listener.ts';
 import { createResendTransport, type MailTransport } from './infrastructure/mail/transport.ts';
 import { startWorker, type Worker } from './infrastructure/mail/worker.ts';
 import type { Tracing } from './infrastructure/tracing/tracing.ts';
@@ -30,11 +30,13 @@ export function openAppDatabase(app: FastifyInstance, config: AppConfig): Databa
 }
 
 /** Listens to the database while the app listens to clients. */
-export function createAppListener(app: FastifyInstance, config: AppConfig): Listener {
-  const listener = createListener({ connectionString: config.database.directUrl, logger: app.log });
-  app.addHook('onListen', async () => listener.start());
-  app.addHook('onClose', () => listener.close());
-  return listener;
+export function listenWithApp(app: FastifyInstance, config: AppConfig, subscription: Subscription): void {
+  let listener: Listener | undefined;
+  app.addHook('onListen', async () => {
+    const connectionString = config.database.directUrl;
+    listener = startListener({ ...subscription, connectionString, logger: app.log });
+  });
+  app.addHook('onClose', async () => listener?.close());
 }
 
 /** Resend with an API key; without one, outside production, the dev mailbox. */

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import { pino } from 'pino';
 import t, { type Test } from 'tap';
-import { createListener } from '../../src/infrastructure/database/listener.ts';
+import { startListener } from '../../src/infrastructure/database/listener.ts';
 import { createTestDatabase, execute } from '../support/database.ts';
 import { createTcpProxy } from '../support/tcp-proxy.ts';
 import { until } from '../support/until.ts';
@@ -30,15 +30,19 @@ function listen(t: Test, connectionString: string, times = {}) {
   const logs: string[] = [];
   let connected = 0;
   const logger = pino({}, { write: (line: string) => void logs.push(line) });
-  const listener = createListener({ connectionString, logger, times });
-  listener.subscribe('news', (payload) => {
-    if (payload === 'bad') throw new Error('not understood');
-    received.push(payload);
+  const listener = startListener({
+    connectionString,
+    logger,
+    times,
+    channel: 'news',
+    onNotification(payload) {
+      if (payload === 'bad') throw new Error('not understood');
+      received.push(payload);
+    },
+    onConnect() {
+      connected += 1;
+    },
   });
-  listener.onReconnect(() => {
-    connected += 1;
-  });
-  listener.start();
   t.teardown(listener.close);
   return { listener, received, logs, connected: () => connected };
 }
@@ -75,7 +79,7 @@ t.test('a listener retries until the database is reachable', async (t) => {
   await until('the notifications', () => received.length === 1, 5);
 });
 
-t.test('a killed connection is replaced, and onReconnect is called', async (t) => {
+t.test('a killed connection is replaced, and onConnect is called', async (t) => {
   const { received, connected } = listen(t, database.url);
   await until('a connection', () => connected() === 1, 5);
   await execute(
@@ -112,9 +116,4 @@ t.test('a closed listener has no connection and opens none', async (t) => {
   const attempts = unreachable.logs.length;
   await sleep(300);
   t.equal(unreachable.logs.length, attempts);
-});
-
-t.test('subscribing after the start throws', async (t) => {
-  const { listener } = listen(t, database.url);
-  t.throws(() => listener.subscribe('late', () => undefined));
 });

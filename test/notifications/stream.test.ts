@@ -211,7 +211,7 @@ t.test('streams that are opened at once share a few connections, and too many ar
   };
   const hub = createStreamHub({
     notifications,
-    listener: { subscribe: ignore, onReconnect: ignore, start: ignore, close: async () => undefined },
+    listen: ignore,
     findLiveSessions: async (ids) => new Set(ids),
     maxConcurrentReads: 3,
     logger,

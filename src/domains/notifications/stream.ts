@@ -6,7 +6,7 @@ import type { FastifyBaseLogger } from 'fastify';
 import pLimit, { type LimitFunction } from 'p-limit';
 import { serviceUnavailable } from '../../http/errors.ts';
 import type { Language } from '../../http/language.ts';
-import type { Listener } from '../../infrastructure/database/listener.ts';
+import type { Subscription } from '../../infrastructure/database/listener.ts';
 import { defaultTimes, type EventStream, type EventStreamTimes, openEventStream } from './event-stream.ts';
 import { toNotification } from './presenters.ts';
 import {
@@ -37,7 +37,7 @@ const retryDelay = { min: 500, max: 5_000 };
 
 export interface HubOptions {
   notifications: Pick<Notifications, 'find' | 'listAfter' | 'countUnread'>;
-  listener: Listener;
+  listen(subscription: Subscription): void;
   /** Which of some sessions are live. */
   findLiveSessions(sessionIds: string[]): Promise<Set<string>>;
   maxConcurrentReads: number;
@@ -65,7 +65,7 @@ export type StreamHub = ReturnType<typeof createStreamHub>;
 
 /** The streams of one instance. */
 export function createStreamHub(options: HubOptions) {
-  const { notifications, listener, findLiveSessions, maxConcurrentReads, logger } = options;
+  const { notifications, listen, findLiveSessions, maxConcurrentReads, logger } = options;
   const times = { ...defaultTimes, ...options.streamTimes };
   const limit = pLimit(maxConcurrentReads);
   const streams = new Map<number, Set<OpenStream>>();
@@ -73,12 +73,15 @@ export function createStreamHub(options: HubOptions) {
   let checkedAt = Date.now();
   let isClosing = false;
 
-  listener.subscribe(notificationChannel, (payload) => {
-    const { user_id }: NotificationEvent = JSON.parse(payload);
-    for (const { wake } of streams.get(user_id) ?? []) wake();
-  });
-  listener.onReconnect(() => {
-    for (const { wake } of all()) wake();
+  listen({
+    channel: notificationChannel,
+    onNotification(payload) {
+      const { user_id }: NotificationEvent = JSON.parse(payload);
+      for (const { wake } of streams.get(user_id) ?? []) wake();
+    },
+    onConnect() {
+      for (const { wake } of all()) wake();
+    },
   });
 
   function all(): OpenStream[] {

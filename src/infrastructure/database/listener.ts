@@ -4,9 +4,18 @@ import pg from 'pg';
 import { endIfReadOnly } from './client.ts';
 import { keepRunning } from './keep-running.ts';
 
-export type Listener = ReturnType<typeof createListener>;
+export type Listener = ReturnType<typeof startListener>;
 
-interface ListenerOptions {
+/** What is listened to. */
+export interface Subscription {
+  channel: string;
+  /** Gets the payload of every notification on the channel. */
+  onNotification(payload: string): void;
+  /** Called after every connect, the first included. Notifications sent before are lost, so read the tables then. */
+  onConnect(): void;
+}
+
+interface ListenerOptions extends Subscription {
   /** Needs a session of its own: `LISTEN` does not work through a transaction pooler. */
   connectionString: string;
   logger: FastifyBaseLogger;
@@ -18,14 +27,12 @@ const defaultTimes = { connect: 5_000, check: 10_000, response: 5_000, end: 1_00
 
 const reconnectDelay = { min: 100, max: 5_000 };
 
-/** Receives what any instance sends with `NOTIFY`, on one connection that is replaced when it is lost. */
-export function createListener({ connectionString, logger, times }: ListenerOptions) {
-  const { connect, check, response, end } = { ...defaultTimes, ...times };
-  const handlers = new Map<string, ((payload: string) => void)[]>();
-  const reconnectHandlers: (() => void)[] = [];
+/** Receives what any instance sends with `NOTIFY` on a channel, on one connection that is replaced when it is lost. */
+export function startListener(options: ListenerOptions) {
+  const { channel, onNotification, onConnect, connectionString, logger } = options;
+  const { connect, check, response, end } = { ...defaultTimes, ...options.times };
   const closing = new AbortController();
   const { signal } = closing;
-  let running: Promise<void> | undefined;
   let cancel = () => {};
 
   /** @throws when the connection is lost or cannot be made */
@@ -43,9 +50,7 @@ export function createListener({ connectionString, logger, times }: ListenerOpti
       client.on('end', () => reject(new Error('the connection ended')));
       cancel = () => reject(signal.reason);
     });
-    client.on('notification', ({ channel, payload = '' }) => {
-      for (const handler of handlers.get(channel) ?? []) run(() => handler(payload));
-    });
+    client.on('notification', ({ payload = '' }) => run(() => onNotification(payload)));
     try {
       await Promise.race([lost, listenOn(client)]);
     } finally {
@@ -56,9 +61,9 @@ export function createListener({ connectionString, logger, times }: ListenerOpti
   async function listenOn(client: pg.Client): Promise<never> {
     await client.connect();
     await client.query(endIfReadOnly);
-    for (const channel of handlers.keys()) await client.query(`LISTEN ${client.escapeIdentifier(channel)}`);
+    await client.query(`LISTEN ${client.escapeIdentifier(channel)}`);
     logger.info('listening to the database');
-    reconnectHandlers.forEach(run);
+    run(onConnect);
     // A connection can die without an error, so it is checked.
     for (;;) {
       await sleep(check, undefined, { signal, ref: false });
@@ -74,24 +79,12 @@ export function createListener({ connectionString, logger, times }: ListenerOpti
     }
   }
 
+  const running = keepRunning(listenOnce, {
+    delay: reconnectDelay,
+    signal,
+    onEnd: (error) => logger.warn({ err: error }, 'listening to the database failed, will retry'),
+  });
   return {
-    /** Calls a handler with the payload of every notification on a channel. Subscribe before the start. */
-    subscribe(channel: string, handler: (payload: string) => void): void {
-      if (running !== undefined) throw new Error('subscribe before the listener starts');
-      handlers.set(channel, [...(handlers.get(channel) ?? []), handler]);
-    },
-    /** Calls a handler after every connect, the first included. Notifications sent before are lost, so read the tables then. */
-    onReconnect(handler: () => void): void {
-      reconnectHandlers.push(handler);
-    },
-    /** Connects, and reconnects until the listener is closed. */
-    start(): void {
-      running ??= keepRunning(listenOnce, {
-        delay: reconnectDelay,
-        signal,
-        onEnd: (error) => logger.warn({ err: error }, 'listening to the database failed, will retry'),
-      });
-    },
     async close(): Promise<void> {
       closing.abort();
       cancel();
