@@ -44,10 +44,7 @@ export async function createTransport(
   app: FastifyInstance,
   { mail, production }: Config,
 ): Promise<MailTransport> {
-  if (mail.resend) {
-    const { apiKey, baseUrl } = mail.resend;
-    return createResendTransport({ apiKey, from: mail.from, ...(baseUrl ? { baseUrl } : {}) });
-  }
+  if (mail.resend) return createResendTransport({ ...mail.resend, from: mail.from });
   if (production) throw new Error('RESEND_API_KEY is missing');
   // biome-ignore lint/style/noRestrictedImports: loaded outside production only
   const { createDevMailbox, devMailboxRoutes } = await import('./development/mailbox/mailbox.ts');

@@ -71,7 +71,7 @@ export function createResendTransport({
   from,
   baseUrl = 'https://api.resend.com',
   timeoutMs = 10_000,
-}: Record<'apiKey' | 'from', string> & { baseUrl?: string; timeoutMs?: number }): MailTransport {
+}: Record<'apiKey' | 'from', string> & { baseUrl?: string | undefined; timeoutMs?: number }): MailTransport {
   if (apiKey === '') throw new Error('A Resend API key is needed');
   let client: Promise<Resend> | undefined;
   return {
