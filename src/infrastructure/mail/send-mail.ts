@@ -52,7 +52,7 @@ export function createSendMail(options: SendMailOptions, attemptLimit: number): 
       'dure.mail.kind': mail.kind,
       'dure.mail.attempt': job.attempts,
     };
-    const span = { kind: 'consumer', attributes, cause: mail.traceparent } as const;
+    const span = { kind: 'CONSUMER', attributes, cause: mail.traceparent } as const;
     try {
       await Promise.race([
         inSpan(options.tracing, sendMailTask, span, () => attempt(options, mail, job, signal)),
@@ -100,7 +100,7 @@ async function attempt(
     signal.throwIfAborted();
     const headers = url === undefined ? {} : { headers: unsubscribeHeaders(url) };
     const outgoing = { to: composed.to, ...rendered, ...headers, idempotencyKey };
-    await inSpan(tracing, 'deliver mail', { kind: 'client' }, () => transport.send(outgoing));
+    await inSpan(tracing, 'deliver mail', { kind: 'CLIENT' }, () => transport.send(outgoing));
     mailMetrics.countMail(kind, 'sent');
     logger.info({ job: id, kind, attempts, idempotencyKey }, 'mail sent');
   } catch (error) {

@@ -20,13 +20,11 @@ interface TracedRequest {
 }
 
 export interface SpanOptions {
-  kind: 'consumer' | 'client';
+  kind: 'CONSUMER' | 'CLIENT';
   attributes?: Record<string, string | number>;
   /** The `traceparent` of what caused the work. */
   cause?: string | undefined;
 }
-
-const kinds = { consumer: SpanKind.CONSUMER, client: SpanKind.CLIENT };
 
 /**
  * Sends traces to an OpenTelemetry collector. The SDK reads the standard variables: `OTEL_SERVICE_NAME`,
@@ -84,7 +82,7 @@ export function connectCollector(endpoint: string) {
     ): Promise<Result> {
       const link = trace.getSpanContext(propagation.extract(ROOT_CONTEXT, { traceparent: cause }));
       const links = link ? [{ context: link }] : [];
-      return tracer.startActiveSpan(name, { kind: kinds[kind], attributes, links }, async (span) => {
+      return tracer.startActiveSpan(name, { kind: SpanKind[kind], attributes, links }, async (span) => {
         try {
           return await work();
         } catch (error) {
