@@ -46,7 +46,6 @@ const selectRecorded = `SELECT migration_name AS name, checksum, finished_at
 
 interface MigrateOptions {
   folder?: string;
-  lockTimeout?: number;
   patience?: number;
   onApplied?(migration: AppliedMigration): void;
 }
@@ -59,8 +58,7 @@ interface MigrateOptions {
  *
  * @param connectionString needs a session: a direct connection or a session pooler, not a transaction pooler
  * @param options.folder of the migrations
- * @param options.lockTimeout milliseconds to wait for a concurrent run
- * @param options.patience milliseconds in which a migration tries to lock its tables
+ * @param options.patience milliseconds to wait for a concurrent run, and in which a migration tries to lock its tables
  * @param options.onApplied called after each migration
  * @returns names of the migrations of prisma/migrations that were applied now
  * @throws MigrationError when a migration fails, did not finish earlier or was edited after it was applied, and when
@@ -69,11 +67,11 @@ interface MigrateOptions {
  */
 export async function migrate(
   connectionString: string,
-  { folder = migrationsFolder, lockTimeout = 60_000, patience = 60_000, onApplied }: MigrateOptions = {},
+  { folder = migrationsFolder, patience = 60_000, onApplied }: MigrateOptions = {},
 ): Promise<string[]> {
   const settings = { application_name: 'dure-migrate', connectionTimeoutMillis: 15_000 };
   return withClient({ connectionString, ...settings }, async (client) => {
-    await lock(client, lockTimeout);
+    await lock(client, patience);
     // First, so that a database without pending migrations has the worker's schema, too.
     await withName('graphile_worker', migrateWorker(connectionString));
     const migrations = await readMigrations(folder);
@@ -167,13 +165,6 @@ async function readMigrations(folder: string): Promise<Migration[]> {
  */
 type MigrationState = 'applied' | 'pending' | 'edited' | 'unfinished' | 'newer';
 
-/** A migration, and what the database has of it. */
-interface MigrationStatus {
-  name: string;
-  state: MigrationState;
-  appliedAt: Date | null;
-}
-
 /** With which `migrate` stops. It is stricter than `prisma migrate deploy`, which only warns of an edit. */
 const problems: Partial<Record<MigrationState, string>> = {
   unfinished:
@@ -182,11 +173,11 @@ const problems: Partial<Record<MigrationState, string>> = {
 };
 
 /** Compares the migrations of this release with those of the database, oldest first. Changes nothing. */
-export async function migrationStatus(database: pg.Pool | pg.Client): Promise<MigrationStatus[]> {
+export async function migrationStatus(database: pg.Pool | pg.Client) {
   return compare(await readMigrations(migrationsFolder), await readRecorded(database));
 }
 
-function compare(migrations: Migration[], recorded: RecordedMigration[]): MigrationStatus[] {
+function compare(migrations: Migration[], recorded: RecordedMigration[]) {
   const names = new Set([...migrations, ...recorded].map(({ name }) => name));
   return [...names].sort().map((name) => {
     const migration = migrations.find((one) => one.name === name);

@@ -67,7 +67,7 @@ t.test('a run waits for the lock until its timeout, or until the lock holder die
   holder.on('error', () => undefined);
   await holder.connect();
   const locked = await holder.query('SELECT pg_advisory_lock(72707369), pg_backend_pid() AS pid');
-  await t.rejects(migrate(url, { lockTimeout: 100 }), {
+  await t.rejects(migrate(url, { patience: 100 }), {
     name: 'MigrationError',
     message: 'a concurrent migration did not finish within 0.1 s',
   });
