@@ -209,5 +209,5 @@ function splitList(value: string): string[] {
   return value
     .trim()
     .split(/\s*,\s*/)
-    .filter((item) => item !== '');
+    .filter(Boolean);
 }
