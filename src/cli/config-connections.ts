@@ -2,7 +2,6 @@ import { Redis } from 'ioredis';
 import type pg from 'pg';
 import type { Config } from '../infrastructure/config/config.ts';
 import type { Environment } from '../infrastructure/config/environment.ts';
-import type { Findings } from '../infrastructure/config/warnings.ts';
 import { reasonOf } from '../infrastructure/database/errors.ts';
 import { pendingMigrations } from '../infrastructure/database/migrations.ts';
 import { toCommandError, withSession } from './connection.ts';
@@ -15,15 +14,13 @@ const oldestVersion = 140_000;
 /** Connections of an instance beside its pool: those of the worker and of the listener. */
 const otherConnections = 4;
 
-interface ConnectionFindings extends Findings {
-  problems: string[];
-}
+type Findings = Record<'problems' | 'warnings' | 'notes', string[]>;
 
 /** Tries the database and Redis, with reads only, and adds what it finds. */
 export async function tryConnections(
   environment: Environment,
   config: Config,
-  findings: ConnectionFindings,
+  findings: Findings,
 ): Promise<void> {
   const urls = new Set([environment.DATABASE_URL, environment.DATABASE_DIRECT_URL]);
   for (const url of urls) {
@@ -43,7 +40,7 @@ export async function tryConnections(
 async function inspectServer(
   client: pg.Client,
   { database }: Config,
-  { problems, notes }: ConnectionFindings,
+  { problems, notes }: Findings,
 ): Promise<void> {
   const { rows } = await client.query<{ version: number; text: string; connections: number }>(
     `SELECT current_setting('server_version_num')::int AS version, current_setting('server_version') AS text,
@@ -66,7 +63,7 @@ async function inspectServer(
 }
 
 /** Without Redis the service works, so this is no problem that stops a start. */
-async function tryRedis(url: string, { warnings }: ConnectionFindings): Promise<void> {
+async function tryRedis(url: string, { warnings }: Findings): Promise<void> {
   const redis = new Redis(url, {
     lazyConnect: true,
     connectTimeout: 3_000,

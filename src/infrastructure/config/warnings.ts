@@ -51,16 +51,13 @@ function hasWeakPassword(value: string | undefined): boolean {
   );
 }
 
-/** What a look at the configuration finds beyond the warnings of the start. */
-export interface Findings {
-  /** What is weak, or will not do what it is for. */
-  warnings: string[];
-  /** What is right or wrong, depending on how the service is deployed. */
-  notes: string[];
-}
-
-/** Looks at how the settings of production fit together. Texts contain no passwords, keys or secrets. */
-export function findDeploymentWarnings(environment: Environment, config: Config): Findings {
+/**
+ * Looks at how the settings of production fit together. Texts contain no passwords, keys or secrets.
+ *
+ * @returns `warnings`, of what is weak or will not do what it is for, beyond those of the start; `notes`, of what is right or
+ *   wrong, depending on how the service is deployed
+ */
+export function findDeploymentWarnings(environment: Environment, config: Config) {
   if (!config.production) {
     const note = `NODE_ENV is ${environment.NODE_ENV}: the rules of production are not checked`;
     return { warnings: [], notes: [note] };
