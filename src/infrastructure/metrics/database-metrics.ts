@@ -41,7 +41,11 @@ type Reading = Awaited<ReturnType<typeof readDatabase>>;
  *
  * @param tasks of which the age of the oldest job is shown also while there is none
  */
-export function addDatabaseMetrics({ registry }: Metrics, database: Database, tasks: string[]): void {
+export function addDatabaseMetrics(
+  { registry, addGauge }: Metrics,
+  database: Database,
+  tasks: string[],
+): void {
   const readOnce = onceASecond(() => readDatabase(database).catch(() => undefined));
   const read = () => Promise.race([readOnce(), sleep(timeout, undefined, { ref: false })]);
 
@@ -67,14 +71,11 @@ export function addDatabaseMetrics({ registry }: Metrics, database: Database, ta
     });
   }
 
-  const up = new Gauge({
-    name: 'database_up',
-    help: 'Whether the database responds within 2 seconds and takes writes: 1 or 0',
-    registers: [registry],
-    async collect() {
-      up.set((await read()) ? 1 : 0);
-    },
-  });
+  addGauge(
+    'database_up',
+    'Whether the database responds within 2 seconds and takes writes: 1 or 0',
+    async () => ((await read()) ? 1 : 0),
+  );
   add(
     'queue_jobs',
     `Jobs in the queue, waiting or running; at most ${maxCounted} are counted`,

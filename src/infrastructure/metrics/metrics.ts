@@ -11,13 +11,13 @@ export function createMetrics() {
   const registers = [registry];
 
   /** Adds a gauge that is read at each scrape. */
-  function addGauge(name: string, help: string, read: () => number): void {
+  function addGauge(name: string, help: string, read: () => number | Promise<number>): void {
     new Gauge({
       name,
       help,
       registers,
-      collect() {
-        this.set(read());
+      async collect() {
+        this.set(await read());
       },
     });
   }
