@@ -8,7 +8,7 @@ import {
 } from '../infrastructure/config/database-settings.ts';
 import { type Database, int8AsNumber, openDatabase } from '../infrastructure/database/client.ts';
 import { DatabaseConnectError, withClient } from '../infrastructure/database/connection.ts';
-import { isDatabaseUnavailable, reasonOf } from '../infrastructure/database/errors.ts';
+import { reasonOf, unavailableReason } from '../infrastructure/database/errors.ts';
 import { MigrationError, pendingMigrations } from '../infrastructure/database/migrations.ts';
 import { CommandError, exitCodes } from './command.ts';
 
@@ -93,6 +93,7 @@ export function toCommandError(error: unknown): CommandError {
   // Its class is loaded with the embedded server only.
   if (error instanceof Error && error.name === 'EmbeddedServerError')
     return failed('embedded_database_unavailable', error.message);
-  if (isDatabaseUnavailable(error)) return failed('database_unavailable', `the database failed: ${message}`);
+  if (unavailableReason(error) !== undefined)
+    return failed('database_unavailable', `the database failed: ${message}`);
   return failed('unexpected', error instanceof Error ? (error.stack ?? message) : message);
 }

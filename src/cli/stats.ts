@@ -44,7 +44,7 @@ async function showStats({ environment, output }: Invocation): Promise<void> {
   const list = Object.entries(sections).map(
     ([name, select]) => `(SELECT to_json(counts) FROM (SELECT ${select}) counts) AS ${name}`,
   );
-  const rows = await withLocation(environment, (location) =>
+  const [stats] = await withLocation(environment, (location) =>
     withSession(location, async (client) => {
       await rejectPending(client);
       // Longer than a request may take.
@@ -52,7 +52,6 @@ async function showStats({ environment, output }: Invocation): Promise<void> {
       return (await client.query(`SELECT ${list}`, [sendMailTask])).rows;
     }),
   );
-  const [stats] = rows;
   const lines = Object.entries<Record<string, unknown>>(stats).map(([what, counts]) => {
     const all = Object.entries(counts).map(([name, count]) => `${name} ${count}`);
     return { what, counts: all.join(', ') };

@@ -4,7 +4,7 @@ import type { Socket } from 'node:net';
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import fastifyPlugin from 'fastify-plugin';
 import type { Config } from '../../infrastructure/config/config.ts';
-import { isDatabaseUnavailable, unavailableReason } from '../../infrastructure/database/errors.ts';
+import { unavailableReason } from '../../infrastructure/database/errors.ts';
 import {
   IdempotencyConflictError,
   IdempotencyKeyReleasedError,
@@ -97,7 +97,7 @@ export function toApiError(error: unknown): ApiError {
   if (error instanceof ApiError) return error;
   if (error instanceof IdempotencyConflictError) return new ApiError(httpErrors.idempotencyConflict);
   if (error instanceof IdempotencyKeyReleasedError) return serviceUnavailable(error, 1);
-  if (isDatabaseUnavailable(error)) return serviceUnavailable(error);
+  if (unavailableReason(error) !== undefined) return serviceUnavailable(error);
   if (!(error instanceof Error)) return new ApiError(httpErrors.internalError, { cause: error });
   const { validation, code, statusCode } = error as Partial<FastifyError>;
   if (validation) return invalidFields(describeErrors(validation));

@@ -41,19 +41,19 @@ export class TransactionTimeoutError extends Error {
   readonly code = '57014';
 }
 
-/** Whether an error means that the database is unavailable at the moment, so that a retry makes sense. */
-export function isDatabaseUnavailable(error: unknown): boolean {
-  return unavailableReason(error) !== undefined;
-}
-
-/** The code or the text by which an error means that the database is unavailable; undefined for other errors. */
-export function unavailableReason(error: unknown): string | undefined {
-  for (let cause = error, depth = 0; cause !== null && typeof cause === 'object' && depth < 5; depth++) {
-    const reason = temporaryReason(cause);
-    if (reason !== undefined) return reason;
-    cause = nextCause(cause);
-  }
-  return undefined;
+/**
+ * The code or the text by which an error, or one of its causes, means that the database is unavailable at the moment, so that a
+ * retry makes sense; undefined for other errors.
+ *
+ * @param depth of causes to look at
+ */
+export function unavailableReason(error: unknown, depth = 5): string | undefined {
+  if (error === null || typeof error !== 'object' || depth === 0) return undefined;
+  const { code, originalCode, kind, message, cause, meta } = error as Record<string, unknown>;
+  const codes = [code, originalCode, kind].filter((value) => typeof value === 'string');
+  const known = codes.find((value) => unavailableCodes.has(value) || unavailableStates.test(value));
+  const text = typeof message === 'string' ? unavailableMessages.exec(message)?.[0] : undefined;
+  return known ?? text ?? unavailableReason(Object(meta).driverAdapterError ?? cause, depth - 1);
 }
 
 /** Whether a statement failed because another row has the same value in a unique index. */
@@ -76,16 +76,4 @@ export function reasonOf(error: unknown): string {
   if (!(error instanceof Error)) return 'an error without a message';
   const code = 'code' in error ? String(error.code) : error.name;
   return (error.message || code).replace(/\s+/g, ' ').trim();
-}
-
-function temporaryReason(error: object): string | undefined {
-  const { code, originalCode, kind, message } = error as Record<string, unknown>;
-  const codes = [code, originalCode, kind].filter((value) => typeof value === 'string');
-  const known = codes.find((value) => unavailableCodes.has(value) || unavailableStates.test(value));
-  return known ?? (typeof message === 'string' ? unavailableMessages.exec(message)?.[0] : undefined);
-}
-
-function nextCause(error: object): unknown {
-  const { cause, meta } = error as { cause?: unknown; meta?: { driverAdapterError?: unknown } };
-  return meta?.driverAdapterError ?? cause;
 }
