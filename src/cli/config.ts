@@ -72,17 +72,8 @@ const secretNames = new Set(['JWT_SECRET', 'RESEND_API_KEY', 'S3_ACCESS_KEY_ID',
 
 /** Every setting that is in effect, in the order of the documentation; null where it is not set and has no default. */
 function effectiveSettings(given: NodeJS.ProcessEnv, environment: Environment, config: Config) {
-  const defaults = computedDefaults(config);
-  return Object.entries(environment).map(([name, value]) => {
-    const isGiven = (given[name] ?? '') !== '';
-    const shown = show(name, value ?? defaults[name], config);
-    return { name, value: shown, source: isGiven ? 'environment' : 'default' };
-  });
-}
-
-/** Defaults that depend on other variables. */
-function computedDefaults(config: Config): Record<string, unknown> {
-  return {
+  // Defaults that depend on other variables.
+  const computed: Record<string, unknown> = {
     HOST: config.host,
     DATABASE_DIRECT_URL: config.database.directUrl,
     FRONTEND_URL: config.frontendUrl,
@@ -93,6 +84,11 @@ function computedDefaults(config: Config): Record<string, unknown> {
     DOCS_ENABLED: config.docsEnabled,
     MIGRATE_ON_START: config.database.migrateOnStart,
   };
+  return Object.entries(environment).map(([name, value]) => {
+    const isGiven = (given[name] ?? '') !== '';
+    const shown = show(name, value ?? computed[name], config);
+    return { name, value: shown, source: isGiven ? 'environment' : 'default' };
+  });
 }
 
 function show(name: string, value: unknown, config: Config): string | null {
