@@ -67,8 +67,7 @@ export function createMailQueue({ keyId }: { keyId: string }, tracing?: Tracing)
 
 function addJob(kind: string, payload: MailPayload, traceparent: string | undefined): Sql {
   const idempotencyKey = randomUUID();
-  const trace = traceparent === undefined ? {} : { traceparent };
-  const job = JSON.stringify({ ...payload, kind, idempotency_key: idempotencyKey, ...trace });
+  const job = JSON.stringify({ ...payload, kind, idempotency_key: idempotencyKey, traceparent });
   const priority = urgentKinds.has(kind) ? -10 : 0;
   // The key is never used twice, so the mode that looks for nothing to replace is safe. It takes half the time of the default.
   return sql`graphile_worker.add_job(
