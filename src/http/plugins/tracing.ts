@@ -17,7 +17,7 @@ export const tracingPlugin = fastifyPlugin(
     app.addHook('onRequest', (request, reply, done) => {
       const { method, headers, routeOptions } = request;
       if (routeOptions.config?.probe) return done();
-      const span = tracing.startRequest({ method, route: routeOptions.url, headers });
+      const span = tracing.startRequest(method, routeOptions.url, headers);
       request.span = span;
       // A client that disconnects gets no response, so `onResponse` does not run.
       reply.raw.once('close', () => span.end(reply.raw.headersSent ? reply.statusCode : undefined));

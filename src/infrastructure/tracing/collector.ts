@@ -12,13 +12,6 @@ import { failSpan, tracePool } from './traced-pool.ts';
 /** Milliseconds for sending what is left at the end: a collector that is down must not delay the shutdown. */
 const closeLimit = 3_000;
 
-interface TracedRequest {
-  method: string;
-  /** The pattern of the path; undefined for an unknown path. */
-  route: string | undefined;
-  headers: IncomingHttpHeaders;
-}
-
 export interface SpanOptions {
   kind: 'CONSUMER' | 'CLIENT';
   attributes?: Record<string, string | number>;
@@ -63,8 +56,12 @@ export function connectCollector(endpoint: string) {
       return `00-${traceId}-${spanId}-01`;
     },
 
-    /** Starts the span of a request under the span that its `traceparent` names. */
-    startRequest({ method, route, headers }: TracedRequest) {
+    /**
+     * Starts the span of a request under the span that its `traceparent` names.
+     *
+     * @param route the pattern of the path; undefined for an unknown path
+     */
+    startRequest(method: string, route: string | undefined, headers: IncomingHttpHeaders) {
       const parent = propagation.extract(ROOT_CONTEXT, { traceparent: headers['traceparent'] });
       const name = route === undefined ? method : `${method} ${route}`;
       const attributes = { 'http.request.method': method, ...(route && { 'http.route': route }) };

@@ -10,9 +10,7 @@ export function tracePool(pool: Pool, tracer: Tracer): void {
   Object.defineProperty(pool, 'connect', {
     // A request that waits gets its connection in the context of the one that gives it back.
     value: (callback?: ConnectCallback) =>
-      callback === undefined
-        ? Reflect.apply(connect, pool, [])
-        : Reflect.apply(connect, pool, [context.bind(context.active(), callback)]),
+      Reflect.apply(connect, pool, callback === undefined ? [] : [context.bind(context.active(), callback)]),
   });
 }
 
