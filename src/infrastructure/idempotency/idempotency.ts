@@ -64,7 +64,9 @@ export function createIdempotency(database: Database, secrets: readonly [Secret,
     const first = await transaction(async (tx) => {
       if (!(await claim(tx, key))) return undefined;
       const data = await work(tx);
-      await storeResponse(tx, key, data);
+      const body = JSON.stringify({ data, language: key.language });
+      await tx.execute(sql`
+        UPDATE idempotency_keys SET body = ${body}::jsonb WHERE scope = ${key.scope} AND key = ${key.key}`);
       return { data };
     });
     const created = first ?? (await findReplay<Data>(key));
@@ -100,16 +102,6 @@ export function createIdempotency(database: Database, secrets: readonly [Secret,
       ON CONFLICT (scope, key) DO UPDATE SET request_hash = excluded.request_hash, body = '{}', created_at = now()
         WHERE k.created_at < now() - make_interval(hours => ${retentionHours})`);
     return claimed === 1;
-  }
-
-  async function storeResponse(
-    tx: Tx,
-    { scope, key, language }: IdempotencyKey,
-    data: object,
-  ): Promise<void> {
-    const body = JSON.stringify({ data, language });
-    await tx.execute(sql`
-      UPDATE idempotency_keys SET body = ${body}::jsonb WHERE scope = ${scope} AND key = ${key}`);
   }
 
   /** One hash per secret, the current one first. Keyed, so that a guessed password cannot be checked against a stored hash. */
