@@ -42,9 +42,6 @@ const settings = [
   ...['log_min_messages=log', 'log_checkpoints=off', 'log_line_prefix='],
 ].flatMap((setting) => ['-c', setting]);
 
-/** The code of PostgreSQL for a database that exists already. */
-const duplicateDatabase = '42P04';
-
 /** The port is in use, or (without `flock`) the server of a killed process is still shutting down. */
 const temporaryFailure = /could not create any TCP\/IP sockets|"postmaster\.pid" already exists/;
 
@@ -79,7 +76,8 @@ export async function startEmbeddedServer(options: EmbeddedServerOptions) {
       client.query(`CREATE DATABASE ${databaseName}`),
     );
   } catch (error) {
-    if (!hasCode(error, duplicateDatabase)) {
+    // duplicate database
+    if (!hasCode(error, '42P04')) {
       await stop();
       throw error;
     }
