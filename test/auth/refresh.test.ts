@@ -137,6 +137,7 @@ t.test('a session ends 90 days after login', async (t) => {
   t.strictSame(await sessionRows(first, isCapped), [{ capped: true }], 'nor is it kept for longer');
 
   await loggedIn('90 days');
+  tokenRejected(t, await me(last.access), 'revoked');
   await rejectedAsOver(t, last.refresh);
 });
 

@@ -50,8 +50,7 @@ export function createSessionRepository(database: Database, tokens: Config['toke
     async (sessionIds) => {
       const rows = await database.query<SessionUserRow>(sql`
         SELECT u.id, u.username, u.name, u.email, u.role, u.is_verified, s.id AS "sessionId"
-        FROM sessions s JOIN users u ON u.id = s.user_id AND u.suspended_at IS NULL
-        WHERE s.id = ANY (${sessionIds}::uuid[]) AND s.expires_at > now()`);
+        FROM sessions s, users u WHERE s.id = ANY (${sessionIds}::uuid[]) AND ${isLive}`);
       const users = new Map(rows.map((user) => [user.sessionId, user]));
       return sessionIds.map((id) => users.get(id));
     },
