@@ -26,7 +26,7 @@ const tapPackage = createRequire(import.meta.url).resolve('tap/package.json');
 const args = process.argv.slice(2);
 const paths = args.filter((arg) => arg.startsWith('test/'));
 const tapArguments = args.filter((arg) => arg !== '--system' && !paths.includes(arg));
-const selected = select(args.includes('--system') ? ['test/system'] : paths);
+const selected = select(args.includes('--system') && paths.length === 0 ? ['test/system'] : paths);
 const isSystem = (file: string) => file.startsWith('build/test/system/');
 const groups = await writeGroups(selected.filter((file) => !isSystem(file)));
 const server = await startTestServer();
