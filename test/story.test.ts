@@ -17,7 +17,7 @@ async function call(t: Test, { token }: { token: string }, method: string, path:
   return response.body.data;
 }
 
-/** Signs up the owner of a shop, who verifies the e-mail address with the code from the email. */
+/** Signs up the owner of a shop, who verifies the email address with the code from the email. */
 async function signUp(t: Test, name: string) {
   const owner = await signUpUser(app, { name });
   const code = codeIn(await app.mails.next(owner.email));

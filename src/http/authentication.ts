@@ -47,7 +47,7 @@ declare module 'fastify' {
 
 const invalidToken = { ko: '유효하지 않거나 만료된 토큰입니다.', en: 'Token is invalid or expired.' };
 
-/** 401 `token_not_valid`, in the shape of section 7 of the interface specification. */
+/** 401 `token_not_valid`, whose `messages` has one entry: the token that was rejected. */
 export function tokenNotValid(type: TokenType, reason: TokenProblem, language: Language): ApiError {
   const token_class = type === 'access' ? 'AccessToken' : 'RefreshToken';
   return new ApiError(httpErrors.tokenNotValid, {

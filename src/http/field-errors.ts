@@ -120,7 +120,7 @@ const textProblems = {
   ),
   email: invalidFormat(
     '이메일 주소를 name@example.com처럼 입력해 주세요.',
-    'Must be an e-mail address such as name@example.com.',
+    'Must be an email address such as name@example.com.',
   ),
   phone: invalidFormat(
     '숫자와 하이픈으로 입력해 주세요. 예: 02-123-4567',

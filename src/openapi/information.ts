@@ -63,7 +63,7 @@ The version of this document follows semantic versioning. These changes may come
     {
       name: 'auth',
       description:
-        'Accounts, sessions, verification of e-mail addresses, forgotten passwords and usernames. Responses are never stored (`Cache-Control: no-store`).',
+        'Accounts, sessions, verification of email addresses, forgotten passwords and usernames. Responses are never stored (`Cache-Control: no-store`).',
     },
     {
       name: 'stores',

@@ -56,7 +56,7 @@ t.test('the texts are Korean, or English on request', async (t) => {
     username: ['Must have at most 30 characters.'],
     password: ['Must be a string.'],
     name: ['This field is required.'],
-    email: ['Must be an e-mail address such as name@example.com.'],
+    email: ['Must be an email address such as name@example.com.'],
     role: ['This field is not known.'],
   });
   const list = await call('POST', '/auth/signup/', { body: '[]', headers: { ...json, ...english } });

@@ -128,7 +128,7 @@ export function invalid(t: Test, response: TestResponse, ...names: string[]): Re
   return fields;
 }
 
-/** Asserts a rejected token, exactly as section 7 of the interface specification shows it. */
+/** Asserts a rejected token, in exactly the promised shape. */
 export function tokenRejected(
   t: Test,
   response: TestResponse,

@@ -41,7 +41,7 @@ export const AdminUserQuery = Type.Object({
   q: OptionalTextField('line', {
     maxLength: 254,
     description:
-      'Only accounts whose username, e-mail address or name contains this text, in any case. An `id` or a whole e-mail address finds that account only. Empty for all accounts.',
+      'Only accounts whose username, email address or name contains this text, in any case. An `id` or a whole email address finds that account only. Empty for all accounts.',
     examples: ['dure'],
   }),
   ...PageQuery,

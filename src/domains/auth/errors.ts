@@ -18,7 +18,7 @@ const taken = (code: string, field: string, text: LocalizedText) =>
     },
   });
 
-const emailTaken = { ko: '이미 가입된 이메일입니다.', en: 'This e-mail address already has an account.' };
+const emailTaken = { ko: '이미 가입된 이메일입니다.', en: 'This email address already has an account.' };
 
 /** Errors of the authentication operations. Those of one code differ in their text and in the field that they name. */
 export const authErrors = {
@@ -32,7 +32,7 @@ export const authErrors = {
   }),
   resetRequired: defineError(403, 'forbidden', {
     ko: '이메일 변경을 되돌린 계정입니다. 메일로 보낸 링크에서 비밀번호를 먼저 다시 설정해 주세요.',
-    en: 'A change of e-mail was undone. Please set a new password first, with the link that was mailed.',
+    en: 'A change of email was undone. Please set a new password first, with the link that was mailed.',
   }),
   accountSuspended: defineError(403, 'account_suspended', {
     ko: '이용이 정지된 계정입니다.',
@@ -46,11 +46,11 @@ export const authErrors = {
   newEmailTaken: taken('email_taken', 'new_email', emailTaken),
   oldEmailTaken: taken('email_taken', 'token', {
     ko: '이전 이메일을 다른 계정에서 사용하고 있어 되돌릴 수 없습니다.',
-    en: 'The old e-mail address now belongs to another account, so the change cannot be undone.',
+    en: 'The old email address now belongs to another account, so the change cannot be undone.',
   }),
   verificationTokenInvalid: defineError(400, 'verification_token_invalid', {
     ko: '이메일 인증 정보가 올바르지 않거나 만료되었습니다. 다시 인증해 주세요.',
-    en: 'The e-mail verification is not valid or has expired. Please verify the address again.',
+    en: 'The email verification is not valid or has expired. Please verify the address again.',
   }),
   invalidCode: defineError(400, 'invalid_code', {
     ko: '인증번호가 올바르지 않습니다.',
@@ -67,7 +67,7 @@ export const authErrors = {
   }),
   emailLinkInvalid: defineError(400, 'invalid_code', {
     ko: '이메일 인증 링크가 올바르지 않거나 만료되었습니다. 새 인증번호를 받아 주세요.',
-    en: 'The link to verify the e-mail address is not valid or has expired. Please ask for a new code.',
+    en: 'The link to verify the email address is not valid or has expired. Please ask for a new code.',
   }),
   tooManyCodeAttempts: defineError(429, 'too_many_attempts', {
     ko: '인증번호를 여러 번 잘못 입력했습니다. 새 인증번호를 받아 주세요.',
@@ -90,7 +90,7 @@ export const authErrors = {
   }),
   undoLinkInvalid: defineError(400, 'undo_link_invalid', {
     ko: '이메일 변경을 되돌리는 링크가 올바르지 않거나 만료되었습니다.',
-    en: 'The link to undo the change of e-mail is not valid or has expired.',
+    en: 'The link to undo the change of email is not valid or has expired.',
   }),
   sessionNotFound: defineError(404, 'session_not_found', {
     ko: '해당 기기를 찾을 수 없습니다.',

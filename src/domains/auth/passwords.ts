@@ -55,7 +55,7 @@ const passwordProblems = {
   },
   email: {
     code: 'password_contains_identity',
-    text: { ko: '비밀번호에 이메일 주소를 넣을 수 없습니다.', en: 'Must not contain the e-mail address.' },
+    text: { ko: '비밀번호에 이메일 주소를 넣을 수 없습니다.', en: 'Must not contain the email address.' },
   },
 } satisfies Record<string, Problem>;
 

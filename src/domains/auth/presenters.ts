@@ -2,7 +2,7 @@ import type { UserRow } from './repository/accounts.ts';
 import type { SessionRow } from './repository/sessions.ts';
 import type { User } from './schemas.ts';
 
-/** An account as the API shows it: exactly the fields of the interface specification. */
+/** An account as the API shows it: exactly these fields. */
 export function toUser({ id, username, name, email, role, isVerified }: UserRow): User {
   return { id, username, name, email, role, is_verified: isVerified };
 }

@@ -24,7 +24,7 @@ const username = TextField('username', {
 });
 const emailField = (description: string, example: string) =>
   TextField('email', { format: 'email', maxLength: 254, description, examples: [example] });
-const email = emailField('An e-mail address; converted to lower case', 'owner@example.com');
+const email = emailField('An email address; converted to lower case', 'owner@example.com');
 const name = TextField('line', {
   minLength: 1,
   maxLength: 50,
@@ -37,7 +37,7 @@ const passwordField = (minLength: number, description: string) => {
 };
 const newPassword = passwordField(
   8,
-  'Not a common password; contains neither the username nor the local part of the e-mail',
+  'Not a common password; contains neither the username nor the local part of the email',
 );
 /** A password that is only verified: it may have been set under older rules. */
 const password = passwordField(1, 'The current password');
@@ -64,7 +64,7 @@ export const User = NamedObject('User', 'The account of a person', {
     examples: ['owner@example.com'],
   }),
   role: Ref(UserRole),
-  is_verified: Type.Boolean({ description: 'Whether the e-mail address is verified', examples: [false] }),
+  is_verified: Type.Boolean({ description: 'Whether the email address is verified', examples: [false] }),
 });
 export type User = Static<typeof User>;
 
@@ -73,7 +73,7 @@ export const NewUser = Body('NewUser', 'An account to create', {
   password: newPassword,
   name,
   email,
-  verification_token: proof('Of `confirmEmail`; proves the e-mail address. Without it, a code is mailed.'),
+  verification_token: proof('Of `confirmEmail`; proves the email address. Without it, a code is mailed.'),
 });
 export type NewUser = Static<typeof NewUser>;
 
@@ -165,7 +165,7 @@ export const Credentials = Body('Credentials', 'Who logs in', {
   username: TextField('line', {
     minLength: 1,
     maxLength: 254,
-    description: 'The username or the e-mail address',
+    description: 'The username or the email address',
     examples: ['dure_cafe'],
   }),
   password,

@@ -14,8 +14,8 @@ export function jwtOptions({ secrets }: Pick<Config, 'secrets'>): FastifyJWTOpti
   return {
     secret: secrets[0].key,
     sign: { algorithm: 'HS256', kid: secrets[0].id, iss: issuer, aud: audience },
-    // A client sends the same token with every request. The cache keeps that a token is genuine and until when; whether its
-    // session is live is read from the database each time.
+    // A client sends the same token with every request. The cache keeps the result of the verification and the expiry;
+    // whether the session is live is read from the database each time.
     verify: { algorithms: ['HS256'], cache: 5_000 },
   };
 }

@@ -11,7 +11,10 @@ import type { PartnerRequests } from './repository/requests.ts';
 import type { ClosedRequest } from './repository/transitions.ts';
 import type { NewPartnerRequest, PartnerRequest } from './schemas.ts';
 
-/** The transitions of a request: in which box its user has it, and whether the other side gets an email about it. */
+/**
+ * The transitions of a request: in which box its user has it, and whether the other side gets an email about it. The trigger
+ * `partner_requests_transition` rejects any other change of the state.
+ */
 const rules = {
   accept: { box: 'received', from: 'requested', to: 'accepted', isMailed: true },
   decline: { box: 'received', from: 'requested', to: 'declined', isMailed: true },

@@ -36,8 +36,8 @@ export interface StoredImages {
  * Checks that images are absolute URLs without credentials, and replaces those of uploaded images by their keys.
  *
  * @param production whether plain `http` is rejected
- * @throws {ApiError} `validation_error` that names each failing image by its JSON pointer, also one below the base of the images
- *   that is none of an image
+ * @throws {ApiError} `validation_error` that names each rejected image by its JSON pointer; a URL of this service that is not an
+ *   uploaded image is rejected, too
  */
 export function readImages(
   urls: readonly string[],

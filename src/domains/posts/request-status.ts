@@ -19,7 +19,7 @@ export function stateOfStatus(status: Static<typeof PartnerRequestStatus>): Part
   return Object.values(PartnerRequestState).find((state) => partnerRequestStatuses[state] === status);
 }
 
-/** In Korean, as the interface specification has it; the names are for generated clients. */
+/** In Korean, as clients show them; the names are for generated clients. */
 export const PartnerRequestStatus = NamedEnum(
   'PartnerRequestStatus',
   'The state of a partnership request: `요청됨` (requested) becomes `수락됨` (accepted), `거절됨` (declined) or `취소됨` (withdrawn), and `수락됨` becomes `종료됨` (ended)',

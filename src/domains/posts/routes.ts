@@ -25,7 +25,7 @@ export const postRoutes: FastifyPluginAsyncTypebox<PostRoutesOptions> = async (
   app,
   { posts, service, imageUrls, checkCategoryFilter },
 ) => {
-  // The longest valid body has 5,000 characters, each an escaped pair of surrogates (12 bytes), and ten URLs.
+  // Room for 5,000 characters, each an escaped pair of surrogates (12 bytes), and ten URLs of ASCII.
   const bodyLimit = 128 * 1024;
   const params = Type.Object({ post_id: BigPathId('`id` of a post') });
 
@@ -93,7 +93,7 @@ export const postRoutes: FastifyPluginAsyncTypebox<PostRoutesOptions> = async (
       schema: {
         operationId: 'getPost',
         summary: 'Read a post',
-        description: 'Any post of an open store whose owner is not suspended.',
+        description: 'Any post that was neither deleted nor hidden, of a store that can be found.',
         params,
         response: { 200: Ref(Post) },
       },

@@ -21,7 +21,7 @@ const summary = {
   created_at: Timestamp('When it was written'),
 };
 
-/** A post in short: exactly the fields of the interface specification. */
+/** A post in short: exactly these fields, wherever it appears. */
 export const PostSummary = NamedObject('PostSummary', 'A post in short', summary);
 export type PostSummary = Static<typeof PostSummary>;
 

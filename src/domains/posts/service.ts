@@ -45,7 +45,7 @@ export function createPostService(options: PostServiceOptions) {
     });
   }
 
-  /** Comes before the post is written, because a rollback leaves what it added to the indexes. @throws {ApiError} `validation_error` */
+  /** Checked before the post is written: after a rollback its entries would stay in the indexes. @throws {ApiError} `validation_error` */
   async function checkOwn(tx: Tx, userId: number, stored: StoredImages): Promise<void> {
     const { keys } = stored;
     if (keys.length > 0) checkUsable(stored, await postImages.findOwn(tx, userId, keys));

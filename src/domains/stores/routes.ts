@@ -77,7 +77,7 @@ export const directoryRoutes: FastifyPluginAsyncTypebox<DirectoryOptions> = asyn
       schema: {
         operationId: 'getStore',
         summary: 'Read a store',
-        description: 'Any store that is open and whose owner is not suspended.',
+        description: 'Any store that was neither closed nor hidden, whose owner is not suspended.',
         params: Type.Object({ store_id: PathId('`id` of a store') }),
         response: { 200: Ref(Store) },
       },

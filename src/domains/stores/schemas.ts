@@ -18,7 +18,7 @@ const summary = {
   }),
 };
 
-/** A store in short: exactly the fields of the interface specification. */
+/** A store in short: exactly these fields, wherever it appears. */
 export const StoreSummary = NamedObject('StoreSummary', 'A store in short', summary);
 export type StoreSummary = Static<typeof StoreSummary>;
 

@@ -32,7 +32,7 @@ export const overloadPlugin = fastifyPlugin(
   },
 );
 
-/** Requests of one user that are worked on at once, of the ten for which there are database connections. */
+/** Requests of one user that are worked on at once: less than half of the connections of a pool of the default size. */
 const maxAtOnce = 4;
 
 declare module 'fastify' {

@@ -42,7 +42,7 @@ export const accountRoutes: FastifyPluginAsyncTypebox<AccountRoutesOptions> = as
         operationId: 'signUp',
         summary: 'Sign up',
         description:
-          'Creates an account. With a `verification_token` its e-mail address is verified at once, and an unverified account without a store that has the address is replaced. Otherwise a code and a link are mailed, to be confirmed at `email-verify/confirm/` after a login. After `email_taken`, the owner of the address signs up again with a `verification_token`, or resets the password. An error does not use the token up.',
+          'Creates an account. With a `verification_token` its email address is verified at once, and an unverified account without a store that has the address is replaced. Otherwise a code and a link are mailed, to be confirmed at `email-verify/confirm/` after a login. After `email_taken`, the owner of the address signs up again with a `verification_token`, or resets the password. An error does not use the token up.',
         body: Ref(NewUser),
         response: { 201: Ref(User) },
       },
@@ -60,13 +60,13 @@ export const accountRoutes: FastifyPluginAsyncTypebox<AccountRoutesOptions> = as
         limit: { group: 'change-email-undo', max: 30 },
         message: {
           ko: '이전 이메일로 되돌렸습니다. 비밀번호를 다시 설정하는 링크를 그 주소로 보내 드립니다.',
-          en: 'The old e-mail address is back. A link to set a new password is on its way to it.',
+          en: 'The old email address is back. A link to set a new password is on its way to it.',
         },
         errors: [authErrors.undoLinkInvalid, authErrors.oldEmailTaken],
       },
       schema: {
         operationId: 'undoEmailChange',
-        summary: 'Undo a change of e-mail',
+        summary: 'Undo a change of email',
         description:
           'Brings back the old address with the link from the mail to it, once and within seven days. The address counts as verified, every session ends, a reset link is mailed to it, and the links of later changes stop working. Until the password is reset, `changePassword`, `changeEmail` and `deleteCurrentUser` are 403 `forbidden`. An unverified account without a store that has taken the address is deleted. With `email_taken`, the link still works: log in to the account that has the address, after a password reset where necessary, and delete it or change its address.',
         body: Ref(EmailChangeUndo),
@@ -132,7 +132,7 @@ const ownAccountRoutes: FastifyPluginAsyncTypebox<AccountRoutesOptions> = async 
         operationId: 'deleteCurrentUser',
         summary: 'Delete the account',
         description:
-          'Removes the account permanently, with its sessions. Its posts disappear, pending partnership requests are withdrawn, accepted ones end, and the username and the e-mail address are free again.',
+          'Removes the account permanently, with its sessions. Its posts disappear, pending partnership requests are withdrawn, accepted ones end, and the username and the email address are free again.',
         body: Ref(AccountDeletion),
         response: { 200: Ref(EmptyData) },
       },
@@ -173,7 +173,7 @@ const ownAccountRoutes: FastifyPluginAsyncTypebox<AccountRoutesOptions> = async 
     {
       config: {
         limit: passwordLimit,
-        message: { ko: '이메일을 변경했습니다.', en: 'Your e-mail address has been changed.' },
+        message: { ko: '이메일을 변경했습니다.', en: 'Your email address has been changed.' },
         errors: [
           ...passwordErrors,
           authErrors.invalidCode,
@@ -183,7 +183,7 @@ const ownAccountRoutes: FastifyPluginAsyncTypebox<AccountRoutesOptions> = async 
       },
       schema: {
         operationId: 'changeEmail',
-        summary: 'Change the e-mail address',
+        summary: 'Change the email address',
         description:
           'Takes what proves the new address: the code that `email-verify/send/` mailed to it, or the `verification_token` for the link of that mail, which works where somebody else used up the tries of the code. The new address is verified, every session but the current one ends, and reset links and codes of the old address stop working. If the old address was verified, it gets a notice with a link that undoes the change within seven days. A wrong password does not use up an attempt of the code, and `email_taken` uses up neither code nor token: an unverified account has the address, and a password reset is the way into it. `too_many_attempts` is about the password or the code.',
         body: Ref(EmailChange),

@@ -38,7 +38,7 @@ export const emailVerificationRoutes: FastifyPluginAsyncTypebox<{
         limit: { group: 'email-verify-send', max: 10 },
         message: {
           ko: '입력하신 이메일로 인증번호를 보내 드립니다.',
-          en: 'We are sending a code to this e-mail address.',
+          en: 'We are sending a code to this email address.',
         },
         alternateMessage: {
           ko: '인증번호를 이미 보내 드렸습니다. 메일함을 확인해 주세요. 메일이 없으면 잠시 후 다시 요청해 주세요.',
@@ -47,7 +47,7 @@ export const emailVerificationRoutes: FastifyPluginAsyncTypebox<{
       },
       schema: {
         operationId: 'sendVerificationCode',
-        summary: 'Send e-mail verification code',
+        summary: 'Send email verification code',
         description:
           'Mails a code of six digits and a link; an address that has a verified account gets a mail that says so instead. The response is the same for every address; within the cooldown and beyond the hourly cap `accepted` is false, and no mail is sent. A newer code voids the older one with its link.',
         body: Ref(EmailAddress),
@@ -62,13 +62,13 @@ export const emailVerificationRoutes: FastifyPluginAsyncTypebox<{
     {
       config: {
         limit: { group: 'email-verify-confirm', max: 30 },
-        message: { ko: '이메일이 인증되었습니다.', en: 'The e-mail address is verified.' },
+        message: { ko: '이메일이 인증되었습니다.', en: 'The email address is verified.' },
         errors: [authErrors.invalidCode, authErrors.tooManyCodeAttempts],
       },
       schemaErrorFormatter: confirmationError,
       schema: {
         operationId: 'confirmEmail',
-        summary: 'Confirm e-mail verification',
+        summary: 'Confirm email verification',
         description:
           'Checks the code, which may be tried five times, or the token of the link in the same mail, which has no limit of tries. One of them works, once. It verifies the account of the access token, if that has the address, whichever request caused the mail. Without an access token it verifies no account. The `verification_token` proves the address for `signUp` and `changeEmail`.',
         body: Ref(EmailConfirmation),
@@ -138,7 +138,7 @@ export const recoveryRoutes: FastifyPluginAsyncTypebox<{ recovery: Recovery }> =
         operationId: 'confirmPasswordReset',
         summary: 'Complete password reset',
         description:
-          'Sets a new password with the link from the mail, once. Every session ends, the e-mail address counts as verified, and a notice is mailed.',
+          'Sets a new password with the link from the mail, once. Every session ends, the email address counts as verified, and a notice is mailed.',
         body: Ref(PasswordReset),
         response: { 200: Ref(EmptyData) },
       },

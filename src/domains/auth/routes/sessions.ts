@@ -42,7 +42,7 @@ export const sessionRoutes: FastifyPluginAsyncTypebox<SessionRoutesOptions> = as
         operationId: 'logIn',
         summary: 'Log in',
         description:
-          'Begins a session. An unknown user and a wrong password are answered alike. After ten failures with a username or an e-mail address in 15 minutes, further attempts with it are answered with 429 for a while.',
+          'Begins a session. An unknown user and a wrong password are answered alike. After ten failures with a username or an email address in 15 minutes, further attempts with it are answered with 429 for a while.',
         body: Ref(Credentials),
         response: { 200: Ref(TokenPairWithUser) },
       },

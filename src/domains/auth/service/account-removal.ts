@@ -64,7 +64,7 @@ export function createAccountRemoval(
   }
 
   /**
-   * Deletes an account by its id, as by its owner. @returns whether it existed
+   * Deletes an account by its id, in the same way as its owner does. @returns whether it existed
    *
    * @throws {ApiError} `service_unavailable` when its email address was changed meanwhile, so that other codes are to be locked
    */
@@ -75,7 +75,7 @@ export function createAccountRemoval(
     const account = await accounts.find(tx, { id });
     if (account === null) return false;
     if (account.email !== known.email) {
-      throw serviceUnavailable(new Error('the e-mail address of the account was changed meanwhile'), 1);
+      throw serviceUnavailable(new Error('the email address of the account was changed meanwhile'), 1);
     }
     return remove(tx, account);
   }

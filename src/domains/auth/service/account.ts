@@ -24,7 +24,7 @@ import type { Login } from './login.ts';
 const tokenRequired: FieldError = {
   field: 'verification_token',
   code: 'required',
-  text: { ko: '이메일을 먼저 인증해 주세요.', en: 'Please verify the e-mail address first.' },
+  text: { ko: '이메일을 먼저 인증해 주세요.', en: 'Please verify the email address first.' },
 };
 
 export interface AccountServiceOptions {
@@ -127,8 +127,8 @@ export function createAccountService(
     const passwordHash = await passwords.hash(newPassword, { ...context, userId });
     const changed = await database.prismaTransaction(async (tx) => {
       // Into an unverified account with a store, a reset is the only way for the owner of the address.
-      const isOnlyWay = !user.is_verified && (await removal.lockAccount(tx, user)) !== undefined;
-      if (!isOnlyWay) await passwordResets.revoke(tx, email);
+      const storeId = user.is_verified ? undefined : await removal.lockAccount(tx, user);
+      if (storeId === undefined) await passwordResets.revoke(tx, email);
       if (!(await accounts.changePassword(tx, userId, currentHash, passwordHash))) return false;
       await sessions.endOthers(tx, { userId, sessionId });
       await mailQueue.addUnrequested(tx, passwordChangedNotice(userId, context.language));
