@@ -27,8 +27,9 @@ const createRequest = (result: string) => `
     FROM created r JOIN stores v ON v.id = r.receiver_store_id AND v.closed_at IS NULL AND v.suspended_at IS NULL
     RETURNING id, user_id, partner_request_id
   )
-  SELECT 'sent' AS box, r.id, r.post_id, r.status::text, r.message, r.created_at, r.updated_at,
-    p.title AS post_title, r.receiver_store_id, v.name AS receiver_store_name ${result}
+  SELECT 'sent' AS box, r.id, r.post_id AS "postId", r.status::text, r.message, r.created_at AS "createdAt",
+    r.updated_at AS "updatedAt", p.title AS "postTitle", r.receiver_store_id AS "receiverStoreId",
+    v.name AS "receiverStoreName" ${result}
   FROM created r JOIN notified n ON n.partner_request_id = r.id JOIN stores v ON v.id = r.receiver_store_id
   JOIN posts p ON p.id = r.post_id`;
 
@@ -63,15 +64,16 @@ export const statements = {
           SELECT json_agg(json_build_object('id', g.id, 'name', g.name) ORDER BY l.position)
           FROM store_category_links l JOIN store_categories g ON g.id = l.category_id WHERE l.store_id = s.id)) END AS store,
         (SELECT coalesce(json_agg(json_build_object(
-            'id', p.id, 'title', p.title, 'first_image', p.images[1], 'created_at', p.created_at)), '[]')
+            'id', p.id, 'title', p.title, 'firstImage', p.images[1], 'createdAt', p.created_at)), '[]')
           FROM (SELECT id, title, images, created_at FROM posts WHERE store_id = s.id AND is_visible
                 ORDER BY created_at DESC, id DESC LIMIT 100) p) AS posts,
         (SELECT coalesce(json_agg(json_build_object(
-            'id', r.id, 'post_id', r.post_id, 'status', r.status, 'message', r.message, 'created_at', r.created_at,
-            'updated_at', r.updated_at, 'post_title', (SELECT title FROM posts p WHERE p.id = r.post_id),
-            'receiver_store_id', r.receiver_store_id, 'receiver_store_name', (SELECT name FROM stores v WHERE v.id = r.receiver_store_id))), '[]')
+            'box', 'sent', 'id', r.id, 'postId', r.post_id, 'status', r.status, 'message', r.message,
+            'createdAt', r.created_at, 'updatedAt', r.updated_at, 'receiverStoreId', r.receiver_store_id,
+            'postTitle', (SELECT title FROM posts p WHERE p.id = r.post_id),
+            'receiverStoreName', (SELECT name FROM stores v WHERE v.id = r.receiver_store_id))), '[]')
           FROM (SELECT * FROM partner_requests WHERE sender_store_id = s.id
-                ORDER BY created_at DESC, id DESC LIMIT 100) r) AS sent_requests
+                ORDER BY created_at DESC, id DESC LIMIT 100) r) AS "sentRequests"
       FROM ${session}
       LEFT JOIN stores s ON s.owner_id = u.id AND s.closed_at IS NULL AND s.suspended_at IS NULL`,
   },
