@@ -1,9 +1,9 @@
 import type { Language, Mail } from '../../src/infrastructure/mail/templates.ts';
 
 export const code = '048213';
-export const verifyUrl = 'https://dure.example/verify-email?token=aB_-9.cD';
+const verifyUrl = 'https://dure.example/verify-email?token=aB_-9.cD';
 export const resetUrl = 'https://dure.example/reset-password?uid=7&token=aB_-9';
-export const undoUrl = 'https://dure.example/undo-email-change?token=aB_-9.cD';
+const undoUrl = 'https://dure.example/undo-email-change?token=aB_-9.cD';
 export const requestUrl = 'https://dure.example/requests/3?a=1&b=2';
 export const languages: Language[] = ['ko', 'en'];
 

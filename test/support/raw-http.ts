@@ -9,7 +9,7 @@ export async function listen(app: FastifyInstance): Promise<number> {
   return (app.server.address() as AddressInfo).port;
 }
 
-export interface RawResponse extends TestResponse {
+interface RawResponse extends TestResponse {
   /** Whether the server closed the connection. */
   closed: boolean;
 }

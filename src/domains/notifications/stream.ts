@@ -45,7 +45,7 @@ export interface HubOptions {
   logger: FastifyBaseLogger;
 }
 
-export interface StreamRequest {
+interface StreamRequest {
   userId: number;
   sessionId: string;
   language: Language;

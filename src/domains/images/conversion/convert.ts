@@ -6,7 +6,7 @@ import { ApiError, serviceUnavailable } from '../../../http/errors.ts';
 import { imageErrors } from '../schemas.ts';
 
 /** An image as it is kept: WebP without metadata, in sRGB, upright. */
-export interface ConvertedImage {
+interface ConvertedImage {
   large: Buffer;
   thumbnail: Buffer;
   /** Pixels of the large version. */
