@@ -36,10 +36,10 @@ import { onceASecond } from './infrastructure/database/once-a-second.ts';
 import { expiredIdempotencyKeys } from './infrastructure/idempotency/idempotency.ts';
 import { expiredFailedMails } from './infrastructure/mail/jobs.ts';
 import { expiredMailSends } from './infrastructure/mail/mail-sends.ts';
-import { sendMailTask } from './infrastructure/mail/queue.ts';
 import type { MailTransport } from './infrastructure/mail/transport.ts';
 import { addDatabaseMetrics } from './infrastructure/metrics/database-metrics.ts';
 import { addPoolMetrics, addProcessMetrics, createMetrics } from './infrastructure/metrics/metrics.ts';
+import { sendMailTask } from './infrastructure/outbox/outbox.ts';
 import type { Tracing } from './infrastructure/tracing/tracing.ts';
 import { openApiPlugin, openApiRoutes } from './openapi/plugin.ts';
 import {
@@ -164,7 +164,9 @@ export async function buildApp(config: AppConfig, overrides: AppOverrides = {}):
   await app.register(rootRoutes, { docsEnabled: config.docsEnabled });
   await app.register(openApiRoutes, { docsEnabled: config.docsEnabled });
 
-  // Mails and clean-up.
+  // Mails, streams and clean-up.
+  app.addHook('onReady', async () => domains.outbox.start());
+  app.addHook('onClose', () => domains.outbox.stop());
   const transport = overrides.transport ?? (await createTransport(app, config));
   if (config.workerEnabled) {
     startWorkerWithApp(app, config, {

@@ -15,6 +15,7 @@ import { createIdempotency } from './infrastructure/idempotency/idempotency.ts';
 import { createMailQueue } from './infrastructure/mail/queue.ts';
 import { createUnsubscribeLinks } from './infrastructure/mail/unsubscribe-links.ts';
 import type { Metrics } from './infrastructure/metrics/metrics.ts';
+import { createOutbox } from './infrastructure/outbox/outbox.ts';
 import type { Tracing } from './infrastructure/tracing/tracing.ts';
 
 interface DomainsOptions {
@@ -36,12 +37,13 @@ export type Domains = Awaited<ReturnType<typeof createDomains>>;
 export async function createDomains(options: DomainsOptions) {
   const { config, database, tracing } = options;
   const unsubscribeLinks = createUnsubscribeLinks(config);
-  const mailQueue = createMailQueue(unsubscribeLinks, tracing);
+  const outbox = createOutbox(database, options.logger);
+  const mailQueue = createMailQueue(unsubscribeLinks, outbox, tracing);
   const idempotency = createIdempotency(database, config.secrets);
   const imageUrls = createImageUrls(config);
-  const base = { ...options, mailQueue, idempotency, imageUrls };
+  const base = { ...options, outbox, mailQueue, idempotency, imageUrls };
   const notifications = createNotifications(base);
-  const partnerRequests = createPartnerRequests({ ...base, notify: notifications.notify });
+  const partnerRequests = createPartnerRequests({ ...base, ...notifications });
   const { withdrawRequestsOfPost, closeRequestsOfStore } = partnerRequests;
   const stores = createStores(base);
   const { checkCategoryFilter, lockStore, closeStore } = stores;
@@ -63,6 +65,7 @@ export async function createDomains(options: DomainsOptions) {
   const admin = createAdmin({ database, audit, accounts: auth.administration, mailQueue });
   const reports = createReports({ database, audit });
   return {
+    outbox,
     unsubscribeLinks,
     notifications,
     partnerRequests,

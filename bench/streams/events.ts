@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { wakeUpChannel } from '../../src/infrastructure/outbox/outbox.ts';
 import { databaseUrl, execute } from '../../test/support/database.ts';
 import type { BenchUser } from '../data.ts';
 import type { MeasuredServer } from '../servers.ts';
@@ -58,8 +59,8 @@ export async function notifyAll(url: string, clients: StreamClient[]): Promise<n
     `WITH added AS (
        INSERT INTO notifications (user_id, kind, partner_request_id)
        SELECT id, 'partner_request_received', (SELECT min(id) FROM partner_requests) FROM unnest('{${ids}}'::int[]) id
-       RETURNING id, user_id)
-     SELECT pg_notify('notifications', json_build_object('user_id', user_id, 'notification_id', id)::text) FROM added`,
+       RETURNING user_id)
+     SELECT pg_notify('${wakeUpChannel}', json_agg(user_id)::text) FROM added GROUP BY user_id / 500`,
   );
   const at = performance.now();
   // The count follows the notification; the next measurement begins when nothing waits any more.

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import t, { type Test } from 'tap';
-import { codeIn, createTestApp, resetLinkIn } from '../support/app.ts';
+import { codeIn, createTestApp, relayed, resetLinkIn } from '../support/app.ts';
 import { invalid, rejected } from '../support/assertions.ts';
 import { everyRow } from '../support/rows.ts';
 import { latestMail, mailsTo, undoTokenIn, verifyLinkTokenIn } from './mailbox.ts';
@@ -98,6 +98,7 @@ t.test('no password, code, link token or refresh token can be read at rest or in
   t.equal((await post('email-verify/send', { email: stranger })).status, 200);
   t.equal((await post('reset-password-request', { email })).status, 200);
   t.equal((await post('find-id', { email })).status, 200);
+  await relayed(app);
   const queued = await everyRow(app);
   t.equal(queued.match(/_private_jobs /g)?.length, 4, 'four emails wait');
   t.match(queued, email, 'the rows are there');
@@ -170,6 +171,7 @@ t.test('no password, code, link token or refresh token can be read at rest or in
   rejected(t, await post('signup', tampered), 400, 'verification_token_invalid');
   const verified = { ...neighbour, verification_token: verificationToken };
   t.equal((await post('signup', verified, { 'idempotency-key': 'canary-2' })).status, 201);
+  await relayed(app);
   const used = await everyRow(app);
   t.match(used, '_private_jobs ', 'the notices wait');
   t.match(used, /sessions .*,1,/, 'a session that was refreshed is there');

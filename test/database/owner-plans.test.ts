@@ -11,7 +11,7 @@ import { createPartnerRequestRepository } from '../../src/domains/partner-reques
 import { loadConfig } from '../../src/infrastructure/config/config.ts';
 import { openDatabase, type Tx } from '../../src/infrastructure/database/client.ts';
 import { createTestApp } from '../support/app.ts';
-import { explainingDatabase } from '../support/plans.ts';
+import { announcements, explainingDatabase, idleOutbox } from '../support/plans.ts';
 
 /*
  * What a list or count reads when one user has most of the rows: the page and nothing else. Without one of its indexes a
@@ -119,17 +119,22 @@ for (const mode of modes) {
             `user ${userId}, is_read ${isRead}, before ${beforeId}`,
             15 * page,
             (database) =>
-              createNotificationRepository(database).find({ userId, isRead, beforeId, limit: page }),
+              createNotificationRepository(database, idleOutbox).find({
+                userId,
+                isRead,
+                beforeId,
+                limit: page,
+              }),
           );
         }
       }
       for (const after of [0, many]) {
         await reads(t, mode, `stream of user ${userId} after ${after}`, 15 * page, (database) =>
-          createNotificationRepository(database).listAfter(userId, after, page),
+          createNotificationRepository(database, idleOutbox).listAfter(userId, after, page),
         );
       }
       await reads(t, mode, `count of user ${userId}`, 4, (database) =>
-        createNotificationRepository(database).countUnread(userId),
+        createNotificationRepository(database, idleOutbox).countUnread(userId),
       );
     }
   });
@@ -141,18 +146,9 @@ for (const mode of modes) {
     const ids = rows.map(({ id }) => Number(id));
     for (const which of [{ ids: ids.slice(0, 1) }, { up_to_id: Math.max(...ids) }, { ids }]) {
       await reads(t, mode, JSON.stringify(which), 100, (database) =>
-        createNotificationRepository(database).markRead(1, which),
+        createNotificationRepository(database, idleOutbox).markRead(1, which),
       );
     }
-  });
-
-  t.test(`locks read what they lock, in order (${mode} plan)`, async (t) => {
-    await reads(t, mode, 'stores and post of a new request', 30, (database) =>
-      // Without its row it throws.
-      createPartnerRequestRepository(database)
-        .lockStoresAndPost(database, 700, 10)
-        .catch(() => undefined),
-    );
   });
 
   t.test(`lists of requests read one page (${mode} plan)`, async (t) => {
@@ -162,10 +158,10 @@ for (const mode of modes) {
           const filter = { userId, status, after, limit: page };
           const what = `of user ${userId}, ${status}, ${after ? 'next' : 'first'} page`;
           await reads(t, mode, `sent ${what}`, 8 * page, (database) =>
-            createPartnerRequestRepository(database).list({ ...filter, box: 'sent' }),
+            createPartnerRequestRepository(database, announcements).list({ ...filter, box: 'sent' }),
           );
           await reads(t, mode, `received ${what}`, 13 * page, (database) =>
-            createPartnerRequestRepository(database).list({ ...filter, box: 'received' }),
+            createPartnerRequestRepository(database, announcements).list({ ...filter, box: 'received' }),
           );
         }
       }
@@ -195,12 +191,12 @@ for (const mode of modes) {
   t.test(`withdrawing and ending read what is open (${mode} plan)`, async (t) => {
     const postId = mode === 'generic' ? 6 : 12;
     const indexes = await reads(t, mode, 'of a post', 150, (database) =>
-      createPartnerRequestRepository(database).withdrawOfPost(database, postId),
+      createPartnerRequestRepository(database, announcements).withdrawOfPost(database, postId),
     );
     // Without it, a scan of the whole index of open requests.
     t.ok(indexes.includes('partner_requests_pending_idx'));
     await reads(t, mode, 'of a store', 350, (database) =>
-      createPartnerRequestRepository(database).closeOfStore(database, 1),
+      createPartnerRequestRepository(database, announcements).closeOfStore(database, 1),
     );
   });
 

@@ -21,6 +21,7 @@ import { codeIn, createTestApp, deleteAccount, logIn } from '../support/app.ts';
 import { root } from '../support/files.ts';
 import { uploadImage } from '../support/images.ts';
 import { notificationsOf, requestsPath, sendRequest, transition } from '../support/partner-requests.ts';
+import { idleOutbox } from '../support/plans.ts';
 import { createPost, openShop } from '../support/stores.ts';
 
 /*
@@ -237,7 +238,7 @@ t.test('each statement returns the columns that its row type declares', async (t
   const images = createImageRepository(database);
   await createAccountRepository(database, app.config.email).findAbandoned(database, 10);
   await createSessionRepository(database, app.config.tokens).findLive([randomUUID()]);
-  await createNotificationRepository(database).listAfter(sender.id, 0, 10);
+  await createNotificationRepository(database, idleOutbox).listAfter(sender.id, 0, 10);
   await images.secondsUntilRoom(sender.id);
   await images.markUnused();
   await images.claimDeleted();

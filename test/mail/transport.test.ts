@@ -5,7 +5,7 @@ import {
   MailRejectedError,
   type OutgoingMail,
 } from '../../src/infrastructure/mail/transport.ts';
-import { createTestApp } from '../support/app.ts';
+import { createTestApp, relayed } from '../support/app.ts';
 import { inParallel } from '../support/concurrency.ts';
 import { freePort } from '../support/free-port.ts';
 import { openTwoVerifiedShops, sendRequest } from '../support/partner-requests.ts';
@@ -215,6 +215,7 @@ t.test('codes, reset links and user ids are sent before what waits for a slow pr
   await recover('email-verify/send', 'waiting@example.com');
   await recover('reset-password-request', receiver.email);
   await recover('find-id', sender.email);
+  await relayed(app);
   for (const expected of [
     { to: 'waiting@example.com', text: /\b\d{6}\b/ },
     { to: receiver.email, text: '/reset-password?' },

@@ -6,6 +6,7 @@ import type { OutgoingMail } from '../../src/infrastructure/mail/transport.ts';
 import { createUnsubscribeLinks } from '../../src/infrastructure/mail/unsubscribe-links.ts';
 import { type MailComposers, startWorker } from '../../src/infrastructure/mail/worker.ts';
 import { createMetrics } from '../../src/infrastructure/metrics/metrics.ts';
+import { createOutbox } from '../../src/infrastructure/outbox/outbox.ts';
 import { createTestDatabase } from '../support/database.ts';
 import { until } from '../support/until.ts';
 
@@ -49,13 +50,18 @@ export async function setUp(t: Test) {
   t.teardown(drop);
   const database = openDatabase({ url, poolSize: 4 });
   t.teardown(() => database.close());
-  const queue = createMailQueue(unsubscribeLinks);
   const logLines: Record<string, unknown>[] = [];
   const stream = { write: (line: string) => logLines.push(JSON.parse(line)) };
+  const { log } = Fastify({ logger: { level: 'debug', stream } });
+  const outbox = createOutbox(database, log);
+  outbox.start();
+  t.teardown(() => outbox.stop());
+  const queue = createMailQueue(unsubscribeLinks, outbox);
   t.teardown(() => {
     if (!t.passing()) t.comment(logLines);
   });
 
+  const waiting = async () => (await database.pool.query('SELECT FROM outbox')).rows;
   const jobs = async () => (await database.pool.query('SELECT * FROM graphile_worker._private_jobs')).rows;
   return {
     url,
@@ -63,11 +69,15 @@ export async function setUp(t: Test) {
     queue,
     logLines,
     errors: () => logLines.filter(({ level }) => level === 50),
-    add: (kind: string, payload: MailPayload = { id: 1 }) =>
-      database.prismaTransaction((tx) => queue.add(tx, kind, payload)),
+    /** Enqueues an email in a transaction. Then it is a job, or has been one. */
+    async add(kind: string, payload: MailPayload = { id: 1 }) {
+      await database.prismaTransaction((tx) => queue.add(tx, kind, payload));
+      await until('the outbox is empty', async () => (await waiting()).length === 0);
+    },
     jobs,
     attemptFailed: () => until('a failed attempt', async () => (await jobs())[0]?.last_error !== null),
-    queueIsEmpty: () => until('the queue is empty', async () => (await jobs()).length === 0),
+    queueIsEmpty: () =>
+      until('the queue is empty', async () => (await waiting()).length + (await jobs()).length === 0),
     failedMails: async () =>
       (await database.pool.query('SELECT kind, payload, reason, attempts FROM failed_mails ORDER BY kind'))
         .rows,
@@ -86,7 +96,7 @@ export async function setUp(t: Test) {
         database,
         metrics: createMetrics(),
         times: { recovery: 500, ...options.times },
-        logger: Fastify({ logger: { level: 'debug', stream } }).log,
+        logger: log,
         transport: {
           async send(mail) {
             sent.push(mail);

@@ -200,8 +200,10 @@ function mailsOf(sent: OutgoingMail[], pool: pg.Pool): Mails {
     },
     async settled() {
       await until('an empty mail queue', async () => {
-        const { rows } = await pool.query('SELECT count(*)::int AS jobs FROM graphile_worker.jobs');
-        return rows[0]?.jobs === 0;
+        const { rows } = await pool.query(
+          'SELECT ((SELECT count(*) FROM outbox) + (SELECT count(*) FROM graphile_worker.jobs))::int AS waiting',
+        );
+        return rows[0]?.waiting === 0;
       });
     },
   };
@@ -284,10 +286,17 @@ export async function suspend({ pool }: TestApp, { id }: { id: number }): Promis
   await pool.query('UPDATE users SET suspended_at = now() WHERE id = $1', [id]);
 }
 
+/** Waits until emails are jobs. */
+export function relayed({ pool }: TestApp): Promise<unknown> {
+  return until('an empty outbox', async () => (await pool.query('SELECT FROM outbox')).rowCount === 0);
+}
+
 /** The kinds of the emails to an account that wait in the queue, oldest first. */
 export async function queuedFor({ pool }: TestApp, { id }: { id: number }): Promise<string[]> {
   const { rows } = await pool.query<{ kind: string }>(
-    `SELECT payload->>'kind' AS kind FROM graphile_worker._private_jobs WHERE payload->>'user_id' = $1 ORDER BY id`,
+    `SELECT payload->>'kind' AS kind FROM (
+       SELECT 1 AS step, id, payload::jsonb FROM graphile_worker._private_jobs UNION ALL SELECT 2, id, mail FROM outbox
+     ) mails WHERE payload->>'user_id' = $1 ORDER BY step, id`,
     [id],
   );
   return rows.map(({ kind }) => kind);

@@ -1,6 +1,8 @@
 import type pg from 'pg';
+import { notifySql } from '../../src/domains/notifications/repository.ts';
 import { plannerSettings, type Tx } from '../../src/infrastructure/database/client.ts';
 import type { Sql } from '../../src/infrastructure/database/sql.ts';
+import { createMailQueue } from '../../src/infrastructure/mail/queue.ts';
 
 interface PlanNode {
   'Node Type': string;
@@ -62,9 +64,15 @@ export function explainingDatabase(
     }
   }
   const execute = (statement: Sql) => query(statement).then(() => 0);
-  const database: Tx = { query, execute };
+  const database: Tx = { query, execute, afterCommit: () => undefined };
   return { database, executions };
 }
+
+/** An outbox without a relay. */
+export const idleOutbox = { wake: () => undefined };
+
+/** What follows a request in the statement that creates it. */
+export const announcements = { ...createMailQueue({ keyId: 'a-key' }, idleOutbox), notifySql };
 
 function literal(value: unknown): string {
   return Array.isArray(value) ? `{${value.join()}}` : String(value);

@@ -149,6 +149,15 @@ CREATE TABLE "idempotency_keys" (
 );
 
 -- CreateTable
+CREATE TABLE "outbox" (
+    "id" BIGSERIAL NOT NULL,
+    "user_id" INTEGER,
+    "mail" JSONB,
+
+    CONSTRAINT "outbox_pkey" PRIMARY KEY ("id")
+);
+
+-- CreateTable
 CREATE TABLE "failed_mails" (
     "id" BIGSERIAL NOT NULL,
     "user_id" INTEGER,
@@ -562,6 +571,10 @@ ALTER TABLE "images"
 ALTER TABLE "partner_requests"
   ADD CONSTRAINT "partner_requests_message_check" CHECK (char_length("message") >= 1),
   ADD CONSTRAINT "partner_requests_own_post_check" CHECK ("sender_store_id" <> "receiver_store_id");
+
+-- Rows live for milliseconds: without frequent vacuuming, the relay reads past thousands of dead ones.
+ALTER TABLE "outbox" SET (
+  autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 1000, autovacuum_vacuum_insert_threshold = -1);
 
 ALTER TABLE "notification_counts"
   ADD CONSTRAINT "notification_counts_unread_check" CHECK ("unread" >= 0);

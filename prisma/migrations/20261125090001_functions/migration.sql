@@ -97,6 +97,26 @@ END $$;
 CREATE TRIGGER "partner_requests_transition" BEFORE UPDATE OF "status" ON "partner_requests"
   FOR EACH ROW EXECUTE FUNCTION "check_partner_request_transition"();
 
+-- What a store may still send, as it is now: a function that is not stable sees what was committed while its statement waited for
+-- the quota lock of the store.
+--   full_until: when it may send a request for the post again; null while it may. Requests of any status count.
+--   sent_within_hour: its requests for the post.
+CREATE FUNCTION "partner_request_room"(
+  "sender" integer, "post" bigint, "quota" integer, "quota_of_post" integer,
+  OUT "full_until" timestamptz, OUT "sent_within_hour" integer
+) LANGUAGE plpgsql VOLATILE SET search_path FROM CURRENT AS $$
+BEGIN
+  -- The oldest row of those that fill a quota. Reading it ends there, however many rows there are.
+  full_until := interval '24 hours' + greatest(
+    (SELECT created_at FROM partner_requests WHERE sender_store_id = sender AND created_at > now() - interval '24 hours'
+      ORDER BY created_at DESC OFFSET quota - 1 LIMIT 1),
+    (SELECT created_at FROM partner_requests
+      WHERE sender_store_id = sender AND post_id = post AND created_at > now() - interval '24 hours'
+      ORDER BY created_at DESC OFFSET quota_of_post - 1 LIMIT 1));
+  sent_within_hour := (SELECT count(*) FROM partner_requests
+    WHERE sender_store_id = sender AND post_id = post AND created_at > now() - interval '1 hour');
+END $$;
+
 -- NOTIFICATIONS
 
 -- Counts unread notifications, whatever writes the rows. Rows of `notification_counts` are locked in the order of their users, to

@@ -3,7 +3,8 @@ import { requireUser } from '../../http/authentication.ts';
 import type { Config } from '../../infrastructure/config/config.ts';
 import type { Database } from '../../infrastructure/database/client.ts';
 import type { Metrics } from '../../infrastructure/metrics/metrics.ts';
-import { createNotificationRepository } from './repository.ts';
+import type { Outbox } from '../../infrastructure/outbox/outbox.ts';
+import { createNotificationRepository, notifySql } from './repository.ts';
 import { notificationRoutes } from './routes.ts';
 import { createStreamHub, type HubOptions } from './stream.ts';
 
@@ -16,8 +17,8 @@ interface RoutesOptions extends Pick<HubOptions, 'listen' | 'findLiveSessions' |
 }
 
 /** Builds the notifications domain: its routes under `/api/v1/notifications`, and how other domains notify users. */
-export function createNotifications({ database }: { database: Database }) {
-  const notifications = createNotificationRepository(database);
+export function createNotifications({ database, outbox }: { database: Database; outbox: Outbox }) {
+  const notifications = createNotificationRepository(database, outbox);
 
   async function routes(
     scope: FastifyInstance,
@@ -31,5 +32,5 @@ export function createNotifications({ database }: { database: Database }) {
     await scope.register(notificationRoutes, { notifications, streams });
   }
 
-  return { routes, notify: notifications.notify };
+  return { routes, notify: notifications.notify, notifySql };
 }

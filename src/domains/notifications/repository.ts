@@ -3,18 +3,8 @@ import type { Database, Tx } from '../../infrastructure/database/client.ts';
 import type { Notification, PartnerRequest } from '../../infrastructure/database/generated/client.ts';
 import type { NotificationKind } from '../../infrastructure/database/generated/enums.ts';
 import { empty, raw, type Sql, sql } from '../../infrastructure/database/sql.ts';
+import type { Outbox } from '../../infrastructure/outbox/outbox.ts';
 import type { NotificationsToMark } from './schemas.ts';
-
-/** The PostgreSQL channel that names, as JSON, a user who has new notifications or fewer unread ones. */
-export const notificationChannel = 'notifications';
-
-export interface NotificationEvent {
-  user_id: number;
-}
-
-/** SQL that sends a {@link NotificationEvent} at the commit. */
-const wakeStreams = (userId: Sql) =>
-  sql`pg_notify(${notificationChannel}, json_build_object('user_id', ${userId})::text)`;
 
 /** A notification with the request it is about. */
 export interface NotificationRow
@@ -59,35 +49,49 @@ const withRequests = (notifications: Sql) => sql`
 const selectUnreadCount = (userId: number) => sql`
   SELECT coalesce((SELECT unread FROM notification_counts WHERE user_id = ${userId}), 0) AS "unreadCount"`;
 
+/**
+ * SQL of `woken AS (...)`, with what that needs: adds notifications and wakes up the streams of their users, in the statement that
+ * makes the change. It comes last, and the caller wakes the relay of the outbox after the commit.
+ *
+ * Ids are drawn under an advisory lock per user that lasts until the commit, so that the ids of one user grow in commit order.
+ *
+ * @param recipients a query for `user_id`, `kind` and `request_id`
+ */
+export function notifySql(recipients: Sql): Sql {
+  // Locked in id order, to avoid deadlocks.
+  return sql`
+    locked AS MATERIALIZED (
+      SELECT pg_advisory_xact_lock(${advisoryLocks.notifications}::int, user_id)
+      FROM (SELECT DISTINCT user_id FROM (${recipients}) recipients ORDER BY user_id) users
+    ), added AS (
+      INSERT INTO notifications (user_id, kind, partner_request_id, created_at)
+      SELECT user_id, kind, request_id, clock_timestamp() FROM (${recipients}) recipients
+      WHERE (SELECT count(*) FROM locked) > 0
+      RETURNING user_id
+    ), woken AS (
+      INSERT INTO outbox (user_id) SELECT DISTINCT user_id FROM added
+    )`;
+}
+
 export type Notifications = ReturnType<typeof createNotificationRepository>;
 
 /** Notifications of users, read and unread. */
-export function createNotificationRepository(database: Database) {
-  /**
-   * Adds notifications and wakes up the instances that stream to their users. Call it as the last statement of a transaction:
-   * ids are drawn under an advisory lock per user that lasts until the commit, so that the ids of one user grow in commit order.
-   */
+export function createNotificationRepository(database: Database, { wake }: Pick<Outbox, 'wake'>) {
+  /** Adds notifications and wakes up the streams of their users: see {@link notifySql}. Call it last in a transaction. */
   async function notify(
     tx: Tx,
     recipients: { kind: NotificationKind; userId: number; requestId: number }[],
   ): Promise<void> {
     if (recipients.length === 0) return;
-    const userIds = recipients.map(({ userId }) => userId);
-    // In id order, to avoid deadlocks.
-    const users = [...new Set(userIds)].sort((a, b) => a - b);
     await tx.execute(sql`
-      WITH locked AS MATERIALIZED (
-        SELECT pg_advisory_xact_lock(${advisoryLocks.notifications}::int, user_id) FROM unnest(${users}::int[]) user_id
-      ), added AS (
-        INSERT INTO notifications (user_id, kind, partner_request_id, created_at)
-        SELECT user_id, kind, request_id, clock_timestamp()
-        FROM unnest(
-          ${userIds}::int[], ${recipients.map(({ kind }) => kind)}::notification_kind[],
+      WITH recipients AS MATERIALIZED (
+        SELECT * FROM unnest(
+          ${recipients.map(({ userId }) => userId)}::int[],
+          ${recipients.map(({ kind }) => kind)}::notification_kind[],
           ${recipients.map(({ requestId }) => requestId)}::bigint[]) AS recipient(user_id, kind, request_id)
-        WHERE (SELECT count(*) FROM locked) > 0
-        RETURNING user_id
-      )
-      SELECT ${wakeStreams(sql`user_id`)} FROM added`);
+      ), ${notifySql(sql`SELECT * FROM recipients`)}
+      SELECT`);
+    tx.afterCommit(wake);
   }
 
   /** One page of a user's notifications, newest first, and the number of all unread ones, as of one moment. */
@@ -158,11 +162,13 @@ export function createNotificationRepository(database: Database) {
         ) n
       ), marked AS (
         UPDATE notifications SET is_read = true WHERE ctid = ANY (ARRAY(SELECT place FROM locked)) RETURNING id
+      ), woken AS (
+        INSERT INTO outbox (user_id) SELECT ${userId}::int WHERE EXISTS (SELECT FROM marked)
       )
       SELECT count(*)::int AS updated,
-        (SELECT max(id) FROM batch HAVING count(*) = ${raw(String(batchSize))}) AS last,
-        CASE WHEN count(*) > 0 THEN ${wakeStreams(sql`${userId}::int`)}::text END
+        (SELECT max(id) FROM batch HAVING count(*) = ${raw(String(batchSize))}) AS last
       FROM marked`);
+    if (row?.updated) wake();
     return row ?? { updated: 0, last: null };
   }
 

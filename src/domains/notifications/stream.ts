@@ -7,14 +7,10 @@ import pLimit, { type LimitFunction } from 'p-limit';
 import { serviceUnavailable } from '../../http/errors.ts';
 import type { Language } from '../../http/language.ts';
 import type { Subscription } from '../../infrastructure/database/listener.ts';
+import { wakeUpChannel } from '../../infrastructure/outbox/outbox.ts';
 import { defaultTimes, type EventStream, type EventStreamTimes, openEventStream } from './event-stream.ts';
 import { toNotification } from './presenters.ts';
-import {
-  type NotificationEvent,
-  type NotificationRow,
-  type Notifications,
-  notificationChannel,
-} from './repository.ts';
+import type { NotificationRow, Notifications } from './repository.ts';
 
 /** Per user and instance. One more ends the oldest, which limits clients that never close theirs. */
 const streamsPerUser = 10;
@@ -55,6 +51,9 @@ interface StreamRequest {
   logger: FastifyBaseLogger;
 }
 
+/** What a stream has sent last. */
+type Position = { lastId: number; unreadCount: number };
+
 interface OpenStream extends Pick<StreamRequest, 'userId' | 'sessionId'> {
   wake(): void;
   end(reason: string): void;
@@ -74,10 +73,10 @@ export function createStreamHub(options: HubOptions) {
   let isClosing = false;
 
   listen({
-    channel: notificationChannel,
+    channel: wakeUpChannel,
     onNotification(payload) {
-      const { user_id }: NotificationEvent = JSON.parse(payload);
-      for (const { wake } of streams.get(user_id) ?? []) wake();
+      const userIds: number[] = JSON.parse(payload);
+      for (const userId of userIds) for (const { wake } of streams.get(userId) ?? []) wake();
     },
     onConnect() {
       for (const { wake } of all()) wake();
@@ -161,7 +160,7 @@ export function createStreamHub(options: HubOptions) {
       event: 'unread_count',
       data: { unread_count: found.unreadCount },
     });
-    reader.start(lastId, lastId < newest);
+    reader.start({ lastId, unreadCount: found.unreadCount }, lastId < newest);
     return events.body;
   }
 
@@ -187,17 +186,17 @@ function createReader(
   notifications: HubOptions['notifications'],
   limit: LimitFunction,
 ) {
-  let lastId: number | undefined;
+  let position: Position | undefined;
   let isDue = false;
   let isReading = false;
 
-  async function readWhileDue(): Promise<void> {
+  async function readWhileDue(sent: Position): Promise<void> {
     isReading = true;
     let delay = retryDelay.min;
     while (isDue && events.isOpen()) {
       isDue = false;
       try {
-        await sendNew();
+        await sendNew(sent);
         delay = retryDelay.min;
       } catch (error) {
         logger.warn({ err: error }, 'notifications could not be read for a stream');
@@ -210,19 +209,22 @@ function createReader(
     isReading = false;
   }
 
-  async function sendNew(): Promise<void> {
+  async function sendNew(sent: Position): Promise<void> {
+    const before = { ...sent };
     let rows: NotificationRow[];
     do {
-      rows = await queryWhileOpen(() => notifications.listAfter(userId, lastId ?? 0, pageSize), []);
+      rows = await queryWhileOpen(() => notifications.listAfter(userId, sent.lastId, pageSize), []);
       for (const row of rows) {
         const notification = toNotification(row, language);
-        lastId = notification.id;
-        events.send({ id: lastId, event: 'notification', data: notification });
+        sent.lastId = notification.id;
+        events.send({ id: sent.lastId, event: 'notification', data: notification });
       }
       await events.drained();
     } while (rows.length === pageSize);
-    const unreadCount = await queryWhileOpen(() => notifications.countUnread(userId), 0);
-    events.send({ event: 'unread_count', data: { unread_count: unreadCount } });
+    sent.unreadCount = await queryWhileOpen(() => notifications.countUnread(userId), sent.unreadCount);
+    // A wake-up may be of what the stream has sent already.
+    if (sent.lastId === before.lastId && sent.unreadCount === before.unreadCount) return;
+    events.send({ event: 'unread_count', data: { unread_count: sent.unreadCount } });
     await events.drained();
   }
 
@@ -234,12 +236,12 @@ function createReader(
   /** Reads when there may be new rows. Any number of calls during a read, or before the start, cause one more read. */
   function wake(): void {
     isDue = true;
-    if (lastId !== undefined && !isReading) void readWhileDue();
+    if (position !== undefined && !isReading) void readWhileDue(position);
   }
 
-  /** Starts after a notification. @param isBehind whether there are newer ones already */
-  function start(afterId: number, isBehind: boolean): void {
-    lastId = afterId;
+  /** Starts after what was sent. @param isBehind whether there are newer notifications already */
+  function start(sent: Position, isBehind: boolean): void {
+    position = sent;
     if (isDue || isBehind) wake();
   }
 

@@ -4,7 +4,7 @@ import type { Config } from '../../infrastructure/config/config.ts';
 import type { ImageUrls } from '../images/index.ts';
 import { partnerRequestMails } from './mails.ts';
 import { createPartnerRepository } from './repository/partners.ts';
-import { createPartnerRequestRepository } from './repository/requests.ts';
+import { type Announcements, createPartnerRequestRepository } from './repository/requests.ts';
 import * as routes from './routes.ts';
 import { createPartnerRequestService, type PartnerRequestServiceOptions } from './service.ts';
 
@@ -12,7 +12,9 @@ export { toPartnerRequest } from './presenters.ts';
 export { type SentRequestRow, sentColumns } from './repository/rows.ts';
 export { PartnerRequest, requestFields } from './schemas.ts';
 
-interface PartnerRequestsOptions extends Omit<PartnerRequestServiceOptions, 'partnerRequests'> {
+interface PartnerRequestsOptions
+  extends Omit<PartnerRequestServiceOptions, 'partnerRequests'>,
+    Pick<Announcements, 'notifySql'> {
   config: Config;
   imageUrls: ImageUrls;
 }
@@ -22,8 +24,11 @@ interface PartnerRequestsOptions extends Omit<PartnerRequestServiceOptions, 'par
  * other domains call when a post or an account is deleted.
  */
 export function createPartnerRequests(options: PartnerRequestsOptions) {
-  const { config, database, imageUrls } = options;
-  const partnerRequests = createPartnerRequestRepository(database);
+  const { config, database, mailQueue, imageUrls } = options;
+  const partnerRequests = createPartnerRequestRepository(database, {
+    unrequestedSql: mailQueue.unrequestedSql,
+    notifySql: options.notifySql,
+  });
   const partners = createPartnerRepository(database);
   const service = createPartnerRequestService({ ...options, partnerRequests });
 

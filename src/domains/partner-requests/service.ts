@@ -4,10 +4,11 @@ import type { Database, Tx } from '../../infrastructure/database/client.ts';
 import type { NotificationKind } from '../../infrastructure/database/generated/enums.ts';
 import type { Created, Idempotency, IdempotencyKey } from '../../infrastructure/idempotency/idempotency.ts';
 import type { MailQueue } from '../../infrastructure/mail/queue.ts';
+import type { Outbox } from '../../infrastructure/outbox/outbox.ts';
 import { postErrors } from '../posts/index.ts';
 import { partnerRequestErrors } from './errors.ts';
 import { toPartnerRequest } from './presenters.ts';
-import type { PartnerRequests } from './repository/requests.ts';
+import { maxMailsPerHour, type PartnerRequests } from './repository/requests.ts';
 import type { ClosedRequest } from './repository/transitions.ts';
 import type { NewPartnerRequest, PartnerRequest } from './schemas.ts';
 
@@ -22,9 +23,6 @@ const rules = {
   end: { box: 'either', from: 'accepted', to: 'ended', isMailed: true },
 } as const;
 
-/** Emails per hour about the requests of one store for one post, so that requesting and declining in a loop sends few. */
-const maxMailsPerHour = 5;
-
 interface Recipient {
   kind: NotificationKind;
   userId: number;
@@ -34,6 +32,7 @@ interface Recipient {
 export interface PartnerRequestServiceOptions {
   config: Pick<Config, 'quotas'>;
   database: Database;
+  outbox: Outbox;
   mailQueue: MailQueue;
   idempotency: Idempotency;
   partnerRequests: PartnerRequests;
@@ -46,7 +45,7 @@ export type PartnerRequestService = ReturnType<typeof createPartnerRequestServic
 /** Partner requests, with the notifications and emails that belong to a change in its transaction. */
 export function createPartnerRequestService(options: PartnerRequestServiceOptions) {
   const quota = options.config.quotas.requestsPerDay;
-  const { database, mailQueue, idempotency, partnerRequests, notify } = options;
+  const { database, outbox, mailQueue, idempotency, partnerRequests, notify } = options;
 
   /**
    * Sends a request to the store that wrote a post.
@@ -58,27 +57,27 @@ export function createPartnerRequestService(options: PartnerRequestServiceOption
     { post_id: postId, message }: NewPartnerRequest,
     key: IdempotencyKey | undefined,
   ): Promise<Created<PartnerRequest>> {
-    return idempotency.run(database.transaction, key, async (tx) => {
-      const locked = await partnerRequests.lockStoresAndPost(tx, userId, postId);
-      const { sender, receiver, receiverUserId } = locked;
+    // Without a key it is one statement, which needs no transaction around it.
+    const transaction = key === undefined ? withoutTransaction : database.transaction;
+    return idempotency.run(transaction, key, async (tx) => {
+      const { sender, receiver, senderExists, postExists, wait, ...request } = await partnerRequests.create(
+        tx,
+        { userId, postId, message, quota },
+      );
+      tx.afterCommit(outbox.wake);
+      if (request.id !== null) return toPartnerRequest(request);
       if (sender === null) throw new ApiError(postErrors.storeRequired);
       if (receiver === null) throw new ApiError(postErrors.postNotFound);
-      if (!locked.senderExists) throw new ApiError(postErrors.storeRequired);
-      if (receiverUserId === null || !locked.postExists) throw new ApiError(postErrors.postNotFound);
+      if (!senderExists) throw new ApiError(postErrors.storeRequired);
+      if (!postExists) throw new ApiError(postErrors.postNotFound);
       if (sender === receiver) throw new ApiError(partnerRequestErrors.ownPost);
-      const created = await partnerRequests.create(tx, { postId, sender, receiver, message }, quota);
-      if (created === undefined) {
-        const seconds = await partnerRequests.findWait(tx, sender, postId, quota);
-        if (seconds === undefined) throw new ApiError(partnerRequestErrors.alreadyRequested);
-        throw retryLater(httpErrors.quotaExceeded, seconds);
-      }
-      const { sentWithinHour, ...request } = created;
-      const kind = 'partner_request_received';
-      const recipient = { kind, userId: receiverUserId, requestId: request.id } as const;
-      if (sentWithinHour <= maxMailsPerHour) await mail(tx, recipient);
-      await notify(tx, [recipient]);
-      return toPartnerRequest(request);
+      if (wait !== null) throw retryLater(httpErrors.quotaExceeded, wait);
+      throw new ApiError(partnerRequestErrors.alreadyRequested);
     });
+  }
+
+  function withoutTransaction<Result>(work: (tx: Tx) => Promise<Result>): Promise<Result> {
+    return work(database);
   }
 
   /**

@@ -3,7 +3,7 @@ import type { ITXClientDenyList } from '@prisma/client/runtime/client';
 import pg from 'pg';
 import { readOnlyState, TransactionTimeoutError } from './errors.ts';
 import { PrismaClient } from './generated/client.ts';
-import { type Sql, statementName } from './sql.ts';
+import { type Sql, statementName, withNumbers } from './sql.ts';
 
 /** Runs hand-written statements: in a transaction, or each by itself. */
 export interface Tx {
@@ -11,6 +11,8 @@ export interface Tx {
   query<Row extends pg.QueryResultRow>(statement: Sql): Promise<Row[]>;
   /** @returns how many rows were affected */
   execute(statement: Sql): Promise<number>;
+  /** Calls a function once the transaction is committed; at once where each statement is a transaction. */
+  afterCommit(action: () => void): void;
 }
 
 type Prisma = ReturnType<typeof createPrisma>;
@@ -85,7 +87,7 @@ export function openDatabase({ url, poolSize, pooled = false }: DatabaseOptions)
   );
 
   /** Prepared by name, unless a pooler stands in between. */
-  function statementsOn(connection: pg.Pool | pg.PoolClient): Tx {
+  function statementsOn(connection: pg.Pool | pg.PoolClient): Pick<Tx, 'query' | 'execute'> {
     const run = <Row extends pg.QueryResultRow>({ text, values }: Sql) =>
       connection.query<Row>(pooled ? { text, values } : { text, values, name: statementName(text) });
     return {
@@ -98,18 +100,26 @@ export function openDatabase({ url, poolSize, pooled = false }: DatabaseOptions)
     pool,
     prisma,
     ...statementsOn(pool),
-    prismaTransaction: (work) =>
-      prisma.$transaction((tx) => work(inTransaction(database, tx)), {
+    afterCommit: (action) => action(),
+    async prismaTransaction(work) {
+      const actions = new Set<() => void>();
+      const result = await prisma.$transaction((tx) => work(inTransaction(database, tx, actions)), {
         maxWait: timeouts.connect,
         timeout: timeouts.idleInTransaction,
-      }),
+      });
+      for (const action of actions) action();
+      return result;
+    },
     async transaction(work) {
+      const actions = new Set<() => void>();
       const client = await pool.connect();
       // A connection whose state is unknown is closed, which rolls back.
       let isBroken = true;
       try {
-        const result = await commit(client, () => work(statementsOn(client)));
+        const tx = { ...statementsOn(client), afterCommit: actions.add.bind(actions) };
+        const result = await commit(client, () => work(tx));
         isBroken = false;
+        for (const action of actions) action();
         return result;
       } catch (error) {
         await client.query('ROLLBACK').then(
@@ -218,10 +228,11 @@ function createPrisma(adapter: PrismaPg) {
 }
 
 /** The database within a transaction of Prisma's client. */
-function inTransaction(database: Database, prisma: Database['prisma']): Database {
+function inTransaction(database: Database, prisma: Database['prisma'], actions: Set<() => void>): Database {
   const tx: Database = {
     ...database,
     prisma,
+    afterCommit: (action) => void actions.add(action),
     query: async <Row extends pg.QueryResultRow>({ text, values }: Sql) =>
       (await prisma.$queryRawUnsafe<Row[]>(text, ...values)).map(withNumbers),
     execute: ({ text, values }) => prisma.$executeRawUnsafe(text, ...values),
@@ -229,12 +240,4 @@ function inTransaction(database: Database, prisma: Database['prisma']): Database
     prismaTransaction: (work) => work(tx),
   };
   return tx;
-}
-
-/** Replaces the 64-bit integers of a row of Prisma's client. */
-function withNumbers<Row extends pg.QueryResultRow>(row: Row): Row {
-  for (const [name, value] of Object.entries(row)) {
-    if (typeof value === 'bigint') Object.assign(row, { [name]: Number(value) });
-  }
-  return row;
 }

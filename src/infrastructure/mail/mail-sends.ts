@@ -82,15 +82,17 @@ export function createMailSends({ cooldown }: Config['email']) {
  * A statement that counts an email to an account if it may be sent: the address is verified, the account is not suspended, its
  * user has not switched the topic off, and the cap of the address allows it. It returns a row in that case only. Concurrent
  * transactions wait at the row of the address until this one ends, so that they cannot exceed the cap together.
+ *
+ * @param recipient a query for the `user_id` of the account
  */
 export function countUnrequestedSend(
   purpose: UnrequestedPurpose,
-  userId: number,
+  recipient: Sql,
   topic: MailTopic | undefined,
 ): Sql {
   const address = sql`
-    SELECT email FROM users WHERE id = ${userId} AND is_verified AND suspended_at IS NULL
-      AND (${topic ?? null}::mail_topic = ANY (muted_mails)) IS NOT TRUE`;
+    SELECT email FROM users WHERE id = (SELECT user_id FROM (${recipient}) recipient)
+      AND is_verified AND suspended_at IS NULL AND (${topic ?? null}::mail_topic = ANY (muted_mails)) IS NOT TRUE`;
   return sql`${countSend(purpose, address, recentSends)} WHERE ${hasRoom(purpose)} RETURNING email`;
 }
 

@@ -3,6 +3,7 @@ import { Type } from '@sinclair/typebox';
 import { Value } from '@sinclair/typebox/value';
 import type { Tx } from '../database/client.ts';
 import { type Sql, sql } from '../database/sql.ts';
+import type { Outbox } from '../outbox/outbox.ts';
 import type { Tracing } from '../tracing/tracing.ts';
 import { countUnrequestedSend, type UnrequestedPurpose } from './mail-sends.ts';
 import { topicOf } from './unsubscribe-links.ts';
@@ -20,15 +21,6 @@ const Job = Type.Intersect([
   Type.Record(Type.String(), Type.Union([Type.String(), Type.Number()])),
 ]);
 
-/** graphile-worker's task identifier of all mails. */
-export const sendMailTask = 'send_mail';
-
-/** The delay after an attempt is e^attempts seconds, at most e^10: 3 seconds after the first, 4 days over all. */
-const maxAttempts = 25;
-
-/** Emails that a user waits for: sent before all others, so that a flood of others does not delay them. */
-const urgentKinds = new Set(['verification_code', 'reset_link', 'user_id']);
-
 export interface UnrequestedMail {
   purpose: UnrequestedPurpose;
   kind: string;
@@ -40,39 +32,55 @@ export interface UnrequestedMail {
 export type MailQueue = ReturnType<typeof createMailQueue>;
 
 /**
- * The queue is graphile-worker's table of jobs; a worker of any instance picks a job up at once.
+ * The queue is graphile-worker's table of jobs. Emails get there through the outbox, after the commit.
  *
  * @param keyId of the secret that signs links in emails; see `UnsubscribeLinks.url`
  */
-export function createMailQueue({ keyId }: { keyId: string }, tracing?: Tracing) {
+export function createMailQueue(
+  { keyId }: { keyId: string },
+  { wake }: Pick<Outbox, 'wake'>,
+  tracing?: Tracing,
+) {
+  /** The payload of a job. */
+  const job = (kind: string, payload: MailPayload): Sql =>
+    sql`${JSON.stringify({ ...payload, kind, idempotency_key: randomUUID(), traceparent: tracing?.traceparent() })}::jsonb`;
+
   /** Enqueues an email in the caller's transaction, so that it is sent only if that commits. */
   async function add(tx: Tx, kind: string, payload: MailPayload): Promise<void> {
-    await tx.execute(sql`SELECT ${addJob(kind, payload, tracing?.traceparent())}`);
+    await tx.execute(sql`INSERT INTO outbox (mail) VALUES (${job(kind, payload)})`);
+    tx.afterCommit(wake);
   }
 
   /**
    * Enqueues an email like {@link add}, unless the address is not verified or has had too many of them within an hour, or the user
    * is suspended or has switched them off. Locks the row of the address until the transaction ends: call it last, before `notify`.
    */
-  async function addUnrequested(tx: Tx, { purpose, kind, userId, payload }: UnrequestedMail): Promise<void> {
-    const topic = topicOf(kind);
-    const key = topic === undefined ? {} : { key_id: keyId };
-    await tx.execute(sql`
-      WITH counted AS (${countUnrequestedSend(purpose, userId, topic)})
-      SELECT ${addJob(kind, { ...payload, ...key, user_id: userId }, tracing?.traceparent())} FROM counted`);
+  async function addUnrequested(tx: Tx, { userId, payload, ...mail }: UnrequestedMail): Promise<void> {
+    const recipient = sql`SELECT ${userId}::int AS user_id, ${JSON.stringify(payload)}::jsonb AS payload`;
+    await tx.execute(sql`WITH ${unrequestedSql(mail, recipient)} SELECT`);
+    tx.afterCommit(wake);
   }
 
-  return { add, addUnrequested };
-}
+  /**
+   * The same for a statement that makes the change as well: SQL of `mailed AS (...)`, with what that needs. The caller wakes the
+   * relay of the outbox after the commit.
+   *
+   * @param recipient a query for one `user_id` and `payload`, or for no row
+   */
+  function unrequestedSql({ purpose, kind }: Pick<UnrequestedMail, 'purpose' | 'kind'>, recipient: Sql): Sql {
+    const topic = topicOf(kind);
+    const fixed = job(kind, topic === undefined ? {} : { key_id: keyId });
+    return sql`
+      counted AS (${countUnrequestedSend(purpose, recipient, topic)}),
+      mailed AS (
+        INSERT INTO outbox (mail)
+        SELECT ${fixed} || payload || jsonb_build_object('user_id', user_id) FROM (${recipient}) recipient
+        WHERE EXISTS (SELECT FROM counted)
+        RETURNING id
+      )`;
+  }
 
-function addJob(kind: string, payload: MailPayload, traceparent: string | undefined): Sql {
-  const idempotencyKey = randomUUID();
-  const job = JSON.stringify({ ...payload, kind, idempotency_key: idempotencyKey, traceparent });
-  const priority = urgentKinds.has(kind) ? -10 : 0;
-  // The key is never used twice, so the mode that looks for nothing to replace is safe. It takes half the time of the default.
-  return sql`graphile_worker.add_job(
-    ${sendMailTask}, payload => ${job}::json, max_attempts => ${maxAttempts}::int, priority => ${priority}::int,
-    job_key => ${idempotencyKey}, job_key_mode => 'unsafe_dedupe')`;
+  return { add, addUnrequested, unrequestedSql };
 }
 
 export type QueuedMail = ReturnType<typeof readQueuedMail>;

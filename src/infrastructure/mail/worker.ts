@@ -6,8 +6,8 @@ import { openPool } from '../database/client.ts';
 import { reasonOf } from '../database/errors.ts';
 import { keepRunning } from '../database/keep-running.ts';
 import type { Metrics } from '../metrics/metrics.ts';
+import { sendMailTask } from '../outbox/outbox.ts';
 import { recoverJobs, staleLock } from './jobs.ts';
-import { sendMailTask } from './queue.ts';
 import { createMailMetrics, createSendMail, type SendMailOptions } from './send-mail.ts';
 
 export type { MailPayload } from './queue.ts';

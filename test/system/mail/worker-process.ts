@@ -3,6 +3,7 @@ import { openDatabase } from '../../../src/infrastructure/database/client.ts';
 import { createMailQueue } from '../../../src/infrastructure/mail/queue.ts';
 import { startWorker } from '../../../src/infrastructure/mail/worker.ts';
 import { createMetrics } from '../../../src/infrastructure/metrics/metrics.ts';
+import { createOutbox } from '../../../src/infrastructure/outbox/outbox.ts';
 import { hang, unsubscribeLinks, workerOptions } from '../../mail/worker-setup.ts';
 
 /**
@@ -13,16 +14,21 @@ const [url = '', mode] = process.argv.slice(2);
 const print = (line: string) => process.stdout.write(`${line}\n`);
 
 const database = openDatabase({ url, poolSize: 2 });
-await database.prismaTransaction((tx) => createMailQueue(unsubscribeLinks).add(tx, 'code', { id: 1 }));
+const { log } = Fastify();
+const outbox = createOutbox(database, log);
+await database.prismaTransaction((tx) =>
+  createMailQueue(unsubscribeLinks, outbox).add(tx, 'code', { id: 1 }),
+);
 print('committed');
 setInterval(() => undefined, 60_000);
 if (mode === 'worker') {
+  outbox.start();
   startWorker({
     ...workerOptions,
     connectionString: url,
     database,
     metrics: createMetrics(),
-    logger: Fastify().log,
+    logger: log,
     transport: {
       send({ idempotencyKey }) {
         print(idempotencyKey);

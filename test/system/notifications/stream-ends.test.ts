@@ -38,9 +38,7 @@ async function insertNotifications(userId: number, times: number): Promise<void>
      SELECT $1, 'partner_request_received', id FROM request, generate_series(1, $2)`,
     [userId, times],
   );
-  await here.pool.query("SELECT pg_notify('notifications', json_build_object('user_id', $1::int)::text)", [
-    userId,
-  ]);
+  await here.pool.query("SELECT pg_notify('wake_ups', json_build_array($1::int)::text)", [userId]);
 }
 
 /** Opens a stream and never reads it. @returns the socket of the server */

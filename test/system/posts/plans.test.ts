@@ -5,7 +5,7 @@ import { createStoreListRepository, type StoreFilter } from '../../../src/domain
 import { openDatabase, type Tx } from '../../../src/infrastructure/database/client.ts';
 import type { BoundedPage } from '../../../src/infrastructure/database/keyset.ts';
 import { createTestApp } from '../../support/app.ts';
-import { type Execution, explainingDatabase } from '../../support/plans.ts';
+import { announcements, type Execution, explainingDatabase } from '../../support/plans.ts';
 
 const app = await createTestApp({}, { isolated: true });
 const { pool } = app;
@@ -222,19 +222,18 @@ t.test('counting against a quota reads what the quota allows, however much a sto
       FROM posts p, (SELECT min(id) AS id FROM stores) first WHERE p.store_id <> first.id LIMIT 100`);
   await pool.query('VACUUM ANALYZE posts, partner_requests');
   const { storeId: sender, ownerId } = first;
-  const { rows } = await pool.query(
-    'SELECT id, store_id FROM posts WHERE store_id <> $1 AND id % 3 = 0 LIMIT 1',
-    [sender],
-  );
-  const { id: postId, store_id: receiver } = rows[0];
+  const { rows } = await pool.query('SELECT id FROM posts WHERE store_id <> $1 AND id % 3 = 0 LIMIT 1', [
+    sender,
+  ]);
+  const { id: postId } = rows[0];
   const repositories = openDatabase({ url: app.url, poolSize: 2 });
   t.teardown(repositories.close);
   const post = { title: '글', content: '내용', images: ['https://example.com/1.jpg'] };
-  const request = { postId, sender, receiver, message: '함께' };
+  const request = { userId: ownerId, postId, message: '함께', quota: 100 };
   for (const mode of modes) {
     const { database, executions } = explainingDatabase(pool, mode);
     await createPostRepository(repositories).create(database, ownerId, post, 30);
-    await createPartnerRequestRepository(repositories).create(database, request, 100);
+    await createPartnerRequestRepository(repositories, announcements).create(database, request);
     const [, written, sent] = executions;
     t.equal(executions.length, 3, 'the lock of the store, and one statement each');
     t.ok(written?.indexes.includes('posts_invisible_idx'), `${mode} plan`);

@@ -1,18 +1,13 @@
 import type { Database, Tx } from '../../../infrastructure/database/client.ts';
-import {
-  lockQuotaSql,
-  ofLastDay,
-  quotaFullUntil,
-  secondsUntilRoom,
-} from '../../../infrastructure/database/daily-quota.ts';
+import { lockQuotaSql, secondsUntil } from '../../../infrastructure/database/daily-quota.ts';
 import type { Store } from '../../../infrastructure/database/generated/client.ts';
 import type { PartnerRequestStatus } from '../../../infrastructure/database/generated/enums.ts';
 import { afterId, afterTime, type PageRequest } from '../../../infrastructure/database/keyset.ts';
 import { empty, raw, type Sql, sql } from '../../../infrastructure/database/sql.ts';
+import type { MailQueue } from '../../../infrastructure/mail/queue.ts';
 import { isOpenStore, type StoreSummary, storeSummarySelect, toStoreSummary } from '../../stores/index.ts';
 import type { Contact } from '../schemas.ts';
 import {
-  countOfLastHourSql,
   type ReceivedRequestRow,
   type RequestRow,
   receivedColumns,
@@ -31,16 +26,27 @@ export type RequestDetailRow = RequestRow & {
   contact: Contact | null;
 };
 
-/** The stores of a new request; null where there is none. */
-interface RequestStores {
+/** What a store asks of another. */
+interface NewRequest {
+  userId: number;
+  postId: number;
+  message: string;
+  /** Requests a day of a store; 0: neither this quota nor that of a post. */
+  quota: number;
+}
+
+/** The request, or with an `id` of null why there is none. */
+type CreateResult = {
+  /** The stores; null where there is none. */
   sender: number | null;
   receiver: number | null;
-  /** Whether the sender's store is neither closed nor suspended. */
+  /** Whether the store of the sender is neither closed nor suspended. */
   senderExists: boolean;
-  /** Null when the receiver's store is closed or suspended. */
-  receiverUserId: number | null;
+  /** Whether that of the receiver is not either, and the post is visible. */
   postExists: boolean;
-}
+  /** Seconds until the quotas have room; null while they have. */
+  wait: number | null;
+} & (SentRequestRow | { id: null });
 
 interface RequestFilter extends PageRequest {
   userId: number;
@@ -52,10 +58,22 @@ interface RequestFilter extends PageRequest {
 /** Requests a day of one store for one post; asking, withdrawing and asking again notifies the receiver each time. */
 const requestsPerPost = 5;
 
+/** Emails per hour about the requests of one store for one post, so that requesting and declining in a loop sends few. */
+export const maxMailsPerHour = 5;
+
+/** More than there can be. */
+const noQuota = 2 ** 31 - 1;
+
+/** SQL of what follows a request, for the statement that creates it. */
+export interface Announcements {
+  unrequestedSql: MailQueue['unrequestedSql'];
+  notifySql(recipients: Sql): Sql;
+}
+
 export type PartnerRequests = ReturnType<typeof createPartnerRequestRepository>;
 
 /** Partner requests. */
-export function createPartnerRequestRepository(database: Database) {
+export function createPartnerRequestRepository(database: Database, announcements: Announcements) {
   /**
    * One page of the requests that the user's store sent or received, newest first; none without a store. Each box, with and
    * without a status, is another text, as it is read through an index of its own that is in the order of the list.
@@ -110,12 +128,23 @@ export function createPartnerRequestRepository(database: Database) {
   }
 
   /**
-   * Takes the quota lock of the sender, then locks both stores of a new request and its post against being closed, suspended or
-   * deleted until the transaction ends: stores before posts and in id order, to avoid deadlocks.
+   * Creates a request, with its notification and its email, in one statement: a transaction of its own on the pool. It takes the
+   * quota lock of the sender, then locks both stores and the post against being closed, suspended or deleted: stores before posts
+   * and in id order, to avoid deadlocks. The caller wakes the relay of the outbox after the commit.
    */
-  async function lockStoresAndPost(tx: Tx, userId: number, postId: number): Promise<RequestStores> {
-    // The store of a post never changes. Each `FOR SHARE` waits for what comes before it, as it needs its rows.
-    const [stores] = await tx.query<RequestStores>(sql`
+  async function create(tx: Tx, { userId, postId, message, quota }: NewRequest): Promise<CreateResult> {
+    const { unrequestedSql, notifySql } = announcements;
+    const kind = 'partner_request_received';
+    const quotaOfPost = quota === 0 ? noQuota : requestsPerPost;
+    const email = sql`
+      SELECT receiver_user AS user_id, jsonb_build_object('request_id', id) AS payload FROM created, checked
+      WHERE sent_within_hour < ${maxMailsPerHour}`;
+    const recipient = sql`
+      SELECT receiver_user AS user_id, ${kind}::notification_kind AS kind, id AS request_id FROM created, checked
+      WHERE (SELECT count(*) FROM mailed) >= 0`;
+    // The store of a post never changes. Each step waits for those before it, as it needs their rows. What `ON CONFLICT` rejects
+    // has already taken an id, hence the look for an open request before.
+    const [row] = await tx.query<CreateResult>(sql`
       WITH stores_of_request AS MATERIALIZED (
         SELECT sender, receiver, ${lockQuotaSql(sql`sender`)} AS quota_lock
         FROM (
@@ -129,62 +158,33 @@ export function createPartnerRequestRepository(database: Database) {
       ), post AS MATERIALIZED (
         SELECT id FROM posts
         WHERE id = ${postId} AND is_visible AND (SELECT count(*) FROM open_stores) > 0 FOR SHARE
-      )
-      SELECT sender, receiver,
-        EXISTS (SELECT FROM open_stores WHERE id = sender) AS "senderExists",
-        (SELECT owner_id FROM open_stores WHERE id = receiver) AS "receiverUserId",
-        EXISTS (SELECT FROM post) AS "postExists"
-      FROM stores_of_request`);
-    if (stores === undefined) throw new Error('a query without FROM returns one row');
-    return stores;
-  }
-
-  /**
-   * Creates a request. The quota is counted under the lock of {@link lockStoresAndPost}.
-   *
-   * @param quota requests a day of a store; 0: neither this quota nor that of a post
-   * @returns the request, and how many the store has sent for the post within an hour with it; undefined when the store has a
-   *   pending or accepted request for the post, or its quota is used up
-   */
-  async function create(
-    tx: Tx,
-    request: { postId: number; sender: number; receiver: number; message: string },
-    quota: number,
-  ): Promise<(SentRequestRow & { sentWithinHour: number }) | undefined> {
-    const { postId, sender, receiver, message } = request;
-    // What `ON CONFLICT` rejects has already taken an id.
-    const [row] = await tx.query<SentRequestRow & { sentWithinHour: number }>(sql`
-      WITH created AS (
+      ), checked AS MATERIALIZED (
+        SELECT sender, receiver, room.*,
+          EXISTS (SELECT FROM open_stores WHERE id = sender) AS sender_exists,
+          (SELECT owner_id FROM open_stores WHERE id = receiver AND EXISTS (SELECT FROM post)) AS receiver_user,
+          EXISTS (
+            SELECT FROM partner_requests
+            WHERE sender_store_id = sender AND post_id = ${postId} AND status IN ('requested', 'accepted')
+          ) AS has_open_request
+        FROM stores_of_request,
+          partner_request_room(sender, ${postId}, ${quota || noQuota}::int, ${quotaOfPost}::int) room
+      ), created AS (
         INSERT INTO partner_requests (post_id, sender_store_id, receiver_store_id, message)
-        SELECT ${postId}::bigint, ${sender}::int, ${receiver}::int, ${message}
-        WHERE ${quotaFullUntilSql(sender, postId, quota)} IS NULL AND NOT ${hasOpenRequest(sender, postId)}
+        SELECT ${postId}::bigint, sender, receiver, ${message} FROM checked
+        WHERE sender_exists AND receiver_user IS NOT NULL AND sender <> receiver AND NOT has_open_request
+          AND full_until IS NULL
         ON CONFLICT (sender_store_id, post_id) WHERE status IN ('requested', 'accepted') DO NOTHING
         RETURNING *
-      )
-      SELECT ${sentColumns}, 1 + ${countOfLastHourSql} AS "sentWithinHour" FROM created r`);
+      ), ${unrequestedSql({ purpose: 'partner_request', kind }, email)}, ${notifySql(recipient)}
+      SELECT sender, receiver, sender_exists AS "senderExists", receiver_user IS NOT NULL AS "postExists",
+        CASE WHEN NOT has_open_request THEN ${secondsUntil(sql`full_until`)} END AS wait, request.*
+      FROM checked LEFT JOIN (SELECT ${sentColumns} FROM created r) request ON true`);
+    if (row === undefined) throw new Error('a query without FROM returns one row');
     return row;
   }
 
-  /** How long a store has to wait for its next request for a post. @returns undefined when it has a pending or accepted one */
-  function findWait(tx: Tx, sender: number, postId: number, quota: number) {
-    const fullUntil = quotaFullUntilSql(sender, postId, quota);
-    return secondsUntilRoom(tx, sql`CASE WHEN NOT ${hasOpenRequest(sender, postId)} THEN ${fullUntil} END`);
-  }
-
-  return { list, findDetail, lockStoresAndPost, create, findWait, transition, withdrawOfPost, closeOfStore };
+  return { list, findDetail, create, transition, withdrawOfPost, closeOfStore };
 }
-
-/** SQL of the time at which a store may send a request for a post again; null while it may. Requests of any status count. */
-function quotaFullUntilSql(sender: number, postId: number, quota: number): Sql {
-  const sent = sql`SELECT created_at FROM partner_requests WHERE sender_store_id = ${sender} AND ${ofLastDay}`;
-  return sql`greatest(
-    ${quotaFullUntil(sent, quota)},
-    ${quotaFullUntil(sql`${sent} AND post_id = ${postId}`, quota === 0 ? 0 : requestsPerPost)})`;
-}
-
-const hasOpenRequest = (sender: number, postId: number) => sql`EXISTS (
-  SELECT FROM partner_requests
-  WHERE sender_store_id = ${sender} AND post_id = ${postId} AND status IN ('requested', 'accepted'))`;
 
 const sideSelect = {
   ...storeSummarySelect,

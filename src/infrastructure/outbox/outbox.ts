@@ -1,0 +1,99 @@
+import type { FastifyBaseLogger } from 'fastify';
+import type { Database } from '../database/client.ts';
+import { reasonOf } from '../database/errors.ts';
+import { raw, sql } from '../database/sql.ts';
+
+/** The PostgreSQL channel that names, as a JSON array of ids, users whose streams are to look for changes. */
+export const wakeUpChannel = 'wake_ups';
+
+/** graphile-worker's task identifier of all emails. */
+export const sendMailTask = 'send_mail';
+
+/** The delay after an attempt is e^attempts seconds, at most e^10: 3 seconds after the first, 4 days over all. */
+const maxAttempts = 25;
+
+/** Emails that a user waits for: sent before all others, so that a flood of others does not delay them. */
+const urgentKinds = ['verification_code', 'reset_link', 'user_id'];
+
+/** Rows that the relay takes at once. The payload of a notification is limited to 8,000 bytes, an id has at most 10 digits. */
+const batchSize = 500;
+
+/**
+ * Milliseconds: for which a wake-up waits for others, and between two looks for rows that were left, such as those of an instance
+ * that was killed.
+ */
+const times = { batch: 25, poll: 2_500 };
+
+/**
+ * Takes rows that no other instance is taking, adds their jobs and wakes up the streams of their users. It does not wait for the
+ * disk or a standby: if a crash undoes it, the rows are still there. A job that had run by then runs again, with the same
+ * idempotency key. `NOTIFY` holds a lock of the whole database until its transaction ends, so no other transaction sends any.
+ */
+const takeBatch = sql`
+  WITH taken AS (
+    DELETE FROM outbox WHERE id = ANY (ARRAY(
+      SELECT id FROM outbox WHERE set_config('synchronous_commit', 'off', true) IS NOT NULL
+      ORDER BY id LIMIT ${raw(String(batchSize))} FOR UPDATE SKIP LOCKED))
+    RETURNING id, user_id, mail
+  ), mails AS (
+    SELECT json_agg(json_build_object(
+      'identifier', ${sendMailTask}::text, 'payload', mail, 'max_attempts', ${maxAttempts}::int,
+      'priority', CASE WHEN mail->>'kind' = ANY (${urgentKinds}) THEN -10 ELSE 0 END) ORDER BY id) AS specs
+    FROM taken WHERE mail IS NOT NULL HAVING count(*) > 0
+  ), jobs AS (
+    SELECT job.id FROM mails, graphile_worker.add_jobs(
+      ARRAY(SELECT spec FROM json_populate_recordset(NULL::graphile_worker.job_spec, specs) spec)) job
+  ), woken AS (
+    SELECT pg_notify(${wakeUpChannel}, json_agg(DISTINCT user_id)::text) FROM taken
+    WHERE user_id IS NOT NULL HAVING count(*) > 0
+  )
+  SELECT count(*)::int AS taken, (SELECT count(*)::int FROM jobs) AS jobs, (SELECT count(*)::int FROM woken) AS woken FROM taken`;
+
+export type Outbox = ReturnType<typeof createOutbox>;
+
+/**
+ * What follows a change: emails to be queued and users whose streams are woken up. A change writes rows of `outbox` in its own
+ * transaction and calls `tx.afterCommit(outbox.wake)`; the relay of any instance takes them after the commit.
+ */
+export function createOutbox(database: Database, logger: FastifyBaseLogger) {
+  let poll: NodeJS.Timeout | undefined;
+  let batch: NodeJS.Timeout | undefined;
+  let isDue = false;
+  let running: Promise<void> | undefined;
+
+  async function takeWhileDue(): Promise<void> {
+    while (isDue) {
+      isDue = false;
+      try {
+        const [row] = await database.query<{ taken: number; jobs: number; woken: number }>(takeBatch);
+        isDue ||= row?.taken === batchSize;
+      } catch (error) {
+        logger.warn({ reason: reasonOf(error) }, 'the outbox could not be read, will retry');
+      }
+    }
+  }
+
+  /** One run at a time: a call during a run causes another one. */
+  function run(): Promise<void> {
+    clearTimeout(batch);
+    batch = undefined;
+    isDue = true;
+    running ??= takeWhileDue().finally(() => (running = undefined));
+    return running;
+  }
+
+  return {
+    /** Takes the rows that were committed; does nothing before `start`, as in a command: an instance takes them within 3 s. */
+    wake(): void {
+      if (poll) batch ??= setTimeout(() => void run(), times.batch);
+    },
+    start(): void {
+      poll = setInterval(() => void run(), times.poll).unref();
+    },
+    async stop(): Promise<void> {
+      clearInterval(poll);
+      poll = undefined;
+      await (batch ? run() : running);
+    },
+  };
+}
