@@ -1,5 +1,6 @@
 import process from 'node:process';
 import { parseArgs } from 'node:util';
+import { execute } from '../test/support/database.ts';
 import { readUsers } from './data.ts';
 import { measureFlood } from './flood.ts';
 import { createMeter, type Measurement, resetPeaks } from './meter.ts';
@@ -11,7 +12,7 @@ import { type Field, startHashing, type Target, targetsOf } from './targets.ts';
 import { type Workload, workloads } from './workloads.ts';
 
 /*
- * npm run bench [-- --only me,login --seconds 4 --rounds 3 --connections 32 --tool wrk]
+ * npm run bench [-- --only me,login --seconds 4 --rounds 3 --connections 32 --tool wrk --commit-latency 10]
  *
  * The service beside a server that does the least that the same responses need, in turns. Exit code 1 when a response was not 2xx.
  */
@@ -24,6 +25,7 @@ const { values } = parseArgs({
     rounds: { type: 'string', default: '3' },
     connections: { type: 'string', default: '32' },
     tool: { type: 'string', default: 'autocannon' },
+    'commit-latency': { type: 'string', default: '0' },
   },
 });
 const seconds = Number(values.seconds);
@@ -32,6 +34,8 @@ const connections = Number(values.connections);
 if (!(seconds >= 1 && seconds <= 60)) throw new Error('--seconds is 1 to 60');
 if (!(rounds >= 1 && rounds <= 20)) throw new Error('--rounds is 1 to 20');
 if (!(connections >= 1 && connections <= 1000)) throw new Error('--connections is 1 to 1000');
+const commitLatency = Number(values['commit-latency']);
+if (!(commitLatency >= 0 && commitLatency <= 100)) throw new Error('--commit-latency is 0 to 100');
 if (!['autocannon', 'wrk'].includes(values.tool)) throw new Error('--tool is autocannon or wrk');
 const names = [...workloads.map(({ name }) => name), 'flood'];
 const chosen = values.only?.split(',') ?? names;
@@ -89,6 +93,12 @@ if (!hasProc) say('CPU time and memory are missing: they need /proc of Linux.');
 const stops: (() => unknown)[] = [];
 const database = await startDatabase();
 stops.push(database.stop);
+if (commitLatency > 0) {
+  // Each commit waits as for a synchronous standby, with the locks that PostgreSQL keeps until then.
+  await execute(database.url, `ALTER SYSTEM SET commit_delay = ${commitLatency * 1_000}`);
+  await execute(database.url, 'ALTER SYSTEM SET commit_siblings = 0');
+  await execute(database.url, 'SELECT pg_reload_conf()');
+}
 const meter = await createMeter(database);
 stops.push(meter.close);
 try {

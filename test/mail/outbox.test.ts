@@ -1,0 +1,52 @@
+import t from 'tap';
+import { createTestApp } from '../support/app.ts';
+import { inParallel, lockRows } from '../support/concurrency.ts';
+import { until } from '../support/until.ts';
+import { setUp } from './worker-setup.ts';
+
+/** Rows as an instance leaves them that was killed after its commit. */
+const leave = (count: number) =>
+  `INSERT INTO outbox (mail) SELECT json_build_object('kind', 'code', 'idempotency_key', i::text, 'id', i)
+   FROM generate_series(1, ${count}) i`;
+
+t.test('rows of an instance that was killed are taken within 3 seconds', async (t) => {
+  const { database, jobs } = await setUp(t);
+  await database.pool.query(leave(1_200));
+  const began = Date.now();
+  await until('all are jobs', async () => (await jobs()).length === 1_200);
+  t.ok(Date.now() - began < 3_500, `${Date.now() - began} ms`);
+  t.equal((await database.pool.query('SELECT FROM outbox')).rowCount, 0);
+});
+
+t.test('relays at once take each row once, and do not wait for each other', async (t) => {
+  const app = await createTestApp({ WORKER_ENABLED: 'false' });
+  const other = await createTestApp({ WORKER_ENABLED: 'false' }, { databaseUrl: app.url });
+  await app.pool.query(leave(1));
+  // As another relay that is in the middle of a batch.
+  const lock = await lockRows(t, app, 'SELECT FROM outbox FOR UPDATE');
+  await inParallel(40, (index) =>
+    (index % 2 ? app : other).call('POST', '/auth/email-verify/send/', {
+      body: { email: `a${index}@example.com` },
+    }),
+  );
+  const keys = async () => {
+    const { rows } = await app.pool.query<{ key: string }>(
+      `SELECT payload->>'idempotency_key' AS key FROM graphile_worker._private_jobs`,
+    );
+    return rows.map(({ key }) => key);
+  };
+  await until('the jobs of the others', async () => (await keys()).length >= 40);
+  t.equal(new Set(await keys()).size, 40);
+  await lock.release();
+  await until('the job of the row that was locked', async () => (await keys()).includes('1'));
+  t.equal((await keys()).length, 41);
+});
+
+t.test('the last rows of an instance that stops are taken', async (t) => {
+  const { url, pool } = await createTestApp({ WORKER_ENABLED: 'false' });
+  const app = await createTestApp({ WORKER_ENABLED: 'false' }, { databaseUrl: url });
+  await app.call('POST', '/auth/email-verify/send/', { body: { email: 'last@example.com' } });
+  await app.close();
+  const { rows } = await pool.query(`SELECT payload->>'kind' AS kind FROM graphile_worker._private_jobs`);
+  t.strictSame(rows, [{ kind: 'verification_code' }]);
+});
