@@ -1,5 +1,5 @@
 import t from 'tap';
-import { createTestApp, signUpUser } from '../support/app.ts';
+import { createTestApp, relayed, signUpUser } from '../support/app.ts';
 import { inParallel, lockRows } from '../support/concurrency.ts';
 import { createTestDatabase } from '../support/database.ts';
 import { freePort } from '../support/free-port.ts';
@@ -175,6 +175,7 @@ t.test('metrics are Prometheus text, by route pattern', async (t) => {
   await app.call('PUT', '/auth/me/');
   await app.call('PROPFIND', '/auth/nothing/');
   await app.call('REPORT', '/auth/nothing/');
+  await relayed(app);
   const { status, headers, text } = await app.call('GET', '/metrics');
   t.equal(status, 200);
   t.match(headers['content-type'], /^text\/plain; version=0\.0\.4/);
@@ -201,6 +202,7 @@ t.test('metrics are Prometheus text, by route pattern', async (t) => {
     /^failed_mails 0$/m,
     /^queue_jobs\{task="send_mail",kind="verification_code"\} 1$/m,
     /^queue_oldest_due_job_age_seconds\{task="send_mail"\} \d/m,
+    /^queue_oldest_due_job_age_seconds\{task="outbox"\} 0$/m,
     /^security_events_total\{event="login"\} 1$/m,
     /^security_events_total\{event="login_failed"\} 0$/m,
     /^password_hashing_duration_seconds_count [2-9]$/m,

@@ -153,6 +153,7 @@ CREATE TABLE "outbox" (
     "id" BIGSERIAL NOT NULL,
     "user_id" INTEGER,
     "mail" JSONB,
+    "created_at" TIMESTAMPTZ(3) NOT NULL DEFAULT CURRENT_TIMESTAMP,
 
     CONSTRAINT "outbox_pkey" PRIMARY KEY ("id")
 );

@@ -12,6 +12,9 @@ const timeout = 2_000;
 /** Jobs of the queue that are counted. More would take longer than they are worth. */
 const maxCounted = 100_000;
 
+/** Rows of the outbox count as jobs of this task. */
+const outboxTask = 'outbox';
+
 /** SQL, because the queue belongs to graphile-worker. The kinds come from the code, so they are few. */
 const selectJobs = sql`
   SELECT task, kind, count(*)::int AS count, coalesce(max(age), 0)::float8 AS age
@@ -21,6 +24,8 @@ const selectJobs = sql`
       coalesce(jobs.payload->>'kind', '') AS kind,
       CASE WHEN jobs.is_available AND jobs.run_at <= now() THEN extract(epoch FROM now() - jobs.run_at) END AS age
     FROM graphile_worker._private_jobs jobs JOIN graphile_worker._private_tasks tasks ON tasks.id = jobs.task_id
+    UNION ALL
+    SELECT ${outboxTask}, coalesce(mail->>'kind', ''), extract(epoch FROM now() - created_at) FROM outbox
     LIMIT ${maxCounted}
   ) job
   GROUP BY task, kind`;
@@ -78,7 +83,7 @@ export function addDatabaseMetrics(
   );
   add(
     'queue_jobs',
-    `Jobs in the queue, waiting or running; at most ${maxCounted} are counted`,
+    `Jobs in the queue, waiting or running, and rows of the outbox; at most ${maxCounted} are counted`,
     ['task', 'kind'],
     (gauge, { jobs }) => {
       for (const { task, kind, count } of jobs) gauge.set({ task, kind }, count);
@@ -89,7 +94,7 @@ export function addDatabaseMetrics(
     'How long the oldest job that could run has been waiting',
     ['task'],
     (gauge, { jobs }) => {
-      for (const task of new Set([...tasks, ...jobs.map((row) => row.task)])) {
+      for (const task of new Set([...tasks, outboxTask, ...jobs.map((row) => row.task)])) {
         gauge.set({ task }, Math.max(0, ...jobs.filter((row) => row.task === task).map(({ age }) => age)));
       }
     },
