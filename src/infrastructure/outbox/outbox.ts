@@ -56,8 +56,8 @@ export type Outbox = ReturnType<typeof createOutbox>;
  * transaction and calls `tx.afterCommit(outbox.wake)`; the relay of any instance takes them after the commit.
  */
 export function createOutbox(database: Database, logger: FastifyBaseLogger) {
-  let poll: NodeJS.Timeout | undefined;
-  let batch: NodeJS.Timeout | undefined;
+  let timers: { poll: NodeJS.Timeout; batch: NodeJS.Timeout } | undefined;
+  let isWaiting = false;
   let isDue = false;
   let running: Promise<void> | undefined;
 
@@ -75,8 +75,7 @@ export function createOutbox(database: Database, logger: FastifyBaseLogger) {
 
   /** One run at a time: a call during a run causes another one. */
   function run(): Promise<void> {
-    clearTimeout(batch);
-    batch = undefined;
+    isWaiting = false;
     isDue = true;
     running ??= takeWhileDue().finally(() => (running = undefined));
     return running;
@@ -85,15 +84,22 @@ export function createOutbox(database: Database, logger: FastifyBaseLogger) {
   return {
     /** Takes the rows that were committed; does nothing before `start`, as in a command: an instance takes them within 3 s. */
     wake(): void {
-      if (poll) batch ??= setTimeout(() => void run(), times.batch);
+      if (timers === undefined || isWaiting) return;
+      isWaiting = true;
+      // Not a new timer, which would run in the trace of the request.
+      timers.batch.refresh();
     },
     start(): void {
-      poll = setInterval(() => void run(), times.poll).unref();
+      timers = {
+        poll: setInterval(() => void run(), times.poll).unref(),
+        batch: setTimeout(() => void run(), times.batch),
+      };
     },
     async stop(): Promise<void> {
-      clearInterval(poll);
-      poll = undefined;
-      await (batch ? run() : running);
+      clearInterval(timers?.poll);
+      clearTimeout(timers?.batch);
+      timers = undefined;
+      await (isWaiting ? run() : running);
     },
   };
 }

@@ -116,7 +116,7 @@ t.test('requests, their statements and their emails are traced, without any valu
     const server = spans.find(({ traceId, name }) => traceId === trace.traceId && name.endsWith(reset));
     const statements = spans.filter(({ parentSpanId }) => parentSpanId === server?.spanId);
     const names = statements.map(({ name }) => name);
-    for (const expected of ['BEGIN', 'SELECT users', 'SELECT graphile_worker.add_job', 'COMMIT']) {
+    for (const expected of ['BEGIN', 'SELECT users', 'INSERT outbox', 'COMMIT']) {
       t.ok(names.includes(expected), `${expected} in ${names}`);
     }
     const [late] = spans.filter(({ traceId, kind }) => traceId === inPieces.traceId && kind === 2);
