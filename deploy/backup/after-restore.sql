@@ -12,9 +12,13 @@ DELETE FROM password_resets;
 -- A worker of then may have locked them.
 SELECT graphile_worker.force_unlock_workers(array_agg(DISTINCT locked_by))
 FROM graphile_worker.jobs WHERE locked_by IS NOT NULL HAVING count(*) > 0;
-WITH waiting AS MATERIALIZED (
+WITH outbox AS (
+  DELETE FROM outbox RETURNING mail
+), waiting AS MATERIALIZED (
   SELECT payload::jsonb AS payload, attempts FROM graphile_worker.complete_jobs(ARRAY(
     SELECT id FROM graphile_worker.jobs WHERE task_identifier = 'send_mail'))
+  UNION ALL
+  SELECT mail, 0 FROM outbox WHERE mail IS NOT NULL
 )
 INSERT INTO failed_mails (user_id, kind, payload, reason, attempts)
 SELECT u.id, left(payload->>'kind', 50), payload - 'kind' - 'idempotency_key', 'waited when the backup was made', w.attempts

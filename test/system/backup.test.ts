@@ -6,7 +6,8 @@ import process from 'node:process';
 import { promisify } from 'node:util';
 import t, { type Test } from 'tap';
 import { migrate } from '../../src/infrastructure/database/migrations.ts';
-import { createTestApp, logIn, signUpUser, type TestApp } from '../support/app.ts';
+import { createTestApp, logIn, relayed, signUpUser, type TestApp } from '../support/app.ts';
+import { lockRows } from '../support/concurrency.ts';
 import { execute } from '../support/database.ts';
 import { root } from '../support/files.ts';
 import { freePort } from '../support/free-port.ts';
@@ -118,11 +119,15 @@ t.test(
     const image = await uploadImage(before, receiver.token);
     const pictured = await createPost(before, receiver.token, { title: '봄꽃 세트', images: [image.url] });
     const request = await sendRequest(before, sender, post);
+    await relayed(before);
     const { rows: waiting } = await before.pool.query(
       'SELECT count(*)::int AS mails FROM graphile_worker.jobs',
     );
     t.ok(waiting[0].mails > 0);
+    await before.pool.query(`INSERT INTO outbox (mail) VALUES ('{"kind": "partner_request_ended"}')`);
+    const relay = await lockRows(t, before, 'SELECT FROM outbox FOR UPDATE');
     const backup = await backUp();
+    await relay.release();
 
     // What happens after the backup, and is lost.
     const late = await signUpUser(before);
@@ -176,8 +181,12 @@ t.test(
     await t.test('emails that waited are not sent, and kept for the operator', async (t) => {
       await after.mails.settled();
       t.strictSame(after.mails.sent, []);
-      const { rows } = await after.pool.query('SELECT kind, reason FROM failed_mails');
-      t.strictSame(rows, [{ kind: 'partner_request_received', reason: 'waited when the backup was made' }]);
+      const { rows } = await after.pool.query('SELECT kind, reason FROM failed_mails ORDER BY kind');
+      const reason = 'waited when the backup was made';
+      t.strictSame(rows, [
+        { kind: 'partner_request_ended', reason },
+        { kind: 'partner_request_received', reason },
+      ]);
     });
 
     await t.test('new rows get ids that were never used, and triggers count', async (t) => {
