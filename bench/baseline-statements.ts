@@ -9,7 +9,7 @@ const session = `sessions c JOIN users u ON u.id = c.user_id AND u.suspended_at 
   AND c.id = $1 AND c.expires_at > now()`;
 
 /** The unread notifications of the user. */
-const unread = `SELECT count(*)::int AS unread_count FROM notifications n WHERE n.user_id = u.id AND NOT n.is_read`;
+const unread = `SELECT count(*)::int AS unread_count FROM unread_notifications n WHERE n.user_id = u.id`;
 
 /** A request with its notification. @param result what the statement finds besides the request */
 const createRequest = (result: string) => `
@@ -21,10 +21,14 @@ const createRequest = (result: string) => `
     JOIN posts p ON p.id = $2 AND p.is_visible
     ON CONFLICT (sender_store_id, post_id) WHERE status IN ('requested', 'accepted') DO NOTHING
     RETURNING *
-  ), notified AS (
-    INSERT INTO notifications (user_id, kind, partner_request_id, created_at)
-    SELECT v.owner_id, 'partner_request_received', r.id, clock_timestamp()
+  ), counted AS (
+    INSERT INTO notification_counts AS c (user_id, unread)
+    SELECT v.owner_id, 1
     FROM created r JOIN stores v ON v.id = r.receiver_store_id AND v.closed_at IS NULL AND v.suspended_at IS NULL
+    ON CONFLICT (user_id) DO UPDATE SET unread = c.unread + 1 RETURNING user_id
+  ), notified AS (
+    INSERT INTO unread_notifications (user_id, kind, partner_request_id, created_at)
+    SELECT c.user_id, 'partner_request_received', r.id, clock_timestamp() FROM created r, counted c
     RETURNING id, user_id, partner_request_id
   )
   SELECT 'sent' AS box, r.id, r.post_id AS "postId", r.status::text, r.message, r.created_at AS "createdAt",

@@ -46,14 +46,19 @@ const statements: string[] = [
    SELECT p.id, sender.id, p.store_id, 'requested', '함께 해요!', now() - p.id * interval '1 minute'
    FROM (SELECT id FROM stores ORDER BY owner_id LIMIT ${busyUsers}) sender,
      (SELECT id, store_id FROM posts ORDER BY store_id DESC LIMIT 10) p`,
-  `INSERT INTO notifications (user_id, kind, partner_request_id, is_read, created_at)
-   SELECT s.owner_id, 'partner_request_received', r.id, true, r.created_at
+  `INSERT INTO notification_counts (user_id, unread)
+   SELECT id, CASE WHEN id IN (SELECT id FROM users ORDER BY id LIMIT ${busyUsers}) THEN 200 ELSE 0 END FROM users`,
+  `INSERT INTO unread_notifications (user_id, kind, partner_request_id, created_at)
+   SELECT s.owner_id, 'partner_request_received', r.id, r.created_at
    FROM generate_series(0, 9) n, partner_requests r JOIN stores s ON s.id = r.receiver_store_id
    WHERE r.status = 'declined' ORDER BY s.owner_id, n, r.id`,
-  // The newest 200 of each are unread.
-  `UPDATE notifications n SET is_read = false
-   FROM (SELECT id, row_number() OVER (PARTITION BY user_id ORDER BY id DESC) AS place FROM notifications) newest
-   WHERE newest.id = n.id AND place <= 200`,
+  // The newest 200 of each stay unread.
+  `WITH taken AS (
+     DELETE FROM unread_notifications n
+     USING (SELECT id, row_number() OVER (PARTITION BY user_id ORDER BY id DESC) AS place FROM unread_notifications) newest
+     WHERE newest.id = n.id AND place > 200 RETURNING n.*)
+   INSERT INTO read_notifications (id, user_id, kind, partner_request_id, created_at)
+   SELECT id, user_id, kind, partner_request_id, created_at FROM taken ORDER BY id`,
 ];
 
 /** Fills a migrated, empty database. The password hashes have the default cost. */

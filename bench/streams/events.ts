@@ -56,11 +56,13 @@ export async function notifyAll(url: string, clients: StreamClient[]): Promise<n
   // Not of the senders of requests, who have no stream.
   await execute(
     url,
-    `WITH added AS (
-       INSERT INTO notifications (user_id, kind, partner_request_id)
-       SELECT id, 'partner_request_received', (SELECT min(id) FROM partner_requests) FROM unnest('{${ids}}'::int[]) id
-       RETURNING user_id)
-     SELECT pg_notify('${wakeUpChannel}', json_agg(user_id)::text) FROM added GROUP BY user_id / 500`,
+    `WITH counted AS (
+       INSERT INTO notification_counts AS c (user_id, unread) SELECT id, 1 FROM unnest('{${ids}}'::int[]) id
+       ON CONFLICT (user_id) DO UPDATE SET unread = c.unread + 1 RETURNING user_id
+     ), added AS (
+       INSERT INTO unread_notifications (user_id, kind, partner_request_id)
+       SELECT user_id, 'partner_request_received', (SELECT min(id) FROM partner_requests) FROM counted)
+     SELECT pg_notify('${wakeUpChannel}', json_agg(user_id)::text) FROM counted GROUP BY user_id / 500`,
   );
   const at = performance.now();
   // The count follows the notification; the next measurement begins when nothing waits any more.

@@ -12,7 +12,8 @@ const definitionsSql = `
     format('ALTER TABLE %s ADD CONSTRAINT %I %s', conrelid::regclass, conname, pg_get_constraintdef(oid)) AS create
   FROM pg_constraint WHERE contype = 'f' AND conrelid = ANY ($1::regclass[])
   UNION ALL
-  SELECT indexrelid::regclass::text, format('DROP INDEX %s', indexrelid::regclass), pg_get_indexdef(indexrelid)
+  SELECT indexrelid::regclass::text, format('DROP INDEX %s', indexrelid::regclass),
+    replace(pg_get_indexdef(indexrelid), ' ON ONLY ', ' ON ') -- of a partitioned table, with its partitions
   FROM pg_index WHERE NOT indisunique AND indrelid = ANY ($1::regclass[])`;
 
 const indexProgress = `

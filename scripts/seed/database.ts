@@ -41,7 +41,8 @@ export async function seedDatabase(
     const stores = await seededStores(client);
     const added = await bulkLoad(run, ['posts'], posts, () => addPosts(run, stores, posts));
     await client.query('ANALYZE posts');
-    await bulkLoad(run, ['partner_requests', 'notifications'], notifications, () =>
+    const tables = ['partner_requests', 'unread_notifications', 'read_notifications'];
+    await bulkLoad(run, tables, notifications, () =>
       addRequestsWithNotifications(run, stores, added, notifications),
     );
     await executeLong(run, 'vacuum and statistics', 'VACUUM ANALYZE', vacuumProgress);

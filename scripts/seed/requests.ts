@@ -46,7 +46,7 @@ export async function addRequestsWithNotifications(
     next += size;
     const positions = numbers.map((n) => Math.floor(n * postsPerRequest) % posts.ids.length);
     const receivers = positions.map((position) => posts.stores[position] ?? 0);
-    const { rowCount } = await client.query(
+    const { rows } = await client.query<{ added: number }>(
       // A second open request of a store for one post is left out.
       `WITH request AS (
          INSERT INTO partner_requests (post_id, sender_store_id, receiver_store_id, status, message, created_at, updated_at)
@@ -56,21 +56,34 @@ export async function addRequestsWithNotifications(
          ORDER BY n
          ON CONFLICT (sender_store_id, post_id) WHERE status IN ('requested', 'accepted') DO NOTHING
          RETURNING *
+       ), added AS MATERIALIZED (
+         SELECT nextval('unread_notifications_id_seq') AS id, ordered.* FROM (
+           SELECT user_id, kind::notification_kind, r.id AS request, r.created_at,
+             CASE WHEN user_id = $7 THEN r.id % 10000 = 0 WHEN user_id % 10 = 0 THEN true ELSE r.id % 5 <> 0 END AS is_read
+           FROM request r
+           JOIN stores sender ON sender.id = r.sender_store_id
+           JOIN stores receiver ON receiver.id = r.receiver_store_id
+           CROSS JOIN LATERAL (VALUES
+             (receiver.owner_id, 'partner_request_received'),
+             (CASE r.status WHEN 'requested' THEN NULL WHEN 'withdrawn' THEN receiver.owner_id ELSE sender.owner_id END,
+              'partner_request_' || r.status)
+           ) AS recipient (user_id, kind)
+           WHERE user_id IS NOT NULL
+           ORDER BY r.id
+           LIMIT $8
+         ) ordered
+       ), counted AS (
+         INSERT INTO notification_counts AS c (user_id, unread)
+         SELECT user_id, count(*) FILTER (WHERE NOT is_read) FROM added GROUP BY user_id
+         ON CONFLICT (user_id) DO UPDATE SET unread = c.unread + excluded.unread
+       ), unread AS (
+         INSERT INTO unread_notifications (id, user_id, kind, partner_request_id, created_at)
+         SELECT id, user_id, kind, request, created_at FROM added WHERE NOT is_read
+       ), read AS (
+         INSERT INTO read_notifications (id, user_id, kind, partner_request_id, created_at)
+         SELECT id, user_id, kind, request, created_at FROM added WHERE is_read
        )
-       INSERT INTO notifications (user_id, kind, partner_request_id, created_at, is_read)
-       SELECT user_id, kind::notification_kind, r.id, r.created_at,
-         CASE WHEN user_id = $7 THEN r.id % 10000 = 0 WHEN user_id % 10 = 0 THEN true ELSE r.id % 5 <> 0 END
-       FROM request r
-       JOIN stores sender ON sender.id = r.sender_store_id
-       JOIN stores receiver ON receiver.id = r.receiver_store_id
-       CROSS JOIN LATERAL (VALUES
-         (receiver.owner_id, 'partner_request_received'),
-         (CASE r.status WHEN 'requested' THEN NULL WHEN 'withdrawn' THEN receiver.owner_id ELSE sender.owner_id END,
-          'partner_request_' || r.status)
-       ) AS recipient (user_id, kind)
-       WHERE user_id IS NOT NULL
-       ORDER BY r.id
-       LIMIT $8`,
+       SELECT count(*)::int AS added FROM added`,
       [
         numbers,
         positions.map((position) => posts.ids[position]),
@@ -83,6 +96,6 @@ export async function addRequestsWithNotifications(
         total - done,
       ],
     );
-    return rowCount ?? 0;
+    return rows[0]?.added ?? 0;
   });
 }

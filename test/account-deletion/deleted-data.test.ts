@@ -4,7 +4,7 @@ import { accountsOf, newPassword, signUpBody } from '../auth/accounts.ts';
 import { createSettledUser, latestCode, newResetLink, passTime } from '../auth/mailbox.ts';
 import { createTestApp, deleteAccount, logIn, password, signUpUser, verifyEmails } from '../support/app.ts';
 import { rejected } from '../support/assertions.ts';
-import { openTwoShops, requestPartnership } from '../support/partner-requests.ts';
+import { notificationsOf, openTwoShops, requestPartnership } from '../support/partner-requests.ts';
 import { everyRow, tablesWith } from '../support/rows.ts';
 import { createPost, createStore } from '../support/stores.ts';
 
@@ -127,10 +127,15 @@ t.test('nothing of an account is left at rest after it was deleted', async (t) =
   const key = { 'idempotency-key': 'a-post' };
   const body = { title: '제목', content: '내용', images: ['https://cdn.example.com/1.jpg'] };
   t.equal((await app.call('POST', '/api/v1/posts/', { token, headers: key, body })).status, 201);
-  const tables = ['idempotency_keys', 'known_addresses', 'notification_counts', 'notifications', 'sessions'];
+  const tables = ['idempotency_keys', 'known_addresses', 'notification_counts'];
+  tables.push('read_notifications', 'sessions', 'unread_notifications');
   const other = await signUpUser(app);
   await createStore(app, other.token);
-  t.equal((await requestPartnership(app, other, content)).status, 201);
+  for (const post of [content, await createPost(app, token)])
+    t.equal((await requestPartnership(app, other, post)).status, 201);
+  const { items } = await notificationsOf(app, user);
+  const marked = { token, body: { ids: [items[0].id] } };
+  t.equal((await app.call('POST', '/api/v1/notifications/mark-read/', marked)).status, 200);
   t.strictSame(await tablesWith(app, id), tables);
   t.equal((await deleteAccount(app, user)).status, 200);
   t.strictSame(await tablesWith(app, id), []);

@@ -16,7 +16,7 @@ import { createPost, openShop } from '../support/stores.ts';
 
 /** The first id that 32 bits cannot hold. */
 const first = 2 ** 31;
-const tables = 'posts partner_requests notifications images reports failed_mails audit_entries';
+const tables = 'posts partner_requests unread_notifications images reports failed_mails audit_entries';
 
 const app = await createTestApp({ DATA_DIR: t.testdir() });
 const { call, pool } = app;
@@ -131,19 +131,13 @@ t.test("SQL and Prisma's client read 64 bits as numbers, in and outside a transa
   t.strictSame(await database.transaction((tx) => tx.query(statement)), expected);
   t.strictSame(await database.prismaTransaction((tx) => tx.query(statement)), expected);
   t.strictSame((await pool.query(statement.text, statement.values)).rows, expected);
-  const select = {
-    id: true,
-    postId: true,
-    post: { select: { id: true } },
-    notifications: { select: { id: true }, orderBy: { id: 'asc' as const } },
-  };
+  const select = { id: true, postId: true, post: { select: { id: true } } };
   const request = (one = database) => one.prisma.partnerRequest.findUnique({ where: { id: first }, select });
   for (const found of [await request(), await database.prismaTransaction(request)]) {
     t.strictSame(JSON.parse(JSON.stringify(found)), {
       id: first,
       postId: first + 2,
       post: { id: first + 2 },
-      notifications: [{ id: first }, { id: first + 2 }],
     });
     t.type({ ...found }.id, 'number');
   }

@@ -100,7 +100,7 @@ t.test('an acceptance during the deletion of an account is ended by it', async (
     const id = await sendRequest(app, sender, post);
     const [gone, left] = leaving === 'sender' ? [sender, receiver] : [receiver, sender];
     // The acceptance has changed the request and waits before it notifies the sender.
-    const lock = await lockRows(t, app, 'SELECT pg_advisory_xact_lock(1852798825, $1)', [sender.id]);
+    const lock = await lockRows(t, app, 'INSERT INTO notification_counts VALUES ($1, 0)', [sender.id]);
     const accepted = transition(app, receiver, id, 'accept');
     await lock.waiters(1);
     const deleted = deleteAccount(app, gone);

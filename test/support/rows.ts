@@ -14,11 +14,13 @@ export async function everyRow({ pool }: TestApp): Promise<string> {
   return rows.join('\n');
 }
 
-/** The tables that have rows of a user. */
+/** The tables that have rows of a user, but for the outbox, whose rows are taken at once. */
 export async function tablesWith({ pool }: TestApp, userId: number): Promise<string[]> {
   const columns = await pool.query<{ name: string }>(
-    `SELECT table_name AS name FROM information_schema.columns
-     WHERE table_schema = 'public' AND column_name = 'user_id' ORDER BY name`,
+    `SELECT relname AS name FROM pg_class JOIN pg_attribute ON attrelid = pg_class.oid AND attname = 'user_id'
+     WHERE relnamespace = 'public'::regnamespace AND relkind IN ('r', 'p') AND NOT relispartition
+       AND relname <> 'outbox'
+     ORDER BY name`,
   );
   const places = columns.rows.map(({ name }) => [name, `user_id = ${userId}`] as const);
   const found: string[] = [];

@@ -272,24 +272,34 @@ CREATE TABLE "partner_requests" (
 );
 
 -- CreateTable
-CREATE TABLE "notifications" (
-    "id" BIGSERIAL NOT NULL,
-    "user_id" INTEGER NOT NULL,
-    "kind" "notification_kind" NOT NULL,
-    "partner_request_id" BIGINT NOT NULL,
-    "is_read" BOOLEAN NOT NULL DEFAULT false,
-    "created_at" TIMESTAMPTZ(3) NOT NULL DEFAULT CURRENT_TIMESTAMP,
-
-    CONSTRAINT "notifications_pkey" PRIMARY KEY ("user_id","id")
-);
-
--- CreateTable
 CREATE TABLE "notification_counts" (
     "user_id" INTEGER NOT NULL,
     "unread" INTEGER NOT NULL,
 
     CONSTRAINT "notification_counts_pkey" PRIMARY KEY ("user_id")
 );
+
+-- CreateTable
+CREATE TABLE "unread_notifications" (
+    "id" BIGSERIAL NOT NULL,
+    "user_id" INTEGER NOT NULL,
+    "kind" "notification_kind" NOT NULL,
+    "partner_request_id" BIGINT NOT NULL,
+    "created_at" TIMESTAMPTZ(3) NOT NULL DEFAULT CURRENT_TIMESTAMP,
+
+    CONSTRAINT "unread_notifications_pkey" PRIMARY KEY ("user_id","id")
+) PARTITION BY HASH ("user_id");
+
+-- CreateTable
+CREATE TABLE "read_notifications" (
+    "id" BIGINT NOT NULL,
+    "user_id" INTEGER NOT NULL,
+    "kind" "notification_kind" NOT NULL,
+    "partner_request_id" BIGINT NOT NULL,
+    "created_at" TIMESTAMPTZ(3) NOT NULL,
+
+    CONSTRAINT "read_notifications_pkey" PRIMARY KEY ("user_id","id")
+) PARTITION BY HASH ("user_id");
 
 -- CreateTable
 CREATE TABLE "reports" (
@@ -423,7 +433,7 @@ CREATE INDEX "partner_requests_receiver_store_id_created_at_id_idx" ON "partner_
 CREATE INDEX "partner_requests_receiver_store_id_status_created_at_id_idx" ON "partner_requests"("receiver_store_id", "status", "created_at" DESC, "id" DESC);
 
 -- CreateIndex
-CREATE INDEX "notifications_partner_request_id_idx" ON "notifications"("partner_request_id");
+CREATE INDEX "read_notifications_created_at_idx" ON "read_notifications"("created_at");
 
 -- CreateIndex
 CREATE INDEX "reports_reporter_id_created_at_idx" ON "reports"("reporter_id", "created_at" DESC);
@@ -489,13 +499,13 @@ ALTER TABLE "partner_requests" ADD CONSTRAINT "partner_requests_sender_store_id_
 ALTER TABLE "partner_requests" ADD CONSTRAINT "partner_requests_receiver_store_id_fkey" FOREIGN KEY ("receiver_store_id") REFERENCES "stores"("id") ON DELETE RESTRICT ON UPDATE CASCADE;
 
 -- AddForeignKey
-ALTER TABLE "notifications" ADD CONSTRAINT "notifications_user_id_fkey" FOREIGN KEY ("user_id") REFERENCES "users"("id") ON DELETE CASCADE ON UPDATE CASCADE;
-
--- AddForeignKey
-ALTER TABLE "notifications" ADD CONSTRAINT "notifications_partner_request_id_fkey" FOREIGN KEY ("partner_request_id") REFERENCES "partner_requests"("id") ON DELETE CASCADE ON UPDATE CASCADE;
-
--- AddForeignKey
 ALTER TABLE "notification_counts" ADD CONSTRAINT "notification_counts_user_id_fkey" FOREIGN KEY ("user_id") REFERENCES "users"("id") ON DELETE CASCADE ON UPDATE CASCADE;
+
+-- AddForeignKey
+ALTER TABLE "unread_notifications" ADD CONSTRAINT "unread_notifications_user_id_fkey" FOREIGN KEY ("user_id") REFERENCES "notification_counts"("user_id") ON DELETE CASCADE ON UPDATE CASCADE;
+
+-- AddForeignKey
+ALTER TABLE "read_notifications" ADD CONSTRAINT "read_notifications_user_id_fkey" FOREIGN KEY ("user_id") REFERENCES "notification_counts"("user_id") ON DELETE CASCADE ON UPDATE CASCADE;
 
 -- AddForeignKey
 ALTER TABLE "reports" ADD CONSTRAINT "reports_reporter_id_fkey" FOREIGN KEY ("reporter_id") REFERENCES "users"("id") ON DELETE SET NULL ON UPDATE CASCADE;
@@ -511,6 +521,23 @@ ALTER TABLE "reports" ADD CONSTRAINT "reports_store_id_fkey" FOREIGN KEY ("store
 
 -- A page keeps room for new versions of its rows, so that a change of a count touches no index.
 ALTER TABLE "notification_counts" SET (fillfactor = 50);
+
+-- Unread notifications are deleted about as often as they are added: their dead rows are removed before the table grows. Read ones are
+-- frozen as they are added, so that no vacuum ever has all of them to do.
+DO $$ BEGIN
+  FOR n IN 0..15 LOOP
+    EXECUTE format('CREATE TABLE unread_notifications_%s PARTITION OF unread_notifications FOR VALUES WITH (MODULUS 16, REMAINDER %1$s)
+      WITH (autovacuum_vacuum_scale_factor = 0.05)', n);
+    EXECUTE format('CREATE TABLE read_notifications_%s PARTITION OF read_notifications FOR VALUES WITH (MODULUS 16, REMAINDER %1$s)
+      WITH (autovacuum_vacuum_insert_scale_factor = 0.05)', n);
+  END LOOP;
+END $$;
+
+-- What lists read. A statement that carries the user and is in the order of the ids reads one partition of each table.
+CREATE VIEW "notifications" AS
+  SELECT "id", "user_id", "kind", "partner_request_id", "created_at", false AS "is_read" FROM "unread_notifications"
+  UNION ALL
+  SELECT "id", "user_id", "kind", "partner_request_id", "created_at", true FROM "read_notifications";
 
 ALTER TABLE "users" ALTER COLUMN "muted_mails" SET NOT NULL;
 
@@ -616,10 +643,6 @@ CREATE INDEX "partner_requests_received_partners_idx" ON "partner_requests" ("re
   INCLUDE ("sender_store_id") WHERE "status" = 'accepted';
 CREATE INDEX "partner_requests_partner_idx" ON "partner_requests" ("sender_store_id", "receiver_store_id", "updated_at" DESC, "id" DESC)
   WHERE "status" = 'accepted';
-
--- The lists of unread and of read notifications.
-CREATE INDEX "notifications_unread_idx" ON "notifications" ("user_id", "id") WHERE NOT "is_read";
-CREATE INDEX "notifications_read_idx" ON "notifications" ("user_id", "id") WHERE "is_read";
 
 -- One open report of a user about one target.
 CREATE UNIQUE INDEX "reports_open_post_key" ON "reports" ("reporter_id", "post_id")

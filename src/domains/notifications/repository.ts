@@ -1,6 +1,5 @@
-import { advisoryLocks } from '../../infrastructure/database/advisory-locks.ts';
 import type { Database, Tx } from '../../infrastructure/database/client.ts';
-import type { Notification, PartnerRequest } from '../../infrastructure/database/generated/client.ts';
+import type { PartnerRequest, UnreadNotification } from '../../infrastructure/database/generated/client.ts';
 import type { NotificationKind } from '../../infrastructure/database/generated/enums.ts';
 import { empty, raw, type Sql, sql } from '../../infrastructure/database/sql.ts';
 import type { Outbox } from '../../infrastructure/outbox/outbox.ts';
@@ -8,9 +7,10 @@ import type { NotificationsToMark } from './schemas.ts';
 
 /** A notification with the request it is about. */
 export interface NotificationRow
-  extends Pick<Notification, 'kind' | 'isRead' | 'createdAt'>,
+  extends Pick<UnreadNotification, 'kind' | 'createdAt'>,
     Pick<PartnerRequest, 'status' | 'message' | 'senderStoreId' | 'receiverStoreId'> {
   id: number;
+  isRead: boolean;
   requestId: number;
   postId: number;
   postTitle: string;
@@ -45,7 +45,7 @@ const withRequests = (notifications: Sql) => sql`
   JOIN stores s ON s.id = r.sender_store_id
   JOIN stores v ON v.id = r.receiver_store_id`;
 
-/** The number of unread notifications, which triggers keep; a user who never had a notification may have no row. */
+/** The number of unread notifications; a user who never had a notification has no row. */
 const selectUnreadCount = (userId: number) => sql`
   SELECT coalesce((SELECT unread FROM notification_counts WHERE user_id = ${userId}), 0) AS "unreadCount"`;
 
@@ -53,23 +53,24 @@ const selectUnreadCount = (userId: number) => sql`
  * SQL of `woken AS (...)`, with what that needs: adds notifications and wakes up the streams of their users, in the statement that
  * makes the change. It comes last, and the caller wakes the relay of the outbox after the commit.
  *
- * Ids are drawn under an advisory lock per user that lasts until the commit, so that the ids of one user grow in commit order.
+ * Ids are drawn under the lock of the user's count, which lasts until the commit, so that the ids of one user grow in commit order.
  *
  * @param recipients a query for `user_id`, `kind` and `request_id`
  */
 export function notifySql(recipients: Sql): Sql {
   // Locked in id order, to avoid deadlocks.
   return sql`
-    locked AS MATERIALIZED (
-      SELECT pg_advisory_xact_lock(${advisoryLocks.notifications}::int, user_id)
-      FROM (SELECT DISTINCT user_id FROM (${recipients}) recipients ORDER BY user_id) users
-    ), added AS (
-      INSERT INTO notifications (user_id, kind, partner_request_id, created_at)
-      SELECT user_id, kind, request_id, clock_timestamp() FROM (${recipients}) recipients
-      WHERE (SELECT count(*) FROM locked) > 0
+    unread_counts AS (
+      INSERT INTO notification_counts AS c (user_id, unread)
+      SELECT user_id, count(*) FROM (${recipients}) recipients GROUP BY user_id ORDER BY user_id
+      ON CONFLICT (user_id) DO UPDATE SET unread = c.unread + excluded.unread
       RETURNING user_id
+    ), added AS (
+      INSERT INTO unread_notifications (user_id, kind, partner_request_id, created_at)
+      SELECT user_id, kind, request_id, clock_timestamp() FROM (${recipients}) recipients
+      WHERE (SELECT count(*) FROM unread_counts) > 0
     ), woken AS (
-      INSERT INTO outbox (user_id) SELECT DISTINCT user_id FROM added
+      INSERT INTO outbox (user_id) SELECT user_id FROM unread_counts
     )`;
 }
 
@@ -96,7 +97,7 @@ export function createNotificationRepository(database: Database, { wake }: Pick<
 
   /** One page of a user's notifications, newest first, and the number of all unread ones, as of one moment. */
   async function find({ userId, isRead, beforeId = largestId, limit }: NotificationFilter) {
-    // A text for each filter, so that each is planned with its own index.
+    // A text for each filter: with a constant, the plan leaves out the table that has none of them.
     const filter = isRead === undefined ? empty : isRead ? sql`AND is_read` : sql`AND NOT is_read`;
     const page = sql`
       SELECT * FROM notifications
@@ -125,18 +126,16 @@ export function createNotificationRepository(database: Database, { wake }: Pick<
 
   /** Marks notifications of a user as read; ids of other users are ignored. @returns how many were unread */
   async function markRead(userId: number, which: NotificationsToMark): Promise<number> {
-    if ('ids' in which) {
-      const ids = sql`SELECT DISTINCT id FROM unnest(${which.ids}::bigint[]) id ORDER BY id`;
-      return (await markBatch(userId, ids)).updated;
-    }
+    if ('ids' in which)
+      return (await markBatch(userId, sql`SELECT unnest(${which.ids}::bigint[]) AS id`)).updated;
     // In transactions of bounded length, as a user may have any number of unread notifications.
     let total = 0;
     for (let after: number | null = 0; after !== null; ) {
       const { updated, last } = await markBatch(
         userId,
         sql`
-          SELECT id FROM notifications
-          WHERE user_id = ${userId} AND NOT is_read AND id > ${after}::bigint AND id <= ${which.up_to_id}::bigint
+          SELECT id FROM unread_notifications
+          WHERE user_id = ${userId} AND id > ${after}::bigint AND id <= ${which.up_to_id}::bigint
           ORDER BY id LIMIT ${raw(String(batchSize))}`,
       );
       total += updated;
@@ -146,28 +145,34 @@ export function createNotificationRepository(database: Database, { wake }: Pick<
   }
 
   /**
-   * Marks at most {@link batchSize} notifications as read, in one statement.
+   * Marks at most {@link batchSize} notifications as read, in one statement, which moves their rows.
    *
-   * @param ids a query for the ids in their order
+   * @param ids a query for the ids
    * @returns how many were unread, and the largest id of a full batch; null when there are no more
    */
   async function markBatch(userId: number, ids: Sql) {
-    // Rows are locked one by one, in id order to avoid deadlocks, and updated where they are: an unread row moves only when it
-    // becomes read. A full batch is one that was found full, whatever others mark before the lock.
+    // The lock of the count comes first, so that concurrent batches of a user cannot deadlock. A full batch is one that was found
+    // full, whatever others mark before the lock.
     const [row] = await database.query<{ updated: number; last: number | null }>(sql`
-      WITH batch AS (${ids}), locked AS (
-        SELECT n.place FROM batch CROSS JOIN LATERAL (
-          SELECT ctid AS place FROM notifications
-          WHERE user_id = ${userId} AND id = batch.id AND NOT is_read FOR NO KEY UPDATE
-        ) n
+      WITH locked AS MATERIALIZED (
+        SELECT FROM notification_counts WHERE user_id = ${userId} AND unread > 0 FOR NO KEY UPDATE
+      ), batch AS MATERIALIZED (${ids}), taken AS (
+        DELETE FROM unread_notifications
+        WHERE user_id = ${userId} AND id = ANY (ARRAY(SELECT id FROM batch)) AND (SELECT count(*) FROM locked) > 0
+        RETURNING *
       ), marked AS (
-        UPDATE notifications SET is_read = true WHERE ctid = ANY (ARRAY(SELECT place FROM locked)) RETURNING id
+        INSERT INTO read_notifications (id, user_id, kind, partner_request_id, created_at)
+        SELECT id, user_id, kind, partner_request_id, created_at FROM taken
+      ), counted AS (
+        UPDATE notification_counts SET unread = unread - (SELECT count(*) FROM taken)
+        WHERE user_id = ${userId} AND (SELECT count(*) FROM taken) > 0
+        RETURNING user_id
       ), woken AS (
-        INSERT INTO outbox (user_id) SELECT ${userId}::int WHERE EXISTS (SELECT FROM marked)
+        INSERT INTO outbox (user_id) SELECT user_id FROM counted
       )
       SELECT count(*)::int AS updated,
         (SELECT max(id) FROM batch HAVING count(*) = ${raw(String(batchSize))}) AS last
-      FROM marked`);
+      FROM taken`);
     if (row?.updated) wake();
     return row ?? { updated: 0, last: null };
   }

@@ -5,8 +5,6 @@
 export const advisoryLocks = {
   /** That of Prisma's CLI and schema engine, so that they and `migrate` exclude each other. */
   migrations: 72_707_369,
-  /** With the id of a user: adds notifications. */
-  notifications: 1_852_798_825,
   /** With the id of a store: uses one of its daily quotas. */
   storeQuotas: 1_903_521_652,
   /** With the id of a user: uses one of its daily quotas. */

@@ -201,13 +201,6 @@ function createPrisma(adapter: PrismaPg) {
       image: { id },
       postImage: { postId, imageId: { needs: { imageId: true }, compute: (row) => Number(row.imageId) } },
       partnerRequest: { id, postId },
-      notification: {
-        id,
-        partnerRequestId: {
-          needs: { partnerRequestId: true },
-          compute: (row) => Number(row.partnerRequestId),
-        },
-      },
       report: {
         id,
         postId: {
