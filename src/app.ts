@@ -6,7 +6,8 @@ import { expiredAuditEntries } from './domains/admin/index.ts';
 import { expiredAuthRows, jwtOptions, securityEvents } from './domains/auth/index.ts';
 import type { ImageStorage } from './domains/images/index.ts';
 import { erasedImages } from './domains/images/index.ts';
-import type { EventStreamTimes } from './domains/notifications/index.ts';
+import { type EventStreamTimes, expiredNotifications } from './domains/notifications/index.ts';
+import { erasedMessages } from './domains/partner-requests/index.ts';
 import { expiredReports } from './domains/reports/index.ts';
 import { expiredStoreEdits } from './domains/stores/index.ts';
 import { createDomains } from './domains.ts';
@@ -177,7 +178,11 @@ export async function buildApp(config: AppConfig, overrides: AppOverrides = {}):
       metrics,
       tracing,
       cleanUp: async () => ({
-        ...(await cleanUp(database, expiredRows)),
+        ...(await cleanUp(database, [
+          ...expiredRows,
+          ...expiredNotifications(config.notificationTtl),
+          erasedMessages,
+        ])),
         users: await auth.deleteAbandonedAccounts(),
         images: await images.cleanUpImages(),
       }),

@@ -157,7 +157,8 @@ t.test('durations have a unit and a maximum', async (t) => {
     ...['ACCESS_TOKEN_TTL', 'REFRESH_TOKEN_TTL', 'SESSION_MAX_AGE'],
     ...['EMAIL_CODE_TTL', 'VERIFICATION_TOKEN_TTL', 'PASSWORD_RESET_TTL'],
   ];
-  for (const name of [...lifetimes, 'REFRESH_REUSE_GRACE', 'EMAIL_COOLDOWN', 'UNVERIFIED_ACCOUNT_TTL']) {
+  const others = ['REFRESH_REUSE_GRACE', 'EMAIL_COOLDOWN', 'UNVERIFIED_ACCOUNT_TTL', 'NOTIFICATION_TTL'];
+  for (const name of [...lifetimes, ...others]) {
     rejected(t, name, '15', 'm', '15 m', '1.5h', '-1s', '1w', '15M', '9999999999s', '4000d', '1h30m');
   }
   for (const name of lifetimes) rejected(t, name, '0s', '0d');
@@ -166,6 +167,7 @@ t.test('durations have a unit and a maximum', async (t) => {
   t.equal(load({ SHUTDOWN_DELAY: '5s' }).shutdownDelay, 5);
   t.equal(load({ EMAIL_COOLDOWN: '1h' }).email.cooldown, 3600);
   t.equal(load({ UNVERIFIED_ACCOUNT_TTL: '0' }).email.unverifiedAccountTtl, 0);
+  t.equal(load({ NOTIFICATION_TTL: '0' }).notificationTtl, 0);
   rejected(t, 'EMAIL_COOLDOWN', '0');
   const accepted = { '250ms': 0.25, '1s': 1, '2m': 120, '3h': 10800, '4d': 345600 };
   for (const [text, seconds] of Object.entries(accepted)) {

@@ -597,7 +597,8 @@ ALTER TABLE "images"
   ADD CONSTRAINT "images_size_check" CHECK ("state" <> 'ready' OR "width" BETWEEN 1 AND 1600 AND "height" BETWEEN 1 AND 1600);
 
 ALTER TABLE "partner_requests"
-  ADD CONSTRAINT "partner_requests_message_check" CHECK (char_length("message") >= 1),
+  ADD CONSTRAINT "partner_requests_message_check" CHECK (
+    char_length("message") >= 1 OR "status" IN ('declined', 'withdrawn', 'ended')),
   ADD CONSTRAINT "partner_requests_own_post_check" CHECK ("sender_store_id" <> "receiver_store_id");
 
 -- Rows live for milliseconds: without frequent vacuuming, the relay reads past thousands of dead ones.
@@ -634,6 +635,10 @@ CREATE UNIQUE INDEX "partner_requests_open_key" ON "partner_requests" ("sender_s
 
 -- What is withdrawn when a post is deleted.
 CREATE INDEX "partner_requests_pending_idx" ON "partner_requests" ("post_id") WHERE "status" = 'requested';
+
+-- What the clean-up looks for: messages that nothing can come of any more.
+CREATE INDEX "partner_requests_erasable_idx" ON "partner_requests" ("updated_at")
+  WHERE "status" IN ('declined', 'withdrawn', 'ended') AND "message" <> '';
 
 -- The partners of a store, by the time at which their requests were accepted. The other store is in the index, so that
 -- finding the newest request of each pair of stores reads no other table.

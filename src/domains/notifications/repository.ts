@@ -1,3 +1,4 @@
+import type { ExpiredRows } from '../../infrastructure/database/clean-up.ts';
 import type { Database, Tx } from '../../infrastructure/database/client.ts';
 import type { PartnerRequest, UnreadNotification } from '../../infrastructure/database/generated/client.ts';
 import type { NotificationKind } from '../../infrastructure/database/generated/enums.ts';
@@ -29,6 +30,9 @@ interface NotificationFilter {
 }
 
 const largestId = '9223372036854775807';
+
+/** Of each table. */
+const partitions = 16;
 
 /** Notifications that are marked as read in one transaction. */
 const batchSize = 5_000;
@@ -72,6 +76,15 @@ export function notifySql(recipients: Sql): Sql {
     ), woken AS (
       INSERT INTO outbox (user_id) SELECT user_id FROM unread_counts
     )`;
+}
+
+/** Those that were read, in each partition. @param ttl seconds; 0: none expire */
+export function expiredNotifications(ttl: number): ExpiredRows[] {
+  const condition = sql`created_at < now() - make_interval(secs => ${ttl})`;
+  return Array.from({ length: ttl === 0 ? 0 : partitions }, (_, n) => ({
+    table: `read_notifications_${n}`,
+    condition,
+  }));
 }
 
 export type Notifications = ReturnType<typeof createNotificationRepository>;

@@ -10,6 +10,7 @@ import { createPartnerRequestService, type PartnerRequestServiceOptions } from '
 
 export { toPartnerRequest } from './presenters.ts';
 export { type SentRequestRow, sentColumns } from './repository/rows.ts';
+export { erasedMessages } from './repository/transitions.ts';
 export { PartnerRequest, requestFields } from './schemas.ts';
 
 interface PartnerRequestsOptions

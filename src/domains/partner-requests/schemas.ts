@@ -27,7 +27,11 @@ export const requestFields = {
   sender_store_name: Type.String({ description: 'Its name', examples: ['두레 베이커리'] }),
   receiver_store_id: Int32({ description: 'The store that wrote the post', examples: [1] }),
   receiver_store_name: Type.String({ description: 'Its name', examples: ['햇살카페'] }),
-  message: Type.String({ description: 'What the sender wrote', examples: [exampleMessage] }),
+  message: Type.String({
+    description:
+      'What the sender wrote. Empty once it was erased, a year after the request was declined, withdrawn or ended',
+    examples: [exampleMessage],
+  }),
 };
 
 export const NewPartnerRequest = Body('NewPartnerRequest', 'A request to send', {

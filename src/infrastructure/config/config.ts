@@ -85,6 +85,8 @@ function buildConfig(environment: Environment, problems: string[], generateSecre
       passwordResetTtl: seconds(environment.PASSWORD_RESET_TTL),
       unverifiedAccountTtl: seconds(environment.UNVERIFIED_ACCOUNT_TTL),
     },
+    /** Seconds after which a notification that was read is deleted; 0: never. */
+    notificationTtl: seconds(environment.NOTIFICATION_TTL),
     password: {
       minLength: environment.PASSWORD_MIN_LENGTH,
       memoryCost: environment.ARGON2_MEMORY_KIB,

@@ -55,6 +55,7 @@ const Environment = Type.Object({
   VERIFICATION_TOKEN_TTL: lifetime('30m'),
   PASSWORD_RESET_TTL: lifetime('1h'),
   UNVERIFIED_ACCOUNT_TTL: optionalDuration('30d'),
+  NOTIFICATION_TTL: optionalDuration('365d'),
   EMAIL_VERIFICATION: enumWithDefault(['optional', 'required'], 'optional'),
   PASSWORD_MIN_LENGTH: Type.Integer({ default: 8, minimum: 8, maximum: 64 }),
   ARGON2_MEMORY_KIB: Type.Integer({ default: 19456, minimum: 1024, maximum: 4194304 }),

@@ -5,6 +5,8 @@ import { raw, type Sql, sql } from './sql.ts';
 export interface ExpiredRows {
   table: string;
   condition: Sql;
+  /** What is changed of these rows in place of deleting them, so that the condition is false afterwards. */
+  erase?: Sql;
 }
 
 const batchSize = 1_000;
@@ -12,18 +14,19 @@ const batchSize = 1_000;
 const maxBatches = 100;
 
 /**
- * Deletes expired rows in small batches, so that no lock is kept for long. Rows that are locked are left to the next run.
+ * Deletes or erases expired rows in small batches, so that no lock is kept for long. Rows that are locked are left to the next run.
  *
- * @returns rows deleted per table
+ * @returns rows per table
  */
 export async function cleanUp(
   database: Tx,
   expired: readonly ExpiredRows[],
 ): Promise<Record<string, number>> {
   const deleted: Record<string, number> = {};
-  for (const { table, condition } of expired) {
+  for (const { table, condition, erase } of expired) {
+    const change = erase ? sql`UPDATE ${raw(table)} SET ${erase}` : sql`DELETE FROM ${raw(table)}`;
     const statement = sql`
-      DELETE FROM ${raw(table)} WHERE ctid = ANY (ARRAY(
+      ${change} WHERE ctid = ANY (ARRAY(
         SELECT ctid FROM ${raw(table)} WHERE ${condition} LIMIT ${raw(String(batchSize))} FOR UPDATE SKIP LOCKED
       ))`;
     let total = 0;

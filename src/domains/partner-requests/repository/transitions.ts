@@ -1,3 +1,4 @@
+import type { ExpiredRows } from '../../../infrastructure/database/clean-up.ts';
 import type { Tx } from '../../../infrastructure/database/client.ts';
 import type { PartnerRequestStatus } from '../../../infrastructure/database/generated/enums.ts';
 import { join, raw, type Sql, sql } from '../../../infrastructure/database/sql.ts';
@@ -30,6 +31,14 @@ export interface ClosedRequest {
   userId: number;
   status: Extract<PartnerRequestStatus, 'withdrawn' | 'ended'>;
 }
+
+/** Requests that came to an end long ago: their messages are erased, and the rest stays for the lists of both sides. */
+export const erasedMessages: ExpiredRows = {
+  table: 'partner_requests',
+  condition: sql`
+    status IN ('declined', 'withdrawn', 'ended') AND message <> '' AND updated_at < now() - interval '1 year'`,
+  erase: sql`message = ''`,
+};
 
 const pending = raw(`status = 'requested'`);
 const accepted = raw(`status = 'accepted'`);

@@ -1,0 +1,112 @@
+import t from 'tap';
+import { createTestApp, type TestApp } from '../support/app.ts';
+import { cleanUp } from '../support/images.ts';
+import {
+  becomePartners,
+  notificationsOf,
+  notifiedOf,
+  openTwoShops,
+  readRequest,
+  requestsPath,
+  sendRequest,
+  transition,
+} from '../support/partner-requests.ts';
+import { createPost } from '../support/stores.ts';
+
+const idsOf = async (app: TestApp, shop: { token: string }, query = '') =>
+  (await notificationsOf(app, shop, query)).items.map(({ id }: { id: number }) => id);
+
+/** A user with so many notifications of 40 days ago and one of now, each read; and one of 40 days ago that is not. */
+async function notified(app: TestApp, old: number) {
+  const { sender, receiver } = await openTwoShops(app);
+  const notify = async () => sendRequest(app, sender, await createPost(app, receiver.token));
+  const read = async () => {
+    const body = { up_to_id: Number.MAX_SAFE_INTEGER };
+    await app.call('POST', '/api/v1/notifications/mark-read/', { token: receiver.token, body });
+  };
+  const age = (table: string) =>
+    app.pool.query(`UPDATE ${table} SET created_at = now() - interval '40 days' WHERE user_id = $1`, [
+      receiver.id,
+    ]);
+  for (let count = 0; count < old; count++) await notify();
+  await read();
+  await age('read_notifications');
+  await notify();
+  await read();
+  await notify();
+  await age('unread_notifications');
+  return receiver;
+}
+
+t.test('read notifications are deleted after NOTIFICATION_TTL, in the partition of each user', async (t) => {
+  const app = await createTestApp({ NOTIFICATION_TTL: '30d' }, { isolated: true });
+  t.teardown(app.close);
+  // Of several partitions.
+  for (const receiver of [await notified(app, 3), await notified(app, 2), await notified(app, 1)]) {
+    const ids = await idsOf(app, receiver);
+    await cleanUp(app);
+    t.strictSame(await idsOf(app, receiver), ids.slice(0, 2), 'those of now, and those that are unread');
+    t.strictSame(await idsOf(app, receiver, '?is_read=true'), ids.slice(1, 2));
+    t.equal((await notificationsOf(app, receiver)).unread_count, 1);
+  }
+});
+
+t.test('with NOTIFICATION_TTL=0 they are kept', async (t) => {
+  const app = await createTestApp({ NOTIFICATION_TTL: '0' }, { isolated: true });
+  t.teardown(app.close);
+  const receiver = await notified(app, 2);
+  await cleanUp(app);
+  t.equal((await idsOf(app, receiver)).length, 4);
+});
+
+t.test('the message of a request that came to an end is erased a year later', async (t) => {
+  const app = await createTestApp({}, { isolated: true });
+  t.teardown(app.close);
+  const { sender, receiver } = await openTwoShops(app);
+  const newPost = () => createPost(app, receiver.token);
+  const accepted = async () => becomePartners(app, { sender, receiver, post: await newPost() });
+  const sent = async () => sendRequest(app, sender, await newPost());
+  const ids = {
+    종료됨: await accepted(),
+    거절됨: await sent(),
+    취소됨: await sent(),
+    수락됨: await accepted(),
+    요청됨: await sent(),
+  };
+  await transition(app, sender, ids.종료됨, 'end');
+  await transition(app, receiver, ids.거절됨, 'decline');
+  await transition(app, sender, ids.취소됨, 'withdraw');
+  const age = (days: number) =>
+    app.pool.query(`UPDATE partner_requests SET updated_at = now() - make_interval(days => $1)`, [days]);
+  const messages = async () => {
+    const { items } = (await app.call('GET', `${requestsPath}?box=sent`, { token: sender.token })).body.data;
+    return Object.fromEntries(
+      items.map(({ status, message }: { status: string; message: string }) => [status, message]),
+    );
+  };
+  const before = await messages();
+  await age(364);
+  await cleanUp(app);
+  t.strictSame(await messages(), before, 'not before');
+  await age(367);
+  await cleanUp(app);
+  t.strictSame(await messages(), { ...before, 종료됨: '', 거절됨: '', 취소됨: '' });
+  const { body } = await readRequest(app, receiver, ids.거절됨);
+  t.match(body.data, { status: '거절됨', message: '' });
+  t.not(body.data.updated_at.slice(0, 10), new Date().toISOString().slice(0, 10), 'that is not a change');
+  const found = await notifiedOf(app, receiver);
+  t.equal(found.length, 7, 'its notifications stay');
+  const { items } = await notificationsOf(app, sender);
+  t.match(items[0].partner_request, { id: ids.거절됨, message: '' });
+});
+
+t.test('a message is empty only at the end of a request', async (t) => {
+  const app = await createTestApp();
+  t.teardown(app.close);
+  const { sender, receiver, post } = await openTwoShops(app);
+  const id = await sendRequest(app, sender, post);
+  const erase = () => app.pool.query(`UPDATE partner_requests SET message = '' WHERE id = $1`, [id]);
+  await t.rejects(erase(), /partner_requests_message_check/);
+  await transition(app, receiver, id, 'decline');
+  await t.resolves(erase());
+});
