@@ -200,7 +200,7 @@ for (const mode of modes) {
     );
     // Without it, a scan of the whole index of open requests.
     t.ok(indexes.includes('partner_requests_pending_idx'));
-    await reads(t, mode, 'of a store', 350, (database) =>
+    await reads(t, mode, 'of a store', 400, (database) =>
       createPartnerRequestRepository(database, announcements).closeOfStore(database, 1),
     );
   });
