@@ -34,7 +34,6 @@ import { cleanUp } from './infrastructure/database/clean-up.ts';
 import { type Database, endIfReadOnly } from './infrastructure/database/client.ts';
 import { pendingMigrations } from './infrastructure/database/migrations.ts';
 import { onceASecond } from './infrastructure/database/once-a-second.ts';
-import { expiredIdempotencyKeys } from './infrastructure/idempotency/idempotency.ts';
 import { expiredFailedMails } from './infrastructure/mail/jobs.ts';
 import { expiredMailSends } from './infrastructure/mail/mail-sends.ts';
 import type { MailTransport } from './infrastructure/mail/transport.ts';
@@ -58,7 +57,6 @@ const readyTimeout = 1_800;
 export const expiredRows = [
   ...expiredAuthRows,
   expiredMailSends,
-  expiredIdempotencyKeys,
   expiredFailedMails,
   erasedImages,
   expiredAuditEntries,
@@ -177,15 +175,12 @@ export async function buildApp(config: AppConfig, overrides: AppOverrides = {}):
       database,
       metrics,
       tracing,
-      cleanUp: async () => ({
-        ...(await cleanUp(database, [
-          ...expiredRows,
-          ...expiredNotifications(config.notificationTtl),
-          erasedMessages,
-        ])),
-        users: await auth.deleteAbandonedAccounts(),
-        images: await images.cleanUpImages(),
-      }),
+      cleanUp: () =>
+        cleanUp(database, [...expiredRows, ...expiredNotifications(config.notificationTtl), erasedMessages], {
+          idempotency_keys: domains.idempotency.truncateExpired(),
+          users: auth.deleteAbandonedAccounts(),
+          images: images.cleanUpImages(),
+        }),
     });
   }
   return app;

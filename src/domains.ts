@@ -66,6 +66,7 @@ export async function createDomains(options: DomainsOptions) {
   const reports = createReports({ database, audit });
   return {
     outbox,
+    idempotency,
     unsubscribeLinks,
     notifications,
     partnerRequests,

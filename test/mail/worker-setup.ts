@@ -37,7 +37,12 @@ export const unsubscribeLinks = createUnsubscribeLinks({
 });
 
 /** What the workers of these tests have in common. */
-export const workerOptions = { tracing: undefined, unsubscribeLinks, composers, cleanUp: async () => ({}) };
+export const workerOptions = {
+  tracing: undefined,
+  unsubscribeLinks,
+  composers,
+  cleanUp: async () => ({ deleted: {}, isComplete: true }),
+};
 
 /** Options of the worker, and how the provider takes an email. */
 type StartOptions = Partial<Parameters<typeof startWorker>[0]> & {

@@ -168,7 +168,7 @@ t.test('notifications of a user become visible in the order of their ids', async
   // The end of a transaction with this key takes a while, after its notification has got its id.
   await app.pool.query(`
     CREATE FUNCTION pause() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN PERFORM pg_sleep(0.7); RETURN NEW; END $$;
-    CREATE TRIGGER pause BEFORE UPDATE ON idempotency_keys FOR EACH ROW WHEN (NEW.key = 'slow') EXECUTE FUNCTION pause()`);
+    CREATE TRIGGER pause BEFORE INSERT ON idempotency_keys FOR EACH ROW WHEN (NEW.key = 'slow') EXECUTE FUNCTION pause()`);
   const slow = requestPartnership(app, sender, post, { 'idempotency-key': 'slow' });
   await waitForSleep(app);
   const fast = await requestPartnership(app, other, post);

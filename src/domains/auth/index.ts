@@ -91,6 +91,6 @@ export function createAuth(options: AuthOptions) {
       deleteAccount: removal.removeById,
     },
     deleteAbandonedAccounts:
-      config.email.unverifiedAccountTtl === 0 ? async () => 0 : removal.removeAbandoned,
+      config.email.unverifiedAccountTtl === 0 ? async function* () {} : removal.removeAbandoned,
   };
 }

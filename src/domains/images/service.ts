@@ -9,9 +9,6 @@ import { cleanUpBatchSize, type DeletedImage, type ImageRepository, type ImageRo
 import { imageErrors } from './schemas.ts';
 import type { ImageStorage } from './storage.ts';
 
-/** Batches of one clean-up; the next run continues where it stops. */
-const maxBatches = 50;
-
 /** Files that the clean-up deletes at once. */
 const maxConcurrent = 4;
 
@@ -103,21 +100,16 @@ export function createImageService(
   /**
    * Deletes images that no post uses 24 hours after the upload, those of deleted accounts, and uploads that did not finish: first
    * the files, then the rows. Any number of instances may run it at once: each takes rows that no other one has locked.
-   *
-   * @returns how many images were deleted
+   * Yields how many images each step deleted.
    */
-  async function cleanUp(): Promise<number> {
-    for (let batch = 0; batch < maxBatches && (await images.markUnused()) === cleanUpBatchSize; batch++);
+  async function* cleanUp(): AsyncGenerator<number, void> {
+    while ((await images.markUnused()) === cleanUpBatchSize) yield 0;
     const limit = pLimit(maxConcurrent);
-    let deleted = 0;
-    for (let batch = 0; batch < maxBatches; batch++) {
+    // A storage that fails is left alone until the next run.
+    for (let erased = cleanUpBatchSize; erased === cleanUpBatchSize; yield erased) {
       const claimed = await images.claimDeleted();
-      const erased = (await limit.map(claimed, erase)).filter(Boolean).length;
-      deleted += erased;
-      // A storage that fails is left alone until the next run.
-      if (erased < cleanUpBatchSize) break;
+      erased = (await limit.map(claimed, erase)).filter(Boolean).length;
     }
-    return deleted;
   }
 
   return { upload, remove, cleanUp };

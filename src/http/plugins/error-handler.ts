@@ -5,10 +5,7 @@ import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from
 import fastifyPlugin from 'fastify-plugin';
 import type { Config } from '../../infrastructure/config/config.ts';
 import { unavailableReason } from '../../infrastructure/database/errors.ts';
-import {
-  IdempotencyConflictError,
-  IdempotencyKeyReleasedError,
-} from '../../infrastructure/idempotency/idempotency.ts';
+import { IdempotencyConflictError } from '../../infrastructure/idempotency/idempotency.ts';
 import { ApiError, type ErrorDefinition, httpErrors, invalidFields, serviceUnavailable } from '../errors.ts';
 import { describeErrors, type FieldError } from '../field-errors.ts';
 import { defaultLanguage, type Language } from '../language.ts';
@@ -96,7 +93,6 @@ function errorBody({ definition, data, fieldErrors }: ApiError, language: Langua
 export function toApiError(error: unknown): ApiError {
   if (error instanceof ApiError) return error;
   if (error instanceof IdempotencyConflictError) return new ApiError(httpErrors.idempotencyConflict);
-  if (error instanceof IdempotencyKeyReleasedError) return serviceUnavailable(error, 1);
   if (unavailableReason(error) !== undefined) return serviceUnavailable(error);
   if (!(error instanceof Error)) return new ApiError(httpErrors.internalError, { cause: error });
   const { validation, code, statusCode } = error as Partial<FastifyError>;

@@ -5,6 +5,8 @@
 export const advisoryLocks = {
   /** That of Prisma's CLI and schema engine, so that they and `migrate` exclude each other. */
   migrations: 72_707_369,
+  /** With the hash of a key: uses it. */
+  idempotencyKeys: 1_768_187_253,
   /** With the id of a store: uses one of its daily quotas. */
   storeQuotas: 1_903_521_652,
   /** With the id of a user: uses one of its daily quotas. */

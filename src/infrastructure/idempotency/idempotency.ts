@@ -1,26 +1,20 @@
 import { createHmac } from 'node:crypto';
 import type { Secret } from '../config/config.ts';
-import type { ExpiredRows } from '../database/clean-up.ts';
+import { advisoryLocks } from '../database/advisory-locks.ts';
 import type { Database, Tx } from '../database/client.ts';
-import { sql } from '../database/sql.ts';
+import { hasCode } from '../database/errors.ts';
+import { raw, type Sql, sql } from '../database/sql.ts';
 
-/** How long a key is remembered. */
-const retentionHours = 24;
-
-/** Rows of `idempotency_keys` that are of no use any more. */
-export const expiredIdempotencyKeys: ExpiredRows = {
-  table: 'idempotency_keys',
-  condition: sql`created_at < now() - make_interval(hours => ${retentionHours})`,
-};
+/**
+ * The partition of a day: there are three, used in turns. Those of today and yesterday have all keys of the last 24 hours; the
+ * third one is emptied before it is tomorrow's. The day is that of the statement, in UTC, by the clock of the database.
+ */
+const slotOf = (daysAgo: 0 | 1 | 2): Sql => sql`
+  mod((statement_timestamp() AT TIME ZONE 'UTC')::date - date '1970-01-01' - ${raw(String(daysAgo))}, 3)::smallint`;
 
 /** The key was used with another request. */
 export class IdempotencyConflictError extends Error {
   override readonly name = 'IdempotencyConflictError';
-}
-
-/** The first request with the key was rolled back after another one had waited for it; a retry makes sense. */
-export class IdempotencyKeyReleasedError extends Error {
-  override readonly name = 'IdempotencyKeyReleasedError';
 }
 
 /** The key of a request. */
@@ -44,8 +38,8 @@ export interface Created<Data> {
 export type Idempotency = ReturnType<typeof createIdempotency>;
 
 /**
- * Runs operations once per idempotency key. The key is claimed in the transaction that does the work: a concurrent request
- * with the same key waits at the unique index until the first one commits, and a rollback frees the key.
+ * Runs operations once per idempotency key. The response is stored in the transaction that does the work, in which a concurrent
+ * request with the same key waits until the first one ends; a rollback leaves the key free.
  */
 export function createIdempotency(database: Database, secrets: readonly [Secret, ...Secret[]]) {
   /**
@@ -61,47 +55,53 @@ export function createIdempotency(database: Database, secrets: readonly [Secret,
     work: (tx: Transaction) => Promise<Data>,
   ): Promise<Created<Data>> {
     if (key === undefined) return { data: await transaction(work) };
-    const first = await transaction(async (tx) => {
-      if (!(await claim(tx, key))) return undefined;
+    return transaction(async (tx) => {
+      await lock(tx, key);
+      const stored = await findReplay<Data>(key, tx);
+      if (stored) return stored;
       const data = await work(tx);
-      const body = JSON.stringify({ data, language: key.language });
-      await tx.execute(sql`
-        UPDATE idempotency_keys SET body = ${body}::jsonb WHERE scope = ${key.scope} AND key = ${key.key}`);
+      await store(tx, key, data);
       return { data };
     });
-    const created = first ?? (await findReplay<Data>(key));
-    if (created === undefined) throw new IdempotencyKeyReleasedError('the idempotency key was released');
-    return created;
   }
 
   /**
-   * The stored response to a key, if it was used. {@link run} looks it up as well; call this first where the work before
-   * the transaction is expensive.
+   * Waits for a concurrent request with the key. A lock of its own, because two requests before and after midnight have their rows
+   * in different partitions, where no unique index settles which is the first.
+   */
+  async function lock(tx: Tx, { scope, key }: IdempotencyKey): Promise<void> {
+    await tx.execute(sql`
+      SELECT pg_advisory_xact_lock(${advisoryLocks.idempotencyKeys}::int, hashtext(${`${scope} ${key}`}))`);
+  }
+
+  /**
+   * The stored response to a key, if it was used within 24 hours. {@link run} looks it up as well; call this first where the work
+   * before the transaction is expensive.
    *
    * @throws {IdempotencyConflictError} when the key was used with another body
    */
-  async function findReplay<Data>(key: IdempotencyKey | undefined): Promise<Created<Data> | undefined> {
+  async function findReplay<Data>(
+    key: IdempotencyKey | undefined,
+    tx: Tx = database,
+  ): Promise<Created<Data> | undefined> {
     if (key === undefined) return undefined;
-    const [stored] = await database.query<{
-      request_hash: string;
-      body: { data: Data; language: string };
-    }>(sql`
+    const [stored] = await tx.query<{ request_hash: string; body: { data: Data; language: string } }>(sql`
       SELECT request_hash, body FROM idempotency_keys
-      WHERE scope = ${key.scope} AND key = ${key.key}
-        AND created_at > now() - make_interval(hours => ${retentionHours})`);
+      WHERE day_slot IN (${slotOf(0)}, ${slotOf(1)}) AND scope = ${key.scope} AND key = ${key.key}
+        AND created_at > now() - interval '24 hours'`);
     if (stored === undefined) return undefined;
     if (!hashes(key).includes(stored.request_hash)) throw new IdempotencyConflictError();
     return { data: stored.body.data, replayedIn: stored.body.language };
   }
 
-  /** @returns false when another request has used the key; waits for one that is in progress */
-  async function claim(tx: Tx, key: IdempotencyKey): Promise<boolean> {
-    const claimed = await tx.execute(sql`
-      INSERT INTO idempotency_keys AS k (scope, key, request_hash, body)
-      VALUES (${key.scope}, ${key.key}, ${hashes(key)[0]}, '{}')
-      ON CONFLICT (scope, key) DO UPDATE SET request_hash = excluded.request_hash, body = '{}', created_at = now()
-        WHERE k.created_at < now() - make_interval(hours => ${retentionHours})`);
-    return claimed === 1;
+  /** Stores a response. It replaces one that has expired, where the partition was not emptied in time. */
+  async function store(tx: Tx, key: IdempotencyKey, data: object): Promise<void> {
+    const body = JSON.stringify({ data, language: key.language });
+    await tx.execute(sql`
+      INSERT INTO idempotency_keys (day_slot, scope, key, request_hash, body)
+      VALUES (${slotOf(0)}, ${key.scope}, ${key.key}, ${hashes(key)[0]}, ${body}::jsonb)
+      ON CONFLICT (scope, key, day_slot) DO UPDATE
+        SET request_hash = excluded.request_hash, body = excluded.body, created_at = excluded.created_at`);
   }
 
   /** One hash per secret, the current one first. Keyed, so that a guessed password cannot be checked against a stored hash. */
@@ -111,10 +111,11 @@ export function createIdempotency(database: Database, secrets: readonly [Secret,
     );
   }
 
-  /** Deletes the stored responses to a user's requests, the sign-up included. */
+  /** Deletes the stored responses to a user's requests, the sign-up included, in all partitions. */
   async function deleteResponsesOf(tx: Database, userId: number): Promise<void> {
+    // All scopes of the user in the order of the index: `;` is the character after `:`.
     await tx.execute(sql`
-      DELETE FROM idempotency_keys WHERE scope LIKE ${`${userId}:%`}
+      DELETE FROM idempotency_keys WHERE scope >= ${`${userId}:`} AND scope < ${`${userId};`}
         OR scope = 'anonymous:signUp' AND body #>> '{data,id}' = ${String(userId)}`);
   }
 
@@ -135,5 +136,30 @@ export function createIdempotency(database: Database, secrets: readonly [Secret,
       WHERE scope = ${`${userId}:${operationId}`} AND body #>> '{data,id}' = ${String(id)}`);
   }
 
-  return { run, findReplay, deleteResponsesOf, eraseFromResponses };
+  /**
+   * Part of the clean-up: gives the storage of the day before yesterday back. The day is looked at again with the partition locked,
+   * because at midnight it becomes that of today. A request that uses the partition for longer makes the next run try again.
+   *
+   * Yields how many days were given back.
+   */
+  async function* truncateExpired(): AsyncGenerator<number, void> {
+    const [expired] = await database.query<{ slot: number }>(sql`
+      SELECT slot FROM (SELECT ${slotOf(2)} AS slot) day
+      WHERE pg_relation_size(('idempotency_keys_' || slot)::regclass) > 0`);
+    if (expired === undefined) return;
+    const partition = raw(`idempotency_keys_${expired.slot}`);
+    const truncated = database.transaction(async (tx) => {
+      await tx.execute(sql`SET LOCAL lock_timeout = '200ms'`);
+      await tx.execute(sql`LOCK TABLE ${partition}`);
+      const isExpired = (await tx.execute(sql`SELECT WHERE ${slotOf(2)} = ${expired.slot}`)) === 1;
+      if (isExpired) await tx.execute(sql`TRUNCATE ${partition}`);
+      return isExpired ? 1 : 0;
+    });
+    yield await truncated.catch((error: unknown) => {
+      if (hasCode(error, '55P03')) return 0;
+      throw error;
+    });
+  }
+
+  return { run, findReplay, deleteResponsesOf, eraseFromResponses, truncateExpired };
 }

@@ -26,6 +26,7 @@ export type UnrequestedPurpose = Exclude<MailPurpose, RequestedPurpose>;
 export const expiredMailSends: ExpiredRows = {
   table: 'mail_sends',
   condition: sql`updated_at < now() - make_interval(secs => ${capSeconds})`,
+  isScanned: true,
 };
 
 /**

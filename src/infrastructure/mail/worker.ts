@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { FastifyBaseLogger } from 'fastify';
 import type { LogFunctionFactory, Runner } from 'graphile-worker';
 import type pg from 'pg';
+import type { cleanUp } from '../database/clean-up.ts';
 import { openPool } from '../database/client.ts';
 import { reasonOf } from '../database/errors.ts';
 import { keepRunning } from '../database/keep-running.ts';
@@ -17,8 +18,8 @@ interface WorkerOptions extends Omit<SendMailOptions, 'mailMetrics'> {
   /** Must not go through a transaction pooler, because the worker listens. */
   connectionString: string;
   metrics: Metrics;
-  /** Deletes expired rows and returns their number per table. Runs every five minutes on one of the instances. */
-  cleanUp(): Promise<Record<string, number>>;
+  /** Deletes expired rows. Runs every five minutes on one of the instances, and again at once while it is not complete. */
+  cleanUp(): ReturnType<typeof cleanUp>;
   times?: Partial<WorkerTimes>;
 }
 
@@ -116,7 +117,7 @@ function releaseOnce(client: pg.PoolClient): void {
 }
 
 async function startRunner(pgPool: pg.Pool, options: RunnerOptions): Promise<Runner> {
-  const { logger, cleanUp, times, mailMetrics } = options;
+  const { logger, times, mailMetrics } = options;
   // Loaded in the background, so that the start does not wait for it.
   const { Logger, run } = await import('graphile-worker');
   const runner = await run({
@@ -126,7 +127,12 @@ async function startRunner(pgPool: pg.Pool, options: RunnerOptions): Promise<Run
     logger: new Logger(bridgeTo(logger)),
     taskList: {
       [sendMailTask]: createSendMail(options, times.attempt),
-      [cleanUpTask]: async () => logger.debug({ deleted: await cleanUp() }, 'expired rows deleted'),
+      [cleanUpTask]: async (_payload, { addJob }) => {
+        const { deleted, isComplete } = await options.cleanUp();
+        logger.debug({ deleted }, 'expired rows deleted');
+        // Behind the emails that wait.
+        if (!isComplete) await addJob(cleanUpTask, {}, { jobKey: cleanUpTask });
+      },
     },
     // The job key replaces a run that is still waiting.
     crontab: `*/5 * * * * ${cleanUpTask} ?jobKey=${cleanUpTask}`,

@@ -3,7 +3,7 @@ import type { ExpiredRows } from '../../../infrastructure/database/clean-up.ts';
 import type { Database, Tx } from '../../../infrastructure/database/client.ts';
 import type { Prisma } from '../../../infrastructure/database/generated/client.ts';
 import type { Language } from '../../../infrastructure/database/generated/enums.ts';
-import { empty, type Sql, sql } from '../../../infrastructure/database/sql.ts';
+import { type Sql, sql } from '../../../infrastructure/database/sql.ts';
 import type { HashCost } from '../passwords.ts';
 
 /** How long a client's address stays known after the last login from it. */
@@ -12,6 +12,7 @@ const knownAddressDays = 30;
 export const expiredKnownAddresses: ExpiredRows = {
   table: 'known_addresses',
   condition: sql`last_used_at < now() - make_interval(days => ${knownAddressDays})`,
+  isScanned: true,
 };
 
 /** What the API shows of an account. */
@@ -162,19 +163,18 @@ export function createAccountRepository(
     },
 
     /**
-     * Unverified accounts without a store and without a login for long, the one with the oldest login first, by an index on an
-     * expression. A refresh is no login, but a live session keeps the account.
+     * Unverified accounts without a store and without a login for long. A refresh is no login, but a live session keeps the
+     * account.
      *
-     * @param id only this account
+     * @param condition on the user `u`: which accounts to look at
      */
-    findAbandoned(tx: Tx, limit: number, id?: number): Promise<RemovableAccount[]> {
+    findAbandoned(tx: Tx, condition: Sql): Promise<RemovableAccount[]> {
       return tx.query<RemovableAccount>(sql`
         SELECT u.id, u.email, u.is_verified AS "isVerified" FROM users u
-        WHERE NOT u.is_verified AND u.suspended_at IS NULL ${id === undefined ? empty : sql`AND u.id = ${id}`}
+        WHERE ${condition} AND NOT u.is_verified AND u.suspended_at IS NULL
           AND coalesce(u.last_login_at, u.created_at) < now() - make_interval(secs => ${unverifiedAccountTtl})
           AND NOT EXISTS (SELECT FROM sessions s WHERE s.user_id = u.id AND s.expires_at > now())
-          AND NOT EXISTS (SELECT FROM stores s WHERE s.owner_id = u.id)
-        ORDER BY coalesce(u.last_login_at, u.created_at) LIMIT ${limit}`);
+          AND NOT EXISTS (SELECT FROM stores s WHERE s.owner_id = u.id)`);
     },
 
     /** @returns whether the account existed */

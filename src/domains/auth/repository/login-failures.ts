@@ -18,6 +18,7 @@ export const expiredLoginFailures: ExpiredRows = {
   table: 'login_failures',
   condition: sql`updated_at < now() - make_interval(secs => ${retentionSeconds})
     AND (locked_until IS NULL OR locked_until < now())`,
+  isScanned: true,
 };
 
 interface Failures {

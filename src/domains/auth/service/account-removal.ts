@@ -1,11 +1,10 @@
 import type { BaseLogger } from 'pino';
 import { serviceUnavailable } from '../../../http/errors.ts';
+import { pagesOfRun } from '../../../infrastructure/database/clean-up.ts';
 import type { Database } from '../../../infrastructure/database/client.ts';
+import { sql } from '../../../infrastructure/database/sql.ts';
 import type { RemovableAccount } from '../repository/accounts.ts';
 import type { AuthRepository } from '../repository/index.ts';
-
-/** Abandoned accounts that one clean-up deletes; the next one continues. */
-const maxAbandoned = 1_000;
 
 /** What other domains do in the transaction that deletes an account. */
 export interface AccountDeletionSteps {
@@ -94,22 +93,26 @@ export function createAccountRemoval(
 
   /**
    * Part of the clean-up: deletes unverified accounts without a store and without a login for `UNVERIFIED_ACCOUNT_TTL`, each in
-   * a transaction of its own, so that no lock lasts long. @returns how many
+   * a transaction of its own, so that no lock lasts long. Yields how many each step deleted.
    */
-  async function removeAbandoned(): Promise<number> {
-    let total = 0;
-    for (const account of await accounts.findAbandoned(database, maxAbandoned)) {
-      const isRemoved = await database.prismaTransaction(async (tx) => {
-        await lockAccount(tx, account);
-        // Until it is locked it can be deleted, get a session or get a store.
-        const [abandoned] = await accounts.findAbandoned(tx, 1, account.id);
-        return abandoned !== undefined && remove(tx, abandoned);
-      });
-      if (!isRemoved) continue;
-      logger.info({ event: 'account_deleted', userId: account.id }, 'security event: account_deleted');
-      total += 1;
+  async function* removeAbandoned(): AsyncGenerator<number, void> {
+    for await (const pages of pagesOfRun(database, 'users')) {
+      for (const account of await accounts.findAbandoned(database, pages))
+        yield await removeIfAbandoned(account);
+      yield 0;
     }
-    return total;
+  }
+
+  async function removeIfAbandoned(account: RemovableAccount): Promise<number> {
+    const isRemoved = await database.prismaTransaction(async (tx) => {
+      await lockAccount(tx, account);
+      // Until it is locked it can be deleted, get a session or get a store.
+      const [abandoned] = await accounts.findAbandoned(tx, sql`u.id = ${account.id}`);
+      return abandoned !== undefined && remove(tx, abandoned);
+    });
+    if (!isRemoved) return 0;
+    logger.info({ event: 'account_deleted', userId: account.id }, 'security event: account_deleted');
+    return 1;
   }
 
   return { remove, lockAccount, removeById, removeUnverified, removeAbandoned };
