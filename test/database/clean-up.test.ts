@@ -1,8 +1,9 @@
 import pg from 'pg';
 import t, { type Test } from 'tap';
 import { expiredRows } from '../../src/app.ts';
-import { cleanUp } from '../../src/infrastructure/database/clean-up.ts';
+import { cleanUp, pagesOfRun } from '../../src/infrastructure/database/clean-up.ts';
 import { openDatabase } from '../../src/infrastructure/database/client.ts';
+import { sql } from '../../src/infrastructure/database/sql.ts';
 import { createTestDatabase } from '../support/database.ts';
 
 async function setUp(t: Test) {
@@ -60,10 +61,7 @@ t.test('expired rows of each table are deleted, and no others', async (t) => {
     VALUES ('locked', now() - interval '2 hours', now() + interval '1 minute'),
       ('not locked any more', now() - interval '2 hours', now() - interval '1 minute')`);
   const tables = Object.keys(rows);
-  t.same(await run(), {
-    ...Object.fromEntries(tables.map((table) => [table, 1])),
-    login_failures: 2,
-  });
+  t.same(await run(), { ...Object.fromEntries(tables.map((table) => [table, 1])), login_failures: 2 });
   for (const table of tables) {
     const left = await query(`SELECT * FROM ${table}`);
     t.equal(left.length, table === 'login_failures' ? 2 : 1, table);
@@ -97,21 +95,52 @@ t.test('every table with an expires_at is cleaned up', async (t) => {
   t.strictSame(Object.keys(await run()).sort(), Object.keys(rows).sort());
 });
 
-t.test('thousands of rows are deleted in batches', async (t) => {
+t.test('thousands of rows are deleted in batches, by turns of the tables', async (t) => {
   const { query, run } = await setUp(t);
   await query(`INSERT INTO email_proofs (id, email, key_id, expires_at)
     SELECT gen_random_uuid(), '', '', now() - interval '1 day' FROM generate_series(1, 3500)`);
+  await query(`INSERT INTO audit_entries ${rows['audit_entries']?.('1 day')}`);
   await query(`
-    CREATE TABLE batches (deleted bigint);
-    CREATE FUNCTION count_deleted() RETURNS trigger LANGUAGE plpgsql AS
-      'BEGIN INSERT INTO batches SELECT count(*) FROM gone HAVING count(*) > 0; RETURN NULL; END';
+    CREATE TABLE batches (id serial, batch text);
+    CREATE FUNCTION count_deleted() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+      INSERT INTO batches (batch) SELECT TG_TABLE_NAME || ' ' || count(*) FROM gone HAVING count(*) > 0;
+      RETURN NULL;
+    END $$;
     CREATE TRIGGER count_deleted AFTER DELETE ON email_proofs REFERENCING OLD TABLE AS gone
+      EXECUTE FUNCTION count_deleted();
+    CREATE TRIGGER count_deleted AFTER DELETE ON audit_entries REFERENCING OLD TABLE AS gone
       EXECUTE FUNCTION count_deleted()`);
   t.equal((await run()).email_proofs, 3_500);
-  const batches = await query('SELECT deleted::int FROM batches');
-  t.same(
-    batches.map(({ deleted }) => deleted),
-    [1_000, 1_000, 1_000, 500],
+  t.strictSame(
+    (await query('SELECT batch FROM batches ORDER BY id')).map(({ batch }) => batch),
+    ['email_proofs 1000', 'audit_entries 1', 'email_proofs 1000', 'email_proofs 1000', 'email_proofs 500'],
+  );
+});
+
+t.test('rows of other partitions at the same place are kept', async (t) => {
+  const { database, query } = await setUp(t);
+  await query(`
+    CREATE TABLE parted (part int, gone bool) PARTITION BY LIST (part);
+    CREATE TABLE parted_1 PARTITION OF parted FOR VALUES IN (1);
+    CREATE TABLE parted_2 PARTITION OF parted FOR VALUES IN (2);
+    INSERT INTO parted VALUES (1, true), (2, false)`);
+  await cleanUp(database, [{ table: 'parted', condition: sql`gone` }]);
+  t.same(await query('SELECT part FROM parted'), [{ part: 2 }]);
+});
+
+t.test('a large table is read in parts, all of which have their turn', async (t) => {
+  const total = 150_000;
+  const read: number[] = [];
+  for (let period = 1_000; period < 1_003; period++) {
+    const size: unknown[] = [{ pages: total, period }];
+    const database = { query: async <Row>() => size as Row[], execute: async () => 0 };
+    for await (const { values } of pagesOfRun(database, 'users'))
+      read.push(Number(String(values[0]).slice(1, -3)));
+  }
+  const pages = Array.from({ length: Math.ceil(total / 64) }, (_, step) => step * 64);
+  t.strictSame(
+    read.sort((a, b) => a - b),
+    pages,
   );
 });
 
