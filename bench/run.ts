@@ -7,6 +7,7 @@ import process from 'node:process';
  */
 
 const benches: Record<string, () => Promise<unknown>> = {
+  'clean-up': () => import('./clean-up.ts'),
   compare: () => import('./compare.ts'),
   edits: () => import('./edits.ts'),
   growth: () => import('./growth.ts'),
