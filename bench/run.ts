@@ -15,6 +15,7 @@ const benches: Record<string, () => Promise<unknown>> = {
   logins: () => import('./logins.ts'),
   rejections: () => import('./rejections.ts'),
   scale: () => import('./scale.ts'),
+  sizing: () => import('./sizing.ts'),
   'slow-readers': () => import('./slow-readers.ts'),
   streams: () => import('./streams.ts'),
   uploads: () => import('./uploads.ts'),

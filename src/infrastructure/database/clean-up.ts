@@ -78,10 +78,7 @@ function deletion({ table, erase }: ExpiredRows, condition: Sql): Sql {
  * Conditions by which a run reads a table without an index, some pages at a time: all of it, or of a table of more than 512 MiB a
  * part, in each five minutes the next one.
  */
-export async function* pagesOfRun(
-  database: Pick<Tx, 'query'>,
-  table: string,
-): AsyncGenerator<Sql, void> {
+export async function* pagesOfRun(database: Pick<Tx, 'query'>, table: string): AsyncGenerator<Sql, void> {
   const [size] = await database.query<{ pages: number; period: number }>(sql`
     SELECT pg_relation_size(${table}::regclass) / current_setting('block_size')::int AS pages,
       floor(extract(epoch FROM now()) / 300)::float8 AS period`);

@@ -1,0 +1,130 @@
+import type { Measured } from './measure.ts';
+
+/*
+ * What a number of users needs, from what an operation and a row cost. All that is assumed and not measured is in this first part.
+ */
+
+/** Of all users, the share that uses the service on a day. */
+const activeShare = 0.2;
+
+/** Operations of an active user on a day. An answer is an accepted, declined, withdrawn or ended request. */
+const operationsPerDay = {
+  me: 6,
+  'unread-count': 15,
+  'my-page': 3,
+  notifications: 3,
+  feed: 10,
+  search: 3,
+  refresh: 4,
+  login: 0.15,
+  'mark-read': 1,
+  'create-post': 0.05,
+  'create-request': 0.15,
+  answer: 0.1,
+};
+type Operation = keyof typeof operationsPerDay;
+
+/** Operations that are not measured cost as much as another one. */
+const standIns: Partial<Record<Operation, string>> = { 'mark-read': 'refresh', answer: 'create-request' };
+
+/** Reads that a replica takes over. */
+const onReplica: Operation[] = ['feed', 'search'];
+const writes: Operation[] = ['refresh', 'login', 'mark-read', 'create-post', 'create-request', 'answer'];
+
+/** The busiest minutes of a day, as a multiple of its mean. */
+const peak = 4;
+/** Of the active users, the share with an open stream at the peak. */
+const streaming = 0.05;
+/** The share of a core that is used at the peak, so that one failure and a slow hour fit. */
+const utilisation = 0.5;
+
+/** Rows of each user that do not grow with time. Sessions and addresses are those that have not expired. */
+const rowsPerUser = { users: 1, stores: 0.4, store_category_links: 0.8, sessions: 0.8, known_addresses: 1.2 };
+/** Days for which the rows of an operation are kept, in years of one year: `NOTIFICATION_TTL` and 24 hours; for ever without one. */
+const keptDays: Record<string, number> = { notifications: 365, idempotency_keys: 2 };
+/** Tables and indexes in use, as a multiple of newly written ones. */
+const bloat = 1.3;
+
+/** What a large server has as the primary. Memory is for what is read often; WAL is what a standby replays, in one process. */
+const primary = { cores: 64, memoryGB: 512, storageTB: 16, walMBs: 100, backends: 500 };
+/** Days whose posts, requests and notifications are read often, beside all rows of users. */
+const hotDays = 90;
+/** Streams of an instance, and its connections past a pooler; connections of PgBouncer to PostgreSQL per core of PostgreSQL. */
+const instance = { streams: 10_000, directConnections: 4 };
+const pooledPerCore = 4;
+
+const secondsPerDay = 86_400;
+const MB = 1e6;
+const GB = 1e9;
+const TB = 1e12;
+
+/** What a number of users needs, by name. */
+export function sizeOf(users: number, { operations, rows, memory }: Measured) {
+  const active = users * activeShare;
+  const perDay = (operation: Operation) => active * operationsPerDay[operation];
+  const names = Object.keys(operationsPerDay) as Operation[];
+  const costOf = (operation: Operation) => {
+    const cost = operations[standIns[operation] ?? operation];
+    if (cost === undefined) throw new Error(`${operation} was not measured`);
+    return cost;
+  };
+  const sum = (of: Operation[], value: (operation: Operation) => number) =>
+    of.reduce((total, operation) => total + value(operation), 0);
+  const atPeak = (of: Operation[]) => (sum(of, perDay) / secondsPerDay) * peak;
+  const cores = (of: Operation[], part: 'service' | 'postgres') =>
+    ((sum(of, (operation) => perDay(operation) * costOf(operation)[part]) / 1e6 / secondsPerDay) * peak) /
+    utilisation;
+
+  const others = names.filter((name) => name !== 'login');
+  const streams = active * streaming;
+  const instances = Math.max(2, Math.ceil(cores(others, 'service')), Math.ceil(streams / instance.streams));
+  const postgresCores = cores(names, 'postgres');
+  const replicaCores = cores(onReplica, 'postgres');
+  const wal = sum(names, (operation) => perDay(operation) * costOf(operation).wal);
+
+  const newRows: Record<string, number> = {
+    posts: perDay('create-post'),
+    partner_requests: perDay('create-request'),
+    notifications: perDay('create-request') + perDay('answer'),
+    idempotency_keys: perDay('create-post') + perDay('create-request'),
+  };
+  const bytes = (table: string, count: number) => count * (rows[table] ?? Number.NaN) * bloat;
+  const ofUsers = Object.entries(rowsPerUser).map(([table, each]) => bytes(table, users * each));
+  const ofDays = (days: number) =>
+    Object.entries(newRows).map(([table, each]) =>
+      bytes(table, each * Math.min(days, keptDays[table] ?? days)),
+    );
+  const total = (parts: number[]) => parts.reduce((all, part) => all + part, 0);
+  const storage = (years: number) => total(ofUsers) + total(ofDays(365 * years));
+  const readOften = total(ofUsers) + total(ofDays(hotDays));
+
+  return {
+    requestsPerSecond: atPeak(names),
+    writesPerSecond: atPeak(writes),
+    loginsPerSecond: atPeak(['login']),
+    streams,
+    instances,
+    serviceCores: cores(others, 'service'),
+    hashingCores: cores(['login'], 'service'),
+    memoryGB: (instances * memory * 1024 * 1024) / 1e9,
+    postgresCores,
+    replicaCores,
+    connections: instances * instance.directConnections + Math.ceil(postgresCores * pooledPerCore),
+    readOften,
+    storageFirstYear: storage(1),
+    growthPerYear: storage(2) - storage(1),
+    notificationRows: (newRows['notifications'] ?? 0) * 365,
+    keysPerDay: newRows['idempotency_keys'] ?? 0,
+    walPerDay: wal,
+    expiredPerSecond: (perDay('login') + (newRows['notifications'] ?? 0)) / secondsPerDay,
+    shares: {
+      'cores of PostgreSQL': postgresCores / primary.cores,
+      'the same without what a replica takes': (postgresCores - replicaCores) / primary.cores,
+      'memory for what is read often': readOften / (primary.memoryGB * GB),
+      'WAL at the peak': ((wal / secondsPerDay) * peak) / (primary.walMBs * MB),
+      'storage after three years': storage(3) / (primary.storageTB * TB),
+      connections:
+        (instances * instance.directConnections + postgresCores * pooledPerCore) / primary.backends,
+    },
+  };
+}
