@@ -4,7 +4,7 @@ import pg from 'pg';
 import { seedDatabase } from '../../scripts/seed/database.ts';
 import { postText, searchWords } from '../../scripts/seed/texts.ts';
 import { int8AsNumber } from '../../src/infrastructure/database/client.ts';
-import { type BenchUser, readUsers } from '../data.ts';
+import { type BenchUser, beginSessions, readUsers } from '../data.ts';
 import { type Sender, sendLoad } from '../load.ts';
 import { cpuTime, cpuTimeWithChildren, memory } from '../processes.ts';
 import { startDatabase, startMeasuredService } from '../servers.ts';
@@ -29,7 +29,7 @@ const seconds = { warmUp: 2, run: 4 };
 /** The number of the last post. */
 let posts = 1_000_000;
 
-/** Operations that `npm run bench` does not compare. */
+/** Operations that `npm run bench` does not measure, or not in the way of many users. */
 const more: Pick<Workload, 'name' | 'createSenders'>[] = [
   ...[
     ['feed', '/api/v1/posts/'],
@@ -43,6 +43,28 @@ const more: Pick<Workload, 'name' | 'createSenders'>[] = [
           ({ access }): Sender => ({ method: 'GET', path, headers: { authorization: `Bearer ${access}` } }),
         ),
   })),
+  {
+    // Of many sessions: one that is refreshed many times a second keeps the times of all refreshes of the last 10 s.
+    name: 'refresh',
+    createSenders: async ({ server, users }) => {
+      const tokens = await beginSessions(server.databaseUrl, users);
+      return Array.from({ length: connections }, (_, first) => {
+        let at = first;
+        return {
+          method: 'POST',
+          path: '/auth/token/refresh/',
+          headers: { 'content-type': 'application/json' },
+          next() {
+            at = (at + connections) % tokens.length;
+            return { body: `{"refresh":"${tokens[at]}"}` };
+          },
+          onResponse(body) {
+            tokens[at] = /"refresh":"([^"]+)"/.exec(body)?.[1] ?? '';
+          },
+        };
+      });
+    },
+  },
   {
     name: 'create-post',
     createSenders: async ({ users }) =>
@@ -106,7 +128,10 @@ export async function measure(say: (line: string) => void): Promise<Measured> {
     const operations: Measured['operations'] = {};
     const updatesBefore = await readUpdates(client);
     try {
-      for (const { name, createSenders } of [...workloads, ...more]) {
+      for (const { name, createSenders } of [
+        ...workloads.filter(({ name }) => name !== 'refresh'),
+        ...more,
+      ]) {
         const run = async (duration: number) => {
           const senders = await createSenders({ server, users, connections });
           const result = await sendLoad(server.url, senders, duration);
