@@ -109,6 +109,8 @@ export function sizeOf(users: number, { operations, rows, memory }: Measured) {
     memoryGB: (instances * memory * 1024 * 1024) / 1e9,
     postgresCores,
     replicaCores,
+    // As soon as one primary would be used to one half.
+    replicas: postgresCores > primary.cores / 2 ? Math.ceil(replicaCores / primary.cores) : 0,
     connections: instances * instance.directConnections + Math.ceil(postgresCores * pooledPerCore),
     readOften,
     storageFirstYear: storage(1),

@@ -70,7 +70,10 @@ export function formatSizes(measured: Measured): string[] {
       ),
       row('their memory', (need) => `${short(need.memoryGB)} GB`),
       row('cores of PostgreSQL', (need) => short(need.postgresCores)),
-      row('of these, what replicas take', (need) => short(need.replicaCores)),
+      row(
+        'of these, lists and searches; replicas for them',
+        (need) => `${short(need.replicaCores)}; ${need.replicas}`,
+      ),
       row('connections to PostgreSQL, with PgBouncer', (need) => short(need.connections)),
       row('memory for what is read often', (need) => bytes(need.readOften)),
       row('storage after the first year', (need) => bytes(need.storageFirstYear)),
