@@ -64,7 +64,7 @@ export function createAuth(options: AuthOptions) {
   const passwords = createPasswords(config, accounts.countHashCosts, options);
 
   const removal = createAccountRemoval(database, repository, options.logger, options.deletionSteps);
-  const login = createLogin(config, database, repository, tokens, passwords);
+  const login = createLogin(config, repository, tokens, passwords);
   const verification = createEmailVerification(config.email, database, mailQueue, repository);
   const recovery = createRecovery(database, mailQueue, repository, passwords);
   const account = createAccountService(options, repository, passwords, login, verification, removal);

@@ -1,19 +1,8 @@
 import type { Config } from '../../../infrastructure/config/config.ts';
-import type { ExpiredRows } from '../../../infrastructure/database/clean-up.ts';
 import type { Database, Tx } from '../../../infrastructure/database/client.ts';
-import type { Prisma } from '../../../infrastructure/database/generated/client.ts';
-import type { Language } from '../../../infrastructure/database/generated/enums.ts';
+import type { Prisma, User } from '../../../infrastructure/database/generated/client.ts';
 import { type Sql, sql } from '../../../infrastructure/database/sql.ts';
 import type { HashCost } from '../passwords.ts';
-
-/** How long a client's address stays known after the last login from it. */
-const knownAddressDays = 30;
-
-export const expiredKnownAddresses: ExpiredRows = {
-  table: 'known_addresses',
-  condition: sql`last_used_at < now() - make_interval(days => ${knownAddressDays})`,
-  isScanned: true,
-};
 
 /** What the API shows of an account. */
 export const userColumns = {
@@ -29,49 +18,19 @@ export type UserRow = Prisma.UserGetPayload<{ select: typeof userColumns }>;
 
 const recipientColumns = { ...userColumns, suspendedAt: true } satisfies Prisma.UserSelect;
 
-/** An account whose password is verified. */
-export interface PasswordAccount extends UserRow {
-  passwordHash: string;
-  isSuspended: boolean;
-  /** Whether only a reset of the password may change the account. */
-  needsReset: boolean;
-  /** Whether the account logged in from the client's address lately. */
-  isAddressKnown: boolean;
-}
-
 export type RemovableAccount = Pick<UserRow, 'id' | 'email' | 'isVerified'>;
 
-/** Accounts, and the client addresses from which they log in. */
+/** Accounts. */
 export function createAccountRepository(
   database: Database,
   { unverifiedAccountTtl }: Pick<Config['email'], 'unverifiedAccountTtl'>,
 ) {
-  async function findByCondition(condition: Sql, address: string): Promise<PasswordAccount | undefined> {
-    const [row] = await database.query<PasswordAccount>(sql`
-      SELECT id, username, name, email, role, is_verified AS "isVerified", password_hash AS "passwordHash",
-        suspended_at IS NOT NULL AS "isSuspended", needs_reset AS "needsReset",
-        EXISTS (SELECT FROM known_addresses k WHERE k.user_id = u.id AND k.address = ${address}
-          AND k.last_used_at > now() - make_interval(days => ${knownAddressDays})) AS "isAddressKnown"
-      FROM users u WHERE ${condition}`);
-    return row;
-  }
-
   return {
     /** @returns undefined when the username or the email address is taken; of concurrent calls one succeeds */
     async create(tx: Database, data: Prisma.UserCreateManyInput): Promise<UserRow | undefined> {
       const options = { skipDuplicates: true, select: userColumns };
       return (await tx.prisma.user.createManyAndReturn({ data: [data], ...options }))[0];
     },
-
-    /**
-     * One query whether the account exists or not, so that the time reveals nothing.
-     *
-     * @param login the username or the email address, lower-cased
-     */
-    findForLogin: (login: string, address: string) =>
-      findByCondition(sql`username = ${login} OR email = ${login}`, address),
-
-    findForPasswordCheck: (id: number, address: string) => findByCondition(sql`id = ${id}`, address),
 
     /**
      * The parameters of the password hashes that argon2 accepts, and how many accounts have each. Reads all accounts.
@@ -89,7 +48,7 @@ export function createAccountRepository(
 
     /** Locks an account, and with it its undo links, until the transaction ends. @returns undefined when it is gone or suspended */
     async lock(tx: Tx, id: number) {
-      const [account] = await tx.query<Pick<PasswordAccount, 'email' | 'isVerified' | 'passwordHash'>>(sql`
+      const [account] = await tx.query<Pick<User, 'email' | 'isVerified' | 'passwordHash'>>(sql`
         SELECT email, is_verified AS "isVerified", password_hash AS "passwordHash"
         FROM users WHERE id = ${id} AND suspended_at IS NULL FOR UPDATE`);
       return account;
@@ -104,29 +63,6 @@ export function createAccountRepository(
     setEmail(tx: Database, id: number, email: string, needsReset = false): Promise<UserRow> {
       const data = { email, isVerified: true, ...(needsReset && { needsReset }) };
       return tx.prisma.user.update({ where: { id }, data, select: userColumns });
-    },
-
-    /**
-     * Saves what a successful login changes: its time, the language unless the user chose one, the address, and a hash with the
-     * current parameters.
-     *
-     * @param account with the hash that the password was verified against
-     * @returns false when the password was changed or the account suspended meanwhile
-     */
-    async recordLogin(
-      tx: Tx,
-      account: PasswordAccount,
-      { passwordHash, address, language }: { passwordHash: string; address: string; language: Language },
-    ): Promise<boolean> {
-      const recorded = await tx.execute(sql`
-        WITH updated AS (
-          UPDATE users SET last_login_at = now(),
-            language = CASE WHEN has_chosen_language THEN language ELSE ${language}::language END,
-            password_hash = ${passwordHash}
-          WHERE id = ${account.id} AND password_hash = ${account.passwordHash} AND suspended_at IS NULL RETURNING id)
-        INSERT INTO known_addresses (user_id, address) SELECT id, ${address} FROM updated
-        ON CONFLICT (user_id, address) DO UPDATE SET last_used_at = now()`);
-      return recorded > 0;
     },
 
     find(tx: Database, where: Prisma.UserWhereUniqueInput) {
@@ -155,11 +91,6 @@ export function createAccountRepository(
     async resetPassword(tx: Database, id: number, email: string, passwordHash: string) {
       const data = { passwordHash, needsReset: false, isVerified: true };
       return (await tx.prisma.user.updateMany({ where: { id, email }, data })).count > 0;
-    },
-
-    /** Forgets the addresses from which an account logged in: an intruder's may be among them. */
-    async forgetAddresses(tx: Database, userId: number): Promise<void> {
-      await tx.prisma.knownAddress.deleteMany({ where: { userId } });
     },
 
     /**

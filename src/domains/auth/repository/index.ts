@@ -2,7 +2,7 @@ import type { Config } from '../../../infrastructure/config/config.ts';
 import type { Database } from '../../../infrastructure/database/client.ts';
 import { createMailSends } from '../../../infrastructure/mail/mail-sends.ts';
 import type { DerivedSecrets } from '../tokens.ts';
-import { createAccountRepository, expiredKnownAddresses } from './accounts.ts';
+import { createAccountRepository } from './accounts.ts';
 import {
   createEmailCodeRepository,
   createPasswordResetRepository,
@@ -10,6 +10,7 @@ import {
   expiredCodesAndLinks,
 } from './codes-and-links.ts';
 import { createLoginFailureRepository, expiredLoginFailures } from './login-failures.ts';
+import { createLoginRepository, expiredKnownAddresses } from './logins.ts';
 import { createSessionRepository, expiredSessions } from './sessions.ts';
 
 export const expiredAuthRows = [
@@ -23,10 +24,12 @@ export type AuthRepository = ReturnType<typeof createAuthRepository>;
 
 /** What this domain stores, and the counts of the emails that anyone can request. */
 export function createAuthRepository(config: Config, database: Database, secrets: DerivedSecrets) {
+  const loginFailures = createLoginFailureRepository(database, config.secrets[0]);
   return {
     accounts: createAccountRepository(database, config.email),
     sessions: createSessionRepository(database, config.tokens),
-    loginFailures: createLoginFailureRepository(database, config.secrets[0]),
+    logins: createLoginRepository(database, config.tokens, loginFailures),
+    loginFailures,
     emailCodes: createEmailCodeRepository(database, secrets, config.email),
     passwordResets: createPasswordResetRepository(database, secrets, config.email),
     undoLinks: createUndoLinkRepository(database, secrets),

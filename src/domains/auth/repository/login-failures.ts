@@ -2,7 +2,7 @@ import { createHmac } from 'node:crypto';
 import type { Secret } from '../../../infrastructure/config/config.ts';
 import type { ExpiredRows } from '../../../infrastructure/database/clean-up.ts';
 import type { Database, Tx } from '../../../infrastructure/database/client.ts';
-import { sql } from '../../../infrastructure/database/sql.ts';
+import { type Sql, sql } from '../../../infrastructure/database/sql.ts';
 
 /** Failures within the window that start the delay. */
 const maxFailures = 10;
@@ -39,6 +39,13 @@ const recentFailures = sql`
 const halfLength = 32;
 const unknownAddresses = '0'.repeat(halfLength);
 
+/** Seconds until the delay of the counters with some keys ends; NULL when there is none. */
+export const delayOf = (keys: Sql) => sql`(
+  SELECT extract(epoch FROM max(locked_until) - clock_timestamp())::float8 FROM login_failures
+  WHERE key = ANY (${keys}) AND locked_until > clock_timestamp())`;
+
+export type LoginFailureRepository = ReturnType<typeof createLoginFailureRepository>;
+
 /**
  * Counts failed logins by the name that was typed, with or without an account, so that no counter tells which username and
  * email address belong together. A client address from which the account logged in lately has a counter of its own, so that a
@@ -66,9 +73,9 @@ export function createLoginFailureRepository(database: Database, secret: Secret)
 
   /** Seconds until the next attempt is allowed; 0 when it is allowed now. */
   async function delay(keys: string[]): Promise<number> {
-    const [row] = await database.query<{ delay: number | null }>(sql`
-      SELECT extract(epoch FROM max(locked_until) - clock_timestamp())::float8 AS delay
-      FROM login_failures WHERE key = ANY (${keys}) AND locked_until > clock_timestamp()`);
+    const [row] = await database.query<{ delay: number | null }>(
+      sql`SELECT ${delayOf(sql`${keys}`)} AS delay`,
+    );
     return row?.delay ?? 0;
   }
 
@@ -100,19 +107,16 @@ export function createLoginFailureRepository(database: Database, secret: Secret)
     });
   }
 
-  /** Resets counters. @param keys or the starts of keys, for all addresses */
-  async function clear(tx: Tx, keys: string[]): Promise<void> {
+  /** Resets the counters of some names for all addresses. */
+  async function clear(tx: Tx, names: string[]): Promise<void> {
     await tx.execute(sql`
       DELETE FROM login_failures WHERE key = ANY (ARRAY(
-        SELECT f.key FROM unnest(${keys}::text[]) AS k (start)
+        SELECT f.key FROM unnest(${names.map(startOf)}::text[]) AS k (start)
           JOIN login_failures f ON f.key BETWEEN k.start AND k.start || 'g'
         ORDER BY f.key || '' FOR UPDATE OF f))`);
   }
 
-  /** Resets the counters of some names for all addresses. */
-  const clearNames = (tx: Tx, names: string[]) => clear(tx, names.map(startOf));
-
-  return { keysOf, delay, count, clear, clearNames };
+  return { keysOf, delay, count, clear };
 }
 
 function nextDelay({ recent, delaySeconds, remaining }: Failures): number {

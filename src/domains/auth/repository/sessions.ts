@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto';
 import DataLoader from 'dataloader';
 import type { Config } from '../../../infrastructure/config/config.ts';
 import type { ExpiredRows } from '../../../infrastructure/database/clean-up.ts';
@@ -36,16 +35,6 @@ export function createSessionRepository(database: Database, tokens: Config['toke
   const isLive = sql`
     u.id = s.user_id AND u.suspended_at IS NULL AND s.expires_at > now()
     AND s.created_at > now() - make_interval(secs => ${sessionMaxAge})`;
-
-  async function create(tx: Tx, userId: number, client: { userAgent: string; ip: string }) {
-    const sessionId = randomUUID();
-    const lifetime = Math.min(refreshTtl, sessionMaxAge);
-    await tx.execute(sql`
-      INSERT INTO sessions (id, user_id, rotated_at, user_agent, ip, expires_at)
-      VALUES (${sessionId}::uuid, ${userId}, '{}', ${client.userAgent}, ${client.ip},
-        now() + make_interval(secs => ${lifetime}))`);
-    return { userId, sessionId, count: 0, refreshExpiresIn: lifetime };
-  }
 
   /**
    * Reads the users of live sessions. Every request that carries an access token needs one, so those of requests that arrive
@@ -137,5 +126,5 @@ export function createSessionRepository(database: Database, tokens: Config['toke
       ORDER BY s.created_at DESC, s.id DESC LIMIT ${limit}`);
   }
 
-  return { create, findUser, findLive, refresh, endReused, end, endAll, endOthers, list };
+  return { findUser, findLive, refresh, endReused, end, endAll, endOthers, list };
 }

@@ -83,7 +83,7 @@ export type Recovery = ReturnType<typeof createRecovery>;
 export function createRecovery(
   database: Database,
   mailQueue: MailQueue,
-  { accounts, sessions, passwordResets, loginFailures, mailSends }: AuthRepository,
+  { accounts, sessions, passwordResets, logins, loginFailures, mailSends }: AuthRepository,
   passwords: Passwords,
 ) {
   /** Enqueues an email with a link if the address has an account; the response is the same for every address. */
@@ -115,13 +115,14 @@ export function createRecovery(
     await database.prismaTransaction(async (tx) => {
       const { userId, username, email } = await openLink(tx, link);
       await passwordResets.revoke(tx, email);
+      // Counters are locked before accounts, as by a login.
+      await loginFailures.clear(tx, [username, email]);
       // Since the link was opened, the account may have been deleted or have got its old address back.
       if (!(await accounts.resetPassword(tx, userId, email, passwordHash))) {
         throw new ApiError(authErrors.resetLinkInvalid);
       }
       await sessions.endAll(tx, userId);
-      await accounts.forgetAddresses(tx, userId);
-      await loginFailures.clearNames(tx, [username, email]);
+      await logins.forgetAddresses(tx, userId);
       await mailQueue.addUnrequested(tx, passwordChangedNotice(userId, context.language));
     });
     context.logSecurityEvent('password_reset', { userId: account.userId });

@@ -33,7 +33,7 @@ export type EmailChangeService = ReturnType<typeof createEmailChange>;
 export function createEmailChange(
   database: Database,
   mailQueue: MailQueue,
-  { accounts, sessions, emailCodes, passwordResets, undoLinks, mailSends }: AuthRepository,
+  { accounts, sessions, emailCodes, passwordResets, logins, undoLinks, mailSends }: AuthRepository,
   { verifyOwnPassword }: Login,
   { codeError }: EmailVerification,
   { removeUnverified }: AccountRemoval,
@@ -147,7 +147,7 @@ export function createEmailChange(
     // Else somebody who knows the password could repeat the change until there is no link to undo it.
     await mailSends.forget(tx, 'email_change', email);
     await sessions.endAll(tx, userId);
-    await accounts.forgetAddresses(tx, userId);
+    await logins.forgetAddresses(tx, userId);
     const id = await passwordResets.issue(tx, email);
     await mailQueue.add(tx, 'reset_link', { id, language });
     return replaced;

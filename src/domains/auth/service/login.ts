@@ -2,22 +2,21 @@ import { type CurrentUser, tokenNotValid } from '../../../http/authentication.ts
 import { ApiError, retryLater } from '../../../http/errors.ts';
 import type { EventSubject, RequestContext } from '../../../http/request-context.ts';
 import type { Config } from '../../../infrastructure/config/config.ts';
-import type { Database } from '../../../infrastructure/database/client.ts';
 import { authErrors } from '../errors.ts';
 import type { Passwords } from '../passwords.ts';
 import { toUser } from '../presenters.ts';
-import type { PasswordAccount } from '../repository/accounts.ts';
 import type { AuthRepository } from '../repository/index.ts';
+import type { LoginSubject } from '../repository/logins.ts';
 import type { LiveSession } from '../repository/sessions.ts';
 import type { TokenPair, TokenPairWithUser } from '../schemas.ts';
 import type { TokenClaims, Tokens } from '../tokens.ts';
 
 /** A password that a client sent for an account. */
 interface PasswordAttempt {
-  /** Lower-cased, with a counter of failures each. The first chooses the cost of a password for an unknown account. */
-  names: [string, ...string[]];
-  /** Undefined when it does not exist; the check takes the same time. */
-  account: PasswordAccount | undefined;
+  /** Lower-cased; chooses the cost of a password for an unknown account. */
+  name: string;
+  /** Without an account the check takes the same time. */
+  subject: LoginSubject;
   password: string;
   isLogin: boolean;
   /** Whom the log names. */
@@ -29,8 +28,7 @@ export type Login = ReturnType<typeof createLogin>;
 /** Verifies passwords; starts, refreshes and ends sessions. */
 export function createLogin(
   config: Config,
-  database: Database,
-  { accounts, sessions, loginFailures }: AuthRepository,
+  { logins, sessions, loginFailures }: AuthRepository,
   tokens: Tokens,
   passwords: Passwords,
 ) {
@@ -39,12 +37,11 @@ export function createLogin(
    * @throws {ApiError} `invalid_credentials`, `too_many_attempts`, `account_suspended`
    */
   async function logIn(login: string, password: string, context: RequestContext): Promise<TokenPairWithUser> {
-    const { language, clientAddress: address } = context;
+    const { clientAddress } = context;
     const name = login.toLowerCase();
-    const found = await accounts.findForLogin(name, address);
-    const actor = { userId: found?.id };
-    const attempt: PasswordAttempt = { names: [name], account: found, password, isLogin: true, actor };
-    const account = await verifyAttempt(attempt, context);
+    const subject = await logins.find(name, clientAddress);
+    const actor = { userId: subject.account?.id };
+    const account = await verifyAttempt({ name, subject, password, isLogin: true, actor }, context);
     if (account.isSuspended) {
       context.logSecurityEvent('login_suspended', actor);
       throw new ApiError(authErrors.accountSuspended);
@@ -52,14 +49,11 @@ export function createLogin(
 
     const isOutdated = passwords.needsRehash(account.passwordHash);
     const passwordHash = isOutdated
-      ? await passwords.hash(password, { clientAddress: address, isLogin: true })
+      ? await passwords.hash(password, { clientAddress, isLogin: true })
       : account.passwordHash;
-    const session = await database.transaction(async (tx) => {
-      if (!(await accounts.recordLogin(tx, account, { passwordHash, address, language }))) return undefined;
-      await loginFailures.clear(tx, countersOf([account.username, account.email], account, context));
-      return sessions.create(tx, account.id, context);
-    });
-    // The account was suspended meanwhile, or its hash was replaced, for example by a concurrent login that rehashed it.
+    const session = await logins.record({ ...subject, account }, { ...context, passwordHash });
+    // A delay began or the account was suspended meanwhile, or its hash was replaced, for example by a concurrent login that
+    // rehashed it.
     if (session === undefined) return logIn(login, password, context);
     context.logSecurityEvent('login', session);
     return { ...toTokenPair(session), user: toUser(account) };
@@ -73,14 +67,15 @@ export function createLogin(
    * @throws {ApiError} `invalid_credentials`, `too_many_attempts`, `token_not_valid`; `forbidden` after an undone change of email
    */
   async function verifyOwnPassword(
-    { id: userId, sessionId, username, email }: CurrentUser,
+    user: CurrentUser,
     password: string,
     context: RequestContext,
   ): Promise<string> {
-    const account = await accounts.findForPasswordCheck(userId, context.clientAddress);
-    if (account === undefined) throw tokenNotValid('access', 'revoked', context.language);
-    const actor = { userId, sessionId };
-    await verifyAttempt({ names: [username, email], account, password, isLogin: false, actor }, context);
+    const subject = await logins.findOwn(user, context.clientAddress);
+    if (subject.account === undefined) throw tokenNotValid('access', 'revoked', context.language);
+    const actor = { userId: user.id, sessionId: user.sessionId };
+    const attempt = { name: user.username, subject, password, isLogin: false, actor };
+    const account = await verifyAttempt(attempt, context);
     // Somebody else knows the password, and would make the reset link void or delete the account.
     if (account.needsReset) throw new ApiError(authErrors.resetRequired);
     return account.passwordHash;
@@ -92,36 +87,27 @@ export function createLogin(
    * @throws {ApiError} `invalid_credentials`, `too_many_attempts`
    */
   async function verifyAttempt(
-    { names, account, password, isLogin, actor }: PasswordAttempt,
+    { name, subject: { account, counters, delay }, password, isLogin, actor }: PasswordAttempt,
     context: RequestContext,
-  ): Promise<PasswordAccount> {
-    const counters = countersOf(names, account, context);
+  ) {
     const rejectFor = (seconds: number) => {
       if (seconds <= 0) return;
       context.logSecurityEvent('login_delayed', actor);
       throw retryLater(isLogin ? authErrors.tooManyLogins : authErrors.tooManyPasswords, seconds);
     };
-    rejectFor(await loginFailures.delay(counters));
+    rejectFor(delay);
     const { clientAddress } = context;
     const request = isLogin ? { clientAddress, isLogin } : { clientAddress, userId: account?.id };
-    const isRight = await passwords.verify(names[0], account?.passwordHash, password, request);
+    const isRight = await passwords.verify(name, account?.passwordHash, password, request);
     if (account === undefined || !isRight) {
       rejectFor(await loginFailures.count(counters));
       context.logSecurityEvent('login_failed', actor);
       throw new ApiError(isLogin ? authErrors.invalidCredentials : authErrors.wrongPassword);
     }
-    // The delay may have begun while this hash was computed. A right password must not be confirmed during a delay.
-    rejectFor(await loginFailures.delay(counters));
+    // The delay may have begun while this hash was computed. A right password must not be confirmed during a delay. The statement
+    // of a login checks it as well.
+    if (!isLogin || account.isSuspended) rejectFor(await loginFailures.delay(counters));
     return account;
-  }
-
-  /** The counters of failures with some names, of their own for an address that the account is known to use. */
-  function countersOf(
-    names: string[],
-    account: PasswordAccount | undefined,
-    { clientAddress }: RequestContext,
-  ) {
-    return loginFailures.keysOf(names, account?.isAddressKnown ? clientAddress : undefined);
   }
 
   /** @throws {ApiError} `token_not_valid` */
