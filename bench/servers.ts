@@ -88,7 +88,7 @@ export async function startMeasuredService(
       // All the load comes from one address, and from few stores.
       RATE_LIMIT_ENABLED: 'false',
       QUOTA_REQUESTS_PER_DAY: '0',
-      MALLOC_ARENA_MAX: '1',
+      GLIBC_TUNABLES: 'glibc.malloc.arena_max=1:glibc.malloc.hugetlb=1',
       UV_THREADPOOL_SIZE: String(Math.max(4, 2 * availableParallelism())),
       ...environment,
     },

@@ -80,3 +80,26 @@ t.test('one user or one address has at most two hashes waiting, and logins come 
   const order = calls().map(({ args: [, given] }) => given);
   t.strictSame(order.slice(-5), ['of the address', 'of the address', password, 'of the user', 'of the user']);
 });
+
+t.test('while logged-in users send requests, one core is left to them', async (t) => {
+  const { maxConcurrentHashes: all } = app.config.password;
+  const verify = argon2.verify.bind(argon2);
+  let release = () => {};
+  const isReleased = new Promise<void>((resolve) => {
+    release = resolve;
+  });
+  let begun = 0;
+  t.capture(argon2, 'verify', async (hash: string, given: string) => {
+    begun += 1;
+    await isReleased;
+    return verify(hash, given);
+  });
+  const me = () => app.call('GET', '/auth/me/', { token: user.token });
+  t.equal((await me()).status, 200);
+  const logins = inParallel(all + 1, () => logIn(password));
+  await until('the first hash', async () => (await me()).status === 200 && begun > 0);
+  t.equal(begun, Math.max(1, all - 1));
+  await until('hashes on all cores', async () => begun === all);
+  release();
+  t.strictSame(tally(await logins), { 200: all + 1 });
+});

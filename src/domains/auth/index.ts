@@ -79,7 +79,11 @@ export function createAuth(options: AuthOptions) {
 
   return {
     authenticator: {
-      verifyAccessToken: (token) => tokens.verify('access', token),
+      verifyAccessToken(token) {
+        passwords.yieldToRequests();
+
+        return tokens.verify('access', token);
+      },
       findUser: sessions.findUser,
     } satisfies Authenticator,
     routes,

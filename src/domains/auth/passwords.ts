@@ -13,6 +13,9 @@ const maxWaiting = { login: 256, other: 128 };
 /** Hashes of one user or one address that may wait. */
 const maxWaitingOfOne = 2;
 
+/** Milliseconds after a request of a logged-in user in which one core is left to the event loop. */
+const yieldTime = 250;
+
 /** Milliseconds from one count of the accounts to the next. */
 const refreshInterval = 600_000;
 
@@ -68,6 +71,7 @@ export function createPasswords(
   { logger, metrics }: { logger: FastifyBaseLogger; metrics: Metrics },
 ) {
   const queue = new PQueue({ concurrency: config.maxConcurrentHashes });
+  const useAllCores = setTimeout(() => (queue.concurrency = config.maxConcurrentHashes), yieldTime).unref();
   const waiting = new Set<HashRequest>();
   const options = {
     type: argon2.argon2id,
@@ -168,6 +172,12 @@ export function createPasswords(
       if (localPart.length >= 4 && lowerCased.includes(localPart)) found.push(passwordProblems.email);
       const errors = [...found.map((problem) => ({ field, ...problem })), ...others];
       if (errors.length > 0) throw invalidFields(errors);
+    },
+
+    /** Leaves one core, where there are more, to other requests for a while: they would wait milliseconds for hashes at each step. */
+    yieldToRequests(): void {
+      queue.concurrency = Math.max(1, config.maxConcurrentHashes - 1);
+      useAllCores.refresh();
     },
 
     /** @throws {ApiError} `service_unavailable` when too many hashes are waiting */
