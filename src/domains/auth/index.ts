@@ -81,7 +81,6 @@ export function createAuth(options: AuthOptions) {
     authenticator: {
       verifyAccessToken(token) {
         passwords.yieldToRequests();
-
         return tokens.verify('access', token);
       },
       findUser: sessions.findUser,
