@@ -117,6 +117,35 @@ BEGIN
     WHERE sender_store_id = sender AND post_id = post AND created_at > now() - interval '1 hour');
 END $$;
 
+-- NOTIFICATIONS
+
+-- Clients and streams continue after the largest id that they have seen. A failover to an asynchronous standby and a restore to a
+-- point in time lose rows, and would use their ids again. Both begin a new timeline of the WAL: the first statement that adds a
+-- notification there skips more ids than can be lost. The last value of the sequence is the timeline of the ids.
+CREATE SEQUENCE "notifications_timeline";
+
+CREATE FUNCTION "current_timeline"() RETURNS bigint LANGUAGE sql VOLATILE AS $$
+  SELECT ('x' || left(pg_walfile_name(pg_current_wal_lsn()), 8))::bit(32)::bigint
+$$;
+
+SELECT setval('notifications_timeline', current_timeline());
+
+-- As a condition of the trigger, the comparison would be planned for each statement.
+CREATE FUNCTION "skip_lost_notification_ids"() RETURNS trigger LANGUAGE plpgsql SET search_path FROM CURRENT AS $$
+BEGIN
+  IF current_timeline() = pg_sequence_last_value('notifications_timeline') THEN RETURN NULL; END IF;
+  -- Of concurrent statements, one skips. The key is one of `advisoryLocks` of the service.
+  PERFORM pg_advisory_xact_lock(1953066341);
+  IF current_timeline() <> pg_sequence_last_value('notifications_timeline') THEN
+    PERFORM setval('unread_notifications_id_seq', nextval('unread_notifications_id_seq') + 1000000);
+    PERFORM setval('notifications_timeline', current_timeline());
+  END IF;
+  RETURN NULL;
+END $$;
+
+CREATE TRIGGER "notifications_timeline" BEFORE INSERT ON "unread_notifications"
+  FOR EACH STATEMENT EXECUTE FUNCTION "skip_lost_notification_ids"();
+
 -- SEARCH: substrings of any length in any script, without an extension of PostgreSQL.
 
 -- Makes a text lower case. `lower(upper(x))` also makes the two lower-case sigmas one. Where the locale of the database is `C`,

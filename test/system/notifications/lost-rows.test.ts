@@ -1,0 +1,90 @@
+import { cp, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import t from 'tap';
+import { startEmbeddedServer } from '../../../src/development/embedded-postgres/server.ts';
+import { migrate } from '../../../src/infrastructure/database/migrations.ts';
+import {
+  createListeningApp,
+  createNotifier,
+  createPair,
+  openStream,
+  storedIds,
+} from '../../notifications/streams.ts';
+import { freePort } from '../../support/free-port.ts';
+import { createTcpProxy } from '../../support/tcp-proxy.ts';
+import { until } from '../../support/until.ts';
+import { query, temporaryFolder } from '../embedded-postgres/support.ts';
+
+t.test('after a failover that loses rows, streams get each new notification once', async (t) => {
+  const [folder, standbyFolder] = [await temporaryFolder(t), await temporaryFolder(t)];
+  const first = await startEmbeddedServer({ directory: folder });
+  await migrate(first.url);
+  await first.stop();
+  await cp(folder, standbyFolder, { recursive: true });
+  const primary = await startEmbeddedServer({ directory: folder });
+  t.teardown(primary.stop);
+
+  const { hostname, port, username, password } = new URL(primary.url);
+  const standbyUrl = new URL(primary.url);
+  standbyUrl.port = String(await freePort());
+  const connection = `host=${hostname} port=${port} user=${username} password=${password}`;
+  await writeFile(
+    join(standbyFolder, 'cluster/postgresql.auto.conf'),
+    `primary_conninfo = '${connection}'\n`,
+  );
+  await writeFile(join(standbyFolder, 'cluster/standby.signal'), '');
+  // It is started when it accepts writes.
+  const standby = startEmbeddedServer({ directory: standbyFolder, port: Number(standbyUrl.port) });
+  t.teardown(async () => (await standby).stop());
+  const onStandby = (sql: string) => query(standbyUrl.href, sql).catch((): unknown[] => []);
+
+  const proxy = await createTcpProxy(t, primary.url);
+  const app = await createListeningApp({}, { databaseUrl: proxy.url, serverErrors: true });
+  t.teardown(app.close);
+  const { receiver, postId, notify } = await createPair(app);
+  await notify(3);
+  const [position] = await query(primary.url, 'SELECT pg_current_wal_lsn()');
+  await until('the standby', async () =>
+    (await onStandby(`SELECT pg_last_wal_replay_lsn() >= '${position}'`)).includes(true),
+  );
+  await onStandby(`ALTER SYSTEM SET primary_conninfo = ''`);
+  await onStandby('SELECT pg_reload_conf()');
+  await until('a standby that receives nothing', async () =>
+    (await query(primary.url, 'SELECT count(*)::int FROM pg_stat_replication')).includes(0),
+  );
+
+  // More than the 32 ids of a sequence that one record of the WAL covers.
+  const stream = await openStream(t, app, receiver.token);
+  const dropped = await openStream(t, app, receiver.token);
+  await notify(60);
+  for (const { until, ids } of [stream, dropped]) await until(() => ids().length === 60);
+  dropped.drop();
+  const kept = (await storedIds(app, receiver.id)).slice(0, 3);
+
+  await proxy.cut();
+  await primary.stop();
+  await onStandby('SELECT pg_promote()');
+  await standby;
+  proxy.redirect(standbyUrl.href);
+  await proxy.restore();
+  const ready = async () => (await app.call('GET', '/health/ready')).status === 200;
+  await until('the new primary', ready);
+  t.strictSame(await storedIds(app, receiver.id), kept, 'rows are lost');
+
+  const lastId = String(dropped.ids().at(-1));
+  const resumed = await openStream(t, app, receiver.token, { 'last-event-id': lastId });
+  const notifyAgain = await createNotifier(app, postId);
+  await notifyAgain(2);
+  const late = await openStream(t, app, receiver.token, { 'last-event-id': lastId });
+  const added = (await storedIds(app, receiver.id)).slice(kept.length);
+  t.equal(added.length, 2);
+  const seen = stream.ids().slice(0, 60);
+  for (const [name, opened, before] of [
+    ['a stream that was open', stream, seen],
+    ['one that was resumed before', resumed, []],
+    ['one that was resumed after', late, []],
+  ] as const) {
+    await opened.until(() => opened.ids().length >= before.length + added.length);
+    t.strictSame(opened.ids(), [...before, ...added], name);
+  }
+});
