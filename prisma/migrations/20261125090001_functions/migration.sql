@@ -137,7 +137,8 @@ BEGIN
   -- Of concurrent statements, one skips. The key is one of `advisoryLocks` of the service.
   PERFORM pg_advisory_xact_lock(1953066341);
   IF current_timeline() <> pg_sequence_last_value('notifications_timeline') THEN
-    PERFORM setval('unread_notifications_id_seq', nextval('unread_notifications_id_seq') + 1000000);
+    -- Further on each timeline, because a second failover may lose what was skipped after the first.
+    PERFORM setval('unread_notifications_id_seq', nextval('unread_notifications_id_seq') + 1000000 * current_timeline());
     PERFORM setval('notifications_timeline', current_timeline());
   END IF;
   RETURN NULL;
