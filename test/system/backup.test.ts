@@ -1,16 +1,13 @@
-import { type ChildProcess, execFile, spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { existsSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { execFile } from 'node:child_process';
+import { rmSync } from 'node:fs';
 import { join } from 'node:path';
-import process from 'node:process';
 import { promisify } from 'node:util';
-import t, { type Test } from 'tap';
+import t from 'tap';
 import { migrate } from '../../src/infrastructure/database/migrations.ts';
 import { createTestApp, logIn, relayed, signUpUser, type TestApp } from '../support/app.ts';
 import { lockRows } from '../support/concurrency.ts';
 import { execute } from '../support/database.ts';
 import { root } from '../support/files.ts';
-import { freePort } from '../support/free-port.ts';
 import { uploadImage } from '../support/images.ts';
 import {
   openTwoVerifiedShops,
@@ -18,76 +15,11 @@ import {
   sendRequest,
   transition,
 } from '../support/partner-requests.ts';
-import { unless } from '../support/requirements.ts';
+import { createServer, postgresPrograms, rolePassword } from '../support/postgres.ts';
 import { createPost } from '../support/stores.ts';
-import { until } from '../support/until.ts';
 
 const run = promisify(execFile);
 const scriptOf = (path: string) => join(root, path);
-
-/** The programs of a server with its own pg_dump: that of another version may reject. */
-function findPrograms(): string | undefined {
-  const root = '/usr/lib/postgresql';
-  const versions = existsSync(root) ? readdirSync(root).sort((a, b) => Number(b) - Number(a)) : [];
-  return versions
-    .map((version) => join(root, version, 'bin'))
-    .find((folder) =>
-      ['postgres', 'initdb', 'pg_dump', 'psql'].every((name) => existsSync(join(folder, name))),
-    );
-}
-
-const programs = findPrograms();
-
-interface Server {
-  /** Environment of the scripts: the programs, and the connection of the superuser. */
-  superuser: Record<string, string>;
-  /** Database and role of the service. */
-  url: string;
-}
-
-const passwords = { superuser: 'b81f0c27d9e64a35', dure: 'c4d7e0f3a6b9c2d5' };
-
-/** Starts a PostgreSQL server as compose.yaml does, with the role of the service. */
-async function startServer(t: Test, folder: string): Promise<Server> {
-  const bin = programs ?? '';
-  const port = String(await freePort());
-  const cluster = join(folder, 'cluster');
-  writeFileSync(join(folder, 'password'), passwords.superuser);
-  // PostgreSQL does not run as root.
-  const asUser =
-    process.getuid?.() === 0 ? ['unshare', '--user', '--map-user=65534', '--map-group=65534'] : [];
-  const command = (name: string, ...args: string[]) => [...asUser, join(bin, name), '-D', cluster, ...args];
-  const options = ['-U', 'postgres', '--auth=scram-sha-256', `--pwfile=${join(folder, 'password')}`, '-N'];
-  const [initdb = '', ...initdbArgs] = command('initdb', ...options, '--encoding=UTF8', '--locale=C.UTF-8');
-  await run(initdb, initdbArgs);
-  const [postgres = '', ...args] = command(
-    'postgres',
-    ...['-p', port, '-c', 'listen_addresses=127.0.0.1', '-c', 'unix_socket_directories=', '-c', 'fsync=off'],
-  );
-  const server: ChildProcess = spawn(postgres, args, { stdio: 'ignore' });
-  t.teardown(async () => {
-    server.kill('SIGINT');
-    if (server.exitCode === null) await once(server, 'exit');
-  });
-  const superuser = {
-    PATH: `${bin}:${process.env['PATH']}`,
-    PGHOST: '127.0.0.1',
-    PGPORT: port,
-    PGUSER: 'postgres',
-    PGPASSWORD: passwords.superuser,
-  };
-  const url = `postgresql://postgres:${passwords.superuser}@127.0.0.1:${port}/postgres`;
-  const accepts = () =>
-    execute(url, 'SELECT 1').then(
-      () => true,
-      () => false,
-    );
-  await until('PostgreSQL', accepts);
-  await run(scriptOf('deploy/postgres/create-role.sh'), {
-    env: { ...superuser, POSTGRES_USER: 'postgres', DURE_PASSWORD: passwords.dure },
-  });
-  return { superuser, url: `postgresql://dure:${passwords.dure}@127.0.0.1:${port}/dure` };
-}
 
 /** The status of the large file of an image. */
 async function statusOf({ call }: TestApp, { url }: { url: string }): Promise<number> {
@@ -96,15 +28,15 @@ async function statusOf({ call }: TestApp, { url }: { url: string }): Promise<nu
 
 t.test(
   'a backup brings back the database and the images, and nothing else',
-  { skip: unless(programs !== undefined, 'there is no PostgreSQL server with pg_dump here') },
+  { skip: postgresPrograms.skip },
   async (t) => {
     const folder = t.testdir();
-    const { superuser, url } = await startServer(t, folder);
+    const { superuser, url } = await createServer(t, folder);
     await migrate(url);
     const environment = { DATA_DIR: join(folder, 'data') };
-    const environmentOfScripts = { ...superuser, ...environment, DURE_PASSWORD: passwords.dure };
+    const environmentOfScripts = { ...superuser, ...environment, DURE_PASSWORD: rolePassword };
     const backUp = async () => {
-      const own = { PGUSER: 'dure', PGPASSWORD: passwords.dure, PGDATABASE: 'dure' };
+      const own = { PGUSER: 'dure', PGPASSWORD: rolePassword, PGDATABASE: 'dure' };
       const env = { ...environmentOfScripts, ...own };
       return (
         await run(scriptOf('deploy/backup/backup.sh'), [join(folder, 'backups')], { env })
@@ -145,7 +77,7 @@ t.test(
     });
 
     await before.close();
-    const superuserUrl = url.replace(`dure:${passwords.dure}`, `postgres:${passwords.superuser}`);
+    const superuserUrl = url.replace(`dure:${rolePassword}`, `postgres:${superuser.PGPASSWORD}`);
     await execute(superuserUrl.replace(/dure$/, 'postgres'), 'DROP DATABASE dure');
     rmSync(environment.DATA_DIR, { recursive: true });
     await run('mkdir', [environment.DATA_DIR]);

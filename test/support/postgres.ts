@@ -1,0 +1,94 @@
+import { type ChildProcess, execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, readdirSync } from 'node:fs';
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import process from 'node:process';
+import { promisify } from 'node:util';
+import type { Test } from 'tap';
+import { execute } from './database.ts';
+import { root } from './files.ts';
+import { freePort } from './free-port.ts';
+import { unless } from './requirements.ts';
+import { until } from './until.ts';
+
+/** PostgreSQL as Debian installs it, with pg_basebackup, pg_dump and psql, which the embedded server does not have. */
+
+const run = promisify(execFile);
+
+const installed = '/usr/lib/postgresql';
+const needed = ['postgres', 'initdb', 'pg_basebackup', 'pg_dump', 'psql'];
+const programs = (existsSync(installed) ? readdirSync(installed) : [])
+  .sort((a, b) => Number(b) - Number(a))
+  .map((version) => join(installed, version, 'bin'))
+  .find((folder) => needed.every((name) => existsSync(join(folder, name))));
+
+/** The programs of the newest version, which belong together. */
+export const postgresPrograms = {
+  folder: programs ?? '',
+  skip: unless(programs !== undefined, 'there is no PostgreSQL server with its programs here'),
+};
+
+/** What a command begins with, because PostgreSQL does not run as root. */
+export const asPostgres =
+  process.getuid?.() === 0 ? ['unshare', '--user', '--map-user=65534', '--map-group=65534'] : [];
+
+const superuserPassword = 'b81f0c27d9e64a35';
+/** Of the role `dure`. */
+export const rolePassword = 'c4d7e0f3a6b9c2d5';
+
+interface Server {
+  /** Environment of the scripts: the programs, and the connection of the superuser. */
+  superuser: Record<'PATH' | 'PGHOST' | 'PGPORT' | 'PGUSER' | 'PGPASSWORD', string>;
+  /** Database and role of the service. */
+  url: string;
+  stop(): Promise<void>;
+}
+
+/** Creates a server in a folder as compose.yaml does, with the role of the service, and starts it until the test ends. */
+export async function createServer(t: Test, folder: string, settings: string[] = []): Promise<Server> {
+  const cluster = join(folder, 'cluster');
+  const passwordFile = join(folder, 'password');
+  await writeFile(passwordFile, superuserPassword);
+  const [unshare = '', ...args] = [
+    ...[...asPostgres, join(postgresPrograms.folder, 'initdb'), '-D', cluster, '-U', 'postgres', '-N'],
+    ...['--auth=scram-sha-256', `--pwfile=${passwordFile}`, '--encoding=UTF8', '--locale=C.UTF-8'],
+  ];
+  await run(unshare, args);
+  const server = await startServer(t, cluster, settings);
+  await run(join(root, 'deploy/postgres/create-role.sh'), {
+    env: { ...server.superuser, POSTGRES_USER: 'postgres', DURE_PASSWORD: rolePassword },
+  });
+  return server;
+}
+
+/** Starts a server on its files, until the test ends. */
+export async function startServer(t: Test, cluster: string, settings: string[] = []): Promise<Server> {
+  const port = String(await freePort());
+  const [command = '', ...args] = [
+    ...[...asPostgres, join(postgresPrograms.folder, 'postgres'), '-D', cluster, '-p', port],
+    ...['listen_addresses=127.0.0.1', 'unix_socket_directories=', 'fsync=off', ...settings].flatMap(
+      (setting) => ['-c', setting],
+    ),
+  ];
+  const child: ChildProcess = spawn(command, args, { stdio: 'ignore' });
+  async function stop(): Promise<void> {
+    child.kill('SIGINT');
+    if (child.exitCode === null) await once(child, 'exit');
+  }
+  t.teardown(stop);
+  const superuser = {
+    PATH: `${postgresPrograms.folder}:${process.env['PATH']}`,
+    PGHOST: '127.0.0.1',
+    PGPORT: port,
+    PGUSER: 'postgres',
+    PGPASSWORD: superuserPassword,
+  };
+  const accepts = () =>
+    execute(`postgresql://postgres:${superuserPassword}@127.0.0.1:${port}/postgres`, 'SELECT 1').then(
+      () => true,
+      () => false,
+    );
+  await until('PostgreSQL', accepts);
+  return { superuser, url: `postgresql://dure:${rolePassword}@127.0.0.1:${port}/dure`, stop };
+}
