@@ -3,7 +3,7 @@
 # committed until the time, such as '2026-11-22 18:29:00+00', and then accepts writes. It takes the newest base backup of
 # $WAL_ARCHIVE/base before the time, and reads $WAL_ARCHIVE/wal while it starts.
 #
-# Run it as the user of PostgreSQL. Before the service is started, run after-restore.sql as the role of the service.
+# Run it as the user of PostgreSQL. docs/operations/backup.md has what to run before the service is started.
 set -eu
 umask 077
 stamp=$(date -u -d "$1" +%Y-%m-%dT%H-%M-%SZ)

@@ -40,6 +40,8 @@ export const rolePassword = 'c4d7e0f3a6b9c2d5';
 interface Server {
   /** Environment of the scripts: the programs, and the connection of the superuser. */
   superuser: Record<'PATH' | 'PGHOST' | 'PGPORT' | 'PGUSER' | 'PGPASSWORD', string>;
+  /** The database `postgres` as the superuser. */
+  superuserUrl: string;
   /** Database and role of the service. */
   url: string;
   stop(): Promise<void>;
@@ -84,11 +86,12 @@ export async function startServer(t: Test, cluster: string, settings: string[] =
     PGUSER: 'postgres',
     PGPASSWORD: superuserPassword,
   };
+  const superuserUrl = `postgresql://postgres:${superuserPassword}@127.0.0.1:${port}/postgres`;
   const accepts = () =>
-    execute(`postgresql://postgres:${superuserPassword}@127.0.0.1:${port}/postgres`, 'SELECT 1').then(
+    execute(superuserUrl, 'SELECT 1').then(
       () => true,
       () => false,
     );
   await until('PostgreSQL', accepts);
-  return { superuser, url: `postgresql://dure:${rolePassword}@127.0.0.1:${port}/dure`, stop };
+  return { superuser, superuserUrl, url: `postgresql://dure:${rolePassword}@127.0.0.1:${port}/dure`, stop };
 }

@@ -31,7 +31,7 @@ t.test(
   { skip: postgresPrograms.skip },
   async (t) => {
     const folder = t.testdir();
-    const { superuser, url } = await createServer(t, folder);
+    const { superuser, superuserUrl, url } = await createServer(t, folder);
     await migrate(url);
     const environment = { DATA_DIR: join(folder, 'data') };
     const environmentOfScripts = { ...superuser, ...environment, DURE_PASSWORD: rolePassword };
@@ -77,8 +77,7 @@ t.test(
     });
 
     await before.close();
-    const superuserUrl = url.replace(`dure:${rolePassword}`, `postgres:${superuser.PGPASSWORD}`);
-    await execute(superuserUrl.replace(/dure$/, 'postgres'), 'DROP DATABASE dure');
+    await execute(superuserUrl, 'DROP DATABASE dure');
     rmSync(environment.DATA_DIR, { recursive: true });
     await run('mkdir', [environment.DATA_DIR]);
     await restore(backup);

@@ -5,6 +5,7 @@ import { promisify } from 'node:util';
 import t from 'tap';
 import { migrate } from '../../src/infrastructure/database/migrations.ts';
 import { createTestApp, logIn, signUpUser } from '../support/app.ts';
+import { execute } from '../support/database.ts';
 import { root, temporaryFolder } from '../support/files.ts';
 import { openTwoShops, sendRequest } from '../support/partner-requests.ts';
 import {
@@ -48,11 +49,7 @@ t.test(
     await signUpUser(before, { username: 'too_late' });
     await query(server.url, 'TRUNCATE posts CASCADE');
     // As archive_timeout does within a minute.
-    const superuserUrl = server.url.replace(
-      `dure:${rolePassword}`,
-      `postgres:${server.superuser.PGPASSWORD}`,
-    );
-    await query(superuserUrl, 'SELECT pg_switch_wal()');
+    await query(server.superuserUrl, 'SELECT pg_switch_wal()');
     await before.close();
     await server.stop();
 
@@ -68,6 +65,8 @@ t.test(
     await until('a server that accepts writes', async () =>
       (await query(again.url, 'SELECT NOT pg_is_in_recovery()')).includes(true),
     );
+    const restoreSettings = ['restore_command', 'recovery_target_time', 'recovery_target_action'];
+    await execute(again.superuserUrl, ...restoreSettings.map((name) => `ALTER SYSTEM RESET ${name}`));
     const env = { ...again.superuser, PGUSER: 'dure', PGPASSWORD: rolePassword, PGDATABASE: 'dure' };
     await run('psql', ['--no-psqlrc', '--single-transaction', `--file=${script('after-restore.sql')}`], {
       env,
