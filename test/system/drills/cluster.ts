@@ -16,11 +16,6 @@ import { query, signalAll, temporaryFolder } from '../embedded-postgres/support.
 const run = promisify(execFile);
 const patroniFile = join(root, 'deploy/patroni/patroni.yml');
 
-/** Three nodes with PostgreSQL, Patroni and etcd, and HAProxy and PgBouncer in front of them, with the files of deploy/. */
-export type Cluster = Awaited<ReturnType<typeof startCluster>>;
-
-type Kill = 'postgres' | 'machine';
-
 interface Member {
   name: string;
   role: 'leader' | 'sync_standby' | 'replica';
@@ -28,6 +23,7 @@ interface Member {
   timeline?: number;
 }
 
+/** For `skip`. */
 export const cannotRun =
   postgresPrograms.skip || ['patroni', 'etcd', 'haproxy', 'pgbouncer'].map(without).find(Boolean) || false;
 
@@ -38,6 +34,10 @@ const passwords = {
   PATRONI_RESTAPI_PASSWORD: password,
 };
 
+/**
+ * Starts three nodes with PostgreSQL, Patroni and etcd, and HAProxy and PgBouncer in front of them, with the files of deploy/, until
+ * the test ends.
+ */
 export async function startCluster(t: Test) {
   const folder = await temporaryFolder(t);
   // PgBouncer reads its files as another user.
@@ -45,6 +45,7 @@ export async function startCluster(t: Test) {
   const { PATH = '' } = process.env;
   // Each machine has a loopback address of its own, so that the ports are those of the files.
   const network = `127.${randomInt(1, 255)}.${randomInt(1, 255)}`;
+  /** As deploy/ has them. */
   const names = ['postgres-1', 'postgres-2', 'postgres-3'];
   const addressOf = (name: string) => name.replace('postgres-', `${network}.`);
   const [haproxy, pgbouncer] = [`${network}.11`, `${network}.12`];
@@ -166,7 +167,7 @@ export async function startCluster(t: Test) {
         60,
       ),
     /** Kills PostgreSQL of a node, or everything on it, with SIGKILL. */
-    async kill(name: string, what: Kill): Promise<void> {
+    async kill(name: string, what: 'postgres' | 'machine'): Promise<void> {
       const postmaster = Number.parseInt(await readFile(join(folder, name, 'postmaster.pid'), 'utf8'), 10);
       if (what === 'machine') for (const child of processes.get(name) ?? []) child.kill('SIGKILL');
       signalAll([postmaster], 'SIGKILL');

@@ -18,7 +18,7 @@ import { type Acknowledged, createClients, startLoad } from './load.ts';
 t.setTimeout(1_200_000);
 
 const kinds = {
-  short: ['machine killed', 'switchover'],
+  short: ['PostgreSQL killed', 'switchover'],
   long: [
     ...['machine killed', 'switchover', 'PostgreSQL killed', 'switchover', 'machine killed'],
     ...['switchover', 'PostgreSQL killed', 'switchover', 'machine killed', 'switchover'],
