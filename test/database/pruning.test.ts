@@ -128,3 +128,24 @@ t.test('what is deleted with an account is looked for in one partition', async (
   const read = rows.flatMap(({ relname }) => tableOf.get(relname) ?? []);
   t.strictSame(read.sort(), ['read_notifications', 'unread_notifications']);
 });
+
+t.test('adding and marking notifications updates counts only, and no index of them', async (t) => {
+  const { id: userId } = await createUser(app);
+  // One connection, so that all of it is one transaction with its own statistics.
+  const database = openDatabase({ url: app.url, poolSize: 1 });
+  t.teardown(database.close);
+  const { notify, markRead } = createNotificationRepository(database, idleOutbox);
+  await database.pool.query('BEGIN');
+  for (let requestId = 1; requestId <= 20; requestId++) {
+    await notify({ ...database, afterCommit: () => undefined }, [
+      { kind: 'partner_request_received', userId, requestId },
+    ]);
+    if (requestId % 4 === 0) t.equal(await markRead(userId, { up_to_id: Number.MAX_SAFE_INTEGER }), 4);
+  }
+  const { rows } = await database.pool.query(
+    `SELECT relname, n_tup_upd::int AS updated, n_tup_hot_upd::int AS hot FROM pg_stat_xact_user_tables
+     WHERE n_tup_upd > 0`,
+  );
+  await database.pool.query('ROLLBACK');
+  t.strictSame(rows, [{ relname: 'notification_counts', updated: 24, hot: 24 }]);
+});

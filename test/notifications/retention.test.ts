@@ -12,23 +12,18 @@ import {
   transition,
 } from '../support/partner-requests.ts';
 import { createPost } from '../support/stores.ts';
-
-const idsOf = async (app: TestApp, shop: { token: string }, query = '') =>
-  (await notificationsOf(app, shop, query)).items.map(({ id }: { id: number }) => id);
+import { notificationsIn } from './notified.ts';
 
 /** A user with so many notifications of 40 days ago and one of now, each read; and one of 40 days ago that is not. */
-async function notified(app: TestApp, old: number) {
-  const { sender, receiver } = await openTwoShops(app);
+async function notifiedLongAgo(app: TestApp, old: number) {
+  const { markRead, notified } = notificationsIn(app);
+  const { sender, receiver } = await notified(old);
+  const read = () => markRead(receiver, { up_to_id: Number.MAX_SAFE_INTEGER });
   const notify = async () => sendRequest(app, sender, await createPost(app, receiver.token));
-  const read = async () => {
-    const body = { up_to_id: Number.MAX_SAFE_INTEGER };
-    await app.call('POST', '/api/v1/notifications/mark-read/', { token: receiver.token, body });
-  };
   const age = (table: string) =>
     app.pool.query(`UPDATE ${table} SET created_at = now() - interval '40 days' WHERE user_id = $1`, [
       receiver.id,
     ]);
-  for (let count = 0; count < old; count++) await notify();
   await read();
   await age('read_notifications');
   await notify();
@@ -41,12 +36,17 @@ async function notified(app: TestApp, old: number) {
 t.test('read notifications are deleted after NOTIFICATION_TTL, in the partition of each user', async (t) => {
   const app = await createTestApp({ NOTIFICATION_TTL: '30d' }, { isolated: true });
   t.teardown(app.close);
+  const { idsOf } = notificationsIn(app);
   // Of several partitions.
-  for (const receiver of [await notified(app, 3), await notified(app, 2), await notified(app, 1)]) {
-    const ids = await idsOf(app, receiver);
+  for (const receiver of [
+    await notifiedLongAgo(app, 3),
+    await notifiedLongAgo(app, 2),
+    await notifiedLongAgo(app, 1),
+  ]) {
+    const ids = await idsOf(receiver);
     await cleanUp(app);
-    t.strictSame(await idsOf(app, receiver), ids.slice(0, 2), 'those of now, and those that are unread');
-    t.strictSame(await idsOf(app, receiver, '?is_read=true'), ids.slice(1, 2));
+    t.strictSame(await idsOf(receiver), ids.slice(0, 2), 'those of now, and those that are unread');
+    t.strictSame(await idsOf(receiver, '?is_read=true'), ids.slice(1, 2));
     t.equal((await notificationsOf(app, receiver)).unread_count, 1);
   }
 });
@@ -54,9 +54,9 @@ t.test('read notifications are deleted after NOTIFICATION_TTL, in the partition 
 t.test('with NOTIFICATION_TTL=0 they are kept', async (t) => {
   const app = await createTestApp({ NOTIFICATION_TTL: '0' }, { isolated: true });
   t.teardown(app.close);
-  const receiver = await notified(app, 2);
+  const receiver = await notifiedLongAgo(app, 2);
   await cleanUp(app);
-  t.equal((await idsOf(app, receiver)).length, 4);
+  t.equal((await notificationsOf(app, receiver)).items.length, 4);
 });
 
 t.test('the message of a request that came to an end is erased a year later', async (t) => {
