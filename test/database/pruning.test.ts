@@ -16,8 +16,8 @@ import { idleOutbox } from '../support/plans.ts';
 import { createPost } from '../support/stores.ts';
 
 /*
- * Statements are planned once, whatever their values. Of a table with partitions a statement reads one all the same, because it
- * carries the partition key: the execution begins by leaving out the others.
+ * Statements are planned once, whatever their values. Of a table with partitions by user a statement reads one all the same, because
+ * it carries the user: the execution begins by leaving out the others.
  */
 
 interface PlanNode {
@@ -83,7 +83,13 @@ function relationsIn(node: PlanNode): string[] {
   return [node['Relation Name'] ?? [], ...(node.Plans ?? []).map(relationsIn)].flat();
 }
 
-t.test('every statement on a table with partitions reads one partition of it', async (t) => {
+/** A key is valid for 24 hours, so it is of one of two days. Those of a deleted account are of any day. */
+function expected(table: string, text: string): number {
+  if (table !== 'idempotency_keys') return 1;
+  return text.trim().startsWith('DELETE') ? 3 : 2;
+}
+
+t.test('of a table with partitions, a statement reads those that its values are in', async (t) => {
   const { sender, receiver, post } = await openTwoShops(app);
   const { token } = receiver;
   const database = openDatabase({ url: app.url, poolSize: 2 });
@@ -107,7 +113,7 @@ t.test('every statement on a table with partitions reads one partition of it', a
   for (const [text, values] of statements) {
     for (const [table, partitions] of await partitionsRead(text, values)) {
       seen.add(table);
-      t.equal(partitions.size, 1, `of ${table}: ${text.trim().slice(0, 200)}`);
+      t.equal(partitions.size, expected(table, text), `of ${table}: ${text.trim().slice(0, 200)}`);
     }
   }
   t.strictSame([...seen].sort(), partitionedTables.sort(), 'all tables with partitions were read');
