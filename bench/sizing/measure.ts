@@ -112,7 +112,7 @@ export async function measure(say: (line: string) => void): Promise<Measured> {
       'store_category_links',
       'posts',
       'partner_requests',
-      'notifications',
+      'read_notifications',
     ]) {
       const { bytes, count } = await sizeOf(client, table);
       rows[table] = bytes / count;

@@ -41,7 +41,7 @@ const utilisation = 0.5;
 /** Rows of each user that do not grow with time. Sessions and addresses are those that have not expired. */
 const rowsPerUser = { users: 1, stores: 0.4, store_category_links: 0.8, sessions: 0.8, known_addresses: 1.2 };
 /** Days for which the rows of an operation are kept, in years of one year: `NOTIFICATION_TTL` and 24 hours; for ever without one. */
-const keptDays: Record<string, number> = { notifications: 365, idempotency_keys: 2 };
+const keptDays: Record<string, number> = { read_notifications: 365, idempotency_keys: 2 };
 /** Tables and indexes in use, as a multiple of newly written ones. */
 const bloat = 1.3;
 
@@ -85,7 +85,7 @@ export function sizeOf(users: number, { operations, rows, memory }: Measured) {
   const newRows: Record<string, number> = {
     posts: perDay('create-post'),
     partner_requests: perDay('create-request'),
-    notifications: perDay('create-request') + perDay('answer'),
+    read_notifications: perDay('create-request') + perDay('answer'),
     idempotency_keys: perDay('create-post') + perDay('create-request'),
   };
   const bytes = (table: string, count: number) => count * (rows[table] ?? Number.NaN) * bloat;
@@ -115,10 +115,10 @@ export function sizeOf(users: number, { operations, rows, memory }: Measured) {
     readOften,
     storageFirstYear: storage(1),
     growthPerYear: storage(2) - storage(1),
-    notificationRows: (newRows['notifications'] ?? 0) * 365,
+    notificationRows: (newRows['read_notifications'] ?? 0) * 365,
     keysPerDay: newRows['idempotency_keys'] ?? 0,
     walPerDay: wal,
-    expiredPerSecond: (perDay('login') + (newRows['notifications'] ?? 0)) / secondsPerDay,
+    expiredPerSecond: (perDay('login') + (newRows['read_notifications'] ?? 0)) / secondsPerDay,
     shares: {
       'cores of PostgreSQL': postgresCores / primary.cores,
       'the same without what a replica takes': (postgresCores - replicaCores) / primary.cores,

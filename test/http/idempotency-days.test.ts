@@ -1,11 +1,8 @@
 import t from 'tap';
-import { openDatabase } from '../../src/infrastructure/database/client.ts';
-import { createIdempotency } from '../../src/infrastructure/idempotency/idempotency.ts';
 import { createTestApp } from '../support/app.ts';
 import { rejected, tally } from '../support/assertions.ts';
 import { waitForLockWait, waitForSleep } from '../support/concurrency.ts';
 import { createTestDatabase, execute } from '../support/database.ts';
-import { explainingDatabase } from '../support/plans.ts';
 import { openShop } from '../support/stores.ts';
 
 const { url, drop } = await createTestDatabase();
@@ -18,7 +15,7 @@ await execute(
   `ALTER DATABASE ${new URL(url).pathname.slice(1)} SET search_path = clock, pg_catalog, public`,
 );
 const app = await createTestApp({}, { databaseUrl: url, serverErrors: true });
-const { token, id: userId } = await openShop(app);
+const { token } = await openShop(app);
 
 /** @param time SQL for the time of a statement */
 function setClock(time: string): Promise<void> {
@@ -132,18 +129,4 @@ t.test('a partition that midnight turns into that of today is not emptied', asyn
   await setClock("'2026-03-07 23:59:59Z'");
   await cleanUp();
   t.equal(await countKept(), 0);
-});
-
-t.test('a key is looked up in the partitions of today and yesterday only', async (t) => {
-  await setClock("'2026-03-08 12:00Z'");
-  const own = openDatabase({ url, poolSize: 1 });
-  t.teardown(own.close);
-  const { database, executions } = explainingDatabase(app.pool, 'generic');
-  const key = { scope: `${userId}:createPost`, key: 'planned', content: '', language: 'ko' };
-  await createIdempotency(own, app.config.secrets).findReplay(key, database);
-  const days = ['2026-03-07', '2026-03-08'].map((day) => (Date.parse(day) / 86_400_000) % 3);
-  t.strictSame(
-    executions[0]?.indexes,
-    days.sort().map((slot) => `idempotency_keys_${slot}_pkey`),
-  );
 });
