@@ -8,7 +8,7 @@ import { hasProc, memory } from './processes.ts';
 import { compareResponses } from './responses.ts';
 import { copyDatabase, startBaselineServer, startDatabase, startMeasuredService } from './servers.ts';
 import { formatHead, formatRatio, formatRow } from './table.ts';
-import { type Field, startHashing, type Target, targetsOf } from './targets.ts';
+import { type Field, type Target, targetsOf } from './targets.ts';
 import { type Workload, workloads } from './workloads.ts';
 
 /*
@@ -108,14 +108,12 @@ try {
   stops.push(service.end);
   const limit = await startBaselineServer(limitDatabase);
   stops.push(limit.end);
-  const hashing = await startHashing();
-  stops.push(hashing.end);
   const idle = await Promise.all([service, limit].map(({ pid }) => memory(pid)));
   say(
     `Memory at start in MiB, service and limit: ${idle.map(({ resident }) => resident.toFixed(0)).join(', ')}`,
   );
   say(formatHead());
-  const field = { service, limit, hashing, users, connections, tool: values.tool };
+  const field = { service, limit, users, connections, tool: values.tool };
   for (const workload of workloads.filter(({ name }) => chosen.includes(name))) {
     await compare(workload, field);
   }

@@ -1,9 +1,6 @@
-import { fork } from 'node:child_process';
-import { once } from 'node:events';
-import { fileURLToPath } from 'node:url';
 import pg from 'pg';
 import type { BenchUser } from './data.ts';
-import { type LoadResult, type Sender, sendLoad, sendWrkLoad, summarize } from './load.ts';
+import { type LoadResult, type Sender, sendLoad, sendWrkLoad } from './load.ts';
 import type { MeasuredServer } from './servers.ts';
 import type { Workload } from './workloads.ts';
 
@@ -25,7 +22,6 @@ export interface Target {
 export interface Field {
   service: MeasuredServer;
   limit: MeasuredServer;
-  hashing: Hashing;
   users: BenchUser[];
   connections: number;
   tool: string;
@@ -33,7 +29,7 @@ export interface Field {
 
 /** Those that are compared at a workload: the service, and then with what it is compared. */
 export function targetsOf(workload: Workload, field: Field): [Target, Target, ...Target[]] {
-  const { service, limit, hashing, users, connections, tool } = field;
+  const { service, limit, users, connections, tool } = field;
 
   function target(label: string, server: MeasuredServer, prefix = ''): Target {
     const createSenders = async (count: number) =>
@@ -62,12 +58,9 @@ export function targetsOf(workload: Workload, field: Field): [Target, Target, ..
     };
   }
 
-  const limits = [
-    target('limit', limit),
-    ...(workload.hasMailJob ? [target('limit with mail job', limit, '/with-mail')] : []),
-  ];
-  const [first, ...others] = workload.comparedWith === 'hashing' ? [hashing, ...limits] : limits;
-  return [target('service', service), first ?? hashing, ...others];
+  const baseline = target('limit', limit);
+  const withMail = workload.hasMailJob ? [target('limit with mail job', limit, '/with-mail')] : [];
+  return [target('service', service), baseline, ...withMail];
 }
 
 /** Emails that are still queued would be sent while the next one is measured. */
@@ -83,25 +76,4 @@ export async function deleteJobs(url: string): Promise<void> {
   } finally {
     await client.end();
   }
-}
-
-type Hashing = Awaited<ReturnType<typeof startHashing>>;
-
-/** A process that checks passwords. */
-export async function startHashing() {
-  const child = fork(fileURLToPath(new URL('./hashing.js', import.meta.url)));
-  const { pid } = child;
-  if (pid === undefined) throw new Error('the process did not start');
-  await once(child, 'message');
-  return {
-    label: 'hashing',
-    pid,
-    async run(seconds: number): Promise<LoadResult> {
-      const started = performance.now();
-      child.send(seconds);
-      const [times]: number[][] = await once(child, 'message');
-      return { ...summarize(times ?? [], (performance.now() - started) / 1000), errors: [] };
-    },
-    end: () => child.disconnect(),
-  };
 }
