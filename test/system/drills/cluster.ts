@@ -167,9 +167,9 @@ export async function startCluster(t: Test) {
         60,
       ),
     /** Kills PostgreSQL of a node, or everything on it, with SIGKILL. */
-    async kill(name: string, what: 'postgres' | 'machine'): Promise<void> {
+    async kill(name: string, what: 'PostgreSQL killed' | 'machine killed'): Promise<void> {
       const postmaster = Number.parseInt(await readFile(join(folder, name, 'postmaster.pid'), 'utf8'), 10);
-      if (what === 'machine') for (const child of processes.get(name) ?? []) child.kill('SIGKILL');
+      if (what === 'machine killed') for (const child of processes.get(name) ?? []) child.kill('SIGKILL');
       signalAll([postmaster], 'SIGKILL');
     },
     startNode,

@@ -6,6 +6,8 @@ import type { Json } from '../../support/json.ts';
 /** One response, or 0 where a connection broke. */
 export interface Answer {
   at: number;
+  /** Milliseconds. */
+  took: number;
   status: number;
   isWrite: boolean;
 }
@@ -36,11 +38,12 @@ export function createClients(urls: string[]) {
     for (;;) {
       const url = `${urls[turn++ % urls.length]}${path}`;
       const request = { method, headers, ...(body && { body: JSON.stringify(body) }) };
+      const start = Date.now();
       const { status, text } = await fetch(url, request).then(
         async (response) => ({ status: response.status, text: await response.text() }),
         (error: Error) => ({ status: 0, text: `${error.message} ${error.cause}` }),
       );
-      answers.push({ at: Date.now(), status, isWrite: method !== 'GET' });
+      answers.push({ at: Date.now(), took: Date.now() - start, status, isWrite: method !== 'GET' });
       if (status === 200 || status === 201) return JSON.parse(text).data;
       if (status === done) return undefined;
       if (status !== 503) errors.push(`${method} ${path}: ${status} ${text}`);
