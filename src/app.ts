@@ -23,6 +23,7 @@ import { healthRoutes, shutdownPlugin } from './http/plugins/health.ts';
 import { loggerOptions, logStream, requestId, requestLogPlugin } from './http/plugins/logging.ts';
 import { metricsPlugin, metricsRoutes, serveMetrics } from './http/plugins/metrics.ts';
 import { overloadPlugin, userTurnsPlugin } from './http/plugins/overload.ts';
+import { ownWritesPlugin } from './http/plugins/own-writes.ts';
 import { rateLimitPlugin } from './http/plugins/rate-limits.ts';
 import { rewriteUrl, routerOptions, routingPlugin } from './http/plugins/routing.ts';
 import { rejectedOriginsPlugin, securityHeadersPlugin } from './http/plugins/security-headers.ts';
@@ -46,6 +47,8 @@ import {
   createTransport,
   listenWithApp,
   openAppDatabase,
+  openAppReplica,
+  openRedis,
   openTracing,
   startWorkerWithApp,
 } from './resources.ts';
@@ -94,7 +97,9 @@ export async function buildApp(config: AppConfig, overrides: AppOverrides = {}):
     app.addHook('onClose', () => tracing.close());
   }
   const database = openAppDatabase(app, config);
-  tracing?.tracePool(database.pool);
+  const redis = await openRedis(app, config, metrics);
+  const replica = openAppReplica(app, config, { primary: database, redis, metrics });
+  for (const { pool } of [database, ...(replica ? [replica] : [])]) tracing?.tracePool(pool);
   addProcessMetrics(metrics, config.commit);
   addPoolMetrics(metrics, database.pool);
   addDatabaseMetrics(metrics, database, [sendMailTask]);
@@ -103,6 +108,7 @@ export async function buildApp(config: AppConfig, overrides: AppOverrides = {}):
   const domains = await createDomains({
     config,
     database,
+    read: replica?.read,
     jwt: app.jwt,
     logger: app.log,
     metrics,
@@ -124,8 +130,9 @@ export async function buildApp(config: AppConfig, overrides: AppOverrides = {}):
   await app.register(rejectedOriginsPlugin, { config });
   await app.register(overloadPlugin, { maxEventLoopDelay: overrides.maxEventLoopDelay });
   await app.register(credentialsPlugin, { authenticator: auth.authenticator });
-  await app.register(rateLimitPlugin, { config, metrics });
+  await app.register(rateLimitPlugin, { config, metrics, redis });
   await app.register(userTurnsPlugin, { config });
+  if (replica) await app.register(ownWritesPlugin, replica);
   await app.register(unreadResponsesPlugin);
   await app.register(bodyParserPlugin);
   await app.register(lazySchemasPlugin);

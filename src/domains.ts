@@ -11,6 +11,7 @@ import { createReports } from './domains/reports/index.ts';
 import { createStores } from './domains/stores/index.ts';
 import type { Config } from './infrastructure/config/config.ts';
 import type { Database } from './infrastructure/database/client.ts';
+import type { Read } from './infrastructure/database/replica.ts';
 import { createIdempotency } from './infrastructure/idempotency/idempotency.ts';
 import { createMailQueue } from './infrastructure/mail/queue.ts';
 import { createUnsubscribeLinks } from './infrastructure/mail/unsubscribe-links.ts';
@@ -21,6 +22,8 @@ import type { Tracing } from './infrastructure/tracing/tracing.ts';
 interface DomainsOptions {
   config: Config;
   database: Database;
+  /** Reads of posts and stores, which the replica may answer; the primary without it. */
+  read?: Read | undefined;
   /** `@fastify/jwt` with the options of `jwtOptions`. */
   jwt: JWT;
   logger: FastifyBaseLogger;
@@ -35,13 +38,13 @@ export type Domains = Awaited<ReturnType<typeof createDomains>>;
 
 /** Builds the domains. What one needs of another is passed to it here. */
 export async function createDomains(options: DomainsOptions) {
-  const { config, database, tracing } = options;
+  const { config, database, tracing, read = (_userId, work) => work(database) } = options;
   const unsubscribeLinks = createUnsubscribeLinks(config);
   const outbox = createOutbox(database, options.logger);
   const mailQueue = createMailQueue(unsubscribeLinks, outbox, tracing);
   const idempotency = createIdempotency(database, config.secrets);
   const imageUrls = createImageUrls(config);
-  const base = { ...options, outbox, mailQueue, idempotency, imageUrls };
+  const base = { ...options, read, outbox, mailQueue, idempotency, imageUrls };
   const notifications = createNotifications(base);
   const partnerRequests = createPartnerRequests({ ...base, ...notifications });
   const { withdrawRequestsOfPost, closeRequestsOfStore } = partnerRequests;

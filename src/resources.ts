@@ -1,9 +1,13 @@
 import type { FastifyInstance } from 'fastify';
+import type { Redis } from 'ioredis';
 import type { AppConfig, Config } from './infrastructure/config/config.ts';
 import { type Database, openDatabase } from './infrastructure/database/client.ts';
 import { type Listener, type Subscription, startListener } from './infrastructure/database/listener.ts';
+import { rememberHere, rememberInRedis } from './infrastructure/database/own-writes.ts';
+import { openReplica } from './infrastructure/database/replica.ts';
 import { createResendTransport, type MailTransport } from './infrastructure/mail/transport.ts';
 import { startWorker, type Worker } from './infrastructure/mail/worker.ts';
+import type { Metrics } from './infrastructure/metrics/metrics.ts';
 import type { Tracing } from './infrastructure/tracing/tracing.ts';
 
 /* What an app opens, and closes with itself: connections, the email transport and the worker. */
@@ -27,6 +31,36 @@ export function openAppDatabase(app: FastifyInstance, config: AppConfig): Databa
     return database.close();
   });
   return database;
+}
+
+/** Connects to Redis where limits or the replica need it. The client is loaded only then. */
+export async function openRedis(
+  app: FastifyInstance,
+  { redisUrl, rateLimitEnabled, database }: Config,
+  metrics: Metrics,
+): Promise<Redis | undefined> {
+  if (redisUrl === undefined || !(rateLimitEnabled || database.replicaUrl !== undefined)) return undefined;
+  const { connectRedis } = await import('./http/plugins/redis.ts');
+  const redis = connectRedis(app, redisUrl);
+  metrics.addGauge('redis_connected', 'Whether Redis answers, so that limits are shared: 1 or 0', () =>
+    Number(redis.status === 'ready'),
+  );
+  return redis;
+}
+
+/** Opens the replica where one is configured; it is checked while the app runs. */
+export function openAppReplica(
+  app: FastifyInstance,
+  { database: { replicaUrl, poolSize, pooled } }: AppConfig,
+  { primary, redis, metrics }: { primary: Database; redis: Redis | undefined; metrics: Metrics },
+) {
+  if (replicaUrl === undefined) return undefined;
+  const ownWrites = redis ? rememberInRedis(redis) : rememberHere();
+  const connections = { url: replicaUrl, poolSize, pooled };
+  const replica = openReplica({ ...connections, primary, ownWrites, metrics, logger: app.log });
+  app.addHook('onReady', async () => void replica.watch());
+  app.addHook('onClose', () => replica.close());
+  return { ...replica, ownWrites };
 }
 
 /** Listens to the database while the app listens to clients. */

@@ -8,7 +8,8 @@ export { postErrors } from './errors.ts';
 export { PartnerRequestStatus, partnerRequestStatuses, stateOfStatus } from './request-status.ts';
 export { PostSummary } from './schemas.ts';
 
-type PostsOptions = Omit<PostServiceOptions, 'posts'> & Pick<PostRoutesOptions, 'checkCategoryFilter'>;
+type PostsOptions = Omit<PostServiceOptions, 'posts'> &
+  Pick<PostRoutesOptions, 'read' | 'checkCategoryFilter'>;
 
 /** Builds the posts domain: its routes under `/api/v1/posts`, and what other domains need of posts. */
 export function createPosts(options: PostsOptions) {

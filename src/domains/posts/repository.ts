@@ -1,4 +1,4 @@
-import type { Tx } from '../../infrastructure/database/client.ts';
+import type { Reader, Tx } from '../../infrastructure/database/client.ts';
 import {
   lockQuotaSql,
   ofLastDay,
@@ -67,7 +67,7 @@ export type Posts = ReturnType<typeof createPostRepository>;
 /** Posts. Deleted and hidden posts and those of closed or suspended stores do not exist for readers. */
 export function createPostRepository(database: Tx, budgets = scanBudgets) {
   /** A post as a user sees it. */
-  async function find({ id, userId }: OwnPost, tx = database): Promise<PostRow | undefined> {
+  async function find({ id, userId }: OwnPost, tx: Reader = database): Promise<PostRow | undefined> {
     const [row] = await tx.query<PostRow>(sql`
       SELECT ${postColumns(userId)} FROM posts p JOIN stores s ON s.id = p.store_id
       WHERE p.id = ${id} AND p.is_visible AND ${isOpenStore('s')}`);
@@ -171,9 +171,12 @@ export function createPostRepository(database: Tx, budgets = scanBudgets) {
   }
 
   /** Posts of open stores, newest first. */
-  function list({ userId, ownerId, storeId, ...filter }: PostFilter): Promise<BoundedPage<PostRow>> {
+  function list(
+    { userId, ownerId, storeId, ...filter }: PostFilter,
+    tx: Reader = database,
+  ): Promise<BoundedPage<PostRow>> {
     return findPage<PostRow>(
-      database,
+      tx,
       { ...visiblePosts, select: selectPosts(userId) },
       { ...filter, ofStore: storeOf(ownerId, storeId) },
       budgets,

@@ -5,6 +5,7 @@ import { ApiError, httpErrors } from '../../http/errors.ts';
 import { idempotencyKey, sendCreated } from '../../http/idempotency.ts';
 import { paginate } from '../../http/pagination.ts';
 import { BigPathId, EmptyData, isBigId, Ref } from '../../http/schemas.ts';
+import type { Read } from '../../infrastructure/database/replica.ts';
 import type { ImageUrls } from '../images/index.ts';
 import { postErrors } from './errors.ts';
 import { toPost } from './presenters.ts';
@@ -16,6 +17,7 @@ export interface PostRoutesOptions {
   posts: Posts;
   service: ReturnType<typeof createPostService>;
   imageUrls: ImageUrls;
+  read: Read;
   /** @throws {ApiError} `validation_error` for a category that does not exist */
   checkCategoryFilter(id: number | undefined): Promise<void>;
 }
@@ -23,7 +25,7 @@ export interface PostRoutesOptions {
 /** Writing, finding, changing and deleting posts. */
 export const postRoutes: FastifyPluginAsyncTypebox<PostRoutesOptions> = async (
   app,
-  { posts, service, imageUrls, checkCategoryFilter },
+  { posts, service, imageUrls, read, checkCategoryFilter },
 ) => {
   // Room for 5,000 characters, each an escaped pair of surrogates (12 bytes), and ten URLs of ASCII.
   const bodyLimit = 128 * 1024;
@@ -74,7 +76,8 @@ export const postRoutes: FastifyPluginAsyncTypebox<PostRoutesOptions> = async (
       const ownerId = mine ? userId : undefined;
       const result = await paginate(request.query, {
         isId: isBigId,
-        find: (page) => posts.list({ userId, ownerId, storeId, categoryId, q, ...page }),
+        find: (page) =>
+          read(userId, (tx) => posts.list({ userId, ownerId, storeId, categoryId, q, ...page }, tx)),
         present: (post) => toPost(post, imageUrls),
         step: 20,
       });
@@ -99,7 +102,8 @@ export const postRoutes: FastifyPluginAsyncTypebox<PostRoutesOptions> = async (
       },
     },
     async (request) => {
-      const post = await posts.find({ id: request.params.post_id, userId: currentUser(request).id });
+      const { id: userId } = currentUser(request);
+      const post = await read(userId, (tx) => posts.find({ id: request.params.post_id, userId }, tx));
       if (post === undefined) throw new ApiError(postErrors.postNotFound);
       return toPost(post, imageUrls);
     },

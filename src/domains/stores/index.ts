@@ -10,7 +10,7 @@ export { storeSummarySelect } from './repository.ts';
 export { SearchQuery, StoreSummary, textMatch } from './schemas.ts';
 export { countEditSql, expiredStoreEdits, isOpenStore, secondsUntilEdits, storeSummarySql } from './sql.ts';
 
-type StoresOptions = Omit<StoreServiceOptions, 'stores'> & Pick<DirectoryOptions, 'imageUrls'>;
+type StoresOptions = Omit<StoreServiceOptions, 'stores'> & Pick<DirectoryOptions, 'imageUrls' | 'read'>;
 
 /** Builds the stores domain: its routes under `/api/v1/stores`, and what other domains need of stores. */
 export function createStores(options: StoresOptions) {
@@ -30,7 +30,7 @@ export function createStores(options: StoresOptions) {
   /** Search for stores, and reading one. */
   async function directory(scope: FastifyInstance): Promise<void> {
     await scope.register(requireUser);
-    await scope.register(directoryRoutes, { storeLists, service, imageUrls: options.imageUrls });
+    await scope.register(directoryRoutes, { ...options, stores, storeLists, service });
   }
 
   return {

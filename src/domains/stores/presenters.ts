@@ -5,7 +5,9 @@ import type { Store, StoreListItem, StoreSummary } from './schemas.ts';
 /** A store as the API shows it. */
 export function toStore(row: StoreRow): Store {
   return {
-    ...toStoreSummary(row),
+    id: row.id,
+    name: row.name,
+    store_categories: row.categories,
     description: row.description,
     address: row.address,
     phone_number: row.phoneNumber,

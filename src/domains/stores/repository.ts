@@ -1,4 +1,4 @@
-import type { Database, Tx } from '../../infrastructure/database/client.ts';
+import type { Database, Reader, Tx } from '../../infrastructure/database/client.ts';
 import type { Prisma } from '../../infrastructure/database/generated/client.ts';
 import type { BoundedPage, PageRequest } from '../../infrastructure/database/keyset.ts';
 import {
@@ -8,7 +8,7 @@ import {
   scanBudgets,
 } from '../../infrastructure/database/search.ts';
 import { sql } from '../../infrastructure/database/sql.ts';
-import type { NewStore, StoreCategory, StoreChanges, StoreListItem } from './schemas.ts';
+import type { NewStore, Store, StoreCategory, StoreChanges, StoreListItem } from './schemas.ts';
 import { countEditSql, isOpenStore, storeCategoriesSql } from './sql.ts';
 
 /** What Prisma's client reads of a store for `toStoreSummary`. */
@@ -20,31 +20,29 @@ export const storeSummarySelect = {
 
 export type StoreSummaryRow = Prisma.StoreGetPayload<{ select: typeof storeSummarySelect }>;
 
-const storeSelect = {
-  ...storeSummarySelect,
-  description: true,
-  address: true,
-  phoneNumber: true,
-  businessHours: true,
-  createdAt: true,
-  updatedAt: true,
-} as const;
-
-export type StoreRow = Prisma.StoreGetPayload<{ select: typeof storeSelect }>;
+export interface StoreRow extends Pick<Store, 'id' | 'name' | 'description' | 'address'> {
+  categories: StoreCategory[];
+  phoneNumber: string;
+  businessHours: string;
+  createdAt: Date;
+  updatedAt: Date;
+}
 
 export type Stores = ReturnType<typeof createStoreRepository>;
 
 /** Single stores, and the categories. Closed stores and those of suspended accounts do not exist for readers. */
 export function createStoreRepository(database: Database) {
   /** A store that exists for readers. */
-  function findOpen(
+  async function findOpen(
     where: { id: number } | { ownerId: number },
-    { prisma }: Database,
-  ): Promise<StoreRow | null> {
-    return prisma.store.findFirst({
-      where: { ...where, closedAt: null, suspendedAt: null },
-      select: storeSelect,
-    });
+    tx: Reader = database,
+  ): Promise<StoreRow | undefined> {
+    const isAskedFor = 'id' in where ? sql`s.id = ${where.id}` : sql`s.owner_id = ${where.ownerId}`;
+    const [row] = await tx.query<StoreRow>(sql`
+      SELECT s.id, s.name, ${storeCategoriesSql} AS categories, s.description, s.address, s.phone_number AS "phoneNumber",
+        s.business_hours AS "businessHours", s.created_at AS "createdAt", s.updated_at AS "updatedAt"
+      FROM stores s WHERE ${isAskedFor} AND ${isOpenStore('s')}`);
+    return row;
   }
 
   async function categories(): Promise<StoreCategory[]> {
@@ -188,8 +186,8 @@ export type StoreLists = ReturnType<typeof createStoreListRepository>;
 /** The directory of stores. */
 export function createStoreListRepository(database: Tx, budgets = scanBudgets) {
   /** Open stores, newest first. */
-  function list(filter: StoreFilter): Promise<BoundedPage<ListedStoreRow>> {
-    return findPage<ListedStoreRow>(database, openStores, filter, budgets);
+  function list(filter: StoreFilter, tx: Reader = database): Promise<BoundedPage<ListedStoreRow>> {
+    return findPage<ListedStoreRow>(tx, openStores, filter, budgets);
   }
 
   return { list };

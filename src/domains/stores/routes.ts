@@ -1,14 +1,15 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import { Type } from '@sinclair/typebox';
 import { currentUser } from '../../http/authentication.ts';
-import { httpErrors } from '../../http/errors.ts';
+import { ApiError, httpErrors } from '../../http/errors.ts';
 import { idempotencyKey, sendCreated } from '../../http/idempotency.ts';
 import { paginate } from '../../http/pagination.ts';
 import { requestContext } from '../../http/request-context.ts';
 import { isId, PathId, Ref } from '../../http/schemas.ts';
+import type { Read } from '../../infrastructure/database/replica.ts';
 import type { ImageUrls } from '../images/index.ts';
 import { storeErrors } from './errors.ts';
-import { toStoreListItem } from './presenters.ts';
+import { toStore, toStoreListItem } from './presenters.ts';
 import type { StoreLists, Stores } from './repository.ts';
 import { NewStore, Store, StoreCategoryList, StoreChanges, StorePage, StoreQuery } from './schemas.ts';
 import type { StoreService } from './service.ts';
@@ -31,15 +32,17 @@ export const categoryRoutes: FastifyPluginAsyncTypebox<{ stores: Stores }> = asy
 };
 
 export interface DirectoryOptions {
+  stores: Stores;
   storeLists: StoreLists;
   service: StoreService;
   imageUrls: ImageUrls;
+  read: Read;
 }
 
 /** Search for stores, and reading one. */
 export const directoryRoutes: FastifyPluginAsyncTypebox<DirectoryOptions> = async (
   app,
-  { storeLists, service, imageUrls },
+  { stores, storeLists, service, imageUrls, read },
 ) => {
   app.get(
     '/',
@@ -57,9 +60,10 @@ export const directoryRoutes: FastifyPluginAsyncTypebox<DirectoryOptions> = asyn
     },
     async (request) => {
       const { q = '', category_id: categoryId } = request.query;
+      const { id: userId } = currentUser(request);
       const result = await paginate(request.query, {
         isId,
-        find: (page) => storeLists.list({ q, categoryId, ...page }),
+        find: (page) => read(userId, (tx) => storeLists.list({ q, categoryId, ...page }, tx)),
         present: (store) => toStoreListItem(store, imageUrls),
       });
       if (result.items.length === 0) await service.checkCategoryFilter(categoryId);
@@ -82,7 +86,12 @@ export const directoryRoutes: FastifyPluginAsyncTypebox<DirectoryOptions> = asyn
         response: { 200: Ref(Store) },
       },
     },
-    async (request) => service.find({ id: request.params.store_id }),
+    async (request) => {
+      const where = { id: request.params.store_id };
+      const store = await read(currentUser(request).id, (tx) => stores.findOpen(where, tx));
+      if (store === undefined) throw new ApiError(storeErrors.storeNotFound);
+      return toStore(store);
+    },
   );
 };
 

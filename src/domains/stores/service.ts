@@ -3,7 +3,7 @@ import { ApiError, httpErrors, invalidFields, retryLater } from '../../http/erro
 import type { Problem } from '../../http/field-errors.ts';
 import type { RequestContext } from '../../http/request-context.ts';
 import type { Config } from '../../infrastructure/config/config.ts';
-import type { Database } from '../../infrastructure/database/client.ts';
+import type { Database, Reader } from '../../infrastructure/database/client.ts';
 import type { Created, Idempotency, IdempotencyKey } from '../../infrastructure/idempotency/idempotency.ts';
 import { storeErrors } from './errors.ts';
 import { toStore } from './presenters.ts';
@@ -65,9 +65,9 @@ export function createStoreService({ config, database, stores, idempotency }: St
   }
 
   /** @throws {ApiError} `store_not_found` */
-  async function find(where: { id: number } | { ownerId: number }, connection = database): Promise<Store> {
-    const store = await stores.findOpen(where, connection);
-    if (store === null) throw new ApiError(storeErrors.storeNotFound);
+  async function find(where: { id: number } | { ownerId: number }, tx: Reader = database): Promise<Store> {
+    const store = await stores.findOpen(where, tx);
+    if (store === undefined) throw new ApiError(storeErrors.storeNotFound);
     return toStore(store);
   }
 

@@ -33,13 +33,19 @@ export const userLimit: RateLimit = { group: 'user', max: 600, per: 'user' };
 export const clientLimit: RateLimit = { group: 'client', max: 300 };
 export const addressLimit: RateLimit = { group: 'address', max: 3_000 };
 
+interface RateLimitOptions {
+  config: Config;
+  metrics: Metrics;
+  redis: Redis | undefined;
+}
+
 /**
  * Limits requests per client and per user before anything else is checked; unknown paths count, too. With Redis, instances
  * count together; while it does not answer, each counts by itself with the same numbers. Register it before the routes, whose
  * limits it collects.
  */
 export const rateLimitPlugin = fastifyPlugin(
-  async (app: FastifyInstance, { config, metrics }: { config: Config; metrics: Metrics }) => {
+  async (app: FastifyInstance, { config, metrics, redis }: RateLimitOptions) => {
     if (!config.rateLimitEnabled) return;
     const rejected = metrics.addCounter(
       'rate_limited_requests_total',
@@ -49,16 +55,6 @@ export const rateLimitPlugin = fastifyPlugin(
     const onExceeded = (group: string) => rejected.inc({ group });
 
     const limitHere = await createLimiter(app, onExceeded);
-    let redis: Redis | undefined;
-    const isConnected = () => redis?.status === 'ready';
-    if (config.redisUrl !== undefined) {
-      // The client is loaded only where it is configured.
-      const { connectRedis } = await import('./redis.ts');
-      redis = connectRedis(app, config.redisUrl);
-      metrics.addGauge('redis_connected', 'Whether Redis answers, so that limits are shared: 1 or 0', () =>
-        Number(isConnected()),
-      );
-    }
     const limitTogether = redis && (await createLimiter(app, onExceeded, redis));
 
     const limits = new Map<string, RateLimit>();
@@ -77,7 +73,7 @@ export const rateLimitPlugin = fastifyPlugin(
     // A hook of the whole application, because route hooks run after the authentication of their scope.
     app.addHook('onRequest', async (request, reply) => {
       if (request.routeOptions.config?.probe) return;
-      if (!limitTogether || !isConnected()) return limitHere(request, reply);
+      if (!limitTogether || redis?.status !== 'ready') return limitHere(request, reply);
       try {
         await limitTogether(request, reply);
       } catch (error) {

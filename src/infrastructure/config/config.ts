@@ -67,6 +67,8 @@ function buildConfig(environment: Environment, problems: string[], generateSecre
     dataDirectory,
     database: {
       ...readDatabase(environment),
+      /** Of a standby that may answer reads of posts and stores. */
+      replicaUrl: environment.DATABASE_REPLICA_URL,
       poolSize: environment.DATABASE_POOL_SIZE,
       migrateOnStart: environment.MIGRATE_ON_START ?? !production,
     },

@@ -43,6 +43,7 @@ const Environment = Type.Object({
   METRICS_PORT: Type.Optional(Type.Integer({ minimum: 1, maximum: 65535 })),
   DATABASE_URL: url(postgres),
   DATABASE_DIRECT_URL: url(postgres),
+  DATABASE_REPLICA_URL: url(postgres),
   DATABASE_POOL_SIZE: Type.Integer({ default: 10, minimum: 2, maximum: 1000 }),
   DATA_DIR: Type.String({ default: '.data', minLength: 1 }),
   JWT_SECRET: Type.Optional(Type.String()),

@@ -9,7 +9,7 @@ const commonPassword =
 
 const minPasswordLength = 8;
 
-const databaseUrls = ['DATABASE_URL', 'DATABASE_DIRECT_URL'] as const;
+const databaseUrls = ['DATABASE_URL', 'DATABASE_DIRECT_URL', 'DATABASE_REPLICA_URL'] as const;
 
 /** The protocol without TLS, and that with it. */
 const protocolsWithTls = {
@@ -97,6 +97,8 @@ export function findDeploymentWarnings(environment: Environment, config: Config)
     ],
     notes: textsOf({
       'REDIS_URL is not set: right for one instance, several do not share limits': !config.redisUrl,
+      'DATABASE_REPLICA_URL is set without REDIS_URL: right for one instance; with several, users may not see what they wrote two seconds ago on another one':
+        config.database.replicaUrl !== undefined && !config.redisUrl,
       'WORKER_ENABLED is false: another instance must send emails and delete expired rows':
         !config.workerEnabled,
       'DOCS_ENABLED is true: anybody can use Swagger UI at /docs/': config.docsEnabled,

@@ -15,6 +15,9 @@ export interface Tx {
   afterCommit(action: () => void): void;
 }
 
+/** Runs statements that only read. */
+export type Reader = Pick<Tx, 'query'>;
+
 type Prisma = ReturnType<typeof createPrisma>;
 
 /** The database of one instance: Prisma's client and hand-written statements on one pool, or in one of Prisma's transactions. */
@@ -28,7 +31,7 @@ export interface Database extends Tx {
   close(): Promise<void>;
 }
 
-interface DatabaseOptions {
+export interface DatabaseOptions {
   url: string;
   poolSize: number;
   /** Whether a transaction pooler stands in between: it keeps neither settings of a connection nor prepared statements. */
@@ -62,29 +65,26 @@ export const int8AsNumber: pg.CustomTypesConfig = {
     oid === pg.types.builtins.INT8 ? Number : pg.types.getTypeParser(oid, format),
 };
 
-/** Opens the pool lazily: the first query makes the first connection. */
-export function openDatabase({ url, poolSize, pooled = false }: DatabaseOptions): Database {
+/** Opens a pool lazily, the first query makes the first connection; `statementsOn` it, or on one connection, runs SQL. */
+export function openConnections({ url, poolSize, pooled = false }: DatabaseOptions, limits = timeouts) {
   const settings = {
     options: Object.entries(plannerSettings)
       .map(([name, value]) => `-c ${name}=${value}`)
       .join(' '),
-    statement_timeout: timeouts.statement,
-    lock_timeout: timeouts.lock,
-    idle_in_transaction_session_timeout: timeouts.idleInTransaction,
+    statement_timeout: limits.statement,
+    lock_timeout: limits.lock,
+    idle_in_transaction_session_timeout: limits.idleInTransaction,
   };
   const pool = openPool({
     connectionString: url,
     max: poolSize,
     application_name: 'dure',
-    connectionTimeoutMillis: timeouts.connect,
-    query_timeout: timeouts.query,
+    connectionTimeoutMillis: limits.connect,
+    query_timeout: limits.query,
     idleTimeoutMillis: 30_000,
     types: int8AsNumber,
     ...(pooled ? {} : settings),
   });
-  const prisma = createPrisma(
-    new PrismaPg(pool, pooled ? {} : { statementNameGenerator: (query) => statementName(query.sql) }),
-  );
 
   /** Prepared by name, unless a pooler stands in between. */
   function statementsOn(connection: pg.Pool | pg.PoolClient): Pick<Tx, 'query' | 'execute'> {
@@ -95,7 +95,14 @@ export function openDatabase({ url, poolSize, pooled = false }: DatabaseOptions)
       execute: async (statement) => (await run(statement)).rowCount ?? 0,
     };
   }
+  return { pool, statementsOn };
+}
 
+/** Opens the database; see {@link openConnections}. */
+export function openDatabase(options: DatabaseOptions): Database {
+  const { pool, statementsOn } = openConnections(options);
+  const nameStatements = { statementNameGenerator: (query: { sql: string }) => statementName(query.sql) };
+  const prisma = createPrisma(new PrismaPg(pool, options.pooled ? {} : nameStatements));
   const database: Database = {
     pool,
     prisma,

@@ -1,4 +1,4 @@
-import type { Tx } from './client.ts';
+import type { Reader } from './client.ts';
 import { afterId, afterTime, type BoundedPage, type PageRequest } from './keyset.ts';
 import { join, raw, type Sql, sql } from './sql.ts';
 
@@ -86,7 +86,7 @@ const constant = (number: number): Sql => raw(String(number));
  * 3. Scan more rows in order. The page may remain short; the next one continues after the last row that was examined.
  */
 export async function findPage<Row extends { id: number; createdAt: Date }>(
-  database: Tx,
+  database: Reader,
   list: SearchableList,
   filter: SearchFilter,
   budgets: typeof scanBudgets,

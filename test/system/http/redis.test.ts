@@ -1,20 +1,12 @@
-import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import t, { type Test } from 'tap';
 import { createLimitedApp, limited, newAddress } from '../../http/limits.ts';
 import type { TestApp } from '../../support/app.ts';
 import { inParallel } from '../../support/concurrency.ts';
 import { freePort } from '../../support/free-port.ts';
+import { startRedis } from '../../support/redis.ts';
 import { without } from '../../support/requirements.ts';
 import { until } from '../../support/until.ts';
-
-/** Starts Redis, suspended or not; it ends with the test. */
-async function startRedis(t: Test, port: number): Promise<ChildProcess> {
-  const redis = spawn('redis-server', ['--port', String(port), '--bind', '127.0.0.1', '--save', '']);
-  t.teardown(() => redis.kill('SIGKILL'));
-  for await (const line of redis.stdout) if (String(line).includes('Ready to accept connections')) break;
-  return redis;
-}
 
 /** The metric that says whether the app counts in Redis. */
 async function isConnected({ call }: TestApp): Promise<boolean> {

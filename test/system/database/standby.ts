@@ -1,0 +1,124 @@
+import { appendFile, cp, readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Test } from 'tap';
+import { startEmbeddedServer } from '../../../src/development/embedded-postgres/server.ts';
+import { migrate } from '../../../src/infrastructure/database/migrations.ts';
+import type { TestApp } from '../../support/app.ts';
+import { execute } from '../../support/database.ts';
+import { freePort } from '../../support/free-port.ts';
+import { until } from '../../support/until.ts';
+import {
+  allEnd,
+  postmasterPid,
+  processesIn,
+  signalAll,
+  temporaryFolder,
+} from '../embedded-postgres/support.ts';
+
+/** A physical standby of a test. */
+export interface Standby {
+  /** As a role that may read and nothing else. */
+  url: string;
+  /** The statements that it ran since the last call, but for the checks of the service. */
+  statements(): string[];
+  /** Runs a statement as superuser. */
+  execute(statement: string): Promise<void>;
+  /** How long a commit waits before it is replayed, in milliseconds. */
+  delayReplay(milliseconds: number): Promise<void>;
+  signal(signal: NodeJS.Signals): Promise<void>;
+  kill(): Promise<void>;
+  start(): Promise<void>;
+}
+
+/** The role of the service on the standby: the checks need no rights of their own. */
+const reader = 'reader:read-and-nothing-else';
+
+/** Starts a migrated primary with standbys, until the end of the test. */
+export async function startCluster(t: Test, count = 1): Promise<{ url: string; standbys: Standby[] }> {
+  const folder = await temporaryFolder(t);
+  const draft = await startEmbeddedServer({ directory: folder });
+  await migrate(draft.url);
+  const [name, password] = reader.split(':');
+  await execute(
+    draft.url,
+    `CREATE ROLE ${name} LOGIN PASSWORD '${password}'`,
+    `GRANT pg_read_all_data TO ${name}`,
+  );
+  await draft.stop();
+  const copies = await Promise.all(
+    Array.from({ length: count }, async () => {
+      const copy = await temporaryFolder(t);
+      await cp(folder, copy, { recursive: true });
+      return copy;
+    }),
+  );
+  const primary = await startEmbeddedServer({ directory: folder });
+  t.teardown(primary.stop);
+  return {
+    url: primary.url,
+    standbys: await Promise.all(copies.map((copy) => startStandby(copy, primary.url))),
+  };
+}
+
+/** Makes a copy of a stopped primary its standby. */
+async function startStandby(directory: string, primaryUrl: string): Promise<Standby> {
+  const cluster = join(directory, 'cluster');
+  await writeFile(join(cluster, 'standby.signal'), '');
+  const settings = [`primary_conninfo = '${primaryUrl}'`, 'log_statement = all'];
+  await appendFile(join(cluster, 'postgresql.auto.conf'), `${settings.join('\n')}\n`);
+  const port = await freePort();
+  const password = await readFile(join(directory, 'password'), 'utf8');
+  const at = (user: string) => `postgresql://${user}@127.0.0.1:${port}/dure?sslmode=disable`;
+  const superuser = at(`dure:${password}`);
+  let log = '';
+  const standby: Standby = {
+    url: at(reader),
+    statements() {
+      const all = log.split(/^LOG: /m).filter((entry) => /^ (?:execute|statement)/.test(entry));
+      log = '';
+      return all.filter((entry) => !/pg_control_|SELECT 1$/.test(entry.trim()));
+    },
+    execute: (statement) => execute(superuser, statement),
+    async delayReplay(milliseconds) {
+      await execute(
+        superuser,
+        `ALTER SYSTEM SET recovery_min_apply_delay = ${milliseconds}`,
+        'SELECT pg_reload_conf()',
+      );
+    },
+    async signal(signal) {
+      signalAll([await postmasterPid(directory)], signal);
+      signalAll(await processesIn(directory, 'postgres'), signal);
+    },
+    async kill() {
+      await standby.signal('SIGKILL');
+      await allEnd(directory);
+    },
+    async start() {
+      // It never becomes ready to accept writes, so this does not return.
+      const onLog = (line: string) => (log += `${line}\n`);
+      void startEmbeddedServer({ directory, port, onLog }).catch(() => undefined);
+      const responds = () =>
+        execute(superuser, 'SELECT 1')
+          .then(() => true)
+          .catch(() => false);
+      await until('the standby', responds);
+    },
+  };
+  await standby.start();
+  return standby;
+}
+
+/** How many reads of an app were answered by the replica, and by the primary and why. */
+export async function readsOf(app: TestApp): Promise<Record<string, number>> {
+  const { text } = await app.call('GET', '/metrics');
+  const lines = text.matchAll(/^replica_reads_total\{source="(\w+)"\} (\d+)$/gm);
+  return Object.fromEntries([...lines].map(([, source = '', count]) => [source, Number(count)]));
+}
+
+/** Waits until an app reads from the replica, or does not. */
+export function untilRead(app: TestApp, read: boolean): Promise<unknown> {
+  const last = () =>
+    app.logs.map((line) => JSON.parse(line)).findLast(({ msg }) => /^the replica is/.test(msg));
+  return until(`the replica is read: ${read}`, () => (last()?.msg === 'the replica is read') === read);
+}
