@@ -16,7 +16,7 @@ const otherConnections = 4;
 
 type Findings = Record<'problems' | 'warnings' | 'notes', string[]>;
 
-/** Tries the database and Redis, with reads only, and adds what it finds. */
+/** Tries the database, the replica and Redis, with reads only, and adds what it finds. */
 export async function tryConnections(
   environment: Environment,
   config: Config,
@@ -33,6 +33,13 @@ export async function tryConnections(
     } catch (error) {
       findings.problems.push(toCommandError(error).message);
     }
+  }
+  const { replicaUrl } = config.database;
+  if (replicaUrl !== undefined) {
+    const attempt = withSession({ directUrl: replicaUrl }, async () => undefined);
+    await attempt.catch((error: unknown) =>
+      findings.warnings.push(`The replica is not read: ${toCommandError(error).message}`),
+    );
   }
   if (config.redisUrl !== undefined) await tryRedis(config.redisUrl, findings);
 }

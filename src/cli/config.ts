@@ -30,7 +30,7 @@ and with --settings every setting that is in effect. Never prints a password, ke
   })
     .option('--settings', 'print the settings that are in effect, too')
     .option('--strict', 'fail on warnings')
-    .option('--connect', 'try the database and Redis, too')
+    .option('--connect', 'try the database, the replica and Redis, too')
     .action((options: CheckOptions) => checkConfig(invocation, options));
 }
 

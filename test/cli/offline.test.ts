@@ -62,13 +62,15 @@ t.test('config check --connect says which server cannot be reached', async (t) =
   const environment = {
     ...production,
     DATABASE_URL: 'postgresql://dure:wQ3v9eLk2xRt7y@127.0.0.1:1/dure',
+    DATABASE_REPLICA_URL: 'postgresql://dure:wQ3v9eLk2xRt7y@127.0.0.1:2/dure',
     REDIS_URL: 'redis://127.0.0.1:1',
   };
   const { code, stdout } = await dure(environment, 'config', 'check', '--connect');
   t.equal(code, 4);
   const { problems, warnings } = JSON.parse(stdout);
   t.match(problems, [/127\.0\.0\.1:1 .*ECONNREFUSED/]);
-  t.equal(problems.length, 1, 'the service works without Redis');
+  t.equal(problems.length, 1, 'the service works without the replica and Redis');
+  t.match(warnings.at(-2), /^The replica .* 127\.0\.0\.1:2 .*ECONNREFUSED/);
   t.match(warnings.at(-1), /^Redis at 127\.0\.0\.1:1 .*ECONNREFUSED/);
   t.notMatch(stdout, 'wQ3v9eLk2xRt7y');
 });

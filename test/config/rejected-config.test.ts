@@ -108,6 +108,7 @@ const invalid: Record<string, string | string[]> = {
   METRICS_PORT: 'x 0 65536 3000',
   DATABASE_POOL_SIZE: '0 1 many',
   DATABASE_URL: 'db.example.com http://db.example.com postgres',
+  DATABASE_REPLICA_URL: 'replica.example.com http://replica.example.com postgres',
   EMAIL_VERIFICATION: 'yes REQUIRED',
   PASSWORD_MIN_LENGTH: '7 129 x',
   QUOTA_POSTS_PER_DAY: '-1 1000001 1.5 none',

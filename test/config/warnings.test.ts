@@ -17,6 +17,7 @@ t.test('warnings are in the log at start', async (t) => {
 const sound = {
   ...production,
   DATABASE_URL: `${strong}?sslmode=verify-full`,
+  DATABASE_REPLICA_URL: `${strong}?sslmode=verify-full`,
   TRUST_PROXY: '10.0.0.0/8',
   REDIS_URL: 'rediss://redis.example.com',
   S3_BUCKET: 'dure',
@@ -49,6 +50,8 @@ t.test('what is weak is one warning that names the variable', async (t) => {
     ['DATABASE_URL', 'postgresql://dure:wQ3v9eLk2xRt7y@203.0.113.7/dure?sslmode=disable'],
     ['DATABASE_URL', `${strong}?sslmode=no-verify`],
     ['DATABASE_DIRECT_URL', strong],
+    ['DATABASE_REPLICA_URL', 'postgresql://dure:dure@db/dure'],
+    ['DATABASE_REPLICA_URL', strong],
     ['REDIS_URL', 'redis://redis.example.com'],
     ['S3_ENDPOINT', 'http://s3.example.com'],
     ['OTEL_EXPORTER_OTLP_ENDPOINT', 'http://[2001:db8::7]:4318'],
@@ -121,5 +124,6 @@ t.test('what depends on the deployment is a note', async (t) => {
     const [name = ''] = Object.keys(overrides);
     t.match(find(overrides), { warnings: [], notes: [new RegExp(`^${name} `)] }, name);
   }
+  t.match(find({ REDIS_URL: '' }).notes, [/^REDIS_URL /, /^DATABASE_REPLICA_URL is set without REDIS_URL/]);
   t.match(find({ NODE_ENV: 'development' }), { warnings: [], notes: [/^NODE_ENV is development/] });
 });

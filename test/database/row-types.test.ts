@@ -10,6 +10,8 @@ import { createImageRepository } from '../../src/domains/images/repository.ts';
 import { createNotificationRepository } from '../../src/domains/notifications/repository.ts';
 import { secondsUntilEdits } from '../../src/domains/stores/index.ts';
 import { openDatabase } from '../../src/infrastructure/database/client.ts';
+import { rememberHere } from '../../src/infrastructure/database/own-writes.ts';
+import { openReplica } from '../../src/infrastructure/database/replica.ts';
 import { empty } from '../../src/infrastructure/database/sql.ts';
 import { listJobs, recoverJobs, unlockJobs } from '../../src/infrastructure/mail/jobs.ts';
 import { createMailMetrics } from '../../src/infrastructure/mail/send-mail.ts';
@@ -22,6 +24,7 @@ import { cleanUp, uploadImage } from '../support/images.ts';
 import { notificationsOf, requestsPath, sendRequest, transition } from '../support/partner-requests.ts';
 import { idleOutbox } from '../support/plans.ts';
 import { createPost, openShop } from '../support/stores.ts';
+import { until } from '../support/until.ts';
 
 /*
  * The compiler believes the row types that statements of SQL are given. Here they are compared with the columns that
@@ -99,7 +102,8 @@ function readDeclarations(): Map<string, Columns> {
     const isQuery =
       ts.isPropertyAccessExpression(callee) &&
       callee.name.text === 'query' &&
-      checker.getTypeAtLocation(callee.expression).getProperty('execute') !== undefined;
+      // Unlike the connections of `pg`.
+      checker.getTypeAtLocation(callee.expression).getProperty('connect') === undefined;
     const name = ts.isPropertyAccessExpression(callee) ? callee.name : callee;
     if (!isQuery && name.getText() !== 'findPage') return;
     const line = file.getLineAndCharacterOfPosition(name.getStart()).line + 1;
@@ -242,6 +246,11 @@ t.test('each statement returns the columns that its row type declares', async (t
   await secondsUntilEdits(database, sender.id);
   await listJobs(database, { failed: false, locked: false, limit: 10 });
   await unlockJobs(database, {});
+  const parts = { primary: database, ownWrites: rememberHere(), logger: pino({ enabled: false }) };
+  const replica = openReplica({ url: app.url, poolSize: 1, ...parts, metrics: createMetrics() });
+  t.teardown(replica.close);
+  void replica.watch();
+  await until('the checks', () => [...executed].filter((place) => /replica/.test(place)).length === 2);
   const mailMetrics = createMailMetrics(createMetrics(), [], []);
   await recoverJobs({ database, mailMetrics, logger: pino({ enabled: false }) }, 60_000);
   t.strictSame([...problems], []);

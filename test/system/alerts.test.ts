@@ -87,7 +87,11 @@ function seriesIn(query: string): { name: string; labels: Map<string, string | u
 
 t.test('rules and dashboards ask for metrics, labels and values that the service has', async (t) => {
   // Nothing answers there; the metric says so.
-  const app = await createTestApp({ RATE_LIMIT_ENABLED: 'true', REDIS_URL: 'redis://127.0.0.1:1' });
+  const app = await createTestApp({
+    RATE_LIMIT_ENABLED: 'true',
+    REDIS_URL: 'redis://127.0.0.1:1',
+    DATABASE_REPLICA_URL: 'postgresql://127.0.0.1:1',
+  });
   t.teardown(app.close);
   await signUpUser(app);
   await app.mails.settled();

@@ -22,6 +22,8 @@ const renewAfter = 1_000;
 
 /** In milliseconds: short, because the primary has to answer within the time of the same request when they are over. */
 const limits = { connect: 500, lock: 500, statement: 1_500, idleInTransaction: 5_000, query: 2_000 };
+/** Milliseconds after which no further statement of a request begins on the replica. */
+const workLimit = 1_000;
 
 /** A place in the history of a database. A standby contains what was committed before the places that it has passed. */
 interface Position {
@@ -133,9 +135,15 @@ export function openReplica({ primary, ownWrites, metrics, logger, ...options }:
     maxAge = renewAfter,
   ): Promise<Result> {
     const client = await pool.connect();
+    const startedAt = performance.now();
     let isBroken = true;
     try {
-      const tx = statementsOn(client);
+      const connection = statementsOn(client);
+      const isLate = () => performance.now() - startedAt > workLimit;
+      const tx: Reader = {
+        query: (statement) =>
+          isLate() ? Promise.reject(new Error('it is slow')) : connection.query(statement),
+      };
       if (lagOf(client) > maxAge) await checkConnection(client, tx);
       const result = await work(tx);
       isBroken = false;
