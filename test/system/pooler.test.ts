@@ -1,57 +1,20 @@
-import { spawn } from 'node:child_process';
-import { chmod, cp, writeFile } from 'node:fs/promises';
+import { cp, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import process from 'node:process';
 import { setTimeout as sleep } from 'node:timers/promises';
-import t, { type Test } from 'tap';
+import t from 'tap';
 import { startEmbeddedServer } from '../../src/development/embedded-postgres/server.ts';
 import { migrate } from '../../src/infrastructure/database/migrations.ts';
 import { openStream } from '../notifications/streams.ts';
 import { codeIn, createTestApp, logIn, password, signUpUser } from '../support/app.ts';
 import { unavailable } from '../support/assertions.ts';
 import { inParallel } from '../support/concurrency.ts';
-import { createTestDatabase, execute } from '../support/database.ts';
-import { freePort } from '../support/free-port.ts';
+import { createTestDatabase } from '../support/database.ts';
 import { openTwoShops, requestsPath } from '../support/partner-requests.ts';
+import { startPooler } from '../support/pooler.ts';
 import { without } from '../support/requirements.ts';
 import { createTcpProxy } from '../support/tcp-proxy.ts';
 import { until } from '../support/until.ts';
 import { temporaryFolder } from './embedded-postgres/support.ts';
-
-/** Starts PgBouncer in front of a database, with fewer connections than the app has. */
-async function startPooler(t: Test, databaseUrl: string): Promise<string> {
-  const { hostname, port, username, password, pathname } = new URL(databaseUrl);
-  const ownPort = await freePort();
-  const directory = await temporaryFolder(t);
-  const file = join(directory, 'pgbouncer.ini');
-  const target = `host=${hostname} port=${port || 5432} user=${username} password='${decodeURIComponent(password)}'`;
-  const settings = [
-    '[databases]',
-    `* = ${target}`,
-    '[pgbouncer]',
-    'listen_addr = 127.0.0.1',
-    `listen_port = ${ownPort}`,
-    'unix_socket_dir =',
-    'auth_type = any',
-    'pool_mode = transaction',
-    'default_pool_size = 3',
-    'server_login_retry = 1',
-  ];
-  await writeFile(file, `${settings.join('\n')}\n`);
-  // It does not run as root.
-  await chmod(directory, 0o755);
-  const isRoot = process.getuid?.() === 0;
-  const pooler = spawn('pgbouncer', [...(isRoot ? ['-u', 'nobody'] : []), file], { stdio: 'ignore' });
-  t.teardown(() => pooler.kill('SIGKILL'));
-  const url = `postgresql://app@127.0.0.1:${ownPort}${pathname}`;
-  const accepts = () =>
-    execute(url, 'SELECT 1').then(
-      () => true,
-      () => false,
-    );
-  await until('PgBouncer', accepts, 10);
-  return url;
-}
 
 t.test('behind PgBouncer in transaction mode', { skip: without('pgbouncer') }, async (t) => {
   const database = await createTestDatabase(t);

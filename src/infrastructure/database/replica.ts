@@ -56,6 +56,10 @@ const replicaPosition = sql`
 
 type ReplicaPosition = Omit<Position, 'lsn'> & { lsn: number | null };
 
+/** What answers a read: the replica, or the primary and why. */
+const sources = ['replica', 'own_write', 'not_found', 'unavailable'] as const;
+type Source = (typeof sources)[number];
+
 interface ReplicaOptions extends DatabaseOptions {
   primary: Reader;
   ownWrites: OwnWrites;
@@ -73,10 +77,10 @@ export function openReplica({ primary, ownWrites, metrics, logger, ...options }:
   const { signal } = closing;
   const reads = metrics.addCounter(
     'replica_reads_total',
-    'Reads that the replica may answer: by it, or by the primary and why',
+    'Reads that the replica may answer, by what answered: it, or the primary and why',
     ['source'],
   );
-  for (const source of ['replica', 'own_write', 'not_found', 'unavailable']) reads.inc({ source }, 0);
+  for (const source of sources) reads.inc({ source }, 0);
 
   /** Where the primary was, and when; the last ones of {@link maxLag}. */
   let samples: (Position & { at: number })[] = [];
@@ -155,31 +159,27 @@ export function openReplica({ primary, ownWrites, metrics, logger, ...options }:
   }
 
   const read: Read = async (userId, work) => {
-    const source = async () => {
-      if (problem !== undefined) return 'unavailable';
-      return (await ownWrites.isRecent(userId)) ? 'own_write' : 'replica';
-    };
-    const answeredBy = (name: string) => reads.inc({ source: name });
-    const wanted = await source();
-    if (wanted === 'replica') {
-      try {
-        const result = await onReplica(work);
-        if (result !== undefined) {
-          answeredBy('replica');
-          return result;
-        }
-        // Another user may have written it less than the lag ago.
-        answeredBy('not_found');
-      } catch (error) {
-        // No request waits for it until `watch` finds it in order.
-        setProblem(reasonOf(error));
-        answeredBy('unavailable');
-      }
-    } else {
-      answeredBy(wanted);
-    }
-    return work(primary);
+    const { source, result } = await ask(userId, work);
+    reads.inc({ source });
+    return result ?? work(primary);
   };
+
+  async function ask<Result>(
+    userId: number,
+    work: (tx: Reader) => Promise<Result>,
+  ): Promise<{ source: Source; result?: Result }> {
+    if (problem !== undefined) return { source: 'unavailable' };
+    if (await ownWrites.isRecent(userId)) return { source: 'own_write' };
+    try {
+      const result = await onReplica(work);
+      // Another user may have written it less than the lag ago.
+      return result === undefined ? { source: 'not_found' } : { source: 'replica', result };
+    } catch (error) {
+      // No request waits for it until `watch` finds it in order.
+      setProblem(reasonOf(error));
+      return { source: 'unavailable' };
+    }
+  }
 
   async function check(): Promise<void> {
     try {
