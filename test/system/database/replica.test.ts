@@ -181,10 +181,10 @@ t.test(
         const lock = await lockRows(t, apps[0], 'SELECT FROM posts WHERE id = $1 FOR UPDATE', [post.id]);
         const writing = patch(impatient, '더 늦은 제목');
         await lock.waiters(1);
+        t.equal(await sourceOf(apps[1], author), 'own_write');
         // Its five seconds must not replace the longer time of the first one.
         const other = { token, body: { name: '김두레' } };
         t.equal((await apps[0].call('PATCH', '/auth/me/', other)).status, 200);
-        t.equal(await sourceOf(apps[1], author), 'own_write');
         t.equal(await sourceOf(apps[1], quiet), 'replica');
         t.equal((await writing).status, 503);
         await lock.release();
