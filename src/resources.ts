@@ -39,7 +39,7 @@ export async function openRedis(
   { redisUrl, rateLimitEnabled, database }: Config,
   metrics: Metrics,
 ): Promise<Redis | undefined> {
-  if (redisUrl === undefined || !(rateLimitEnabled || database.replicaUrl !== undefined)) return undefined;
+  if (redisUrl === undefined || !(rateLimitEnabled || database.replica !== undefined)) return undefined;
   const { connectRedis } = await import('./http/plugins/redis.ts');
   const redis = connectRedis(app, redisUrl);
   metrics.addGauge('redis_connected', 'Whether Redis answers, so that limits are shared: 1 or 0', () =>
@@ -51,13 +51,12 @@ export async function openRedis(
 /** Opens the replica where one is configured; it is checked while the app runs. */
 export function openAppReplica(
   app: FastifyInstance,
-  { database: { replicaUrl, poolSize, pooled } }: AppConfig,
+  { database: { replica: location, poolSize } }: AppConfig,
   { primary, redis, metrics }: { primary: Database; redis: Redis | undefined; metrics: Metrics },
 ) {
-  if (replicaUrl === undefined) return undefined;
+  if (location === undefined) return undefined;
   const ownWrites = redis ? rememberInRedis(redis) : rememberHere();
-  const connections = { url: replicaUrl, poolSize, pooled };
-  const replica = openReplica({ ...connections, primary, ownWrites, metrics, logger: app.log });
+  const replica = openReplica({ ...location, poolSize, primary, ownWrites, metrics, logger: app.log });
   app.addHook('onReady', async () => void replica.watch());
   app.addHook('onClose', () => replica.close());
   return { ...replica, ownWrites };

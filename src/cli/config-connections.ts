@@ -34,9 +34,9 @@ export async function tryConnections(
       findings.problems.push(toCommandError(error).message);
     }
   }
-  const { replicaUrl } = config.database;
-  if (replicaUrl !== undefined) {
-    const attempt = withSession({ directUrl: replicaUrl }, async () => undefined);
+  const { replica } = config.database;
+  if (replica !== undefined) {
+    const attempt = withSession({ directUrl: replica.url }, async () => undefined);
     await attempt.catch((error: unknown) =>
       findings.warnings.push(`The replica is not read: ${toCommandError(error).message}`),
     );

@@ -76,7 +76,7 @@ t.test('every manifest has the schema of its kind, without unknown properties', 
 const secrets: Record<string, string> = {
   DATABASE_URL: 'postgresql://dure:c4d7e0f3a6b9c2d5@pgbouncer.internal:6432/dure',
   DATABASE_DIRECT_URL: 'postgresql://dure:c4d7e0f3a6b9c2d5@postgres.internal:5432/dure',
-  DATABASE_REPLICA_URL: 'postgresql://dure:c4d7e0f3a6b9c2d5@pgbouncer-replica.internal:6432/dure',
+  DATABASE_REPLICA_URL: 'postgresql://dure:c4d7e0f3a6b9c2d5@postgres-replica.internal:5432/dure',
   REDIS_URL: 'rediss://:e8f1a4b7c0d3e6f9@redis.internal:6379',
   JWT_SECRET: 'kX2v8Jw0rTq5YbN7mZc4LpD9sGh1FaUe3Ri6',
   RESEND_API_KEY: 're_dK3vQ8wZ_unused',

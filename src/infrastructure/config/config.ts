@@ -1,7 +1,7 @@
 import { isIP } from 'node:net';
 import { availableParallelism } from 'node:os';
 import { resolve } from 'node:path';
-import { type DatabaseLocation, readDatabase } from './database-settings.ts';
+import { type DatabaseLocation, readDatabase, readReplica } from './database-settings.ts';
 import { ConfigError, type Environment, parseUrl, readEnvironment, seconds } from './environment.ts';
 import { isResendKey, readSecrets } from './secrets.ts';
 import { findWarnings } from './warnings.ts';
@@ -67,8 +67,7 @@ function buildConfig(environment: Environment, problems: string[], generateSecre
     dataDirectory,
     database: {
       ...readDatabase(environment),
-      /** Of a standby that may answer reads of posts and stores. */
-      replicaUrl: environment.DATABASE_REPLICA_URL,
+      replica: readReplica(environment),
       poolSize: environment.DATABASE_POOL_SIZE,
       migrateOnStart: environment.MIGRATE_ON_START ?? !production,
     },

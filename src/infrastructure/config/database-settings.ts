@@ -1,5 +1,5 @@
 import { join, resolve } from 'node:path';
-import { ConfigError, type Environment, readEnvironment } from './environment.ts';
+import { ConfigError, type Environment, parseUrl, readEnvironment } from './environment.ts';
 
 /** Where the database is. */
 export interface DatabaseLocation {
@@ -21,6 +21,13 @@ export function readDatabase(environment: Environment) {
   const { DATABASE_URL: pooledUrl, DATABASE_DIRECT_URL: directUrl } = environment;
   const pooled = pooledUrl !== undefined && directUrl !== undefined;
   return { url: pooledUrl ?? directUrl, directUrl: directUrl ?? pooledUrl, pooled };
+}
+
+/** The standby that may answer reads of posts and stores. A transaction pooler in front of it is marked as for Prisma. */
+export function readReplica({ DATABASE_REPLICA_URL: url }: Environment) {
+  return url === undefined
+    ? undefined
+    : { url, pooled: parseUrl(url)?.searchParams.get('pgbouncer') === 'true' };
 }
 
 /**

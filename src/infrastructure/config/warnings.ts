@@ -98,7 +98,7 @@ export function findDeploymentWarnings(environment: Environment, config: Config)
     notes: textsOf({
       'REDIS_URL is not set: right for one instance, several do not share limits': !config.redisUrl,
       'DATABASE_REPLICA_URL is set without REDIS_URL: right for one instance; with several, users may not see what they wrote two seconds ago on another one':
-        config.database.replicaUrl !== undefined && !config.redisUrl,
+        config.database.replica !== undefined && !config.redisUrl,
       'WORKER_ENABLED is false: another instance must send emails and delete expired rows':
         !config.workerEnabled,
       'DOCS_ENABLED is true: anybody can use Swagger UI at /docs/': config.docsEnabled,

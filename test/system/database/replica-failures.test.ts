@@ -76,7 +76,7 @@ t.test('a replica that ends, hangs or comes back causes no error and no delay', 
 t.test('the replica is read through PgBouncer, too', { skip: without('pgbouncer') }, async (t) => {
   const { url, standbys } = await startCluster(t);
   const [primary, replica] = [await startPooler(t, url), await startPooler(t, standbys[0]?.url ?? '')];
-  const environment = { DATABASE_DIRECT_URL: url, DATABASE_REPLICA_URL: replica };
+  const environment = { DATABASE_DIRECT_URL: url, DATABASE_REPLICA_URL: `${replica}?pgbouncer=true` };
   const app = await createTestApp(environment, { databaseUrl: primary });
   const shop = await openShop(app);
   const { token } = await createUser(app);
