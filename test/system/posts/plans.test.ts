@@ -243,6 +243,6 @@ t.test('counting against a quota reads what the quota allows, however much a sto
     t.ok((written?.rowsRead ?? 0) < 40, `${mode} plan: ${written?.rowsRead} rows`);
     t.strictSame(sent?.scanned, [], `${mode} plan`);
     // With what the function of the quotas reads: 100 requests of the store, by an index.
-    t.ok((sent?.buffers ?? 0) < 400, `${mode} plan: ${sent?.buffers} pages`);
+    t.ok((sent?.buffers ?? 0) < 150, `${mode} plan: ${sent?.buffers} pages`);
   }
 });
