@@ -57,7 +57,7 @@ export function BoundedPageOf<T extends TSchema>($id: string, item: T) {
   );
 }
 
-type ListedRow = { id: string | number | bigint; createdAt: Date };
+type ListedRow = { id: string | number | bigint; createdAt: Date | string };
 
 interface Pagination<Row, Item> {
   /** Whether a text is an id of this list's rows. */
@@ -85,20 +85,22 @@ export async function paginate<Row extends ListedRow, Item>(
     items,
     next_cursor: position ? writeCursor(position) : null,
   });
-  let bytes = 0;
-  for (let after = readCursor(cursor, isId); ; ) {
+  const start = readCursor(cursor, isId);
+  let last: Row | undefined;
+  const reached = () => (last ? { time: new Date(last.createdAt).getTime(), id: String(last.id) } : start);
+  for (let bytes = 0; ; ) {
     const wanted = Math.min(step, limit - items.length);
-    const found = await find({ after, limit: wanted + 1 });
+    const found = await find({ after: reached(), limit: wanted + 1 });
     const { rows, stoppedAt } = Array.isArray(found) ? { rows: found, stoppedAt: undefined } : found;
     for (const row of rows.slice(0, wanted)) {
       const item = present(row);
       if (limit > unmeasured) bytes += Buffer.byteLength(JSON.stringify(item));
-      if (items.length > 0 && bytes > maxPageBytes) return endingAt(after);
+      if (items.length > 0 && bytes > maxPageBytes) return endingAt(reached());
       items.push(item);
-      after = { time: row.createdAt.getTime(), id: String(row.id) };
+      last = row;
     }
     if (rows.length <= wanted) return endingAt(stoppedAt);
-    if (items.length === limit) return endingAt(after);
+    if (items.length === limit) return endingAt(reached());
   }
 }
 

@@ -17,11 +17,12 @@ import { createPost } from '../support/stores.ts';
 
 /*
  * Statements are planned once, whatever their values. Of a table with partitions by user a statement reads one all the same, because
- * it carries the user: the execution begins by leaving out the others.
+ * it carries the user: the execution leaves out the others.
  */
 
 interface PlanNode {
   'Relation Name'?: string;
+  'Actual Loops': number;
   Plans?: PlanNode[];
 }
 
@@ -51,14 +52,15 @@ async function capture(work: () => Promise<unknown>): Promise<Map<string, unknow
   return statements;
 }
 
-/** The partitions that a statement would read with a plan for all values, by their table. */
+/** The partitions that a statement reads with a plan for all values, by their table. */
 async function partitionsRead(text: string, values: unknown[]): Promise<Map<string, Set<string>>> {
   const client = await pool.connect();
   try {
     for (const [name, value] of Object.entries(plannerSettings)) await client.query(`SET ${name} = ${value}`);
     await client.query(`PREPARE explained AS ${text}`);
     const literals = values.length > 0 ? `(${values.map(literal).join()})` : '';
-    const { rows } = await client.query(`EXPLAIN (FORMAT JSON) EXECUTE explained${literals}`);
+    await client.query('BEGIN');
+    const { rows } = await client.query(`EXPLAIN (ANALYZE, FORMAT JSON) EXECUTE explained${literals}`);
     const read = new Map<string, Set<string>>();
     for (const name of relationsIn(rows[0]['QUERY PLAN'][0].Plan)) {
       const table = tableOf.get(name);
@@ -66,8 +68,8 @@ async function partitionsRead(text: string, values: unknown[]): Promise<Map<stri
     }
     return read;
   } finally {
-    await client.query('DEALLOCATE ALL; RESET ALL');
-    client.release();
+    // Closes the connection, which undoes what the statement did.
+    client.release(true);
   }
 }
 
@@ -80,6 +82,7 @@ function literal(value: unknown): string {
 }
 
 function relationsIn(node: PlanNode): string[] {
+  if (node['Actual Loops'] === 0) return [];
   return [node['Relation Name'] ?? [], ...(node.Plans ?? []).map(relationsIn)].flat();
 }
 

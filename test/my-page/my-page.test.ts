@@ -116,6 +116,27 @@ t.test('both lists end at the latest 100', async (t) => {
   t.equal(page.posts[0].created_at, '2026-01-01T00:02:10.000Z');
 });
 
+t.test('of pages that are read together everybody gets their own', async (t) => {
+  const shops = await Promise.all(Array.from({ length: 10 }, (_, index) => openShop(app, `가게 ${index}`)));
+  const { token } = await createUser(app);
+  const tokens = [...shops.map((shop) => shop.token), token, shops[0]?.token ?? ''];
+  const pages = await Promise.all(tokens.map(myPage));
+  t.strictSame(
+    pages.map(({ store }) => store?.id),
+    [...shops, undefined, shops[0]].map((shop) => shop?.store.id),
+  );
+});
+
+t.test('times have milliseconds', async (t) => {
+  const me = await openShop(app, '시계방');
+  const post = await createPost(app, me.token);
+  for (const time of ['00:00:01.000', '00:00:01.100', '00:00:01.120', '00:00:01.001']) {
+    const created_at = `2026-01-01T${time}Z`;
+    await pool.query('UPDATE posts SET created_at = $1 WHERE id = $2', [created_at, post.id]);
+    t.equal((await myPage(me.token)).posts[0].created_at, created_at);
+  }
+});
+
 t.test('times are UTC whatever the time zone of the database is', async (t) => {
   const url = new URL(app.url);
   url.searchParams.set('options', '-c TimeZone=Asia/Seoul');

@@ -1,3 +1,4 @@
+import { toUtc } from '../../infrastructure/database/json-times.ts';
 import type { ImageUrls } from '../images/index.ts';
 import { toPartnerRequest } from '../partner-requests/index.ts';
 import type { MyPageRow } from './repository.ts';
@@ -13,11 +14,8 @@ export function toMyPage(row: MyPageRow | undefined, imageUrls: ImageUrls): MyPa
       id,
       title,
       thumbnail: imageUrls.thumbnailOf(firstImage, store),
-      created_at: new Date(createdAt).toISOString(),
+      created_at: toUtc(createdAt),
     })),
-    sent_requests: sentRequests.map((request) => {
-      const [createdAt, updatedAt] = [new Date(request.createdAt), new Date(request.updatedAt)];
-      return toPartnerRequest({ ...request, createdAt, updatedAt });
-    }),
+    sent_requests: sentRequests.map((request) => toPartnerRequest(request)),
   };
 }

@@ -1,18 +1,21 @@
 import type { Tx } from '../../infrastructure/database/client.ts';
+import type { InJson } from '../../infrastructure/database/json-times.ts';
+import { readTogether } from '../../infrastructure/database/read-together.ts';
 import { newestFirst } from '../../infrastructure/database/search.ts';
 import { raw, sql } from '../../infrastructure/database/sql.ts';
 import { type SentRequestRow, sentColumns } from '../partner-requests/index.ts';
 import { isOpenStore, type StoreSummary, storeSummarySql } from '../stores/index.ts';
 import { myPageLimit } from './schemas.ts';
 
-/** Inside JSON, PostgreSQL writes times with the offset of the connection's time zone. */
-type InJson<Row> = { [Name in keyof Row]: Row[Name] extends Date ? string : Row[Name] };
-
 export interface MyPageRow {
+  ownerId: number;
   store: StoreSummary;
   posts: InJson<{ id: number; title: string; firstImage: string | null; createdAt: Date }>[];
   sentRequests: InJson<SentRequestRow>[];
 }
+
+/** Pages that are read with one statement, because a page may have 200 rows. */
+const maxTogether = 8;
 
 /** What my-page shows, in one round trip. */
 export function createMyPageRepository(database: Tx) {
@@ -20,21 +23,24 @@ export function createMyPageRepository(database: Tx) {
    * The store of a user with its latest posts and sent requests, newest first. Both lists walk an ordered index of the store
    * (`posts_store_feed_idx`, `partner_requests_sender_store_id_created_at_id_idx`) up to the limit.
    */
-  async function find(userId: number): Promise<MyPageRow | undefined> {
-    const latest = sql`${newestFirst} LIMIT ${raw(String(myPageLimit))}`;
-    const [page] = await database.query<MyPageRow>(sql`
-      SELECT ${storeSummarySql} AS store,
-        (SELECT coalesce(json_agg(post), '[]') FROM (
-          SELECT id, title, images[1] AS "firstImage", created_at AS "createdAt" FROM posts
-          WHERE store_id = s.id AND is_visible ${latest}
-        ) post) AS posts,
-        (SELECT coalesce(json_agg(request), '[]') FROM (
-          SELECT ${sentColumns} FROM (SELECT * FROM partner_requests WHERE sender_store_id = s.id ${latest}) r
-        ) request) AS "sentRequests"
-      FROM stores s
-      WHERE s.owner_id = ${userId} AND ${isOpenStore('s')}`);
-    return page;
-  }
+  const find = readTogether(
+    (userIds: number[]) => {
+      const latest = sql`${newestFirst} LIMIT ${raw(String(myPageLimit))}`;
+      return database.query<MyPageRow>(sql`
+        SELECT s.owner_id AS "ownerId", ${storeSummarySql} AS store,
+          (SELECT coalesce(json_agg(post), '[]') FROM (
+            SELECT id, title, images[1] AS "firstImage", created_at AS "createdAt" FROM posts
+            WHERE store_id = s.id AND is_visible ${latest}
+          ) post) AS posts,
+          (SELECT coalesce(json_agg(request), '[]') FROM (
+            SELECT ${sentColumns} FROM (SELECT * FROM partner_requests WHERE sender_store_id = s.id ${latest}) r
+          ) request) AS "sentRequests"
+        FROM stores s
+        WHERE s.owner_id = ANY (${userIds}) AND ${isOpenStore('s')}`);
+    },
+    ({ ownerId }) => ownerId,
+    maxTogether,
+  );
 
   return { find };
 }

@@ -1,16 +1,20 @@
 import type { Language, LocalizedText } from '../../http/language.ts';
+import { type InJson, toUtc } from '../../infrastructure/database/json-times.ts';
 import { partnerRequestStatuses } from '../posts/index.ts';
 import type { NotificationRow } from './repository.ts';
 import type { Notification } from './schemas.ts';
 
 /** A notification as the API shows it, with its sentence in a language. */
-export function toNotification(row: NotificationRow, language: Language): Notification {
+export function toNotification(
+  row: NotificationRow | InJson<NotificationRow>,
+  language: Language,
+): Notification {
   return {
     id: row.id,
     kind: row.kind,
     message: sentences(row)[language],
     is_read: row.isRead,
-    created_at: row.createdAt.toISOString(),
+    created_at: toUtc(row.createdAt),
     partner_request: {
       id: row.requestId,
       post_id: row.postId,
@@ -29,7 +33,7 @@ export function toNotification(row: NotificationRow, language: Language): Notifi
  * What a notification says. Names and titles are followed only by 에서 or ’, which do not change with the letter before them. A
  * receiver cannot withdraw a request: when its sender is notified of a withdrawal, the post was deleted.
  */
-function sentences(row: NotificationRow): LocalizedText {
+function sentences(row: Omit<NotificationRow, 'createdAt'>): LocalizedText {
   const { kind, postTitle: title, senderStoreName: sender, receiverStoreName: receiver } = row;
   switch (kind) {
     case 'partner_request_received':

@@ -2,6 +2,8 @@ import type { ExpiredRows } from '../../infrastructure/database/clean-up.ts';
 import type { Database, Tx } from '../../infrastructure/database/client.ts';
 import type { PartnerRequest, UnreadNotification } from '../../infrastructure/database/generated/client.ts';
 import type { NotificationKind } from '../../infrastructure/database/generated/enums.ts';
+import type { InJson } from '../../infrastructure/database/json-times.ts';
+import { readTogether } from '../../infrastructure/database/read-together.ts';
 import { empty, raw, type Sql, sql } from '../../infrastructure/database/sql.ts';
 import type { Outbox } from '../../infrastructure/outbox/outbox.ts';
 import type { NotificationsToMark } from './schemas.ts';
@@ -21,6 +23,13 @@ export interface NotificationRow
   toSender: boolean;
 }
 
+/** A page, with the number of the user's unread notifications; `place` is that of the page among the wanted ones. */
+interface FoundPage {
+  place: number;
+  unreadCount: number;
+  rows: InJson<NotificationRow>[];
+}
+
 /** Which of a user's notifications; `beforeId`: only older ones. */
 interface NotificationFilter {
   userId: number;
@@ -28,6 +37,11 @@ interface NotificationFilter {
   beforeId?: string | undefined;
   limit: number;
 }
+
+type WantedPage = Omit<NotificationFilter, 'isRead'> & { beforeId: string };
+
+/** Pages that are read with one statement, because a page may have 100 rows. */
+const maxTogether = 8;
 
 const largestId = '9223372036854775807';
 
@@ -48,10 +62,6 @@ const withRequests = (notifications: Sql) => sql`
   JOIN posts p ON p.id = r.post_id
   JOIN stores s ON s.id = r.sender_store_id
   JOIN stores v ON v.id = r.receiver_store_id`;
-
-/** The number of unread notifications; a user who never had a notification has no row. */
-const selectUnreadCount = (userId: number) => sql`
-  SELECT coalesce((SELECT unread FROM notification_counts WHERE user_id = ${userId}), 0) AS "unreadCount"`;
 
 /**
  * SQL of `woken AS (...)`, with what that needs: adds notifications and wakes up the streams of their users, in the statement that
@@ -108,21 +118,36 @@ export function createNotificationRepository(database: Database, { wake }: Pick<
     tx.afterCommit(wake);
   }
 
+  const findPages = (filter: Sql) =>
+    readTogether(
+      (wanted: WantedPage[]) => {
+        const page = sql`
+          SELECT * FROM notifications
+          WHERE user_id = wanted.user_id AND id < wanted.before_id ${filter} ORDER BY id DESC LIMIT wanted.size`;
+        return database.query<FoundPage>(sql`
+          SELECT wanted.place::int, coalesce(c.unread, 0) AS "unreadCount",
+            (SELECT coalesce(json_agg(item), '[]') FROM (${withRequests(page)} ORDER BY n.id DESC) item) AS rows
+          FROM unnest(
+            ${wanted.map(({ userId }) => userId)}::int[], ${wanted.map(({ beforeId }) => beforeId)}::bigint[],
+            ${wanted.map(({ limit }) => limit)}::int[]
+          ) WITH ORDINALITY AS wanted(user_id, before_id, size, place)
+          LEFT JOIN notification_counts c ON c.user_id = wanted.user_id`);
+      },
+      ({ place }, wanted) => wanted[place - 1],
+      maxTogether,
+    );
+  // A text for each filter: with a constant, the plan leaves out the table that has none of them.
+  const pages = {
+    all: findPages(empty),
+    read: findPages(sql`AND is_read`),
+    unread: findPages(sql`AND NOT is_read`),
+  };
+
   /** One page of a user's notifications, newest first, and the number of all unread ones, as of one moment. */
-  async function find({ userId, isRead, beforeId = largestId, limit }: NotificationFilter) {
-    // A text for each filter: with a constant, the plan leaves out the table that has none of them.
-    const filter = isRead === undefined ? empty : isRead ? sql`AND is_read` : sql`AND NOT is_read`;
-    const page = sql`
-      SELECT * FROM notifications
-      WHERE user_id = ${userId} AND id < ${beforeId}::bigint ${filter} ORDER BY id DESC LIMIT ${limit}`;
-    const rows = await database.query<{ unreadCount: number } & (NotificationRow | { id: null })>(sql`
-      SELECT "unreadCount", page.* FROM (${selectUnreadCount(userId)}) unread
-      LEFT JOIN (${withRequests(page)}) page ON true
-      ORDER BY page.id DESC`);
-    return {
-      rows: rows.flatMap((row) => (row.id === null ? [] : [row])),
-      unreadCount: rows[0]?.unreadCount ?? 0,
-    };
+  async function find({ isRead, beforeId = largestId, ...wanted }: NotificationFilter) {
+    const findPage = isRead === undefined ? pages.all : isRead ? pages.read : pages.unread;
+    const page = await findPage({ beforeId, ...wanted });
+    return { rows: page?.rows ?? [], unreadCount: page?.unreadCount ?? 0 };
   }
 
   /** Notifications of a user after one of them, oldest first: what a stream sends. */
@@ -132,9 +157,16 @@ export function createNotificationRepository(database: Database, { wake }: Pick<
     return database.query<NotificationRow>(sql`${withRequests(newer)} ORDER BY n.id`);
   }
 
+  /** A user who never had a notification has no row. */
+  const findCount = readTogether(
+    (userIds: number[]) =>
+      database.query<{ userId: number; unread: number }>(sql`
+        SELECT user_id AS "userId", unread FROM notification_counts WHERE user_id = ANY (${userIds})`),
+    ({ userId }) => userId,
+  );
+
   async function countUnread(userId: number): Promise<number> {
-    const [row] = await database.query<{ unreadCount: number }>(selectUnreadCount(userId));
-    return row?.unreadCount ?? 0;
+    return (await findCount(userId))?.unread ?? 0;
   }
 
   /** Marks notifications of a user as read; ids of other users are ignored. @returns how many were unread */

@@ -1,3 +1,4 @@
+import { type InJson, toUtc } from '../../infrastructure/database/json-times.ts';
 import type { ImageUrls } from '../images/index.ts';
 import { partnerRequestStatuses } from '../posts/index.ts';
 import type { PartnerRow } from './repository/partners.ts';
@@ -6,9 +7,9 @@ import type { RequestRow, SentRequestRow } from './repository/rows.ts';
 import type { Partner, PartnerRequest, PartnerRequestDetail, ReceivedPartnerRequest } from './schemas.ts';
 
 /** A request as the API shows it to one of its sides. */
-export function toPartnerRequest(row: SentRequestRow): PartnerRequest;
+export function toPartnerRequest(row: SentRequestRow | InJson<SentRequestRow>): PartnerRequest;
 export function toPartnerRequest(row: RequestRow): PartnerRequest | ReceivedPartnerRequest;
-export function toPartnerRequest(row: RequestRow) {
+export function toPartnerRequest(row: RequestRow | InJson<SentRequestRow>) {
   const { id, postId, postTitle, status, message, createdAt, updatedAt } = row;
   const shared = {
     id,
@@ -16,8 +17,8 @@ export function toPartnerRequest(row: RequestRow) {
     post_title: postTitle,
     status: partnerRequestStatuses[status],
     message,
-    created_at: createdAt.toISOString(),
-    updated_at: updatedAt.toISOString(),
+    created_at: toUtc(createdAt),
+    updated_at: toUtc(updatedAt),
   };
   if (row.box === 'received') return { box: row.box, ...shared, sender_store: row.senderStore };
   const { box, receiverStoreId, receiverStoreName } = row;

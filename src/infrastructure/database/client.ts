@@ -68,7 +68,7 @@ export const int8AsNumber: pg.CustomTypesConfig = {
 /** Opens a pool lazily, the first query makes the first connection; `statementsOn` it, or on one connection, runs SQL. */
 export function openConnections({ url, poolSize, pooled = false }: DatabaseOptions, limits = timeouts) {
   const settings = {
-    options: Object.entries(plannerSettings)
+    options: Object.entries({ ...plannerSettings, timezone: 'UTC' })
       .map(([name, value]) => `-c ${name}=${value}`)
       .join(' '),
     statement_timeout: limits.statement,

@@ -1,9 +1,9 @@
-import DataLoader from 'dataloader';
 import type { Config } from '../../../infrastructure/config/config.ts';
 import type { ExpiredRows } from '../../../infrastructure/database/clean-up.ts';
 import type { Database, Tx } from '../../../infrastructure/database/client.ts';
 import type { Session } from '../../../infrastructure/database/generated/client.ts';
 import { afterTime, type PageRequest } from '../../../infrastructure/database/keyset.ts';
+import { readTogether } from '../../../infrastructure/database/read-together.ts';
 import { sql } from '../../../infrastructure/database/sql.ts';
 import type { User } from '../schemas.ts';
 import type { TokenClaims } from '../tokens.ts';
@@ -36,23 +36,17 @@ export function createSessionRepository(database: Database, tokens: Config['toke
     u.id = s.user_id AND u.suspended_at IS NULL AND s.expires_at > now()
     AND s.created_at > now() - make_interval(secs => ${sessionMaxAge})`;
 
-  /**
-   * Reads the users of live sessions. Every request that carries an access token needs one, so those of requests that arrive
-   * in the same turn of the event loop are read with one statement. Nothing is cached: each call reads the database after it.
-   */
-  const liveUsers = new DataLoader<string, SessionUserRow | undefined>(
-    async (sessionIds) => {
-      const rows = await database.query<SessionUserRow>(sql`
+  /** Every request that carries an access token needs one. */
+  const findLiveUser = readTogether(
+    (sessionIds: string[]) =>
+      database.query<SessionUserRow>(sql`
         SELECT u.id, u.username, u.name, u.email, u.role, u.is_verified, s.id AS "sessionId"
-        FROM sessions s, users u WHERE s.id = ANY (${sessionIds}::uuid[]) AND ${isLive}`);
-      const users = new Map(rows.map((user) => [user.sessionId, user]));
-      return sessionIds.map((id) => users.get(id));
-    },
-    { cache: false, batchScheduleFn: setImmediate, maxBatchSize: 100 },
+        FROM sessions s, users u WHERE s.id = ANY (${sessionIds}::uuid[]) AND ${isLive}`),
+    (user) => user.sessionId,
   );
 
   async function findUser({ userId, sessionId }: SessionKey): Promise<SessionUserRow | undefined> {
-    const user = await liveUsers.load(sessionId);
+    const user = await findLiveUser(sessionId);
     return user?.id === userId ? user : undefined;
   }
 
