@@ -8,8 +8,39 @@ export interface Statement {
 const session = `sessions c JOIN users u ON u.id = c.user_id AND u.suspended_at IS NULL
   AND c.id = $1 AND c.expires_at > now()`;
 
-/** The unread notifications of the user. */
-const unread = `SELECT count(*)::int AS unread_count FROM unread_notifications n WHERE n.user_id = u.id`;
+const unreadCount =
+  'coalesce((SELECT unread FROM notification_counts WHERE user_id = u.id), 0) AS unread_count';
+
+/** A row as JSON without white space, and an array of rows. */
+const object = (query: string) => `(SELECT row_to_json(one) FROM (${query}) one)`;
+const array = (query: string) => `(SELECT coalesce(array_agg(row_to_json(one)), '{}') FROM (${query}) one)`;
+/** The only column is the data of a response. */
+const data = (query: string) => `SELECT row_to_json(data)::text FROM (${query}) data`;
+
+const time = (column: string) => `to_char(${column}, 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`;
+const status = `CASE r.status WHEN 'requested' THEN '요청됨' WHEN 'accepted' THEN '수락됨' WHEN 'declined' THEN '거절됨'
+  WHEN 'withdrawn' THEN '취소됨' ELSE '종료됨' END`;
+
+/** The columns of a user. */
+const user = 'u.id, u.username, u.name, u.email, u.role, u.is_verified';
+
+/** A request `r` to the store `v` for the post `p`, as its sender sees it. */
+const sentRequest = `'sent' AS box, r.id, r.post_id, p.title AS post_title, r.receiver_store_id,
+  v.name AS receiver_store_name, ${status} AS status, r.message, ${time('r.created_at')} AS created_at,
+  ${time('r.updated_at')} AS updated_at`;
+
+/** Rows of notifications as the service reads them: to write their JSON in the form of the API takes PostgreSQL longer than Node. $2 is the user, so that one partition is read. */
+const notificationRows = `
+  SELECT n.id, n.kind, n.is_read AS "isRead", n.created_at AS "createdAt", r.id AS "requestId", r.post_id AS "postId",
+    p.title AS "postTitle", r.status, r.message, r.sender_store_id AS "senderStoreId", s.name AS "senderStoreName",
+    r.receiver_store_id AS "receiverStoreId", v.name AS "receiverStoreName",
+    coalesce(s.owner_id = n.user_id, false) AS "toSender"
+  FROM (SELECT * FROM notifications WHERE user_id = $2 ORDER BY id DESC LIMIT 21) n
+  JOIN partner_requests r ON r.id = n.partner_request_id
+  JOIN posts p ON p.id = r.post_id
+  JOIN stores s ON s.id = r.sender_store_id
+  JOIN stores v ON v.id = r.receiver_store_id
+  ORDER BY n.id DESC`;
 
 /** A request with its notification. @param result what the statement finds besides the request */
 const createRequest = (result: string) => `
@@ -31,55 +62,36 @@ const createRequest = (result: string) => `
     SELECT c.user_id, 'partner_request_received', r.id, clock_timestamp() FROM created r, counted c
     RETURNING id, user_id, partner_request_id
   )
-  SELECT 'sent' AS box, r.id, r.post_id AS "postId", r.status::text, r.message, r.created_at AS "createdAt",
-    r.updated_at AS "updatedAt", p.title AS "postTitle", r.receiver_store_id AS "receiverStoreId",
-    v.name AS "receiverStoreName" ${result}
+  SELECT row_to_json(data)::text ${result}
   FROM created r JOIN notified n ON n.partner_request_id = r.id JOIN stores v ON v.id = r.receiver_store_id
-  JOIN posts p ON p.id = r.post_id`;
+  JOIN posts p ON p.id = r.post_id CROSS JOIN LATERAL (SELECT ${sentRequest}) data`;
 
 /** The work of each route in one statement with the check of the session; a login needs two, as a hash is checked between them. */
 export const statements = {
-  me: { name: 'me', text: `SELECT u.id, u.username, u.name, u.email, u.role, u.is_verified FROM ${session}` },
-  unreadCount: { name: 'unread-count', text: `SELECT (${unread}) AS unread_count FROM ${session}` },
+  me: { name: 'me', text: data(`SELECT ${user} FROM ${session}`) },
+  unreadCount: { name: 'unread-count', text: data(`SELECT ${unreadCount} FROM ${session}`) },
   notifications: {
     name: 'notifications',
-    text: `
-      SELECT counted.unread_count, page.*
-      FROM ${session}
-      CROSS JOIN LATERAL (${unread}) counted
-      LEFT JOIN LATERAL (
-        SELECT n.id, n.kind, n.is_read AS "isRead", n.created_at AS "createdAt", r.id AS "requestId", r.post_id AS "postId",
-          p.title AS "postTitle", r.status, r.message, r.sender_store_id AS "senderStoreId", s.name AS "senderStoreName",
-          r.receiver_store_id AS "receiverStoreId", v.name AS "receiverStoreName",
-          coalesce(s.owner_id = n.user_id, false) AS "toSender"
-        FROM (SELECT * FROM notifications WHERE user_id = u.id ORDER BY id DESC LIMIT 21) n
-        JOIN partner_requests r ON r.id = n.partner_request_id
-        JOIN posts p ON p.id = r.post_id
-        JOIN stores s ON s.id = r.sender_store_id
-        JOIN stores v ON v.id = r.receiver_store_id
-      ) page ON true
-      ORDER BY page.id DESC`,
+    text: `SELECT (SELECT coalesce(json_agg(one), '[]') FROM (${notificationRows}) one), ${unreadCount} FROM ${session} AND u.id = $2`,
   },
   myPage: {
     name: 'my-page',
-    text: `
-      SELECT
-        CASE WHEN s.id IS NOT NULL THEN json_build_object('id', s.id, 'name', s.name, 'store_categories', (
-          SELECT json_agg(json_build_object('id', g.id, 'name', g.name) ORDER BY l.position)
-          FROM store_category_links l JOIN store_categories g ON g.id = l.category_id WHERE l.store_id = s.id)) END AS store,
-        (SELECT coalesce(json_agg(json_build_object(
-            'id', p.id, 'title', p.title, 'firstImage', p.images[1], 'createdAt', p.created_at)), '[]')
-          FROM (SELECT id, title, images, created_at FROM posts WHERE store_id = s.id AND is_visible
-                ORDER BY created_at DESC, id DESC LIMIT 100) p) AS posts,
-        (SELECT coalesce(json_agg(json_build_object(
-            'box', 'sent', 'id', r.id, 'postId', r.post_id, 'status', r.status, 'message', r.message,
-            'createdAt', r.created_at, 'updatedAt', r.updated_at, 'receiverStoreId', r.receiver_store_id,
-            'postTitle', (SELECT title FROM posts p WHERE p.id = r.post_id),
-            'receiverStoreName', (SELECT name FROM stores v WHERE v.id = r.receiver_store_id))), '[]')
-          FROM (SELECT * FROM partner_requests WHERE sender_store_id = s.id
-                ORDER BY created_at DESC, id DESC LIMIT 100) r) AS "sentRequests"
+    text: data(`
+      SELECT ${object(
+        `SELECT s.id, s.name, ${array(`
+          SELECT g.id, g.name FROM store_category_links l JOIN store_categories g ON g.id = l.category_id
+          WHERE l.store_id = s.id ORDER BY l.position`)} AS store_categories WHERE s.id IS NOT NULL`,
+      )} AS store,
+        ${array(`
+          SELECT p.id, p.title, p.images[1] AS thumbnail, ${time('p.created_at')} AS created_at
+          FROM posts p WHERE p.store_id = s.id AND p.is_visible
+          ORDER BY p.created_at DESC, p.id DESC LIMIT 100`)} AS posts,
+        ${array(`
+          SELECT ${sentRequest} FROM partner_requests r JOIN posts p ON p.id = r.post_id
+          JOIN stores v ON v.id = r.receiver_store_id WHERE r.sender_store_id = s.id
+          ORDER BY r.created_at DESC, r.id DESC LIMIT 100`)} AS sent_requests
       FROM ${session}
-      LEFT JOIN stores s ON s.owner_id = u.id AND s.closed_at IS NULL AND s.suspended_at IS NULL`,
+      LEFT JOIN stores s ON s.owner_id = u.id AND s.closed_at IS NULL AND s.suspended_at IS NULL`),
   },
   createRequest: { name: 'create-request', text: createRequest('') },
   createRequestWithMail: {
@@ -88,7 +100,7 @@ export const statements = {
       pg_notify('notifications', json_build_object('user_id', n.user_id)::text)::text,
       (graphile_worker.add_job('send_mail', payload => json_build_object(
         'kind', 'partner_request_received', 'request_id', r.id, 'user_id', n.user_id,
-        'idempotency_key', gen_random_uuid()), max_attempts => 25)).id AS job`),
+        'idempotency_key', gen_random_uuid()), max_attempts => 25)).id`),
   },
   refresh: {
     name: 'refresh',
@@ -98,12 +110,12 @@ export const statements = {
         expires_at = least(clock_timestamp() + interval '14 days', c.created_at + interval '90 days')
       FROM users u
       WHERE u.id = c.user_id AND u.suspended_at IS NULL AND c.id = $1 AND c.expires_at > now() AND c.refresh_count = $2
-      RETURNING c.refresh_count AS count, extract(epoch FROM c.expires_at - clock_timestamp())::float8 AS lifetime`,
+      RETURNING c.refresh_count, floor(extract(epoch FROM c.expires_at - clock_timestamp()))::int`,
   },
   findForLogin: {
     name: 'find-for-login',
-    text: `SELECT id, username, name, email, role, is_verified, password_hash FROM users
-      WHERE username = $1 OR email = $1`,
+    text: `SELECT u.id, u.password_hash, ${object(`SELECT ${user}`)}::text FROM users u
+      WHERE u.username = $1 OR u.email = $1`,
   },
   logIn: {
     name: 'log-in',

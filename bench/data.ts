@@ -16,8 +16,8 @@ import { production } from '../test/support/service.ts';
 export const password = 'gimbap-and-coffee-7';
 
 const userCount = 2_000;
-/** The first users have 10 posts, 10 sent requests and 10,000 notifications, of which 200 are unread. */
-export const busyUsers = 8;
+/** The first users, one for each connection, have 10 posts, 10 sent requests and 3,000 notifications, of which 200 are unread. */
+export const busyUsers = 32;
 
 const statements: string[] = [
   `INSERT INTO users (username, email, name, password_hash, is_verified)
@@ -50,7 +50,7 @@ const statements: string[] = [
    SELECT id, CASE WHEN id IN (SELECT id FROM users ORDER BY id LIMIT ${busyUsers}) THEN 200 ELSE 0 END FROM users`,
   `INSERT INTO unread_notifications (user_id, kind, partner_request_id, created_at)
    SELECT s.owner_id, 'partner_request_received', r.id, r.created_at
-   FROM generate_series(0, 9) n, partner_requests r JOIN stores s ON s.id = r.receiver_store_id
+   FROM generate_series(0, 2) n, partner_requests r JOIN stores s ON s.id = r.receiver_store_id
    WHERE r.status = 'declined' ORDER BY s.owner_id, n, r.id`,
   // The newest 200 of each stay unread.
   `WITH taken AS (

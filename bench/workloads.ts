@@ -80,7 +80,7 @@ export const login: Workload = {
 /** Each connection rotates a session of its own, which is new in each run, as the last response of a run is not read. */
 const refresh: Workload = {
   name: 'refresh',
-  goal: 0.7,
+  goal: 0.6,
   warmUp: 2_000,
   createSenders: async ({ server, users, connections }) => {
     const tokens = await beginSessions(server.databaseUrl, users.slice(0, connections));
@@ -99,9 +99,9 @@ const refresh: Workload = {
 /** How many requests were sent to each database. */
 const sentRequests = new Map<string, number>();
 
-/** Each request is of another store for the post of another one. */
-const createRequest: Workload = {
-  name: 'create-request',
+/** Each request is of another store. @param isOneReceiver whether many are for the post of one store, else each for another post */
+const createRequests = (name: string, isOneReceiver: boolean): Workload => ({
+  name,
   goal: 0.4,
   hasMailJob: true,
   warmUp: 1_000,
@@ -116,7 +116,7 @@ const createRequest: Workload = {
       // A receiver gets at most 60 emails in an hour.
       if (round >= 59) throw new Error('there are no more pairs of stores: use fewer rounds or seconds');
       const sender = users[turn % count];
-      const receiver = users[(turn + 1 + round) % count];
+      const receiver = isOneReceiver ? all[busyUsers + round] : users[(turn + 1 + round) % count];
       if (!sender || !receiver) throw new Error('there are no users');
       const body = `{"post_id":${receiver.postId},"message":"함께 해요!"}`;
       return { body, headers: { ...json, ...authorization(sender) } };
@@ -128,14 +128,15 @@ const createRequest: Workload = {
       next: nextPair,
     }));
   },
-};
+});
 
 export const workloads: Workload[] = [
   read('me', 0.85, '/auth/me/'),
   login,
   refresh,
-  read('my-page', 0.8, '/api/v1/stores/mypage/'),
-  read('notifications', 0.8, '/api/v1/notifications/mypage/'),
-  read('unread-count', 0.8, '/api/v1/notifications/unread-count/'),
-  createRequest,
+  read('my-page', 0.6, '/api/v1/stores/mypage/'),
+  read('notifications', 0.6, '/api/v1/notifications/mypage/'),
+  read('unread-count', 0.6, '/api/v1/notifications/unread-count/'),
+  createRequests('create-request', false),
+  createRequests('one-receiver', true),
 ];
