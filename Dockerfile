@@ -47,4 +47,4 @@ HEALTHCHECK --interval=10s --timeout=3s --start-period=20s \
   CMD ["node", "-e", "fetch(`http://127.0.0.1:${process.env.PORT ?? 3000}/health/live`).then((r) => process.exit(r.ok ? 0 : 1), () => process.exit(1))"]
 # Migrations are a command of their own: node dist/migrate.js
 ENTRYPOINT ["/app/entrypoint.sh"]
-CMD ["node", "--max-semi-space-size=8", "--enable-source-maps", "dist/server.js"]
+CMD ["node", "--max-semi-space-size=8", "--heap-growing-percent=100", "--enable-source-maps", "dist/server.js"]

@@ -92,7 +92,7 @@ export async function startMeasuredService(
       UV_THREADPOOL_SIZE: String(Math.max(4, 2 * availableParallelism())),
       ...environment,
     },
-    ['--max-semi-space-size=8', '--enable-source-maps', 'dist/server.js'],
+    ['--max-semi-space-size=8', '--heap-growing-percent=100', '--enable-source-maps', 'dist/server.js'],
   );
   return toMeasured(service, database);
 }
