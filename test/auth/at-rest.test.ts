@@ -194,6 +194,7 @@ t.test('no link to undo a change of email can be read at rest or in the logs', a
   codes.add(code);
   const change = { password: passwords.second, new_email: moved, code };
   t.equal((await post('change-email', change, {}, login.body.data.access)).status, 200);
+  await relayed(app);
   const queued = await everyRow(app);
   t.match(queued, 'email_changed', 'the notice waits');
   const mailer = await createTestApp(environment, { databaseUrl: app.url });
