@@ -35,8 +35,9 @@ t.test('relays at once take each row once, and do not wait for each other', asyn
     );
     return rows.map(({ key }) => key);
   };
-  await until('the jobs of the others', async () => (await keys()).length >= 40);
-  t.equal(new Set(await keys()).size, 40);
+  const others = async () => (await keys()).filter((key) => key !== '1');
+  await until('the jobs of the others', async () => (await others()).length >= 40);
+  t.equal(new Set(await others()).size, 40);
   await lock.release();
   await until('the job of the row that was locked', async () => (await keys()).includes('1'));
   t.equal((await keys()).length, 41);
