@@ -25,7 +25,7 @@ t.test('refreshes, logins, emails and edits change no index', async (t) => {
   for (let turn = 0; turn < 12; turn++) {
     await logIn(app, receiver);
     token = (await refresh(token)).body.data.refresh;
-    await tryLogin(`nobody${turn % 3}`);
+    await tryLogin(`unknown${turn % 3}`);
     await app.call('PATCH', '/api/v1/stores/me/', { token: sender.token, body: { name: `빵집 ${turn}` } });
     await sendRequest(app, sender, await createPost(app, receiver.token));
   }

@@ -64,8 +64,10 @@ export function createPartnerRequestService(options: PartnerRequestServiceOption
         tx,
         { userId, postId, message, quota },
       );
-      tx.afterCommit(outbox.wake);
-      if (request.id !== null) return toPartnerRequest(request);
+      if (request.id !== null) {
+        tx.afterCommit(outbox.wake);
+        return toPartnerRequest(request);
+      }
       if (sender === null) throw new ApiError(postErrors.storeRequired);
       if (receiver === null) throw new ApiError(postErrors.postNotFound);
       if (!senderExists) throw new ApiError(postErrors.storeRequired);
