@@ -7,8 +7,7 @@ import { sql } from '../../src/infrastructure/database/sql.ts';
 import { createTestDatabase } from '../support/database.ts';
 
 async function setUp(t: Test) {
-  const { url, drop } = await createTestDatabase();
-  t.teardown(drop);
+  const url = await createTestDatabase();
   const database = openDatabase({ url, poolSize: 2 });
   t.teardown(() => database.close());
   const query = async (sql: string) => (await database.pool.query(sql)).rows;

@@ -7,12 +7,9 @@ import { createTestDatabase, execute } from '../support/database.ts';
 import { createTcpProxy } from '../support/tcp-proxy.ts';
 import { until } from '../support/until.ts';
 
-const database = await createTestDatabase();
-const pool = new pg.Pool({ connectionString: database.url, max: 1 });
-t.teardown(async () => {
-  await pool.end();
-  await database.drop();
-});
+const url = await createTestDatabase();
+const pool = new pg.Pool({ connectionString: url, max: 1 });
+t.teardown(() => pool.end());
 
 const notify = (channel: string, payload: string) =>
   pool.query('SELECT pg_notify($1, $2)', [channel, payload]);
@@ -48,7 +45,7 @@ function listen(t: Test, connectionString: string, times = {}) {
 }
 
 t.test('notifications of the channel are received in order, others are not', async (t) => {
-  const { received, connected } = listen(t, database.url);
+  const { received, connected } = listen(t, url);
   await until('a connection', () => connected() === 1, 5);
   await notify('news', 'one');
   await notify('other', 'two');
@@ -58,7 +55,7 @@ t.test('notifications of the channel are received in order, others are not', asy
 });
 
 t.test('an error of a handler does not stop the listener', async (t) => {
-  const { received, logs, connected } = listen(t, database.url);
+  const { received, logs, connected } = listen(t, url);
   await until('a connection', () => connected() === 1, 5);
   await notify('news', 'bad');
   await notify('news', 'good');
@@ -68,7 +65,7 @@ t.test('an error of a handler does not stop the listener', async (t) => {
 });
 
 t.test('a listener retries until the database is reachable', async (t) => {
-  const proxy = await createTcpProxy(t, database.url);
+  const proxy = await createTcpProxy(t, url);
   await proxy.cut();
   const { received, connected, logs } = listen(t, proxy.url);
   await until('a log line', () => logs.length > 1, 5);
@@ -80,10 +77,10 @@ t.test('a listener retries until the database is reachable', async (t) => {
 });
 
 t.test('a killed connection is replaced, and onConnect is called', async (t) => {
-  const { received, connected } = listen(t, database.url);
+  const { received, connected } = listen(t, url);
   await until('a connection', () => connected() === 1, 5);
   await execute(
-    database.url,
+    url,
     `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
      WHERE application_name = 'dure-listener' AND datname = current_database()`,
   );
@@ -93,7 +90,7 @@ t.test('a killed connection is replaced, and onConnect is called', async (t) => 
 });
 
 t.test('a connection that hangs is detected and replaced', async (t) => {
-  const proxy = await createTcpProxy(t, database.url);
+  const proxy = await createTcpProxy(t, url);
   const { received, connected, logs } = listen(t, proxy.url, { check: 100, response: 200, connect: 300 });
   await until('a connection', () => connected() === 1, 5);
   proxy.freeze();
@@ -105,7 +102,7 @@ t.test('a connection that hangs is detected and replaced', async (t) => {
 });
 
 t.test('a closed listener has no connection and opens none', async (t) => {
-  const { listener, connected } = listen(t, database.url);
+  const { listener, connected } = listen(t, url);
   await until('a connection', () => connected() === 1, 5);
   t.equal(await connections(), 1);
   await listener.close();

@@ -11,13 +11,10 @@ export const committed = (await readdir(new URL(import.meta.resolve('#package/pr
 
 /** A database of its own, with a connection to it. */
 export async function connect(t: Test, create = createEmptyDatabase) {
-  const { url, drop } = await create();
+  const url = await create();
   const client = new pg.Client({ connectionString: url });
   await client.connect();
-  t.teardown(async () => {
-    await client.end();
-    await drop();
-  });
+  t.teardown(() => client.end());
   const values = async (text: string) =>
     (await client.query<{ value: unknown }>(text)).rows.map(({ value }) => value);
   return { url, client, values };

@@ -242,8 +242,8 @@ t.test('responses beyond the rate limits are documented', async (t) => {
 });
 
 t.test('responses of a broken service and without the database are documented', async (t) => {
-  const database = await createTestDatabase(t);
-  const proxy = await createTcpProxy(t, database.url);
+  const database = await createTestDatabase();
+  const proxy = await createTcpProxy(t, database);
   const app = await createTestApp(
     { WORKER_ENABLED: 'false' },
     { serverErrors: true, databaseUrl: proxy.url },

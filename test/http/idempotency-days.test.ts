@@ -5,8 +5,7 @@ import { waitForLockWait, waitForSleep } from '../support/concurrency.ts';
 import { createTestDatabase, execute } from '../support/database.ts';
 import { openShop } from '../support/stores.ts';
 
-const { url, drop } = await createTestDatabase();
-t.teardown(drop);
+const url = await createTestDatabase();
 // A clock of the test in front of that of PostgreSQL, for connections that are opened from now on.
 await execute(url, 'CREATE SCHEMA clock');
 await setClock("'2026-03-01 23:59:59Z'");

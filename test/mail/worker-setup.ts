@@ -51,8 +51,7 @@ type StartOptions = Partial<Parameters<typeof startWorker>[0]> & {
 
 /** A database with its queue, and workers that stop with the test. */
 export async function setUp(t: Test) {
-  const { url, drop } = await createTestDatabase();
-  t.teardown(drop);
+  const url = await createTestDatabase();
   const database = openDatabase({ url, poolSize: 4 });
   t.teardown(() => database.close());
   const logLines: Record<string, unknown>[] = [];

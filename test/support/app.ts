@@ -106,14 +106,13 @@ export async function createTestApp(
 }
 
 async function startTestApp(overrides: Record<string, string> = {}, options: TestAppOptions = {}) {
-  const own = options.databaseUrl === undefined ? await createTestDatabase() : undefined;
-  const url = options.databaseUrl ?? own?.url ?? '';
+  const url = options.databaseUrl ?? (await createTestDatabase());
   const config = loadConfig({ ...testEnvironment, DATABASE_URL: url, ...overrides });
   const { directUrl = url, pooled } = config.database;
   const logs: string[] = [];
   const logStream = { write: (line: string) => void logs.push(line) };
   const pool = new pg.Pool({ connectionString: url, max: 3, types: int8AsNumber });
-  // Dropping the database terminates connections that the pool has not closed yet.
+  // Tests terminate connections.
   pool.on('error', () => undefined);
   const sent: OutgoingMail[] = [];
   const { databaseUrl: _, isolated: __, serverErrors: allowed, routes, deliver, ...appOverrides } = options;
@@ -159,7 +158,6 @@ async function startTestApp(overrides: Record<string, string> = {}, options: Tes
     openApps.delete(testApp);
     await app.close();
     await pool.end();
-    await own?.drop();
   }
   openApps.add(testApp);
   // For a file that runs by itself.

@@ -5,15 +5,8 @@ import { join } from 'node:path';
 import process from 'node:process';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
-import type { Test } from 'tap';
 import { startEmbeddedServer } from '../../src/development/embedded-postgres/server.ts';
 import { migrate } from '../../src/infrastructure/database/migrations.ts';
-
-/** A database of one test file. */
-interface TestDatabase {
-  url: string;
-  drop(): Promise<void>;
-}
 
 /** How long to wait for a template that another connection is in, in milliseconds. */
 const templateTimeout = 30_000;
@@ -24,15 +17,20 @@ interface TestServer {
   template: string;
 }
 
-/** Creates a migrated database without rows of its own, which the end of a test drops. */
-export async function createTestDatabase(t?: Test): Promise<TestDatabase> {
+/**
+ * Creates a migrated database without rows of its own. It goes with the server: ext4 does not use inodes again for seconds after
+ * their deletion, so that creating a database after a drop takes 370 ms instead of 25.
+ *
+ * @returns its connection string
+ */
+export async function createTestDatabase(): Promise<string> {
   const server = await testServer();
-  return createDatabase(t, server, server.template);
+  return createDatabase(server, server.template);
 }
 
 /** Creates a database without anything in it, for the tests of the migrations themselves. */
-export async function createEmptyDatabase(t?: Test): Promise<TestDatabase> {
-  return createDatabase(t, await testServer(), 'template0');
+export async function createEmptyDatabase(): Promise<string> {
+  return createDatabase(await testServer(), 'template0');
 }
 
 let ownServer: Promise<TestServer> | undefined;
@@ -87,11 +85,7 @@ async function dropDatabases(url: string, prefix: string): Promise<void> {
   await execute(url, ...rows.map(({ datname }) => `DROP DATABASE IF EXISTS ${datname} WITH (FORCE)`));
 }
 
-async function createDatabase(
-  t: Test | undefined,
-  { url, template }: TestServer,
-  source: string,
-): Promise<TestDatabase> {
+async function createDatabase({ url, template }: TestServer, source: string): Promise<string> {
   const name = `${template}_${randomBytes(6).toString('hex')}`;
   for (const deadline = Date.now() + templateTimeout; ; await sleep(50 + Math.random() * 200)) {
     try {
@@ -104,9 +98,7 @@ async function createDatabase(
       if (!busy || Date.now() > deadline) throw error;
     }
   }
-  const drop = () => execute(url, `DROP DATABASE IF EXISTS ${name} WITH (FORCE)`);
-  t?.teardown(drop);
-  return { url: databaseUrl(url, name), drop };
+  return databaseUrl(url, name);
 }
 
 /** The URL of another database on the same server. */

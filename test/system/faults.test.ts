@@ -73,11 +73,11 @@ t.test('a serialization failure leaves nothing, and a retry succeeds', async (t)
 });
 
 t.test('instances whose clocks differ by a minute accept each other’s tokens', async (t) => {
-  const database = await createTestDatabase(t);
+  const database = await createTestDatabase();
   const start = (seconds: number) =>
     startService({
       ...production,
-      DATABASE_URL: database.url,
+      DATABASE_URL: database,
       NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(shiftClock(seconds))}`,
     });
   const [ahead, behind] = await Promise.all([start(60), start(0)]);
@@ -104,7 +104,7 @@ t.test('instances whose clocks differ by a minute accept each other’s tokens',
     const late = await post(`${one.url}/auth/token/refresh/`, { refresh: data.refresh });
     t.equal(late.status, 200, 'the reuse grace does not depend on the clock of an instance');
     t.equal((await post(`${one.url}/auth/token/refresh/`, { refresh: pair.refresh })).status, 200);
-    await execute(database.url, `UPDATE sessions SET expires_at = now() + interval '30 seconds'`);
+    await execute(database, `UPDATE sessions SET expires_at = now() + interval '30 seconds'`);
     for (const { url } of [one, other]) {
       const headers = { authorization: `Bearer ${pair.access}` };
       const listed = await (await fetch(`${url}/auth/sessions/`, { headers })).json();

@@ -17,9 +17,9 @@ import { until } from '../support/until.ts';
 import { temporaryFolder } from './embedded-postgres/support.ts';
 
 t.test('behind PgBouncer in transaction mode', { skip: without('pgbouncer') }, async (t) => {
-  const database = await createTestDatabase(t);
-  const databaseUrl = await startPooler(t, database.url);
-  const app = await createTestApp({ DATABASE_DIRECT_URL: database.url }, { serverErrors: true, databaseUrl });
+  const database = await createTestDatabase();
+  const databaseUrl = await startPooler(t, database);
+  const app = await createTestApp({ DATABASE_DIRECT_URL: database }, { serverErrors: true, databaseUrl });
   t.teardown(app.close);
   await app.app.listen({ host: '127.0.0.1', port: 0 });
 

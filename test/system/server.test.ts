@@ -4,7 +4,7 @@ import { readdir } from 'node:fs/promises';
 import { connect } from 'node:net';
 import process from 'node:process';
 import pg from 'pg';
-import t, { type Test } from 'tap';
+import t from 'tap';
 import { password } from '../support/app.ts';
 import { createEmptyDatabase, createTestDatabase, execute } from '../support/database.ts';
 import { temporaryFolder } from '../support/files.ts';
@@ -19,10 +19,10 @@ import { allEnd, query } from './embedded-postgres/support.ts';
 const login = { username: 'dure_cafe', password };
 const account = { username: 'dure_cafe', password, name: '김두레', email: 'owner@example.com' };
 
-/** The settings of production, on a new database until the test ends. */
-async function productionSettings(t: Test) {
-  const database = await createTestDatabase(t);
-  return { ...production, DATABASE_URL: database.url };
+/** The settings of production, on a new database. */
+async function productionSettings() {
+  const database = await createTestDatabase();
+  return { ...production, DATABASE_URL: database };
 }
 
 /** A connection to a service, on which the beginning of a request was sent. */
@@ -97,15 +97,17 @@ t.test(
   'instances that start together, as owner of an empty database only, migrate it once and all work',
   async (t) => {
     const database = await createEmptyDatabase();
-    const url = new URL(database.url);
+    const url = new URL(database);
+    const name = url.pathname.slice(1);
     const role = `owner_${process.pid}`;
     await execute(
-      database.url,
+      database,
       `CREATE ROLE ${role} LOGIN NOSUPERUSER NOCREATEDB NOCREATEROLE PASSWORD 'owns-one-database'`,
-      `ALTER DATABASE ${url.pathname.slice(1)} OWNER TO ${role}`,
+      `ALTER DATABASE ${name} OWNER TO ${role}`,
     );
-    t.teardown(() => execute(new URL('postgres', database.url).href, `DROP ROLE ${role}`));
-    t.teardown(() => database.drop());
+    t.teardown(() =>
+      execute(new URL('postgres', database).href, `DROP DATABASE ${name} WITH (FORCE)`, `DROP ROLE ${role}`),
+    );
     url.username = role;
     url.password = 'owns-one-database';
     const environment = { ...production, DATABASE_URL: url.href, MIGRATE_ON_START: 'true' };
@@ -123,8 +125,8 @@ t.test(
   'with DATABASE_DIRECT_URL only, everything is in that database; with PORT=0, URLs have the real port',
   async (t) => {
     const DATA_DIR = temporaryFolder(t);
-    const database = await createTestDatabase(t);
-    const environment = { DATA_DIR, DATABASE_DIRECT_URL: database.url };
+    const database = await createTestDatabase();
+    const environment = { DATA_DIR, DATABASE_DIRECT_URL: database };
     const service = await startService({ ...environment, PORT: '0' });
     t.teardown(() => service.end());
     t.equal((await post(`${service.url}/auth/signup/`, account)).status, 201);
@@ -159,7 +161,7 @@ t.test('production without what it needs stops with one message that lists every
 });
 
 t.test('demo and seed data are rejected in production', async (t) => {
-  const settings = await productionSettings(t);
+  const settings = await productionSettings();
   for (const script of ['demo', 'seed']) {
     const { output, child } = spawnService(settings, [`build/scripts/${script}.js`]);
     t.equal((await once(child, 'close'))[0], 1, script);
@@ -172,7 +174,7 @@ t.test('demo and seed data are rejected in production', async (t) => {
 });
 
 t.test('on SIGTERM, a request in flight finishes and idle connections close', async (t) => {
-  const { url, end, output } = await startService(await productionSettings(t));
+  const { url, end, output } = await startService(await productionSettings());
   const body = JSON.stringify(account);
   const idle = await connectTo(url, 'GET /health/live HTTP/1.1\r\n');
   idle.send('\r\n');
@@ -193,7 +195,7 @@ t.test('on SIGTERM, a request in flight finishes and idle connections close', as
 });
 
 t.test('with SHUTDOWN_DELAY, an instance that is not ready still answers new connections', async (t) => {
-  const { url, end } = await startService({ ...(await productionSettings(t)), SHUTDOWN_DELAY: '5s' });
+  const { url, end } = await startService({ ...(await productionSettings()), SHUTDOWN_DELAY: '5s' });
   const ended = end('SIGTERM');
   await until('not ready', async () => (await fetch(`${url}/health/ready`)).status === 503);
   const response = await fetch(`${url}/auth/signup/`, {
@@ -209,7 +211,7 @@ t.test('with SHUTDOWN_DELAY, an instance that is not ready still answers new con
 });
 
 t.test('a request that never ends delays the shutdown by less than 15 seconds', async (t) => {
-  const { url, end } = await startService(await productionSettings(t));
+  const { url, end } = await startService(await productionSettings());
   const stuck = await connectTo(url, 'POST /auth/signup/ HTTP/1.1\r\n');
   stuck.send('Content-Length: 10\r\nExpect: 100-continue\r\n\r\n');
   t.equal((await stuck.response()).status, 100);
@@ -219,7 +221,7 @@ t.test('a request that never ends delays the shutdown by less than 15 seconds', 
 });
 
 t.test('a log that is not read loses lines, counts them, and delays nothing', async (t) => {
-  const settings = { ...(await productionSettings(t)), RATE_LIMIT_ENABLED: 'false' };
+  const settings = { ...(await productionSettings()), RATE_LIMIT_ENABLED: 'false' };
   const { url, child, output } = await startService(settings);
   t.teardown(() => child.kill('SIGKILL'));
   const { hostname, port } = new URL(url);
@@ -255,7 +257,7 @@ t.test('a log that is not read loses lines, counts them, and delays nothing', as
 
 t.test('a full disk below the log stops nothing', { skip: !existsSync('/dev/full') }, async (t) => {
   const PORT = String(await freePort());
-  const environment = { ...(await productionSettings(t)), PORT };
+  const environment = { ...(await productionSettings()), PORT };
   const { child, end } = spawnService(environment, undefined, openSync('/dev/full', 'w'));
   t.teardown(() => child.kill('SIGKILL'));
   const live = async () => (await fetch(`http://127.0.0.1:${PORT}/health/live`)).status;
@@ -267,7 +269,7 @@ t.test('a full disk below the log stops nothing', { skip: !existsSync('/dev/full
 
 t.test('an email of a killed process is sent once after the restart', async (t) => {
   const provider = await createProvider(t);
-  const environment = { ...(await productionSettings(t)), RESEND_BASE_URL: provider.url };
+  const environment = { ...(await productionSettings()), RESEND_BASE_URL: provider.url };
 
   provider.behaviour = () => undefined;
   const killed = await startService(environment);

@@ -34,8 +34,8 @@ t.test(
 );
 
 t.test('migrations need the variables of the database only, in production too', async (t) => {
-  const database = await createEmptyDatabase(t);
-  const environment = { NODE_ENV: 'production', DATABASE_DIRECT_URL: database.url };
+  const database = await createEmptyDatabase();
+  const environment = { NODE_ENV: 'production', DATABASE_DIRECT_URL: database };
   const applied = await runProcess('build/src/cli.js', ['migrate', 'up', '--json'], environment);
   t.equal(applied.code, 0, applied.stderr);
   const { applied: migrations } = JSON.parse(applied.stdout);

@@ -8,8 +8,8 @@ import { createTcpProxy } from '../../support/tcp-proxy.ts';
 import { until } from '../../support/until.ts';
 
 t.test('a database that is unreachable or hangs', async (t) => {
-  const database = await createTestDatabase(t);
-  const proxy = await createTcpProxy(t, database.url);
+  const database = await createTestDatabase();
+  const proxy = await createTcpProxy(t, database);
   const app = await createTestApp(
     { WORKER_ENABLED: 'false' },
     { serverErrors: true, databaseUrl: proxy.url },

@@ -20,11 +20,11 @@ const skip = unless(lastRelease !== undefined, 'this clone does not have the com
 
 t.test('an upgrade and the way back do without a failed request', { skip }, async (t) => {
   const before = lastRelease?.folder ?? '';
-  const database = await createEmptyDatabase(t);
+  const database = await createEmptyDatabase();
   const provider = await createProvider(t);
   const environment = {
     ...production,
-    DATABASE_URL: database.url,
+    DATABASE_URL: database,
     DATA_DIR: t.testdir(),
     RESEND_BASE_URL: provider.url,
     RATE_LIMIT_ENABLED: 'false',
@@ -86,7 +86,7 @@ t.test('an upgrade and the way back do without a failed request', { skip }, asyn
   t.same(balancer.failures, []);
 
   await t.test('every stream had every notification once, and ended with its instance only', async (t) => {
-    const client = new pg.Client({ connectionString: database.url });
+    const client = new pg.Client({ connectionString: database });
     await client.connect();
     t.teardown(() => client.end());
     for (const [index, { username }] of [sender, receiver].entries()) {

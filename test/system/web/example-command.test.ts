@@ -8,13 +8,13 @@ import { until } from '../../support/until.ts';
 const script = ['scripts/example.mjs'];
 
 t.test('npm run example serves the service and the frontend, and ends both', async (t) => {
-  const database = await createTestDatabase(t);
+  const database = await createTestDatabase();
   const frontendUrl = `http://localhost:${await freePort()}`;
   const port = String(await freePort());
   const environment = {
     PORT: port,
     FRONTEND_URL: frontendUrl,
-    DATABASE_URL: database.url,
+    DATABASE_URL: database,
     DATA_DIR: temporaryFolder(t),
   };
   const example = await startService(environment, script);
