@@ -2,12 +2,11 @@ import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import t from 'tap';
 import { MailRejectedError } from '../../src/infrastructure/mail/transport.ts';
+import { parallel } from '../support/concurrency.ts';
 import { until } from '../support/until.ts';
 import { code, composers, hang, sendsAtOnce, setUp, token } from './worker-setup.ts';
 
 t.jobs = 4;
-/** tap modifies the options of a test, so each needs its own. */
-const parallel = () => ({ buffered: true });
 const fetchFailed = () => {
   throw new Error('fetch failed');
 };

@@ -63,3 +63,6 @@ async function waitForBackends({ pool }: TestApp, condition: string, count: numb
   );
   return backends;
 }
+
+/** Options of a test that may run beside others of its file, as `t.jobs` allows. tap modifies them, so each test needs its own. */
+export const parallel = (options: { skip?: string | boolean } = {}) => ({ ...options, buffered: true });

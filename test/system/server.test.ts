@@ -6,6 +6,7 @@ import process from 'node:process';
 import pg from 'pg';
 import t from 'tap';
 import { password } from '../support/app.ts';
+import { parallel } from '../support/concurrency.ts';
 import { createEmptyDatabase, createTestDatabase, execute } from '../support/database.ts';
 import { temporaryFolder } from '../support/files.ts';
 import { freePort } from '../support/free-port.ts';
@@ -15,6 +16,8 @@ import { post, production, type Service, spawnService, startService } from '../s
 import { until } from '../support/until.ts';
 import { runProcess } from './cli/process.ts';
 import { allEnd, query } from './embedded-postgres/support.ts';
+
+t.jobs = 3;
 
 const login = { username: 'dure_cafe', password };
 const account = { username: 'dure_cafe', password, name: '김두레', email: 'owner@example.com' };
@@ -32,7 +35,7 @@ async function connectTo(url: string, start: string) {
   return connection;
 }
 
-t.test('on the embedded database', async (t) => {
+t.test('on the embedded database', parallel(), async (t) => {
   const DATA_DIR = temporaryFolder(t);
   let running: Service | undefined;
   t.teardown(() => running?.end('SIGKILL'));
@@ -95,6 +98,7 @@ t.test('on the embedded database', async (t) => {
 
 t.test(
   'instances that start together, as owner of an empty database only, migrate it once and all work',
+  parallel(),
   async (t) => {
     const database = await createEmptyDatabase();
     const url = new URL(database);
@@ -123,6 +127,7 @@ t.test(
 
 t.test(
   'with DATABASE_DIRECT_URL only, everything is in that database; with PORT=0, URLs have the real port',
+  parallel(),
   async (t) => {
     const DATA_DIR = temporaryFolder(t);
     const database = await createTestDatabase();
@@ -143,24 +148,28 @@ t.test(
   },
 );
 
-t.test('production without what it needs stops with one message that lists every problem', async (t) => {
-  const service = spawnService({ NODE_ENV: 'production', JWT_SECRET: 'short' });
-  const [code] = await once(service.child, 'close');
-  t.equal(code, 1);
-  for (const name of [
-    'DATABASE_URL',
-    'JWT_SECRET',
-    'RESEND_API_KEY',
-    'MAIL_FROM',
-    'FRONTEND_URL',
-    'PUBLIC_URL',
-  ]) {
-    t.match(service.output(), name);
-  }
-  t.notMatch(service.output(), /\n\s+at /, 'no stack');
-});
+t.test(
+  'production without what it needs stops with one message that lists every problem',
+  parallel(),
+  async (t) => {
+    const service = spawnService({ NODE_ENV: 'production', JWT_SECRET: 'short' });
+    const [code] = await once(service.child, 'close');
+    t.equal(code, 1);
+    for (const name of [
+      'DATABASE_URL',
+      'JWT_SECRET',
+      'RESEND_API_KEY',
+      'MAIL_FROM',
+      'FRONTEND_URL',
+      'PUBLIC_URL',
+    ]) {
+      t.match(service.output(), name);
+    }
+    t.notMatch(service.output(), /\n\s+at /, 'no stack');
+  },
+);
 
-t.test('demo and seed data are rejected in production', async (t) => {
+t.test('demo and seed data are rejected in production', parallel(), async (t) => {
   const settings = await productionSettings();
   for (const script of ['demo', 'seed']) {
     const { output, child } = spawnService(settings, [`build/scripts/${script}.js`]);
@@ -173,7 +182,7 @@ t.test('demo and seed data are rejected in production', async (t) => {
   t.strictSame((await client.query('SELECT username FROM users')).rows, [], 'nor does a migration make any');
 });
 
-t.test('on SIGTERM, a request in flight finishes and idle connections close', async (t) => {
+t.test('on SIGTERM, a request in flight finishes and idle connections close', parallel(), async (t) => {
   const { url, end, output } = await startService(await productionSettings());
   const body = JSON.stringify(account);
   const idle = await connectTo(url, 'GET /health/live HTTP/1.1\r\n');
@@ -194,23 +203,27 @@ t.test('on SIGTERM, a request in flight finishes and idle connections close', as
   t.match(output(), /"signal":"SIGTERM","msg":"shutting down"[\s\S]+"msg":"shut down"/);
 });
 
-t.test('with SHUTDOWN_DELAY, an instance that is not ready still answers new connections', async (t) => {
-  const { url, end } = await startService({ ...(await productionSettings()), SHUTDOWN_DELAY: '5s' });
-  const ended = end('SIGTERM');
-  await until('not ready', async () => (await fetch(`${url}/health/ready`)).status === 503);
-  const response = await fetch(`${url}/auth/signup/`, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json' },
-    body: JSON.stringify(account),
-  });
-  t.equal(response.status, 201);
-  t.equal(response.headers.get('connection'), 'close', 'a proxy sends the next request elsewhere');
-  t.equal((await fetch(`${url}/health/live`)).status, 200);
-  t.same(await ended, { code: 0, signal: null });
-  await t.rejects(fetch(`${url}/health/live`));
-});
+t.test(
+  'with SHUTDOWN_DELAY, an instance that is not ready still answers new connections',
+  parallel(),
+  async (t) => {
+    const { url, end } = await startService({ ...(await productionSettings()), SHUTDOWN_DELAY: '5s' });
+    const ended = end('SIGTERM');
+    await until('not ready', async () => (await fetch(`${url}/health/ready`)).status === 503);
+    const response = await fetch(`${url}/auth/signup/`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify(account),
+    });
+    t.equal(response.status, 201);
+    t.equal(response.headers.get('connection'), 'close', 'a proxy sends the next request elsewhere');
+    t.equal((await fetch(`${url}/health/live`)).status, 200);
+    t.same(await ended, { code: 0, signal: null });
+    await t.rejects(fetch(`${url}/health/live`));
+  },
+);
 
-t.test('a request that never ends delays the shutdown by less than 15 seconds', async (t) => {
+t.test('a request that never ends delays the shutdown by less than 15 seconds', parallel(), async (t) => {
   const { url, end } = await startService(await productionSettings());
   const stuck = await connectTo(url, 'POST /auth/signup/ HTTP/1.1\r\n');
   stuck.send('Content-Length: 10\r\nExpect: 100-continue\r\n\r\n');
@@ -220,7 +233,7 @@ t.test('a request that never ends delays the shutdown by less than 15 seconds', 
   t.ok(Date.now() - began < 15_000);
 });
 
-t.test('a log that is not read loses lines, counts them, and delays nothing', async (t) => {
+t.test('a log that is not read loses lines, counts them, and delays nothing', parallel(), async (t) => {
   const settings = { ...(await productionSettings()), RATE_LIMIT_ENABLED: 'false' };
   const { url, child, output } = await startService(settings);
   t.teardown(() => child.kill('SIGKILL'));
@@ -255,7 +268,7 @@ t.test('a log that is not read loses lines, counts them, and delays nothing', as
   t.ok(Date.now() - began < 15_000);
 });
 
-t.test('a full disk below the log stops nothing', { skip: !existsSync('/dev/full') }, async (t) => {
+t.test('a full disk below the log stops nothing', parallel({ skip: !existsSync('/dev/full') }), async (t) => {
   const PORT = String(await freePort());
   const environment = { ...(await productionSettings()), PORT };
   const { child, end } = spawnService(environment, undefined, openSync('/dev/full', 'w'));
@@ -267,7 +280,7 @@ t.test('a full disk below the log stops nothing', { skip: !existsSync('/dev/full
   t.same(await end(), { code: 0, signal: null });
 });
 
-t.test('an email of a killed process is sent once after the restart', async (t) => {
+t.test('an email of a killed process is sent once after the restart', parallel(), async (t) => {
   const provider = await createProvider(t);
   const environment = { ...(await productionSettings()), RESEND_BASE_URL: provider.url };
 

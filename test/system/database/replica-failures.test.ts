@@ -1,13 +1,15 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import t from 'tap';
 import { createTestApp, createUser, type TestApp } from '../../support/app.ts';
-import { inParallel } from '../../support/concurrency.ts';
+import { inParallel, parallel } from '../../support/concurrency.ts';
 import { startPooler } from '../../support/pooler.ts';
 import { without } from '../../support/requirements.ts';
 import { createPost, openShop } from '../../support/stores.ts';
 import { createTcpProxy } from '../../support/tcp-proxy.ts';
 import { until } from '../../support/until.ts';
 import { readsOf, startCluster, untilRead } from './standby.ts';
+
+t.jobs = 2;
 
 /** Reads as a user who has written nothing, until `end`. @returns the slowest response, in milliseconds, and all statuses */
 async function readWhile(app: TestApp, token: string, path: string, end: () => boolean) {
@@ -24,7 +26,7 @@ async function readWhile(app: TestApp, token: string, path: string, end: () => b
   return { statuses: [...statuses], slowest };
 }
 
-t.test('a replica that ends, hangs or comes back causes no error and no delay', async (t) => {
+t.test('a replica that ends, hangs or comes back causes no error and no delay', parallel(), async (t) => {
   const { url, standbys } = await startCluster(t);
   const [standby] = standbys;
   if (!standby) throw new Error('there is no standby');
@@ -73,7 +75,7 @@ t.test('a replica that ends, hangs or comes back causes no error and no delay', 
   }
 });
 
-t.test('the replica is read through PgBouncer, too', { skip: without('pgbouncer') }, async (t) => {
+t.test('the replica is read through PgBouncer, too', parallel({ skip: without('pgbouncer') }), async (t) => {
   const { url, standbys } = await startCluster(t);
   const [primary, replica] = [await startPooler(t, url), await startPooler(t, standbys[0]?.url ?? '')];
   const environment = { DATABASE_DIRECT_URL: url, DATABASE_REPLICA_URL: `${replica}?pgbouncer=true` };
@@ -90,7 +92,7 @@ t.test('the replica is read through PgBouncer, too', { skip: without('pgbouncer'
   });
 });
 
-t.test('a server that is no standby of the primary is not read', async (t) => {
+t.test('a server that is no standby of the primary is not read', parallel(), async (t) => {
   const { url, standbys } = await startCluster(t, 2);
   const [first, second] = standbys;
   if (!first || !second) throw new Error('there are no standbys');

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import t from 'tap';
 import { createTestApp, createUser, type TestApp } from '../../support/app.ts';
-import { inParallel, lockRows } from '../../support/concurrency.ts';
+import { inParallel, lockRows, parallel } from '../../support/concurrency.ts';
 import { freePort } from '../../support/free-port.ts';
 import { openTwoShops } from '../../support/partner-requests.ts';
 import { startRedis } from '../../support/redis.ts';
@@ -9,6 +9,8 @@ import { without } from '../../support/requirements.ts';
 import { createPost, openShop, type Shop, type TestPost } from '../../support/stores.ts';
 import { until } from '../../support/until.ts';
 import { readsOf, startCluster, untilRead } from './standby.ts';
+
+t.jobs = 2;
 
 const noQuotas = { QUOTA_POSTS_PER_DAY: '0', QUOTA_EDITS_PER_DAY: '0' };
 
@@ -51,73 +53,77 @@ async function countSeen(apps: readonly [TestApp, TestApp], authors: Author[]): 
   return (await Promise.all(seen)).reduce((sum, count) => sum + count, 0);
 }
 
-t.test('lists, searches, single posts and stores are read from the replica, and nothing else', async (t) => {
-  const { url, standbys } = await startCluster(t);
-  const [standby] = standbys;
-  if (!standby) throw new Error('there is no standby');
-  const app = await createTestApp({ DATABASE_REPLICA_URL: standby.url }, { databaseUrl: url });
-  t.teardown(app.close);
-  await untilRead(app, true);
-  const { sender, receiver, post } = await openTwoShops(app);
-  const { token } = await createUser(app);
-  const get = async (path: string) => {
-    const { status, body } = await app.call('GET', path, { token });
-    t.equal(status, 200, path);
-    return body.data;
-  };
-  await until('replay', async () => (await titleOf(app, token, post)) === post.title);
-  standby.statements();
-
-  const lists = ['stores/', 'stores/?q=카페', 'posts/', 'posts/?q=가게&category_id=1', 'posts/?mine=true'];
-  for (const path of lists) {
-    await get(`/api/v1/${encodeURI(path)}`);
-    await until(`${path} on the replica`, () => standby.statements().length > 0);
-  }
-  const read = await get(`/api/v1/posts/${post.id}/`);
-  t.match(read, { id: post.id, title: post.title, is_mine: false, my_request_status: null });
-  await until('the post', () => standby.statements().join().includes('WHERE p.id = $'));
-  t.strictSame(await get(`/api/v1/stores/${receiver.store.id}/`), receiver.store);
-  await until('the store', () => standby.statements().join().includes('WHERE s.id = $'));
-
-  const before = await readsOf(app);
-  const all = ['stores/mypage/', 'stores/me/', 'stores/partners/', 'stores/categories/'];
-  all.push(
-    ...['mypage/', 'unread-count/', 'partner-request/', 'preferences/'].map(
-      (path) => `notifications/${path}`,
-    ),
-  );
-  for (const path of [
-    '/auth/me/',
-    '/auth/sessions/',
-    '/health/ready',
-    ...all.map((path) => `/api/v1/${path}`),
-  ])
-    t.equal((await app.call('GET', path, { token: sender.token })).status, 200, path);
-  t.strictSame(await readsOf(app), before);
-  t.strictSame(standby.statements(), []);
-
-  await t.test('without Redis, the writes of this instance count', async (t) => {
-    const [author] = await createAuthors(app, 1);
-    if (!author) throw new Error('there is no author');
-    const source = async () => {
-      const before = await readsOf(app);
-      await titleOf(app, author.token, author.post);
-      const after = await readsOf(app);
-      return Object.keys(after).find((name) => after[name] !== before[name]);
+t.test(
+  'lists, searches, single posts and stores are read from the replica, and nothing else',
+  parallel(),
+  async (t) => {
+    const { url, standbys } = await startCluster(t);
+    const [standby] = standbys;
+    if (!standby) throw new Error('there is no standby');
+    const app = await createTestApp({ DATABASE_REPLICA_URL: standby.url }, { databaseUrl: url });
+    t.teardown(app.close);
+    await untilRead(app, true);
+    const { sender, receiver, post } = await openTwoShops(app);
+    const { token } = await createUser(app);
+    const get = async (path: string) => {
+      const { status, body } = await app.call('GET', path, { token });
+      t.equal(status, 200, path);
+      return body.data;
     };
-    t.equal(await source(), 'own_write');
-    await until('five seconds', async () => (await source()) === 'replica', 7);
-    await app.call('PATCH', `/api/v1/posts/${author.post.id}/`, {
-      token: author.token,
-      body: { title: '새 제목' },
+    await until('replay', async () => (await titleOf(app, token, post)) === post.title);
+    standby.statements();
+
+    const lists = ['stores/', 'stores/?q=카페', 'posts/', 'posts/?q=가게&category_id=1', 'posts/?mine=true'];
+    for (const path of lists) {
+      await get(`/api/v1/${encodeURI(path)}`);
+      await until(`${path} on the replica`, () => standby.statements().length > 0);
+    }
+    const read = await get(`/api/v1/posts/${post.id}/`);
+    t.match(read, { id: post.id, title: post.title, is_mine: false, my_request_status: null });
+    await until('the post', () => standby.statements().join().includes('WHERE p.id = $'));
+    t.strictSame(await get(`/api/v1/stores/${receiver.store.id}/`), receiver.store);
+    await until('the store', () => standby.statements().join().includes('WHERE s.id = $'));
+
+    const before = await readsOf(app);
+    const all = ['stores/mypage/', 'stores/me/', 'stores/partners/', 'stores/categories/'];
+    all.push(
+      ...['mypage/', 'unread-count/', 'partner-request/', 'preferences/'].map(
+        (path) => `notifications/${path}`,
+      ),
+    );
+    for (const path of [
+      '/auth/me/',
+      '/auth/sessions/',
+      '/health/ready',
+      ...all.map((path) => `/api/v1/${path}`),
+    ])
+      t.equal((await app.call('GET', path, { token: sender.token })).status, 200, path);
+    t.strictSame(await readsOf(app), before);
+    t.strictSame(standby.statements(), []);
+
+    await t.test('without Redis, the writes of this instance count', async (t) => {
+      const [author] = await createAuthors(app, 1);
+      if (!author) throw new Error('there is no author');
+      const source = async () => {
+        const before = await readsOf(app);
+        await titleOf(app, author.token, author.post);
+        const after = await readsOf(app);
+        return Object.keys(after).find((name) => after[name] !== before[name]);
+      };
+      t.equal(await source(), 'own_write');
+      await until('five seconds', async () => (await source()) === 'replica', 7);
+      await app.call('PATCH', `/api/v1/posts/${author.post.id}/`, {
+        token: author.token,
+        body: { title: '새 제목' },
+      });
+      t.equal(await source(), 'own_write');
     });
-    t.equal(await source(), 'own_write');
-  });
-});
+  },
+);
 
 t.test(
   'users see their own writes at once, on every instance',
-  { skip: without('redis-server') },
+  parallel({ skip: without('redis-server') }),
   async (t) => {
     const { url, standbys } = await startCluster(t);
     const [standby] = standbys;

@@ -2,13 +2,12 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import t, { type Test } from 'tap';
 import { hang, sendsAtOnce, setUp } from '../../mail/worker-setup.ts';
+import { parallel } from '../../support/concurrency.ts';
 import { createTcpProxy } from '../../support/tcp-proxy.ts';
 import { until } from '../../support/until.ts';
 import { startProcess } from '../embedded-postgres/support.ts';
 
 t.jobs = 4;
-/** tap modifies the options of a test, so each needs its own. */
-const parallel = () => ({ buffered: true });
 
 /** A service whose workers reach the database by way of a proxy. */
 async function setUpBehindProxy(t: Test) {
