@@ -24,6 +24,8 @@ import {
 
 const open = { ...production, RATE_LIMIT_ENABLED: 'false' };
 
+t.setTimeout(240_000);
+
 /** How long any response may take, in milliseconds. */
 const promisedTime = 10_000;
 
