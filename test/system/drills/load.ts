@@ -28,14 +28,14 @@ export function createClients(urls: string[]) {
   const errors: string[] = [];
   let turn = 0;
 
-  /** @throws when the response is neither a success nor one that asks to try again */
+  /** @throws when the response is neither a success nor one that asks to try again, or is no success within a minute */
   async function insist(method: string, path: string, { token, body, done }: Call): Promise<Json> {
     const headers = {
       'content-type': 'application/json',
       'idempotency-key': randomUUID(),
       ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
     };
-    for (;;) {
+    for (const end = Date.now() + 60_000; ; ) {
       const url = `${urls[turn++ % urls.length]}${path}`;
       const request = { method, headers, ...(body && { body: JSON.stringify(body) }) };
       const start = Date.now();
@@ -48,6 +48,7 @@ export function createClients(urls: string[]) {
       if (status === done) return undefined;
       if (status !== 503) errors.push(`${method} ${path}: ${status} ${text}`);
       if (status !== 503 && status !== 500 && status !== 0) throw new Error(errors.at(-1));
+      if (Date.now() > end) throw new Error(`${method} ${path}: ${status} for a minute`);
       await sleep(pause.retry);
     }
   }
