@@ -18,7 +18,7 @@ interface TestServer {
 }
 
 /**
- * Creates a migrated database without rows of its own. It goes with the server: ext4 does not use inodes again for seconds after
+ * Creates a migrated database without rows of its own. It goes with the server: ext4 does not use inodes again for minutes after
  * their deletion, so that creating a database after a drop takes 370 ms instead of 25.
  *
  * @returns its connection string
@@ -89,7 +89,7 @@ async function createDatabase({ url, template }: TestServer, source: string): Pr
   const name = `${template}_${randomBytes(6).toString('hex')}`;
   for (const deadline = Date.now() + templateTimeout; ; await sleep(50 + Math.random() * 200)) {
     try {
-      // Copying files costs a third of the default, which writes the copy to the WAL; PostgreSQL 15 or newer.
+      // Copying files is faster than the default, which writes the copy to the WAL; PostgreSQL 15 or newer.
       await execute(url, `CREATE DATABASE ${name} TEMPLATE ${source} STRATEGY FILE_COPY`);
       break;
     } catch (error) {

@@ -17,7 +17,7 @@ import { root } from './files.ts';
 
 /** Of this run alone, so that two runs at once do not disturb each other. */
 const groupsFolder = join(root, `build/test-groups-${process.pid}`);
-/** Two rounds for two cores: each process costs a start, and unequal groups leave a core idle at the end. */
+/** Two rounds on two cores: each process costs a start, and unequal groups leave a core idle at the end. */
 const groupCount = 6;
 /** One more than cores, because tests wait for a third of their time. Above 8 they would need more connections than the server has. */
 const jobs = Math.min(8, availableParallelism() + 1);

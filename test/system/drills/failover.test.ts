@@ -12,7 +12,7 @@ import { type Acknowledged, type Answer, createClients, startLoad } from './load
 
 /*
  * PostgreSQL fails over under load: kills, and planned switchovers. `npm run test:drills` does ten of them and prints the table of
- * docs/operations/high-availability.md; the slow tier does one of each.
+ * docs/operations/high-availability.md; the slow tier does two.
  */
 
 type Kind = 'machine killed' | 'PostgreSQL killed' | 'switchover';
