@@ -23,6 +23,15 @@ export const mails = {
   },
   reset_link: { kind: 'reset_link', name, url: resetUrl, minutes: 60 },
   password_changed: { kind: 'password_changed', name, changedAt },
+  login_method_changed: {
+    kind: 'login_method_changed',
+    name,
+    change: 'added',
+    method: 'passkey',
+    label: '민지의 휴대폰',
+    changedAt,
+    url: resetUrl,
+  },
   email_changed: { kind: 'email_changed', name, newEmail: 'm***@e***.com', changedAt, url: undoUrl },
   user_id: { kind: 'user_id', name, username: 'minji.kim' },
   partner_request_received: {

@@ -1,3 +1,4 @@
+import { Type } from '@sinclair/typebox';
 import {
   ApiError,
   defineError,
@@ -6,7 +7,7 @@ import {
   retryAfterField,
 } from '../../http/errors.ts';
 import type { LocalizedText } from '../../http/language.ts';
-import { Int32 } from '../../http/schemas.ts';
+import { Int32, StringEnum } from '../../http/schemas.ts';
 
 /** 409: another account has what the request wants. `fields` and `errors` name the field, with their examples. */
 const taken = (code: string, field: string, text: LocalizedText) =>
@@ -17,6 +18,8 @@ const taken = (code: string, field: string, text: LocalizedText) =>
       errors: { ...fieldErrorFields.errors, examples: [[{ field, code: 'taken', message: text.ko }]] },
     },
   });
+
+const flowToken = 'c0ffee00-5b1f-4e0e-9a59-0d4a1b2c3d4e.Zm9yIGV4YW1wbGUgb25seQ';
 
 const emailTaken = { ko: '이미 가입된 이메일입니다.', en: 'This email address already has an account.' };
 
@@ -91,6 +94,121 @@ export const authErrors = {
   undoLinkInvalid: defineError(400, 'undo_link_invalid', {
     ko: '이메일 변경을 되돌리는 링크가 올바르지 않거나 만료되었습니다.',
     en: 'The link to undo the change of email is not valid or has expired.',
+  }),
+  secondFactorRequired: defineError(401, 'second_factor_required', {
+    ko: '인증 앱의 인증번호를 입력해 주세요.',
+    en: 'Please enter the code of your authenticator app.',
+    fields: {
+      second_factor_token: Type.String({ description: 'For `finishLogin`', examples: [flowToken] }),
+      methods: Type.Array(StringEnum(['totp', 'recovery_code']), {
+        description: 'What the login can be finished with',
+      }),
+      expires_in: Int32({ description: 'Seconds the token is valid', examples: [300] }),
+    },
+  }),
+  secondFactorTokenInvalid: defineError(400, 'second_factor_token_invalid', {
+    ko: '로그인 시간이 지났습니다. 처음부터 다시 로그인해 주세요.',
+    en: 'This login has expired. Please log in again.',
+  }),
+  secondFactorExists: defineError(409, 'second_factor_exists', {
+    ko: '2단계 인증을 이미 사용하고 있습니다.',
+    en: 'The second factor is already switched on.',
+  }),
+  tooManySecondFactors: defineError(429, 'too_many_attempts', {
+    ko: '인증번호를 여러 번 잘못 입력했습니다. 잠시 후 다시 시도해 주세요.',
+    en: 'Too many wrong codes. Please try again later.',
+    fields: retryAfterField,
+  }),
+  confirmationRequired: defineError(403, 'confirmation_required', {
+    ko: '본인 확인이 필요합니다. 다시 한 번 확인해 주세요.',
+    en: 'Please confirm that it is you.',
+    fields: {
+      methods: Type.Array(Type.String(), {
+        description:
+          '`password`, `totp`, `recovery_code` and the ids of providers: what this account can confirm with',
+        examples: [['password', 'kakao']],
+      }),
+    },
+  }),
+  providerNotFound: defineError(404, 'provider_not_found', {
+    ko: '지원하지 않는 로그인 방법입니다.',
+    en: 'There is no such login provider.',
+  }),
+  providerRefused: defineError(400, 'provider_refused', {
+    ko: '로그인하지 못했습니다. 처음부터 다시 시도해 주세요.',
+    en: 'The login with the provider did not work. Please start again.',
+  }),
+  signUpRequired: defineError(403, 'sign_up_required', {
+    ko: '처음 오셨군요. 회원가입을 마쳐 주세요.',
+    en: 'There is no account yet. Please finish the sign-up.',
+    fields: {
+      sign_up_token: Type.String({ description: 'For `signUpWithProvider`', examples: [flowToken] }),
+      expires_in: Int32({ description: 'Seconds the token is valid', examples: [1800] }),
+      suggested: Type.Object(
+        {
+          name: Type.Union([Type.String(), Type.Null()], {
+            description: 'The name at the provider',
+            examples: ['김두레'],
+          }),
+          email: Type.Union([Type.String(), Type.Null()], {
+            description: 'The email address at the provider',
+            examples: ['owner@example.com'],
+          }),
+          is_email_verified: Type.Boolean({
+            description: 'Whether the provider has verified it: the new account is then verified with it',
+            examples: [true],
+          }),
+        },
+        { description: 'What a form can be filled with' },
+      ),
+    },
+  }),
+  signUpTokenInvalid: defineError(400, 'sign_up_token_invalid', {
+    ko: '회원가입 시간이 지났습니다. 처음부터 다시 시도해 주세요.',
+    en: 'The sign-up has expired. Please start again.',
+  }),
+  linkRequired: defineError(409, 'link_required', {
+    ko: '이 이메일로 가입한 계정이 있습니다. 그 계정으로 로그인하면 연결할 수 있습니다.',
+    en: 'An account has this email address. Log in to it to connect the two.',
+    fields: {
+      link_token: Type.String({
+        description: 'For `addIdentity`, after a login to that account',
+        examples: [flowToken],
+      }),
+      expires_in: Int32({ description: 'Seconds the token is valid', examples: [600] }),
+    },
+  }),
+  linkTokenInvalid: defineError(400, 'link_token_invalid', {
+    ko: '연결할 수 있는 시간이 지났습니다. 처음부터 다시 시도해 주세요.',
+    en: 'The time to connect the accounts is over. Please start again.',
+  }),
+  identityTaken: defineError(409, 'identity_taken', {
+    ko: '이미 다른 계정에 연결되어 있습니다.',
+    en: 'This login already belongs to an account.',
+  }),
+  identityNotFound: defineError(404, 'identity_not_found', {
+    ko: '연결된 로그인 방법이 없습니다.',
+    en: 'There is no such connected login.',
+  }),
+  lastLoginMethod: defineError(409, 'last_login_method', {
+    ko: '마지막 남은 로그인 방법은 삭제할 수 없습니다. 비밀번호나 다른 방법을 먼저 추가해 주세요.',
+    en: 'This is the only way to log in. Please add a password or another way first.',
+  }),
+  passkeyRefused: defineError(400, 'passkey_refused', {
+    ko: '패스키를 등록하지 못했습니다. 다시 시도해 주세요.',
+    en: 'The passkey could not be added. Please try again.',
+  }),
+  passkeyRejected: defineError(401, 'invalid_credentials', {
+    ko: '패스키를 확인하지 못했습니다. 다른 방법으로 로그인해 주세요.',
+    en: 'The passkey could not be verified. Please log in in another way.',
+  }),
+  passkeyNotFound: defineError(404, 'passkey_not_found', {
+    ko: '해당 패스키를 찾을 수 없습니다.',
+    en: 'There is no such passkey.',
+  }),
+  tooManyPasskeys: defineError(409, 'too_many_passkeys', {
+    ko: '패스키는 10개까지 등록할 수 있습니다.',
+    en: 'An account can have at most ten passkeys.',
   }),
   sessionNotFound: defineError(404, 'session_not_found', {
     ko: '해당 기기를 찾을 수 없습니다.',

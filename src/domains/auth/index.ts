@@ -11,6 +11,7 @@ import { sessionRoutes } from './routes/sessions.ts';
 import { type AccountServiceOptions, createAccountService } from './service/account.ts';
 import { type AccountDeletionSteps, createAccountRemoval } from './service/account-removal.ts';
 import { createEmailVerification, createRecovery } from './service/codes-and-links.ts';
+import { createConfirmation } from './service/confirmation.ts';
 import { createEmailChange } from './service/email-change.ts';
 import { createLogin } from './service/login.ts';
 import { createDerivedSecrets, createTokens } from './tokens.ts';
@@ -41,6 +42,17 @@ export const securityEvents = [
   'email_code_failed',
   'user_id_requested',
   'account_deleted',
+  'second_factor_required',
+  'second_factor_failed',
+  'second_factor_added',
+  'second_factor_removed',
+  'recovery_codes_replaced',
+  'confirmed',
+  'identity_added',
+  'identity_removed',
+  'passkey_added',
+  'passkey_removed',
+  'passkey_refused',
 ];
 
 interface AuthOptions extends AccountServiceOptions {
@@ -64,11 +76,20 @@ export function createAuth(options: AuthOptions) {
   const passwords = createPasswords(config, accounts.countHashCosts, options);
 
   const removal = createAccountRemoval(database, repository, options.logger, options.deletionSteps);
-  const login = createLogin(config, repository, tokens, passwords);
+  const login = createLogin(config, database, repository, tokens, passwords);
+  const confirmation = createConfirmation(repository, login);
   const verification = createEmailVerification(config.email, database, mailQueue, repository);
   const recovery = createRecovery(database, mailQueue, repository, passwords);
-  const account = createAccountService(options, repository, passwords, login, verification, removal);
-  const emailChange = createEmailChange(database, mailQueue, repository, login, verification, removal);
+  const account = createAccountService(
+    options,
+    repository,
+    passwords,
+    login,
+    confirmation,
+    verification,
+    removal,
+  );
+  const emailChange = createEmailChange(database, mailQueue, repository, confirmation, verification, removal);
 
   async function routes(scope: FastifyInstance): Promise<void> {
     await scope.register(accountRoutes, { account, emailChange });

@@ -5,6 +5,14 @@ import type { UnrequestedMail } from '../../infrastructure/mail/queue.ts';
 import type { MailComposers, MailPayload } from '../../infrastructure/mail/worker.ts';
 import type { AuthRepository } from './repository/index.ts';
 
+/** What a notice is about. */
+interface LoginMethodChange {
+  change: 'added' | 'removed';
+  method: 'identity' | 'passkey' | 'second_factor';
+  /** Which one: the name of the provider or of the passkey. */
+  label?: string;
+}
+
 /**
  * Composes this domain's emails when they are sent. Accounts are looked up here and not when an email is requested, so that the
  * request takes the same time for every address.
@@ -68,6 +76,26 @@ export function authMails(
       return { to: change.oldEmail, language: languageOf(payload), mail };
     },
 
+    async login_method_changed(payload) {
+      const account = await findAccount(payload);
+      if (!account?.isVerified) return null;
+      const { change, method, label = '' } = payload as Partial<LoginMethodChange>;
+      if (change === undefined || method === undefined) throw new Error('the notice names no change');
+      const mail = {
+        name: account.name,
+        change,
+        method,
+        label,
+        changedAt: new Date(Number(payload['changed_at'])),
+      };
+      const url = `${frontendUrl}/reset-password-request`;
+      return {
+        to: account.email,
+        language: languageOf(payload),
+        mail: { kind: 'login_method_changed', ...mail, url },
+      };
+    },
+
     async user_id(payload) {
       const account = await findAccount(payload);
       if (account === undefined) return null;
@@ -85,6 +113,16 @@ export function passwordChangedNotice(userId: number, language: Language): Unreq
     userId,
     payload: { changed_at: Date.now(), language },
   };
+}
+
+/** The notice that a way to log in was added or removed just now. */
+export function loginMethodNotice(
+  userId: number,
+  language: Language,
+  change: LoginMethodChange,
+): UnrequestedMail {
+  const payload = { ...change, changed_at: Date.now(), language };
+  return { purpose: 'notice', kind: 'login_method_changed', userId, payload };
 }
 
 /**

@@ -8,7 +8,22 @@ export function toUser({ id, username, name, email, role, isVerified }: UserRow)
 }
 
 /** A session as its user and operators see it. */
-export function toSession({ id, userAgent, ip, createdAt, lastUsedAt }: SessionRow) {
+export function toSession({
+  id,
+  userAgent,
+  ip,
+  createdAt,
+  lastUsedAt,
+  authenticatedAt,
+  methods,
+}: SessionRow) {
   const times = { created_at: createdAt.toISOString(), last_used_at: lastUsedAt.toISOString() };
-  return { id, user_agent: userAgent, ip, ...times };
+  return {
+    id,
+    user_agent: userAgent,
+    ip,
+    ...times,
+    authenticated_at: authenticatedAt.toISOString(),
+    methods,
+  };
 }

@@ -139,8 +139,20 @@ export const PasswordReset = Body('PasswordReset', 'The link of a mail and a new
   new_password: newPassword,
 });
 
+/** Of an authenticator app, or a recovery code. */
+export const secondFactorCode = TextField('line', {
+  minLength: 6,
+  maxLength: 30,
+  description: 'Six digits of the authenticator app, or a recovery code',
+  examples: ['042317'],
+});
+
 export const UserChanges = Changes('UserChanges', 'At least one field', { name });
-export const AccountDeletion = Body('AccountDeletion', 'The password, to be sure', { password });
+/** An account with a password always gives it; one without it needs a recent login or confirmation. */
+const optionalPassword = Type.Optional(password);
+export const AccountDeletion = Body('AccountDeletion', 'The password, where the account has one', {
+  password: optionalPassword,
+});
 export const PasswordChange = Body('PasswordChange', 'The current and the new password', {
   current_password: password,
   new_password: newPassword,
@@ -150,7 +162,7 @@ export const EmailChange = Body(
   'EmailChange',
   'The password, and what proves the new address: the `code` that was mailed to it, or a `verification_token`',
   {
-    password,
+    password: optionalPassword,
     new_email: emailField('The new address; converted to lower case', 'new-owner@example.com'),
     code: Type.Optional(verificationCode),
     verification_token: proof('From the response of `confirmEmail`; without it, `code` is required'),
@@ -158,6 +170,15 @@ export const EmailChange = Body(
 );
 export type EmailChange = Static<typeof EmailChange>;
 export const EmailChangeUndo = Body('EmailChangeUndo', 'The link of a mail', { token: linkToken });
+
+export const ConfirmationBody = Body('ConfirmationBody', 'One of the two', {
+  password: optionalPassword,
+  code: Type.Optional(secondFactorCode),
+});
+export const Confirmation = NamedObject('Confirmation', 'A session that may change the ways to log in', {
+  confirmed_until: Timestamp('Until when'),
+});
+export type Confirmation = Static<typeof Confirmation>;
 
 const jwt = 'eyJhbGciOiJIUzI1NiIsInR5cCI6IkpXVCJ9.e30.Zm9yIGV4YW1wbGUgb25seQ';
 
@@ -212,6 +233,13 @@ export const Session = NamedObject('Session', 'A device that is logged in', {
     examples: ['Mozilla/5.0 (Linux; Android 15)'],
   }),
   ip: Type.String({ description: 'Address of the client at login', examples: ['203.0.113.7'] }),
+  authenticated_at: Timestamp(
+    'When the user last proved who they are: by the login, or by `confirmIdentity`',
+  ),
+  methods: Type.Array(Type.String(), {
+    description: 'How: `password`, `passkey`, `totp`, `recovery_code` and the ids of providers',
+    examples: [['password']],
+  }),
   created_at: Timestamp('When the user logged in'),
   last_used_at: Timestamp('When the session was last refreshed'),
   is_current: Type.Boolean({ description: 'Whether this very request belongs to it', examples: [true] }),

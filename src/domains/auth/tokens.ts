@@ -1,10 +1,19 @@
-import { createHmac, randomUUID, timingSafeEqual } from 'node:crypto';
+import {
+  createCipheriv,
+  createDecipheriv,
+  createHmac,
+  hkdfSync,
+  randomBytes,
+  randomUUID,
+  timingSafeEqual,
+} from 'node:crypto';
 import type { FastifyJWTOptions, JWT } from '@fastify/jwt';
 import { Type } from '@sinclair/typebox';
 import { TypeCompiler } from '@sinclair/typebox/compiler';
 import type { AccessClaims, TokenProblem, TokenType } from '../../http/authentication.ts';
 import { isId, isUuid, maxId } from '../../http/schemas.ts';
 import type { Config, Secret } from '../../infrastructure/config/config.ts';
+import type { LoginFlowKind } from '../../infrastructure/database/generated/enums.ts';
 
 const issuer = 'dure';
 const audience = 'dure-api';
@@ -90,8 +99,10 @@ function issuedHeader({ id }: Secret): string {
 }
 
 /** What a derived secret is for. Part of the HMAC, so that the id of a code gives no link. */
-type Purpose = 'email code' | LinkPurpose;
-type LinkPurpose = 'email link' | 'email proof' | 'password reset' | 'email change';
+type Purpose = 'email code' | FlowSecret | LinkPurpose;
+type LinkPurpose = 'email link' | 'email proof' | 'password reset' | 'email change' | `${LoginFlowKind} flow`;
+/** What a login flow sends to a provider or an authenticator besides its token. */
+export type FlowSecret = 'state' | 'nonce' | 'code verifier' | 'challenge';
 
 export type DerivedSecrets = ReturnType<typeof createDerivedSecrets>;
 
@@ -122,6 +133,12 @@ export function createDerivedSecrets(secrets: readonly [Secret, ...Secret[]]) {
     return secret && newToken(purpose, id, secret);
   }
 
+  /** 256 bits of a row, URL-safe. */
+  function derive(purpose: FlowSecret, id: string, keyId: string): string | undefined {
+    const secret = find(keyId);
+    return secret && digest(secret, purpose, id).toString('base64url');
+  }
+
   /** The row that a token is of, which may be gone; undefined for every other text. */
   function open(purpose: LinkPurpose, given: string): { id: string; keyId: string } | undefined {
     const [id = ''] = given.split('.');
@@ -132,7 +149,46 @@ export function createDerivedSecrets(secrets: readonly [Secret, ...Secret[]]) {
   }
 
   /** `keyId` is that of new rows. */
-  return { keyId: secrets[0].id, code, token, newToken, open };
+  return { keyId: secrets[0].id, code, token, newToken, derive, open };
+}
+
+export type Sealer = ReturnType<typeof createSealer>;
+
+/** Encrypts what must be read again: with a key of the first secret, while each secret opens what it sealed (AES-256-GCM). */
+export function createSealer(secrets: readonly [Secret, ...Secret[]]) {
+  const toKey = ({ id, key }: Secret) => ({
+    id,
+    key: Buffer.from(hkdfSync('sha256', key, '', 'dure sealed values', 32)),
+  });
+  const sealing = toKey(secrets[0]);
+  const keys = [sealing, ...secrets.slice(1).map(toKey)];
+
+  return {
+    /** @param context what the value is and whose, without which it does not open */
+    seal(text: string, context: string): string {
+      const { id, key } = sealing;
+      const iv = randomBytes(12);
+      const cipher = createCipheriv('aes-256-gcm', key, iv).setAAD(Buffer.from(context));
+      const sealed = Buffer.concat([iv, cipher.update(text, 'utf8'), cipher.final(), cipher.getAuthTag()]);
+      return `${id}.${sealed.toString('base64url')}`;
+    },
+
+    /** @returns undefined when no secret opens it, or it was sealed for another context */
+    unseal(sealed: string, context: string): string | undefined {
+      const [id, text = ''] = sealed.split('.');
+      const key = keys.find((one) => one.id === id)?.key;
+      const bytes = Buffer.from(text, 'base64url');
+      if (key === undefined || bytes.length < 28) return undefined;
+      try {
+        const decipher = createDecipheriv('aes-256-gcm', key, bytes.subarray(0, 12))
+          .setAAD(Buffer.from(context))
+          .setAuthTag(bytes.subarray(-16));
+        return decipher.update(bytes.subarray(12, -16), undefined, 'utf8') + decipher.final('utf8');
+      } catch {
+        return undefined;
+      }
+    },
+  };
 }
 
 /** Compares in constant time. An undefined expected value equals nothing. */

@@ -93,6 +93,17 @@ export function createAccountRepository(
       return (await tx.prisma.user.updateMany({ where: { id, email }, data })).count > 0;
     },
 
+    /** Removes the identities, passkeys and second factor that were added since a time; all of them without one. */
+    async removeLoginMethods(tx: Database, userId: number, since = new Date(0)): Promise<void> {
+      const where = { userId, createdAt: { gte: since } };
+      await tx.prisma.identity.deleteMany({ where });
+      await tx.prisma.passkey.deleteMany({ where });
+      // One that is not confirmed has no time.
+      await tx.prisma.secondFactor.deleteMany({
+        where: { userId, OR: [{ confirmedAt: null }, { confirmedAt: { gte: since } }] },
+      });
+    },
+
     /**
      * Unverified accounts without a store and without a login for long. A refresh is no login, but a live session keeps the
      * account.

@@ -181,7 +181,7 @@ export function createPasswordResetRepository(
 }
 
 /** A link that brings `oldEmail` back. */
-export type UndoLink = Pick<EmailChange, 'id' | 'userId' | 'oldEmail'>;
+export type UndoLink = Pick<EmailChange, 'id' | 'userId' | 'oldEmail' | 'expiresAt'>;
 
 /** Links that bring the old address of an account back. The rows do not reveal them. */
 export function createUndoLinkRepository(database: Database, secrets: DerivedSecrets) {

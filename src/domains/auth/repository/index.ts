@@ -10,6 +10,7 @@ import {
   expiredCodesAndLinks,
 } from './codes-and-links.ts';
 import { createLoginFailureRepository, expiredLoginFailures } from './login-failures.ts';
+import { createLoginFlowRepository, expiredLoginFlows } from './login-flows.ts';
 import { createLoginRepository, expiredKnownAddresses } from './logins.ts';
 import { createSessionRepository, expiredSessions } from './sessions.ts';
 
@@ -18,6 +19,7 @@ export const expiredAuthRows = [
   ...expiredCodesAndLinks,
   expiredLoginFailures,
   expiredKnownAddresses,
+  expiredLoginFlows,
 ];
 
 export type AuthRepository = ReturnType<typeof createAuthRepository>;
@@ -30,6 +32,7 @@ export function createAuthRepository(config: Config, database: Database, secrets
     sessions: createSessionRepository(database, config.tokens),
     logins: createLoginRepository(database, config.tokens, loginFailures),
     loginFailures,
+    loginFlows: createLoginFlowRepository(secrets),
     emailCodes: createEmailCodeRepository(database, secrets, config.email),
     passwordResets: createPasswordResetRepository(database, secrets, config.email),
     undoLinks: createUndoLinkRepository(database, secrets),

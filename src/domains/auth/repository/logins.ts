@@ -17,23 +17,37 @@ export const expiredKnownAddresses: ExpiredRows = {
   isScanned: true,
 };
 
-/** An account whose password is verified. */
-interface PasswordAccount extends UserRow {
-  passwordHash: string;
+/** An account that is logged in to. */
+export interface LoginAccount extends UserRow {
+  /** Null without a password. */
+  passwordHash: string | null;
   isSuspended: boolean;
+  /** Whether a login needs a one-time code. */
+  hasSecondFactor: boolean;
   /** Whether only a reset of the password may change the account. */
   needsReset: boolean;
   /** Whether the account logged in from the client's address lately. */
   isAddressKnown: boolean;
 }
 
-/** What an attempt with a password is checked against. */
-export interface LoginSubject<Account = PasswordAccount | undefined> {
+/** What a login or an attempt with a password is checked against. */
+export interface LoginSubject<Account = LoginAccount | undefined> {
   account: Account;
   /** The keys of the counters of its failures. */
   counters: string[];
   /** Seconds until the next attempt is allowed; 0 when it is allowed now. */
   delay: number;
+}
+
+interface NewSession {
+  clientAddress: string;
+  language: Language;
+  userAgent: string;
+  ip: string;
+  /** How the user proved who they are. */
+  methods: string[];
+  /** In place of the current hash, with the current parameters. */
+  passwordHash: string | null;
 }
 
 /** What logins read and write, in one statement each, and the client addresses from which accounts log in. */
@@ -42,20 +56,26 @@ export function createLoginRepository(
   { refreshTtl, sessionMaxAge }: Config['tokens'],
   { keysOf }: LoginFailureRepository,
 ) {
+  const account = (condition: Sql, address: string) => sql`
+    SELECT id, username, name, email, role, is_verified AS "isVerified", password_hash AS "passwordHash",
+      suspended_at IS NOT NULL AS "isSuspended", needs_reset AS "needsReset",
+      EXISTS (SELECT FROM second_factors f WHERE f.user_id = u.id AND f.confirmed_at IS NOT NULL) AS "hasSecondFactor",
+      EXISTS (SELECT FROM known_addresses k WHERE k.user_id = u.id AND k.address = ${address}
+        AND k.last_used_at > now() - make_interval(days => ${knownAddressDays})) AS "isAddressKnown"
+    FROM users u WHERE ${condition}`;
+
   async function find(condition: Sql, names: string[], address: string): Promise<LoginSubject> {
     const [known, unknown] = [keysOf(names, address), keysOf(names, undefined)];
-    const [row] = await database.query<{ account: PasswordAccount | null; delay: number | null }>(sql`
-      WITH account AS (
-        SELECT id, username, name, email, role, is_verified AS "isVerified", password_hash AS "passwordHash",
-          suspended_at IS NOT NULL AS "isSuspended", needs_reset AS "needsReset",
-          EXISTS (SELECT FROM known_addresses k WHERE k.user_id = u.id AND k.address = ${address}
-            AND k.last_used_at > now() - make_interval(days => ${knownAddressDays})) AS "isAddressKnown"
-        FROM users u WHERE ${condition})
+    const [row] = await database.query<{ account: LoginAccount | null; delay: number | null }>(sql`
+      WITH account AS (${account(condition, address)})
       SELECT (SELECT to_json(a) FROM account a) AS account,
         ${delayOf(sql`CASE WHEN (SELECT "isAddressKnown" FROM account) THEN ${known}::text[] ELSE ${unknown} END`)} AS delay`);
-    const account = row?.account ?? undefined;
-    return { account, counters: account?.isAddressKnown ? known : unknown, delay: row?.delay ?? 0 };
+    const found = row?.account ?? undefined;
+    return { account: found, counters: found?.isAddressKnown ? known : unknown, delay: row?.delay ?? 0 };
   }
+
+  const countersOf = ({ username, email, isAddressKnown }: LoginAccount, address: string) =>
+    keysOf([username, email], isAddressKnown ? address : undefined);
 
   return {
     /**
@@ -69,38 +89,42 @@ export function createLoginRepository(
     findOwn: ({ id, username, email }: Pick<UserRow, 'id' | 'username' | 'email'>, address: string) =>
       find(sql`id = ${id}`, [username, email], address),
 
+    /** The account that a condition on `u` finds. One statement with its identity or passkey, so that a reset is between none of them. */
+    async findBy(condition: Sql, address: string): Promise<LoginAccount | undefined> {
+      return (await database.query<LoginAccount>(account(condition, address)))[0];
+    },
+
+    countersOf,
+
     /**
      * Saves a successful login: its time, the language unless the user chose one, the address, a hash with the current parameters
      * and a session; and resets the counters of the account. The counters are locked first, so that a failure that is being
      * counted is awaited, and none is counted between the check of the delay and the login.
      *
-     * @param subject with the hash that the password was verified against
+     * @param account with the password that it had when it was found
+     * @param counters whose delay rejects the login; none where no secret was guessed
      * @returns undefined when a delay has begun, the password was changed, or the account was suspended meanwhile
      */
     async record(
-      { account, counters }: LoginSubject<PasswordAccount>,
-      login: {
-        passwordHash: string;
-        clientAddress: string;
-        language: Language;
-        userAgent: string;
-        ip: string;
-      },
+      account: LoginAccount,
+      counters: string[],
+      login: NewSession,
     ): Promise<LiveSession | undefined> {
-      const { id: userId, username, email, isAddressKnown } = account;
-      const { passwordHash, clientAddress, language, userAgent, ip } = login;
-      const all = keysOf([username, email], isAddressKnown ? clientAddress : undefined);
+      const { id: userId } = account;
+      const { passwordHash, methods, clientAddress, language, userAgent, ip } = login;
       const sessionId = randomUUID();
       const lifetime = Math.min(refreshTtl, sessionMaxAge);
       const created = await database.execute(sql`
         WITH counter AS (
-          SELECT key, locked_until FROM login_failures WHERE key = ANY (${all}) ORDER BY key FOR UPDATE
+          SELECT key, locked_until FROM login_failures WHERE key = ANY (${countersOf(account, clientAddress)})
+          ORDER BY key FOR UPDATE
         ), logged_in AS (
           UPDATE users SET last_login_at = now(),
             language = CASE WHEN has_chosen_language THEN language ELSE ${language}::language END,
             password_hash = ${passwordHash}
-          WHERE id = ${userId} AND password_hash = ${account.passwordHash} AND suspended_at IS NULL AND NOT EXISTS (
-            SELECT FROM counter WHERE key = ANY (${counters}) AND locked_until > clock_timestamp())
+          WHERE id = ${userId} AND password_hash IS NOT DISTINCT FROM ${account.passwordHash}
+            AND suspended_at IS NULL AND NOT EXISTS (
+              SELECT FROM counter WHERE key = ANY (${counters}) AND locked_until > clock_timestamp())
           RETURNING id
         ), known AS (
           INSERT INTO known_addresses (user_id, address) SELECT id, ${clientAddress} FROM logged_in
@@ -108,8 +132,9 @@ export function createLoginRepository(
         ), cleared AS (
           DELETE FROM login_failures f USING logged_in, counter c WHERE f.key = c.key
         )
-        INSERT INTO sessions (id, user_id, rotated_at, user_agent, ip, expires_at)
-        SELECT ${sessionId}::uuid, id, '{}', ${userAgent}, ${ip}, now() + make_interval(secs => ${lifetime}) FROM logged_in`);
+        INSERT INTO sessions (id, user_id, rotated_at, user_agent, ip, expires_at, methods)
+        SELECT ${sessionId}::uuid, id, '{}', ${userAgent}, ${ip}, now() + make_interval(secs => ${lifetime}), ${methods}::text[]
+        FROM logged_in`);
       return created > 0 ? { userId, sessionId, count: 0, refreshExpiresIn: lifetime } : undefined;
     },
 

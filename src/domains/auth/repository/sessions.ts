@@ -23,7 +23,16 @@ export interface LiveSession extends TokenClaims {
 
 type SessionUserRow = User & { sessionId: string };
 
-export type SessionRow = Pick<Session, 'id' | 'userAgent' | 'ip' | 'createdAt' | 'lastUsedAt'>;
+export type SessionRow = Pick<Session, 'id' | 'userAgent' | 'ip' | 'createdAt' | 'lastUsedAt' | 'methods'> & {
+  authenticatedAt: Date;
+};
+
+interface ConfirmationRow {
+  isRecent: boolean;
+  needsReset: boolean;
+  /** What the account can confirm with. */
+  methods: string[];
+}
 
 type SessionKey = Pick<TokenClaims, 'userId' | 'sessionId'>;
 
@@ -100,12 +109,43 @@ export function createSessionRepository(database: Database, tokens: Config['toke
     return (await database.prisma.session.deleteMany({ where: { id: sessionId, userId } })).count > 0;
   }
 
+  /** Ends the logins that are not complete, too. */
   async function endAll(tx: Database, userId: number): Promise<void> {
     await tx.prisma.session.deleteMany({ where: { userId } });
+    await tx.prisma.loginFlow.deleteMany({ where: { userId } });
   }
 
+  /** Ends the logins that are not complete, too. */
   async function endOthers(tx: Database, { userId, sessionId }: SessionKey): Promise<void> {
     await tx.prisma.session.deleteMany({ where: { userId, id: { not: sessionId } } });
+    await tx.prisma.loginFlow.deleteMany({ where: { userId } });
+  }
+
+  /** Saves that the user of a session proved again who they are. @returns undefined when the session has ended */
+  async function confirm({ userId, sessionId }: SessionKey, method: string): Promise<Date | undefined> {
+    const [session] = await database.query<{ confirmedAt: Date }>(sql`
+      UPDATE sessions SET confirmed_at = clock_timestamp(),
+        methods = CASE WHEN ${method} = ANY (methods) THEN methods ELSE methods || ${method}::text END
+      WHERE id = ${sessionId}::uuid AND user_id = ${userId}
+      RETURNING confirmed_at AS "confirmedAt"`);
+    return session?.confirmedAt;
+  }
+
+  /**
+   * Whether the user of a session proved who they are within some seconds, and what the account could confirm with.
+   *
+   * @returns undefined when the session has ended
+   */
+  async function confirmation(sessionId: string, lifetime: number): Promise<ConfirmationRow | undefined> {
+    const [row] = await database.query<ConfirmationRow>(sql`
+      SELECT coalesce(s.confirmed_at, s.created_at) > now() - make_interval(secs => ${lifetime}) AS "isRecent",
+        u.needs_reset AS "needsReset",
+        CASE WHEN u.password_hash IS NOT NULL THEN ARRAY['password'] ELSE '{}' END
+          || CASE WHEN EXISTS (SELECT FROM second_factors f WHERE f.user_id = u.id AND f.confirmed_at IS NOT NULL)
+            THEN ARRAY['totp', 'recovery_code'] ELSE '{}' END
+          || ARRAY(SELECT DISTINCT provider::text FROM identities i WHERE i.user_id = u.id) AS methods
+      FROM sessions s JOIN users u ON ${isLive} WHERE s.id = ${sessionId}::uuid`);
+    return row;
   }
 
   /** Live sessions of a user, newest first. */
@@ -113,12 +153,13 @@ export function createSessionRepository(database: Database, tokens: Config['toke
     // Without a position the time alone decides.
     const anyId = '00000000-0000-0000-0000-000000000000';
     return tx.query<SessionRow>(sql`
-      SELECT s.id, s.user_agent AS "userAgent", s.ip, s.created_at AS "createdAt", s.last_used_at AS "lastUsedAt"
+      SELECT s.id, s.user_agent AS "userAgent", s.ip, s.created_at AS "createdAt", s.last_used_at AS "lastUsedAt",
+        s.methods, coalesce(s.confirmed_at, s.created_at) AS "authenticatedAt"
       FROM sessions s JOIN users u ON ${isLive}
       WHERE s.user_id = ${userId}
         AND (s.created_at, s.id) < (${afterTime(after)}, ${after?.id ?? anyId}::uuid)
       ORDER BY s.created_at DESC, s.id DESC LIMIT ${limit}`);
   }
 
-  return { findUser, findLive, refresh, endReused, end, endAll, endOthers, list };
+  return { findUser, findLive, refresh, endReused, end, endAll, endOthers, confirmation, confirm, list };
 }

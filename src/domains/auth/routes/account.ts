@@ -24,6 +24,8 @@ interface AccountRoutesOptions {
 /** Of the operations that take the password of the user. */
 const passwordLimit = { group: 'password', max: 10, per: 'user' } as const;
 const passwordErrors = [authErrors.wrongPassword, authErrors.resetRequired, authErrors.tooManyPasswords];
+/** Of those where an account without a password needs a confirmation. */
+const confirmationErrors = [...passwordErrors, authErrors.confirmationRequired];
 
 /** Sign-up, the account of the logged-in user, and the change of its email address with the way back. */
 export const accountRoutes: FastifyPluginAsyncTypebox<AccountRoutesOptions> = async (app, options) => {
@@ -126,7 +128,7 @@ const ownAccountRoutes: FastifyPluginAsyncTypebox<AccountRoutesOptions> = async 
       config: {
         limit: passwordLimit,
         message: { ko: '회원 탈퇴가 완료되었습니다.', en: 'Your account has been deleted.' },
-        errors: passwordErrors,
+        errors: confirmationErrors,
       },
       schema: {
         operationId: 'deleteCurrentUser',
@@ -175,7 +177,7 @@ const ownAccountRoutes: FastifyPluginAsyncTypebox<AccountRoutesOptions> = async 
         limit: passwordLimit,
         message: { ko: '이메일을 변경했습니다.', en: 'Your email address has been changed.' },
         errors: [
-          ...passwordErrors,
+          ...confirmationErrors,
           authErrors.invalidCode,
           authErrors.verificationTokenInvalid,
           authErrors.newEmailTaken,

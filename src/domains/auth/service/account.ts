@@ -19,6 +19,7 @@ import type { AuthRepository } from '../repository/index.ts';
 import type { NewUser, User } from '../schemas.ts';
 import type { AccountRemoval } from './account-removal.ts';
 import type { EmailVerification } from './codes-and-links.ts';
+import type { ConfirmationService } from './confirmation.ts';
 import type { Login } from './login.ts';
 
 const tokenRequired: FieldError = {
@@ -42,6 +43,7 @@ export function createAccountService(
   { accounts, sessions, emailCodes, passwordResets }: AuthRepository,
   passwords: Passwords,
   { verifyOwnPassword }: Login,
+  confirmation: ConfirmationService,
   { enqueueCode }: EmailVerification,
   removal: AccountRemoval,
 ) {
@@ -141,11 +143,12 @@ export function createAccountService(
   /**
    * Deletes the account with everything that only it has; its username and email address are free again.
    *
-   * @throws {ApiError} `invalid_credentials`, `too_many_attempts`
+   * @param password undefined for an account without one
+   * @throws {ApiError} as {@link ConfirmationService.authorize}
    */
-  async function deleteAccount(user: CurrentUser, password: string, context: RequestContext): Promise<void> {
+  async function deleteAccount(user: CurrentUser, password: string | undefined, context: RequestContext) {
     const { id, sessionId, email, is_verified: isVerified } = user;
-    await verifyOwnPassword(user, password, context);
+    await confirmation.authorize(user, password, context);
     const deleted = await database.prismaTransaction((tx) => removal.remove(tx, { id, email, isVerified }));
     if (!deleted) throw tokenNotValid('access', 'revoked', context.language);
     context.logSecurityEvent('account_deleted', { userId: id, sessionId });

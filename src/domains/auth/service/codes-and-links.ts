@@ -104,7 +104,8 @@ export function createRecovery(
   const validate = async (link: ResetLinkParts) => (await openLink(database, link)).expiresAt;
 
   /**
-   * Sets a new password and ends every session. Of concurrent uses of one link, one succeeds.
+   * Sets a new password and ends every session. The first proof of the address removes the ways to log in that were added without
+   * one. Of concurrent uses of one link, one succeeds.
    *
    * @throws {ApiError} `reset_link_invalid`, `validation_error`
    */
@@ -117,6 +118,8 @@ export function createRecovery(
       await passwordResets.revoke(tx, email);
       // Counters are locked before accounts, as by a login.
       await loginFailures.clear(tx, [username, email]);
+      // Whoever added ways to log in before had not proved the address.
+      if (await accounts.markVerified(tx, userId, email)) await accounts.removeLoginMethods(tx, userId);
       // Since the link was opened, the account may have been deleted or have got its old address back.
       if (!(await accounts.resetPassword(tx, userId, email, passwordHash))) {
         throw new ApiError(authErrors.resetLinkInvalid);

@@ -8,12 +8,12 @@ import type { MailQueue } from '../../../infrastructure/mail/queue.ts';
 import { authErrors, takenError } from '../errors.ts';
 import { toUser } from '../presenters.ts';
 import type { UserRow } from '../repository/accounts.ts';
-import type { UndoLink, WrongCode } from '../repository/codes-and-links.ts';
+import { type UndoLink, undoDays, type WrongCode } from '../repository/codes-and-links.ts';
 import type { AuthRepository } from '../repository/index.ts';
 import type { EmailChange, User } from '../schemas.ts';
 import type { AccountRemoval } from './account-removal.ts';
 import type { EmailVerification } from './codes-and-links.ts';
-import type { Login } from './login.ts';
+import type { ConfirmationService } from './confirmation.ts';
 
 const currentAddress = {
   field: 'new_email',
@@ -34,7 +34,7 @@ export function createEmailChange(
   database: Database,
   mailQueue: MailQueue,
   { accounts, sessions, emailCodes, passwordResets, logins, undoLinks, mailSends }: AuthRepository,
-  { verifyOwnPassword }: Login,
+  confirmation: ConfirmationService,
   { codeError }: EmailVerification,
   { removeUnverified }: AccountRemoval,
 ) {
@@ -49,7 +49,7 @@ export function createEmailChange(
     if (newEmail === user.email) throw invalidFields([currentAddress]);
     if (!input.code && !input.verification_token)
       throw invalidFields([{ field: 'code', ...problems.required }]);
-    const passwordHash = await verifyOwnPassword(user, input.password, context);
+    const passwordHash = await confirmation.authorize(user, input.password, context);
     const attempt = await database
       .prismaTransaction((tx) => tryChange(tx, user, input, passwordHash, context))
       .catch((error: unknown) => {
@@ -79,7 +79,7 @@ export function createEmailChange(
     tx: Database,
     user: CurrentUser,
     { new_email: newEmail, code = '', verification_token: proof }: EmailChange,
-    passwordHash: string,
+    passwordHash: string | null,
     { language }: RequestContext,
   ): Promise<{ correct: true; user: UserRow } | WrongCode | undefined> {
     await emailCodes.lock(tx, [user.email, newEmail]);
@@ -109,8 +109,9 @@ export function createEmailChange(
   }
 
   /**
-   * Brings the old address back. The user may have lost the account: every session ends, a reset link goes to the address, and
-   * until the password is reset, who knows it can change neither password nor address.
+   * Brings the old address back. The user may have lost the account: every session ends, ways to log in that were added since the
+   * change are removed, a reset link goes to the address, and until the password is reset, who knows it can change neither
+   * password nor address.
    * An unverified account without a store that has taken the address is deleted, as at a sign-up that proves its address.
    * An error does not use the link up.
    *
@@ -148,10 +149,16 @@ export function createEmailChange(
     await mailSends.forget(tx, 'email_change', email);
     await sessions.endAll(tx, userId);
     await logins.forgetAddresses(tx, userId);
+    await accounts.removeLoginMethods(tx, userId, changedAt(link));
     const id = await passwordResets.issue(tx, email);
     await mailQueue.add(tx, 'reset_link', { id, language });
     return replaced;
   }
 
   return { change, undo };
+}
+
+/** When the change was made that a link undoes. */
+function changedAt({ expiresAt }: UndoLink): Date {
+  return new Date(expiresAt.getTime() - undoDays * 86_400_000);
 }

@@ -2,11 +2,12 @@ import { type CurrentUser, tokenNotValid } from '../../../http/authentication.ts
 import { ApiError, retryLater } from '../../../http/errors.ts';
 import type { EventSubject, RequestContext } from '../../../http/request-context.ts';
 import type { Config } from '../../../infrastructure/config/config.ts';
+import type { Database } from '../../../infrastructure/database/client.ts';
 import { authErrors } from '../errors.ts';
 import type { Passwords } from '../passwords.ts';
 import { toUser } from '../presenters.ts';
 import type { AuthRepository } from '../repository/index.ts';
-import type { LoginSubject } from '../repository/logins.ts';
+import type { LoginAccount, LoginSubject } from '../repository/logins.ts';
 import type { LiveSession } from '../repository/sessions.ts';
 import type { TokenPair, TokenPairWithUser } from '../schemas.ts';
 import type { TokenClaims, Tokens } from '../tokens.ts';
@@ -23,18 +24,33 @@ interface PasswordAttempt {
   actor: EventSubject;
 }
 
+/** How a user proved to be the owner of an account. */
+interface Proof {
+  methods: string[];
+  counters?: string[];
+  passwordHash?: string | null;
+}
+
+/** What a login may be completed with. */
+const codeMethods = ['totp', 'recovery_code'];
+/** A passkey counts as both factors, because it verifies its user. */
+const secondFactors = ['passkey', ...codeMethods];
+/** In seconds. */
+const secondFactorLifetime = 300;
+
 export type Login = ReturnType<typeof createLogin>;
 
 /** Verifies passwords; starts, refreshes and ends sessions. */
 export function createLogin(
   config: Config,
-  { logins, sessions, loginFailures }: AuthRepository,
+  database: Database,
+  { accounts, logins, sessions, loginFailures, loginFlows }: AuthRepository,
   tokens: Tokens,
   passwords: Passwords,
 ) {
   /**
    * @param login the username or the email address
-   * @throws {ApiError} `invalid_credentials`, `too_many_attempts`, `account_suspended`
+   * @throws {ApiError} `invalid_credentials`, `too_many_attempts`, and as {@link finish}
    */
   async function logIn(login: string, password: string, context: RequestContext): Promise<TokenPairWithUser> {
     const { clientAddress } = context;
@@ -42,19 +58,47 @@ export function createLogin(
     const subject = await logins.find(name, clientAddress);
     const actor = { userId: subject.account?.id };
     const account = await verifyAttempt({ name, subject, password, isLogin: true, actor }, context);
-    if (account.isSuspended) {
-      context.logSecurityEvent('login_suspended', actor);
-      throw new ApiError(authErrors.accountSuspended);
-    }
-
-    const isOutdated = passwords.needsRehash(account.passwordHash);
-    const passwordHash = isOutdated
+    const { passwordHash } = account;
+    const isOutdated = !account.isSuspended && passwords.needsRehash(passwordHash);
+    const newHash = isOutdated
       ? await passwords.hash(password, { clientAddress, isLogin: true })
-      : account.passwordHash;
-    const session = await logins.record({ ...subject, account }, { ...context, passwordHash });
+      : passwordHash;
+    if (isOutdated && account.hasSecondFactor) {
+      await accounts.changePassword(database, account.id, passwordHash, newHash);
+    }
+    const attempt = { methods: ['password'], counters: subject.counters, passwordHash: newHash };
     // A delay began or the account was suspended meanwhile, or its hash was replaced, for example by a concurrent login that
     // rehashed it.
-    if (session === undefined) return logIn(login, password, context);
+    return (await finish(account, attempt, context)) ?? logIn(login, password, context);
+  }
+
+  /**
+   * The end of every way to log in: begins a session, unless a one-time code is missing.
+   *
+   * @param account in the state in which the user proved to be its owner
+   * @param proof how, with the counters whose delay rejects the login, and a hash with the current parameters
+   * @returns undefined when the account was changed or deleted meanwhile, or a delay has begun
+   * @throws {ApiError} `account_suspended`, `second_factor_required`
+   */
+  async function finish(
+    account: LoginAccount,
+    { methods, counters = [], passwordHash = account.passwordHash }: Proof,
+    context: RequestContext,
+  ): Promise<TokenPairWithUser | undefined> {
+    const userId = account.id;
+    if (account.isSuspended) {
+      context.logSecurityEvent('login_suspended', { userId });
+      throw new ApiError(authErrors.accountSuspended);
+    }
+    if (account.hasSecondFactor && !methods.some((method) => secondFactors.includes(method))) {
+      const flow = { userId, data: { methods } };
+      const { token } = await loginFlows.begin(database, 'second_factor', secondFactorLifetime, flow);
+      context.logSecurityEvent('second_factor_required', { userId });
+      const data = { second_factor_token: token, methods: codeMethods, expires_in: secondFactorLifetime };
+      throw new ApiError(authErrors.secondFactorRequired, { data });
+    }
+    const session = await logins.record(account, counters, { ...context, methods, passwordHash });
+    if (session === undefined) return undefined;
     context.logSecurityEvent('login', session);
     return { ...toTokenPair(session), user: toUser(account) };
   }
@@ -82,7 +126,7 @@ export function createLogin(
   }
 
   /**
-   * Verifies a password. Too many failures delay further attempts, whether their password is right or not.
+   * Verifies a password; an account without one has none that is right. Too many failures delay further attempts, whether their password is right or not.
    *
    * @throws {ApiError} `invalid_credentials`, `too_many_attempts`
    */
@@ -98,16 +142,19 @@ export function createLogin(
     rejectFor(delay);
     const { clientAddress } = context;
     const request = isLogin ? { clientAddress, isLogin } : { clientAddress, userId: account?.id };
-    const isRight = await passwords.verify(name, account?.passwordHash, password, request);
-    if (account === undefined || !isRight) {
+    const passwordHash = account?.passwordHash ?? undefined;
+    const isRight = await passwords.verify(name, passwordHash, password, request);
+    if (account === undefined || passwordHash === undefined || !isRight) {
       rejectFor(await loginFailures.count(counters));
       context.logSecurityEvent('login_failed', actor);
       throw new ApiError(isLogin ? authErrors.invalidCredentials : authErrors.wrongPassword);
     }
     // The delay may have begun while this hash was computed. A right password must not be confirmed during a delay. The statement
     // of a login checks it as well.
-    if (!isLogin || account.isSuspended) rejectFor(await loginFailures.delay(counters));
-    return account;
+    if (!isLogin || account.isSuspended || account.hasSecondFactor) {
+      rejectFor(await loginFailures.delay(counters));
+    }
+    return { ...account, passwordHash };
   }
 
   /** @throws {ApiError} `token_not_valid` */
@@ -146,5 +193,5 @@ export function createLogin(
     };
   }
 
-  return { logIn, verifyOwnPassword, refresh, logOutByRefreshToken };
+  return { logIn, finish, verifyOwnPassword, refresh, logOutByRefreshToken };
 }

@@ -19,6 +19,12 @@ function date(moment: Date): string {
   return `${day} ${months[month - 1]} ${year} at ${time} in Korea (${utc})`;
 }
 
+const loginMethods = {
+  identity: 'A connected login',
+  passkey: 'A passkey',
+  second_factor: 'Two-step verification',
+} as const;
+
 export const english: Wording = {
   language: 'en',
   brand: 'Dure',
@@ -83,6 +89,21 @@ export const english: Wording = {
         'If it was not you, use “Forgot password” on the Dure login page now to set a new password. This logs out every device. We also recommend changing the password of this email account.',
       ],
     }),
+    login_method_changed: (mail) => {
+      const changed = `${loginMethods[mail.method]} was ${mail.change}`;
+      return {
+        subject: `${changed} · Dure`,
+        preheader: 'If it was not you, reset your password now.',
+        heading: changed,
+        blocks: [
+          `A way to log in to your Dure account changed on ${date(mail.changedAt)}.`,
+          ...(mail.label === '' ? [] : [quote(mail.label)]),
+          'If it was you, there is nothing else to do.',
+          'If it was not you, set a new password now. This logs out every device. Then remove what you do not know under “Ways to log in”.',
+          button('Set a new password', mail.url),
+        ],
+      };
+    },
     email_changed: (mail) => ({
       subject: 'Your Dure email address was changed',
       preheader: 'If it was not you, go back to this address now.',

@@ -14,6 +14,12 @@ function date(moment: Date): string {
   return `${year}년 ${month}월 ${day}일 ${time}(한국 시간)`;
 }
 
+const loginMethods = {
+  identity: '로그인 계정이',
+  passkey: '패스키가',
+  second_factor: '2단계 인증이',
+} as const;
+
 export const korean: Wording = {
   language: 'ko',
   brand: '두레',
@@ -81,6 +87,21 @@ export const korean: Wording = {
         '직접 바꾸지 않으셨다면 지금 바로 두레 로그인 화면의 ‘비밀번호 찾기’에서 비밀번호를 다시 설정해 주세요. 다시 설정하시면 모든 기기에서 로그아웃됩니다. 이 이메일 계정의 비밀번호도 함께 바꾸시는 것이 좋습니다.',
       ],
     }),
+    login_method_changed: (mail) => {
+      const changed = `${loginMethods[mail.method]} ${mail.change === 'added' ? '추가' : '삭제'}되었습니다`;
+      return {
+        subject: `[두레] ${changed}`,
+        preheader: '직접 하지 않으셨다면 지금 바로 비밀번호를 다시 설정해 주세요.',
+        heading: changed,
+        blocks: [
+          `${date(mail.changedAt)}에 두레 계정에 로그인하는 방법이 변경되었습니다.`,
+          ...(mail.label === '' ? [] : [quote(mail.label)]),
+          '직접 하셨다면 따로 하실 일은 없습니다.',
+          '직접 하지 않으셨다면 지금 바로 비밀번호를 다시 설정해 주세요. 모든 기기에서 로그아웃됩니다. 그런 다음 두레의 ‘로그인 방법’에서 모르는 방법을 삭제해 주세요.',
+          button('비밀번호 다시 설정하기', mail.url),
+        ],
+      };
+    },
     email_changed: (mail) => ({
       subject: '[두레] 이메일 주소가 변경되었습니다',
       preheader: '직접 바꾸지 않으셨다면 지금 바로 이전 이메일로 되돌려 주세요.',

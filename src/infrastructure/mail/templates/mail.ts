@@ -6,6 +6,16 @@ interface Fields {
   password_changed: { name: string; changedAt: Date };
   /** The new address is masked; the URL undoes the change. */
   email_changed: { name: string; newEmail: string; changedAt: Date; url: string };
+  login_method_changed: {
+    name: string;
+    change: 'added' | 'removed';
+    method: 'identity' | 'passkey' | 'second_factor';
+    /** The name of the provider or of the passkey; may be empty. */
+    label: string;
+    changedAt: Date;
+    /** Where a reset of the password begins. */
+    url: string;
+  };
   user_id: { name: string; username: string };
   partner_request_received: RequestFields & { message: string };
   partner_request_accepted: RequestFields;

@@ -1,0 +1,58 @@
+import { type CurrentUser, tokenNotValid } from '../../../http/authentication.ts';
+import { ApiError, invalidFields } from '../../../http/errors.ts';
+import { problems } from '../../../http/field-errors.ts';
+import type { RequestContext } from '../../../http/request-context.ts';
+import { authErrors } from '../errors.ts';
+import type { AuthRepository } from '../repository/index.ts';
+import type { Confirmation } from '../schemas.ts';
+import type { Login } from './login.ts';
+
+/** Seconds for which a login or a confirmation counts. */
+const confirmationLifetime = 600;
+
+export type ConfirmationService = ReturnType<typeof createConfirmation>;
+
+/** Whether the user of a session lately proved again who they are, which changes of the ways to log in need. */
+export function createConfirmation({ sessions }: AuthRepository, { verifyOwnPassword }: Login) {
+  /** @throws {ApiError} `token_not_valid` when the session has ended, `forbidden` after an undone change of email */
+  async function read(user: CurrentUser, { language }: RequestContext) {
+    const state = await sessions.confirmation(user.sessionId, confirmationLifetime);
+    if (state === undefined) throw tokenNotValid('access', 'revoked', language);
+    // Somebody else may know the password, and must not add a way to log in before it is reset.
+    if (state.needsReset) throw new ApiError(authErrors.resetRequired);
+    return state;
+  }
+
+  /** @throws {ApiError} `confirmation_required`, `forbidden`, `token_not_valid` */
+  async function require(user: CurrentUser, context: RequestContext): Promise<void> {
+    const { isRecent, methods } = await read(user, context);
+    if (!isRecent) throw new ApiError(authErrors.confirmationRequired, { data: { methods } });
+  }
+
+  return {
+    require,
+
+    /**
+     * Verifies the password of an operation that takes one. An account without a password needs a recent confirmation instead.
+     *
+     * @returns the hash that the password was verified against; null without a password
+     * @throws {ApiError} `validation_error`, and as {@link Login.verifyOwnPassword} or {@link require}
+     */
+    async authorize(user: CurrentUser, password: string | undefined, context: RequestContext) {
+      if (password !== undefined) return verifyOwnPassword(user, password, context);
+      const { methods } = await read(user, context);
+      if (methods.includes('password')) throw invalidFields([{ field: 'password', ...problems.required }]);
+      await require(user, context);
+      return null;
+    },
+
+    /** @returns when the confirmation ends @throws {ApiError} `token_not_valid` */
+    async save(user: CurrentUser, method: string, context: RequestContext): Promise<Confirmation> {
+      const session = { userId: user.id, sessionId: user.sessionId };
+      const confirmedAt = await sessions.confirm(session, method);
+      if (confirmedAt === undefined) throw tokenNotValid('access', 'revoked', context.language);
+      context.logSecurityEvent('confirmed', session);
+      return { confirmed_until: new Date(confirmedAt.getTime() + confirmationLifetime * 1000).toISOString() };
+    },
+  };
+}
