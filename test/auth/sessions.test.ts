@@ -45,6 +45,8 @@ t.test('sessions are listed with exactly their fields, newest first', async (t) 
         id: sessionIdIn(access),
         user_agent: 'Mozilla/5.0 (Linux; Android 15)',
         ip: '203.0.113.7',
+        authenticated_at: newest.created_at,
+        methods: ['password'],
         created_at: newest.created_at,
         last_used_at: newest.last_used_at,
         is_current: true,

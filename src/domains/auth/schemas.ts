@@ -234,7 +234,7 @@ export const Session = NamedObject('Session', 'A device that is logged in', {
   }),
   ip: Type.String({ description: 'Address of the client at login', examples: ['203.0.113.7'] }),
   authenticated_at: Timestamp(
-    'When the user last proved who they are: by the login, or by `confirmIdentity`',
+    'When the user last proved who they are: by the login, or by `confirmUser`',
   ),
   methods: Type.Array(Type.String(), {
     description: 'How: `password`, `passkey`, `totp`, `recovery_code` and the ids of providers',
