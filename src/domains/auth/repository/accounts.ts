@@ -105,6 +105,19 @@ export function createAccountRepository(
     },
 
     /**
+     * Whether an account would keep a password, an identity or a passkey without one of its identities or passkeys. Lock the
+     * account first, so that two removals at once do not count each other's.
+     */
+    async hasOtherLoginMethod(tx: Database, id: number): Promise<boolean> {
+      const select = { passwordHash: true, _count: { select: { identities: true, passkeys: true } } };
+      const { passwordHash, _count: count } = await tx.prisma.user.findUniqueOrThrow({
+        where: { id },
+        select,
+      });
+      return passwordHash !== null || count.identities + count.passkeys > 1;
+    },
+
+    /**
      * Unverified accounts without a store and without a login for long. A refresh is no login, but a live session keeps the
      * account.
      *
