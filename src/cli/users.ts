@@ -147,6 +147,20 @@ export function addUserCommands(program: Command, invocation: Invocation): void 
     },
   );
 
+  addUserCommand(
+    'remove-second-factor',
+    {
+      summary: 'switch off the second factor of an account',
+      description:
+        'For a user who has lost the authenticator app and the recovery codes: check who asks. Logins then need no code, the recovery codes are void, and the user gets a notice. Sessions stay.',
+      examples: ['dure users remove-second-factor minji'],
+    },
+    async ({ users, operator }, id) => {
+      await users.removeSecondFactor(operator, id);
+      output.result({ id }, () => `the second factor of user ${id} is off`);
+    },
+  );
+
   addUserCommand<AuditOptions & { yes?: string; reason?: string }>(
     'delete',
     {

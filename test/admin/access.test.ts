@@ -63,6 +63,7 @@ t.test('for an admin, unknown paths and methods are rejected as everywhere', asy
     ['/api/v1/admin/users/', 'GET, HEAD'],
     ['/api/v1/admin/users/1', 'GET, HEAD'],
     ['/api/v1/admin/users/1/sessions/', 'DELETE'],
+    ['/api/v1/admin/users/1/second-factor/', 'DELETE'],
     ['/api/v1/admin/reports/', 'GET, HEAD'],
   ] as const) {
     const response = await call('PUT', path, { token, body: {} });
@@ -97,6 +98,7 @@ t.test('every operation writes one audit entry and one line of the log', async (
     suspendUser: { action: 'user_suspended', subject: user, body: { reason: '사기 신고' } },
     reactivateUser: { action: 'user_reactivated', subject: user },
     endUserSessions: { action: 'sessions_ended', subject: user },
+    removeUserSecondFactor: { action: 'second_factor_removed', subject: user },
     listReports: { action: 'reports_listed' },
     closeReport: {
       action: 'report_closed_hide',
@@ -138,6 +140,7 @@ t.test('what does not happen has no audit entry', async (t) => {
     rejected(t, await call('POST', `${path}suspend/`, { token, body }), 404, 'not_found');
     rejected(t, await call('POST', `${path}reactivate/`, { token }), 404, 'not_found');
     rejected(t, await call('DELETE', `${path}sessions/`, { token }), 404, 'not_found');
+    rejected(t, await call('DELETE', `${path}second-factor/`, { token }), 404, 'not_found');
   }
   rejected(t, await call('POST', `/api/v1/admin/users/${id}/suspend/`, { token, body }), 403, 'forbidden');
   t.strictSame(await entries(), before);

@@ -43,6 +43,7 @@ export type AuditAction =
   | 'user_made_user'
   | 'sessions_listed'
   | 'sessions_ended'
+  | 'second_factor_removed'
   | 'failed_mails_listed'
   | 'failed_mail_retried'
   | 'failed_mail_dropped'

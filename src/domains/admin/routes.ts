@@ -112,7 +112,29 @@ export const userRoutes: FastifyPluginAsyncTypebox<{ users: UserAdministration }
       return {};
     },
   );
+
+  app.delete(
+    '/users/:user_id/second-factor/',
+    {
+      config: {
+        message: { ko: '사용자의 2단계 인증을 껐습니다.', en: 'The second factor of the user is off.' },
+      },
+      schema: {
+        operationId: 'removeUserSecondFactor',
+        summary: 'Switch off the second factor of an account',
+        description:
+          'For a user who has lost the authenticator app and the recovery codes: check who asks. The user gets a notice. Sessions stay. Nothing happens where it is off.',
+        params,
+        response: { 200: Ref(EmptyData) },
+      },
+    },
+    async (request) => {
+      await users.removeSecondFactor(requestOperator(request), request.params.user_id);
+      return {};
+    },
+  );
 };
+
 /** Emails that failed permanently. */
 export const failedMailRoutes: FastifyPluginAsyncTypebox<{ failedMails: FailedMailAdministration }> = async (
   app,

@@ -114,6 +114,14 @@ export function createUserAdministration(
       });
     },
 
+    /** Removes the second factor of an account, if there is one, with its recovery codes; its user gets a notice. @throws {ApiError} `not_found` */
+    removeSecondFactor(operator: Operator, id: number): Promise<void> {
+      return onUser(operator, 'second_factor_removed', { id }, async (tx) => {
+        await find(tx, id);
+        await accounts.removeSecondFactor(tx, id);
+      });
+    },
+
     /** Makes an account an admin's or takes that away. @throws {ApiError} `not_found` */
     setRole(operator: Operator, id: number, role: AdminUser['role']): Promise<AdminUser> {
       const action = role === 'admin' ? 'user_made_admin' : 'user_made_user';

@@ -110,6 +110,23 @@ export const authErrors = {
     ko: '로그인 시간이 지났습니다. 처음부터 다시 로그인해 주세요.',
     en: 'This login has expired. Please log in again.',
   }),
+  wrongCode: defineError(400, 'invalid_code', {
+    ko: '인증번호가 올바르지 않습니다.',
+    en: 'The code is not correct.',
+    fields: {
+      attempts_left: Int32({
+        examples: [4],
+        minimum: 0,
+        maximum: 9,
+        description:
+          'How many more wrong codes are possible. With 0 a login begins again, and `confirmIdentity` and `confirmTotp` are delayed',
+      }),
+    },
+  }),
+  secondFactorNotFound: defineError(404, 'not_found', {
+    ko: '2단계 인증을 사용하고 있지 않습니다.',
+    en: 'The second factor is not switched on.',
+  }),
   secondFactorExists: defineError(409, 'second_factor_exists', {
     ko: '2단계 인증을 이미 사용하고 있습니다.',
     en: 'The second factor is already switched on.',

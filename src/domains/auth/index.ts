@@ -8,13 +8,15 @@ import { createAuthRepository } from './repository/index.ts';
 import { accountRoutes } from './routes/account.ts';
 import { emailVerificationRoutes, recoveryRoutes } from './routes/codes-and-links.ts';
 import { sessionRoutes } from './routes/sessions.ts';
+import { secondFactorRoutes } from './second-factor/routes.ts';
+import { createSecondFactor } from './second-factor/service.ts';
 import { type AccountServiceOptions, createAccountService } from './service/account.ts';
 import { type AccountDeletionSteps, createAccountRemoval } from './service/account-removal.ts';
 import { createEmailVerification, createRecovery } from './service/codes-and-links.ts';
 import { createConfirmation } from './service/confirmation.ts';
 import { createEmailChange } from './service/email-change.ts';
 import { createLogin } from './service/login.ts';
-import { createDerivedSecrets, createTokens } from './tokens.ts';
+import { createDerivedSecrets, createSealer, createTokens } from './tokens.ts';
 
 export { toSession, toUser } from './presenters.ts';
 export { userColumns } from './repository/accounts.ts';
@@ -78,6 +80,8 @@ export function createAuth(options: AuthOptions) {
   const removal = createAccountRemoval(database, repository, options.logger, options.deletionSteps);
   const login = createLogin(config, database, repository, tokens, passwords);
   const confirmation = createConfirmation(repository, login);
+  const sealer = createSealer(config.secrets);
+  const secondFactor = createSecondFactor(database, mailQueue, repository, sealer, login, confirmation);
   const verification = createEmailVerification(config.email, database, mailQueue, repository);
   const recovery = createRecovery(database, mailQueue, repository, passwords);
   const account = createAccountService(
@@ -94,6 +98,7 @@ export function createAuth(options: AuthOptions) {
   async function routes(scope: FastifyInstance): Promise<void> {
     await scope.register(accountRoutes, { account, emailChange });
     await scope.register(sessionRoutes, { database, sessions, login });
+    await scope.register(secondFactorRoutes, { secondFactor });
     await scope.register(emailVerificationRoutes, { emailVerification: verification });
     await scope.register(recoveryRoutes, { recovery });
   }
@@ -113,6 +118,7 @@ export function createAuth(options: AuthOptions) {
       listSessions: sessions.list,
       endSessions: sessions.endAll,
       deleteAccount: removal.removeById,
+      removeSecondFactor: secondFactor.removeByOperator,
     },
     deleteAbandonedAccounts:
       config.email.unverifiedAccountTtl === 0 ? async function* () {} : removal.removeAbandoned,

@@ -101,7 +101,8 @@ export const MailSent = NamedObject('MailSent', 'The same for any address, known
 });
 export type MailSent = Static<typeof MailSent>;
 
-const verificationCode = TextField('line', {
+/** Of an email or an authenticator app. */
+export const verificationCode = TextField('line', {
   ...pattern('^[0-9]{6}$', { ko: '숫자 여섯 자리를 입력해 주세요.', en: 'Must be six digits.' }),
   maxLength: 6,
   description: 'Six digits',
@@ -175,6 +176,7 @@ export const ConfirmationBody = Body('ConfirmationBody', 'One of the two', {
   password: optionalPassword,
   code: Type.Optional(secondFactorCode),
 });
+export type ConfirmationBody = Static<typeof ConfirmationBody>;
 export const Confirmation = NamedObject('Confirmation', 'A session that may change the ways to log in', {
   confirmed_until: Timestamp('Until when'),
 });
@@ -233,9 +235,7 @@ export const Session = NamedObject('Session', 'A device that is logged in', {
     examples: ['Mozilla/5.0 (Linux; Android 15)'],
   }),
   ip: Type.String({ description: 'Address of the client at login', examples: ['203.0.113.7'] }),
-  authenticated_at: Timestamp(
-    'When the user last proved who they are: by the login, or by `confirmUser`',
-  ),
+  authenticated_at: Timestamp('When the user last proved who they are: by the login, or by `confirmUser`'),
   methods: Type.Array(Type.String(), {
     description: 'How: `password`, `passkey`, `totp`, `recovery_code` and the ids of providers',
     examples: [['password']],

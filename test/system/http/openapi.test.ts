@@ -13,15 +13,20 @@ import {
 const codes: Record<string, string[]> = {
   400: [
     ...['validation_error', 'malformed_json', 'invalid_code', 'invalid_cursor', 'invalid_image'],
-    ...['reset_link_invalid', 'verification_token_invalid', 'undo_link_invalid'],
+    ...[
+      'reset_link_invalid',
+      'verification_token_invalid',
+      'undo_link_invalid',
+      'second_factor_token_invalid',
+    ],
   ],
-  401: ['not_authenticated', 'token_not_valid', 'invalid_credentials'],
-  403: ['store_required', 'forbidden', 'account_suspended'],
+  401: ['not_authenticated', 'token_not_valid', 'invalid_credentials', 'second_factor_required'],
+  403: ['store_required', 'forbidden', 'account_suspended', 'confirmation_required'],
   404: ['', 'store_', 'post_', 'partner_request_', 'session_', 'image_'].map((what) => `${what}not_found`),
   408: ['request_timeout'],
   409: [
     ...['username_taken', 'email_taken', 'store_exists', 'own_post', 'already_requested', 'image_in_use'],
-    ...['invalid_transition', 'idempotency_conflict', 'already_reported'],
+    ...['invalid_transition', 'idempotency_conflict', 'already_reported', 'second_factor_exists'],
   ],
   413: ['payload_too_large'],
   415: ['unsupported_media_type'],

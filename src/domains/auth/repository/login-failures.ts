@@ -80,30 +80,45 @@ export function createLoginFailureRepository(database: Database, secret: Secret)
   }
 
   /**
-   * Counts a failure. The row locks serialise concurrent failures, so that no more than the allowed number of attempts is
-   * evaluated before the delay begins.
+   * Locks the counters until the transaction ends, so that no more than the allowed number of attempts is evaluated before the
+   * delay begins.
    *
-   * @returns seconds of a delay that had begun before, in which case the failure is not counted; 0 when it was counted
+   * @returns seconds of a delay that has begun, and what counts a failure where none has
    */
-  async function count(keys: string[]): Promise<number> {
-    return database.transaction(async (tx) => {
-      const rows = await tx.query<Failures>(sql`
-        INSERT INTO login_failures AS f (key, failed_at)
-        SELECT key, '{}' FROM unnest(${keys}::text[]) AS k (key) ORDER BY key
-        ON CONFLICT (key) DO UPDATE SET delay_seconds = f.delay_seconds
-        RETURNING key, cardinality(ARRAY(${recentFailures})) AS recent, delay_seconds AS "delaySeconds",
-          extract(epoch FROM locked_until - clock_timestamp())::float8 AS remaining`);
-      const remaining = Math.max(0, ...rows.map((row) => row.remaining ?? 0));
-      if (remaining > 0) return remaining;
-      const counted = rows.map(({ key }) => key);
+  async function lock(tx: Tx, keys: string[]) {
+    const rows = await tx.query<Failures>(sql`
+      INSERT INTO login_failures AS f (key, failed_at)
+      SELECT key, '{}' FROM unnest(${keys}::text[]) AS k (key) ORDER BY key
+      ON CONFLICT (key) DO UPDATE SET delay_seconds = f.delay_seconds
+      RETURNING key, cardinality(ARRAY(${recentFailures})) AS recent, delay_seconds AS "delaySeconds",
+        extract(epoch FROM locked_until - clock_timestamp())::float8 AS remaining`);
+
+    /** @returns how many failures are left before the next delay */
+    async function countFailure(): Promise<number> {
+      const delays = rows.map(nextDelay);
       await tx.execute(sql`
         UPDATE login_failures f SET
           failed_at = ARRAY(${recentFailures}) || clock_timestamp(),
           delay_seconds = n.delay,
           locked_until = CASE WHEN n.delay > 0 THEN clock_timestamp() + make_interval(secs => n.delay) END,
           updated_at = clock_timestamp()
-        FROM unnest(${counted}::text[], ${rows.map(nextDelay)}::int[]) AS n (key, delay) WHERE f.key = n.key`);
-      return 0;
+        FROM unnest(${rows.map(({ key }) => key)}::text[], ${delays}::int[]) AS n (key, delay) WHERE f.key = n.key`);
+      if (delays.some((delay) => delay > 0)) return 0;
+      return maxFailures - 1 - Math.max(...rows.map(({ recent }) => recent));
+    }
+    return { delay: Math.max(0, ...rows.map(({ remaining }) => remaining ?? 0)), countFailure };
+  }
+
+  /**
+   * Counts a failure.
+   *
+   * @returns seconds of a delay that had begun before, in which case the failure is not counted; 0 when it was counted
+   */
+  async function count(keys: string[]): Promise<number> {
+    return database.transaction(async (tx) => {
+      const { delay, countFailure } = await lock(tx, keys);
+      if (delay === 0) await countFailure();
+      return delay;
     });
   }
 
@@ -116,7 +131,7 @@ export function createLoginFailureRepository(database: Database, secret: Secret)
         ORDER BY f.key || '' FOR UPDATE OF f))`);
   }
 
-  return { keysOf, delay, count, clear };
+  return { keysOf, delay, lock, count, clear };
 }
 
 function nextDelay({ recent, delaySeconds, remaining }: Failures): number {

@@ -136,8 +136,12 @@ export function createSessionRepository(database: Database, tokens: Config['toke
    *
    * @returns undefined when the session has ended
    */
-  async function confirmation(sessionId: string, lifetime: number): Promise<ConfirmationRow | undefined> {
-    const [row] = await database.query<ConfirmationRow>(sql`
+  async function confirmation(
+    sessionId: string,
+    lifetime: number,
+    tx: Tx = database,
+  ): Promise<ConfirmationRow | undefined> {
+    const [row] = await tx.query<ConfirmationRow>(sql`
       SELECT coalesce(s.confirmed_at, s.created_at) > now() - make_interval(secs => ${lifetime}) AS "isRecent",
         u.needs_reset AS "needsReset",
         CASE WHEN u.password_hash IS NOT NULL THEN ARRAY['password'] ELSE '{}' END

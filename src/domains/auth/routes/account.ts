@@ -22,8 +22,13 @@ interface AccountRoutesOptions {
 }
 
 /** Of the operations that take the password of the user. */
-const passwordLimit = { group: 'password', max: 10, per: 'user' } as const;
-const passwordErrors = [authErrors.wrongPassword, authErrors.resetRequired, authErrors.tooManyPasswords];
+export const passwordLimit = { group: 'password', max: 10, per: 'user' } as const;
+/** What may be wrong with it. */
+export const passwordErrors = [
+  authErrors.wrongPassword,
+  authErrors.resetRequired,
+  authErrors.tooManyPasswords,
+];
 /** Of those where an account without a password needs a confirmation. */
 const confirmationErrors = [...passwordErrors, authErrors.confirmationRequired];
 

@@ -36,13 +36,18 @@ export const sessionRoutes: FastifyPluginAsyncTypebox<SessionRoutesOptions> = as
       config: {
         limit: { group: 'login', max: 30 },
         message: { ko: '로그인되었습니다.', en: 'You are logged in.' },
-        errors: [authErrors.invalidCredentials, authErrors.accountSuspended, authErrors.tooManyLogins],
+        errors: [
+          authErrors.invalidCredentials,
+          authErrors.secondFactorRequired,
+          authErrors.accountSuspended,
+          authErrors.tooManyLogins,
+        ],
       },
       schema: {
         operationId: 'logIn',
         summary: 'Log in',
         description:
-          'Begins a session. An unknown user and a wrong password are answered alike. After ten failures with a username or an email address in 15 minutes, further attempts with it are answered with 429 for a while.',
+          'Begins a session. An unknown user and a wrong password are answered alike. After ten failures with a username or an email address in 15 minutes, further attempts with it are answered with 429 for a while. With a second factor, the right password is answered with `second_factor_required`: complete the login at `finishLogin`.',
         body: Ref(Credentials),
         response: { 200: Ref(TokenPairWithUser) },
       },

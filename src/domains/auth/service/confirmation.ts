@@ -2,6 +2,7 @@ import { type CurrentUser, tokenNotValid } from '../../../http/authentication.ts
 import { ApiError, invalidFields } from '../../../http/errors.ts';
 import { problems } from '../../../http/field-errors.ts';
 import type { RequestContext } from '../../../http/request-context.ts';
+import type { Tx } from '../../../infrastructure/database/client.ts';
 import { authErrors } from '../errors.ts';
 import type { AuthRepository } from '../repository/index.ts';
 import type { Confirmation } from '../schemas.ts';
@@ -15,17 +16,20 @@ export type ConfirmationService = ReturnType<typeof createConfirmation>;
 /** Whether the user of a session lately proved again who they are, which changes of the ways to log in need. */
 export function createConfirmation({ sessions }: AuthRepository, { verifyOwnPassword }: Login) {
   /** @throws {ApiError} `token_not_valid` when the session has ended, `forbidden` after an undone change of email */
-  async function read(user: CurrentUser, { language }: RequestContext) {
-    const state = await sessions.confirmation(user.sessionId, confirmationLifetime);
+  async function read(user: CurrentUser, { language }: RequestContext, tx?: Tx) {
+    const state = await sessions.confirmation(user.sessionId, confirmationLifetime, tx);
     if (state === undefined) throw tokenNotValid('access', 'revoked', language);
     // Somebody else may know the password, and must not add a way to log in before it is reset.
     if (state.needsReset) throw new ApiError(authErrors.resetRequired);
     return state;
   }
 
-  /** @throws {ApiError} `confirmation_required`, `forbidden`, `token_not_valid` */
-  async function require(user: CurrentUser, context: RequestContext): Promise<void> {
-    const { isRecent, methods } = await read(user, context);
+  /**
+   * @param tx in which the account is locked, so that the session is not ended meanwhile
+   * @throws {ApiError} `confirmation_required`, `forbidden`, `token_not_valid`
+   */
+  async function require(user: CurrentUser, context: RequestContext, tx?: Tx): Promise<void> {
+    const { isRecent, methods } = await read(user, context, tx);
     if (!isRecent) throw new ApiError(authErrors.confirmationRequired, { data: { methods } });
   }
 

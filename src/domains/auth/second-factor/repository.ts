@@ -1,0 +1,118 @@
+import { createHash, randomBytes } from 'node:crypto';
+import { Secret, TOTP } from 'otpauth';
+import { serviceUnavailable } from '../../../http/errors.ts';
+import type { Database } from '../../../infrastructure/database/client.ts';
+import type { Sealer } from '../tokens.ts';
+
+/** The only parameters that all authenticator apps know (RFC 6238). */
+const parameters = { issuer: 'Dure', algorithm: 'SHA1', digits: 6, period: 30 };
+/** Steps before and after the present one, for clocks that differ. */
+const window = 1;
+const recoveryCodeCount = 10;
+
+/** What the code of a login or a confirmation was. */
+export type CodeMethod = 'totp' | 'recovery_code';
+
+/** Secrets of authenticator apps, and recovery codes. The rows reveal none of them. */
+export function createSecondFactorRepository(database: Database, sealer: Sealer) {
+  /** Opens a secret and checks a code. @returns undefined for a wrong one @throws {ApiError} `service_unavailable` */
+  function verify({ userId, secret: sealed }: { userId: number; secret: string }, code: string) {
+    const secret = sealer.unseal(sealed, contextOf(userId));
+    if (secret === undefined) {
+      throw serviceUnavailable(new Error(`no JWT_SECRET opens the second factor of user ${userId}`));
+    }
+    const totp = new TOTP({ ...parameters, secret });
+    const delta = totp.validate({ token: code, window });
+    return delta === null ? undefined : { step: totp.counter() + delta, secret };
+  }
+
+  async function useStep(tx: Database, userId: number, code: string): Promise<boolean> {
+    const factor = await tx.prisma.secondFactor.findUnique({ where: { userId, confirmedAt: { not: null } } });
+    const verified = factor && verify(factor, code);
+    if (!verified) return false;
+    const { step, secret } = verified;
+    const renewed = sealer.isCurrent(factor.secret) ? {} : { secret: sealer.seal(secret, contextOf(userId)) };
+    const where = { userId, confirmedAt: { not: null }, lastStep: { lt: step } };
+    const used = await tx.prisma.secondFactor.updateMany({ where, data: { lastStep: step, ...renewed } });
+    return used.count > 0;
+  }
+
+  return {
+    /** What a user sees of the own second factor. */
+    async status(userId: number) {
+      const factor = { confirmedAt: true, _count: { select: { recoveryCodes: true } } } as const;
+      const select = { secondFactor: { select: factor }, _count: { select: { passkeys: true } } } as const;
+      const user = await database.prisma.user.findUnique({ where: { id: userId }, select });
+      return {
+        confirmedAt: user?.secondFactor?.confirmedAt ?? null,
+        recoveryCodes: user?.secondFactor?._count.recoveryCodes ?? 0,
+        passkeys: user?._count.passkeys ?? 0,
+      };
+    },
+
+    async isOn(tx: Database, userId: number): Promise<boolean> {
+      return (await tx.prisma.secondFactor.count({ where: { userId, confirmedAt: { not: null } } })) > 0;
+    },
+
+    /** Saves a new secret, in place of one that is not confirmed. The account must be locked. */
+    async begin(tx: Database, userId: number, username: string) {
+      const totp = new TOTP({ ...parameters, label: username, secret: new Secret() });
+      const secret = totp.secret.base32;
+      const data = { secret: sealer.seal(secret, contextOf(userId)) };
+      await tx.prisma.secondFactor.upsert({ where: { userId }, create: { userId, ...data }, update: data });
+      return { secret, otpauth_uri: totp.toString() };
+    },
+
+    /** Switches the second factor on, and uses the code. @returns false for a wrong code, or without a secret */
+    async confirm(tx: Database, userId: number, code: string): Promise<boolean> {
+      const factor = await tx.prisma.secondFactor.findUnique({ where: { userId } });
+      const verified = factor && verify(factor, code);
+      if (!verified) return false;
+      const data = { confirmedAt: new Date(), lastStep: verified.step };
+      return (await tx.prisma.secondFactor.updateMany({ where: { userId }, data })).count > 0;
+    },
+
+    /**
+     * Uses a code of the app, if none of its time step or a later one was used, or a recovery code. Of concurrent uses one succeeds.
+     *
+     * @returns undefined for a wrong one
+     * @throws {ApiError} `service_unavailable` when no secret opens that of the app
+     */
+    async use(tx: Database, userId: number, given: string): Promise<CodeMethod | undefined> {
+      const code = given.replace(/[\s-]/g, '').toLowerCase();
+      if (/^\d{6}$/.test(code)) return (await useStep(tx, userId, code)) ? 'totp' : undefined;
+      const where = { userId, hash: hashOf(userId, code) };
+      return (await tx.prisma.recoveryCode.deleteMany({ where })).count > 0 ? 'recovery_code' : undefined;
+    },
+
+    /** @returns the new codes, in groups of four characters */
+    async replaceRecoveryCodes(tx: Database, userId: number): Promise<string[]> {
+      const codes = Array.from({ length: recoveryCodeCount }, newRecoveryCode);
+      await tx.prisma.recoveryCode.deleteMany({ where: { userId } });
+      const data = codes.map((code) => ({ userId, hash: hashOf(userId, code) }));
+      await tx.prisma.recoveryCode.createMany({ data });
+      return codes.map((code) => code.replace(/.{4}(?!$)/g, '$&-'));
+    },
+
+    /** Removes the second factor with its recovery codes. @returns whether it was on */
+    async remove(tx: Database, userId: number): Promise<boolean> {
+      const confirmed = { userId, confirmedAt: { not: null } };
+      const { count } = await tx.prisma.secondFactor.deleteMany({ where: confirmed });
+      await tx.prisma.secondFactor.deleteMany({ where: { userId } });
+      return count > 0;
+    },
+  };
+}
+
+/** What a secret is sealed for. */
+const contextOf = (userId: number) => `totp:${userId}`;
+
+/** 80 bits: 16 characters of base32. */
+function newRecoveryCode(): string {
+  return new Secret({ buffer: new Uint8Array(randomBytes(10)).buffer }).base32.toLowerCase();
+}
+
+/** A fast hash is enough for 80 random bits, and no rotation of JWT_SECRET voids it. */
+function hashOf(userId: number, recoveryCode: string): string {
+  return createHash('sha256').update(`${userId}:${recoveryCode}`).digest('hex');
+}

@@ -1,0 +1,45 @@
+import { type Static, Type } from '@sinclair/typebox';
+import { Body, Int32, NamedObject, Timestamp } from '../../../http/schemas.ts';
+import { TextField } from '../../../http/text.ts';
+import { secondFactorCode, verificationCode } from '../schemas.ts';
+
+export const SecondFactor = NamedObject('SecondFactor', 'What a login needs besides the password', {
+  totp_enabled_at: Type.Union([Timestamp('Since when codes are asked for'), Type.Null()], {
+    description: '`null` while the second factor is off',
+  }),
+  recovery_codes_left: Int32({ description: 'Recovery codes that were not used yet', examples: [10] }),
+  passkeys: Int32({ description: 'Passkeys of the account: a login with one needs no code', examples: [0] }),
+});
+export type SecondFactor = Static<typeof SecondFactor>;
+
+export const TotpSecret = NamedObject('TotpSecret', 'A secret for an authenticator app, shown once', {
+  secret: Type.String({
+    description: 'In base32, to type it',
+    examples: ['JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP'],
+  }),
+  otpauth_uri: Type.String({
+    description: 'The same for a QR code',
+    examples: [
+      'otpauth://totp/Dure:dure_cafe?issuer=Dure&secret=JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP&algorithm=SHA1&digits=6&period=30',
+    ],
+  }),
+});
+export type TotpSecret = Static<typeof TotpSecret>;
+
+export const TotpCode = Body('TotpCode', 'A code of the authenticator app', { code: verificationCode });
+
+export const RecoveryCodes = NamedObject('RecoveryCodes', 'Codes in place of those of the app, shown once', {
+  recovery_codes: Type.Array(Type.String(), {
+    description: 'Ten; each works once. Neither case nor hyphens matter',
+    examples: [['mfrg-gzdf-mztw-q2lk', 'nbuw-g2zo-n5xg-kltd']],
+  }),
+});
+
+export const SecondFactorLogin = Body('SecondFactorLogin', 'What completes a login', {
+  second_factor_token: TextField('line', {
+    minLength: 1,
+    description: 'Of `second_factor_required`',
+    examples: ['c0ffee00-5b1f-4e0e-9a59-0d4a1b2c3d4e.Zm9yIGV4YW1wbGUgb25seQ'],
+  }),
+  code: secondFactorCode,
+});

@@ -1,0 +1,228 @@
+import { type CurrentUser, tokenNotValid } from '../../../http/authentication.ts';
+import { ApiError, invalidFields, retryLater } from '../../../http/errors.ts';
+import type { Problem } from '../../../http/field-errors.ts';
+import type { EventSubject, RequestContext } from '../../../http/request-context.ts';
+import type { Database } from '../../../infrastructure/database/client.ts';
+import { sql } from '../../../infrastructure/database/sql.ts';
+import type { MailQueue } from '../../../infrastructure/mail/queue.ts';
+import { authErrors } from '../errors.ts';
+import { loginMethodNotice } from '../mails.ts';
+import type { AuthRepository } from '../repository/index.ts';
+import type { LoginAccount } from '../repository/logins.ts';
+import type { Confirmation, ConfirmationBody, TokenPairWithUser } from '../schemas.ts';
+import type { ConfirmationService } from '../service/confirmation.ts';
+import type { Login } from '../service/login.ts';
+import type { Sealer } from '../tokens.ts';
+import { createSecondFactorRepository } from './repository.ts';
+import type { SecondFactor, TotpSecret } from './schemas.ts';
+
+const maxTokenAttempts = 5;
+
+/** What came of a code. */
+interface Checked<Result> {
+  /** Undefined when the code is wrong. */
+  result: Result | undefined;
+  /** Tries that are left besides those of the account. */
+  attemptsLeft?: number;
+}
+
+export type SecondFactorService = ReturnType<typeof createSecondFactor>;
+
+/** One-time codes of an authenticator app, recovery codes, and what they are asked for: logins and confirmations. */
+export function createSecondFactor(
+  database: Database,
+  mailQueue: MailQueue,
+  { accounts, logins, loginFailures, loginFlows }: AuthRepository,
+  sealer: Sealer,
+  login: Login,
+  confirmation: ConfirmationService,
+) {
+  const factors = createSecondFactorRepository(database, sealer);
+
+  function rejectFor(seconds: number, actor: EventSubject, context: RequestContext): void {
+    if (seconds <= 0) return;
+    context.logSecurityEvent('login_delayed', actor);
+    throw retryLater(authErrors.tooManySecondFactors, seconds);
+  }
+
+  /**
+   * Checks a code while the counters and the account are locked, so that concurrent guesses are checked one after the other. Wrong
+   * ones count like failed logins, and their delay rejects right ones, too.
+   *
+   * @throws {ApiError} `invalid_code`, `too_many_attempts`
+   */
+  async function attempt<Result>(
+    account: LoginAccount,
+    actor: EventSubject,
+    context: RequestContext,
+    check: (tx: Database) => Promise<Checked<Result>>,
+  ): Promise<Result> {
+    const outcome = await database.prismaTransaction(async (tx) => {
+      const counters = logins.countersOf(account, context.clientAddress);
+      const { delay, countFailure } = await loginFailures.lock(tx, counters);
+      if (delay > 0) return { delay };
+      await accounts.lock(tx, account.id);
+      const { result, attemptsLeft = Number.POSITIVE_INFINITY } = await check(tx);
+      if (result !== undefined) return { result };
+      return { attemptsLeft: Math.min(attemptsLeft, await countFailure()) };
+    });
+    if (outcome.delay !== undefined) rejectFor(outcome.delay, actor, context);
+    if (outcome.result !== undefined) return outcome.result;
+    context.logSecurityEvent('second_factor_failed', actor);
+    throw new ApiError(authErrors.wrongCode, { data: { attempts_left: outcome.attemptsLeft ?? 0 } });
+  }
+
+  /** The same for a logged-in user. @throws {ApiError} `token_not_valid`, `invalid_code`, `too_many_attempts` */
+  async function attemptOwn<Result>(
+    user: CurrentUser,
+    context: RequestContext,
+    check: (tx: Database) => Promise<Checked<Result>>,
+  ): Promise<Result> {
+    const { account } = await logins.findOwn(user, context.clientAddress);
+    if (account === undefined) throw tokenNotValid('access', 'revoked', context.language);
+    return attempt(account, subjectOf(user), context, check);
+  }
+
+  /** Changes an account whose session is confirmed. It is locked before, so that a session that was ended meanwhile changes nothing. */
+  function change<Result>(
+    user: CurrentUser,
+    context: RequestContext,
+    work: (tx: Database) => Promise<Result>,
+  ): Promise<Result> {
+    return database.prismaTransaction(async (tx) => {
+      await accounts.lock(tx, user.id);
+      await confirmation.require(user, context, tx);
+      return work(tx);
+    });
+  }
+
+  /** @returns whether there was one that is confirmed; then a notice is sent */
+  async function removeAndNotify(tx: Database, userId: number, language: RequestContext['language']) {
+    if (!(await factors.remove(tx, userId))) return false;
+    const notice = { change: 'removed', method: 'second_factor' } as const;
+    await mailQueue.addUnrequested(tx, loginMethodNotice(userId, language, notice));
+    return true;
+  }
+
+  return {
+    async status(userId: number): Promise<SecondFactor> {
+      const { confirmedAt, recoveryCodes, passkeys } = await factors.status(userId);
+      const totp_enabled_at = confirmedAt?.toISOString() ?? null;
+      return { totp_enabled_at, recovery_codes_left: recoveryCodes, passkeys };
+    },
+
+    /** Makes a secret, which is not asked for before it is confirmed. @throws {ApiError} `second_factor_exists` */
+    begin(user: CurrentUser, context: RequestContext): Promise<TotpSecret> {
+      return change(user, context, async (tx) => {
+        if (await factors.isOn(tx, user.id)) throw new ApiError(authErrors.secondFactorExists);
+        return factors.begin(tx, user.id, user.username);
+      });
+    },
+
+    /**
+     * Switches the second factor on with a code of its app.
+     *
+     * @returns the recovery codes
+     * @throws {ApiError} `second_factor_exists`, and as {@link attempt} and {@link ConfirmationService.require}
+     */
+    async confirm(user: CurrentUser, code: string, context: RequestContext): Promise<string[]> {
+      const recoveryCodes = await attemptOwn(user, context, async (tx) => {
+        await confirmation.require(user, context, tx);
+        if (await factors.isOn(tx, user.id)) throw new ApiError(authErrors.secondFactorExists);
+        if (!(await factors.confirm(tx, user.id, code))) return { result: undefined };
+        const result = await factors.replaceRecoveryCodes(tx, user.id);
+        const notice = { change: 'added', method: 'second_factor' } as const;
+        await mailQueue.addUnrequested(tx, loginMethodNotice(user.id, context.language, notice));
+        return { result };
+      });
+      context.logSecurityEvent('second_factor_added', subjectOf(user));
+      return recoveryCodes;
+    },
+
+    /** @throws {ApiError} `not_found` without a second factor */
+    async replaceRecoveryCodes(user: CurrentUser, context: RequestContext): Promise<string[]> {
+      const codes = await change(user, context, async (tx) => {
+        if (!(await factors.isOn(tx, user.id))) throw new ApiError(authErrors.secondFactorNotFound);
+        return factors.replaceRecoveryCodes(tx, user.id);
+      });
+      context.logSecurityEvent('recovery_codes_replaced', subjectOf(user));
+      return codes;
+    },
+
+    /** Nothing happens where there is none. */
+    async remove(user: CurrentUser, context: RequestContext): Promise<void> {
+      const removed = await change(user, context, (tx) => removeAndNotify(tx, user.id, context.language));
+      if (removed) context.logSecurityEvent('second_factor_removed', subjectOf(user));
+    },
+
+    /** The same by an operator. */
+    async removeByOperator(tx: Database, userId: number): Promise<void> {
+      const user = await tx.prisma.user.findUnique({ where: { id: userId }, select: { language: true } });
+      if (user) await removeAndNotify(tx, userId, user.language);
+    },
+
+    /**
+     * Completes a login.
+     *
+     * @throws {ApiError} `second_factor_token_invalid`, `account_suspended`, and as {@link attempt}
+     */
+    async logIn(token: string, code: string, context: RequestContext): Promise<TokenPairWithUser> {
+      const invalidToken = new ApiError(authErrors.secondFactorTokenInvalid);
+      const { userId } = (await loginFlows.lock(database, 'second_factor', token)) ?? { userId: null };
+      if (userId === null) throw invalidToken;
+      // Before the flow ends: a reset of the password in between ends the flow or is noticed by `finish`.
+      const account = await logins.findBy(sql`id = ${userId}`, context.clientAddress);
+      if (account === undefined) throw invalidToken;
+      const methods = await attempt(account, { userId }, context, async (tx) => {
+        const method = await factors.use(tx, userId, code);
+        const flow = await loginFlows.attempt<{ methods: string[] }>(
+          tx,
+          'second_factor',
+          token,
+          maxTokenAttempts,
+        );
+        if (flow === undefined) throw invalidToken;
+        if (method === undefined) {
+          return { result: undefined, attemptsLeft: maxTokenAttempts - flow.attempts };
+        }
+        await loginFlows.finish(tx, 'second_factor', token);
+        return { result: [...flow.data.methods, method] };
+      });
+      const counters = logins.countersOf(account, context.clientAddress);
+      const session = await login.finish(account, { methods, counters }, context);
+      if (session !== undefined) return session;
+      rejectFor(await loginFailures.delay(counters), { userId }, context);
+      throw invalidToken;
+    },
+
+    /**
+     * Saves that the user of a session proved again who they are, by one of password and code.
+     *
+     * @throws {ApiError} `validation_error`, and as {@link Login.verifyOwnPassword} and {@link attempt}
+     */
+    async confirmIdentity(
+      user: CurrentUser,
+      { password, code }: ConfirmationBody,
+      context: RequestContext,
+    ): Promise<Confirmation> {
+      if ((password === undefined) === (code === undefined)) {
+        const problem = password === undefined ? oneIsRequired : onlyOne;
+        throw invalidFields(['password', 'code'].map((field) => ({ field, ...problem })));
+      }
+      if (password !== undefined) {
+        await login.verifyOwnPassword(user, password, context);
+        return confirmation.save(user, 'password', context);
+      }
+      const method = await attemptOwn(user, context, async (tx) => ({
+        result: await factors.use(tx, user.id, code ?? ''),
+      }));
+      return confirmation.save(user, method, context);
+    },
+  };
+}
+
+const text = { ko: '비밀번호와 인증번호 중 하나만 보내 주세요.', en: 'Send either the password or a code.' };
+const oneIsRequired: Problem = { code: 'required', text };
+const onlyOne: Problem = { code: 'unknown_field', text };
+
+const subjectOf = ({ id, sessionId }: CurrentUser) => ({ userId: id, sessionId });
