@@ -1,4 +1,5 @@
 import t from 'tap';
+import { secondFactorOf } from '../auth/authenticator.ts';
 import { addFailedMail, createAdmin } from '../support/admin.ts';
 import {
   createTestApp,
@@ -142,6 +143,31 @@ t.test('of concurrent suspensions of an account, all keep one time', async (t) =
   const reasons = await inParallel(10, (n) => suspend(id, `이유 ${n}`));
   t.strictSame(tally(reasons), { '200': 10 });
   t.equal(new Set(reasons.map(({ body }) => body.data.suspended_at)).size, 1, 'one time');
+});
+
+t.test('the second factor of an account is removed, with a notice in the language of its user', async (t) => {
+  const user = await createUser(app);
+  await pool.query("UPDATE users SET language = 'en', is_verified = true WHERE id = $1", [user.id]);
+  const { firstFactor, switchOn } = secondFactorOf(app);
+  await switchOn(user);
+  await firstFactor(user);
+  for (const time of ['once', 'again']) {
+    const removed = await ask('DELETE', `${users}${user.id}/second-factor/`);
+    t.match(removed, { status: 200, body: { data: {} } }, time);
+  }
+  t.ok((await logIn(app, user)).token, 'no code is asked for');
+  t.equal((await call('GET', '/auth/me/', user)).status, 200, 'the session stays');
+  t.strictSame(await queuedFor(app, user), ['login_method_changed', 'login_method_changed']);
+  const { rows } = await pool.query(
+    `SELECT payload->>'change' AS change, payload->>'language' AS language FROM (
+       SELECT payload::jsonb FROM graphile_worker._private_jobs UNION ALL SELECT mail FROM outbox) mails
+     WHERE payload->>'user_id' = $1 ORDER BY change DESC`,
+    [user.id],
+  );
+  t.strictSame(rows, [
+    { change: 'removed', language: 'en' },
+    { change: 'added', language: 'ko' },
+  ]);
 });
 
 t.test('ending the sessions of an account ends all of them, and no others', async (t) => {

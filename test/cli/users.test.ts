@@ -1,5 +1,6 @@
 import t from 'tap';
-import { createTestApp, createUser, logIn, testEnvironment } from '../support/app.ts';
+import { secondFactorOf } from '../auth/authenticator.ts';
+import { createTestApp, createUser, logIn, testEnvironment, verifyEmails } from '../support/app.ts';
 import { lockRows } from '../support/concurrency.ts';
 import { notifiedOf, openTwoShops, sendRequest } from '../support/partner-requests.ts';
 import { commandsOn, dureText, failed } from './command.ts';
@@ -56,6 +57,23 @@ t.test('sessions are listed and ended', async (t) => {
   t.strictSame((await dure('users', 'end-sessions', user.username)).document, { id: user.id });
   for (const session of [user, other]) t.equal(await me(session), 401);
   t.strictSame((await dure('users', 'sessions', user.email)).document.items, []);
+});
+
+t.test('remove-second-factor lets the password be enough, with a notice', async (t) => {
+  const user = await createUser(app);
+  const { firstFactor, switchOn } = secondFactorOf(app);
+  await switchOn(user);
+  await firstFactor(user);
+  await verifyEmails(app, user);
+  for (const reference of [user.username, String(user.id)]) {
+    const removed = await dure('users', 'remove-second-factor', reference);
+    t.match(removed, { code: 0, document: { id: user.id }, log: [{ event: 'admin_second_factor_removed' }] });
+  }
+  t.ok((await logIn(app, user)).token);
+  await app.mails.settled();
+  const [notice, ...others] = app.mails.sent.filter(({ to }) => to === user.email);
+  t.match(notice?.subject, /삭제/);
+  t.strictSame(others, []);
 });
 
 t.test('a value in a table neither begins a line nor controls the terminal', async (t) => {
@@ -127,7 +145,15 @@ t.test('an account whose address changes while it is deleted is kept, for anothe
 });
 
 t.test('a user that does not exist is exit code 3, in every command', async (t) => {
-  for (const command of ['show', 'sessions', 'reactivate', 'make-admin', 'end-sessions', 'delete']) {
+  for (const command of [
+    'show',
+    'sessions',
+    'reactivate',
+    'make-admin',
+    'end-sessions',
+    'remove-second-factor',
+    'delete',
+  ]) {
     failed(t, await dure('users', command, 'unknown_user'), 3, 'user_not_found');
   }
   t.equal((await dure('users', 'suspend', '2147483647', '--reason', 'x')).code, 3);
@@ -142,6 +168,12 @@ t.test('every command has an audit entry', async (t) => {
   const users = 'deleted made_admin made_user reactivated shown suspended'
     .split(' ')
     .map((one) => `user_${one}`);
-  const others = ['audit_listed', 'sessions_ended', 'sessions_listed', 'users_listed'];
+  const others = [
+    'audit_listed',
+    'second_factor_removed',
+    'sessions_ended',
+    'sessions_listed',
+    'users_listed',
+  ];
   t.same(rows[0].actions.sort(), [...others, ...users].sort());
 });

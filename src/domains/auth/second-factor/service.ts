@@ -72,7 +72,7 @@ export function createSecondFactor(
     throw new ApiError(authErrors.wrongCode, { data: { attempts_left: outcome.attemptsLeft ?? 0 } });
   }
 
-  /** The same for a logged-in user. @throws {ApiError} `token_not_valid`, `invalid_code`, `too_many_attempts` */
+  /** The same for a logged-in user. @throws {ApiError} `token_not_valid`, `forbidden` after an undone change of email */
   async function attemptOwn<Result>(
     user: CurrentUser,
     context: RequestContext,
@@ -80,6 +80,7 @@ export function createSecondFactor(
   ): Promise<Result> {
     const { account } = await logins.findOwn(user, context.clientAddress);
     if (account === undefined) throw tokenNotValid('access', 'revoked', context.language);
+    if (account.needsReset) throw new ApiError(authErrors.resetRequired);
     return attempt(account, subjectOf(user), context, check);
   }
 

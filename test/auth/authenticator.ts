@@ -1,0 +1,81 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { TOTP } from 'otpauth';
+import type { TestApp } from '../support/app.ts';
+import { accountsOf } from './accounts.ts';
+
+/** The codes of an authenticator app. */
+export interface Authenticator {
+  /** @param step counted from the present one; those from -1 to 1 are accepted */
+  code(step?: number): Promise<string>;
+  /** A code of none of the steps around the present one. */
+  wrong(): string;
+}
+
+/** An authenticator app with a secret in base32. */
+export function authenticatorOf(secret: string): Authenticator {
+  const totp = new TOTP({ secret });
+  const codeOf = (step: number) => totp.generate({ timestamp: Date.now() + step * 30_000 });
+  return {
+    async code(step = 0) {
+      // Else the request could come in the next step.
+      if (totp.remaining() < 1_000) await sleep(totp.remaining());
+      return codeOf(step);
+    },
+    wrong() {
+      const near = [-3, -2, -1, 0, 1, 2, 3].map(codeOf);
+      return ['740913', '740914', '740915', '740916', '740917', '740918', '740919', '740920'].find(
+        (code) => !near.includes(code),
+      ) as string;
+    },
+  };
+}
+
+/** Lets codes be used again, so that no test waits for the next one. */
+export async function forgetSteps({ pool }: TestApp, { id }: { id: number }): Promise<void> {
+  await pool.query('UPDATE second_factors SET last_step = 0 WHERE user_id = $1', [id]);
+}
+
+/** The operations of the second factor, of an app or of another instance of it. */
+export function secondFactorOf(app: TestApp) {
+  const { post, tryLogin } = accountsOf(app);
+  const begin = (token: string) => post('second-factor/totp', undefined, { token });
+  const confirm = (token: string, code: string) => post('second-factor/totp/confirm', { code }, { token });
+
+  return {
+    begin,
+    confirm,
+    status: (token: string) => app.call('GET', '/auth/second-factor/', { token }),
+    newRecoveryCodes: (token: string) => post('second-factor/recovery-codes', undefined, { token }),
+    remove: (token: string) => app.call('DELETE', '/auth/second-factor/totp/', { token }),
+    confirmIdentity: (token: string, body: object) => post('confirm', body, { token }),
+    finishLogin: (second_factor_token: string, code: string, remoteAddress = '127.0.0.1') =>
+      post('login/second-factor', { second_factor_token, code }, { remoteAddress }),
+
+    /** Logs in as far as the password goes. @returns the `second_factor_token` */
+    async firstFactor({ username }: { username: string }): Promise<string> {
+      const response = await tryLogin(username);
+      const token = response.body.data.second_factor_token;
+      if (typeof token !== 'string') throw new Error(`no second factor is asked for: ${response.text}`);
+      return token;
+    },
+
+    /** Switches the second factor of a user on. @returns its app and the recovery codes */
+    async switchOn(user: { id: number; token: string }) {
+      const begun = await begin(user.token);
+      const authenticator = authenticatorOf(begun.body.data.secret);
+      const confirmed = await confirm(user.token, await authenticator.code());
+      if (confirmed.status !== 200) throw new Error(confirmed.text);
+      await forgetSteps(app, user);
+      return { ...authenticator, recoveryCodes: confirmed.body.data.recovery_codes as string[] };
+    },
+  };
+}
+
+/** Makes the login of all sessions of a user too old for what needs a confirmation. */
+export async function passConfirmation({ pool }: TestApp, { id }: { id: number }): Promise<void> {
+  await pool.query(
+    `UPDATE sessions SET created_at = created_at - interval '10 minutes 1 second',
+       confirmed_at = confirmed_at - interval '10 minutes 1 second' WHERE user_id = $1`,
+    [id],
+  );
+}

@@ -1,0 +1,176 @@
+import t, { type Test } from 'tap';
+import { createTestApp, createUser, logIn, password, type TestResponse } from '../support/app.ts';
+import { delayed, invalid, rejected, tally, tokenRejected } from '../support/assertions.ts';
+import { inParallel, lockRows } from '../support/concurrency.ts';
+import { accountsOf } from './accounts.ts';
+import { passConfirmation, secondFactorOf } from './authenticator.ts';
+import { createVerifiedUser, newResetLink } from './mailbox.ts';
+
+const app = await createTestApp();
+const { pool, call } = app;
+const { changeEmail, newCode, post, confirmReset } = accountsOf(app);
+const { confirmIdentity, switchOn, begin } = secondFactorOf(app);
+
+const remove = (token: string, body: object = {}) => call('DELETE', '/auth/me/', { token, body });
+
+/** An account as one that a provider made. */
+async function createWithoutPassword() {
+  const user = await createUser(app);
+  await pool.query('UPDATE users SET password_hash = NULL WHERE id = $1', [user.id]);
+  return user;
+}
+
+/** Asserts that a confirmation counts for ten minutes. */
+function confirmed(t: Test, { status, body, text }: TestResponse): void {
+  t.equal(status, 200, text);
+  const seconds = (Date.parse(body.data.confirmed_until) - Date.now()) / 1000;
+  t.ok(seconds > 580 && seconds <= 601, `${seconds} s`);
+}
+
+t.test('the password confirms the session, and no other one', async (t) => {
+  const user = await createUser(app);
+  const other = await logIn(app, user);
+  await passConfirmation(app, user);
+  confirmed(t, await confirmIdentity(user.token, { password }));
+  t.equal((await begin(user.token)).status, 200);
+  rejected(t, await begin(other.token), 403, 'confirmation_required', { methods: ['password'] });
+});
+
+t.test('so does a code of the app or a recovery code, once, which the session then shows', async (t) => {
+  const user = await createUser(app);
+  const { code, recoveryCodes, wrong } = await switchOn(user);
+  for (const [given, method] of [
+    [await code(), 'totp'],
+    [recoveryCodes[0] ?? '', 'recovery_code'],
+  ] as const) {
+    await passConfirmation(app, user);
+    confirmed(t, await confirmIdentity(user.token, { code: given }));
+    const again = await confirmIdentity(user.token, { code: given });
+    rejected(t, again, 400, 'invalid_code', { attempts_left: again.body.data.attempts_left });
+    const { items } = (await call('GET', '/auth/sessions/', { token: user.token })).body.data;
+    t.ok(items[0].methods.includes(method));
+    t.ok(Date.now() - Date.parse(items[0].authenticated_at) < 60_000);
+  }
+  rejected(t, await confirmIdentity(user.token, { code: wrong() }), 400, 'invalid_code', {
+    attempts_left: 7,
+  });
+});
+
+t.test('a confirmation is over after ten minutes', async (t) => {
+  const user = await createUser(app);
+  await passConfirmation(app, user);
+  await confirmIdentity(user.token, { password });
+  await pool.query(
+    "UPDATE sessions SET confirmed_at = confirmed_at - interval '9 minutes 50 seconds' WHERE user_id = $1",
+    [user.id],
+  );
+  t.equal((await begin(user.token)).status, 200);
+  await passConfirmation(app, user);
+  rejected(t, await begin(user.token), 403, 'confirmation_required', { methods: ['password'] });
+});
+
+t.test('exactly one of password and code confirms', async (t) => {
+  const user = await createUser(app);
+  const { code } = await switchOn(user);
+  invalid(t, await confirmIdentity(user.token, {}), 'password', 'code');
+  invalid(t, await confirmIdentity(user.token, { password, code: await code() }), 'password', 'code');
+  invalid(t, await confirmIdentity(user.token, { code: '12345' }), 'code');
+  t.equal((await confirmIdentity(user.token, { code: await code() })).status, 200, 'the code was not used');
+});
+
+t.test('a wrong password or code confirms nothing and counts like a failed login', async (t) => {
+  const user = await createUser(app);
+  const { code, wrong } = await switchOn(user);
+  await passConfirmation(app, user);
+  for (let time = 0; time < 5; time++) {
+    rejected(t, await confirmIdentity(user.token, { password: 'wrong' }), 401, 'invalid_credentials');
+    const attempts_left = 8 - 2 * time;
+    rejected(t, await confirmIdentity(user.token, { code: wrong() }), 400, 'invalid_code', { attempts_left });
+  }
+  for (const body of [{ password }, { code: await code() }])
+    delayed(t, await confirmIdentity(user.token, body), 31, 20);
+  const login = { username: user.username, password };
+  delayed(t, await post('login', login), 31, 20);
+  const methods = ['password', 'totp', 'recovery_code'];
+  rejected(t, await remove(user.token, {}), 400, 'validation_error', anyFields(await remove(user.token)));
+  rejected(t, await begin(user.token), 403, 'confirmation_required', { methods });
+});
+
+t.test('of concurrent guesses at a code ten are checked', async (t) => {
+  const user = await createUser(app);
+  const { wrong } = await switchOn(user);
+  const responses = await inParallel(20, () => confirmIdentity(user.token, { code: wrong() }));
+  t.strictSame(tally(responses), { '400 invalid_code': 10, '429 too_many_attempts': 10 });
+});
+
+t.test('without a second factor or a password neither confirms', async (t) => {
+  const user = await createUser(app);
+  rejected(t, await confirmIdentity(user.token, { code: '123456' }), 400, 'invalid_code', {
+    attempts_left: 9,
+  });
+  const other = await createWithoutPassword();
+  rejected(t, await confirmIdentity(other.token, { password }), 401, 'invalid_credentials');
+});
+
+t.test('a session that ends meanwhile is not confirmed', async (t) => {
+  const user = await createUser(app);
+  const { code } = await switchOn(user);
+  const given = await code();
+  const lock = await lockRows(t, app, 'SELECT FROM users WHERE id = $1 FOR UPDATE', [user.id]);
+  const confirming = confirmIdentity(user.token, { code: given });
+  await lock.waiters(1);
+  await pool.query('DELETE FROM sessions WHERE user_id = $1', [user.id]);
+  await lock.release();
+  tokenRejected(t, await confirming, 'revoked');
+});
+
+t.test('after an undone change of email a code confirms nothing', async (t) => {
+  const user = await createUser(app);
+  const { code } = await switchOn(user);
+  await pool.query('UPDATE users SET needs_reset = true WHERE id = $1', [user.id]);
+  rejected(t, await confirmIdentity(user.token, { code: await code() }), 403, 'forbidden');
+  rejected(t, await confirmIdentity(user.token, { password }), 403, 'forbidden');
+  rejected(t, await begin(user.token), 403, 'forbidden');
+});
+
+t.test('the password of an account that has one takes the place of a confirmation', async (t) => {
+  const user = await createUser(app);
+  await passConfirmation(app, user);
+  const address = { new_email: `moved-${user.email}`, code: await newCode(`moved-${user.email}`) };
+  invalid(t, await post('change-email', address, { token: user.token }), 'password');
+  invalid(t, await remove(user.token), 'password');
+  await confirmIdentity(user.token, { password });
+  invalid(t, await post('change-email', address, { token: user.token }), 'password');
+  invalid(t, await remove(user.token), 'password');
+  await passConfirmation(app, user);
+  t.equal((await changeEmail(user.token, address)).status, 200);
+  t.equal((await remove(user.token, { password })).status, 200);
+});
+
+t.test(
+  'an account without a password needs a confirmation for a change of email and its deletion',
+  async (t) => {
+    const user = await createWithoutPassword();
+    const { code } = await switchOn(user);
+    await passConfirmation(app, user);
+    const methods = ['totp', 'recovery_code'];
+    const address = { new_email: `moved-${user.email}`, code: await newCode(`moved-${user.email}`) };
+    const change = () => post('change-email', address, { token: user.token });
+    rejected(t, await change(), 403, 'confirmation_required', { methods });
+    rejected(t, await remove(user.token), 403, 'confirmation_required', { methods });
+    rejected(t, await remove(user.token, { password }), 401, 'invalid_credentials');
+    confirmed(t, await confirmIdentity(user.token, { code: await code() }));
+    t.equal((await change()).status, 200);
+    t.equal((await remove(user.token)).status, 200);
+  },
+);
+
+t.test('a reset gives an account without a password its first one', async (t) => {
+  const user = await createVerifiedUser(app);
+  await pool.query('UPDATE users SET password_hash = NULL WHERE id = $1', [user.id]);
+  rejected(t, await post('login', { username: user.username, password }), 401, 'invalid_credentials');
+  t.equal((await confirmReset(await newResetLink(app, user.email), password)).status, 200);
+  t.ok((await logIn(app, user)).token);
+});
+
+const anyFields = ({ body }: TestResponse) => ({ fields: body.data.fields, errors: body.data.errors });

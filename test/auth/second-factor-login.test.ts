@@ -1,0 +1,328 @@
+import t, { type Test } from 'tap';
+import { createTestApp, createUser, password, suspend } from '../support/app.ts';
+import { delayed, invalid, rejected, tally } from '../support/assertions.ts';
+import { inParallel, lockRows } from '../support/concurrency.ts';
+import { accountsOf } from './accounts.ts';
+import { authenticatorOf, forgetSteps, secondFactorOf } from './authenticator.ts';
+import { sessionIdIn } from './tokens.ts';
+
+const app = await createTestApp();
+const { pool } = app;
+const { tryLogin, post, me, refresh } = accountsOf(app);
+const { begin, confirm, firstFactor, finishLogin, confirmIdentity, switchOn } = secondFactorOf(app);
+
+const stranger = '203.0.113.9';
+
+type User = Awaited<ReturnType<typeof createUser>>;
+
+/** A user whose second factor is on, with its app. */
+async function createProtected() {
+  const user = await createUser(app);
+  return { ...user, ...(await switchOn(user)) };
+}
+
+const countSessions = async ({ id }: { id: number }) =>
+  (await pool.query('SELECT FROM sessions WHERE user_id = $1', [id])).rowCount;
+
+/** Fails so many times with new tokens, from one address. */
+async function fail(user: Pick<User, 'username'> & { wrong(): string }, times: number, address?: string) {
+  let token = '';
+  for (let time = 0; time < times; time++) {
+    if (time % 5 === 0) token = await firstFactor(user);
+    await finishLogin(token, user.wrong(), address);
+  }
+}
+
+/** Asserts that a code begins no session, because it is wrong or was used. */
+async function isWrong(t: Test, user: User, code: string, at = finishLogin) {
+  const before = await countSessions(user);
+  rejected(t, await at(await firstFactor(user), code), 400, 'invalid_code', { attempts_left: 4 });
+  t.equal(await countSessions(user), before);
+}
+
+t.test('a password alone begins no session, and keeps failures of before', async (t) => {
+  const user = await createProtected();
+  const before = await countSessions(user);
+  for (let time = 0; time < 9; time++) await tryLogin(user.username, 'not the password');
+  const login = await tryLogin(user.username);
+  const { second_factor_token } = login.body.data;
+  rejected(t, login, 401, 'second_factor_required', {
+    ...{ second_factor_token, methods: ['totp', 'recovery_code'], expires_in: 300 },
+  });
+  t.equal(await countSessions(user), before);
+  await tryLogin(user.username, 'not the password');
+  delayed(t, await tryLogin(user.username), 31, 20);
+});
+
+t.test('a wrong password is answered as without a second factor', async (t) => {
+  const [user, other] = [await createProtected(), await createUser(app)];
+  const [one, two] = [await tryLogin(user.username, 'wrong'), await tryLogin(other.username, 'wrong')];
+  rejected(t, one, 401, 'invalid_credentials');
+  t.equal(one.text, two.text);
+});
+
+t.test('a code completes the login, and the session knows how', async (t) => {
+  const user = await createProtected();
+  const login = await finishLogin(await firstFactor(user), await user.code());
+  const { access, refresh: given, user: shown } = login.body.data;
+  t.equal(login.status, 200);
+  t.equal(shown.id, user.id);
+  t.equal((await me(access)).status, 200);
+  t.equal((await refresh(given)).status, 200);
+  const { items } = (await app.call('GET', '/auth/sessions/', { token: access })).body.data;
+  const session = items.find(({ id }: { id: string }) => id === sessionIdIn(access));
+  t.strictSame(session.methods, ['password', 'totp']);
+});
+
+t.test('a recovery code completes the login, in any case and with or without hyphens', async (t) => {
+  const user = await createProtected();
+  const [one = '', two = '', three = '', four = ''] = user.recoveryCodes;
+  const forms = [one, two.toUpperCase(), three.replaceAll('-', ''), ` ${four.replaceAll('-', ' ')} `];
+  for (const form of forms) {
+    const login = await finishLogin(await firstFactor(user), form);
+    t.equal(login.status, 200, login.text);
+    const { rows } = await pool.query('SELECT methods FROM sessions WHERE id = $1', [
+      sessionIdIn(login.body.data.access),
+    ]);
+    t.strictSame(rows, [{ methods: ['password', 'recovery_code'] }]);
+  }
+  await isWrong(t, user, one);
+});
+
+t.test('codes of one step before and after are accepted, others are not', async (t) => {
+  const user = await createProtected();
+  for (const step of [-1, 0, 1]) {
+    await forgetSteps(app, user);
+    t.equal((await finishLogin(await firstFactor(user), await user.code(step))).status, 200, `${step}`);
+  }
+  await forgetSteps(app, user);
+  for (const step of [-2, 2]) await isWrong(t, user, await user.code(step));
+});
+
+t.test('a code works once, and so do those of earlier steps after it', async (t) => {
+  const user = await createProtected();
+  const [previous, present, next] = [await user.code(-1), await user.code(), await user.code(1)];
+  t.equal((await finishLogin(await firstFactor(user), previous)).status, 200);
+  await isWrong(t, user, previous);
+  t.equal((await finishLogin(await firstFactor(user), present)).status, 200);
+  for (const code of [previous, present]) await isWrong(t, user, code);
+  t.equal((await finishLogin(await firstFactor(user), next)).status, 200);
+});
+
+t.test('a step that was used anywhere is used everywhere', async (t) => {
+  const user = await createUser(app);
+  const { code } = authenticatorOf((await begin(user.token)).body.data.secret);
+  const given = await code();
+  t.equal((await confirm(user.token, given)).status, 200);
+  await isWrong(t, user, given);
+  const next = await code(1);
+  t.equal((await confirmIdentity(user.token, { code: next })).status, 200);
+  await isWrong(t, user, next);
+});
+
+t.test('of concurrent uses of a code, of the app or a recovery code, one begins a session', async (t) => {
+  const user = await createProtected();
+  for (const code of [await user.code(), user.recoveryCodes[0] ?? '']) {
+    const before = (await countSessions(user)) ?? 0;
+    const tokens = await inParallel(6, () => firstFactor(user));
+    const responses = await Promise.all(tokens.map((token) => finishLogin(token, code)));
+    t.strictSame(tally(responses), { '200': 1, '400 invalid_code': 5 });
+    t.equal(await countSessions(user), before + 1);
+  }
+});
+
+t.test('the database settles it where the account is not locked, as during a suspension', async (t) => {
+  const user = await createProtected();
+  const tokens = await inParallel(4, () => firstFactor(user));
+  await suspend(app, user);
+  const code = await user.code();
+  const addresses = ['127.0.0.1', stranger, '127.0.0.1', stranger];
+  const responses = await Promise.all(tokens.map((token, at) => finishLogin(token, code, addresses[at])));
+  t.strictSame(tally(responses), { '400 invalid_code': 3, '403 account_suspended': 1 });
+});
+
+t.test('a token has five tries, also when they come at once', async (t) => {
+  const user = await createProtected();
+  const token = await firstFactor(user);
+  for (const attempts_left of [4, 3, 2, 1, 0])
+    rejected(t, await finishLogin(token, user.wrong()), 400, 'invalid_code', { attempts_left });
+  rejected(t, await finishLogin(token, await user.code()), 400, 'second_factor_token_invalid');
+
+  const other = await createProtected();
+  const open = await firstFactor(other);
+  const responses = await inParallel(12, () => finishLogin(open, other.wrong()));
+  t.strictSame(tally(responses), { '400 invalid_code': 5, '400 second_factor_token_invalid': 7 });
+  t.equal((await finishLogin(await firstFactor(other), await other.code())).status, 200);
+});
+
+t.test('ten failures with several tokens delay the account, also with the right code', async (t) => {
+  const user = await createProtected();
+  const earlier = await firstFactor(user);
+  await fail(user, 10);
+  for (const code of [await user.code(), user.recoveryCodes[0] ?? '', user.wrong()])
+    delayed(t, await finishLogin(earlier, code), 31, 20);
+  delayed(t, await tryLogin(user.username), 31, 20);
+  await pool.query('UPDATE login_failures SET locked_until = clock_timestamp()');
+  t.equal((await finishLogin(earlier, await user.code())).status, 200, 'the token has all its tries');
+  t.equal((await tryLogin(user.username, 'wrong')).status, 401, 'the login lifted the delay');
+});
+
+t.test('of concurrent wrong guesses with many tokens, ten are checked', async (t) => {
+  const user = await createProtected();
+  const tokens = await inParallel(20, () => firstFactor(user));
+  const responses = await Promise.all(tokens.map((token) => finishLogin(token, user.wrong(), stranger)));
+  t.strictSame(tally(responses), { '400 invalid_code': 10, '429 too_many_attempts': 10 });
+});
+
+t.test('a right guess that waits behind the tenth wrong one is not checked', async (t) => {
+  const user = await createProtected();
+  await fail(user, 9);
+  const [one, two] = [await firstFactor(user), await firstFactor(user)];
+  const counters = await lockRows(t, app, 'SELECT FROM login_failures ORDER BY key FOR UPDATE');
+  const wrong = finishLogin(one, user.wrong());
+  await counters.waiters(1);
+  const before = await countSessions(user);
+  const right = finishLogin(two, await user.code());
+  await counters.waiters(2);
+  await counters.release();
+  rejected(t, await wrong, 400, 'invalid_code', { attempts_left: 0 });
+  delayed(t, await right, 31, 20);
+  t.equal(await countSessions(user), before);
+});
+
+t.test('a delay that begins between the code and the session rejects the login', async (t) => {
+  const user = await createProtected();
+  await fail(user, 1);
+  const token = await firstFactor(user);
+  const code = await user.code();
+  const account = await lockRows(t, app, 'SELECT FROM second_factors WHERE user_id = $1 FOR UPDATE', [
+    user.id,
+  ]);
+  const login = finishLogin(token, code);
+  await account.waiters(1);
+  const later = lockRows(
+    t,
+    app,
+    `UPDATE login_failures SET locked_until = clock_timestamp() + interval '30 seconds'`,
+  );
+  await account.waiters(2);
+  await account.release();
+  const delay = await later;
+  await delay.waiters(1);
+  const before = await countSessions(user);
+  await delay.release('COMMIT');
+  delayed(t, await login, 31, 20);
+  t.equal(await countSessions(user), before);
+});
+
+t.test('failures of passwords and codes count together, per address as those of passwords', async (t) => {
+  const user = await createProtected();
+  await fail(user, 5);
+  for (let time = 0; time < 5; time++) await tryLogin(user.username, 'not the password');
+  const other = await createProtected();
+  const token = await firstFactor(other);
+  await fail(other, 10, stranger);
+  delayed(t, await finishLogin(token, await other.code(), stranger), 31, 20);
+  t.equal((await finishLogin(token, await other.code())).status, 200, 'from the known address');
+  delayed(t, await tryLogin(user.username), 31, 20);
+});
+
+t.test('a wrong token costs nothing and says nothing', async (t) => {
+  const user = await createProtected();
+  const token = await firstFactor(user);
+  const [id = '', secret = ''] = token.split('.');
+  const other = await firstFactor(await createProtected());
+  const forged = [`${id}.${other.split('.')[1]}`, `${id}.`, id, secret, `${token}x`, 'x'];
+  for (const one of [...forged, ...forged])
+    rejected(t, await finishLogin(one, user.wrong()), 400, 'second_factor_token_invalid');
+  t.equal((await finishLogin(token, await user.code())).status, 200);
+});
+
+t.test('a token works once and for five minutes', async (t) => {
+  const user = await createProtected();
+  const token = await firstFactor(user);
+  t.equal((await finishLogin(token, user.recoveryCodes[0] ?? '')).status, 200);
+  rejected(t, await finishLogin(token, user.recoveryCodes[1] ?? ''), 400, 'second_factor_token_invalid');
+  const late = await firstFactor(user);
+  await pool.query("UPDATE login_flows SET expires_at = expires_at - interval '5 minutes'");
+  rejected(t, await finishLogin(late, await user.code()), 400, 'second_factor_token_invalid');
+  t.equal((await finishLogin(await firstFactor(user), user.recoveryCodes[1] ?? '')).status, 200, 'unused');
+});
+
+t.test('concurrent right codes with one token begin one session', async (t) => {
+  const user = await createProtected();
+  const token = await firstFactor(user);
+  const responses = await inParallel(5, (at) => finishLogin(token, user.recoveryCodes[at] ?? ''));
+  t.strictSame(tally(responses), { '200': 1, '400 second_factor_token_invalid': 4 });
+  const { rowCount } = await pool.query('SELECT FROM recovery_codes WHERE user_id = $1', [user.id]);
+  t.equal(rowCount, 9, 'the others are unused');
+});
+
+t.test('a token of another kind of flow, or a JWT, completes no login', async (t) => {
+  const user = await createProtected();
+  for (const kind of ['provider', 'sign_up', 'link', 'passkey_login', 'passkey_registration']) {
+    const token = await firstFactor(user);
+    await pool.query('UPDATE login_flows SET kind = $2::login_flow_kind WHERE id = $1', [
+      token.split('.')[0],
+      kind,
+    ]);
+    rejected(t, await finishLogin(token, await user.code()), 400, 'second_factor_token_invalid');
+  }
+  for (const token of [user.token, user.refresh])
+    rejected(t, await finishLogin(token, await user.code()), 400, 'second_factor_token_invalid');
+});
+
+t.test('a code or recovery code of another account is wrong', async (t) => {
+  const [victim, attacker] = [await createProtected(), await createProtected()];
+  await isWrong(t, victim, await attacker.code());
+  await isWrong(t, victim, attacker.recoveryCodes[0] ?? '');
+  const login = await finishLogin(await firstFactor(attacker), attacker.recoveryCodes[0] ?? '');
+  t.equal(login.body.data.user.id, attacker.id);
+});
+
+t.test('where the second factor is gone or not confirmed, an open login is not completed', async (t) => {
+  for (const change of [
+    'DELETE FROM second_factors WHERE user_id = $1',
+    'UPDATE second_factors SET confirmed_at = NULL WHERE user_id = $1',
+  ]) {
+    const user = await createProtected();
+    const token = await firstFactor(user);
+    await pool.query(change, [user.id]);
+    for (const code of [await user.code(), '000000', ' '.repeat(6), '------'])
+      t.match(await finishLogin(token, code), { status: 400 });
+  }
+});
+
+t.test('a suspended account gets in neither with a code nor with a recovery code', async (t) => {
+  const user = await createProtected();
+  const tokens = [await firstFactor(user), await firstFactor(user)];
+  await suspend(app, user);
+  for (const [at, code] of [await user.code(), user.recoveryCodes[0] ?? ''].entries())
+    rejected(t, await finishLogin(tokens[at] ?? '', code), 403, 'account_suspended');
+  t.equal(await countSessions(user), 0);
+});
+
+t.test('a password that is reset while a code is checked begins no session', async (t) => {
+  const user = await createProtected();
+  const token = await firstFactor(user);
+  const code = await user.code();
+  const reset = await lockRows(t, app, "UPDATE users SET password_hash = 'another' WHERE id = $1", [user.id]);
+  const login = finishLogin(token, code);
+  await reset.waiters(1);
+  const before = await countSessions(user);
+  await reset.release('COMMIT');
+  rejected(t, await login, 400, 'second_factor_token_invalid');
+  t.equal(await countSessions(user), before);
+});
+
+t.test('a body without a code or with another field is refused', async (t) => {
+  const token = await firstFactor(await createProtected());
+  invalid(t, await post('login/second-factor', { second_factor_token: token }), 'code');
+  invalid(t, await post('login/second-factor', { code: '123456' }), 'second_factor_token');
+  invalid(t, await finishLogin(token, '12345'), 'code');
+  invalid(
+    t,
+    await post('login/second-factor', { second_factor_token: token, code: '123456', password }),
+    'password',
+  );
+});

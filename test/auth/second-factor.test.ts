@@ -1,0 +1,257 @@
+import t, { type Test } from 'tap';
+import { createTestApp, createUser, logIn, suspend, testEnvironment } from '../support/app.ts';
+import { delayed, invalid, rejected, tally, tokenRejected, unavailable } from '../support/assertions.ts';
+import { inParallel, lockRows } from '../support/concurrency.ts';
+import { everyRow } from '../support/rows.ts';
+import { accountsOf, startInstance } from './accounts.ts';
+import { authenticatorOf, forgetSteps, passConfirmation, secondFactorOf } from './authenticator.ts';
+import { createVerifiedUser, mailsTo, newResetLink } from './mailbox.ts';
+
+const app = await createTestApp();
+const { pool } = app;
+const { tryLogin, changePassword, confirmReset, logOut } = accountsOf(app);
+const operations = secondFactorOf(app);
+const { begin, confirm, status, newRecoveryCodes, remove, firstFactor, finishLogin, switchOn } = operations;
+
+/** Asserts whether a login with the password is enough. */
+async function asksForCode(t: Test, { username }: { username: string }, expected: boolean) {
+  const response = await tryLogin(username);
+  t.equal(response.status, expected ? 401 : 200, response.text);
+}
+
+/** Another instance, which may answer with 503. */
+async function startUnavailable(t: Test, environment: Record<string, string> = {}) {
+  const options = { databaseUrl: app.url, serverErrors: true };
+  const instance = await createTestApp({ WORKER_ENABLED: 'false', ...environment }, options);
+  t.teardown(instance.close);
+  return instance;
+}
+
+t.test('a secret is shown as text and as a URI, and nothing is on before its code', async (t) => {
+  const user = await createUser(app);
+  const { body } = await begin(user.token);
+  const { secret, otpauth_uri } = body.data;
+  t.match(secret, /^[A-Z2-7]{32}$/, '160 bits');
+  t.match(otpauth_uri, `otpauth://totp/Dure:${user.username}?`);
+  t.strictSame(Object.fromEntries(new URL(otpauth_uri).searchParams), {
+    ...{ issuer: 'Dure', secret, algorithm: 'SHA1', digits: '6', period: '30' },
+  });
+  t.strictSame((await status(user.token)).body.data, {
+    ...{ totp_enabled_at: null, recovery_codes_left: 0, passkeys: 0 },
+  });
+  await asksForCode(t, user, false);
+  rejected(t, await newRecoveryCodes(user.token), 404, 'not_found');
+});
+
+t.test('a right code switches it on and gives ten recovery codes', async (t) => {
+  const user = await createUser(app);
+  const { secret } = (await begin(user.token)).body.data;
+  const { code, wrong } = authenticatorOf(secret);
+  rejected(t, await confirm(user.token, wrong()), 400, 'invalid_code', { attempts_left: 9 });
+  invalid(t, await confirm(user.token, '12345'), 'code');
+  await asksForCode(t, user, false);
+  const codes: string[] = (await confirm(user.token, await code())).body.data.recovery_codes;
+  t.equal(new Set(codes).size, 10);
+  for (const one of codes) t.match(one, /^[a-z2-7]{4}(-[a-z2-7]{4}){3}$/);
+  await asksForCode(t, user, true);
+  t.match((await status(user.token)).body.data, { totp_enabled_at: /Z$/, recovery_codes_left: 10 });
+  rejected(t, await begin(user.token), 409, 'second_factor_exists');
+  rejected(t, await confirm(user.token, await code(1)), 409, 'second_factor_exists');
+});
+
+t.test('another secret voids one that is not confirmed', async (t) => {
+  const user = await createUser(app);
+  const first = authenticatorOf((await begin(user.token)).body.data.secret);
+  const second = authenticatorOf((await begin(user.token)).body.data.secret);
+  rejected(t, await confirm(user.token, await first.code()), 400, 'invalid_code', { attempts_left: 9 });
+  t.equal((await confirm(user.token, await second.code())).status, 200);
+});
+
+t.test('of concurrent confirmations one gives recovery codes, and they work', async (t) => {
+  const user = await createUser(app);
+  const { code } = authenticatorOf((await begin(user.token)).body.data.secret);
+  const given = await code();
+  const responses = await inParallel(5, () => confirm(user.token, given));
+  t.strictSame(tally(responses), { '200': 1, '409 second_factor_exists': 4 });
+  const [one] = responses.find((response) => response.status === 200)?.body.data.recovery_codes ?? [];
+  t.equal((await finishLogin(await firstFactor(user), one)).status, 200);
+});
+
+t.test('new recovery codes void the old ones', async (t) => {
+  const user = await createUser(app);
+  const { recoveryCodes } = await switchOn(user);
+  const fresh = (await newRecoveryCodes(user.token)).body.data.recovery_codes;
+  t.equal(new Set([...recoveryCodes, ...fresh]).size, 20);
+  const token = await firstFactor(user);
+  rejected(t, await finishLogin(token, recoveryCodes[0] ?? ''), 400, 'invalid_code', { attempts_left: 4 });
+  t.equal((await finishLogin(token, fresh[0])).status, 200);
+});
+
+t.test('switched off, no code is asked for and the recovery codes are gone', async (t) => {
+  const user = await createUser(app);
+  const { recoveryCodes } = await switchOn(user);
+  const open = await firstFactor(user);
+  t.strictSame((await remove(user.token)).body.data, {});
+  t.equal((await remove(user.token)).status, 200, 'again');
+  await asksForCode(t, user, false);
+  rejected(t, await finishLogin(open, recoveryCodes[0] ?? ''), 400, 'invalid_code', { attempts_left: 4 });
+  const { rows } = await pool.query('SELECT FROM recovery_codes WHERE user_id = $1', [user.id]);
+  t.strictSame(rows, []);
+  await switchOn(user);
+  t.equal((await status(user.token)).body.data.recovery_codes_left, 10);
+});
+
+t.test('a secret that is not confirmed can be removed', async (t) => {
+  const user = await createUser(app);
+  const { code } = authenticatorOf((await begin(user.token)).body.data.secret);
+  await remove(user.token);
+  rejected(t, await confirm(user.token, await code()), 400, 'invalid_code', { attempts_left: 9 });
+});
+
+t.test('every change needs a confirmation', async (t) => {
+  const user = await createUser(app);
+  const methods = ['password'];
+  await passConfirmation(app, user);
+  rejected(t, await begin(user.token), 403, 'confirmation_required', { methods });
+  const { token } = await logIn(app, user);
+  const { code } = authenticatorOf((await begin(token)).body.data.secret);
+  rejected(t, await confirm(user.token, await code()), 403, 'confirmation_required', { methods });
+  await confirm(token, await code());
+  for (const change of [begin, newRecoveryCodes, remove]) {
+    rejected(t, await change(user.token), 403, 'confirmation_required', {
+      methods: ['password', 'totp', 'recovery_code'],
+    });
+  }
+  await asksForCode(t, user, true);
+});
+
+t.test('a session that ends meanwhile changes nothing', async (t) => {
+  const user = await createUser(app);
+  const { code } = authenticatorOf((await begin(user.token)).body.data.secret);
+  const given = await code();
+  for (const change of [() => confirm(user.token, given), () => begin(user.token)]) {
+    const ending = await lockRows(t, app, 'SELECT FROM users WHERE id = $1 FOR UPDATE', [user.id]);
+    const changed = change();
+    await ending.waiters(1);
+    await pool.query('DELETE FROM sessions WHERE user_id = $1', [user.id]);
+    await ending.release('COMMIT');
+    tokenRejected(t, await changed, 'revoked');
+    await asksForCode(t, user, false);
+    user.token = (await logIn(app, user)).token;
+  }
+});
+
+t.test('what is added and removed is told to a verified address', async (t) => {
+  const user = await createVerifiedUser(app);
+  const subjects = async () => (await mailsTo(app, user.email)).map(({ subject }) => subject).slice(1);
+  const { wrong } = await switchOn(user);
+  t.match(await subjects(), [/추가/]);
+  await confirm(user.token, wrong());
+  await remove(user.token);
+  await remove(user.token);
+  t.match(await subjects(), [/추가/, /삭제/]);
+});
+
+t.test('a reset and a change of the password leave it on and void open logins', async (t) => {
+  const user = await createVerifiedUser(app);
+  const { code } = await switchOn(user);
+  const [first, second] = [await firstFactor(user), await firstFactor(user)];
+  t.equal((await changePassword(user.token, user.password, user.password)).status, 200);
+  rejected(t, await finishLogin(first, await code()), 400, 'second_factor_token_invalid');
+  const third = await firstFactor(user);
+  const { password: new_password } = user;
+  t.equal((await confirmReset(await newResetLink(app, user.email), new_password)).status, 200);
+  for (const open of [second, third])
+    rejected(t, await finishLogin(open, await code()), 400, 'second_factor_token_invalid');
+  await asksForCode(t, user, true);
+});
+
+t.test('the first proof of an address by a reset removes what was added without one', async (t) => {
+  const user = await createUser(app);
+  await switchOn(user);
+  t.equal((await confirmReset(await newResetLink(app, user.email), user.password)).status, 200);
+  await asksForCode(t, user, false);
+});
+
+t.test('neither secret nor recovery code can be read at rest or in the logs', async (t) => {
+  const user = await createUser(app);
+  const { secret, otpauth_uri } = (await begin(user.token)).body.data;
+  const { code } = authenticatorOf(secret);
+  const given = await code();
+  const codes: string[] = (await confirm(user.token, given)).body.data.recovery_codes;
+  const token = await firstFactor(user);
+  await finishLogin(token, codes[0] ?? '');
+  const stored = (await everyRow(app)).toLowerCase();
+  const logged = app.logs.join('').toLowerCase();
+  for (const one of [
+    secret,
+    otpauth_uri,
+    token.split('.')[1] ?? '',
+    ...codes,
+    ...codes.map(withoutHyphens),
+  ]) {
+    t.notOk(stored.includes(one.toLowerCase()), `${one} is not in the database`);
+    t.notOk(logged.includes(one.toLowerCase()), `${one} is not in the logs`);
+  }
+});
+
+t.test('the secret of one account does not open for another', async (t) => {
+  const [victim, attacker] = [await createUser(app), await createUser(app)];
+  await switchOn(victim);
+  const { code } = await switchOn(attacker);
+  await pool.query(
+    `UPDATE second_factors SET secret = (SELECT secret FROM second_factors WHERE user_id = $2) WHERE user_id = $1`,
+    [victim.id, attacker.id],
+  );
+  const instance = await startUnavailable(t);
+  const at = secondFactorOf(instance);
+  unavailable(t, await at.finishLogin(await at.firstFactor(victim), await code()));
+});
+
+t.test('any JWT_SECRET opens a secret; without one the login is refused and logged', async (t) => {
+  const [user, other] = [await createUser(app), await createUser(app)];
+  const { code, recoveryCodes } = await switchOn(user);
+  const second = await switchOn(other);
+  const newer = 'a newer secret that only tests have 012345';
+  const rotated = await startInstance(t, app, { JWT_SECRET: `${newer},${testEnvironment.JWT_SECRET}` });
+  const on = secondFactorOf(rotated);
+  t.equal((await on.finishLogin(await on.firstFactor(user), await code())).status, 200);
+  await forgetSteps(app, user);
+
+  const after = await startUnavailable(t, { JWT_SECRET: newer });
+  const at = secondFactorOf(after);
+  t.equal(
+    (await at.finishLogin(await at.firstFactor(user), await code())).status,
+    200,
+    'it was sealed again',
+  );
+  const token = await at.firstFactor(other);
+  unavailable(t, await at.finishLogin(token, await second.code()));
+  unavailable(t, await at.finishLogin(token, second.wrong()));
+  t.match(
+    after.logs.map((line) => JSON.parse(line)).find(({ level }) => level === 50)?.err.message,
+    `no JWT_SECRET opens the second factor of user ${other.id}`,
+  );
+  t.equal((await at.finishLogin(token, second.recoveryCodes[0] ?? '')).status, 200);
+  t.equal((await at.finishLogin(await at.firstFactor(user), recoveryCodes[0] ?? '')).status, 200);
+});
+
+t.test('operations on the own second factor need a login', async (t) => {
+  const { token } = await createUser(app);
+  await logOut(token);
+  for (const operation of [begin, newRecoveryCodes, remove, status])
+    tokenRejected(t, await operation(token), 'revoked');
+  const suspended = await createUser(app);
+  await suspend(app, suspended);
+  tokenRejected(t, await begin(suspended.token), 'revoked');
+});
+
+t.test('guesses of the code that switches it on are bounded', async (t) => {
+  const user = await createUser(app);
+  const { code, wrong } = authenticatorOf((await begin(user.token)).body.data.secret);
+  for (let left = 9; left >= 0; left--)
+    rejected(t, await confirm(user.token, wrong()), 400, 'invalid_code', { attempts_left: left });
+  delayed(t, await confirm(user.token, await code()), 31, 20);
+});
+
+const withoutHyphens = (code: string) => code.replaceAll('-', '');
