@@ -3,6 +3,8 @@ import type { FastifyBaseLogger, FastifyInstance } from 'fastify';
 import type { Authenticator } from '../../http/authentication.ts';
 import type { Metrics } from '../../infrastructure/metrics/metrics.ts';
 import { authMails } from './mails.ts';
+import { passkeyRoutes } from './passkeys/routes.ts';
+import { createPasskeys } from './passkeys/service.ts';
 import { createPasswords } from './passwords.ts';
 import { createAuthRepository } from './repository/index.ts';
 import { accountRoutes } from './routes/account.ts';
@@ -94,6 +96,7 @@ export function createAuth(options: AuthOptions) {
     removal,
   );
   const emailChange = createEmailChange(database, mailQueue, repository, confirmation, verification, removal);
+  const passkeys = createPasskeys(options, repository, login, confirmation);
 
   async function routes(scope: FastifyInstance): Promise<void> {
     await scope.register(accountRoutes, { account, emailChange });
@@ -101,6 +104,7 @@ export function createAuth(options: AuthOptions) {
     await scope.register(secondFactorRoutes, { secondFactor });
     await scope.register(emailVerificationRoutes, { emailVerification: verification });
     await scope.register(recoveryRoutes, { recovery });
+    await scope.register(passkeyRoutes, { passkeys });
   }
 
   return {

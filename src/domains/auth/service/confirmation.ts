@@ -2,7 +2,7 @@ import { type CurrentUser, tokenNotValid } from '../../../http/authentication.ts
 import { ApiError, invalidFields } from '../../../http/errors.ts';
 import { problems } from '../../../http/field-errors.ts';
 import type { RequestContext } from '../../../http/request-context.ts';
-import type { Tx } from '../../../infrastructure/database/client.ts';
+import type { Database, Tx } from '../../../infrastructure/database/client.ts';
 import { authErrors } from '../errors.ts';
 import type { AuthRepository } from '../repository/index.ts';
 import type { Confirmation } from '../schemas.ts';
@@ -14,7 +14,7 @@ const confirmationLifetime = 600;
 export type ConfirmationService = ReturnType<typeof createConfirmation>;
 
 /** Whether the user of a session lately proved again who they are, which changes of the ways to log in need. */
-export function createConfirmation({ sessions }: AuthRepository, { verifyOwnPassword }: Login) {
+export function createConfirmation({ accounts, sessions }: AuthRepository, { verifyOwnPassword }: Login) {
   /** @throws {ApiError} `token_not_valid` when the session has ended, `forbidden` after an undone change of email */
   async function read(user: CurrentUser, { language }: RequestContext, tx?: Tx) {
     const state = await sessions.confirmation(user.sessionId, confirmationLifetime, tx);
@@ -35,6 +35,18 @@ export function createConfirmation({ sessions }: AuthRepository, { verifyOwnPass
 
   return {
     require,
+
+    /**
+     * Locks the account for a change of its ways to log in. What ends sessions, such as a reset of the password, locks the account
+     * first, so this notices when it came before.
+     *
+     * @throws {ApiError} `token_not_valid` when the session has ended
+     */
+    async lockAccount(tx: Database, { id, sessionId }: CurrentUser, { language }: RequestContext) {
+      const account = await accounts.lock(tx, id);
+      const isLive = account !== undefined && (await sessions.exists(tx, sessionId));
+      if (!isLive) throw tokenNotValid('access', 'revoked', language);
+    },
 
     /**
      * Verifies the password of an operation that takes one. An account without a password needs a recent confirmation instead.

@@ -1,0 +1,53 @@
+import type { Database } from '../../../infrastructure/database/client.ts';
+import type { Passkey, Prisma } from '../../../infrastructure/database/generated/client.ts';
+import type { PageRequest } from '../../../infrastructure/database/keyset.ts';
+import { sql } from '../../../infrastructure/database/sql.ts';
+
+export type PasskeyRow = Passkey;
+
+export type PasskeyRepository = ReturnType<typeof createPasskeyRepository>;
+
+/** Passkeys. Those of an account are added and removed while it is locked. */
+export function createPasskeyRepository({ prisma }: Database) {
+  return {
+    /** Newest first. */
+    list(userId: number, { after, limit }: PageRequest): Promise<PasskeyRow[]> {
+      const where = { userId, ...(after && { id: { lt: Number(after.id) } }) };
+      return prisma.passkey.findMany({ where, orderBy: { id: 'desc' }, take: limit });
+    },
+
+    find: (credentialId: string) => prisma.passkey.findUnique({ where: { credentialId } }),
+
+    count: (tx: Database, userId: number) => tx.prisma.passkey.count({ where: { userId } }),
+
+    /** @returns undefined when an account has a passkey with the credential's id */
+    async add(tx: Database, data: Prisma.PasskeyCreateManyInput): Promise<PasskeyRow | undefined> {
+      return (await tx.prisma.passkey.createManyAndReturn({ data: [data], skipDuplicates: true }))[0];
+    },
+
+    /** @returns undefined when the user has no such passkey */
+    async rename(userId: number, id: number, name: string): Promise<PasskeyRow | undefined> {
+      return (await prisma.passkey.updateManyAndReturn({ where: { id, userId }, data: { name } }))[0];
+    },
+
+    /** @returns its name; undefined when the user has no such passkey */
+    async remove(tx: Database, userId: number, id: number): Promise<string | undefined> {
+      const [removed] = await tx.query<{ name: string }>(
+        sql`DELETE FROM passkeys WHERE id = ${id} AND user_id = ${userId} RETURNING name`,
+      );
+      return removed?.name;
+    },
+
+    /**
+     * Saves that a passkey signed a login. Of concurrent calls with the same counter one succeeds, unless the authenticator has no
+     * counter.
+     *
+     * @returns false when the counter did not grow: the passkey was copied, or its signature was seen before
+     */
+    async use(id: number, { counter, isSynced }: { counter: number; isSynced: boolean }): Promise<boolean> {
+      const where = { id, counter: counter === 0 ? 0 : { lt: counter } };
+      const data = { counter, isSynced, lastUsedAt: new Date() };
+      return (await prisma.passkey.updateMany({ where, data })).count > 0;
+    },
+  };
+}

@@ -1,0 +1,153 @@
+import type { CurrentUser } from '../../../http/authentication.ts';
+import { ApiError } from '../../../http/errors.ts';
+import type { RequestContext } from '../../../http/request-context.ts';
+import type { Config } from '../../../infrastructure/config/config.ts';
+import type { Database } from '../../../infrastructure/database/client.ts';
+import { sql } from '../../../infrastructure/database/sql.ts';
+import type { MailQueue } from '../../../infrastructure/mail/queue.ts';
+import { authErrors } from '../errors.ts';
+import { loginMethodNotice } from '../mails.ts';
+import type { AuthRepository } from '../repository/index.ts';
+import type { TokenPairWithUser } from '../schemas.ts';
+import type { ConfirmationService } from '../service/confirmation.ts';
+import type { Login } from '../service/login.ts';
+import { createPasskeyRepository, type PasskeyRow } from './repository.ts';
+import type { NewPasskey, PasskeyLogin } from './schemas.ts';
+import { ceremonyLifetime, createWebauthn } from './webauthn.ts';
+
+const maxPasskeys = 10;
+const defaultName = { ko: '패스키', en: 'Passkey' };
+
+export type PasskeyService = ReturnType<typeof createPasskeys>;
+
+interface PasskeyOptions {
+  config: Config;
+  database: Database;
+  mailQueue: MailQueue;
+}
+
+/** Adds and removes the passkeys of an account, and logs in with them. */
+export function createPasskeys(
+  { config, database, mailQueue }: PasskeyOptions,
+  { accounts, logins, loginFlows }: AuthRepository,
+  login: Login,
+  confirmation: ConfirmationService,
+) {
+  const passkeys = createPasskeyRepository(database);
+  const webauthn = createWebauthn(config);
+
+  /** @throws {ApiError} `confirmation_required`, `too_many_passkeys` */
+  async function startRegistration(user: CurrentUser, context: RequestContext) {
+    await confirmation.require(user, context);
+    const existing = await passkeys.list(user.id, { after: undefined, limit: maxPasskeys });
+    if (existing.length === maxPasskeys) throw new ApiError(authErrors.tooManyPasskeys);
+    const owner = { userId: user.id, sessionId: user.sessionId };
+    const flow = await loginFlows.begin(database, 'passkey_registration', ceremonyLifetime, owner);
+    const challenge = loginFlows.secret(flow, 'challenge');
+    return { options: webauthn.registrationOptions(user, challenge, existing), flow_token: flow.token };
+  }
+
+  /** @throws {ApiError} `confirmation_required`, `passkey_refused`, `too_many_passkeys`, `token_not_valid` */
+  async function finishRegistration(
+    user: CurrentUser,
+    { flow_token: token, credential, name }: NewPasskey,
+    context: RequestContext,
+  ): Promise<PasskeyRow> {
+    await confirmation.require(user, context);
+    const flow = await loginFlows.finish(database, 'passkey_registration', token);
+    if (flow?.sessionId !== user.sessionId) throw new ApiError(authErrors.passkeyRefused);
+    const verified = await webauthn
+      .verifyRegistration(credential, loginFlows.secret(flow, 'challenge'))
+      .catch((cause: unknown) => {
+        throw new ApiError(authErrors.passkeyRefused, { cause });
+      });
+    const passkey = { userId: user.id, name: name ?? defaultName[context.language], ...verified };
+    const added = await database.prismaTransaction(async (tx) => {
+      await confirmation.lockAccount(tx, user, context);
+      if ((await passkeys.count(tx, user.id)) >= maxPasskeys) throw new ApiError(authErrors.tooManyPasskeys);
+      const row = await passkeys.add(tx, passkey);
+      if (row === undefined) throw new ApiError(authErrors.passkeyRefused);
+      await notify(tx, user, 'added', row.name, context);
+      return row;
+    });
+    context.logSecurityEvent('passkey_added', { userId: user.id, sessionId: user.sessionId });
+    return added;
+  }
+
+  /** @throws {ApiError} `passkey_not_found` */
+  async function rename(userId: number, id: number, name: string): Promise<PasskeyRow> {
+    const renamed = await passkeys.rename(userId, id, name);
+    if (renamed === undefined) throw new ApiError(authErrors.passkeyNotFound);
+    return renamed;
+  }
+
+  /** @throws {ApiError} `confirmation_required`, `passkey_not_found`, `last_login_method`, `token_not_valid` */
+  async function remove(user: CurrentUser, id: number, context: RequestContext): Promise<void> {
+    await confirmation.require(user, context);
+    await database.prismaTransaction(async (tx) => {
+      await confirmation.lockAccount(tx, user, context);
+      const hasOther = await accounts.hasOtherLoginMethod(tx, user.id);
+      const name = await passkeys.remove(tx, user.id, id);
+      if (name === undefined) throw new ApiError(authErrors.passkeyNotFound);
+      if (!hasOther) throw new ApiError(authErrors.lastLoginMethod);
+      await notify(tx, user, 'removed', name, context);
+    });
+    context.logSecurityEvent('passkey_removed', { userId: user.id, sessionId: user.sessionId });
+  }
+
+  function notify(
+    tx: Database,
+    { id }: CurrentUser,
+    change: 'added' | 'removed',
+    label: string,
+    { language }: RequestContext,
+  ) {
+    return mailQueue.addUnrequested(
+      tx,
+      loginMethodNotice(id, language, { change, method: 'passkey', label }),
+    );
+  }
+
+  /** The same for everyone, so that it tells nothing about accounts. */
+  async function startLogin() {
+    const flow = await loginFlows.begin(database, 'passkey_login', ceremonyLifetime, {});
+    const challenge = loginFlows.secret(flow, 'challenge');
+    return { options: webauthn.loginOptions(challenge), flow_token: flow.token };
+  }
+
+  /** @throws {ApiError} `invalid_credentials`, `account_suspended` */
+  async function finishLogin(
+    { flow_token: token, credential }: PasskeyLogin,
+    context: RequestContext,
+  ): Promise<TokenPairWithUser> {
+    const flow = await loginFlows.finish(database, 'passkey_login', token);
+    const passkey = await passkeys.find(credential.id);
+    const reject = (event: 'login_failed' | 'passkey_refused', cause?: unknown) => {
+      context.logSecurityEvent(event, { userId: passkey?.userId });
+      return new ApiError(authErrors.passkeyRejected, { cause });
+    };
+    if (flow === undefined || passkey === null) throw reject('login_failed');
+    const use = await webauthn
+      .verifyLogin(credential, passkey, loginFlows.secret(flow, 'challenge'))
+      .catch((cause: unknown) => {
+        throw reject('login_failed', cause);
+      });
+    if (!(await passkeys.use(passkey.id, use))) throw reject('passkey_refused');
+    // Read together with the passkey, so that a passkey that was removed meanwhile finds no account.
+    const ofPasskey = sql`u.id = (SELECT p.user_id FROM passkeys p WHERE p.id = ${passkey.id})`;
+    const account = await logins.findBy(ofPasskey, context.clientAddress);
+    const loggedIn = account && (await login.finish(account, { methods: ['passkey'] }, context));
+    if (loggedIn === undefined) throw reject('login_failed');
+    return loggedIn;
+  }
+
+  return {
+    list: passkeys.list,
+    startRegistration,
+    finishRegistration,
+    rename,
+    remove,
+    startLogin,
+    finishLogin,
+  };
+}

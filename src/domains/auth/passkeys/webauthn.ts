@@ -1,0 +1,116 @@
+import type { CurrentUser } from '../../../http/authentication.ts';
+import type { Config } from '../../../infrastructure/config/config.ts';
+import type { PasskeyRow } from './repository.ts';
+import {
+  algorithms,
+  type LoginCredential,
+  type LoginOptions,
+  type RegistrationCredential,
+  type RegistrationOptions,
+} from './schemas.ts';
+
+/** Seconds for a registration or a login. */
+export const ceremonyLifetime = 300;
+
+const timeout = ceremonyLifetime * 1000;
+
+/** The library takes 0.3 s and 30 MB, so it is loaded where the first passkey is verified. */
+const load = async () => ({
+  ...(await import('@simplewebauthn/server')),
+  ...(await import('@simplewebauthn/server/helpers')),
+});
+
+/** The requests to browsers and the checks of their responses, as in Web Authentication Level 3, sections 7.1 and 7.2. */
+export function createWebauthn({ frontendUrl, corsOrigins }: Pick<Config, 'frontendUrl' | 'corsOrigins'>) {
+  const { hostname: rpId, origin } = new URL(frontendUrl);
+  const expected = {
+    expectedRPID: rpId,
+    expectedOrigin: [origin, ...corsOrigins],
+    requireUserVerification: true,
+  };
+
+  return {
+    registrationOptions(user: CurrentUser, challenge: string, existing: PasskeyRow[]): RegistrationOptions {
+      return {
+        challenge,
+        timeout,
+        rp: { id: rpId, name: 'Dure' },
+        user: { id: userHandleOf(user.id), name: user.username, displayName: user.name },
+        pubKeyCredParams: algorithms.map((alg) => ({ type: 'public-key', alg })),
+        excludeCredentials: existing.map(({ credentialId: id, transports }) => ({
+          type: 'public-key',
+          id,
+          transports,
+        })),
+        authenticatorSelection: {
+          residentKey: 'required',
+          requireResidentKey: true,
+          userVerification: 'required',
+        },
+        attestation: 'none',
+      };
+    },
+
+    loginOptions: (challenge: string): LoginOptions => ({
+      challenge,
+      timeout,
+      rpId,
+      userVerification: 'required',
+    }),
+
+    /** @throws Error when it is not a new passkey for this service and this challenge */
+    async verifyRegistration(credential: RegistrationCredential, challenge: string) {
+      rejectFrames(credential);
+      const { verifyRegistrationResponse, decodeAttestationObject, isoBase64URL } = await load();
+      const { attestationObject, transports = [] } = credential.response;
+      const attestation = decodeAttestationObject(isoBase64URL.toBuffer(attestationObject));
+      // Nothing else was asked for, and for certificates of vendors the library downloads lists of revoked ones.
+      const isSelfMade = attestation.get('attStmt').get('x5c') === undefined;
+      if (!isSelfMade || !['none', 'packed'].includes(attestation.get('fmt'))) {
+        throw new Error('the attestation has a certificate');
+      }
+      const { verified, registrationInfo: info } = await verifyRegistrationResponse({
+        ...expected,
+        response: { ...credential, clientExtensionResults: {} },
+        expectedChallenge: challenge,
+        supportedAlgorithmIDs: algorithms,
+      });
+      if (!verified) throw new Error('the attestation is not valid');
+      if (info.credential.id !== credential.id) throw new Error('the id is not that of the credential');
+      const { id: credentialId, publicKey, counter } = info.credential;
+      return { credentialId, publicKey, counter, transports, isSynced: info.credentialBackedUp };
+    },
+
+    /**
+     * Whether the counter has grown is checked where it is saved.
+     *
+     * @throws Error when the credential is not one of the passkey for this service and this challenge
+     */
+    async verifyLogin(credential: LoginCredential, passkey: PasskeyRow, challenge: string) {
+      rejectFrames(credential);
+      if (credential.response.userHandle !== userHandleOf(passkey.userId)) {
+        throw new Error('the passkey is of another account');
+      }
+      const { verifyAuthenticationResponse } = await load();
+      const { verified, authenticationInfo } = await verifyAuthenticationResponse({
+        ...expected,
+        response: { ...credential, clientExtensionResults: {} },
+        expectedChallenge: challenge,
+        credential: { id: passkey.credentialId, publicKey: passkey.publicKey, counter: 0 },
+      });
+      if (!verified) throw new Error('the signature is not valid');
+      return { counter: authenticationInfo.newCounter, isSynced: authenticationInfo.credentialBackedUp };
+    },
+  };
+}
+
+/** The account, as authenticators keep it. */
+function userHandleOf(userId: number): string {
+  return Buffer.from(String(userId)).toString('base64url');
+}
+
+/** No page of another site may ask for passkeys in a frame of this one, which the library accepts from some browsers. */
+function rejectFrames({ response }: RegistrationCredential | LoginCredential): void {
+  const clientData = JSON.parse(Buffer.from(response.clientDataJSON, 'base64url').toString());
+  if (clientData.crossOrigin) throw new Error('the page was in a frame of another site');
+}

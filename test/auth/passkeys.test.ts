@@ -1,0 +1,207 @@
+import t from 'tap';
+import {
+  createTestApp,
+  createUser,
+  logIn as logInByPassword,
+  queuedFor,
+  suspend,
+  verifyEmails,
+} from '../support/app.ts';
+import { invalid, rejected, tally } from '../support/assertions.ts';
+import { createAuthenticator } from '../support/authenticator.ts';
+import { inParallel } from '../support/concurrency.ts';
+import { accountsOf } from './accounts.ts';
+import { origin, passkeysOf } from './passkeys.ts';
+
+const app = await createTestApp();
+const {
+  register,
+  startRegistration,
+  finishRegistration,
+  startLogin,
+  logIn,
+  list,
+  rename,
+  remove,
+  ...others
+} = passkeysOf(app);
+const { createOwner, ageSessions, removePassword } = others;
+const { me, refresh } = accountsOf(app);
+
+const time = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z$/;
+
+t.test('a passkey of each algorithm is registered and logs in as a password does', async (t) => {
+  for (const algorithm of ['ES256', 'EdDSA', 'RS256'] as const) {
+    const { authenticator, username } = await createOwner({ algorithm });
+    const login = await logIn(authenticator);
+    t.equal(login.status, 200, algorithm);
+    const { access, refresh: token, user, ...rest } = login.body.data;
+    t.strictSame(rest, { token_type: 'Bearer', expires_in: 900, refresh_expires_in: 1209600 });
+    t.equal(user.username, username);
+    t.equal((await me(access)).status, 200);
+    t.equal((await refresh(token)).status, 200);
+    const sessions = await app.call('GET', '/auth/sessions/', { token: access });
+    t.strictSame(sessions.body.data.items[0].methods, ['passkey']);
+  }
+});
+
+t.test('the options of a registration ask for a discoverable passkey that verifies its user', async (t) => {
+  const { authenticator, token, id, username, name } = await createOwner();
+  const { options, flow_token } = (await startRegistration(token)).body.data;
+  t.match(options.challenge, /^[\w-]{43}$/);
+  t.strictSame(options, {
+    challenge: options.challenge,
+    timeout: 300_000,
+    rp: { id: 'app.example.com', name: 'Dure' },
+    user: { id: Buffer.from(String(id)).toString('base64url'), name: username, displayName: name },
+    pubKeyCredParams: [-7, -8, -257].map((alg) => ({ type: 'public-key', alg })),
+    excludeCredentials: [{ type: 'public-key', id: authenticator.id, transports: ['internal', 'hybrid'] }],
+    authenticatorSelection: {
+      residentKey: 'required',
+      requireResidentKey: true,
+      userVerification: 'required',
+    },
+    attestation: 'none',
+  });
+  t.type(flow_token, 'string');
+  const again = (await startRegistration(token)).body.data;
+  t.not(again.options.challenge, options.challenge);
+});
+
+t.test('the start of a login is the same for everybody', async (t) => {
+  const { status, body } = await startLogin();
+  t.equal(status, 200);
+  const { options, flow_token } = body.data;
+  t.strictSame(options, {
+    challenge: options.challenge,
+    timeout: 300_000,
+    rpId: 'app.example.com',
+    userVerification: 'required',
+  });
+  t.strictSame(Object.keys(body.data), ['options', 'flow_token']);
+  const { rows } = await app.pool.query('SELECT * FROM login_flows WHERE id = $1', [
+    flow_token.split('.')[0],
+  ]);
+  t.notOk(JSON.stringify(rows).includes(options.challenge), 'the challenge is not stored');
+});
+
+t.test('passkeys are listed with exactly their fields, newest first', async (t) => {
+  const user = await createUser(app);
+  const first = await register(
+    user,
+    createAuthenticator(origin),
+    { isBackedUp: true },
+    { name: ' 내 휴대폰 ' },
+  );
+  t.equal(first.status, 201);
+  const { id, created_at, last_used_at } = first.body.data;
+  t.strictSame(first.body.data, { id, name: '내 휴대폰', is_synced: true, created_at, last_used_at });
+  for (const at of [created_at, last_used_at]) t.match(at, time);
+  const second = await register(user);
+  t.match(second.body.data, { name: '패스키', is_synced: false });
+  const page = (await list(user.token)).body.data;
+  t.strictSame(page, { items: [second.body.data, first.body.data], next_cursor: null });
+  const { next_cursor } = (await list(user.token, '?limit=1')).body.data;
+  const rest = (await list(user.token, `?limit=1&cursor=${next_cursor}`)).body.data;
+  t.strictSame(rest, { items: [first.body.data], next_cursor: null });
+  rejected(t, await list(user.token, '?cursor=x'), 400, 'invalid_cursor');
+});
+
+t.test('a login updates when a passkey was used and whether it is synced', async (t) => {
+  const { authenticator, token, passkey } = await createOwner();
+  await app.pool.query(`UPDATE passkeys SET last_used_at = now() - interval '1 day' WHERE id = $1`, [
+    passkey.id,
+  ]);
+  t.equal((await logIn(authenticator, { isBackedUp: true })).status, 200);
+  const [after] = (await list(token)).body.data.items;
+  t.equal(after.is_synced, true);
+  t.ok(Math.abs(Date.parse(after.last_used_at) - Date.now()) < 60_000);
+});
+
+t.test('an authenticator without a counter logs in again and again', async (t) => {
+  const { authenticator } = await createOwner({ hasCounter: false });
+  for (const _ of ['first', 'second']) t.equal((await logIn(authenticator)).status, 200);
+});
+
+t.test('a passkey counts as both factors', async (t) => {
+  const { id, authenticator } = await createOwner();
+  await app.pool.query(
+    `INSERT INTO second_factors (user_id, secret, confirmed_at, last_step) VALUES ($1, 'x', now(), 0)`,
+    [id],
+  );
+  t.equal((await logIn(authenticator)).status, 200);
+});
+
+t.test('a passkey is renamed and removed by its owner only', async (t) => {
+  const [owner, other] = [await createOwner(), await createUser(app)];
+  const { id } = owner.passkey;
+  const renamed = await rename(owner.token, id, '가게 노트북');
+  t.strictSame(renamed.body.data, { ...owner.passkey, name: '가게 노트북' });
+  invalid(t, await rename(owner.token, id, ''), 'name');
+  rejected(t, await rename(other.token, id, '내 것'), 404, 'passkey_not_found');
+  rejected(t, await remove(other.token, id), 404, 'passkey_not_found');
+  t.strictSame((await remove(owner.token, id)).body.data, {});
+  rejected(t, await remove(owner.token, id), 404, 'passkey_not_found');
+  rejected(t, await logIn(owner.authenticator), 401, 'invalid_credentials');
+});
+
+t.test('a verified address gets a notice of each passkey that is added or removed', async (t) => {
+  const user = await createUser(app);
+  await register(user);
+  t.strictSame(await queuedFor(app, user), [], 'not an unverified one');
+  await verifyEmails(app, user);
+  const { id } = (await register(user, createAuthenticator(origin), {}, { name: '가게 노트북' })).body.data;
+  await remove(user.token, id);
+  await app.mails.settled();
+  const mails = app.mails.sent.filter(({ to }) => to === user.email);
+  t.strictSame(mails.map(({ subject }) => subject).sort(), [
+    '[두레] 패스키가 삭제되었습니다',
+    '[두레] 패스키가 추가되었습니다',
+  ]);
+  for (const { text } of mails) t.match(text, '가게 노트북');
+});
+
+t.test('an account has at most ten passkeys', async (t) => {
+  const user = await createUser(app);
+  for (let count = 0; count < 8; count++) await register(user);
+  const starts = await inParallel(4, async () => (await startRegistration(user.token)).body.data);
+  const finished = await inParallel(4, async (at) => {
+    const { options, flow_token } = starts[at];
+    const credential = createAuthenticator(origin).create(options);
+    return finishRegistration(user.token, { flow_token, credential });
+  });
+  t.strictSame(tally(finished), { '201': 2, '409 too_many_passkeys': 2 });
+  rejected(t, await startRegistration(user.token), 409, 'too_many_passkeys');
+});
+
+t.test('the last way to log in stays, also when two are removed at once', async (t) => {
+  const owner = await createOwner();
+  const { id } = (await register(owner)).body.data;
+  await removePassword(owner);
+  const removed = await Promise.all([remove(owner.token, id), remove(owner.token, owner.passkey.id)]);
+  t.strictSame(tally(removed), { '200': 1, '409 last_login_method': 1 });
+  t.equal((await list(owner.token)).body.data.items.length, 1);
+});
+
+t.test('passkeys are added and removed within ten minutes of a login or a confirmation', async (t) => {
+  const owner = await createOwner();
+  const { options, flow_token } = (await startRegistration(owner.token)).body.data;
+  await ageSessions(owner);
+  const extra = { methods: ['password'] };
+  const credential = createAuthenticator(origin).create(options);
+  rejected(t, await startRegistration(owner.token), 403, 'confirmation_required', extra);
+  const late = await finishRegistration(owner.token, { flow_token, credential });
+  rejected(t, late, 403, 'confirmation_required', extra);
+  rejected(t, await remove(owner.token, owner.passkey.id), 403, 'confirmation_required', extra);
+  t.equal((await list(owner.token)).body.data.items.length, 1);
+  const { token } = await logInByPassword(app, owner);
+  t.equal((await register({ ...owner, token })).status, 201);
+});
+
+t.test('a suspended account is told so only after a right signature', async (t) => {
+  const { authenticator, ...owner } = await createOwner();
+  await suspend(app, owner);
+  const { privateKey } = createAuthenticator(origin).keys;
+  rejected(t, await logIn(authenticator, { key: privateKey }), 401, 'invalid_credentials');
+  rejected(t, await logIn(authenticator), 403, 'account_suspended');
+});

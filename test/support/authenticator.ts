@@ -1,0 +1,194 @@
+import {
+  createHash,
+  generateKeyPairSync,
+  type KeyObject,
+  type KeyPairKeyObjectResult,
+  randomBytes,
+  sign,
+} from 'node:crypto';
+import type { Json } from './json.ts';
+
+const algorithms = {
+  ES256: { id: -7, generate: () => generateKeyPairSync('ec', { namedCurve: 'P-256' }) },
+  ES384: { id: -35, generate: () => generateKeyPairSync('ec', { namedCurve: 'P-384' }) },
+  EdDSA: { id: -8, generate: () => generateKeyPairSync('ed25519') },
+  RS256: { id: -257, generate: () => generateKeyPairSync('rsa', { modulusLength: 2048 }) },
+};
+
+/** What a faulty or hostile browser or authenticator does; a correct one does nothing of it. */
+export interface Deviations {
+  origin?: string;
+  rpId?: string;
+  challenge?: string;
+  type?: string;
+  crossOrigin?: boolean;
+  userHandle?: string | undefined;
+  isUserPresent?: boolean;
+  isUserVerified?: boolean;
+  isBackedUp?: boolean;
+  counter?: number;
+  /** Signs in place of the key of the passkey. */
+  key?: KeyObject;
+  /** In place of the id of the credential, in the JSON only. */
+  id?: string;
+  /** In place of the attestation `none`. */
+  attestation?: { fmt: string; attStmt: Map<string, unknown> };
+  /** In place of the attestation object. */
+  attestationObject?: Buffer;
+}
+
+export type TestAuthenticator = ReturnType<typeof createAuthenticator>;
+
+/**
+ * An authenticator with one passkey and the browser before it, in software (Web Authentication Level 3, sections 6 and 7).
+ *
+ * @param origin of the page
+ * @param options.hasCounter whether its signature counter grows; else it is always 0
+ */
+export function createAuthenticator(
+  origin: string,
+  {
+    algorithm = 'ES256',
+    hasCounter = true,
+    id = randomBytes(16).toString('base64url'),
+  }: { algorithm?: keyof typeof algorithms; hasCounter?: boolean; id?: string } = {},
+) {
+  const { id: alg, generate } = algorithms[algorithm];
+  const keys: KeyPairKeyObjectResult = generate();
+  let userHandle = '';
+  let counter = 0;
+
+  function clientData(type: string, challenge: string, given: Deviations): Buffer {
+    const data = { type, challenge, origin, crossOrigin: false, ...pick(given) };
+    return Buffer.from(JSON.stringify(data));
+  }
+
+  function authenticatorData(rpId: string, given: Deviations, attested = Buffer.alloc(0)): Buffer {
+    const { isUserPresent = true, isUserVerified = true, isBackedUp = false } = given;
+    const flags =
+      Number(isUserPresent) |
+      (Number(isUserVerified) << 2) |
+      (isBackedUp ? 0x18 : 0) |
+      (attested.length > 0 ? 0x40 : 0);
+    const count = Buffer.alloc(4);
+    if (hasCounter) counter += 1;
+    count.writeUInt32BE(given.counter ?? counter);
+    return Buffer.concat([sha256(given.rpId ?? rpId), Buffer.from([flags]), count, attested]);
+  }
+
+  return {
+    id,
+    keys,
+
+    /** As `navigator.credentials.create()` and `toJSON()`, with the options as JSON. */
+    create(options: Json, given: Deviations = {}) {
+      userHandle = options.user.id;
+      const rawId = Buffer.from(id, 'base64url');
+      const length = Buffer.alloc(2);
+      length.writeUInt16BE(rawId.length);
+      const attested = Buffer.concat([
+        Buffer.alloc(16),
+        length,
+        rawId,
+        encodeCbor(coseKey(alg, keys.publicKey)),
+      ]);
+      const authData = authenticatorData(options.rp.id, given, attested);
+      const { fmt, attStmt } = given.attestation ?? { fmt: 'none', attStmt: new Map() };
+      const object = encodeCbor(
+        new Map<string, unknown>([
+          ['fmt', fmt],
+          ['attStmt', attStmt],
+          ['authData', authData],
+        ]),
+      );
+      return {
+        ...credential(given.id ?? id),
+        response: {
+          clientDataJSON: clientData('webauthn.create', options.challenge, given).toString('base64url'),
+          attestationObject: (given.attestationObject ?? object).toString('base64url'),
+          transports: ['internal', 'hybrid'],
+          // Browsers send these, too.
+          authenticatorData: authData.toString('base64url'),
+          publicKey: keys.publicKey.export({ type: 'spki', format: 'der' }).toString('base64url'),
+          publicKeyAlgorithm: alg,
+        },
+      };
+    },
+
+    /** As `navigator.credentials.get()` and `toJSON()`, with the options as JSON. */
+    get(options: Json, given: Deviations = {}) {
+      const authData = authenticatorData(options.rpId, given);
+      const data = clientData('webauthn.get', options.challenge, given);
+      const signed = Buffer.concat([authData, sha256(data)]);
+      const signature = sign(algorithm === 'EdDSA' ? null : 'sha256', signed, given.key ?? keys.privateKey);
+      return {
+        ...credential(given.id ?? id),
+        response: {
+          clientDataJSON: data.toString('base64url'),
+          authenticatorData: authData.toString('base64url'),
+          signature: signature.toString('base64url'),
+          userHandle: 'userHandle' in given ? given.userHandle : userHandle,
+        },
+      };
+    },
+  };
+}
+
+const sha256 = (data: string | Buffer) => createHash('sha256').update(data).digest();
+
+/** The deviations of the browser. */
+function pick({ origin, challenge, type, crossOrigin }: Deviations) {
+  const all = { origin, challenge, type, crossOrigin };
+  return Object.fromEntries(Object.entries(all).filter(([, value]) => value !== undefined));
+}
+
+const credential = (id: string) => ({
+  id,
+  rawId: id,
+  type: 'public-key',
+  authenticatorAttachment: 'platform',
+  clientExtensionResults: { credProps: { rk: true } },
+  aMemberOfLater: { levels: [1, 2] },
+});
+
+/** A public key as COSE has it (RFC 9053). */
+function coseKey(alg: number, key: KeyObject): Map<number, unknown> {
+  const { kty, x = '', y = '', n = '', e = '' } = key.export({ format: 'jwk' });
+  const bytes = (text: string) => Buffer.from(text, 'base64url');
+  if (kty === 'EC')
+    return cose(2, alg, [
+      [-1, alg === -7 ? 1 : 2],
+      [-2, bytes(x)],
+      [-3, bytes(y)],
+    ]);
+  if (kty === 'OKP')
+    return cose(1, alg, [
+      [-1, 6],
+      [-2, bytes(x)],
+    ]);
+  return cose(3, alg, [
+    [-1, bytes(n)],
+    [-2, bytes(e)],
+  ]);
+}
+
+const cose = (kty: number, alg: number, rest: [number, unknown][]) =>
+  new Map<number, unknown>([[1, kty], [3, alg], ...rest]);
+
+/** Encodes numbers, texts, bytes, lists and maps in CBOR (RFC 8949). */
+export function encodeCbor(value: unknown): Buffer {
+  if (typeof value === 'number') return value < 0 ? head(1, -1 - value) : head(0, value);
+  if (typeof value === 'string')
+    return Buffer.concat([head(3, Buffer.byteLength(value)), Buffer.from(value)]);
+  if (value instanceof Uint8Array) return Buffer.concat([head(2, value.length), value]);
+  if (Array.isArray(value)) return Buffer.concat([head(4, value.length), ...value.map(encodeCbor)]);
+  if (value instanceof Map) return Buffer.concat([head(5, value.size), ...[...value].flat().map(encodeCbor)]);
+  throw new Error('there is no CBOR for this');
+}
+
+function head(major: number, argument: number): Buffer {
+  const type = major << 5;
+  if (argument < 24) return Buffer.from([type | argument]);
+  if (argument < 256) return Buffer.from([type | 24, argument]);
+  return Buffer.from([type | 25, argument >> 8, argument & 255]);
+}
