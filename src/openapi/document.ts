@@ -32,6 +32,7 @@ const sharedParameters: Record<string, string> = {
   limit: 'Limit',
   cursor: 'Cursor',
   'Idempotency-Key': 'IdempotencyKey',
+  'X-Refresh-Token': 'RefreshTokenPlace',
 };
 
 /** Headers of every response in the envelope. */
@@ -71,6 +72,9 @@ function describeOperation(components: Components, operation: Operation, route: 
   const successHeaders = headerReferences([
     ...headers,
     ...(route.config?.idempotent ? (['Idempotency-Replayed'] as const) : []),
+    ...(operation.parameters?.some(({ name }) => name === 'x-refresh-token')
+      ? (['Set-Cookie'] as const)
+      : []),
     // A response that can be requested conditionally.
     ...('304' in operation.responses ? (['ETag'] as const) : []),
   ]);

@@ -40,6 +40,11 @@ const headers = {
     { ...text, const: 'true' },
     'true',
   ),
+  'Set-Cookie': optional(
+    'Only with `X-Refresh-Token: cookie`: the refresh token, or an empty value that clears it. On plain HTTP outside production its name is `dure-refresh`',
+    text,
+    '__Host-dure-refresh=eyJhbGciOiJIUzI1NiIsInR5cCI6IkpXVCJ9.e30.Zm9yIGV4YW1wbGUgb25seQ; Max-Age=1209600; Path=/; HttpOnly; Secure; SameSite=Strict',
+  ),
   Allow: optional('Only with 405: the methods of the path', text, 'GET, HEAD'),
 };
 

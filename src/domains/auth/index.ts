@@ -6,6 +6,7 @@ import { authMails } from './mails.ts';
 import { passkeyRoutes } from './passkeys/routes.ts';
 import { createPasskeys } from './passkeys/service.ts';
 import { createPasswords } from './passwords.ts';
+import { createRefreshCookie } from './refresh-cookie.ts';
 import { createAuthRepository } from './repository/index.ts';
 import { accountRoutes } from './routes/account.ts';
 import { emailVerificationRoutes, recoveryRoutes } from './routes/codes-and-links.ts';
@@ -97,10 +98,12 @@ export function createAuth(options: AuthOptions) {
   );
   const emailChange = createEmailChange(database, mailQueue, repository, confirmation, verification, removal);
   const passkeys = createPasskeys(options, repository, login, confirmation);
+  const refreshCookie = createRefreshCookie(config);
 
   async function routes(scope: FastifyInstance): Promise<void> {
+    await scope.register(refreshCookie.plugin);
     await scope.register(accountRoutes, { account, emailChange });
-    await scope.register(sessionRoutes, { database, sessions, login });
+    await scope.register(sessionRoutes, { database, sessions, login, refreshCookie });
     await scope.register(secondFactorRoutes, { secondFactor });
     await scope.register(emailVerificationRoutes, { emailVerification: verification });
     await scope.register(recoveryRoutes, { recovery });

@@ -199,10 +199,13 @@ const tokenPair = {
     description: 'Access token: send it as `Authorization: Bearer <access>`',
     examples: [jwt],
   }),
-  refresh: Type.String({
-    description: 'Refresh token: gives a new pair at `refreshToken`. Keep the newest one only.',
-    examples: [jwt],
-  }),
+  refresh: Type.Optional(
+    Type.String({
+      description:
+        'Refresh token: gives a new pair at `refreshToken`. Keep the newest one only. Left out with `X-Refresh-Token: cookie`.',
+      examples: [jwt],
+    }),
+  ),
   token_type: StringEnum(['Bearer'], { description: 'The scheme of the `Authorization` header' }),
   expires_in: Int32({ description: 'Seconds until `access` expires', examples: [900] }),
   refresh_expires_in: Int32({ description: 'Seconds until `refresh` expires', examples: [1209600] }),
@@ -218,10 +221,16 @@ export const TokenPairWithUser = NamedObject(
 );
 export type TokenPairWithUser = Static<typeof TokenPairWithUser>;
 
-const refresh = TextField('line', { minLength: 1, description: 'A refresh token', examples: [jwt] });
+const refresh = Type.Optional(
+  TextField('line', {
+    minLength: 1,
+    description: 'A refresh token; with `X-Refresh-Token: cookie` that of the cookie, unless it is given',
+    examples: [jwt],
+  }),
+);
 export const RefreshBody = Body('RefreshBody', 'The session to refresh', { refresh });
 export const LogoutBody = Body('LogoutBody', 'The session to end, where no access token is sent', {
-  refresh: Type.Optional(refresh),
+  refresh,
 });
 
 export const Session = NamedObject('Session', 'A device that is logged in', {

@@ -9,7 +9,7 @@ import type { Config } from '../../infrastructure/config/config.ts';
 const exposedHeaders =
   'Allow, Content-Language, ETag, Idempotency-Replayed, RateLimit-Limit, RateLimit-Remaining, RateLimit-Reset, Retry-After, X-Request-Id';
 const allowedHeaders =
-  'Accept-Language, Authorization, Content-Type, Idempotency-Key, If-None-Match, Last-Event-ID, traceparent, tracestate, X-Request-Id, X-Requested-With';
+  'Accept-Language, Authorization, Content-Type, Idempotency-Key, If-None-Match, Last-Event-ID, traceparent, tracestate, X-Refresh-Token, X-Request-Id, X-Requested-With';
 
 /** Seconds for which a browser may keep the response to a preflight; Chromium keeps none for longer. */
 const preflightMaxAge = 7_200;
@@ -48,6 +48,7 @@ export function securityHeaders(config: HeaderConfig): Record<string, string> {
 export function corsHeaders(origin: string): Record<string, string> {
   return {
     'access-control-allow-origin': origin,
+    'access-control-allow-credentials': 'true',
     'access-control-expose-headers': exposedHeaders,
     vary: 'Origin',
   };
@@ -93,6 +94,8 @@ function corsOptions(origins: readonly string[]): FastifyCorsOptions {
     methods: ['GET', 'HEAD', 'POST', 'PATCH', 'DELETE'],
     allowedHeaders,
     exposedHeaders,
+    // For the cookie of the refresh token.
+    credentials: true,
     maxAge: preflightMaxAge,
     preflightContinue: true,
     strictPreflight: false,

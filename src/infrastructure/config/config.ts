@@ -51,10 +51,13 @@ function buildConfig(environment: Environment, problems: string[], generateSecre
     problems.push('METRICS_PORT must differ from PORT, which is for clients');
   }
   const frontendUrl = withoutSlash(environment.FRONTEND_URL ?? 'http://localhost:5173');
+  const frontendOrigin = originOf(frontendUrl);
   const publicUrl = withoutSlash(environment.PUBLIC_URL ?? `http://localhost:${environment.PORT}`);
   const resend = environment.RESEND_API_KEY
     ? { apiKey: environment.RESEND_API_KEY, baseUrl: environment.RESEND_BASE_URL }
     : undefined;
+
+  const corsOrigins = readOrigins(environment.CORS_ORIGINS ?? (production ? '' : frontendOrigin), problems);
 
   return {
     production,
@@ -112,7 +115,10 @@ function buildConfig(environment: Environment, problems: string[], generateSecre
       editsPerDay: environment.QUOTA_EDITS_PER_DAY,
       requestsPerDay: environment.QUOTA_REQUESTS_PER_DAY,
     },
-    corsOrigins: readOrigins(environment.CORS_ORIGINS ?? defaultOrigin(frontendUrl, production), problems),
+    /** Of pages that may read responses. Production names them; outside it there is the frontend of a developer, on another port. */
+    corsOrigins,
+    /** Of pages that may use the refresh token in the cookie: of the frontend, which may be that of the service, and the others. */
+    pageOrigins: [frontendOrigin, ...corsOrigins].filter(Boolean),
     trustProxy: readTrustProxy(environment.TRUST_PROXY, problems),
     redisUrl: environment.REDIS_URL,
     /** How long the instance serves on after SIGTERM, while readiness fails. */
@@ -175,10 +181,9 @@ function readImageStore(environment: Environment, problems: string[]) {
   return { bucket, endpoint, region: region ?? 'us-east-1', credentials };
 }
 
-/** The frontend of a developer, which runs on another port. Production names its origins. */
-function defaultOrigin(frontendUrl: string, production: boolean): string {
-  const page = /^https?:/.test(frontendUrl) ? parseUrl(frontendUrl) : undefined;
-  return production ? '' : (page?.origin ?? '');
+/** The origin of a page; empty for the URL of an app, whose origin would be `null`, which is also that of a sandboxed frame. */
+function originOf(url: string): string {
+  return /^https?:/.test(url) ? (parseUrl(url)?.origin ?? '') : '';
 }
 
 function readOrigins(value: string, problems: string[]): string[] {

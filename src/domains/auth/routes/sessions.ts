@@ -1,7 +1,8 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import { Type } from '@sinclair/typebox';
 import { authenticate, currentUser, optionalBearer, requireUser } from '../../../http/authentication.ts';
-import { ApiError, httpErrors } from '../../../http/errors.ts';
+import { ApiError, httpErrors, invalidFields } from '../../../http/errors.ts';
+import { problems } from '../../../http/field-errors.ts';
 import { PageQuery, paginate } from '../../../http/pagination.ts';
 import { toApiError } from '../../../http/plugins/error-handler.ts';
 import { requestContext } from '../../../http/request-context.ts';
@@ -9,6 +10,7 @@ import { EmptyData, isUuid, PathUuid, Ref } from '../../../http/schemas.ts';
 import type { Database } from '../../../infrastructure/database/client.ts';
 import { authErrors } from '../errors.ts';
 import { toSession } from '../presenters.ts';
+import type { RefreshCookie } from '../refresh-cookie.ts';
 import type { AuthRepository } from '../repository/index.ts';
 import {
   Credentials,
@@ -24,11 +26,12 @@ interface SessionRoutesOptions {
   database: Database;
   sessions: AuthRepository['sessions'];
   login: Login;
+  refreshCookie: RefreshCookie;
 }
 
 /** Login, refresh, logout, and the list of sessions. */
 export const sessionRoutes: FastifyPluginAsyncTypebox<SessionRoutesOptions> = async (app, options) => {
-  const { sessions, login } = options;
+  const { sessions, login, refreshCookie } = options;
 
   app.post(
     '/login/',
@@ -61,18 +64,23 @@ export const sessionRoutes: FastifyPluginAsyncTypebox<SessionRoutesOptions> = as
       config: {
         limit: { group: 'refresh', max: 60 },
         message: { ko: '토큰을 갱신했습니다.', en: 'Here are new tokens.' },
-        errors: [httpErrors.tokenNotValid],
+        errors: [httpErrors.notAuthenticated, httpErrors.tokenNotValid],
       },
       schema: {
         operationId: 'refreshToken',
         summary: 'Refresh token',
         description:
-          'Gives a new access token and a new refresh token. The refresh token that was sent works for a few more seconds, so that parallel refreshes are safe; sent later again, it ends the session (`reason: "reused"`).',
+          'Gives a new access token and a new refresh token. The refresh token that was sent works for a few more seconds, so that parallel refreshes are safe; sent later again, it ends the session (`reason: "reused"`). With `X-Refresh-Token: cookie` the body may be empty: the token is that of the cookie, which counts for pages of the frontend and of `CORS_ORIGINS` only, and is cleared when it is rejected.',
         body: Ref(RefreshBody),
         response: { 200: Ref(TokenPair) },
       },
     },
-    async (request) => login.refresh(request.body.refresh, requestContext(request)),
+    async (request) => {
+      const { refresh = refreshCookie.read(request) } = request.body;
+      if (refresh !== undefined) return login.refresh(refresh, requestContext(request));
+      if (refreshCookie.isRequested(request)) throw new ApiError(httpErrors.notAuthenticated);
+      throw invalidFields([{ field: 'refresh', ...problems.required }]);
+    },
   );
 
   app.post(
@@ -91,14 +99,15 @@ export const sessionRoutes: FastifyPluginAsyncTypebox<SessionRoutesOptions> = as
         operationId: 'logOut',
         summary: 'Log out',
         description:
-          'Ends the session of the access token. Where that is not sent or no longer valid, ends the session of the refresh token in the body.',
+          'Ends the session of the access token. Where that is not sent or no longer valid, ends the session of the refresh token in the body. With `X-Refresh-Token: cookie` the session of the cookie ends as well, and the cookie is cleared.',
         security: optionalBearer,
         body: Ref(LogoutBody),
         response: { 200: Ref(EmptyData) },
       },
     },
     async (request) => {
-      const { refresh } = request.body;
+      const cookie = refreshCookie.read(request);
+      const { refresh = cookie } = request.body;
       const context = requestContext(request);
       // Where the access token is missing or no longer valid, the refresh token says which session ends.
       const user = await authenticate(request).catch((error: unknown) => {
@@ -109,6 +118,8 @@ export const sessionRoutes: FastifyPluginAsyncTypebox<SessionRoutesOptions> = as
         const session = { userId: user.id, sessionId: user.sessionId };
         await sessions.end(session);
         context.logSecurityEvent('logout', session);
+        // Of another login in this browser, which would live on without its token.
+        if (cookie !== undefined) await login.logOutByRefreshToken(cookie, context).catch(ignoreRejection);
       }
       return {};
     },
@@ -116,6 +127,11 @@ export const sessionRoutes: FastifyPluginAsyncTypebox<SessionRoutesOptions> = as
 
   await app.register(ownSessionRoutes, options);
 };
+
+/** Most often the session of the access token is that of the cookie, and has just ended. */
+function ignoreRejection(error: unknown): void {
+  if (!(error instanceof ApiError)) throw error;
+}
 
 const ownSessionRoutes: FastifyPluginAsyncTypebox<SessionRoutesOptions> = async (
   app,
