@@ -56,7 +56,6 @@ function buildConfig(environment: Environment, problems: string[], generateSecre
   const resend = environment.RESEND_API_KEY
     ? { apiKey: environment.RESEND_API_KEY, baseUrl: environment.RESEND_BASE_URL }
     : undefined;
-
   const corsOrigins = readOrigins(environment.CORS_ORIGINS ?? (production ? '' : frontendOrigin), problems);
 
   return {
@@ -181,7 +180,7 @@ function readImageStore(environment: Environment, problems: string[]) {
   return { bucket, endpoint, region: region ?? 'us-east-1', credentials };
 }
 
-/** The origin of a page; empty for the URL of an app, whose origin would be `null`, which is also that of a sandboxed frame. */
+/** The origin of a page; empty for a URL that is not accepted. Never `null`, which is the origin of a sandboxed frame. */
 function originOf(url: string): string {
   return /^https?:/.test(url) ? (parseUrl(url)?.origin ?? '') : '';
 }
