@@ -24,7 +24,7 @@ t.test('CORS', async (t) => {
       for (const path of ['/auth/me/', '/auth/nothing/']) {
         const { headers } = await app.call('GET', path, { headers: { origin } });
         t.equal(headers['access-control-allow-origin'], origin);
-        t.equal(headers['access-control-allow-credentials'], undefined);
+        t.equal(headers['access-control-allow-credentials'], 'true');
         t.equal(headers['cross-origin-resource-policy'], 'cross-origin');
         t.equal(
           headers['access-control-expose-headers'],
@@ -64,8 +64,9 @@ t.test('CORS', async (t) => {
       t.equal(headers['access-control-allow-methods'], 'GET, HEAD, POST, PATCH, DELETE');
       t.equal(
         headers['access-control-allow-headers'],
-        'Accept-Language, Authorization, Content-Type, Idempotency-Key, If-None-Match, Last-Event-ID, traceparent, tracestate, X-Request-Id, X-Requested-With',
+        'Accept-Language, Authorization, Content-Type, Idempotency-Key, If-None-Match, Last-Event-ID, traceparent, tracestate, X-Refresh-Token, X-Request-Id, X-Requested-With',
       );
+      t.equal(headers['access-control-allow-credentials'], 'true');
       t.equal(headers['access-control-max-age'], '7200');
       t.equal(headers['x-content-type-options'], 'nosniff');
       t.ok(headers['x-request-id']);
