@@ -80,11 +80,14 @@ function effectiveSettings(given: NodeJS.ProcessEnv, environment: Environment, c
     PUBLIC_URL: config.publicUrl,
     MEDIA_BASE_URL: config.images.baseUrl,
     MAIL_FROM: config.mail.from,
+    LOGIN_PROVIDERS: config.loginProviders.map(({ id }) => id).join(','),
     CORS_ORIGINS: config.corsOrigins.join(','),
     DOCS_ENABLED: config.docsEnabled,
     MIGRATE_ON_START: config.database.migrateOnStart,
   };
-  return Object.entries(environment).map(([name, value]) => {
+  // Their names contain those of the providers.
+  const ofProviders = Object.entries(given).filter(([name]) => /^LOGIN_(?!PROVIDERS$)/.test(name));
+  return [...Object.entries(environment), ...ofProviders].map(([name, value]) => {
     const isGiven = (given[name] ?? '') !== '';
     const shown = show(name, value ?? computed[name], config);
     return { name, value: shown, source: isGiven ? 'environment' : 'default' };
@@ -94,7 +97,7 @@ function effectiveSettings(given: NodeJS.ProcessEnv, environment: Environment, c
 function show(name: string, value: unknown, config: Config): string | null {
   if (name === 'JWT_SECRET') return showSecrets(value, config);
   if (value === undefined || value === '') return null;
-  if (secretNames.has(name)) return '(set)';
+  if (secretNames.has(name) || /_CLIENT_SECRET$|_PRIVATE_KEY$/.test(name)) return '(set)';
   return withoutPassword(String(value));
 }
 

@@ -60,7 +60,7 @@ t.test('links between the pages lead somewhere', async (t) => {
 t.test('the page about the configuration has one row for each variable', async (t) => {
   const text = readText('docs/configuration.md');
   const firstCells = [...text.matchAll(/^\| (`.*?) \|/gm)].flatMap(
-    ([, cell = '']) => cell.match(/\w+/g) ?? [],
+    ([, cell = '']) => cell.match(/[\w<>]+/g) ?? [],
   );
   const expected = environmentNames.filter((name) => name !== 'NODE_ENV');
   t.strictSame(firstCells.sort(), expected.sort());

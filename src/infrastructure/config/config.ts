@@ -2,11 +2,21 @@ import { isIP } from 'node:net';
 import { availableParallelism } from 'node:os';
 import { resolve } from 'node:path';
 import { type DatabaseLocation, readDatabase, readReplica } from './database-settings.ts';
-import { ConfigError, type Environment, parseUrl, readEnvironment, seconds } from './environment.ts';
+import {
+  ConfigError,
+  type Environment,
+  parseUrl,
+  readEnvironment,
+  seconds,
+  splitList,
+  withoutSlash,
+} from './environment.ts';
+import { readLoginProviders } from './login-providers.ts';
 import { isResendKey, readSecrets } from './secrets.ts';
 import { findWarnings } from './warnings.ts';
 
 export { ConfigError } from './environment.ts';
+export type { LoginProviderSettings } from './login-providers.ts';
 export type { Secret } from './secrets.ts';
 
 /** The configuration, validated and converted. Durations are in seconds. */
@@ -37,10 +47,15 @@ export function loadConfig(source: NodeJS.ProcessEnv, { generateSecret = true } 
 export function inspectConfig(source: NodeJS.ProcessEnv, generateSecret = false) {
   const problems: string[] = [];
   const environment = readEnvironment(source, problems);
-  return { environment, config: buildConfig(environment, problems, generateSecret), problems };
+  return { environment, config: buildConfig(environment, source, problems, generateSecret), problems };
 }
 
-function buildConfig(environment: Environment, problems: string[], generateSecret: boolean) {
+function buildConfig(
+  environment: Environment,
+  source: NodeJS.ProcessEnv,
+  problems: string[],
+  generateSecret: boolean,
+) {
   const production = environment.NODE_ENV === 'production';
   const dataDirectory = resolve(environment.DATA_DIR);
   if (production) requireInProduction(environment, problems);
@@ -118,6 +133,8 @@ function buildConfig(environment: Environment, problems: string[], generateSecre
     corsOrigins,
     /** Of pages that may use the refresh token in the cookie: of the frontend, which may be that of the service, and the others. */
     pageOrigins: [frontendOrigin, ...corsOrigins].filter(Boolean),
+    /** In the order in which a page shows them. */
+    loginProviders: readLoginProviders(environment, source, problems),
     trustProxy: readTrustProxy(environment.TRUST_PROXY, problems),
     redisUrl: environment.REDIS_URL,
     /** How long the instance serves on after SIGTERM, while readiness fails. */
@@ -133,8 +150,6 @@ function buildConfig(environment: Environment, problems: string[], generateSecre
 }
 
 const mailAddress = /^([^<>\r\n]+ <[^\s<>@]+@[^\s<>@]+>|[^\s<>@]+@[^\s<>@]+)$/;
-
-const withoutSlash = (url: string) => url.replace(/\/+$/, '');
 
 function requireInProduction(environment: Environment, problems: string[]): void {
   const required = [
@@ -210,11 +225,4 @@ function isAddressOrRange(text: string): boolean {
   const [address = '', bits = '1', ...rest] = text.split('/');
   const longest = { 4: 32, 6: 128 }[isIP(address)] ?? 0;
   return /^[1-9]\d{0,2}$/.test(bits) && Number(bits) <= longest && rest.length === 0;
-}
-
-function splitList(value: string): string[] {
-  return value
-    .trim()
-    .split(/\s*,\s*/)
-    .filter(Boolean);
 }

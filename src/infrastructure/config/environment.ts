@@ -79,6 +79,7 @@ const Environment = Type.Object({
   QUOTA_POSTS_PER_DAY: quota(30),
   QUOTA_EDITS_PER_DAY: quota(60),
   QUOTA_REQUESTS_PER_DAY: quota(100),
+  LOGIN_PROVIDERS: Type.Optional(Type.String()),
   CORS_ORIGINS: Type.Optional(Type.String()),
   TRUST_PROXY: Type.String({ default: 'false' }),
   REDIS_URL: url(['redis:', 'rediss:']),
@@ -106,8 +107,13 @@ export class ConfigError extends Error {
   }
 }
 
-/** Every environment variable that the service reads. */
-export const environmentNames: readonly string[] = Object.keys(Environment.properties);
+/** Every environment variable that the service reads; those of `login-providers.ts` are not in the schema. */
+export const environmentNames: readonly string[] = [
+  ...Object.keys(Environment.properties),
+  ...['CLIENT_ID', 'CLIENT_SECRET', 'ISSUER', 'SCOPES', 'DISPLAY_NAME'].map((name) => `LOGIN_<NAME>_${name}`),
+  ...['TEAM_ID', 'KEY_ID', 'PRIVATE_KEY'].map((name) => `LOGIN_APPLE_${name}`),
+  ...['LOGIN_KAKAO_USER_INFO_URL', 'LOGIN_NAVER_BASE_URL', 'LOGIN_NAVER_API_URL'],
+];
 
 /** The environment variables, typed and with their defaults. */
 export type Environment = Static<typeof Environment>;
@@ -172,7 +178,8 @@ function durationProblem(value: string, { isPositive, longest, reason }: Rules):
   return `be at most ${longest}${reason ? `: ${reason}` : ''}`;
 }
 
-function urlProblem(
+/** What is wrong with a URL; undefined when it follows the rules. */
+export function urlProblem(
   value: string,
   { protocols = [], continuation, reason }: Rules,
   production: boolean,
@@ -184,6 +191,16 @@ function urlProblem(
   if (continuation === undefined) return undefined;
   if (production && url.protocol === 'http:' && !isLoopback(url)) return `be https in production: ${reason}`;
   return url.search || url.hash ? `end with its path: ${continuation} continue it` : undefined;
+}
+
+export const withoutSlash = (url: string) => url.replace(/\/+$/, '');
+
+/** The parts of a list that is separated by commas. */
+export function splitList(value: string): string[] {
+  return value
+    .trim()
+    .split(/\s*,\s*/)
+    .filter(Boolean);
 }
 
 /** A variable as a URL; undefined when it is missing or none. */

@@ -1,0 +1,146 @@
+import { createPrivateKey } from 'node:crypto';
+import { type Environment, splitList, urlProblem, withoutSlash } from './environment.ts';
+
+interface Client {
+  id: string;
+  /** For people. */
+  name: Record<'ko' | 'en', string>;
+  clientId: string;
+  /** Empty for Apple, whose secret is made from its key. */
+  clientSecret: string;
+  issuer: string;
+  /** Separated by blanks; may be empty. */
+  scope: string;
+}
+
+/** A provider with which users log in. The kinds differ from plain OpenID Connect in what their adapters do. */
+export type LoginProviderSettings =
+  | ({ kind: 'development' } & Pick<Client, 'id' | 'name'>)
+  | ({ kind: 'openid' } & Client)
+  | ({ kind: 'kakao'; userInfoUrl: string } & Client)
+  | ({ kind: 'naver'; apiUrl: string } & Client)
+  | ({ kind: 'apple'; teamId: string; keyId: string; privateKey: string } & Client);
+
+const known: Record<string, { name: Client['name']; issuer: string; scope: string }> = {
+  kakao: {
+    name: { ko: '카카오', en: 'Kakao' },
+    issuer: 'https://kauth.kakao.com',
+    scope: 'openid account_email profile_nickname',
+  },
+  naver: { name: { ko: '네이버', en: 'Naver' }, issuer: 'https://nid.naver.com', scope: '' },
+  google: {
+    name: { ko: '구글', en: 'Google' },
+    issuer: 'https://accounts.google.com',
+    scope: 'openid email profile',
+  },
+  apple: {
+    name: { ko: 'Apple', en: 'Apple' },
+    issuer: 'https://appleid.apple.com',
+    scope: 'openid name email',
+  },
+};
+
+/** Outside production, where no other one is configured. */
+const development: LoginProviderSettings = {
+  kind: 'development',
+  id: 'development',
+  name: { ko: '개발용 로그인', en: 'Development login' },
+};
+
+/** The methods of a session are the ids of providers and these. */
+const reservedIds = [development.id, 'password', 'passkey', 'totp'];
+
+const variable = (id: string, suffix: string) => `LOGIN_${id.toUpperCase().replaceAll('-', '_')}_${suffix}`;
+
+/**
+ * The providers in the order of `LOGIN_PROVIDERS`.
+ *
+ * @param source the environment, because the names of a provider's variables contain its id
+ * @param problems gets one line for each variable that is missing or wrong
+ */
+export function readLoginProviders(
+  environment: Environment,
+  source: NodeJS.ProcessEnv,
+  problems: string[],
+): LoginProviderSettings[] {
+  const production = environment.NODE_ENV === 'production';
+  if (environment.LOGIN_PROVIDERS === undefined) return production ? [] : [development];
+  const ids = splitList(environment.LOGIN_PROVIDERS);
+  if (new Set(ids).size < ids.length) problems.push('LOGIN_PROVIDERS must not name a provider twice');
+  const isUsable = (id: string) => /^[a-z][a-z0-9-]{0,29}$/.test(id) && !reservedIds.includes(id);
+  for (const id of ids.filter((one) => !isUsable(one))) {
+    problems.push(
+      `LOGIN_PROVIDERS holds "${id}": a name has at most 30 of a-z, 0-9 and -, begins with a letter, and is not ${reservedIds.join(', ')}`,
+    );
+  }
+  return ids.filter(isUsable).map((id) => readProvider(id, source, production, problems));
+}
+
+function readProvider(
+  id: string,
+  source: NodeJS.ProcessEnv,
+  production: boolean,
+  problems: string[],
+): LoginProviderSettings {
+  const read = (suffix: string) => source[variable(id, suffix)] || undefined;
+
+  function required(suffix: string): string {
+    const value = read(suffix);
+    if (value === undefined)
+      problems.push(`${variable(id, suffix)} must be set with ${id} in LOGIN_PROVIDERS`);
+    return value ?? '';
+  }
+
+  function url(suffix: string, byDefault?: string): string {
+    const value = byDefault === undefined ? required(suffix) : (read(suffix) ?? byDefault);
+    const rules = {
+      protocols: ['https:', 'http:'],
+      continuation: 'other paths',
+      reason: 'secrets are sent there',
+    };
+    const problem = value === '' ? undefined : urlProblem(value, rules, production);
+    if (problem !== undefined) problems.push(`${variable(id, suffix)} must ${problem}`);
+    return value;
+  }
+
+  const { name, issuer, scope } = known[id] ?? { name: { ko: id, en: id }, scope: 'openid email profile' };
+  const displayName = read('DISPLAY_NAME');
+  const client = {
+    id,
+    name: displayName === undefined ? name : { ko: displayName, en: displayName },
+    clientId: required('CLIENT_ID'),
+    clientSecret: id === 'apple' ? '' : required('CLIENT_SECRET'),
+    issuer: url(id === 'naver' ? 'BASE_URL' : 'ISSUER', issuer),
+    scope: read('SCOPES') ?? scope,
+  };
+  if (id === 'naver') {
+    const apiUrl = withoutSlash(url('API_URL', 'https://openapi.naver.com'));
+    return { kind: 'naver', ...client, issuer: withoutSlash(client.issuer), apiUrl };
+  }
+  if (!client.scope.split(' ').includes('openid'))
+    problems.push(`${variable(id, 'SCOPES')} must hold openid`);
+  if (id === 'kakao') {
+    return {
+      kind: 'kakao',
+      ...client,
+      userInfoUrl: url('USER_INFO_URL', 'https://kapi.kakao.com/v2/user/me'),
+    };
+  }
+  if (id !== 'apple') return { kind: 'openid', ...client };
+  // In one line, as many tools keep it.
+  const privateKey = required('PRIVATE_KEY').replaceAll('\\n', '\n');
+  if (privateKey !== '' && !isP256Key(privateKey)) {
+    problems.push(
+      `${variable(id, 'PRIVATE_KEY')} must be the key that Apple gives, in PEM: -----BEGIN PRIVATE KEY-----`,
+    );
+  }
+  return { kind: 'apple', ...client, teamId: required('TEAM_ID'), keyId: required('KEY_ID'), privateKey };
+}
+
+function isP256Key(pem: string): boolean {
+  try {
+    return createPrivateKey(pem).asymmetricKeyDetails?.namedCurve === 'prime256v1';
+  } catch {
+    return false;
+  }
+}
