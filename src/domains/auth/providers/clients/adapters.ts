@@ -1,0 +1,192 @@
+import { createPrivateKey, sign } from 'node:crypto';
+import { Type } from '@sinclair/typebox';
+import { Value } from '@sinclair/typebox/value';
+import type { LoginProviderSettings } from '../../../../infrastructure/config/config.ts';
+import {
+  authorizationUrl,
+  callbackUrl,
+  createConnection,
+  createOpenIdProvider,
+  type LoginProvider,
+  textOf,
+} from './openid-connect.ts';
+
+type SettingsOf<Kind> = Extract<LoginProviderSettings, { kind: Kind }>;
+
+const bearer = (token: string) => ({ authorization: `Bearer ${token}` });
+
+const KakaoUser = Type.Object({
+  id: Type.Integer(),
+  kakao_account: Type.Optional(
+    Type.Object({
+      email: Type.Optional(Type.String()),
+      is_email_valid: Type.Optional(Type.Boolean()),
+      is_email_verified: Type.Optional(Type.Boolean()),
+      profile: Type.Optional(Type.Object({ nickname: Type.Optional(Type.String()) })),
+    }),
+  ),
+});
+
+/**
+ * OpenID Connect, but only its own user information says whether an address is verified and still the user's
+ * (https://developers.kakao.com/docs/latest/en/kakaologin/rest-api).
+ */
+export function createKakao(settings: SettingsOf<'kakao'>): LoginProvider {
+  const { userInfoUrl } = settings;
+  return createOpenIdProvider(settings, {
+    async readProfile({ fetch, tokens, claims }) {
+      const response = await fetch(userInfoUrl, { headers: bearer(tokens.access_token) });
+      const user: unknown = await response.json();
+      if (!response.ok || !Value.Check(KakaoUser, user))
+        throw new Error(`user information: status ${response.status}`);
+      if (String(user.id) !== claims.sub) throw new Error('the user information is of another user');
+      const { email, is_email_valid, is_email_verified, profile } = user.kakao_account ?? {};
+      return {
+        email,
+        isEmailProved: is_email_valid === true && is_email_verified === true,
+        name: profile?.nickname ?? textOf(claims['nickname']),
+      };
+    },
+    async revoke({ openid, config, fetch }, refreshToken) {
+      const { access_token } = await openid.refreshTokenGrant(config, refreshToken);
+      const { status } = await fetch(new URL('/v1/user/unlink', userInfoUrl).href, {
+        method: 'POST',
+        headers: bearer(access_token),
+      });
+      if (status !== 200) throw new Error(`unlink: status ${status}`);
+    },
+  });
+}
+
+const NaverUser = Type.Object({
+  response: Type.Object({
+    id: Type.String({ minLength: 1 }),
+    email: Type.Optional(Type.String()),
+    name: Type.Optional(Type.String()),
+    nickname: Type.Optional(Type.String()),
+  }),
+});
+
+/** An error has a status of 200, too. */
+const NaverDeletion = Type.Object({ result: Type.Literal('success') });
+
+/**
+ * OAuth 2.0 with an API for the user, whose address proves nothing: it is one that the user typed
+ * (https://developers.naver.com/docs/login/api/api.md).
+ */
+export function createNaver(settings: SettingsOf<'naver'>): LoginProvider {
+  const { id, name, issuer, apiUrl, scope, clientId, clientSecret } = settings;
+  const tokenEndpoint = `${issuer}/oauth2.0/token`;
+  const metadata = {
+    issuer,
+    authorization_endpoint: `${issuer}/oauth2.0/authorize`,
+    token_endpoint: tokenEndpoint,
+  };
+  const connect = createConnection(settings, { metadata });
+  return {
+    id,
+    name,
+    authorizationUrl: (attempt) =>
+      connect((connection) => authorizationUrl(connection, attempt, scope === '' ? {} : { scope })),
+    finish: (attempt, code) =>
+      connect(async ({ openid, config, fetch }) => {
+        const { state, codeVerifier } = attempt;
+        const checks = { expectedState: state, pkceCodeVerifier: codeVerifier };
+        const url = callbackUrl(attempt, code, issuer);
+        const tokens = await openid.authorizationCodeGrant(config, url, checks, { state });
+        const response = await fetch(`${apiUrl}/v1/nid/me`, { headers: bearer(tokens.access_token) });
+        const user: unknown = await response.json();
+        if (!response.ok || !Value.Check(NaverUser, user)) throw new Error(`user: status ${response.status}`);
+        const { response: profile } = user;
+        return {
+          issuer,
+          subject: profile.id,
+          email: profile.email,
+          isEmailProved: false,
+          name: profile.name ?? profile.nickname,
+          refreshToken: tokens.refresh_token,
+        };
+      }),
+    revoke: (refreshToken) =>
+      connect(async ({ openid, config, fetch }) => {
+        const { access_token } = await openid.refreshTokenGrant(config, refreshToken);
+        const response = await fetch(tokenEndpoint, {
+          method: 'POST',
+          body: new URLSearchParams({
+            grant_type: 'delete',
+            client_id: clientId,
+            client_secret: clientSecret,
+            access_token,
+            service_provider: 'NAVER',
+          }),
+        });
+        const answer: unknown = await response.json();
+        if (!Value.Check(NaverDeletion, answer)) throw new Error(`delete: status ${response.status}`);
+      }),
+  };
+}
+
+/** Divides a code of Apple from the name beside it. No code of Apple has it. */
+const nameSeparator = '~';
+
+const AppleUser = Type.Object({
+  name: Type.Object({ firstName: Type.Optional(Type.String()), lastName: Type.Optional(Type.String()) }),
+});
+
+/** Apple sends the name of a user once, beside the code of the first login. It goes on as a part of the code. */
+export function addAppleName(code: string, user: string | undefined): string {
+  const name = user === undefined ? '' : appleName(user);
+  return name === '' ? code : `${code}${nameSeparator}${Buffer.from(name).toString('base64url')}`;
+}
+
+function appleName(json: string): string {
+  try {
+    const { firstName = '', lastName = '' } = Value.Parse(AppleUser, JSON.parse(json)).name;
+    const isKorean = /\p{Script=Hangul}/u.test(lastName);
+    return (isKorean ? `${lastName}${firstName}` : `${firstName} ${lastName}`).trim().slice(0, 100);
+  } catch {
+    return '';
+  }
+}
+
+/**
+ * OpenID Connect whose callback is a form, and whose client secret is a JWT that expires
+ * (https://developer.apple.com/documentation/signinwithapplerestapi).
+ */
+export function createApple(settings: SettingsOf<'apple'>): LoginProvider {
+  const provider = createOpenIdProvider(settings, {
+    // Apple demands it with any scope but `openid`.
+    parameters: { response_mode: 'form_post' },
+    clientSecret: () => appleClientSecret(settings),
+    readProfile: ({ claims }) => ({
+      email: textOf(claims['email']),
+      isEmailProved: claims['email_verified'] === true || claims['email_verified'] === 'true',
+      name: undefined,
+    }),
+    revoke: ({ openid, config }, refreshToken) =>
+      openid.tokenRevocation(config, refreshToken, { token_type_hint: 'refresh_token' }),
+  });
+  return {
+    ...provider,
+    async finish(attempt, codeWithName) {
+      const [code = '', name] = codeWithName.split(nameSeparator);
+      const user = await provider.finish(attempt, code);
+      return { ...user, name: name && Buffer.from(name, 'base64url').toString() };
+    },
+  };
+}
+
+/** Seconds; one is made for each login. */
+const secretLifetime = 300;
+
+function appleClientSecret({ teamId, keyId, privateKey, clientId, issuer }: SettingsOf<'apple'>): string {
+  const now = Math.floor(Date.now() / 1000);
+  const parts = [
+    { alg: 'ES256', kid: keyId, typ: 'JWT' },
+    { iss: teamId, sub: clientId, aud: issuer, iat: now, exp: now + secretLifetime },
+  ];
+  const content = parts.map((part) => Buffer.from(JSON.stringify(part)).toString('base64url')).join('.');
+  const key = createPrivateKey(privateKey);
+  const signature = sign('sha256', Buffer.from(content), { key, dsaEncoding: 'ieee-p1363' });
+  return `${content}.${signature.toString('base64url')}`;
+}

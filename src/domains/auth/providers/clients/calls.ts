@@ -1,0 +1,105 @@
+import type { CustomFetchOptions } from 'openid-client';
+import { ApiError, serviceUnavailable } from '../../../../http/errors.ts';
+import { authErrors } from '../../errors.ts';
+
+/** Milliseconds for all calls of one login: a request is answered within 10 s. */
+const timeLimit = 8_000;
+
+/** Bytes of a response, decompressed. */
+const maxSize = 1024 * 1024;
+
+/** Logins that may wait for one provider at once. */
+const maxRunning = 100;
+
+/** The provider does not answer, or not in its protocol. The message has no secret. */
+export class ProviderUnavailable extends Error {
+  override readonly name = 'ProviderUnavailable';
+}
+
+/** As `openid-client` calls it. */
+export type BoundedFetch = (url: string, options?: Partial<CustomFetchOptions>) => Promise<Response>;
+
+/**
+ * Calls to one provider, which may be slow, broken or hostile: bounded in time, size and number, and without redirects.
+ *
+ * @param id of the provider, for the log
+ */
+export function createCalls(id: string) {
+  let running = 0;
+
+  /**
+   * Runs calls that belong together.
+   *
+   * @throws {ApiError} `service_unavailable` after a call without a usable response, `provider_refused` after any other error
+   */
+  return async function call<Result>(work: (fetch: BoundedFetch) => Promise<Result>): Promise<Result> {
+    if (running >= maxRunning)
+      throw serviceUnavailable(new ProviderUnavailable(`${id}: too many calls wait`));
+    const signal = AbortSignal.timeout(timeLimit);
+    let failure: ProviderUnavailable | undefined;
+    running += 1;
+    try {
+      return await work(async (url, options) => {
+        try {
+          return await readJson(url, options, signal);
+        } catch (error) {
+          // Without the query, which may have secrets.
+          failure = new ProviderUnavailable(`${id}: ${url.replace(/[?#].*/, '')}: ${describe(error)}`);
+          throw failure;
+        }
+      });
+    } catch (error) {
+      // `openid-client` wraps what its `fetch` throws.
+      const unavailable = failure ?? (error instanceof ProviderUnavailable ? error : undefined);
+      if (unavailable !== undefined) throw serviceUnavailable(unavailable);
+      const reason = `${id}: ${describe(error)}`;
+      // The operator has to change the client id or the secret.
+      if (reason.includes('invalid_client')) throw serviceUnavailable(new ProviderUnavailable(reason));
+      throw new ApiError(authErrors.providerRefused, { cause: new Error(reason) });
+    } finally {
+      running -= 1;
+    }
+  };
+}
+
+/** Reads a response, whatever its type says. @throws when it is a redirect, a server error, too large or not JSON */
+async function readJson(
+  url: string,
+  { method = 'GET', headers = {}, body: sent }: Partial<CustomFetchOptions> = {},
+  signal: AbortSignal,
+): Promise<Response> {
+  const request = { method, headers, body: sent == null ? null : String(sent), redirect: 'manual', signal } as const;
+  const { status, body } = await fetch(url, request);
+  if (status >= 500 || (status >= 300 && status < 400)) {
+    await body?.cancel();
+    throw new Error(`status ${status}`);
+  }
+  const chunks: Uint8Array[] = [];
+  let size = 0;
+  for await (const chunk of body ?? []) {
+    size += chunk.length;
+    if (size > maxSize) throw new Error(`more than ${maxSize} bytes`);
+    chunks.push(chunk);
+  }
+  const text = Buffer.concat(chunks).toString();
+  if (text !== '' && !isJson(text)) throw new Error('not JSON');
+  return new Response(text, { status, headers: { 'content-type': 'application/json' } });
+}
+
+function isJson(text: string): boolean {
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** What went wrong, without what `openid-client` adds as cause: tokens and claims. */
+export function describe(error: unknown): string {
+  if (!(error instanceof Error)) return 'unknown error';
+  const { message, cause } = error;
+  const code =
+    'error' in error ? error.error : cause instanceof Error && 'code' in cause ? cause.code : undefined;
+  return [message, code, cause instanceof Error ? cause.message : undefined].filter(Boolean).join(': ');
+}

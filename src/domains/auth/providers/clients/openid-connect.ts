@@ -1,0 +1,203 @@
+import type {
+  Configuration,
+  ExportedJWKSCache,
+  IDToken,
+  ServerMetadata,
+  TokenEndpointResponse,
+} from 'openid-client';
+import type { LocalizedText } from '../../../../http/language.ts';
+import type { LoginProviderSettings } from '../../../../infrastructure/config/config.ts';
+import { type BoundedFetch, createCalls, describe, ProviderUnavailable } from './calls.ts';
+
+/** What only the flow of one login has. */
+export interface LoginAttempt {
+  state: string;
+  nonce: string;
+  /** Of PKCE (RFC 7636). */
+  codeVerifier: string;
+  redirectUri: string;
+}
+
+/** Whom a provider knows. The issuer and the subject together name one person, for ever. */
+export interface ProviderUser {
+  issuer: string;
+  subject: string;
+  email: string | undefined;
+  /** Whether the provider has verified that the user has the address. */
+  isEmailProved: boolean;
+  name: string | undefined;
+  /** To revoke the access when the account is deleted. */
+  refreshToken?: string | undefined;
+}
+
+export interface LoginProvider {
+  id: string;
+  name: LocalizedText;
+  /** @throws {ApiError} `service_unavailable` */
+  authorizationUrl(attempt: LoginAttempt): Promise<URL>;
+  /** @throws {ApiError} `provider_refused`, `service_unavailable` */
+  finish(attempt: LoginAttempt, code: string): Promise<ProviderUser>;
+  /** Takes back the consent of a user. */
+  revoke?(refreshToken: string): Promise<void>;
+}
+
+export type ClientSettings = Exclude<LoginProviderSettings, { kind: 'development' }>;
+
+type OpenIdClient = typeof import('openid-client');
+
+interface Connection {
+  openid: OpenIdClient;
+  config: Configuration;
+  fetch: BoundedFetch;
+}
+
+/** Milliseconds for which the discovery document is used. */
+const metadataLifetime = 3_600_000;
+
+/**
+ * Connects to a provider for one login or revocation, by calls that are bounded. Discovery and keys are cached; keys are read again
+ * when a token was signed with an unknown one, at most once a minute.
+ *
+ * @param options.metadata of a provider without discovery
+ * @param options.clientSecret in place of the configured one
+ */
+export function createConnection(
+  settings: ClientSettings,
+  options: { metadata?: ServerMetadata; clientSecret?: () => string } = {},
+) {
+  const { id, clientId, clientSecret } = settings;
+  const issuer = new URL(settings.issuer);
+  const isInsecure = issuer.protocol === 'http:';
+  const call = createCalls(id);
+  let discovered: { time: number; metadata: Promise<ServerMetadata> } | undefined;
+  let keys: ExportedJWKSCache | undefined;
+
+  async function discover(openid: OpenIdClient, fetch: BoundedFetch): Promise<ServerMetadata> {
+    const execute = isInsecure ? [openid.allowInsecureRequests] : [];
+    try {
+      const found = await openid.discovery(issuer, clientId, {}, openid.None(), {
+        execute,
+        [openid.customFetch]: fetch,
+      });
+      return found.serverMetadata();
+    } catch (error) {
+      discovered = undefined;
+      throw new ProviderUnavailable(`${id}: discovery: ${describe(error)}`);
+    }
+  }
+
+  /** Concurrent logins wait for one discovery. */
+  function metadataOf(openid: OpenIdClient, fetch: BoundedFetch): Promise<ServerMetadata> | ServerMetadata {
+    if (options.metadata) return options.metadata;
+    if (discovered === undefined || Date.now() - discovered.time > metadataLifetime) {
+      discovered = { time: Date.now(), metadata: discover(openid, fetch) };
+    }
+    return discovered.metadata;
+  }
+
+  return <Result>(work: (connection: Connection) => Promise<Result>): Promise<Result> =>
+    call(async (fetch) => {
+      // Not needed at the start, which it would slow down.
+      const openid = await import('openid-client');
+      const metadata = await metadataOf(openid, fetch);
+      const config = new openid.Configuration(metadata, clientId, options.clientSecret?.() ?? clientSecret);
+      config[openid.customFetch] = fetch;
+      if (isInsecure) openid.allowInsecureRequests(config);
+      // Without it the signature of an ID token is not verified.
+      openid.enableNonRepudiationChecks(config);
+      if (keys !== undefined) openid.setJwksCache(config, keys);
+      try {
+        return await work({ openid, config, fetch });
+      } finally {
+        keys = openid.getJwksCache(config) ?? keys;
+      }
+    });
+}
+
+/** The parameters of the authorization request. */
+export async function authorizationUrl(
+  { openid, config }: Connection,
+  { state, nonce, codeVerifier, redirectUri }: LoginAttempt,
+  others: Record<string, string>,
+): Promise<URL> {
+  return openid.buildAuthorizationUrl(config, {
+    redirect_uri: redirectUri,
+    state,
+    nonce,
+    code_challenge: await openid.calculatePKCECodeChallenge(codeVerifier),
+    code_challenge_method: 'S256',
+    ...others,
+  });
+}
+
+/** The redirect of the provider to this service, of which the client has sent the code. */
+export function callbackUrl({ redirectUri, state }: LoginAttempt, code: string, issuer: string): URL {
+  // Each provider has a redirect URI of its own, so the issuer (RFC 9207) says nothing more.
+  return new URL(`${redirectUri}?${new URLSearchParams({ code, state, iss: issuer })}`);
+}
+
+/** What a provider says about a user. */
+export interface UserFacts extends Connection {
+  claims: IDToken;
+  tokens: TokenEndpointResponse;
+  code: string;
+}
+
+type Profile = Pick<ProviderUser, 'email' | 'isEmailProved' | 'name'>;
+
+interface Adapter {
+  /** More parameters of the authorization request. */
+  parameters?: Record<string, string>;
+  clientSecret?: () => string;
+  readProfile?(facts: UserFacts): Promise<Profile> | Profile;
+  revoke?(connection: Connection, refreshToken: string): Promise<void>;
+}
+
+/** A provider of OpenID Connect (Core 1.0, section 3.1), with PKCE. */
+export function createOpenIdProvider(settings: ClientSettings, adapter: Adapter = {}): LoginProvider {
+  const { id, name, scope } = settings;
+  const { parameters, clientSecret, readProfile = standardProfile, revoke } = adapter;
+  const connect = createConnection(settings, clientSecret ? { clientSecret } : {});
+  return {
+    id,
+    name,
+    authorizationUrl: (attempt) =>
+      connect((connection) => authorizationUrl(connection, attempt, { scope, ...parameters })),
+    finish: (attempt, code) =>
+      connect(async (connection) => {
+        const { openid, config } = connection;
+        const url = callbackUrl(attempt, code, config.serverMetadata().issuer);
+        const tokens = await openid.authorizationCodeGrant(config, url, {
+          expectedState: attempt.state,
+          expectedNonce: attempt.nonce,
+          pkceCodeVerifier: attempt.codeVerifier,
+          idTokenExpected: true,
+        });
+        const claims = tokens.claims();
+        if (claims === undefined) throw new Error('no ID token');
+        return {
+          issuer: claims.iss,
+          subject: claims.sub,
+          refreshToken: revoke && tokens.refresh_token,
+          ...(await readProfile({ ...connection, claims, tokens, code })),
+        };
+      }),
+    ...(revoke && { revoke: (token: string) => connect((connection) => revoke(connection, token)) }),
+  };
+}
+
+/** The standard claims, of the ID token or, where it has no address, of the user information. */
+async function standardProfile({ openid, config, claims, tokens }: UserFacts): Promise<Profile> {
+  const isElsewhere =
+    claims['email'] === undefined && config.serverMetadata().userinfo_endpoint !== undefined;
+  const profile = isElsewhere ? await openid.fetchUserInfo(config, tokens.access_token, claims.sub) : claims;
+  return {
+    email: textOf(profile['email']),
+    isEmailProved: profile['email_verified'] === true,
+    name: textOf(profile['name']),
+  };
+}
+
+export function textOf(value: unknown): string | undefined {
+  return typeof value === 'string' ? value : undefined;
+}
