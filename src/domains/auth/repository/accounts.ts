@@ -25,7 +25,17 @@ export function createAccountRepository(
   database: Database,
   { unverifiedAccountTtl }: Pick<Config['email'], 'unverifiedAccountTtl'>,
 ) {
+  /** Locks an account, and with it its undo links, until the transaction ends. @returns undefined when it is gone or suspended */
+  async function lock(tx: Tx, id: number) {
+    const [account] = await tx.query<Pick<User, 'email' | 'isVerified' | 'passwordHash'>>(sql`
+      SELECT email, is_verified AS "isVerified", password_hash AS "passwordHash"
+      FROM users WHERE id = ${id} AND suspended_at IS NULL FOR UPDATE`);
+    return account;
+  }
+
   return {
+    lock,
+
     /** @returns undefined when the username or the email address is taken; of concurrent calls one succeeds */
     async create(tx: Database, data: Prisma.UserCreateManyInput): Promise<UserRow | undefined> {
       const options = { skipDuplicates: true, select: userColumns };
@@ -46,12 +56,14 @@ export function createAccountRepository(
         ORDER BY cost = ${last}, cost COLLATE "C"`);
     },
 
-    /** Locks an account, and with it its undo links, until the transaction ends. @returns undefined when it is gone or suspended */
-    async lock(tx: Tx, id: number) {
-      const [account] = await tx.query<Pick<User, 'email' | 'isVerified' | 'passwordHash'>>(sql`
-        SELECT email, is_verified AS "isVerified", password_hash AS "passwordHash"
-        FROM users WHERE id = ${id} AND suspended_at IS NULL FOR UPDATE`);
-      return account;
+    /**
+     * Locks the account of a session as {@link lock} does, before it gets or loses a way to log in. @returns undefined when the
+     * session has ended, too: with a reset, for example, that has just removed what an intruder had added
+     */
+    async lockOfSession(tx: Database, { id, sessionId }: { id: number; sessionId: string }) {
+      const account = await lock(tx, id);
+      const isLive = (await tx.prisma.session.count({ where: { id: sessionId, userId: id } })) > 0;
+      return isLive ? account : undefined;
     },
 
     /**

@@ -9,6 +9,7 @@ import {
   createUndoLinkRepository,
   expiredCodesAndLinks,
 } from './codes-and-links.ts';
+import { createIdentityRepository } from './identities.ts';
 import { createLoginFailureRepository, expiredLoginFailures } from './login-failures.ts';
 import { createLoginFlowRepository, expiredLoginFlows } from './login-flows.ts';
 import { createLoginRepository, expiredKnownAddresses } from './logins.ts';
@@ -32,6 +33,7 @@ export function createAuthRepository(config: Config, database: Database, secrets
     sessions: createSessionRepository(database, config.tokens),
     logins: createLoginRepository(database, config.tokens, loginFailures),
     loginFailures,
+    identities: createIdentityRepository(database),
     loginFlows: createLoginFlowRepository(secrets),
     emailCodes: createEmailCodeRepository(database, secrets, config.email),
     passwordResets: createPasswordResetRepository(database, secrets, config.email),

@@ -1,5 +1,5 @@
 import { type CurrentUser, tokenNotValid } from '../../../http/authentication.ts';
-import { ApiError } from '../../../http/errors.ts';
+import { ApiError, invalidFields } from '../../../http/errors.ts';
 import type { FieldError } from '../../../http/field-errors.ts';
 import type { RequestContext } from '../../../http/request-context.ts';
 import type { Config } from '../../../infrastructure/config/config.ts';
@@ -47,6 +47,8 @@ export function createAccountService(
   { enqueueCode }: EmailVerification,
   removal: AccountRemoval,
 ) {
+  const isProofRequired = config.email.verification === 'required';
+
   /**
    * Creates an account, and mails a code where the email address is not verified yet. A sign-up that proves its address replaces
    * an unverified account without a store that has the address, which a stranger may have signed up with.
@@ -61,12 +63,12 @@ export function createAccountService(
     // A replay costs no password hash.
     const replay = await idempotency.findReplay<User>(key);
     if (replay) return replay;
-    const isProofMissing = input.verification_token === undefined && config.email.verification === 'required';
+    const isProofMissing = input.verification_token === undefined && isProofRequired;
     passwords.checkNew('password', input.password, input, isProofMissing ? [tokenRequired] : []);
     const passwordHash = await passwords.hash(input.password, context);
     let replaced: number | undefined;
     const outcome = await idempotency.run(database.prismaTransaction, key, async (tx) => {
-      const created = await createAccount(tx, input, passwordHash, context);
+      const created = await createAccount(tx, input, { passwordHash }, context);
       replaced = created.replaced;
       return toUser(created.user);
     });
@@ -77,16 +79,23 @@ export function createAccountService(
     return outcome;
   }
 
-  /** @returns the account, and the id of the one that it replaced */
+  /**
+   * Creates an account in a transaction. Errors do not use up the `verification_token`.
+   *
+   * @param credentials.isProved whether a provider has verified the address
+   * @returns the account, and the id of the one that it replaced
+   * @throws {ApiError} `validation_error`, `verification_token_invalid`, `username_taken`, `email_taken`
+   */
   async function createAccount(
     tx: Database,
-    { username, email, name, verification_token: proof }: NewUser,
-    passwordHash: string,
+    { username, email, name, verification_token: proof }: Omit<NewUser, 'password'>,
+    { passwordHash, isProved = false }: { passwordHash: string | null; isProved?: boolean },
     { language }: RequestContext,
   ): Promise<{ user: UserRow; replaced: number | undefined }> {
-    const isVerified = proof !== undefined;
+    const isVerified = isProved || proof !== undefined;
+    if (!isVerified && isProofRequired) throw invalidFields([tokenRequired]);
     if (isVerified) await emailCodes.lock(tx, [email]);
-    if (isVerified && !(await emailCodes.useProof(tx, email, proof))) {
+    if (!isProved && proof !== undefined && !(await emailCodes.useProof(tx, email, proof))) {
       throw new ApiError(authErrors.verificationTokenInvalid);
     }
     const account = { username, email, name, passwordHash, language, isVerified };
@@ -154,5 +163,5 @@ export function createAccountService(
     context.logSecurityEvent('account_deleted', { userId: id, sessionId });
   }
 
-  return { signUp, rename, changePassword, deleteAccount };
+  return { signUp, createAccount, rename, changePassword, deleteAccount };
 }

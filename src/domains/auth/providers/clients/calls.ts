@@ -68,7 +68,13 @@ async function readJson(
   { method = 'GET', headers = {}, body: sent }: Partial<CustomFetchOptions> = {},
   signal: AbortSignal,
 ): Promise<Response> {
-  const request = { method, headers, body: sent == null ? null : String(sent), redirect: 'manual', signal } as const;
+  const request = {
+    method,
+    headers,
+    body: sent == null ? null : String(sent),
+    redirect: 'manual',
+    signal,
+  } as const;
   const { status, body } = await fetch(url, request);
   if (status >= 500 || (status >= 300 && status < 400)) {
     await body?.cancel();

@@ -1,0 +1,74 @@
+import type { Database, Tx } from '../../../infrastructure/database/client.ts';
+import type { Identity } from '../../../infrastructure/database/generated/client.ts';
+import { afterId, afterTime, type PageRequest } from '../../../infrastructure/database/keyset.ts';
+import { type Sql, sql } from '../../../infrastructure/database/sql.ts';
+
+/** graphile-worker's task that takes back the consent to a provider. */
+export const revokeIdentityTask = 'revoke_identity';
+
+/** Over about an hour. */
+const maxRevocations = 8;
+
+export type IdentityRow = Pick<Identity, 'id' | 'provider' | 'email' | 'createdAt' | 'lastUsedAt'>;
+
+/** An account at a provider, of which the issuer and the subject are the only key. */
+export type IdentityKey = Pick<Identity, 'issuer' | 'subject'>;
+
+/** What a login renews. `token` is sealed. */
+export type IdentityFacts = IdentityKey & Pick<Identity, 'provider' | 'email' | 'token'>;
+
+const columns = { id: true, provider: true, email: true, createdAt: true, lastUsedAt: true } as const;
+
+/** Identities: accounts at providers, each of one account here. */
+export function createIdentityRepository(database: Database) {
+  const revocation = sql`
+    graphile_worker.add_job(${revokeIdentityTask}, json_build_object('provider', provider, 'token', token),
+      max_attempts => ${maxRevocations})`;
+
+  return {
+    /** The condition of the user `u` whose identity it is. */
+    ownerOf: ({ issuer, subject }: IdentityKey): Sql =>
+      sql`u.id = (SELECT user_id FROM identities WHERE issuer = ${issuer} AND subject = ${subject})`,
+
+    /** @returns undefined when an account has it, also the same one; of concurrent calls one succeeds */
+    async add(tx: Database, userId: number, identity: IdentityFacts): Promise<IdentityRow | undefined> {
+      const data = [{ userId, ...identity }];
+      const added = await tx.prisma.identity.createManyAndReturn({
+        data,
+        skipDuplicates: true,
+        select: columns,
+      });
+      return added[0];
+    },
+
+    /** Saves that the user logged in with an identity. A provider may send its refresh token only once. */
+    async use({ issuer, subject, email, token }: IdentityFacts): Promise<void> {
+      const data = { email, lastUsedAt: new Date(), ...(token !== null && { token }) };
+      await database.prisma.identity.updateMany({ where: { issuer, subject }, data });
+    },
+
+    /** The identities of a user, newest first. */
+    list(userId: number, { after, limit }: PageRequest): Promise<IdentityRow[]> {
+      return database.query<IdentityRow>(sql`
+        SELECT id, provider, email, created_at AS "createdAt", last_used_at AS "lastUsedAt" FROM identities
+        WHERE user_id = ${userId} AND (created_at, id) < (${afterTime(after)}, ${afterId(after)})
+        ORDER BY created_at DESC, id DESC LIMIT ${limit}`);
+    },
+
+    find(tx: Database, userId: number, id: number): Promise<IdentityRow | null> {
+      return tx.prisma.identity.findUnique({ where: { id, userId }, select: columns });
+    },
+
+    async remove(tx: Database, id: number): Promise<void> {
+      await tx.prisma.identity.delete({ where: { id } });
+    },
+
+    /** Has the providers take back what the user consented to, after the commit: of one identity, or of all. */
+    async queueRevocations(tx: Tx, userId: number, id?: number): Promise<void> {
+      const one = id === undefined ? sql`true` : sql`id = ${id}`;
+      await tx.query(
+        sql`SELECT ${revocation} FROM identities WHERE user_id = ${userId} AND token IS NOT NULL AND ${one}`,
+      );
+    },
+  };
+}
