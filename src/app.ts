@@ -50,6 +50,7 @@ import {
   openAppReplica,
   openRedis,
   openTracing,
+  registerDevelopmentLogin,
   startWorkerWithApp,
 } from './resources.ts';
 
@@ -168,6 +169,7 @@ export async function buildApp(config: AppConfig, overrides: AppOverrides = {}):
   else serveMetrics(app, { metrics, host: config.host, port: config.metricsPort });
   await app.register(healthRoutes, { checkReady: onceASecond(() => checkReady(database)) });
   await app.register(rootRoutes, { docsEnabled: config.docsEnabled });
+  if (auth.developmentLogin) await registerDevelopmentLogin(app, auth.developmentLogin);
   await app.register(openApiRoutes, { docsEnabled: config.docsEnabled });
 
   // Mails, streams and clean-up.
@@ -179,6 +181,7 @@ export async function buildApp(config: AppConfig, overrides: AppOverrides = {}):
       transport,
       unsubscribeLinks: domains.unsubscribeLinks,
       composers: { ...auth.mails, ...partnerRequests.mails },
+      tasks: auth.tasks,
       database,
       metrics,
       tracing,

@@ -1,5 +1,6 @@
 import type { FastifyInstance } from 'fastify';
 import type { Redis } from 'ioredis';
+import type { DevelopmentLogin } from './domains/auth/index.ts';
 import type { AppConfig, Config } from './infrastructure/config/config.ts';
 import { type Database, openDatabase } from './infrastructure/database/client.ts';
 import { type Listener, type Subscription, startListener } from './infrastructure/database/listener.ts';
@@ -84,6 +85,13 @@ export async function createTransport(
   const mailbox = createDevMailbox();
   await app.register(devMailboxRoutes, { mailbox });
   return mailbox;
+}
+
+/** Registers the page of the provider for development, which only a configuration outside production has. */
+export async function registerDevelopmentLogin(app: FastifyInstance, page: DevelopmentLogin): Promise<void> {
+  // biome-ignore lint/style/noRestrictedImports: loaded outside production only
+  const { developmentLoginRoutes } = await import('./development/login/page.ts');
+  await app.register(developmentLoginRoutes, page);
 }
 
 /** Starts the worker of emails and clean-up when the app is ready; it stops with the app. */

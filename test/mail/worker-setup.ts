@@ -38,6 +38,7 @@ export const unsubscribeLinks = createUnsubscribeLinks({
 
 /** What the workers of these tests have in common. */
 export const workerOptions = {
+  tasks: {},
   tracing: undefined,
   unsubscribeLinks,
   composers,

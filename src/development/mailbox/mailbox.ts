@@ -1,22 +1,11 @@
-import { isIP } from 'node:net';
 import { Type } from '@sinclair/typebox';
 import type { FastifyPluginAsync } from 'fastify';
-import { withoutPort } from '../../http/client-ip.ts';
-import { ApiError, type ErrorDefinition } from '../../http/errors.ts';
 import { negotiateLanguage } from '../../http/language.ts';
 import type { OutgoingMail } from '../../infrastructure/mail/transport.ts';
+import { requireOwnHost } from '../own-host.ts';
 import { type StoredMail, sendMailboxPage } from './page.ts';
 
 type DevMailbox = ReturnType<typeof createDevMailbox>;
-
-const misdirectedRequest: ErrorDefinition = {
-  code: 'misdirected_request',
-  status: 421,
-  text: {
-    ko: '개발용 메일함은 localhost나 IP 주소로만 열 수 있습니다.',
-    en: 'The dev mailbox opens at localhost or at an IP address only.',
-  },
-};
 
 /** Keeps emails in development instead of sending them: in memory only, because they contain codes and links. */
 export function createDevMailbox() {
@@ -39,11 +28,6 @@ export function createDevMailbox() {
   };
 }
 
-/** Whether a `Host` names the machine itself; any other name may be an attacker's that points to it (DNS rebinding). */
-function isOwnHost(host = ''): boolean {
-  return /^localhost(:\d{1,5})?$/i.test(host) || isIP(withoutPort(host)) !== 0;
-}
-
 /**
  * `GET /dev/mailbox/`: a page with the emails, or with `Accept: application/json` `{ items: StoredMail[] }`; `?to=` leaves those
  * to one address. Register it outside production only: the emails are enough to take over any account.
@@ -56,8 +40,8 @@ export const devMailboxRoutes: FastifyPluginAsync<{ mailbox: DevMailbox }> = asy
     { ...options, logLevel: 'warn' },
     async (request, reply) => {
       reply.header('cache-control', 'no-store');
-      const { host, accept, 'accept-language': acceptLanguage } = request.headers;
-      if (!isOwnHost(host)) throw new ApiError(misdirectedRequest);
+      const { accept, 'accept-language': acceptLanguage } = request.headers;
+      requireOwnHost(request);
       // A plus sign that is not encoded arrives as a space, which no address has.
       const to = request.query.to?.trim().replaceAll(' ', '+');
       const mails = mailbox.list(to);

@@ -6,7 +6,11 @@ import { authMails } from './mails.ts';
 import { passkeyRoutes } from './passkeys/routes.ts';
 import { createPasskeys } from './passkeys/service.ts';
 import { createPasswords } from './passwords.ts';
+import { createLoginProviders } from './providers/index.ts';
+import { providerRoutes } from './providers/routes.ts';
+import { createProviderLogin } from './providers/service.ts';
 import { createRefreshCookie } from './refresh-cookie.ts';
+import { revokeIdentityTask } from './repository/identities.ts';
 import { createAuthRepository } from './repository/index.ts';
 import { accountRoutes } from './routes/account.ts';
 import { emailVerificationRoutes, recoveryRoutes } from './routes/codes-and-links.ts';
@@ -22,6 +26,7 @@ import { createLogin } from './service/login.ts';
 import { createDerivedSecrets, createSealer, createTokens } from './tokens.ts';
 
 export { toSession, toUser } from './presenters.ts';
+export type { DevelopmentLogin } from './providers/index.ts';
 export { userColumns } from './repository/accounts.ts';
 export { undoDays } from './repository/codes-and-links.ts';
 export { expiredAuthRows } from './repository/index.ts';
@@ -99,6 +104,9 @@ export function createAuth(options: AuthOptions) {
   const emailChange = createEmailChange(database, mailQueue, repository, confirmation, verification, removal);
   const passkeys = createPasskeys(options, repository, login, confirmation);
   const refreshCookie = createRefreshCookie(config);
+  const { providers, developmentLogin } = createLoginProviders(config, sealer);
+  const services = { login, confirmation, account };
+  const providerLogin = createProviderLogin(options, repository, services, providers, sealer);
 
   async function routes(scope: FastifyInstance): Promise<void> {
     await scope.register(refreshCookie.plugin);
@@ -108,6 +116,8 @@ export function createAuth(options: AuthOptions) {
     await scope.register(emailVerificationRoutes, { emailVerification: verification });
     await scope.register(recoveryRoutes, { recovery });
     await scope.register(passkeyRoutes, { passkeys });
+    const { identities } = repository;
+    await scope.register(providerRoutes, { providerLogin, identities, frontendUrl: config.frontendUrl });
   }
 
   return {
@@ -119,6 +129,8 @@ export function createAuth(options: AuthOptions) {
       findUser: sessions.findUser,
     } satisfies Authenticator,
     routes,
+    developmentLogin,
+    tasks: { [revokeIdentityTask]: providerLogin.revoke },
     mails: authMails(config, database, repository),
     findLiveSessions: sessions.findLive,
     administration: {

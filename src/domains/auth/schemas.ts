@@ -68,14 +68,28 @@ export const User = NamedObject('User', 'The account of a person', {
 });
 export type User = Static<typeof User>;
 
+const signUpProof = proof('Of `confirmEmail`; proves the email address. Without it, a code is mailed.');
 export const NewUser = Body('NewUser', 'An account to create', {
   username,
   password: newPassword,
   name,
   email,
-  verification_token: proof('Of `confirmEmail`; proves the email address. Without it, a code is mailed.'),
+  verification_token: signUpProof,
 });
 export type NewUser = Static<typeof NewUser>;
+
+export const NewUserOfProvider = Body('NewUserOfProvider', 'An account to create without a password', {
+  sign_up_token: TextField('line', {
+    minLength: 1,
+    description: 'From the `sign_up_required` of `finishProviderLogin`',
+    examples: [verificationToken],
+  }),
+  username,
+  name,
+  email,
+  verification_token: signUpProof,
+});
+export type NewUserOfProvider = Static<typeof NewUserOfProvider>;
 
 export const EmailAddress = Body('EmailAddress', 'Where to send a mail', { email });
 

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { FastifyBaseLogger } from 'fastify';
-import type { LogFunctionFactory, Runner } from 'graphile-worker';
+import type { LogFunctionFactory, Runner, Task } from 'graphile-worker';
 import type pg from 'pg';
 import type { cleanUp } from '../database/clean-up.ts';
 import { openPool } from '../database/client.ts';
@@ -18,6 +18,8 @@ interface WorkerOptions extends Omit<SendMailOptions, 'mailMetrics'> {
   /** Must not go through a transaction pooler, because the worker listens. */
   connectionString: string;
   metrics: Metrics;
+  /** Jobs of domains, by their task. One that fails at its last attempt is given up. */
+  tasks: Record<string, (payload: unknown) => Promise<void>>;
   /** Deletes expired rows. Runs every five minutes on one of the instances, and again at once while it is not complete. */
   cleanUp(): ReturnType<typeof cleanUp>;
   times?: Partial<WorkerTimes>;
@@ -42,6 +44,7 @@ export function startWorker(options: WorkerOptions) {
   const mailMetrics = createMailMetrics(options.metrics, Object.keys(options.composers), [
     sendMailTask,
     cleanUpTask,
+    ...Object.keys(options.tasks),
   ]);
   const { signal } = stopping;
   const stopped = keepRunning(() => runUntilStopped({ ...options, logger, times, mailMetrics }, signal), {
@@ -133,6 +136,9 @@ async function startRunner(pgPool: pg.Pool, options: RunnerOptions): Promise<Run
         // Behind the emails that wait.
         if (!isComplete) await addJob(cleanUpTask, {}, { jobKey: cleanUpTask });
       },
+      ...Object.fromEntries(
+        Object.entries(options.tasks).map(([name, run]) => [name, untilLastAttempt(run, logger)]),
+      ),
     },
     // The job key replaces a run that is still waiting.
     crontab: `*/5 * * * * ${cleanUpTask} ?jobKey=${cleanUpTask}`,
@@ -141,11 +147,22 @@ async function startRunner(pgPool: pg.Pool, options: RunnerOptions): Promise<Run
   });
   runner.events.on('job:success', ({ job }) => mailMetrics.countJob(job.task_identifier, 'completed'));
   runner.events.on('job:error', ({ job, error }) => {
-    const { id, task_identifier: task, payload, attempts, max_attempts: maxAttempts } = job;
+    const { id, task_identifier: task, attempts, max_attempts: maxAttempts } = job;
+    // That of another job may have a token.
+    const payload = task === sendMailTask ? job.payload : undefined;
     mailMetrics.countJob(task, attempts < maxAttempts ? 'retried' : 'failed');
     logger.warn({ job: id, task, payload, attempts, maxAttempts, reason: reasonOf(error) }, 'job failed');
   });
   return runner;
+}
+
+/** graphile-worker would keep a job without an attempt left for ever. */
+function untilLastAttempt(run: (payload: unknown) => Promise<void>, logger: FastifyBaseLogger): Task {
+  return (payload, { job }) =>
+    run(payload).catch((error: unknown) => {
+      if (job.attempts < job.max_attempts) throw error;
+      logger.warn({ task: job.task_identifier, reason: reasonOf(error) }, 'job given up');
+    });
 }
 
 /** Failed jobs are logged on `job:error`. graphile-worker's metadata contains whole jobs and is dropped. */

@@ -25,7 +25,7 @@ export type AccountRemoval = ReturnType<typeof createAccountRemoval>;
 /** Deletes accounts: by their owners, by operators, by a sign-up that proves the address, and by the clean-up. */
 export function createAccountRemoval(
   database: Database,
-  { accounts, emailCodes, passwordResets }: AuthRepository,
+  { accounts, emailCodes, identities, passwordResets }: AuthRepository,
   logger: Pick<BaseLogger, 'info'>,
   steps: AccountDeletionSteps,
 ) {
@@ -48,6 +48,7 @@ export function createAccountRemoval(
       await steps.closeStore(tx, storeId);
       await steps.closeRequestsOfStore(tx, storeId);
     }
+    await identities.queueRevocations(tx, id);
     return accounts.remove(tx, id);
   }
 

@@ -35,6 +35,12 @@ export interface AccountServiceOptions {
   mailQueue: MailQueue;
 }
 
+interface CreatedAccount {
+  user: UserRow;
+  /** The id of the unverified account that had the address. */
+  replaced: number | undefined;
+}
+
 export type AccountService = ReturnType<typeof createAccountService>;
 
 /** Creates accounts, and changes and deletes those of logged-in users. */
@@ -66,24 +72,24 @@ export function createAccountService(
     const isProofMissing = input.verification_token === undefined && isProofRequired;
     passwords.checkNew('password', input.password, input, isProofMissing ? [tokenRequired] : []);
     const passwordHash = await passwords.hash(input.password, context);
-    let replaced: number | undefined;
+    let created: CreatedAccount | undefined;
     const outcome = await idempotency.run(database.prismaTransaction, key, async (tx) => {
-      const created = await createAccount(tx, input, { passwordHash }, context);
-      replaced = created.replaced;
+      created = await createAccount(tx, input, { passwordHash }, context);
       return toUser(created.user);
     });
-    if (outcome.replayedIn === undefined) {
-      if (replaced !== undefined) context.logSecurityEvent('account_deleted', { userId: replaced });
-      context.logSecurityEvent('signup', { userId: outcome.data.id });
-    }
+    if (outcome.replayedIn === undefined && created) logCreated(created, context);
     return outcome;
+  }
+
+  function logCreated({ user, replaced }: CreatedAccount, context: RequestContext): void {
+    if (replaced !== undefined) context.logSecurityEvent('account_deleted', { userId: replaced });
+    context.logSecurityEvent('signup', { userId: user.id });
   }
 
   /**
    * Creates an account in a transaction. Errors do not use up the `verification_token`.
    *
    * @param credentials.isProved whether a provider has verified the address
-   * @returns the account, and the id of the one that it replaced
    * @throws {ApiError} `validation_error`, `verification_token_invalid`, `username_taken`, `email_taken`
    */
   async function createAccount(
@@ -91,7 +97,7 @@ export function createAccountService(
     { username, email, name, verification_token: proof }: Omit<NewUser, 'password'>,
     { passwordHash, isProved = false }: { passwordHash: string | null; isProved?: boolean },
     { language }: RequestContext,
-  ): Promise<{ user: UserRow; replaced: number | undefined }> {
+  ): Promise<CreatedAccount> {
     const isVerified = isProved || proof !== undefined;
     if (!isVerified && isProofRequired) throw invalidFields([tokenRequired]);
     if (isVerified) await emailCodes.lock(tx, [email]);
@@ -163,5 +169,5 @@ export function createAccountService(
     context.logSecurityEvent('account_deleted', { userId: id, sessionId });
   }
 
-  return { signUp, createAccount, rename, changePassword, deleteAccount };
+  return { signUp, createAccount, logCreated, rename, changePassword, deleteAccount };
 }

@@ -134,8 +134,8 @@ const AppleUser = Type.Object({
 });
 
 /** Apple sends the name of a user once, beside the code of the first login. It goes on as a part of the code. */
-export function addAppleName(code: string, user: string | undefined): string {
-  const name = user === undefined ? '' : appleName(user);
+export function addAppleName(code: string, user: unknown): string {
+  const name = typeof user === 'string' ? appleName(user) : '';
   return name === '' ? code : `${code}${nameSeparator}${Buffer.from(name).toString('base64url')}`;
 }
 

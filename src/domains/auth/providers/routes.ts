@@ -1,0 +1,297 @@
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
+import { Type } from '@sinclair/typebox';
+import { authenticate, currentUser, optionalBearer, requireUser } from '../../../http/authentication.ts';
+import { httpErrors } from '../../../http/errors.ts';
+import { PageQuery, paginate } from '../../../http/pagination.ts';
+import { requestContext } from '../../../http/request-context.ts';
+import { EmptyData, isId, PathId, Ref } from '../../../http/schemas.ts';
+import { authErrors } from '../errors.ts';
+import type { AuthRepository } from '../repository/index.ts';
+import { NewUserOfProvider, TokenPairWithUser } from '../schemas.ts';
+import { addAppleName } from './clients/adapters.ts';
+import {
+  FinishedFlow,
+  Identity,
+  IdentityPage,
+  LoginOrConfirmation,
+  LoginProviders,
+  NewIdentity,
+  ProviderLoginStart,
+  ProviderPath,
+  StartedFlow,
+  toIdentity,
+} from './schemas.ts';
+import type { ProviderLogin } from './service.ts';
+
+interface ProviderRoutesOptions {
+  providerLogin: ProviderLogin;
+  identities: AuthRepository['identities'];
+  frontendUrl: string;
+}
+
+const confirmationErrors = [authErrors.confirmationRequired, authErrors.resetRequired];
+
+/** Login with providers, and the identities of a user. */
+export const providerRoutes: FastifyPluginAsyncTypebox<ProviderRoutesOptions> = async (app, options) => {
+  const { providerLogin } = options;
+
+  app.get(
+    '/providers/',
+    {
+      config: { message: { ko: '로그인 방법을 조회했습니다.', en: 'Here are the login providers.' } },
+      schema: {
+        operationId: 'listLoginProviders',
+        summary: 'Providers of logins',
+        description:
+          'With what users can log in beside a password, as the operator has configured it; may be empty.',
+        response: { 200: Ref(LoginProviders) },
+      },
+    },
+    async ({ language }) => ({
+      items: providerLogin.providers.map(({ id, name }) => ({ id, name: name[language] })),
+    }),
+  );
+
+  app.post(
+    '/providers/:provider/start/',
+    {
+      config: {
+        limit: { group: 'login-start', max: 30 },
+        message: { ko: '로그인을 시작합니다.', en: 'The login begins.' },
+        errors: [authErrors.providerNotFound, httpErrors.notAuthenticated, ...confirmationErrors],
+      },
+      schema: {
+        operationId: 'startProviderLogin',
+        summary: 'Begin a login with a provider',
+        description:
+          'Gives the URL at the provider to which the browser goes. `link` and `confirm` take an access token. The provider sends the browser back to the callback of this service, and that to `{FRONTEND_URL}/login/callback`, whose page calls `finishProviderLogin`.',
+        security: optionalBearer,
+        params: ProviderPath,
+        body: Ref(ProviderLoginStart),
+        response: { 200: Ref(StartedFlow) },
+      },
+    },
+    async (request) => {
+      const { purpose } = request.body;
+      const user = purpose === 'login' ? undefined : await authenticate(request);
+      return providerLogin.start(request.params.provider, purpose, user, requestContext(request));
+    },
+  );
+
+  app.post(
+    '/providers/:provider/finish/',
+    {
+      config: {
+        limit: { group: 'login', max: 30 },
+        message: { ko: '확인되었습니다.', en: 'The login at the provider is verified.' },
+        errors: [
+          authErrors.providerNotFound,
+          authErrors.providerRefused,
+          authErrors.signUpRequired,
+          authErrors.linkRequired,
+          authErrors.identityTaken,
+          authErrors.secondFactorRequired,
+          authErrors.accountSuspended,
+          httpErrors.notAuthenticated,
+          ...confirmationErrors,
+        ],
+      },
+      schema: {
+        operationId: 'finishProviderLogin',
+        summary: 'Finish a login with a provider',
+        description:
+          'Takes what the callback page got, with the `flow_token` of the same browser; for `link` and `confirm` also the access token of the session that began. An account is found by the identity at the provider and never by its email address: where the identity is new, 403 `sign_up_required` leads to `signUpWithProvider`, or 409 `link_required`, when a verified account has the address that the provider has verified, to a login to that account and `addIdentity`. Each login is finished once, whatever comes of it; only 401 `token_not_valid`, `not_authenticated` and 403 `confirmation_required` leave it open.',
+        security: optionalBearer,
+        params: ProviderPath,
+        body: Ref(FinishedFlow),
+        response: { 200: Ref(LoginOrConfirmation), 201: Ref(Identity) },
+      },
+    },
+    async (request, reply) => {
+      const result = await providerLogin.finish(
+        request.params.provider,
+        request.body,
+        () => authenticate(request),
+        requestContext(request),
+      );
+      if ('identity' in result) return reply.code(201).send(result.identity);
+      return 'login' in result ? result.login : result.confirmation;
+    },
+  );
+
+  app.post(
+    '/providers/sign-up/',
+    {
+      config: {
+        limit: { group: 'signup', max: 20 },
+        message: { ko: '회원가입이 완료되었습니다.', en: 'Your account has been created.' },
+        errors: [
+          authErrors.signUpTokenInvalid,
+          authErrors.verificationTokenInvalid,
+          authErrors.usernameTaken,
+          authErrors.emailTaken,
+          authErrors.identityTaken,
+        ],
+      },
+      schema: {
+        operationId: 'signUpWithProvider',
+        summary: 'Sign up with a provider',
+        description:
+          'Creates an account without a password and logs in to it. Its address is verified when the provider has verified that very address, or with a `verification_token`; otherwise a code is mailed, as by `signUp`. A password can be set with a reset link. An error does not use the `sign_up_token` up.',
+        body: Ref(NewUserOfProvider),
+        response: { 201: Ref(TokenPairWithUser) },
+      },
+    },
+    async (request, reply) => {
+      reply.code(201);
+      return providerLogin.signUp(request.body, requestContext(request));
+    },
+  );
+
+  await app.register(callbackRoutes, options);
+  await app.register(identityRoutes, options);
+};
+
+/** What the callback page gets: nothing else that a provider sends. */
+const maxLengths = { code: 2_000, state: 200, error: 100 };
+
+/** Where providers send the browser. Changes nothing: it does not know which browser began the login. */
+const callbackRoutes: FastifyPluginAsyncTypebox<ProviderRoutesOptions> = async (
+  app,
+  { providerLogin, frontendUrl },
+) => {
+  app.addContentTypeParser(
+    'application/x-www-form-urlencoded',
+    { parseAs: 'string' },
+    (_request, body, done) => done(null, Object.fromEntries(new URLSearchParams(String(body)))),
+  );
+
+  function callbackPage(id: string, sent: unknown): string {
+    const fields = new Map(Object.entries(sent ?? {}));
+    const provider = providerLogin.providers.find((one) => one.id === id)?.id;
+    const page = new URLSearchParams(provider === undefined ? {} : { provider });
+    const read = (name: keyof typeof maxLengths) => {
+      const value = fields.get(name);
+      return typeof value === 'string' && value !== '' && value.length <= maxLengths[name]
+        ? value
+        : undefined;
+    };
+    const [code, state, error] = [read('code'), read('state'), read('error')];
+    if (provider === undefined || code === undefined || state === undefined || error !== undefined) {
+      page.set('error', error ?? 'invalid_request');
+    } else {
+      page.set('code', provider === 'apple' ? addAppleName(code, fields.get('user')) : code);
+      page.set('state', state);
+    }
+    return `${frontendUrl}/login/callback?${page}`;
+  }
+
+  const description =
+    'Sends the browser on to `{FRONTEND_URL}/login/callback`, with `provider`, and `code` and `state` or `error`. Changes nothing.';
+  const response = { 303: Type.Null({ description: 'To the callback page' }) };
+
+  app.get(
+    '/providers/:provider/callback/',
+    {
+      schema: {
+        operationId: 'receiveProviderRedirect',
+        summary: 'Where providers send the browser',
+        description,
+        params: ProviderPath,
+        response,
+      },
+    },
+    async (request, reply) => reply.redirect(callbackPage(request.params.provider, request.query), 303),
+  );
+
+  app.post(
+    '/providers/:provider/callback/',
+    {
+      schema: {
+        operationId: 'receiveProviderForm',
+        summary: 'Where providers that send a form send the browser',
+        description: `${description} Apple does so.`,
+        params: ProviderPath,
+        response,
+      },
+    },
+    async (request, reply) => reply.redirect(callbackPage(request.params.provider, request.body), 303),
+  );
+};
+
+const identityRoutes: FastifyPluginAsyncTypebox<ProviderRoutesOptions> = async (
+  app,
+  { providerLogin, identities },
+) => {
+  await app.register(requireUser);
+
+  app.get(
+    '/identities/',
+    {
+      config: {
+        message: { ko: '연결된 로그인 방법을 조회했습니다.', en: 'Here are your connected logins.' },
+      },
+      schema: {
+        operationId: 'listIdentities',
+        summary: 'Identities of the user',
+        description: 'The accounts at providers with which the user logs in, newest first.',
+        querystring: Type.Object(PageQuery),
+        response: { 200: Ref(IdentityPage) },
+      },
+    },
+    async (request) => {
+      const user = currentUser(request);
+      return paginate(request.query, {
+        isId,
+        find: (page) => identities.list(user.id, page),
+        present: toIdentity,
+      });
+    },
+  );
+
+  app.post(
+    '/identities/',
+    {
+      config: {
+        message: { ko: '로그인 방법을 연결했습니다.', en: 'The login is connected.' },
+        errors: [authErrors.linkTokenInvalid, authErrors.identityTaken, ...confirmationErrors],
+      },
+      schema: {
+        operationId: 'addIdentity',
+        summary: 'Connect an identity',
+        description:
+          'Connects the identity of a login that ended with 409 `link_required` with the account whose address it has, after a login to that account.',
+        body: Ref(NewIdentity),
+        response: { 201: Ref(Identity) },
+      },
+    },
+    async (request, reply) => {
+      const { link_token } = request.body;
+      reply.code(201);
+      return providerLogin.addByToken(currentUser(request), link_token, requestContext(request));
+    },
+  );
+
+  app.delete(
+    '/identities/:identity_id/',
+    {
+      config: {
+        message: { ko: '로그인 방법의 연결을 해제했습니다.', en: 'The login is no longer connected.' },
+        errors: [authErrors.identityNotFound, authErrors.lastLoginMethod, ...confirmationErrors],
+      },
+      schema: {
+        operationId: 'removeIdentity',
+        summary: 'Disconnect an identity',
+        description:
+          'The user can no longer log in with it. Kakao, Naver and Apple are told to forget the consent. The last way to log in stays.',
+        params: Type.Object({ identity_id: PathId('`id` of an identity') }),
+        response: { 200: Ref(EmptyData) },
+      },
+    },
+    async (request) => {
+      const user = currentUser(request);
+      await providerLogin.remove(user, request.params.identity_id, requestContext(request));
+      return {};
+    },
+  );
+};

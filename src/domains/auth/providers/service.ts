@@ -1,0 +1,280 @@
+import { Type } from '@sinclair/typebox';
+import { Value } from '@sinclair/typebox/value';
+import { type CurrentUser, tokenNotValid } from '../../../http/authentication.ts';
+import { ApiError } from '../../../http/errors.ts';
+import type { RequestContext } from '../../../http/request-context.ts';
+import { cleanText } from '../../../http/text.ts';
+import { authErrors } from '../errors.ts';
+import { loginMethodNotice } from '../mails.ts';
+import type { IdentityFacts } from '../repository/identities.ts';
+import type { AuthRepository } from '../repository/index.ts';
+import type { LoginFlow } from '../repository/login-flows.ts';
+import type { Confirmation, NewUserOfProvider, TokenPairWithUser } from '../schemas.ts';
+import type { AccountService, AccountServiceOptions } from '../service/account.ts';
+import type { ConfirmationService } from '../service/confirmation.ts';
+import type { Login } from '../service/login.ts';
+import { type Sealer, secretsEqual } from '../tokens.ts';
+import type { LoginAttempt, LoginProvider, ProviderUser } from './clients/openid-connect.ts';
+import type { FinishedFlow, Identity, LoginPurpose, StartedFlow } from './schemas.ts';
+import { toIdentity } from './schemas.ts';
+
+/** Seconds. */
+const lifetimes = { provider: 600, link: 600, signUp: 1800 };
+
+interface BegunLogin {
+  provider: string;
+  purpose: LoginPurpose;
+}
+
+/** What a provider said about a user who has no account yet, or has not connected it. */
+interface NewIdentity extends IdentityFacts {
+  name: string | null;
+  isEmailProved: boolean;
+}
+
+/** The payload of a job. */
+const Revocation = Type.Object({ provider: Type.String(), token: Type.String() });
+
+export type ProviderLogin = ReturnType<typeof createProviderLogin>;
+
+/**
+ * Logins with providers. An account is found by the issuer and the subject of an identity, and never by an address, which can be
+ * another person's.
+ */
+export function createProviderLogin(
+  { config, database, mailQueue }: AccountServiceOptions,
+  { accounts, identities, loginFlows, logins }: AuthRepository,
+  services: { login: Login; confirmation: ConfirmationService; account: AccountService },
+  providers: readonly LoginProvider[],
+  sealer: Sealer,
+) {
+  const { login, confirmation, account: accountService } = services;
+  const refused = () => new ApiError(authErrors.providerRefused);
+
+  /** @throws {ApiError} `provider_not_found` */
+  function find(id: string): LoginProvider {
+    const provider = providers.find((one) => one.id === id);
+    if (provider === undefined) throw new ApiError(authErrors.providerNotFound);
+    return provider;
+  }
+
+  function attemptOf(flow: Pick<LoginFlow<unknown>, 'id' | 'keyId'>, provider: LoginProvider): LoginAttempt {
+    return {
+      state: loginFlows.secret(flow, 'state'),
+      nonce: loginFlows.secret(flow, 'nonce'),
+      codeVerifier: loginFlows.secret(flow, 'code verifier'),
+      redirectUri: `${config.publicUrl}/auth/providers/${provider.id}/callback/`,
+    };
+  }
+
+  /**
+   * Begins a login at a provider.
+   *
+   * @param user undefined for the purpose `login`
+   * @throws {ApiError} `provider_not_found`, `confirmation_required`, `service_unavailable`
+   */
+  async function start(
+    providerId: string,
+    purpose: LoginPurpose,
+    user: CurrentUser | undefined,
+    context: RequestContext,
+  ): Promise<StartedFlow> {
+    const provider = find(providerId);
+    // Before the user goes to the provider.
+    if (user && purpose === 'link') await confirmation.require(user, context);
+    const owner = user && { userId: user.id, sessionId: user.sessionId };
+    const data: BegunLogin = { provider: provider.id, purpose };
+    const flow = await loginFlows.begin(database, 'provider', lifetimes.provider, { ...owner, data });
+    const url = await provider.authorizationUrl(attemptOf(flow, provider));
+    return { authorization_url: url.href, flow_token: flow.token, expires_in: lifetimes.provider };
+  }
+
+  /**
+   * Finishes a login at a provider. The flow is over before the provider is called, whatever it says. No transaction waits for a
+   * provider.
+   *
+   * @param authenticate finds the user of the request, for the purposes that need one
+   * @throws {ApiError} those of the operation
+   */
+  async function finish(
+    providerId: string,
+    { flow_token: token, code, state }: FinishedFlow,
+    authenticate: () => Promise<CurrentUser>,
+    context: RequestContext,
+  ): Promise<{ login: TokenPairWithUser } | { identity: Identity } | { confirmation: Confirmation }> {
+    const provider = find(providerId);
+    const flow = await loginFlows.lock<BegunLogin>(database, 'provider', token);
+    if (flow?.data.provider !== provider.id) throw refused();
+    const { purpose } = flow.data;
+    // Before the flow is over, so that the client can refresh its token or confirm, and then finish.
+    const user = purpose === 'login' ? undefined : await authenticate();
+    if (user && (flow.userId !== user.id || flow.sessionId !== user.sessionId)) throw refused();
+    if (user && purpose === 'link') await confirmation.require(user, context);
+    const attempt = attemptOf(flow, provider);
+    if (!secretsEqual(attempt.state, state)) throw refused();
+    if (!(await loginFlows.finish(database, 'provider', token))) throw refused();
+
+    const identity = readIdentity(provider.id, await provider.finish(attempt, code));
+    if (user === undefined) return { login: await logIn(identity, context) };
+    if (purpose === 'link') return { identity: await add(user, identity, context) };
+    const owner = await logins.findBy(identities.ownerOf(identity), context.clientAddress);
+    if (owner?.id !== user.id) throw refused();
+    await identities.use(identity);
+    return { confirmation: await confirmation.save(user, provider.id, context) };
+  }
+
+  /** What a provider says, in the form of the database. @throws {ApiError} `provider_refused` for a subject that does not fit */
+  function readIdentity(provider: string, user: ProviderUser): NewIdentity {
+    const clean = (rule: 'email' | 'line', value = '') => {
+      const cleaned = cleanText(rule, value);
+      return 'text' in cleaned && cleaned.text !== '' ? cleaned.text : null;
+    };
+    const { issuer, subject, refreshToken } = user;
+    if (clean('line', subject) !== subject || subject.length > 255) throw refused();
+    const email = clean('email', user.email);
+    return {
+      provider,
+      issuer,
+      subject,
+      email,
+      isEmailProved: email !== null && user.isEmailProved,
+      name: clean('line', user.name?.slice(0, 50)),
+      token: refreshToken === undefined ? null : sealer.seal(refreshToken, tokenContext(provider)),
+    };
+  }
+
+  async function logIn(identity: NewIdentity, context: RequestContext): Promise<TokenPairWithUser> {
+    const account = await logins.findBy(identities.ownerOf(identity), context.clientAddress);
+    if (account === undefined) throw await newcomerError(identity);
+    await identities.use(identity);
+    const finished = await login.finish(account, { methods: [identity.provider] }, context);
+    // The account was changed meanwhile.
+    return finished ?? logIn(identity, context);
+  }
+
+  /** `link_required` where the provider has proved the address of a verified account, else `sign_up_required`. */
+  async function newcomerError(identity: NewIdentity): Promise<ApiError> {
+    const { email, isEmailProved, name } = identity;
+    const owner =
+      email !== null && isEmailProved ? await accounts.find(database, { email, isVerified: true }) : null;
+    if (owner !== null) {
+      const content = { userId: owner.id, data: identity };
+      const { token } = await loginFlows.begin(database, 'link', lifetimes.link, content);
+      return new ApiError(authErrors.linkRequired, {
+        data: { link_token: token, expires_in: lifetimes.link },
+      });
+    }
+    const { token } = await loginFlows.begin(database, 'sign_up', lifetimes.signUp, { data: identity });
+    const suggested = { name, email, is_email_verified: isEmailProved };
+    return new ApiError(authErrors.signUpRequired, {
+      data: { sign_up_token: token, expires_in: lifetimes.signUp, suggested },
+    });
+  }
+
+  /**
+   * Creates an account without a password, with the identity of the token. An error does not use the token up.
+   *
+   * @throws {ApiError} `sign_up_token_invalid`, `identity_taken`, and as {@link AccountService.createAccount}
+   */
+  async function signUp(
+    { sign_up_token: token, ...input }: NewUserOfProvider,
+    context: RequestContext,
+  ): Promise<TokenPairWithUser> {
+    const { created, identity } = await database.prismaTransaction(async (tx) => {
+      const flow = await loginFlows.finish<NewIdentity>(tx, 'sign_up', token);
+      if (flow === undefined) throw new ApiError(authErrors.signUpTokenInvalid);
+      const { isEmailProved, email } = flow.data;
+      const credentials = { passwordHash: null, isProved: isEmailProved && email === input.email };
+      const created = await accountService.createAccount(tx, input, credentials, context);
+      await addTo(tx, created.user.id, flow.data);
+      return { created, identity: flow.data };
+    });
+    accountService.logCreated(created, context);
+    return logIn(identity, context);
+  }
+
+  /** @throws {ApiError} `identity_taken` */
+  async function addTo(tx: typeof database, userId: number, facts: NewIdentity) {
+    const { isEmailProved: _, name: __, ...identity } = facts;
+    const added = await identities.add(tx, userId, identity);
+    if (added === undefined) throw new ApiError(authErrors.identityTaken);
+    return added;
+  }
+
+  /** @throws {ApiError} `identity_taken`, `token_not_valid` */
+  async function add(user: CurrentUser, identity: NewIdentity, context: RequestContext): Promise<Identity> {
+    const added = await database.prismaTransaction(async (tx) => {
+      if (!(await accounts.lockOfSession(tx, user)))
+        throw tokenNotValid('access', 'revoked', context.language);
+      const row = await addTo(tx, user.id, identity);
+      await notify(tx, user, { change: 'added', provider: identity.provider }, context);
+      return row;
+    });
+    context.logSecurityEvent('identity_added', { userId: user.id, sessionId: user.sessionId });
+    return toIdentity(added);
+  }
+
+  /**
+   * Adds the identity of a `link_token` to the account whose address it has.
+   *
+   * @throws {ApiError} `link_token_invalid`, `confirmation_required`, `identity_taken`
+   */
+  async function addByToken(user: CurrentUser, token: string, context: RequestContext): Promise<Identity> {
+    await confirmation.require(user, context);
+    const flow = await loginFlows.lock<NewIdentity>(database, 'link', token);
+    if (flow?.userId !== user.id || !(await loginFlows.finish(database, 'link', token))) {
+      throw new ApiError(authErrors.linkTokenInvalid);
+    }
+    return add(user, flow.data, context);
+  }
+
+  /** @throws {ApiError} `identity_not_found`, `last_login_method`, `confirmation_required` */
+  async function remove(user: CurrentUser, id: number, context: RequestContext): Promise<void> {
+    await confirmation.require(user, context);
+    await database.prismaTransaction(async (tx) => {
+      if (!(await accounts.lockOfSession(tx, user)))
+        throw tokenNotValid('access', 'revoked', context.language);
+      const identity = await identities.find(tx, user.id, id);
+      if (identity === null) throw new ApiError(authErrors.identityNotFound);
+      if (!(await accounts.hasOtherLoginMethod(tx, user.id))) throw new ApiError(authErrors.lastLoginMethod);
+      await identities.queueRevocations(tx, user.id, id);
+      await identities.remove(tx, id);
+      await notify(tx, user, { change: 'removed', provider: identity.provider }, context);
+    });
+    context.logSecurityEvent('identity_removed', { userId: user.id, sessionId: user.sessionId });
+  }
+
+  async function notify(
+    tx: typeof database,
+    { id }: CurrentUser,
+    { change, provider }: { change: 'added' | 'removed'; provider: string },
+    { language }: RequestContext,
+  ): Promise<void> {
+    const label = providers.find((one) => one.id === provider)?.name[language] ?? provider;
+    await mailQueue.addUnrequested(
+      tx,
+      loginMethodNotice(id, language, { change, method: 'identity', label }),
+    );
+  }
+
+  /**
+   * A job: takes back the consent to a provider, after its identity was removed.
+   *
+   * @throws when the provider does not answer
+   */
+  async function revoke(payload: unknown): Promise<void> {
+    const { provider: id, token: sealed } = Value.Parse(Revocation, payload);
+    const provider = providers.find((one) => one.id === id);
+    // Without the secret of its time there is nothing to do.
+    const token = sealer.unseal(sealed, tokenContext(id));
+    if (token === undefined) return;
+    await provider?.revoke?.(token).catch((error: unknown) => {
+      // The consent was taken back before.
+      if (!(error instanceof ApiError) || error.definition !== authErrors.providerRefused) throw error;
+    });
+  }
+
+  return { providers, start, finish, signUp, addByToken, remove, revoke };
+}
+
+const tokenContext = (provider: string) => `refresh token of ${provider}`;
