@@ -1,0 +1,125 @@
+import t from 'tap';
+import { type CallOptions, createTestApp, type TestResponse } from '../../support/app.ts';
+import {
+  createIdentityProvider,
+  type IdentityProvider,
+  type ProviderAccount,
+} from '../../support/identity-provider.ts';
+
+let counter = 0;
+
+/** A user of a provider who has no account yet. Kakao's ids are numbers. */
+export function newAccount(fields: Partial<ProviderAccount> = {}): ProviderAccount {
+  const id = String(1_000_000 + ++counter + process.pid * 1000);
+  return { id, email: `p${id}@example.com`, name: '박나무', ...fields };
+}
+
+interface Begun {
+  authorization_url: string;
+  flow_token: string;
+}
+
+/** An app with fake providers, and what clients do. It is closed after the file. */
+export async function startProviders(environment: Record<string, string> = {}) {
+  const [kakao, naver, apple, acme, other] = await Promise.all([
+    createIdentityProvider(t, 'kakao'),
+    createIdentityProvider(t, 'naver'),
+    createIdentityProvider(t, 'apple'),
+    createIdentityProvider(t, 'openid', 'acme'),
+    createIdentityProvider(t, 'openid', 'other'),
+  ]);
+  const all = [kakao, naver, apple, acme, other];
+  const app = await createTestApp(
+    {
+      LOGIN_PROVIDERS: all.map(({ id }) => id).join(),
+      ...Object.assign({}, ...all.map((one) => one.environment)),
+      ...environment,
+    },
+    { serverErrors: true },
+  );
+  const post = (path: string, body: unknown, options: CallOptions = {}) =>
+    app.call('POST', `/auth/${path}/`, { body, ...options });
+
+  async function begin({ id }: IdentityProvider, purpose = 'login', token?: string): Promise<Begun> {
+    const started = await post(`providers/${id}/start`, { purpose }, { token });
+    if (started.status !== 200) throw new Error(`start failed: ${started.text}`);
+    return started.body.data;
+  }
+
+  /** The user logs in at the provider, whose callback leads to the page of the client. @returns what that sends to `finish` */
+  async function answer(provider: IdentityProvider, begun: Begun, user: ProviderAccount, form: object = {}) {
+    const sent = new URLSearchParams({ ...provider.logIn(begun.authorization_url, user), ...form });
+    const path = `/auth/providers/${provider.id}/callback/`;
+    const headers = { 'content-type': 'application/x-www-form-urlencoded' };
+    const callback =
+      provider === apple
+        ? await app.call('POST', path, { body: String(sent), headers })
+        : await app.call('GET', `${path}?${sent}`);
+    const { searchParams } = new URL(String(callback.headers['location']));
+    const [code, state] = [searchParams.get('code') ?? '', searchParams.get('state') ?? ''];
+    return { flow_token: begun.flow_token, code, state };
+  }
+
+  const finish = ({ id }: IdentityProvider, body: object, token?: string): Promise<TestResponse> =>
+    post(`providers/${id}/finish`, body, { token });
+
+  async function logInWith(
+    provider: IdentityProvider,
+    user: ProviderAccount,
+    purpose = 'login',
+    token?: string,
+  ) {
+    return finish(provider, await answer(provider, await begin(provider, purpose, token), user), token);
+  }
+
+  async function signUp(token: unknown, fields: object) {
+    const username = `p${process.pid}n${++counter}`;
+    return post('providers/sign-up', { sign_up_token: token, username, name: '박나무', ...fields });
+  }
+
+  /** Signs up with a provider. @returns the account with its tokens */
+  async function signUpWith(provider: IdentityProvider, user: ProviderAccount) {
+    const required = await logInWith(provider, user);
+    const done = await signUp(required.body.data.sign_up_token, { email: user.email });
+    if (done.status !== 201) throw new Error(`sign-up failed: ${required.text} ${done.text}`);
+    return { token: done.body.data.access as string, ...done.body.data.user } as {
+      token: string;
+      id: number;
+      username: string;
+      email: string;
+    };
+  }
+
+  /** Lets the login of a session be too old to change the ways to log in. */
+  const age = ({ id }: { id: number }) =>
+    app.pool.query(
+      "UPDATE sessions SET created_at = created_at - interval '11 minutes', confirmed_at = confirmed_at - interval '11 minutes' WHERE user_id = $1",
+      [id],
+    );
+
+  const identitiesOf = async ({ id }: { id: number }) =>
+    (
+      await app.pool.query(
+        'SELECT id, provider, issuer, subject, email, token FROM identities WHERE user_id = $1 ORDER BY id',
+        [id],
+      )
+    ).rows;
+
+  return {
+    ...app,
+    kakao,
+    naver,
+    apple,
+    acme,
+    other,
+    post,
+    begin,
+    answer,
+    finish,
+    logInWith,
+    signUp,
+    signUpWith,
+    age,
+    identitiesOf,
+  };
+}
