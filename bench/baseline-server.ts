@@ -26,7 +26,7 @@ const pool = new pg.Pool({
 const app = fastify();
 const secrets = readSecrets(JWT_SECRET, true, '', []);
 await app.register(jwt, jwtOptions({ secrets }));
-const tokens = createTokens(app.jwt, secrets);
+const tokens = createTokens(app.jwt, { secrets, privateKeys: [], publicUrl: '' });
 
 /** @throws Error with the status 401 */
 function claimsOf(type: 'access' | 'refresh', token = ''): TokenClaims {

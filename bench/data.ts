@@ -129,7 +129,7 @@ async function createTokenSigner() {
   const app = fastify();
   const secrets = readSecrets(production.JWT_SECRET, true, '', []);
   await app.register(jwt, jwtOptions({ secrets }));
-  return createTokens(app.jwt, secrets);
+  return createTokens(app.jwt, { secrets, privateKeys: [], publicUrl: '' });
 }
 
 /** Adds posts of the largest size to the store of a post. */

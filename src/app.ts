@@ -144,6 +144,7 @@ export async function buildApp(config: AppConfig, overrides: AppOverrides = {}):
 
   // Operations.
   await app.register(auth.routes, { prefix: '/auth' });
+  await app.register(auth.publicKeys, { prefix: '/.well-known' });
   await app.register(stores.routes, { prefix: '/api/v1/stores' });
   await app.register(myPage.routes, { prefix: '/api/v1/stores' });
   await app.register(partnerRequests.partnerRoutes, { prefix: '/api/v1/stores' });

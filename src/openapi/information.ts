@@ -12,7 +12,7 @@ export const information = {
 
 ## Responses
 
-Every JSON response except that of \`/health/\` is \`{ success, message, data }\`. \`message\` is for people and follows \`Accept-Language\` (Korean by default, English); \`data.code\` of an error is for programs: one of \`ErrorCode\`, and it never changes its meaning. The schema of an error's \`data\` follows from its \`code\`.
+Every JSON response except those of \`/health/\` and \`/.well-known/\` is \`{ success, message, data }\`. \`message\` is for people and follows \`Accept-Language\` (Korean by default, English); \`data.code\` of an error is for programs: one of \`ErrorCode\`, and it never changes its meaning. The schema of an error's \`data\` follows from its \`code\`.
 
 A \`validation_error\` names up to 20 wrong values, each twice: \`data.fields\` has texts for people, \`data.errors\` has codes and parameters for programs. Unknown fields and unknown query parameters are rejected; an empty query parameter is ignored. A body may have 32 KiB, that of a post 128 KiB, an image 10 MiB.
 

@@ -12,7 +12,7 @@ export function isDocumented(route: RouteOptions): route is RouteOptions & Docum
   return route.schema !== undefined && 'operationId' in route.schema;
 }
 
-/** Whether an operation responds in the envelope, or with a stream. Health checks do not. */
+/** Whether an operation responds in the envelope, or with a stream. Health checks and public keys do not. */
 export function usesEnvelope({ config }: DocumentedRoute): boolean {
   return config?.message !== undefined || config?.errors !== undefined;
 }

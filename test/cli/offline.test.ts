@@ -82,7 +82,7 @@ async function instanceWith(value: string) {
   const config = loadConfig({ JWT_SECRET: value });
   const app = fastify();
   await app.register(jwt, jwtOptions(config));
-  const tokens = createTokens(app.jwt as JWT, config.secrets);
+  const tokens = createTokens(app.jwt as JWT, config);
   const claims = { userId: 7, sessionId: '0b0f5c1e-3d0e-4c55-8b0a-3c6f9d2b7a10', count: 0 };
   return {
     sign: () => tokens.sign('access', claims, 60),

@@ -256,7 +256,7 @@ export async function createUser(
     [account.username, account.email, account.name, await hash, sessionId, lifetime],
   );
   const id = rows[0]?.id ?? 0;
-  const { sign } = createTokens(app.jwt, config.secrets);
+  const { sign } = createTokens(app.jwt, config);
   const claims = { userId: id, sessionId, count: 0 };
   const token = sign('access', claims, Math.min(accessTtl, lifetime));
   return { ...account, id, token, refresh: sign('refresh', claims, lifetime) };

@@ -14,6 +14,7 @@ import { revokeIdentityTask } from './repository/identities.ts';
 import { createAuthRepository } from './repository/index.ts';
 import { accountRoutes } from './routes/account.ts';
 import { emailVerificationRoutes, recoveryRoutes } from './routes/codes-and-links.ts';
+import { publicKeyRoutes } from './routes/public-keys.ts';
 import { sessionRoutes } from './routes/sessions.ts';
 import { secondFactorRoutes } from './second-factor/routes.ts';
 import { createSecondFactor } from './second-factor/service.ts';
@@ -30,6 +31,7 @@ export type { DevelopmentLogin } from './providers/index.ts';
 export { userColumns } from './repository/accounts.ts';
 export { undoDays } from './repository/codes-and-links.ts';
 export { expiredAuthRows } from './repository/index.ts';
+export { publicKeysMaxAge } from './routes/public-keys.ts';
 export { User } from './schemas.ts';
 export { jwtOptions } from './tokens.ts';
 
@@ -82,7 +84,7 @@ export function createAuth(options: AuthOptions) {
   const { config, database, jwt, mailQueue } = options;
   const repository = createAuthRepository(config, database, createDerivedSecrets(config.secrets));
   const { accounts, sessions } = repository;
-  const tokens = createTokens(jwt, config.secrets);
+  const tokens = createTokens(jwt, config);
   const passwords = createPasswords(config, accounts.countHashCosts, options);
 
   const removal = createAccountRemoval(database, repository, options.logger, options.deletionSteps);
@@ -131,6 +133,7 @@ export function createAuth(options: AuthOptions) {
     routes,
     developmentLogin,
     tasks: { [revokeIdentityTask]: providerLogin.revoke },
+    publicKeys: (scope: FastifyInstance) => publicKeyRoutes(scope, config),
     mails: authMails(config, database, repository),
     findLiveSessions: sessions.findLive,
     administration: {

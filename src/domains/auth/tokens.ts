@@ -10,22 +10,25 @@ import {
 import type { FastifyJWTOptions, JWT } from '@fastify/jwt';
 import { Type } from '@sinclair/typebox';
 import { TypeCompiler } from '@sinclair/typebox/compiler';
+import { type Algorithm, createSigner, createVerifier } from 'fast-jwt';
 import type { AccessClaims, TokenProblem, TokenType } from '../../http/authentication.ts';
 import { isId, isUuid, maxId } from '../../http/schemas.ts';
-import type { Config, Secret } from '../../infrastructure/config/config.ts';
+import type { Config, PrivateKey, Secret } from '../../infrastructure/config/config.ts';
 import type { LoginFlowKind } from '../../infrastructure/database/generated/enums.ts';
 
 const issuer = 'dure';
 const audience = 'dure-api';
+/** Verified tokens of each key that are kept: a client sends the same one with every request. */
+const cache = 5_000;
 
 /** Options of `@fastify/jwt`, whose defaults accept more algorithms than are issued here (RFC 8725, section 3.1). */
 export function jwtOptions({ secrets }: Pick<Config, 'secrets'>): FastifyJWTOptions {
   return {
     secret: secrets[0].key,
     sign: { algorithm: 'HS256', kid: secrets[0].id, iss: issuer, aud: audience },
-    // A client sends the same token with every request. The cache keeps the result of the verification and the expiry;
-    // whether the session is live is read from the database each time.
-    verify: { algorithms: ['HS256'], cache: 5_000 },
+    // The cache keeps the result of the verification and the expiry; whether the session is live is read from the database
+    // each time.
+    verify: { algorithms: ['HS256'], allowedIss: issuer, cache },
   };
 }
 
@@ -37,7 +40,8 @@ const Claims = TypeCompiler.Compile(
     jti: Type.String({ minLength: 1 }),
     iat: Type.Integer(),
     exp: Type.Integer(),
-    iss: Type.Literal(issuer),
+    // Its verifier knows that of the key.
+    iss: Type.String(),
     aud: Type.Literal(audience),
     token_type: Type.Union([Type.Literal('access'), Type.Literal('refresh')]),
     count: Type.Optional(Type.Integer({ minimum: 0, maximum: maxId })),
@@ -52,15 +56,34 @@ export interface TokenClaims extends AccessClaims {
 
 export type Tokens = ReturnType<typeof createTokens>;
 
-/** Issues and verifies JWTs; whether their session is live is checked elsewhere. */
-export function createTokens(jwt: JWT, secrets: readonly Secret[]) {
-  const secretsByHeader = new Map(secrets.map((secret) => [issuedHeader(secret), secret]));
+/**
+ * Issues and verifies JWTs; whether their session is live is checked elsewhere. The first private key signs access tokens, so that
+ * other services can verify them. The first secret signs refresh tokens, which only this service reads, and, without a private key,
+ * all tokens.
+ *
+ * @param jwt with {@link jwtOptions}
+ */
+export function createTokens(
+  jwt: JWT,
+  { secrets, privateKeys, publicUrl }: Pick<Config, 'secrets' | 'privateKeys' | 'publicUrl'>,
+) {
+  const [signingKey] = privateKeys;
+  const signers = {
+    access: signingKey ? createKeySigner(signingKey, publicUrl) : jwt.sign,
+    refresh: jwt.sign,
+  };
+  /** By the first part of the tokens of a key. A token that has another one was not issued here. */
+  const verifiers = new Map<string, (token: string) => unknown>([
+    [issuedHeader('HS256', secrets[0].id), jwt.verify],
+    ...secrets.slice(1).map(({ id, key }) => verifierOf('HS256', id, key, issuer)),
+    ...privateKeys.map(({ algorithm, id, publicPem }) => verifierOf(algorithm, id, publicPem, publicUrl)),
+  ]);
 
   /** @param lifetime whole seconds, at least 1 */
   function sign(type: TokenType, { userId, sessionId, count }: TokenClaims, lifetime: number): string {
     const iat = Math.floor(Date.now() / 1000);
     // All claims are in the payload: with options, `@fastify/jwt` would build a new signer for each token.
-    return jwt.sign({
+    return signers[type]({
       sub: String(userId),
       sid: sessionId,
       jti: randomUUID(),
@@ -74,28 +97,39 @@ export function createTokens(jwt: JWT, secrets: readonly Secret[]) {
   /** Verifies signature, times, shape and type of a token. Never throws. */
   function verify(type: TokenType, token: string): TokenClaims | { problem: TokenProblem } {
     if (token.length > 4096) return { problem: 'malformed' };
-    const secret = secretsByHeader.get(token.slice(0, token.indexOf('.')));
-    if (secret === undefined) return { problem: 'malformed' };
+    const verifyClaims = verifiers.get(token.slice(0, token.indexOf('.')));
+    if (verifyClaims === undefined) return { problem: 'malformed' };
     let claims: unknown;
     try {
-      claims = secret === secrets[0] ? jwt.verify(token) : jwt.verify(token, { key: secret.key });
+      claims = verifyClaims(token);
     } catch (error) {
       const isExpired = error instanceof Error && 'code' in error && error.code === 'FAST_JWT_EXPIRED';
       return { problem: isExpired ? 'expired' : 'malformed' };
     }
     if (!Claims.Check(claims) || !isId(claims.sub) || !isUuid(claims.sid)) return { problem: 'malformed' };
-    const { sub, sid, token_type, count } = claims;
+    const { iss, sub, sid, token_type, count } = claims;
     if (token_type !== type) return { problem: 'wrong_type' };
-    if (token_type === 'refresh' && count === undefined) return { problem: 'malformed' };
+    // No private key signs refresh tokens.
+    if (type === 'refresh' && (count === undefined || iss !== issuer)) return { problem: 'malformed' };
     return { userId: Number(sub), sessionId: sid, count: count ?? 0 };
   }
 
   return { sign, verify };
 }
 
-/** The first part of every token that is signed with a secret. A token that has another one was not issued here. */
-function issuedHeader({ id }: Secret): string {
-  return Buffer.from(JSON.stringify({ alg: 'HS256', typ: 'JWT', kid: id })).toString('base64url');
+function issuedHeader(alg: Algorithm, kid: string): string {
+  return Buffer.from(JSON.stringify({ alg, typ: 'JWT', kid })).toString('base64url');
+}
+
+/* `@fastify/jwt` has one key. For a token of another one it would build a verifier, without a cache. */
+
+function createKeySigner({ pem, algorithm, id }: PrivateKey, iss: string): (claims: object) => string {
+  return createSigner({ key: pem, algorithm, kid: id, iss, aud: audience });
+}
+
+function verifierOf(algorithm: Algorithm, id: string, key: string | Buffer, iss: string) {
+  const verifier = createVerifier({ key, algorithms: [algorithm], allowedIss: iss, cache });
+  return [issuedHeader(algorithm, id), verifier] as const;
 }
 
 /** What a derived secret is for. Part of the HMAC, so that the id of a code gives no link. */

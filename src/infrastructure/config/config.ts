@@ -12,11 +12,13 @@ import {
   withoutSlash,
 } from './environment.ts';
 import { readLoginProviders } from './login-providers.ts';
+import { readPrivateKeys } from './private-keys.ts';
 import { isResendKey, readSecrets } from './secrets.ts';
 import { findWarnings } from './warnings.ts';
 
 export { ConfigError } from './environment.ts';
 export type { LoginProviderSettings } from './login-providers.ts';
+export type { PrivateKey } from './private-keys.ts';
 export type { Secret } from './secrets.ts';
 
 /** The configuration, validated and converted. Durations are in seconds. */
@@ -89,6 +91,8 @@ function buildConfig(
       migrateOnStart: environment.MIGRATE_ON_START ?? !production,
     },
     secrets: readSecrets(environment.JWT_SECRET, production, dataDirectory, problems, generateSecret),
+    /** The first one signs access tokens, the first secret does without any. All verify. */
+    privateKeys: readPrivateKeys(environment, problems),
     tokens: {
       accessTtl: seconds(environment.ACCESS_TOKEN_TTL),
       refreshTtl: seconds(environment.REFRESH_TOKEN_TTL),

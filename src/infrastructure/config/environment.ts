@@ -47,6 +47,8 @@ const Environment = Type.Object({
   DATABASE_POOL_SIZE: Type.Integer({ default: 10, minimum: 2, maximum: 1000 }),
   DATA_DIR: Type.String({ default: '.data', minLength: 1 }),
   JWT_SECRET: Type.Optional(Type.String()),
+  JWT_PRIVATE_KEY: Type.Optional(Type.String()),
+  JWT_PRIVATE_KEY_FILE: Type.Optional(Type.String()),
   ACCESS_TOKEN_TTL: lifetime('15m'),
   REFRESH_TOKEN_TTL: lifetime('14d'),
   SESSION_MAX_AGE: lifetime('90d'),

@@ -1,0 +1,79 @@
+import { Type } from '@sinclair/typebox';
+import type { FastifyInstance } from 'fastify';
+import { NamedObject, Ref, StringEnum } from '../../../http/schemas.ts';
+import type { Config } from '../../../infrastructure/config/config.ts';
+
+const algorithms = ['ES256', 'EdDSA'] as const;
+
+const PublicKey = NamedObject('PublicKey', 'A public key (RFC 7517)', {
+  kid: Type.String({ description: 'As in the header of tokens: the thumbprint (RFC 7638)' }),
+  alg: StringEnum(algorithms, { description: 'The only algorithm of the key' }),
+  use: StringEnum(['sig'], { description: 'Always `sig`' }),
+  kty: StringEnum(['EC', 'OKP'], { description: '`EC` of `ES256`, `OKP` of `EdDSA`' }),
+  crv: StringEnum(['P-256', 'Ed25519'], { description: 'The curve' }),
+  x: Type.String({ description: 'Base64url' }),
+  y: Type.Optional(Type.String({ description: 'Base64url; of `EC` only' })),
+});
+const PublicKeys = NamedObject('PublicKeys', 'A JSON Web Key Set', {
+  keys: Type.Array(Ref(PublicKey), { description: 'The one that signs is the first' }),
+});
+const Issuer = NamedObject('Issuer', 'What a library needs to verify access tokens', {
+  issuer: Type.String({ format: 'uri', description: '`iss` of the access tokens' }),
+  jwks_uri: Type.String({ format: 'uri', description: 'Where the public keys are' }),
+  id_token_signing_alg_values_supported: Type.Array(StringEnum(algorithms), {
+    description: 'The algorithms of the public keys, under the name that libraries read',
+  }),
+});
+
+/** Seconds for which others may keep the public keys. A new key is published for that long before it signs. */
+export const publicKeysMaxAge = 300;
+
+/** What is public, for every origin and every cache. */
+const headers = {
+  'access-control-allow-origin': '*',
+  'cache-control': `public, max-age=${publicKeysMaxAge}`,
+};
+
+/** The public halves of the private keys, with which other services verify access tokens. */
+export async function publicKeyRoutes(
+  app: FastifyInstance,
+  { privateKeys, publicUrl }: Pick<Config, 'privateKeys' | 'publicUrl'>,
+): Promise<void> {
+  app.addHook('onRequest', async (_request, reply) => {
+    reply.headers(headers);
+  });
+
+  app.get(
+    '/jwks.json',
+    {
+      schema: {
+        operationId: 'getPublicKeys',
+        summary: 'The keys of access tokens',
+        description:
+          'With them other services verify access tokens; without `JWT_PRIVATE_KEY` there are none. Whether a session has ended they do not tell.',
+        tags: ['system'],
+        response: { 200: Ref(PublicKeys, { description: 'The public keys' }) },
+      },
+    },
+    async () => ({ keys: privateKeys.map(({ jwk }) => jwk) }),
+  );
+
+  app.get(
+    '/openid-configuration',
+    {
+      schema: {
+        operationId: 'getIssuer',
+        summary: 'Where the keys of access tokens are',
+        description:
+          'For libraries that find the keys by the issuer. The service is no provider of OpenID Connect.',
+        tags: ['system'],
+        response: { 200: Ref(Issuer, { description: 'The issuer' }) },
+      },
+    },
+    async () => ({
+      issuer: publicUrl,
+      jwks_uri: `${publicUrl}/.well-known/jwks.json`,
+      id_token_signing_alg_values_supported: [...new Set(privateKeys.map(({ algorithm }) => algorithm))],
+    }),
+  );
+}
