@@ -68,7 +68,7 @@ function count({ length }: readonly string[], noun: string): string {
   return `${length} ${noun}${length === 1 ? '' : 's'}`;
 }
 
-const secretNames = new Set(['JWT_SECRET', 'RESEND_API_KEY', 'S3_ACCESS_KEY_ID', 'S3_SECRET_ACCESS_KEY']);
+const secretNames = new Set(['RESEND_API_KEY', 'S3_ACCESS_KEY_ID', 'S3_SECRET_ACCESS_KEY']);
 
 /** Every setting that is in effect, in the order of the documentation; null where it is not set and has no default. */
 function effectiveSettings(given: NodeJS.ProcessEnv, environment: Environment, config: Config) {
@@ -97,6 +97,7 @@ function effectiveSettings(given: NodeJS.ProcessEnv, environment: Environment, c
 function show(name: string, value: unknown, config: Config): string | null {
   if (name === 'JWT_SECRET') return showSecrets(value, config);
   if (value === undefined || value === '') return null;
+  if (name === 'JWT_PRIVATE_KEY') return `(set) ids ${idsOf(config.privateKeys)}`;
   if (secretNames.has(name) || /_CLIENT_SECRET$|_PRIVATE_KEY$/.test(name)) return '(set)';
   return withoutPassword(String(value));
 }
@@ -104,9 +105,10 @@ function show(name: string, value: unknown, config: Config): string | null {
 /** The ids of secrets are public: every token contains one. */
 function showSecrets(value: unknown, { secrets, production }: Config): string | null {
   if (value === undefined && (production || secrets[0].key.length === 0)) return null;
-  const ids = secrets.map(({ id }) => id).join(', ');
-  return `${value === undefined ? '(generated)' : '(set)'} ids ${ids}`;
+  return `${value === undefined ? '(generated)' : '(set)'} ids ${idsOf(secrets)}`;
 }
+
+const idsOf = (keys: readonly { id: string }[]) => keys.map(({ id }) => id).join(', ');
 
 /** A URL without its password, and without parameters, which can hold one too. */
 function withoutPassword(text: string): string {

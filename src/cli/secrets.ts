@@ -1,21 +1,48 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { type Command, Option } from 'commander';
-import type { Config } from '../infrastructure/config/config.ts';
+import type { Config, inspectConfig } from '../infrastructure/config/config.ts';
+import { generatePrivateKey, type PrivateKey } from '../infrastructure/config/private-keys.ts';
 import { generateSecret, secretPath, toSecret } from '../infrastructure/config/secrets.ts';
 import { addCommand, addGroup, CommandError, type Invocation } from './command.ts';
-import type { Output } from './output.ts';
 
-/** The secrets after each step of a rotation, from those before it. */
+/** A secret or a private key, with its public id. */
+interface Value {
+  id: string;
+  text: string;
+}
+
+/** The values after each step of a rotation, from those before it. */
 const steps = {
-  add: (secrets: string[]) => [...secrets, generateSecret()],
-  switch: (secrets: string[]) => [...secrets.slice(-1), ...secrets.slice(0, -1)],
-  finish: (secrets: string[]) => secrets.slice(0, 1),
+  add: (values: Value[], next: Value) => [...values, next],
+  switch: (values: Value[]) => [...values.slice(-1), ...values.slice(0, -1)],
+  finish: (values: Value[]) => values.slice(0, 1),
 };
 type StepName = keyof typeof steps;
+type Inspected = ReturnType<typeof inspectConfig>;
+
+/** What is rotated. */
+interface Rotation {
+  noun: 'secret' | 'key';
+  /** The variable or the file of the values. */
+  source: string;
+  separator: string;
+  /** Those that are deployed; the first one signs. */
+  values: Value[];
+  /** Why they cannot be kept beside a new one. */
+  problem: CommandError | undefined;
+  create(): Value;
+  /** Seconds to wait before a step when all instances have the one before. */
+  waits: { switch: number; finish: number };
+  /** What to know about a value that replaces all others at once, and about the steps. */
+  notes: { alone: string[]; plan: string[] };
+}
+
+const algorithms = { es256: 'ES256', eddsa: 'EdDSA' } as const;
 
 interface RotateOptions {
   step?: StepName;
   leaked?: true;
+  asymmetric?: true | keyof typeof algorithms;
 }
 
 /** `dure secrets`. */
@@ -23,8 +50,9 @@ export function addSecretCommands(program: Command, invocation: Invocation): voi
   const group = addGroup(program, 'secrets', 'The secrets that sign tokens');
 
   addCommand(group, 'rotate', {
-    summary: 'print the next JWT_SECRET and what to do with it',
+    summary: 'print the next JWT_SECRET or JWT_PRIVATE_KEY and what to do with it',
     description: `Prints the values that JWT_SECRET takes one after the other while a new secret replaces the current one. Changes nothing: you deploy each value. It reads the current JWT_SECRET from the environment, never from an argument.
+With --asymmetric it does the same for JWT_PRIVATE_KEY, or the file of JWT_PRIVATE_KEY_FILE; where there is no key yet, it prints a first one.
 
   1  add     the new secret last: every instance accepts it, none uses it yet
   2  switch  the new secret first: it signs, and the old one still verifies
@@ -38,101 +66,157 @@ Without --step it prints all three values, one a line, and explains them on stan
       'dure secrets rotate --json',
       'dure secrets rotate --step add > /run/secrets/jwt-secret',
       'dure secrets rotate --leaked',
+      'dure secrets rotate --asymmetric eddsa --step add > jwt-private-key.new',
     ],
-    exitCodes: ['4  JWT_SECRET is not set or weak, or is not in the state that the step continues'],
+    exitCodes: ['4  the value is missing, weak or invalid, or not in the state that the step continues'],
   })
     .addOption(new Option('--step <name>', 'print the value of one step only').choices(Object.keys(steps)))
     .addOption(
       new Option(
         '--leaked',
-        'print a new secret alone, for one that leaked: every session ends, and all users log in again',
+        'print a new value alone, for one that leaked: every token of it is rejected',
       ).conflicts('step'),
     )
-    .action((options: RotateOptions) => rotateSecrets(invocation, options));
+    .addOption(
+      new Option(
+        '--asymmetric [algorithm]',
+        'rotate the private keys, to a new one of this algorithm (default: that of the current one, else es256)',
+      ).choices(Object.keys(algorithms)),
+    )
+    .action((options: RotateOptions) => rotate(invocation, options));
 }
 
-/** @throws {CommandError} `no_secret`, `weak_secret`, `nothing_to_switch` */
-async function rotateSecrets(invocation: Invocation, { step, leaked }: RotateOptions): Promise<void> {
-  const { output } = invocation;
+/** @throws {CommandError} `no_secret`, `weak_secret`, `invalid_key`, `nothing_to_switch` */
+async function rotate(invocation: Invocation, { step, leaked, asymmetric }: RotateOptions): Promise<void> {
+  const { output, environment } = invocation;
   const { inspectConfig } = await import('../infrastructure/config/config.ts');
-  const { environment, config, problems } = inspectConfig(invocation.environment);
+  const inspected = inspectConfig(environment);
+  const rotation = await (asymmetric ? rotationOfKeys(inspected, asymmetric) : rotationOfSecrets(inspected));
+  const { noun, source, values, problem, notes, create } = rotation;
+  if (!leaked) {
+    if (problem) throw problem;
+    if (step !== undefined && step !== 'add' && values.length < 2) {
+      throw new CommandError(
+        'nothing_to_switch',
+        `${source} holds fewer than two ${noun}s: --step ${step} continues from the value of the step before`,
+      );
+    }
+  }
+  if (leaked || values.length === 0) {
+    output.note(`The new value of ${source}. Deploy it to all instances at once.`, ...notes.alone);
+    printValue(invocation, rotation, leaked ? 'replace' : 'add', [create()]);
+  } else if (step === undefined) {
+    printPlan(invocation, rotation);
+  } else {
+    const next = steps[step](values, create());
+    output.note(`${step}: from the ${noun}s ${idsOf(values)} to ${idsOf(next)}; the first one signs`);
+    printValue(invocation, rotation, step, next);
+  }
+}
+
+async function rotationOfSecrets({ environment, config, problems }: Inspected): Promise<Rotation> {
   const path = secretPath(config.dataDirectory);
   const isFile = environment.JWT_SECRET === undefined && !config.production;
   const source = isFile ? path : 'JWT_SECRET';
-  if (leaked) {
-    // Anybody who has the old secret can sign with it, so there is no time in which both are valid.
-    output.note(
-      `The new value of ${source}. Deploy it to all instances at once.`,
-      'All users must log in again; codes and links in emails from before, unsubscribe links too, no longer work.',
-      'With the old secret, codes and links could be computed, and any user be impersonated: see `dure users sessions`.',
-    );
-    printValue(invocation, source, [generateSecret()], 'replace');
-    return;
-  }
   const stored = isFile && existsSync(path) ? readFileSync(path, 'utf8').trim() : undefined;
   const text = stored ?? environment.JWT_SECRET ?? '';
+  let problem: CommandError | undefined;
   if (text === '') {
-    throw new CommandError(
+    problem = new CommandError(
       'no_secret',
       isFile
         ? `JWT_SECRET is not set, and the service has not generated a secret in ${path} yet: there is nothing to rotate`
         : 'JWT_SECRET is not set: run the command with the environment of the service, or print a first secret with --leaked',
     );
-  }
-  if (problems.some((problem) => problem.startsWith('JWT_SECRET') || problem.startsWith(path))) {
-    throw new CommandError(
+  } else if (problems.some((one) => one.startsWith('JWT_SECRET') || one.startsWith(path))) {
+    problem = new CommandError(
       'weak_secret',
       `${source} is weak or a placeholder, so that it must not be kept beside a new one: use --leaked`,
     );
   }
-  const secrets = text.split(',');
-  if (step === undefined) {
-    printPlan(output, source, secrets, await longestUse(config));
-    return;
-  }
-  if (step !== 'add' && secrets.length < 2) {
-    throw new CommandError(
-      'nothing_to_switch',
-      `${source} holds one secret: --step ${step} continues from the value of the step before`,
-    );
-  }
-  const values = steps[step](secrets);
-  output.note(`${step}: from the secrets ${idsOf(secrets)} to ${idsOf(values)}; the first one signs`);
-  printValue(invocation, source, values, step);
+  return {
+    noun: 'secret',
+    source,
+    separator: ',',
+    values: text.split(',').map(secretValue),
+    problem,
+    create: () => secretValue(generateSecret()),
+    waits: { switch: 0, finish: await longestUse(config) },
+    notes: {
+      // Anybody who has the old secret can sign with it, so there is no time in which both are valid.
+      alone: [
+        'All users must log in again; codes and links in emails from before, unsubscribe links too, no longer work.',
+        'With the old secret, codes and links could be computed, and any user be impersonated: see `dure users sessions`.',
+      ],
+      plan: [
+        'With a single instance that is stopped before it starts again, begin with 2.',
+        'What breaks with 3: unsubscribe links in emails from before 2, which never expire. Keep the old secret for longer if that matters;',
+        'the count of failed logins starts again with 2. A user who used the service since 2 does not log in again.',
+      ],
+    },
+  };
 }
 
-/** @param wait seconds between the last two steps */
-function printPlan(output: Output, source: string, secrets: string[], wait: number): void {
-  const added = steps.add(secrets);
+async function rotationOfKeys(
+  { environment, config, problems }: Inspected,
+  algorithm: NonNullable<RotateOptions['asymmetric']>,
+): Promise<Rotation> {
+  const { publicKeysMaxAge } = await import('../domains/auth/index.ts');
+  const { privateKeys, publicUrl, tokens } = config;
+  const problem = problems.find((text) => text.startsWith('JWT_PRIVATE_KEY'));
+  const chosen = algorithm === true ? (privateKeys[0]?.algorithm ?? 'ES256') : algorithms[algorithm];
+  return {
+    noun: 'key',
+    source: environment.JWT_PRIVATE_KEY_FILE ?? 'JWT_PRIVATE_KEY',
+    separator: '',
+    values: privateKeys.map(keyValue),
+    problem: problem === undefined ? undefined : new CommandError('invalid_key', problem),
+    create: () => keyValue(generatePrivateKey(chosen)),
+    waits: { switch: publicKeysMaxAge, finish: tokens.accessTtl },
+    notes: {
+      alone: [
+        'Instances with and without it reject the access tokens of each other; clients refresh theirs, and no session ends.',
+        `Other services keep the keys of ${publicUrl}/.well-known/jwks.json for ${durationOf(publicKeysMaxAge)}, an old one too.`,
+      ],
+      plan: ['Refresh tokens are signed with JWT_SECRET: no user logs in again.'],
+    },
+  };
+}
+
+function printPlan({ output }: Invocation, rotation: Rotation): void {
+  const { noun, source, values, create, waits, notes } = rotation;
+  const added = steps.add(values, create());
   const switched = steps.switch(added);
-  const values = { add: added, switch: switched, finish: steps.finish(switched) };
-  const plan = Object.entries(values).map(([step, values]) => {
-    return { step, value: values.join(','), key_ids: values.map(idOf) };
+  const finished = steps.finish(switched);
+  const plan = Object.entries({ add: added, switch: switched, finish: finished }).map(([step, values]) => {
+    return { step, ...describe(rotation, values) };
   });
-  const days = Math.ceil(wait / 86_400);
   output.note(
     `Three values of ${source}, one a line. Deploy each to all instances before the next:`,
-    '  1  add     now. Every instance accepts the new secret, none signs with it yet.',
-    '  2  switch  when all instances have 1. The new secret signs; what the old one signed stays valid.',
-    `  3  finish  ${days} day${days === 1 ? '' : 's'} after all instances have 2: tokens, codes and links of the old secret have expired by then.`,
-    'With a single instance that is stopped before it starts again, begin with 2.',
-    'What breaks with 3: unsubscribe links in emails from before 2, which never expire. Keep the old secret for longer if that matters;',
-    'the count of failed logins starts again with 2. A user who used the service since 2 does not log in again.',
-    `Ids, as in the header of tokens (kid): now ${idsOf(secrets)}, new ${idsOf(values.finish)}`,
+    `  1  add     now. Every instance accepts the new ${noun}, none signs with it yet.`,
+    `  2  switch  ${waits.switch > 0 ? `${durationOf(waits.switch)} after` : 'when'} all instances have 1. The new ${noun} signs; what the old one signed stays valid.`,
+    `  3  finish  ${durationOf(waits.finish)} after all instances have 2: what the old ${noun} signed has expired by then.`,
+    ...notes.plan,
+    `Ids, as in the header of tokens (kid): now ${idsOf(values)}, new ${idsOf(finished)}`,
   );
-  output.result({ source, wait_seconds: wait, steps: plan }, () => plan.map(({ value }) => value).join('\n'));
+  const document = { source, wait_seconds: waits.finish, switch_wait_seconds: waits.switch, steps: plan };
+  output.result(document, () => plan.map(({ value }) => value).join('\n'));
 }
 
 /** Without a line feed in a pipe: it would become a part of the last secret where a store keeps it. */
 function printValue(
   { output, isTerminal }: Invocation,
-  source: string,
-  secrets: readonly string[],
-  step: string,
+  rotation: Rotation,
+  step: StepName | 'replace',
+  values: Value[],
 ): void {
-  const value = secrets.join(',');
+  const { value, key_ids } = describe(rotation, values);
   if (!output.json && !isTerminal) output.raw(value);
-  else output.result({ step, source, value, key_ids: secrets.map(idOf) }, () => value);
+  else output.result({ step, source: rotation.source, value, key_ids }, () => value);
+}
+
+function describe({ separator }: Rotation, values: Value[]) {
+  return { value: values.map(({ text }) => text).join(separator), key_ids: values.map(({ id }) => id) };
 }
 
 /** Seconds until the last thing that a secret signed or derived has expired, unsubscribe links excepted. */
@@ -148,10 +232,22 @@ async function longestUse({ tokens, email }: Config): Promise<number> {
   );
 }
 
-function idOf(secret: string): string {
-  return toSecret(Buffer.from(secret)).id;
+/** A time in words, rounded up. */
+function durationOf(seconds: number): string {
+  const [unit, name] = seconds < 86_400 ? [60, 'minute'] : [86_400, 'day'];
+  const count = Math.ceil(seconds / unit);
+  return `${count} ${name}${count === 1 ? '' : 's'}`;
 }
 
-function idsOf(secrets: readonly string[]): string {
-  return secrets.map(idOf).join(', ');
+function secretValue(text: string): Value {
+  return { id: toSecret(Buffer.from(text)).id, text };
+}
+
+/** With escaped line feeds, so that it is one line; the service reads both. */
+function keyValue({ id, pem }: PrivateKey): Value {
+  return { id, text: pem.replaceAll('\n', '\\n') };
+}
+
+function idsOf(values: readonly Value[]): string {
+  return values.map(({ id }) => id).join(', ');
 }

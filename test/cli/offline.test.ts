@@ -10,15 +10,25 @@ import { createProgram } from '../../src/cli/program.ts';
 import { createTokens, jwtOptions } from '../../src/domains/auth/tokens.ts';
 import { loadConfig } from '../../src/infrastructure/config/config.ts';
 import { loadDatabaseSettings } from '../../src/infrastructure/config/database-settings.ts';
+import { generatePrivateKey } from '../../src/infrastructure/config/private-keys.ts';
 import { production, secret } from '../config/environments.ts';
 import { dure, dureText, failed } from './command.ts';
 
 /* Commands that need no database. */
 
 t.test('config check tells problems, warnings and settings, and nothing secret', async (t) => {
-  const secrets = ['wQ3v9eLk2xRt7y', 're_dK3vQ8wZ_unused', secret, 'aKIAsecret', 'r3disPassword'];
+  const secrets = [
+    'wQ3v9eLk2xRt7y',
+    're_dK3vQ8wZ_unused',
+    secret,
+    'aKIAsecret',
+    'r3disPassword',
+    'PRIVATE KEY',
+  ];
+  const key = generatePrivateKey('EdDSA');
   const environment = {
     ...production,
+    JWT_PRIVATE_KEY: key.pem,
     DATABASE_URL:
       'postgresql://dure:wQ3v9eLk2xRt7y@db.example.com/dure?sslmode=require&password=wQ3v9eLk2xRt7y',
     REDIS_URL: 'redis://:r3disPassword@redis:6379',
@@ -39,6 +49,7 @@ t.test('config check tells problems, warnings and settings, and nothing secret',
     source: 'environment',
   });
   t.match(setting('JWT_SECRET'), { value: /^\(set\) ids [\w-]{10}$/ });
+  t.match(setting('JWT_PRIVATE_KEY'), { value: `(set) ids ${key.id}` });
   t.match(setting('HOST'), { value: '0.0.0.0', source: 'default' });
   t.match(setting('TRUST_PROXY'), { value: 'loopback' });
   const text = await dureText(environment, 'config', 'check', '--settings');
@@ -77,9 +88,9 @@ t.test('config check --connect says which server cannot be reached', async (t) =
 
 const rotate = ['secrets', 'rotate'];
 
-/** Tokens as an instance with a value of JWT_SECRET issues and accepts them. */
-async function instanceWith(value: string) {
-  const config = loadConfig({ JWT_SECRET: value });
+/** Tokens as an instance issues and accepts them. */
+async function instanceWith(environment: Record<string, string>) {
+  const config = loadConfig({ JWT_SECRET: secret, ...environment });
   const app = fastify();
   await app.register(jwt, jwtOptions(config));
   const tokens = createTokens(app.jwt as JWT, config);
@@ -90,21 +101,28 @@ async function instanceWith(value: string) {
   };
 }
 
-t.test('while a secret is rotated, instances of two steps accept the tokens of each other', async (t) => {
-  const { document } = await dure({ JWT_SECRET: secret }, ...rotate);
-  t.match(document, { source: 'JWT_SECRET', wait_seconds: 14 * 86_400 });
-  const values: string[] = [secret, ...document.steps.map(({ value }: { value: string }) => value)];
-  const instances = await Promise.all(values.map(instanceWith));
-  for (const [index, instance] of instances.entries()) {
-    const next = instances[index + 1];
-    t.ok(instance.accepts(instance.sign()));
-    t.ok(next?.accepts(instance.sign()) ?? true, `step ${index + 1} accepts the tokens of step ${index}`);
-    // What the old secret signed has expired before the last step, but not what the last step signs.
-    t.ok(next === undefined || instance.accepts(next.sign()), `and the other way round`);
-  }
-  const [old, , , last] = instances;
-  t.notOk(last?.accepts(old?.sign() ?? ''), 'the old secret is of no use in the end');
-});
+const firstKey = generatePrivateKey('ES256').pem;
+
+for (const [source, first, options, waits] of [
+  ['JWT_SECRET', secret, [], { wait_seconds: 14 * 86_400, switch_wait_seconds: 0 }],
+  ['JWT_PRIVATE_KEY', firstKey, ['--asymmetric'], { wait_seconds: 900, switch_wait_seconds: 300 }],
+] as const) {
+  t.test(`while ${source} is rotated, instances of two steps accept the tokens of each other`, async (t) => {
+    const { document } = await dure({ JWT_SECRET: secret, [source]: first }, ...rotate, ...options);
+    t.match(document, { source, ...waits });
+    const values: string[] = [first, ...document.steps.map(({ value }: { value: string }) => value)];
+    const instances = await Promise.all(values.map((value) => instanceWith({ [source]: value })));
+    for (const [index, instance] of instances.entries()) {
+      const next = instances[index + 1];
+      t.ok(instance.accepts(instance.sign()));
+      t.ok(next?.accepts(instance.sign()) ?? true, `step ${index + 1} accepts the tokens of step ${index}`);
+      // What the old secret signed has expired before the last step, but not what the last step signs.
+      t.ok(next === undefined || instance.accepts(next.sign()), `and the other way round`);
+    }
+    const [old, , , last] = instances;
+    t.notOk(last?.accepts(old?.sign() ?? ''), 'the old one is of no use in the end');
+  });
+}
 
 t.test('each step continues from the value that is deployed', async (t) => {
   const step = async (value: string, name: string) => {
@@ -121,6 +139,43 @@ t.test('each step continues from the value that is deployed', async (t) => {
   t.equal(await step(`${next},${secret}`, 'finish'), next);
   for (const name of ['switch', 'finish'])
     failed(t, await dure({ JWT_SECRET: secret }, ...rotate, '--step', name), 4, 'nothing_to_switch');
+});
+
+t.test('private keys are rotated step by step, and a first one is printed', async (t) => {
+  const keysOf = (JWT_PRIVATE_KEY: string) =>
+    loadConfig({ JWT_SECRET: secret, JWT_PRIVATE_KEY }).privateKeys.map(
+      ({ id, algorithm }) => `${algorithm} ${id}`,
+    );
+  const rotateFrom = (JWT_PRIVATE_KEY: string, ...options: string[]) =>
+    dureText({ JWT_SECRET: secret, JWT_PRIVATE_KEY }, ...rotate, '--asymmetric', ...options);
+  const print = async (value: string, ...options: string[]) => {
+    const { code, stdout, stderr } = await rotateFrom(value, ...options);
+    t.equal(code, 0, stderr);
+    t.notMatch(stdout, '\n', 'it is one line');
+    t.notMatch(stderr, 'BEGIN', 'keys are on standard output only');
+    return stdout;
+  };
+  const first = await print('', 'eddsa');
+  const [old = ''] = keysOf(first);
+  t.match(old, /^EdDSA /);
+  t.match(keysOf(await print('')), [/^ES256 /]);
+  const added = await print(first, 'es256', '--step', 'add');
+  const next = keysOf(added)[1] ?? '';
+  t.match(next, /^ES256 /);
+  t.strictSame(keysOf(added), [old, next]);
+  const switched = await print(added, '--step', 'switch');
+  t.strictSame(keysOf(switched), [next, old]);
+  t.strictSame(keysOf(await print(switched, '--step', 'finish')), [next]);
+  t.match(keysOf(await print(first, '--step', 'add')), [old, /^EdDSA /], 'by default the algorithm stays');
+  t.equal(keysOf(await print(first, '--leaked')).length, 1);
+  const { stderr } = await rotateFrom(first);
+  t.match(stderr, /5 minutes after all instances have 1.*15 minutes after all instances have 2/s);
+  for (const value of ['', first])
+    t.match(await rotateFrom(value, '--step', 'switch'), { code: 4, stderr: /fewer than two keys/ });
+  failed(t, await dure({ JWT_PRIVATE_KEY: 'x' }, ...rotate, '--asymmetric'), 4, 'invalid_key');
+  const JWT_PRIVATE_KEY_FILE = join(t.testdir({ key: first }), 'key');
+  const { document } = await dure({ JWT_PRIVATE_KEY_FILE }, ...rotate, '--asymmetric', '--step', 'add');
+  t.match(document, { source: JWT_PRIVATE_KEY_FILE, key_ids: [old.split(' ')[1], /^[\w-]{43}$/] });
 });
 
 t.test('a secret that is missing, weak or leaked is not kept beside the new one', async (t) => {

@@ -5,6 +5,7 @@ import t from 'tap';
 import { loadConfig } from '../../src/infrastructure/config/config.ts';
 import { loadDatabaseSettings } from '../../src/infrastructure/config/database-settings.ts';
 import { environmentNames } from '../../src/infrastructure/config/environment.ts';
+import { generatePrivateKey } from '../../src/infrastructure/config/private-keys.ts';
 import type { Json } from '../support/json.ts';
 import { load, production, secret } from './environments.ts';
 
@@ -86,7 +87,7 @@ t.test('every variable is read, and has a default', async (t) => {
     t.strictSame(at(config, path), value, name);
   }
   const others = environmentNames.filter((name) =>
-    /^LOGIN_|^(NODE_ENV|JWT_SECRET|UV_THREADPOOL_SIZE)$/.test(name),
+    /^LOGIN_|^JWT_PRIVATE_KEY|^(NODE_ENV|JWT_SECRET|UV_THREADPOOL_SIZE)$/.test(name),
   );
   t.strictSame([...Object.keys(variables), ...others].sort(), environmentNames.toSorted());
   t.match(byDefault, { production: false, images: { directory: resolve('.data/media') } });
@@ -99,6 +100,22 @@ t.test('of several secrets the first one signs, with its bytes as they are', asy
   t.strictSame([first.key.toString(), second?.key.toString()], [secret, `another-${secret}`]);
   t.not(first.id, second?.id);
   t.strictSame(others, []);
+});
+
+t.test('private keys are read from a text, with line feeds or without, or from a file', async (t) => {
+  const keys = [generatePrivateKey('ES256'), generatePrivateKey('EdDSA')];
+  const text = keys.map(({ pem }) => pem).join('');
+  const oneLine = text.replaceAll('\n', '\\n');
+  const directory = t.testdir({ pem: `\n${text}\n`, line: oneLine });
+  for (const environment of [
+    ...[text, oneLine, text.replaceAll('\n', '\r\n'), keys.map(({ pem }) => ` ${pem}`).join('\n')].map(
+      (value) => ({ JWT_PRIVATE_KEY: value }),
+    ),
+    ...['pem', 'line'].map((name) => ({ JWT_PRIVATE_KEY_FILE: join(directory, name) })),
+  ]) {
+    t.strictSame(load(environment).privateKeys, keys, JSON.stringify(environment));
+  }
+  t.strictSame(load({ JWT_PRIVATE_KEY: '', JWT_PRIVATE_KEY_FILE: '' }).privateKeys, []);
 });
 
 t.test('an empty variable counts as not set', async (t) => {

@@ -1,6 +1,6 @@
-import { randomBytes } from 'node:crypto';
+import { generateKeyPairSync, type KeyObject, randomBytes } from 'node:crypto';
 import { readdirSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import t, { type Test } from 'tap';
 import { ConfigError, loadConfig } from '../../src/infrastructure/config/config.ts';
 import { load, production, secret } from './environments.ts';
@@ -63,6 +63,46 @@ t.test('weak secrets are rejected in every environment', async (t) => {
   t.doesNotThrow(() => load({ JWT_SECRET: ` ${secret} , ${secret.toLowerCase()} ` }));
   const bytes = `${'비밀'.repeat(3)}abcdefghijklmnopq`;
   t.equal(load({ JWT_SECRET: bytes }).secrets[0].key.length, 35, 'bytes are counted');
+});
+
+t.test('private keys that cannot sign are rejected, and the message says why', async (t) => {
+  const pemOf = (key: KeyObject, options: object = {}) =>
+    String(key.export({ type: 'pkcs8', format: 'pem', ...options }));
+  const p256 = generateKeyPairSync('ec', { namedCurve: 'P-256' });
+  const { privateKey: key } = p256;
+  const good = pemOf(key);
+  const wrong: [value: string, message: RegExp][] = [
+    [secret, /PEM form/],
+    [good.slice(0, -20), /PEM form/],
+    [`${good}${secret}`, /PEM form/],
+    [good.replace('MIG', 'MIH'), /number 1 is damaged/],
+    [
+      pemOf(generateKeyPairSync('rsa', { modulusLength: 2048 }).privateKey),
+      /number 1 is neither .* P-256 nor Ed25519/,
+    ],
+    [good + pemOf(generateKeyPairSync('ec', { namedCurve: 'P-384' }).privateKey), /number 2 is neither/],
+    [pemOf(generateKeyPairSync('ec', { namedCurve: 'secp256k1' }).privateKey), /number 1 is neither/],
+    [pemOf(generateKeyPairSync('ed448').privateKey), /number 1 is neither/],
+    [pemOf(key, { cipher: 'aes-256-cbc', passphrase: 'hunter2' }), /number 1 is encrypted/],
+    [pemOf(key, { type: 'sec1' }), /number 1 is a EC PRIVATE KEY and not a PKCS#8/],
+    [pemOf(p256.publicKey, { type: 'spki' }), /number 1 is a PUBLIC KEY/],
+    [good + good, /same key twice/],
+  ];
+  for (const [value, message] of wrong) {
+    const found = problems(t, { JWT_SECRET: secret, JWT_PRIVATE_KEY: value });
+    t.equal(found.length, 1);
+    t.match(found[0], /^ {2}- JWT_PRIVATE_KEY /);
+    t.match(found[0], message);
+    t.notMatch(found[0], value.split('\n')[1] ?? value, 'it never shows the key');
+  }
+  const both = { JWT_PRIVATE_KEY: good, JWT_PRIVATE_KEY_FILE: '/nowhere/key.pem' };
+  t.match(problems(t, { JWT_SECRET: secret, ...both }), [
+    /JWT_PRIVATE_KEY and JWT_PRIVATE_KEY_FILE must not both/,
+  ]);
+  const file = join(t.testdir({ empty: '' }), 'empty');
+  rejected(t, 'JWT_PRIVATE_KEY_FILE', '/nowhere/key.pem', file, dirname(file));
+  const listed = problems(t, { JWT_PRIVATE_KEY: 'x', JWT_SECRET: 'x', PORT: 'x' });
+  t.equal(listed.length, 3, 'they are listed with all other problems');
 });
 
 t.test('placeholder secrets are rejected in production', async (t) => {

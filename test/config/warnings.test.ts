@@ -1,5 +1,6 @@
 import t from 'tap';
 import { inspectConfig } from '../../src/infrastructure/config/config.ts';
+import { generatePrivateKey } from '../../src/infrastructure/config/private-keys.ts';
 import { findDeploymentWarnings } from '../../src/infrastructure/config/warnings.ts';
 import { createTestApp } from '../support/app.ts';
 import { load, production } from './environments.ts';
@@ -119,6 +120,7 @@ t.test('what depends on the deployment is a note', async (t) => {
     { S3_BUCKET: '', S3_ENDPOINT: '', MEDIA_BASE_URL: '' },
     { CORS_ORIGINS: '' },
     { JWT_SECRET: `${production.JWT_SECRET},another-${production.JWT_SECRET}` },
+    { JWT_PRIVATE_KEY: generatePrivateKey('ES256').pem + generatePrivateKey('EdDSA').pem },
   ];
   for (const overrides of notes) {
     const [name = ''] = Object.keys(overrides);

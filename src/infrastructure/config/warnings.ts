@@ -62,7 +62,7 @@ export function findDeploymentWarnings(environment: Environment, config: Config)
     const note = `NODE_ENV is ${environment.NODE_ENV}: the rules of production are not checked`;
     return { warnings: [], notes: [note] };
   }
-  const { corsOrigins, trustProxy, logLevel, images, secrets } = config;
+  const { corsOrigins, trustProxy, logLevel, images, secrets, privateKeys } = config;
   const frontendOrigin = parseUrl(config.frontendUrl)?.origin ?? config.frontendUrl;
   const proxies = trustProxy === false ? [] : trustProxy;
   return {
@@ -109,6 +109,8 @@ export function findDeploymentWarnings(environment: Environment, config: Config)
         frontendOrigin !== parseUrl(config.publicUrl)?.origin && !corsOrigins.includes(frontendOrigin),
       [`JWT_SECRET holds ${secrets.length} secrets: finish the rotation when the old one has served its time`]:
         secrets.length > 1,
+      [`JWT_PRIVATE_KEY holds ${privateKeys.length} keys: finish the rotation when the access tokens of the old one have expired`]:
+        privateKeys.length > 1,
     }),
   };
 }
