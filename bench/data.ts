@@ -3,6 +3,7 @@ import argon2 from 'argon2';
 import fastify from 'fastify';
 import pg from 'pg';
 import { createTokens, jwtOptions } from '../src/domains/auth/tokens.ts';
+import type { PrivateKey } from '../src/infrastructure/config/private-keys.ts';
 import { readSecrets } from '../src/infrastructure/config/secrets.ts';
 import { int8AsNumber } from '../src/infrastructure/database/client.ts';
 import { execute } from '../test/support/database.ts';
@@ -85,9 +86,9 @@ export interface BenchUser {
   access: string;
 }
 
-/** Users in the order of their ids, each with a session. */
-export async function readUsers(url: string): Promise<BenchUser[]> {
-  const { sign } = await createTokenSigner();
+/** Users in the order of their ids, each with a session. Their access tokens are of the first private key, where there is one. */
+export async function readUsers(url: string, privateKeys: PrivateKey[] = []): Promise<BenchUser[]> {
+  const { sign } = await createTokenSigner(privateKeys);
   const client = new pg.Client({ connectionString: url, types: int8AsNumber });
   await client.connect();
   try {
@@ -125,11 +126,11 @@ export async function beginSessions(url: string, users: BenchUser[]): Promise<st
 }
 
 /** Signs and verifies tokens as the service does. */
-async function createTokenSigner() {
+async function createTokenSigner(privateKeys: PrivateKey[] = []) {
   const app = fastify();
   const secrets = readSecrets(production.JWT_SECRET, true, '', []);
   await app.register(jwt, jwtOptions({ secrets }));
-  return createTokens(app.jwt, { secrets, privateKeys: [], publicUrl: '' });
+  return createTokens(app.jwt, { secrets, privateKeys, publicUrl: production.PUBLIC_URL });
 }
 
 /** Adds posts of the largest size to the store of a post. */

@@ -16,6 +16,7 @@ const benches: Record<string, () => Promise<unknown>> = {
   rejections: () => import('./rejections.ts'),
   scale: () => import('./scale.ts'),
   sizing: () => import('./sizing.ts'),
+  signatures: () => import('./signatures.ts'),
   'slow-readers': () => import('./slow-readers.ts'),
   streams: () => import('./streams.ts'),
   uploads: () => import('./uploads.ts'),
