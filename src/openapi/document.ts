@@ -84,11 +84,12 @@ function describeOperation(components: Components, operation: Operation, route: 
     operation.parameters = [...parameters, components.add('parameters', 'AcceptLanguage', acceptLanguage)];
   }
   describeBody(components, operation);
-  for (const response of Object.values(operation.responses)) {
-    response['headers'] = successHeaders;
-    describeResponse(components, response, route);
-  }
   const prefix = toPascalCase(operation.operationId);
+  for (const [status, response] of Object.entries(operation.responses)) {
+    response['headers'] = successHeaders;
+    const kind = status === '201' && '200' in operation.responses ? 'Created' : 'Success';
+    describeResponse(components, response, route, `${prefix}${kind}`);
+  }
   const errors = errorsOf(route);
   for (const status of new Set(errors.map((error) => error.status))) {
     const ofStatus = errors.filter((error) => error.status === status);
@@ -130,7 +131,8 @@ function describeBody(components: Components, { requestBody }: Operation): void 
   media.examples = Object.fromEntries(examples);
 }
 
-function describeResponse(components: Components, response: Response, route: DocumentedRoute): void {
+/** @param name of the schema of the response */
+function describeResponse(components: Components, response: Response, route: DocumentedRoute, name: string) {
   const { config, schema } = route;
   const media = response.content?.['application/json'];
   if (!media) return;
@@ -146,7 +148,7 @@ function describeResponse(components: Components, response: Response, route: Doc
     const value = { success: true, message: ko, data };
     return [name, components.add('examples', `${operation}${name}`, { value })];
   });
-  media.schema = components.add('schemas', `${operation}Success`, {
+  media.schema = components.add('schemas', name, {
     description: `The response to \`${schema.operationId}\``,
     ...media.schema,
   });

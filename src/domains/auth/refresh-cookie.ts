@@ -2,7 +2,7 @@ import cookie, { type CookieSerializeOptions } from '@fastify/cookie';
 import { Type } from '@sinclair/typebox';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import fastifyPlugin from 'fastify-plugin';
-import { StringEnum } from '../../http/schemas.ts';
+import { referencedSchemas, StringEnum } from '../../http/schemas.ts';
 import type { Config } from '../../infrastructure/config/config.ts';
 import { LogoutBody, RefreshBody, TokenPair, TokenPairWithUser } from './schemas.ts';
 
@@ -78,7 +78,10 @@ function hasRefreshToken(payload: unknown): payload is { data: TokenPair & { ref
   return payload.data instanceof Object && 'refresh' in payload.data;
 }
 
+/** Whether a schema refers to one of some others, also by a schema in between. */
 function refersTo(schema: unknown, ...targets: { $id?: string }[]): boolean {
-  const text = JSON.stringify(schema) ?? '';
-  return targets.some(({ $id }) => text.includes(`"$ref":"${$id}#"`));
+  const names = [...(JSON.stringify(schema) ?? '').matchAll(/"\$ref":"(\w+)#"/g)].map(([, name = '']) => name);
+  return names.some(
+    (name) => targets.some(({ $id }) => $id === name) || refersTo(referencedSchemas[name], ...targets),
+  );
 }
