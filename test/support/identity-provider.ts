@@ -1,7 +1,7 @@
 import { createHash, generateKeyPairSync, type KeyObject } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { text } from 'node:stream/consumers';
-import { exportJWK, type JWTPayload, jwtVerify, SignJWT, UnsecuredJWT } from 'jose';
+import { exportJWK, jwtVerify, SignJWT, UnsecuredJWT } from 'jose';
 import type { Test } from 'tap';
 import { serve } from './serve.ts';
 
@@ -18,7 +18,7 @@ export interface ProviderAccount {
 
 /** What a provider does wrong from now on. */
 export interface Faults {
-  claims?: JWTPayload;
+  claims?: Record<string, unknown>;
   sign?: 'none' | 'secret' | 'foreign key';
   /** Answers by path in place of the right ones. */
   responses?: Record<string, (response: ServerResponse) => void>;

@@ -1,0 +1,211 @@
+import type { ServerResponse } from 'node:http';
+import t from 'tap';
+import { rejected } from '../../support/assertions.ts';
+import type { Faults, IdentityProvider } from '../../support/identity-provider.ts';
+import { newAccount, startProviders } from './setup.ts';
+
+const app = await startProviders();
+const { kakao, naver, apple, acme, other, logs } = app;
+
+/** A login while a provider does something wrong. */
+async function logInWithFault(provider: IdentityProvider, faults: Faults) {
+  provider.faults = faults;
+  const response = await app.logInWith(provider, newAccount());
+  provider.faults = {};
+  return response;
+}
+
+const refused: Record<string, Faults> = {
+  'the nonce of another login': { claims: { nonce: 'another' } },
+  'no nonce': { claims: { nonce: undefined } },
+  'another audience': { claims: { aud: 'another client' } },
+  'several audiences and no authorized party': { claims: { aud: ['client of acme', 'another'] } },
+  'another issuer': { claims: { iss: 'https://evil.example.com' } },
+  'the issuer of another provider': { claims: { iss: other.url } },
+  'an expiry in the past': { claims: { exp: 1_700_000_000 } },
+  'no expiry': { claims: { exp: undefined } },
+  'no subject': { claims: { sub: undefined } },
+  'an empty subject': { claims: { sub: '' } },
+  'a subject of 256 characters': { claims: { sub: 'x'.repeat(256) } },
+  'a subject with a control character': { claims: { sub: 'a\u0000b' } },
+  'no signature (alg none)': { sign: 'none' },
+  'a signature with the client secret (HS256)': { sign: 'secret' },
+  'a signature with another key of the same id': { sign: 'foreign key' },
+  'no ID token': {
+    responses: { '/token': (response) => response.end('{"access_token":"x","token_type":"bearer"}') },
+  },
+  'a text in place of the ID token': {
+    responses: {
+      '/token': (response) => response.end('{"access_token":"x","token_type":"bearer","id_token":"x"}'),
+    },
+  },
+};
+
+for (const [what, faults] of Object.entries(refused)) {
+  t.test(`an ID token with ${what} is refused`, async (t) => {
+    rejected(t, await logInWithFault(acme, faults), 400, 'provider_refused');
+    t.match(logs.at(-1) ?? '', /acme/, 'the log has the provider and the reason');
+    t.match(await app.logInWith(acme, newAccount()), { body: { data: { code: 'sign_up_required' } } });
+  });
+}
+
+const status =
+  (code: number, headers = {}) =>
+  (response: ServerResponse) =>
+    void response.writeHead(code, headers).end('{}');
+const huge = (response: ServerResponse) => {
+  const chunk = Buffer.alloc(65_536, ' ');
+  const write = () => {
+    while (!response.destroyed && response.write(chunk));
+  };
+  response.on('drain', write);
+  write();
+};
+const broken: Record<string, (response: ServerResponse) => void> = {
+  'a server error': status(503),
+  'a redirect': status(302, { location: 'http://127.0.0.1:1/' }),
+  'an endless response': huge,
+  'what is not JSON': (response) => response.end('<html>access_token=abc</html>'),
+  'half a response': (response) => {
+    response.writeHead(200, { 'content-length': 100 });
+    response.write('{"access_token":');
+    setImmediate(() => response.destroy());
+  },
+};
+
+for (const [what, respond] of Object.entries(broken)) {
+  t.test(`${what} is a provider that does not answer, and touches no other login`, async (t) => {
+    for (const [provider, path] of [
+      [acme, '/token'],
+      [kakao, '/v2/user/me'],
+      [naver, '/oauth2.0/token'],
+      [naver, '/v1/nid/me'],
+      [apple, '/token'],
+    ] as const) {
+      const response = await logInWithFault(provider, { responses: { [path]: respond } });
+      t.match(
+        response,
+        { status: 503, body: { data: { code: 'service_unavailable' } } },
+        `${provider.id}${path}`,
+      );
+    }
+    t.equal((await app.logInWith(other, newAccount())).body.data.code, 'sign_up_required');
+  });
+}
+
+t.test('discovery and keys that cannot be read, too; the next login reads them again', async (t) => {
+  const fresh = await startProviders();
+  const start = () => fresh.post('providers/acme/start', { purpose: 'login' });
+  const metadata = JSON.stringify({ issuer: 'https://evil.example.com' });
+  for (const respond of [
+    ...Object.values(broken),
+    (response: ServerResponse) => void response.end(metadata),
+  ]) {
+    fresh.acme.faults = { responses: { '/.well-known/openid-configuration': respond } };
+    t.match(await start(), { status: 503, body: { data: { code: 'service_unavailable' } } });
+  }
+  fresh.acme.faults = { responses: { '/jwks': status(500) } };
+  t.equal((await fresh.logInWith(fresh.acme, newAccount())).status, 503);
+  fresh.acme.faults = {};
+  t.equal((await fresh.logInWith(fresh.acme, newAccount())).status, 403);
+  fresh.acme.requests.length = 0;
+  await fresh.logInWith(fresh.acme, newAccount());
+  t.strictSame(
+    fresh.acme.requests.map(({ path }) => path),
+    ['/token'],
+    'what was read is kept',
+  );
+});
+
+t.test('all calls of one login end within eight seconds', async (t) => {
+  const timeout = AbortSignal.timeout.bind(AbortSignal);
+  const limits: number[] = [];
+  t.intercept(AbortSignal, 'timeout', {
+    value: (milliseconds: number) => {
+      limits.push(milliseconds);
+      return timeout(milliseconds === 8_000 ? 50 : milliseconds);
+    },
+  });
+  for (const path of ['/token', '/v2/user/me']) {
+    const response = await logInWithFault(kakao, { responses: { [path]: () => undefined } });
+    t.match(response, { status: 503, body: { data: { code: 'service_unavailable' } } });
+  }
+  t.strictSame(limits.filter((limit) => limit === 8_000).length, 4, 'one for each start and each finish');
+});
+
+t.test('a client that the provider does not know is a fault of the operator', async (t) => {
+  const wrong = await startProviders({ LOGIN_ACME_CLIENT_SECRET: 'wrong' });
+  t.equal((await wrong.logInWith(wrong.acme, newAccount())).status, 503);
+  t.match(wrong.logs.join(), /acme: .*invalid_client/);
+});
+
+t.test('a code works once, and only in the flow for which the provider issued it', async (t) => {
+  const begun = await app.begin(acme);
+  const sent = await app.answer(acme, begun, newAccount());
+  const [first, second] = [await app.begin(acme), await app.begin(acme)];
+  rejected(
+    t,
+    await app.finish(acme, { ...sent, flow_token: first.flow_token, state: stateOf(first) }),
+    400,
+    'provider_refused',
+  );
+  rejected(
+    t,
+    await app.finish(acme, { ...(await app.answer(acme, second, newAccount())), code: 'guessed' }),
+    400,
+    'provider_refused',
+  );
+  for (const provider of [naver, kakao, apple]) {
+    const flow = await app.begin(provider);
+    rejected(
+      t,
+      await app.finish(provider, { flow_token: flow.flow_token, state: stateOf(flow), code: 'x' }),
+      400,
+      'provider_refused',
+    );
+  }
+});
+
+function stateOf({ authorization_url }: { authorization_url: string }): string {
+  return new URL(authorization_url).searchParams.get('state') ?? '';
+}
+
+t.test('user information of another user, or of none, is refused', async (t) => {
+  const answers: [IdentityProvider, string, object][] = [
+    [
+      kakao,
+      '/v2/user/me',
+      { id: 1, kakao_account: { email: 'a@example.com', is_email_valid: true, is_email_verified: true } },
+    ],
+    [kakao, '/v2/user/me', { kakao_account: {} }],
+    [naver, '/v1/nid/me', { resultcode: '00', message: 'success' }],
+    [naver, '/v1/nid/me', { response: { id: '' } }],
+    [naver, '/v1/nid/me', { response: { id: 7 } }],
+  ];
+  for (const [provider, path, answer] of answers) {
+    const responses = { [path]: (response: ServerResponse) => void response.end(JSON.stringify(answer)) };
+    rejected(t, await logInWithFault(provider, { responses }), 400, 'provider_refused');
+  }
+  other.hasProfileElsewhere = true;
+  const responses = {
+    '/userinfo': (response: ServerResponse) =>
+      void response.end('{"sub":"another","email":"a@example.com","email_verified":true}'),
+  };
+  rejected(t, await logInWithFault(other, { responses }), 400, 'provider_refused');
+  other.hasProfileElsewhere = false;
+});
+
+t.test('the log has no secret, code, token or address of a provider', async (t) => {
+  const text = logs.join();
+  for (const secret of [
+    'secret of',
+    'code-acme',
+    'access-',
+    'refresh-',
+    'access_token=',
+    '@example.com',
+    'eyJ',
+  ]) {
+    t.notMatch(text, secret);
+  }
+});
