@@ -26,11 +26,19 @@ t.test('two inputs with one name are rejected, also in one of several bodies', a
   t.match(operationTable(documentOf(bodyOf({ properties: { name: {} } }))).table, /"body":"json"/);
 });
 
-t.test('a path takes integers and UUIDs, and nothing else', async (t) => {
+t.test('a path takes integers, UUIDs and texts, and nothing else', async (t) => {
   const withId = (schema: object) =>
     operationTable(documentOf({ parameters: [{ in: 'path', name: 'id', schema }] })).table;
   t.match(withId({ type: 'string', format: 'uuid' }), '"path":"/things/{id:uuid}/"');
-  t.throws(() => withId({ type: 'string' }), /things.* takes anything as id/);
+  t.match(withId({ type: 'string' }), '"path":"/things/{id:text}/"');
+  t.throws(() => withId({ type: 'boolean' }), /things.* takes anything as id/);
+});
+
+t.test('operations for browsers that show a page or lead to one are left out', async (t) => {
+  for (const responses of [{ 303: { description: '' } }, { 200: { content: { 'text/html': {} } } }]) {
+    const { table, methods } = operationTable(documentOf({ responses }));
+    t.notMatch(table + methods, 'changeThing');
+  }
 });
 
 t.test('what types cannot say is in the table', async (t) => {

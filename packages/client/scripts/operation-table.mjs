@@ -2,20 +2,22 @@
  * The operations of the document as TypeScript.
  *
  * @returns `table`: how each operation is called; `methods`: the methods of a client
- * @throws when two inputs of one operation have the same name, or when a path takes anything but integers and UUIDs
+ * @throws when two inputs of one operation have the same name, or when a path takes anything but integers, UUIDs and texts
  */
 export function operationTable(document) {
-  const found = Object.entries(document.paths).flatMap(([path, item]) =>
-    ['get', 'post', 'put', 'patch', 'delete']
-      .filter((method) => item[method] !== undefined)
-      .map((method) => describe(document, path, method, item)),
-  );
-  const calls = found.filter(({ isStream, isPage }) => !isStream && !isPage);
+  const found = Object.entries(document.paths)
+    .flatMap(([path, item]) =>
+      ['get', 'post', 'put', 'patch', 'delete']
+        .filter((method) => item[method] !== undefined)
+        .map((method) => describe(document, path, method, item)),
+    )
+    .filter(({ isForPages }) => !isForPages);
+  const calls = found.filter(({ isStream }) => !isStream);
   return {
     table: [
       "import type { OperationCall } from '../operation-call.ts';",
       'export const operationTable = {',
-      ...found.filter(({ isPage }) => !isPage).map(({ id, call }) => `  ${id}: ${JSON.stringify(call)},`),
+      ...found.map(({ id, call }) => `  ${id}: ${JSON.stringify(call)},`),
       '} as const satisfies Record<string, OperationCall>;',
       '',
     ].join('\n'),
@@ -49,14 +51,15 @@ function describe(document, path, method, item) {
   if (twice !== undefined) throw new Error(`${id} has two inputs with the name ${twice}`);
   const security = operation.security ?? document.security ?? [];
   const success = Object.entries(operation.responses).find(([status]) => status.startsWith('2'));
-  const response = resolve(document, success[1]).content ?? {};
+  const response = resolve(document, success?.[1] ?? {}).content ?? {};
   const isEnveloped =
     'application/json' in response &&
     propertiesOf(document, response['application/json'].schema).includes('data');
   return {
     id,
     isStream: 'text/event-stream' in response,
-    isPage: 'text/html' in response,
+    // A page, or a redirect to one.
+    isForPages: success === undefined || 'text/html' in response,
     text: `${operation.summary}. ${operation.description ?? ''}`,
     call: {
       method: method.toUpperCase(),
@@ -70,11 +73,11 @@ function describe(document, path, method, item) {
   };
 }
 
-/** A path in which `{name}` is an integer and `{name:uuid}` a UUID. */
+/** A path in which `{name}` is an integer, `{name:uuid}` a UUID and `{name:text}` any text. */
 function withType(path, { name, schema: { type, format } }) {
   if (type === 'integer') return path;
-  if (format !== 'uuid') throw new Error(`${path} takes anything as ${name}`);
-  return path.replace(`{${name}}`, `{${name}:uuid}`);
+  if (type !== 'string') throw new Error(`${path} takes anything as ${name}`);
+  return path.replace(`{${name}}`, `{${name}:${format === 'uuid' ? 'uuid' : 'text'}}`);
 }
 
 /** Follows a reference of the document. */

@@ -4,7 +4,7 @@ export type Uuid = `${string}-${string}-${string}-${string}-${string}`;
 /** How an operation is called: what types cannot say at run time. */
 export interface OperationCall {
   method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
-  /** With `{name}` where an input goes: an integer, or a UUID with `{name:uuid}`. */
+  /** With `{name}` where an input goes: an integer, a UUID with `{name:uuid}`, a text with `{name:text}`. */
   path: string;
   /** Names of the inputs that go to the query; all others are the body. */
   query?: readonly string[];

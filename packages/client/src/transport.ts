@@ -25,6 +25,20 @@ export type Fetch = (url: string, init: RequestInit) => Promise<Response>;
 
 const uuid = /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/i;
 
+/** What may stand in a path. */
+const pathKinds = {
+  id: {
+    text: 'a positive integer',
+    isValid: (value: unknown) => Number.isSafeInteger(value) && Number(value) > 0,
+  },
+  uuid: { text: 'a UUID', isValid: (value: unknown) => typeof value === 'string' && uuid.test(value) },
+  // Dots are not escaped.
+  text: {
+    text: 'a name',
+    isValid: (value: unknown) => typeof value === 'string' && !/^\.{0,2}$/.test(value),
+  },
+};
+
 /**
  * Moves the ids of a path out of the input. Other values could lead to another operation: `.` and `..` disappear from URLs.
  *
@@ -35,14 +49,12 @@ export function takePath(
   { path }: OperationCall,
   input: Record<string, unknown>,
 ): string {
-  return path.replace(/\{(\w+)(:uuid)?\}/g, (_, name: string, isUuid?: string) => {
+  return path.replace(/\{(\w+)(?::(\w+))?\}/g, (_, name: string, kind: keyof typeof pathKinds = 'id') => {
     const value = input[name];
-    const isId = isUuid
-      ? typeof value === 'string' && uuid.test(value)
-      : Number.isSafeInteger(value) && Number(value) > 0;
-    if (!isId) throw new TypeError(`${id} needs ${isUuid ? 'a UUID' : 'a positive integer'} as \`${name}\``);
+    const { text, isValid } = pathKinds[kind];
+    if (!isValid(value)) throw new TypeError(`${id} needs ${text} as \`${name}\``);
     delete input[name];
-    return String(value);
+    return encodeURIComponent(String(value));
   });
 }
 

@@ -1,8 +1,9 @@
 import type { operations } from './generated/api.ts';
+import type { operationTable } from './generated/operations.ts';
 import type { UploadProgress } from './upload.ts';
 
-/** The name of an operation; `streamNotifications` is `client.notifications.subscribe`, and `showUnsubscribePage` is for browsers. */
-export type OperationId = Exclude<keyof operations, 'streamNotifications' | 'showUnsubscribePage'>;
+/** The name of an operation; `streamNotifications` is `client.notifications.subscribe`. */
+export type OperationId = Exclude<keyof typeof operationTable, 'streamNotifications'>;
 
 /** `never` where an operation has none of it. */
 type Inputs<Value> = [NonNullable<Value>] extends [never] ? unknown : NonNullable<Value>;
