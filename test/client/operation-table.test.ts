@@ -46,6 +46,9 @@ t.test('what types cannot say is in the table', async (t) => {
   const { table, methods } = operationTable(documentOf({ ...form, security: [{ bearer: [] }, {}] }));
   t.match(table, 'changeThing: {"method":"POST","path":"/things/{id}/","body":"form","auth":true}');
   t.match(methods, "changeThing: Method<'changeThing'>;");
+  const parameters = ['Idempotency-Key', 'X-Refresh-Token'].map((name) => ({ in: 'header', name }));
+  const { table: withHeaders } = operationTable(documentOf({ parameters }));
+  t.match(withHeaders, '"idempotent":true,"cookie":true');
   const commented = operationTable(documentOf({ description: 'Any */ of them' }));
   t.match(commented.methods, 'Any *\\/ of them', 'a comment cannot end early');
 });

@@ -68,6 +68,7 @@ function describe(document, path, method, item) {
       ...(type !== undefined && { body: type === 'multipart/form-data' ? 'form' : 'json' }),
       ...(security.some((one) => 'bearer' in one) && { auth: true }),
       ...(named('header').includes('Idempotency-Key') && { idempotent: true }),
+      ...(named('header').includes('X-Refresh-Token') && { cookie: true }),
       ...(!isEnveloped && { plain: true }),
     },
   };

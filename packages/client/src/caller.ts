@@ -2,7 +2,7 @@ import { operationTable } from './generated/operations.ts';
 import type { OperationCall } from './operation-call.ts';
 import { isErrorEnvelope, resultOf } from './responses.ts';
 import { withRetries } from './retries.ts';
-import { createSession, type Session } from './session.ts';
+import { createSession, type Session, type TokenResponse } from './session.ts';
 import { memoryStorage, type TokenStorage, type Tokens } from './tokens.ts';
 import { type Fetch, prepareRequest, type RawResponse, redirect, send, takePath } from './transport.ts';
 import type { Arguments, CallOptions, CallResponse, OperationId } from './types.ts';
@@ -14,6 +14,8 @@ export interface CallContext {
   timeout: number;
   retries: number;
   language: string | undefined;
+  /** Whether the refresh token is in a cookie. */
+  usesCookie: boolean;
 }
 
 export interface Caller {
@@ -55,11 +57,13 @@ export function createCaller(context: CallContext, storage: TokenStorage = memor
     tokens: Tokens | null,
   ): Promise<RawResponse> {
     const operation: OperationCall = operationTable[id];
+    const withCookie = context.usesCookie && operation.cookie;
     const language = options.language ?? context.language;
     const headers = new Headers({
       Accept: 'application/json',
       ...(language && { 'Accept-Language': language }),
-      ...(tokens && { Authorization: `Bearer ${tokens.access}` }),
+      ...(withCookie && { 'X-Refresh-Token': 'cookie' }),
+      ...(tokens?.access && { Authorization: `Bearer ${tokens.access}` }),
       ...(options.idempotencyKey && operation.idempotent && { 'Idempotency-Key': options.idempotencyKey }),
     });
     for (const [name, value] of new Headers(options.headers)) headers.set(name, value);
@@ -67,10 +71,9 @@ export function createCaller(context: CallContext, storage: TokenStorage = memor
     const isRepeatable = operation.method === 'GET' || operation.idempotent || id === 'refreshToken';
     const { fetch } = context;
     const { signal, timeout = defaultTimeout(operation, context), onUploadProgress } = options;
-    return withRetries(() => send(request, { fetch, timeout, signal, onUploadProgress }), {
-      retries: isRepeatable ? context.retries : 0,
-      signal,
-    });
+    const attemptOnce = () => send(request, { fetch, timeout, signal, onUploadProgress, withCookie });
+    const run = () => withRetries(attemptOnce, { retries: isRepeatable ? context.retries : 0, signal });
+    return withCookie && id !== 'refreshToken' ? session.betweenRefreshes(run) : run();
   }
 
   async function exchange(id: OperationId, input: object, options: CallOptions): Promise<RawResponse> {
@@ -91,10 +94,10 @@ export function createCaller(context: CallContext, storage: TokenStorage = memor
   async function logOut(input: object, options: CallOptions): Promise<RawResponse> {
     const tokens = await session.end('logged_out');
     // The refresh token stands in for an access token that has expired.
-    const own = { ...(tokens && { refresh: tokens.refresh }), ...input };
+    const own = { ...(tokens?.refresh && { refresh: tokens.refresh }), ...input };
     const response = await attempt('logOut', own, options, tokens);
     // The session has already ended, which is what the caller wants.
-    return tokens && isTokenRejected(response)
+    return tokens && response.status === 401 && isErrorEnvelope(response.body)
       ? { ...response, status: 200, text: JSON.stringify({ message: '', data: {} }) }
       : response;
   }
@@ -106,10 +109,9 @@ export function createCaller(context: CallContext, storage: TokenStorage = memor
       ? logOut(input, options)
       : exchange(id, input, options));
     const result = resultOf(id, response);
-    if (id === 'logIn') {
-      const { data } = resultOf('logIn', response);
-      await session.start(data, data.user.id);
-    } else if (id === 'deleteCurrentUser' && !isOwn) await session.end('account_deleted');
+    const data: unknown = result.data;
+    if (isLogin(data)) await session.start(data, data.user.id);
+    else if (id === 'deleteCurrentUser' && !isOwn) await session.end('account_deleted');
     return result;
   }
 
@@ -120,6 +122,11 @@ export function createCaller(context: CallContext, storage: TokenStorage = memor
   }
 
   return { session, request, exchange, open };
+}
+
+/** Whether a response begins a session, of whichever way to log in. */
+function isLogin(data: unknown): data is TokenResponse & { user: { id: number } } {
+  return data instanceof Object && 'access' in data && 'user' in data;
 }
 
 function isTokenRejected({ status, body }: RawResponse): boolean {

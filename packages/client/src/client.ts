@@ -3,7 +3,7 @@ import { createMethods, type Methods } from './generated/methods.ts';
 import { createNotificationFeed, type NotificationFeed } from './live/feed.ts';
 import { defaultTimes, type StreamTimes } from './live/types.ts';
 import type { AuthChange, SignedOutReason } from './session.ts';
-import type { TokenStorage } from './tokens.ts';
+import { cookieStorage, type TokenStorage } from './tokens.ts';
 import type { Arguments, CallResponse, OperationId } from './types.ts';
 
 export interface ClientOptions {
@@ -11,6 +11,8 @@ export interface ClientOptions {
   baseUrl: string;
   /** Where tokens are kept; in memory without it. */
   storage?: TokenStorage;
+  /** `cookie`, for browsers: the refresh token is in a cookie that no script can read, and nothing goes to `storage`. */
+  tokens?: 'cookie' | undefined;
   /** Of the server's texts: `ko` or `en`. Without it, that of the browser; Korean in Node.js, which names none. */
   language?: string;
   /** Called once whenever this tab is no longer signed in. */
@@ -55,14 +57,16 @@ export function createClient(options: ClientOptions): Client {
     timeout: options.timeout ?? 15_000,
     retries: options.retries ?? 2,
     language: options.language,
+    usesCookie: options.tokens === 'cookie',
   };
-  const caller = createCaller(context, options.storage);
+  const storage = context.usesCookie ? cookieStorage() : options.storage;
+  const caller = createCaller(context, storage);
   const { request, session } = caller;
   const { onSignedOut } = options;
   if (onSignedOut) session.onChange(({ reason }) => reason && onSignedOut(reason));
   const feed = createNotificationFeed({
     caller,
-    storageName: options.storage?.name,
+    storageName: storage?.name,
     scope: () => `${context.baseUrl}:${context.language ?? ''}`,
     times: { ...defaultTimes, ...options.streamTimes },
   });

@@ -13,6 +13,8 @@ export interface OperationCall {
   auth?: boolean;
   /** Takes an `Idempotency-Key`. */
   idempotent?: boolean;
+  /** Sets, reads or clears the cookie with the refresh token, where it is asked to. */
+  cookie?: boolean;
   /** Responses without the envelope. */
   plain?: boolean;
 }

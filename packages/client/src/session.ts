@@ -1,3 +1,4 @@
+import { fromBase64url } from './base64url.ts';
 import { ApiError } from './errors.ts';
 import { createListeners } from './listeners.ts';
 import { createMutex } from './locks.ts';
@@ -26,9 +27,9 @@ export interface AuthChange {
 }
 
 /** The response of a login or a refresh, as far as it matters here. */
-interface TokenResponse {
+export interface TokenResponse {
   access: string;
-  refresh: string;
+  refresh?: string;
   expires_in: number;
 }
 
@@ -46,6 +47,8 @@ export interface Session {
   /** Forgets the tokens. @returns what they were */
   end(reason: SignedOutReason): Promise<Tokens | null>;
   onChange(listener: (change: AuthChange) => void): () => void;
+  /** Runs work while no tab refreshes: of two responses that set the cookie, the last one to arrive counts. */
+  betweenRefreshes<Result>(work: () => Promise<Result>): Promise<Result>;
 }
 
 /** Browsers pass a change of `localStorage` on to other tabs later than a lock. In milliseconds. */
@@ -54,7 +57,7 @@ const propagation = 100;
 /** @param refresh calls `refreshToken` */
 export function createSession(
   storage: TokenStorage,
-  refresh: (token: string) => Promise<TokenResponse>,
+  refresh: (token: string | undefined) => Promise<TokenResponse>,
 ): Session {
   const { name } = storage;
   const refreshing = createMutex(name && `${name}.refresh`);
@@ -91,21 +94,25 @@ export function createSession(
   function replace(used: Tokens, next: Tokens | null, reason?: SignedOutReason): Promise<Tokens | null> {
     return writing(async () => {
       const stored = await storage.load();
-      return stored?.refresh === used.refresh ? save(next, reason) : notice(stored);
+      const isSame = stored?.access === used.access && stored.user_id === used.user_id;
+      return isSame ? save(next, reason) : notice(stored);
     });
   }
 
   function renew(rejected: Tokens): Promise<Tokens | null> {
     return refreshing(async (hasWaited) => {
       let used = await load();
-      if (hasWaited && used?.access === rejected.access) {
+      if (hasWaited && used?.refresh !== undefined && used.access === rejected.access) {
         await sleep(propagation);
         used = await load();
       }
       // Another call or another tab was faster.
       if (used === null || used.access !== rejected.access) return used;
       try {
-        return await replace(used, tokensOf(await refresh(used.refresh), used.user_id));
+        const response = await refresh(used.refresh);
+        // A page of another origin may have logged in to another account: all pages of a site share the cookie.
+        const isOther = used.refresh === undefined && userIdOf(response) !== used.user_id;
+        return await replace(used, isOther ? null : tokensOf(response, used.user_id));
       } catch (error) {
         if (!(error instanceof ApiError && endsSession(error))) throw error;
         return replace(used, null, reasonOf(error));
@@ -127,8 +134,11 @@ export function createSession(
     async usable() {
       const tokens = await load();
       if (tokens === null || Date.now() < tokens.renew_at) return tokens;
-      // The token may still be good: the server decides.
-      return renew(tokens).catch(() => tokens);
+      return renew(tokens).catch((error: unknown) => {
+        if (tokens.access === '') throw error;
+        // The token may still be good: the server decides.
+        return tokens;
+      });
     },
     start: (response, userId) =>
       writing(async () => {
@@ -141,6 +151,7 @@ export function createSession(
         return tokens;
       }),
     onChange: changes.add,
+    betweenRefreshes: refreshing,
   };
 }
 
@@ -150,12 +161,20 @@ function tokensOf({ access, refresh, expires_in }: TokenResponse, user_id: numbe
   return { access, refresh, user_id, renew_at: Date.now() + (expires_in - margin) * 1_000 };
 }
 
+/** The subject of an access token. */
+function userIdOf({ access }: TokenResponse): number {
+  const claims = new TextDecoder().decode(fromBase64url(access.split('.')[1] ?? ''));
+  return Number(JSON.parse(claims).sub);
+}
+
 /** 400: what is stored is no token. */
 function endsSession({ status }: ApiError): boolean {
   return status === 401 || status === 400;
 }
 
-function reasonOf({ data }: ApiError): SignedOutReason {
+function reasonOf({ code, data }: ApiError): SignedOutReason {
+  // The browser has removed the cookie.
+  if (code === 'not_authenticated') return 'expired';
   const reason = 'reason' in data ? data.reason : undefined;
   const known = (['expired', 'revoked', 'reused', 'wrong_type'] as const).find((one) => one === reason);
   return known ?? 'malformed';

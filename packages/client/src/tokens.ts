@@ -1,7 +1,9 @@
 /** What a client keeps of a login. */
 export interface Tokens {
+  /** Empty where the refresh token of the cookie has to give one first. */
   access: string;
-  refresh: string;
+  /** Missing where the browser keeps it in a cookie. */
+  refresh?: string | undefined;
   /** From when the access token is renewed before it is used: shortly before it expires, by the clock of this device. */
   renew_at: number;
   /** Whose tokens they are. */
@@ -31,13 +33,44 @@ export function memoryStorage(initial: Tokens | null = null): TokenStorage {
 
 /** Keeps tokens in `localStorage`, for all tabs; in memory where the browser allows no storage. */
 export function browserStorage({ key = 'dure' }: { key?: string } = {}): TokenStorage {
+  return localStore(key, { read: parseTokens, write: JSON.stringify });
+}
+
+/**
+ * Keeps the access token of this tab in memory. The refresh token is in a cookie that no script can read; `localStorage` has
+ * only whose it is, for all tabs.
+ */
+export function cookieStorage(): TokenStorage {
+  let kept: Tokens | null = null;
+  return localStore('dure', {
+    read(text) {
+      // Tokens that `browserStorage` kept before are no id.
+      const user_id = Number(text) || 0;
+      if (kept?.user_id !== user_id) kept = user_id > 0 ? { access: '', renew_at: 0, user_id } : null;
+      return kept;
+    },
+    write(tokens) {
+      kept = tokens;
+      return String(tokens.user_id);
+    },
+  });
+}
+
+interface TextFormat {
+  read(text: string | null): Tokens | null;
+  write(tokens: Tokens): string;
+}
+
+function localStore(key: string, { read, write }: TextFormat): TokenStorage {
   const store = usableStorage(key);
   if (store === undefined) return memoryStorage();
+  // What an earlier version stored, or another program, may be a token that is not to stay.
+  if (read(store.getItem(key)) === null) store.removeItem(key);
   return {
     name: key,
-    load: () => parseTokens(store.getItem(key)),
+    load: () => read(store.getItem(key)),
     save(tokens) {
-      if (tokens) store.setItem(key, JSON.stringify(tokens));
+      if (tokens) store.setItem(key, write(tokens));
       else store.removeItem(key);
     },
     subscribe(listener) {

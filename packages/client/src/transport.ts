@@ -101,6 +101,7 @@ interface SendOptions {
   timeout: number;
   signal?: AbortSignal | undefined;
   onUploadProgress?: ((progress: UploadProgress) => void) | undefined;
+  withCookie?: boolean | undefined;
 }
 
 /**
@@ -110,7 +111,7 @@ interface SendOptions {
  */
 export async function send(
   request: PreparedRequest,
-  { fetch, timeout, signal, onUploadProgress }: SendOptions,
+  { fetch, timeout, signal, onUploadProgress, withCookie }: SendOptions,
 ): Promise<RawResponse> {
   signal?.throwIfAborted();
   // `AbortSignal.any` is missing in browsers of 2023.
@@ -124,7 +125,9 @@ export async function send(
   }, timeout);
   try {
     const { operation, url, headers, body = null } = request;
-    const init = { method: operation.method, headers, redirect, signal: ending.signal };
+    const init: RequestInit = { method: operation.method, headers, redirect, signal: ending.signal };
+    // A page that is left still gets its new cookie: the old one soon ends the session.
+    if (withCookie) Object.assign(init, { credentials: 'include', keepalive: true });
     const response =
       onUploadProgress && body instanceof FormData && canReportProgress()
         ? await fetchWithProgress(url, { ...init, body }, onUploadProgress)
