@@ -92,7 +92,7 @@ t.test('headers', async (t) => {
   });
 
   t.test('a path that is not of the API is found with and without its last slash', async (t) => {
-    const paths = ['/health/live', '/openapi.json', '/metrics', '/docs'];
+    const paths = ['/health/live', '/.well-known/jwks.json', '/openapi.json', '/metrics', '/docs'];
     for (const path of paths.flatMap((one) => [one, `${one}/`]))
       t.equal((await call('GET', path)).status, 200, path);
   });

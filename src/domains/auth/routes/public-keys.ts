@@ -6,20 +6,36 @@ import type { Config } from '../../../infrastructure/config/config.ts';
 const algorithms = ['ES256', 'EdDSA'] as const;
 
 const PublicKey = NamedObject('PublicKey', 'A public key (RFC 7517)', {
-  kid: Type.String({ description: 'As in the header of tokens: the thumbprint (RFC 7638)' }),
+  kid: Type.String({
+    description: 'As in the header of tokens: the thumbprint (RFC 7638)',
+    examples: ['cn-I_WNMClehiVp51i_0VpOENW1upEerA8sEam5hn-s'],
+  }),
   alg: StringEnum(algorithms, { description: 'The only algorithm of the key' }),
   use: StringEnum(['sig'], { description: 'Always `sig`' }),
   kty: StringEnum(['EC', 'OKP'], { description: '`EC` of `ES256`, `OKP` of `EdDSA`' }),
   crv: StringEnum(['P-256', 'Ed25519'], { description: 'The curve' }),
-  x: Type.String({ description: 'Base64url' }),
-  y: Type.Optional(Type.String({ description: 'Base64url; of `EC` only' })),
+  x: Type.String({ description: 'Base64url', examples: ['MKBCTNIcKUSDii11ySs3526iDZ8AiTo7Tu6KPAqv7D4'] }),
+  y: Type.Optional(
+    Type.String({
+      description: 'Base64url; of `EC` only',
+      examples: ['4Etl6SRW2YiLUrN5vfvVHuhp7x8PxltmWWlbbM4IFyM'],
+    }),
+  ),
 });
 const PublicKeys = NamedObject('PublicKeys', 'A JSON Web Key Set', {
   keys: Type.Array(Ref(PublicKey), { description: 'The one that signs is the first' }),
 });
 const Issuer = NamedObject('Issuer', 'What a library needs to verify access tokens', {
-  issuer: Type.String({ format: 'uri', description: '`iss` of the access tokens' }),
-  jwks_uri: Type.String({ format: 'uri', description: 'Where the public keys are' }),
+  issuer: Type.String({
+    format: 'uri',
+    description: '`iss` of the access tokens',
+    examples: ['https://api.example.com'],
+  }),
+  jwks_uri: Type.String({
+    format: 'uri',
+    description: 'Where the public keys are',
+    examples: ['https://api.example.com/.well-known/jwks.json'],
+  }),
   id_token_signing_alg_values_supported: Type.Array(StringEnum(algorithms), {
     description: 'The algorithms of the public keys, under the name that libraries read',
   }),
@@ -28,7 +44,7 @@ const Issuer = NamedObject('Issuer', 'What a library needs to verify access toke
 /** Seconds for which others may keep the public keys. A new key is published for that long before it signs. */
 export const publicKeysMaxAge = 300;
 
-/** What is public, for every origin and every cache. */
+/** For every origin and every cache. Errors do not have them. */
 const headers = {
   'access-control-allow-origin': '*',
   'cache-control': `public, max-age=${publicKeysMaxAge}`,
@@ -39,10 +55,6 @@ export async function publicKeyRoutes(
   app: FastifyInstance,
   { privateKeys, publicUrl }: Pick<Config, 'privateKeys' | 'publicUrl'>,
 ): Promise<void> {
-  app.addHook('onRequest', async (_request, reply) => {
-    reply.headers(headers);
-  });
-
   app.get(
     '/jwks.json',
     {
@@ -50,12 +62,12 @@ export async function publicKeyRoutes(
         operationId: 'getPublicKeys',
         summary: 'The keys of access tokens',
         description:
-          'With them other services verify access tokens; without `JWT_PRIVATE_KEY` there are none. Whether a session has ended they do not tell.',
+          'Other services verify access tokens with them. There are none without `JWT_PRIVATE_KEY`. They do not tell whether a session has ended.',
         tags: ['system'],
         response: { 200: Ref(PublicKeys, { description: 'The public keys' }) },
       },
     },
-    async () => ({ keys: privateKeys.map(({ jwk }) => jwk) }),
+    async (_request, reply) => reply.headers(headers).send({ keys: privateKeys.map(({ jwk }) => jwk) }),
   );
 
   app.get(
@@ -70,10 +82,13 @@ export async function publicKeyRoutes(
         response: { 200: Ref(Issuer, { description: 'The issuer' }) },
       },
     },
-    async () => ({
-      issuer: publicUrl,
-      jwks_uri: `${publicUrl}/.well-known/jwks.json`,
-      id_token_signing_alg_values_supported: [...new Set(privateKeys.map(({ algorithm }) => algorithm))],
-    }),
+    async (_request, reply) =>
+      reply
+        .headers(headers)
+        .send({
+          issuer: publicUrl,
+          jwks_uri: `${publicUrl}/.well-known/jwks.json`,
+          id_token_signing_alg_values_supported: [...new Set(privateKeys.map(({ algorithm }) => algorithm))],
+        }),
   );
 }
