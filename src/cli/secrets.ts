@@ -175,7 +175,8 @@ async function rotationOfKeys(
     waits: { switch: publicKeysMaxAge, finish: tokens.accessTtl },
     notes: {
       alone: [
-        'Instances with and without it reject the access tokens of each other; clients refresh theirs, and no session ends.',
+        'Instances with and without it reject the access tokens of each other, and all reject those of a key that is gone:',
+        'the SDK refreshes them, other clients may ask for a login. No session ends.',
         `Other services keep the keys of ${publicUrl}/.well-known/jwks.json for ${durationOf(publicKeysMaxAge)}, an old one too.`,
       ],
       plan: ['Refresh tokens are signed with JWT_SECRET: no user logs in again.'],
