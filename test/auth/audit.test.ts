@@ -1,7 +1,17 @@
 import t from 'tap';
 import { securityEvents } from '../../src/domains/auth/index.ts';
-import { codeIn, createTestApp, logIn, password, resetLinkIn, signUpUser, suspend } from '../support/app.ts';
+import {
+  codeIn,
+  createTestApp,
+  createUser,
+  logIn,
+  password,
+  resetLinkIn,
+  signUpUser,
+  suspend,
+} from '../support/app.ts';
 import { accountsOf, newPassword } from './accounts.ts';
+import { authenticatorOf, secondFactorOf } from './authenticator.ts';
 import { latestMail, undoTokenIn } from './mailbox.ts';
 
 const app = await createTestApp({ REFRESH_REUSE_GRACE: '0s' });
@@ -91,6 +101,32 @@ t.test('every security event is a line in the log, with user, session, address a
   const leaving = { token: last.token, body: { password: newPassword } };
   await causes('account_deleted', inSession, 'DELETE', '/auth/me/', leaving);
 
+  const user = await createUser(app);
+  const own = { userId: user.id, sessionId: uuid };
+  const { begin, firstFactor } = secondFactorOf(app);
+  const { code: nextCode, wrong: wrongCodeOf } = authenticatorOf((await begin(user.token)).body.data.secret);
+  const using = (body?: object) => ({ token: user.token, body });
+  const confirmation = using({ code: await nextCode() });
+  const added = await causes(
+    'second_factor_added',
+    own,
+    'POST',
+    '/auth/second-factor/totp/confirm/',
+    confirmation,
+  );
+  const renewal = '/auth/second-factor/recovery-codes/';
+  const recoveryCodes = await causes('recovery_codes_replaced', own, 'POST', renewal, using());
+  await causes('second_factor_failed', own, 'POST', '/auth/confirm/', using({ code: wrongCodeOf() }));
+  await causes('confirmed', own, 'POST', '/auth/confirm/', using({ code: await nextCode(1) }));
+  const withPassword = { body: { username: user.username, password } };
+  await causes('second_factor_required', { userId: user.id }, 'POST', '/auth/login/', withPassword);
+  const second = {
+    second_factor_token: await firstFactor(user),
+    code: recoveryCodes.body.data.recovery_codes[0],
+  };
+  await causes('login', own, 'POST', '/auth/login/second-factor/', { body: second });
+  await causes('second_factor_removed', own, 'DELETE', '/auth/second-factor/totp/', using());
+
   const suspended = await signUpUser(app);
   await suspend(app, suspended);
   const right = { body: { username: suspended.username, password } };
@@ -114,7 +150,15 @@ t.test('every security event is a line in the log, with user, session, address a
 
   const log = app.logs.join('\n');
   const tokens = [token, refresh, one.token, one.refresh, renewed.token, undo.body.token];
-  for (const secret of [...tokens, password, 'bibimbap-for-two', 'japchae-for-three', 'a-wrong-canary-1']) {
+  const codes = [...added.body.data.recovery_codes, ...recoveryCodes.body.data.recovery_codes];
+  for (const secret of [
+    ...tokens,
+    ...codes,
+    password,
+    'bibimbap-for-two',
+    'japchae-for-three',
+    'a-wrong-canary-1',
+  ]) {
     t.notOk(log.includes(secret), 'no secret is in the log');
   }
 });

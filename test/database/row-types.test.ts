@@ -16,6 +16,7 @@ import { empty } from '../../src/infrastructure/database/sql.ts';
 import { listJobs, recoverJobs, unlockJobs } from '../../src/infrastructure/mail/jobs.ts';
 import { createMailMetrics } from '../../src/infrastructure/mail/send-mail.ts';
 import { createMetrics } from '../../src/infrastructure/metrics/metrics.ts';
+import { secondFactorOf } from '../auth/authenticator.ts';
 import { newResetLink, verifyLinkTokenIn } from '../auth/mailbox.ts';
 import { addFailedMail, createAdmin, sendReport } from '../support/admin.ts';
 import { codeIn, createTestApp, deleteAccount, logIn } from '../support/app.ts';
@@ -225,6 +226,10 @@ t.test('each statement returns the columns that its row type declares', async (t
   await sendReport(app, sender, 'posts', own.id);
   const mail = await addFailedMail(app, sender);
   await send('POST', `/api/v1/admin/failed-mails/${mail}/retry/`, undefined, admin);
+  const { finishLogin, firstFactor, confirmIdentity, switchOn } = secondFactorOf(app);
+  const { code, recoveryCodes } = await switchOn(admin);
+  await finishLogin(await firstFactor(admin), recoveryCodes[0] ?? '');
+  await confirmIdentity(admin.token, { code: await code() });
   await app.app.inject('/metrics');
   const { refresh } = await logIn(app, sender);
   await send('POST', '/auth/token/refresh/', { refresh });
