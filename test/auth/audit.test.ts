@@ -10,12 +10,15 @@ import {
   signUpUser,
   suspend,
 } from '../support/app.ts';
+import { createAuthenticator } from '../support/webauthn.ts';
 import { accountsOf, newPassword } from './accounts.ts';
 import { authenticatorOf, secondFactorOf } from './authenticator.ts';
 import { latestMail, undoTokenIn } from './mailbox.ts';
+import { origin, passkeysOf } from './passkeys.ts';
 
 const app = await createTestApp({ REFRESH_REUSE_GRACE: '0s' });
 const { call, mails } = app;
+const { startRegistration, startLogin } = passkeysOf(app);
 
 /** The security events in the log of a request, by its request id. */
 function eventOf(requestId: unknown) {
@@ -136,6 +139,24 @@ t.test('every security event is a line in the log, with user, session, address a
     await causes('login_failed', { userId: suspended.id }, 'POST', '/auth/login/', wrong);
   }
   await causes('login_delayed', { userId: suspended.id }, 'POST', '/auth/login/', wrong);
+
+  const owner = await createUser(app);
+  const { options, flow_token } = (await startRegistration(owner.token)).body.data;
+  const authenticator = createAuthenticator(origin);
+  const passkey = { token: owner.token, body: { flow_token, credential: authenticator.create(options) } };
+  const ofOwner = { userId: owner.id, sessionId: uuid };
+  const added = await causes('passkey_added', ofOwner, 'POST', '/auth/passkeys/register/finish/', passkey);
+  for (const [counter, event] of [
+    [9, 'login'],
+    [8, 'passkey_refused'],
+  ] as const) {
+    const start = (await startLogin()).body.data;
+    const credential = authenticator.get(start.options, { counter });
+    const body = { flow_token: start.flow_token, credential };
+    await causes(event, { userId: owner.id }, 'POST', '/auth/passkeys/login/finish/', { body });
+  }
+  const path = `/auth/passkeys/${added.body.data.id}/`;
+  await causes('passkey_removed', ofOwner, 'DELETE', path, { token: owner.token });
   t.strictSame([...seen].sort(), [...securityEvents].sort(), 'all there are');
 
   const forged = await call('GET', '/auth/me/', { token: `${one.token}x` });

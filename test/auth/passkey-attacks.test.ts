@@ -2,8 +2,8 @@ import { randomBytes } from 'node:crypto';
 import t from 'tap';
 import { createTestApp, createUser, logIn as logInByPassword } from '../support/app.ts';
 import { invalid, rejected, tally, tokenRejected } from '../support/assertions.ts';
-import { createAuthenticator, type Deviations, encodeCbor } from '../support/authenticator.ts';
 import { inParallel, lockRows } from '../support/concurrency.ts';
+import { createAuthenticator, type Deviations, encodeCbor } from '../support/webauthn.ts';
 import { accountsOf } from './accounts.ts';
 import { newResetLink } from './mailbox.ts';
 import { origin, passkeysOf } from './passkeys.ts';
@@ -37,12 +37,7 @@ t.test('a registration is refused with', async (t) => {
   const refused: Record<string, Deviations> = {
     ...deviations,
     'the id of another credential': { id: 'AAAA' },
-    'a certificate of a vendor': attested(
-      'packed',
-      ['alg', -7],
-      ['sig', Buffer.alloc(64)],
-      ['x5c', [Buffer.alloc(64)]],
-    ),
+    'a certificate of a vendor': { attestation: 'vendor' },
     'an attestation that was not asked for': attested(
       'android-safetynet',
       ['ver', '1'],
@@ -53,7 +48,7 @@ t.test('a registration is refused with', async (t) => {
     'bytes that are no CBOR': { attestationObject: randomBytes(500) },
     'CBOR of another shape': { attestationObject: encodeCbor([1, 'a']) },
     'CBOR without data': { attestationObject: encodeCbor(new Map([['fmt', 'none']])) },
-    'nested CBOR': { attestationObject: Buffer.alloc(6_000, 0x81) },
+    'nested CBOR': { attestationObject: Buffer.alloc(4_000, 0x81) },
     'a list that says to be endless': { attestationObject: Buffer.from('9bffffffffffffffff', 'hex') },
   };
   for (const [name, deviation] of Object.entries(refused)) {
@@ -251,7 +246,6 @@ t.test('a body of another shape is a validation error', async (t) => {
     ['text', 'credential'],
     [{ ...credential, id: 'no base64url!' }, '/credential/id'],
     [{ ...credential, id: 'a'.repeat(1365) }, '/credential/id'],
-    [{ ...credential, type: 'password' }, '/credential/type'],
     [{ ...credential, response: { ...response, signature: 1 } }, '/credential/response/signature'],
     [{ ...credential, response: { ...response, clientDataJSON: '' } }, '/credential/response/clientDataJSON'],
   ];

@@ -8,9 +8,10 @@ import {
   verifyEmails,
 } from '../support/app.ts';
 import { invalid, rejected, tally } from '../support/assertions.ts';
-import { createAuthenticator } from '../support/authenticator.ts';
 import { inParallel } from '../support/concurrency.ts';
+import { createAuthenticator } from '../support/webauthn.ts';
 import { accountsOf } from './accounts.ts';
+import { passConfirmation } from './authenticator.ts';
 import { origin, passkeysOf } from './passkeys.ts';
 
 const app = await createTestApp();
@@ -25,7 +26,7 @@ const {
   remove,
   ...others
 } = passkeysOf(app);
-const { createOwner, ageSessions, removePassword } = others;
+const { createOwner, removePassword } = others;
 const { me, refresh } = accountsOf(app);
 
 const time = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z$/;
@@ -43,6 +44,12 @@ t.test('a passkey of each algorithm is registered and logs in as a password does
     const sessions = await app.call('GET', '/auth/sessions/', { token: access });
     t.strictSame(sessions.body.data.items[0].methods, ['passkey']);
   }
+});
+
+t.test('an authenticator may attest its key with the key itself', async (t) => {
+  const authenticator = createAuthenticator(origin);
+  t.equal((await register(await createUser(app), authenticator, { attestation: 'self' })).status, 201);
+  t.equal((await logIn(authenticator)).status, 200);
 });
 
 t.test('the options of a registration ask for a discoverable passkey that verifies its user', async (t) => {
@@ -186,7 +193,7 @@ t.test('the last way to log in stays, also when two are removed at once', async 
 t.test('passkeys are added and removed within ten minutes of a login or a confirmation', async (t) => {
   const owner = await createOwner();
   const { options, flow_token } = (await startRegistration(owner.token)).body.data;
-  await ageSessions(owner);
+  await passConfirmation(app, owner);
   const extra = { methods: ['password'] };
   const credential = createAuthenticator(origin).create(options);
   rejected(t, await startRegistration(owner.token), 403, 'confirmation_required', extra);

@@ -1,6 +1,6 @@
 import { createUser, type TestApp, type TestResponse } from '../support/app.ts';
-import { createAuthenticator, type Deviations, type TestAuthenticator } from '../support/authenticator.ts';
 import type { Json } from '../support/json.ts';
+import { createAuthenticator, type Deviations, type TestAuthenticator } from '../support/webauthn.ts';
 
 /** Of the frontend in the tests. */
 export const origin = 'https://app.example.com';
@@ -56,13 +56,6 @@ export function passkeysOf({ app, config, pool, call }: TestApp) {
       if (registered.status !== 201) throw new Error(registered.text);
       return { ...user, authenticator, passkey: registered.body.data as Json };
     },
-
-    /** Makes a login or confirmation of a user too old for a change of the ways to log in. */
-    ageSessions: ({ id }: Owner) =>
-      pool.query(
-        `UPDATE sessions SET created_at = created_at - interval '11 minutes', confirmed_at = NULL WHERE user_id = $1`,
-        [id],
-      ),
 
     removePassword: ({ id }: Owner) =>
       pool.query('UPDATE users SET password_hash = NULL WHERE id = $1', [id]),

@@ -18,6 +18,7 @@ import { createMailMetrics } from '../../src/infrastructure/mail/send-mail.ts';
 import { createMetrics } from '../../src/infrastructure/metrics/metrics.ts';
 import { secondFactorOf } from '../auth/authenticator.ts';
 import { newResetLink, verifyLinkTokenIn } from '../auth/mailbox.ts';
+import { passkeysOf } from '../auth/passkeys.ts';
 import { addFailedMail, createAdmin, sendReport } from '../support/admin.ts';
 import { codeIn, createTestApp, deleteAccount, logIn } from '../support/app.ts';
 import { root } from '../support/files.ts';
@@ -238,6 +239,10 @@ t.test('each statement returns the columns that its row type declares', async (t
   await send('POST', '/auth/change-email/', { password, new_email: 'new@example.com', code: '000000' });
   const link = await newResetLink(app, sender.email);
   await send('POST', '/auth/reset-password-confirm/', { ...link, new_password: `${password}!` });
+  const passkeys = passkeysOf(app);
+  const passkey = await passkeys.createOwner();
+  await passkeys.logIn(passkey.authenticator);
+  await passkeys.remove(passkey.token, passkey.passkey.id);
   await deleteAccount(app, receiver);
 
   // What runs by itself, or for the command.

@@ -71,9 +71,13 @@ export function validBody(operation: DocumentedOperation): Record<string, unknow
 
 /** Valid bodies that together have every field. */
 export function bodiesOf(operation: DocumentedOperation): Record<string, unknown>[] {
-  const exampleOf = ({ examples, enum: values }: Schema) => examples?.[0] ?? values?.[0];
-  const examples = ({ properties = {} }: Schema) =>
-    Object.fromEntries(Object.entries(properties).map(([name, field]) => [name, exampleOf(resolve(field))]));
+  const exampleOf = (schema: Schema): unknown => {
+    const { examples, enum: values, properties } = resolve(schema);
+    return examples?.[0] ?? values?.[0] ?? (properties && exampleOfEach(properties));
+  };
+  const exampleOfEach = (properties: Record<string, Schema>) =>
+    Object.fromEntries(Object.entries(properties).map(([name, field]) => [name, exampleOf(field)]));
+  const examples = ({ properties = {} }: Schema) => exampleOfEach(properties);
   return validBodies[operation.operationId] ?? bodySchemas(operation).map(examples);
 }
 

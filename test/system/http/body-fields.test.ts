@@ -58,7 +58,8 @@ const rejectedTexts = {
   blank: '\u3164',
 };
 
-function wrongValues(field: Schema, name: string): WrongValue[] {
+/** @param valid a valid value of the field */
+function wrongValues(field: Schema, name: string, valid?: unknown): WrongValue[] {
   const as = (values: unknown[]) => values.map((value) => ({ value, name }));
   if (field.type === 'string') return as([...notStrings, ...wrongTexts(field, name)]);
   if (field.type === 'integer') {
@@ -66,7 +67,7 @@ function wrongValues(field: Schema, name: string): WrongValue[] {
     return as([...notIntegers, ...outOfRange, minimum - 1, maximum + 1]);
   }
   if (field.type === 'boolean') return as(notBooleans);
-  if (field.type === 'object') return [...as(notObjects), ...wrongProperties(field, name)];
+  if (field.type === 'object') return [...as(notObjects), ...wrongProperties(field, name, Object(valid))];
   const { items = {}, minItems = 0, maxItems = 0, uniqueItems = false } = field;
   const item = items.type === 'integer' ? 1 : 'https://cdn.example.com/1.jpg';
   const distinct = (_: unknown, index: number) =>
@@ -76,20 +77,27 @@ function wrongValues(field: Schema, name: string): WrongValue[] {
     ...as([Array.from({ length: maxItems + 1 }, distinct)]),
     ...as(minItems > 0 ? [Array.from({ length: minItems - 1 }, distinct)] : []),
     ...as(uniqueItems ? [[item, item]] : []),
-    ...wrongValues(items, `/${name}/0`).map((wrong) => ({ ...wrong, value: [wrong.value] })),
+    ...wrongValues(items, within(name, '0')).map((wrong) => ({ ...wrong, value: [wrong.value] })),
   ];
 }
 
-/** Values of an object with one wrong property. */
-function wrongProperties({ properties = {}, minProperties = 0 }: Schema, name: string): WrongValue[] {
+/** Values of an object with one wrong property, the others as in a valid one. */
+function wrongProperties(
+  { properties = {}, minProperties = 0 }: Schema,
+  name: string,
+  valid: object,
+): WrongValue[] {
   const wrong = Object.entries(properties).flatMap(([inner, field]) =>
-    wrongValues(resolve(field), `/${name}/${inner}`).map(({ value, name: rejected }) => ({
-      value: { [inner]: value },
-      name: rejected,
+    wrongValues(resolve(field), within(name, inner), Object(valid)[inner]).map((one) => ({
+      value: { ...valid, [inner]: one.value },
+      name: one.name,
     })),
   );
   return [...wrong, ...(minProperties > 0 ? [{ value: {}, name }] : [])];
 }
+
+/** The JSON pointer of a value inside another one. */
+const within = (name: string, inner: string) => `${name.startsWith('/') ? '' : '/'}${name}/${inner}`;
 
 function wrongTexts({ format, pattern, minLength = 0, maxLength }: Schema, name: string): string[] {
   const texts = format === 'password' ? rejectedInSecrets : rejectedTexts;
@@ -119,7 +127,7 @@ t.test('every operation has a valid body with every field', (t) =>
 t.test('a field rejects other types, lengths, ranges and characters', (t) =>
   eachOperation(t, operationsWithBody, 25, (operation) =>
     eachValue(fieldsOf(operation), ({ name, field, body }) =>
-      eachValue(wrongValues(resolve(field), name), async (wrong) =>
+      eachValue(wrongValues(resolve(field), name, body[name]), async (wrong) =>
         notInvalid(operation, await send(operation, { body: { ...body, [name]: wrong.value } }), wrong.name),
       ),
     ),

@@ -1,18 +1,20 @@
 import type { CurrentUser } from '../../../http/authentication.ts';
 import type { Config } from '../../../infrastructure/config/config.ts';
 import type { PasskeyRow } from './repository.ts';
-import {
-  algorithms,
-  type LoginCredential,
-  type LoginOptions,
-  type RegistrationCredential,
-  type RegistrationOptions,
+import type {
+  LoginCredential,
+  LoginOptions,
+  RegistrationCredential,
+  RegistrationOptions,
 } from './schemas.ts';
 
 /** Seconds for a registration or a login. */
 export const ceremonyLifetime = 300;
 
 const timeout = ceremonyLifetime * 1000;
+
+/** ES256, EdDSA and RS256 by their numbers in COSE. */
+const algorithms = [-7, -8, -257];
 
 /** The library takes 0.3 s and 30 MB, so it is loaded where the first passkey is verified. */
 const load = async () => ({
@@ -71,7 +73,7 @@ export function createWebauthn({ frontendUrl, corsOrigins }: Pick<Config, 'front
       }
       const { verified, registrationInfo: info } = await verifyRegistrationResponse({
         ...expected,
-        response: { ...credential, clientExtensionResults: {} },
+        response: toLibrary(credential),
         expectedChallenge: challenge,
         supportedAlgorithmIDs: algorithms,
       });
@@ -94,7 +96,7 @@ export function createWebauthn({ frontendUrl, corsOrigins }: Pick<Config, 'front
       const { verifyAuthenticationResponse } = await load();
       const { verified, authenticationInfo } = await verifyAuthenticationResponse({
         ...expected,
-        response: { ...credential, clientExtensionResults: {} },
+        response: toLibrary(credential),
         expectedChallenge: challenge,
         credential: { id: passkey.credentialId, publicKey: passkey.publicKey, counter: 0 },
       });
@@ -103,6 +105,14 @@ export function createWebauthn({ frontendUrl, corsOrigins }: Pick<Config, 'front
     },
   };
 }
+
+/** A credential with what the library wants besides what is read here. */
+const toLibrary = <Credential extends RegistrationCredential | LoginCredential>(credential: Credential) => ({
+  ...credential,
+  rawId: credential.id,
+  type: 'public-key' as const,
+  clientExtensionResults: {},
+});
 
 /** The account, as authenticators keep it. */
 function userHandleOf(userId: number): string {

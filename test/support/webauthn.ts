@@ -31,8 +31,8 @@ export interface Deviations {
   key?: KeyObject;
   /** In place of the id of the credential, in the JSON only. */
   id?: string;
-  /** In place of the attestation `none`. */
-  attestation?: { fmt: string; attStmt: Map<string, unknown> };
+  /** In place of the attestation `none`: one with the key of the passkey, or with a certificate of a vendor, or of another format. */
+  attestation?: 'self' | 'vendor' | { fmt: string; attStmt: Map<string, unknown> };
   /** In place of the attestation object. */
   attestationObject?: Buffer;
 }
@@ -76,6 +76,22 @@ export function createAuthenticator(
     return Buffer.concat([sha256(given.rpId ?? rpId), Buffer.from([flags]), count, attested]);
   }
 
+  function signWith(key: KeyObject, signed: Buffer): Buffer {
+    return sign(key.asymmetricKeyType === 'ed25519' ? null : 'sha256', signed, key);
+  }
+
+  function attest(signed: Buffer, attestation: Deviations['attestation']) {
+    if (typeof attestation === 'object') return attestation;
+    if (attestation === undefined) return { fmt: 'none', attStmt: new Map() };
+    const vendor = algorithms.ES256.generate();
+    const [key, rest]: [KeyObject, [string, unknown][]] =
+      attestation === 'self'
+        ? [keys.privateKey, []]
+        : [vendor.privateKey, [['x5c', [certificateOf(vendor.publicKey)]]]];
+    const attStmt = new Map<string, unknown>([['alg', -7], ['sig', signWith(key, signed)], ...rest]);
+    return { fmt: 'packed', attStmt };
+  }
+
   return {
     id,
     keys,
@@ -93,7 +109,8 @@ export function createAuthenticator(
         encodeCbor(coseKey(alg, keys.publicKey)),
       ]);
       const authData = authenticatorData(options.rp.id, given, attested);
-      const { fmt, attStmt } = given.attestation ?? { fmt: 'none', attStmt: new Map() };
+      const data = clientData('webauthn.create', options.challenge, given);
+      const { fmt, attStmt } = attest(Buffer.concat([authData, sha256(data)]), given.attestation);
       const object = encodeCbor(
         new Map<string, unknown>([
           ['fmt', fmt],
@@ -104,7 +121,7 @@ export function createAuthenticator(
       return {
         ...credential(given.id ?? id),
         response: {
-          clientDataJSON: clientData('webauthn.create', options.challenge, given).toString('base64url'),
+          clientDataJSON: data.toString('base64url'),
           attestationObject: (given.attestationObject ?? object).toString('base64url'),
           transports: ['internal', 'hybrid'],
           // Browsers send these, too.
@@ -120,7 +137,7 @@ export function createAuthenticator(
       const authData = authenticatorData(options.rpId, given);
       const data = clientData('webauthn.get', options.challenge, given);
       const signed = Buffer.concat([authData, sha256(data)]);
-      const signature = sign(algorithm === 'EdDSA' ? null : 'sha256', signed, given.key ?? keys.privateKey);
+      const signature = signWith(given.key ?? keys.privateKey, signed);
       return {
         ...credential(given.id ?? id),
         response: {
@@ -174,6 +191,32 @@ function coseKey(alg: number, key: KeyObject): Map<number, unknown> {
 
 const cose = (kty: number, alg: number, rest: [number, unknown][]) =>
   new Map<number, unknown>([[1, kty], [3, alg], ...rest]);
+
+/** A certificate of an authenticator's vendor as far as it is read (RFC 5280); nothing signs it. */
+function certificateOf(key: KeyObject): Buffer {
+  const attribute = (type: number, text: string) =>
+    der(0x31, der(0x30, der(0x06, Buffer.from([0x55, 4, type])), der(0x0c, Buffer.from(text))));
+  const name = der(
+    0x30,
+    ...[attribute(6, 'KR'), attribute(10, 'Vendor'), attribute(11, 'Authenticator Attestation')],
+    attribute(3, 'Authenticator'),
+  );
+  const algorithm = der(0x30, der(0x06, Buffer.from('2a8648ce3d040302', 'hex')));
+  const times = ['200101000000Z', '490101000000Z'].map((time) => der(0x17, Buffer.from(time)));
+  const version = der(0xa0, der(0x02, Buffer.from([2])));
+  const serial = der(0x02, Buffer.from([1]));
+  const publicKey = key.export({ type: 'spki', format: 'der' });
+  const content = der(0x30, version, serial, algorithm, name, der(0x30, ...times), name, publicKey);
+  return der(0x30, content, algorithm, der(0x03, Buffer.alloc(2)));
+}
+
+/** One value in DER (ITU-T X.690), shorter than 64 KiB. */
+function der(tag: number, ...parts: Buffer[]): Buffer {
+  const content = Buffer.concat(parts);
+  const { length } = content;
+  const size = length < 128 ? [length] : [0x82, length >> 8, length & 255];
+  return Buffer.concat([Buffer.from([tag, ...size]), content]);
+}
 
 /** Encodes numbers, texts, bytes, lists and maps in CBOR (RFC 8949). */
 export function encodeCbor(value: unknown): Buffer {
