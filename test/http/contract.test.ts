@@ -83,6 +83,9 @@ t.test('responses about accounts and sessions are documented', async (t) => {
 
   await call('POST', '/auth/token/refresh/', { body: { refresh: user.refresh } });
   await call('POST', '/auth/token/refresh/', { body: { refresh: second.refresh } });
+  const inCookie = { 'x-refresh-token': 'cookie' };
+  await call('POST', '/auth/login/', { body: { username, password }, headers: inCookie });
+  await call('POST', '/auth/token/refresh/', { body: {}, headers: inCookie });
   await call('POST', '/auth/logout/', { body: {} });
   await call('POST', '/auth/logout/', { body: { refresh: 'x' } });
   await call('POST', '/auth/logout/', { token });
