@@ -40,6 +40,11 @@ export function createRefreshCookie({ production, publicUrl, pageOrigins }: Conf
     return isAllowed(request) ? request.cookies[name] || undefined : undefined;
   }
 
+  /** Whether a client means the cookie, which may be missing or not count. */
+  function isMeant(request: FastifyRequest): boolean {
+    return isRequested(request) || name in request.cookies;
+  }
+
   /** Moves the refresh token of a response to the cookie. */
   async function write(request: FastifyRequest, reply: FastifyReply, payload: unknown): Promise<unknown> {
     if (!isRequested(request) || !hasRefreshToken(payload)) return payload;
@@ -69,7 +74,7 @@ export function createRefreshCookie({ production, publicUrl, pageOrigins }: Conf
     });
   });
 
-  return { plugin, isRequested, read };
+  return { plugin, isMeant, read };
 }
 
 /** Whether a response in the envelope has tokens. An operation may respond with something else, too. */
@@ -80,7 +85,9 @@ function hasRefreshToken(payload: unknown): payload is { data: TokenPair & { ref
 
 /** Whether a schema refers to one of some others, also by a schema in between. */
 function refersTo(schema: unknown, ...targets: { $id?: string }[]): boolean {
-  const names = [...(JSON.stringify(schema) ?? '').matchAll(/"\$ref":"(\w+)#"/g)].map(([, name = '']) => name);
+  const names = [...(JSON.stringify(schema) ?? '').matchAll(/"\$ref":"(\w+)#"/g)].map(
+    ([, name = '']) => name,
+  );
   return names.some(
     (name) => targets.some(({ $id }) => $id === name) || refersTo(referencedSchemas[name], ...targets),
   );

@@ -78,7 +78,7 @@ export const sessionRoutes: FastifyPluginAsyncTypebox<SessionRoutesOptions> = as
     async (request) => {
       const { refresh = refreshCookie.read(request) } = request.body;
       if (refresh !== undefined) return login.refresh(refresh, requestContext(request));
-      if (refreshCookie.isRequested(request)) throw new ApiError(httpErrors.notAuthenticated);
+      if (refreshCookie.isMeant(request)) throw new ApiError(httpErrors.notAuthenticated);
       throw invalidFields([{ field: 'refresh', ...problems.required }]);
     },
   );
