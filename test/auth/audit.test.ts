@@ -110,13 +110,7 @@ t.test('every security event is a line in the log, with user, session, address a
   const { code: nextCode, wrong: wrongCodeOf } = authenticatorOf((await begin(user.token)).body.data.secret);
   const using = (body?: object) => ({ token: user.token, body });
   const confirmation = using({ code: await nextCode() });
-  const added = await causes(
-    'second_factor_added',
-    own,
-    'POST',
-    '/auth/second-factor/totp/confirm/',
-    confirmation,
-  );
+  await causes('second_factor_added', own, 'POST', '/auth/second-factor/totp/confirm/', confirmation);
   const renewal = '/auth/second-factor/recovery-codes/';
   const recoveryCodes = await causes('recovery_codes_replaced', own, 'POST', renewal, using());
   await causes('second_factor_failed', own, 'POST', '/auth/confirm/', using({ code: wrongCodeOf() }));

@@ -47,7 +47,7 @@ export function secondFactorOf(app: TestApp) {
     status: (token: string) => app.call('GET', '/auth/second-factor/', { token }),
     newRecoveryCodes: (token: string) => post('second-factor/recovery-codes', undefined, { token }),
     remove: (token: string) => app.call('DELETE', '/auth/second-factor/totp/', { token }),
-    confirmIdentity: (token: string, body: object) => post('confirm', body, { token }),
+    confirmUser: (token: string, body: object) => post('confirm', body, { token }),
     finishLogin: (second_factor_token: string, code: string, remoteAddress = '127.0.0.1') =>
       post('login/second-factor', { second_factor_token, code }, { remoteAddress }),
 

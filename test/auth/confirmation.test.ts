@@ -9,7 +9,7 @@ import { createVerifiedUser, newResetLink } from './mailbox.ts';
 const app = await createTestApp();
 const { pool, call } = app;
 const { changeEmail, newCode, post, confirmReset } = accountsOf(app);
-const { confirmIdentity, switchOn, begin } = secondFactorOf(app);
+const { confirmUser, switchOn, begin } = secondFactorOf(app);
 
 const remove = (token: string, body: object = {}) => call('DELETE', '/auth/me/', { token, body });
 
@@ -31,7 +31,7 @@ t.test('the password confirms the session, and no other one', async (t) => {
   const user = await createUser(app);
   const other = await logIn(app, user);
   await passConfirmation(app, user);
-  confirmed(t, await confirmIdentity(user.token, { password }));
+  confirmed(t, await confirmUser(user.token, { password }));
   t.equal((await begin(user.token)).status, 200);
   rejected(t, await begin(other.token), 403, 'confirmation_required', { methods: ['password'] });
 });
@@ -44,22 +44,20 @@ t.test('so does a code of the app or a recovery code, once, which the session th
     [recoveryCodes[0] ?? '', 'recovery_code'],
   ] as const) {
     await passConfirmation(app, user);
-    confirmed(t, await confirmIdentity(user.token, { code: given }));
-    const again = await confirmIdentity(user.token, { code: given });
+    confirmed(t, await confirmUser(user.token, { code: given }));
+    const again = await confirmUser(user.token, { code: given });
     rejected(t, again, 400, 'invalid_code', { attempts_left: again.body.data.attempts_left });
     const { items } = (await call('GET', '/auth/sessions/', { token: user.token })).body.data;
     t.ok(items[0].methods.includes(method));
     t.ok(Date.now() - Date.parse(items[0].authenticated_at) < 60_000);
   }
-  rejected(t, await confirmIdentity(user.token, { code: wrong() }), 400, 'invalid_code', {
-    attempts_left: 7,
-  });
+  rejected(t, await confirmUser(user.token, { code: wrong() }), 400, 'invalid_code', { attempts_left: 7 });
 });
 
 t.test('a confirmation is over after ten minutes', async (t) => {
   const user = await createUser(app);
   await passConfirmation(app, user);
-  await confirmIdentity(user.token, { password });
+  await confirmUser(user.token, { password });
   await pool.query(
     "UPDATE sessions SET confirmed_at = confirmed_at - interval '9 minutes 50 seconds' WHERE user_id = $1",
     [user.id],
@@ -72,10 +70,10 @@ t.test('a confirmation is over after ten minutes', async (t) => {
 t.test('exactly one of password and code confirms', async (t) => {
   const user = await createUser(app);
   const { code } = await switchOn(user);
-  invalid(t, await confirmIdentity(user.token, {}), 'password', 'code');
-  invalid(t, await confirmIdentity(user.token, { password, code: await code() }), 'password', 'code');
-  invalid(t, await confirmIdentity(user.token, { code: '12345' }), 'code');
-  t.equal((await confirmIdentity(user.token, { code: await code() })).status, 200, 'the code was not used');
+  invalid(t, await confirmUser(user.token, {}), 'password', 'code');
+  invalid(t, await confirmUser(user.token, { password, code: await code() }), 'password', 'code');
+  invalid(t, await confirmUser(user.token, { code: '12345' }), 'code');
+  t.equal((await confirmUser(user.token, { code: await code() })).status, 200, 'the code was not used');
 });
 
 t.test('a wrong password or code confirms nothing and counts like a failed login', async (t) => {
@@ -83,12 +81,12 @@ t.test('a wrong password or code confirms nothing and counts like a failed login
   const { code, wrong } = await switchOn(user);
   await passConfirmation(app, user);
   for (let time = 0; time < 5; time++) {
-    rejected(t, await confirmIdentity(user.token, { password: 'wrong' }), 401, 'invalid_credentials');
+    rejected(t, await confirmUser(user.token, { password: 'wrong' }), 401, 'invalid_credentials');
     const attempts_left = 8 - 2 * time;
-    rejected(t, await confirmIdentity(user.token, { code: wrong() }), 400, 'invalid_code', { attempts_left });
+    rejected(t, await confirmUser(user.token, { code: wrong() }), 400, 'invalid_code', { attempts_left });
   }
   for (const body of [{ password }, { code: await code() }])
-    delayed(t, await confirmIdentity(user.token, body), 31, 20);
+    delayed(t, await confirmUser(user.token, body), 31, 20);
   const login = { username: user.username, password };
   delayed(t, await post('login', login), 31, 20);
   const methods = ['password', 'totp', 'recovery_code'];
@@ -99,17 +97,15 @@ t.test('a wrong password or code confirms nothing and counts like a failed login
 t.test('of concurrent guesses at a code ten are checked', async (t) => {
   const user = await createUser(app);
   const { wrong } = await switchOn(user);
-  const responses = await inParallel(20, () => confirmIdentity(user.token, { code: wrong() }));
+  const responses = await inParallel(20, () => confirmUser(user.token, { code: wrong() }));
   t.strictSame(tally(responses), { '400 invalid_code': 10, '429 too_many_attempts': 10 });
 });
 
 t.test('without a second factor or a password neither confirms', async (t) => {
   const user = await createUser(app);
-  rejected(t, await confirmIdentity(user.token, { code: '123456' }), 400, 'invalid_code', {
-    attempts_left: 9,
-  });
+  rejected(t, await confirmUser(user.token, { code: '123456' }), 400, 'invalid_code', { attempts_left: 9 });
   const other = await createWithoutPassword();
-  rejected(t, await confirmIdentity(other.token, { password }), 401, 'invalid_credentials');
+  rejected(t, await confirmUser(other.token, { password }), 401, 'invalid_credentials');
 });
 
 t.test('a session that ends meanwhile is not confirmed', async (t) => {
@@ -117,7 +113,7 @@ t.test('a session that ends meanwhile is not confirmed', async (t) => {
   const { code } = await switchOn(user);
   const given = await code();
   const lock = await lockRows(t, app, 'SELECT FROM users WHERE id = $1 FOR UPDATE', [user.id]);
-  const confirming = confirmIdentity(user.token, { code: given });
+  const confirming = confirmUser(user.token, { code: given });
   await lock.waiters(1);
   await pool.query('DELETE FROM sessions WHERE user_id = $1', [user.id]);
   await lock.release();
@@ -128,8 +124,8 @@ t.test('after an undone change of email a code confirms nothing', async (t) => {
   const user = await createUser(app);
   const { code } = await switchOn(user);
   await pool.query('UPDATE users SET needs_reset = true WHERE id = $1', [user.id]);
-  rejected(t, await confirmIdentity(user.token, { code: await code() }), 403, 'forbidden');
-  rejected(t, await confirmIdentity(user.token, { password }), 403, 'forbidden');
+  rejected(t, await confirmUser(user.token, { code: await code() }), 403, 'forbidden');
+  rejected(t, await confirmUser(user.token, { password }), 403, 'forbidden');
   rejected(t, await begin(user.token), 403, 'forbidden');
 });
 
@@ -139,7 +135,7 @@ t.test('the password of an account that has one takes the place of a confirmatio
   const address = { new_email: `moved-${user.email}`, code: await newCode(`moved-${user.email}`) };
   invalid(t, await post('change-email', address, { token: user.token }), 'password');
   invalid(t, await remove(user.token), 'password');
-  await confirmIdentity(user.token, { password });
+  await confirmUser(user.token, { password });
   invalid(t, await post('change-email', address, { token: user.token }), 'password');
   invalid(t, await remove(user.token), 'password');
   await passConfirmation(app, user);
@@ -159,7 +155,7 @@ t.test(
     rejected(t, await change(), 403, 'confirmation_required', { methods });
     rejected(t, await remove(user.token), 403, 'confirmation_required', { methods });
     rejected(t, await remove(user.token, { password }), 401, 'invalid_credentials');
-    confirmed(t, await confirmIdentity(user.token, { code: await code() }));
+    confirmed(t, await confirmUser(user.token, { code: await code() }));
     t.equal((await change()).status, 200);
     t.equal((await remove(user.token)).status, 200);
   },

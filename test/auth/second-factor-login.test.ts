@@ -9,7 +9,7 @@ import { sessionIdIn } from './tokens.ts';
 const app = await createTestApp();
 const { pool } = app;
 const { tryLogin, post, me, refresh } = accountsOf(app);
-const { begin, confirm, firstFactor, finishLogin, confirmIdentity, switchOn } = secondFactorOf(app);
+const { begin, confirm, firstFactor, finishLogin, confirmUser, switchOn } = secondFactorOf(app);
 
 const stranger = '203.0.113.9';
 
@@ -116,7 +116,7 @@ t.test('a step that was used anywhere is used everywhere', async (t) => {
   t.equal((await confirm(user.token, given)).status, 200);
   await isWrong(t, user, given);
   const next = await code(1);
-  t.equal((await confirmIdentity(user.token, { code: next })).status, 200);
+  t.equal((await confirmUser(user.token, { code: next })).status, 200);
   await isWrong(t, user, next);
 });
 

@@ -227,10 +227,10 @@ t.test('each statement returns the columns that its row type declares', async (t
   await sendReport(app, sender, 'posts', own.id);
   const mail = await addFailedMail(app, sender);
   await send('POST', `/api/v1/admin/failed-mails/${mail}/retry/`, undefined, admin);
-  const { finishLogin, firstFactor, confirmIdentity, switchOn } = secondFactorOf(app);
+  const { finishLogin, firstFactor, confirmUser, switchOn } = secondFactorOf(app);
   const { code, recoveryCodes } = await switchOn(admin);
   await finishLogin(await firstFactor(admin), recoveryCodes[0] ?? '');
-  await confirmIdentity(admin.token, { code: await code() });
+  await confirmUser(admin.token, { code: await code() });
   await app.app.inject('/metrics');
   const { refresh } = await logIn(app, sender);
   await send('POST', '/auth/token/refresh/', { refresh });

@@ -53,7 +53,7 @@ const validBodies: Record<string, Record<string, unknown>[]> = {
     { ...wrongPassword, new_email: email, code: '123456' },
     { ...wrongPassword, new_email: email, ...proof },
   ],
-  confirmIdentity: [wrongPassword, { code: '123456' }],
+  confirmUser: [wrongPassword, { code: '123456' }],
   changePassword: [{ current_password: 'not-the-password', new_password: 'bibimbap-for-two' }],
   createPartnerRequest: [{ post_id: 2_147_483_647, message: '함께해요' }],
   updateMailPreferences: [

@@ -119,7 +119,7 @@ export const authErrors = {
         minimum: 0,
         maximum: 9,
         description:
-          'How many more wrong codes are possible. With 0 a login begins again, and `confirmIdentity` and `confirmTotp` are delayed',
+          'How many more wrong codes are possible. With 0 a login begins again, and `confirmUser` and `confirmTotp` are delayed',
       }),
     },
   }),

@@ -61,7 +61,7 @@ const ownSecondFactorRoutes: FastifyPluginAsyncTypebox<SecondFactorRoutesOptions
         errors: [...passwordErrors, ...codeErrors],
       },
       schema: {
-        operationId: 'confirmIdentity',
+        operationId: 'confirmUser',
         summary: 'Confirm who the user is',
         description:
           'With the password, or with a code of the authenticator app or a recovery code. For ten minutes the session may then change the ways to log in and the second factor, and do without the password what an account without one does.',
@@ -69,8 +69,7 @@ const ownSecondFactorRoutes: FastifyPluginAsyncTypebox<SecondFactorRoutesOptions
         response: { 200: Ref(Confirmation) },
       },
     },
-    async (request) =>
-      secondFactor.confirmIdentity(currentUser(request), request.body, requestContext(request)),
+    async (request) => secondFactor.confirmUser(currentUser(request), request.body, requestContext(request)),
   );
 
   app.get(
@@ -98,7 +97,7 @@ const ownSecondFactorRoutes: FastifyPluginAsyncTypebox<SecondFactorRoutesOptions
         errors: [...confirmationErrors, authErrors.secondFactorExists],
       },
       schema: {
-        operationId: 'beginTotp',
+        operationId: 'startTotp',
         summary: 'Get a secret for an authenticator app',
         description:
           'Nothing is asked for at logins before `confirmTotp`. Called again before that, it gives another secret and the first one is void. Needs a login or a confirmation within ten minutes.',

@@ -201,7 +201,7 @@ export function createSecondFactor(
      *
      * @throws {ApiError} `validation_error`, and as {@link Login.verifyOwnPassword} and {@link attempt}
      */
-    async confirmIdentity(
+    async confirmUser(
       user: CurrentUser,
       { password, code }: ConfirmationBody,
       context: RequestContext,
