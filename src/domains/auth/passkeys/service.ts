@@ -53,7 +53,6 @@ export function createPasskeys(
     { flow_token: token, credential, name }: NewPasskey,
     context: RequestContext,
   ): Promise<PasskeyRow> {
-    await confirmation.require(user, context);
     const flow = await loginFlows.finish(database, 'passkey_registration', token);
     if (flow?.sessionId !== user.sessionId) throw new ApiError(authErrors.passkeyRefused);
     const verified = await webauthn
@@ -63,7 +62,7 @@ export function createPasskeys(
       });
     const passkey = { userId: user.id, name: name ?? defaultName[context.language], ...verified };
     const added = await database.prismaTransaction(async (tx) => {
-      await confirmation.lockAccount(tx, user, context);
+      await confirmation.require(user, context, tx);
       if ((await passkeys.count(tx, user.id)) >= maxPasskeys) throw new ApiError(authErrors.tooManyPasskeys);
       const row = await passkeys.add(tx, passkey);
       if (row === undefined) throw new ApiError(authErrors.passkeyRefused);
@@ -83,9 +82,8 @@ export function createPasskeys(
 
   /** @throws {ApiError} `confirmation_required`, `passkey_not_found`, `last_login_method`, `token_not_valid` */
   async function remove(user: CurrentUser, id: number, context: RequestContext): Promise<void> {
-    await confirmation.require(user, context);
     await database.prismaTransaction(async (tx) => {
-      await confirmation.lockAccount(tx, user, context);
+      await confirmation.require(user, context, tx);
       const hasOther = await accounts.hasOtherLoginMethod(tx, user.id);
       const name = await passkeys.remove(tx, user.id, id);
       if (name === undefined) throw new ApiError(authErrors.passkeyNotFound);

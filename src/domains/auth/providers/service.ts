@@ -1,6 +1,6 @@
 import { Type } from '@sinclair/typebox';
 import { Value } from '@sinclair/typebox/value';
-import { type CurrentUser, tokenNotValid } from '../../../http/authentication.ts';
+import type { CurrentUser } from '../../../http/authentication.ts';
 import { ApiError } from '../../../http/errors.ts';
 import type { RequestContext } from '../../../http/request-context.ts';
 import { cleanText } from '../../../http/text.ts';
@@ -204,8 +204,7 @@ export function createProviderLogin(
   /** @throws {ApiError} `identity_taken`, `token_not_valid` */
   async function add(user: CurrentUser, identity: NewIdentity, context: RequestContext): Promise<Identity> {
     const added = await database.prismaTransaction(async (tx) => {
-      if (!(await accounts.lockOfSession(tx, user)))
-        throw tokenNotValid('access', 'revoked', context.language);
+      await confirmation.require(user, context, tx);
       const row = await addTo(tx, user.id, identity);
       await notify(tx, user, { change: 'added', provider: identity.provider }, context);
       return row;
@@ -230,10 +229,8 @@ export function createProviderLogin(
 
   /** @throws {ApiError} `identity_not_found`, `last_login_method`, `confirmation_required` */
   async function remove(user: CurrentUser, id: number, context: RequestContext): Promise<void> {
-    await confirmation.require(user, context);
     await database.prismaTransaction(async (tx) => {
-      if (!(await accounts.lockOfSession(tx, user)))
-        throw tokenNotValid('access', 'revoked', context.language);
+      await confirmation.require(user, context, tx);
       const identity = await identities.find(tx, user.id, id);
       if (identity === null) throw new ApiError(authErrors.identityNotFound);
       if (!(await accounts.hasOtherLoginMethod(tx, user.id))) throw new ApiError(authErrors.lastLoginMethod);

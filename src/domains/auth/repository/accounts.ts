@@ -57,16 +57,6 @@ export function createAccountRepository(
     },
 
     /**
-     * Locks the account of a session as {@link lock} does, before it gets or loses a way to log in. @returns undefined when the
-     * session has ended, too: with a reset, for example, that has just removed what an intruder had added
-     */
-    async lockOfSession(tx: Database, { id, sessionId }: { id: number; sessionId: string }) {
-      const account = await lock(tx, id);
-      const isLive = (await tx.prisma.session.count({ where: { id: sessionId, userId: id } })) > 0;
-      return isLive ? account : undefined;
-    },
-
-    /**
      * Gives an account an address that its user has proven.
      *
      * @param needsReset whether nothing but a reset of the password may change the account from now on

@@ -109,10 +109,6 @@ export function createSessionRepository(database: Database, tokens: Config['toke
     return (await database.prisma.session.deleteMany({ where: { id: sessionId, userId } })).count > 0;
   }
 
-  async function exists(tx: Database, id: string): Promise<boolean> {
-    return (await tx.prisma.session.count({ where: { id } })) > 0;
-  }
-
   /** Ends the logins that are not complete, too. */
   async function endAll(tx: Database, userId: number): Promise<void> {
     await tx.prisma.session.deleteMany({ where: { userId } });
@@ -169,17 +165,5 @@ export function createSessionRepository(database: Database, tokens: Config['toke
       ORDER BY s.created_at DESC, s.id DESC LIMIT ${limit}`);
   }
 
-  return {
-    findUser,
-    findLive,
-    exists,
-    refresh,
-    endReused,
-    end,
-    endAll,
-    endOthers,
-    confirmation,
-    confirm,
-    list,
-  };
+  return { findUser, findLive, refresh, endReused, end, endAll, endOthers, confirmation, confirm, list };
 }

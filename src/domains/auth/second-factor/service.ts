@@ -84,14 +84,13 @@ export function createSecondFactor(
     return attempt(account, subjectOf(user), context, check);
   }
 
-  /** Changes an account whose session is confirmed. It is locked before, so that a session that was ended meanwhile changes nothing. */
+  /** Changes an account whose session is confirmed. */
   function change<Result>(
     user: CurrentUser,
     context: RequestContext,
     work: (tx: Database) => Promise<Result>,
   ): Promise<Result> {
     return database.prismaTransaction(async (tx) => {
-      await accounts.lock(tx, user.id);
       await confirmation.require(user, context, tx);
       return work(tx);
     });

@@ -2,7 +2,7 @@ import { type CurrentUser, tokenNotValid } from '../../../http/authentication.ts
 import { ApiError, invalidFields } from '../../../http/errors.ts';
 import { problems } from '../../../http/field-errors.ts';
 import type { RequestContext } from '../../../http/request-context.ts';
-import type { Database, Tx } from '../../../infrastructure/database/client.ts';
+import type { Tx } from '../../../infrastructure/database/client.ts';
 import { authErrors } from '../errors.ts';
 import type { AuthRepository } from '../repository/index.ts';
 import type { Confirmation } from '../schemas.ts';
@@ -25,28 +25,18 @@ export function createConfirmation({ accounts, sessions }: AuthRepository, { ver
   }
 
   /**
-   * @param tx in which the account is locked, so that the session is not ended meanwhile
+   * @param tx of the change, which locks the account first. What ends sessions, such as a reset of the password, locks it, too, so
+   *   that a session that was ended meanwhile changes nothing
    * @throws {ApiError} `confirmation_required`, `forbidden`, `token_not_valid`
    */
   async function require(user: CurrentUser, context: RequestContext, tx?: Tx): Promise<void> {
+    if (tx) await accounts.lock(tx, user.id);
     const { isRecent, methods } = await read(user, context, tx);
     if (!isRecent) throw new ApiError(authErrors.confirmationRequired, { data: { methods } });
   }
 
   return {
     require,
-
-    /**
-     * Locks the account for a change of its ways to log in. What ends sessions, such as a reset of the password, locks the account
-     * first, so this notices when it came before.
-     *
-     * @throws {ApiError} `token_not_valid` when the session has ended
-     */
-    async lockAccount(tx: Database, { id, sessionId }: CurrentUser, { language }: RequestContext) {
-      const account = await accounts.lock(tx, id);
-      const isLive = account !== undefined && (await sessions.exists(tx, sessionId));
-      if (!isLive) throw tokenNotValid('access', 'revoked', language);
-    },
 
     /**
      * Verifies the password of an operation that takes one. An account without a password needs a recent confirmation instead.
