@@ -110,7 +110,13 @@ t.test('every security event is a line in the log, with user, session, address a
   const { code: nextCode, wrong: wrongCodeOf } = authenticatorOf((await begin(user.token)).body.data.secret);
   const using = (body?: object) => ({ token: user.token, body });
   const confirmation = using({ code: await nextCode() });
-  await causes('second_factor_added', own, 'POST', '/auth/second-factor/totp/confirm/', confirmation);
+  const switchedOn = await causes(
+    'second_factor_added',
+    own,
+    'POST',
+    '/auth/second-factor/totp/confirm/',
+    confirmation,
+  );
   const renewal = '/auth/second-factor/recovery-codes/';
   const recoveryCodes = await causes('recovery_codes_replaced', own, 'POST', renewal, using());
   await causes('second_factor_failed', own, 'POST', '/auth/confirm/', using({ code: wrongCodeOf() }));
@@ -165,7 +171,7 @@ t.test('every security event is a line in the log, with user, session, address a
 
   const log = app.logs.join('\n');
   const tokens = [token, refresh, one.token, one.refresh, renewed.token, undo.body.token];
-  const codes = [...added.body.data.recovery_codes, ...recoveryCodes.body.data.recovery_codes];
+  const codes = [...switchedOn.body.data.recovery_codes, ...recoveryCodes.body.data.recovery_codes];
   for (const secret of [
     ...tokens,
     ...codes,

@@ -42,7 +42,7 @@ t.test('config check tells problems, warnings and settings, and nothing secret',
   t.equal(code, 4);
   t.match(JSON.parse(stderr), { error: { code: 'invalid_configuration', message: /3 problems/ } });
   const document = JSON.parse(stdout);
-  t.match(document, { is_usable: false, problems: [/^PORT/, /^S3_BUCKET/, /^CORS_ORIGINS/] });
+  t.match(document, { is_usable: false, problems: [/^PORT/, /^CORS_ORIGINS/, /^S3_BUCKET/] });
   const setting = (name: string) => document.settings.find((one: { name: string }) => one.name === name);
   t.match(setting('DATABASE_URL'), {
     value: 'postgresql://dure:***@db.example.com/dure?sslmode=require',

@@ -24,6 +24,8 @@ async function setUp(t: Test) {
 const rows: Record<string, (age: string) => string> = {
   sessions: (age) => `(id, user_id, user_agent, ip, expires_at)
     VALUES (gen_random_uuid(), 1, '', '', now() - interval '${age}')`,
+  login_flows: (age) => `(id, kind, key_id, expires_at)
+    VALUES (gen_random_uuid(), 'sign_up', '', now() - interval '${age}')`,
   email_codes: (age) => `(email, id, key_id, expires_at)
     VALUES (gen_random_uuid(), gen_random_uuid(), '', now() - interval '${age}')`,
   email_proofs: (age) => `(id, email, key_id, expires_at)
