@@ -2,16 +2,19 @@ import { randomUUID } from 'node:crypto';
 import t, { type Test } from 'tap';
 import { createDerivedSecrets } from '../../src/domains/auth/tokens.ts';
 import { toSecret } from '../../src/infrastructure/config/secrets.ts';
+import { passConfirmation, secondFactorOf } from '../auth/authenticator.ts';
 import { undoTokenIn } from '../auth/mailbox.ts';
 import { createAdmin } from '../support/admin.ts';
 import {
   type CallOptions,
   codeIn,
   createTestApp,
+  createUser,
   logIn,
   password,
   resetLinkIn,
   signUpUser,
+  suspend,
   type TestApp,
   testEnvironment,
 } from '../support/app.ts';
@@ -196,6 +199,63 @@ t.test('responses about mailed codes and links are documented', async (t) => {
   await reset({});
 });
 
+t.test('responses about the second factor and confirmations are documented', async (t) => {
+  const app = await createTestApp();
+  const call = checked(t, app);
+  const checkedApp = { ...app, call };
+  const {
+    begin,
+    confirm,
+    switchOn,
+    status,
+    newRecoveryCodes,
+    remove,
+    firstFactor,
+    finishLogin,
+    confirmIdentity,
+  } = secondFactorOf(checkedApp);
+  const changes = [begin, (token: string) => confirm(token, '123456'), newRecoveryCodes, remove];
+  const user = await createUser(app);
+  await newRecoveryCodes(user.token);
+  await confirm(user.token, '123456');
+  const { code, wrong, recoveryCodes } = await switchOn(user);
+  for (const operation of [status, begin, newRecoveryCodes]) await operation(user.token);
+  await confirm(user.token, await code());
+  await confirmIdentity(user.token, { password });
+  await confirmIdentity(user.token, { password: 'wrong-password' });
+  await confirmIdentity(user.token, { code: wrong() });
+  const second = await firstFactor(user);
+  await finishLogin(second, wrong());
+  await finishLogin(second, await code());
+
+  const suspended = await createUser(app);
+  const own = await switchOn(suspended);
+  const open = await firstFactor(suspended);
+  await suspend(app, suspended);
+  await finishLogin(open, own.recoveryCodes[0] ?? '');
+
+  await app.pool.query('UPDATE users SET password_hash = NULL WHERE id = $1', [user.id]);
+  await passConfirmation(app, user);
+  for (const change of changes) await change(user.token);
+  const { token } = user;
+  const change = { new_email: 'elsewhere@example.com', code: '123456' };
+  await call('POST', '/auth/change-email/', { token, body: change });
+  await call('DELETE', '/auth/me/', { token, body: {} });
+  await app.pool.query('UPDATE users SET needs_reset = true WHERE id = $1', [user.id]);
+  for (const change of changes) await change(token);
+  await confirmIdentity(token, { code: recoveryCodes[0] ?? '' });
+
+  const guessing = await createUser(app);
+  const third = await switchOn(guessing);
+  const late = await firstFactor(guessing);
+  await finishLogin('x', third.wrong());
+  for (let attempt = 0; attempt < 11; attempt++)
+    await confirmIdentity(guessing.token, { code: third.wrong() });
+  await finishLogin(late, third.wrong());
+  await confirm(guessing.token, '123456');
+  await remove(guessing.token);
+});
+
 t.test(
   'every operation rejects unreadable bodies and tokens, and checks who calls before the input',
   async (t) => {
@@ -268,6 +328,7 @@ t.test('responses of a broken service and without the database are documented', 
   const bodies: Record<string, unknown> = {
     refreshToken: { refresh },
     logOut: undefined,
+    finishLogin: { second_factor_token: newToken('second_factor flow', randomUUID()), code: '123456' },
     undoEmailChange: { token: newToken('email change', randomUUID()) },
     confirmPasswordReset: { uid, token: resetToken, new_password: 'bibimbap-for-two' },
   };

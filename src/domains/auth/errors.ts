@@ -62,9 +62,9 @@ export const authErrors = {
       attempts_left: Int32({
         examples: [4],
         minimum: 0,
-        maximum: 5,
+        maximum: 9,
         description:
-          'How often this code may still be tried. With 0 a new code is needed. Always 0 for the token of a link',
+          'How many more codes may be tried. With 0 a new code is needed, or a login begins again. Always 0 for the token of a link',
       }),
     },
   }),
@@ -109,19 +109,6 @@ export const authErrors = {
   secondFactorTokenInvalid: defineError(400, 'second_factor_token_invalid', {
     ko: '로그인 시간이 지났습니다. 처음부터 다시 로그인해 주세요.',
     en: 'This login has expired. Please log in again.',
-  }),
-  wrongCode: defineError(400, 'invalid_code', {
-    ko: '인증번호가 올바르지 않습니다.',
-    en: 'The code is not correct.',
-    fields: {
-      attempts_left: Int32({
-        examples: [4],
-        minimum: 0,
-        maximum: 9,
-        description:
-          'How many more wrong codes are possible. With 0 a login begins again, and `confirmUser` and `confirmTotp` are delayed',
-      }),
-    },
   }),
   secondFactorNotFound: defineError(404, 'not_found', {
     ko: '2단계 인증을 사용하고 있지 않습니다.',

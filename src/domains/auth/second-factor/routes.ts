@@ -12,7 +12,7 @@ interface SecondFactorRoutesOptions {
   secondFactor: SecondFactorService;
 }
 
-const codeErrors = [authErrors.wrongCode, authErrors.tooManySecondFactors];
+const codeErrors = [authErrors.invalidCode, authErrors.tooManySecondFactors];
 const confirmationErrors = [authErrors.confirmationRequired, authErrors.resetRequired];
 
 /** The second step of a login, and the second factor of the logged-in user. */

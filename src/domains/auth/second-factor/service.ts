@@ -69,7 +69,7 @@ export function createSecondFactor(
     if (outcome.delay !== undefined) rejectFor(outcome.delay, actor, context);
     if (outcome.result !== undefined) return outcome.result;
     context.logSecurityEvent('second_factor_failed', actor);
-    throw new ApiError(authErrors.wrongCode, { data: { attempts_left: outcome.attemptsLeft ?? 0 } });
+    throw new ApiError(authErrors.invalidCode, { data: { attempts_left: outcome.attemptsLeft ?? 0 } });
   }
 
   /** The same for a logged-in user. @throws {ApiError} `token_not_valid`, `forbidden` after an undone change of email */
