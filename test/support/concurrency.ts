@@ -14,6 +14,8 @@ export function inParallel<Result>(
 interface RowLock {
   /** Waits until `count` statements of the app wait for a lock. @returns their backend ids, oldest first */
   waiters(count: number): Promise<number[]>;
+  /** Runs another statement in the transaction. */
+  run(statement: string, values: unknown[]): Promise<unknown>;
   release(end?: 'COMMIT' | 'ROLLBACK'): Promise<void>;
 }
 
@@ -35,7 +37,8 @@ export async function lockRows(
     client.release();
   }
   t.teardown(() => release());
-  return { waiters: (count) => waitForLockWait(app, count), release };
+  const run = (text: string, others: unknown[]) => client.query(text, others);
+  return { waiters: (count) => waitForLockWait(app, count), run, release };
 }
 
 /** Waits until `count` statements wait for a lock. @returns their backend ids, oldest first */

@@ -5,11 +5,12 @@ import {
   type IdentityProvider,
   type ProviderAccount,
 } from '../../support/identity-provider.ts';
+import { until } from '../../support/until.ts';
 
 let counter = 0;
 
 /** A user of a provider who has no account yet. Kakao's ids are numbers. */
-export function newAccount(fields: Partial<ProviderAccount> = {}): ProviderAccount {
+export function newAccount(fields: Partial<ProviderAccount> = {}) {
   const id = String(1_000_000 + ++counter + process.pid * 1000);
   return { id, email: `p${id}@example.com`, name: '박나무', ...fields };
 }
@@ -97,6 +98,12 @@ export async function startProviders(environment: Record<string, string> = {}) {
       [id],
     );
 
+  /** Waits for the email to an address that contains a text; emails may come in another order than they were queued. */
+  const mailTo = (email: string, part: string) =>
+    until(`an email with ${part}`, () =>
+      app.mails.sent.find(({ to, text }) => to === email && text.includes(part)),
+    );
+
   const identitiesOf = async ({ id }: { id: number }) =>
     (
       await app.pool.query(
@@ -120,6 +127,7 @@ export async function startProviders(environment: Record<string, string> = {}) {
     signUp,
     signUpWith,
     age,
+    mailTo,
     identitiesOf,
   };
 }

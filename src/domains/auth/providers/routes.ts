@@ -152,8 +152,8 @@ export const providerRoutes: FastifyPluginAsyncTypebox<ProviderRoutesOptions> = 
   await app.register(identityRoutes, options);
 };
 
-/** What the callback page gets: nothing else that a provider sends. */
-const maxLengths = { code: 2_000, state: 200, error: 100 };
+/** What the callback page gets, and nothing else that a provider sends (RFC 6749, appendix A). */
+const shapes = { code: /^[ -~]{1,2000}$/, state: /^[\w-]{1,200}$/, error: /^\w{1,100}$/ };
 
 /** Where providers send the browser. Changes nothing: it does not know which browser began the login. */
 const callbackRoutes: FastifyPluginAsyncTypebox<ProviderRoutesOptions> = async (
@@ -170,11 +170,9 @@ const callbackRoutes: FastifyPluginAsyncTypebox<ProviderRoutesOptions> = async (
     const fields = new Map(Object.entries(sent ?? {}));
     const provider = providerLogin.providers.find((one) => one.id === id)?.id;
     const page = new URLSearchParams(provider === undefined ? {} : { provider });
-    const read = (name: keyof typeof maxLengths) => {
+    const read = (name: keyof typeof shapes) => {
       const value = fields.get(name);
-      return typeof value === 'string' && value !== '' && value.length <= maxLengths[name]
-        ? value
-        : undefined;
+      return typeof value === 'string' && shapes[name].test(value) ? value : undefined;
     };
     const [code, state, error] = [read('code'), read('state'), read('error')];
     if (provider === undefined || code === undefined || state === undefined || error !== undefined) {

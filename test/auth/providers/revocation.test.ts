@@ -1,0 +1,80 @@
+import t from 'tap';
+import { relayed } from '../../support/app.ts';
+import { until } from '../../support/until.ts';
+import { newAccount, startProviders } from './setup.ts';
+
+const app = await startProviders();
+const { kakao, naver, apple, acme, call, pool } = app;
+
+const revocations = { kakao: '/v1/user/unlink', naver: '/oauth2.0/token', apple: '/auth/revoke' };
+const requestTo = (provider: typeof kakao, path: string, grantType: string | null = null) =>
+  provider.requests.find(
+    ({ path: one, body }) => one === path && (grantType === null || body.get('grant_type') === grantType),
+  );
+
+for (const provider of [kakao, naver, apple]) {
+  const path = revocations[provider.id as keyof typeof revocations];
+  const grantType = provider === naver ? 'delete' : null;
+
+  t.test(
+    `${provider.id} forgets the consent of a deleted account, and of an identity that is removed`,
+    async (t) => {
+      const account = await app.signUpWith(provider, newAccount());
+      const linked = await app.logInWith(provider, newAccount(), 'link', account.token);
+      provider.requests.length = 0;
+      const removal = await call('DELETE', `/auth/identities/${linked.body.data.id}/`, {
+        token: account.token,
+      });
+      t.equal(removal.status, 200);
+      await until('the first revocation', () => requestTo(provider, path, grantType));
+      await app.mails.settled();
+      provider.requests.length = 0;
+      t.equal((await call('DELETE', '/auth/me/', { token: account.token, body: {} })).status, 200);
+      await until('the second revocation', () => requestTo(provider, path, grantType));
+    },
+  );
+}
+
+t.test('a provider that does not answer stops no deletion, and is asked again', async (t) => {
+  const account = await app.signUpWith(apple, newAccount());
+  apple.requests.length = 0;
+  apple.faults = { responses: { '/auth/revoke': (response) => void response.writeHead(503).end() } };
+  t.equal((await call('DELETE', '/auth/me/', { token: account.token, body: {} })).status, 200);
+  await until('an attempt', () => requestTo(apple, '/auth/revoke'));
+  const due = (attempts: number) =>
+    until('a job that waits', async () => {
+      const { rowCount } = await pool.query(
+        "UPDATE graphile_worker._private_jobs SET run_at = now(), attempts = greatest(attempts, $1) WHERE locked_at IS NULL AND run_at > now() AND payload->>'provider' = 'apple'",
+        [attempts],
+      );
+      return rowCount === 1;
+    });
+  await due(7);
+  await app.mails.settled();
+  t.match(app.logs.join(), /job given up/);
+  apple.faults = {};
+});
+
+t.test('an identity without a refresh token has nothing to revoke', async (t) => {
+  const account = await app.signUpWith(acme, newAccount());
+  t.strictSame(
+    (await app.identitiesOf(account)).map(({ token }) => token),
+    [null],
+  );
+});
+
+t.test('refresh tokens of providers are in no table, job or log line as they are', async (t) => {
+  const user = newAccount();
+  const account = await app.signUpWith(kakao, user);
+  await app.logInWith(kakao, newAccount());
+  const [identity] = await app.identitiesOf(account);
+  t.match(identity.token, /^[\w-]{10}\.[\w-]+$/);
+  await call('DELETE', '/auth/me/', { token: account.token, body: {} });
+  await relayed(app);
+  const { rows } = await pool.query(
+    'SELECT (SELECT json_agg(i) FROM identities i)::text || (SELECT json_agg(f) FROM login_flows f)::text || coalesce((SELECT json_agg(j) FROM graphile_worker._private_jobs j)::text, $$$$) AS text',
+  );
+  t.match(rows[0].text, user.id.slice(0, 3));
+  t.notMatch(rows[0].text + app.logs.join(), /refresh-\d|access-\d/);
+  await app.mails.settled();
+});
