@@ -17,6 +17,7 @@ import { listJobs, recoverJobs, unlockJobs } from '../../src/infrastructure/mail
 import { createMailMetrics } from '../../src/infrastructure/mail/send-mail.ts';
 import { createMetrics } from '../../src/infrastructure/metrics/metrics.ts';
 import { secondFactorOf } from '../auth/authenticator.ts';
+import { developmentLogin } from '../auth/development-login.ts';
 import { newResetLink, verifyLinkTokenIn } from '../auth/mailbox.ts';
 import { passkeysOf } from '../auth/passkeys.ts';
 import { addFailedMail, createAdmin, sendReport } from '../support/admin.ts';
@@ -231,6 +232,13 @@ t.test('each statement returns the columns that its row type declares', async (t
   const { code, recoveryCodes } = await switchOn(admin);
   await finishLogin(await firstFactor(admin), recoveryCodes[0] ?? '');
   await confirmUser(admin.token, { code: await code() });
+  const { finish } = await developmentLogin(
+    app,
+    { subject: 'row-types' },
+    { purpose: 'link', token: sender.token },
+  );
+  t.equal((await finish()).status, 201);
+  await send('GET', '/auth/identities/', undefined, sender);
   await app.app.inject('/metrics');
   const { refresh } = await logIn(app, sender);
   await send('POST', '/auth/token/refresh/', { refresh });

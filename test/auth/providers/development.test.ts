@@ -1,48 +1,67 @@
 import t from 'tap';
-import { createTestApp } from '../../support/app.ts';
+import { createTestApp, createUser } from '../../support/app.ts';
+import { rejected } from '../../support/assertions.ts';
+import { developmentLogin } from '../development-login.ts';
+
+const app = await createTestApp();
+const { call } = app;
+const own = { host: 'localhost:3000' };
 
 t.test('outside production one logs in as anyone, on a page of the service', async (t) => {
-  const { call } = await createTestApp();
   const list = await call('GET', '/auth/providers/');
   t.strictSame(list.body.data, { items: [{ id: 'development', name: '개발용 로그인' }] });
+  const user = { subject: 'kim', email: 'kim@example.com', name: '김두레', is_email_proved: 'true' };
+  const { finish } = await developmentLogin(app, user);
+  const { data } = (await finish()).body;
+  t.match(data.suggested, { name: '김두레', email: 'kim@example.com', is_email_verified: true });
+  const body = { sign_up_token: data.sign_up_token, username: 'kim.dev', name: '김', email: user.email };
+  const signUp = await call('POST', '/auth/providers/sign-up/', { body });
+  t.match(signUp, { status: 201, body: { data: { user: { is_verified: true } } } });
+  const again = await developmentLogin(app, { subject: 'kim' });
+  t.match((await again.finish()).body.data.user, { username: 'kim.dev' });
+});
+
+t.test('its page is a form without a script, in both languages, that one can cancel', async (t) => {
   const start = await call('POST', '/auth/providers/development/start/', { body: { purpose: 'login' } });
-  t.equal(start.status, 200, start.text);
-  const url = new URL(start.body.data.authorization_url);
-  t.equal(`${url.origin}${url.pathname}`, 'https://api.example.com/dev/login/');
-  const page = await call('GET', `${url.pathname}${url.search}`, { headers: { host: 'localhost:3000' } });
-  t.equal(page.status, 200);
-  const form = new URLSearchParams(url.searchParams);
-  form.set('subject', 'kim');
-  form.set('email', 'kim@example.com');
-  form.set('name', '김두레');
-  form.set('is_email_proved', 'true');
-  const headers = { 'content-type': 'application/x-www-form-urlencoded', host: '127.0.0.1:3000' };
-  const sent = await call('POST', '/dev/login/', { body: String(form), headers });
-  t.equal(sent.status, 303, sent.text);
-  const back = new URL(String(sent.headers['location']));
-  const callback = await call('GET', `${back.pathname}${back.search}`);
-  t.equal(callback.status, 303, callback.text);
-  const query = new URL(String(callback.headers['location'])).searchParams;
-  const body = { flow_token: start.body.data.flow_token, code: query.get('code'), state: query.get('state') };
-  const finish = await call('POST', '/auth/providers/development/finish/', { body });
-  t.equal(finish.status, 403, finish.text);
-  t.match(finish.body.data, {
-    code: 'sign_up_required',
-    suggested: { name: '김두레', email: 'kim@example.com', is_email_verified: true },
-  });
-  const signUp = await call('POST', '/auth/providers/sign-up/', {
-    body: {
-      sign_up_token: finish.body.data.sign_up_token,
-      username: 'kim.dev',
-      name: '김',
-      email: 'kim@example.com',
-    },
-  });
-  t.equal(signUp.status, 201, signUp.text);
-  t.match(signUp.body.data, { user: { is_verified: true, username: 'kim.dev' } });
-  const ids = await call('GET', '/auth/identities/', { token: signUp.body.data.access });
-  t.match(ids.body.data, {
-    items: [{ provider: 'development', email: 'kim@example.com' }],
-    next_cursor: null,
-  });
+  const { pathname, search } = new URL(start.body.data.authorization_url);
+  const page = await call('GET', `${pathname}${search}`, { headers: { ...own, 'accept-language': 'en' } });
+  t.match(page.text, '<html lang="en">');
+  t.match(page.text, /<label for="subject">User id<\/label>/);
+  t.notMatch(page.text, '<script');
+  t.match(page.headers['content-security-policy'], "form-action 'self' https://app.example.com");
+  t.match((await call('GET', `${pathname}${search}`, { headers: own })).text, '사용자 번호');
+  const quoted = await call('GET', `${pathname}?state=%22%3E%3Cb%3E&nonce=x`, { headers: own });
+  t.notMatch(quoted.text, '<b>');
+  const headers = { ...own, 'content-type': 'application/x-www-form-urlencoded' };
+  const cancelled = await call('POST', '/dev/login/', { body: 'action=cancel&state=s&subject=x', headers });
+  t.match(cancelled.headers['location'], /\/callback\/\?state=s&error=access_denied$/);
+});
+
+t.test('a name that leads to this machine from elsewhere is refused (DNS rebinding)', async (t) => {
+  for (const method of ['GET', 'POST']) {
+    const response = await call(method, '/dev/login/?state=s&nonce=n', {
+      headers: { host: 'evil.example.com' },
+    });
+    rejected(t, response, 421, 'misdirected_request');
+  }
+});
+
+t.test('its code is bound to the flow, and to a minute', async (t) => {
+  const [first, second] = [
+    await developmentLogin(app, { subject: 'a' }),
+    await developmentLogin(app, { subject: 'b' }),
+  ];
+  const finish = (body: object) => call('POST', '/auth/providers/development/finish/', { body });
+  rejected(t, await finish({ ...second.body, code: first.body.code }), 400, 'provider_refused');
+  rejected(t, await finish({ ...first.body, code: `${first.body.code}x` }), 400, 'provider_refused');
+  const late = await developmentLogin(app, { subject: 'c' });
+  const now = Date.now;
+  t.intercept(Date, 'now', { value: () => now() + 61_000 });
+  rejected(t, await late.finish(), 400, 'provider_refused');
+});
+
+t.test('it links to an account, too', async (t) => {
+  const { token } = await createUser(app);
+  const { finish } = await developmentLogin(app, { subject: 'linked' }, { purpose: 'link', token });
+  t.match(await finish(), { status: 201, body: { data: { provider: 'development', email: null } } });
 });
