@@ -212,7 +212,7 @@ t.test('responses about the second factor and confirmations are documented', asy
     remove,
     firstFactor,
     finishLogin,
-    confirmIdentity,
+    confirmUser,
   } = secondFactorOf(checkedApp);
   const changes = [begin, (token: string) => confirm(token, '123456'), newRecoveryCodes, remove];
   const user = await createUser(app);
@@ -221,9 +221,9 @@ t.test('responses about the second factor and confirmations are documented', asy
   const { code, wrong, recoveryCodes } = await switchOn(user);
   for (const operation of [status, begin, newRecoveryCodes]) await operation(user.token);
   await confirm(user.token, await code());
-  await confirmIdentity(user.token, { password });
-  await confirmIdentity(user.token, { password: 'wrong-password' });
-  await confirmIdentity(user.token, { code: wrong() });
+  await confirmUser(user.token, { password });
+  await confirmUser(user.token, { password: 'wrong-password' });
+  await confirmUser(user.token, { code: wrong() });
   const second = await firstFactor(user);
   await finishLogin(second, wrong());
   await finishLogin(second, await code());
@@ -243,14 +243,13 @@ t.test('responses about the second factor and confirmations are documented', asy
   await call('DELETE', '/auth/me/', { token, body: {} });
   await app.pool.query('UPDATE users SET needs_reset = true WHERE id = $1', [user.id]);
   for (const change of changes) await change(token);
-  await confirmIdentity(token, { code: recoveryCodes[0] ?? '' });
+  await confirmUser(token, { code: recoveryCodes[0] ?? '' });
 
   const guessing = await createUser(app);
   const third = await switchOn(guessing);
   const late = await firstFactor(guessing);
   await finishLogin('x', third.wrong());
-  for (let attempt = 0; attempt < 11; attempt++)
-    await confirmIdentity(guessing.token, { code: third.wrong() });
+  for (let attempt = 0; attempt < 11; attempt++) await confirmUser(guessing.token, { code: third.wrong() });
   await finishLogin(late, third.wrong());
   await confirm(guessing.token, '123456');
   await remove(guessing.token);
