@@ -18,6 +18,7 @@ const streamPath = '/api/v1/notifications/stream/';
 /** A page that has a client and keeps what it reports in globals. */
 const html = (
   url: string,
+  tokens: string,
 ) => `<!doctype html><meta charset="utf-8"><title>client</title><script type="module">
 import { browserStorage, createClient } from '/client/index.js';
 globalThis.signedOut = [];
@@ -26,7 +27,7 @@ globalThis.statuses = [];
 globalThis.baseUrl = '${url}';
 globalThis.dure = createClient({
   baseUrl,
-  storage: browserStorage(),
+  ${tokens},
   onSignedOut: (reason) => signedOut.push(reason),
   streamTimes: { firstDelay: 50 },
 });
@@ -42,12 +43,16 @@ globalThis.isReady = true;
 /** The service, and a website of another origin with the built package. */
 async function startSite(t: Test): Promise<{ service: Service; origin: string }> {
   const port = await freePort();
-  const origin = `http://127.0.0.1:${port}`;
-  const service = await startService(t, { CORS_ORIGINS: origin, QUOTA_REQUESTS_PER_DAY: '0' });
+  // A passkey belongs to a name, not to an IP address; the cookie to the site, which is the same for both ports.
+  const origin = `http://localhost:${port}`;
+  const environment = { FRONTEND_URL: origin, CORS_ORIGINS: origin, QUOTA_REQUESTS_PER_DAY: '0' };
+  const started = await startService(t, environment);
+  const service = { ...started, baseUrl: started.baseUrl.replace('127.0.0.1', 'localhost') };
   const site: RequestListener = async ({ url = '/' }, response) => {
     const name = /^\/client\/([\w/-]+\.js)$/.exec(url)?.[1];
     const type = name ? 'text/javascript' : 'text/html; charset=utf-8';
-    const text = name ? await readFile(join(dist, name), 'utf8') : html(service.baseUrl);
+    const tokens = url === '/cookie' ? `tokens: 'cookie'` : 'storage: browserStorage()';
+    const text = name ? await readFile(join(dist, name), 'utf8') : html(service.baseUrl, tokens);
     response.writeHead(200, { 'content-type': type }).end(text);
   };
   await serve(t, site, port);
@@ -70,9 +75,9 @@ t.test('tabs of one browser', { skip: noBrowser }, async (t) => {
     return { ...pair, context, requests, first, openTab: () => openTab(context) };
   }
 
-  async function openTab(context: BrowserContext): Promise<Page> {
+  async function openTab(context: BrowserContext, path = ''): Promise<Page> {
     const page = await context.newPage();
-    await page.goto(origin);
+    await page.goto(origin + path);
     await page.waitForFunction('globalThis.isReady');
     return page;
   }
@@ -141,6 +146,34 @@ t.test('tabs of one browser', { skip: noBrowser }, async (t) => {
     t.same(await evaluate(first, 'signedOut'), ['logged_out']);
     t.equal(await evaluate(second, 'dure.isSignedIn()'), false);
     t.equal(await evaluate(second, 'localStorage.length'), 0);
+  });
+
+  t.test('share a refresh token that none of their scripts can read', async (t) => {
+    const { receiver } = await createPair(service);
+    const context = await browser.newContext();
+    t.teardown(() => context.close());
+    const requests = countRequests(context);
+    const first = await openTab(context, '/cookie');
+    t.equal(await evaluate(first, 'dure.isSignedIn()'), false);
+    await evaluate(first, `dure.logIn(${JSON.stringify({ username: receiver.username, password })})`);
+    const second = await openTab(context, '/cookie');
+    await first.reload();
+    await first.waitForFunction('globalThis.isReady');
+    const calls =
+      'Promise.all(Array.from({ length: 5 }, () => dure.getCurrentUser())).then(([one]) => one.id)';
+    const found = await Promise.all([first, second].map((tab) => evaluate(tab, calls)));
+    t.same(found, [receiver.user.id, receiver.user.id]);
+    t.equal(requests(refreshPath), 2, 'once in each tab');
+    t.match(await context.cookies(), [{ name: 'dure-refresh', httpOnly: true, sameSite: 'Strict' }]);
+    for (const tab of [first, second]) {
+      const readable = 'JSON.stringify([document.cookie, { ...localStorage }, { ...sessionStorage }])';
+      t.equal(await evaluate(tab, readable), JSON.stringify(['', { dure: String(receiver.user.id) }, {}]));
+    }
+    await evaluate(first, 'dure.logOut()');
+    await until('the other tab', () => evaluate(second, '!dure.isSignedIn()'));
+    t.same(await evaluate(second, 'signedOut'), ['elsewhere']);
+    t.same(await context.cookies(), []);
+    t.equal(await evaluate(second, 'dure.getCurrentUser().catch(({ code }) => code)'), 'not_authenticated');
   });
 
   t.test('eight tabs leave connections for calls', async (t) => {

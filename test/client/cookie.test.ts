@@ -1,0 +1,185 @@
+import { type Client, createClient, isApiError, NetworkError } from '@dure/client';
+import t from 'tap';
+import { password } from '../support/app.ts';
+import { until } from '../support/until.ts';
+import { caught, createWire, signedIn, startService } from './clients.ts';
+
+const service = await startService(t);
+const { baseUrl } = service;
+const refreshPath = '/auth/token/refresh/';
+
+/** What the tabs of a browser have in common: cookies and `localStorage`. */
+function createBrowser() {
+  const local = new Map<string, string>();
+  const listeners = new Set<(event: object) => void>();
+  /** Browsers pass a change on later. */
+  const change = (key: string, work: () => void) => {
+    work();
+    setImmediate(() => {
+      for (const listen of listeners) listen({ key, storageArea: localStorage });
+    });
+  };
+  const localStorage = {
+    getItem: (key: string) => local.get(key) ?? null,
+    setItem: (key: string, text: string) => change(key, () => local.set(key, text)),
+    removeItem: (key: string) => change(key, () => local.delete(key)),
+  };
+  const addEventListener = (_type: string, listen: (event: object) => void) => listeners.add(listen);
+  for (const [name, value] of Object.entries({ localStorage, addEventListener })) {
+    Object.defineProperty(globalThis, name, { value, configurable: true });
+  }
+
+  const wire = createWire();
+  const browser = {
+    local,
+    wire,
+    cookie: '',
+    /** Requests that could send or set the cookie. */
+    withCookie: [] as string[],
+    /** As browsers do it: the cookie of a response counts when the response arrives. */
+    async fetch(url: string, init: RequestInit): Promise<Response> {
+      if (init.credentials !== 'include') return wire.fetch(url, init);
+      browser.withCookie.push(`${new URL(url).pathname} ${init.keepalive}`);
+      const headers = { ...Object.fromEntries(new Headers(init.headers)), cookie: browser.cookie };
+      const response = await wire.fetch(url, { ...init, headers });
+      const [set] = response.headers.getSetCookie();
+      if (set !== undefined) browser.cookie = /^[^=]+=[^;]+/.exec(set)?.[0] ?? '';
+      return response;
+    },
+    /** A tab, and why it was signed out. */
+    openTab() {
+      const reasons: string[] = [];
+      const onSignedOut = (reason: string) => reasons.push(reason);
+      const dure = createClient({ baseUrl, fetch: browser.fetch, tokens: 'cookie', retries: 0, onSignedOut });
+      return { dure, reasons };
+    },
+  };
+  return browser;
+}
+
+const { username, user } = await signedIn(service);
+const logIn = (dure: Client, name = username) => dure.logIn({ username: name, password });
+
+t.test('only logins, refreshes and logouts have the cookie, and no script its token', async (t) => {
+  const browser = createBrowser();
+  const { openTab, local, wire, withCookie } = browser;
+  const { dure } = openTab();
+  const login = await logIn(dure);
+  t.equal(login.refresh, undefined);
+  t.same([...local], [['dure', String(user.id)]]);
+  t.equal((await dure.getCurrentUser()).id, user.id);
+  const next = openTab();
+  t.equal((await next.dure.getCurrentUser()).id, user.id);
+  await next.dure.logOut();
+  t.same(withCookie, ['/auth/login/ true', `${refreshPath} true`, '/auth/logout/ true']);
+  const asked = wire.sent.filter(({ headers }) => headers.has('x-refresh-token'));
+  t.same(
+    asked.map(({ path }) => path),
+    ['/auth/login/', refreshPath, '/auth/logout/'],
+  );
+  t.equal(local.size, 0);
+  t.equal(browser.cookie, '');
+});
+
+t.test('a visitor who never logged in causes no refresh', async (t) => {
+  const { openTab, wire } = createBrowser();
+  const { dure } = openTab();
+  t.equal(dure.isSignedIn(), false);
+  t.match(await caught(dure.getCurrentUser()), { code: 'not_authenticated' });
+  t.same(wire.to(refreshPath), []);
+});
+
+t.test('a new tab is signed in at once, and refreshes once for all its calls', async (t) => {
+  const { openTab, wire } = createBrowser();
+  await logIn(openTab().dure);
+  const { dure } = openTab();
+  t.equal(dure.isSignedIn(), true);
+  t.equal(dure.userId(), user.id);
+  t.same(wire.to(refreshPath), []);
+  await Promise.all(Array.from({ length: 5 }, () => dure.getCurrentUser()));
+  t.equal(wire.to(refreshPath).length, 1);
+});
+
+t.test('a new tab without network keeps the login', async (t) => {
+  const { openTab, wire } = createBrowser();
+  await logIn(openTab().dure);
+  const { dure, reasons } = openTab();
+  wire.before = () => {
+    throw new TypeError('fetch failed');
+  };
+  t.ok((await caught(dure.getCurrentUser())) instanceof NetworkError);
+  wire.before = () => undefined;
+  t.equal((await dure.getCurrentUser()).id, user.id);
+  t.same(reasons, []);
+});
+
+t.test('a logout signs out all tabs, also from one that has not refreshed yet', async (t) => {
+  const { openTab, wire } = createBrowser();
+  const first = openTab();
+  await logIn(first.dure);
+  const second = openTab();
+  await second.dure.logOut();
+  t.equal(wire.to('/auth/logout/')[0]?.headers.has('authorization'), false);
+  await until('the other tab', () => !first.dure.isSignedIn());
+  t.same([first.reasons, second.reasons], [['elsewhere'], ['logged_out']]);
+  t.match(await caught(first.dure.getCurrentUser()), { code: 'not_authenticated' });
+});
+
+t.test('a cookie that the browser has removed ends the login, and a logout without it works', async (t) => {
+  const browser = createBrowser();
+  await logIn(browser.openTab().dure);
+  browser.cookie = '';
+  t.same(await browser.openTab().dure.logOut(), {});
+  await logIn(browser.openTab().dure);
+  browser.cookie = '';
+  const { dure, reasons } = browser.openTab();
+  t.ok(isApiError(await caught(dure.getCurrentUser()), 'getCurrentUser'));
+  t.same(reasons, ['expired']);
+  t.equal(browser.local.size, 0);
+});
+
+t.test('a login during a refresh has the last word about the cookie', async (t) => {
+  const browser = createBrowser();
+  const next = await signedIn(service);
+  await logIn(browser.openTab().dure);
+  const { dure } = browser.openTab();
+  let release = () => {};
+  const released = new Promise<void>((resolve) => {
+    release = resolve;
+  });
+  browser.wire.after = ({ path }) => (path === refreshPath ? released : undefined);
+  const call = dure.getCurrentUser();
+  await until('a refresh', () => browser.wire.to(refreshPath).length === 1);
+  const login = logIn(dure, next.username);
+  await new Promise(setImmediate);
+  t.equal(browser.wire.to('/auth/login/').length, 1, 'the login waits');
+  release();
+  t.equal((await call).id, user.id);
+  await login;
+  t.equal((await dure.getCurrentUser()).id, next.user.id);
+  t.equal((await browser.openTab().dure.getCurrentUser()).id, next.user.id);
+});
+
+t.test('the cookie of another account, from another page of the site, signs out', async (t) => {
+  const browser = createBrowser();
+  const next = await signedIn(service);
+  const { dure, reasons } = browser.openTab();
+  await logIn(dure);
+  // Another origin has the same cookie and another `localStorage`.
+  const headers = { 'content-type': 'application/json', 'x-refresh-token': 'cookie' };
+  const body = JSON.stringify({ username: next.username, password });
+  await browser.fetch(`${baseUrl}/auth/login/`, { method: 'POST', credentials: 'include', headers, body });
+  const tab = browser.openTab();
+  t.match(await caught(tab.dure.getCurrentUser()), { code: 'not_authenticated' });
+  t.equal(tab.dure.isSignedIn(), false);
+  t.same(tab.reasons, ['elsewhere']);
+  await until('the other tab', () => !dure.isSignedIn());
+  t.same(reasons, ['elsewhere']);
+});
+
+t.test('tokens that an earlier version of the app kept are removed', async (t) => {
+  const { openTab, local } = createBrowser();
+  local.set('dure', JSON.stringify({ access: 'a', refresh: 'secret', renew_at: 0, user_id: user.id }));
+  t.equal(openTab().dure.isSignedIn(), false);
+  t.equal(local.size, 0);
+});
