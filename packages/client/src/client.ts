@@ -2,9 +2,15 @@ import { type CallContext, createCaller } from './caller.ts';
 import { createMethods, type Methods } from './generated/methods.ts';
 import { createNotificationFeed, type NotificationFeed } from './live/feed.ts';
 import { defaultTimes, type StreamTimes } from './live/types.ts';
+import {
+  beginLoginWith,
+  finishLoginWith,
+  type LoginWithOptions,
+  type LoginWithResult,
+} from './login-with.ts';
 import type { AuthChange, SignedOutReason } from './session.ts';
 import { cookieStorage, type TokenStorage } from './tokens.ts';
-import type { Arguments, CallResponse, OperationId } from './types.ts';
+import type { Arguments, Call, CallResponse, OperationId } from './types.ts';
 
 export interface ClientOptions {
   /** Origin of the service, such as `https://api.example.com`, with a path where a proxy adds one. */
@@ -29,6 +35,10 @@ export interface ClientOptions {
 
 /** All operations of the API by their `operationId`, and what belongs to all of them. */
 export interface Client extends Methods {
+  /** Begins a login with a provider and leaves the page. @throws ApiError, or TypeError for a `returnTo` of another origin */
+  loginWith(provider: string, options?: LoginWithOptions): Promise<void>;
+  /** Finishes it on the callback page, once. @throws LoginWithError, ApiError */
+  finishLoginWith(url?: string): Promise<LoginWithResult>;
   /** Calls an operation and resolves to its whole response, with the server's text for people. */
   request<Id extends OperationId>(operation: Id, ...args: Arguments<Id>): Promise<CallResponse<Id>>;
   /** Whether there are tokens. With a storage that responds later, known after {@link Client.ready}. */
@@ -70,8 +80,11 @@ export function createClient(options: ClientOptions): Client {
     scope: () => `${context.baseUrl}:${context.language ?? ''}`,
     times: { ...defaultTimes, ...options.streamTimes },
   });
+  const call: Call = async (id, ...args) => (await request(id, ...args)).data;
   return {
-    ...createMethods(async (id, ...args) => (await request(id, ...args)).data),
+    ...createMethods(call),
+    loginWith: (provider, own) => beginLoginWith(call, provider, own),
+    finishLoginWith: (url = location.href) => finishLoginWith(call, url),
     request,
     isSignedIn: () => session.current() !== null,
     userId: () => session.current()?.user_id ?? null,
