@@ -8,6 +8,7 @@ import {
   type LoginWithOptions,
   type LoginWithResult,
 } from './login-with.ts';
+import { createPasskeys, type Passkeys } from './passkeys.ts';
 import type { AuthChange, SignedOutReason } from './session.ts';
 import { cookieStorage, type TokenStorage } from './tokens.ts';
 import type { Arguments, Call, CallResponse, OperationId } from './types.ts';
@@ -34,7 +35,7 @@ export interface ClientOptions {
 }
 
 /** All operations of the API by their `operationId`, and what belongs to all of them. */
-export interface Client extends Methods {
+export interface Client extends Methods, Passkeys {
   /** Begins a login with a provider and leaves the page. @throws ApiError, or TypeError for a `returnTo` of another origin */
   loginWith(provider: string, options?: LoginWithOptions): Promise<void>;
   /** Finishes it on the callback page, once. @throws LoginWithError, ApiError */
@@ -83,6 +84,7 @@ export function createClient(options: ClientOptions): Client {
   const call: Call = async (id, ...args) => (await request(id, ...args)).data;
   return {
     ...createMethods(call),
+    ...createPasskeys(call),
     loginWith: (provider, own) => beginLoginWith(call, provider, own),
     finishLoginWith: (url = location.href) => finishLoginWith(call, url),
     request,

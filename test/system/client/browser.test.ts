@@ -176,6 +176,42 @@ t.test('tabs of one browser', { skip: noBrowser }, async (t) => {
     t.equal(await evaluate(second, 'dure.getCurrentUser().catch(({ code }) => code)'), 'not_authenticated');
   });
 
+  t.test('add a passkey and log in with it, also from the autofill', async (t) => {
+    const { first, receiver } = await openBrowser(t);
+    const devtools = await first.context().newCDPSession(first);
+    await devtools.send('WebAuthn.enable');
+    await devtools.send('WebAuthn.addVirtualAuthenticator', {
+      options: {
+        protocol: 'ctap2',
+        transport: 'internal',
+        hasResidentKey: true,
+        hasUserVerification: true,
+        isUserVerified: true,
+        automaticPresenceSimulation: true,
+      },
+    });
+    t.match(await evaluate(first, `dure.registerPasskey({ name: '내 휴대폰' })`), { name: '내 휴대폰' });
+    const again = 'dure.registerPasskey().catch(({ name }) => name)';
+    t.equal(await evaluate(first, again), 'InvalidStateError', 'this authenticator has one already');
+    for (const options of ['', '{ conditional: true }']) {
+      await evaluate(first, 'dure.logOut()');
+      const id = await evaluate(first, `dure.loginWithPasskey(${options}).then(({ user }) => user.id)`);
+      t.equal(id, receiver.user.id, options);
+      t.equal(await evaluate(first, 'dure.userId()'), receiver.user.id);
+    }
+    // Without the user, the autofill waits until the button ends it.
+    await devtools.send('WebAuthn.disable');
+    const started = first.waitForResponse(`${service.baseUrl}/auth/passkeys/login/start/`);
+    await evaluate(
+      first,
+      `void dure.loginWithPasskey({ conditional: true }).catch(({ name }) => { globalThis.autofill = name; })`,
+    );
+    await started;
+    const leave = `dure.loginWithPasskey({ signal: AbortSignal.timeout(500) }).catch(({ name }) => name)`;
+    t.equal(await evaluate(first, leave), 'TimeoutError');
+    t.equal(await evaluate(first, 'autofill'), 'AbortError');
+  });
+
   t.test('eight tabs leave connections for calls', async (t) => {
     const { first, openTab, requests } = await openBrowser(t);
     const tabs = [first, ...(await Promise.all(Array.from({ length: 7 }, openTab)))];
