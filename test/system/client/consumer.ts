@@ -4,9 +4,11 @@ import {
   type Item,
   isApiError,
   items,
+  LoginWithError,
   NetworkError,
   type Output,
   pages,
+  supportsPasskeys,
 } from '@dure/client';
 
 /*
@@ -84,6 +86,36 @@ export function failures(error: unknown): string {
       return '';
     default:
       return `${error.message} ${error.requestId ?? ''} ${narrowed}`;
+  }
+}
+
+export async function waysToLogIn(dure: Client, error: unknown): Promise<string> {
+  await dure.loginWith('kakao', { purpose: 'link', returnTo: '/' });
+  // @ts-expect-error there is no purpose signup
+  await dure.loginWith('kakao', { purpose: 'signup' });
+  if (supportsPasskeys()) await dure.registerPasskey({ name: '내 휴대폰' });
+  const { user } = await dure.loginWithPasskey({ conditional: true });
+  if (isApiError(error, 'logIn') && error.code === 'second_factor_required') {
+    const { second_factor_token } = error.data;
+    await dure.finishLogin({ second_factor_token, code: '042317' });
+  }
+  if (error instanceof LoginWithError && error.code === 'declined') return error.message;
+  const result = await dure.finishLoginWith();
+  switch (result.status) {
+    case 'logged_in':
+      return result.user.name;
+    case 'sign_up_required':
+      return result.suggested.email ?? result.token;
+    case 'second_factor_required':
+      return result.methods.join();
+    case 'linked':
+      return result.identity.provider;
+    case 'confirmed':
+      return result.until;
+    default: {
+      const status: 'link_required' = result.status;
+      return `${status} ${result.token} ${result.returnTo ?? '/'} ${user.id}`;
+    }
   }
 }
 

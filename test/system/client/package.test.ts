@@ -80,7 +80,7 @@ t.test('its types work in strict apps', async (t) => {
   }
 });
 
-t.test('everything together is smaller than 9.5 kB, and what is not used is left out', async (t) => {
+t.test('everything together is smaller than 11.5 kB, and what is not used is left out', async (t) => {
   const size = async (contents: string) => {
     const { outputFiles } = await build({
       stdin: { contents, resolveDir: folder },
@@ -93,7 +93,7 @@ t.test('everything together is smaller than 9.5 kB, and what is not used is left
     return gzipSync(outputFiles[0]?.contents ?? '').length;
   };
   const all = await size(`export * from '@dure/client'`);
-  t.ok(all > 1_000 && all < 9_500, `${all} bytes`);
+  t.ok(all > 1_000 && all < 11_500, `${all} bytes`);
   const some = await size(`export { isApiError, items } from '@dure/client'`);
   t.ok(some < 1_000, `${some} bytes`);
   t.ok((await size(`import '@dure/client'`)) < 100);
