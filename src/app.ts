@@ -190,6 +190,7 @@ export async function buildApp(config: AppConfig, overrides: AppOverrides = {}):
         cleanUp(database, [...expiredRows, ...expiredNotifications(config.notificationTtl), erasedMessages], {
           idempotency_keys: domains.idempotency.truncateExpired(),
           users: auth.deleteAbandonedAccounts(),
+          second_factors: auth.sealSecondFactorsAgain(),
           images: images.cleanUpImages(),
         }),
     });

@@ -142,6 +142,7 @@ export function createAuth(options: AuthOptions) {
       deleteAccount: removal.removeById,
       removeSecondFactor: secondFactor.removeByOperator,
     },
+    sealSecondFactorsAgain: secondFactor.sealAgain,
     deleteAbandonedAccounts:
       config.email.unverifiedAccountTtl === 0 ? async function* () {} : removal.removeAbandoned,
   };

@@ -207,8 +207,8 @@ export function createSealer(secrets: readonly [Secret, ...Secret[]]) {
       return `${id}.${sealed.toString('base64url')}`;
     },
 
-    /** Whether the first secret sealed it. */
-    isCurrent: (sealed: string) => sealed.startsWith(`${sealing.id}.`),
+    /** The start of everything that the first secret sealed. */
+    prefix: `${sealing.id}.`,
 
     /** @returns undefined when no secret opens it, or it was sealed for another context */
     unseal(sealed: string, context: string): string | undefined {

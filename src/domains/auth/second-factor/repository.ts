@@ -9,6 +9,7 @@ const parameters = { issuer: 'Dure', algorithm: 'SHA1', digits: 6, period: 30 };
 /** Steps before and after the present one, for clocks that differ. */
 const window = 1;
 const recoveryCodeCount = 10;
+const batchSize = 100;
 
 /** What the code of a login or a confirmation was. */
 export type CodeMethod = 'totp' | 'recovery_code';
@@ -23,17 +24,15 @@ export function createSecondFactorRepository(database: Database, sealer: Sealer)
     }
     const totp = new TOTP({ ...parameters, secret });
     const delta = totp.validate({ token: code, window });
-    return delta === null ? undefined : { step: totp.counter() + delta, secret };
+    return delta === null ? undefined : { step: totp.counter() + delta };
   }
 
   async function useStep(tx: Database, userId: number, code: string): Promise<boolean> {
     const factor = await tx.prisma.secondFactor.findUnique({ where: { userId, confirmedAt: { not: null } } });
     const verified = factor && verify(factor, code);
     if (!verified) return false;
-    const { step, secret } = verified;
-    const renewed = sealer.isCurrent(factor.secret) ? {} : { secret: sealer.seal(secret, contextOf(userId)) };
-    const where = { userId, confirmedAt: { not: null }, lastStep: { lt: step } };
-    const used = await tx.prisma.secondFactor.updateMany({ where, data: { lastStep: step, ...renewed } });
+    const where = { userId, confirmedAt: { not: null }, lastStep: { lt: verified.step } };
+    const used = await tx.prisma.secondFactor.updateMany({ where, data: { lastStep: verified.step } });
     return used.count > 0;
   }
 
@@ -92,6 +91,27 @@ export function createSecondFactorRepository(database: Database, sealer: Sealer)
       const data = codes.map((code) => ({ userId, hash: hashOf(userId, code) }));
       await tx.prisma.recoveryCode.createMany({ data });
       return codes.map((code) => code.replace(/.{4}(?!$)/g, '$&-'));
+    },
+
+    /**
+     * Part of the clean-up: seals with the first JWT_SECRET what an earlier one sealed, so that a rotation can drop that. Secrets that
+     * none opens are left.
+     */
+    async *sealAgain(): AsyncGenerator<number, void> {
+      const outdated = { secret: { not: { startsWith: sealer.prefix } } };
+      for (let last = 0, found = batchSize; found === batchSize; yield 0) {
+        const where = { ...outdated, userId: { gt: last } };
+        const query = { where, orderBy: { userId: 'asc' }, take: batchSize } as const;
+        const factors = await database.prisma.secondFactor.findMany(query);
+        for (const { userId, secret: sealed } of factors) {
+          const secret = sealer.unseal(sealed, contextOf(userId));
+          if (secret === undefined) continue;
+          const data = { secret: sealer.seal(secret, contextOf(userId)) };
+          await database.prisma.secondFactor.updateMany({ where: { userId, secret: sealed }, data });
+        }
+        found = factors.length;
+        last = factors.at(-1)?.userId ?? last;
+      }
     },
 
     /** Removes the second factor with its recovery codes. @returns whether it was on */

@@ -105,6 +105,8 @@ export function createSecondFactor(
   }
 
   return {
+    sealAgain: factors.sealAgain,
+
     async status(userId: number): Promise<SecondFactor> {
       const { confirmedAt, recoveryCodes, passkeys } = await factors.status(userId);
       const totp_enabled_at = confirmedAt?.toISOString() ?? null;
