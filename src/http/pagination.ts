@@ -1,7 +1,7 @@
 import { type TProperties, type TSchema, Type } from '@sinclair/typebox';
 import type { BoundedPage, KeysetPosition, PageRequest } from '../infrastructure/database/keyset.ts';
 import { ApiError, httpErrors } from './errors.ts';
-import { Int32 } from './schemas.ts';
+import { Int32, StringOrNull } from './schemas.ts';
 
 /** Bytes of the items of a page, so that with its envelope it ends before 1 MiB. */
 const maxPageBytes = 1_000_000;
@@ -36,11 +36,7 @@ export function Page<T extends TSchema, Fields extends TProperties = Record<neve
   return Type.Object(
     {
       items: Type.Array(item, { description: 'Newest first' }),
-      next_cursor: Type.Unsafe<string | null>({
-        type: ['string', 'null'],
-        description: nextCursor,
-        examples: [null],
-      }),
+      next_cursor: StringOrNull({ description: nextCursor, examples: [null] }),
       ...fields,
     },
     { $id, description: 'One page of a list' },

@@ -69,6 +69,10 @@ export const Int32 = (options: IntegerOptions = {}) => Type.Integer({ format: 'i
 /** A number of 64 bits, of which a number of JSON keeps 53. */
 export const Int64 = (options: IntegerOptions = {}) => Type.Integer({ format: 'int64', ...options });
 
+/** A string, or null. */
+export const StringOrNull = (options: SchemaOptions) =>
+  Type.Unsafe<string | null>({ type: ['string', 'null'], ...options });
+
 /** ISO 8601 in UTC, as `2026-01-31T09:30:00.000Z`. */
 export const Timestamp = (description: string) =>
   Type.String({ format: 'date-time', examples: ['2026-01-31T09:30:00.000Z'], description });

@@ -3,6 +3,7 @@ import t, { type Test } from 'tap';
 import { createDerivedSecrets } from '../../src/domains/auth/tokens.ts';
 import { toSecret } from '../../src/infrastructure/config/secrets.ts';
 import { passConfirmation, secondFactorOf } from '../auth/authenticator.ts';
+import { developmentLogin } from '../auth/development-login.ts';
 import { undoTokenIn } from '../auth/mailbox.ts';
 import { createAdmin } from '../support/admin.ts';
 import {
@@ -33,6 +34,7 @@ const withoutEnvelope = [
   '/health/ready',
   '/.well-known/jwks.json',
   '/.well-known/openid-configuration',
+  '/auth/providers/development/callback/?code=x&state=x',
 ];
 
 /** Every status and code that a response had, as `logIn 401 invalid_credentials`. */
@@ -125,6 +127,83 @@ t.test('responses about accounts and sessions are documented', async (t) => {
   const suspended = await signUpUser({ call });
   await app.pool.query('UPDATE users SET suspended_at = now() WHERE id = $1', [suspended.id]);
   await call('POST', '/auth/login/', { body: { username: suspended.username, password } });
+});
+
+t.test('responses about logins with providers are documented', async (t) => {
+  const app = await createTestApp({ WORKER_ENABLED: 'false' });
+  t.teardown(app.close);
+  const call = checked(t, app);
+  const browser: Pick<TestApp, 'call'> = {
+    call: (method, path, options) => (path.startsWith('/dev/') ? app : { call }).call(method, path, options),
+  };
+  const begin = (subject: string, fields: object = {}, options: { purpose?: string; token?: string } = {}) =>
+    developmentLogin(browser, { subject, ...fields }, options);
+  const logInAs = async (...given: Parameters<typeof begin>) => (await begin(...given)).finish();
+  const newToken = async (subject: string) => (await logInAs(subject)).body.data.sign_up_token;
+  const fields = { username: 'somebody', name: '김두레', email: 'somebody@example.com' };
+  const signUp = (sign_up_token: string, changes: object = {}) =>
+    call('POST', '/auth/providers/sign-up/', { body: { sign_up_token, ...fields, ...changes } });
+  const add = (link_token: string, token: string) =>
+    call('POST', '/auth/identities/', { body: { link_token }, token });
+  const setOwner = (change: string) => app.pool.query(`UPDATE users SET ${change} WHERE id = $1`, [owner.id]);
+  const setSessions = (time: string) => app.pool.query(`UPDATE sessions SET created_at = ${time}`);
+
+  const owner = await signUpUser({ call });
+  const { token, username, email } = owner;
+  const [first, second] = [await newToken('first'), await newToken('first')];
+  await signUp(first, { username });
+  await signUp(first, { email });
+  await signUp(first, { verification_token: 'x' });
+  const { access } = (await signUp(first)).body.data;
+  await signUp(first);
+  await signUp(second, { username: 'another', email: 'another@example.com' });
+  await logInAs('first');
+  await logInAs('first', {}, { purpose: 'confirm', token: access });
+  await call('GET', '/auth/identities/?cursor=x', { token });
+  const [{ id: last }] = (await call('GET', '/auth/identities/', { token: access })).body.data.items;
+  await call('DELETE', `/auth/identities/${last}/`, { token: access });
+  await call('DELETE', '/auth/identities/1234567/', { token: access });
+  const linked = await logInAs('second', {}, { purpose: 'link', token });
+  await logInAs('second', {}, { purpose: 'link', token });
+  await call('DELETE', `/auth/identities/${linked.body.data.id}/`, { token });
+
+  await setOwner('is_verified = true');
+  const proved = { email, is_email_proved: 'true' };
+  const [third, fourth] = [await logInAs('third', proved), await logInAs('third', proved)];
+  await add('x', token);
+  await add(third.body.data.link_token, token);
+  await add(fourth.body.data.link_token, token);
+
+  const begun = await begin('fourth', {}, { purpose: 'link', token });
+  const finishPath = '/auth/providers/development/finish/';
+  await call('POST', finishPath, { body: begun.body });
+  const start = (given?: string) =>
+    call('POST', '/auth/providers/development/start/', { body: { purpose: 'link' }, token: given });
+  await start();
+  const rejectEach = async () => {
+    await start(token);
+    await begun.finish();
+    await add('x', token);
+    await call('DELETE', `/auth/identities/${last}/`, { token });
+  };
+  await setSessions("now() - interval '1 hour'");
+  await rejectEach();
+  await setSessions('now()');
+  await setOwner('needs_reset = true');
+  await rejectEach();
+  await call('POST', finishPath, { body: { ...begun.body, flow_token: 'x' } });
+  for (const [path, body] of [
+    ['start', { purpose: 'login' }],
+    ['finish', begun.body],
+  ] as const)
+    await call('POST', `/auth/providers/unknown/${path}/`, { body });
+
+  await app.pool.query("INSERT INTO second_factors (user_id, secret, confirmed_at) VALUES ($1, 'x', now())", [
+    owner.id,
+  ]);
+  await logInAs('third');
+  await setOwner('suspended_at = now()');
+  await logInAs('third');
 });
 
 t.test('responses about mailed codes and links are documented', async (t) => {
@@ -324,11 +403,13 @@ t.test('responses of a broken service and without the database are documented', 
   // Genuine tokens, which are checked in the database.
   const { newToken } = createDerivedSecrets([toSecret(Buffer.from(testEnvironment.JWT_SECRET))]);
   const [uid = '', resetToken = ''] = newToken('password reset', randomUUID()).split('.');
+  const newUser = { username: 'somebody', name: '김두레', email: 'somebody@example.com' };
   const bodies: Record<string, unknown> = {
     refreshToken: { refresh },
     logOut: undefined,
     finishLogin: { second_factor_token: newToken('second_factor flow', randomUUID()), code: '123456' },
     undoEmailChange: { token: newToken('email change', randomUUID()) },
+    signUpWithProvider: { sign_up_token: newToken('sign_up flow', randomUUID()), ...newUser },
     confirmPasswordReset: { uid, token: resetToken, new_password: 'bibimbap-for-two' },
   };
   const send = (operation: (typeof every)[number]) => {
@@ -365,6 +446,8 @@ t.test('every status and code that is documented was sent', async (t) => {
   for (const { operationId, responses } of ofAccounts) {
     for (const [status, { content }] of Object.entries(responses)) {
       const examples = Object.keys(content?.['application/json']?.examples ?? {});
+      // It asks nothing that could be broken.
+      if (operationId === 'listLoginProviders' && Number(status) >= 500) continue;
       for (const code of Number(status) < 400 ? [''] : examples) {
         t.ok(seen.has(`${operationId} ${status} ${code}`.trim()), `${operationId} ${status} ${code}`);
       }

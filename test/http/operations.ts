@@ -7,8 +7,10 @@ import { createPost, openShop } from '../support/stores.ts';
 
 const contract = createContract();
 
-/** Every documented operation of the API. */
-export const operations = contract.operations.filter(({ path }) => /^\/(?:auth|api)\//.test(path));
+/** Every documented operation of the API, without the redirects of browsers. */
+export const operations = contract.operations.filter(
+  ({ path, responses }) => /^\/(?:auth|api)\//.test(path) && !('303' in responses),
+);
 
 /** Operations that take JSON. */
 export const operationsWithBody = operations.filter(

@@ -7,7 +7,7 @@ import {
   retryAfterField,
 } from '../../http/errors.ts';
 import type { LocalizedText } from '../../http/language.ts';
-import { Int32, StringEnum } from '../../http/schemas.ts';
+import { Int32, NamedObject, Ref, StringEnum, StringOrNull } from '../../http/schemas.ts';
 
 /** 409: another account has what the request wants. `fields` and `errors` name the field, with their examples. */
 const taken = (code: string, field: string, text: LocalizedText) =>
@@ -22,6 +22,15 @@ const taken = (code: string, field: string, text: LocalizedText) =>
 const flowToken = 'c0ffee00-5b1f-4e0e-9a59-0d4a1b2c3d4e.Zm9yIGV4YW1wbGUgb25seQ';
 
 const emailTaken = { ko: '이미 가입된 이메일입니다.', en: 'This email address already has an account.' };
+
+const SuggestedAccount = NamedObject('SuggestedAccount', 'What the form of a sign-up can be filled with', {
+  name: StringOrNull({ description: 'The name at the provider', examples: ['김두레'] }),
+  email: StringOrNull({ description: 'The email address at the provider', examples: ['owner@example.com'] }),
+  is_email_verified: Type.Boolean({
+    description: 'Whether the provider has verified it: the new account is then verified with it',
+    examples: [true],
+  }),
+});
 
 /** Errors of the authentication operations. Those of one code differ in their text and in the field that they name. */
 export const authErrors = {
@@ -148,23 +157,7 @@ export const authErrors = {
     fields: {
       sign_up_token: Type.String({ description: 'For `signUpWithProvider`', examples: [flowToken] }),
       expires_in: Int32({ description: 'Seconds the token is valid', examples: [1800] }),
-      suggested: Type.Object(
-        {
-          name: Type.Union([Type.String(), Type.Null()], {
-            description: 'The name at the provider',
-            examples: ['김두레'],
-          }),
-          email: Type.Union([Type.String(), Type.Null()], {
-            description: 'The email address at the provider',
-            examples: ['owner@example.com'],
-          }),
-          is_email_verified: Type.Boolean({
-            description: 'Whether the provider has verified it: the new account is then verified with it',
-            examples: [true],
-          }),
-        },
-        { description: 'What a form can be filled with' },
-      ),
+      suggested: Ref(SuggestedAccount),
     },
   }),
   signUpTokenInvalid: defineError(400, 'sign_up_token_invalid', {

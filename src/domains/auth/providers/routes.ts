@@ -1,6 +1,6 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import { Type } from '@sinclair/typebox';
-import { authenticate, currentUser, optionalBearer, requireUser } from '../../../http/authentication.ts';
+import { acceptUser, currentUser, requireUser } from '../../../http/authentication.ts';
 import { httpErrors } from '../../../http/errors.ts';
 import { PageQuery, paginate } from '../../../http/pagination.ts';
 import { requestContext } from '../../../http/request-context.ts';
@@ -53,73 +53,6 @@ export const providerRoutes: FastifyPluginAsyncTypebox<ProviderRoutesOptions> = 
   );
 
   app.post(
-    '/providers/:provider/start/',
-    {
-      config: {
-        limit: { group: 'login-start', max: 30 },
-        message: { ko: '로그인을 시작합니다.', en: 'The login begins.' },
-        errors: [authErrors.providerNotFound, httpErrors.notAuthenticated, ...confirmationErrors],
-      },
-      schema: {
-        operationId: 'startProviderLogin',
-        summary: 'Begin a login with a provider',
-        description:
-          'Gives the URL at the provider to which the browser goes. `link` and `confirm` take an access token. The provider sends the browser back to the callback of this service, and that to `{FRONTEND_URL}/login/callback`, whose page calls `finishProviderLogin`.',
-        security: optionalBearer,
-        params: ProviderPath,
-        body: Ref(ProviderLoginStart),
-        response: { 200: Ref(StartedFlow) },
-      },
-    },
-    async (request) => {
-      const { purpose } = request.body;
-      const user = purpose === 'login' ? undefined : await authenticate(request);
-      return providerLogin.start(request.params.provider, purpose, user, requestContext(request));
-    },
-  );
-
-  app.post(
-    '/providers/:provider/finish/',
-    {
-      config: {
-        limit: { group: 'login', max: 30 },
-        message: { ko: '확인되었습니다.', en: 'The login at the provider is verified.' },
-        errors: [
-          authErrors.providerNotFound,
-          authErrors.providerRefused,
-          authErrors.signUpRequired,
-          authErrors.linkRequired,
-          authErrors.identityTaken,
-          authErrors.secondFactorRequired,
-          authErrors.accountSuspended,
-          httpErrors.notAuthenticated,
-          ...confirmationErrors,
-        ],
-      },
-      schema: {
-        operationId: 'finishProviderLogin',
-        summary: 'Finish a login with a provider',
-        description:
-          'Takes what the callback page got, with the `flow_token` of the same browser; for `link` and `confirm` also the access token of the session that began. An account is found by the identity at the provider and never by its email address: where the identity is new, 403 `sign_up_required` leads to `signUpWithProvider`, or 409 `link_required`, when a verified account has the address that the provider has verified, to a login to that account and `addIdentity`. Each login is finished once, whatever comes of it; only 401 `token_not_valid`, `not_authenticated` and 403 `confirmation_required` leave it open.',
-        security: optionalBearer,
-        params: ProviderPath,
-        body: Ref(FinishedFlow),
-        response: { 200: Ref(LoginOrConfirmation), 201: Ref(Identity) },
-      },
-    },
-    async (request, reply) => {
-      const result = await providerLogin.finish(
-        request.params.provider,
-        request.body,
-        () => authenticate(request),
-        requestContext(request),
-      );
-      if ('identity' in result) return reply.code(201).send(result.identity);
-      return 'login' in result ? result.login : result.confirmation;
-    },
-  );
-
-  app.post(
     '/providers/sign-up/',
     {
       config: {
@@ -148,8 +81,74 @@ export const providerRoutes: FastifyPluginAsyncTypebox<ProviderRoutesOptions> = 
     },
   );
 
+  await app.register(flowRoutes, options);
   await app.register(callbackRoutes, options);
   await app.register(identityRoutes, options);
+};
+
+const flowRoutes: FastifyPluginAsyncTypebox<ProviderRoutesOptions> = async (app, { providerLogin }) => {
+  await app.register(acceptUser);
+
+  app.post(
+    '/providers/:provider/start/',
+    {
+      config: {
+        limit: { group: 'login-start', max: 30 },
+        message: { ko: '로그인을 시작합니다.', en: 'The login begins.' },
+        errors: [authErrors.providerNotFound, httpErrors.notAuthenticated, ...confirmationErrors],
+      },
+      schema: {
+        operationId: 'startProviderLogin',
+        summary: 'Begin a login with a provider',
+        description:
+          'Gives the URL at the provider to which the browser goes. `link` and `confirm` take an access token. The provider sends the browser back to the callback of this service, and that to `{FRONTEND_URL}/login/callback`, whose page calls `finishProviderLogin`.',
+        params: ProviderPath,
+        body: Ref(ProviderLoginStart),
+        response: { 200: Ref(StartedFlow) },
+      },
+    },
+    async (request) => {
+      const { body, params, currentUser: user } = request;
+      return providerLogin.start(params.provider, body.purpose, user ?? undefined, requestContext(request));
+    },
+  );
+
+  app.post(
+    '/providers/:provider/finish/',
+    {
+      config: {
+        limit: { group: 'login', max: 30 },
+        message: { ko: '확인되었습니다.', en: 'The login at the provider is verified.' },
+        errors: [
+          authErrors.providerNotFound,
+          authErrors.providerRefused,
+          authErrors.signUpRequired,
+          authErrors.linkRequired,
+          authErrors.identityTaken,
+          authErrors.secondFactorRequired,
+          authErrors.accountSuspended,
+          httpErrors.notAuthenticated,
+          ...confirmationErrors,
+        ],
+      },
+      schema: {
+        operationId: 'finishProviderLogin',
+        summary: 'Finish a login with a provider',
+        description:
+          'Takes what the callback page got, with the `flow_token` of the same browser; for `link` and `confirm` also the access token of the session that began. An account is found by the identity at the provider and never by its email address: where the identity is new, 403 `sign_up_required` leads to `signUpWithProvider`, or 409 `link_required`, when a verified account has the address that the provider has verified, to a login to that account and `addIdentity`. Each login is finished once, whatever comes of it; only 401 `token_not_valid`, `not_authenticated` and 403 `confirmation_required` leave it open.',
+        params: ProviderPath,
+        body: Ref(FinishedFlow),
+        response: { 200: Ref(LoginOrConfirmation), 201: Ref(Identity) },
+      },
+    },
+    async (request, reply) => {
+      const { body, params, currentUser: user } = request;
+      const context = requestContext(request);
+      const result = await providerLogin.finish(params.provider, body, user ?? undefined, context);
+      if ('identity' in result) return reply.code(201).send(result.identity);
+      return 'login' in result ? result.login : result.confirmation;
+    },
+  );
 };
 
 /** What the callback page gets, and nothing else that a provider sends (RFC 6749, appendix A). */

@@ -1,6 +1,6 @@
 import { type Static, Type } from '@sinclair/typebox';
 import { Page } from '../../../http/pagination.ts';
-import { Body, Int32, NamedEnum, NamedObject, Ref, Timestamp } from '../../../http/schemas.ts';
+import { Body, Int32, NamedEnum, NamedObject, Ref, StringOrNull, Timestamp } from '../../../http/schemas.ts';
 import { TextField } from '../../../http/text.ts';
 import type { IdentityRow } from '../repository/identities.ts';
 import { Confirmation, TokenPairWithUser } from '../schemas.ts';
@@ -82,7 +82,7 @@ export const LoginOrConfirmation = Type.Unsafe<
 export const Identity = NamedObject('Identity', 'An account at a provider, with which the user logs in', {
   id: Int32({ description: 'Identifier', examples: [1] }),
   provider: Type.String(providerId),
-  email: Type.Union([Type.String(), Type.Null()], {
+  email: StringOrNull({
     description: 'The address at the provider, as of the last login',
     examples: ['owner@example.com'],
   }),

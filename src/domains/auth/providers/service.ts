@@ -1,7 +1,7 @@
 import { Type } from '@sinclair/typebox';
 import { Value } from '@sinclair/typebox/value';
 import type { CurrentUser } from '../../../http/authentication.ts';
-import { ApiError } from '../../../http/errors.ts';
+import { ApiError, httpErrors } from '../../../http/errors.ts';
 import type { RequestContext } from '../../../http/request-context.ts';
 import { cleanText } from '../../../http/text.ts';
 import { authErrors } from '../errors.ts';
@@ -58,6 +58,13 @@ export function createProviderLogin(
     return provider;
   }
 
+  /** The user of a flow; none for a login. @throws {ApiError} `not_authenticated` */
+  function userFor(purpose: LoginPurpose, caller: CurrentUser | undefined): CurrentUser | undefined {
+    if (purpose === 'login') return undefined;
+    if (caller === undefined) throw new ApiError(httpErrors.notAuthenticated);
+    return caller;
+  }
+
   function attemptOf(flow: Pick<LoginFlow<unknown>, 'id' | 'keyId'>, provider: LoginProvider): LoginAttempt {
     return {
       state: loginFlows.secret(flow, 'state'),
@@ -70,16 +77,17 @@ export function createProviderLogin(
   /**
    * Begins a login at a provider.
    *
-   * @param user undefined for the purpose `login`
-   * @throws {ApiError} `provider_not_found`, `confirmation_required`, `service_unavailable`
+   * @param caller undefined without an access token
+   * @throws {ApiError} `provider_not_found`, `not_authenticated`, `confirmation_required`, `service_unavailable`
    */
   async function start(
     providerId: string,
     purpose: LoginPurpose,
-    user: CurrentUser | undefined,
+    caller: CurrentUser | undefined,
     context: RequestContext,
   ): Promise<StartedFlow> {
     const provider = find(providerId);
+    const user = userFor(purpose, caller);
     // Before the user goes to the provider.
     if (user && purpose === 'link') await confirmation.require(user, context);
     const owner = user && { userId: user.id, sessionId: user.sessionId };
@@ -93,22 +101,22 @@ export function createProviderLogin(
    * Finishes a login at a provider. The flow is over before the provider is called, whatever it says. No transaction waits for a
    * provider.
    *
-   * @param authenticate finds the user of the request, for the purposes that need one
+   * @param caller undefined without an access token, which the purpose `login` needs none of
    * @throws {ApiError} those of the operation
    */
   async function finish(
     providerId: string,
     { flow_token: token, code, state }: FinishedFlow,
-    authenticate: () => Promise<CurrentUser>,
+    caller: CurrentUser | undefined,
     context: RequestContext,
   ): Promise<{ login: TokenPairWithUser } | { identity: Identity } | { confirmation: Confirmation }> {
     const provider = find(providerId);
     const flow = await loginFlows.lock<BegunLogin>(database, 'provider', token);
     if (flow?.data.provider !== provider.id) throw refused();
     const { purpose } = flow.data;
-    // Before the flow is over, so that the client can refresh its token or confirm, and then finish.
-    const user = purpose === 'login' ? undefined : await authenticate();
+    const user = userFor(purpose, caller);
     if (user && (flow.userId !== user.id || flow.sessionId !== user.sessionId)) throw refused();
+    // Before the flow is over, so that the client can confirm and then finish.
     if (user && purpose === 'link') await confirmation.require(user, context);
     const attempt = attemptOf(flow, provider);
     if (!secretsEqual(attempt.state, state)) throw refused();
