@@ -213,6 +213,9 @@ export const authErrors = {
   }),
 };
 
+/** Of operations that need a recent confirmation. */
+export const confirmationErrors = [authErrors.confirmationRequired, authErrors.resetRequired];
+
 /** `username_taken` or `email_taken`, about the field of the request that has the username or the address. */
 export function takenError(field: string, definition: ErrorDefinition): ApiError {
   return new ApiError(definition, { fieldErrors: [{ field, code: 'taken', text: definition.text }] });

@@ -6,6 +6,9 @@ import { authMails } from './mails.ts';
 import { passkeyRoutes } from './passkeys/routes.ts';
 import { createPasskeys } from './passkeys/service.ts';
 import { createPasswords } from './passwords.ts';
+import { callbackRoutes } from './providers/callback-routes.ts';
+import { createIdentities } from './providers/identities.ts';
+import { identityRoutes } from './providers/identity-routes.ts';
 import { createLoginProviders } from './providers/index.ts';
 import { providerRoutes } from './providers/routes.ts';
 import { createProviderLogin } from './providers/service.ts';
@@ -108,7 +111,8 @@ export function createAuth(options: AuthOptions) {
   const refreshCookie = createRefreshCookie(config);
   const { providers, developmentLogin } = createLoginProviders(config, sealer);
   const services = { login, confirmation, account };
-  const providerLogin = createProviderLogin(options, repository, services, providers, sealer);
+  const identities = createIdentities(options, repository, confirmation, providers, sealer);
+  const providerLogin = createProviderLogin(options, repository, { ...services, identities }, providers);
 
   async function routes(scope: FastifyInstance): Promise<void> {
     await scope.register(refreshCookie.plugin);
@@ -118,8 +122,9 @@ export function createAuth(options: AuthOptions) {
     await scope.register(emailVerificationRoutes, { emailVerification: verification });
     await scope.register(recoveryRoutes, { recovery });
     await scope.register(passkeyRoutes, { passkeys });
-    const { identities } = repository;
-    await scope.register(providerRoutes, { providerLogin, identities, frontendUrl: config.frontendUrl });
+    await scope.register(providerRoutes, { providerLogin });
+    await scope.register(callbackRoutes, { providers, frontendUrl: config.frontendUrl });
+    await scope.register(identityRoutes, { identities });
   }
 
   return {
@@ -132,7 +137,7 @@ export function createAuth(options: AuthOptions) {
     } satisfies Authenticator,
     routes,
     developmentLogin,
-    tasks: { [revokeIdentityTask]: providerLogin.revoke },
+    tasks: { [revokeIdentityTask]: identities.revoke },
     publicKeys: (scope: FastifyInstance) => publicKeyRoutes(scope, config),
     mails: authMails(config, database, repository),
     findLiveSessions: sessions.findLive,

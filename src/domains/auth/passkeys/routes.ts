@@ -4,7 +4,7 @@ import { currentUser, requireUser } from '../../../http/authentication.ts';
 import { PageQuery, paginate } from '../../../http/pagination.ts';
 import { requestContext } from '../../../http/request-context.ts';
 import { EmptyData, isId, PathId, Ref } from '../../../http/schemas.ts';
-import { authErrors } from '../errors.ts';
+import { authErrors, confirmationErrors } from '../errors.ts';
 import { TokenPairWithUser } from '../schemas.ts';
 import type { PasskeyRow } from './repository.ts';
 import {
@@ -22,7 +22,6 @@ interface PasskeyRoutesOptions {
   passkeys: PasskeyService;
 }
 
-const confirmationErrors = [authErrors.confirmationRequired, authErrors.resetRequired];
 const params = Type.Object({ passkey_id: PathId('`id` of a passkey') });
 
 /** Login with a passkey, and the passkeys of the logged-in user. */

@@ -1,35 +1,24 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
-import { Type } from '@sinclair/typebox';
-import { acceptUser, currentUser, requireUser } from '../../../http/authentication.ts';
+import { acceptUser } from '../../../http/authentication.ts';
 import { httpErrors } from '../../../http/errors.ts';
-import { PageQuery, paginate } from '../../../http/pagination.ts';
 import { requestContext } from '../../../http/request-context.ts';
-import { EmptyData, isId, PathId, Ref } from '../../../http/schemas.ts';
-import { authErrors } from '../errors.ts';
-import type { AuthRepository } from '../repository/index.ts';
+import { Ref } from '../../../http/schemas.ts';
+import { authErrors, confirmationErrors } from '../errors.ts';
 import { NewUserOfProvider, TokenPairWithUser } from '../schemas.ts';
-import { addAppleName } from './clients/adapters.ts';
 import {
   FinishedFlow,
   Identity,
-  IdentityPage,
   LoginOrConfirmation,
   LoginProviders,
-  NewIdentity,
   ProviderLoginStart,
   ProviderPath,
   StartedFlow,
-  toIdentity,
 } from './schemas.ts';
 import type { ProviderLogin } from './service.ts';
 
 interface ProviderRoutesOptions {
   providerLogin: ProviderLogin;
-  identities: AuthRepository['identities'];
-  frontendUrl: string;
 }
-
-const confirmationErrors = [authErrors.confirmationRequired, authErrors.resetRequired];
 
 /** Login with providers, and the identities of a user. */
 export const providerRoutes: FastifyPluginAsyncTypebox<ProviderRoutesOptions> = async (app, options) => {
@@ -82,8 +71,6 @@ export const providerRoutes: FastifyPluginAsyncTypebox<ProviderRoutesOptions> = 
   );
 
   await app.register(flowRoutes, options);
-  await app.register(callbackRoutes, options);
-  await app.register(identityRoutes, options);
 };
 
 const flowRoutes: FastifyPluginAsyncTypebox<ProviderRoutesOptions> = async (app, { providerLogin }) => {
@@ -147,148 +134,6 @@ const flowRoutes: FastifyPluginAsyncTypebox<ProviderRoutesOptions> = async (app,
       const result = await providerLogin.finish(params.provider, body, user ?? undefined, context);
       if ('identity' in result) return reply.code(201).send(result.identity);
       return 'login' in result ? result.login : result.confirmation;
-    },
-  );
-};
-
-/** What the callback page gets, and nothing else that a provider sends (RFC 6749, appendix A). */
-const shapes = { code: /^[ -~]{1,2000}$/, state: /^[\w-]{1,200}$/, error: /^\w{1,100}$/ };
-
-/** Where providers send the browser. Changes nothing: it does not know which browser began the login. */
-const callbackRoutes: FastifyPluginAsyncTypebox<ProviderRoutesOptions> = async (
-  app,
-  { providerLogin, frontendUrl },
-) => {
-  app.addContentTypeParser(
-    'application/x-www-form-urlencoded',
-    { parseAs: 'string' },
-    (_request, body, done) => done(null, Object.fromEntries(new URLSearchParams(String(body)))),
-  );
-
-  function callbackPage(id: string, sent: unknown): string {
-    const fields = new Map(Object.entries(sent ?? {}));
-    const provider = providerLogin.providers.find((one) => one.id === id)?.id;
-    const page = new URLSearchParams(provider === undefined ? {} : { provider });
-    const read = (name: keyof typeof shapes) => {
-      const value = fields.get(name);
-      return typeof value === 'string' && shapes[name].test(value) ? value : undefined;
-    };
-    const [code, state, error] = [read('code'), read('state'), read('error')];
-    if (provider === undefined || code === undefined || state === undefined || error !== undefined) {
-      page.set('error', error ?? 'invalid_request');
-    } else {
-      page.set('code', provider === 'apple' ? addAppleName(code, fields.get('user')) : code);
-      page.set('state', state);
-    }
-    return `${frontendUrl}/login/callback?${page}`;
-  }
-
-  const description =
-    'Sends the browser on to `{FRONTEND_URL}/login/callback`, with `provider`, and `code` and `state` or `error`. Changes nothing.';
-  const response = { 303: Type.Null({ description: 'To the callback page' }) };
-
-  app.get(
-    '/providers/:provider/callback/',
-    {
-      schema: {
-        operationId: 'receiveProviderRedirect',
-        summary: 'Where providers send the browser',
-        description,
-        params: ProviderPath,
-        response,
-      },
-    },
-    async (request, reply) => reply.redirect(callbackPage(request.params.provider, request.query), 303),
-  );
-
-  app.post(
-    '/providers/:provider/callback/',
-    {
-      schema: {
-        operationId: 'receiveProviderForm',
-        summary: 'Where providers that send a form send the browser',
-        description: `${description} Apple does so.`,
-        params: ProviderPath,
-        response,
-      },
-    },
-    async (request, reply) => reply.redirect(callbackPage(request.params.provider, request.body), 303),
-  );
-};
-
-const identityRoutes: FastifyPluginAsyncTypebox<ProviderRoutesOptions> = async (
-  app,
-  { providerLogin, identities },
-) => {
-  await app.register(requireUser);
-
-  app.get(
-    '/identities/',
-    {
-      config: {
-        message: { ko: '연결된 로그인 방법을 조회했습니다.', en: 'Here are your connected logins.' },
-      },
-      schema: {
-        operationId: 'listIdentities',
-        summary: 'Identities of the user',
-        description: 'The accounts at providers with which the user logs in, newest first.',
-        querystring: Type.Object(PageQuery),
-        response: { 200: Ref(IdentityPage) },
-      },
-    },
-    async (request) => {
-      const user = currentUser(request);
-      return paginate(request.query, {
-        isId,
-        find: (page) => identities.list(user.id, page),
-        present: toIdentity,
-      });
-    },
-  );
-
-  app.post(
-    '/identities/',
-    {
-      config: {
-        message: { ko: '로그인 방법을 연결했습니다.', en: 'The login is connected.' },
-        errors: [authErrors.linkTokenInvalid, authErrors.identityTaken, ...confirmationErrors],
-      },
-      schema: {
-        operationId: 'addIdentity',
-        summary: 'Connect an identity',
-        description:
-          'Connects the identity of a login that ended with 409 `link_required` with the account whose address it has, after a login to that account.',
-        body: Ref(NewIdentity),
-        response: { 201: Ref(Identity) },
-      },
-    },
-    async (request, reply) => {
-      const { link_token } = request.body;
-      reply.code(201);
-      return providerLogin.addByToken(currentUser(request), link_token, requestContext(request));
-    },
-  );
-
-  app.delete(
-    '/identities/:identity_id/',
-    {
-      config: {
-        message: { ko: '로그인 방법의 연결을 해제했습니다.', en: 'The login is no longer connected.' },
-        errors: [authErrors.identityNotFound, authErrors.lastLoginMethod, ...confirmationErrors],
-      },
-      schema: {
-        operationId: 'removeIdentity',
-        summary: 'Disconnect an identity',
-        description:
-          'The user can no longer log in with it. Kakao, Naver and Apple are told to forget the consent. The last way to log in stays.',
-        params: Type.Object({ identity_id: PathId('`id` of an identity') }),
-        response: { 200: Ref(EmptyData) },
-      },
-    },
-    async (request) => {
-      const user = currentUser(request);
-      await providerLogin.remove(user, request.params.identity_id, requestContext(request));
-      return {};
     },
   );
 };

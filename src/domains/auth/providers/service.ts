@@ -1,22 +1,18 @@
-import { Type } from '@sinclair/typebox';
-import { Value } from '@sinclair/typebox/value';
 import type { CurrentUser } from '../../../http/authentication.ts';
 import { ApiError, httpErrors } from '../../../http/errors.ts';
 import type { RequestContext } from '../../../http/request-context.ts';
 import { cleanText } from '../../../http/text.ts';
 import { authErrors } from '../errors.ts';
-import { loginMethodNotice } from '../mails.ts';
-import type { IdentityFacts } from '../repository/identities.ts';
 import type { AuthRepository } from '../repository/index.ts';
 import type { LoginFlow } from '../repository/login-flows.ts';
 import type { Confirmation, NewUserOfProvider, TokenPairWithUser } from '../schemas.ts';
 import type { AccountService, AccountServiceOptions } from '../service/account.ts';
 import type { ConfirmationService } from '../service/confirmation.ts';
 import type { Login } from '../service/login.ts';
-import { type Sealer, secretsEqual } from '../tokens.ts';
+import { secretsEqual } from '../tokens.ts';
 import type { LoginAttempt, LoginProvider, ProviderUser } from './clients/openid-connect.ts';
+import type { IdentityService, NewIdentity } from './identities.ts';
 import type { FinishedFlow, Identity, LoginPurpose, StartedFlow } from './schemas.ts';
-import { toIdentity } from './schemas.ts';
 
 /** Seconds. */
 const lifetimes = { provider: 600, link: 600, signUp: 1800 };
@@ -26,15 +22,6 @@ interface BegunLogin {
   purpose: LoginPurpose;
 }
 
-/** What a provider said about a user who has no account yet, or has not connected it. */
-interface NewIdentity extends IdentityFacts {
-  name: string | null;
-  isEmailProved: boolean;
-}
-
-/** The payload of a job. */
-const Revocation = Type.Object({ provider: Type.String(), token: Type.String() });
-
 export type ProviderLogin = ReturnType<typeof createProviderLogin>;
 
 /**
@@ -42,13 +29,17 @@ export type ProviderLogin = ReturnType<typeof createProviderLogin>;
  * another person's.
  */
 export function createProviderLogin(
-  { config, database, mailQueue }: AccountServiceOptions,
+  { config, database }: AccountServiceOptions,
   { accounts, identities, loginFlows, logins }: AuthRepository,
-  services: { login: Login; confirmation: ConfirmationService; account: AccountService },
+  services: {
+    login: Login;
+    confirmation: ConfirmationService;
+    account: AccountService;
+    identities: IdentityService;
+  },
   providers: readonly LoginProvider[],
-  sealer: Sealer,
 ) {
-  const { login, confirmation, account: accountService } = services;
+  const { login, confirmation, account: accountService, identities: identityService } = services;
   const refused = () => new ApiError(authErrors.providerRefused);
 
   /** @throws {ApiError} `provider_not_found` */
@@ -124,7 +115,7 @@ export function createProviderLogin(
 
     const identity = readIdentity(provider.id, await provider.finish(attempt, code));
     if (user === undefined) return { login: await logIn(identity, context) };
-    if (purpose === 'link') return { identity: await add(user, identity, context) };
+    if (purpose === 'link') return { identity: await identityService.add(user, identity, context) };
     const owner = await logins.findBy(identities.ownerOf(identity), context.clientAddress);
     if (owner?.id !== user.id) throw refused();
     await identities.use(identity);
@@ -147,7 +138,7 @@ export function createProviderLogin(
       email,
       isEmailProved: email !== null && user.isEmailProved,
       name: clean('line', user.name?.slice(0, 50)),
-      token: refreshToken === undefined ? null : sealer.seal(refreshToken, tokenContext(provider)),
+      token: refreshToken === undefined ? null : identityService.sealToken(provider, refreshToken),
     };
   }
 
@@ -194,92 +185,12 @@ export function createProviderLogin(
       const { isEmailProved, email } = flow.data;
       const credentials = { passwordHash: null, isProved: isEmailProved && email === input.email };
       const created = await accountService.createAccount(tx, input, credentials, context);
-      await addTo(tx, created.user.id, flow.data);
+      await identityService.addTo(tx, created.user.id, flow.data);
       return { created, identity: flow.data };
     });
     accountService.logCreated(created, context);
     return logIn(identity, context);
   }
 
-  /** @throws {ApiError} `identity_taken` */
-  async function addTo(tx: typeof database, userId: number, facts: NewIdentity) {
-    const { isEmailProved: _, name: __, ...identity } = facts;
-    const added = await identities.add(tx, userId, identity);
-    if (added === undefined) throw new ApiError(authErrors.identityTaken);
-    return added;
-  }
-
-  /** @throws {ApiError} `identity_taken`, `token_not_valid` */
-  async function add(user: CurrentUser, identity: NewIdentity, context: RequestContext): Promise<Identity> {
-    const added = await database.prismaTransaction(async (tx) => {
-      await confirmation.require(user, context, tx);
-      const row = await addTo(tx, user.id, identity);
-      await notify(tx, user, { change: 'added', provider: identity.provider }, context);
-      return row;
-    });
-    context.logSecurityEvent('identity_added', { userId: user.id, sessionId: user.sessionId });
-    return toIdentity(added);
-  }
-
-  /**
-   * Adds the identity of a `link_token` to the account whose address it has.
-   *
-   * @throws {ApiError} `link_token_invalid`, `confirmation_required`, `identity_taken`
-   */
-  async function addByToken(user: CurrentUser, token: string, context: RequestContext): Promise<Identity> {
-    await confirmation.require(user, context);
-    const flow = await loginFlows.lock<NewIdentity>(database, 'link', token);
-    if (flow?.userId !== user.id || !(await loginFlows.finish(database, 'link', token))) {
-      throw new ApiError(authErrors.linkTokenInvalid);
-    }
-    return add(user, flow.data, context);
-  }
-
-  /** @throws {ApiError} `identity_not_found`, `last_login_method`, `confirmation_required` */
-  async function remove(user: CurrentUser, id: number, context: RequestContext): Promise<void> {
-    await database.prismaTransaction(async (tx) => {
-      await confirmation.require(user, context, tx);
-      const identity = await identities.find(tx, user.id, id);
-      if (identity === null) throw new ApiError(authErrors.identityNotFound);
-      if (!(await accounts.hasOtherLoginMethod(tx, user.id))) throw new ApiError(authErrors.lastLoginMethod);
-      await identities.queueRevocations(tx, user.id, id);
-      await identities.remove(tx, id);
-      await notify(tx, user, { change: 'removed', provider: identity.provider }, context);
-    });
-    context.logSecurityEvent('identity_removed', { userId: user.id, sessionId: user.sessionId });
-  }
-
-  async function notify(
-    tx: typeof database,
-    { id }: CurrentUser,
-    { change, provider }: { change: 'added' | 'removed'; provider: string },
-    { language }: RequestContext,
-  ): Promise<void> {
-    const label = providers.find((one) => one.id === provider)?.name[language] ?? provider;
-    await mailQueue.addUnrequested(
-      tx,
-      loginMethodNotice(id, language, { change, method: 'identity', label }),
-    );
-  }
-
-  /**
-   * A job: takes back the consent to a provider, after its identity was removed.
-   *
-   * @throws when the provider does not answer
-   */
-  async function revoke(payload: unknown): Promise<void> {
-    const { provider: id, token: sealed } = Value.Parse(Revocation, payload);
-    const provider = providers.find((one) => one.id === id);
-    // Without the secret of its time there is nothing to do.
-    const token = sealer.unseal(sealed, tokenContext(id));
-    if (token === undefined) return;
-    await provider?.revoke?.(token).catch((error: unknown) => {
-      // The consent was taken back before.
-      if (!(error instanceof ApiError) || error.definition !== authErrors.providerRefused) throw error;
-    });
-  }
-
-  return { providers, start, finish, signUp, addByToken, remove, revoke };
+  return { providers, start, finish, signUp };
 }
-
-const tokenContext = (provider: string) => `refresh token of ${provider}`;

@@ -2,7 +2,7 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import { currentUser, requireUser } from '../../../http/authentication.ts';
 import { requestContext } from '../../../http/request-context.ts';
 import { EmptyData, Ref } from '../../../http/schemas.ts';
-import { authErrors } from '../errors.ts';
+import { authErrors, confirmationErrors } from '../errors.ts';
 import { passwordErrors, passwordLimit } from '../routes/account.ts';
 import { Confirmation, ConfirmationBody, TokenPairWithUser } from '../schemas.ts';
 import { RecoveryCodes, SecondFactor, SecondFactorLogin, TotpCode, TotpSecret } from './schemas.ts';
@@ -13,8 +13,6 @@ interface SecondFactorRoutesOptions {
 }
 
 const codeErrors = [authErrors.invalidCode, authErrors.tooManySecondFactors];
-const confirmationErrors = [authErrors.confirmationRequired, authErrors.resetRequired];
-
 /** The second step of a login, and the second factor of the logged-in user. */
 export const secondFactorRoutes: FastifyPluginAsyncTypebox<SecondFactorRoutesOptions> = async (
   app,

@@ -1,0 +1,120 @@
+import { Type } from '@sinclair/typebox';
+import { Value } from '@sinclair/typebox/value';
+import type { CurrentUser } from '../../../http/authentication.ts';
+import { ApiError } from '../../../http/errors.ts';
+import type { RequestContext } from '../../../http/request-context.ts';
+import type { Database } from '../../../infrastructure/database/client.ts';
+import type { MailQueue } from '../../../infrastructure/mail/queue.ts';
+import { authErrors } from '../errors.ts';
+import { loginMethodNotice } from '../mails.ts';
+import type { IdentityFacts } from '../repository/identities.ts';
+import type { AuthRepository } from '../repository/index.ts';
+import type { ConfirmationService } from '../service/confirmation.ts';
+import type { Sealer } from '../tokens.ts';
+import type { LoginProvider } from './clients/openid-connect.ts';
+import { type Identity, toIdentity } from './schemas.ts';
+
+/** What a provider said about a user who has no account yet, or has not connected it. */
+export interface NewIdentity extends IdentityFacts {
+  name: string | null;
+  isEmailProved: boolean;
+}
+
+/** The payload of a job. */
+const Revocation = Type.Object({ provider: Type.String(), token: Type.String() });
+
+export type IdentityService = ReturnType<typeof createIdentities>;
+
+/** Connects accounts with identities at providers. */
+export function createIdentities(
+  { database, mailQueue }: { database: Database; mailQueue: MailQueue },
+  { accounts, identities, loginFlows }: AuthRepository,
+  confirmation: ConfirmationService,
+  providers: readonly LoginProvider[],
+  sealer: Sealer,
+) {
+  /** A refresh token of a provider as it is stored. */
+  const sealToken = (provider: string, token: string) => sealer.seal(token, tokenContext(provider));
+
+  /** @throws {ApiError} `identity_taken` */
+  async function addTo(tx: Database, userId: number, facts: NewIdentity) {
+    const { isEmailProved: _, name: __, ...identity } = facts;
+    const added = await identities.add(tx, userId, identity);
+    if (added === undefined) throw new ApiError(authErrors.identityTaken);
+    return added;
+  }
+
+  /** @throws {ApiError} `identity_taken`, `token_not_valid` */
+  async function add(user: CurrentUser, identity: NewIdentity, context: RequestContext): Promise<Identity> {
+    const added = await database.prismaTransaction(async (tx) => {
+      await confirmation.require(user, context, tx);
+      const row = await addTo(tx, user.id, identity);
+      await notify(tx, user, { change: 'added', provider: identity.provider }, context);
+      return row;
+    });
+    context.logSecurityEvent('identity_added', { userId: user.id, sessionId: user.sessionId });
+    return toIdentity(added);
+  }
+
+  /**
+   * Adds the identity of a `link_token` to the account whose address it has.
+   *
+   * @throws {ApiError} `link_token_invalid`, `confirmation_required`, `identity_taken`
+   */
+  async function addByToken(user: CurrentUser, token: string, context: RequestContext): Promise<Identity> {
+    await confirmation.require(user, context);
+    const flow = await loginFlows.lock<NewIdentity>(database, 'link', token);
+    if (flow?.userId !== user.id || !(await loginFlows.finish(database, 'link', token))) {
+      throw new ApiError(authErrors.linkTokenInvalid);
+    }
+    return add(user, flow.data, context);
+  }
+
+  /** @throws {ApiError} `identity_not_found`, `last_login_method`, `confirmation_required` */
+  async function remove(user: CurrentUser, id: number, context: RequestContext): Promise<void> {
+    await database.prismaTransaction(async (tx) => {
+      await confirmation.require(user, context, tx);
+      const identity = await identities.find(tx, user.id, id);
+      if (identity === null) throw new ApiError(authErrors.identityNotFound);
+      if (!(await accounts.hasOtherLoginMethod(tx, user.id))) throw new ApiError(authErrors.lastLoginMethod);
+      await identities.queueRevocations(tx, user.id, id);
+      await identities.remove(tx, id);
+      await notify(tx, user, { change: 'removed', provider: identity.provider }, context);
+    });
+    context.logSecurityEvent('identity_removed', { userId: user.id, sessionId: user.sessionId });
+  }
+
+  async function notify(
+    tx: Database,
+    { id }: CurrentUser,
+    { change, provider }: { change: 'added' | 'removed'; provider: string },
+    { language }: RequestContext,
+  ): Promise<void> {
+    const label = providers.find((one) => one.id === provider)?.name[language] ?? provider;
+    await mailQueue.addUnrequested(
+      tx,
+      loginMethodNotice(id, language, { change, method: 'identity', label }),
+    );
+  }
+
+  /**
+   * A job: takes back the consent to a provider, after its identity was removed.
+   *
+   * @throws when the provider does not answer
+   */
+  async function revoke(payload: unknown): Promise<void> {
+    const { provider: id, token: sealed } = Value.Parse(Revocation, payload);
+    const provider = providers.find((one) => one.id === id);
+    // Without the secret of its time there is nothing to do.
+    const token = sealer.unseal(sealed, tokenContext(id));
+    if (token === undefined) return;
+    await provider?.revoke?.(token).catch((error: unknown) => {
+      // The consent was taken back before.
+      if (!(error instanceof ApiError) || error.definition !== authErrors.providerRefused) throw error;
+    });
+  }
+
+  return { list: identities.list, sealToken, addTo, add, addByToken, remove, revoke };
+}
+
+const tokenContext = (provider: string) => `refresh token of ${provider}`;
