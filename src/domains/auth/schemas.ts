@@ -12,7 +12,7 @@ import {
 } from '../../http/schemas.ts';
 import { pattern, TextField } from '../../http/text.ts';
 
-const username = TextField('username', {
+export const username = TextField('username', {
   minLength: 4,
   maxLength: 30,
   ...pattern('^[a-z][a-z0-9._-]*$', {
@@ -24,8 +24,8 @@ const username = TextField('username', {
 });
 const emailField = (description: string, example: string) =>
   TextField('email', { format: 'email', maxLength: 254, description, examples: [example] });
-const email = emailField('An email address; converted to lower case', 'owner@example.com');
-const name = TextField('line', {
+export const email = emailField('An email address; converted to lower case', 'owner@example.com');
+export const name = TextField('line', {
   minLength: 1,
   maxLength: 50,
   description: 'How the user is called',
@@ -68,7 +68,9 @@ export const User = NamedObject('User', 'The account of a person', {
 });
 export type User = Static<typeof User>;
 
-const signUpProof = proof('Of `confirmEmail`; proves the email address. Without it, a code is mailed.');
+export const signUpProof = proof(
+  'Of `confirmEmail`; proves the email address. Without it, a code is mailed.',
+);
 export const NewUser = Body('NewUser', 'An account to create', {
   username,
   password: newPassword,
@@ -77,19 +79,6 @@ export const NewUser = Body('NewUser', 'An account to create', {
   verification_token: signUpProof,
 });
 export type NewUser = Static<typeof NewUser>;
-
-export const NewUserOfProvider = Body('NewUserOfProvider', 'An account to create without a password', {
-  sign_up_token: TextField('line', {
-    minLength: 1,
-    description: 'From the `sign_up_required` of `finishProviderLogin`',
-    examples: [verificationToken],
-  }),
-  username,
-  name,
-  email,
-  verification_token: signUpProof,
-});
-export type NewUserOfProvider = Static<typeof NewUserOfProvider>;
 
 export const EmailAddress = Body('EmailAddress', 'Where to send a mail', { email });
 
@@ -154,17 +143,9 @@ export const PasswordReset = Body('PasswordReset', 'The link of a mail and a new
   new_password: newPassword,
 });
 
-/** Of an authenticator app, or a recovery code. */
-export const secondFactorCode = TextField('line', {
-  minLength: 6,
-  maxLength: 30,
-  description: 'Six digits of the authenticator app, or a recovery code',
-  examples: ['042317'],
-});
-
 export const UserChanges = Changes('UserChanges', 'At least one field', { name });
 /** An account with a password always gives it; one without it needs a recent login or confirmation. */
-const optionalPassword = Type.Optional(password);
+export const optionalPassword = Type.Optional(password);
 export const AccountDeletion = Body('AccountDeletion', 'The password, where the account has one', {
   password: optionalPassword,
 });
@@ -186,11 +167,6 @@ export const EmailChange = Body(
 export type EmailChange = Static<typeof EmailChange>;
 export const EmailChangeUndo = Body('EmailChangeUndo', 'The link of a mail', { token: linkToken });
 
-export const ConfirmationBody = Body('ConfirmationBody', 'One of the two', {
-  password: optionalPassword,
-  code: Type.Optional(secondFactorCode),
-});
-export type ConfirmationBody = Static<typeof ConfirmationBody>;
 export const Confirmation = NamedObject('Confirmation', 'A session that may change the ways to log in', {
   confirmed_until: Timestamp('Until when'),
 });

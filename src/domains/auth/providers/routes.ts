@@ -4,12 +4,13 @@ import { httpErrors } from '../../../http/errors.ts';
 import { requestContext } from '../../../http/request-context.ts';
 import { Ref } from '../../../http/schemas.ts';
 import { authErrors, confirmationErrors } from '../errors.ts';
-import { NewUserOfProvider, TokenPairWithUser } from '../schemas.ts';
+import { TokenPairWithUser } from '../schemas.ts';
 import {
   FinishedFlow,
   Identity,
   LoginOrConfirmation,
   LoginProviders,
+  NewUserOfProvider,
   ProviderLoginStart,
   ProviderPath,
   StartedFlow,

@@ -3,7 +3,7 @@ import { Page } from '../../../http/pagination.ts';
 import { Body, Int32, NamedEnum, NamedObject, Ref, StringOrNull, Timestamp } from '../../../http/schemas.ts';
 import { TextField } from '../../../http/text.ts';
 import type { IdentityRow } from '../repository/identities.ts';
-import { Confirmation, TokenPairWithUser } from '../schemas.ts';
+import { Confirmation, email, name, signUpProof, TokenPairWithUser, username } from '../schemas.ts';
 
 const providerId = { description: '`id` of a provider', examples: ['kakao'] };
 
@@ -78,6 +78,15 @@ export const LoginOrConfirmation = Type.Unsafe<
   description: 'The result of the purpose `login` or `confirm`',
   oneOf: [Ref(TokenPairWithUser), Ref(Confirmation)],
 });
+
+export const NewUserOfProvider = Body('NewUserOfProvider', 'An account to create without a password', {
+  sign_up_token: token('From the `sign_up_required` of `finishProviderLogin`'),
+  username,
+  name,
+  email,
+  verification_token: signUpProof,
+});
+export type NewUserOfProvider = Static<typeof NewUserOfProvider>;
 
 export const Identity = NamedObject('Identity', 'An account at a provider, with which the user logs in', {
   id: Int32({ description: 'Identifier', examples: [1] }),

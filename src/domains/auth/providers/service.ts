@@ -5,14 +5,14 @@ import { cleanText } from '../../../http/text.ts';
 import { authErrors } from '../errors.ts';
 import type { AuthRepository } from '../repository/index.ts';
 import type { LoginFlow } from '../repository/login-flows.ts';
-import type { Confirmation, NewUserOfProvider, TokenPairWithUser } from '../schemas.ts';
+import type { Confirmation, TokenPairWithUser } from '../schemas.ts';
 import type { AccountService, AccountServiceOptions } from '../service/account.ts';
 import type { ConfirmationService } from '../service/confirmation.ts';
 import type { Login } from '../service/login.ts';
 import { secretsEqual } from '../tokens.ts';
 import type { LoginAttempt, LoginProvider, ProviderUser } from './clients/openid-connect.ts';
 import type { IdentityService, NewIdentity } from './identities.ts';
-import type { FinishedFlow, Identity, LoginPurpose, StartedFlow } from './schemas.ts';
+import type { FinishedFlow, Identity, LoginPurpose, NewUserOfProvider, StartedFlow } from './schemas.ts';
 
 /** Seconds. */
 const lifetimes = { provider: 600, link: 600, signUp: 1800 };

@@ -4,8 +4,15 @@ import { requestContext } from '../../../http/request-context.ts';
 import { EmptyData, Ref } from '../../../http/schemas.ts';
 import { authErrors, confirmationErrors } from '../errors.ts';
 import { passwordErrors, passwordLimit } from '../routes/account.ts';
-import { Confirmation, ConfirmationBody, TokenPairWithUser } from '../schemas.ts';
-import { RecoveryCodes, SecondFactor, SecondFactorLogin, TotpCode, TotpSecret } from './schemas.ts';
+import { Confirmation, TokenPairWithUser } from '../schemas.ts';
+import {
+  ConfirmationBody,
+  RecoveryCodes,
+  SecondFactor,
+  SecondFactorLogin,
+  TotpCode,
+  TotpSecret,
+} from './schemas.ts';
 import type { SecondFactorService } from './service.ts';
 
 interface SecondFactorRoutesOptions {

@@ -1,7 +1,21 @@
 import { type Static, Type } from '@sinclair/typebox';
 import { Body, Int32, NamedObject, Timestamp } from '../../../http/schemas.ts';
 import { TextField } from '../../../http/text.ts';
-import { secondFactorCode, verificationCode } from '../schemas.ts';
+import { optionalPassword, verificationCode } from '../schemas.ts';
+
+/** Of an authenticator app, or a recovery code. */
+const secondFactorCode = TextField('line', {
+  minLength: 6,
+  maxLength: 30,
+  description: 'Six digits of the authenticator app, or a recovery code',
+  examples: ['042317'],
+});
+
+export const ConfirmationBody = Body('ConfirmationBody', 'One of the two', {
+  password: optionalPassword,
+  code: Type.Optional(secondFactorCode),
+});
+export type ConfirmationBody = Static<typeof ConfirmationBody>;
 
 export const SecondFactor = NamedObject('SecondFactor', 'What a login needs besides the password', {
   totp_enabled_at: Type.Union([Timestamp('Since when codes are asked for'), Type.Null()], {

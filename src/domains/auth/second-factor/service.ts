@@ -9,12 +9,12 @@ import { authErrors } from '../errors.ts';
 import { loginMethodNotice } from '../mails.ts';
 import type { AuthRepository } from '../repository/index.ts';
 import type { LoginAccount } from '../repository/logins.ts';
-import type { Confirmation, ConfirmationBody, TokenPairWithUser } from '../schemas.ts';
+import type { Confirmation, TokenPairWithUser } from '../schemas.ts';
 import type { ConfirmationService } from '../service/confirmation.ts';
 import type { Login } from '../service/login.ts';
 import type { Sealer } from '../tokens.ts';
 import { createSecondFactorRepository } from './repository.ts';
-import type { SecondFactor, TotpSecret } from './schemas.ts';
+import type { ConfirmationBody, SecondFactor, TotpSecret } from './schemas.ts';
 
 const maxTokenAttempts = 5;
 
