@@ -13,6 +13,7 @@ import {
 import { createAuthenticator } from '../support/webauthn.ts';
 import { accountsOf, newPassword } from './accounts.ts';
 import { authenticatorOf, secondFactorOf } from './authenticator.ts';
+import { developmentLogin } from './development-login.ts';
 import { latestMail, undoTokenIn } from './mailbox.ts';
 import { origin, passkeysOf } from './passkeys.ts';
 
@@ -157,6 +158,19 @@ t.test('every security event is a line in the log, with user, session, address a
   }
   const path = `/auth/passkeys/${added.body.data.id}/`;
   await causes('passkey_removed', ofOwner, 'DELETE', path, { token: owner.token });
+
+  const atProvider = { subject: 'canary' };
+  const linking = await developmentLogin(app, atProvider, { purpose: 'link', token: owner.token });
+  const finish = { token: owner.token, body: linking.body };
+  const linked = await causes(
+    'identity_added',
+    ofOwner,
+    'POST',
+    '/auth/providers/development/finish/',
+    finish,
+  );
+  const identity = `/auth/identities/${linked.body.data.id}/`;
+  await causes('identity_removed', ofOwner, 'DELETE', identity, { token: owner.token });
   t.strictSame([...seen].sort(), [...securityEvents].sort(), 'all there are');
 
   const forged = await call('GET', '/auth/me/', { token: `${one.token}x` });

@@ -200,15 +200,13 @@ t.test('a delay that begins between the code and the session rejects the login',
   ]);
   const login = finishLogin(token, code);
   await account.waiters(1);
-  const later = lockRows(
-    t,
-    app,
-    `UPDATE login_failures SET locked_until = clock_timestamp() + interval '30 seconds'`,
-  );
+  // Locks of a table are granted in the order in which they were asked for.
+  const later = lockRows(t, app, 'LOCK TABLE login_failures IN ACCESS EXCLUSIVE MODE');
   await account.waiters(2);
   await account.release();
   const delay = await later;
   await delay.waiters(1);
+  await delay.run(`UPDATE login_failures SET locked_until = clock_timestamp() + interval '30 seconds'`, []);
   const before = await countSessions(user);
   await delay.release('COMMIT');
   delayed(t, await login, 31, 20);
