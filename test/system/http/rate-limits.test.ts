@@ -68,6 +68,8 @@ t.test('limits', async (t) => {
       ['GET', '/openapi.json', { remoteAddress }],
       ['GET', '/auth/%zz/', { remoteAddress }],
       ['POST', '/auth/logout/', { remoteAddress, body: {} }],
+      ['POST', '/auth/providers/development/start/', { remoteAddress, body: { purpose: 'login' } }],
+      ['POST', '/auth/passkeys/login/start/', { remoteAddress, body: {} }],
       ['HEAD', '/auth/me/', { remoteAddress }],
     ];
     const next = (index: number) => requests[index % requests.length] ?? ['GET', '/', { remoteAddress }];
@@ -84,10 +86,15 @@ t.test('limits', async (t) => {
     const { token } = await signUpUser(fromAnywhere(app));
     const other = await signUpUser(fromAnywhere(app));
     const addresses = [newAddress(), newAddress()];
-    const paths = ['/auth/nothing/', '/auth/me/', '/nothing/', '/auth/login/'];
+    const requests: [string, string][] = [
+      ['GET', '/auth/nothing/'],
+      ['GET', '/auth/me/'],
+      ['GET', '/nothing/'],
+      ['GET', '/auth/login/'],
+      ['POST', '/auth/second-factor/totp/confirm/'],
+    ];
     const count = await served(app, 601, (index) => [
-      'GET',
-      paths[index % paths.length] ?? '',
+      ...(requests[index % requests.length] ?? ['GET', '/']),
       { token, remoteAddress: addresses[index % 2] ?? '' },
     ]);
     t.equal(count, 600);

@@ -81,7 +81,6 @@ const flowRoutes: FastifyPluginAsyncTypebox<ProviderRoutesOptions> = async (app,
     '/providers/:provider/start/',
     {
       config: {
-        limit: { group: 'login-start', max: 30 },
         message: { ko: '로그인을 시작합니다.', en: 'The login begins.' },
         errors: [authErrors.providerNotFound, httpErrors.notAuthenticated, ...confirmationErrors],
       },

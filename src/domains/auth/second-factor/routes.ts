@@ -116,7 +116,6 @@ const ownSecondFactorRoutes: FastifyPluginAsyncTypebox<SecondFactorRoutesOptions
     '/second-factor/totp/confirm/',
     {
       config: {
-        limit: passwordLimit,
         message: {
           ko: '2단계 인증을 켰습니다. 복구 코드를 안전한 곳에 보관해 주세요.',
           en: 'The second factor is on. Please keep the recovery codes in a safe place.',
