@@ -205,8 +205,13 @@ t.test('passkeys are added and removed within ten minutes of a login or a confir
   rejected(t, late, 403, 'confirmation_required', extra);
   rejected(t, await remove(owner.token, owner.passkey.id), 403, 'confirmation_required', extra);
   t.equal((await list(owner.token)).body.data.items.length, 1);
+  const unknown = await finishRegistration(owner.token, { flow_token: 'unknown', credential });
+  rejected(t, unknown, 403, 'confirmation_required', extra);
   const { token } = await logInByPassword(app, owner);
   t.equal((await register({ ...owner, token })).status, 201);
+  await app.call('POST', '/auth/confirm/', { token: owner.token, body: { password: owner.password } });
+  const finished = await finishRegistration(owner.token, { flow_token, credential });
+  t.equal(finished.status, 201, 'what waited for a confirmation goes on after it');
 });
 
 t.test('a suspended account is told so only after a right signature', async (t) => {

@@ -53,6 +53,8 @@ export function createPasskeys(
     { flow_token: token, credential, name }: NewPasskey,
     context: RequestContext,
   ): Promise<PasskeyRow> {
+    // Before the flow is over, so that the user can confirm and then finish.
+    await confirmation.require(user, context);
     const flow = await loginFlows.finish(database, 'passkey_registration', token);
     if (flow?.sessionId !== user.sessionId) throw new ApiError(authErrors.passkeyRefused);
     const verified = await webauthn
