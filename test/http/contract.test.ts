@@ -5,6 +5,7 @@ import { toSecret } from '../../src/infrastructure/config/secrets.ts';
 import { passConfirmation, secondFactorOf } from '../auth/authenticator.ts';
 import { developmentLogin } from '../auth/development-login.ts';
 import { undoTokenIn } from '../auth/mailbox.ts';
+import { origin, passkeysOf } from '../auth/passkeys.ts';
 import { createAdmin } from '../support/admin.ts';
 import {
   type CallOptions,
@@ -24,6 +25,7 @@ import { createContract } from '../support/contract.ts';
 import { createTestDatabase } from '../support/database.ts';
 import { listen, rawCall } from '../support/raw-http.ts';
 import { createTcpProxy } from '../support/tcp-proxy.ts';
+import { createAuthenticator } from '../support/webauthn.ts';
 import { operations as every, validBody } from './operations.ts';
 
 const contract = createContract();
@@ -332,6 +334,47 @@ t.test('responses about the second factor and confirmations are documented', asy
   await finishLogin(late, third.wrong());
   await confirm(guessing.token, '123456');
   await remove(guessing.token);
+});
+
+t.test('responses about passkeys are documented', async (t) => {
+  const app = await createTestApp();
+  const passkeys = passkeysOf({ ...app, call: checked(t, app) });
+  const { register, startRegistration, finishRegistration, startLogin, list, rename, remove } = passkeys;
+  const { passkey, authenticator, ...owner } = await passkeys.createOwner();
+  const { token } = owner;
+  await passkeys.logIn(authenticator);
+  await passkeys.logIn(authenticator, { origin: 'https://elsewhere.example.com' });
+  await register(owner, createAuthenticator(origin), { origin: 'https://elsewhere.example.com' });
+  await list(token);
+  await list(token, '?cursor=x');
+  await rename(token, passkey.id, '내 휴대폰');
+  await rename(token, 0, '내 휴대폰');
+  await remove(token, 0);
+  await passkeys.removePassword(owner);
+  await remove(token, passkey.id);
+
+  const last = await startRegistration(token);
+  const body = {
+    flow_token: last.body.data.flow_token,
+    credential: createAuthenticator(origin).create(last.body.data.options),
+  };
+  for (let count = 1; count < 10; count++) await register(owner);
+  await startRegistration(token);
+  await finishRegistration(token, body);
+  const changes = async () => {
+    await startRegistration(token);
+    await finishRegistration(token, { ...body, flow_token: 'x' });
+    await remove(token, passkey.id);
+  };
+  await passConfirmation(app, owner);
+  await changes();
+  await app.pool.query('UPDATE users SET needs_reset = true WHERE id = $1', [owner.id]);
+  await changes();
+  const { authenticator: other, ...leaving } = await passkeys.createOwner();
+  await remove(leaving.token, leaving.passkey.id);
+  await startLogin();
+  await suspend(app, owner);
+  await passkeys.logIn(authenticator);
 });
 
 t.test(

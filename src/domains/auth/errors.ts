@@ -152,7 +152,7 @@ export const authErrors = {
     en: 'The login with the provider did not work. Please start again.',
   }),
   signUpRequired: defineError(403, 'sign_up_required', {
-    ko: '처음 오셨군요. 회원가입을 마쳐 주세요.',
+    ko: '아직 가입되어 있지 않습니다. 회원가입을 마쳐 주세요.',
     en: 'There is no account yet. Please finish the sign-up.',
     fields: {
       sign_up_token: Type.String({ description: 'For `signUpWithProvider`', examples: [flowToken] }),
