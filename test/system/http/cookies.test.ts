@@ -120,7 +120,7 @@ t.test('the refresh token in a cookie, in Chromium', { skip: noBrowser }, async 
       t.equal(await post(page, 'login', credentials), blocked);
 
       const isSent = nextRequest('token/refresh');
-      t.match(await post(page, 'token/refresh', { mode: 'no-cors' }), {
+      t.match(await post(page, 'token/refresh', { mode: 'no-cors', body: null }), {
         status: 0,
         type: 'opaque',
         text: '',
