@@ -28,7 +28,7 @@ export function createSecondFactorRepository(database: Database, sealer: Sealer)
   }
 
   async function useStep(tx: Database, userId: number, code: string): Promise<boolean> {
-    const factor = await tx.prisma.secondFactor.findUnique({ where: { userId, confirmedAt: { not: null } } });
+    const factor = await tx.prisma.secondFactor.findUnique({ where: { userId } });
     const verified = factor && verify(factor, code);
     if (!verified) return false;
     const where = { userId, confirmedAt: { not: null }, lastStep: { lt: verified.step } };
