@@ -33,7 +33,7 @@ const frontend = new Worker(new URL('../examples/web/serve.mjs', import.meta.url
 });
 frontend.on('message', () => {
   process.stderr.write(`The frontend is at ${frontendUrl}
-  Sign up there; the code is in the mailbox at ${apiUrl}/dev/mailbox/
+  Log in there with 개발용 로그인, which needs no account, or sign up: the code is in the mailbox at ${apiUrl}/dev/mailbox/
   Press Ctrl-C to stop both.\n\n`);
 });
 frontend.on('error', (error) => {

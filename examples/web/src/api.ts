@@ -1,15 +1,11 @@
-import { browserStorage, createClient, type Item, type Output } from '@dure/client';
+import { createClient, type Item, type Output } from '@dure/client';
 import { preferredLanguage } from './texts/preferred-language.ts';
 
 /** Where the service is: `VITE_API_URL` of the build, else the default of `npm start`. */
 export const apiUrl: string = import.meta.env['VITE_API_URL'] ?? 'http://localhost:3000';
 
-/** The client of the whole app. Its tokens are in `localStorage`, so that all tabs are signed in together. */
-export const dure = createClient({
-  baseUrl: apiUrl,
-  storage: browserStorage(),
-  language: preferredLanguage(),
-});
+/** The client of the whole app. Its refresh token is in a cookie, which no script can read and all tabs share. */
+export const dure = createClient({ baseUrl: apiUrl, tokens: 'cookie', language: preferredLanguage() });
 
 export type User = Output<'getCurrentUser'>;
 export type Store = Output<'getOwnStore'>;
@@ -19,6 +15,10 @@ export type PostSummary = Pick<Post, 'id' | 'title' | 'thumbnail' | 'created_at'
 export type StoreCategory = Item<'listStoreCategories'>;
 export type Notification = Item<'listNotifications'>;
 export type Session = Item<'listSessions'>;
+export type Identity = Item<'listIdentities'>;
+export type Passkey = Item<'listPasskeys'>;
+export type SecondFactor = Output<'getSecondFactor'>;
+export type TotpSecret = Output<'startTotp'>;
 export type StoreListItem = Item<'listStores'>;
 export type Partner = Item<'listPartners'>;
 export type Contact = Partner['contact'];

@@ -1,6 +1,7 @@
 import { LocationProvider, Route, Router } from 'preact-iso';
 import { Shell } from './components/shell.tsx';
 import { ToastProvider } from './components/toasts.tsx';
+import { ConfirmationProvider } from './confirmation.tsx';
 import { LiveProvider } from './live.tsx';
 import { SessionProvider } from './session.tsx';
 import { signedIn } from './signed-in.tsx';
@@ -10,6 +11,8 @@ import { ConfirmEmailView } from './views/confirm-email.tsx';
 import { FindIdView } from './views/find-id.tsx';
 import { HomeView } from './views/home.tsx';
 import { LogInView } from './views/log-in.tsx';
+import { LoginCallbackView } from './views/login-callback.tsx';
+import { LoginMethodsView } from './views/login-methods.tsx';
 import { NotFoundView } from './views/not-found.tsx';
 import { NotificationsView } from './views/notifications.tsx';
 import { OwnStoreView } from './views/own-store.tsx';
@@ -39,9 +42,13 @@ const StoreForm = signedIn(StoreFormView);
 const Store = signedIn(StoreView);
 const Stores = signedIn(StoresView);
 const Account = signedIn(AccountView);
+const LoginMethods = signedIn(LoginMethodsView);
 const Sessions = signedIn(SessionsView);
 
-/** The whole app. Emails of the service link to /login, /verify-email, /reset-password-request, /reset-password, /undo-email-change and /requests/:id. */
+/**
+ * The whole app. Emails of the service link to /login, /verify-email, /reset-password-request, /reset-password, /undo-email-change and
+ * /requests/:id; login providers lead to /login/callback.
+ */
 export function App() {
   return (
     <LocationProvider>
@@ -49,32 +56,36 @@ export function App() {
         <ToastProvider>
           <SessionProvider>
             <LiveProvider>
-              <Shell>
-                <Router>
-                  <Route path="/" component={HomeView} />
-                  <Route path="/signup" component={SignUpView} />
-                  <Route path="/login" component={LogInView} />
-                  <Route path="/find-id" component={FindIdView} />
-                  <Route path="/reset-password-request" component={RequestResetView} />
-                  <Route path="/reset-password" component={ResetPasswordView} />
-                  <Route path="/verify-email" component={ConfirmEmailView} />
-                  <Route path="/undo-email-change" component={UndoEmailChangeView} />
-                  <Route path="/posts/new" component={NewPost} />
-                  <Route path="/posts/:id" component={Post} />
-                  <Route path="/posts/:id/edit" component={EditPost} />
-                  <Route path="/requests" component={Requests} />
-                  <Route path="/requests/:id" component={Request} />
-                  <Route path="/partners" component={Partners} />
-                  <Route path="/notifications" component={Notifications} />
-                  <Route path="/store" component={OwnStore} />
-                  <Route path="/store/edit" component={StoreForm} />
-                  <Route path="/stores" component={Stores} />
-                  <Route path="/stores/:id" component={Store} />
-                  <Route path="/account" component={Account} />
-                  <Route path="/sessions" component={Sessions} />
-                  <Route default component={NotFoundView} />
-                </Router>
-              </Shell>
+              <ConfirmationProvider>
+                <Shell>
+                  <Router>
+                    <Route path="/" component={HomeView} />
+                    <Route path="/signup" component={SignUpView} />
+                    <Route path="/login" component={LogInView} />
+                    <Route path="/login/callback" component={LoginCallbackView} />
+                    <Route path="/find-id" component={FindIdView} />
+                    <Route path="/reset-password-request" component={RequestResetView} />
+                    <Route path="/reset-password" component={ResetPasswordView} />
+                    <Route path="/verify-email" component={ConfirmEmailView} />
+                    <Route path="/undo-email-change" component={UndoEmailChangeView} />
+                    <Route path="/posts/new" component={NewPost} />
+                    <Route path="/posts/:id" component={Post} />
+                    <Route path="/posts/:id/edit" component={EditPost} />
+                    <Route path="/requests" component={Requests} />
+                    <Route path="/requests/:id" component={Request} />
+                    <Route path="/partners" component={Partners} />
+                    <Route path="/notifications" component={Notifications} />
+                    <Route path="/store" component={OwnStore} />
+                    <Route path="/store/edit" component={StoreForm} />
+                    <Route path="/stores" component={Stores} />
+                    <Route path="/stores/:id" component={Store} />
+                    <Route path="/account" component={Account} />
+                    <Route path="/account/login-methods" component={LoginMethods} />
+                    <Route path="/sessions" component={Sessions} />
+                    <Route default component={NotFoundView} />
+                  </Router>
+                </Shell>
+              </ConfirmationProvider>
             </LiveProvider>
           </SessionProvider>
         </ToastProvider>

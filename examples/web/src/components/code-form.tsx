@@ -31,7 +31,7 @@ export function CodeForm({ email, onCode }: { email: string; onCode: (code: stri
   return (
     <div class="stack">
       <Form submitLabel={t.code.submit} onSubmit={(read) => onCode(read('code').trim())}>
-        <CodeField />
+        <CodeField hint={t.code.hint} />
       </Form>
       <div class="row">
         <button type="button" class="button plain" aria-disabled={wait > 0} onClick={resend}>

@@ -69,15 +69,15 @@ export function TextArea({ name, label, hint, optional, ...input }: TextAreaProp
   );
 }
 
-/** The six digits that were mailed. */
-export function CodeField() {
+/** Six digits, of an email or of an authenticator app. */
+export function CodeField({ hint }: { hint?: string }) {
   const { t } = useLanguage();
   return (
     <TextField
       name="code"
       class="input code"
       label={t.code.label}
-      hint={t.code.hint}
+      hint={hint}
       inputMode="numeric"
       autocomplete="one-time-code"
       maxLength={6}

@@ -2,7 +2,7 @@ import { isApiError } from '@dure/client';
 import { type ComponentChildren, createContext } from 'preact';
 import { useContext, useEffect, useRef, useState } from 'preact/hooks';
 import { useLanguage } from '../texts/language.tsx';
-import { describeError } from './states.tsx';
+import { describeError, isCancelled } from './states.tsx';
 
 /** What the service found wrong: texts by field name, or by JSON pointer for a value inside a field. */
 type FieldErrors = Readonly<Record<string, readonly string[]>>;
@@ -40,7 +40,7 @@ export function Form({ onSubmit, submitLabel, danger, children, actions }: FormP
     try {
       await onSubmit((name) => String(data.get(name) ?? ''), data);
     } catch (error) {
-      setFailure(error);
+      if (!isCancelled(error)) setFailure(error);
     } finally {
       setBusy(false);
     }

@@ -66,6 +66,16 @@ export function AccountIcon() {
   );
 }
 
+export function PasskeyIcon() {
+  return (
+    <Icon>
+      <circle cx="9" cy="7.5" r="4" />
+      <path d="M2.5 20a6.5 6.5 0 0 1 10-5.5M17.5 14.5V21l1.5-1.5" />
+      <circle cx="17.5" cy="11.5" r="3" />
+    </Icon>
+  );
+}
+
 export function CloseIcon() {
   return (
     <svg aria-hidden="true" width="20" height="20" viewBox="0 0 24 24" style="margin:auto">

@@ -8,7 +8,14 @@ import { StoreIcon } from './icons.tsx';
 export function describeError(error: unknown, t: Texts): string {
   if (isApiError(error)) return error.message;
   if (error instanceof NetworkError || error instanceof TimeoutError) return t.errors.network;
+  // A new passkey, where the device has one of the account.
+  if (error instanceof DOMException && error.name === 'InvalidStateError') return t.errors.passkeyExists;
   return t.errors.unexpected;
+}
+
+/** Whether the user has closed a dialog, of this app or of the browser, and needs no message about it. */
+export function isCancelled(error: unknown): boolean {
+  return error instanceof DOMException && ['AbortError', 'NotAllowedError'].includes(error.name);
 }
 
 /** A failed load, with a way to try again. */

@@ -1,10 +1,12 @@
 import { useState } from 'preact/hooks';
 import { dure } from '../api.ts';
+import { ConfirmDialog } from '../components/dialog.tsx';
 import { PasswordField, TextField } from '../components/field.tsx';
 import { Form } from '../components/form.tsx';
 import { Page } from '../components/page.tsx';
-import { describeError } from '../components/states.tsx';
 import { useToasts } from '../components/toasts.tsx';
+import { useConfirmed } from '../confirmation.tsx';
+import { useAttempt } from '../hooks/use-attempt.ts';
 import { useAccount, useSession } from '../session.tsx';
 import { useLanguage } from '../texts/language.tsx';
 import { ChangeEmail } from './change-email.tsx';
@@ -17,21 +19,14 @@ export function AccountView() {
   const { user } = useAccount();
   const { setUser } = useSession();
   const { show } = useToasts();
-
-  async function leave() {
-    try {
-      await dure.logOut();
-    } catch (error) {
-      show(describeError(error, t));
-    }
-  }
+  const attempt = useAttempt();
 
   return (
     <Page
       title={t.account.title}
       width="narrow"
       actions={
-        <button type="button" class="button" onClick={leave}>
+        <button type="button" class="button" onClick={() => attempt(() => dure.logOut())}>
           {t.account.logOut}
         </button>
       }
@@ -61,6 +56,15 @@ export function AccountView() {
           >
             <TextField name="name" label={t.fields.name} autocomplete="name" defaultValue={user.name} />
           </Form>
+        </section>
+        <section class="card stack">
+          <h2>{t.loginMethods.title}</h2>
+          <p class="soft">{t.loginMethods.text}</p>
+          <div>
+            <a class="button" href="/account/login-methods">
+              {t.loginMethods.show}
+            </a>
+          </div>
         </section>
         <section class="card stack">
           <h2>{t.sessions.title}</h2>
@@ -113,6 +117,11 @@ function ChangePassword() {
           autocomplete="new-password"
         />
       </Form>
+      <p class="small">
+        <a class="back" href="/reset-password-request">
+          {t.account.noPassword}
+        </a>
+      </p>
     </section>
   );
 }
@@ -120,20 +129,29 @@ function ChangePassword() {
 function DeleteAccount() {
   const { t } = useLanguage();
   const { show } = useToasts();
+  const confirmed = useConfirmed();
+  const [isAsking, setAsking] = useState(false);
   return (
     <section class="card stack">
       <h2>{t.account.delete}</h2>
       <p class="soft">{t.account.deleteText}</p>
-      <Form
-        danger
-        submitLabel={t.account.delete}
-        onSubmit={async (read) => {
-          await dure.deleteCurrentUser({ password: read('password') });
-          show(t.account.deleted);
-        }}
-      >
-        <PasswordField name="password" label={t.fields.password} autocomplete="current-password" />
-      </Form>
+      <div>
+        <button type="button" class="button danger" onClick={() => setAsking(true)}>
+          {t.account.delete}
+        </button>
+      </div>
+      {isAsking && (
+        <ConfirmDialog
+          title={t.account.deleteTitle}
+          text={t.account.deleteText}
+          confirmLabel={t.account.delete}
+          onClose={() => setAsking(false)}
+          onConfirm={async () => {
+            await confirmed((password) => dure.deleteCurrentUser({ password }));
+            show(t.account.deleted);
+          }}
+        />
+      )}
     </section>
   );
 }

@@ -1,8 +1,9 @@
 import { useState } from 'preact/hooks';
 import { dure } from '../api.ts';
-import { CodeField, PasswordField, TextField } from '../components/field.tsx';
+import { CodeField, TextField } from '../components/field.tsx';
 import { Form } from '../components/form.tsx';
 import { useToasts } from '../components/toasts.tsx';
+import { useConfirmed } from '../confirmation.tsx';
 import { useSession } from '../session.tsx';
 import { useLanguage } from '../texts/language.tsx';
 
@@ -11,6 +12,7 @@ export function ChangeEmail() {
   const { t } = useLanguage();
   const { setUser } = useSession();
   const { show } = useToasts();
+  const confirmed = useConfirmed();
   const [newEmail, setNewEmail] = useState<string>();
   return (
     <section class="card stack">
@@ -34,7 +36,7 @@ export function ChangeEmail() {
           submitLabel={t.account.changeEmail}
           onSubmit={async (read) => {
             const code = read('code').trim();
-            setUser(await dure.changeEmail({ new_email: newEmail, code, password: read('password') }));
+            setUser(await confirmed((password) => dure.changeEmail({ new_email: newEmail, code, password })));
             setNewEmail(undefined);
             show(t.account.emailChanged);
           }}
@@ -44,8 +46,7 @@ export function ChangeEmail() {
             </button>
           }
         >
-          <CodeField />
-          <PasswordField name="password" label={t.fields.password} autocomplete="current-password" />
+          <CodeField hint={t.code.hint} />
         </Form>
       )}
     </section>

@@ -1,10 +1,10 @@
 import { dure, type Notification } from '../api.ts';
 import { Page } from '../components/page.tsx';
 import { PagedList } from '../components/paged-list.tsx';
-import { describeError, Empty, Skeleton } from '../components/states.tsx';
+import { Empty, Skeleton } from '../components/states.tsx';
 import { Status } from '../components/status.tsx';
 import { Time } from '../components/time.tsx';
-import { useToasts } from '../components/toasts.tsx';
+import { useAttempt } from '../hooks/use-attempt.ts';
 import { usePages } from '../hooks/use-pages.ts';
 import { useLiveNotifications, useUnread } from '../live.tsx';
 import { useLanguage } from '../texts/language.tsx';
@@ -13,24 +13,21 @@ import { AnswerRequest } from './answer-request.tsx';
 /** What happened, newest first. Emails about requests link here, so that a request can be answered here, too. */
 export function NotificationsView() {
   const { t, language } = useLanguage();
-  const { show } = useToasts();
+  const attempt = useAttempt();
   const { unread, setUnread } = useUnread();
   // The service writes the texts in the language of the request.
   const list = usePages((cursor, signal) => dure.listNotifications({ cursor }, { signal }), [language]);
   useLiveNotifications(() => void list.refresh().catch(() => undefined));
 
-  async function markRead(which: { ids: number[] } | { up_to_id: number }) {
-    try {
+  const markRead = (which: { ids: number[] } | { up_to_id: number }) =>
+    attempt(async () => {
       const { unread_count } = await dure.markNotificationsRead(which);
       setUnread(unread_count);
       list.update((item) => {
         const isMarked = 'ids' in which ? which.ids.includes(item.id) : item.id <= which.up_to_id;
         return isMarked ? { ...item, is_read: true } : item;
       });
-    } catch (error) {
-      show(describeError(error, t));
-    }
-  }
+    });
 
   const newest = list.items[0];
   return (

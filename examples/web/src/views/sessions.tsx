@@ -7,6 +7,7 @@ import { Empty, Skeleton } from '../components/states.tsx';
 import { Time } from '../components/time.tsx';
 import { useToasts } from '../components/toasts.tsx';
 import { usePages } from '../hooks/use-pages.ts';
+import { describeDevice } from '../texts/devices.ts';
 import { useLanguage } from '../texts/language.tsx';
 
 /** The devices that are signed in. */
@@ -44,6 +45,12 @@ export function SessionsView() {
             <p class="soft small">
               {session.ip} · {t.sessions.lastUsed} <Time moment={session.last_used_at} />
             </p>
+            {session.methods.length > 0 && (
+              <p class="soft small">
+                {t.sessions.methods}{' '}
+                {session.methods.map((one) => t.loginMethods.names[one] ?? one).join(', ')}
+              </p>
+            )}
           </div>
         )}
       </PagedList>
@@ -72,31 +79,4 @@ export function SessionsView() {
       )}
     </Page>
   );
-}
-
-const systems: [RegExp, string][] = [
-  [/iPhone/, 'iPhone'],
-  [/iPad/, 'iPad'],
-  [/Android/, 'Android'],
-  [/Windows/, 'Windows'],
-  [/Macintosh/, 'Mac'],
-  [/Linux/, 'Linux'],
-];
-
-/** The order matters: most browsers also name the ones that they descend from. */
-const browsers: [RegExp, string][] = [
-  [/SamsungBrowser/, 'Samsung Internet'],
-  [/Whale/, 'Whale'],
-  [/KAKAOTALK/, 'KakaoTalk'],
-  [/Edg/, 'Edge'],
-  [/Firefox|FxiOS/, 'Firefox'],
-  [/Chrome|CriOS/, 'Chrome'],
-  [/Safari/, 'Safari'],
-];
-
-/** Browser and system, as far as the `User-Agent` names them. */
-function describeDevice(userAgent: string): string | undefined {
-  const browser = browsers.find(([pattern]) => pattern.test(userAgent))?.[1];
-  const system = systems.find(([pattern]) => pattern.test(userAgent))?.[1];
-  return [browser, system].filter(Boolean).join(' · ') || userAgent || undefined;
 }

@@ -1,7 +1,8 @@
-import { isApiError } from '@dure/client';
+import { isApiError, type LoginWithResult } from '@dure/client';
 import { useRef, useState } from 'preact/hooks';
 import { useLocation } from 'preact-iso';
 import { dure } from '../api.ts';
+import { ownPath } from '../arrival.ts';
 import { CodeForm } from '../components/code-form.tsx';
 import { PasswordField, TextField } from '../components/field.tsx';
 import { Form } from '../components/form.tsx';
@@ -29,25 +30,34 @@ interface Pending {
   isCreated: boolean;
 }
 
+interface SignUpProps {
+  proved?: ProvedEmail;
+  /** A login that has no account yet, with which the new account has no password. */
+  provider?: Extract<LoginWithResult, { status: 'sign_up_required' }>;
+}
+
 /** Creates an account, and verifies its address with the mailed code, unless the address is proved already. */
-export function SignUpView({ proved }: { proved?: ProvedEmail }) {
+export function SignUpView({ proved, provider }: SignUpProps) {
   const { t } = useLanguage();
   const { route } = useLocation();
   const { reload } = useSession();
   const { show } = useToasts();
   const [pending, setPending] = useState<Pending>();
   const created = useRef('');
+  const suggested = provider?.suggested;
+  const provedEmail = proved?.email ?? (suggested?.is_email_verified ? suggested.email : null);
 
   async function signUp(account: NewAccount) {
     try {
       await create(account, proved?.verification_token);
     } catch (error) {
       // With EMAIL_VERIFICATION=required the service wants the code first.
-      if (proved || !isApiError(error) || error.fields?.['verification_token'] === undefined) throw error;
+      if (provedEmail !== null || !isApiError(error) || error.fields?.['verification_token'] === undefined)
+        throw error;
       await dure.sendVerificationCode({ email: account.email });
       return setPending({ account, isCreated: false });
     }
-    if (proved) enter(t.signUp.done);
+    if (provedEmail !== null) enter(t.signUp.done);
     else setPending({ account, isCreated: true });
   }
 
@@ -58,18 +68,27 @@ export function SignUpView({ proved }: { proved?: ProvedEmail }) {
     enter(t.signUp.done);
   }
 
-  async function create(account: NewAccount, verification_token?: string) {
+  async function create({ password, ...account }: NewAccount, verification_token?: string) {
+    if (provider) {
+      await dure.signUpWithProvider({ ...account, sign_up_token: provider.token, verification_token });
+      return;
+    }
     // When only the login failed, the next attempt finds the account.
     if (created.current !== account.username) {
-      await dure.signUp(verification_token === undefined ? account : { ...account, verification_token });
+      await dure.signUp({ ...account, password, verification_token });
       created.current = account.username;
     }
-    await dure.logIn({ username: account.username, password: account.password });
+    await dure.logIn({ username: account.username, password });
+  }
+
+  function describe(): string {
+    if (provedEmail !== null) return t.signUp.proved(provedEmail);
+    return provider ? t.signUp.almostDone : t.signUp.lead;
   }
 
   function enter(text: string) {
     show(text);
-    route('/', true);
+    route(ownPath(provider?.returnTo), true);
   }
 
   if (pending) {
@@ -87,31 +106,32 @@ export function SignUpView({ proved }: { proved?: ProvedEmail }) {
     );
   }
   return (
-    <Page
-      key="account"
-      title={t.signUp.title}
-      lead={proved ? t.signUp.proved(proved.email) : t.signUp.lead}
-      width="form-page"
-    >
+    <Page key="account" title={t.signUp.title} lead={describe()} width="form-page">
       <Form
-        submitLabel={proved ? t.signUp.title : t.signUp.submit}
+        submitLabel={provedEmail === null ? t.signUp.submit : t.signUp.title}
         onSubmit={(read) =>
           signUp({
             username: read('username'),
             password: read('password'),
             name: read('name'),
-            email: proved?.email ?? read('email'),
+            email: provedEmail ?? read('email'),
           })
         }
       >
-        <TextField name="name" label={t.fields.name} autocomplete="name" />
-        {!proved && (
+        <TextField
+          name="name"
+          label={t.fields.name}
+          autocomplete="name"
+          defaultValue={suggested?.name ?? ''}
+        />
+        {provedEmail === null && (
           <TextField
             name="email"
             type="email"
             label={t.fields.email}
             hint={t.signUp.emailHint}
             autocomplete="email"
+            defaultValue={suggested?.email ?? ''}
           />
         )}
         <TextField
@@ -122,12 +142,14 @@ export function SignUpView({ proved }: { proved?: ProvedEmail }) {
           autocapitalize="none"
           spellcheck={false}
         />
-        <PasswordField
-          name="password"
-          label={t.fields.password}
-          hint={t.fields.passwordHint}
-          autocomplete="new-password"
-        />
+        {!provider && (
+          <PasswordField
+            name="password"
+            label={t.fields.password}
+            hint={t.fields.passwordHint}
+            autocomplete="new-password"
+          />
+        )}
       </Form>
       <p class="small" style="margin-top:16px">
         <a class="back" href="/login">
