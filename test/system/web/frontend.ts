@@ -4,7 +4,29 @@ import process from 'node:process';
 import { promisify } from 'node:util';
 import type { Test } from 'tap';
 import { preview } from 'vite';
+import { createTestApp } from '../../support/app.ts';
+import { launchBrowser } from '../../support/browser.ts';
 import { root, temporaryFolder } from '../../support/files.ts';
+import { freePort } from '../../support/free-port.ts';
+
+/** The service with the frontend of examples/web, and a browser for it, until the test ends. */
+export async function startExample(t: Test, environment: Record<string, string> = {}) {
+  const browser = await launchBrowser();
+  t.teardown(() => browser.close());
+  const [port, apiPort] = [await freePort(), await freePort()];
+  const origin = `http://localhost:${port}`;
+  const api = `http://localhost:${apiPort}`;
+  const service = await createTestApp({
+    FRONTEND_URL: origin,
+    CORS_ORIGINS: origin,
+    PUBLIC_URL: api,
+    ...environment,
+  });
+  t.teardown(service.close);
+  await service.app.listen({ port: apiPort });
+  await serveFrontend(t, port, api);
+  return { browser, origin, api, ...service };
+}
 
 /**
  * Builds examples/web as its README says, and serves the result as a static host does, until the test ends: addresses without a
@@ -12,7 +34,7 @@ import { root, temporaryFolder } from '../../support/files.ts';
  *
  * @param apiUrl of the service, which is part of the build
  */
-export async function serveFrontend(t: Test, port: number, apiUrl: string): Promise<void> {
+async function serveFrontend(t: Test, port: number, apiUrl: string): Promise<void> {
   const outDir = temporaryFolder(t);
   await promisify(execFile)(
     'npm',

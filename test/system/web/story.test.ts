@@ -1,39 +1,24 @@
 import { once } from 'node:events';
-import { createRequire } from 'node:module';
-import type { AxeResults } from 'axe-core';
-import type { Browser, BrowserContext, Locator, Page } from 'playwright-core';
+import type { Locator, Page } from 'playwright-core';
 import sharp from 'sharp';
 import t, { type Test } from 'tap';
-import { codeIn, createTestApp, type Mails, password } from '../../support/app.ts';
-import { launchBrowser, noBrowser } from '../../support/browser.ts';
-import { freePort } from '../../support/free-port.ts';
+import { codeIn, type Mails, password } from '../../support/app.ts';
+import { noBrowser } from '../../support/browser.ts';
 import { until } from '../../support/until.ts';
-import { serveFrontend } from './frontend.ts';
+import { startExample } from './frontend.ts';
+import { openVisitor, registerStore, type Visitor, violations } from './visitor.ts';
 
 t.setTimeout(240_000);
 const title = '꽃집과 어버이날 세트를 만들고 싶습니다';
 /** Those that need no login. */
 const publicPages = [
-  ...['/', '/login', '/signup', '/find-id', '/reset-password-request'],
+  ...['/', '/login', '/login/callback', '/signup', '/find-id', '/reset-password-request'],
   ...['/reset-password?uid=a&token=b', '/verify-email?token=a', '/undo-email-change?token=a'],
 ];
 const newPassword = 'songpyeon-and-tea-8';
 
 t.test('two shops find each other in the example frontend', { skip: noBrowser }, async (t) => {
-  const browser = await launchBrowser();
-  t.teardown(() => browser.close());
-  const port = await freePort();
-  const origin = `http://localhost:${port}`;
-  const apiPort = await freePort();
-  const api = `http://localhost:${apiPort}`;
-  const { app, mails, close } = await createTestApp({
-    FRONTEND_URL: origin,
-    CORS_ORIGINS: origin,
-    PUBLIC_URL: api,
-  });
-  t.teardown(close);
-  await app.listen({ port: apiPort });
-  await serveFrontend(t, port, api);
+  const { browser, origin, mails } = await startExample(t);
   const cafe = await openVisitor(browser, origin, { username: 'dure_cafe', name: '김두레' });
   const flower = await openVisitor(browser, origin, { username: 'golmok_flower', name: '이꽃님' });
   /** After one that failed, each of the others would only wait for what never comes. */
@@ -193,31 +178,6 @@ async function logInByKeyboard(page: Page, username: string, secret: string): Pr
   await page.keyboard.press('Enter');
 }
 
-/** A person with a browser of their own. */
-interface Visitor {
-  username: string;
-  email: string;
-  name: string;
-  context: BrowserContext;
-  page: Page;
-}
-
-/** Opens a browser for somebody, in Korean. */
-async function openVisitor(
-  browser: Browser,
-  baseURL: string,
-  person: { username: string; name: string },
-): Promise<Visitor> {
-  const context = await browser.newContext({
-    baseURL,
-    locale: 'ko-KR',
-    viewport: { width: 360, height: 740 },
-    reducedMotion: 'reduce',
-  });
-  context.setDefaultTimeout(20_000);
-  return { ...person, email: `${person.username}@example.com`, context, page: await context.newPage() };
-}
-
 /** Signs up with the code from the email, or with its link. */
 async function signUp(
   { page, username, email, name }: Visitor,
@@ -245,15 +205,6 @@ async function signUp(
   await page.getByRole('heading', { name: '제휴 글 둘러보기', level: 1 }).waitFor();
 }
 
-/** Registers a store with one category. */
-async function registerStore({ page }: Visitor, store: string, category: string): Promise<void> {
-  await page.getByRole('link', { name: '가게 등록하기' }).click();
-  await page.getByLabel('가게 이름').fill(store);
-  await page.getByLabel(category).check();
-  await page.getByRole('button', { name: '등록하기', exact: true }).click();
-  await page.getByRole('heading', { name: store, level: 1 }).waitFor();
-}
-
 /** Writes a post with an image, which is uploaded while the form is filled in. */
 async function writePost({ page }: Visitor, title: string): Promise<void> {
   await page.getByRole('link', { name: '글쓰기' }).click();
@@ -266,12 +217,10 @@ async function writePost({ page }: Visitor, title: string): Promise<void> {
   await page.getByRole('heading', { name: title, level: 1 }).waitFor();
 }
 
-const axe = createRequire(import.meta.url).resolve('axe-core/axe.min.js');
-
 /** What axe finds on the pages of a store that has written a post. */
 async function violationsForOwner(page: Page, post: string): Promise<string[]> {
   const lists = ['/requests', '/partners', '/stores', '/notifications'];
-  const own = ['/store', '/store/edit', '/account', '/sessions'];
+  const own = ['/store', '/store/edit', '/account', '/account/login-methods', '/sessions'];
   const paths = ['/', `${post}/edit`, '/posts/new', ...lists, ...own, '/nowhere', post];
   const found = await violationsAt(page, paths);
   await page.getByRole('button', { name: '삭제', exact: true }).click();
@@ -299,22 +248,4 @@ async function violationsAt(page: Page, paths: string[]): Promise<string[]> {
     found.push(...(await violations(page)));
   }
   return found;
-}
-
-/**
- * Checks what is shown: all rules in the light colours, the contrast in the dark ones, too.
- *
- * @returns one line for each element that violates a rule
- */
-async function violations(page: Page): Promise<string[]> {
-  await page.addScriptTag({ path: axe });
-  await page.emulateMedia({ colorScheme: 'light' });
-  const light = await page.evaluate<AxeResults>('axe.run({ resultTypes: ["violations"] })');
-  await page.emulateMedia({ colorScheme: 'dark' });
-  const dark = await page.evaluate<AxeResults>(
-    'axe.run({ runOnly: ["color-contrast"], resultTypes: ["violations"] })',
-  );
-  return [...light.violations, ...dark.violations].flatMap(({ id, nodes }) =>
-    nodes.map(({ html }) => `${page.url()} ${id}: ${html}`),
-  );
 }

@@ -1,0 +1,57 @@
+import { createRequire } from 'node:module';
+import type { AxeResults } from 'axe-core';
+import type { Browser, BrowserContext, Page } from 'playwright-core';
+
+/** A person with a browser of their own. */
+export interface Visitor {
+  username: string;
+  email: string;
+  name: string;
+  context: BrowserContext;
+  page: Page;
+}
+
+/** Opens a browser for somebody, in Korean. */
+export async function openVisitor(
+  browser: Browser,
+  baseURL: string,
+  person: { username: string; name: string },
+): Promise<Visitor> {
+  const context = await browser.newContext({
+    baseURL,
+    locale: 'ko-KR',
+    viewport: { width: 360, height: 740 },
+    reducedMotion: 'reduce',
+  });
+  context.setDefaultTimeout(20_000);
+  return { ...person, email: `${person.username}@example.com`, context, page: await context.newPage() };
+}
+
+/** Registers a store with one category. */
+export async function registerStore({ page }: Visitor, store: string, category: string): Promise<void> {
+  await page.getByRole('link', { name: '가게 등록하기' }).click();
+  await page.getByLabel('가게 이름').fill(store);
+  await page.getByLabel(category).check();
+  await page.getByRole('button', { name: '등록하기', exact: true }).click();
+  await page.getByRole('heading', { name: store, level: 1 }).waitFor();
+}
+
+const axe = createRequire(import.meta.url).resolve('axe-core/axe.min.js');
+
+/**
+ * Checks what is shown: all rules in the light colours, the contrast in the dark ones, too.
+ *
+ * @returns one line for each element that violates a rule
+ */
+export async function violations(page: Page): Promise<string[]> {
+  await page.addScriptTag({ path: axe });
+  await page.emulateMedia({ colorScheme: 'light' });
+  const light = await page.evaluate<AxeResults>('axe.run({ resultTypes: ["violations"] })');
+  await page.emulateMedia({ colorScheme: 'dark' });
+  const dark = await page.evaluate<AxeResults>(
+    'axe.run({ runOnly: ["color-contrast"], resultTypes: ["violations"] })',
+  );
+  return [...light.violations, ...dark.violations].flatMap(({ id, nodes }) =>
+    nodes.map(({ html }) => `${page.url()} ${id}: ${html}`),
+  );
+}
