@@ -1,0 +1,239 @@
+import { Secret, TOTP } from 'otpauth';
+import type { Page } from 'playwright-core';
+import t, { type Test } from 'tap';
+import { codeIn, createUser, password } from '../../support/app.ts';
+import { noBrowser } from '../../support/browser.ts';
+import { createIdentityProvider, type ProviderAccount } from '../../support/identity-provider.ts';
+import { startExample } from './frontend.ts';
+import { openVisitor, registerStore, type Visitor, violations } from './visitor.ts';
+
+t.setTimeout(120_000);
+const loginMethods = '/account/login-methods';
+/** No login or confirmation counts any more. */
+const makeOld = "UPDATE sessions SET created_at = created_at - interval '11 minutes', confirmed_at = NULL";
+
+t.test('two shops log in with Kakao and with a passkey in the example', { skip: noBrowser }, async (t) => {
+  const kakao = await createIdentityProvider(t, 'kakao');
+  const example = await startExample(t, { LOGIN_PROVIDERS: 'kakao', ...kakao.environment });
+  const { browser, origin, api, mails, pool } = example;
+  const cafe = await openShop({ username: 'dure_cafe', name: '김두레' });
+  const flower = await openShop({ username: 'golmok_flower', name: '이꽃님' });
+  const step = (name: string, run: (t: Test) => Promise<void>) =>
+    t.test(name, { skip: !t.passing() && 'a step before it has failed' }, run);
+
+  /** A shop in a browser of its own, with an authenticator that answers by itself. Records the responses that its scripts can read. */
+  async function openShop(person: { username: string; name: string }) {
+    const visitor = await openVisitor(browser, origin, person);
+    const { page, context } = visitor;
+    const cdp = await context.newCDPSession(page);
+    await cdp.send('WebAuthn.enable');
+    await cdp.send('WebAuthn.addVirtualAuthenticator', {
+      options: {
+        protocol: 'ctap2',
+        transport: 'internal',
+        hasResidentKey: true,
+        hasUserVerification: true,
+        isUserVerified: true,
+        automaticPresenceSimulation: true,
+      },
+    });
+    const bodies: Promise<string>[] = [];
+    page.on('response', (response) => {
+      // A stream ends with its page.
+      if (!response.url().startsWith(`${api}/auth/`) || response.status() === 303) return;
+      bodies.push(response.text().catch(() => ''));
+    });
+    /** What was in the cookie. */
+    const refreshTokens = new Set<string>();
+    return { ...visitor, bodies, refreshTokens };
+  }
+
+  type Shop = Awaited<ReturnType<typeof openShop>>;
+
+  /** Presses the button on the login page, and agrees at Kakao. */
+  async function logInWithKakao({ page }: Visitor, account: ProviderAccount, next = '/'): Promise<void> {
+    await page.goto(`/login?next=${encodeURIComponent(next)}`);
+    await agreeAtKakao(page, account);
+    await page.getByRole('button', { name: '카카오 로그인', exact: true }).click();
+  }
+
+  /** The page of Kakao, which leads to the callback at once. */
+  async function agreeAtKakao(page: Page, account: ProviderAccount): Promise<void> {
+    await page.route(
+      `${kakao.url}/authorize?*`,
+      (route) => {
+        const query = new URLSearchParams(kakao.logIn(route.request().url(), account));
+        return route.fulfill({
+          status: 302,
+          headers: { location: `${api}/auth/providers/kakao/callback/?${query}` },
+        });
+      },
+      { times: 1 },
+    );
+  }
+
+  async function addPasskey({ page }: Shop): Promise<void> {
+    await page.goto(loginMethods);
+    await page.getByText('아직 등록한 패스키가 없습니다').waitFor();
+    await page.getByRole('button', { name: '패스키 추가', exact: true }).click();
+    await page.getByText('패스키를 등록했습니다').waitFor();
+    await page.getByRole('button', { name: '이름 변경' }).waitFor();
+  }
+
+  async function logOut(shop: Shop): Promise<void> {
+    await noteRefreshToken(shop);
+    const { page } = shop;
+    await page.goto('/account');
+    await page.getByRole('button', { name: '로그아웃', exact: true }).click();
+    await page.getByRole('link', { name: '무료로 시작하기' }).waitFor();
+  }
+
+  async function noteRefreshToken({ context, refreshTokens }: Shop): Promise<void> {
+    const cookies = await context.cookies(api);
+    for (const { name, value } of cookies) if (name === 'dure-refresh') refreshTokens.add(value);
+  }
+
+  await step('both sign up with Kakao and register their stores', async (t) => {
+    await Promise.all([
+      (async () => {
+        const { page, username, email, name } = cafe;
+        await logInWithKakao(cafe, { id: '1001', email, name });
+        await page.getByText(`${email} 주소를 확인했습니다`).waitFor();
+        t.equal(await page.getByLabel('이름', { exact: true }).inputValue(), name);
+        await page.getByLabel('아이디', { exact: true }).fill(username);
+        await page.getByRole('button', { name: '회원가입', exact: true }).click();
+        await registerStore(cafe, '두레 카페', '카페');
+      })(),
+      (async () => {
+        const { page, username, email, name } = flower;
+        await logInWithKakao(flower, { id: '1002', email, name, isEmailProved: false });
+        await page.getByLabel('아이디', { exact: true }).fill(username);
+        await page.getByRole('button', { name: '인증번호 받기', exact: true }).click();
+        await page.getByLabel('인증번호').fill(codeIn(await mails.next(email)));
+        await page.getByRole('button', { name: '인증하기', exact: true }).click();
+        await registerStore(flower, '골목 꽃집', '꽃·식물');
+      })(),
+    ]);
+    await flower.page.goto('/account');
+    await flower.page.getByText('인증됨').waitFor();
+    t.pass('the code has verified the address that Kakao had not');
+  });
+
+  await step('both add a passkey, log out, and log in with it', async (t) => {
+    await Promise.all([addPasskey(cafe), addPasskey(flower)]);
+    await Promise.all([logOut(cafe), logOut(flower)]);
+    await cafe.page.addInitScript('PublicKeyCredential.isConditionalMediationAvailable = async () => false');
+    await cafe.page.goto('/login?next=/sessions');
+    await cafe.page.getByRole('button', { name: '패스키로 로그인', exact: true }).click();
+    await cafe.page.getByText('로그인 방법: 패스키').waitFor();
+    t.pass('by the button');
+    await flower.page.goto('/login?next=/sessions');
+    await flower.page.getByText('로그인 방법: 패스키').waitFor();
+    t.pass('by the autofill, which the authenticator answers by itself');
+  });
+
+  await step('the cafe switches the second factor on, and logs in with it', async (t) => {
+    const { page } = cafe;
+    await page.goto(loginMethods);
+    await page.getByRole('button', { name: '2단계 인증 켜기' }).click();
+    await page.getByRole('img', { name: 'QR 코드' }).waitFor();
+    const secret = (await page.locator('dd code').innerText()).replaceAll(' ', '');
+    const totp = new TOTP({ secret: Secret.fromBase32(secret) });
+    await page.getByLabel('인증번호').fill(totp.generate());
+    t.strictSame(await violations(page), []);
+    await page.getByRole('button', { name: '2단계 인증 켜기' }).click();
+    const recoveryCode = await page.locator('.recovery-codes code').first().innerText();
+    await page.getByRole('button', { name: '보관했습니다' }).click();
+    await page.getByText('남은 복구 코드 10개').waitFor();
+
+    await logOut(cafe);
+    await logInWithKakao(cafe, { id: '1001', email: cafe.email }, '/sessions');
+    await page.getByRole('heading', { name: '2단계 인증', level: 1 }).waitFor();
+    await page.getByLabel('인증번호').fill('000000');
+    await page.getByRole('button', { name: '로그인', exact: true }).click();
+    await page.getByText('인증번호가 올바르지 않습니다').first().waitFor();
+    t.strictSame(await violations(page), []);
+    await page.getByRole('button', { name: '복구 코드 사용' }).click();
+    await page.getByLabel('복구 코드').fill(recoveryCode);
+    await page.getByRole('button', { name: '로그인', exact: true }).click();
+    await page.getByText('로그인 방법: 카카오, 복구 코드').waitFor();
+    t.match(page.url(), '/sessions', 'the login leads back to where the user was');
+  });
+
+  await step('a shop with a password connects Kakao after a login, and confirms who it is', async (t) => {
+    const shop = await openShop({ username: 'dongne_books', name: '박책방' });
+    const { page, username, email } = shop;
+    await createUser(example, { username, email });
+    await pool.query('UPDATE users SET is_verified = true WHERE username = $1', [username]);
+    await logInWithKakao(shop, { id: '1003', email }, loginMethods);
+    await page.getByText('그 계정으로 로그인하시면 바로 연결됩니다').waitFor();
+    t.strictSame(await violations(page), []);
+    await page.getByLabel('아이디 또는 이메일').fill(username);
+    await page.getByLabel('비밀번호', { exact: true }).fill(password);
+    await page.getByRole('button', { name: '로그인', exact: true }).click();
+    await page.getByText('계정에 연결했습니다').waitFor();
+
+    await pool.query(makeOld);
+    await page.getByRole('button', { name: '연결 해제 카카오' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: '연결 해제' }).click();
+    const confirmation = page.getByRole('dialog', { name: '본인 확인' });
+    await confirmation.getByLabel('비밀번호', { exact: true }).fill('wrong');
+    await confirmation.getByRole('button', { name: '확인하기' }).click();
+    await confirmation.getByText('비밀번호가 올바르지 않습니다').waitFor();
+    t.strictSame(await violations(page), []);
+    await confirmation.getByLabel('비밀번호', { exact: true }).fill(password);
+    await confirmation.getByRole('button', { name: '확인하기' }).click();
+    await page.getByText('연결을 해제했습니다').waitFor();
+    await page.getByRole('button', { name: '카카오 연결하기' }).waitFor();
+    t.equal(await page.getByRole('dialog').count(), 0);
+    await agreeAtKakao(page, { id: '1003', email });
+    await page.getByRole('button', { name: '카카오 연결하기' }).click();
+    await page.getByRole('button', { name: '연결 해제 카카오' }).waitFor();
+    t.pass('and connects it again from its account');
+  });
+
+  await step('a shop without a password confirms with Kakao, and deletes its account', async (t) => {
+    const { page, email } = flower;
+    await pool.query(makeOld);
+    const remove = async () => {
+      await page.getByRole('button', { name: '계정 삭제' }).click();
+      await page.getByRole('dialog').getByRole('button', { name: '계정 삭제' }).click();
+    };
+    await page.goto('/account');
+    await remove();
+    await agreeAtKakao(page, { id: '1002', email });
+    await page.getByRole('button', { name: '카카오 계정으로 확인' }).click();
+    await page.getByText('본인 확인이 완료되었습니다').waitFor();
+    await remove();
+    await page.getByText('계정을 삭제했습니다').waitFor();
+    t.equal(await page.getByLabel('비밀번호').count(), 0);
+  });
+
+  await step('a user who declines at Kakao gets back to the login', async (t) => {
+    const { page } = flower;
+    await page.route(`${kakao.url}/authorize?*`, (route) => {
+      const location = `${api}/auth/providers/kakao/callback/?error=access_denied`;
+      return route.fulfill({ status: 302, headers: { location } });
+    });
+    await page.goto('/login');
+    await page.getByRole('button', { name: '카카오 로그인', exact: true }).click();
+    await page.getByText('요청을 취소하셨습니다').waitFor();
+    t.notMatch(page.url(), 'error', 'the address has no trace of it');
+    await page.getByRole('link', { name: '로그인 화면으로' }).click();
+    await page.getByRole('heading', { name: '로그인', level: 1 }).waitFor();
+  });
+
+  await step('no script of a page could read a refresh token', async (t) => {
+    await noteRefreshToken(cafe);
+    for (const { page, bodies, refreshTokens } of [cafe, flower]) {
+      const stored = await page.evaluate<string>(
+        'document.cookie + JSON.stringify(localStorage) + JSON.stringify(sessionStorage)',
+      );
+      const readable = [stored, ...(await Promise.all(bodies))].join('\n');
+      t.match(readable, '"access":"', 'the responses of logins are among them');
+      t.notMatch(readable, /"refresh":/);
+      t.ok(refreshTokens.size > 0);
+      for (const token of refreshTokens) t.notOk(readable.includes(token));
+    }
+  });
+});
