@@ -68,9 +68,9 @@ export async function createIdentityProvider(t: Test, kind: Kind, id: string = k
     { headers }: IncomingMessage,
   ): Promise<Record<string, unknown> & { status?: number }> {
     const bearer = accessTokens.get(headers.authorization?.replace('Bearer ', '') ?? '');
-    if (path === '/.well-known/openid-configuration') return metadata;
+    if (path === '/.well-known/openid-configuration') return { ...metadata, ...provider.metadata };
     if (path === '/jwks') return { keys: [jwk] };
-    if (path === tokenPath) return answerToken(body);
+    if (path === tokenPath) return answerToken(readClient(body, headers.authorization));
     if (path === '/auth/revoke')
       return (await isClient(body)) ? { text: '' } : { status: 400, error: 'invalid_client' };
     if (bearer === undefined) return { status: 401, resultcode: '024', message: 'Authentication failed' };
@@ -79,6 +79,16 @@ export async function createIdentityProvider(t: Test, kind: Kind, id: string = k
     if (path === '/v1/user/unlink') return { id: Number(bearer.id) };
     if (path === '/v1/nid/me') return naverUser(bearer);
     return { status: 404 };
+  }
+
+  /** Adds the client of HTTP Basic (RFC 6749, section 2.3.1), where the provider takes it there only. */
+  function readClient(body: URLSearchParams, authorization = ''): URLSearchParams {
+    if (!provider.metadata['token_endpoint_auth_methods_supported']) return body;
+    const [id = '', secret = ''] = Buffer.from(authorization.replace('Basic ', ''), 'base64')
+      .toString()
+      .split(':');
+    const client = new URLSearchParams(`client_id=${id}&client_secret=${secret}`);
+    return new URLSearchParams({ ...Object.fromEntries(body), ...Object.fromEntries(client) });
   }
 
   async function answerToken(body: URLSearchParams) {
@@ -196,6 +206,8 @@ export async function createIdentityProvider(t: Test, kind: Kind, id: string = k
     faults: {} as Faults,
     /** Whether only the user information has the profile. */
     hasProfileElsewhere: false,
+    /** Besides the usual one of its discovery. */
+    metadata: {} as Record<string, unknown>,
     requests: [] as { path: string; body: URLSearchParams }[],
     /** Of an app that uses it; `LOGIN_PROVIDERS` names all of them. */
     environment: {

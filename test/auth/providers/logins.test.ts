@@ -59,6 +59,15 @@ for (const provider of [kakao, naver, apple, acme]) {
   });
 }
 
+t.test('a provider that takes the client secret in a header only gets it there', async (t) => {
+  // Discovery is read once, so it stays.
+  other.metadata = { token_endpoint_auth_methods_supported: ['client_secret_basic'] };
+  const required = await app.logInWith(other, newAccount());
+  t.match(required.body.data, { code: 'sign_up_required' });
+  const { body } = other.requests.find(({ path }) => path === '/token') ?? {};
+  t.equal(body?.get('client_secret'), null);
+});
+
 t.test('a profile that only the user information has is read there', async (t) => {
   other.hasProfileElsewhere = true;
   const user = newAccount();

@@ -100,7 +100,13 @@ export function createConnection(
       // Not needed at the start, which it would slow down.
       const openid = await import('openid-client');
       const metadata = await metadataOf(openid, fetch);
-      const config = new openid.Configuration(metadata, clientId, options.clientSecret?.() ?? clientSecret);
+      const secret = options.clientSecret?.() ?? clientSecret;
+      // Kakao, Naver and Apple take the secret in the body only, others in a header only.
+      const { token_endpoint_auth_methods_supported: places = ['client_secret_post'] } = metadata;
+      const authenticate = places.includes('client_secret_post')
+        ? openid.ClientSecretPost(secret)
+        : openid.ClientSecretBasic(secret);
+      const config = new openid.Configuration(metadata, clientId, secret, authenticate);
       config[openid.customFetch] = fetch;
       if (isInsecure) openid.allowInsecureRequests(config);
       // Without it the signature of an ID token is not verified.
