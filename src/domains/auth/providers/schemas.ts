@@ -32,7 +32,6 @@ export const ProviderLoginStart = Body('ProviderLoginStart', 'A login that begin
 const token = (description: string) =>
   TextField('line', {
     minLength: 1,
-    maxLength: 200,
     description,
     examples: ['c0ffee00-5b1f-4e0e-9a59-0d4a1b2c3d4e.Zm9yIGV4YW1wbGUgb25seQ'],
   });
