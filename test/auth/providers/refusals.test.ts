@@ -63,7 +63,7 @@ const huge = (response: ServerResponse) => {
 };
 const broken: Record<string, (response: ServerResponse) => void> = {
   'a server error': status(503),
-  'a redirect': status(302, { location: 'http://127.0.0.1:1/' }),
+  'a redirect': status(302, { location: `${acme.url}/jwks` }),
   'an endless response': huge,
   'what is not JSON': (response) => response.end('<html>access_token=abc</html>'),
   'half a response': (response) => {
