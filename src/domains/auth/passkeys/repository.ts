@@ -5,8 +5,6 @@ import { sql } from '../../../infrastructure/database/sql.ts';
 
 export type PasskeyRow = Passkey;
 
-export type PasskeyRepository = ReturnType<typeof createPasskeyRepository>;
-
 /** Passkeys. Those of an account are added and removed while it is locked. */
 export function createPasskeyRepository({ prisma }: Database) {
   return {

@@ -13,7 +13,7 @@ import type { ConfirmationService } from '../service/confirmation.ts';
 import type { Login } from '../service/login.ts';
 import { createPasskeyRepository, type PasskeyRow } from './repository.ts';
 import type { NewPasskey, PasskeyLogin } from './schemas.ts';
-import { ceremonyLifetime, createWebauthn } from './webauthn.ts';
+import { createWebauthn } from './webauthn.ts';
 
 const maxPasskeys = 10;
 const defaultName = { ko: '패스키', en: 'Passkey' };
@@ -42,7 +42,7 @@ export function createPasskeys(
     const existing = await passkeys.list(user.id, { after: undefined, limit: maxPasskeys });
     if (existing.length === maxPasskeys) throw new ApiError(authErrors.tooManyPasskeys);
     const owner = { userId: user.id, sessionId: user.sessionId };
-    const flow = await loginFlows.begin(database, 'passkey_registration', ceremonyLifetime, owner);
+    const flow = await loginFlows.begin(database, 'passkey_registration', owner);
     const challenge = loginFlows.secret(flow, 'challenge');
     return { options: webauthn.registrationOptions(user, challenge, existing), flow_token: flow.token };
   }
@@ -110,7 +110,7 @@ export function createPasskeys(
 
   /** The same for everyone, so that it tells nothing about accounts. */
   async function startLogin() {
-    const flow = await loginFlows.begin(database, 'passkey_login', ceremonyLifetime, {});
+    const flow = await loginFlows.begin(database, 'passkey_login');
     const challenge = loginFlows.secret(flow, 'challenge');
     return { options: webauthn.loginOptions(challenge), flow_token: flow.token };
   }

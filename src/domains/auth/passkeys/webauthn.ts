@@ -1,5 +1,6 @@
 import type { CurrentUser } from '../../../http/authentication.ts';
 import type { Config } from '../../../infrastructure/config/config.ts';
+import { flowLifetimes } from '../repository/login-flows.ts';
 import type { PasskeyRow } from './repository.ts';
 import type {
   LoginCredential,
@@ -8,10 +9,8 @@ import type {
   RegistrationOptions,
 } from './schemas.ts';
 
-/** Seconds for a registration or a login. */
-export const ceremonyLifetime = 300;
-
-const timeout = ceremonyLifetime * 1000;
+/** Milliseconds for a registration or a login. */
+const timeout = flowLifetimes.passkey_login * 1000;
 
 /** ES256, EdDSA and RS256 by their numbers in COSE. */
 const algorithms = [-7, -8, -257];

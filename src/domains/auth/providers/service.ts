@@ -4,7 +4,7 @@ import type { RequestContext } from '../../../http/request-context.ts';
 import { cleanText } from '../../../http/text.ts';
 import { authErrors } from '../errors.ts';
 import type { AuthRepository } from '../repository/index.ts';
-import type { LoginFlow } from '../repository/login-flows.ts';
+import { flowLifetimes, type LoginFlow } from '../repository/login-flows.ts';
 import type { Confirmation, TokenPairWithUser } from '../schemas.ts';
 import type { AccountService, AccountServiceOptions } from '../service/account.ts';
 import type { ConfirmationService } from '../service/confirmation.ts';
@@ -13,9 +13,6 @@ import { secretsEqual } from '../tokens.ts';
 import type { LoginAttempt, LoginProvider, ProviderUser } from './clients/openid-connect.ts';
 import type { IdentityService, NewIdentity } from './identities.ts';
 import type { FinishedFlow, Identity, LoginPurpose, NewUserOfProvider, StartedFlow } from './schemas.ts';
-
-/** Seconds. */
-const lifetimes = { provider: 600, link: 600, signUp: 1800 };
 
 interface BegunLogin {
   provider: string;
@@ -83,9 +80,9 @@ export function createProviderLogin(
     if (user && purpose === 'link') await confirmation.require(user, context);
     const owner = user && { userId: user.id, sessionId: user.sessionId };
     const data: BegunLogin = { provider: provider.id, purpose };
-    const flow = await loginFlows.begin(database, 'provider', lifetimes.provider, { ...owner, data });
+    const flow = await loginFlows.begin(database, 'provider', { ...owner, data });
     const url = await provider.authorizationUrl(attemptOf(flow, provider));
-    return { authorization_url: url.href, flow_token: flow.token, expires_in: lifetimes.provider };
+    return { authorization_url: url.href, flow_token: flow.token, expires_in: flowLifetimes.provider };
   }
 
   /**
@@ -157,17 +154,14 @@ export function createProviderLogin(
     const owner =
       email !== null && isEmailProved ? await accounts.find(database, { email, isVerified: true }) : null;
     if (owner !== null) {
-      const content = { userId: owner.id, data: identity };
-      const { token } = await loginFlows.begin(database, 'link', lifetimes.link, content);
-      return new ApiError(authErrors.linkRequired, {
-        data: { link_token: token, expires_in: lifetimes.link },
-      });
+      const { token } = await loginFlows.begin(database, 'link', { userId: owner.id, data: identity });
+      const data = { link_token: token, expires_in: flowLifetimes.link };
+      return new ApiError(authErrors.linkRequired, { data });
     }
-    const { token } = await loginFlows.begin(database, 'sign_up', lifetimes.signUp, { data: identity });
+    const { token } = await loginFlows.begin(database, 'sign_up', { data: identity });
     const suggested = { name, email, is_email_verified: isEmailProved };
-    return new ApiError(authErrors.signUpRequired, {
-      data: { sign_up_token: token, expires_in: lifetimes.signUp, suggested },
-    });
+    const data = { sign_up_token: token, expires_in: flowLifetimes.sign_up, suggested };
+    return new ApiError(authErrors.signUpRequired, { data });
   }
 
   /**

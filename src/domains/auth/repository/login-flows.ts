@@ -2,8 +2,18 @@ import { randomUUID } from 'node:crypto';
 import type { ExpiredRows } from '../../../infrastructure/database/clean-up.ts';
 import type { Tx } from '../../../infrastructure/database/client.ts';
 import type { LoginFlowKind } from '../../../infrastructure/database/generated/enums.ts';
-import { sql } from '../../../infrastructure/database/sql.ts';
+import { type Sql, sql } from '../../../infrastructure/database/sql.ts';
 import type { DerivedSecrets, FlowSecret } from '../tokens.ts';
+
+/** Seconds. */
+export const flowLifetimes: Record<LoginFlowKind, number> = {
+  provider: 600,
+  link: 600,
+  sign_up: 1800,
+  second_factor: 300,
+  passkey_login: 300,
+  passkey_registration: 300,
+};
 
 export const expiredLoginFlows: ExpiredRows = { table: 'login_flows', condition: sql`expires_at < now()` };
 
@@ -25,8 +35,6 @@ export interface LoginFlow<Data> {
   attempts: number;
 }
 
-export type LoginFlowRepository = ReturnType<typeof createLoginFlowRepository>;
-
 /**
  * Logins, and additions of ways to log in, that take several requests. The client keeps the token of its flow; the database settles
  * that a flow ends once. Flows with a user are finished in a statement of their own, because whoever ends the sessions of a user
@@ -35,32 +43,22 @@ export type LoginFlowRepository = ReturnType<typeof createLoginFlowRepository>;
 export function createLoginFlowRepository(secrets: DerivedSecrets) {
   const columns = sql`id, key_id AS "keyId", user_id AS "userId", session_id AS "sessionId", data, attempts`;
 
-  /** The condition of the row of a token; undefined for a text that is none. */
-  function rowOf(kind: LoginFlowKind, token: string) {
+  /** The condition of the row of a token. A text that is none has no row. */
+  function rowOf(kind: LoginFlowKind, token: string): Sql {
     const opened = secrets.open(`${kind} flow`, token);
-    return (
-      opened &&
-      sql`id = ${opened.id}::uuid AND key_id = ${opened.keyId} AND kind = ${kind}::login_flow_kind AND expires_at > now()`
-    );
+    if (opened === undefined) return sql`false`;
+    const { id, keyId } = opened;
+    return sql`id = ${id}::uuid AND key_id = ${keyId} AND kind = ${kind}::login_flow_kind AND expires_at > now()`;
   }
 
   return {
-    /**
-     * Begins a flow.
-     *
-     * @param lifetime in seconds
-     */
-    async begin(
-      tx: Tx,
-      kind: LoginFlowKind,
-      lifetime: number,
-      { userId, sessionId, data = {} }: FlowContent,
-    ) {
+    /** Begins a flow. */
+    async begin(tx: Tx, kind: LoginFlowKind, { userId, sessionId, data = {} }: FlowContent = {}) {
       const id = randomUUID();
       await tx.execute(sql`
         INSERT INTO login_flows (id, kind, user_id, session_id, data, key_id, expires_at)
         VALUES (${id}::uuid, ${kind}::login_flow_kind, ${userId ?? null}, ${sessionId ?? null}::uuid,
-          ${JSON.stringify(data)}::jsonb, ${secrets.keyId}, now() + make_interval(secs => ${lifetime}))`);
+          ${JSON.stringify(data)}::jsonb, ${secrets.keyId}, now() + make_interval(secs => ${flowLifetimes[kind]}))`);
       return { id, keyId: secrets.keyId, token: secrets.newToken(`${kind} flow`, id) };
     },
 
@@ -73,30 +71,23 @@ export function createLoginFlowRepository(secrets: DerivedSecrets) {
 
     /** Counts an attempt before it is checked, so that concurrent ones cannot exceed the limit. @returns undefined when it is over */
     async attempt<Data>(tx: Tx, kind: LoginFlowKind, token: string, maxAttempts: number) {
-      const row = rowOf(kind, token);
-      if (row === undefined) return undefined;
       const [flow] = await tx.query<LoginFlow<Data>>(sql`
-        UPDATE login_flows SET attempts = attempts + 1 WHERE ${row} AND attempts < ${maxAttempts} RETURNING ${columns}`);
+        UPDATE login_flows SET attempts = attempts + 1
+        WHERE ${rowOf(kind, token)} AND attempts < ${maxAttempts} RETURNING ${columns}`);
       return flow;
     },
 
     /** Reads a flow and locks it until the transaction ends. @returns undefined when it is over */
     async lock<Data>(tx: Tx, kind: LoginFlowKind, token: string): Promise<LoginFlow<Data> | undefined> {
-      const row = rowOf(kind, token);
-      if (row === undefined) return undefined;
-      const [flow] = await tx.query<LoginFlow<Data>>(
-        sql`SELECT ${columns} FROM login_flows WHERE ${row} FOR UPDATE`,
-      );
+      const [flow] = await tx.query<LoginFlow<Data>>(sql`
+        SELECT ${columns} FROM login_flows WHERE ${rowOf(kind, token)} FOR UPDATE`);
       return flow;
     },
 
     /** Ends a flow. Of concurrent calls one gets it. @returns undefined when it is over */
     async finish<Data>(tx: Tx, kind: LoginFlowKind, token: string): Promise<LoginFlow<Data> | undefined> {
-      const row = rowOf(kind, token);
-      if (row === undefined) return undefined;
-      const [flow] = await tx.query<LoginFlow<Data>>(
-        sql`DELETE FROM login_flows WHERE ${row} RETURNING ${columns}`,
-      );
+      const [flow] = await tx.query<LoginFlow<Data>>(sql`
+        DELETE FROM login_flows WHERE ${rowOf(kind, token)} RETURNING ${columns}`);
       return flow;
     },
   };

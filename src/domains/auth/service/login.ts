@@ -7,6 +7,7 @@ import { authErrors } from '../errors.ts';
 import type { Passwords } from '../passwords.ts';
 import { toUser } from '../presenters.ts';
 import type { AuthRepository } from '../repository/index.ts';
+import { flowLifetimes } from '../repository/login-flows.ts';
 import type { LoginAccount, LoginSubject } from '../repository/logins.ts';
 import type { LiveSession } from '../repository/sessions.ts';
 import type { TokenPair, TokenPairWithUser } from '../schemas.ts';
@@ -35,8 +36,6 @@ interface Proof {
 const codeMethods = ['totp', 'recovery_code'];
 /** A passkey counts as both factors, because it verifies its user. */
 const secondFactors = ['passkey', ...codeMethods];
-/** In seconds. */
-const secondFactorLifetime = 300;
 
 export type Login = ReturnType<typeof createLogin>;
 
@@ -92,9 +91,13 @@ export function createLogin(
     }
     if (account.hasSecondFactor && !methods.some((method) => secondFactors.includes(method))) {
       const flow = { userId, data: { methods } };
-      const { token } = await loginFlows.begin(database, 'second_factor', secondFactorLifetime, flow);
+      const { token } = await loginFlows.begin(database, 'second_factor', flow);
       context.logSecurityEvent('second_factor_required', { userId });
-      const data = { second_factor_token: token, methods: codeMethods, expires_in: secondFactorLifetime };
+      const data = {
+        second_factor_token: token,
+        methods: codeMethods,
+        expires_in: flowLifetimes.second_factor,
+      };
       throw new ApiError(authErrors.secondFactorRequired, { data });
     }
     const session = await logins.record(account, counters, { ...context, methods, passwordHash });
