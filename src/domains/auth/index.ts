@@ -92,7 +92,7 @@ export function createAuth(options: AuthOptions) {
 
   const removal = createAccountRemoval(database, repository, options.logger, options.deletionSteps);
   const login = createLogin(config, database, repository, tokens, passwords);
-  const confirmation = createConfirmation(repository, login);
+  const confirmation = createConfirmation(database, mailQueue, repository, login);
   const sealer = createSealer(config.secrets);
   const secondFactor = createSecondFactor(database, mailQueue, repository, sealer, login, confirmation);
   const verification = createEmailVerification(config.email, database, mailQueue, repository);
@@ -107,11 +107,11 @@ export function createAuth(options: AuthOptions) {
     removal,
   );
   const emailChange = createEmailChange(database, mailQueue, repository, confirmation, verification, removal);
-  const passkeys = createPasskeys(options, repository, login, confirmation);
+  const passkeys = createPasskeys(config, database, repository, login, confirmation);
   const refreshCookie = createRefreshCookie(config);
   const { providers, developmentLogin } = createLoginProviders(config, sealer);
   const services = { login, confirmation, account };
-  const identities = createIdentities(options, repository, confirmation, providers, sealer);
+  const identities = createIdentities(database, repository, confirmation, providers, sealer);
   const providerLogin = createProviderLogin(options, repository, { ...services, identities }, providers);
 
   async function routes(scope: FastifyInstance): Promise<void> {

@@ -6,7 +6,7 @@ import type { MailComposers, MailPayload } from '../../infrastructure/mail/worke
 import type { AuthRepository } from './repository/index.ts';
 
 /** What a notice is about. */
-interface LoginMethodChange {
+export interface LoginMethodChange {
   change: 'added' | 'removed';
   method: 'identity' | 'passkey' | 'second_factor';
   /** Which one: the name of the provider or of the passkey. */

@@ -4,9 +4,7 @@ import type { RequestContext } from '../../../http/request-context.ts';
 import type { Config } from '../../../infrastructure/config/config.ts';
 import type { Database } from '../../../infrastructure/database/client.ts';
 import { sql } from '../../../infrastructure/database/sql.ts';
-import type { MailQueue } from '../../../infrastructure/mail/queue.ts';
 import { authErrors } from '../errors.ts';
-import { loginMethodNotice } from '../mails.ts';
 import type { AuthRepository } from '../repository/index.ts';
 import type { TokenPairWithUser } from '../schemas.ts';
 import type { ConfirmationService } from '../service/confirmation.ts';
@@ -20,15 +18,10 @@ const defaultName = { ko: '패스키', en: 'Passkey' };
 
 export type PasskeyService = ReturnType<typeof createPasskeys>;
 
-interface PasskeyOptions {
-  config: Config;
-  database: Database;
-  mailQueue: MailQueue;
-}
-
 /** Adds and removes the passkeys of an account, and logs in with them. */
 export function createPasskeys(
-  { config, database, mailQueue }: PasskeyOptions,
+  config: Config,
+  database: Database,
   { accounts, logins, loginFlows }: AuthRepository,
   login: Login,
   confirmation: ConfirmationService,
@@ -63,16 +56,19 @@ export function createPasskeys(
         throw new ApiError(authErrors.passkeyRefused, { cause });
       });
     const passkey = { userId: user.id, name: name ?? defaultName[context.language], ...verified };
-    const added = await database.prismaTransaction(async (tx) => {
-      await confirmation.require(user, context, tx);
-      if ((await passkeys.count(tx, user.id)) >= maxPasskeys) throw new ApiError(authErrors.tooManyPasskeys);
-      const row = await passkeys.add(tx, passkey);
-      if (row === undefined) throw new ApiError(authErrors.passkeyRefused);
-      await notify(tx, user, 'added', row.name, context);
-      return row;
-    });
-    context.logSecurityEvent('passkey_added', { userId: user.id, sessionId: user.sessionId });
-    return added;
+    const { row } = await confirmation.change(
+      user,
+      context,
+      { change: 'added', method: 'passkey' },
+      async (tx) => {
+        if ((await passkeys.count(tx, user.id)) >= maxPasskeys)
+          throw new ApiError(authErrors.tooManyPasskeys);
+        const row = await passkeys.add(tx, passkey);
+        if (row === undefined) throw new ApiError(authErrors.passkeyRefused);
+        return { row, label: row.name };
+      },
+    );
+    return row;
   }
 
   /** @throws {ApiError} `passkey_not_found` */
@@ -84,28 +80,13 @@ export function createPasskeys(
 
   /** @throws {ApiError} `confirmation_required`, `passkey_not_found`, `last_login_method`, `token_not_valid` */
   async function remove(user: CurrentUser, id: number, context: RequestContext): Promise<void> {
-    await database.prismaTransaction(async (tx) => {
-      await confirmation.require(user, context, tx);
+    await confirmation.change(user, context, { change: 'removed', method: 'passkey' }, async (tx) => {
       const hasOther = await accounts.hasOtherLoginMethod(tx, user.id);
-      const name = await passkeys.remove(tx, user.id, id);
-      if (name === undefined) throw new ApiError(authErrors.passkeyNotFound);
+      const label = await passkeys.remove(tx, user.id, id);
+      if (label === undefined) throw new ApiError(authErrors.passkeyNotFound);
       if (!hasOther) throw new ApiError(authErrors.lastLoginMethod);
-      await notify(tx, user, 'removed', name, context);
+      return { label };
     });
-    context.logSecurityEvent('passkey_removed', { userId: user.id, sessionId: user.sessionId });
-  }
-
-  function notify(
-    tx: Database,
-    { id }: CurrentUser,
-    change: 'added' | 'removed',
-    label: string,
-    { language }: RequestContext,
-  ) {
-    return mailQueue.addUnrequested(
-      tx,
-      loginMethodNotice(id, language, { change, method: 'passkey', label }),
-    );
   }
 
   /** The same for everyone, so that it tells nothing about accounts. */

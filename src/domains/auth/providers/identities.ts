@@ -4,10 +4,8 @@ import type { CurrentUser } from '../../../http/authentication.ts';
 import { ApiError } from '../../../http/errors.ts';
 import type { RequestContext } from '../../../http/request-context.ts';
 import type { Database } from '../../../infrastructure/database/client.ts';
-import type { MailQueue } from '../../../infrastructure/mail/queue.ts';
 import { authErrors } from '../errors.ts';
-import { loginMethodNotice } from '../mails.ts';
-import type { IdentityFacts } from '../repository/identities.ts';
+import type { IdentityFacts, IdentityRow } from '../repository/identities.ts';
 import type { AuthRepository } from '../repository/index.ts';
 import type { ConfirmationService } from '../service/confirmation.ts';
 import type { Sealer } from '../tokens.ts';
@@ -27,7 +25,7 @@ export type IdentityService = ReturnType<typeof createIdentities>;
 
 /** Connects accounts with identities at providers. */
 export function createIdentities(
-  { database, mailQueue }: { database: Database; mailQueue: MailQueue },
+  database: Database,
   { accounts, identities, loginFlows }: AuthRepository,
   confirmation: ConfirmationService,
   providers: readonly LoginProvider[],
@@ -46,14 +44,16 @@ export function createIdentities(
 
   /** @throws {ApiError} `identity_taken`, `token_not_valid` */
   async function add(user: CurrentUser, identity: NewIdentity, context: RequestContext): Promise<Identity> {
-    const added = await database.prismaTransaction(async (tx) => {
-      await confirmation.require(user, context, tx);
-      const row = await addTo(tx, user.id, identity);
-      await notify(tx, user, { change: 'added', provider: identity.provider }, context);
-      return row;
-    });
-    context.logSecurityEvent('identity_added', { userId: user.id, sessionId: user.sessionId });
-    return toIdentity(added);
+    const { row } = await confirmation.change(
+      user,
+      context,
+      { change: 'added', method: 'identity' },
+      async (tx) => {
+        const row = await addTo(tx, user.id, identity);
+        return { row, label: labelOf(row, context) };
+      },
+    );
+    return toIdentity(row);
   }
 
   /**
@@ -72,30 +72,18 @@ export function createIdentities(
 
   /** @throws {ApiError} `identity_not_found`, `last_login_method`, `confirmation_required` */
   async function remove(user: CurrentUser, id: number, context: RequestContext): Promise<void> {
-    await database.prismaTransaction(async (tx) => {
-      await confirmation.require(user, context, tx);
+    await confirmation.change(user, context, { change: 'removed', method: 'identity' }, async (tx) => {
       const identity = await identities.find(tx, user.id, id);
       if (identity === null) throw new ApiError(authErrors.identityNotFound);
       if (!(await accounts.hasOtherLoginMethod(tx, user.id))) throw new ApiError(authErrors.lastLoginMethod);
       await identities.queueRevocations(tx, user.id, id);
       await identities.remove(tx, id);
-      await notify(tx, user, { change: 'removed', provider: identity.provider }, context);
+      return { label: labelOf(identity, context) };
     });
-    context.logSecurityEvent('identity_removed', { userId: user.id, sessionId: user.sessionId });
   }
 
-  async function notify(
-    tx: Database,
-    { id }: CurrentUser,
-    { change, provider }: { change: 'added' | 'removed'; provider: string },
-    { language }: RequestContext,
-  ): Promise<void> {
-    const label = providers.find((one) => one.id === provider)?.name[language] ?? provider;
-    await mailQueue.addUnrequested(
-      tx,
-      loginMethodNotice(id, language, { change, method: 'identity', label }),
-    );
-  }
+  const labelOf = ({ provider }: IdentityRow, { language }: RequestContext) =>
+    providers.find(({ id }) => id === provider)?.name[language] ?? provider;
 
   /**
    * A job: takes back the consent to a provider, after its identity was removed.

@@ -17,6 +17,7 @@ import { createSecondFactorRepository } from './repository.ts';
 import type { ConfirmationBody, SecondFactor, TotpSecret } from './schemas.ts';
 
 const maxTokenAttempts = 5;
+const removal = { change: 'removed', method: 'second_factor' } as const;
 
 /** What came of a code. */
 interface Checked<Result> {
@@ -84,26 +85,6 @@ export function createSecondFactor(
     return attempt(account, subjectOf(user), context, check);
   }
 
-  /** Changes an account whose session is confirmed. */
-  function change<Result>(
-    user: CurrentUser,
-    context: RequestContext,
-    work: (tx: Database) => Promise<Result>,
-  ): Promise<Result> {
-    return database.prismaTransaction(async (tx) => {
-      await confirmation.require(user, context, tx);
-      return work(tx);
-    });
-  }
-
-  /** @returns whether there was one that is confirmed; then a notice is sent */
-  async function removeAndNotify(tx: Database, userId: number, language: RequestContext['language']) {
-    if (!(await factors.remove(tx, userId))) return false;
-    const notice = { change: 'removed', method: 'second_factor' } as const;
-    await mailQueue.addUnrequested(tx, loginMethodNotice(userId, language, notice));
-    return true;
-  }
-
   return {
     sealAgain: factors.sealAgain,
 
@@ -115,7 +96,8 @@ export function createSecondFactor(
 
     /** Makes a secret, which is not asked for before it is confirmed. @throws {ApiError} `second_factor_exists` */
     begin(user: CurrentUser, context: RequestContext): Promise<TotpSecret> {
-      return change(user, context, async (tx) => {
+      return database.prismaTransaction(async (tx) => {
+        await confirmation.require(user, context, tx);
         if (await factors.isOn(tx, user.id)) throw new ApiError(authErrors.secondFactorExists);
         return factors.begin(tx, user.id, user.username);
       });
@@ -143,7 +125,8 @@ export function createSecondFactor(
 
     /** @throws {ApiError} `not_found` without a second factor */
     async replaceRecoveryCodes(user: CurrentUser, context: RequestContext): Promise<string[]> {
-      const codes = await change(user, context, async (tx) => {
+      const codes = await database.prismaTransaction(async (tx) => {
+        await confirmation.require(user, context, tx);
         if (!(await factors.isOn(tx, user.id))) throw new ApiError(authErrors.secondFactorNotFound);
         return factors.replaceRecoveryCodes(tx, user.id);
       });
@@ -153,14 +136,16 @@ export function createSecondFactor(
 
     /** Nothing happens where there is none. */
     async remove(user: CurrentUser, context: RequestContext): Promise<void> {
-      const removed = await change(user, context, (tx) => removeAndNotify(tx, user.id, context.language));
-      if (removed) context.logSecurityEvent('second_factor_removed', subjectOf(user));
+      await confirmation.change(user, context, removal, async (tx) =>
+        (await factors.remove(tx, user.id)) ? { label: '' } : undefined,
+      );
     },
 
     /** The same by an operator. */
     async removeByOperator(tx: Database, userId: number): Promise<void> {
       const user = await tx.prisma.user.findUnique({ where: { id: userId }, select: { language: true } });
-      if (user) await removeAndNotify(tx, userId, user.language);
+      if (!user || !(await factors.remove(tx, userId))) return;
+      await mailQueue.addUnrequested(tx, loginMethodNotice(userId, user.language, removal));
     },
 
     /**

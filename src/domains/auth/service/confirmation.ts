@@ -2,8 +2,10 @@ import { type CurrentUser, tokenNotValid } from '../../../http/authentication.ts
 import { ApiError, invalidFields } from '../../../http/errors.ts';
 import { problems } from '../../../http/field-errors.ts';
 import type { RequestContext } from '../../../http/request-context.ts';
-import type { Tx } from '../../../infrastructure/database/client.ts';
+import type { Database, Tx } from '../../../infrastructure/database/client.ts';
+import type { MailQueue } from '../../../infrastructure/mail/queue.ts';
 import { authErrors } from '../errors.ts';
+import { type LoginMethodChange, loginMethodNotice } from '../mails.ts';
 import type { AuthRepository } from '../repository/index.ts';
 import type { Confirmation } from '../schemas.ts';
 import type { Login } from './login.ts';
@@ -14,7 +16,12 @@ const confirmationLifetime = 600;
 export type ConfirmationService = ReturnType<typeof createConfirmation>;
 
 /** Whether the user of a session lately proved again who they are, which changes of the ways to log in need. */
-export function createConfirmation({ accounts, sessions }: AuthRepository, { verifyOwnPassword }: Login) {
+export function createConfirmation(
+  database: Database,
+  mailQueue: MailQueue,
+  { accounts, sessions }: AuthRepository,
+  { verifyOwnPassword }: Login,
+) {
   /** @throws {ApiError} `token_not_valid` when the session has ended, `forbidden` after an undone change of email */
   async function read(user: CurrentUser, { language }: RequestContext, tx?: Tx) {
     const state = await sessions.confirmation(user.sessionId, confirmationLifetime, tx);
@@ -37,6 +44,32 @@ export function createConfirmation({ accounts, sessions }: AuthRepository, { ver
 
   return {
     require,
+
+    /**
+     * Adds or removes a way to log in of a confirmed session, and mails a notice.
+     *
+     * @param work gets a transaction in which the account is locked; without a label of what it changed, nothing is mailed and logged
+     * @throws {ApiError} as {@link require}
+     */
+    async change<Result extends { label: string } | undefined>(
+      user: CurrentUser,
+      context: RequestContext,
+      { change, method }: Pick<LoginMethodChange, 'change' | 'method'>,
+      work: (tx: Database) => Promise<Result>,
+    ): Promise<Result> {
+      const result = await database.prismaTransaction(async (tx) => {
+        await require(user, context, tx);
+        const changed = await work(tx);
+        if (changed) {
+          const notice = { change, method, label: changed.label };
+          await mailQueue.addUnrequested(tx, loginMethodNotice(user.id, context.language, notice));
+        }
+        return changed;
+      });
+      const session = { userId: user.id, sessionId: user.sessionId };
+      if (result) context.logSecurityEvent(`${method}_${change}`, session);
+      return result;
+    },
 
     /**
      * Verifies the password of an operation that takes one. An account without a password needs a recent confirmation instead.
