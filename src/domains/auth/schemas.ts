@@ -46,6 +46,8 @@ const opaque = (description: string, example: string) =>
 /** A `verification_token`. Without an example, so that the example of the body works as it is. */
 const proof = (description: string) => Type.Optional(TextField('line', { minLength: 1, description }));
 const verificationToken = 'c0ffee00-5b1f-4e0e-9a59-0d4a1b2c3d4e.Zm9yIGV4YW1wbGUgb25seQ';
+/** A token of a login flow. */
+export const flowToken = (description: string) => opaque(description, verificationToken);
 const uid = opaque('`uid` of the link', 'c0ffee00-5b1f-4e0e-9a59-0d4a1b2c3d4e');
 const linkToken = opaque('`token` of the link', 'Zm9yIGV4YW1wbGUgb25seS4uLg');
 

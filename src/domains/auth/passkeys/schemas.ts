@@ -2,6 +2,7 @@ import { type Static, type TProperties, Type } from '@sinclair/typebox';
 import { Page } from '../../../http/pagination.ts';
 import { Body, Int32, NamedObject, Ref, StringEnum, Timestamp } from '../../../http/schemas.ts';
 import { pattern, TextField } from '../../../http/text.ts';
+import { flowToken } from '../schemas.ts';
 
 const name = TextField('line', {
   minLength: 1,
@@ -9,11 +10,7 @@ const name = TextField('line', {
   description: 'How the user tells it from others',
   examples: ['내 휴대폰'],
 });
-const flowToken = TextField('line', {
-  minLength: 1,
-  description: 'Of the start; works once, within five minutes',
-  examples: ['c0ffee00-5b1f-4e0e-9a59-0d4a1b2c3d4e.Zm9yIGV4YW1wbGUgb25seQ'],
-});
+const flow_token = flowToken('Of the start; works once, within five minutes');
 
 export const Passkey = NamedObject('Passkey', 'A passkey of an account', {
   id: Int32({ description: 'Identifier', examples: [1] }),
@@ -72,7 +69,7 @@ const RegistrationCredential = NamedObject(
 export type RegistrationCredential = Static<typeof RegistrationCredential>;
 
 export const NewPasskey = Body('NewPasskey', 'A passkey to add', {
-  flow_token: flowToken,
+  flow_token,
   credential: Ref(RegistrationCredential),
   name: Type.Optional(name),
 });
@@ -94,7 +91,7 @@ const LoginCredential = NamedObject(
 export type LoginCredential = Static<typeof LoginCredential>;
 
 export const PasskeyLogin = Body('PasskeyLogin', 'Who logs in', {
-  flow_token: flowToken,
+  flow_token,
   credential: Ref(LoginCredential),
 });
 export type PasskeyLogin = Static<typeof PasskeyLogin>;
@@ -156,7 +153,7 @@ const LoginOptions = NamedObject(
 );
 export type LoginOptions = Static<typeof LoginOptions>;
 
-const newFlowToken = text('For the finish: once, within five minutes', String(flowToken['examples']));
+const newFlowToken = text('For the finish: once, within five minutes', String(flow_token['examples']));
 export const PasskeyRegistrationStart = NamedObject('PasskeyRegistrationStart', 'A registration that began', {
   options: Ref(RegistrationOptions),
   flow_token: newFlowToken,

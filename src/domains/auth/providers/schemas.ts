@@ -3,7 +3,15 @@ import { Page } from '../../../http/pagination.ts';
 import { Body, Int32, NamedEnum, NamedObject, Ref, StringOrNull, Timestamp } from '../../../http/schemas.ts';
 import { TextField } from '../../../http/text.ts';
 import type { IdentityRow } from '../repository/identities.ts';
-import { Confirmation, email, name, signUpProof, TokenPairWithUser, username } from '../schemas.ts';
+import {
+  Confirmation,
+  email,
+  flowToken,
+  name,
+  signUpProof,
+  TokenPairWithUser,
+  username,
+} from '../schemas.ts';
 
 const providerId = { description: '`id` of a provider', examples: ['kakao'] };
 
@@ -29,20 +37,13 @@ export const ProviderLoginStart = Body('ProviderLoginStart', 'A login that begin
   purpose: Ref(LoginPurpose),
 });
 
-const token = (description: string) =>
-  TextField('line', {
-    minLength: 1,
-    description,
-    examples: ['c0ffee00-5b1f-4e0e-9a59-0d4a1b2c3d4e.Zm9yIGV4YW1wbGUgb25seQ'],
-  });
-const flowToken = 'Finishes this login at `finishProviderLogin`. Keep it in the browser that began';
 export const StartedFlow = NamedObject('StartedFlow', 'Where the login goes on', {
   authorization_url: Type.String({
     description: 'Send the browser there',
     examples: ['https://kauth.kakao.com/oauth/authorize?response_type=code&client_id=dure'],
   }),
   flow_token: Type.String({
-    description: flowToken,
+    description: 'Finishes this login at `finishProviderLogin`. Keep it in the browser that began',
     examples: ['c0ffee00-5b1f-4e0e-9a59-0d4a1b2c3d4e.Zm9yIGV4YW1wbGUgb25seQ'],
   }),
   expires_in: Int32({ description: 'Seconds in which the login must be finished', examples: [600] }),
@@ -53,7 +54,7 @@ export const FinishedFlow = Body(
   'FinishedFlow',
   'What the page of the callback got, and the token of the start',
   {
-    flow_token: token('From `startProviderLogin`'),
+    flow_token: flowToken('From `startProviderLogin`'),
     code: TextField('line', {
       minLength: 1,
       maxLength: 4000,
@@ -79,7 +80,7 @@ export const LoginOrConfirmation = Type.Unsafe<
 });
 
 export const NewUserOfProvider = Body('NewUserOfProvider', 'An account to create without a password', {
-  sign_up_token: token('From the `sign_up_required` of `finishProviderLogin`'),
+  sign_up_token: flowToken('From the `sign_up_required` of `finishProviderLogin`'),
   username,
   name,
   email,
@@ -101,7 +102,7 @@ export type Identity = Static<typeof Identity>;
 export const IdentityPage = Page('IdentityPage', Ref(Identity));
 
 export const NewIdentity = Body('NewIdentity', 'The identity to connect', {
-  link_token: token('From the `link_required` of `finishProviderLogin`'),
+  link_token: flowToken('From the `link_required` of `finishProviderLogin`'),
 });
 
 /** An identity as its user sees it. */

@@ -43,8 +43,8 @@ export function createSecondFactorRepository(database: Database, sealer: Sealer)
       const select = { secondFactor: { select: factor }, _count: { select: { passkeys: true } } } as const;
       const user = await database.prisma.user.findUnique({ where: { id: userId }, select });
       return {
-        confirmedAt: user?.secondFactor?.confirmedAt ?? null,
-        recoveryCodes: user?.secondFactor?._count.recoveryCodes ?? 0,
+        totp_enabled_at: user?.secondFactor?.confirmedAt?.toISOString() ?? null,
+        recovery_codes_left: user?.secondFactor?._count.recoveryCodes ?? 0,
         passkeys: user?._count.passkeys ?? 0,
       };
     },

@@ -1,7 +1,7 @@
 import { type Static, Type } from '@sinclair/typebox';
 import { Body, Int32, NamedObject, Timestamp } from '../../../http/schemas.ts';
 import { TextField } from '../../../http/text.ts';
-import { optionalPassword, verificationCode } from '../schemas.ts';
+import { flowToken, optionalPassword, verificationCode } from '../schemas.ts';
 
 /** Of an authenticator app, or a recovery code. */
 const secondFactorCode = TextField('line', {
@@ -24,7 +24,6 @@ export const SecondFactor = NamedObject('SecondFactor', 'What a login needs besi
   recovery_codes_left: Int32({ description: 'Recovery codes that were not used yet', examples: [10] }),
   passkeys: Int32({ description: 'Passkeys of the account: a login with one needs no code', examples: [0] }),
 });
-export type SecondFactor = Static<typeof SecondFactor>;
 
 export const TotpSecret = NamedObject('TotpSecret', 'A secret for an authenticator app, shown once', {
   secret: Type.String({
@@ -38,7 +37,6 @@ export const TotpSecret = NamedObject('TotpSecret', 'A secret for an authenticat
     ],
   }),
 });
-export type TotpSecret = Static<typeof TotpSecret>;
 
 export const TotpCode = Body('TotpCode', 'A code of the authenticator app', { code: verificationCode });
 
@@ -50,10 +48,6 @@ export const RecoveryCodes = NamedObject('RecoveryCodes', 'Codes in place of tho
 });
 
 export const SecondFactorLogin = Body('SecondFactorLogin', 'What completes a login', {
-  second_factor_token: TextField('line', {
-    minLength: 1,
-    description: 'Of `second_factor_required`',
-    examples: ['c0ffee00-5b1f-4e0e-9a59-0d4a1b2c3d4e.Zm9yIGV4YW1wbGUgb25seQ'],
-  }),
+  second_factor_token: flowToken('Of `second_factor_required`'),
   code: secondFactorCode,
 });

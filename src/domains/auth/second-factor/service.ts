@@ -1,6 +1,5 @@
 import { type CurrentUser, tokenNotValid } from '../../../http/authentication.ts';
 import { ApiError, invalidFields, retryLater } from '../../../http/errors.ts';
-import type { Problem } from '../../../http/field-errors.ts';
 import type { EventSubject, RequestContext } from '../../../http/request-context.ts';
 import type { Database } from '../../../infrastructure/database/client.ts';
 import { sql } from '../../../infrastructure/database/sql.ts';
@@ -14,7 +13,7 @@ import type { ConfirmationService } from '../service/confirmation.ts';
 import type { Login } from '../service/login.ts';
 import type { Sealer } from '../tokens.ts';
 import { createSecondFactorRepository } from './repository.ts';
-import type { ConfirmationBody, SecondFactor, TotpSecret } from './schemas.ts';
+import type { ConfirmationBody } from './schemas.ts';
 
 const maxTokenAttempts = 5;
 const removal = { change: 'removed', method: 'second_factor' } as const;
@@ -87,15 +86,10 @@ export function createSecondFactor(
 
   return {
     sealAgain: factors.sealAgain,
-
-    async status(userId: number): Promise<SecondFactor> {
-      const { confirmedAt, recoveryCodes, passkeys } = await factors.status(userId);
-      const totp_enabled_at = confirmedAt?.toISOString() ?? null;
-      return { totp_enabled_at, recovery_codes_left: recoveryCodes, passkeys };
-    },
+    status: factors.status,
 
     /** Makes a secret, which is not asked for before it is confirmed. @throws {ApiError} `second_factor_exists` */
-    begin(user: CurrentUser, context: RequestContext): Promise<TotpSecret> {
+    begin(user: CurrentUser, context: RequestContext) {
       return database.prismaTransaction(async (tx) => {
         await confirmation.require(user, context, tx);
         if (await factors.isOn(tx, user.id)) throw new ApiError(authErrors.secondFactorExists);
@@ -193,8 +187,8 @@ export function createSecondFactor(
       context: RequestContext,
     ): Promise<Confirmation> {
       if ((password === undefined) === (code === undefined)) {
-        const problem = password === undefined ? oneIsRequired : onlyOne;
-        throw invalidFields(['password', 'code'].map((field) => ({ field, ...problem })));
+        const problem = password === undefined ? 'required' : 'unknown_field';
+        throw invalidFields(['password', 'code'].map((field) => ({ field, code: problem, text: onlyOne })));
       }
       if (password !== undefined) {
         await login.verifyOwnPassword(user, password, context);
@@ -208,8 +202,9 @@ export function createSecondFactor(
   };
 }
 
-const text = { ko: '비밀번호와 인증번호 중 하나만 보내 주세요.', en: 'Send either the password or a code.' };
-const oneIsRequired: Problem = { code: 'required', text };
-const onlyOne: Problem = { code: 'unknown_field', text };
+const onlyOne = {
+  ko: '비밀번호와 인증번호 중 하나만 보내 주세요.',
+  en: 'Send either the password or a code.',
+};
 
 const subjectOf = ({ id, sessionId }: CurrentUser) => ({ userId: id, sessionId });

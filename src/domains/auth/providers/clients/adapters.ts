@@ -1,6 +1,6 @@
-import { createPrivateKey, sign } from 'node:crypto';
 import { Type } from '@sinclair/typebox';
 import { Value } from '@sinclair/typebox/value';
+import { createSigner } from 'fast-jwt';
 import type { LoginProviderSettings } from '../../../../infrastructure/config/config.ts';
 import {
   authorizationUrl,
@@ -176,17 +176,16 @@ export function createApple(settings: SettingsOf<'apple'>): LoginProvider {
   };
 }
 
-/** Seconds; one is made for each login. */
-const secretLifetime = 300;
+/** Milliseconds; one is made for each login. */
+const secretLifetime = 300_000;
 
-function appleClientSecret({ teamId, keyId, privateKey, clientId, issuer }: SettingsOf<'apple'>): string {
-  const now = Math.floor(Date.now() / 1000);
-  const parts = [
-    { alg: 'ES256', kid: keyId, typ: 'JWT' },
-    { iss: teamId, sub: clientId, aud: issuer, iat: now, exp: now + secretLifetime },
-  ];
-  const content = parts.map((part) => Buffer.from(JSON.stringify(part)).toString('base64url')).join('.');
-  const key = createPrivateKey(privateKey);
-  const signature = sign('sha256', Buffer.from(content), { key, dsaEncoding: 'ieee-p1363' });
-  return `${content}.${signature.toString('base64url')}`;
+function appleClientSecret({
+  teamId,
+  keyId,
+  privateKey: key,
+  clientId,
+  issuer,
+}: SettingsOf<'apple'>): string {
+  const claims = { iss: teamId, sub: clientId, aud: issuer, expiresIn: secretLifetime };
+  return createSigner({ algorithm: 'ES256', key, kid: keyId, ...claims })({});
 }

@@ -88,17 +88,13 @@ async function readJson(
     chunks.push(chunk);
   }
   const text = Buffer.concat(chunks).toString();
-  if (text !== '' && !isJson(text)) throw new Error('not JSON');
-  return new Response(text, { status, headers: { 'content-type': 'application/json' } });
-}
-
-function isJson(text: string): boolean {
   try {
-    JSON.parse(text);
-    return true;
+    if (text !== '') JSON.parse(text);
   } catch {
-    return false;
+    // The message of the parser has a part of the text.
+    throw new Error('not JSON');
   }
+  return new Response(text, { status, headers: { 'content-type': 'application/json' } });
 }
 
 /** What went wrong, without what `openid-client` adds as cause: tokens and claims. */
