@@ -97,9 +97,15 @@ export function bodySchemas({ requestBody }: DocumentedOperation): Schema[] {
 
 /** Every field of an operation with its schema and a valid body that has it. */
 export function fieldsOf(operation: DocumentedOperation) {
+  const bodies = bodiesOf(operation);
   return bodySchemas(operation).flatMap((schema, index) => {
-    const body = bodiesOf(operation)[index] ?? {};
-    return Object.entries(schema.properties ?? {}).map(([name, field]) => ({ name, field, body }));
+    const own = bodies[index] ?? {};
+    const bodyWith = (name: string) => [own, ...bodies].find((body) => name in body) ?? own;
+    return Object.entries(schema.properties ?? {}).map(([name, field]) => ({
+      name,
+      field,
+      body: bodyWith(name),
+    }));
   });
 }
 

@@ -59,9 +59,9 @@ export function createLoginRepository(
   const account = (condition: Sql, address: string) => sql`
     SELECT id, username, name, email, role, is_verified AS "isVerified", password_hash AS "passwordHash",
       suspended_at IS NOT NULL AS "isSuspended", needs_reset AS "needsReset",
-      EXISTS (SELECT FROM second_factors f WHERE f.user_id = u.id AND f.confirmed_at IS NOT NULL) AS "hasSecondFactor",
       EXISTS (SELECT FROM known_addresses k WHERE k.user_id = u.id AND k.address = ${address}
-        AND k.last_used_at > now() - make_interval(days => ${knownAddressDays})) AS "isAddressKnown"
+        AND k.last_used_at > now() - make_interval(days => ${knownAddressDays})) AS "isAddressKnown",
+      EXISTS (SELECT FROM second_factors f WHERE f.user_id = u.id AND f.confirmed_at IS NOT NULL) AS "hasSecondFactor"
     FROM users u WHERE ${condition}`;
 
   async function find(condition: Sql, names: string[], address: string): Promise<LoginSubject> {

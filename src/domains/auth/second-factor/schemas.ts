@@ -1,5 +1,5 @@
 import { type Static, Type } from '@sinclair/typebox';
-import { Body, Int32, NamedObject, Timestamp } from '../../../http/schemas.ts';
+import { Body, Int32, NamedObject, StringOrNull } from '../../../http/schemas.ts';
 import { TextField } from '../../../http/text.ts';
 import { flowToken, optionalPassword, verificationCode } from '../schemas.ts';
 
@@ -18,8 +18,10 @@ export const ConfirmationBody = Body('ConfirmationBody', 'One of the two', {
 export type ConfirmationBody = Static<typeof ConfirmationBody>;
 
 export const SecondFactor = NamedObject('SecondFactor', 'What a login needs besides the password', {
-  totp_enabled_at: Type.Union([Timestamp('Since when codes are asked for'), Type.Null()], {
-    description: '`null` while the second factor is off',
+  totp_enabled_at: StringOrNull({
+    format: 'date-time',
+    description: 'Since when codes are asked for; `null` while the second factor is off',
+    examples: ['2026-01-31T09:30:00.000Z'],
   }),
   recovery_codes_left: Int32({ description: 'Recovery codes that were not used yet', examples: [10] }),
   passkeys: Int32({ description: 'Passkeys of the account: a login with one needs no code', examples: [0] }),
