@@ -21,21 +21,7 @@ type StepName = keyof typeof steps;
 type Inspected = ReturnType<typeof inspectConfig>;
 
 /** What is rotated. */
-interface Rotation {
-  noun: 'secret' | 'key';
-  /** The variable or the file of the values. */
-  source: string;
-  separator: string;
-  /** Those that are deployed; the first one signs. */
-  values: Value[];
-  /** Why they cannot be kept beside a new one. */
-  problem: CommandError | undefined;
-  create(): Value;
-  /** Seconds to wait before a step when all instances have the one before. */
-  waits: { switch: number; finish: number };
-  /** What to know about a value that replaces all others at once, and about the steps. */
-  notes: { alone: string[]; plan: string[] };
-}
+type Rotation = Awaited<ReturnType<typeof rotationOfSecrets>>;
 
 const algorithms = { es256: 'ES256', eddsa: 'EdDSA' } as const;
 
@@ -93,14 +79,13 @@ async function rotate(invocation: Invocation, { step, leaked, asymmetric }: Rota
   const inspected = inspectConfig(environment);
   const rotation = await (asymmetric ? rotationOfKeys(inspected, asymmetric) : rotationOfSecrets(inspected));
   const { noun, source, values, problem, notes, create } = rotation;
-  if (!leaked) {
-    if (problem) throw problem;
-    if (step !== undefined && step !== 'add' && values.length < 2) {
-      throw new CommandError(
-        'nothing_to_switch',
-        `${source} holds fewer than two ${noun}s: --step ${step} continues from the value of the step before`,
-      );
-    }
+  if (problem && !leaked) throw problem;
+  // --leaked takes no step.
+  if (step !== undefined && step !== 'add' && values.length < 2) {
+    throw new CommandError(
+      'nothing_to_switch',
+      `${source} holds fewer than two ${noun}s: --step ${step} continues from the value of the step before`,
+    );
   }
   if (leaked || values.length === 0) {
     output.note(`The new value of ${source}. Deploy it to all instances at once.`, ...notes.alone);
@@ -114,7 +99,7 @@ async function rotate(invocation: Invocation, { step, leaked, asymmetric }: Rota
   }
 }
 
-async function rotationOfSecrets({ environment, config, problems }: Inspected): Promise<Rotation> {
+async function rotationOfSecrets({ environment, config, problems }: Inspected) {
   const path = secretPath(config.dataDirectory);
   const isFile = environment.JWT_SECRET === undefined && !config.production;
   const source = isFile ? path : 'JWT_SECRET';
@@ -136,12 +121,17 @@ async function rotationOfSecrets({ environment, config, problems }: Inspected): 
   }
   return {
     noun: 'secret',
+    /** The variable or the file of the values. */
     source,
     separator: ',',
+    /** Those that are deployed; the first one signs. */
     values: text.split(',').map(secretValue),
+    /** Why they cannot be kept beside a new one. */
     problem,
     create: () => secretValue(generateSecret()),
+    /** Seconds to wait before a step when all instances have the one before. */
     waits: { switch: 0, finish: await longestUse(config) },
+    /** What to know about a value that replaces all others at once, and about the steps. */
     notes: {
       // Anybody who has the old secret can sign with it, so there is no time in which both are valid.
       alone: [
@@ -189,9 +179,10 @@ function printPlan({ output }: Invocation, rotation: Rotation): void {
   const added = steps.add(values, create());
   const switched = steps.switch(added);
   const finished = steps.finish(switched);
-  const plan = Object.entries({ add: added, switch: switched, finish: finished }).map(([step, values]) => {
-    return { step, ...describe(rotation, values) };
-  });
+  const plan = Object.entries({ add: added, switch: switched, finish: finished }).map(([step, values]) => ({
+    step,
+    ...describe(rotation, values),
+  }));
   output.note(
     `Three values of ${source}, one a line. Deploy each to all instances before the next:`,
     `  1  add     now. Every instance accepts the new ${noun}, none signs with it yet.`,

@@ -81,19 +81,11 @@ export function authMails(
       if (!account?.isVerified) return null;
       const { change, method, label = '' } = payload as Partial<LoginMethodChange>;
       if (change === undefined || method === undefined) throw new Error('the notice names no change');
-      const mail = {
-        name: account.name,
-        change,
-        method,
-        label,
-        changedAt: new Date(Number(payload['changed_at'])),
-      };
+      const { name, email: to } = account;
+      const changedAt = new Date(Number(payload['changed_at']));
       const url = `${frontendUrl}/reset-password-request`;
-      return {
-        to: account.email,
-        language: languageOf(payload),
-        mail: { kind: 'login_method_changed', ...mail, url },
-      };
+      const mail = { kind: 'login_method_changed', name, change, method, label, changedAt, url } as const;
+      return { to, language: languageOf(payload), mail };
     },
 
     async user_id(payload) {
@@ -107,12 +99,8 @@ export function authMails(
 
 /** The notice that the password of an account was changed just now. */
 export function passwordChangedNotice(userId: number, language: Language): UnrequestedMail {
-  return {
-    purpose: 'notice',
-    kind: 'password_changed',
-    userId,
-    payload: { changed_at: Date.now(), language },
-  };
+  const payload = { changed_at: Date.now(), language };
+  return { purpose: 'notice', kind: 'password_changed', userId, payload };
 }
 
 /** The notice that a way to log in was added or removed just now. */

@@ -8,22 +8,14 @@ export function toUser({ id, username, name, email, role, isVerified }: UserRow)
 }
 
 /** A session as its user and operators see it. */
-export function toSession({
-  id,
-  userAgent,
-  ip,
-  createdAt,
-  lastUsedAt,
-  authenticatedAt,
-  methods,
-}: SessionRow) {
-  const times = { created_at: createdAt.toISOString(), last_used_at: lastUsedAt.toISOString() };
+export function toSession({ id, userAgent, ip, methods, ...times }: SessionRow) {
   return {
     id,
     user_agent: userAgent,
     ip,
-    ...times,
-    authenticated_at: authenticatedAt.toISOString(),
+    created_at: times.createdAt.toISOString(),
+    last_used_at: times.lastUsedAt.toISOString(),
+    authenticated_at: times.authenticatedAt.toISOString(),
     methods,
   };
 }

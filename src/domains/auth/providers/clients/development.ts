@@ -20,40 +20,37 @@ const DevelopmentUser = Type.Object({
 const Code = Type.Object({ nonce: Type.String(), expiresAt: Type.Number(), user: DevelopmentUser });
 
 /** What the page of the development login needs. */
-export interface DevelopmentLogin {
-  callbackUrl: string;
-  /** Where the browser goes on after the login or its cancellation. */
-  frontendOrigin: string;
-  issueCode(nonce: string, user: Static<typeof DevelopmentUser>): string;
-}
+export type DevelopmentLogin = ReturnType<typeof createDevelopmentProvider>['page'];
 
 /** A provider that needs no account anywhere: a page of this service, on which one types who one is. Never in production. */
 export function createDevelopmentProvider(
   { id, name }: LoginProviderSettings,
   { publicUrl, frontendUrl }: Pick<Config, 'publicUrl' | 'frontendUrl'>,
   sealer: Sealer,
-): { provider: LoginProvider; page: DevelopmentLogin } {
+) {
   const issuer = `${publicUrl}/dev/login/`;
-  return {
-    provider: {
-      id,
-      name,
-      authorizationUrl: async ({ state, nonce }) =>
-        new URL(`${issuer}?${new URLSearchParams({ state, nonce })}`),
-      async finish({ nonce }, sealed) {
-        const opened = sealer.unseal(sealed, context);
-        const code: unknown = opened === undefined ? undefined : JSON.parse(opened);
-        if (!Value.Check(Code, code) || code.expiresAt < Date.now() || !secretsEqual(nonce, code.nonce)) {
-          throw new ApiError(authErrors.providerRefused);
-        }
-        const { email, name, ...user } = code.user;
-        return { issuer, ...user, email, name };
-      },
+  const provider: LoginProvider = {
+    id,
+    name,
+    authorizationUrl: async ({ state, nonce }) =>
+      new URL(`${issuer}?${new URLSearchParams({ state, nonce })}`),
+    async finish({ nonce }, sealed) {
+      const opened = sealer.unseal(sealed, context);
+      const code: unknown = opened === undefined ? undefined : JSON.parse(opened);
+      if (!Value.Check(Code, code) || code.expiresAt < Date.now() || !secretsEqual(nonce, code.nonce)) {
+        throw new ApiError(authErrors.providerRefused);
+      }
+      const { email, name, ...user } = code.user;
+      return { issuer, ...user, email, name };
     },
+  };
+  return {
+    provider,
     page: {
       callbackUrl: `${publicUrl}/auth/providers/${id}/callback/`,
+      /** Where the browser goes on after the login or its cancellation. */
       frontendOrigin: new URL(frontendUrl).origin,
-      issueCode: (nonce, user) =>
+      issueCode: (nonce: string, user: Static<typeof DevelopmentUser>) =>
         sealer.seal(JSON.stringify({ nonce, expiresAt: Date.now() + codeLifetime, user }), context),
     },
   };
