@@ -21,7 +21,7 @@ import { publicKeyRoutes } from './routes/public-keys.ts';
 import { sessionRoutes } from './routes/sessions.ts';
 import { secondFactorRoutes } from './second-factor/routes.ts';
 import { createSecondFactor } from './second-factor/service.ts';
-import { type AccountServiceOptions, createAccountService } from './service/account.ts';
+import { type AccountOptions, createAccounts } from './service/account.ts';
 import { type AccountDeletionSteps, createAccountRemoval } from './service/account-removal.ts';
 import { createEmailVerification, createRecovery } from './service/codes-and-links.ts';
 import { createConfirmation } from './service/confirmation.ts';
@@ -30,7 +30,7 @@ import { createLogin } from './service/login.ts';
 import { createDerivedSecrets, createSealer, createTokens } from './tokens.ts';
 
 export { toSession, toUser } from './presenters.ts';
-export type { DevelopmentLogin } from './providers/index.ts';
+export type { DevelopmentLogin } from './providers/clients/development.ts';
 export { userColumns } from './repository/accounts.ts';
 export { undoDays } from './repository/codes-and-links.ts';
 export { expiredAuthRows } from './repository/index.ts';
@@ -70,7 +70,7 @@ export const securityEvents = [
   'passkey_refused',
 ];
 
-interface AuthOptions extends AccountServiceOptions {
+interface AuthOptions extends AccountOptions {
   jwt: JWT;
   logger: FastifyBaseLogger;
   metrics: Metrics;
@@ -97,22 +97,21 @@ export function createAuth(options: AuthOptions) {
   const secondFactor = createSecondFactor(database, mailQueue, repository, sealer, login, confirmation);
   const verification = createEmailVerification(config.email, database, mailQueue, repository);
   const recovery = createRecovery(database, mailQueue, repository, passwords);
-  const account = createAccountService(
-    options,
-    repository,
-    passwords,
-    login,
-    confirmation,
-    verification,
-    removal,
-  );
+  const account = createAccounts(options, repository, passwords, login, confirmation, verification, removal);
   const emailChange = createEmailChange(database, mailQueue, repository, confirmation, verification, removal);
   const passkeys = createPasskeys(config, database, repository, login, confirmation);
   const refreshCookie = createRefreshCookie(config);
   const { providers, developmentLogin } = createLoginProviders(config, sealer);
-  const services = { login, confirmation, account };
   const identities = createIdentities(database, repository, confirmation, providers, sealer);
-  const providerLogin = createProviderLogin(options, repository, { ...services, identities }, providers);
+  const providerLogin = createProviderLogin(
+    options,
+    repository,
+    login,
+    confirmation,
+    account,
+    identities,
+    providers,
+  );
 
   async function routes(scope: FastifyInstance): Promise<void> {
     await scope.register(refreshCookie.plugin);

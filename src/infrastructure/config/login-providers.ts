@@ -50,6 +50,12 @@ const development: LoginProviderSettings = {
 /** The methods of a session are the ids of providers and these. */
 const reservedIds = [development.id, 'password', 'passkey', 'totp'];
 
+const urlRules = {
+  protocols: ['https:', 'http:'],
+  continuation: 'other paths',
+  reason: 'secrets are sent there',
+};
+
 const variable = (id: string, suffix: string) => `LOGIN_${id.toUpperCase().replaceAll('-', '_')}_${suffix}`;
 
 /**
@@ -93,12 +99,7 @@ function readProvider(
 
   function url(suffix: string, byDefault?: string): string {
     const value = byDefault === undefined ? required(suffix) : (read(suffix) ?? byDefault);
-    const rules = {
-      protocols: ['https:', 'http:'],
-      continuation: 'other paths',
-      reason: 'secrets are sent there',
-    };
-    const problem = value === '' ? undefined : urlProblem(value, rules, production);
+    const problem = value === '' ? undefined : urlProblem(value, urlRules, production);
     if (problem !== undefined) problems.push(`${variable(id, suffix)} must ${problem}`);
     return value;
   }
@@ -120,11 +121,8 @@ function readProvider(
   if (!client.scope.split(' ').includes('openid'))
     problems.push(`${variable(id, 'SCOPES')} must hold openid`);
   if (id === 'kakao') {
-    return {
-      kind: 'kakao',
-      ...client,
-      userInfoUrl: url('USER_INFO_URL', 'https://kapi.kakao.com/v2/user/me'),
-    };
+    const userInfoUrl = url('USER_INFO_URL', 'https://kapi.kakao.com/v2/user/me');
+    return { kind: 'kakao', ...client, userInfoUrl };
   }
   if (id !== 'apple') return { kind: 'openid', ...client };
   // In one line, as many tools keep it.

@@ -4,8 +4,6 @@ import { createApple, createKakao, createNaver } from './clients/adapters.ts';
 import { createDevelopmentProvider, type DevelopmentLogin } from './clients/development.ts';
 import { createOpenIdProvider, type LoginProvider } from './clients/openid-connect.ts';
 
-export type { DevelopmentLogin } from './clients/development.ts';
-
 /** The configured providers, in their order; with the page of the one for development, where that is among them. */
 export function createLoginProviders(
   config: Config,

@@ -6,7 +6,7 @@ import { authErrors } from '../errors.ts';
 import type { AuthRepository } from '../repository/index.ts';
 import { flowLifetimes, type LoginFlow } from '../repository/login-flows.ts';
 import type { Confirmation, TokenPairWithUser } from '../schemas.ts';
-import type { AccountService, AccountServiceOptions } from '../service/account.ts';
+import type { AccountOptions, AccountService } from '../service/account.ts';
 import type { ConfirmationService } from '../service/confirmation.ts';
 import type { Login } from '../service/login.ts';
 import { secretsEqual } from '../tokens.ts';
@@ -26,17 +26,14 @@ export type ProviderLogin = ReturnType<typeof createProviderLogin>;
  * another person's.
  */
 export function createProviderLogin(
-  { config, database }: AccountServiceOptions,
+  { config, database }: AccountOptions,
   { accounts, identities, loginFlows, logins }: AuthRepository,
-  services: {
-    login: Login;
-    confirmation: ConfirmationService;
-    account: AccountService;
-    identities: IdentityService;
-  },
+  login: Login,
+  confirmation: ConfirmationService,
+  accountService: AccountService,
+  identityService: IdentityService,
   providers: readonly LoginProvider[],
 ) {
-  const { login, confirmation, account: accountService, identities: identityService } = services;
   const refused = () => new ApiError(authErrors.providerRefused);
 
   /** @throws {ApiError} `provider_not_found` */

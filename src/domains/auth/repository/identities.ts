@@ -21,10 +21,6 @@ const columns = { id: true, provider: true, email: true, createdAt: true, lastUs
 
 /** Identities: accounts at providers, each of one account here. */
 export function createIdentityRepository(database: Database) {
-  const revocation = sql`
-    graphile_worker.add_job(${revokeIdentityTask}, json_build_object('provider', provider, 'token', token),
-      max_attempts => ${maxRevocations})`;
-
   return {
     /** The condition of the user `u` whose identity it is. */
     ownerOf: ({ issuer, subject }: IdentityKey): Sql =>
@@ -32,13 +28,10 @@ export function createIdentityRepository(database: Database) {
 
     /** @returns undefined when an account has it, also the same one; of concurrent calls one succeeds */
     async add(tx: Database, userId: number, identity: IdentityFacts): Promise<IdentityRow | undefined> {
-      const data = [{ userId, ...identity }];
-      const added = await tx.prisma.identity.createManyAndReturn({
-        data,
-        skipDuplicates: true,
-        select: columns,
-      });
-      return added[0];
+      const options = { skipDuplicates: true, select: columns };
+      return (
+        await tx.prisma.identity.createManyAndReturn({ data: [{ userId, ...identity }], ...options })
+      )[0];
     },
 
     /** Saves that the user logged in with an identity. A provider may send its refresh token only once. */
@@ -66,9 +59,10 @@ export function createIdentityRepository(database: Database) {
     /** Has the providers take back what the user consented to, after the commit: of one identity, or of all. */
     async queueRevocations(tx: Tx, userId: number, id?: number): Promise<void> {
       const one = id === undefined ? sql`true` : sql`id = ${id}`;
-      await tx.query(
-        sql`SELECT ${revocation} FROM identities WHERE user_id = ${userId} AND token IS NOT NULL AND ${one}`,
-      );
+      await tx.query(sql`
+        SELECT graphile_worker.add_job(${revokeIdentityTask}, json_build_object('provider', provider, 'token', token),
+          max_attempts => ${maxRevocations})
+        FROM identities WHERE user_id = ${userId} AND token IS NOT NULL AND ${one}`);
     },
   };
 }

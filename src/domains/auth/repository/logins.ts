@@ -31,8 +31,8 @@ export interface LoginAccount extends UserRow {
 }
 
 /** What a login or an attempt with a password is checked against. */
-export interface LoginSubject<Account = LoginAccount | undefined> {
-  account: Account;
+export interface LoginSubject {
+  account: LoginAccount | undefined;
   /** The keys of the counters of its failures. */
   counters: string[];
   /** Seconds until the next attempt is allowed; 0 when it is allowed now. */

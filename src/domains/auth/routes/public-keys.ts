@@ -82,13 +82,13 @@ export async function publicKeyRoutes(
         response: { 200: Ref(Issuer, { description: 'The issuer' }) },
       },
     },
-    async (_request, reply) =>
-      reply
-        .headers(headers)
-        .send({
-          issuer: publicUrl,
-          jwks_uri: `${publicUrl}/.well-known/jwks.json`,
-          id_token_signing_alg_values_supported: [...new Set(privateKeys.map(({ algorithm }) => algorithm))],
-        }),
+    async (_request, reply) => {
+      reply.headers(headers);
+      return {
+        issuer: publicUrl,
+        jwks_uri: `${publicUrl}/.well-known/jwks.json`,
+        id_token_signing_alg_values_supported: [...new Set(privateKeys.map(({ algorithm }) => algorithm))],
+      };
+    },
   );
 }

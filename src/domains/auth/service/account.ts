@@ -28,7 +28,7 @@ const tokenRequired: FieldError = {
   text: { ko: '이메일을 먼저 인증해 주세요.', en: 'Please verify the email address first.' },
 };
 
-export interface AccountServiceOptions {
+export interface AccountOptions {
   config: Config;
   database: Database;
   idempotency: Idempotency;
@@ -41,11 +41,11 @@ interface CreatedAccount {
   replaced: number | undefined;
 }
 
-export type AccountService = ReturnType<typeof createAccountService>;
+export type AccountService = ReturnType<typeof createAccounts>;
 
 /** Creates accounts, and changes and deletes those of logged-in users. */
-export function createAccountService(
-  { config, database, idempotency, mailQueue }: AccountServiceOptions,
+export function createAccounts(
+  { config, database, idempotency, mailQueue }: AccountOptions,
   { accounts, sessions, emailCodes, passwordResets }: AuthRepository,
   passwords: Passwords,
   { verifyOwnPassword }: Login,

@@ -146,7 +146,6 @@ export function callbackUrl({ redirectUri, state }: LoginAttempt, code: string, 
 export interface UserFacts extends Connection {
   claims: IDToken;
   tokens: TokenEndpointResponse;
-  code: string;
 }
 
 type Profile = Pick<ProviderUser, 'email' | 'isEmailProved' | 'name'>;
@@ -185,7 +184,7 @@ export function createOpenIdProvider(settings: ClientSettings, adapter: Adapter 
           issuer: claims.iss,
           subject: claims.sub,
           refreshToken: revoke && tokens.refresh_token,
-          ...(await readProfile({ ...connection, claims, tokens, code })),
+          ...(await readProfile({ ...connection, claims, tokens })),
         };
       }),
     ...(revoke && { revoke: (token: string) => connect((connection) => revoke(connection, token)) }),
