@@ -10,7 +10,7 @@ import type { AuthRepository } from '../repository/index.ts';
 import type { LoginAccount } from '../repository/logins.ts';
 import type { Confirmation, TokenPairWithUser } from '../schemas.ts';
 import type { ConfirmationService } from '../service/confirmation.ts';
-import type { Login } from '../service/login.ts';
+import type { Login, Proof } from '../service/login.ts';
 import type { Sealer } from '../tokens.ts';
 import { createSecondFactorRepository } from './repository.ts';
 import type { ConfirmationBody } from './schemas.ts';
@@ -18,13 +18,8 @@ import type { ConfirmationBody } from './schemas.ts';
 const maxTokenAttempts = 5;
 const removal = { change: 'removed', method: 'second_factor' } as const;
 
-/** What came of a code. */
-interface Checked<Result> {
-  /** Undefined when the code is wrong. */
-  result: Result | undefined;
-  /** Tries that are left besides those of the account. */
-  attemptsLeft?: number;
-}
+/** What came of a code: undefined when it is wrong, perhaps with the tries that are left besides those of the account. */
+type Checked<Result> = { result: Result | undefined; attemptsLeft?: number };
 
 export type SecondFactorService = ReturnType<typeof createSecondFactor>;
 
@@ -156,16 +151,9 @@ export function createSecondFactor(
       if (account === undefined) throw invalidToken;
       const methods = await attempt(account, { userId }, context, async (tx) => {
         const method = await factors.use(tx, userId, code);
-        const flow = await loginFlows.attempt<{ methods: string[] }>(
-          tx,
-          'second_factor',
-          token,
-          maxTokenAttempts,
-        );
+        const flow = await loginFlows.attempt<Proof>(tx, 'second_factor', token, maxTokenAttempts);
         if (flow === undefined) throw invalidToken;
-        if (method === undefined) {
-          return { result: undefined, attemptsLeft: maxTokenAttempts - flow.attempts };
-        }
+        if (method === undefined) return { result: method, attemptsLeft: maxTokenAttempts - flow.attempts };
         await loginFlows.finish(tx, 'second_factor', token);
         return { result: [...flow.data.methods, method] };
       });

@@ -26,7 +26,7 @@ interface PasswordAttempt {
 }
 
 /** How a user proved to be the owner of an account. */
-interface Proof {
+export interface Proof {
   methods: string[];
   counters?: string[];
   passwordHash?: string | null;
