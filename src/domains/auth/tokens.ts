@@ -13,7 +13,7 @@ import { TypeCompiler } from '@sinclair/typebox/compiler';
 import { type Algorithm, createSigner, createVerifier } from 'fast-jwt';
 import type { AccessClaims, TokenProblem, TokenType } from '../../http/authentication.ts';
 import { isId, isUuid, maxId } from '../../http/schemas.ts';
-import type { Config, PrivateKey, Secret } from '../../infrastructure/config/config.ts';
+import type { Config, Secret } from '../../infrastructure/config/config.ts';
 import type { LoginFlowKind } from '../../infrastructure/database/generated/enums.ts';
 
 const issuer = 'dure';
@@ -67,9 +67,10 @@ export function createTokens(
   jwt: JWT,
   { secrets, privateKeys, publicUrl }: Pick<Config, 'secrets' | 'privateKeys' | 'publicUrl'>,
 ) {
-  const [signingKey] = privateKeys;
+  const [signing] = privateKeys;
+  const keyOptions = signing && { key: signing.pem, algorithm: signing.algorithm, kid: signing.id };
   const signers = {
-    access: signingKey ? createKeySigner(signingKey, publicUrl) : jwt.sign,
+    access: keyOptions ? createSigner({ ...keyOptions, iss: publicUrl, aud: audience }) : jwt.sign,
     refresh: jwt.sign,
   };
   /** By the first part of the tokens of a key. A token that has another one was not issued here. */
@@ -121,12 +122,7 @@ function issuedHeader(alg: Algorithm, kid: string): string {
   return Buffer.from(JSON.stringify({ alg, typ: 'JWT', kid })).toString('base64url');
 }
 
-/* `@fastify/jwt` has one key. For a token of another one it would build a verifier, without a cache. */
-
-function createKeySigner({ pem, algorithm, id }: PrivateKey, iss: string): (claims: object) => string {
-  return createSigner({ key: pem, algorithm, kid: id, iss, aud: audience });
-}
-
+/** `@fastify/jwt` has one key. For a token of another one it would build a verifier, without a cache. */
 function verifierOf(algorithm: Algorithm, id: string, key: string | Buffer, iss: string) {
   const verifier = createVerifier({ key, algorithms: [algorithm], allowedIss: iss, cache });
   return [issuedHeader(algorithm, id), verifier] as const;

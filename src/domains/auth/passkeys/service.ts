@@ -122,13 +122,6 @@ export function createPasskeys(
     return loggedIn;
   }
 
-  return {
-    list: passkeys.list,
-    startRegistration,
-    finishRegistration,
-    rename,
-    remove,
-    startLogin,
-    finishLogin,
-  };
+  const { list } = passkeys;
+  return { list, startRegistration, finishRegistration, rename, remove, startLogin, finishLogin };
 }

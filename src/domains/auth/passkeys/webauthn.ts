@@ -15,6 +15,8 @@ const timeout = flowLifetimes.passkey_login * 1000;
 /** ES256, EdDSA and RS256 by their numbers in COSE. */
 const algorithms = [-7, -8, -257];
 
+const type = 'public-key' as const;
+
 /** The library takes 0.3 s and 30 MB, so it is loaded where the first passkey is verified. */
 const load = async () => ({
   ...(await import('@simplewebauthn/server')),
@@ -37,12 +39,8 @@ export function createWebauthn({ frontendUrl, corsOrigins }: Pick<Config, 'front
         timeout,
         rp: { id: rpId, name: 'Dure' },
         user: { id: userHandleOf(user.id), name: user.username, displayName: user.name },
-        pubKeyCredParams: algorithms.map((alg) => ({ type: 'public-key', alg })),
-        excludeCredentials: existing.map(({ credentialId: id, transports }) => ({
-          type: 'public-key',
-          id,
-          transports,
-        })),
+        pubKeyCredParams: algorithms.map((alg) => ({ type, alg })),
+        excludeCredentials: existing.map(({ credentialId: id, transports }) => ({ type, id, transports })),
         authenticatorSelection: {
           residentKey: 'required',
           requireResidentKey: true,
@@ -109,7 +107,7 @@ export function createWebauthn({ frontendUrl, corsOrigins }: Pick<Config, 'front
 const toLibrary = <Credential extends RegistrationCredential | LoginCredential>(credential: Credential) => ({
   ...credential,
   rawId: credential.id,
-  type: 'public-key' as const,
+  type,
   clientExtensionResults: {},
 });
 

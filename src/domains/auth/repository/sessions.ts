@@ -27,13 +27,6 @@ export type SessionRow = Pick<Session, 'id' | 'userAgent' | 'ip' | 'createdAt' |
   authenticatedAt: Date;
 };
 
-interface ConfirmationRow {
-  isRecent: boolean;
-  needsReset: boolean;
-  /** What the account can confirm with. */
-  methods: string[];
-}
-
 type SessionKey = Pick<TokenClaims, 'userId' | 'sessionId'>;
 
 /** Sessions: rows while they live, deleted when they end. All times are the database's, so instances need no common clock. */
@@ -136,12 +129,8 @@ export function createSessionRepository(database: Database, tokens: Config['toke
    *
    * @returns undefined when the session has ended
    */
-  async function confirmation(
-    sessionId: string,
-    lifetime: number,
-    tx: Tx = database,
-  ): Promise<ConfirmationRow | undefined> {
-    const [row] = await tx.query<ConfirmationRow>(sql`
+  async function confirmation(sessionId: string, lifetime: number, tx: Tx = database) {
+    const [row] = await tx.query<{ isRecent: boolean; needsReset: boolean; methods: string[] }>(sql`
       SELECT coalesce(s.confirmed_at, s.created_at) > now() - make_interval(secs => ${lifetime}) AS "isRecent",
         u.needs_reset AS "needsReset",
         CASE WHEN u.password_hash IS NOT NULL THEN ARRAY['password'] ELSE '{}' END
