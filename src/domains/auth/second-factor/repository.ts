@@ -16,24 +16,24 @@ export type CodeMethod = 'totp' | 'recovery_code';
 
 /** Secrets of authenticator apps, and recovery codes. The rows reveal none of them. */
 export function createSecondFactorRepository(database: Database, sealer: Sealer) {
-  /** Opens a secret and checks a code. @returns undefined for a wrong one @throws {ApiError} `service_unavailable` */
-  function verify({ userId, secret: sealed }: { userId: number; secret: string }, code: string) {
-    const secret = sealer.unseal(sealed, contextOf(userId));
+  /** @returns the time step of a code; undefined for a wrong one, or without a secret @throws {ApiError} `service_unavailable` */
+  async function stepOf(tx: Database, userId: number, code: string): Promise<number | undefined> {
+    const factor = await tx.prisma.secondFactor.findUnique({ where: { userId } });
+    if (factor === null) return undefined;
+    const secret = sealer.unseal(factor.secret, contextOf(userId));
     if (secret === undefined) {
       throw serviceUnavailable(new Error(`no JWT_SECRET opens the second factor of user ${userId}`));
     }
     const totp = new TOTP({ ...parameters, secret });
     const delta = totp.validate({ token: code, window });
-    return delta === null ? undefined : { step: totp.counter() + delta };
+    return delta === null ? undefined : totp.counter() + delta;
   }
 
   async function useStep(tx: Database, userId: number, code: string): Promise<boolean> {
-    const factor = await tx.prisma.secondFactor.findUnique({ where: { userId } });
-    const verified = factor && verify(factor, code);
-    if (!verified) return false;
-    const where = { userId, confirmedAt: { not: null }, lastStep: { lt: verified.step } };
-    const used = await tx.prisma.secondFactor.updateMany({ where, data: { lastStep: verified.step } });
-    return used.count > 0;
+    const lastStep = await stepOf(tx, userId, code);
+    if (lastStep === undefined) return false;
+    const where = { userId, confirmedAt: { not: null }, lastStep: { lt: lastStep } };
+    return (await tx.prisma.secondFactor.updateMany({ where, data: { lastStep } })).count > 0;
   }
 
   return {
@@ -64,10 +64,9 @@ export function createSecondFactorRepository(database: Database, sealer: Sealer)
 
     /** Switches the second factor on, and uses the code. @returns false for a wrong code, or without a secret */
     async confirm(tx: Database, userId: number, code: string): Promise<boolean> {
-      const factor = await tx.prisma.secondFactor.findUnique({ where: { userId } });
-      const verified = factor && verify(factor, code);
-      if (!verified) return false;
-      const data = { confirmedAt: new Date(), lastStep: verified.step };
+      const lastStep = await stepOf(tx, userId, code);
+      if (lastStep === undefined) return false;
+      const data = { confirmedAt: new Date(), lastStep };
       return (await tx.prisma.secondFactor.updateMany({ where: { userId }, data })).count > 0;
     },
 

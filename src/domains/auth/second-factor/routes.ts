@@ -131,13 +131,7 @@ const ownSecondFactorRoutes: FastifyPluginAsyncTypebox<SecondFactorRoutesOptions
         response: { 200: Ref(RecoveryCodes) },
       },
     },
-    async (request) => ({
-      recovery_codes: await secondFactor.confirm(
-        currentUser(request),
-        request.body.code,
-        requestContext(request),
-      ),
-    }),
+    async (request) => secondFactor.confirm(currentUser(request), request.body.code, requestContext(request)),
   );
 
   app.post(
@@ -154,9 +148,7 @@ const ownSecondFactorRoutes: FastifyPluginAsyncTypebox<SecondFactorRoutesOptions
         response: { 200: Ref(RecoveryCodes) },
       },
     },
-    async (request) => ({
-      recovery_codes: await secondFactor.replaceRecoveryCodes(currentUser(request), requestContext(request)),
-    }),
+    async (request) => secondFactor.replaceRecoveryCodes(currentUser(request), requestContext(request)),
   );
 
   app.delete(

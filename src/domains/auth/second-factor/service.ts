@@ -98,8 +98,8 @@ export function createSecondFactor(
      * @returns the recovery codes
      * @throws {ApiError} `second_factor_exists`, and as {@link attempt} and {@link ConfirmationService.require}
      */
-    async confirm(user: CurrentUser, code: string, context: RequestContext): Promise<string[]> {
-      const recoveryCodes = await attemptOwn(user, context, async (tx) => {
+    async confirm(user: CurrentUser, code: string, context: RequestContext) {
+      const recovery_codes = await attemptOwn(user, context, async (tx) => {
         await confirmation.require(user, context, tx);
         if (await factors.isOn(tx, user.id)) throw new ApiError(authErrors.secondFactorExists);
         if (!(await factors.confirm(tx, user.id, code))) return { result: undefined };
@@ -109,18 +109,18 @@ export function createSecondFactor(
         return { result };
       });
       context.logSecurityEvent('second_factor_added', subjectOf(user));
-      return recoveryCodes;
+      return { recovery_codes };
     },
 
     /** @throws {ApiError} `not_found` without a second factor */
-    async replaceRecoveryCodes(user: CurrentUser, context: RequestContext): Promise<string[]> {
-      const codes = await database.prismaTransaction(async (tx) => {
+    async replaceRecoveryCodes(user: CurrentUser, context: RequestContext) {
+      const recovery_codes = await database.prismaTransaction(async (tx) => {
         await confirmation.require(user, context, tx);
         if (!(await factors.isOn(tx, user.id))) throw new ApiError(authErrors.secondFactorNotFound);
         return factors.replaceRecoveryCodes(tx, user.id);
       });
       context.logSecurityEvent('recovery_codes_replaced', subjectOf(user));
-      return codes;
+      return { recovery_codes };
     },
 
     /** Nothing happens where there is none. */
