@@ -313,6 +313,16 @@ t.test('a password that is reset while a code is checked begins no session', asy
   t.equal(await countSessions(user), before);
 });
 
+t.test('a password that is reset after it was checked leads to no code', async (t) => {
+  const user = await createProtected();
+  const reset = await lockRows(t, app, 'SELECT FROM users WHERE id = $1 FOR UPDATE', [user.id]);
+  const login = tryLogin(user.username);
+  await reset.waiters(1);
+  await reset.run("UPDATE users SET password_hash = 'another' WHERE id = $1", [user.id]);
+  await reset.release('COMMIT');
+  rejected(t, await login, 401, 'invalid_credentials');
+});
+
 t.test('a body without a code or with another field is refused', async (t) => {
   const token = await firstFactor(await createProtected());
   invalid(t, await post('login/second-factor', { second_factor_token: token }), 'code');

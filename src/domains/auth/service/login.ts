@@ -91,10 +91,17 @@ export function createLogin(
     }
     if (account.hasSecondFactor && !methods.some((method) => secondFactors.includes(method))) {
       const flow = { userId, data: { methods } };
-      const { token } = await loginFlows.begin(database, 'second_factor', flow);
+      const begun = await database.transaction(async (tx) => {
+        const current = await accounts.lock(tx, userId);
+        // A reset of the password has ended the open logins, and this one would come after it.
+        if (!current || ![account.passwordHash, passwordHash].includes(current.passwordHash))
+          return undefined;
+        return loginFlows.begin(tx, 'second_factor', flow);
+      });
+      if (begun === undefined) return undefined;
       context.logSecurityEvent('second_factor_required', { userId });
       const data = {
-        second_factor_token: token,
+        second_factor_token: begun.token,
         methods: codeMethods,
         expires_in: flowLifetimes.second_factor,
       };
