@@ -85,3 +85,18 @@ t.test('an identity that is linked while a reset ends the session is not added',
   t.equal((await linking).status, 401);
   t.strictSame(await app.identitiesOf(owner), []);
 });
+
+t.test('a flow that begins while its account is deleted can be finished by no one', async (t) => {
+  for (const path of ['providers/acme/start', 'passkeys/register/start']) {
+    const { id, token } = await createUser(app);
+    const deletion = await lockRows(t, app, 'DELETE FROM users WHERE id = $1', [id]);
+    const starting = post(path, path.startsWith('passkeys') ? {} : { purpose: 'link' }, { token });
+    await deletion.waiters(1);
+    await deletion.release('COMMIT');
+    const { flow_token } = (await starting).body.data;
+    const { rows } = await app.pool.query('SELECT user_id FROM login_flows WHERE id = $1', [
+      String(flow_token).split('.')[0],
+    ]);
+    t.strictSame(rows, [{ user_id: null }], path);
+  }
+});

@@ -52,12 +52,13 @@ export function createLoginFlowRepository(secrets: DerivedSecrets) {
   }
 
   return {
-    /** Begins a flow. */
+    /** Begins a flow. That of an account that is deleted meanwhile is no user's, so it cannot be finished. */
     async begin(tx: Tx, kind: LoginFlowKind, { userId, sessionId, data = {} }: FlowContent = {}) {
       const id = randomUUID();
       await tx.execute(sql`
         INSERT INTO login_flows (id, kind, user_id, session_id, data, key_id, expires_at)
-        VALUES (${id}::uuid, ${kind}::login_flow_kind, ${userId ?? null}, ${sessionId ?? null}::uuid,
+        VALUES (${id}::uuid, ${kind}::login_flow_kind,
+          (SELECT id FROM users WHERE id = ${userId ?? null} FOR KEY SHARE), ${sessionId ?? null}::uuid,
           ${JSON.stringify(data)}::jsonb, ${secrets.keyId}, now() + make_interval(secs => ${flowLifetimes[kind]}))`);
       return { id, keyId: secrets.keyId, token: secrets.newToken(`${kind} flow`, id) };
     },
