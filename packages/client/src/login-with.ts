@@ -42,7 +42,7 @@ export class LoginWithError extends Error {
   }
 }
 
-/** What the tab that begins keeps, so that nobody else can finish. */
+/** What the tab that begins keeps, so that no other tab or browser can finish. */
 interface Flow {
   provider: string;
   flow_token: string;

@@ -37,7 +37,7 @@ export interface LoginFlow<Data> {
 
 /**
  * Logins, and additions of ways to log in, that take several requests. The client keeps the token of its flow; the database settles
- * that a flow ends once. Flows with a user are finished in a statement of their own, because whoever ends the sessions of a user
+ * that a flow ends once. Flows with a user are finished in a statement of their own, because what ends the sessions of a user
  * deletes their flows after locking the user.
  */
 export function createLoginFlowRepository(secrets: DerivedSecrets) {

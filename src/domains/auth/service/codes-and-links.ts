@@ -118,7 +118,7 @@ export function createRecovery(
       await passwordResets.revoke(tx, email);
       // Counters are locked before accounts, as by a login.
       await loginFailures.clear(tx, [username, email]);
-      // Whoever added ways to log in before had not proved the address.
+      // Ways to log in that were added before were added without a proof of the address.
       if (await accounts.markVerified(tx, userId, email)) await accounts.removeLoginMethods(tx, userId);
       // Since the link was opened, the account may have been deleted or have got its old address back.
       if (!(await accounts.resetPassword(tx, userId, email, passwordHash))) {
