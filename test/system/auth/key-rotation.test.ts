@@ -1,12 +1,12 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { createRemoteJWKSet, customFetch, jwtVerify } from 'jose';
 import t, { type Test } from 'tap';
-import { dure } from '../cli/command.ts';
-import { createTestApp, createUser, type TestApp, testEnvironment } from '../support/app.ts';
-import { inParallel } from '../support/concurrency.ts';
-import { until } from '../support/until.ts';
-import { accountsOf, startInstance } from './accounts.ts';
-import { decode } from './tokens.ts';
+import { accountsOf, startInstance } from '../../auth/accounts.ts';
+import { decode } from '../../auth/tokens.ts';
+import { dure } from '../../cli/command.ts';
+import { createTestApp, createUser, type TestApp, testEnvironment } from '../../support/app.ts';
+import { inParallel } from '../../support/concurrency.ts';
+import { until } from '../../support/until.ts';
 
 const issuer = testEnvironment.PUBLIC_URL;
 const [instanceCount, clientCount] = [2, 8];
