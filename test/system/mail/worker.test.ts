@@ -70,7 +70,7 @@ t.test('a worker continues when all its connections are cut', parallel(), async 
     );
     return rowCount === 1;
   };
-  t.ok(await listens());
+  await until('a connection that listens', listens);
   const cut = await database.pool.query(
     `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
      WHERE application_name = 'dure-worker' AND datname = current_database()`,
