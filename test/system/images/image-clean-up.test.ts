@@ -1,10 +1,10 @@
 import t, { type Test } from 'tap';
-import { createDiskStorage } from '../../src/domains/images/storage.ts';
-import { createTestApp, createUser, deleteAccount, type TestApp } from '../support/app.ts';
-import { exhausted, rejected, unavailable } from '../support/assertions.ts';
-import { inParallel, lockRows } from '../support/concurrency.ts';
-import { cleanUp, imageFilesIn, plainImage, upload, uploadImage } from '../support/images.ts';
-import { createPost, openShop } from '../support/stores.ts';
+import { createDiskStorage } from '../../../src/domains/images/storage.ts';
+import { createTestApp, createUser, deleteAccount, type TestApp } from '../../support/app.ts';
+import { exhausted, rejected, unavailable } from '../../support/assertions.ts';
+import { inParallel, lockRows } from '../../support/concurrency.ts';
+import { cleanUp, imageFilesIn, plainImage, upload, uploadImage } from '../../support/images.ts';
+import { createPost, openShop } from '../../support/stores.ts';
 
 const directory = t.testdir();
 const disk = createDiskStorage(`${directory}/media`);

@@ -1,10 +1,10 @@
 import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import t from 'tap';
-import { MailRejectedError } from '../../src/infrastructure/mail/transport.ts';
-import { parallel } from '../support/concurrency.ts';
-import { until } from '../support/until.ts';
-import { code, composers, hang, sendsAtOnce, setUp, token } from './worker-setup.ts';
+import { MailRejectedError } from '../../../src/infrastructure/mail/transport.ts';
+import { code, composers, hang, sendsAtOnce, setUp, token } from '../../mail/worker-setup.ts';
+import { parallel } from '../../support/concurrency.ts';
+import { until } from '../../support/until.ts';
 
 t.jobs = 4;
 const fetchFailed = () => {
