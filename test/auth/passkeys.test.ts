@@ -214,7 +214,7 @@ t.test('passkeys are added and removed within ten minutes of a login or a confir
   t.equal(finished.status, 201, 'what waited for a confirmation goes on after it');
 });
 
-t.test('a suspended account is told so only after a right signature', async (t) => {
+t.test('account_suspended comes only after a valid signature', async (t) => {
   const { authenticator, ...owner } = await createOwner();
   await suspend(app, owner);
   const { privateKey } = createAuthenticator(origin).keys;

@@ -141,7 +141,7 @@ t.test('a session that ends meanwhile changes nothing', async (t) => {
   }
 });
 
-t.test('what is added and removed is told to a verified address', async (t) => {
+t.test('a verified address gets a notice of what is added and removed', async (t) => {
   const user = await createVerifiedUser(app);
   const subjects = async () => (await mailsTo(app, user.email)).map(({ subject }) => subject).slice(1);
   const { wrong } = await switchOn(user);

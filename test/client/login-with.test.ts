@@ -140,7 +140,7 @@ t.test('only the tab that began a login finishes it, once', async (t) => {
   t.equal(wire.to('/auth/providers/development/finish/').length, 1);
 });
 
-t.test('a user who declines is told apart from a provider that fails', async (t) => {
+t.test('a user who declines and a provider that fails are different errors', async (t) => {
   const dure = createClient({ baseUrl });
   for (const [error, code] of [
     ['access_denied', 'declined'],

@@ -135,7 +135,7 @@ t.test('without a password, the account is deleted after a recent login', async 
   t.equal((await app.logInWith(acme, user)).body.data.code, 'sign_up_required');
 });
 
-t.test('a suspended account is told so, only after the provider has named its user', async (t) => {
+t.test('account_suspended comes only after the provider has named the user', async (t) => {
   const user = newAccount();
   await suspend(app, await app.signUpWith(acme, user));
   rejected(t, await app.logInWith(acme, user), 403, 'account_suspended');

@@ -209,7 +209,7 @@ export const identityRoutes: FastifyPluginAsyncTypebox<{ identities: IdentitySer
         operationId: 'removeIdentity',
         summary: 'Disconnect an identity',
         description:
-          'The user can no longer log in with it. Kakao, Naver and Apple are told to forget the consent. The last way to log in stays.',
+          'The user can no longer log in with it. The consent at Kakao, Naver and Apple is revoked. The last way to log in stays.',
         params: Type.Object({ identity_id: PathId('`id` of an identity') }),
         response: { 200: Ref(EmptyData) },
       },
