@@ -61,6 +61,11 @@ function sentences(row: Omit<NotificationRow, 'createdAt'>): LocalizedText {
             ko: `${sender}에서 ‘${title}’ 글에 보낸 제휴 요청을 취소했습니다.`,
             en: `${sender} withdrew its request for your post “${title}”.`,
           };
+    case 'saved_search_match':
+      return {
+        ko: `저장한 검색에 맞는 새 글이 올라왔습니다. ${receiver}의 ‘${title}’`,
+        en: `A new post matches your saved search: “${title}” by ${receiver}.`,
+      };
     case 'partner_request_ended': {
       const other = row.toSender ? receiver : sender;
       return {

@@ -22,6 +22,7 @@ const NotificationKindSchema = NamedEnum<NotificationKind>(
     partner_request_withdrawn:
       'The sender withdrew a request to the user, or the post or an account was deleted',
     partner_request_ended: 'The other store ended an accepted request, or its account was deleted',
+    saved_search_match: 'A new post matches a saved search of the user',
   },
   { examples: ['partner_request_received'] },
 );

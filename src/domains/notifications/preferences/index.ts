@@ -21,14 +21,14 @@ export function createPreferences(options: { database: Database; unsubscribeLink
   return { routes };
 }
 
-type PreferencesRow = Pick<User, 'language' | 'mutedMails'>;
+type PreferencesRow = Pick<User, 'language' | 'mutedMails' | 'hasMatchMails'>;
 
 export type Preferences = ReturnType<typeof createPreferencesRepository>;
 
 /** How users want to get emails, which is in columns of the account; null when it is gone. */
 function createPreferencesRepository(database: Database) {
   function find(userId: number): Promise<PreferencesRow | null> {
-    const select = { language: true, mutedMails: true } as const;
+    const select = { language: true, mutedMails: true, hasMatchMails: true } as const;
     return database.prisma.user.findUnique({ where: { id: userId }, select });
   }
 
@@ -38,16 +38,18 @@ function createPreferencesRepository(database: Database) {
    */
   async function change(userId: number, changes: MailPreferenceChanges): Promise<PreferencesRow | null> {
     const { language = null, email = {} } = changes;
-    const topics = Object.values(MailTopic);
+    const topics = Object.values(MailTopic).filter((topic) => topic !== 'saved_search_match');
     const on = topics.filter((topic) => email[topic] === true);
     const off = topics.filter((topic) => email[topic] === false);
     const [row] = await database.query<PreferencesRow>(sql`
       UPDATE users SET language = coalesce(${language}::language, language),
         has_chosen_language = has_chosen_language OR ${language}::language IS NOT NULL,
+        has_match_mails = coalesce(${email.saved_search_match ?? null}, has_match_mails),
         muted_mails = ARRAY(
           SELECT unnest(muted_mails) EXCEPT SELECT unnest(${on}::mail_topic[])
           UNION SELECT unnest(${off}::mail_topic[]))
-      WHERE id = ${userId} RETURNING language, muted_mails::text[] AS "mutedMails"`);
+      WHERE id = ${userId} RETURNING language, muted_mails::text[] AS "mutedMails",
+        has_match_mails AS "hasMatchMails"`);
     return row ?? null;
   }
 
@@ -104,6 +106,7 @@ function toMailPreferences(row: PreferencesRow | null, language: Language): Mail
       partner_request_received: isSent('partner_request_received'),
       partner_request_answered: isSent('partner_request_answered'),
       partner_request_ended: isSent('partner_request_ended'),
+      saved_search_match: row.hasMatchMails,
     },
   };
 }

@@ -13,10 +13,17 @@ const received = Type.Boolean({ description: 'A new partnership request', exampl
 const answered = Type.Boolean({ description: 'A request was accepted or declined', examples: [true] });
 const ended = Type.Boolean({ description: 'The other side ended a partnership', examples: [false] });
 
+const match = Type.Boolean({ description: 'A new post matches a saved search', examples: [false] });
+
 const EmailPreferences = NamedObject(
   'EmailPreferences',
   'Which emails the user gets. Codes, links and notices about the account cannot be switched off.',
-  { partner_request_received: received, partner_request_answered: answered, partner_request_ended: ended },
+  {
+    partner_request_received: received,
+    partner_request_answered: answered,
+    partner_request_ended: ended,
+    saved_search_match: match,
+  },
 );
 
 export const MailPreferences = NamedObject('MailPreferences', 'How the user wants to get emails', {

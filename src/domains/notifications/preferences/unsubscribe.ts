@@ -98,6 +98,7 @@ const topicNames: Record<MailTopic, LocalizedText> = {
   partner_request_received: { ko: '새로운 제휴 요청', en: 'new partnership requests' },
   partner_request_answered: { ko: '제휴 요청에 대한 답변', en: 'answers to your partnership requests' },
   partner_request_ended: { ko: '제휴 종료', en: 'partnerships that have ended' },
+  saved_search_match: { ko: '저장한 검색에 맞는 새 글', en: 'new posts that match your saved searches' },
 };
 
 const texts = {

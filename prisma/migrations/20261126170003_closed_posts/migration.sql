@@ -1,0 +1,3 @@
+ALTER TABLE "posts"
+  ADD COLUMN "closes_on" DATE,
+  ADD COLUMN "closed_at" TIMESTAMPTZ(3);
