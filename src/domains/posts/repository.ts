@@ -7,9 +7,10 @@ import {
 } from '../../infrastructure/database/daily-quota.ts';
 import type { PartnerRequestStatus } from '../../infrastructure/database/generated/enums.ts';
 import type { BoundedPage, PageRequest } from '../../infrastructure/database/keyset.ts';
-import { findPage, type SearchableList, scanBudgets } from '../../infrastructure/database/search.ts';
+import { findPage } from '../../infrastructure/database/search.ts';
+import { type SearchableList, scanBudgets } from '../../infrastructure/database/search-sources.ts';
 import { empty, type Sql, sql } from '../../infrastructure/database/sql.ts';
-import { countEditSql, isOpenStore, storeSummarySql } from '../stores/index.ts';
+import { countEditSql, isOpenStore, storeNameAndAddress, storeSummarySql } from '../stores/index.ts';
 import { newestStatusSql } from './request-status.ts';
 import type { NewPost, Post, PostChanges } from './schemas.ts';
 
@@ -47,7 +48,9 @@ export interface PostFilter extends PageRequest {
   ownerId: number | undefined;
   storeId: number | undefined;
   categoryId: number | undefined;
-  /** A part of title or content; empty for all. */
+  /** A region of the store; empty for all. */
+  region: string;
+  /** A part of title or content, or of name or address of the store; empty for all. */
   q: string;
 }
 
@@ -55,7 +58,8 @@ const visiblePosts: Omit<SearchableList, 'select'> = {
   table: 'posts',
   storeId: sql`item.store_id`,
   exists: sql`item.is_visible`,
-  storeConditions: (id) => [sql`(SELECT ${isOpenStore('s')} FROM stores s WHERE s.id = ${id})`],
+  storeExists: isOpenStore('s'),
+  storeText: storeNameAndAddress,
 };
 
 const selectPosts = (userId: number) => sql`

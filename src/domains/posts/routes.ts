@@ -71,13 +71,13 @@ export const postRoutes: FastifyPluginAsyncTypebox<PostRoutesOptions> = async (
       },
     },
     async (request) => {
-      const { mine, store_id: storeId, category_id: categoryId, q = '' } = request.query;
+      const { mine, store_id: storeId, category_id: categoryId, region = '', q = '' } = request.query;
       const { id: userId } = currentUser(request);
       const ownerId = mine ? userId : undefined;
       const result = await paginate(request.query, {
         isId: isBigId,
         find: (page) =>
-          read(userId, (tx) => posts.list({ userId, ownerId, storeId, categoryId, q, ...page }, tx)),
+          read(userId, (tx) => posts.list({ userId, ownerId, storeId, categoryId, region, q, ...page }, tx)),
         present: (post) => toPost(post, imageUrls),
         step: 20,
       });

@@ -78,7 +78,7 @@ export const PostQuery = Type.Object({
   store_id: Type.Optional(Id('Only posts of this store')),
   q: OptionalTextField('line', {
     maxLength: 100,
-    description: `Only posts whose title or content contains this text. ${textMatch} Empty for all posts.`,
+    description: `Only posts whose title or content contains this text, or the name or address of their store. ${textMatch} Empty for all posts.`,
     examples: ['공동할인'],
   }),
   ...SearchQuery,

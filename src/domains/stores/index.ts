@@ -8,7 +8,14 @@ export { storeErrors } from './errors.ts';
 export { toStoreSummary } from './presenters.ts';
 export { storeSummarySelect } from './repository.ts';
 export { SearchQuery, StoreSummary, textMatch } from './schemas.ts';
-export { countEditSql, expiredStoreEdits, isOpenStore, secondsUntilEdits, storeSummarySql } from './sql.ts';
+export {
+  countEditSql,
+  expiredStoreEdits,
+  isOpenStore,
+  secondsUntilEdits,
+  storeNameAndAddress,
+  storeSummarySql,
+} from './sql.ts';
 
 type StoresOptions = Omit<StoreServiceOptions, 'stores'> & Pick<DirectoryOptions, 'imageUrls' | 'read'>;
 

@@ -1,12 +1,12 @@
 import type { Database, Reader, Tx } from '../../infrastructure/database/client.ts';
 import type { Prisma } from '../../infrastructure/database/generated/client.ts';
 import type { BoundedPage, PageRequest } from '../../infrastructure/database/keyset.ts';
+import { findPage } from '../../infrastructure/database/search.ts';
 import {
-  findPage,
   newestFirst,
   type SearchableList,
   scanBudgets,
-} from '../../infrastructure/database/search.ts';
+} from '../../infrastructure/database/search-sources.ts';
 import { sql } from '../../infrastructure/database/sql.ts';
 import type { NewStore, Store, StoreCategory, StoreChanges, StoreListItem } from './schemas.ts';
 import { countEditSql, isOpenStore, storeCategoriesSql } from './sql.ts';
@@ -157,6 +157,8 @@ export interface StoreFilter extends PageRequest {
   /** A part of name, address or description; empty for all. */
   q: string;
   categoryId: number | undefined;
+  /** A region of the store; empty for all. */
+  region: string;
 }
 
 export interface ListedStoreRow extends Pick<StoreListItem, 'id' | 'name' | 'address' | 'description'> {
@@ -174,7 +176,7 @@ const openStores: SearchableList = {
   table: 'stores',
   storeId: sql`item.id`,
   exists: isOpenStore('item'),
-  storeConditions: () => [],
+  storeExists: isOpenStore('s'),
   select: sql`
     SELECT s.id, s.name, ${storeCategoriesSql} AS categories, s.address, s.description,
       ${newestImageSql} AS "firstImage", s.created_at AS "createdAt"

@@ -59,11 +59,11 @@ export const directoryRoutes: FastifyPluginAsyncTypebox<DirectoryOptions> = asyn
       },
     },
     async (request) => {
-      const { q = '', category_id: categoryId } = request.query;
+      const { q = '', category_id: categoryId, region = '' } = request.query;
       const { id: userId } = currentUser(request);
       const result = await paginate(request.query, {
         isId,
-        find: (page) => read(userId, (tx) => storeLists.list({ q, categoryId, ...page }, tx)),
+        find: (page) => read(userId, (tx) => storeLists.list({ q, categoryId, region, ...page }, tx)),
         present: (store) => toStoreListItem(store, imageUrls),
       });
       if (result.items.length === 0) await service.checkCategoryFilter(categoryId);

@@ -106,6 +106,12 @@ export const textMatch =
 /** What a list is searched by; shared with the list of posts. */
 export const SearchQuery = {
   category_id: Type.Optional(Id('Only stores of this category, or their posts')),
+  region: OptionalTextField('line', {
+    maxLength: 40,
+    description:
+      'Only stores of this region, or their posts: the `sigungu` of a store, its last part, or the `dong`, whatever the spaces. Empty for all.',
+    examples: ['마포구'],
+  }),
   ...PageQuery,
 };
 

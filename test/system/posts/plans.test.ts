@@ -79,6 +79,7 @@ const everything = {
   ownerId: undefined,
   storeId: undefined,
   categoryId: undefined,
+  region: '',
   q: '',
   after: undefined,
   limit: 21,

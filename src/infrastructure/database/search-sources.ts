@@ -1,0 +1,186 @@
+import { afterId, afterTime, type PageRequest } from './keyset.ts';
+import { join, raw, type Sql, sql } from './sql.ts';
+
+/** A list that can be searched. Conditions call a row `item`, and its store `s`. */
+export interface SearchableList {
+  table: 'posts' | 'stores';
+  /** The id of the store of a row. */
+  storeId: Sql;
+  /** Which rows exist for readers: the condition of the partial indexes. */
+  exists: Sql;
+  /** Which stores exist for readers. */
+  storeExists: Sql;
+  /** What is searched of the store of a row, beside the text of the row: a part of `s.search_text`. */
+  storeText?: Sql;
+  /** Selects what the caller needs of the rows of `page`, with `id` and `createdAt`. */
+  select: Sql;
+}
+
+/** What to search for. */
+export interface SearchFilter extends PageRequest {
+  /** A text that rows contain; empty for all. */
+  q: string;
+  /** Rows of stores of this category. */
+  categoryId: number | undefined;
+  /** Rows of stores that have this among their `region_keys`, whatever the spaces; empty for all. */
+  region: string;
+  /** The id of the store whose rows are listed, from an index of each store in order. */
+  ofStore?: Sql | undefined;
+}
+
+/** What one statement may examine. A text of 10 kB costs as much as a hundred short ones; the last row may go beyond the bytes. */
+interface Budget {
+  rows: number;
+  textBytes: number;
+}
+
+/** What the scans of one request may examine: `first` is enough for a page that every twentieth row matches. */
+export const scanBudgets = {
+  first: { rows: 500, textBytes: 1_000_000 },
+  most: { rows: 5_000, textBytes: 2_000_000 },
+} satisfies Record<string, Budget>;
+
+/** How many stores of a category or region are looked at one by one. */
+const maxStores = 2_000;
+/** One row of so many is in the sample index; as in the migrations. */
+const sampledOf = 503;
+/** How many rows of the sample have the keys of a text or region that counts as rare. */
+const maxSampled = Math.floor(scanBudgets.most.rows / sampledOf);
+/** How many keys of a text are looked up: of a longer text every second, third and so on. More cost more than they leave out. */
+const maxKeys = 5;
+
+/** Rows to examine, newest first. */
+export interface Source {
+  /** Common table expressions before the others. */
+  expressions: Sql[];
+  rows: Sql;
+  /** False where nothing was read, because there would be too much. */
+  isUsable: Sql;
+  budget: Budget;
+}
+
+/** The order of every list. */
+export const newestFirst = raw('ORDER BY created_at DESC, id DESC');
+export const searchText = raw('item.search_text');
+export const allOf = (conditions: Sql[]): Sql =>
+  conditions.length > 0 ? join(conditions, ' AND ') : sql`true`;
+export const constant = (number: number): Sql => raw(String(number));
+
+/** Walks an ordered index, of the whole list or of one store. */
+export function scan(list: SearchableList, filter: SearchFilter, budget: Budget): Source {
+  const ofOneStore = filter.ofStore === undefined ? [] : conditionsOnStore(list, filter);
+  const rows = sql`
+    SELECT item.* FROM ${raw(list.table)} item WHERE ${allOf([rowsAfter(list, filter), ...ofOneStore])}
+    ${newestFirst} LIMIT ${constant(budget.rows)}`;
+  return { expressions: [], rows, isUsable: sql`true`, budget };
+}
+
+/**
+ * The lookups that may find all rows: each says by `rare` whether it reads them, and then has those to examine in `candidate`.
+ *
+ * A GIN index reads the entries of all rows that have one of the keys. So it is asked only where a sample says that few rows
+ * have all of them. The rows of a category, of a region and of stores with a text are read store by store, where these are few.
+ */
+export function lookupsOf(list: SearchableList, filter: SearchFilter, budget: Budget): Source[] {
+  const { q, categoryId, region, ofStore } = filter;
+  const table = raw(list.table);
+  const most = constant(budget.rows + 1);
+  const candidates = (rows: Sql) =>
+    sql`SELECT item.id, item.created_at FROM ${rows} AND ${rowsAfter(list, filter)} LIMIT ${most}`;
+  const ofLinkedStores = candidates(
+    sql`link JOIN ${table} item ON ${list.storeId} = link.store_id WHERE EXISTS (SELECT FROM rare)`,
+  );
+  const lookup = (...expressions: Sql[]): Source => {
+    const isUsable = sql`EXISTS (SELECT FROM rare) AND (SELECT count(*) < ${most} FROM candidate)`;
+    const rows = sql`
+      SELECT item.* FROM (SELECT * FROM candidate WHERE ${isUsable} ${newestFirst}) candidate
+      JOIN ${table} item USING (id, created_at)`;
+    return { expressions, rows, isUsable, budget };
+  };
+  const lookups: Source[] = [];
+  if (q !== '') {
+    const withKeys = (keys: Sql) =>
+      sql`${table} item WHERE ${list.exists} AND search_keys(${searchText}) @> (SELECT keys FROM ${keys})`;
+    const byItem = candidates(withKeys(sql`rare`));
+    const isRare = isRareInSample(withKeys(sql`part`), sql`item.id`);
+    lookups.push(
+      list.storeText === undefined
+        ? lookup(
+            keysOf(q),
+            sql`rare AS (SELECT keys FROM part WHERE ${isRare})`,
+            sql`candidate AS (${byItem})`,
+          )
+        : lookup(
+            keysOf(q),
+            linkedStores(list, sql`search_keys(s.search_text)`, isRare),
+            sql`candidate AS ((${byItem}) UNION (${ofLinkedStores}))`,
+          ),
+    );
+  }
+  if (ofStore !== undefined) return lookups;
+  if (region !== '') {
+    const part = sql`part AS (SELECT ARRAY[search_key(${region}::text)] AS keys)`;
+    const stores = linkedStores(list, sql`s.region_keys`, sql`true`);
+    lookups.push(lookup(part, stores, sql`candidate AS (${ofLinkedStores})`));
+  }
+  if (categoryId !== undefined) {
+    const stores = sql`
+      link AS (
+        SELECT store_id FROM store_category_links WHERE category_id = ${categoryId}::int LIMIT ${constant(maxStores + 1)}
+      ), rare AS (SELECT FROM link HAVING count(*) <= ${constant(maxStores)})`;
+    lookups.push(lookup(stores, sql`candidate AS (${ofLinkedStores})`));
+  }
+  return lookups;
+}
+
+/** The keys of a text to look up. Its pairs come first; a single character has none. */
+function keysOf(q: string): Sql {
+  return sql`part AS (
+    SELECT ARRAY(SELECT keys[place] FROM generate_series(1, pairs, 1 + (pairs - 1) / ${constant(maxKeys)}) place) AS keys
+    FROM search_key(${q}::text) AS folded, greatest(char_length(folded) - 1, 1) AS pairs, search_keys(folded) AS keys)`;
+}
+
+/** The stores that have the keys of `part`, where these are few and `isRare` is true. */
+function linkedStores({ storeExists }: SearchableList, keysOfStore: Sql, isRare: Sql): Sql {
+  const withKeys = (keys: Sql) =>
+    sql`stores s WHERE ${storeExists} AND ${keysOfStore} @> (SELECT keys FROM ${keys})`;
+  return sql`
+    few AS (SELECT keys FROM part WHERE ${isRare} AND ${isRareInSample(withKeys(sql`part`), sql`s.id`)}),
+    link AS (SELECT s.id AS store_id FROM ${withKeys(sql`few`)} LIMIT ${constant(maxStores + 1)}),
+    rare AS (SELECT keys FROM few WHERE (SELECT count(*) <= ${constant(maxStores)} FROM link))`;
+}
+
+function isRareInSample(rows: Sql, id: Sql): Sql {
+  return sql`(
+    SELECT count(*) <= ${constant(maxSampled)} FROM (
+      SELECT FROM ${rows} AND ${id} % ${constant(sampledOf)} = 0 LIMIT ${constant(maxSampled + 1)}) sampled)`;
+}
+
+function rowsAfter({ exists }: SearchableList, { after }: SearchFilter): Sql {
+  return sql`${exists} AND (item.created_at, item.id) < (${afterTime(after)}, ${afterId(after)})`;
+}
+
+/** All conditions on the store of a row. Where the rows of one store are listed, it is asked once. */
+export function conditionsOnStore(list: SearchableList, filter: SearchFilter): Sql[] {
+  const { categoryId, region, ofStore } = filter;
+  const asked = ofStore ?? list.storeId;
+  // False instead of NULL, so that the conditions after it are not evaluated.
+  const isOfCategory = sql`(
+    SELECT true FROM store_category_links WHERE store_id = ${asked} AND category_id = ${categoryId}::int) IS NOT NULL`;
+  const store = raw(list.table === 'stores' ? 'item' : 's');
+  // The subquery makes PostgreSQL compute the key once instead of once a row.
+  const isInRegion = sql`${store}.region_keys @> (SELECT ARRAY[search_key(${region}::text)])`;
+  const ofItsStore = region === '' ? [] : [isInRegion];
+  return [
+    ...(ofStore === undefined ? [] : [sql`${list.storeId} = ${ofStore}`]),
+    ...(categoryId === undefined ? [] : [isOfCategory]),
+    ...(list.table === 'stores'
+      ? ofItsStore
+      : [onStore(list, filter, allOf([list.storeExists, ...ofItsStore]))]),
+  ];
+}
+
+/** The value of an expression on the store `s` of a row. */
+export function onStore({ storeId }: SearchableList, { ofStore }: SearchFilter, expression: Sql): Sql {
+  return sql`(SELECT ${expression} FROM stores s WHERE s.id = ${ofStore ?? storeId})`;
+}
