@@ -4,6 +4,7 @@ import argon2 from 'argon2';
 import fastify, { type FastifyReply, type FastifyRequest } from 'fastify';
 import pg from 'pg';
 import { createTokens, jwtOptions, type TokenClaims } from '../src/domains/auth/tokens.ts';
+import { createImageUrls } from '../src/domains/images/index.ts';
 import { toNotification } from '../src/domains/notifications/presenters.ts';
 import type { NotificationRow } from '../src/domains/notifications/repository.ts';
 import { readSecrets } from '../src/infrastructure/config/secrets.ts';
@@ -27,6 +28,9 @@ const app = fastify();
 const secrets = readSecrets(JWT_SECRET, true, '', []);
 await app.register(jwt, jwtOptions({ secrets }));
 const tokens = createTokens(app.jwt, { secrets, privateKeys: [], publicUrl: '' });
+
+/** Of matches of saved searches, of which the data has none. */
+const imageUrls = createImageUrls({ publicUrl: 'http://localhost', images: { baseUrl: 'http://localhost' } });
 
 /** @throws Error with the status 401 */
 function claimsOf(type: 'access' | 'refresh', token = ''): TokenClaims {
@@ -67,7 +71,7 @@ app.get('/api/v1/notifications/mypage/', async (request, reply) => {
   type Rows = InJson<NotificationRow>[];
   const { sessionId, userId } = accessOf(request);
   const [rows, unread_count] = await find<[Rows, number]>(statements.notifications, [sessionId, userId]);
-  const items = rows.slice(0, 20).map((row) => toNotification(row, 'ko'));
+  const items = rows.slice(0, 20).map((row) => toNotification(row, 'ko', imageUrls));
   const last = rows.length > 20 ? items.at(-1) : undefined;
   const next_cursor = last
     ? Buffer.from(`${Date.parse(last.created_at)}_${last.id}`).toString('base64url')

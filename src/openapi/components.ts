@@ -81,20 +81,32 @@ export class Components {
     return undefined;
   }
 
-  /** Marks the property that tells the forms of a schema apart: the one whose value is another constant in each of them. */
+  /** Marks the property that tells the forms of a schema apart: the one whose values are others in each of them. */
   addDiscriminators(): void {
     for (const schema of Object.values(this.parts.schemas)) {
       const forms = this.formsOf(schema);
       const fields = forms.map(
         (form) => (this.resolve(form)['properties'] ?? {}) as Record<string, JsonObject>,
       );
-      const propertyName = Object.keys(fields[0] ?? {}).find((name) =>
-        fields.every((one) => one[name] !== undefined && 'const' in one[name]),
-      );
+      const valuesOf = (name: string) => fields.map((one) => this.valuesOf(one[name]));
+      const propertyName = Object.keys(fields[0] ?? {}).find((name) => {
+        const values = valuesOf(name);
+        return (
+          values.every(({ length }) => length > 0) && new Set(values.flat()).size === values.flat().length
+        );
+      });
       if (propertyName === undefined) continue;
-      const entries = forms.map((form, i) => [fields[i]?.[propertyName]?.['const'], form['$ref']]);
+      const entries = valuesOf(propertyName).flatMap((values, i) =>
+        values.map((value) => [value, forms[i]?.['$ref']]),
+      );
       schema['discriminator'] = { propertyName, mapping: Object.fromEntries(entries) };
     }
+  }
+
+  /** The constant or the values of an enum that a schema allows; none of any other schema. */
+  private valuesOf(schema: JsonObject = {}): unknown[] {
+    const { const: constant, enum: values } = this.resolve(schema);
+    return Array.isArray(values) ? values : constant === undefined ? [] : [constant];
   }
 }
 

@@ -3,6 +3,7 @@ import { Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { pino } from 'pino';
 import t from 'tap';
+import { createImageUrls } from '../../src/domains/images/index.ts';
 import { createStreamHub, type HubOptions } from '../../src/domains/notifications/stream.ts';
 import { createUser } from '../support/app.ts';
 import { invalid, rejected, tokenRejected } from '../support/assertions.ts';
@@ -211,6 +212,10 @@ t.test('streams that are opened at once share a few connections, and too many ar
   };
   const hub = createStreamHub({
     notifications,
+    imageUrls: createImageUrls({
+      publicUrl: here.app.listeningOrigin,
+      images: { baseUrl: here.app.listeningOrigin },
+    }),
     listen: ignore,
     findLiveSessions: async (ids) => new Set(ids),
     maxConcurrentReads: 3,

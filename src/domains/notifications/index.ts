@@ -4,6 +4,7 @@ import type { Config } from '../../infrastructure/config/config.ts';
 import type { Database } from '../../infrastructure/database/client.ts';
 import type { Metrics } from '../../infrastructure/metrics/metrics.ts';
 import type { Outbox } from '../../infrastructure/outbox/outbox.ts';
+import type { ImageUrls } from '../images/index.ts';
 import { createNotificationRepository, notifySql } from './repository.ts';
 import { notificationRoutes } from './routes.ts';
 import { createStreamHub, type HubOptions } from './stream.ts';
@@ -18,7 +19,8 @@ interface RoutesOptions extends Pick<HubOptions, 'listen' | 'findLiveSessions' |
 }
 
 /** Builds the notifications domain: its routes under `/api/v1/notifications`, and how other domains notify users. */
-export function createNotifications({ database, outbox }: { database: Database; outbox: Outbox }) {
+export function createNotifications(services: { database: Database; outbox: Outbox; imageUrls: ImageUrls }) {
+  const { database, outbox, imageUrls } = services;
   const notifications = createNotificationRepository(database, outbox);
 
   async function routes(
@@ -27,10 +29,16 @@ export function createNotifications({ database, outbox }: { database: Database; 
   ): Promise<void> {
     // Streams use a third of the pool at most; the rest is for requests.
     const maxConcurrentReads = Math.max(1, Math.floor(config.database.poolSize / 3));
-    const streams = createStreamHub({ ...options, notifications, maxConcurrentReads, logger: scope.log });
+    const streams = createStreamHub({
+      ...options,
+      notifications,
+      imageUrls,
+      maxConcurrentReads,
+      logger: scope.log,
+    });
     metrics.addGauge('notification_streams', 'Open streams of notifications', streams.count);
     await scope.register(requireUser);
-    await scope.register(notificationRoutes, { notifications, streams });
+    await scope.register(notificationRoutes, { notifications, streams, imageUrls });
   }
 
   return { routes, notify: notifications.notify, notifySql };

@@ -1,5 +1,6 @@
 import type { Language, LocalizedText } from '../../http/language.ts';
 import { type InJson, toUtc } from '../../infrastructure/database/json-times.ts';
+import type { ImageUrls } from '../images/index.ts';
 import { partnerRequestStatuses } from '../posts/index.ts';
 import type { NotificationRow } from './repository.ts';
 import type { Notification } from './schemas.ts';
@@ -8,17 +9,23 @@ import type { Notification } from './schemas.ts';
 export function toNotification(
   row: NotificationRow | InJson<NotificationRow>,
   language: Language,
+  imageUrls: ImageUrls,
 ): Notification {
+  const { id, isRead: is_read, postId, postTitle: title } = row;
+  const shared = { id, is_read, message: sentences(row)[language], created_at: toUtc(row.createdAt) };
+  if (row.kind === 'saved_search_match') {
+    const { savedSearchId, postCreatedAt, firstImage, store } = row.match;
+    const thumbnail = imageUrls.thumbnailOf(firstImage, store);
+    const post = { id: postId, title, thumbnail, created_at: toUtc(postCreatedAt) };
+    return { ...shared, kind: row.kind, post, store, saved_search_id: savedSearchId };
+  }
   return {
-    id: row.id,
+    ...shared,
     kind: row.kind,
-    message: sentences(row)[language],
-    is_read: row.isRead,
-    created_at: toUtc(row.createdAt),
     partner_request: {
       id: row.requestId,
-      post_id: row.postId,
-      post_title: row.postTitle,
+      post_id: postId,
+      post_title: title,
       status: partnerRequestStatuses[row.status],
       sender_store_id: row.senderStoreId,
       sender_store_name: row.senderStoreName,
@@ -33,8 +40,15 @@ export function toNotification(
  * What a notification says. Names and titles are followed only by 에서 or ’, which do not change with the letter before them. A
  * receiver cannot withdraw a request: when its sender is notified of a withdrawal, the post was deleted.
  */
-function sentences(row: Omit<NotificationRow, 'createdAt'>): LocalizedText {
-  const { kind, postTitle: title, senderStoreName: sender, receiverStoreName: receiver } = row;
+function sentences(row: NotificationRow | InJson<NotificationRow>): LocalizedText {
+  const { postTitle: title, receiverStoreName: receiver } = row;
+  if (row.kind === 'saved_search_match') {
+    return {
+      ko: `${receiver}에서 저장하신 검색 조건에 맞는 ‘${title}’ 글을 올렸습니다.`,
+      en: `${receiver} published “${title}”, which matches your saved search.`,
+    };
+  }
+  const { kind, senderStoreName: sender } = row;
   switch (kind) {
     case 'partner_request_received':
       return {
@@ -61,11 +75,6 @@ function sentences(row: Omit<NotificationRow, 'createdAt'>): LocalizedText {
             ko: `${sender}에서 ‘${title}’ 글에 보낸 제휴 요청을 취소했습니다.`,
             en: `${sender} withdrew its request for your post “${title}”.`,
           };
-    case 'saved_search_match':
-      return {
-        ko: `저장한 검색에 맞는 새 글이 올라왔습니다. ${receiver}의 ‘${title}’`,
-        en: `A new post matches your saved search: “${title}” by ${receiver}.`,
-      };
     case 'partner_request_ended': {
       const other = row.toSender ? receiver : sender;
       return {

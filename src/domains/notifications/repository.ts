@@ -1,27 +1,39 @@
 import type { ExpiredRows } from '../../infrastructure/database/clean-up.ts';
 import type { Database, Tx } from '../../infrastructure/database/client.ts';
 import type { PartnerRequest, UnreadNotification } from '../../infrastructure/database/generated/client.ts';
-import type { NotificationKind } from '../../infrastructure/database/generated/enums.ts';
 import type { InJson } from '../../infrastructure/database/json-times.ts';
 import { readTogether } from '../../infrastructure/database/read-together.ts';
 import { empty, raw, type Sql, sql } from '../../infrastructure/database/sql.ts';
 import type { Outbox } from '../../infrastructure/outbox/outbox.ts';
-import type { NotificationsToMark } from './schemas.ts';
+import { isOpenStore, type StoreSummary, storeSummarySql } from '../stores/index.ts';
+import type { NotificationsToMark, PartnershipKind } from './schemas.ts';
 
-/** A notification with the request it is about. */
-export interface NotificationRow
-  extends Pick<UnreadNotification, 'kind' | 'createdAt'>,
-    Pick<PartnerRequest, 'status' | 'message' | 'senderStoreId' | 'receiverStoreId'> {
+interface AnyRow extends Pick<UnreadNotification, 'createdAt'> {
   id: number;
   isRead: boolean;
-  requestId: number;
   postId: number;
   postTitle: string;
-  senderStoreName: string;
   receiverStoreName: string;
+}
+
+/** A notification with the request it is about. */
+export interface PartnershipRow
+  extends AnyRow,
+    Pick<PartnerRequest, 'status' | 'message' | 'senderStoreId' | 'receiverStoreId'> {
+  kind: PartnershipKind;
+  requestId: number;
+  senderStoreName: string;
   /** Whether the recipient is the sender of the request; else the receiver. */
   toSender: boolean;
 }
+
+/** A notification with the post it is about. */
+export interface MatchRow extends AnyRow {
+  kind: 'saved_search_match';
+  match: { savedSearchId: number; postCreatedAt: string; firstImage: string | null; store: StoreSummary };
+}
+
+export type NotificationRow = PartnershipRow | MatchRow;
 
 /** A page, with the number of the user's unread notifications; `place` is that of the page among the wanted ones. */
 interface FoundPage {
@@ -51,17 +63,23 @@ const partitions = 16;
 /** Notifications that are marked as read in one transaction. */
 const batchSize = 5_000;
 
-/** Adds the requests to rows of `notifications`, given as a query. */
-const withRequests = (notifications: Sql) => sql`
+/**
+ * Adds what they are about to rows of `notifications`, given as a query. The receiver of a request is the store of its post. A post
+ * that readers do not find any more keeps its title only.
+ */
+const withSubjects = (notifications: Sql) => sql`
   SELECT n.id, n.kind, n.is_read AS "isRead", n.created_at AS "createdAt", r.id AS "requestId",
-    r.post_id AS "postId", p.title AS "postTitle", r.status, r.message, r.sender_store_id AS "senderStoreId",
-    s.name AS "senderStoreName", r.receiver_store_id AS "receiverStoreId", v.name AS "receiverStoreName",
-    coalesce(s.owner_id = n.user_id, false) AS "toSender"
+    p.id AS "postId", p.title AS "postTitle", r.status, r.message, r.sender_store_id AS "senderStoreId",
+    sender.name AS "senderStoreName", s.id AS "receiverStoreId", s.name AS "receiverStoreName",
+    coalesce(sender.owner_id = n.user_id, false) AS "toSender",
+    CASE WHEN n.kind = 'saved_search_match' THEN json_build_object(
+      'savedSearchId', n.saved_search_id, 'postCreatedAt', p.created_at, 'store', ${storeSummarySql},
+      'firstImage', CASE WHEN p.is_visible AND ${isOpenStore('s')} THEN p.images[1] END) END AS match
   FROM (${notifications}) n
-  JOIN partner_requests r ON r.id = n.partner_request_id
-  JOIN posts p ON p.id = r.post_id
-  JOIN stores s ON s.id = r.sender_store_id
-  JOIN stores v ON v.id = r.receiver_store_id`;
+  LEFT JOIN partner_requests r ON r.id = n.partner_request_id
+  JOIN posts p ON p.id = coalesce(r.post_id, n.post_id)
+  JOIN stores s ON s.id = p.store_id
+  LEFT JOIN stores sender ON sender.id = r.sender_store_id`;
 
 /**
  * SQL of `woken AS (...)`, with what that needs: adds notifications and wakes up the streams of their users, in the statement that
@@ -69,7 +87,8 @@ const withRequests = (notifications: Sql) => sql`
  *
  * Ids are drawn under the lock of the user's count, which lasts until the commit, so that the ids of one user grow in commit order.
  *
- * @param recipients a query for `user_id`, `kind` and `request_id`
+ * @param recipients a query for `user_id` and `kind`, with the `request_id` of a change of a request, or the `post_id` and the
+ *   `saved_search_id` of a match; null for what it is not about
  */
 export function notifySql(recipients: Sql): Sql {
   // Locked in id order, to avoid deadlocks.
@@ -80,11 +99,12 @@ export function notifySql(recipients: Sql): Sql {
       ON CONFLICT (user_id) DO UPDATE SET unread = c.unread + excluded.unread
       RETURNING user_id
     ), added AS (
-      INSERT INTO unread_notifications (user_id, kind, partner_request_id, created_at)
-      SELECT user_id, kind, request_id, clock_timestamp() FROM (${recipients}) recipients
+      INSERT INTO unread_notifications (user_id, kind, partner_request_id, post_id, saved_search_id, created_at)
+      SELECT user_id, kind, request_id, post_id, saved_search_id, clock_timestamp() FROM (${recipients}) recipients
       WHERE (SELECT count(*) FROM unread_counts) > 0
+      RETURNING id, user_id
     ), woken AS (
-      INSERT INTO outbox (user_id) SELECT user_id FROM unread_counts
+      INSERT INTO outbox (user_id, notification_id) SELECT user_id, id FROM added
     )`;
 }
 
@@ -101,15 +121,15 @@ export type Notifications = ReturnType<typeof createNotificationRepository>;
 
 /** Notifications of users, read and unread. */
 export function createNotificationRepository(database: Database, { wake }: Pick<Outbox, 'wake'>) {
-  /** Adds notifications and wakes up the streams of their users: see {@link notifySql}. Call it last in a transaction. */
+  /** Adds notifications about requests and wakes up the streams of their users: see {@link notifySql}. Call it last in a transaction. */
   async function notify(
     tx: Tx,
-    recipients: { kind: NotificationKind; userId: number; requestId: number }[],
+    recipients: { kind: PartnershipKind; userId: number; requestId: number }[],
   ): Promise<void> {
     if (recipients.length === 0) return;
     await tx.execute(sql`
       WITH recipients AS MATERIALIZED (
-        SELECT * FROM unnest(
+        SELECT *, NULL::bigint AS post_id, NULL::int AS saved_search_id FROM unnest(
           ${recipients.map(({ userId }) => userId)}::int[],
           ${recipients.map(({ kind }) => kind)}::notification_kind[],
           ${recipients.map(({ requestId }) => requestId)}::bigint[]) AS recipient(user_id, kind, request_id)
@@ -126,7 +146,7 @@ export function createNotificationRepository(database: Database, { wake }: Pick<
           WHERE user_id = wanted.user_id AND id < wanted.before_id ${filter} ORDER BY id DESC LIMIT wanted.size`;
         return database.query<FoundPage>(sql`
           SELECT wanted.place::int, coalesce(c.unread, 0) AS "unreadCount",
-            (SELECT coalesce(json_agg(item), '[]') FROM (${withRequests(page)} ORDER BY n.id DESC) item) AS rows
+            (SELECT coalesce(json_agg(item), '[]') FROM (${withSubjects(page)} ORDER BY n.id DESC) item) AS rows
           FROM unnest(
             ${wanted.map(({ userId }) => userId)}::int[], ${wanted.map(({ beforeId }) => beforeId)}::bigint[],
             ${wanted.map(({ limit }) => limit)}::int[]
@@ -154,7 +174,7 @@ export function createNotificationRepository(database: Database, { wake }: Pick<
   async function listAfter(userId: number, afterId: number, limit: number): Promise<NotificationRow[]> {
     const newer = sql`
       SELECT * FROM notifications WHERE user_id = ${userId} AND id > ${afterId}::bigint ORDER BY id LIMIT ${limit}`;
-    return database.query<NotificationRow>(sql`${withRequests(newer)} ORDER BY n.id`);
+    return database.query<NotificationRow>(sql`${withSubjects(newer)} ORDER BY n.id`);
   }
 
   /** A user who never had a notification has no row. */
@@ -206,8 +226,8 @@ export function createNotificationRepository(database: Database, { wake }: Pick<
         WHERE user_id = ${userId} AND id = ANY (ARRAY(SELECT id FROM batch)) AND (SELECT count(*) FROM locked) > 0
         RETURNING *
       ), marked AS (
-        INSERT INTO read_notifications (id, user_id, kind, partner_request_id, created_at)
-        SELECT id, user_id, kind, partner_request_id, created_at FROM taken
+        INSERT INTO read_notifications (id, user_id, kind, partner_request_id, post_id, saved_search_id, created_at)
+        SELECT id, user_id, kind, partner_request_id, post_id, saved_search_id, created_at FROM taken
       ), counted AS (
         UPDATE notification_counts SET unread = unread - (SELECT count(*) FROM taken)
         WHERE user_id = ${userId} AND (SELECT count(*) FROM taken) > 0

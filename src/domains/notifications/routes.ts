@@ -7,6 +7,7 @@ import { type ApiError, invalidFields } from '../../http/errors.ts';
 import { describeErrors, type Problem } from '../../http/field-errors.ts';
 import { paginate } from '../../http/pagination.ts';
 import { isBigId, Ref } from '../../http/schemas.ts';
+import type { ImageUrls } from '../images/index.ts';
 import { toNotification } from './presenters.ts';
 import type { Notifications } from './repository.ts';
 import {
@@ -40,7 +41,7 @@ event: unread_count
 data: {"unread_count":3}
 \`\`\`
 
-\`data\` is JSON: PartnershipNotification for \`notification\`, UnreadCount for \`unread_count\`.
+\`data\` is JSON: AnyNotification for \`notification\`, UnreadCount for \`unread_count\`.
 
 - \`notification\`: a new notification, within a second, whichever instance caused it.
 - \`unread_count\`: at the start, after new notifications, and when notifications are marked as read anywhere.
@@ -53,11 +54,12 @@ The stream lives as long as the session: it outlasts the access token that opene
 interface Options {
   notifications: Notifications;
   streams: StreamHub;
+  imageUrls: ImageUrls;
 }
 
 export const notificationRoutes: FastifyPluginAsyncTypebox<Options> = async (
   app,
-  { notifications, streams },
+  { notifications, streams, imageUrls },
 ) => {
   app.get(
     '/mypage/',
@@ -67,7 +69,7 @@ export const notificationRoutes: FastifyPluginAsyncTypebox<Options> = async (
         operationId: 'listNotifications',
         summary: 'List notifications',
         description:
-          'What happened to the partnership requests of the user, newest first. `unread_count` counts all unread notifications, regardless of page and filter.',
+          'What happened to the partnership requests of the user, and new posts that match a saved search, newest first. `unread_count` counts all unread notifications, regardless of page and filter.',
         querystring: NotificationQuery,
         response: { 200: Ref(NotificationPage) },
       },
@@ -83,7 +85,7 @@ export const notificationRoutes: FastifyPluginAsyncTypebox<Options> = async (
           unread_count = found.unreadCount;
           return found.rows;
         },
-        present: (row) => toNotification(row, request.language),
+        present: (row) => toNotification(row, request.language, imageUrls),
       });
       return { ...page, unread_count };
     },

@@ -1,10 +1,23 @@
 import type { Readable } from 'node:stream';
-import { type Static, Type } from '@sinclair/typebox';
+import { type Static, type TSchema, Type } from '@sinclair/typebox';
 import { Page, PageQuery } from '../../http/pagination.ts';
-import { BigId, Body, Int32, Int64, NamedEnum, NamedObject, Ref, Timestamp } from '../../http/schemas.ts';
+import {
+  BigId,
+  Body,
+  Id,
+  Int32,
+  Int64,
+  NamedEnum,
+  NamedObject,
+  Ref,
+  StringEnum,
+  Timestamp,
+} from '../../http/schemas.ts';
 import { pattern } from '../../http/text.ts';
 import type { NotificationKind } from '../../infrastructure/database/generated/enums.ts';
 import { requestFields } from '../partner-requests/index.ts';
+import { PostSummary } from '../posts/index.ts';
+import { StoreSummary } from '../stores/index.ts';
 
 const unreadCount = Int32({
   minimum: 0,
@@ -12,9 +25,12 @@ const unreadCount = Int32({
   examples: [3],
 });
 
-const NotificationKindSchema = NamedEnum<NotificationKind>(
-  'NotificationKind',
-  'What happened',
+/** What happened to a request, apart from matches of saved searches. */
+export type PartnershipKind = Exclude<NotificationKind, 'saved_search_match'>;
+
+const PartnershipNotificationKind = NamedEnum<PartnershipKind>(
+  'PartnershipNotificationKind',
+  'What happened to the request',
   {
     partner_request_received: 'A store sent a request to the user',
     partner_request_accepted: 'The receiver accepted a request of the user',
@@ -22,7 +38,6 @@ const NotificationKindSchema = NamedEnum<NotificationKind>(
     partner_request_withdrawn:
       'The sender withdrew a request to the user, or the post or an account was deleted',
     partner_request_ended: 'The other store ended an accepted request, or its account was deleted',
-    saved_search_match: 'A new post matches a saved search of the user',
   },
   { examples: ['partner_request_received'] },
 );
@@ -33,24 +48,48 @@ const NotificationPartnerRequest = NamedObject(
   requestFields,
 );
 
-export const Notification = Type.Object(
+/** @param example of its sentence */
+const notificationFields = <Kind extends TSchema>(kind: Kind, example: string) => ({
+  id: Int64({ description: 'Newer notifications of a user have larger ids', examples: [1] }),
+  kind,
+  message: Type.String({ description: 'A sentence in the language of the response', examples: [example] }),
+  is_read: Type.Boolean({ description: 'Whether the user marked it as read', examples: [false] }),
+  created_at: Timestamp('When it happened'),
+});
+
+const PartnershipNotification = NamedObject(
+  'PartnershipNotification',
+  'Something that happened to a partnership request of the user',
   {
-    id: Int64({ description: 'Newer notifications of a user have larger ids', examples: [1] }),
-    kind: Ref(NotificationKindSchema),
-    message: Type.String({
-      description: 'A sentence in the language of the response',
-      examples: ['두레 베이커리에서 ‘주말 공동 할인 함께하실 가게를 찾아요’ 글을 보고 제휴를 요청했습니다.'],
-    }),
-    is_read: Type.Boolean({ description: 'Whether the user marked it as read', examples: [false] }),
-    created_at: Timestamp('When it happened'),
+    ...notificationFields(
+      Ref(PartnershipNotificationKind),
+      '두레 베이커리에서 ‘주말 공동 할인 함께하실 가게를 찾아요’ 글을 보고 제휴를 요청했습니다.',
+    ),
     partner_request: Ref(NotificationPartnerRequest),
   },
-  // `Notification` is a class of browsers, Swift and Kotlin.
-  {
-    $id: 'PartnershipNotification',
-    description: 'Something that happened to a partnership request of the user',
-  },
 );
+
+const PostNotification = NamedObject('PostNotification', 'A new post that the user may want to see', {
+  ...notificationFields(
+    StringEnum(['saved_search_match'], { description: 'The post matches a saved search of the user' }),
+    '햇살카페에서 저장하신 검색 조건에 맞는 ‘주말 공동 할인 함께하실 가게를 찾아요’ 글을 올렸습니다.',
+  ),
+  post: Ref(PostSummary, {
+    description:
+      'The post as it is now. Its `title` stays when it is deleted or hidden; its `thumbnail` is then that of a post without images.',
+  }),
+  store: Ref(StoreSummary, { description: 'The store that wrote it' }),
+  saved_search_id: Id('The saved search, which may have been deleted since'),
+});
+
+export const Notification = Type.Unsafe<
+  Static<typeof PartnershipNotification> | Static<typeof PostNotification>
+>({
+  // `Notification` is a class of browsers, Swift and Kotlin.
+  $id: 'AnyNotification',
+  description: 'A notification; `kind` tells which of the two it is',
+  oneOf: [Ref(PartnershipNotification), Ref(PostNotification)],
+});
 export type Notification = Static<typeof Notification>;
 
 export const NotificationQuery = Type.Object({
@@ -96,7 +135,7 @@ export const UnreadCount = NamedObject('UnreadCount', 'How many notifications ar
 const NotificationStreamData = Type.Union([Ref(Notification), Ref(UnreadCount)], {
   $id: 'NotificationStreamData',
   description:
-    'What `data` of an event holds: PartnershipNotification of a `notification`, UnreadCount of an `unread_count`',
+    'What `data` of an event holds: AnyNotification of a `notification`, UnreadCount of an `unread_count`',
 });
 
 /** The handler sends a stream of these events. */

@@ -8,6 +8,7 @@ import { serviceUnavailable } from '../../http/errors.ts';
 import type { Language } from '../../http/language.ts';
 import type { Subscription } from '../../infrastructure/database/listener.ts';
 import { wakeUpChannel } from '../../infrastructure/outbox/outbox.ts';
+import type { ImageUrls } from '../images/index.ts';
 import { defaultTimes, type EventStream, type EventStreamTimes, openEventStream } from './event-stream.ts';
 import { toNotification } from './presenters.ts';
 import type { NotificationRow, Notifications } from './repository.ts';
@@ -33,6 +34,7 @@ const retryDelay = { min: 500, max: 5_000 };
 
 export interface HubOptions {
   notifications: Pick<Notifications, 'find' | 'listAfter' | 'countUnread'>;
+  imageUrls: ImageUrls;
   listen(subscription: Subscription): void;
   /** Which of some sessions are live. */
   findLiveSessions(sessionIds: string[]): Promise<Set<string>>;
@@ -131,7 +133,7 @@ export function createStreamHub(options: HubOptions) {
       throw serviceUnavailable(new Error('too many streams wait to be opened'), randomInt(3, 16));
     const { userId, sessionId, lastEventId, response } = request;
     const events = openEventStream(response, times);
-    const reader = createReader(request, events, notifications, limit);
+    const reader = createReader(request, events, options, limit);
     const stream: OpenStream = {
       userId,
       sessionId,
@@ -183,7 +185,7 @@ export function createStreamHub(options: HubOptions) {
 function createReader(
   { userId, language, logger }: StreamRequest,
   events: EventStream,
-  notifications: HubOptions['notifications'],
+  { notifications, imageUrls }: HubOptions,
   limit: LimitFunction,
 ) {
   let position: Position | undefined;
@@ -215,7 +217,7 @@ function createReader(
     do {
       rows = await queryWhileOpen(() => notifications.listAfter(userId, sent.lastId, pageSize), []);
       for (const row of rows) {
-        const notification = toNotification(row, language);
+        const notification = toNotification(row, language, imageUrls);
         sent.lastId = notification.id;
         events.send({ id: sent.lastId, event: 'notification', data: notification });
       }

@@ -24,7 +24,7 @@ const rules = {
 } as const;
 
 interface Recipient {
-  kind: NotificationKind;
+  kind: Exclude<NotificationKind, 'saved_search_match'>;
   userId: number;
   requestId: number;
 }

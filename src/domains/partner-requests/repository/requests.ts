@@ -140,7 +140,9 @@ export function createPartnerRequestRepository(database: Database, announcements
       SELECT receiver_user AS user_id, jsonb_build_object('request_id', id) AS payload FROM created, checked
       WHERE sent_within_hour < ${maxMailsPerHour}`;
     const recipient = sql`
-      SELECT receiver_user AS user_id, ${kind}::notification_kind AS kind, id AS request_id FROM created, checked
+      SELECT receiver_user AS user_id, ${kind}::notification_kind AS kind, id AS request_id, NULL::bigint AS post_id,
+        NULL::int AS saved_search_id
+      FROM created, checked
       WHERE (SELECT count(*) FROM mailed) >= 0`;
     // The store of a post never changes. Each step waits for those before it, as it needs their rows. What `ON CONFLICT` rejects
     // has already taken an id, hence the look for an open request before.
