@@ -1,9 +1,13 @@
-import type { CreatePartnerRequestErrors, ListPartnerRequestsResponse } from './hey-api/types.gen';
+import type {
+  CreatePartnerRequestErrors,
+  ListNotificationsResponse,
+  ListPartnerRequestsResponse,
+} from './hey-api/types.gen';
 import type { operations } from './openapi-typescript/api';
 
 /*
- * Code of a client team, compiled with the generated clients: the schema of an error follows from its code, and that of a
- * partnership request from its box.
+ * Code of a client team, compiled with the generated clients: the schema of an error follows from its code, that of a partnership
+ * request from its box, and that of a notification from its kind.
  */
 
 type Failures = operations['createPartnerRequest']['responses'];
@@ -29,5 +33,13 @@ export function fieldsOf({ data }: CreatePartnerRequestErrors[400]): Record<stri
 export function storesOf({ data }: ListPartnerRequestsResponse): string[] {
   return data.items.map((request) =>
     request.box === 'sent' ? request.receiver_store_name : request.sender_store.name,
+  );
+}
+
+export function titlesOf({ data }: ListNotificationsResponse): string[] {
+  return data.items.map((notification) =>
+    notification.kind === 'saved_search_match'
+      ? notification.post.title
+      : notification.partner_request.post_title,
   );
 }

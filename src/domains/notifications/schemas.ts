@@ -69,18 +69,19 @@ const PartnershipNotification = NamedObject(
   },
 );
 
-const PostNotification = NamedObject('PostNotification', 'A new post that the user may want to see', {
-  ...notificationFields(
-    StringEnum(['saved_search_match'], { description: 'The post matches a saved search of the user' }),
-    '햇살카페에서 저장하신 검색 조건에 맞는 ‘주말 공동 할인 함께하실 가게를 찾아요’ 글을 올렸습니다.',
-  ),
-  post: Ref(PostSummary, {
-    description:
-      'The post as it is now. Its `title` stays when it is deleted or hidden; its `thumbnail` is then that of a post without images.',
-  }),
-  store: Ref(StoreSummary, { description: 'The store that wrote it' }),
-  saved_search_id: Id('The saved search, which may have been deleted since'),
-});
+const PostNotification = NamedObject(
+  'PostNotification',
+  'A new post that the user may want to see, and its store, as they are now. A post that was deleted or hidden keeps its title, and has the thumbnail of one without images.',
+  {
+    ...notificationFields(
+      StringEnum(['saved_search_match'], { description: 'The post matches a saved search of the user' }),
+      '햇살카페에서 저장하신 검색 조건에 맞는 ‘주말 공동 할인 함께하실 가게를 찾아요’ 글을 올렸습니다.',
+    ),
+    post: Ref(PostSummary),
+    store: Ref(StoreSummary),
+    saved_search_id: Id('The saved search, which may have been deleted since'),
+  },
+);
 
 export const Notification = Type.Unsafe<
   Static<typeof PartnershipNotification> | Static<typeof PostNotification>

@@ -123,8 +123,9 @@ export function live(dure: Client): () => void {
   const seen: number[] = [];
   return dure.notifications.subscribe({
     after: 0,
-    onNotification: async ({ partner_request }) => {
-      await dure.acceptPartnerRequest({ id: partner_request.id });
+    onNotification: async (notification) => {
+      if (notification.kind !== 'partner_request_received') return;
+      await dure.acceptPartnerRequest({ id: notification.partner_request.id });
     },
     onUnreadCount: ({ unread_count }) => seen.push(unread_count),
     // @ts-expect-error there is no status offline
