@@ -8,6 +8,7 @@ import type { ImageStorage } from './domains/images/index.ts';
 import { erasedImages } from './domains/images/index.ts';
 import { type EventStreamTimes, expiredNotifications } from './domains/notifications/index.ts';
 import { erasedMessages } from './domains/partner-requests/index.ts';
+import { duePosts } from './domains/posts/index.ts';
 import { expiredReports } from './domains/reports/index.ts';
 import { expiredStoreEdits } from './domains/stores/index.ts';
 import { createDomains } from './domains.ts';
@@ -187,12 +188,16 @@ export async function buildApp(config: AppConfig, overrides: AppOverrides = {}):
       metrics,
       tracing,
       cleanUp: () =>
-        cleanUp(database, [...expiredRows, ...expiredNotifications(config.notificationTtl), erasedMessages], {
-          idempotency_keys: domains.idempotency.truncateExpired(),
-          users: auth.deleteAbandonedAccounts(),
-          second_factors: auth.sealSecondFactorsAgain(),
-          images: images.cleanUpImages(),
-        }),
+        cleanUp(
+          database,
+          [...expiredRows, ...expiredNotifications(config.notificationTtl), erasedMessages, duePosts],
+          {
+            idempotency_keys: domains.idempotency.truncateExpired(),
+            users: auth.deleteAbandonedAccounts(),
+            second_factors: auth.sealSecondFactorsAgain(),
+            images: images.cleanUpImages(),
+          },
+        ),
     });
   }
   return app;

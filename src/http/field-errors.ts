@@ -36,7 +36,13 @@ export const maxFieldErrors = 20;
 
 /** What the text of a field error mentions. */
 const FieldErrorParams = NamedObject('FieldErrorParams', 'What the text mentions', {
-  min: Type.Optional(Type.Number({ description: 'The smallest length, number or count', examples: [4] })),
+  min: Type.Optional(
+    Type.Unsafe<number | string>({
+      type: ['number', 'string'],
+      description: 'The smallest length, number or count; of a date the earliest one',
+      examples: [4],
+    }),
+  ),
   max: Type.Optional(Type.Number({ description: 'The largest length, number or count', examples: [30] })),
   allowed: Type.Optional(Type.Array(Type.String(), { description: 'All values that are accepted' })),
 });
@@ -125,6 +131,10 @@ const textProblems = {
   phone: invalidFormat(
     '숫자와 하이픈으로 입력해 주세요. 예: 02-123-4567',
     'Must be digits and hyphens, such as 02-123-4567.',
+  ),
+  date: invalidFormat(
+    '달력에 있는 날짜를 2026-01-31처럼 입력해 주세요.',
+    'Must be a date of the calendar, such as 2026-01-31.',
   ),
 };
 export type TextProblem = keyof typeof textProblems;

@@ -1,7 +1,8 @@
-import { type StringOptions, type TString, Type } from '@sinclair/typebox';
+import { type SchemaOptions, type StringOptions, type TString, Type } from '@sinclair/typebox';
 import type { Ajv, SchemaValidateFunction } from 'ajv';
 import { patternTextKeyword, type TextProblem } from './field-errors.ts';
 import type { LocalizedText } from './language.ts';
+import { StringOrNull } from './schemas.ts';
 
 /**
  * How an incoming string is cleaned and what it must not contain.
@@ -11,12 +12,13 @@ import type { LocalizedText } from './language.ts';
  * - `email`: a lower-cased address
  * - `username`: trimmed and case-folded
  * - `phone`: digits in groups joined by hyphens, or empty
+ * - `date`: a day that exists, as `2026-01-31`
  * - `url`: as `line`, but its length counts before it is normalised
  * - `secret`: a password; never trimmed
  *
  * All are normalised to Unicode NFC; control characters and unpaired surrogates are rejected.
  */
-type TextRule = 'line' | 'block' | 'email' | 'username' | 'phone' | 'url' | 'secret';
+type TextRule = 'line' | 'block' | 'email' | 'username' | 'phone' | 'date' | 'url' | 'secret';
 
 /** The JSON Schema keyword of a string's rule. */
 const textRuleKeyword = 'textRule';
@@ -37,6 +39,10 @@ export function TextField(rule: TextRule, options: StringOptions = {}): TString 
 /** The same, which may be left out. */
 export const OptionalTextField = (rule: TextRule, options: StringOptions) =>
   Type.Optional(TextField(rule, options));
+
+/** A date as `2026-01-31`, or null. */
+export const DateOrNull = (options: SchemaOptions) =>
+  StringOrNull({ ...options, format: 'date', [textRuleKeyword]: 'date' satisfies TextRule });
 
 /**
  * The options of a string with a pattern.
@@ -87,6 +93,7 @@ export function cleanText(rule: TextRule, raw: string): { text: string } | { pro
   if ('problem' in characters) return characters;
   const { text } = characters;
   if (rule === 'username') return { text: text.toLowerCase() };
+  if (rule === 'date') return isDate(text) ? { text } : { problem: rule };
   if (rule !== 'email' && rule !== 'phone') return { text };
   const formatted = rule === 'email' ? cleanEmail(text) : cleanPhoneNumber(text);
   return formatted === undefined ? { problem: rule } : { text: formatted };
@@ -123,6 +130,12 @@ function cleanEmail(text: string): string | undefined {
   if (text.length > 254 || text.indexOf('@') > 64) return undefined;
   const email = text.toLowerCase();
   return emailPattern.test(email) ? email : undefined;
+}
+
+/** PostgreSQL has no year 0. */
+function isDate(text: string): boolean {
+  const time = /^[1-9]\d{3}-\d\d-\d\d$/.test(text) ? Date.parse(text) : Number.NaN;
+  return Number.isFinite(time) && new Date(time).toISOString().startsWith(text);
 }
 
 /** What people type between groups of digits: `02) 123-4567`, `010.1234.5678`, `010 - 1234 - 5678`. */

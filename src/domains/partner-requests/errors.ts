@@ -9,6 +9,10 @@ export const partnerRequestErrors = {
     ko: '직접 쓴 글에는 제휴를 요청할 수 없습니다.',
     en: 'You cannot send a partnership request for your own post.',
   }),
+  postClosed: defineError(409, 'post_closed', {
+    ko: '마감된 글에는 제휴를 요청할 수 없습니다.',
+    en: 'This post is closed and takes no more partnership requests.',
+  }),
   alreadyRequested: defineError(409, 'already_requested', {
     ko: '이 글에 이미 제휴를 요청하셨습니다.',
     en: 'You have already sent a partnership request for this post.',

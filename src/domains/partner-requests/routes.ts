@@ -45,6 +45,7 @@ export const partnerRequestRoutes: FastifyPluginAsyncTypebox<Options> = async (
           postErrors.storeRequired,
           postErrors.postNotFound,
           partnerRequestErrors.ownPost,
+          partnerRequestErrors.postClosed,
           partnerRequestErrors.alreadyRequested,
           httpErrors.quotaExceeded,
         ],
@@ -54,7 +55,7 @@ export const partnerRequestRoutes: FastifyPluginAsyncTypebox<Options> = async (
         operationId: 'createPartnerRequest',
         summary: 'Create a partnership request',
         description:
-          'Sends a request to the store that wrote a post. The receiver is notified and, at a verified address, gets an email: at most five an hour about one post from one store and sixty in all. A store has one pending or accepted request for a post; after a declined, withdrawn or ended one it may ask again. It can send 100 requests within 24 hours, five of them for the same post, whatever became of them; an installation may have another number or no quota.',
+          'Sends a request to the store that wrote an open post. The receiver is notified and, at a verified address, gets an email: at most five an hour about one post from one store and sixty in all. A store has one pending or accepted request for a post; after a declined, withdrawn or ended one it may ask again. It can send 100 requests within 24 hours, five of them for the same post, whatever became of them; an installation may have another number or no quota.',
         body: Ref(NewPartnerRequest),
         response: { 201: Ref(PartnerRequest) },
       },

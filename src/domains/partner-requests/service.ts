@@ -50,7 +50,7 @@ export function createPartnerRequestService(options: PartnerRequestServiceOption
   /**
    * Sends a request to the store that wrote a post.
    *
-   * @throws {ApiError} `store_required`, `post_not_found`, `own_post`, `already_requested`, `quota_exceeded`
+   * @throws {ApiError} `store_required`, `post_not_found`, `own_post`, `post_closed`, `already_requested`, `quota_exceeded`
    */
   async function send(
     userId: number,
@@ -60,10 +60,8 @@ export function createPartnerRequestService(options: PartnerRequestServiceOption
     // Without a key it is one statement, which needs no transaction around it.
     const transaction = key === undefined ? withoutTransaction : database.transaction;
     return idempotency.run(transaction, key, async (tx) => {
-      const { sender, receiver, senderExists, postExists, wait, ...request } = await partnerRequests.create(
-        tx,
-        { userId, postId, message, quota },
-      );
+      const { sender, receiver, senderExists, postExists, isOpen, wait, ...request } =
+        await partnerRequests.create(tx, { userId, postId, message, quota });
       if (request.id !== null) {
         tx.afterCommit(outbox.wake);
         return toPartnerRequest(request);
@@ -73,6 +71,7 @@ export function createPartnerRequestService(options: PartnerRequestServiceOption
       if (!senderExists) throw new ApiError(postErrors.storeRequired);
       if (!postExists) throw new ApiError(postErrors.postNotFound);
       if (sender === receiver) throw new ApiError(partnerRequestErrors.ownPost);
+      if (!isOpen) throw new ApiError(partnerRequestErrors.postClosed);
       if (wait !== null) throw retryLater(httpErrors.quotaExceeded, wait);
       throw new ApiError(partnerRequestErrors.alreadyRequested);
     });

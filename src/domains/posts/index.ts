@@ -4,6 +4,7 @@ import { createPostRepository } from './repository.ts';
 import { type PostRoutesOptions, postRoutes } from './routes.ts';
 import { createPostService, type PostServiceOptions } from './service.ts';
 
+export { duePosts, isOpenPost } from './closing.ts';
 export { postErrors } from './errors.ts';
 export { PartnerRequestStatus, partnerRequestStatuses, stateOfStatus } from './request-status.ts';
 export { PostSummary } from './schemas.ts';

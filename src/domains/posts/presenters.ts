@@ -12,6 +12,8 @@ export function toPost(row: PostRow, imageUrls: ImageUrls): Post {
     thumbnail: imageUrls.thumbnailOf(row.images[0], row.store),
     images: row.images.map(imageUrls.url),
     store: row.store,
+    status: row.isOpen ? 'open' : 'closed',
+    closes_on: row.closesOn,
     is_mine: row.isMine,
     my_request_status: row.myRequestStatus && partnerRequestStatuses[row.myRequestStatus],
     created_at: row.createdAt.toISOString(),

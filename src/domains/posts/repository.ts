@@ -11,17 +11,22 @@ import { findPage } from '../../infrastructure/database/search.ts';
 import { type SearchableList, scanBudgets } from '../../infrastructure/database/search-sources.ts';
 import { empty, type Sql, sql } from '../../infrastructure/database/sql.ts';
 import { countEditSql, isOpenStore, storeNameAndAddress, storeSummarySql } from '../stores/index.ts';
+import { isOpenPost, postsOfStatus, setClosing } from './closing.ts';
 import { newestStatusSql } from './request-status.ts';
-import type { NewPost, Post, PostChanges } from './schemas.ts';
+import type { NewPost, Post, PostChanges, PostQuery } from './schemas.ts';
 
 /** The columns of the post `p` of the store `s`, as a user sees it. */
 function postColumns(userId: number): Sql {
   return sql`
     p.id, p.title, p.content, p.images, p.created_at AS "createdAt", p.updated_at AS "updatedAt", ${storeSummarySql} AS store,
+    to_char(p.closes_on, 'YYYY-MM-DD') AS "closesOn", ${isOpenPost('p')} AS "isOpen",
     s.owner_id = ${userId} AS "isMine", ${newestStatusSql(userId, sql`p.id`)} AS "myRequestStatus"`;
 }
 
 export interface PostRow extends Pick<Post, 'id' | 'title' | 'content' | 'images' | 'store'> {
+  /** As `2026-01-31`. */
+  closesOn: string | null;
+  isOpen: boolean;
   isMine: boolean;
   myRequestStatus: PartnerRequestStatus | null;
   createdAt: Date;
@@ -48,6 +53,7 @@ export interface PostFilter extends PageRequest {
   ownerId: number | undefined;
   storeId: number | undefined;
   categoryId: number | undefined;
+  status: NonNullable<PostQuery['status']>;
   /** A region of the store; empty for all. */
   region: string;
   /** A part of title or content, or of name or address of the store; empty for all. */
@@ -88,14 +94,14 @@ export function createPostRepository(database: Tx, budgets = scanBudgets) {
   async function create(
     tx: Tx,
     userId: number,
-    { title, content, images = [] }: NewPost,
+    { title, content, images = [], closes_on: closesOn = null }: NewPost,
     quota: number,
   ): Promise<PostRow | undefined> {
     await tx.execute(sql`SELECT ${lockQuotaSql(sql`id`)} FROM stores WHERE owner_id = ${userId}`);
     const [row] = await tx.query<PostRow>(sql`
       WITH created AS (
-        INSERT INTO posts (store_id, title, content, images)
-        SELECT s.id, ${title}, ${content}, ${images}::text[] FROM stores s
+        INSERT INTO posts (store_id, title, content, images, closes_on)
+        SELECT s.id, ${title}, ${content}, ${images}::text[], ${closesOn}::date FROM stores s
         WHERE s.owner_id = ${userId} AND ${isOpenStore('s')} AND ${postQuotaFullUntil(quota)} IS NULL
         FOR SHARE
         RETURNING *
@@ -125,9 +131,10 @@ export function createPostRepository(database: Tx, budgets = scanBudgets) {
   async function change(
     tx: Tx,
     { id, userId }: OwnPost,
-    { title, content, images }: PostChanges,
+    changes: PostChanges,
     quota: number,
   ): Promise<PostRow | undefined> {
+    const { title, content, images } = changes;
     const store = sql`
       SELECT s.id FROM posts p JOIN stores s ON s.id = p.store_id
       WHERE p.id = ${id} AND p.is_visible AND s.owner_id = ${userId} AND ${isOpenStore('s')}`;
@@ -137,6 +144,7 @@ export function createPostRepository(database: Tx, budgets = scanBudgets) {
           title = coalesce(${title ?? null}, p.title),
           content = coalesce(${content ?? null}, p.content),
           images = coalesce(${images ?? null}::text[], p.images),
+          ${setClosing(changes)},
           updated_at = clock_timestamp()
         FROM edited WHERE p.id = ${id} AND p.is_visible AND p.store_id = edited.id
         RETURNING p.*
@@ -176,12 +184,12 @@ export function createPostRepository(database: Tx, budgets = scanBudgets) {
 
   /** Posts of open stores, newest first. */
   function list(
-    { userId, ownerId, storeId, ...filter }: PostFilter,
+    { userId, ownerId, storeId, status, ...filter }: PostFilter,
     tx: Reader = database,
   ): Promise<BoundedPage<PostRow>> {
     return findPage<PostRow>(
       tx,
-      { ...visiblePosts, select: selectPosts(userId) },
+      { ...visiblePosts, ...postsOfStatus[status], select: selectPosts(userId) },
       { ...filter, ofStore: storeOf(ownerId, storeId) },
       budgets,
     );

@@ -45,7 +45,7 @@ export const postRoutes: FastifyPluginAsyncTypebox<PostRoutesOptions> = async (
         operationId: 'createPost',
         summary: 'Write a post',
         description:
-          "Publishes what kind of partnership the user's store is looking for. Rejected images are named by their JSON pointer, such as `/images/1`; one that is not an uploaded image of the user, although its URL looks like one, has the code `not_found`. A store can write 30 posts within 24 hours, deleted ones included; an installation may have another number.",
+          "Publishes what kind of partnership the user's store is looking for. Rejected images are named by their JSON pointer, such as `/images/1`; one that is not an uploaded image of the user, although its URL looks like one, has the code `not_found`. A store can write 30 posts within 24 hours, deleted ones included; an installation may have another number. It takes partnership requests until the end of the day `closes_on` in Korea, which must not be over.",
         body: Ref(NewPost),
         response: { 201: Ref(Post) },
       },
@@ -72,12 +72,15 @@ export const postRoutes: FastifyPluginAsyncTypebox<PostRoutesOptions> = async (
     },
     async (request) => {
       const { mine, store_id: storeId, category_id: categoryId, region = '', q = '' } = request.query;
+      const status = request.query.status ?? (mine ? 'all' : 'open');
       const { id: userId } = currentUser(request);
       const ownerId = mine ? userId : undefined;
       const result = await paginate(request.query, {
         isId: isBigId,
         find: (page) =>
-          read(userId, (tx) => posts.list({ userId, ownerId, storeId, categoryId, region, q, ...page }, tx)),
+          read(userId, (tx) =>
+            posts.list({ userId, ownerId, storeId, categoryId, region, status, q, ...page }, tx),
+          ),
         present: (post) => toPost(post, imageUrls),
         step: 20,
       });
@@ -121,7 +124,7 @@ export const postRoutes: FastifyPluginAsyncTypebox<PostRoutesOptions> = async (
         operationId: 'updatePost',
         summary: 'Change a post',
         description:
-          'Changes the given fields of a post of the user. `images` replaces all images; an empty list removes them. A store can change its posts and itself 60 times in the 24 hours from the first change; an installation may have another number.',
+          'Changes the given fields of a post of the user. `images` replaces all images; an empty list removes them. `status` closes and opens the post; a `closes_on` that is over closes it at once. A closed post stays closed until `status` is `open`, which removes a `closes_on` that is over. A store can change its posts and itself 60 times in the 24 hours from the first change; an installation may have another number.',
         params,
         body: Ref(PostChanges),
         response: { 200: Ref(Post) },

@@ -1,7 +1,19 @@
 import { type Static, Type } from '@sinclair/typebox';
 import { BoundedPageOf } from '../../http/pagination.ts';
-import { Body, Changes, Id, Int64, NamedObject, Ref, RefOrNull, Timestamp } from '../../http/schemas.ts';
-import { OptionalTextField, TextField } from '../../http/text.ts';
+import {
+  Body,
+  Changes,
+  Id,
+  Int64,
+  NamedEnum,
+  NamedObject,
+  Ref,
+  RefOrNull,
+  StringEnum,
+  StringOrNull,
+  Timestamp,
+} from '../../http/schemas.ts';
+import { DateOrNull, OptionalTextField, TextField } from '../../http/text.ts';
 import { SearchQuery, StoreSummary, textMatch } from '../stores/index.ts';
 import { PartnerRequestStatus } from './request-status.ts';
 
@@ -25,6 +37,21 @@ const summary = {
 export const PostSummary = NamedObject('PostSummary', 'A post in short', summary);
 export type PostSummary = Static<typeof PostSummary>;
 
+const PostStatus = NamedEnum(
+  'PostStatus',
+  'Whether a post takes partnership requests',
+  {
+    open: 'It can be answered with a request',
+    closed: 'It takes no new requests; pending ones can still be answered',
+  },
+  { examples: ['open'] },
+);
+
+const closesOn = {
+  description: 'The last day on which it is open, in Korea; `null`: until it is closed',
+  examples: ['2099-12-31'],
+};
+
 export const Post = NamedObject('Post', 'What kind of partnership a store is looking for', {
   ...summary,
   content: Type.String({ description: 'May contain line feeds', examples: [exampleContent] }),
@@ -33,6 +60,8 @@ export const Post = NamedObject('Post', 'What kind of partnership a store is loo
     examples: [[exampleImage]],
   }),
   store: Ref(StoreSummary),
+  status: Ref(PostStatus),
+  closes_on: StringOrNull({ ...closesOn, format: 'date' }),
   is_mine: Type.Boolean({ description: "Whether it is a post of the user's store", examples: [false] }),
   my_request_status: RefOrNull(
     PartnerRequestStatus,
@@ -63,19 +92,26 @@ export const NewPost = Body('NewPost', 'A post to publish', {
       examples: [[exampleImage]],
     }),
   ),
+  closes_on: Type.Optional(DateOrNull(closesOn)),
 });
 export type NewPost = Static<typeof NewPost>;
 
 export const PostChanges = Changes(
   'PostChanges',
   'At least one field; fields that are not given stay unchanged',
-  NewPost.properties,
+  { ...NewPost.properties, status: Type.Optional(Ref(PostStatus)) },
 );
 export type PostChanges = Static<typeof PostChanges>;
 
 export const PostQuery = Type.Object({
   mine: Type.Optional(Type.Boolean({ description: '`true`: only posts of your own store' })),
   store_id: Type.Optional(Id('Only posts of this store')),
+  status: Type.Optional(
+    StringEnum(['open', 'closed', 'all'], {
+      description: 'Which posts; by default `open`, with `mine=true` `all`',
+      examples: ['open'],
+    }),
+  ),
   q: OptionalTextField('line', {
     maxLength: 100,
     description: `Only posts whose title or content contains this text, or the name or address of their store. ${textMatch} Empty for all posts.`,
@@ -83,5 +119,7 @@ export const PostQuery = Type.Object({
   }),
   ...SearchQuery,
 });
+
+export type PostQuery = Static<typeof PostQuery>;
 
 export const PostPage = BoundedPageOf('PostPage', Ref(Post));

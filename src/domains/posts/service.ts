@@ -4,6 +4,7 @@ import type { Database, Tx } from '../../infrastructure/database/client.ts';
 import type { Created, Idempotency, IdempotencyKey } from '../../infrastructure/idempotency/idempotency.ts';
 import type { ImageUrls, PostImages } from '../images/index.ts';
 import { secondsUntilEdits } from '../stores/index.ts';
+import { checkNotOver } from './closing.ts';
 import { postErrors } from './errors.ts';
 import { checkUsable, readImages, type StoredImages } from './images.ts';
 import { toPost } from './presenters.ts';
@@ -35,6 +36,7 @@ export function createPostService(options: PostServiceOptions) {
     input: NewPost,
     key: IdempotencyKey | undefined,
   ): Promise<Created<Post>> {
+    checkNotOver(input.closes_on);
     const stored = readImages(input.images ?? [], imageUrls, config);
     return idempotency.run(database.transaction, key, async (tx) => {
       await checkOwn(tx, userId, stored);

@@ -6,8 +6,12 @@ export interface SearchableList {
   table: 'posts' | 'stores';
   /** The id of the store of a row. */
   storeId: Sql;
-  /** Which rows exist for readers: the condition of the partial indexes. */
+  /** Which rows exist for readers: the condition of the indexes of texts. */
   exists: Sql;
+  /** Which of them are examined: with `exists` the condition of the indexes in order. All without it. */
+  isExamined?: Sql;
+  /** Which of those are listed, apart from their store. All without it. */
+  isListed?: Sql;
   /** Which stores exist for readers. */
   storeExists: Sql;
   /** What is searched of the store of a row, beside the text of the row: a part of `s.search_text`. */
@@ -156,8 +160,8 @@ function isRareInSample(rows: Sql, id: Sql): Sql {
       SELECT FROM ${rows} AND ${id} % ${constant(sampledOf)} = 0 LIMIT ${constant(maxSampled + 1)}) sampled)`;
 }
 
-function rowsAfter({ exists }: SearchableList, { after }: SearchFilter): Sql {
-  return sql`${exists} AND (item.created_at, item.id) < (${afterTime(after)}, ${afterId(after)})`;
+function rowsAfter({ exists, isExamined = sql`true` }: SearchableList, { after }: SearchFilter): Sql {
+  return sql`${exists} AND ${isExamined} AND (item.created_at, item.id) < (${afterTime(after)}, ${afterId(after)})`;
 }
 
 /** All conditions on the store of a row. Where the rows of one store are listed, it is asked once. */

@@ -70,7 +70,12 @@ function pageSql(list: SearchableList, filter: SearchFilter, source: Source): Sq
   const { expressions, rows, isUsable, budget } = source;
   const maxText = constant(budget.textBytes);
   const textBytes = q === '' ? sql`0` : sql`octet_length(${searchText})`;
-  const conditions = [...(q === '' ? [] : [hasText(list, filter)]), ...conditionsOnStore(list, filter)];
+  const { isListed = sql`true` } = list;
+  const conditions = [
+    isListed,
+    ...(q === '' ? [] : [hasText(list, filter)]),
+    ...conditionsOnStore(list, filter),
+  ];
   // Running totals in the order of the index need no sort, and end with the page. `walked` has the matches, and the last row
   // that may be examined.
   const walked = sql`walked AS (

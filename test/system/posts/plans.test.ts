@@ -81,6 +81,7 @@ const everything = {
   categoryId: undefined,
   region: '',
   q: '',
+  status: 'open' as const,
   after: undefined,
   limit: 21,
 };

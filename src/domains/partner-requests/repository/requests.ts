@@ -5,6 +5,7 @@ import type { PartnerRequestStatus } from '../../../infrastructure/database/gene
 import { afterId, afterTime, type PageRequest } from '../../../infrastructure/database/keyset.ts';
 import { empty, raw, type Sql, sql } from '../../../infrastructure/database/sql.ts';
 import type { MailQueue } from '../../../infrastructure/mail/queue.ts';
+import { isOpenPost } from '../../posts/index.ts';
 import { isOpenStore, type StoreSummary, storeSummarySelect, toStoreSummary } from '../../stores/index.ts';
 import type { Contact } from '../schemas.ts';
 import {
@@ -44,6 +45,8 @@ type CreateResult = {
   senderExists: boolean;
   /** Whether that of the receiver is not either, and the post is visible. */
   postExists: boolean;
+  /** Whether the post takes requests; null where it does not exist. */
+  isOpen: boolean | null;
   /** Seconds until the quotas have room; null while they have. */
   wait: number | null;
 } & (SentRequestRow | { id: null });
@@ -158,12 +161,13 @@ export function createPartnerRequestRepository(database: Database, announcements
         WHERE ${isOpenStore('s')} AND s.owner_id IS NOT NULL
         ORDER BY s.id + 0 FOR SHARE OF s
       ), post AS MATERIALIZED (
-        SELECT id FROM posts
-        WHERE id = ${postId} AND is_visible AND (SELECT count(*) FROM open_stores) > 0 FOR SHARE
+        SELECT p.id, ${isOpenPost('p')} AS is_open FROM posts p
+        WHERE p.id = ${postId} AND p.is_visible AND (SELECT count(*) FROM open_stores) > 0 FOR SHARE
       ), checked AS MATERIALIZED (
         SELECT sender, receiver, room.*,
           EXISTS (SELECT FROM open_stores WHERE id = sender) AS sender_exists,
           (SELECT owner_id FROM open_stores WHERE id = receiver AND EXISTS (SELECT FROM post)) AS receiver_user,
+          (SELECT is_open FROM post) AS is_open,
           EXISTS (
             SELECT FROM partner_requests
             WHERE sender_store_id = sender AND post_id = ${postId} AND status IN ('requested', 'accepted')
@@ -173,12 +177,12 @@ export function createPartnerRequestRepository(database: Database, announcements
       ), created AS (
         INSERT INTO partner_requests (post_id, sender_store_id, receiver_store_id, message)
         SELECT ${postId}::bigint, sender, receiver, ${message} FROM checked
-        WHERE sender_exists AND receiver_user IS NOT NULL AND sender <> receiver AND NOT has_open_request
+        WHERE sender_exists AND receiver_user IS NOT NULL AND sender <> receiver AND is_open AND NOT has_open_request
           AND full_until IS NULL
         ON CONFLICT (sender_store_id, post_id) WHERE status IN ('requested', 'accepted') DO NOTHING
         RETURNING *
       ), ${unrequestedSql({ purpose: 'partner_request', kind }, email)}, ${notifySql(recipient)}
-      SELECT sender, receiver, sender_exists AS "senderExists", receiver_user IS NOT NULL AS "postExists",
+      SELECT sender, receiver, sender_exists AS "senderExists", receiver_user IS NOT NULL AS "postExists", is_open AS "isOpen",
         CASE WHEN NOT has_open_request THEN ${secondsUntil(sql`full_until`)} END AS wait, request.*
       FROM checked LEFT JOIN (SELECT ${sentColumns} FROM created r) request ON true`);
     if (row === undefined) throw new Error('a query without FROM returns one row');

@@ -1,0 +1,217 @@
+import t from 'tap';
+import { duePosts } from '../../src/domains/posts/index.ts';
+import { cleanUp } from '../../src/infrastructure/database/clean-up.ts';
+import { openDatabase } from '../../src/infrastructure/database/client.ts';
+import { createTestApp, createUser } from '../support/app.ts';
+import { invalid, rejected } from '../support/assertions.ts';
+import { lockRows } from '../support/concurrency.ts';
+import {
+  openTwoShops,
+  openTwoVerifiedShops,
+  requestPartnership,
+  sendRequest,
+  transition,
+} from '../support/partner-requests.ts';
+import { createPost, openShop, type Shop } from '../support/stores.ts';
+
+const app = await createTestApp();
+const { call, pool } = app;
+const path = '/api/v1/posts/';
+
+/** A day in Korea, counted from today. */
+const day = (distance: number) =>
+  new Date(Date.now() + (9 + 24 * distance) * 3_600_000).toISOString().slice(0, 10);
+
+/** Makes the last day of a post one counted from today, as if time had passed. */
+const setLastDay = (id: number, distance: number) =>
+  pool.query('UPDATE posts SET closes_on = $2::date WHERE id = $1', [id, day(distance)]);
+
+const patch = (shop: Shop, id: number, body: object) =>
+  call('PATCH', `${path}${id}/`, { token: shop.token, body });
+
+/** Status and last day after a change. */
+async function changed(shop: Shop, id: number, body: object): Promise<unknown[]> {
+  const { data } = (await patch(shop, id, body)).body;
+  return [data.status, data.closes_on];
+}
+
+async function listed(shop: Shop, query: string, token = shop.token): Promise<number[]> {
+  const { body } = await call('GET', `${path}?store_id=${shop.store.id}${query}`, { token });
+  return body.data.items.map(({ id }: { id: number }) => id);
+}
+
+t.test('a post is open without a last day, and until it is over', async (t) => {
+  const shop = await openShop(app);
+  t.match(await createPost(app, shop.token), { status: 'open', closes_on: null });
+  t.match(await createPost(app, shop.token, { closes_on: null }), { status: 'open', closes_on: null });
+  const today = await createPost(app, shop.token, { closes_on: day(0) });
+  t.match(today, { status: 'open', closes_on: day(0) }, 'today is a day on which it is open');
+  await setLastDay(today.id, -1);
+  const { token } = await createUser(app);
+  const read = await call('GET', `${path}${today.id}/`, { token });
+  t.match(read.body.data, { status: 'closed', closes_on: day(-1) }, 'others read it, too');
+});
+
+t.test('the day ends at midnight in Korea', async (t) => {
+  const shop = await openShop(app);
+  const { id } = await createPost(app, shop.token);
+  const { rows } = await pool.query(
+    `SELECT (now() AT TIME ZONE 'Asia/Seoul')::date::text AS korea,
+       ((now() AT TIME ZONE 'Asia/Seoul')::date - 1)::text AS before`,
+  );
+  t.strictSame(await changed(shop, id, { closes_on: rows[0].korea }), ['open', rows[0].korea]);
+  t.strictSame(await changed(shop, id, { closes_on: rows[0].before }), ['closed', rows[0].before]);
+});
+
+t.test('a last day that is over, or is no date, is rejected', async (t) => {
+  const shop = await openShop(app);
+  const post = (closes_on: unknown) =>
+    call('POST', path, { token: shop.token, body: { title: '글', content: '내용', closes_on } });
+  const past = await post(day(-1));
+  invalid(t, past, 'closes_on');
+  t.match(past.body.data.errors, [{ code: 'too_small', params: { min: day(0) } }]);
+  const { id } = await createPost(app, shop.token);
+  for (const text of [
+    '2026-02-30',
+    '2026-13-01',
+    '0000-01-01',
+    '26-01-01',
+    '2099-1-1',
+    '2099-01-01T00:00:00Z',
+    '',
+  ]) {
+    for (const response of [await post(text), await patch(shop, id, { closes_on: text })]) {
+      invalid(t, response, 'closes_on');
+      t.equal(response.body.data.errors[0].code, 'invalid_format', text);
+    }
+  }
+  t.strictSame(await changed(shop, id, { closes_on: '9999-12-31' }), ['open', '9999-12-31']);
+  invalid(t, await patch(shop, id, { closes_on: 20_990_101 }), 'closes_on');
+  invalid(t, await patch(shop, id, { status: 'all' }), 'status');
+  invalid(t, await patch(shop, id, { status: null }), 'status');
+});
+
+t.test('its author closes and opens a post', async (t) => {
+  const shop = await openShop(app);
+  const { id } = await createPost(app, shop.token);
+  t.strictSame(await changed(shop, id, { closes_on: day(-1) }), ['closed', day(-1)], 'at once');
+  t.strictSame(await changed(shop, id, { status: 'open' }), ['open', null], 'opening removes the past day');
+  t.strictSame(await changed(shop, id, { status: 'open', closes_on: day(-1) }), ['open', null]);
+  t.strictSame(await changed(shop, id, { status: 'open', closes_on: day(3) }), ['open', day(3)]);
+  t.strictSame(await changed(shop, id, { status: 'open' }), ['open', day(3)], 'another day stays');
+  t.strictSame(await changed(shop, id, { status: 'closed' }), ['closed', day(3)]);
+  t.strictSame(await changed(shop, id, { closes_on: null }), ['closed', null]);
+  t.strictSame(await changed(shop, id, { closes_on: day(5) }), ['closed', day(5)], 'it stays closed');
+  t.strictSame(await changed(shop, id, { title: '새 제목' }), ['closed', day(5)]);
+  t.strictSame(await changed(shop, id, { status: 'open', closes_on: day(0) }), ['open', day(0)]);
+  await setLastDay(id, -1);
+  t.strictSame(await changed(shop, id, { closes_on: day(2) }), ['closed', day(2)], 'closed by its last day');
+  const other = await openShop(app);
+  rejected(t, await patch(other, id, { status: 'open' }), 403, 'forbidden');
+  t.equal((await call('DELETE', `${path}${id}/`, { token: shop.token })).status, 200);
+});
+
+t.test('lists have open posts, others by status, and all of them for their author', async (t) => {
+  const shop = await openShop(app, '마감 가게', { category_ids: [1] });
+  const open = await createPost(app, shop.token, { title: '마감 없는 글', closes_on: day(1) });
+  const over = await createPost(app, shop.token, { title: '마감 지난 글' });
+  const closed = await createPost(app, shop.token, { title: '마감 닫은 글' });
+  await setLastDay(over.id, -1);
+  await patch(shop, closed.id, { status: 'closed' });
+  for (const filter of ['', `&q=${encodeURIComponent('마감')}`, '&category_id=1']) {
+    t.strictSame(await listed(shop, filter), [open.id], filter);
+    t.strictSame(await listed(shop, `${filter}&status=open`), [open.id], filter);
+    t.strictSame(await listed(shop, `${filter}&status=closed`), [closed.id, over.id], filter);
+    t.strictSame(await listed(shop, `${filter}&status=all`), [closed.id, over.id, open.id], filter);
+    t.strictSame(await listed(shop, `${filter}&mine=true`), [closed.id, over.id, open.id], filter);
+    t.strictSame(await listed(shop, `${filter}&mine=true&status=open`), [open.id], filter);
+  }
+  const whole = await call('GET', `${path}?status=closed&q=${encodeURIComponent('닫은')}`, {
+    token: shop.token,
+  });
+  t.match(whole.body.data.items, [{ id: closed.id, status: 'closed' }], 'of all stores');
+  invalid(t, await call('GET', `${path}?status=old`, { token: shop.token }), 'status');
+  const page = await call('GET', '/api/v1/stores/mypage/', { token: shop.token });
+  const summaries = page.body.data.posts as { id: number }[];
+  t.strictSame(
+    summaries.map(({ id }) => id),
+    [closed.id, over.id, open.id],
+  );
+  t.strictSame(Object.keys(summaries[0] ?? {}), ['id', 'title', 'thumbnail', 'created_at']);
+});
+
+t.test('a closed post takes no request; a pending one can be accepted', async (t) => {
+  const { sender, receiver, post } = await openTwoVerifiedShops(app);
+  const id = await sendRequest(app, sender, post);
+  await patch(receiver, post.id, { status: 'closed' });
+  const other = await openShop(app);
+  rejected(t, await requestPartnership(app, other, post), 409, 'post_closed');
+  rejected(t, await requestPartnership(app, sender, post), 409, 'post_closed');
+  rejected(t, await requestPartnership(app, receiver, post), 409, 'own_post');
+  const mail = await app.mails.next(receiver.email);
+  t.match(mail.subject, sender.store.name, 'of the request before');
+  t.equal((await transition(app, receiver, id, 'accept')).body.data.status, '수락됨');
+  await patch(receiver, post.id, { status: 'open', closes_on: day(0) });
+  t.equal((await requestPartnership(app, other, post)).status, 201);
+  await setLastDay(post.id, -1);
+  rejected(t, await requestPartnership(app, await openShop(app), post), 409, 'post_closed');
+  await call('DELETE', `${path}${post.id}/`, { token: receiver.token });
+  rejected(t, await requestPartnership(app, sender, post), 404, 'post_not_found');
+});
+
+t.test('a change of the status waits for a request that is being sent', async (t) => {
+  const { sender, receiver, post } = await openTwoShops(app);
+  const lock = await lockRows(t, app, 'SELECT FROM users WHERE id = $1 FOR UPDATE', [receiver.id]);
+  const asked = requestPartnership(app, sender, post);
+  await lock.waiters(1);
+  const closed = patch(receiver, post.id, { status: 'closed' });
+  await lock.waiters(2);
+  await lock.release();
+  t.equal((await asked).status, 201);
+  t.equal((await closed).body.data.status, 'closed');
+  const accepted = await transition(app, receiver, (await asked).body.data.id, 'accept');
+  t.equal(accepted.status, 200);
+});
+
+t.test('a request waits for a change of the status, and sees it', async (t) => {
+  for (const [status, result] of [
+    ['closed', 409],
+    ['open', 201],
+  ] as const) {
+    const { sender, receiver, post } = await openTwoShops(app);
+    if (status === 'open') await patch(receiver, post.id, { status: 'closed' });
+    const lock = await lockRows(t, app, 'SELECT FROM posts WHERE id = $1 FOR UPDATE', [post.id]);
+    const changing = patch(receiver, post.id, { status });
+    await lock.waiters(1);
+    const asked = requestPartnership(app, sender, post);
+    await lock.waiters(2);
+    await lock.release();
+    t.equal((await changing).body.data.status, status);
+    t.equal((await asked).status, result, status);
+  }
+});
+
+t.test('the clean-up marks posts whose last day is over, on two instances at once', async (t) => {
+  const shop = await openShop(app);
+  const { id } = await createPost(app, shop.token);
+  const today = await createPost(app, shop.token);
+  await pool.query(
+    `INSERT INTO posts (store_id, title, content, images, closes_on)
+     SELECT store_id, title, content, images, $2::date FROM posts, generate_series(1, 1200) WHERE id = $1`,
+    [id, day(-1)],
+  );
+  await setLastDay(today.id, 0);
+  const databases = [1, 2].map(() => openDatabase({ url: app.url, poolSize: 1 }));
+  const runs = await Promise.all(databases.map((database) => cleanUp(database, [duePosts])));
+  await Promise.all(databases.map(({ close }) => close()));
+  const marked = runs.map(({ deleted }) => deleted['posts'] ?? 0);
+  t.ok((marked[0] ?? 0) + (marked[1] ?? 0) >= 1_200, `${marked}`);
+  const { rows } = await pool.query(
+    'SELECT count(*)::int AS due FROM posts WHERE store_id = $1 AND closed_at IS NULL AND closes_on < $2::date',
+    [shop.store.id, day(0)],
+  );
+  t.strictSame(rows, [{ due: 0 }]);
+  t.strictSame(await listed(shop, ''), [today.id, id]);
+  const closed = (await listed(shop, '&status=closed&limit=1'))[0] ?? 0;
+  t.strictSame(await changed(shop, closed, { status: 'open' }), ['open', null]);
+});
