@@ -231,6 +231,8 @@ export function describeErrors(errors: FastifySchemaValidationError[]): FieldErr
     if (described.length === maxFieldErrors) break;
     // The items of a list that has too many are not looked at.
     if (tooLong.some((list) => error.instancePath.startsWith(`${list}/`))) continue;
+    // The other branch of `RefOrNull`.
+    if (error.params['type'] === 'null') continue;
     const problem = keywordProblems[error.keyword]?.(error);
     // What is left are keywords such as `oneOf`, which only summarise the errors of their branches.
     if (problem === undefined) continue;

@@ -43,6 +43,12 @@ const unknownUuid = '00000000-0000-4000-8000-000000000000';
 const email = 'unknown@example.com';
 const proof = { verification_token: 'x'.repeat(22) };
 const wrongPassword = { password: 'not-the-password' };
+const topics = {
+  partner_request_received: true,
+  partner_request_answered: true,
+  partner_request_ended: true,
+  saved_search_match: true,
+};
 
 /**
  * Valid bodies, with every field, that name nothing that exists; for an operation that is not listed, the examples of its fields.
@@ -59,10 +65,7 @@ const validBodies: Record<string, Record<string, unknown>[]> = {
   changePassword: [{ current_password: 'not-the-password', new_password: 'bibimbap-for-two' }],
   createPartnerRequest: [{ post_id: 2_147_483_647, message: '함께해요' }],
   updateMailPreferences: [
-    {
-      language: 'ko',
-      email: { partner_request_received: true, partner_request_answered: true, partner_request_ended: true },
-    },
+    { language: 'ko', email: topics, push: topics, quiet_hours: { from: '22:00', to: '08:00' } },
   ],
 };
 

@@ -27,7 +27,10 @@ const everyMail = {
   partner_request_received: true,
   partner_request_answered: true,
   partner_request_ended: true,
+  saved_search_match: false,
 };
+const everyPush = { ...everyMail, saved_search_match: true };
+const atFirst = { language: 'ko', email: everyMail, push: everyPush, quiet_hours: null };
 
 /** The link in the header of an email with which its recipient switches such emails off; its path and query. */
 function unsubscribePathIn({ headers }: OutgoingMail): string {
@@ -45,30 +48,59 @@ async function preferencesOf({ token }: { token: string }) {
 
 const change = (token: string, body: unknown) => app.call('PATCH', preferencesPath, { token, body });
 
-t.test('a new user gets every email, and a change changes the given fields only', async (t) => {
-  const user = await createUser(app);
-  t.strictSame(await preferencesOf(user), { language: 'ko', email: everyMail });
-  const off = await change(user.token, { email: { partner_request_answered: false } });
-  const email = { ...everyMail, partner_request_answered: false };
-  t.equal(off.status, 200);
-  t.strictSame(off.body.data, { language: 'ko', email });
-  const both = { partner_request_answered: false, partner_request_ended: false };
-  const again = await change(user.token, { language: 'en', email: both });
-  t.strictSame(again.body.data, { language: 'en', email: { ...everyMail, ...both } });
-  const on = await change(user.token, { email: { partner_request_answered: true } });
-  t.strictSame(on.body.data.email, { ...everyMail, partner_request_ended: false });
-  t.strictSame(await preferencesOf(user), on.body.data);
-});
+t.test(
+  'a new user gets every message but emails about matches; a change changes the given fields only',
+  async (t) => {
+    const user = await createUser(app);
+    t.strictSame(await preferencesOf(user), atFirst);
+    const changed = structuredClone<Record<string, unknown>>(atFirst);
+    for (const [name, value] of [
+      ['email', { partner_request_answered: false }],
+      ['email', { partner_request_ended: false, saved_search_match: true }],
+      ['push', { partner_request_ended: false }],
+      ['quiet_hours', { from: '22:00', to: '08:00' }],
+      ['push', { partner_request_ended: true, saved_search_match: false }],
+      ['language', 'en'],
+      ['email', { partner_request_answered: true, saved_search_match: false }],
+      ['quiet_hours', { from: '00:00', to: '23:59' }],
+      ['quiet_hours', null],
+    ] as const) {
+      const isPart = name === 'email' || name === 'push';
+      changed[name] = isPart ? Object.assign({}, changed[name], value) : value;
+      const response = await change(user.token, { [name]: value });
+      t.equal(response.status, 200, response.text);
+      t.strictSame(response.body.data, changed);
+    }
+    t.strictSame(await preferencesOf(user), changed);
+  },
+);
 
 t.test('nothing, or what is not known, is a validation error', async (t) => {
   const { token } = await createUser(app);
-  invalid(t, await change(token, {}), 'body');
-  invalid(t, await change(token, { email: {} }), 'email');
-  invalid(t, await change(token, { language: 'fr' }), 'language');
-  const text = { email: { partner_request_received: 'false' } };
-  invalid(t, await change(token, text), '/email/partner_request_received');
-  invalid(t, await change(token, { email: { password_changed: false } }), '/email/password_changed');
+  const hours = { from: '22:00', to: '08:00' };
+  const wrong: [body: unknown, ...fields: string[]][] = [
+    [{}, 'body'],
+    [{ email: {} }, 'email'],
+    [{ push: {} }, 'push'],
+    [{ language: 'fr' }, 'language'],
+    [{ email: { partner_request_received: 'false' } }, '/email/partner_request_received'],
+    [{ email: { password_changed: false } }, '/email/password_changed'],
+    [{ push: { saved_search_match: null } }, '/push/saved_search_match'],
+    [{ push: { partner_request_withdrawn: false } }, '/push/partner_request_withdrawn'],
+    [{ quiet_hours: '22:00-08:00' }, 'quiet_hours'],
+    [{ quiet_hours: {} }, '/quiet_hours/from', '/quiet_hours/to'],
+    [{ quiet_hours: { from: '22:00' } }, '/quiet_hours/to'],
+    [{ quiet_hours: { ...hours, from: null } }, '/quiet_hours/from'],
+    [{ quiet_hours: { ...hours, zone: 'Asia/Seoul' } }, '/quiet_hours/zone'],
+    ...['24:00', '7:30', '07:60', '0730', '07:30:00', 'noon', ''].map((to): [unknown, string] => [
+      { quiet_hours: { ...hours, to } },
+      '/quiet_hours/to',
+    ]),
+    [{ quiet_hours: { from: '08:00', to: '08:00' } }, '/quiet_hours/to'],
+  ];
+  for (const [body, ...fields] of wrong) invalid(t, await change(token, body), ...fields);
   tokenRejected(t, await app.call('GET', preferencesPath, { token: 'x' }), 'malformed');
+  t.strictSame(await preferencesOf({ token }), atFirst);
 });
 
 t.test('a login changes the language of emails until the user has chosen one', async (t) => {
@@ -146,12 +178,15 @@ t.test('an email that was queued before it was switched off is not sent', async 
 t.test('of concurrent changes of different preferences, all count', async (t) => {
   const user = await createUser(app);
   const row = await lockRows(t, app, 'SELECT FROM users WHERE id = $1 FOR UPDATE', [user.id]);
-  const changes = Object.keys(everyMail).map((name) => change(user.token, { email: { [name]: false } }));
-  await row.waiters(3);
+  const switches = Object.keys(everyPush).map((name) => ({ [name]: name === 'saved_search_match' }));
+  const quiet = { quiet_hours: { from: '01:00', to: '02:00' } };
+  const bodies = [...switches.flatMap((one) => [{ email: one }, { push: one }]), quiet];
+  const changes = bodies.map((body) => change(user.token, body));
+  await row.waiters(bodies.length);
   await row.release();
   await Promise.all(changes);
-  const { email } = await preferencesOf(user);
-  t.strictSame(Object.values(email), [false, false, false]);
+  const off = Object.assign({}, ...switches);
+  t.strictSame(await preferencesOf(user), { language: 'ko', email: off, push: off, ...quiet });
 });
 
 const html = { accept: 'text/html,application/xhtml+xml,*/*;q=0.8' };

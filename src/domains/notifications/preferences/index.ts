@@ -1,11 +1,12 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import type { FastifyInstance } from 'fastify';
 import { currentUser, requireUser, tokenNotValid } from '../../../http/authentication.ts';
+import { invalidFields } from '../../../http/errors.ts';
 import { Ref } from '../../../http/schemas.ts';
 import type { Database } from '../../../infrastructure/database/client.ts';
 import type { User } from '../../../infrastructure/database/generated/client.ts';
 import { type Language, MailTopic } from '../../../infrastructure/database/generated/enums.ts';
-import { sql } from '../../../infrastructure/database/sql.ts';
+import { type Sql, sql } from '../../../infrastructure/database/sql.ts';
 import type { UnsubscribeLinks } from '../../../infrastructure/mail/unsubscribe-links.ts';
 import { MailPreferenceChanges, MailPreferences } from './schemas.ts';
 import { unsubscribeRoutes } from './unsubscribe.ts';
@@ -21,15 +22,23 @@ export function createPreferences(options: { database: Database; unsubscribeLink
   return { routes };
 }
 
-type PreferencesRow = Pick<User, 'language' | 'mutedMails' | 'hasMatchMails'>;
+type PreferencesRow = Pick<User, keyof typeof columns>;
+
+const columns = {
+  language: true,
+  mutedMails: true,
+  hasMatchMails: true,
+  mutedPushes: true,
+  quietFrom: true,
+  quietTo: true,
+} as const;
 
 export type Preferences = ReturnType<typeof createPreferencesRepository>;
 
-/** How users want to get emails, which is in columns of the account; null when it is gone. */
+/** How users want to get emails and push messages, which is in columns of the account; null when it is gone. */
 function createPreferencesRepository(database: Database) {
   function find(userId: number): Promise<PreferencesRow | null> {
-    const select = { language: true, mutedMails: true, hasMatchMails: true } as const;
-    return database.prisma.user.findUnique({ where: { id: userId }, select });
+    return database.prisma.user.findUnique({ where: { id: userId }, select: columns });
   }
 
   /**
@@ -37,24 +46,39 @@ function createPreferencesRepository(database: Database) {
    * changes a language that was chosen here.
    */
   async function change(userId: number, changes: MailPreferenceChanges): Promise<PreferencesRow | null> {
-    const { language = null, email = {} } = changes;
-    const topics = Object.values(MailTopic).filter((topic) => topic !== 'saved_search_match');
-    const on = topics.filter((topic) => email[topic] === true);
-    const off = topics.filter((topic) => email[topic] === false);
+    const { language = null, email = {}, push = {}, quiet_hours: hours } = changes;
+    const { saved_search_match: matchMails = null, ...mails } = email;
+    const keepsHours = hours === undefined;
     const [row] = await database.query<PreferencesRow>(sql`
       UPDATE users SET language = coalesce(${language}::language, language),
         has_chosen_language = has_chosen_language OR ${language}::language IS NOT NULL,
-        has_match_mails = coalesce(${email.saved_search_match ?? null}, has_match_mails),
-        muted_mails = ARRAY(
-          SELECT unnest(muted_mails) EXCEPT SELECT unnest(${on}::mail_topic[])
-          UNION SELECT unnest(${off}::mail_topic[]))
+        has_match_mails = coalesce(${matchMails}, has_match_mails),
+        muted_mails = ${muted(sql`muted_mails`, mails)},
+        muted_pushes = ${muted(sql`muted_pushes`, push)},
+        quiet_from = CASE WHEN ${keepsHours} THEN quiet_from ELSE ${hours?.from ?? null} END,
+        quiet_to = CASE WHEN ${keepsHours} THEN quiet_to ELSE ${hours?.to ?? null} END
       WHERE id = ${userId} RETURNING language, muted_mails::text[] AS "mutedMails",
-        has_match_mails AS "hasMatchMails"`);
+        has_match_mails AS "hasMatchMails", muted_pushes::text[] AS "mutedPushes",
+        quiet_from AS "quietFrom", quiet_to AS "quietTo"`);
     return row ?? null;
   }
 
   return { find, change };
 }
+
+/** The topics of a column, less those that are switched on, and those that are switched off. */
+function muted(column: Sql, switches: Partial<Record<MailTopic, boolean>>): Sql {
+  const that = (isOn: boolean) => Object.values(MailTopic).filter((topic) => switches[topic] === isOn);
+  return sql`ARRAY(
+    SELECT unnest(${column}) EXCEPT SELECT unnest(${that(true)}::mail_topic[])
+    UNION SELECT unnest(${that(false)}::mail_topic[]))`;
+}
+
+const emptyHours = {
+  field: '/quiet_hours/to',
+  code: 'duplicate',
+  text: { ko: '시작 시각과 달라야 합니다.', en: 'Must not be the same as `from`.' },
+} as const;
 
 const preferenceRoutes: FastifyPluginAsyncTypebox<{ preferences: Preferences }> = async (
   app,
@@ -65,11 +89,12 @@ const preferenceRoutes: FastifyPluginAsyncTypebox<{ preferences: Preferences }> 
   app.get(
     '/preferences/',
     {
-      config: { message: { ko: '메일 설정을 조회했습니다.', en: 'Here are your mail preferences.' } },
+      config: { message: { ko: '알림 설정을 조회했습니다.', en: 'Here are your notification preferences.' } },
       schema: {
         operationId: 'getMailPreferences',
-        summary: 'Mail preferences',
-        description: 'The language of emails, and which emails about partnerships the user gets.',
+        summary: 'Notification preferences',
+        description:
+          'The language of emails and push messages, which of them the user gets, and when none is sent.',
         response: { 200: Ref(MailPreferences) },
       },
     },
@@ -80,33 +105,40 @@ const preferenceRoutes: FastifyPluginAsyncTypebox<{ preferences: Preferences }> 
     '/preferences/',
     {
       config: {
-        message: { ko: '메일 설정을 변경했습니다.', en: 'Your mail preferences have been changed.' },
+        message: { ko: '알림 설정을 변경했습니다.', en: 'Your notification preferences have been changed.' },
       },
       schema: {
         operationId: 'updateMailPreferences',
-        summary: 'Change mail preferences',
+        summary: 'Change notification preferences',
         description:
-          'Changes the given fields. Until `language` is set here, it follows the language of the latest login; from then on it stays. Notifications inside the service do not depend on these preferences.',
+          'Changes the given fields. Until `language` is set here, it follows the language of the latest login; from then on it stays. What is due within `quiet_hours` is sent within a minute of their end, also when this operation ends them, or not at all when its notification was read meanwhile. Codes, links and notices about the account are sent at any time, and notifications inside the service do not depend on these preferences.',
         body: Ref(MailPreferenceChanges),
         response: { 200: Ref(MailPreferences) },
       },
     },
-    async (request) =>
-      toMailPreferences(await preferences.change(currentUser(request).id, request.body), request.language),
+    async (request) => {
+      const { body, language } = request;
+      if (body.quiet_hours && body.quiet_hours.from === body.quiet_hours.to)
+        throw invalidFields([emptyHours]);
+      return toMailPreferences(await preferences.change(currentUser(request).id, body), language);
+    },
   );
 };
 
 /** @throws {ApiError} for an account that is gone */
 function toMailPreferences(row: PreferencesRow | null, language: Language): MailPreferences {
   if (row === null) throw tokenNotValid('access', 'revoked', language);
-  const isSent = (topic: MailTopic) => !row.mutedMails.includes(topic);
+  const { quietFrom, quietTo } = row;
+  const allBut = (muted: MailTopic[]) => ({
+    partner_request_received: !muted.includes('partner_request_received'),
+    partner_request_answered: !muted.includes('partner_request_answered'),
+    partner_request_ended: !muted.includes('partner_request_ended'),
+    saved_search_match: !muted.includes('saved_search_match'),
+  });
   return {
     language: row.language,
-    email: {
-      partner_request_received: isSent('partner_request_received'),
-      partner_request_answered: isSent('partner_request_answered'),
-      partner_request_ended: isSent('partner_request_ended'),
-      saved_search_match: row.hasMatchMails,
-    },
+    email: { ...allBut(row.mutedMails), saved_search_match: row.hasMatchMails },
+    push: allBut(row.mutedPushes),
+    quiet_hours: quietFrom === null || quietTo === null ? null : { from: quietFrom, to: quietTo },
   };
 }

@@ -1,3 +1,5 @@
+import { koreanOffset } from '../../quiet-hours.ts';
+
 /** What the text of each kind of email depends on. */
 interface Fields {
   verification_code: { code: string; url: string; minutes: number };
@@ -112,15 +114,12 @@ export function wholeUnits(minutes: number): { amount: number; unit: 'minute' | 
   return whole % 60 === 0 ? { amount: whole / 60, unit: 'hour' } : { amount: whole, unit: 'minute' };
 }
 
-/** Milliseconds. Korea has had no daylight saving time since 1988. */
-const seoulOffset = 9 * 3_600_000;
-
 /**
  * The time in Seoul, on a 12-hour clock. Not with `Intl`, whose output differs between ICU versions: a retry after an
  * upgrade of Node must render the same bytes.
  */
 export function timeInSeoul(moment: Date) {
-  const seoul = new Date(moment.getTime() + seoulOffset);
+  const seoul = new Date(moment.getTime() + koreanOffset);
   const hours = seoul.getUTCHours();
   return {
     year: seoul.getUTCFullYear(),
