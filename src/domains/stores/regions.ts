@@ -1,0 +1,109 @@
+import { type PlaceName, places, sidos } from './region-table.ts';
+
+/** Where a store is; each part is empty where the address does not tell it. */
+export interface Region {
+  /** The short name of the province: 서울, 경기, 제주. */
+  sido: string;
+  /** 마포구, 양평군, 성남시 분당구; empty for 세종. */
+  sigungu: string;
+  /** As it is written: 망원동, 을지로3가, 역삼1동, 양서면. */
+  dong: string;
+}
+
+/** What may stand in front of an address: the country and the postal code. */
+const prefix =
+  /^(?:[\s,]|대한민국|\(?우(?:편번호)?[).: ]*(?=[([]?\d)|[([]?(?:\d{5}|\d{3}-\d{3})(?!\d)[)\]]?)+/;
+
+/** A dong at the start of a text: 을지로3가, 성수동 2가; 역삼1동, 종로1·2·3·4가동, 성수2가제3동; 망원동, 양서면. */
+const dongPattern =
+  /^[\s,]*([가-힣]{1,6}(?:[동로]\s)?\d{1,2}가|[가-힣]{1,6}\d{1,2}(?:[.·]\d{1,2}){0,4}(?:가제?\d?)?동|[가-힣]{1,7}[동읍면])(?![가-힣])/;
+
+/** Parts of buildings that end like a dong. */
+const building =
+  /아파트|빌라|맨션|주공|타운|단지|연립|오피스텔|빌딩|상가|관리|주차|공장|^[가나라바아자차카타]동$/;
+/** These letters are names of dong as well. */
+const buildingOrLetter = new RegExp(`${building.source}|^[다마사파하]동$`);
+
+const road = /^[\s,]*[가-힣A-Za-z\d.·]+[로길](?![가-힣])/;
+const boundary = /^(?:[\s,(\d]|$)/;
+
+/** The beginning of an address. */
+interface Place extends Pick<Region, 'sido' | 'sigungu'> {
+  /** What follows. */
+  rest: string;
+}
+
+/**
+ * Reads the region of an address as people write it: by road or by lot, with long, short or no names of provinces, whatever the
+ * spaces. What is not certain stays empty.
+ */
+export function readRegion(address: string): Region {
+  const text = address.replace(prefix, '');
+  const place = readSido(text) ?? readSigungu(text, places, false);
+  if (place === undefined) {
+    // A short one may be another word, as in 이동 카페.
+    const dong = dongAt(text, buildingOrLetter);
+    return { sido: '', sigungu: '', dong: dong.length > 2 ? dong : '' };
+  }
+  const { sido, sigungu, rest } = place;
+  const inBrackets = [...rest.matchAll(/\(([^)]*)/g)].flatMap(([, inside = '']) => inside.split(','));
+  const dong = dongAt(rest, sigungu === '' ? buildingOrLetter : building);
+  const dongs = [dong, ...inBrackets.map((part) => dongAt(part, buildingOrLetter))];
+  return { sido, sigungu, dong: dongs.find((one) => one !== '') ?? '' };
+}
+
+/** What `region` of a search may be to find a store there, as `search_key` of the database writes it. */
+export function regionKeys({ sigungu, dong }: Region): string[] {
+  // A search for 망원동 finds 망원1동, too.
+  const keys = [
+    sigungu.replace(' ', ''),
+    sigungu.replace(/.* /, ''),
+    dong,
+    dong.replace(/\d[\d.·]*동$/, '동'),
+  ];
+  return [...new Set(keys)].filter((key) => key !== '');
+}
+
+function readSido(text: string): Place | undefined {
+  for (const { sido, pattern, needs } of sidos) {
+    const rest = text.replace(pattern, '');
+    if (rest === text) continue;
+    const ofSido = places.filter((place) => place.sido === sido);
+    // Also of another province, as 군위군 was until 2023.
+    const place =
+      readSigungu(rest, ofSido, true) ?? (rest.startsWith(' ') && readSigungu(rest, places, false));
+    if (place && place.sido !== '') return place;
+    const isAddress =
+      rest === '' || (rest.startsWith(' ') && (dongAt(rest, building) !== '' || road.test(rest)));
+    const isLong = needs === 'nothing' && (boundary.test(rest) || dongAt(rest, building) !== '');
+    if (isLong || (needs === 'address' && isAddress)) return { sido, sigungu: '', rest };
+  }
+  return undefined;
+}
+
+/** Reads the name of a city, county or district. One that several provinces have leaves the province empty. */
+function readSigungu(text: string, names: PlaceName[], hasSido: boolean): Place | undefined {
+  const matches = names.flatMap((name) => {
+    const rest = text.replace(name.pattern, '');
+    return rest === text ? [] : [{ ...name, rest }];
+  });
+  const shortest = Math.min(...matches.map(({ rest }) => rest.length));
+  const [match, ...others] = matches.filter(({ rest }) => rest.length === shortest);
+  if (match === undefined) return undefined;
+  const { sido, sigungu, isShort, rest } = match;
+  const dong = dongAt(rest, building);
+  const isUnique = others.length === 0;
+  const place = isUnique ? { sido, sigungu, rest } : { sido: '', sigungu: sigungu.replace(/.* /, ''), rest };
+  if (hasSido) return isShort || dong !== '' || road.test(rest) || boundary.test(rest) ? place : undefined;
+  // The other 광주 has neither 읍 nor 면.
+  if (sigungu === '광주시') return /[읍면]$/.test(dong) ? place : undefined;
+  if (isShort) return isUnique && dong !== '' ? place : undefined;
+  const isAddress = road.test(rest) && (boundary.test(rest) || sigungu.length > 2);
+  return dong !== '' || isAddress || (isUnique && boundary.test(rest)) ? place : undefined;
+}
+
+/** The dong at the start of a text, unless it is a part of a building; otherwise empty. */
+function dongAt(text: string, ofBuilding: RegExp): string {
+  const dong = dongPattern.exec(text)?.[1]?.replace(/\s/, '') ?? '';
+  return ofBuilding.test(dong) ? '' : dong;
+}
