@@ -62,7 +62,7 @@ export interface PlaceName {
   sigungu: string;
   /** Matches the name at the start of a text; of a district also without its city. */
   pattern: RegExp;
-  /** Whether it is without 시 or 군, as in 강원 춘천. */
+  /** Whether it is without 시, 군 or 구, as in 강원 춘천. */
   isShort: boolean;
 }
 
@@ -74,7 +74,7 @@ function sidoNames(names: string): SidoName[] {
     .split(' ')
     .map((name) => ({
       sido,
-      pattern: atStart(name.replace(/특별|광역/, '\\s*$&')),
+      pattern: atStart(`${name.replace(/특별|광역/, '\\s*$&')}${sido === '세종' ? '(?:\\s*세종시)?' : ''}`),
       needs: sharedNames.includes(name) ? 'sigungu' : name === sido ? 'address' : 'nothing',
     }));
 }
@@ -85,9 +85,9 @@ function placeNames(sido: string, name: string): PlaceName[] {
   return [
     // 부산진구 is 진구 in its city.
     { sido, sigungu: city, pattern: atStart(city.replace('부산', '(?:부산)?')), isShort: false },
-    ...(city.endsWith('구')
-      ? []
-      : [{ sido, sigungu: city, pattern: atStart(`${stem}(?=\\s|$)`), isShort: true }]),
+    ...(stem.length > 1
+      ? [{ sido, sigungu: city, pattern: atStart(`${stem}(?=\\s|$)`), isShort: true }]
+      : []),
     ...districts.map((district) => {
       const pattern = atStart(`(?:${stem}시?\\s*)?${district}`);
       return { sido, sigungu: `${city} ${district}`, pattern, isShort: false };
@@ -100,6 +100,10 @@ export const sidos: SidoName[] = Object.keys(table)
   .flatMap(sidoNames)
   .sort((one, other) => other.pattern.source.length - one.pattern.source.length);
 
-export const places: PlaceName[] = Object.entries(table).flatMap(([names, sigungu]) =>
-  (sigungu.match(/\S+/g) ?? []).flatMap((name) => placeNames(names.split(' ', 1)[0] ?? '', name)),
+/** The names of places, by the short name of the province. */
+export const placesOf = new Map(
+  Object.entries(table).map(([names, sigungu]) => {
+    const [sido = ''] = names.split(' ');
+    return [sido, (sigungu.match(/\S+/g) ?? []).flatMap((name) => placeNames(sido, name))];
+  }),
 );

@@ -1,4 +1,4 @@
-import { type PlaceName, places, sidos } from './region-table.ts';
+import { type PlaceName, placesOf, sidos } from './region-table.ts';
 
 /** Where a store is; each part is empty where the address does not tell it. */
 export interface Region {
@@ -26,6 +26,8 @@ const buildingOrLetter = new RegExp(`${building.source}|^[다마사파하]동$`)
 
 const road = /^[\s,]*[가-힣A-Za-z\d.·]+[로길](?![가-힣])/;
 const boundary = /^(?:[\s,(\d]|$)/;
+
+const places = [...placesOf.values()].flat();
 
 /** The beginning of an address. */
 interface Place extends Pick<Region, 'sido' | 'sigungu'> {
@@ -68,14 +70,14 @@ function readSido(text: string): Place | undefined {
   for (const { sido, pattern, needs } of sidos) {
     const rest = text.replace(pattern, '');
     if (rest === text) continue;
-    const ofSido = places.filter((place) => place.sido === sido);
+    const isSeparate = /^[\s,]/.test(rest);
     // Also of another province, as 군위군 was until 2023.
     const place =
-      readSigungu(rest, ofSido, true) ?? (rest.startsWith(' ') && readSigungu(rest, places, false));
+      readSigungu(rest, placesOf.get(sido) ?? [], true) ?? (isSeparate && readSigungu(rest, places, false));
     if (place && place.sido !== '') return place;
-    const isAddress =
-      rest === '' || (rest.startsWith(' ') && (dongAt(rest, building) !== '' || road.test(rest)));
-    const isLong = needs === 'nothing' && (boundary.test(rest) || dongAt(rest, building) !== '');
+    const hasDong = dongAt(rest, building) !== '';
+    const isAddress = rest === '' || (isSeparate && (hasDong || road.test(rest)));
+    const isLong = needs === 'nothing' && (hasDong || boundary.test(rest));
     if (isLong || (needs === 'address' && isAddress)) return { sido, sigungu: '', rest };
   }
   return undefined;
@@ -84,8 +86,8 @@ function readSido(text: string): Place | undefined {
 /** Reads the name of a city, county or district. One that several provinces have leaves the province empty. */
 function readSigungu(text: string, names: PlaceName[], hasSido: boolean): Place | undefined {
   const matches = names.flatMap((name) => {
-    const rest = text.replace(name.pattern, '');
-    return rest === text ? [] : [{ ...name, rest }];
+    const length = name.pattern.exec(text)?.[0].length;
+    return length === undefined ? [] : [{ ...name, rest: text.slice(length) }];
   });
   const shortest = Math.min(...matches.map(({ rest }) => rest.length));
   const [match, ...others] = matches.filter(({ rest }) => rest.length === shortest);
@@ -94,7 +96,8 @@ function readSigungu(text: string, names: PlaceName[], hasSido: boolean): Place 
   const dong = dongAt(rest, building);
   const isUnique = others.length === 0;
   const place = isUnique ? { sido, sigungu, rest } : { sido: '', sigungu: sigungu.replace(/.* /, ''), rest };
-  if (hasSido) return isShort || dong !== '' || road.test(rest) || boundary.test(rest) ? place : undefined;
+  const isSure = isShort ? !sigungu.endsWith('구') : road.test(rest) || boundary.test(rest);
+  if (hasSido) return dong !== '' || isSure ? place : undefined;
   // The other 광주 has neither 읍 nor 면.
   if (sigungu === '광주시') return /[읍면]$/.test(dong) ? place : undefined;
   if (isShort) return isUnique && dong !== '' ? place : undefined;
