@@ -25,6 +25,8 @@ t.test('writing a post answers 201 with exactly the fields of a Post', async (t)
     content: '첫 줄\n둘째 줄',
     images,
     store: { id: store.id, name: store.name, store_categories: store.store_categories },
+    status: 'open',
+    closes_on: null,
     is_mine: true,
     my_request_status: null,
   });

@@ -52,7 +52,9 @@ export function explainingDatabase(
       }))
         await client.query(`SET ${name} = ${value}`);
       await client.query(`PREPARE explained AS ${text}`);
-      const literals = values.map((value) => client.escapeLiteral(literal(value))).join(', ');
+      const literals = values
+        .map((value) => (value === null ? 'NULL' : client.escapeLiteral(literal(value))))
+        .join(', ');
       const { rows } = await client.query(
         `EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) EXECUTE explained (${literals})`,
       );

@@ -39,7 +39,15 @@ const codes: Record<string, string[]> = {
   ].map((what) => `${what}not_found`),
   408: ['request_timeout'],
   409: [
-    ...['username_taken', 'email_taken', 'store_exists', 'own_post', 'already_requested', 'image_in_use'],
+    ...[
+      'username_taken',
+      'email_taken',
+      'store_exists',
+      'own_post',
+      'post_closed',
+      'already_requested',
+      'image_in_use',
+    ],
     ...['invalid_transition', 'idempotency_conflict', 'already_reported', 'second_factor_exists'],
     ...['last_login_method', 'too_many_passkeys', 'link_required', 'identity_taken'],
   ],

@@ -248,3 +248,30 @@ t.test('counting against a quota reads what the quota allows, however much a sto
     t.ok((sent?.buffers ?? 0) < 150, `${mode} plan: ${sent?.buffers} pages`);
   }
 });
+
+t.test('where most posts are closed, a page reads few of them', async (t) => {
+  await pool.query('UPDATE posts SET closed_at = now() WHERE id % 20 <> 0');
+  await pool.query('VACUUM ANALYZE posts');
+  const { storeId, ownerId } = first;
+  for (const mode of modes) {
+    for (const filter of [
+      ...[{}, { q: '카페' }, { storeId }, { ownerId }, { storeId, q: '카페' }],
+      ...[{ status: 'closed' as const }, { status: 'all' as const, storeId }],
+    ]) {
+      const found = await listPosts(mode, filter);
+      const label = `${mode} plan, ${JSON.stringify(filter)}`;
+      t.ok(found.rowsRead < 450, `${label}: ${found.rowsRead} rows`);
+      t.ok(found.sorted <= 21, `${label}: ${found.sorted} rows sorted`);
+      t.strictSame(tablesScanned(found), [], label);
+    }
+    for (const filter of [
+      { q: '희귀어' },
+      { q: '가나다라' },
+      { categoryId: 11 },
+      { categoryId: 11, q: '가나다라' },
+    ]) {
+      const { rowsRead, buffers } = await listPosts(mode, filter);
+      t.ok(rowsRead < 6_500, `${mode} plan, ${JSON.stringify(filter)}: ${rowsRead} rows, ${buffers} pages`);
+    }
+  }
+});
