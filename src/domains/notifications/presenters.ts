@@ -12,16 +12,17 @@ export function toNotification(
   imageUrls: ImageUrls,
 ): Notification {
   const { id, isRead: is_read, postId, postTitle: title } = row;
-  const shared = { id, is_read, message: sentences(row)[language], created_at: toUtc(row.createdAt) };
+  const shared = { message: sentences(row)[language], is_read, created_at: toUtc(row.createdAt) };
   if (row.kind === 'saved_search_match') {
     const { savedSearchId, postCreatedAt, firstImage, store } = row.match;
     const thumbnail = imageUrls.thumbnailOf(firstImage, store);
     const post = { id: postId, title, thumbnail, created_at: toUtc(postCreatedAt) };
-    return { ...shared, kind: row.kind, post, store, saved_search_id: savedSearchId };
+    return { id, kind: row.kind, ...shared, post, store, saved_search_id: savedSearchId };
   }
   return {
-    ...shared,
+    id,
     kind: row.kind,
+    ...shared,
     partner_request: {
       id: row.requestId,
       post_id: postId,
