@@ -1,3 +1,7 @@
+import type { Tx } from './database/client.ts';
+import type { Language, MailTopic } from './database/generated/enums.ts';
+import { type Sql, sql } from './database/sql.ts';
+
 const minute = 60_000;
 const day = 24 * 60 * minute;
 
@@ -27,3 +31,68 @@ export function quietUntil(now: Date, hours: QuietHours | null): Date | undefine
 function timeOfDay(time: string): number {
   return (Number(time.slice(0, 2)) * 60 + Number(time.slice(3))) * minute;
 }
+
+/** A message about a topic and its recipient. */
+interface Message {
+  channel: 'email' | 'push';
+  userId: number;
+  topic: MailTopic;
+}
+
+/** A condition on a row of `users`: that the user gets messages about a topic. */
+export function wants({ channel, topic }: Pick<Message, 'channel' | 'topic'>): Sql {
+  if (channel === 'push') return sql`${topic}::mail_topic <> ALL (muted_pushes)`;
+  return topic === 'saved_search_match'
+    ? sql`has_match_mails`
+    : sql`${topic}::mail_topic <> ALL (muted_mails)`;
+}
+
+/** What a job is to do about its message: send it, in the language of the recipient, or end, because it waits in another job. */
+export type Delivery = { language: Language } | { until: Date };
+
+/**
+ * Decides about the message of a running job. Within the recipient's quiet hours, the job is added again for their end, as if it had
+ * not run yet, with `is_deferred` in its payload; if the worker dies then, the job that runs again replaces the one that it added.
+ *
+ * @returns undefined when the recipient does not get it: suspended, deleted, or the topic is switched off
+ * @throws Error when the quiet hours are changed at the same time
+ */
+export async function decideDelivery(
+  database: Tx,
+  jobId: string,
+  { userId, ...message }: Message,
+): Promise<Delivery | undefined> {
+  const [user] = await database.query<{ language: Language; hours: QuietHours | null; now: Date }>(sql`
+    SELECT language, clock_timestamp() AS now,
+      CASE WHEN quiet_from IS NOT NULL THEN json_build_object('from', quiet_from, 'to', quiet_to) END AS hours
+    FROM users WHERE id = ${userId} AND suspended_at IS NULL AND ${wants(message)}`);
+  if (user === undefined) return undefined;
+  const { language, hours, now } = user;
+  const until = quietUntil(now, hours);
+  if (until === undefined) return { language };
+  // A change of the hours waits for the lock and then finds the job, or comes first, so that there is no recipient.
+  const added = await database.execute(sql`
+    WITH recipient AS MATERIALIZED (
+      SELECT id FROM users
+      WHERE id = ${userId} AND quiet_from = ${hours?.from} AND quiet_to = ${hours?.to} FOR SHARE
+    )
+    SELECT FROM recipient, graphile_worker._private_jobs j
+      JOIN graphile_worker._private_tasks t ON t.id = j.task_id,
+      graphile_worker.add_job(t.identifier, (j.payload::jsonb || '{"is_deferred": 1}')::json,
+        job_key => ${waitingKey(sql`recipient.id`)} || j.id, run_at => ${until}::timestamptz,
+        max_attempts => j.max_attempts::int, priority => j.priority::int)
+    WHERE j.id = ${jobId}::bigint`);
+  if (added === 0) throw new Error('the quiet hours were changed meanwhile');
+  return { until };
+}
+
+/** Makes the messages due that wait for the end of a user's quiet hours: after a change of these, in its transaction. */
+export async function wakeWaiting(tx: Tx, userId: number): Promise<void> {
+  await tx.execute(sql`
+    SELECT FROM graphile_worker.reschedule_jobs(
+      ARRAY(SELECT id FROM graphile_worker._private_jobs WHERE starts_with(key, ${waitingKey(sql`${userId}::int`)})),
+      run_at => now())`);
+}
+
+/** How the keys of a user's waiting jobs begin. */
+const waitingKey = (userId: Sql) => sql`'waiting:' || ${userId} || ':'`;

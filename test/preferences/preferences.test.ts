@@ -1,6 +1,7 @@
 import t from 'tap';
 import { renderMail } from '../../src/infrastructure/mail/templates.ts';
 import type { OutgoingMail } from '../../src/infrastructure/mail/transport.ts';
+import { createUnsubscribeLinks } from '../../src/infrastructure/mail/unsubscribe-links.ts';
 import { mailsTo } from '../auth/mailbox.ts';
 import { mails } from '../mail/samples.ts';
 import { createTestApp, createUser, deleteAccount, logIn, queuedFor, signUpUser } from '../support/app.ts';
@@ -270,6 +271,19 @@ t.test('opening the link changes nothing: its page has a button, whose response 
     t.match(await preferencesOf(receiver), { email: { partner_request_received: false } });
   }
   t.match((await app.call('GET', path)).text, '<!doctype html>', 'also without an Accept header');
+});
+
+t.test('the link of an email about saved searches switches these off', async (t) => {
+  const user = await createUser(app);
+  await change(user.token, { email: { saved_search_match: true } });
+  const { keyId, url } = createUnsubscribeLinks(app.config);
+  const path = url({ userId: user.id, topic: 'saved_search_match' }, keyId).slice(
+    app.config.publicUrl.length,
+  );
+  t.match((await app.call('GET', path)).text, '저장한 검색에 맞는 새 글');
+  t.match(await preferencesOf(user), { email: { saved_search_match: true } });
+  t.equal((await app.call('POST', path, oneClick)).status, 200);
+  t.strictSame(await preferencesOf(user), atFirst);
 });
 
 t.test('a token that the service did not sign is rejected and changes nothing', async (t) => {

@@ -2,7 +2,8 @@ import type { Config } from '../config/config.ts';
 import type { ExpiredRows } from '../database/clean-up.ts';
 import type { Database } from '../database/client.ts';
 import type { MailPurpose, MailTopic } from '../database/generated/enums.ts';
-import { type Sql, sql } from '../database/sql.ts';
+import { empty, type Sql, sql } from '../database/sql.ts';
+import { wants } from '../quiet-hours.ts';
 
 /** Emails of a purpose to one address within {@link capSeconds}. */
 const maxPerHour: Record<MailPurpose, number> = {
@@ -93,7 +94,7 @@ export function countUnrequestedSend(
 ): Sql {
   const address = sql`
     SELECT email FROM users WHERE id = (SELECT user_id FROM (${recipient}) recipient)
-      AND is_verified AND suspended_at IS NULL AND (${topic ?? null}::mail_topic = ANY (muted_mails)) IS NOT TRUE`;
+      AND is_verified AND suspended_at IS NULL ${topic === undefined ? empty : sql`AND ${wants({ channel: 'email', topic })}`}`;
   return sql`${countSend(purpose, address, recentSends)} WHERE ${hasRoom(purpose)} RETURNING email`;
 }
 

@@ -2,15 +2,22 @@ import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { FastifyBaseLogger } from 'fastify';
 import type { JobHelpers, Task } from 'graphile-worker';
-import type { Database } from '../database/client.ts';
+import type { Database, Tx } from '../database/client.ts';
 import { isForeignKeyViolation, reasonOf } from '../database/errors.ts';
+import { sql } from '../database/sql.ts';
 import type { Metrics } from '../metrics/metrics.ts';
 import { sendMailTask } from '../outbox/outbox.ts';
+import { decideDelivery } from '../quiet-hours.ts';
 import { inSpan, type Tracing } from '../tracing/tracing.ts';
 import { type MailPayload, type QueuedMail, readQueuedMail } from './queue.ts';
 import { type Language, type Mail, type RenderedMail, renderMail } from './templates.ts';
 import { MailRejectedError, type MailTransport } from './transport.ts';
-import { topicOf, type UnsubscribeLinks, unsubscribeHeaders } from './unsubscribe-links.ts';
+import {
+  type Subscription,
+  topicOf,
+  type UnsubscribeLinks,
+  unsubscribeHeaders,
+} from './unsubscribe-links.ts';
 
 /** An email with all that its text depends on, and its recipient. */
 export interface ComposedMail {
@@ -76,8 +83,7 @@ async function attempt(
   { id, attempts }: JobHelpers['job'],
   signal: AbortSignal,
 ): Promise<void> {
-  const { transport, unsubscribeLinks, composers, mailMetrics, tracing } = options;
-  const { prisma } = options.database;
+  const { transport, unsubscribeLinks, composers, database, mailMetrics, tracing } = options;
   const traceId = traceparent?.split('-')[1];
   const logger = traceId === undefined ? options.logger : options.logger.child({ request_trace_id: traceId });
   const compose = Object.hasOwn(composers, kind) ? composers[kind] : undefined;
@@ -88,11 +94,14 @@ async function attempt(
     const composed = await compose(payload);
     const topic = topicOf(kind);
     const subscription = topic && userId !== undefined ? { userId, topic } : undefined;
-    // It may have been switched off since the email was queued.
-    const muted = subscription && { id: subscription.userId, mutedMails: { has: subscription.topic } };
-    if (composed === null || (muted && (await prisma.user.count({ where: muted })) > 0)) {
+    const delivery = composed && subscription ? await decide(database, id, kind, payload, subscription) : {};
+    if (composed === null || delivery === undefined) {
       mailMetrics.countMail(kind, 'obsolete');
       logger.info({ job: id, kind }, 'obsolete mail dropped');
+      return;
+    }
+    if ('until' in delivery) {
+      logger.info({ job: id, kind, until: delivery.until }, 'mail waits for the end of quiet hours');
       return;
     }
     userId ??= composed.userId;
@@ -111,11 +120,26 @@ async function attempt(
     logger.error({ job: id, kind, payload, attempts, idempotencyKey, reason }, 'mail rejected, not retried');
     mailMetrics.countMail(kind, 'failed');
     const data = { userId: userId ?? null, kind, payload, reason, attempts };
-    await prisma.failedMail.create({ data }).catch((cause: unknown) => {
+    await database.prisma.failedMail.create({ data }).catch((cause: unknown) => {
       // One to a deleted account is not kept.
       if (!isForeignKeyViolation(cause)) throw cause;
     });
   }
+}
+
+/** As {@link decideDelivery}. An email that waited is not sent when its notification was read meanwhile. */
+async function decide(
+  database: Tx,
+  jobId: string,
+  kind: string,
+  payload: MailPayload,
+  { userId, topic }: Subscription,
+) {
+  const unread = sql`
+    SELECT FROM unread_notifications WHERE user_id = ${userId} AND kind = ${kind}::notification_kind
+      AND (partner_request_id = ${payload['request_id'] ?? null}::bigint OR post_id = ${payload['post_id'] ?? null}::bigint) LIMIT 1`;
+  if ('is_deferred' in payload && (await database.execute(unread)) === 0) return undefined;
+  return decideDelivery(database, jobId, { channel: 'email', userId, topic });
 }
 
 /** Removes what an error may quote of the email: whole lines, codes, and the parts of links. */

@@ -3,15 +3,17 @@ import type { Config } from '../config/config.ts';
 import type { Secret } from '../config/secrets.ts';
 import { MailTopic } from '../database/generated/enums.ts';
 
-/** The topic of each kind of email that can be switched off. Codes, links and notices about an account are always sent. */
+/** The topic of each kind of email and push message that can be switched off. Codes, links and notices about an account are always sent. */
 const topics: ReadonlyMap<string, MailTopic> = new Map([
   ['partner_request_received', 'partner_request_received'],
   ['partner_request_accepted', 'partner_request_answered'],
   ['partner_request_declined', 'partner_request_answered'],
+  ['partner_request_withdrawn', 'partner_request_ended'],
   ['partner_request_ended', 'partner_request_ended'],
+  ['saved_search_match', 'saved_search_match'],
 ]);
 
-/** The topic of a kind of email; undefined for one that cannot be switched off. */
+/** The topic of a kind of email or notification; undefined for one that cannot be switched off. */
 export const topicOf = (kind: string): MailTopic | undefined => topics.get(kind);
 
 export interface Subscription {

@@ -8,6 +8,7 @@ import type { User } from '../../../infrastructure/database/generated/client.ts'
 import { type Language, MailTopic } from '../../../infrastructure/database/generated/enums.ts';
 import { type Sql, sql } from '../../../infrastructure/database/sql.ts';
 import type { UnsubscribeLinks } from '../../../infrastructure/mail/unsubscribe-links.ts';
+import { wakeWaiting } from '../../../infrastructure/quiet-hours.ts';
 import { MailPreferenceChanges, MailPreferences } from './schemas.ts';
 import { unsubscribeRoutes } from './unsubscribe.ts';
 
@@ -49,7 +50,8 @@ function createPreferencesRepository(database: Database) {
     const { language = null, email = {}, push = {}, quiet_hours: hours } = changes;
     const { saved_search_match: matchMails = null, ...mails } = email;
     const keepsHours = hours === undefined;
-    const [row] = await database.query<PreferencesRow>(sql`
+    return database.transaction(async (tx) => {
+      const [row] = await tx.query<PreferencesRow>(sql`
       UPDATE users SET language = coalesce(${language}::language, language),
         has_chosen_language = has_chosen_language OR ${language}::language IS NOT NULL,
         has_match_mails = coalesce(${matchMails}, has_match_mails),
@@ -60,7 +62,9 @@ function createPreferencesRepository(database: Database) {
       WHERE id = ${userId} RETURNING language, muted_mails::text[] AS "mutedMails",
         has_match_mails AS "hasMatchMails", muted_pushes::text[] AS "mutedPushes",
         quiet_from AS "quietFrom", quiet_to AS "quietTo"`);
-    return row ?? null;
+      if (!keepsHours) await wakeWaiting(tx, userId);
+      return row ?? null;
+    });
   }
 
   return { find, change };
