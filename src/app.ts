@@ -194,6 +194,7 @@ export async function buildApp(config: AppConfig, overrides: AppOverrides = {}):
           {
             idempotency_keys: domains.idempotency.truncateExpired(),
             users: auth.deleteAbandonedAccounts(),
+            consents: auth.askAboutMarketing(),
             second_factors: auth.sealSecondFactorsAgain(),
             images: images.cleanUpImages(),
           },

@@ -33,6 +33,12 @@ export const mails = {
     url: resetUrl,
   },
   email_changed: { kind: 'email_changed', name, newEmail: 'm***@e***.com', changedAt, url: undoUrl },
+  marketing_consent: {
+    kind: 'marketing_consent',
+    name,
+    givenAt: changedAt,
+    url: 'https://dure.example/account',
+  },
   user_id: { kind: 'user_id', name, username: 'minji.kim' },
   partner_request_received: {
     ...request,

@@ -2,6 +2,8 @@ import type { JWT } from '@fastify/jwt';
 import type { FastifyBaseLogger, FastifyInstance } from 'fastify';
 import type { Authenticator } from '../../http/authentication.ts';
 import type { Metrics } from '../../infrastructure/metrics/metrics.ts';
+import { consentRoutes } from './consents/routes.ts';
+import { createConsents } from './consents/service.ts';
 import { authMails } from './mails.ts';
 import { passkeyRoutes } from './passkeys/routes.ts';
 import { createPasskeys } from './passkeys/service.ts';
@@ -84,7 +86,7 @@ export type AccountAdministration = ReturnType<typeof createAuth>['administratio
  */
 export function createAuth(options: AuthOptions) {
   const { config, database, jwt, mailQueue } = options;
-  const repository = createAuthRepository(config, database, createDerivedSecrets(config.secrets));
+  const repository = createAuthRepository(config, database, createDerivedSecrets(config.secrets), mailQueue);
   const { accounts, sessions } = repository;
   const tokens = createTokens(jwt, config);
   const passwords = createPasswords(config, accounts.countHashCosts, options);
@@ -96,7 +98,17 @@ export function createAuth(options: AuthOptions) {
   const secondFactor = createSecondFactor(database, mailQueue, repository, sealer, login, confirmation);
   const verification = createEmailVerification(config.email, database, mailQueue, repository);
   const recovery = createRecovery(database, mailQueue, repository, passwords);
-  const account = createAccounts(options, repository, passwords, login, confirmation, verification, removal);
+  const consents = createConsents(config.consentDocuments, database, repository);
+  const account = createAccounts(
+    options,
+    repository,
+    passwords,
+    consents,
+    login,
+    confirmation,
+    verification,
+    removal,
+  );
   const emailChange = createEmailChange(database, mailQueue, repository, confirmation, verification, removal);
   const passkeys = createPasskeys(config, database, repository, login, confirmation);
   const refreshCookie = createRefreshCookie(config);
@@ -115,6 +127,7 @@ export function createAuth(options: AuthOptions) {
   async function routes(scope: FastifyInstance): Promise<void> {
     await scope.register(refreshCookie.plugin);
     await scope.register(accountRoutes, { account, emailChange });
+    await scope.register(consentRoutes, { consents });
     await scope.register(sessionRoutes, { database, sessions, login, refreshCookie });
     await scope.register(secondFactorRoutes, { secondFactor });
     await scope.register(emailVerificationRoutes, { emailVerification: verification });
@@ -138,6 +151,7 @@ export function createAuth(options: AuthOptions) {
     tasks: { [revokeIdentityTask]: identities.revoke },
     publicKeys: (scope: FastifyInstance) => publicKeyRoutes(scope, config),
     mails: authMails(config, database, repository),
+    requireConfirmation: confirmation.require,
     findLiveSessions: sessions.findLive,
     administration: {
       listSessions: sessions.list,
@@ -145,6 +159,7 @@ export function createAuth(options: AuthOptions) {
       deleteAccount: removal.removeById,
       removeSecondFactor: secondFactor.removeByOperator,
     },
+    askAboutMarketing: repository.consents.askAgain,
     sealSecondFactorsAgain: secondFactor.sealAgain,
     deleteAbandonedAccounts:
       config.email.unverifiedAccountTtl === 0 ? async function* () {} : removal.removeAbandoned,

@@ -88,6 +88,16 @@ export function authMails(
       return { to, language: languageOf(payload), mail };
     },
 
+    /** Obsolete once the consent was withdrawn. */
+    async marketing_consent(payload) {
+      const account = await findAccount(payload);
+      if (!account?.isVerified || account.marketingAskedAt === null) return null;
+      const { name, email: to } = account;
+      const givenAt = new Date(Number(payload['given_at']));
+      const mail = { kind: 'marketing_consent', name, givenAt, url: `${frontendUrl}/account` } as const;
+      return { to, language: languageOf(payload), mail };
+    },
+
     async user_id(payload) {
       const account = await findAccount(payload);
       if (account === undefined) return null;

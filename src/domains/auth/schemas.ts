@@ -11,6 +11,7 @@ import {
   Timestamp,
 } from '../../http/schemas.ts';
 import { pattern, TextField } from '../../http/text.ts';
+import { NewConsents } from './consents/schemas.ts';
 
 export const username = TextField('username', {
   minLength: 4,
@@ -70,16 +71,15 @@ export const User = NamedObject('User', 'The account of a person', {
 });
 export type User = Static<typeof User>;
 
-export const signUpProof = proof(
-  'Of `confirmEmail`; proves the email address. Without it, a code is mailed.',
-);
-export const NewUser = Body('NewUser', 'An account to create', {
-  username,
-  password: newPassword,
+/** Fields of each kind of sign-up. */
+export const signUpFields = {
   name,
   email,
-  verification_token: signUpProof,
-});
+  verification_token: proof('Of `confirmEmail`; proves the email address. Without it, a code is mailed.'),
+  consents: Type.Optional(Ref(NewConsents)),
+};
+const newUserFields = { username, password: newPassword, ...signUpFields };
+export const NewUser = Body('NewUser', 'An account to create', newUserFields);
 export type NewUser = Static<typeof NewUser>;
 
 export const EmailAddress = Body('EmailAddress', 'Where to send a mail', { email });

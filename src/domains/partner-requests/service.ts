@@ -108,7 +108,7 @@ export function createPartnerRequestService(options: PartnerRequestServiceOption
     throw new ApiError(isAllowed ? invalidTransition : partnerRequestNotFound);
   }
 
-  function mail(tx: Tx, { kind, userId, requestId }: Recipient): Promise<void> {
+  function mail(tx: Tx, { kind, userId, requestId }: Recipient): Promise<boolean> {
     const payload = { request_id: requestId };
     return mailQueue.addUnrequested(tx, { purpose: 'partner_request', kind, userId, payload });
   }

@@ -1,6 +1,7 @@
 import { isIP } from 'node:net';
 import { availableParallelism } from 'node:os';
 import { resolve } from 'node:path';
+import { readConsentDocuments } from './consent-documents.ts';
 import { type DatabaseLocation, readDatabase, readReplica } from './database-settings.ts';
 import {
   ConfigError,
@@ -139,6 +140,8 @@ function buildConfig(
     pageOrigins: [frontendOrigin, ...corsOrigins].filter(Boolean),
     /** In the order in which a page shows them. */
     loginProviders: readLoginProviders(environment, source, problems),
+    /** What users agree to at sign-up; empty where they need not. */
+    consentDocuments: readConsentDocuments(environment, problems),
     trustProxy: readTrustProxy(environment.TRUST_PROXY, problems),
     redisUrl: environment.REDIS_URL,
     /** How long the instance serves on after SIGTERM, while readiness fails. */

@@ -8,9 +8,9 @@ interface Rules {
   longest?: string;
   /** Of a URL. */
   protocols?: readonly string[];
-  /** What continues the URL; such a one is https in production. */
+  /** What continues the URL. */
   continuation?: string;
-  /** Why it has to be short, or https in production. */
+  /** Why a duration has to be short, or a URL https in production. */
   reason?: string;
 }
 
@@ -28,6 +28,7 @@ const url = (protocols: readonly string[], rules: Rules = {}) =>
 const web = ['https:', 'http:'];
 const postgres = ['postgres:', 'postgresql:'];
 const links = { continuation: 'the links in emails', reason: 'the links in emails carry secrets' };
+const documents = { reason: 'users agree to what is there' };
 const quota = (value: number) => Type.Integer({ default: value, minimum: 0, maximum: 1_000_000 });
 const enumWithDefault = <const Text extends string>(values: readonly Text[], value: Text) =>
   Type.Union(
@@ -82,6 +83,10 @@ const Environment = Type.Object({
   QUOTA_EDITS_PER_DAY: quota(60),
   QUOTA_REQUESTS_PER_DAY: quota(100),
   LOGIN_PROVIDERS: Type.Optional(Type.String()),
+  TERMS_VERSION: Type.Optional(Type.String()),
+  TERMS_URL: url(web, documents),
+  PRIVACY_VERSION: Type.Optional(Type.String()),
+  PRIVACY_URL: url(web, documents),
   CORS_ORIGINS: Type.Optional(Type.String()),
   TRUST_PROXY: Type.String({ default: 'false' }),
   REDIS_URL: url(['redis:', 'rediss:']),
@@ -190,9 +195,11 @@ export function urlProblem(
   if (!url || !protocols.includes(url.protocol)) {
     return `be a URL that starts with ${protocols.map((protocol) => `${protocol}//`).join(' or ')}`;
   }
-  if (continuation === undefined) return undefined;
-  if (production && url.protocol === 'http:' && !isLoopback(url)) return `be https in production: ${reason}`;
-  return url.search || url.hash ? `end with its path: ${continuation} continue it` : undefined;
+  if (reason && production && url.protocol === 'http:' && !isLoopback(url)) {
+    return `be https in production: ${reason}`;
+  }
+  if (continuation === undefined || !(url.search || url.hash)) return undefined;
+  return `end with its path: ${continuation} continue it`;
 }
 
 export const withoutSlash = (url: string) => url.replace(/\/+$/, '');

@@ -54,11 +54,14 @@ export function createMailQueue(
   /**
    * Enqueues an email like {@link add}, unless the address is not verified or has had too many of them within an hour, or the user
    * is suspended or has switched them off. Locks the row of the address until the transaction ends: call it last, before `notify`.
+   *
+   * @returns whether it is enqueued
    */
-  async function addUnrequested(tx: Tx, { userId, payload, ...mail }: UnrequestedMail): Promise<void> {
+  async function addUnrequested(tx: Tx, { userId, payload, ...mail }: UnrequestedMail): Promise<boolean> {
     const recipient = sql`SELECT ${userId}::int AS user_id, ${JSON.stringify(payload)}::jsonb AS payload`;
-    await tx.execute(sql`WITH ${unrequestedSql(mail, recipient)} SELECT`);
+    const added = await tx.execute(sql`WITH ${unrequestedSql(mail, recipient)} SELECT FROM mailed`);
     tx.afterCommit(wake);
+    return added > 0;
   }
 
   /**

@@ -3,15 +3,7 @@ import { Page } from '../../../http/pagination.ts';
 import { Body, Int32, NamedEnum, NamedObject, Ref, StringOrNull, Timestamp } from '../../../http/schemas.ts';
 import { TextField } from '../../../http/text.ts';
 import type { IdentityRow } from '../repository/identities.ts';
-import {
-  Confirmation,
-  email,
-  flowToken,
-  name,
-  signUpProof,
-  TokenPairWithUser,
-  username,
-} from '../schemas.ts';
+import { Confirmation, flowToken, signUpFields, TokenPairWithUser, username } from '../schemas.ts';
 
 const providerId = { description: '`id` of a provider', examples: ['kakao'] };
 
@@ -82,9 +74,7 @@ export const LoginOrConfirmation = Type.Unsafe<
 export const NewUserOfProvider = Body('NewUserOfProvider', 'An account to create without a password', {
   sign_up_token: flowToken('From the `sign_up_required` of `finishProviderLogin`'),
   username,
-  name,
-  email,
-  verification_token: signUpProof,
+  ...signUpFields,
 });
 export type NewUserOfProvider = Static<typeof NewUserOfProvider>;
 

@@ -16,7 +16,11 @@ export const userColumns = {
 
 export type UserRow = Prisma.UserGetPayload<{ select: typeof userColumns }>;
 
-const recipientColumns = { ...userColumns, suspendedAt: true } satisfies Prisma.UserSelect;
+const recipientColumns = {
+  ...userColumns,
+  suspendedAt: true,
+  marketingAskedAt: true,
+} satisfies Prisma.UserSelect;
 
 export type RemovableAccount = Pick<UserRow, 'id' | 'email' | 'isVerified'>;
 

@@ -1,6 +1,8 @@
 import type { Config } from '../../../infrastructure/config/config.ts';
 import type { Database } from '../../../infrastructure/database/client.ts';
 import { createMailSends } from '../../../infrastructure/mail/mail-sends.ts';
+import type { MailQueue } from '../../../infrastructure/mail/queue.ts';
+import { createConsentRepository } from '../consents/repository.ts';
 import type { DerivedSecrets } from '../tokens.ts';
 import { createAccountRepository } from './accounts.ts';
 import {
@@ -26,7 +28,12 @@ export const expiredAuthRows = [
 export type AuthRepository = ReturnType<typeof createAuthRepository>;
 
 /** What this domain stores, and the counts of the emails that anyone can request. */
-export function createAuthRepository(config: Config, database: Database, secrets: DerivedSecrets) {
+export function createAuthRepository(
+  config: Config,
+  database: Database,
+  secrets: DerivedSecrets,
+  mailQueue: MailQueue,
+) {
   const loginFailures = createLoginFailureRepository(database, config.secrets[0]);
   return {
     accounts: createAccountRepository(database, config.email),
@@ -34,6 +41,7 @@ export function createAuthRepository(config: Config, database: Database, secrets
     logins: createLoginRepository(database, config.tokens, loginFailures),
     loginFailures,
     identities: createIdentityRepository(database),
+    consents: createConsentRepository(database, mailQueue),
     loginFlows: createLoginFlowRepository(secrets),
     emailCodes: createEmailCodeRepository(database, secrets, config.email),
     passwordResets: createPasswordResetRepository(database, secrets, config.email),

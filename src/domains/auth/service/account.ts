@@ -10,6 +10,7 @@ import type {
   IdempotencyKey,
 } from '../../../infrastructure/idempotency/idempotency.ts';
 import type { MailQueue } from '../../../infrastructure/mail/queue.ts';
+import type { ConsentService } from '../consents/service.ts';
 import { authErrors, takenError } from '../errors.ts';
 import { passwordChangedNotice } from '../mails.ts';
 import type { Passwords } from '../passwords.ts';
@@ -48,6 +49,7 @@ export function createAccounts(
   { config, database, idempotency, mailQueue }: AccountOptions,
   { accounts, sessions, emailCodes, passwordResets }: AuthRepository,
   passwords: Passwords,
+  consents: ConsentService,
   { verifyOwnPassword }: Login,
   confirmation: ConfirmationService,
   { enqueueCode }: EmailVerification,
@@ -69,8 +71,7 @@ export function createAccounts(
     // A replay costs no password hash.
     const replay = await idempotency.findReplay<User>(key);
     if (replay) return replay;
-    const isProofMissing = input.verification_token === undefined && isProofRequired;
-    passwords.checkNew('password', input.password, input, isProofMissing ? [tokenRequired] : []);
+    passwords.checkNew('password', input.password, input, signUpProblems(input));
     const passwordHash = await passwords.hash(input.password, context);
     let created: CreatedAccount | undefined;
     const outcome = await idempotency.run(database.prismaTransaction, key, async (tx) => {
@@ -79,6 +80,15 @@ export function createAccounts(
     });
     if (outcome.replayedIn === undefined && created) logCreated(created, context);
     return outcome;
+  }
+
+  /** What is missing in a sign-up. @param isProved whether a provider has verified the address */
+  function signUpProblems(
+    { verification_token: proof, consents: answers }: Omit<NewUser, 'password'>,
+    isProved = false,
+  ): FieldError[] {
+    const isProofMissing = isProofRequired && !isProved && proof === undefined;
+    return [...(isProofMissing ? [tokenRequired] : []), ...consents.signUpProblems(answers)];
   }
 
   function logCreated({ user, replaced }: CreatedAccount, context: RequestContext): void {
@@ -94,12 +104,15 @@ export function createAccounts(
    */
   async function createAccount(
     tx: Database,
-    { username, email, name, verification_token: proof }: Omit<NewUser, 'password'>,
+    input: Omit<NewUser, 'password'>,
     { passwordHash, isProved = false }: { passwordHash: string | null; isProved?: boolean },
-    { language }: RequestContext,
+    context: RequestContext,
   ): Promise<CreatedAccount> {
+    const { username, email, name, verification_token: proof } = input;
+    const { language } = context;
+    const missing = signUpProblems(input, isProved);
+    if (missing.length > 0) throw invalidFields(missing);
     const isVerified = isProved || proof !== undefined;
-    if (!isVerified && isProofRequired) throw invalidFields([tokenRequired]);
     if (isVerified) await emailCodes.lock(tx, [email]);
     if (!isProved && proof !== undefined && !(await emailCodes.useProof(tx, email, proof))) {
       throw new ApiError(authErrors.verificationTokenInvalid);
@@ -116,6 +129,7 @@ export function createAccounts(
         ? takenError('username', authErrors.usernameTaken)
         : takenError('email', authErrors.emailTaken);
     }
+    if (input.consents) await consents.record(tx, user.id, input.consents, context);
     if (!isVerified) await enqueueCode(tx, email, language);
     return { user, replaced };
   }

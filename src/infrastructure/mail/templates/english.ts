@@ -117,6 +117,19 @@ export const english: Wording = {
         note('The link can be used once and is valid for 7 days. Please do not forward it to anyone.'),
       ],
     }),
+    marketing_consent: (mail) => ({
+      subject: 'Do you still want marketing emails from Dure?',
+      preheader: 'When you agreed to them, and how to keep or withdraw your consent.',
+      heading: 'Your consent to marketing emails',
+      blocks: [
+        `You agreed to marketing emails from Dure on ${date(mail.givenAt)}. Every two years, Korean law (Information and Communications Network Act, article 50 (8)) has us remind you and ask whether you still agree.`,
+        'If you want to keep getting them, there is nothing to do.',
+        'If you no longer want them, you can withdraw your consent at any time on your account page.',
+        button('Review your consent', mail.url),
+        note('Sender: Dure'),
+      ],
+      reason: 'We send this email every two years to people who agreed to marketing emails.',
+    }),
     user_id: (mail) => ({
       subject: 'Your Dure user ID',
       preheader: 'Here is the user ID you asked for.',

@@ -18,6 +18,7 @@ interface Fields {
     /** Where a reset of the password begins. */
     url: string;
   };
+  marketing_consent: { name: string; givenAt: Date; url: string };
   user_id: { name: string; username: string };
   partner_request_received: RequestFields & { message: string };
   partner_request_accepted: RequestFields;

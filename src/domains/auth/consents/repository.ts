@@ -1,0 +1,70 @@
+import type { Database, Tx } from '../../../infrastructure/database/client.ts';
+import type { Consent } from '../../../infrastructure/database/generated/client.ts';
+import { sql } from '../../../infrastructure/database/sql.ts';
+import type { MailQueue } from '../../../infrastructure/mail/queue.ts';
+
+/** What a user has answered. */
+export type Answer = Pick<Consent, 'kind' | 'action' | 'version'>;
+
+export type AnswerRow = Answer & Pick<Consent, 'createdAt'> & { id: number };
+
+/** Users who are asked in one step of the clean-up. */
+const batchSize = 100;
+
+/** A month before two years have passed. The index of these users has the conditions, too. */
+const isDue = sql`
+  u.is_verified AND u.suspended_at IS NULL AND u.marketing_asked_at < now() - interval '23 months'`;
+
+/** The answers of users, of which none is ever changed. Those of one user are added while the account is locked. */
+export function createConsentRepository(database: Database, mailQueue: MailQueue) {
+  /** The latest row of each kind and action, oldest first, however many there are. */
+  function latest(tx: Tx, userId: number): Promise<AnswerRow[]> {
+    return tx.query<AnswerRow>(sql`
+      SELECT c.* FROM unnest(enum_range(NULL::consent_kind)) k, unnest(enum_range(NULL::consent_action)) a,
+        LATERAL (
+          SELECT id, kind, action, version, created_at AS "createdAt" FROM consents
+          WHERE user_id = ${userId} AND kind = k AND action = a ORDER BY id DESC LIMIT 1
+        ) c
+      ORDER BY c.id`);
+  }
+
+  async function record(tx: Database, userId: number, answers: Answer[], address: string): Promise<void> {
+    const data = answers.map((answer) => ({ userId, address, ...answer }));
+    await tx.prisma.consent.createMany({ data });
+  }
+
+  /**
+   * Part of the clean-up: asks users by email whether their marketing consent still stands, before two years have passed since they
+   * gave it or were asked (Information and Communications Network Act, article 50 (8); Enforcement Decree, article 62-3). Yields
+   * how many each step asked.
+   */
+  async function* askAgain(): AsyncGenerator<number, void> {
+    for (let asked = batchSize; asked > 0; yield asked) {
+      const due = await database.query<{ id: number }>(sql`
+        SELECT u.id FROM users u WHERE ${isDue} ORDER BY u.marketing_asked_at LIMIT ${batchSize}`);
+      asked = 0;
+      for (const { id } of due) if (await ask(id)) asked++;
+    }
+  }
+
+  /** The row and the email are one transaction, and the row lock lets one instance ask. @returns whether the user is asked */
+  function ask(userId: number): Promise<boolean> {
+    return database.transaction(async (tx) => {
+      const [due] = await tx.query<Pick<Consent, 'version'> & { language: string; givenAt: Date }>(sql`
+        SELECT u.language, c.version, c.created_at AS "givenAt" FROM users u, LATERAL (
+          SELECT version, created_at FROM consents
+          WHERE user_id = u.id AND kind = 'marketing' AND action = 'given' ORDER BY id DESC LIMIT 1
+        ) c
+        WHERE u.id = ${userId} AND ${isDue} FOR NO KEY UPDATE OF u SKIP LOCKED`);
+      if (due === undefined) return false;
+      const payload = { language: due.language, given_at: due.givenAt.getTime() };
+      const mail = { purpose: 'notice', kind: 'marketing_consent', userId, payload } as const;
+      if (!(await mailQueue.addUnrequested(tx, mail))) return false;
+      await tx.execute(sql`
+        INSERT INTO consents (user_id, kind, action, version) VALUES (${userId}, 'marketing', 'asked', ${due.version})`);
+      return true;
+    });
+  }
+
+  return { latest, record, askAgain };
+}

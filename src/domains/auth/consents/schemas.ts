@@ -1,0 +1,85 @@
+import { type Static, Type } from '@sinclair/typebox';
+import { Body, Changes, NamedEnum, NamedObject, Ref, StringOrNull } from '../../../http/schemas.ts';
+import { pattern, TextField } from '../../../http/text.ts';
+
+const ConsentId = NamedEnum(
+  'ConsentId',
+  'What users agree to',
+  { terms: 'The terms of use', privacy: 'The privacy policy', marketing: 'Emails that advertise' },
+  { examples: ['terms'] },
+);
+export type ConsentId = Static<typeof ConsentId>;
+
+const Consent = NamedObject('Consent', 'What users can agree to', {
+  id: Ref(ConsentId),
+  version: Type.String({ description: 'The present version, a date', examples: ['2026-01-31'] }),
+  url: Type.String({ description: 'Where it can be read', examples: ['https://dure.example/terms'] }),
+  required: Type.Boolean({ description: 'Whether a sign-up needs it', examples: [true] }),
+});
+export const ConsentList = NamedObject('ConsentList', 'What users can agree to', {
+  items: Type.Array(Ref(Consent), { description: 'In the order in which a page shows them' }),
+});
+export type ConsentList = Static<typeof ConsentList>;
+
+const version = (description: string) =>
+  TextField('line', {
+    ...pattern('^[0-9]{4}-[0-9]{2}-[0-9]{2}$', {
+      ko: '2026-01-31과 같은 날짜여야 합니다.',
+      en: 'Must be a date such as 2026-01-31.',
+    }),
+    maxLength: 10,
+    description,
+    examples: ['2026-01-31'],
+  });
+const answers = {
+  terms: version('The `version` of the terms of use that the user agrees to'),
+  privacy: version('The `version` of the privacy policy that the user agrees to'),
+  marketing: Type.Boolean({ description: 'Whether the user wants emails that advertise', examples: [false] }),
+};
+
+/** Which of them a sign-up needs depends on the configuration. */
+export const NewConsents = Body(
+  'NewConsents',
+  'What the user agrees to: at least what `listConsents` says is required',
+  {
+    terms: Type.Optional(answers.terms),
+    privacy: Type.Optional(answers.privacy),
+    marketing: Type.Optional(answers.marketing),
+    is_14_or_older: Type.Optional(
+      Type.Unsafe<true>({
+        type: 'boolean',
+        enum: [true],
+        description: 'That the user is 14 or older; needed where something is required',
+        examples: [true],
+      }),
+    ),
+  },
+);
+export type NewConsents = Static<typeof NewConsents>;
+
+export const ConsentChanges = Changes('ConsentChanges', 'At least one field', answers);
+export type ConsentChanges = Static<typeof ConsentChanges>;
+
+const time = (description: string) =>
+  StringOrNull({ format: 'date-time', description, examples: ['2026-01-31T09:30:00.000Z'] });
+const GivenConsent = NamedObject('GivenConsent', 'The latest answer of a user', {
+  id: Ref(ConsentId),
+  version: StringOrNull({
+    description: 'What the answer is about; `null` where it had no version',
+    examples: ['2026-01-31'],
+  }),
+  given_at: time('When the user last agreed; `null`: never'),
+  withdrawn_at: {
+    ...time('When the user refused or withdrew it; `null` while it is given'),
+    examples: [null],
+  },
+  is_current: Type.Boolean({
+    description: 'Whether the user agrees to the present version',
+    examples: [true],
+  }),
+});
+export type GivenConsent = Static<typeof GivenConsent>;
+export const GivenConsents = NamedObject('GivenConsents', 'The answers of a user', {
+  items: Type.Array(Ref(GivenConsent), { description: 'The latest answer to each question' }),
+});
+export type GivenConsents = Static<typeof GivenConsents>;

@@ -1,0 +1,110 @@
+import { type CurrentUser, tokenNotValid } from '../../../http/authentication.ts';
+import { invalidFields } from '../../../http/errors.ts';
+import { type FieldError, problems } from '../../../http/field-errors.ts';
+import type { RequestContext } from '../../../http/request-context.ts';
+import type { ConsentDocuments } from '../../../infrastructure/config/consent-documents.ts';
+import type { Database } from '../../../infrastructure/database/client.ts';
+import type { AuthRepository } from '../repository/index.ts';
+import type { Answer, AnswerRow } from './repository.ts';
+import type { ConsentChanges, ConsentId, ConsentList, GivenConsent, NewConsents } from './schemas.ts';
+
+export type ConsentService = ReturnType<typeof createConsents>;
+
+/** What users agree to, at their sign-up and later. */
+export function createConsents(
+  { terms, privacy }: ConsentDocuments,
+  database: Database,
+  { accounts, consents }: Pick<AuthRepository, 'accounts' | 'consents'>,
+) {
+  /** Emails that advertise are a part of the privacy policy, where there is one. */
+  const present = { terms, privacy, marketing: privacy ?? terms };
+
+  function list(): ConsentList {
+    const ids = ['terms', 'privacy', 'marketing'] as const;
+    const items = ids.flatMap((id) => {
+      const document = present[id];
+      return document ? [{ id, ...document, required: id !== 'marketing' }] : [];
+    });
+    return { items };
+  }
+
+  /** @param path of the answers in the body */
+  function outdated(answers: ConsentChanges, path: string): FieldError[] {
+    return (['terms', 'privacy'] as const).flatMap((id) => {
+      const version = present[id]?.version;
+      if (version === undefined || (answers[id] ?? version) === version) return [];
+      return [{ field: path + id, ...problems.notAllowed([version]) }];
+    });
+  }
+
+  /** What is missing or wrong in a sign-up. */
+  function signUpProblems(answers: NewConsents | undefined): FieldError[] {
+    if (answers === undefined) return terms ? [{ field: 'consents', ...problems.required }] : [];
+    const path = '/consents/';
+    const needed = [terms && 'terms', privacy && 'privacy', terms && 'is_14_or_older'] as const;
+    const missing = needed.flatMap((name) =>
+      name && answers[name] === undefined ? [{ field: path + name, ...problems.required }] : [],
+    );
+    return [...missing, ...outdated(answers, path)];
+  }
+
+  function toAnswers({ terms, privacy, marketing, is_14_or_older: isOldEnough }: NewConsents): Answer[] {
+    const version = present.marketing?.version ?? privacy ?? terms ?? null;
+    return [
+      terms === undefined ? [] : [{ kind: 'terms', action: 'given', version: terms } as const],
+      privacy === undefined ? [] : [{ kind: 'privacy', action: 'given', version: privacy } as const],
+      marketing === undefined
+        ? []
+        : [{ kind: 'marketing', action: marketing ? 'given' : 'withdrawn', version } as const],
+      isOldEnough ? [{ kind: 'age', action: 'given', version: null } as const] : [],
+    ].flat();
+  }
+
+  /** Records the answers of a sign-up in its transaction. */
+  function record(tx: Database, userId: number, answers: NewConsents, { ip }: RequestContext): Promise<void> {
+    return consents.record(tx, userId, toAnswers(answers), ip);
+  }
+
+  async function find(userId: number, tx = database): Promise<GivenConsent[]> {
+    const rows = await consents.latest(tx, userId);
+    return (['terms', 'privacy', 'marketing'] as const).flatMap((id) => {
+      const ofKind = rows.filter(({ kind, action }) => kind === id && action !== 'asked');
+      return ofKind.length > 0 ? [toGivenConsent(id, ofKind)] : [];
+    });
+  }
+
+  function toGivenConsent(id: ConsentId, rows: AnswerRow[]): GivenConsent {
+    const answer = rows.at(-1);
+    const given = rows.find(({ action }) => action === 'given');
+    const isGiven = answer?.action === 'given';
+    return {
+      id,
+      version: answer?.version ?? null,
+      given_at: given?.createdAt.toISOString() ?? null,
+      withdrawn_at: (!isGiven && answer?.createdAt.toISOString()) || null,
+      is_current: isGiven && (present[id]?.version ?? answer.version) === answer.version,
+    };
+  }
+
+  /**
+   * Records the answers that differ from the latest ones; after a question each one does. Concurrent calls follow one another.
+   *
+   * @throws {ApiError} `validation_error` for another version than the present one, `token_not_valid` for an account that is gone
+   */
+  async function change(user: CurrentUser, changes: ConsentChanges, { ip, language }: RequestContext) {
+    const wrong = outdated(changes, '');
+    if (wrong.length > 0) throw invalidFields(wrong);
+    return database.prismaTransaction(async (tx) => {
+      if (!(await accounts.lock(tx, user.id))) throw tokenNotValid('access', 'revoked', language);
+      const known = await consents.latest(tx, user.id);
+      const isNew = ({ kind, action, version }: Answer) => {
+        const last = known.findLast((row) => row.kind === kind);
+        return last?.action !== action || last.version !== version;
+      };
+      await consents.record(tx, user.id, toAnswers(changes).filter(isNew), ip);
+      return find(user.id, tx);
+    });
+  }
+
+  return { list, signUpProblems, record, find, change };
+}
