@@ -193,6 +193,21 @@ t.test('a store of images is configured as a whole', async (t) => {
   t.match(loadConfig({ ...bucket, ...base, S3_REGION: 'eu-west-1' }).images.s3, { credentials: undefined });
 });
 
+t.test('the documents that users agree to have a date and a URL, and privacy comes with terms', async (t) => {
+  const terms = { TERMS_VERSION: '2026-01-31', TERMS_URL: 'https://dure.example/terms?a=1#b' };
+  const privacy = { PRIVACY_VERSION: '2026-01-31', PRIVACY_URL: 'http://dure.example/privacy' };
+  const named = (environment: Record<string, string>) =>
+    problems(t, { JWT_SECRET: secret, ...environment }).map((line) => /[A-Z]+_[A-Z]+/.exec(line)?.[0]);
+  t.doesNotThrow(() => load({ ...terms, ...privacy }), 'plain http is for development');
+  t.match(problems(t, { ...production, ...terms, ...privacy }), [/PRIVACY_URL must be https/]);
+  for (const date of ['2026-02-30', '2026-1-31', '31.1.2026', '2026-01-31T00:00:00Z', 'v2'])
+    t.strictSame(named({ ...terms, TERMS_VERSION: date }), ['TERMS_VERSION'], date);
+  t.strictSame(named({ ...terms, TERMS_URL: 'dure.example' }), ['TERMS_URL']);
+  t.strictSame(named({ TERMS_VERSION: '2026-01-31' }), ['TERMS_VERSION']);
+  t.strictSame(named({ TERMS_URL: 'https://dure.example/terms' }), ['TERMS_VERSION']);
+  t.strictSame(named(privacy), ['TERMS_VERSION']);
+});
+
 t.test('durations have a unit and a maximum', async (t) => {
   const lifetimes = [
     ...['ACCESS_TOKEN_TTL', 'REFRESH_TOKEN_TTL', 'SESSION_MAX_AGE'],

@@ -78,7 +78,7 @@ t.test('links are on lines of their own', async (t) => {
 /** An email with one text in place of all of its texts. */
 function withTexts(mail: Mail, replacement: string): Mail {
   return JSON.parse(JSON.stringify(mail), (key, value) => {
-    if (key === 'changedAt') return new Date(value);
+    if (key.endsWith('At')) return new Date(value);
     return typeof value === 'string' && key !== 'kind' ? replacement : value;
   });
 }

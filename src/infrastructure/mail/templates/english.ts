@@ -118,7 +118,7 @@ export const english: Wording = {
       ],
     }),
     marketing_consent: (mail) => ({
-      subject: 'Do you still want marketing emails from Dure?',
+      subject: 'Your consent to marketing emails from Dure',
       preheader: 'When you agreed to them, and how to keep or withdraw your consent.',
       heading: 'Your consent to marketing emails',
       blocks: [
