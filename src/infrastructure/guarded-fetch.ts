@@ -1,0 +1,125 @@
+import { Resolver } from 'node:dns/promises';
+import { request as httpRequest, type IncomingHttpHeaders } from 'node:http';
+import { request as httpsRequest } from 'node:https';
+import { isIP, type LookupFunction } from 'node:net';
+import ipaddr from 'ipaddr.js';
+
+/** An address that must not be called, because it is not public. */
+export class RefusedAddressError extends Error {
+  override name = 'RefusedAddressError';
+}
+
+/** What a name stands for, as IP addresses. @throws when it cannot be resolved */
+export type ResolveName = (name: string, signal: AbortSignal) => Promise<string[]>;
+
+interface GuardedRequest {
+  method: 'POST';
+  headers: Record<string, string | number>;
+  body: Buffer;
+  /** Milliseconds for everything, from the resolution of the name to the headers of the response. */
+  timeout: number;
+  /** Outside production: addresses of this machine, with `http` and any port, too. */
+  allowsLoopback: boolean;
+  resolve?: ResolveName;
+}
+
+/**
+ * Whether a URL may be called, as far as it says by itself: `https` on its usual port, without credentials, and no address that is
+ * not public. What its name stands for is known only when it is called.
+ */
+export function isCallable(
+  { protocol, hostname, port, username, password }: URL,
+  allowsLoopback: boolean,
+): boolean {
+  const host = hostname.replace(/^\[|\]$/g, '');
+  if (`${username}${password}` !== '') return false;
+  if (allowsLoopback && isLoopback(host)) return /^https?:$/.test(protocol);
+  return protocol === 'https:' && port === '' && (isIP(host) === 0 || isPublic(host));
+}
+
+/**
+ * Calls a URL that a user gave, so that it cannot reach what only this machine can: the name is resolved once, all its addresses
+ * must be public, and the connection is made to one of them. Redirects and proxies of the environment are not followed, the body of
+ * the response is not read, and no connection is used twice.
+ *
+ * @throws {RefusedAddressError} before anything is sent; any other error when there is no response in time
+ */
+export async function guardedFetch(
+  url: URL,
+  { method, headers, body, timeout, allowsLoopback, resolve = resolveName }: GuardedRequest,
+): Promise<{ status: number; headers: IncomingHttpHeaders }> {
+  const signal = AbortSignal.timeout(timeout);
+  const addresses = await findAddresses(url, allowsLoopback, (name) => resolve(name, signal));
+  signal.throwIfAborted();
+  const send = url.protocol === 'https:' ? httpsRequest : httpRequest;
+  return new Promise((done, fail) => {
+    // Without an agent, the connection is closed after the response, and the environment names no proxy.
+    send(url, { method, headers, signal, agent: false, lookup: lookUpIn(addresses) })
+      .on('response', (response) => {
+        response.on('error', () => undefined).destroy();
+        done({ status: response.statusCode ?? 0, headers: response.headers });
+      })
+      .on('error', fail)
+      .end(body);
+  });
+}
+
+/** @throws {RefusedAddressError} */
+async function findAddresses(
+  url: URL,
+  allowsLoopback: boolean,
+  resolve: (name: string) => Promise<string[]>,
+) {
+  const host = url.hostname.replace(/^\[|\]$/g, '');
+  if (!isCallable(url, allowsLoopback)) throw new RefusedAddressError(`${url.host} must not be called`);
+  if (allowsLoopback && isLoopback(host)) return [isIP(host) ? host : '127.0.0.1'];
+  const addresses = isIP(host) ? [host] : await resolve(host);
+  if (addresses.length === 0 || !addresses.every(isPublic))
+    throw new RefusedAddressError(`${url.host} has an address that must not be called`);
+  return addresses;
+}
+
+/** A lookup that knows the addresses already, so that a name cannot stand for another one when the connection is made. */
+function lookUpIn(addresses: string[]): LookupFunction {
+  const found = addresses.map((address) => ({ address, family: isIP(address) }));
+  return (_name, { all }, callback) => {
+    const [first] = found;
+    if (all) callback(null, found);
+    else callback(null, first?.address ?? '', first?.family);
+  };
+}
+
+/** Names that mean this machine (RFC 6761, section 6.3), and its addresses. */
+function isLoopback(host: string): boolean {
+  return isIP(host) ? ipaddr.process(host).range() === 'loopback' : /(^|\.)localhost$/.test(host);
+}
+
+/** IPv6 that is given to the internet (RFC 4291, section 2.4). */
+const globalUnicast = ipaddr.IPv6.parseCIDR('2000::/3');
+
+/**
+ * Whether an IP address is public unicast. IPv6 that contains IPv4 counts as that (mapped) or is not public (6to4, NAT64, Teredo and
+ * the like).
+ */
+export function isPublic(address: string): boolean {
+  if (!ipaddr.isValid(address)) return false;
+  const parsed = ipaddr.process(address);
+  const isGiven = parsed instanceof ipaddr.IPv4 || parsed.match(globalUnicast);
+  return isGiven && parsed.range() === 'unicast';
+}
+
+/**
+ * Asks the name servers. Unlike `dns.lookup` that blocks no thread of the pool, which files and password hashes need, and it reads
+ * no names of the local network from `/etc/hosts`.
+ */
+async function resolveName(name: string, signal: AbortSignal): Promise<string[]> {
+  const resolver = new Resolver();
+  const stop = () => resolver.cancel();
+  signal.addEventListener('abort', stop);
+  const results = await Promise.allSettled([resolver.resolve4(name), resolver.resolve6(name)]);
+  signal.removeEventListener('abort', stop);
+  const addresses = results.flatMap((result) => (result.status === 'fulfilled' ? result.value : []));
+  const [failed] = results.flatMap((result) => (result.status === 'rejected' ? [result.reason] : []));
+  if (addresses.length === 0) throw failed;
+  return addresses;
+}
