@@ -80,6 +80,7 @@ function effectiveSettings(given: NodeJS.ProcessEnv, environment: Environment, c
     PUBLIC_URL: config.publicUrl,
     MEDIA_BASE_URL: config.images.baseUrl,
     MAIL_FROM: config.mail.from,
+    VAPID_SUBJECT: config.vapid?.subject,
     LOGIN_PROVIDERS: config.loginProviders.map(({ id }) => id).join(','),
     CORS_ORIGINS: config.corsOrigins.join(','),
     DOCS_ENABLED: config.docsEnabled,

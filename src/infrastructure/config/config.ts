@@ -15,6 +15,7 @@ import {
 import { readLoginProviders } from './login-providers.ts';
 import { readPrivateKeys } from './private-keys.ts';
 import { isResendKey, readSecrets } from './secrets.ts';
+import { readVapid } from './vapid.ts';
 import { findWarnings } from './warnings.ts';
 
 export { ConfigError } from './environment.ts';
@@ -61,6 +62,7 @@ function buildConfig(
 ) {
   const production = environment.NODE_ENV === 'production';
   const dataDirectory = resolve(environment.DATA_DIR);
+  const secrets = readSecrets(environment.JWT_SECRET, production, dataDirectory, problems, generateSecret);
   if (production) requireInProduction(environment, problems);
   if (environment.MAIL_FROM && !mailAddress.test(environment.MAIL_FROM)) {
     problems.push('MAIL_FROM must be an address, as in "Dure <no-reply@example.com>"');
@@ -71,6 +73,7 @@ function buildConfig(
   const frontendUrl = withoutSlash(environment.FRONTEND_URL ?? 'http://localhost:5173');
   const frontendOrigin = originOf(frontendUrl);
   const publicUrl = withoutSlash(environment.PUBLIC_URL ?? `http://localhost:${environment.PORT}`);
+  const mailFrom = environment.MAIL_FROM ?? 'Dure <no-reply@localhost>';
   const resend = environment.RESEND_API_KEY
     ? { apiKey: environment.RESEND_API_KEY, baseUrl: environment.RESEND_BASE_URL }
     : undefined;
@@ -91,7 +94,7 @@ function buildConfig(
       poolSize: environment.DATABASE_POOL_SIZE,
       migrateOnStart: environment.MIGRATE_ON_START ?? !production,
     },
-    secrets: readSecrets(environment.JWT_SECRET, production, dataDirectory, problems, generateSecret),
+    secrets,
     /** The first one signs access tokens, the first secret does without any. All verify. */
     privateKeys: readPrivateKeys(environment, problems),
     tokens: {
@@ -127,7 +130,9 @@ function buildConfig(
       directory: resolve(dataDirectory, 'media'),
       s3: readImageStore(environment, problems),
     },
-    mail: { from: environment.MAIL_FROM ?? 'Dure <no-reply@localhost>', resend },
+    mail: { from: mailFrom, resend },
+    /** Of push messages; undefined where there are none. */
+    vapid: readVapid(environment, secrets[0], mailFrom, problems),
     /** Of one store in 24 hours; 0: no quota. */
     quotas: {
       postsPerDay: environment.QUOTA_POSTS_PER_DAY,

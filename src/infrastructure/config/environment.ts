@@ -50,6 +50,8 @@ const Environment = Type.Object({
   JWT_SECRET: Type.Optional(Type.String()),
   JWT_PRIVATE_KEY: Type.Optional(Type.String()),
   JWT_PRIVATE_KEY_FILE: Type.Optional(Type.String()),
+  VAPID_PRIVATE_KEY: Type.Optional(Type.String()),
+  VAPID_SUBJECT: Type.Optional(Type.String()),
   ACCESS_TOKEN_TTL: lifetime('15m'),
   REFRESH_TOKEN_TTL: lifetime('14d'),
   SESSION_MAX_AGE: lifetime('90d'),

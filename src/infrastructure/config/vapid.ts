@@ -1,0 +1,69 @@
+import { createECDH, generateKeyPairSync, hkdfSync } from 'node:crypto';
+import { type Environment, parseUrl } from './environment.ts';
+import type { Secret } from './secrets.ts';
+
+/** How the service names itself to push services (RFC 8292). */
+export interface Vapid {
+  /** The uncompressed point and the scalar of a P-256 key, in base64url. */
+  publicKey: string;
+  privateKey: string;
+  /** Where the operator of a push service finds that of this one. */
+  subject: string;
+}
+
+/**
+ * Reads the key that signs requests to push services. Outside production a missing one is derived from the first secret, so that
+ * it survives restarts as that does.
+ *
+ * @param mailFrom whose address is the default of `VAPID_SUBJECT`
+ * @param problems gets what is wrong
+ * @returns undefined without a key: there are no push messages then
+ */
+export function readVapid(
+  { VAPID_PRIVATE_KEY: value, VAPID_SUBJECT: given, NODE_ENV }: Environment,
+  { key: secret }: Secret,
+  mailFrom: string,
+  problems: string[],
+): Vapid | undefined {
+  const subject = given ?? `mailto:${/[^\s<>]+@[^\s<>]+/.exec(mailFrom)?.[0]}`;
+  if (given !== undefined && !isSubject(given)) {
+    problems.push(
+      'VAPID_SUBJECT must be an address such as mailto:push@example.com, or a URL that starts with https://',
+    );
+  }
+  const isDerived = value === undefined && NODE_ENV !== 'production' && secret.length > 0;
+  const privateKey = isDerived ? deriveVapidKey(secret) : value;
+  if (privateKey === undefined) return undefined;
+  const publicKey = publicKeyOf(privateKey);
+  if (publicKey !== undefined) return { publicKey, privateKey, subject };
+  problems.push(
+    'VAPID_PRIVATE_KEY must be the 32 bytes of a P-256 private key in base64url, for example of `dure secrets vapid`',
+  );
+  return undefined;
+}
+
+/** A new key, as `VAPID_PRIVATE_KEY` takes it. */
+export function generateVapidKey(): string {
+  return generateKeyPairSync('ec', { namedCurve: 'P-256' }).privateKey.export({ format: 'jwk' }).d ?? '';
+}
+
+/** One of four billion is no key. */
+function deriveVapidKey(secret: Buffer): string {
+  return Buffer.from(hkdfSync('sha256', secret, '', 'dure vapid key', 32)).toString('base64url');
+}
+
+/** @returns undefined for what is no private key */
+function publicKeyOf(privateKey: string): string | undefined {
+  if (!/^[A-Za-z0-9_-]{43}$/.test(privateKey)) return undefined;
+  const curve = createECDH('prime256v1');
+  try {
+    curve.setPrivateKey(privateKey, 'base64url');
+    return curve.getPublicKey('base64url');
+  } catch {
+    return undefined;
+  }
+}
+
+function isSubject(text: string): boolean {
+  return /^mailto:[^\s@]+@[^\s@]+$/.test(text) || parseUrl(text)?.protocol === 'https:';
+}
