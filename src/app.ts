@@ -155,6 +155,7 @@ export async function buildApp(config: AppConfig, overrides: AppOverrides = {}):
   await app.register(images.media, { prefix: '/media' });
   await app.register(partnerRequests.routes, { prefix: '/api/v1/notifications' });
   await app.register(preferences.routes, { prefix: '/api/v1/notifications' });
+  await app.register(domains.push.routes, { prefix: '/api/v1/notifications/push' });
   await app.register(notifications.routes, {
     prefix: '/api/v1/notifications',
     config,

@@ -4,7 +4,7 @@ import { createAdmin, createAudit } from './domains/admin/index.ts';
 import { createAuth } from './domains/auth/index.ts';
 import { createImages, createImageUrls, type ImageStorage } from './domains/images/index.ts';
 import { createMyPage } from './domains/my-page/index.ts';
-import { createNotifications, createPreferences } from './domains/notifications/index.ts';
+import { createNotifications, createPreferences, createPush } from './domains/notifications/index.ts';
 import { createPartnerRequests } from './domains/partner-requests/index.ts';
 import { createPosts } from './domains/posts/index.ts';
 import { createReports } from './domains/reports/index.ts';
@@ -64,6 +64,7 @@ export async function createDomains(options: DomainsOptions) {
   const auth = createAuth({ ...base, deletionSteps });
   const myPage = createMyPage(base);
   const preferences = createPreferences({ database, unsubscribeLinks });
+  const push = createPush(base);
   const audit = createAudit(database);
   const admin = createAdmin({ database, audit, accounts: auth.administration, mailQueue });
   const reports = createReports({ database, audit });
@@ -79,6 +80,7 @@ export async function createDomains(options: DomainsOptions) {
     auth,
     myPage,
     preferences,
+    push,
     admin,
     reports,
   };

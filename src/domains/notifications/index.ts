@@ -11,6 +11,7 @@ import { createStreamHub, type HubOptions } from './stream.ts';
 
 export type { EventStreamTimes } from './event-stream.ts';
 export { createPreferences } from './preferences/index.ts';
+export { createPush } from './push/index.ts';
 export { expiredNotifications } from './repository.ts';
 
 interface RoutesOptions extends Pick<HubOptions, 'listen' | 'findLiveSessions' | 'streamTimes'> {

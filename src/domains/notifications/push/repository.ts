@@ -1,0 +1,57 @@
+import type { Database } from '../../../infrastructure/database/client.ts';
+import type { PushSubscription } from '../../../infrastructure/database/generated/client.ts';
+import type { PageRequest } from '../../../infrastructure/database/keyset.ts';
+import { sql } from '../../../infrastructure/database/sql.ts';
+import { maxSubscriptions } from './schemas.ts';
+
+export type SubscriptionRow = Pick<PushSubscription, 'id' | 'userAgent' | 'createdAt'>;
+type NewRow = Pick<PushSubscription, 'userId' | 'endpoint' | 'p256dh' | 'auth' | 'userAgent'>;
+
+const shown = { id: true, userAgent: true, createdAt: true } as const;
+
+export type PushSubscriptions = ReturnType<typeof createPushSubscriptions>;
+
+/** Browsers that get push messages. */
+export function createPushSubscriptions(database: Database) {
+  const { prisma } = database;
+
+  /**
+   * Adds a subscription, or changes the one that the user has for the endpoint. One of another user becomes a new one of this user,
+   * whose browser it is now.
+   *
+   * @returns undefined when the user has as many as one can have
+   */
+  function save({ userId, endpoint, p256dh, auth, userAgent }: NewRow) {
+    return database.transaction(async (tx) => {
+      // So that concurrent calls of a user are counted one after the other.
+      await tx.execute(sql`SELECT FROM users WHERE id = ${userId} FOR NO KEY UPDATE`);
+      const [saved] = await tx.query<SubscriptionRow & { isNew: boolean }>(sql`
+        WITH own AS MATERIALIZED (SELECT id, endpoint FROM push_subscriptions WHERE user_id = ${userId})
+        INSERT INTO push_subscriptions AS s (user_id, endpoint, p256dh, auth, user_agent)
+        SELECT id, ${endpoint}, ${p256dh}, ${auth}, ${userAgent} FROM users
+        WHERE id = ${userId} AND (SELECT count(*) FROM own WHERE endpoint <> ${endpoint}) < ${maxSubscriptions}
+        ON CONFLICT (endpoint) DO UPDATE SET user_id = excluded.user_id, p256dh = excluded.p256dh,
+          auth = excluded.auth, user_agent = excluded.user_agent, failures = 0, retry_at = NULL,
+          id = CASE WHEN s.user_id = excluded.user_id THEN s.id ELSE excluded.id END,
+          created_at = CASE WHEN s.user_id = excluded.user_id THEN s.created_at ELSE excluded.created_at END
+        RETURNING id, created_at AS "createdAt", user_agent AS "userAgent",
+          id NOT IN (SELECT own.id FROM own) AS "isNew"`);
+      return saved;
+    });
+  }
+
+  return {
+    save,
+
+    /** Newest first. */
+    list(userId: number, { after, limit }: PageRequest): Promise<SubscriptionRow[]> {
+      const where = { userId, ...(after && { id: { lt: Number(after.id) } }) };
+      return prisma.pushSubscription.findMany({ where, orderBy: { id: 'desc' }, take: limit, select: shown });
+    },
+
+    /** @returns false when there is no such subscription of the user */
+    async remove(userId: number, id: number): Promise<boolean> {
+      return (await prisma.pushSubscription.deleteMany({ where: { id, userId } })).count > 0;
+    },
+  };
+}

@@ -1,0 +1,160 @@
+import { ECDH } from 'node:crypto';
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
+import { Type } from '@sinclair/typebox';
+import { currentUser } from '../../../http/authentication.ts';
+import { ApiError, invalidFields } from '../../../http/errors.ts';
+import { PageQuery, paginate } from '../../../http/pagination.ts';
+import { requestContext } from '../../../http/request-context.ts';
+import { EmptyData, isId, PathId, Ref } from '../../../http/schemas.ts';
+import type { Config } from '../../../infrastructure/config/config.ts';
+import { isCallable } from '../../../infrastructure/guarded-fetch.ts';
+import type { PushSubscriptions, SubscriptionRow } from './repository.ts';
+import {
+  NewPushSubscription,
+  PushKey,
+  PushSubscriptionPage,
+  pushErrors,
+  StoredPushSubscription,
+} from './schemas.ts';
+
+const description = `Send what \`toJSON()\` of the \`PushSubscription\` gives that \`pushManager.subscribe()\` resolves to, with \`getPushKey\` as \`applicationServerKey\`. The same endpoint again changes the keys of the subscription (200). A browser in which another user logs in belongs to that user from then on. Logging out does not end a subscription: remove it, or call \`unsubscribe()\` of the browser.
+
+From then on each notification of the user is pushed as JSON, for the service worker of the page, at least once:
+
+\`\`\`
+{ "id": 41, "kind": "partner_request_received", "title": "새 제휴 요청", "body": "...", "url": "https://app.example.com/requests/7" }
+\`\`\`
+
+\`id\` and \`kind\` are those of the notification, \`title\` and \`body\` are in the language of the user, \`url\` is the page of the frontend about it. A notification that is read before it is pushed is not pushed.`;
+
+/** The browsers of the logged-in user to which notifications are pushed. */
+export const pushRoutes: FastifyPluginAsyncTypebox<{
+  subscriptions: PushSubscriptions;
+  config: Pick<Config, 'vapid' | 'production'>;
+}> = async (app, { subscriptions, config: { vapid, production } }) => {
+  app.get(
+    '/key/',
+    {
+      config: { message: { ko: '푸시 알림 키를 조회했습니다.', en: 'Here is the key.' } },
+      schema: {
+        operationId: 'getPushKey',
+        summary: 'Key of push messages',
+        description:
+          'For `applicationServerKey` of `pushManager.subscribe()`. A service without push messages responds with 404 `not_found` here and at all other paths below `push/`.',
+        response: { 200: Ref(PushKey) },
+      },
+    },
+    async () => ({ public_key: vapid?.publicKey ?? '' }),
+  );
+
+  app.post(
+    '/subscriptions/',
+    {
+      config: {
+        message: { ko: '이 브라우저로 푸시 알림을 보냅니다.', en: 'This browser gets push messages now.' },
+        errors: [pushErrors.tooManySubscriptions],
+      },
+      schema: {
+        operationId: 'createPushSubscription',
+        summary: 'Push notifications to a browser',
+        description,
+        body: Ref(NewPushSubscription),
+        response: { 200: Ref(StoredPushSubscription), 201: Ref(StoredPushSubscription) },
+      },
+    },
+    async (request, reply) => {
+      const { keys, endpoint } = readSubscription(request.body, !production);
+      const { userAgent } = requestContext(request);
+      const { id: userId } = currentUser(request);
+      const saved = await subscriptions.save({ ...keys, endpoint, userId, userAgent });
+      if (saved === undefined) throw new ApiError(pushErrors.tooManySubscriptions);
+      reply.code(saved.isNew ? 201 : 200);
+      return toSubscription(saved);
+    },
+  );
+
+  app.get(
+    '/subscriptions/',
+    {
+      config: { message: { ko: '푸시 알림을 받는 브라우저를 조회했습니다.', en: 'Here are your browsers.' } },
+      schema: {
+        operationId: 'listPushSubscriptions',
+        summary: 'Browsers that get push messages',
+        description:
+          'Newest first. A subscription whose push service says that it has ended, or does not take messages for four days, is removed.',
+        querystring: Type.Object(PageQuery),
+        response: { 200: Ref(PushSubscriptionPage) },
+      },
+    },
+    async (request) => {
+      const { id } = currentUser(request);
+      const find = subscriptions.list.bind(null, id);
+      return paginate(request.query, { isId, find, present: toSubscription });
+    },
+  );
+
+  app.delete(
+    '/subscriptions/:subscription_id/',
+    {
+      config: {
+        message: {
+          ko: '이 브라우저로는 푸시 알림을 보내지 않습니다.',
+          en: 'This browser gets no more push messages.',
+        },
+        errors: [pushErrors.subscriptionNotFound],
+      },
+      schema: {
+        operationId: 'deletePushSubscription',
+        summary: 'Stop push messages to a browser',
+        description: 'Nothing that still waits to be pushed to it is pushed.',
+        params: Type.Object({ subscription_id: PathId('`id` of a subscription') }),
+        response: { 200: Ref(EmptyData) },
+      },
+    },
+    async (request) => {
+      const { id } = currentUser(request);
+      if (!(await subscriptions.remove(id, request.params.subscription_id)))
+        throw new ApiError(pushErrors.subscriptionNotFound);
+      return {};
+    },
+  );
+};
+
+const wrongEndpoint = {
+  field: 'endpoint',
+  code: 'invalid_format',
+  text: {
+    ko: '푸시 서비스의 공개 https 주소여야 합니다.',
+    en: 'Must be a public https URL of a push service.',
+  },
+} as const;
+
+const wrongPoint = {
+  field: '/keys/p256dh',
+  code: 'invalid_format',
+  text: { ko: 'P-256 곡선의 압축하지 않은 점이어야 합니다.', en: 'Must be an uncompressed point of P-256.' },
+} as const;
+
+/** @throws {ApiError} `validation_error` */
+function readSubscription({ endpoint: text, keys }: NewPushSubscription, allowsLoopback: boolean) {
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  const endpoint = url?.href ?? '';
+  const isAccepted = url !== undefined && endpoint.length <= 2048 && isCallable(url, allowsLoopback);
+  const problems = [...(isAccepted ? [] : [wrongEndpoint]), ...(isPoint(keys.p256dh) ? [] : [wrongPoint])];
+  if (problems.length > 0) throw invalidFields(problems);
+  return { endpoint, keys };
+}
+
+function isPoint(text: string): boolean {
+  const isUncompressed = Buffer.from(text, 'base64url')[0] === 4;
+  try {
+    // Throws for a point that is not on the curve.
+    return isUncompressed && ECDH.convertKey(text, 'prime256v1', 'base64url').length > 0;
+  } catch {
+    return false;
+  }
+}
+
+function toSubscription({ id, createdAt, userAgent }: SubscriptionRow): StoredPushSubscription {
+  return { id, created_at: createdAt.toISOString(), user_agent: userAgent };
+}

@@ -1,0 +1,89 @@
+import { type Static, type StringOptions, Type } from '@sinclair/typebox';
+import { defineError } from '../../../http/errors.ts';
+import { Page } from '../../../http/pagination.ts';
+import { Body, Int32, NamedObject, Ref, Timestamp } from '../../../http/schemas.ts';
+import { pattern, TextField } from '../../../http/text.ts';
+
+/** Of one user. */
+export const maxSubscriptions = 10;
+
+export const pushErrors = {
+  subscriptionNotFound: defineError(404, 'subscription_not_found', {
+    ko: '해당 푸시 알림 구독을 찾을 수 없습니다.',
+    en: 'There is no such subscription.',
+  }),
+  tooManySubscriptions: defineError(409, 'too_many_subscriptions', {
+    ko: `푸시 알림은 브라우저 ${maxSubscriptions}개까지 받을 수 있습니다.`,
+    en: 'At most ten browsers can get push messages.',
+  }),
+};
+
+const examplePoint =
+  'BFutHNSNZPMeUwMWt5CPVs3nWVC1vdqROKzsSD_WqIxZ_BqkF9QzCxtljpPfn1LTRMO5p9R8AxXMvMPvy-Y2qPI';
+
+export const PushKey = NamedObject('PushKey', 'The key of the service (RFC 8292)', {
+  public_key: Type.String({
+    description: 'An uncompressed point of P-256 in base64url, for `applicationServerKey`',
+    examples: [examplePoint],
+  }),
+});
+
+/** @param bytes that its base64url stands for */
+const bytes = (bytes: number, options: StringOptions) =>
+  Type.String({
+    ...pattern(`^[A-Za-z0-9_-]{${Math.ceil((bytes * 4) / 3)}}$`, {
+      ko: `${bytes}바이트를 base64url로 인코딩한 값이어야 합니다.`,
+      en: `Must be ${bytes} bytes, encoded in base64url.`,
+    }),
+    ...options,
+  });
+
+const PushSubscriptionKeys = Body('PushSubscriptionKeys', 'With which messages are encrypted (RFC 8291)', {
+  p256dh: bytes(65, {
+    description: 'The public key of the browser: an uncompressed point of P-256 in base64url',
+    examples: [examplePoint],
+  }),
+  auth: bytes(16, {
+    description: 'A secret of the browser: 16 bytes in base64url',
+    examples: ['Zm9yIGV4YW1wbGUgb25seQ'],
+  }),
+});
+
+export const NewPushSubscription = Body(
+  'NewPushSubscription',
+  'What `toJSON()` of a browser’s `PushSubscription` gives',
+  {
+    endpoint: TextField('url', {
+      minLength: 1,
+      maxLength: 2048,
+      description:
+        'The URL of the push service: `https`, without credentials and port. Outside production also one of the machine of the service, with `http` and any port.',
+      examples: ['https://push.example.com/send/Zm9yIGV4YW1wbGUgb25seQ'],
+    }),
+    expirationTime: Type.Optional(
+      Type.Unsafe<number | null>({
+        type: ['number', 'null'],
+        description: 'Not needed: push services say when a subscription has ended',
+        examples: [null],
+      }),
+    ),
+    keys: Ref(PushSubscriptionKeys),
+  },
+);
+export type NewPushSubscription = Static<typeof NewPushSubscription>;
+
+// `PushSubscription` is a class of browsers.
+export const StoredPushSubscription = NamedObject(
+  'StoredPushSubscription',
+  'A browser that gets push messages',
+  {
+    id: Int32({ description: 'Identifier', examples: [1] }),
+    user_agent: Type.String({
+      description: 'How the browser named itself',
+      examples: ['Mozilla/5.0 (Linux; Android 16) AppleWebKit/537.36'],
+    }),
+    created_at: Timestamp('When it was added'),
+  },
+);
+export type StoredPushSubscription = Static<typeof StoredPushSubscription>;
+export const PushSubscriptionPage = Page('PushSubscriptionPage', Ref(StoredPushSubscription));
