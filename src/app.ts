@@ -41,7 +41,7 @@ import { expiredMailSends } from './infrastructure/mail/mail-sends.ts';
 import type { MailTransport } from './infrastructure/mail/transport.ts';
 import { addDatabaseMetrics } from './infrastructure/metrics/database-metrics.ts';
 import { addPoolMetrics, addProcessMetrics, createMetrics } from './infrastructure/metrics/metrics.ts';
-import { sendMailTask } from './infrastructure/outbox/outbox.ts';
+import { sendMailTask, sendPushTask } from './infrastructure/outbox/outbox.ts';
 import type { Tracing } from './infrastructure/tracing/tracing.ts';
 import { openApiPlugin, openApiRoutes } from './openapi/plugin.ts';
 import {
@@ -104,7 +104,7 @@ export async function buildApp(config: AppConfig, overrides: AppOverrides = {}):
   for (const { pool } of [database, ...(replica ? [replica] : [])]) tracing?.tracePool(pool);
   addProcessMetrics(metrics, config.commit);
   addPoolMetrics(metrics, database.pool);
-  addDatabaseMetrics(metrics, database, [sendMailTask]);
+  addDatabaseMetrics(metrics, database, [sendMailTask, sendPushTask]);
 
   await app.register(jwt, jwtOptions(config));
   const domains = await createDomains({
@@ -185,6 +185,7 @@ export async function buildApp(config: AppConfig, overrides: AppOverrides = {}):
       unsubscribeLinks: domains.unsubscribeLinks,
       composers: { ...auth.mails, ...partnerRequests.mails },
       tasks: auth.tasks,
+      lanes: [domains.push.lane],
       database,
       metrics,
       tracing,

@@ -64,7 +64,7 @@ export async function createDomains(options: DomainsOptions) {
   const auth = createAuth({ ...base, deletionSteps });
   const myPage = createMyPage(base);
   const preferences = createPreferences({ database, unsubscribeLinks });
-  const push = createPush(base);
+  const push = createPush({ ...base, notifications });
   const audit = createAudit(database);
   const admin = createAdmin({ database, audit, accounts: auth.administration, mailQueue });
   const reports = createReports({ database, audit });

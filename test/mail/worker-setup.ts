@@ -39,6 +39,7 @@ export const unsubscribeLinks = createUnsubscribeLinks({
 /** What the workers of these tests have in common. */
 export const workerOptions = {
   tasks: {},
+  lanes: [],
   tracing: undefined,
   unsubscribeLinks,
   composers,

@@ -42,5 +42,5 @@ export function createNotifications(services: { database: Database; outbox: Outb
     await scope.register(notificationRoutes, { notifications, streams, imageUrls });
   }
 
-  return { routes, notify: notifications.notify, notifySql };
+  return { routes, notify: notifications.notify, notifySql, findOne: notifications.findOne };
 }

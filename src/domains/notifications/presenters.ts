@@ -37,6 +37,26 @@ export function toNotification(
   };
 }
 
+/** What is pushed to the browsers of a user. */
+export type PushMessage = ReturnType<typeof toPushMessage>;
+
+/** A notification for the service worker of the frontend, whose page about it has the URL. */
+export function toPushMessage(row: NotificationRow, language: Language, frontendUrl: string) {
+  const { id, kind } = row;
+  const page = kind === 'saved_search_match' ? `posts/${row.postId}` : `requests/${row.requestId}`;
+  const title = titles[kind][language];
+  return { id, kind, title, body: sentences(row)[language], url: `${frontendUrl}/${page}` };
+}
+
+const titles: Record<NotificationRow['kind'], LocalizedText> = {
+  partner_request_received: { ko: '새 제휴 요청', en: 'New partnership request' },
+  partner_request_accepted: { ko: '제휴 요청 수락', en: 'Request accepted' },
+  partner_request_declined: { ko: '제휴 요청 거절', en: 'Request declined' },
+  partner_request_withdrawn: { ko: '제휴 요청 취소', en: 'Request withdrawn' },
+  partner_request_ended: { ko: '제휴 종료', en: 'Partnership ended' },
+  saved_search_match: { ko: '저장한 검색에 맞는 새 글', en: 'New post for your saved search' },
+};
+
 /**
  * What a notification says. Names and titles are followed only by 에서 or ’, which do not change with the letter before them. A
  * receiver cannot withdraw a request: when its sender is notified of a withdrawal, the post was deleted.

@@ -177,6 +177,11 @@ export function createNotificationRepository(database: Database, { wake }: Pick<
     return database.query<NotificationRow>(sql`${withSubjects(newer)} ORDER BY n.id`);
   }
 
+  /** A notification of a user; undefined when there is none. */
+  async function findOne(userId: number, id: number): Promise<NotificationRow | undefined> {
+    return (await listAfter(userId, id - 1, 1)).find((row) => row.id === id);
+  }
+
   /** A user who never had a notification has no row. */
   const findCount = readTogether(
     (userIds: number[]) =>
@@ -242,5 +247,5 @@ export function createNotificationRepository(database: Database, { wake }: Pick<
     return row ?? { updated: 0, last: null };
   }
 
-  return { notify, find, listAfter, countUnread, markRead };
+  return { notify, find, findOne, listAfter, countUnread, markRead };
 }

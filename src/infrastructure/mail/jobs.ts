@@ -3,7 +3,7 @@ import type { ExpiredRows } from '../database/clean-up.ts';
 import type { Tx } from '../database/client.ts';
 import { reasonOf } from '../database/errors.ts';
 import { empty, sql } from '../database/sql.ts';
-import { sendMailTask } from '../outbox/outbox.ts';
+import { sendMailTask, sendPushTask } from '../outbox/outbox.ts';
 import type { MailMetrics } from './send-mail.ts';
 
 /* Jobs that are listed, released or given up, in SQL: graphile-worker's tables are not in Prisma's schema. */
@@ -16,7 +16,7 @@ export const staleLock = 45_000;
 
 /** Locks of workers that are certain to be dead. graphile-worker itself would release them after four hours. */
 const staleLocks = (milliseconds: number) => sql`
-  task_identifier = ${sendMailTask} AND locked_at < now() - ${milliseconds} * interval '1 millisecond'`;
+  task_identifier = ANY (${[sendMailTask, sendPushTask]}) AND locked_at < now() - ${milliseconds} * interval '1 millisecond'`;
 
 /**
  * graphile-worker keeps a job without an attempt left for ever; the last attempt may have ended with its process. One to a deleted
@@ -38,6 +38,12 @@ const moveExhaustedJobs = sql`
   WHERE user_id IS NULL OR EXISTS (SELECT FROM users WHERE id = failed.user_id FOR KEY SHARE)
   RETURNING kind, payload, reason, attempts`;
 
+/** A push message is not kept. Most of these have another job, which was added before the process ended. */
+const deleteExhaustedPushes = sql`
+  SELECT FROM graphile_worker.complete_jobs(ARRAY(
+    SELECT id FROM graphile_worker.jobs
+    WHERE task_identifier = ${sendPushTask} AND attempts >= max_attempts AND locked_at IS NULL LIMIT 1000))`;
+
 /**
  * Releases the jobs of dead workers and moves jobs without an attempt left to the failed emails. It logs errors of the database;
  * the next run does the rest.
@@ -54,6 +60,7 @@ export async function recoverJobs(
     const failed = await database.query<{ kind: string; payload: object; reason: string; attempts: number }>(
       moveExhaustedJobs,
     );
+    await database.execute(deleteExhaustedPushes);
     for (const mail of failed) {
       mailMetrics.countMail(mail.kind, 'failed');
       logger.error(mail, 'mail failed after its last attempt');
@@ -72,7 +79,7 @@ export const expiredFailedMails: ExpiredRows = {
 /** A job of the queue, without its payload. */
 export interface Job {
   id: string;
-  /** `send_mail` or `clean_up`. */
+  /** As `send_mail`. */
   task: string;
   /** Of an email, like the account that it is for. */
   kind: string | null;

@@ -14,12 +14,25 @@ import { createMailMetrics, createSendMail, type SendMailOptions } from './send-
 export type { MailPayload } from './queue.ts';
 export type { ComposedMail, MailComposers } from './send-mail.ts';
 
+/** Jobs that have a number of workers for themselves. */
+export interface Lane {
+  tasks: Record<string, Task>;
+  concurrency: number;
+  /** Flags of jobs that are not to be taken at the moment. */
+  forbiddenFlags?(): string[] | null;
+  /** Milliseconds after which a worker looks for jobs that nothing told it of: those that were added for a later time. */
+  pollInterval?: number;
+  crontab?: string;
+}
+
 interface WorkerOptions extends Omit<SendMailOptions, 'mailMetrics'> {
   /** Must not go through a transaction pooler, because the worker listens. */
   connectionString: string;
   metrics: Metrics;
   /** Jobs of domains, by their task. One that fails at its last attempt is given up. */
-  tasks: Record<string, (payload: unknown) => Promise<void>>;
+  tasks: Record<string, Task>;
+  /** Such jobs that wait for the servers of others: apart, so that they delay no email. */
+  lanes: Lane[];
   /** Deletes expired rows. Runs every five minutes on one of the instances, and again at once while it is not complete. */
   cleanUp(): ReturnType<typeof cleanUp>;
   times?: Partial<WorkerTimes>;
@@ -33,7 +46,6 @@ export type Worker = ReturnType<typeof startWorker>;
 
 const restartDelay = { min: 500, max: 10_000 };
 const stopLimit = 9_000;
-const concurrency = 2;
 const cleanUpTask = 'clean_up';
 
 /** Sends queued emails and runs the clean-up. It starts in the background and survives outages of the database, also at the start. */
@@ -45,6 +57,7 @@ export function startWorker(options: WorkerOptions) {
     sendMailTask,
     cleanUpTask,
     ...Object.keys(options.tasks),
+    ...options.lanes.flatMap(({ tasks }) => Object.keys(tasks)),
   ]);
   const { signal } = stopping;
   const stopped = keepRunning(() => runUntilStopped({ ...options, logger, times, mailMetrics }, signal), {
@@ -73,6 +86,9 @@ type RunnerOptions = WorkerOptions & SendMailOptions & { times: WorkerTimes };
 
 /** @throws Error when the database cannot be reached */
 async function runUntilStopped(options: RunnerOptions, signal: AbortSignal): Promise<void> {
+  const { logger } = options;
+  const others = options.lanes.map((lane) => ({ ...lane, tasks: untilLastAttempt(lane.tasks, logger) }));
+  const lanes = [mailLane(options), ...others];
   const pool = openPool({
     connectionString: options.connectionString,
     application_name: 'dure-worker',
@@ -80,23 +96,33 @@ async function runUntilStopped(options: RunnerOptions, signal: AbortSignal): Pro
     query_timeout: 5_000,
     statement_timeout: 5_000,
     keepAliveInitialDelayMillis: 10_000,
-    // One more for LISTEN.
-    max: concurrency + 1,
+    // One of each lane for LISTEN, and three that all workers share, because they need one for moments only.
+    max: lanes.length + 3,
   });
   pool.on('connect', releaseOnce);
+  const runners: Runner[] = [];
+  const stop = () => {
+    for (const runner of runners) runner.stop().catch(() => undefined);
+  };
   try {
-    const runner = await startRunner(pool, options);
-    options.logger.info('worker started');
-    const stop = () => void runner.stop().catch(() => undefined);
-    // A runner whose first query failed never recovers, and it reuses connections that stopped responding.
-    runner.events.on('worker:getJob:error', ({ error }) => {
-      options.logger.warn({ reason: reasonOf(error) }, 'taking a job failed');
-      stop();
-    });
+    for (const lane of lanes) {
+      const runner = await startRunner(pool, lane, options);
+      runners.push(runner);
+      // It may fail before it is waited for.
+      runner.promise.catch(() => undefined);
+      // A runner whose first query failed never recovers, and it reuses connections that stopped responding.
+      runner.events.on('worker:getJob:error', ({ error }) => {
+        logger.warn({ reason: reasonOf(error) }, 'taking a job failed');
+        stop();
+      });
+    }
+    logger.info('worker started');
     if (signal.aborted) stop();
     signal.addEventListener('abort', stop);
-    await runner.promise.finally(() => signal.removeEventListener('abort', stop));
+    await Promise.all(runners.map(({ promise }) => promise.finally(stop)));
   } finally {
+    signal.removeEventListener('abort', stop);
+    stop();
     // Not awaited: a connection that stopped responding must not delay the restart.
     void pool.end();
   }
@@ -119,29 +145,40 @@ function releaseOnce(client: pg.PoolClient): void {
   });
 }
 
-async function startRunner(pgPool: pg.Pool, options: RunnerOptions): Promise<Runner> {
-  const { logger, times, mailMetrics } = options;
-  // Loaded in the background, so that the start does not wait for it.
-  const { Logger, run } = await import('graphile-worker');
-  const runner = await run({
-    pgPool,
-    concurrency,
-    noHandleSignals: true,
-    logger: new Logger(bridgeTo(logger)),
-    taskList: {
-      [sendMailTask]: createSendMail(options, times.attempt),
+/** Emails, the clean-up and what else takes little time. */
+function mailLane(options: RunnerOptions): Lane {
+  return {
+    concurrency: 2,
+    tasks: {
+      [sendMailTask]: createSendMail(options, options.times.attempt),
       [cleanUpTask]: async (_payload, { addJob }) => {
         const { deleted, isComplete } = await options.cleanUp();
-        logger.debug({ deleted }, 'expired rows deleted');
+        options.logger.debug({ deleted }, 'expired rows deleted');
         // Behind the emails that wait.
         if (!isComplete) await addJob(cleanUpTask, {}, { jobKey: cleanUpTask });
       },
-      ...Object.fromEntries(
-        Object.entries(options.tasks).map(([name, run]) => [name, untilLastAttempt(run, logger)]),
-      ),
+      ...untilLastAttempt(options.tasks, options.logger),
     },
     // The job key replaces a run that is still waiting.
     crontab: `*/5 * * * * ${cleanUpTask} ?jobKey=${cleanUpTask}`,
+  };
+}
+
+async function startRunner(
+  pgPool: pg.Pool,
+  { tasks, ...lane }: Lane,
+  { logger, mailMetrics }: RunnerOptions,
+): Promise<Runner> {
+  // Loaded in the background, so that the start does not wait for it.
+  const { Logger, run } = await import('graphile-worker');
+  const runner = await run({
+    // Else it would look for a file.
+    ...(lane.crontab === undefined && { parsedCronItems: [] }),
+    ...lane,
+    pgPool,
+    noHandleSignals: true,
+    logger: new Logger(bridgeTo(logger)),
+    taskList: tasks,
     // In batches, an outcome that cannot be written ends the runner; otherwise it is an unhandled rejection.
     preset: { worker: { completeJobBatchDelay: 0, failJobBatchDelay: 0 } },
   });
@@ -157,12 +194,19 @@ async function startRunner(pgPool: pg.Pool, options: RunnerOptions): Promise<Run
 }
 
 /** graphile-worker would keep a job without an attempt left for ever. */
-function untilLastAttempt(run: (payload: unknown) => Promise<void>, logger: FastifyBaseLogger): Task {
-  return (payload, { job }) =>
-    run(payload).catch((error: unknown) => {
-      if (job.attempts < job.max_attempts) throw error;
-      logger.warn({ task: job.task_identifier, reason: reasonOf(error) }, 'job given up');
-    });
+function untilLastAttempt(tasks: Lane['tasks'], logger: FastifyBaseLogger): Lane['tasks'] {
+  const giveUp = (run: Task): Task => {
+    return async (payload, helpers) => {
+      const { task_identifier: task, attempts, max_attempts: maxAttempts } = helpers.job;
+      try {
+        await run(payload, helpers);
+      } catch (error) {
+        if (attempts < maxAttempts) throw error;
+        logger.warn({ task, reason: reasonOf(error) }, 'job given up');
+      }
+    };
+  };
+  return Object.fromEntries(Object.entries(tasks).map(([name, run]) => [name, giveUp(run)]));
 }
 
 /** Failed jobs are logged on `job:error`. graphile-worker's metadata contains whole jobs and is dropped. */

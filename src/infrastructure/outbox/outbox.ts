@@ -9,6 +9,10 @@ export const wakeUpChannel = 'wake_ups';
 /** graphile-worker's task identifier of all emails. */
 export const sendMailTask = 'send_mail';
 
+/** The same of all push messages, and the flag of those to a subscription whose push service has not taken the last one. */
+export const sendPushTask = 'send_push';
+export const trialFlag = 'trial';
+
 /** The delay after an attempt is e^attempts seconds, at most e^10: 3 seconds after the first, 4 days over all. */
 const maxAttempts = 25;
 
@@ -34,15 +38,22 @@ const takeBatch = sql`
     DELETE FROM outbox WHERE id = ANY (ARRAY(
       SELECT id FROM outbox WHERE set_config('synchronous_commit', 'off', true) IS NOT NULL
       ORDER BY id LIMIT ${raw(String(batchSize))} FOR UPDATE SKIP LOCKED))
-    RETURNING id, user_id, mail
-  ), mails AS (
-    SELECT json_agg(json_build_object(
+    RETURNING id, user_id, mail, notification_id
+  ), messages AS (
+    SELECT id, json_build_object(
       'identifier', ${sendMailTask}::text, 'payload', mail, 'max_attempts', ${maxAttempts}::int,
-      'priority', CASE WHEN mail->>'kind' = ANY (${urgentKinds}) THEN -10 ELSE 0 END) ORDER BY id) AS specs
-    FROM taken WHERE mail IS NOT NULL HAVING count(*) > 0
+      'priority', CASE WHEN mail->>'kind' = ANY (${urgentKinds}) THEN -10 ELSE 0 END) AS spec
+    FROM taken WHERE mail IS NOT NULL
+    UNION ALL
+    SELECT taken.id, json_build_object(
+      'identifier', ${sendPushTask}::text, 'max_attempts', ${maxAttempts}::int, 'payload', json_build_object(
+        'user_id', s.user_id, 'notification_id', taken.notification_id, 'subscription_id', s.id),
+      'flags', CASE WHEN s.delivered_at IS NULL THEN ARRAY[${trialFlag}::text] END)
+    FROM taken JOIN push_subscriptions s ON s.user_id = taken.user_id WHERE taken.notification_id IS NOT NULL
   ), jobs AS (
-    SELECT job.id FROM mails, graphile_worker.add_jobs(
-      ARRAY(SELECT spec FROM json_populate_recordset(NULL::graphile_worker.job_spec, specs) spec)) job
+    SELECT job.id FROM (SELECT json_agg(spec ORDER BY id) AS specs FROM messages HAVING count(*) > 0) m,
+      graphile_worker.add_jobs(
+        ARRAY(SELECT spec FROM json_populate_recordset(NULL::graphile_worker.job_spec, specs) spec)) job
   ), woken AS (
     SELECT pg_notify(${wakeUpChannel}, json_agg(DISTINCT user_id)::text) FROM taken
     WHERE user_id IS NOT NULL HAVING count(*) > 0

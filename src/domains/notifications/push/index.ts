@@ -2,13 +2,16 @@ import type { FastifyInstance } from 'fastify';
 import { requireUser } from '../../../http/authentication.ts';
 import { ApiError, httpErrors } from '../../../http/errors.ts';
 import type { Config } from '../../../infrastructure/config/config.ts';
-import type { Database } from '../../../infrastructure/database/client.ts';
+import { createPushDelivery, type PushDeliveryOptions } from './delivery.ts';
 import { createPushSubscriptions } from './repository.ts';
 import { pushRoutes } from './routes.ts';
 
 /** Builds push messages: the routes under `/api/v1/notifications/push`, and the jobs that send them. */
-export function createPush({ config, database }: { config: Config; database: Database }) {
-  const subscriptions = createPushSubscriptions(database);
+export function createPush({
+  config,
+  ...options
+}: Omit<PushDeliveryOptions, 'subscriptions'> & { config: Config }) {
+  const subscriptions = createPushSubscriptions(options.database);
 
   async function routes(scope: FastifyInstance): Promise<void> {
     scope.addHook('onRoute', (route) => {
@@ -22,5 +25,5 @@ export function createPush({ config, database }: { config: Config; database: Dat
     await scope.register(pushRoutes, { subscriptions, config });
   }
 
-  return { routes };
+  return { routes, lane: createPushDelivery({ ...options, config, subscriptions }) };
 }

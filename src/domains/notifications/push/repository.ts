@@ -5,6 +5,9 @@ import { sql } from '../../../infrastructure/database/sql.ts';
 import { maxSubscriptions } from './schemas.ts';
 
 export type SubscriptionRow = Pick<PushSubscription, 'id' | 'userAgent' | 'createdAt'>;
+/** What it takes to send to one. */
+export type SubscriptionToSend = NewRow &
+  Pick<PushSubscription, 'id' | 'deliveredAt' | 'failures' | 'retryAt'>;
 type NewRow = Pick<PushSubscription, 'userId' | 'endpoint' | 'p256dh' | 'auth' | 'userAgent'>;
 
 const shown = { id: true, userAgent: true, createdAt: true } as const;
@@ -52,6 +55,32 @@ export function createPushSubscriptions(database: Database) {
     /** @returns false when there is no such subscription of the user */
     async remove(userId: number, id: number): Promise<boolean> {
       return (await prisma.pushSubscription.deleteMany({ where: { id, userId } })).count > 0;
+    },
+
+    find(userId: number, id: number): Promise<SubscriptionToSend | null> {
+      return prisma.pushSubscription.findFirst({ where: { id, userId } });
+    },
+
+    /**
+     * Of concurrent calls for a subscription that has not proved to work, one succeeds.
+     *
+     * @param end until when there is no other trial
+     */
+    async startTrial(id: number, end: Date): Promise<boolean> {
+      const isDue = { OR: [{ retryAt: null }, { retryAt: { lte: new Date() } }] };
+      const where = { id, deliveredAt: null, ...isDue };
+      return (await prisma.pushSubscription.updateMany({ where, data: { retryAt: end } })).count > 0;
+    },
+
+    async markDelivered(id: number): Promise<void> {
+      const data = { deliveredAt: new Date(), failures: 0, retryAt: null };
+      await prisma.pushSubscription.updateMany({ where: { id }, data });
+    },
+
+    /** Of attempts that fail at once, one counts. @param failures before it */
+    async markFailed(id: number, failures: number, retryAt: Date): Promise<void> {
+      const data = { deliveredAt: null, failures: failures + 1, retryAt };
+      await prisma.pushSubscription.updateMany({ where: { id, failures }, data });
     },
   };
 }
