@@ -4,6 +4,7 @@ import { parse } from 'yaml';
 import { adminErrors } from '../src/domains/admin/schemas.ts';
 import { authErrors } from '../src/domains/auth/errors.ts';
 import { imageErrors } from '../src/domains/images/schemas.ts';
+import { pushErrors } from '../src/domains/notifications/push/schemas.ts';
 import { partnerRequestErrors } from '../src/domains/partner-requests/errors.ts';
 import { postErrors } from '../src/domains/posts/errors.ts';
 import { reportErrors } from '../src/domains/reports/schemas.ts';
@@ -36,6 +37,7 @@ const definitions: ErrorDefinition[] = [
   authErrors,
   storeErrors,
   postErrors,
+  pushErrors,
   imageErrors,
   partnerRequestErrors,
   reportErrors,
