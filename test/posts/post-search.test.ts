@@ -6,7 +6,7 @@ const app = await createTestApp({}, { isolated: true });
 const { call, pool } = app;
 const path = '/api/v1/posts/';
 const { token } = await createUser(app);
-const { id: storeId } = await createStore(app, token);
+const { id: storeId } = await createStore(app, token, { name: '둘레' });
 
 async function titles(q: string, query = '?limit=100'): Promise<string[]> {
   const response = await call('GET', `${path}${query}&q=${encodeURIComponent(q)}`, { token });

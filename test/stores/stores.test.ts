@@ -32,6 +32,9 @@ t.test('registering a store answers 201 with exactly the fields of a Store', asy
     address: '서울특별시 마포구 와우산로 1',
     phone_number: '02-123-4567',
     business_hours: '매일 09:00-21:00',
+    region: { sido: '서울', sigungu: '마포구', dong: '' },
+    location: null,
+    show_exact_location: false,
   });
   t.type(id, 'number');
   for (const time of [created_at, updated_at]) t.match(time, /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);

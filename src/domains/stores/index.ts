@@ -1,5 +1,6 @@
 import type { FastifyInstance } from 'fastify';
 import { requireUser } from '../../http/authentication.ts';
+import { readRegions } from './read-regions.ts';
 import { createStoreListRepository, createStoreRepository } from './repository.ts';
 import { categoryRoutes, type DirectoryOptions, directoryRoutes, ownStoreRoutes } from './routes.ts';
 import { createStoreService, type StoreServiceOptions } from './service.ts';
@@ -46,5 +47,6 @@ export function createStores(options: StoresOptions) {
     checkCategoryFilter: service.checkCategoryFilter,
     lockStore: stores.lockStore,
     closeStore: stores.close,
+    readRegions: () => readRegions(options.database),
   };
 }

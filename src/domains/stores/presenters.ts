@@ -4,6 +4,7 @@ import type { Store, StoreListItem, StoreSummary } from './schemas.ts';
 
 /** A store as the API shows it. */
 export function toStore(row: StoreRow): Store {
+  const { sido, sigungu, dong, latitude, longitude } = row;
   return {
     id: row.id,
     name: row.name,
@@ -12,6 +13,9 @@ export function toStore(row: StoreRow): Store {
     address: row.address,
     phone_number: row.phoneNumber,
     business_hours: row.businessHours,
+    region: { sido, sigungu, dong },
+    location: latitude === null || longitude === null ? null : { latitude, longitude },
+    show_exact_location: row.showExactLocation,
     created_at: row.createdAt.toISOString(),
     updated_at: row.updatedAt.toISOString(),
   };

@@ -1,14 +1,5 @@
 import { type PlaceName, placesOf, sidos } from './region-table.ts';
-
-/** Where a store is; each part is empty where the address does not tell it. */
-export interface Region {
-  /** The short name of the province: 서울, 경기, 제주. */
-  sido: string;
-  /** 마포구, 양평군, 성남시 분당구; empty for 세종. */
-  sigungu: string;
-  /** As it is written: 망원동, 을지로3가, 역삼1동, 양서면. */
-  dong: string;
-}
+import type { Region } from './schemas.ts';
 
 /** What may stand in front of an address: the country and the postal code. */
 const prefix =

@@ -8,7 +8,8 @@ import {
   scanBudgets,
 } from '../../infrastructure/database/search-sources.ts';
 import { sql } from '../../infrastructure/database/sql.ts';
-import type { NewStore, Store, StoreCategory, StoreChanges, StoreListItem } from './schemas.ts';
+import { readRegion, regionKeys } from './regions.ts';
+import type { NewStore, Region, Store, StoreCategory, StoreChanges, StoreListItem } from './schemas.ts';
 import { countEditSql, isOpenStore, storeCategoriesSql } from './sql.ts';
 
 /** What Prisma's client reads of a store for `toStoreSummary`. */
@@ -20,28 +21,38 @@ export const storeSummarySelect = {
 
 export type StoreSummaryRow = Prisma.StoreGetPayload<{ select: typeof storeSummarySelect }>;
 
-export interface StoreRow extends Pick<Store, 'id' | 'name' | 'description' | 'address'> {
+export interface StoreRow extends Pick<Store, 'id' | 'name' | 'description' | 'address'>, Region {
   categories: StoreCategory[];
   phoneNumber: string;
   businessHours: string;
+  /** In degrees, as the reader may see it; null without a location. */
+  latitude: number | null;
+  longitude: number | null;
+  showExactLocation: boolean;
   createdAt: Date;
   updatedAt: Date;
+}
+
+/** A store as a user sees it: the one with an id, or the user's own. */
+export interface WantedStore {
+  userId: number;
+  id?: number;
 }
 
 export type Stores = ReturnType<typeof createStoreRepository>;
 
 /** Single stores, and the categories. Closed stores and those of suspended accounts do not exist for readers. */
 export function createStoreRepository(database: Database) {
-  /** A store that exists for readers. */
-  async function findOpen(
-    where: { id: number } | { ownerId: number },
-    tx: Reader = database,
-  ): Promise<StoreRow | undefined> {
-    const isAskedFor = 'id' in where ? sql`s.id = ${where.id}` : sql`s.owner_id = ${where.ownerId}`;
+  /** A store that exists for readers. Its owner sees the exact location. */
+  async function findOpen({ userId, id }: WantedStore, tx: Reader = database): Promise<StoreRow | undefined> {
+    const isAskedFor = id === undefined ? sql`s.owner_id = ${userId}` : sql`s.id = ${id}`;
     const [row] = await tx.query<StoreRow>(sql`
       SELECT s.id, s.name, ${storeCategoriesSql} AS categories, s.description, s.address, s.phone_number AS "phoneNumber",
-        s.business_hours AS "businessHours", s.created_at AS "createdAt", s.updated_at AS "updatedAt"
-      FROM stores s WHERE ${isAskedFor} AND ${isOpenStore('s')}`);
+        s.business_hours AS "businessHours", coalesce(s.sido, '') AS sido, s.sigungu, s.dong, place[1] AS latitude,
+        place[0] AS longitude, s.show_exact_location AS "showExactLocation", s.created_at AS "createdAt",
+        s.updated_at AS "updatedAt"
+      FROM stores s, store_place(s.latitude, s.longitude, s.show_exact_location OR s.owner_id = ${userId}) place
+      WHERE ${isAskedFor} AND ${isOpenStore('s')}`);
     return row;
   }
 
@@ -66,15 +77,17 @@ export function createStoreRepository(database: Database) {
    *
    * @returns its id, or undefined when the user has a store, does not exist or is suspended
    */
-  async function create(
-    tx: Database,
-    ownerId: number,
-    { name, category_ids, description, address, phone_number, business_hours }: NewStore,
-  ): Promise<number | undefined> {
+  async function create(tx: Database, ownerId: number, store: NewStore): Promise<number | undefined> {
+    const { name, category_ids, description, address = '', phone_number, business_hours } = store;
+    const { location, show_exact_location: showExact = false } = store;
+    const region = readRegion(address);
     // Selected from the user's row, so that a concurrent deletion or suspension of the account is waited for.
     const [created] = await tx.query<{ id: number }>(sql`
-      INSERT INTO stores (owner_id, name, description, address, phone_number, business_hours)
-      (SELECT u.id, ${name}, ${description ?? ''}, ${address ?? ''}, ${phone_number ?? ''}, ${business_hours ?? ''}
+      INSERT INTO stores (owner_id, name, description, address, phone_number, business_hours, sido, sigungu, dong, region_keys,
+        latitude, longitude, show_exact_location)
+      (SELECT u.id, ${name}, ${description ?? ''}, ${address}, ${phone_number ?? ''}, ${business_hours ?? ''}, ${region.sido},
+        ${region.sigungu}, ${region.dong}, ${regionKeys(region)}::text[], ${location?.latitude ?? null}::float8,
+        ${location?.longitude ?? null}::float8, ${showExact}::bool
        FROM users u WHERE u.id = ${ownerId} AND u.suspended_at IS NULL FOR SHARE)
       ON CONFLICT (owner_id) DO NOTHING
       RETURNING id`);
@@ -95,9 +108,13 @@ export function createStoreRepository(database: Database) {
   async function change(
     tx: Database,
     ownerId: number,
-    { name, category_ids, description, address, phone_number, business_hours }: StoreChanges,
+    changes: StoreChanges,
     quota: number,
   ): Promise<number | undefined> {
+    const { name, category_ids, description, address, phone_number, business_hours } = changes;
+    const { location, show_exact_location: showExact } = changes;
+    const region = address === undefined ? undefined : readRegion(address);
+    const keepsLocation = sql`${location === undefined}::bool`;
     const store = sql`SELECT s.id FROM stores s WHERE s.owner_id = ${ownerId} AND ${isOpenStore('s')}`;
     const [changed] = await tx.query<{ id: number }>(sql`
       WITH edited AS (${countEditSql(store, quota)})
@@ -107,6 +124,13 @@ export function createStoreRepository(database: Database) {
         address = coalesce(${address ?? null}, s.address),
         phone_number = coalesce(${phone_number ?? null}, s.phone_number),
         business_hours = coalesce(${business_hours ?? null}, s.business_hours),
+        sido = coalesce(${region?.sido ?? null}, s.sido),
+        sigungu = coalesce(${region?.sigungu ?? null}, s.sigungu),
+        dong = coalesce(${region?.dong ?? null}, s.dong),
+        region_keys = coalesce(${region ? regionKeys(region) : null}::text[], s.region_keys),
+        latitude = CASE WHEN ${keepsLocation} THEN s.latitude ELSE ${location?.latitude ?? null}::float8 END,
+        longitude = CASE WHEN ${keepsLocation} THEN s.longitude ELSE ${location?.longitude ?? null}::float8 END,
+        show_exact_location = coalesce(${showExact ?? null}::bool, s.show_exact_location),
         updated_at = clock_timestamp()
       FROM edited WHERE s.id = edited.id AND s.owner_id = ${ownerId} AND ${isOpenStore('s')}
       RETURNING s.id`);
@@ -138,13 +162,14 @@ export function createStoreRepository(database: Database) {
     return store?.id;
   }
 
-  /** Closes a store: its name stays for the other side of its requests, its contact details do not. */
+  /** Closes a store: its name stays for the other side of its requests, its contact details and its place do not. */
   async function close(tx: Database, id: number): Promise<void> {
     const now = new Date();
     const erased = { description: '', address: '', phoneNumber: '', businessHours: '' };
+    const place = { sido: '', sigungu: '', dong: '', regionKeys: [], latitude: null, longitude: null };
     await tx.prisma.store.update({
       where: { id },
-      data: { closedAt: now, hiddenAt: null, updatedAt: now, ...erased },
+      data: { closedAt: now, hiddenAt: null, updatedAt: now, ...erased, ...place },
       select: { id: true },
     });
   }

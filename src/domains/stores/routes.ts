@@ -87,8 +87,8 @@ export const directoryRoutes: FastifyPluginAsyncTypebox<DirectoryOptions> = asyn
       },
     },
     async (request) => {
-      const where = { id: request.params.store_id };
-      const store = await read(currentUser(request).id, (tx) => stores.findOpen(where, tx));
+      const wanted = { id: request.params.store_id, userId: currentUser(request).id };
+      const store = await read(wanted.userId, (tx) => stores.findOpen(wanted, tx));
       if (store === undefined) throw new ApiError(storeErrors.storeNotFound);
       return toStore(store);
     },
@@ -139,7 +139,7 @@ export const ownStoreRoutes: FastifyPluginAsyncTypebox<{ service: StoreService }
         response: { 200: Ref(Store) },
       },
     },
-    async (request) => service.find({ ownerId: currentUser(request).id }),
+    async (request) => service.find({ userId: currentUser(request).id }),
   );
 
   app.patch(

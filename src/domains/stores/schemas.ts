@@ -1,6 +1,6 @@
 import { type Static, Type } from '@sinclair/typebox';
 import { BoundedPageOf, PageQuery } from '../../http/pagination.ts';
-import { Body, Changes, Id, Int32, NamedObject, Ref, Timestamp } from '../../http/schemas.ts';
+import { Body, Changes, Id, Int32, NamedObject, Ref, RefOrNull, Timestamp } from '../../http/schemas.ts';
 import { OptionalTextField, TextField } from '../../http/text.ts';
 
 export const StoreCategory = NamedObject('StoreCategory', 'What kind of business a store is', {
@@ -46,6 +46,27 @@ export const StoreListItem = NamedObject(
 );
 export type StoreListItem = Static<typeof StoreListItem>;
 
+/** Where an address says that a store is. */
+export const Region = NamedObject(
+  'Region',
+  'Read from the address; what it does not tell is an empty string',
+  {
+    sido: Type.String({ description: 'The short name of the province', examples: ['서울'] }),
+    sigungu: Type.String({
+      description:
+        'City, county or district, of a large city with its district: `성남시 분당구`. Empty in 세종.',
+      examples: ['마포구'],
+    }),
+    dong: Type.String({ description: '동, 읍, 면 or 가', examples: ['망원동'] }),
+  },
+);
+export type Region = Static<typeof Region>;
+
+const StoreLocation = NamedObject('StoreLocation', 'A place in degrees of WGS 84', {
+  latitude: Type.Number({ minimum: -90, maximum: 90, description: 'To the north', examples: [37.556123] }),
+  longitude: Type.Number({ minimum: -180, maximum: 180, description: 'To the east', examples: [126.910456] }),
+});
+
 export const Store = NamedObject('Store', 'A store; a field that was never given is an empty string', {
   ...summary,
   ...presentation,
@@ -54,10 +75,21 @@ export const Store = NamedObject('Store', 'A store; a field that was never given
     description: 'When it is open, in free text',
     examples: ['매일 09:00-21:00'],
   }),
+  region: Ref(Region),
+  location: RefOrNull(
+    StoreLocation,
+    'Where it is, to six decimals; for others than its owner to three, about 100 m, unless `show_exact_location` is `true`. `null` where the owner did not give it.',
+  ),
+  show_exact_location: Type.Boolean({
+    description: 'Whether others see the location as it is',
+    examples: [false],
+  }),
   created_at: Timestamp('When it was registered'),
   updated_at: Timestamp('When it was last changed'),
 });
 export type Store = Static<typeof Store>;
+
+const NewStoreLocation = Body('NewStoreLocation', 'A place in degrees of WGS 84', StoreLocation.properties);
 
 export const NewStore = Body('NewStore', 'A store to register', {
   name: TextField('line', { minLength: 1, maxLength: 50, description: 'Its name', examples: ['두레 카페'] }),
@@ -89,6 +121,18 @@ export const NewStore = Body('NewStore', 'A store to register', {
     description: 'When it is open, in free text',
     examples: ['매일 09:00-21:00'],
   }),
+  location: Type.Optional(
+    RefOrNull(
+      NewStoreLocation,
+      'Where it is, kept to six decimals; `null` for no location. Others see it rounded to three decimals, unless `show_exact_location` is `true`.',
+    ),
+  ),
+  show_exact_location: Type.Optional(
+    Type.Boolean({
+      description: 'Whether others see the location as it is; `false` when left out',
+      examples: [false],
+    }),
+  ),
 });
 export type NewStore = Static<typeof NewStore>;
 

@@ -7,7 +7,7 @@ import type { Database, Reader } from '../../infrastructure/database/client.ts';
 import type { Created, Idempotency, IdempotencyKey } from '../../infrastructure/idempotency/idempotency.ts';
 import { storeErrors } from './errors.ts';
 import { toStore } from './presenters.ts';
-import type { Stores } from './repository.ts';
+import type { Stores, WantedStore } from './repository.ts';
 import type { NewStore, Store, StoreChanges } from './schemas.ts';
 import { secondsUntilEdits } from './sql.ts';
 
@@ -41,8 +41,8 @@ export function createStoreService({ config, database, stores, idempotency }: St
   ): Promise<Created<Store>> {
     return idempotency.run(database.prismaTransaction, key, async (tx) => {
       await checkCategories(tx, input.category_ids);
-      const id = await stores.create(tx, userId, input);
-      if (id !== undefined) return find({ id }, tx);
+      const id = await stores.create(tx, userId, rounded(input));
+      if (id !== undefined) return find({ userId, id }, tx);
       if (await stores.exists(tx, userId)) throw new ApiError(storeErrors.storeExists);
       throw tokenNotValid('access', 'revoked', language);
     });
@@ -56,8 +56,8 @@ export function createStoreService({ config, database, stores, idempotency }: St
   async function change(userId: number, changes: StoreChanges): Promise<Store> {
     return database.prismaTransaction(async (tx) => {
       await checkCategories(tx, changes.category_ids ?? []);
-      const id = await stores.change(tx, userId, changes, config.quotas.editsPerDay);
-      if (id !== undefined) return find({ id }, tx);
+      const id = await stores.change(tx, userId, rounded(changes), config.quotas.editsPerDay);
+      if (id !== undefined) return find({ userId, id }, tx);
       const seconds = await secondsUntilEdits(tx, userId);
       if (seconds === undefined) throw new ApiError(storeErrors.storeNotFound);
       throw retryLater(httpErrors.quotaExceeded, seconds);
@@ -65,8 +65,8 @@ export function createStoreService({ config, database, stores, idempotency }: St
   }
 
   /** @throws {ApiError} `store_not_found` */
-  async function find(where: { id: number } | { ownerId: number }, tx: Reader = database): Promise<Store> {
-    const store = await stores.findOpen(where, tx);
+  async function find(wanted: WantedStore, tx: Reader = database): Promise<Store> {
+    const store = await stores.findOpen(wanted, tx);
     if (store === undefined) throw new ApiError(storeErrors.storeNotFound);
     return toStore(store);
   }
@@ -92,4 +92,12 @@ export function createStoreService({ config, database, stores, idempotency }: St
   }
 
   return { register, change, find, checkCategoryFilter };
+}
+
+/** Rounds a location to six decimals, 11 cm. */
+function rounded<Input extends StoreChanges>(input: Input): Input {
+  if (!input.location) return input;
+  const { latitude, longitude } = input.location;
+  const location = { latitude: Number(latitude.toFixed(6)), longitude: Number(longitude.toFixed(6)) };
+  return { ...input, location };
 }

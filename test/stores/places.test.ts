@@ -1,0 +1,156 @@
+import t from 'tap';
+import { readRegions } from '../../src/domains/stores/read-regions.ts';
+import { cleanUp } from '../../src/infrastructure/database/clean-up.ts';
+import { openDatabase } from '../../src/infrastructure/database/client.ts';
+import { createTestApp, createUser, deleteAccount } from '../support/app.ts';
+import { invalid } from '../support/assertions.ts';
+import { createPost, openShop, type Shop, type TestPost, type TestStore } from '../support/stores.ts';
+
+const app = await createTestApp();
+const { call, pool } = app;
+const path = '/api/v1/stores/';
+const location = { latitude: 37.5561234, longitude: 126.9104567 };
+const exact = { latitude: 37.556123, longitude: 126.910457 };
+const rounded = { latitude: 37.556, longitude: 126.91 };
+
+t.test('the region of a store is read from its address, and again from a new one', async (t) => {
+  const { token, store } = await openShop(app, '두레', { address: '서울 마포구 월드컵로 123 (망원동)' });
+  t.strictSame(store.region, { sido: '서울', sigungu: '마포구', dong: '망원동' });
+  const patch = async (body: unknown) =>
+    (await call('PATCH', `${path}me/`, { token, body })).body.data.region;
+  t.strictSame(await patch({ name: '새 이름' }), store.region, 'the same address');
+  t.strictSame(await patch({ address: '성남시 분당구 판교동' }), {
+    sido: '경기',
+    sigungu: '성남시 분당구',
+    dong: '판교동',
+  });
+  t.strictSame(await patch({ address: '' }), { sido: '', sigungu: '', dong: '' });
+  invalid(t, await call('PATCH', `${path}me/`, { token, body: { region: store.region } }), 'region');
+});
+
+t.test('the owner sees the exact location, others a rounded one unless the store shows it', async (t) => {
+  const { token, store } = await openShop(app, '두레', { location });
+  const other = await createUser(app);
+  const seenBy = async (user: { token: string }) =>
+    (await call('GET', `${path}${store.id}/`, user)).body.data.location;
+  const patch = async (body: unknown) => (await call('PATCH', `${path}me/`, { token, body })).body.data;
+  t.strictSame(store.location, exact, 'six decimals');
+  t.strictSame((await call('GET', `${path}me/`, { token })).body.data.location, exact);
+  t.strictSame(await seenBy({ token }), exact);
+  t.strictSame(await seenBy(other), rounded);
+  t.match(await patch({ show_exact_location: true }), { location: exact, show_exact_location: true });
+  t.strictSame(await seenBy(other), exact);
+  t.match(await patch({ show_exact_location: false, name: '새 이름' }), { location: exact });
+  t.strictSame(await seenBy(other), rounded);
+  t.equal((await patch({ location: null })).location, null);
+  t.equal(await seenBy(other), null);
+  const south = { latitude: -90, longitude: -180 };
+  t.strictSame((await patch({ location: south })).location, south);
+});
+
+t.test('a location has both coordinates, within their ranges', async (t) => {
+  const { token } = await openShop(app);
+  const { latitude, longitude } = location;
+  for (const [wrong, field] of [
+    [{ latitude: 90.1, longitude }, '/location/latitude'],
+    [{ latitude, longitude: -180.000001 }, '/location/longitude'],
+    [{ latitude }, '/location/longitude'],
+    [{ latitude: '37.5', longitude }, '/location/latitude'],
+    [{ latitude, longitude, altitude: 1 }, '/location/altitude'],
+    [[latitude, longitude], 'location'],
+  ] as const)
+    invalid(t, await call('PATCH', `${path}me/`, { token, body: { location: wrong } }), field);
+  invalid(
+    t,
+    await call('PATCH', `${path}me/`, { token, body: { show_exact_location: null } }),
+    'show_exact_location',
+  );
+  const user = await createUser(app);
+  const body = { name: '두레', category_ids: [1], location: { latitude: 91, longitude } };
+  invalid(t, await call('POST', path, { token: user.token, body }), '/location/latitude');
+});
+
+t.test('a deleted account leaves neither region nor location', async (t) => {
+  const shop = await openShop(app, '두레', { address: '마포구 망원동', location, show_exact_location: true });
+  await deleteAccount(app, shop);
+  const columns = 'sido, sigungu, dong, region_keys, latitude, longitude';
+  const { rows } = await pool.query(`SELECT ${columns} FROM stores WHERE id = $1`, [shop.store.id]);
+  const nothing = { sido: '', sigungu: '', dong: '', region_keys: [], latitude: null, longitude: null };
+  t.strictSame(rows, [nothing]);
+});
+
+t.test('stores and their posts are found by a district, its last part and a dong', async (t) => {
+  const { token } = await openShop(app, '느티나무', { address: '경기 성남시 분당구 느티1동 1' });
+  await createPost(app, token, { title: '느티나무 글' });
+  const other = await openShop(app, '이웃', { address: '경기 성남시 수정구 느티2동' });
+  await createPost(app, other.token, { title: '이웃 글' });
+  const find = async (list: string, region: string, rest = '') => {
+    const query = `?region=${encodeURIComponent(region)}${rest}`;
+    return (await call('GET', `/api/v1/${list}/${query}`, { token })).body.data;
+  };
+  const names = async (region: string) =>
+    (await find('stores', region)).items.map(({ name }: TestStore) => name);
+  const titles = async (region: string) =>
+    (await find('posts', region)).items.map(({ title }: TestPost) => title);
+  for (const region of ['성남시 분당구', '성남시분당구', ' 분 당 구 ', '분당구', '느티1동']) {
+    t.strictSame(await names(region), ['느티나무'], region);
+    t.strictSame(await titles(region), ['느티나무 글'], region);
+  }
+  t.strictSame(await names('느티동'), ['이웃', '느티나무'], 'a dong without its number');
+  for (const region of ['성남', '분당', '티1동', '경기', '없는동']) {
+    t.strictSame(await find('stores', region), { items: [], next_cursor: null }, region);
+    t.strictSame(await find('posts', region), { items: [], next_cursor: null }, region);
+  }
+  t.strictSame((await find('posts', '분당구', '&mine=true')).items.length, 1);
+  t.strictSame((await find('posts', '수정구', '&mine=true')).items, []);
+  t.strictSame((await find('posts', '분당구', '&category_id=2')).items, []);
+  t.strictSame((await find('stores', '분당구', `&q=${encodeURIComponent('이웃')}`)).items, []);
+  invalid(t, await call('GET', `${path}?region=${'a'.repeat(41)}`, { token }), 'region');
+});
+
+t.test('addresses from before are read by the clean-up, on several instances at once', async (t) => {
+  const shops: Shop[] = [];
+  for (const address of ['마포구 망원동', '서울 은평구', '골목'])
+    shops.push(await openShop(app, '전', { address }));
+  const ids = shops.map(({ store }) => store.id);
+  await pool.query(
+    `UPDATE stores SET sido = NULL, sigungu = '', dong = '', region_keys = '{}' WHERE id = ANY ($1)`,
+    [ids],
+  );
+  const [shop] = shops;
+  const read = async () => (await call('GET', `${path}me/`, { token: shop?.token })).body.data.region;
+  t.strictSame(await read(), { sido: '', sigungu: '', dong: '' });
+  const database = openDatabase({ url: app.url, poolSize: 4 });
+  t.teardown(database.close);
+  await Promise.all([1, 2].map(() => cleanUp(database, [], { regions: readRegions(database) })));
+  t.strictSame(await read(), { sido: '서울', sigungu: '마포구', dong: '망원동' });
+  const { rows } = await pool.query('SELECT region_keys FROM stores WHERE id = ANY ($1) ORDER BY id', [ids]);
+  t.strictSame(rows, [
+    { region_keys: ['마포구', '망원동'] },
+    { region_keys: ['은평구'] },
+    { region_keys: [] },
+  ]);
+});
+
+t.test('posts are found by name and address of their store, not by its description', async (t) => {
+  const { token } = await openShop(app, '하늘 다람쥐', {
+    address: '솔밭길 77-3',
+    description: '호젓한 골목',
+  });
+  const posts = [
+    await createPost(app, token, { title: '첫 글' }),
+    await createPost(app, token, { title: '둘째 글' }),
+  ];
+  const find = async (q: string, rest = '') =>
+    (await call('GET', `/api/v1/posts/?q=${encodeURIComponent(q)}${rest}`, { token })).body.data.items.map(
+      ({ id }: TestPost) => id,
+    );
+  const both = posts.map(({ id }) => id).reverse();
+  for (const q of ['하늘다람쥐', '다람 쥐', '솔밭길 77', '솔밭길77-3']) {
+    t.strictSame(await find(q), both, q);
+    t.strictSame(await find(q, '&mine=true'), both, q);
+  }
+  for (const q of ['호젓한', '다람쥐솔', '3호젓']) t.strictSame(await find(q), [], q);
+  await call('PATCH', `${path}me/`, { token, body: { name: '새 이름', address: '' } });
+  t.strictSame(await find('다람쥐'), []);
+});
