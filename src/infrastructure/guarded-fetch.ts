@@ -34,7 +34,7 @@ export function isCallable(
   const host = hostname.replace(/^\[|\]$/g, '');
   if (`${username}${password}` !== '') return false;
   if (allowsLoopback && isLoopback(host)) return /^https?:$/.test(protocol);
-  return protocol === 'https:' && port === '' && (isIP(host) === 0 || isPublic(host));
+  return protocol === 'https:' && port === '' && (isIP(host) === 0 ? !isLoopback(host) : isPublic(host));
 }
 
 /**
@@ -102,7 +102,8 @@ const globalUnicast = ipaddr.IPv6.parseCIDR('2000::/3');
  * the like).
  */
 export function isPublic(address: string): boolean {
-  if (!ipaddr.isValid(address)) return false;
+  // The library reads more, such as octal numbers.
+  if (isIP(address) === 0) return false;
   const parsed = ipaddr.process(address);
   const isGiven = parsed instanceof ipaddr.IPv4 || parsed.match(globalUnicast);
   return isGiven && parsed.range() === 'unicast';
