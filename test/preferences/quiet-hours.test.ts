@@ -84,7 +84,7 @@ async function jobsOf({ id }: Account) {
   await relayed(app);
   const { rows } = await app.pool.query(
     `SELECT id, run_at AS "runAt", attempts, max_attempts AS "maxAttempts", priority,
-       payload->>'idempotency_key' AS key, locked_at IS NULL AND run_at > now() AS "isWaiting"
+       last_error AS error, payload->>'idempotency_key' AS key, locked_at IS NULL AND run_at > now() AS "isWaiting"
      FROM graphile_worker._private_jobs WHERE payload->>'user_id' = $1`,
     [id],
   );
@@ -177,7 +177,7 @@ t.test('a change of quiet hours while an email is made to wait reaches it, in ei
     await lock.release('COMMIT');
     await change;
     if (isFirst) {
-      await until('an attempt that failed', async () => (await jobsOf(receiver))[0]?.attempts === 1);
+      await until('an attempt that failed', async () => (await jobsOf(receiver))[0]?.error);
       await app.pool.query(
         "UPDATE graphile_worker._private_jobs SET run_at = now() WHERE payload->>'user_id' = $1",
         [receiver.id],
