@@ -5,7 +5,7 @@ import { mkdir, readFile, stat, writeFile } from 'node:fs/promises';
  * npm run generate
  *
  * Writes src/generated/ from openapi.yaml, unless it is newer than the document and than this script:
- * api.ts has the types, operations.ts what is needed at run time, methods.ts the methods of a client with their documentation.
+ * api.ts has the types, operations.ts what is needed at run time, methods.ts the type of the methods of a client with their documentation.
  */
 const document = new URL('../../../openapi.yaml', import.meta.url);
 const folder = new URL('../src/generated/', import.meta.url);

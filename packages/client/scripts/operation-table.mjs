@@ -1,7 +1,7 @@
 /**
  * The operations of the document as TypeScript.
  *
- * @returns `table`: how each operation is called; `methods`: the methods of a client
+ * @returns `table`: how each operation is called; `methods`: the type of the methods of a client
  * @throws when two inputs of one operation have the same name, or when a path takes anything but integers, UUIDs and texts
  */
 export function operationTable(document) {
@@ -22,14 +22,9 @@ export function operationTable(document) {
       '',
     ].join('\n'),
     methods: [
-      "import type { Call, Method } from '../types.ts';",
+      "import type { Method } from '../types.ts';",
       'export interface Methods {',
       ...calls.map(({ id, text }) => `${comment(text)}\n  ${id}: Method<'${id}'>;`),
-      '}',
-      'export function createMethods(call: Call): Methods {',
-      '  return {',
-      ...calls.map(({ id }) => `    ${id}: (...args) => call('${id}', ...args),`),
-      '  };',
       '}',
       '',
     ].join('\n'),

@@ -1,5 +1,6 @@
 import { type CallContext, createCaller } from './caller.ts';
-import { createMethods, type Methods } from './generated/methods.ts';
+import type { Methods } from './generated/methods.ts';
+import { operationTable } from './generated/operations.ts';
 import { createNotificationFeed, type NotificationFeed } from './live/feed.ts';
 import { defaultTimes, type StreamTimes } from './live/types.ts';
 import {
@@ -99,4 +100,11 @@ export function createClient(options: ClientOptions): Client {
       feed.restart();
     },
   };
+}
+
+/** A method for each operation but the stream, which responds without end. `Methods` has the types of the arguments. */
+function createMethods(call: Call): Methods;
+function createMethods(call: (id: OperationId, ...args: []) => unknown): object {
+  const ids = Object.keys(operationTable).filter((id): id is OperationId => id !== 'streamNotifications');
+  return Object.fromEntries(ids.map((id) => [id, (...args: []) => call(id, ...args)]));
 }
