@@ -10,6 +10,7 @@ import {
   type LoginWithResult,
 } from './login-with.ts';
 import { createPasskeys, type Passkeys } from './passkeys.ts';
+import { createPush, type Push } from './push.ts';
 import type { AuthChange, SignedOutReason } from './session.ts';
 import { cookieStorage, type TokenStorage } from './tokens.ts';
 import type { Arguments, Call, CallResponse, OperationId } from './types.ts';
@@ -36,7 +37,7 @@ export interface ClientOptions {
 }
 
 /** All operations of the API by their `operationId`, and what belongs to all of them. */
-export interface Client extends Methods, Passkeys {
+export interface Client extends Methods, Passkeys, Push {
   /** Begins a login with a provider and leaves the page. @throws ApiError, or TypeError for a `returnTo` of another origin */
   loginWith(provider: string, options?: LoginWithOptions): Promise<void>;
   /** Finishes it on the callback page, once. @throws LoginWithError, ApiError */
@@ -86,6 +87,7 @@ export function createClient(options: ClientOptions): Client {
   return {
     ...createMethods(call),
     ...createPasskeys(call),
+    ...createPush(call),
     loginWith: (provider, own) => beginLoginWith(call, provider, own),
     finishLoginWith: (url = location.href) => finishLoginWith(call, url),
     request,

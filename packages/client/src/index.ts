@@ -14,6 +14,7 @@ export type { Notification, StreamStatus, StreamTimes } from './live/types.ts';
 export { LoginWithError, type LoginWithOptions, type LoginWithResult } from './login-with.ts';
 export { items, pages } from './pages.ts';
 export { type NewPasskeyOptions, type PasskeyLoginOptions, supportsPasskeys } from './passkeys.ts';
+export type { PushStatus } from './push.ts';
 export type { AuthChange, SignedOutReason } from './session.ts';
 export { browserStorage, memoryStorage, type TokenStorage, type Tokens } from './tokens.ts';
 export type {

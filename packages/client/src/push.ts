@@ -1,0 +1,65 @@
+import { fromBase64url, toBase64url } from './base64url.ts';
+import type { Call, Output } from './types.ts';
+
+/** `blocked`: the user has forbidden notifications of this page, and only the settings of the browser change that. */
+export type PushStatus = 'unsupported' | 'blocked' | 'off' | 'on';
+
+export interface Push {
+  /** Whether this browser gets push messages. */
+  pushStatus(): Promise<PushStatus>;
+  /**
+   * Asks the user for permission, and has notifications pushed to this browser. Call it from a button.
+   *
+   * @param worker the path of the service worker that shows them
+   * @throws ApiError, or a `NotAllowedError` when the user does not agree
+   */
+  subscribeToPush(worker: string): Promise<Output<'createPushSubscription'>>;
+  /** Ends that. The browser gets no push messages from then on, also when this throws. @throws ApiError, NetworkError */
+  unsubscribeFromPush(): Promise<void>;
+}
+
+export function createPush(call: Call): Push {
+  async function current(): Promise<PushSubscription | null | undefined> {
+    const registration = await navigator.serviceWorker?.getRegistration();
+    return registration?.pushManager?.getSubscription();
+  }
+
+  function save(subscription: PushSubscription) {
+    const key = (name: PushEncryptionKeyName) => toBase64url(subscription.getKey(name) ?? new ArrayBuffer());
+    const { endpoint } = subscription;
+    return call('createPushSubscription', { endpoint, keys: { p256dh: key('p256dh'), auth: key('auth') } });
+  }
+
+  return {
+    async pushStatus() {
+      // On an iPhone, only pages on the home screen have it.
+      if (!('PushManager' in globalThis && 'serviceWorker' in navigator)) return 'unsupported';
+      if (Notification.permission === 'denied') return 'blocked';
+      return (await current()) ? 'on' : 'off';
+    },
+    async subscribeToPush(worker) {
+      // Before anything else, while the press of the button counts.
+      if ((await Notification.requestPermission()) !== 'granted') {
+        throw new DOMException('The user allows no notifications', 'NotAllowedError');
+      }
+      const { public_key } = await call('getPushKey');
+      await navigator.serviceWorker.register(worker);
+      const { pushManager } = await navigator.serviceWorker.ready;
+      // One for an earlier key of the service would be in the way.
+      await (await pushManager.getSubscription())?.unsubscribe();
+      const applicationServerKey = fromBase64url(public_key);
+      return save(await pushManager.subscribe({ userVisibleOnly: true, applicationServerKey }));
+    },
+    async unsubscribeFromPush() {
+      const subscription = await current();
+      if (!subscription) return;
+      try {
+        // The service responds with the id of what it knows.
+        const { id } = await save(subscription);
+        await call('deletePushSubscription', { subscription_id: id });
+      } finally {
+        await subscription.unsubscribe();
+      }
+    },
+  };
+}
