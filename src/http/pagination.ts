@@ -53,7 +53,12 @@ export function BoundedPageOf<T extends TSchema>($id: string, item: T) {
   );
 }
 
-type ListedRow = { id: string | number | bigint; createdAt: Date | string };
+interface ListedRow {
+  id: string | number | bigint;
+  createdAt: Date | string;
+  /** In millimetres, where the nearest rows come first. */
+  distance?: number | null;
+}
 
 interface Pagination<Row, Item> {
   /** Whether a text is an id of this list's rows. */
@@ -83,7 +88,7 @@ export async function paginate<Row extends ListedRow, Item>(
   });
   const start = readCursor(cursor, isId);
   let last: Row | undefined;
-  const reached = () => (last ? { time: new Date(last.createdAt).getTime(), id: String(last.id) } : start);
+  const reached = () => (last ? positionOf(last) : start);
   for (let bytes = 0; ; ) {
     const wanted = Math.min(step, limit - items.length);
     const found = await find({ after: reached(), limit: wanted + 1 });
@@ -98,6 +103,10 @@ export async function paginate<Row extends ListedRow, Item>(
     if (rows.length <= wanted) return endingAt(stoppedAt);
     if (items.length === limit) return endingAt(reached());
   }
+}
+
+function positionOf({ id, createdAt, distance }: ListedRow): KeysetPosition {
+  return { time: distance ?? new Date(createdAt).getTime(), id: String(id) };
 }
 
 function readCursor(cursor: string | undefined, isId: (id: string) => boolean): KeysetPosition | undefined {

@@ -51,6 +51,7 @@ t.test('the list has where a store is, what it is like and a thumbnail, newest f
   t.strictSame(first, {
     ...{ id, name, store_categories, address: '와우산로 1', description: '골목\n안' },
     thumbnail: first.thumbnail,
+    distance_m: null,
   });
   t.match(second, { name: '둘', address: '', description: '' });
   t.match(third, { name: '셋', store_categories: [{ id: 13, name: '꽃·식물' }] });

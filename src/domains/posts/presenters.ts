@@ -1,7 +1,7 @@
 import type { ImageUrls } from '../images/index.ts';
-import type { PostRow } from './repository.ts';
+import type { ListedPostRow, PostRow } from './repository.ts';
 import { partnerRequestStatuses } from './request-status.ts';
-import type { Post } from './schemas.ts';
+import type { Post, PostListItem } from './schemas.ts';
 
 /** A post as the API shows it to a user. */
 export function toPost(row: PostRow, imageUrls: ImageUrls): Post {
@@ -19,4 +19,9 @@ export function toPost(row: PostRow, imageUrls: ImageUrls): Post {
     created_at: row.createdAt.toISOString(),
     updated_at: row.updatedAt.toISOString(),
   };
+}
+
+/** A post in a list. */
+export function toPostListItem(row: ListedPostRow, imageUrls: ImageUrls): PostListItem {
+  return { ...toPost(row, imageUrls), distance_m: row.distance && Math.round(row.distance / 1_000) };
 }

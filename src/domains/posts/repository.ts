@@ -7,6 +7,7 @@ import {
 } from '../../infrastructure/database/daily-quota.ts';
 import type { PartnerRequestStatus } from '../../infrastructure/database/generated/enums.ts';
 import type { BoundedPage, PageRequest } from '../../infrastructure/database/keyset.ts';
+import type { Near } from '../../infrastructure/database/near.ts';
 import { findPage } from '../../infrastructure/database/search.ts';
 import { type SearchableList, scanBudgets } from '../../infrastructure/database/search-sources.ts';
 import { empty, type Sql, sql } from '../../infrastructure/database/sql.ts';
@@ -33,6 +34,9 @@ export interface PostRow extends Pick<Post, 'id' | 'title' | 'content' | 'images
   updatedAt: Date;
 }
 
+/** A post in a list, and its distance in millimetres from the place of the filter; null without one. */
+export type ListedPostRow = PostRow & { distance: number | null };
+
 /** A post, and a user. */
 interface OwnPost {
   id: number;
@@ -56,6 +60,7 @@ export interface PostFilter extends PageRequest {
   status: NonNullable<PostQuery['status']>;
   /** A region of the store; empty for all. */
   region: string;
+  near: Near | undefined;
   /** A part of title or content, or of name or address of the store; empty for all. */
   q: string;
 }
@@ -69,7 +74,7 @@ const visiblePosts: Omit<SearchableList, 'select'> = {
 };
 
 const selectPosts = (userId: number) => sql`
-  SELECT ${postColumns(userId)}
+  SELECT ${postColumns(userId)}, page.distance
   FROM page JOIN posts p ON p.id = page.id JOIN stores s ON s.id = p.store_id`;
 
 export type Posts = ReturnType<typeof createPostRepository>;
@@ -186,8 +191,8 @@ export function createPostRepository(database: Tx, budgets = scanBudgets) {
   function list(
     { userId, ownerId, storeId, status, ...filter }: PostFilter,
     tx: Reader = database,
-  ): Promise<BoundedPage<PostRow>> {
-    return findPage<PostRow>(
+  ): Promise<BoundedPage<ListedPostRow>> {
+    return findPage<ListedPostRow>(
       tx,
       { ...visiblePosts, ...postsOfStatus[status], select: selectPosts(userId) },
       { ...filter, ofStore: storeOf(ownerId, storeId) },

@@ -7,8 +7,9 @@ import { paginate } from '../../http/pagination.ts';
 import { BigPathId, EmptyData, isBigId, Ref } from '../../http/schemas.ts';
 import type { Read } from '../../infrastructure/database/replica.ts';
 import type { ImageUrls } from '../images/index.ts';
+import { readNear } from '../stores/index.ts';
 import { postErrors } from './errors.ts';
-import { toPost } from './presenters.ts';
+import { toPost, toPostListItem } from './presenters.ts';
 import type { Posts } from './repository.ts';
 import { NewPost, Post, PostChanges, PostPage, PostQuery } from './schemas.ts';
 import type { createPostService } from './service.ts';
@@ -73,15 +74,16 @@ export const postRoutes: FastifyPluginAsyncTypebox<PostRoutesOptions> = async (
     async (request) => {
       const { mine, store_id: storeId, category_id: categoryId, region = '', q = '' } = request.query;
       const status = request.query.status ?? (mine ? 'all' : 'open');
+      const near = readNear(request.query);
       const { id: userId } = currentUser(request);
       const ownerId = mine ? userId : undefined;
       const result = await paginate(request.query, {
         isId: isBigId,
         find: (page) =>
           read(userId, (tx) =>
-            posts.list({ userId, ownerId, storeId, categoryId, region, status, q, ...page }, tx),
+            posts.list({ userId, ownerId, storeId, categoryId, region, near, status, q, ...page }, tx),
           ),
-        present: (post) => toPost(post, imageUrls),
+        present: (post) => toPostListItem(post, imageUrls),
         step: 20,
       });
       if (result.items.length === 0) await checkCategoryFilter(categoryId);

@@ -14,7 +14,7 @@ import {
   Timestamp,
 } from '../../http/schemas.ts';
 import { DateOrNull, OptionalTextField, TextField } from '../../http/text.ts';
-import { SearchQuery, StoreSummary, textMatch } from '../stores/index.ts';
+import { Distance, SearchQuery, StoreSummary, textMatch } from '../stores/index.ts';
 import { PartnerRequestStatus } from './request-status.ts';
 
 const exampleTitle = '주말 공동 할인 함께하실 가게를 찾아요';
@@ -122,4 +122,10 @@ export const PostQuery = Type.Object({
 
 export type PostQuery = Static<typeof PostQuery>;
 
-export const PostPage = BoundedPageOf('PostPage', Ref(Post));
+export const PostListItem = NamedObject('PostListItem', 'A post in a list', {
+  ...Post.properties,
+  distance_m: Distance,
+});
+export type PostListItem = Static<typeof PostListItem>;
+
+export const PostPage = BoundedPageOf('PostPage', Ref(PostListItem));

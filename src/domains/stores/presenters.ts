@@ -23,9 +23,13 @@ export function toStore(row: StoreRow): Store {
 
 /** A store in the directory. */
 export function toStoreListItem(row: ListedStoreRow, imageUrls: ImageUrls): StoreListItem {
-  const { id, name, categories, description, address, firstImage } = row;
+  const { id, name, categories, description, address, firstImage, distance } = row;
   const store = { id, name, store_categories: categories, description, address };
-  return { ...store, thumbnail: imageUrls.thumbnailOf(firstImage, store) };
+  return {
+    ...store,
+    thumbnail: imageUrls.thumbnailOf(firstImage, store),
+    distance_m: distance && Math.round(distance / 1_000),
+  };
 }
 
 /** A store in short, with its categories in the order that its owner gave. */

@@ -1,6 +1,7 @@
 import type { Database, Reader, Tx } from '../../infrastructure/database/client.ts';
 import type { Prisma } from '../../infrastructure/database/generated/client.ts';
 import type { BoundedPage, PageRequest } from '../../infrastructure/database/keyset.ts';
+import type { Near } from '../../infrastructure/database/near.ts';
 import { findPage } from '../../infrastructure/database/search.ts';
 import {
   newestFirst,
@@ -184,12 +185,15 @@ export interface StoreFilter extends PageRequest {
   categoryId: number | undefined;
   /** A region of the store; empty for all. */
   region: string;
+  near: Near | undefined;
 }
 
 export interface ListedStoreRow extends Pick<StoreListItem, 'id' | 'name' | 'address' | 'description'> {
   categories: StoreCategory[];
   /** The first image of the newest post, as it is stored; null where there is none. */
   firstImage: string | null;
+  /** In millimetres from the place of the filter; null without one. */
+  distance: number | null;
   createdAt: Date;
 }
 
@@ -204,7 +208,7 @@ const openStores: SearchableList = {
   storeExists: isOpenStore('s'),
   select: sql`
     SELECT s.id, s.name, ${storeCategoriesSql} AS categories, s.address, s.description,
-      ${newestImageSql} AS "firstImage", s.created_at AS "createdAt"
+      ${newestImageSql} AS "firstImage", s.created_at AS "createdAt", page.distance
     FROM page JOIN stores s USING (id)`,
 };
 

@@ -9,6 +9,7 @@ import { isId, PathId, Ref } from '../../http/schemas.ts';
 import type { Read } from '../../infrastructure/database/replica.ts';
 import type { ImageUrls } from '../images/index.ts';
 import { storeErrors } from './errors.ts';
+import { readNear } from './near.ts';
 import { toStore, toStoreListItem } from './presenters.ts';
 import type { StoreLists, Stores } from './repository.ts';
 import { NewStore, Store, StoreCategoryList, StoreChanges, StorePage, StoreQuery } from './schemas.ts';
@@ -60,10 +61,11 @@ export const directoryRoutes: FastifyPluginAsyncTypebox<DirectoryOptions> = asyn
     },
     async (request) => {
       const { q = '', category_id: categoryId, region = '' } = request.query;
+      const near = readNear(request.query);
       const { id: userId } = currentUser(request);
       const result = await paginate(request.query, {
         isId,
-        find: (page) => read(userId, (tx) => storeLists.list({ q, categoryId, region, ...page }, tx)),
+        find: (page) => read(userId, (tx) => storeLists.list({ q, categoryId, region, near, ...page }, tx)),
         present: (store) => toStoreListItem(store, imageUrls),
       });
       if (result.items.length === 0) await service.checkCategoryFilter(categoryId);

@@ -2,6 +2,7 @@ import { type Static, Type } from '@sinclair/typebox';
 import { BoundedPageOf, PageQuery } from '../../http/pagination.ts';
 import { Body, Changes, Id, Int32, NamedObject, Ref, RefOrNull, Timestamp } from '../../http/schemas.ts';
 import { OptionalTextField, TextField } from '../../http/text.ts';
+import { Distance, NearFields } from './near.ts';
 
 export const StoreCategory = NamedObject('StoreCategory', 'What kind of business a store is', {
   id: Int32({ description: 'Identifier', examples: [1] }),
@@ -42,6 +43,7 @@ export const StoreListItem = NamedObject(
         'The thumbnail of its newest post; where that has no image, or there is no post, an image of its first category',
       examples: ['https://cdn.example.com/weekend.jpg'],
     }),
+    distance_m: Distance,
   },
 );
 export type StoreListItem = Static<typeof StoreListItem>;
@@ -156,6 +158,7 @@ export const SearchQuery = {
       'Only stores of this region, or their posts: the `sigungu` of a store, its last part, or the `dong`, whatever the spaces. Empty for all.',
     examples: ['마포구'],
   }),
+  ...NearFields,
   ...PageQuery,
 };
 

@@ -1,8 +1,8 @@
 import { type Sql, sql } from './sql.ts';
 
-/** A position in a list that is ordered by time and id, newest first. */
+/** A position in a list that is ordered by time and id, newest first, or by distance and id, nearest first. */
 export interface KeysetPosition {
-  /** Milliseconds since 1970. */
+  /** Milliseconds since 1970, or millimetres. */
   time: number;
   id: string;
 }

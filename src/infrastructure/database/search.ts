@@ -1,5 +1,6 @@
 import type { Reader } from './client.ts';
 import type { BoundedPage } from './keyset.ts';
+import { nearestFirst } from './near.ts';
 import {
   allOf,
   conditionsOnStore,
@@ -14,7 +15,7 @@ import {
   type scanBudgets,
   searchText,
 } from './search-sources.ts';
-import { join, type Sql, sql } from './sql.ts';
+import { join, raw, type Sql, sql } from './sql.ts';
 
 /*
  * Stores and posts are listed newest first, and filtered by text and by the category and region of the store. Text search needs no
@@ -24,9 +25,26 @@ import { join, type Sql, sql } from './sql.ts';
 
 interface Outcome {
   isUsable: boolean;
-  stoppedTime: Date | null;
+  /** As the `time` of a position. */
+  stoppedTime: number | null;
   stoppedId: number | null;
 }
+
+/** The two orders of rows, by `key` and id. */
+const newest = {
+  key: raw('created_at'),
+  order: newestFirst,
+  ofFound: raw('found."createdAt" DESC, found.id DESC'),
+  position: raw('(extract(epoch FROM created_at) * 1000)::bigint'),
+  distance: raw('NULL::bigint AS distance'),
+};
+const nearest = {
+  key: raw('distance'),
+  order: nearestFirst,
+  ofFound: raw('found.distance, found.id DESC'),
+  position: raw('distance'),
+  distance: raw('distance'),
+};
 
 /**
  * Reads one page of a searchable list.
@@ -38,6 +56,9 @@ interface Outcome {
  * 1. Scan a few rows in order, which fills a page where matches are frequent.
  * 2. Look up the rows through the index of the text or of the category, which finds all matches where candidates are few.
  * 3. Scan more rows in order. The page may remain short; the next one continues after the last row that was examined.
+ *
+ * Around a place, the scans walk the nearest stores instead of an index in order. The list ends after as many as the largest scan
+ * examines, unless the index of a text, region or category finds all of its rows.
  */
 export async function findPage<Row extends { id: number; createdAt: Date }>(
   database: Reader,
@@ -47,21 +68,22 @@ export async function findPage<Row extends { id: number; createdAt: Date }>(
 ): Promise<BoundedPage<Row>> {
   const find = async (source: Source) => {
     const rows = await database.query<Row & Outcome>(pageSql(list, filter, source));
-    const { isUsable = false, stoppedTime: time, stoppedId: id } = rows[0] ?? {};
-    const stoppedAt = time && id ? { time: time.getTime(), id: String(id) } : undefined;
+    const { isUsable = false, stoppedTime: time = null, stoppedId: id } = rows[0] ?? {};
+    const stoppedAt = time !== null && id ? { time, id: String(id) } : undefined;
     // The outcome of an empty page is a row without columns of its own.
     return { isUsable, page: { rows: rows.filter((row) => row.id !== null), stoppedAt } };
   };
   const lookups = lookupsOf(list, filter, budgets.most);
-  if (lookups.length > 0) {
-    const { page } = await find(scan(list, filter, budgets.first));
-    if (page.stoppedAt === undefined) return page;
+  if (lookups.length > 0 || filter.near !== undefined) {
+    const { page, isUsable } = await find(scan(list, filter, budgets.first, false));
+    const isEnough = isUsable || page.rows.length === filter.limit;
+    if (isEnough && page.stoppedAt === undefined) return page;
   }
   for (const lookup of lookups) {
     const { page, isUsable } = await find(lookup);
     if (isUsable) return page;
   }
-  return (await find(scan(list, filter, budgets.most))).page;
+  return (await find(scan(list, filter, budgets.most, true))).page;
 }
 
 /** One page of the rows of a source. Stops at a full page, or where the budget is used up. */
@@ -76,30 +98,31 @@ function pageSql(list: SearchableList, filter: SearchFilter, source: Source): Sq
     ...(q === '' ? [] : [hasText(list, filter)]),
     ...conditionsOnStore(list, filter),
   ];
+  const { key, order, position, distance, ofFound } = filter.near === undefined ? newest : nearest;
   // Running totals in the order of the index need no sort, and end with the page. `walked` has the matches, and the last row
   // that may be examined.
   const walked = sql`walked AS (
-    SELECT id, created_at, is_last, NOT is_last OR matches AS matches FROM (
-      SELECT item.id, item.created_at, place = ${constant(budget.rows)} OR text_read >= ${maxText} AS is_last,
+    SELECT id, ${key}, is_last, NOT is_last OR matches AS matches FROM (
+      SELECT item.id, item.${key}, place = ${constant(budget.rows)} OR text_read >= ${maxText} AS is_last,
         CASE WHEN text_read - ${textBytes} < ${maxText} THEN ${allOf(conditions)} END AS matches
       FROM (
         SELECT item.*, row_number() OVER running AS place, sum(${textBytes}) OVER running AS text_read
         FROM (${rows}) item
-        WINDOW running AS (${newestFirst} ROWS UNBOUNDED PRECEDING)
+        WINDOW running AS (${order} ROWS UNBOUNDED PRECEDING)
       ) item
     ) item
-    WHERE matches OR is_last ${newestFirst} LIMIT ${limit}
+    WHERE matches OR is_last ${order} LIMIT ${limit}
   ), page AS (
-    SELECT id, created_at FROM walked WHERE matches
+    SELECT id, ${distance} FROM walked WHERE matches
   ), stopped AS (
-    SELECT created_at AS "stoppedTime", id AS "stoppedId" FROM walked
-    WHERE is_last AND (SELECT count(*) FROM page) < ${limit} ${newestFirst} LIMIT 1
+    SELECT ${position} AS "stoppedTime", id AS "stoppedId" FROM walked
+    WHERE is_last AND (SELECT count(*) FROM page) < ${limit} ${order} LIMIT 1
   )`;
   return sql`
     WITH ${join([...expressions, walked])}
     SELECT found.*, stopped.*, ${isUsable} AS "isUsable"
     FROM (SELECT) one_row LEFT JOIN stopped ON true LEFT JOIN (${list.select}) found ON true
-    ORDER BY found."createdAt" DESC, found.id DESC`;
+    ORDER BY ${ofFound}`;
 }
 
 /** Whether a row contains the text. */

@@ -80,6 +80,7 @@ const everything = {
   storeId: undefined,
   categoryId: undefined,
   region: '',
+  near: undefined,
   q: '',
   status: 'open' as const,
   after: undefined,

@@ -1,0 +1,57 @@
+import { Type } from '@sinclair/typebox';
+import { invalidFields } from '../../http/errors.ts';
+import { Int32 } from '../../http/schemas.ts';
+import { pattern } from '../../http/text.ts';
+import type { Near } from '../../infrastructure/database/near.ts';
+
+const defaultRadius = 3_000;
+
+/** A place, and how far from it: in the queries of lists, and in saved searches. */
+export const NearFields = {
+  near: Type.Optional(
+    Type.String({
+      ...pattern(
+        '^-?(90(\\.0{1,15})?|[0-8]?[0-9](\\.[0-9]{1,15})?),-?(180(\\.0{1,15})?|(1[0-7][0-9]|[0-9]{1,2})(\\.[0-9]{1,15})?)$',
+        {
+          ko: '위도(-90~90)와 경도(-180~180)를 쉼표로 이어 적어 주세요. 예: 37.5563,126.9236',
+          en: 'Must be a latitude (-90 to 90) and a longitude (-180 to 180) with a comma between them, such as 37.5563,126.9236.',
+        },
+      ),
+      description:
+        'Latitude and longitude in degrees: only stores with a location within `radius_m` of it, or their posts, the nearest first.',
+      examples: ['37.5563,126.9236'],
+    }),
+  ),
+  radius_m: Type.Optional(
+    Int32({
+      minimum: 100,
+      maximum: 50_000,
+      description: `Metres around \`near\`, ${defaultRadius} by default; not without it.`,
+      examples: [1_000],
+    }),
+  ),
+};
+
+/** A field of the items of lists that take {@link NearFields}. */
+export const Distance = Type.Unsafe<number | null>({
+  type: ['integer', 'null'],
+  format: 'int32',
+  description:
+    'Metres from `near` to the location of the store; to the rounded one, unless the store shows its exact location. `null` without `near`.',
+  examples: [null],
+});
+
+/**
+ * Reads the fields of a query or a body that match {@link NearFields}.
+ *
+ * @throws {ApiError} `validation_error` for a radius without a place
+ */
+export function readNear({ near, radius_m }: { near?: string; radius_m?: number }): Near | undefined {
+  if (near !== undefined) {
+    const [latitude = 0, longitude = 0] = near.split(',').map(Number);
+    return { latitude, longitude, radius: radius_m ?? defaultRadius };
+  }
+  if (radius_m === undefined) return undefined;
+  const text = { ko: 'near와 함께만 쓸 수 있습니다.', en: 'Must not be given without near.' };
+  throw invalidFields([{ field: 'radius_m', code: 'not_allowed', text }]);
+}
