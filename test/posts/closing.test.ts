@@ -1,7 +1,8 @@
 import t from 'tap';
-import { duePosts } from '../../src/domains/posts/index.ts';
+import { checkNotOver, duePosts, isOpenPost } from '../../src/domains/posts/closing.ts';
 import { cleanUp } from '../../src/infrastructure/database/clean-up.ts';
 import { openDatabase } from '../../src/infrastructure/database/client.ts';
+import { sql } from '../../src/infrastructure/database/sql.ts';
 import { createTestApp, createUser } from '../support/app.ts';
 import { invalid, rejected } from '../support/assertions.ts';
 import { lockRows } from '../support/concurrency.ts';
@@ -52,15 +53,30 @@ t.test('a post is open without a last day, and until it is over', async (t) => {
   t.match(read.body.data, { status: 'closed', closes_on: day(-1) }, 'others read it, too');
 });
 
-t.test('the day ends at midnight in Korea', async (t) => {
-  const shop = await openShop(app);
-  const { id } = await createPost(app, shop.token);
-  const { rows } = await pool.query(
-    `SELECT (now() AT TIME ZONE 'Asia/Seoul')::date::text AS korea,
-       ((now() AT TIME ZONE 'Asia/Seoul')::date - 1)::text AS before`,
-  );
-  t.strictSame(await changed(shop, id, { closes_on: rows[0].korea }), ['open', rows[0].korea]);
-  t.strictSame(await changed(shop, id, { closes_on: rows[0].before }), ['closed', rows[0].before]);
+t.test('a day ends at midnight in Korea', async (t) => {
+  const client = await pool.connect();
+  t.teardown(() => client.release());
+  // A `now()` that is found before that of PostgreSQL.
+  await client.query('BEGIN; CREATE SCHEMA clock; SET LOCAL search_path = clock, pg_catalog, public');
+  for (const zone of ['UTC', 'America/New_York', 'Asia/Tokyo']) {
+    await client.query(`SET LOCAL timezone = '${zone}'`);
+    for (const [time, isOpen] of [
+      ['2026-11-25T15:00:00.000Z', true],
+      ['2026-11-26T14:59:59.999Z', true],
+      ['2026-11-26T15:00:00.000Z', false],
+    ] as const) {
+      await client.query(
+        `CREATE OR REPLACE FUNCTION clock.now() RETURNS timestamptz STABLE RETURN timestamptz '${time}'`,
+      );
+      const { text } =
+        sql`SELECT ${isOpenPost('p')} AS open FROM (SELECT NULL AS closed_at, date '2026-11-26' AS closes_on) p`;
+      t.strictSame((await client.query(text)).rows, [{ open: isOpen }], `${time} in ${zone}`);
+      const isAccepted = () => checkNotOver('2026-11-26', Date.parse(time));
+      if (isOpen) t.doesNotThrow(isAccepted, time);
+      else t.throws(isAccepted, time);
+    }
+  }
+  await client.query('ROLLBACK');
 });
 
 t.test('a last day that is over, or is no date, is rejected', async (t) => {

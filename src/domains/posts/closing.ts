@@ -45,8 +45,8 @@ export function setClosing({ status, closes_on: date }: PostChanges): Sql {
 }
 
 /** @throws {ApiError} `validation_error` for a last day that is over */
-export function checkNotOver(closesOn: string | null | undefined): void {
-  const min = new Date(Date.now() + hoursAhead * 3_600_000).toISOString().slice(0, 10);
+export function checkNotOver(closesOn: string | null | undefined, now = Date.now()): void {
+  const min = new Date(now + hoursAhead * 3_600_000).toISOString().slice(0, 10);
   if (closesOn == null || closesOn >= min) return;
   const text = {
     ko: `오늘(${min})이나 그 뒤의 날짜여야 합니다.`,
