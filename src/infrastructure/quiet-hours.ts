@@ -88,9 +88,12 @@ export async function decideDelivery(
 
 /** Makes the messages due that wait for the end of a user's quiet hours: after a change of these, in its transaction. */
 export async function wakeWaiting(tx: Tx, userId: number): Promise<void> {
+  const prefix = waitingKey(sql`${userId}::int`);
+  // A range of the index has all of them, whatever the collation of the database is, and may have others.
   await tx.execute(sql`
     SELECT FROM graphile_worker.reschedule_jobs(
-      ARRAY(SELECT id FROM graphile_worker._private_jobs WHERE starts_with(key, ${waitingKey(sql`${userId}::int`)})),
+      ARRAY(SELECT id FROM graphile_worker._private_jobs
+        WHERE key BETWEEN ${prefix} AND ${prefix} || 'z' AND starts_with(key, ${prefix})),
       run_at => now())`);
 }
 
