@@ -7,6 +7,7 @@ import { expiredAuthRows, jwtOptions, securityEvents } from './domains/auth/inde
 import type { ImageStorage } from './domains/images/index.ts';
 import { erasedImages } from './domains/images/index.ts';
 import { type EventStreamTimes, expiredNotifications } from './domains/notifications/index.ts';
+import { expiredDataDownloads } from './domains/own-data/index.ts';
 import { erasedMessages } from './domains/partner-requests/index.ts';
 import { duePosts } from './domains/posts/index.ts';
 import { expiredReports } from './domains/reports/index.ts';
@@ -66,6 +67,7 @@ export const expiredRows = [
   erasedImages,
   expiredAuditEntries,
   expiredReports,
+  expiredDataDownloads,
   expiredStoreEdits,
 ];
 
@@ -145,6 +147,7 @@ export async function buildApp(config: AppConfig, overrides: AppOverrides = {}):
 
   // Operations.
   await app.register(auth.routes, { prefix: '/auth' });
+  await app.register(domains.ownData.routes, { prefix: '/auth' });
   await app.register(auth.publicKeys, { prefix: '/.well-known' });
   await app.register(stores.routes, { prefix: '/api/v1/stores' });
   await app.register(myPage.routes, { prefix: '/api/v1/stores' });

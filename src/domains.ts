@@ -5,6 +5,7 @@ import { createAuth } from './domains/auth/index.ts';
 import { createImages, createImageUrls, type ImageStorage } from './domains/images/index.ts';
 import { createMyPage } from './domains/my-page/index.ts';
 import { createNotifications, createPreferences, createPush } from './domains/notifications/index.ts';
+import { createOwnData } from './domains/own-data/index.ts';
 import { createPartnerRequests } from './domains/partner-requests/index.ts';
 import { createPosts } from './domains/posts/index.ts';
 import { createReports } from './domains/reports/index.ts';
@@ -62,6 +63,7 @@ export async function createDomains(options: DomainsOptions) {
     closeStore,
   };
   const auth = createAuth({ ...base, deletionSteps });
+  const ownData = createOwnData({ ...base, requireConfirmation: auth.requireConfirmation });
   const myPage = createMyPage(base);
   const preferences = createPreferences({ database, unsubscribeLinks });
   const push = createPush({ ...base, notifications });
@@ -78,6 +80,7 @@ export async function createDomains(options: DomainsOptions) {
     images,
     posts,
     auth,
+    ownData,
     myPage,
     preferences,
     push,

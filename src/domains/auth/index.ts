@@ -30,6 +30,7 @@ import { createEmailChange } from './service/email-change.ts';
 import { createLogin } from './service/login.ts';
 import { createDerivedSecrets, createSealer, createTokens } from './tokens.ts';
 
+export { confirmationErrors } from './errors.ts';
 export { toSession, toUser } from './presenters.ts';
 export type { DevelopmentLogin } from './providers/clients/development.ts';
 export { userColumns } from './repository/accounts.ts';
@@ -64,6 +65,7 @@ export const securityEvents = [
   'second_factor_removed',
   'recovery_codes_replaced',
   'confirmed',
+  'data_downloaded',
   'identity_added',
   'identity_removed',
   'passkey_added',

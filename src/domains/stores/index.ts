@@ -15,6 +15,7 @@ export {
   expiredStoreEdits,
   isOpenStore,
   secondsUntilEdits,
+  storeCategoriesSql,
   storeNameAndAddress,
   storeSummarySql,
 } from './sql.ts';

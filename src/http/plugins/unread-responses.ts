@@ -13,6 +13,13 @@ const uncounted = 16 * 1024;
 /** The most bytes of a file that are read ahead of its client. */
 const readAhead = 128 * 1024;
 
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** The most bytes of a streamed response that are in memory at a time, where its length is not known. */
+    readAhead?: number;
+  }
+}
+
 /** What a connection has to send. */
 interface Unread {
   client: string;
@@ -78,5 +85,7 @@ export const unreadResponsesPlugin = fastifyPlugin(async (app: FastifyInstance) 
 function bufferedBytes(payload: unknown, reply: FastifyReply): number {
   if (typeof payload === 'string') return payload.length > uncounted / 3 ? Buffer.byteLength(payload) : 0;
   if (Buffer.isBuffer(payload)) return payload.length;
-  return Math.min(Number(reply.getHeader('content-length') ?? 0), readAhead);
+  const length = reply.getHeader('content-length');
+  if (length === undefined) return reply.request.routeOptions.config.readAhead ?? 0;
+  return Math.min(Number(length), readAhead);
 }
