@@ -3,4 +3,4 @@
 CREATE FUNCTION "store_place"(latitude double precision, longitude double precision, show_exact boolean)
 RETURNS point LANGUAGE sql IMMUTABLE PARALLEL SAFE
   RETURN CASE WHEN show_exact THEN point(longitude, latitude)
-    ELSE point(round(longitude::numeric, 3)::double precision, round(latitude::numeric, 3)::double precision) END;
+    ELSE point(round(longitude * 1000) / 1000, round(latitude * 1000) / 1000) END;
