@@ -8,6 +8,7 @@ import { pushErrors } from '../src/domains/notifications/push/schemas.ts';
 import { partnerRequestErrors } from '../src/domains/partner-requests/errors.ts';
 import { postErrors } from '../src/domains/posts/errors.ts';
 import { reportErrors } from '../src/domains/reports/schemas.ts';
+import { savedSearchErrors } from '../src/domains/saved-searches/schemas.ts';
 import { storeErrors } from '../src/domains/stores/errors.ts';
 import { type ErrorDefinition, httpErrors } from '../src/http/errors.ts';
 
@@ -41,6 +42,7 @@ const definitions: ErrorDefinition[] = [
   imageErrors,
   partnerRequestErrors,
   reportErrors,
+  savedSearchErrors,
   adminErrors,
 ].flatMap((errors) => Object.values<ErrorDefinition>(errors));
 

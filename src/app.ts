@@ -11,6 +11,7 @@ import { expiredDataDownloads } from './domains/own-data/index.ts';
 import { erasedMessages } from './domains/partner-requests/index.ts';
 import { duePosts } from './domains/posts/index.ts';
 import { expiredReports } from './domains/reports/index.ts';
+import { expiredPostAlerts } from './domains/saved-searches/index.ts';
 import { expiredStoreEdits } from './domains/stores/index.ts';
 import { createDomains } from './domains.ts';
 import { credentialsPlugin } from './http/authentication.ts';
@@ -69,6 +70,7 @@ export const expiredRows = [
   expiredReports,
   expiredDataDownloads,
   expiredStoreEdits,
+  expiredPostAlerts,
 ];
 
 /** What tests replace. */
@@ -120,7 +122,7 @@ export async function buildApp(config: AppConfig, overrides: AppOverrides = {}):
     storage: overrides.storage,
   });
   const { auth, stores, posts, images, partnerRequests, notifications, preferences, myPage } = domains;
-  const { admin, reports } = domains;
+  const { admin, reports, savedSearches } = domains;
 
   // Every request.
   await app.register(clientIpPlugin);
@@ -154,6 +156,7 @@ export async function buildApp(config: AppConfig, overrides: AppOverrides = {}):
   await app.register(partnerRequests.partnerRoutes, { prefix: '/api/v1/stores' });
   await app.register(stores.directory, { prefix: '/api/v1/stores' });
   await app.register(posts.routes, { prefix: '/api/v1/posts' });
+  await app.register(savedSearches.routes, { prefix: '/api/v1/saved-searches' });
   await app.register(images.routes, { prefix: '/api/v1/images' });
   await app.register(images.media, { prefix: '/media' });
   await app.register(partnerRequests.routes, { prefix: '/api/v1/notifications' });
@@ -187,7 +190,7 @@ export async function buildApp(config: AppConfig, overrides: AppOverrides = {}):
       transport,
       unsubscribeLinks: domains.unsubscribeLinks,
       composers: { ...auth.mails, ...partnerRequests.mails },
-      tasks: auth.tasks,
+      tasks: { ...auth.tasks, ...savedSearches.tasks },
       lanes: [domains.push.lane],
       database,
       metrics,

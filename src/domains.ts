@@ -9,6 +9,7 @@ import { createOwnData } from './domains/own-data/index.ts';
 import { createPartnerRequests } from './domains/partner-requests/index.ts';
 import { createPosts } from './domains/posts/index.ts';
 import { createReports } from './domains/reports/index.ts';
+import { createSavedSearches } from './domains/saved-searches/index.ts';
 import { createStores } from './domains/stores/index.ts';
 import type { Config } from './infrastructure/config/config.ts';
 import type { Database } from './infrastructure/database/client.ts';
@@ -51,9 +52,17 @@ export async function createDomains(options: DomainsOptions) {
   const { withdrawRequestsOfPost, closeRequestsOfStore } = partnerRequests;
   const stores = createStores(base);
   const { checkCategoryFilter, lockStore, closeStore } = stores;
+  const savedSearches = createSavedSearches({ ...base, ...notifications, checkCategoryFilter });
+  const { queueMatching } = savedSearches;
   const images = await createImages(base);
   const { postImages } = images;
-  const posts = createPosts({ ...base, checkCategoryFilter, withdrawRequestsOfPost, postImages });
+  const posts = createPosts({
+    ...base,
+    checkCategoryFilter,
+    withdrawRequestsOfPost,
+    queueMatching,
+    postImages,
+  });
   const deletionSteps = {
     lockStore,
     deleteStoredResponses: idempotency.deleteResponsesOf,
@@ -79,6 +88,7 @@ export async function createDomains(options: DomainsOptions) {
     stores,
     images,
     posts,
+    savedSearches,
     auth,
     ownData,
     myPage,

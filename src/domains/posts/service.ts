@@ -18,6 +18,8 @@ export interface PostServiceOptions {
   idempotency: Idempotency;
   imageUrls: ImageUrls;
   postImages: PostImages;
+  /** Has a worker find the saved searches that a new post matches. */
+  queueMatching(tx: Tx, postId: number): Promise<void>;
   /** Withdraws the pending requests for a post that was deleted in the same transaction. */
   withdrawRequestsOfPost(tx: Tx, postId: number): Promise<void>;
 }
@@ -43,6 +45,7 @@ export function createPostService(options: PostServiceOptions) {
       const post = await posts.create(tx, userId, { ...input, images: stored.images }, quota);
       if (post === undefined) throw await creationError(tx, userId);
       await link(tx, { postId: post.id, userId }, stored);
+      await options.queueMatching(tx, post.id);
       return toPost(post, imageUrls);
     });
   }

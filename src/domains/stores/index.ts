@@ -6,7 +6,7 @@ import { categoryRoutes, type DirectoryOptions, directoryRoutes, ownStoreRoutes 
 import { createStoreService, type StoreServiceOptions } from './service.ts';
 
 export { storeErrors } from './errors.ts';
-export { Distance, NearFields, readNear } from './near.ts';
+export { Distance, defaultRadius, NearFields, readNear } from './near.ts';
 export { toStoreSummary } from './presenters.ts';
 export { storeSummarySelect } from './repository.ts';
 export { SearchQuery, StoreSummary, textMatch } from './schemas.ts';

@@ -4,7 +4,7 @@ import { Int32 } from '../../http/schemas.ts';
 import { pattern } from '../../http/text.ts';
 import type { Near } from '../../infrastructure/database/near.ts';
 
-const defaultRadius = 3_000;
+export const defaultRadius = 3_000;
 
 /** A place, and how far from it: in the queries of lists, and in saved searches. */
 export const NearFields = {

@@ -1,0 +1,33 @@
+import { Type } from '@sinclair/typebox';
+import { Value } from '@sinclair/typebox/value';
+import type { FastifyInstance } from 'fastify';
+import { requireUser } from '../../http/authentication.ts';
+import { createSavedSearchRepository } from './repository.ts';
+import { savedSearchRoutes } from './routes.ts';
+import { createSavedSearchService, matchTask, type SavedSearchServiceOptions } from './service.ts';
+
+export { expiredPostAlerts } from './repository.ts';
+
+const Job = Type.Object({ post_id: Type.Integer() });
+
+/** Builds the saved searches domain: its routes under `/api/v1/saved-searches`, and the job that matches new posts. */
+export function createSavedSearches(options: Omit<SavedSearchServiceOptions, 'savedSearches'>) {
+  const savedSearches = createSavedSearchRepository(options.database);
+  const service = createSavedSearchService({ ...options, savedSearches });
+
+  async function routes(scope: FastifyInstance): Promise<void> {
+    await scope.register(requireUser);
+    await scope.register(savedSearchRoutes, { savedSearches, service });
+  }
+
+  return {
+    routes,
+    queueMatching: service.queueMatching,
+    tasks: {
+      async [matchTask](payload: unknown) {
+        if (!Value.Check(Job, payload)) throw new Error('the job names no post');
+        await service.notifyMatches(payload.post_id);
+      },
+    },
+  };
+}

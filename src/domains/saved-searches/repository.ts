@@ -1,0 +1,111 @@
+import type { ExpiredRows } from '../../infrastructure/database/clean-up.ts';
+import type { Database, Tx } from '../../infrastructure/database/client.ts';
+import type { SavedSearch as SavedSearchRow } from '../../infrastructure/database/generated/client.ts';
+import type { PageRequest } from '../../infrastructure/database/keyset.ts';
+import { distanceSql } from '../../infrastructure/database/near.ts';
+import { raw, type Sql, sql } from '../../infrastructure/database/sql.ts';
+import { isOpenPost } from '../posts/index.ts';
+import { defaultRadius, isOpenStore, storeNameAndAddress } from '../stores/index.ts';
+import { maxSavedSearches } from './schemas.ts';
+
+export type { SavedSearchRow };
+
+/** A user whose saved search a post matches: the oldest one, where several do. */
+export interface Match {
+  userId: number;
+  savedSearchId: number;
+}
+
+/** How far users were notified of posts. The job of a post is over long before. */
+export const expiredPostAlerts: ExpiredRows = {
+  table: 'post_alerts',
+  condition: sql`created_at < now() - interval '30 days'`,
+};
+
+const radius = sql`coalesce(f.radius_m, ${raw(String(defaultRadius))})`;
+
+/** The post, with its store as others see it. */
+const postToMatch = (id: number): Sql => sql`
+  SELECT p.created_at, s.id AS store_id, s.owner_id, s.region_keys, p.search_text || E'\\n' || ${storeNameAndAddress} AS text,
+    CASE WHEN s.latitude IS NOT NULL THEN store_place(s.latitude, s.longitude, s.show_exact_location) END AS place
+  FROM posts p JOIN stores s ON s.id = p.store_id
+  WHERE p.id = ${id} AND p.is_visible AND ${isOpenPost('p')} AND ${isOpenStore('s')}`;
+
+export type SavedSearches = ReturnType<typeof createSavedSearchRepository>;
+
+/** Saved searches, and the users whose searches match a post. */
+export function createSavedSearchRepository(database: Database) {
+  const { prisma } = database;
+
+  return {
+    /** @returns undefined when the user has as many as one can have; concurrent calls of a user wait for each other */
+    create(search: Omit<SavedSearchRow, 'id' | 'createdAt'>): Promise<SavedSearchRow | undefined> {
+      const { userId } = search;
+      return database.prismaTransaction(async (tx) => {
+        await tx.execute(sql`SELECT FROM users WHERE id = ${userId} FOR NO KEY UPDATE`);
+        const count = await tx.prisma.savedSearch.count({ where: { userId } });
+        return count < maxSavedSearches ? tx.prisma.savedSearch.create({ data: search }) : undefined;
+      });
+    },
+
+    /** Newest first. */
+    list(userId: number, { after, limit }: PageRequest): Promise<SavedSearchRow[]> {
+      const where = { userId, ...(after && { id: { lt: Number(after.id) } }) };
+      return prisma.savedSearch.findMany({ where, orderBy: { id: 'desc' }, take: limit });
+    },
+
+    /** @returns false when the user has no such search */
+    async remove(userId: number, id: number): Promise<boolean> {
+      return (await prisma.savedSearch.deleteMany({ where: { id, userId } })).count > 0;
+    },
+
+    /**
+     * The users to be notified of a post, in the order of their ids, after one of them. Each search is looked up by one of its
+     * filters, the most selective one, and then checked for all of them, as the list of posts does.
+     */
+    findMatches(postId: number, after: number): Promise<Match[]> {
+      return database.query<Match>(sql`
+        WITH post AS MATERIALIZED (${postToMatch(postId)}), candidate AS (
+          SELECT f.* FROM post, saved_searches f
+          WHERE f.latitude IS NOT NULL AND search_area(f.latitude, f.longitude, ${radius}) @> box(place, place)
+          UNION ALL
+          SELECT f.* FROM post, saved_searches f
+          WHERE f.latitude IS NULL AND search_key(f.region) = ANY (region_keys)
+          UNION ALL
+          SELECT f.* FROM post, saved_searches f
+          WHERE f.latitude IS NULL AND f.region IS NULL AND (search_keys(search_key(f.q)))[1] = ANY (search_keys(text))
+          UNION ALL
+          SELECT f.* FROM post, store_category_links l, saved_searches f
+          WHERE l.store_id = post.store_id AND f.category_id = l.category_id
+            AND f.latitude IS NULL AND f.region IS NULL AND f.q IS NULL
+        )
+        SELECT f.user_id AS "userId", min(f.id) AS "savedSearchId"
+        FROM post, candidate f JOIN users u ON u.id = f.user_id
+        WHERE u.suspended_at IS NULL AND u.id <> post.owner_id AND f.created_at <= post.created_at
+          AND u.id > ${after}
+          AND (f.latitude IS NULL OR ${distanceSql([sql`place[1]`, sql`place[0]`], [sql`f.latitude`, sql`f.longitude`])} <= 1000 * ${radius})
+          AND (f.region IS NULL OR search_key(f.region) = ANY (region_keys))
+          AND (f.q IS NULL OR position(search_key(f.q) IN text) > 0)
+          AND (f.category_id IS NULL OR EXISTS (
+            SELECT FROM store_category_links WHERE store_id = post.store_id AND category_id = f.category_id))
+        GROUP BY f.user_id ORDER BY f.user_id`);
+    },
+
+    /**
+     * Saves how far the users were notified of a post, in the transaction that notifies them.
+     *
+     * @returns false when another run of the job did so since `before`
+     */
+    async advance(tx: Tx, postId: number, before: number, userId: number): Promise<boolean> {
+      const saved = await tx.execute(sql`
+        INSERT INTO post_alerts AS a (post_id, after_user_id) VALUES (${postId}, ${userId})
+        ON CONFLICT (post_id) DO UPDATE SET after_user_id = excluded.after_user_id WHERE a.after_user_id = ${before}`);
+      return saved > 0;
+    },
+
+    /** The last user who was notified of a post; 0 before the first one. */
+    async notifiedUpTo(postId: number): Promise<number> {
+      return (await prisma.postAlerts.findUnique({ where: { postId } }))?.afterUserId ?? 0;
+    },
+  };
+}

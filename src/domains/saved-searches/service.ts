@@ -1,0 +1,107 @@
+import { ApiError, invalidFields } from '../../http/errors.ts';
+import type { Database, Tx } from '../../infrastructure/database/client.ts';
+import { type Sql, sql } from '../../infrastructure/database/sql.ts';
+import type { Outbox } from '../../infrastructure/outbox/outbox.ts';
+import { readNear } from '../stores/index.ts';
+import type { Match, SavedSearches, SavedSearchRow } from './repository.ts';
+import { type NewSavedSearch, type SavedSearch, savedSearchErrors } from './schemas.ts';
+
+export const matchTask = 'match_saved_searches';
+
+/** Users who are notified in one transaction. */
+const batchSize = 500;
+
+/** A saved search as the API shows it. */
+export function toSavedSearch(row: SavedSearchRow): SavedSearch {
+  const { id, name, q, region, near } = row;
+  const filters = { q, category_id: row.categoryId, region, near, radius_m: row.radiusM };
+  return { id, name, ...filters, created_at: row.createdAt.toISOString() };
+}
+
+const noFilter = {
+  field: 'q',
+  code: 'required',
+  text: { ko: '검색 조건을 하나 이상 넣어 주세요.', en: 'Give at least one filter.' },
+} as const;
+
+export interface SavedSearchServiceOptions {
+  database: Database;
+  outbox: Outbox;
+  savedSearches: SavedSearches;
+  /** SQL that adds notifications; see the domain of notifications. */
+  notifySql(recipients: Sql): Sql;
+  /** @throws {ApiError} `validation_error` for a category that does not exist */
+  checkCategoryFilter(id: number | undefined): Promise<void>;
+}
+
+export type SavedSearchService = ReturnType<typeof createSavedSearchService>;
+
+/** Saving searches, and notifying users of new posts that match them. */
+export function createSavedSearchService(options: SavedSearchServiceOptions) {
+  const { database, outbox, savedSearches, notifySql, checkCategoryFilter } = options;
+
+  /** @throws {ApiError} `validation_error`, `too_many_saved_searches` */
+  async function create(userId: number, input: NewSavedSearch): Promise<SavedSearch> {
+    const { name, q = null, category_id: categoryId = null, region = null, near: place = null } = input;
+    const near = readNear(input);
+    if (q === null && categoryId === null && region === null && near === undefined)
+      throw invalidFields([noFilter]);
+    await checkCategoryFilter(categoryId ?? undefined);
+    const { latitude = null, longitude = null } = near ?? {};
+    const filters = {
+      q,
+      categoryId,
+      region,
+      near: place,
+      latitude,
+      longitude,
+      radiusM: input.radius_m ?? null,
+    };
+    const search = await savedSearches.create({ userId, name, ...filters });
+    if (search === undefined) throw new ApiError(savedSearchErrors.tooManySavedSearches);
+    return toSavedSearch(search);
+  }
+
+  /** Has a worker match a post after the commit of the transaction that writes it. */
+  async function queueMatching(tx: Tx, postId: number): Promise<void> {
+    await tx.query(sql`
+      SELECT FROM graphile_worker.add_job(${matchTask}, json_build_object('post_id', ${postId}::bigint), priority => 5)`);
+  }
+
+  /**
+   * Notifies the users of a new post whose saved searches it matches. Each batch is saved with its notifications, so that a run after
+   * a crash continues: a user is notified once.
+   *
+   * @throws Error when another worker runs the same job, which then runs again
+   */
+  async function notifyMatches(postId: number): Promise<void> {
+    let before = await savedSearches.notifiedUpTo(postId);
+    const matches = await savedSearches.findMatches(postId, before);
+    for (let start = 0; start < matches.length; start += batchSize) {
+      const batch = matches.slice(start, start + batchSize);
+      const last = batch.at(-1)?.userId ?? before;
+      await database.transaction(async (tx) => {
+        if (!(await savedSearches.advance(tx, postId, before, last))) {
+          throw new Error('another worker notifies the users of the post');
+        }
+        await notify(tx, postId, batch);
+      });
+      before = last;
+    }
+  }
+
+  async function notify(tx: Tx, postId: number, matches: Match[]): Promise<void> {
+    await tx.execute(sql`
+      WITH recipients AS MATERIALIZED (
+        SELECT user_id, 'saved_search_match'::notification_kind AS kind, NULL::bigint AS request_id,
+          ${postId}::bigint AS post_id, saved_search_id
+        FROM unnest(
+          ${matches.map(({ userId }) => userId)}::int[], ${matches.map(({ savedSearchId }) => savedSearchId)}::int[]
+        ) AS match(user_id, saved_search_id) JOIN users u ON u.id = user_id
+      ), ${notifySql(sql`SELECT * FROM recipients`)}
+      SELECT`);
+    tx.afterCommit(outbox.wake);
+  }
+
+  return { create, queueMatching, notifyMatches };
+}
