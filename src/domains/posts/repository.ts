@@ -11,7 +11,7 @@ import type { Near } from '../../infrastructure/database/near.ts';
 import { findPage } from '../../infrastructure/database/search.ts';
 import { type SearchableList, scanBudgets } from '../../infrastructure/database/search-sources.ts';
 import { empty, type Sql, sql } from '../../infrastructure/database/sql.ts';
-import { countEditSql, isOpenStore, storeNameAndAddress, storeSummarySql } from '../stores/index.ts';
+import { countEditSql, isOpenStore, storeSummarySql } from '../stores/index.ts';
 import { isOpenPost, postsOfStatus, setClosing } from './closing.ts';
 import { newestStatusSql } from './request-status.ts';
 import type { NewPost, Post, PostChanges, PostQuery } from './schemas.ts';
@@ -70,7 +70,6 @@ const visiblePosts: Omit<SearchableList, 'select'> = {
   storeId: sql`item.store_id`,
   exists: sql`item.is_visible`,
   storeExists: isOpenStore('s'),
-  storeText: storeNameAndAddress,
 };
 
 const selectPosts = (userId: number) => sql`

@@ -16,7 +16,6 @@ export {
   isOpenStore,
   secondsUntilEdits,
   storeCategoriesSql,
-  storeNameAndAddress,
   storeSummarySql,
 } from './sql.ts';
 

@@ -23,10 +23,6 @@ export const storeCategoriesSql = sql`
 export const storeSummarySql = sql`
   json_build_object('id', s.id, 'name', s.name, 'store_categories', ${storeCategoriesSql})`;
 
-/** Name and address of the store `s` as search compares them. */
-export const storeNameAndAddress = sql`
-  split_part(s.search_text, E'\\n', 1) || E'\\n' || split_part(s.search_text, E'\\n', 2)`;
-
 const editPeriod = sql`interval '24 hours'`;
 
 /** Counts of edits whose 24 hours are over. */

@@ -23,8 +23,6 @@ export interface SearchableList {
   isListed?: Sql;
   /** Which stores exist for readers. */
   storeExists: Sql;
-  /** What is searched of the store of a row, beside the text of the row: a part of `s.search_text`. */
-  storeText?: Sql;
   /** Selects what the caller needs of the rows of `page`, with `id` and `createdAt`. */
   select: Sql;
 }
@@ -80,7 +78,6 @@ export interface Source {
 
 /** The order of every list without a place. */
 export const newestFirst = raw('ORDER BY created_at DESC, id DESC');
-export const searchText = raw('item.search_text');
 export const allOf = (conditions: Sql[]): Sql =>
   conditions.length > 0 ? join(conditions, ' AND ') : sql`true`;
 export const constant = (number: number): Sql => raw(String(number));
@@ -182,11 +179,11 @@ export function lookupsOf(list: SearchableList, filter: SearchFilter, budget: Bu
   const lookups: Source[] = [];
   if (q !== '') {
     const withKeys = (keys: Sql) =>
-      sql`${table} item WHERE ${list.exists} AND search_keys(${searchText}) @> (SELECT keys FROM ${keys})`;
+      sql`${table} item WHERE ${list.exists} AND search_keys(item.search_text) @> (SELECT keys FROM ${keys})`;
     const byItem = candidates(withKeys(sql`rare`));
     const isRare = isRareInSample(withKeys(sql`part`), sql`item.id`);
     lookups.push(
-      list.storeText === undefined
+      list.table === 'stores'
         ? lookup(
             keysOf(q),
             sql`rare AS (SELECT keys FROM part WHERE ${isRare})`,
@@ -255,16 +252,10 @@ export function conditionsOnStore(list: SearchableList, filter: SearchFilter): S
   // The subquery makes PostgreSQL compute the key once instead of once a row.
   const isInRegion = sql`${store}.region_keys @> (SELECT ARRAY[search_key(${region}::text)])`;
   const ofItsStore = region === '' ? [] : [isInRegion];
+  const ofPost = sql`(SELECT ${allOf([list.storeExists, ...ofItsStore])} FROM stores s WHERE s.id = ${asked})`;
   return [
     ...(ofStore === undefined ? [] : [sql`${list.storeId} = ${ofStore}`]),
     ...(categoryId === undefined ? [] : [isOfCategory]),
-    ...(list.table === 'stores'
-      ? ofItsStore
-      : [onStore(list, filter, allOf([list.storeExists, ...ofItsStore]))]),
+    ...(list.table === 'stores' ? ofItsStore : [ofPost]),
   ];
-}
-
-/** The value of an expression on the store `s` of a row. */
-export function onStore({ storeId }: SearchableList, { ofStore }: SearchFilter, expression: Sql): Sql {
-  return sql`(SELECT ${expression} FROM stores s WHERE s.id = ${ofStore ?? storeId})`;
 }

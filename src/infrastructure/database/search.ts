@@ -7,13 +7,11 @@ import {
   constant,
   lookupsOf,
   newestFirst,
-  onStore,
   type SearchableList,
   type SearchFilter,
   type Source,
   scan,
   type scanBudgets,
-  searchText,
 } from './search-sources.ts';
 import { join, raw, type Sql, sql } from './sql.ts';
 
@@ -22,6 +20,9 @@ import { join, raw, type Sql, sql } from './sql.ts';
  * extension: `search_keys` hashes the pairs of neighbouring characters of a text, a GIN index finds the rows that have those of the
  * query, and `position` decides whether they stand together. The functions are in the migrations.
  */
+
+/** Reading a store costs as much as so many bytes of text. */
+const storeBytes = 500;
 
 interface Outcome {
   isUsable: boolean;
@@ -91,11 +92,16 @@ function pageSql(list: SearchableList, filter: SearchFilter, source: Source): Sq
   const { q, limit } = filter;
   const { expressions, rows, isUsable, budget } = source;
   const maxText = constant(budget.textBytes);
-  const textBytes = q === '' ? sql`0` : sql`octet_length(${searchText})`;
+  const texts = q === '' ? undefined : textsOf(list, rows);
+  const textBytes = texts?.bytes ?? sql`0`;
   const { isListed = sql`true` } = list;
+  // The subquery makes PostgreSQL compute the key of the query once instead of once a row.
+  const contains = texts?.searched.map(
+    (text) => sql`position((SELECT search_key(${q}::text)) IN ${text}) > 0`,
+  );
   const conditions = [
     isListed,
-    ...(q === '' ? [] : [hasText(list, filter)]),
+    ...(contains ? [sql`(${join(contains, ' OR ')})`] : []),
     ...conditionsOnStore(list, filter),
   ];
   const { key, order, position, distance, ofFound } = filter.near === undefined ? newest : nearest;
@@ -107,7 +113,7 @@ function pageSql(list: SearchableList, filter: SearchFilter, source: Source): Sq
         CASE WHEN text_read - ${textBytes} < ${maxText} THEN ${allOf(conditions)} END AS matches
       FROM (
         SELECT item.*, row_number() OVER running AS place, sum(${textBytes}) OVER running AS text_read
-        FROM (${rows}) item
+        FROM (${texts?.rows ?? rows}) item
         WINDOW running AS (${order} ROWS UNBOUNDED PRECEDING)
       ) item
     ) item
@@ -125,12 +131,14 @@ function pageSql(list: SearchableList, filter: SearchFilter, source: Source): Sq
     ORDER BY ${ofFound}`;
 }
 
-/** Whether a row contains the text. */
-function hasText(list: SearchableList, filter: SearchFilter): Sql {
-  // The subquery makes PostgreSQL compute the key of the query once instead of once a row.
-  const isIn = (text: Sql) => sql`position((SELECT search_key(${filter.q}::text)) IN ${text}) > 0`;
-  const ofItem = isIn(searchText);
-  return list.storeText === undefined
-    ? ofItem
-    : sql`(${ofItem} OR ${onStore(list, filter, isIn(list.storeText))})`;
+/** Rows with the texts that are searched, and how long these are. Posts are also found by name and address of their store. */
+function textsOf({ table }: SearchableList, rows: Sql): { rows: Sql; bytes: Sql; searched: Sql[] } {
+  const ofItem = sql`item.search_text`;
+  if (table === 'stores') return { rows, bytes: sql`octet_length(${ofItem})`, searched: [ofItem] };
+  const ofStore = sql`item.store_text`;
+  return {
+    rows: sql`SELECT item.*, s.search_text AS store_text FROM (${rows}) item JOIN stores s ON s.id = item.store_id`,
+    bytes: sql`octet_length(${ofItem}) + octet_length(${ofStore}) + ${constant(storeBytes)}`,
+    searched: [ofItem, sql`split_part(${ofStore}, E'\\n', 1)`, sql`split_part(${ofStore}, E'\\n', 2)`],
+  };
 }
