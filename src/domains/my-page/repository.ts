@@ -1,7 +1,7 @@
 import type { Tx } from '../../infrastructure/database/client.ts';
 import type { InJson } from '../../infrastructure/database/json-times.ts';
+import { newestFirst } from '../../infrastructure/database/keyset.ts';
 import { readTogether } from '../../infrastructure/database/read-together.ts';
-import { newestFirst } from '../../infrastructure/database/search-sources.ts';
 import { raw, sql } from '../../infrastructure/database/sql.ts';
 import { type SentRequestRow, sentColumns } from '../partner-requests/index.ts';
 import { isOpenStore, type StoreSummary, storeSummarySql } from '../stores/index.ts';

@@ -1,13 +1,9 @@
 import type { Database, Reader, Tx } from '../../infrastructure/database/client.ts';
 import type { Prisma } from '../../infrastructure/database/generated/client.ts';
-import type { BoundedPage, PageRequest } from '../../infrastructure/database/keyset.ts';
+import { type BoundedPage, newestFirst, type PageRequest } from '../../infrastructure/database/keyset.ts';
 import type { Near } from '../../infrastructure/database/near.ts';
 import { findPage } from '../../infrastructure/database/search.ts';
-import {
-  newestFirst,
-  type SearchableList,
-  scanBudgets,
-} from '../../infrastructure/database/search-sources.ts';
+import { type SearchableList, scanBudgets } from '../../infrastructure/database/search-sources.ts';
 import { sql } from '../../infrastructure/database/sql.ts';
 import { readRegion, regionKeys } from './regions.ts';
 import type { NewStore, Region, Store, StoreCategory, StoreChanges, StoreListItem } from './schemas.ts';

@@ -1,4 +1,4 @@
-import { type Sql, sql } from './sql.ts';
+import { raw, type Sql, sql } from './sql.ts';
 
 /** A position in a list that is ordered by time and id, newest first, or by distance and id, nearest first. */
 export interface KeysetPosition {
@@ -20,6 +20,9 @@ export interface BoundedPage<Row> {
   /** The last row that was examined, where that is neither the end of the list nor a full page. */
   stoppedAt: KeysetPosition | undefined;
 }
+
+/** The order of every list that is not around a place. */
+export const newestFirst = raw('ORDER BY created_at DESC, id DESC');
 
 /** SQL of the time after which a page continues; before every row without a position. */
 export function afterTime(after: KeysetPosition | undefined): Sql {

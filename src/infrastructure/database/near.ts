@@ -1,9 +1,11 @@
-import type { PageRequest } from './keyset.ts';
-import { raw, type Sql, sql } from './sql.ts';
+import { newestFirst, type PageRequest } from './keyset.ts';
+import type { Budget, SearchableList, SearchFilter, Source } from './search-sources.ts';
+import { allOf, constant, raw, type Sql, sql } from './sql.ts';
 
 /*
- * Places are PostgreSQL's own points, with longitude as x and latitude as y. Those are flat, so the index has them on a map in the
- * projection of Mercator, where a small circle stays a circle. It gives candidates; the haversine formula gives the distances.
+ * Lists around a place. Places are PostgreSQL's own points, with longitude as x and latitude as y. Those are flat, so the index has
+ * them on a map in the projection of Mercator, where a small circle stays a circle. The nearest ones on the map are candidates; the
+ * haversine formula decides which are within the radius, and in which order.
  */
 
 /** A place, and how far around it. */
@@ -17,16 +19,15 @@ export interface Near {
 /** The order of a list around a place, whose rows have a `distance`. */
 export const nearestFirst = raw('ORDER BY distance, id DESC');
 
-/** The place of the store `s` as others see it; its location must not be null. */
+/** The place of the store `s` as others see it; null without a location. */
 export const storePlace = raw('store_place(s.latitude, s.longitude, s.show_exact_location)');
-const placeOnMap = sql`mercator(${storePlace})`;
 
 /** In metres: the mean radius of the IUGG. */
 const earthRadius = 6_371_008.8;
-const radians = (degrees: number) => (degrees * Math.PI) / 180;
-const degrees = (radians: number) => (radians * 180) / Math.PI;
-/** Beyond it the map ends. */
-const lastLatitude = radians(89.9);
+/** Of posts, how many of each store are listed. */
+const maxPosts = 100;
+/** How many rows one request examines. Finding the stores costs as much as examining that many more. */
+const maxRows = 2_000;
 
 /** SQL of a latitude and a longitude. */
 type Coordinates = readonly [latitude: Sql, longitude: Sql];
@@ -36,50 +37,103 @@ export function distanceSql(a: Coordinates, b: Coordinates): Sql {
   const cosine = ([latitude]: Coordinates) => sql`cos(radians(${latitude}))`;
   const halfSine = (axis: 0 | 1) => sql`sin(radians(${a[axis]} - ${b[axis]}) / 2) ^ 2`;
   const haversine = sql`${halfSine(0)} + ${cosine(a)} * ${cosine(b)} * ${halfSine(1)}`;
-  return sql`(${raw(String(2_000 * earthRadius))} * asin(sqrt(least(1, ${haversine}))))::bigint`;
+  return sql`(${constant(2_000 * earthRadius)} * asin(sqrt(least(1, ${haversine}))))::bigint`;
 }
 
-/** `id` and `distance` of those rows with `id` and `place` that are within the radius and not before the position of a page. */
-export function withDistance(rows: Sql, near: Near, { after }: PageRequest): Sql {
+/**
+ * Walks the stores around a place, and of posts the newest of each.
+ *
+ * @param isLast whether no other source follows; otherwise the rows end before the distance at which a store may be missing
+ */
+export function scanAround(
+  near: Near,
+  list: SearchableList,
+  filter: SearchFilter,
+  budget: Budget,
+  isLast: boolean,
+): Source {
+  const most = constant(budget.rows);
+  const { center, radius } = circleOnMap(near);
+  const onMap = sql`mercator(${storePlace})`;
+  const candidates =
+    filter.ofStore === undefined
+      ? sql`${onMap} <@ circle(${center}, ${radius}::float8) ORDER BY ${onMap} <-> ${center} LIMIT ${most}`
+      : sql`s.id = ${filter.ofStore}`;
+  const closest = sql`closest AS MATERIALIZED (
+    SELECT s.id, ${storePlace} AS place FROM stores s
+    WHERE ${list.storeExists} AND s.latitude IS NOT NULL AND ${candidates})`;
+  // What is further on the map than the last candidate is at least this far away.
+  const last = sql`(SELECT mercator(place) <-> ${center} FROM closest OFFSET ${most} - 1 LIMIT 1)`;
+  const reach = sql`coalesce(${last} * ${(1_000 * near.radius) / radius}::float8, 'infinity')`;
+  const stores = sql`
+    SELECT id, distance FROM (${withDistance(sql`SELECT * FROM closest`, near, filter)}) store
+    WHERE ${allOf(isLast ? [] : [sql`distance <= ${reach}`])}`;
+  const examined = { ...budget, rows: Math.min(budget.rows, maxRows) };
+  return {
+    expressions: [closest],
+    rows:
+      list.table === 'stores'
+        ? inOrder(stores, list, filter, examined)
+        : postsOf(stores, list, filter, examined),
+    isUsable: sql`(SELECT count(*) < ${most} FROM closest)`,
+    budget: examined,
+  };
+}
+
+/** Those of some rows with `id` and `place` that are within the radius and after the position of a page. */
+export function nearestOf(
+  placed: Sql,
+  near: Near,
+  list: SearchableList,
+  filter: SearchFilter,
+  budget: Budget,
+): Sql {
+  return inOrder(withDistance(placed, near, filter), list, filter, budget);
+}
+
+/** `id` and `distance` of rows with `id` and `place` that are within the radius, and not before the position of a page. */
+function withDistance(placed: Sql, near: Near, { after }: PageRequest): Sql {
   const center = [sql`${near.latitude}::float8`, sql`${near.longitude}::float8`] as const;
   // Without `OFFSET`, the distance would be computed wherever it is used.
   return sql`
     SELECT id, distance FROM (
-      SELECT id, ${distanceSql([sql`place[1]`, sql`place[0]`], center)} AS distance FROM (${rows}) placed OFFSET 0
+      SELECT id, ${distanceSql([sql`place[1]`, sql`place[0]`], center)} AS distance FROM (${placed}) placed OFFSET 0
     ) measured WHERE distance BETWEEN ${after?.time ?? 0}::bigint AND ${1_000 * near.radius}::bigint`;
 }
 
-/** Whether a row with `id` and `distance` comes after the position of a page. */
-export function isFurther({ after }: PageRequest): Sql {
+/** The rows of some ids. Only ids are sorted, because rows are long. */
+function inOrder(ids: Sql, { table }: SearchableList, filter: SearchFilter, { rows }: Budget): Sql {
+  return sql`
+    SELECT item.*, nearest.distance FROM (
+      SELECT * FROM (${ids}) nearby WHERE ${isAfter(filter)} ${nearestFirst} LIMIT ${constant(rows)}
+    ) nearest JOIN ${raw(table)} item USING (id)`;
+}
+
+/** The newest posts of some stores. They are read store by store, as far as needed, and sorted where stores are at one distance. */
+function postsOf(stores: Sql, list: SearchableList, filter: SearchFilter, { rows }: Budget): Sql {
+  const { exists, isExamined = sql`true` } = list;
+  return sql`
+    SELECT item.*, distance FROM (SELECT id AS store_id, distance FROM (${stores}) nearby ORDER BY distance) store
+    CROSS JOIN LATERAL (
+      SELECT item.* FROM posts item WHERE item.store_id = store.store_id AND ${exists} AND ${isExamined}
+      ${newestFirst} LIMIT ${constant(maxPosts)}
+    ) item
+    WHERE ${isAfter(filter)} ${nearestFirst} LIMIT ${constant(rows)}`;
+}
+
+function isAfter({ after }: PageRequest): Sql {
   return sql`(distance, -id) > (${after?.time ?? -1}::bigint, ${after === undefined ? 0 : -Number(after.id)}::bigint)`;
 }
 
-/**
- * The stores around a place, by their distance on the map: `id` and `place` of at most `count`.
- *
- * @param isLocated the condition of the index on the store `s`
- */
-export function closestStores(isLocated: Sql, near: Near, count: Sql): Sql {
-  const { center, radius } = circleOnMap(near);
-  return sql`
-    SELECT s.id, ${storePlace} AS place FROM stores s
-    WHERE ${isLocated} AND ${placeOnMap} <@ circle(${center}, ${radius}::float8)
-    ORDER BY ${placeOnMap} <-> ${center} LIMIT ${count}`;
-}
-
-/** The distance in millimetres within which no store can be that is further on the map than a place. */
-export function reachSql(place: Sql, near: Near): Sql {
-  const { center, radius } = circleOnMap(near);
-  return sql`(mercator(${place}) <-> ${center}) * ${(1_000 * near.radius) / radius}::float8`;
-}
-
-/** A circle on the map that has all places around one: lengths on the map grow with the latitude. */
+/** A circle on the map that has all places within the radius. Lengths on the map grow with the latitude; at the poles it ends. */
 function circleOnMap({ latitude, longitude, radius }: Near): { center: Sql; radius: number } {
-  const furthest = Math.min(Math.abs(radians(latitude)) + radius / earthRadius, lastLatitude);
+  const radians = (degrees: number) => (degrees * Math.PI) / 180;
+  const degrees = (radians: number) => (radians * 180) / Math.PI;
+  const furthest = Math.min(Math.abs(radians(latitude)) + radius / earthRadius, radians(89.9));
   const y = degrees(Math.asinh(Math.tan(radians(latitude))));
   return {
     center: sql`point(${longitude}::float8, ${y}::float8)`,
-    // More than enough for what the rounding of floating point loses.
+    // Larger by more than floating point rounds.
     radius: (1.000_001 * degrees(radius / earthRadius)) / Math.cos(furthest),
   };
 }

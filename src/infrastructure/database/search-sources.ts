@@ -1,14 +1,6 @@
-import { afterId, afterTime, type PageRequest } from './keyset.ts';
-import {
-  closestStores,
-  isFurther,
-  type Near,
-  nearestFirst,
-  reachSql,
-  storePlace,
-  withDistance,
-} from './near.ts';
-import { join, raw, type Sql, sql } from './sql.ts';
+import { afterId, afterTime, newestFirst, type PageRequest } from './keyset.ts';
+import { type Near, nearestOf, scanAround, storePlace } from './near.ts';
+import { allOf, constant, raw, type Sql, sql } from './sql.ts';
 
 /** A list that can be searched. Conditions call a row `item`, and its store `s`. */
 export interface SearchableList {
@@ -42,7 +34,7 @@ export interface SearchFilter extends PageRequest {
 }
 
 /** What one statement may examine. A text of 10 kB costs as much as a hundred short ones; the last row may go beyond the bytes. */
-interface Budget {
+export interface Budget {
   rows: number;
   textBytes: number;
 }
@@ -61,10 +53,6 @@ const sampledOf = 503;
 const maxSampled = Math.floor(scanBudgets.most.rows / sampledOf);
 /** How many keys of a text are looked up: of a longer text every second, third and so on. More cost more than they leave out. */
 const maxKeys = 5;
-/** How many posts of each store a list around a place examines. */
-const maxPostsNearby = 100;
-/** How many rows one request for a list around a place examines: to find the stores costs as much as to examine as many again. */
-const maxNearby = 2_000;
 
 /** Rows to examine, in the order of the list; around a place, each with its `distance`. */
 export interface Source {
@@ -75,12 +63,6 @@ export interface Source {
   isUsable: Sql;
   budget: Budget;
 }
-
-/** The order of every list without a place. */
-export const newestFirst = raw('ORDER BY created_at DESC, id DESC');
-export const allOf = (conditions: Sql[]): Sql =>
-  conditions.length > 0 ? join(conditions, ' AND ') : sql`true`;
-export const constant = (number: number): Sql => raw(String(number));
 
 /**
  * Walks an ordered index, of the whole list, of one store or around a place.
@@ -94,56 +76,6 @@ export function scan(list: SearchableList, filter: SearchFilter, budget: Budget,
     SELECT item.* FROM ${raw(list.table)} item WHERE ${allOf([rowsAfter(list, filter), ...ofOneStore])}
     ${newestFirst} LIMIT ${constant(budget.rows)}`;
   return { expressions: [], rows, isUsable: sql`true`, budget };
-}
-
-/**
- * Walks the stores around a place, and of posts the newest of each. Where another source follows, it ends before the distance at
- * which a store may be missing.
- */
-function scanAround(
-  near: Near,
-  list: SearchableList,
-  filter: SearchFilter,
-  budget: Budget,
-  isLast: boolean,
-): Source {
-  const most = constant(budget.rows);
-  const isLocated = sql`${list.storeExists} AND s.latitude IS NOT NULL`;
-  const candidates =
-    filter.ofStore === undefined
-      ? closestStores(isLocated, near, most)
-      : sql`SELECT s.id, ${storePlace} AS place FROM stores s WHERE s.id = ${filter.ofStore} AND ${isLocated}`;
-  const lastPlace = sql`(SELECT place FROM closest OFFSET ${most} - 1 LIMIT 1)`;
-  const isComplete = isLast ? [] : [sql`distance <= coalesce(${reachSql(lastPlace, near)}, 'infinity')`];
-  const nearby = sql`SELECT * FROM (${withDistance(sql`SELECT * FROM closest`, near, filter)}) nearby WHERE ${allOf(isComplete)}`;
-  const rows = list.table === 'stores' ? nearestOf : postsOf;
-  const examined = { ...budget, rows: Math.min(budget.rows, maxNearby) };
-  return {
-    expressions: [sql`closest AS MATERIALIZED (${candidates})`],
-    rows: rows(nearby, list, filter, examined),
-    isUsable: sql`(SELECT count(*) < ${most} FROM closest)`,
-    budget: examined,
-  };
-}
-
-/** The rows of some ids that come after the position of a page. Only ids are sorted, because rows are long. */
-function nearestOf(ids: Sql, { table }: SearchableList, filter: SearchFilter, { rows }: Budget): Sql {
-  return sql`
-    SELECT item.*, nearest.distance FROM (
-      SELECT * FROM (${ids}) nearby WHERE ${isFurther(filter)} ${nearestFirst} LIMIT ${constant(rows)}
-    ) nearest JOIN ${raw(table)} item USING (id)`;
-}
-
-/** The newest posts of some stores. Those of one store after the other are read and sorted, as far as needed. */
-function postsOf(stores: Sql, list: SearchableList, filter: SearchFilter, { rows }: Budget): Sql {
-  const { exists, isExamined = sql`true` } = list;
-  return sql`
-    SELECT item.*, distance FROM (SELECT id AS store_id, distance FROM (${stores}) nearby ORDER BY distance) store
-    CROSS JOIN LATERAL (
-      SELECT item.* FROM posts item WHERE item.store_id = store.store_id AND ${exists} AND ${isExamined}
-      ${newestFirst} LIMIT ${constant(maxPostsNearby)}
-    ) item
-    WHERE ${isFurther(filter)} ${nearestFirst} LIMIT ${constant(rows)}`;
 }
 
 /**
@@ -168,7 +100,7 @@ export function lookupsOf(list: SearchableList, filter: SearchFilter, budget: Bu
         SELECT item.id, ${storePlace} AS place
         FROM candidate JOIN ${table} item USING (id) JOIN stores s ON s.id = ${list.storeId}
         WHERE ${isUsable} AND ${list.storeExists} AND s.latitude IS NOT NULL`;
-      const rows = nearestOf(withDistance(placed, near, filter), list, filter, budget);
+      const rows = nearestOf(placed, near, list, filter, budget);
       return { expressions, rows, isUsable, budget };
     }
     const rows = sql`

@@ -1,19 +1,16 @@
 import type { Reader } from './client.ts';
-import type { BoundedPage } from './keyset.ts';
+import { type BoundedPage, newestFirst } from './keyset.ts';
 import { nearestFirst } from './near.ts';
 import {
-  allOf,
   conditionsOnStore,
-  constant,
   lookupsOf,
-  newestFirst,
   type SearchableList,
   type SearchFilter,
   type Source,
   scan,
   type scanBudgets,
 } from './search-sources.ts';
-import { join, raw, type Sql, sql } from './sql.ts';
+import { allOf, constant, join, raw, type Sql, sql } from './sql.ts';
 
 /*
  * Stores and posts are listed newest first, and filtered by text and by the category and region of the store. Text search needs no

@@ -21,6 +21,13 @@ export const empty = Prisma.empty;
 /** Joins parts of SQL, at least one, with a separator. */
 export const join = Prisma.join;
 
+/** A number that depends on the code only. */
+export const constant = (number: number): Sql => raw(String(number));
+
+/** True where all conditions are. */
+export const allOf = (conditions: Sql[]): Sql =>
+  conditions.length > 0 ? join(conditions, ' AND ') : sql`true`;
+
 const names = new Map<string, string>();
 
 /** The name under which PostgreSQL keeps a prepared statement: derived from its text, so that one name has one text. */
