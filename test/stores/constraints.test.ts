@@ -60,6 +60,24 @@ t.test('the database limits categories to five and checks phone numbers', async 
   }
 });
 
+t.test('the database takes a location with both coordinates, within their ranges', async (t) => {
+  const { token } = await createUser(app);
+  const { id } = await createStore(app, token);
+  for (const [latitude, longitude] of [
+    [37.5, null],
+    [null, 126.9],
+    [90.1, 126.9],
+    [37.5, -180.1],
+  ]) {
+    const change = pool.query('UPDATE stores SET latitude = $2, longitude = $3 WHERE id = $1', [
+      id,
+      latitude,
+      longitude,
+    ]);
+    await violates(t, change, 'stores_location_check');
+  }
+});
+
 t.test('the search text of a post is always that of its title and content', async (t) => {
   const { token } = await createUser(app);
   const { id } = await createStore(app, token);

@@ -52,7 +52,7 @@ const nearest = {
  * before it did not suffice:
  *
  * 1. Scan a few rows in order, which fills a page where matches are frequent.
- * 2. Look up the rows through the index of the text or of the category, which finds all matches where candidates are few.
+ * 2. Look up the rows through the index of the text, region or category, which finds all matches where candidates are few.
  * 3. Scan more rows in order. The page may remain short; the next one continues after the last row that was examined.
  *
  * Around a place, the scans walk the nearest stores instead of an index in order. The list ends after as many as the largest scan

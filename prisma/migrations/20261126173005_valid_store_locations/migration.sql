@@ -1,0 +1,2 @@
+-- Outside a transaction
+ALTER TABLE "stores" VALIDATE CONSTRAINT "stores_location_check";
