@@ -3,107 +3,18 @@ import type { FastifyInstance } from 'fastify';
 import pg from 'pg';
 import sharp from 'sharp';
 import { buildApp } from '../src/app.ts';
+import { type Drawing, shops } from './demo/shops.ts';
 import { runScript, withMigratedDatabase } from './open-database.ts';
 
 /*
  * npm run demo
  *
- * Creates a small neighbourhood through the API, so that Swagger UI and the example frontend have something to show: stores of
- * many kinds, posts with and without images, and a request in each state.
+ * Creates a small neighbourhood through the API, so that Swagger UI and the example frontend have something to show: stores near
+ * each other and one elsewhere, posts with and without images and a last day, one of them closed, a request in each state, and
+ * preferences.
  */
 
 const password = 'gimbap-and-coffee-7';
-
-/** Two colours and how many circles: a drawing that stands for a photograph. */
-interface Drawing {
-  from: string;
-  to: string;
-  circles: number;
-}
-
-interface Shop {
-  username: string;
-  owner: string;
-  store: Record<string, unknown> & { name: string; categories: string[] };
-  posts: { title: string; content: string; drawing?: Drawing }[];
-}
-
-const shops: Shop[] = [
-  {
-    username: 'dure_cafe',
-    owner: '김두레',
-    store: {
-      name: '두레 카페',
-      categories: ['카페', '베이커리'],
-      description: '망원동 골목의 작은 카페입니다.\n아침마다 스콘을 굽습니다.',
-      address: '서울 마포구 망원동 12-3',
-      phone_number: '02-123-4567',
-      business_hours: '매일 09:00-21:00',
-    },
-    posts: [
-      {
-        title: '꽃집과 함께 어버이날 세트를 만들고 싶습니다',
-        content: '꽃다발과 케이크를 묶어 함께 팔 이웃 꽃집을 찾습니다.',
-        drawing: { from: '#f7d9c4', to: '#b5542f', circles: 5 },
-      },
-      {
-        title: '동네 서점과 함께하는 낭독회',
-        content: '목요일 저녁에 자리를 내어 드립니다. 커피는 저희가 준비하겠습니다.',
-      },
-    ],
-  },
-  {
-    username: 'golmok_flower',
-    owner: '이꽃님',
-    store: {
-      name: '골목 꽃집',
-      categories: ['꽃·식물'],
-      description: '계절 꽃과 작은 화분이 있습니다.',
-      address: '서울 마포구 망원동 45-6',
-      phone_number: '010-2345-6789',
-      business_hours: '화-일 10:00-19:00',
-    },
-    posts: [
-      {
-        title: '가게에 놓을 꽃을 맡겨 주세요',
-        content: '매주 새 꽃으로 바꿔 드립니다. 서로의 손님께 쿠폰도 나눠 드리면 좋겠습니다.',
-        drawing: { from: '#f8d3e0', to: '#2f7d4f', circles: 9 },
-      },
-    ],
-  },
-  {
-    username: 'neutinamu_books',
-    owner: '박책방',
-    store: {
-      name: '느티나무 책방',
-      categories: ['서점·문구', '문화·여가'],
-      description: '어린이책과 그림책을 고릅니다.',
-      address: '서울 마포구 성산동 7-8',
-    },
-    posts: [
-      {
-        title: '카페에 작은 서가를 놓고 싶습니다',
-        content: '책 서른 권을 빌려 드리고 판매 수익은 함께 나누고 싶습니다.',
-      },
-    ],
-  },
-  {
-    username: 'haessal_pilates',
-    owner: '최햇살',
-    store: {
-      name: '햇살 필라테스',
-      categories: ['건강·운동'],
-      address: '서울 마포구 서교동 9',
-      phone_number: '010-1234-5678',
-    },
-    posts: [
-      {
-        title: '건강한 점심 메뉴를 함께 만들 식당을 찾습니다',
-        content: '회원 120명에게 소개해 드리겠습니다.',
-      },
-    ],
-  },
-];
 
 async function demo(app: FastifyInstance, pool: pg.Pool): Promise<void> {
   const tokens = new Map<string, string>();
@@ -113,9 +24,10 @@ async function demo(app: FastifyInstance, pool: pg.Pool): Promise<void> {
   );
   const postIds = new Map<string, number>();
 
-  for (const { username, owner, store, posts: wishes } of shops) {
+  const consents = await consentsToAll(app);
+  for (const { username, owner, store } of shops) {
     await request(app, 'POST', '/auth/signup/', {
-      body: { username, password, name: owner, email: `${username}@example.com` },
+      body: { username, password, name: owner, email: `${username}@example.com`, ...consents },
     });
     await pool.query('UPDATE users SET is_verified = true WHERE username = $1', [username]);
     const { access } = await request(app, 'POST', '/auth/login/', { body: { username, password } });
@@ -123,14 +35,15 @@ async function demo(app: FastifyInstance, pool: pg.Pool): Promise<void> {
     const { categories: names, ...fields } = store;
     const body = { ...fields, category_ids: names.map((name) => categoryIds.get(name)) };
     await request(app, 'POST', '/api/v1/stores/', { token: access, body });
-    for (const wish of wishes) {
-      const { drawing, ...fields } = wish;
-      const images = drawing ? [await uploadImage(app, access, drawing)] : [];
-      const post = await request(app, 'POST', '/api/v1/posts/', {
-        token: access,
-        body: { ...fields, images },
-      });
-      postIds.set(wish.title, post.id);
+  }
+  for (const { username, posts } of shops) {
+    const token = tokens.get(username);
+    for (const { drawing, closesIn, ...fields } of posts) {
+      const images = drawing ? [await uploadImage(app, token, drawing)] : [];
+      const closes_on = closesIn === undefined ? null : dayInKorea(closesIn);
+      const body = { ...fields, images, closes_on };
+      const post = await request(app, 'POST', '/api/v1/posts/', { token, body });
+      postIds.set(fields.title, post.id);
     }
   }
 
@@ -170,19 +83,43 @@ async function demo(app: FastifyInstance, pool: pg.Pool): Promise<void> {
   await change('dure_cafe', 'accept', first);
   await change('dure_cafe', 'accept', reading);
   await change('neutinamu_books', 'end', reading);
+  await request(app, 'PATCH', `/api/v1/posts/${reading.post_id}/`, {
+    token: tokens.get('dure_cafe'),
+    body: { status: 'closed' },
+  });
   await change('golmok_flower', 'decline', flowers);
   await change('haessal_pilates', 'accept', lunch);
   await change('golmok_flower', 'withdraw', menu);
   await request(app, 'PATCH', '/api/v1/notifications/preferences/', {
     token: tokens.get('haessal_pilates'),
-    body: { language: 'en', email: { partner_request_ended: false } },
+    body: {
+      language: 'en',
+      email: { partner_request_ended: false },
+      quiet_hours: { from: '22:00', to: '07:30' },
+    },
   });
+}
+
+/** What a sign-up needs where the service has terms: agreement to all of it. */
+async function consentsToAll(app: FastifyInstance): Promise<object> {
+  const { items } = await request(app, 'GET', '/auth/consents/');
+  if (items.length === 0) return {};
+  const given = items.map(({ id, version }: { id: string; version: string }) => [
+    id,
+    id === 'marketing' ? true : version,
+  ]);
+  return { consents: { ...Object.fromEntries(given), is_14_or_older: true } };
+}
+
+/** @param distance days from today */
+function dayInKorea(distance: number): string {
+  return new Date(Date.now() + (9 + 24 * distance) * 3_600_000).toISOString().slice(0, 10);
 }
 
 /** @returns the URL of the image */
 async function uploadImage(
   app: FastifyInstance,
-  token: string,
+  token: string | undefined,
   { from, to, circles }: Drawing,
 ): Promise<string> {
   const places = Array.from({ length: circles }, (_, index) => (index + 0.5) / circles);
