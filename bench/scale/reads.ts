@@ -91,7 +91,7 @@ const searches: Record<string, (shared: Shared) => string> = {
 const storeSearches = {
   'a frequent word': '카페',
   'a frequent character': '동',
-  'one match': searchWords.once,
+  'one match': searchWords.onceInNames,
   'one match in an address': searchWords.onceInAddresses,
   'one match in a description': searchWords.onceInDescriptions,
   'a district': '마포구',

@@ -12,6 +12,13 @@ export interface SeededPosts {
   timeOf(position: number): number;
 }
 
+/** One in five posts is closed but the oldest one, one in twelve of the others closes within two months. @returns days from today */
+function lastDayOf(position: number): number | null {
+  const chance = position === 0 ? 99 : mix(position, 24) % 60;
+  if (chance < 12) return -1;
+  return chance < 16 ? mix(position, 25) % 60 : null;
+}
+
 /** Adds posts, one in ten of the first store, evenly over the year that ended yesterday, so that no quota is used up. */
 export async function addPosts(run: SeedRun, stores: Int32Array, total: number): Promise<SeededPosts> {
   const { client } = run;
@@ -31,9 +38,11 @@ export async function addPosts(run: SeedRun, stores: Int32Array, total: number):
     const positions = Array.from({ length: size }, (_, index) => done + index);
     const texts = positions.map((position) => postText(first + position, position));
     const { rows: added } = await client.query<{ id: number; n: number }>(
-      `INSERT INTO posts (store_id, title, content, images, created_at, updated_at)
-       SELECT store_id, title, content, CASE WHEN n % 5 = 0 THEN '{}' ELSE ARRAY['https://images.example.com/' || n || '.jpg'] END, to_timestamp(time), to_timestamp(time)
-       FROM unnest($1::int[], $2::int[], $3::text[], $4::text[], $5::float8[]) AS post (n, store_id, title, content, time)
+      `INSERT INTO posts (store_id, title, content, images, closes_on, closed_at, created_at, updated_at)
+       SELECT store_id, title, content, CASE WHEN n % 5 = 0 THEN '{}' ELSE ARRAY['https://images.example.com/' || n || '.jpg'] END,
+         (now() AT TIME ZONE 'Asia/Seoul')::date + last_day, CASE WHEN last_day < 0 THEN now() END, to_timestamp(time), to_timestamp(time)
+       FROM unnest($1::int[], $2::int[], $3::text[], $4::text[], $5::float8[], $6::int[])
+         AS post (n, store_id, title, content, time, last_day)
        ORDER BY n
        RETURNING id, substring(title FROM '#(\\d+)$')::int AS n`,
       [
@@ -42,6 +51,7 @@ export async function addPosts(run: SeedRun, stores: Int32Array, total: number):
         texts.map(({ title }) => title),
         texts.map(({ content }) => content),
         positions.map(posts.timeOf),
+        positions.map(lastDayOf),
       ],
     );
     for (const { id, n } of added) posts.ids[n - first] = id;

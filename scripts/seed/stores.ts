@@ -1,7 +1,8 @@
 import argon2 from 'argon2';
 import type pg from 'pg';
+import { readRegion, regionKeys } from '../../src/domains/stores/regions.ts';
 import { inBatches, type SeedRun } from './progress.ts';
-import { categoryOf, storeAddress, storeDescription, storeName } from './texts.ts';
+import { categoryOf, storeAddress, storeDescription, storeLocation, storeName } from './texts.ts';
 
 const batchSize = 10_000;
 const dayMs = 86_400_000;
@@ -31,18 +32,24 @@ export async function addUsersWithStores(run: SeedRun, users: number): Promise<v
   await inBatches(run, 'users with a store', users, async (done) => {
     const size = Math.min(batchSize, users - done);
     const numbers = Array.from({ length: size }, (_, index) => first + done + index);
+    const addresses = numbers.map(storeAddress);
+    const regions = addresses.map(readRegion);
+    const locations = numbers.map(storeLocation);
     await client.query(
       // The stores and their categories in one statement, because an open store must have one at the commit.
       `WITH row AS (
-         SELECT * FROM unnest($1::int[], $2::text[], $3::text[], $4::float8[], $6::text[], $7::text[])
-           AS row (n, store_name, category, time, address, description)
+         SELECT * FROM unnest($1::int[], $2::text[], $3::text[], $4::float8[], $6::text[], $7::text[], $8::text[], $9::text[],
+             $10::text[], $11::text[], $12::float8[], $13::float8[])
+           AS row (n, store_name, category, time, address, description, sido, sigungu, dong, keys, latitude, longitude)
        ), created AS (
          INSERT INTO users (username, email, name, password_hash, is_verified, created_at)
          SELECT 'seed_' || n, 'seed_' || n || '@seed.example', '시드', $5, true, to_timestamp(time) FROM row ORDER BY n
          RETURNING id, username, created_at
        ), opened AS (
-         INSERT INTO stores (owner_id, name, address, description, created_at, updated_at)
-         SELECT created.id, store_name, address, description, created_at, created_at
+         INSERT INTO stores (owner_id, name, address, description, sido, sigungu, dong, region_keys, latitude, longitude,
+           created_at, updated_at)
+         SELECT created.id, store_name, address, description, sido, sigungu, dong, string_to_array(keys, ','), latitude, longitude,
+           created_at, created_at
          FROM row JOIN created ON username = 'seed_' || n ORDER BY n
          RETURNING id, name
        )
@@ -54,8 +61,14 @@ export async function addUsersWithStores(run: SeedRun, users: number): Promise<v
         numbers.map(categoryOf),
         numbers.map((_, index) => (start + ((done + index) / users) * 365 * dayMs) / 1_000),
         hash,
-        numbers.map(storeAddress),
+        addresses,
         numbers.map(storeDescription),
+        regions.map(({ sido }) => sido),
+        regions.map(({ sigungu }) => sigungu),
+        regions.map(({ dong }) => dong),
+        regions.map((region) => regionKeys(region).join(',')),
+        locations.map((location) => location?.latitude ?? null),
+        locations.map((location) => location?.longitude ?? null),
       ],
     );
     return size;

@@ -23,12 +23,14 @@ export const searchWords = {
   frequent: '공동 구매',
   /** In one of 2,000 posts. */
   rare: '플리마켓',
-  /** In one post of each run, the oldest one, and in the name of one store. */
+  /** In one post of each run, the oldest one. */
   once: '은하수다방',
   /** Every three neighbouring characters of it are in every post, but it is in none. */
   frequentParts: '주시면 연락 주시면',
   /** The same for the descriptions of stores. */
   frequentPartsOfStores: '주시면 소식 주시면',
+  /** In the name of one store, and so of all its posts. */
+  onceInNames: '달맞이상회',
   /** In the address of one store. */
   onceInAddresses: '미리내길',
   /** In the description of one store. */
@@ -60,12 +62,24 @@ export function categoryOf(n: number): string {
 
 export function storeName(n: number): string {
   const kind = n % 1_000 === 7 ? '민박' : pick(kinds, n, 3)[0];
-  return `${placeOf(n)} ${n === 2 ? searchWords.once : pick(names, n, 4)} ${kind} ${n}호점`;
+  return `${placeOf(n)} ${n === 2 ? searchWords.onceInNames : pick(names, n, 4)} ${kind} ${n}호점`;
 }
 
 export function storeAddress(n: number): string {
   const street = n === 3 ? searchWords.onceInAddresses : `${pick(roads, n, 13)} ${1 + (mix(n, 14) % 60)}길`;
-  return `${pick(districts, n, 12)} ${street} ${1 + (mix(n, 15) % 120)}, ${1 + (mix(n, 16) % 5)}층`;
+  const [district] = pick(districts, n, 12);
+  return `${district} ${street} ${1 + (mix(n, 15) % 120)}, ${1 + (mix(n, 16) % 5)}층 (${placeOf(n)})`;
+}
+
+/** Within three kilometres of the middle of its district. One in ten stores gave none. */
+export function storeLocation(n: number): { latitude: number; longitude: number } | null {
+  if (mix(n, 21) % 10 === 0) return null;
+  const [, latitude, longitude] = pick(districts, n, 12);
+  const offset = (salt: number) => ((mix(n, salt) % 50_000) - 25_000) / 1_000_000;
+  return {
+    latitude: Number((latitude + offset(22)).toFixed(6)),
+    longitude: Number((longitude + offset(23)).toFixed(6)),
+  };
 }
 
 /** One in 100 is as long as a description can be. */
