@@ -11,13 +11,14 @@ export function toNotification(
   language: Language,
   imageUrls: ImageUrls,
 ): Notification {
-  const { id, isRead: is_read, postId, postTitle: title } = row;
+  const { id, isRead: is_read } = row;
   const shared = { message: sentences(row)[language], is_read, created_at: toUtc(row.createdAt) };
   if (row.kind === 'saved_search_match') {
-    const { savedSearchId, postCreatedAt, firstImage, store } = row.match;
+    const { savedSearchId, post, store } = row.match;
+    const { title, firstImage, createdAt } = post;
     const thumbnail = imageUrls.thumbnailOf(firstImage, store);
-    const post = { id: postId, title, thumbnail, created_at: toUtc(postCreatedAt) };
-    return { id, kind: row.kind, ...shared, post, store, saved_search_id: savedSearchId };
+    const summary = { id: post.id, title, thumbnail, created_at: toUtc(createdAt) };
+    return { id, kind: row.kind, ...shared, post: summary, store, saved_search_id: savedSearchId };
   }
   return {
     id,
@@ -25,8 +26,8 @@ export function toNotification(
     ...shared,
     partner_request: {
       id: row.requestId,
-      post_id: postId,
-      post_title: title,
+      post_id: row.postId,
+      post_title: row.postTitle,
       status: partnerRequestStatuses[row.status],
       sender_store_id: row.senderStoreId,
       sender_store_name: row.senderStoreName,
@@ -43,7 +44,7 @@ export type PushMessage = ReturnType<typeof toPushMessage>;
 /** A notification for the service worker of the frontend, whose page about it has the URL. */
 export function toPushMessage(row: NotificationRow, language: Language, frontendUrl: string) {
   const { id, kind } = row;
-  const page = kind === 'saved_search_match' ? `posts/${row.postId}` : `requests/${row.requestId}`;
+  const page = row.kind === 'saved_search_match' ? `posts/${row.match.post.id}` : `requests/${row.requestId}`;
   const title = titles[kind][language];
   return { id, kind, title, body: sentences(row)[language], url: `${frontendUrl}/${page}` };
 }
@@ -62,14 +63,14 @@ const titles: Record<NotificationRow['kind'], LocalizedText> = {
  * receiver cannot withdraw a request: when its sender is notified of a withdrawal, the post was deleted.
  */
 function sentences(row: NotificationRow | InJson<NotificationRow>): LocalizedText {
-  const { postTitle: title, receiverStoreName: receiver } = row;
   if (row.kind === 'saved_search_match') {
+    const { store, post } = row.match;
     return {
-      ko: `${receiver}에서 저장하신 검색 조건에 맞는 ‘${title}’ 글을 올렸습니다.`,
-      en: `${receiver} published “${title}”, which matches your saved search.`,
+      ko: `${store.name}에서 저장하신 검색 조건에 맞는 ‘${post.title}’ 글을 올렸습니다.`,
+      en: `${store.name} published “${post.title}”, which matches your saved search.`,
     };
   }
-  const { kind, senderStoreName: sender } = row;
+  const { kind, postTitle: title, senderStoreName: sender, receiverStoreName: receiver } = row;
   switch (kind) {
     case 'partner_request_received':
       return {

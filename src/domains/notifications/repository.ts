@@ -11,9 +11,6 @@ import type { NotificationsToMark, PartnershipKind } from './schemas.ts';
 interface AnyRow extends Pick<UnreadNotification, 'createdAt'> {
   id: number;
   isRead: boolean;
-  postId: number;
-  postTitle: string;
-  receiverStoreName: string;
 }
 
 /** A notification with the request it is about. */
@@ -22,7 +19,10 @@ export interface PartnershipRow
     Pick<PartnerRequest, 'status' | 'message' | 'senderStoreId' | 'receiverStoreId'> {
   kind: PartnershipKind;
   requestId: number;
+  postId: number;
+  postTitle: string;
   senderStoreName: string;
+  receiverStoreName: string;
   /** Whether the recipient is the sender of the request; else the receiver. */
   toSender: boolean;
 }
@@ -30,7 +30,11 @@ export interface PartnershipRow
 /** A notification with the post it is about. */
 export interface MatchRow extends AnyRow {
   kind: 'saved_search_match';
-  match: { savedSearchId: number; postCreatedAt: string; firstImage: string | null; store: StoreSummary };
+  match: {
+    savedSearchId: number;
+    post: { id: number; title: string; firstImage: string | null; createdAt: string };
+    store: StoreSummary;
+  };
 }
 
 export type NotificationRow = PartnershipRow | MatchRow;
@@ -63,23 +67,25 @@ const partitions = 16;
 /** Notifications that are marked as read in one transaction. */
 const batchSize = 5_000;
 
-/**
- * Adds what they are about to rows of `notifications`, given as a query. The receiver of a request is the store of its post. A post
- * that readers do not find any more keeps its title only.
- */
+/** The match `n`. A post that readers do not find any more keeps its title only. */
+const matchSql = sql`
+  SELECT json_build_object('savedSearchId', n.saved_search_id, 'store', ${storeSummarySql},
+    'post', json_build_object('id', p.id, 'title', p.title, 'createdAt', p.created_at,
+      'firstImage', CASE WHEN p.is_visible AND ${isOpenStore('s')} THEN p.images[1] END))
+  FROM posts p JOIN stores s ON s.id = p.store_id WHERE p.id = n.post_id`;
+
+/** Adds what they are about to rows of `notifications`, given as a query. Most are about requests, whose joins are remembered. */
 const withSubjects = (notifications: Sql) => sql`
   SELECT n.id, n.kind, n.is_read AS "isRead", n.created_at AS "createdAt", r.id AS "requestId",
-    p.id AS "postId", p.title AS "postTitle", r.status, r.message, r.sender_store_id AS "senderStoreId",
-    sender.name AS "senderStoreName", s.id AS "receiverStoreId", s.name AS "receiverStoreName",
-    coalesce(sender.owner_id = n.user_id, false) AS "toSender",
-    CASE WHEN n.kind = 'saved_search_match' THEN json_build_object(
-      'savedSearchId', n.saved_search_id, 'postCreatedAt', p.created_at, 'store', ${storeSummarySql},
-      'firstImage', CASE WHEN p.is_visible AND ${isOpenStore('s')} THEN p.images[1] END) END AS match
+    r.post_id AS "postId", p.title AS "postTitle", r.status, r.message, r.sender_store_id AS "senderStoreId",
+    s.name AS "senderStoreName", r.receiver_store_id AS "receiverStoreId", v.name AS "receiverStoreName",
+    coalesce(s.owner_id = n.user_id, false) AS "toSender",
+    CASE WHEN n.post_id IS NOT NULL THEN (${matchSql}) END AS match
   FROM (${notifications}) n
   LEFT JOIN partner_requests r ON r.id = n.partner_request_id
-  JOIN posts p ON p.id = coalesce(r.post_id, n.post_id)
-  JOIN stores s ON s.id = p.store_id
-  LEFT JOIN stores sender ON sender.id = r.sender_store_id`;
+  LEFT JOIN posts p ON p.id = r.post_id
+  LEFT JOIN stores s ON s.id = r.sender_store_id
+  LEFT JOIN stores v ON v.id = r.receiver_store_id`;
 
 /**
  * SQL of `woken AS (...)`, with what that needs: adds notifications and wakes up the streams of their users, in the statement that
