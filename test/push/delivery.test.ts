@@ -1,0 +1,255 @@
+import t from 'tap';
+import { openDatabase } from '../../src/infrastructure/database/client.ts';
+import { recoverJobs } from '../../src/infrastructure/mail/jobs.ts';
+import { createTestApp, deleteAccount, relayed, suspend } from '../support/app.ts';
+import { openTwoShops, sendRequest, transition } from '../support/partner-requests.ts';
+import type { PushAnswer } from '../support/push-service.ts';
+import { createPost, openShop } from '../support/stores.ts';
+import { until } from '../support/until.ts';
+import { pushesOf } from './subscribed.ts';
+
+const app = await createTestApp({}, { isolated: true });
+const pushes = await pushesOf(t, app);
+const { subscribe, settled, makeDue, readSubscription } = pushes;
+
+/** Two shops, of which the receiver of a request has a browser. */
+async function openSubscribedShops(answer?: PushAnswer) {
+  const shops = await openTwoShops(app);
+  const browser = await subscribe(shops.receiver, answer);
+  return { ...shops, browser, request: () => sendRequest(app, shops.sender, shops.post) };
+}
+
+const hang = () => undefined;
+
+t.test('each change of a request is pushed to every browser of the side that did not make it', async (t) => {
+  const { sender, receiver, browser, request } = await openSubscribedShops();
+  const ofSender = await subscribe(sender);
+  const other = await subscribe(receiver);
+  const id = await request();
+  const { message, headers, claims, publicKey } = await browser.next();
+  const url = `https://app.example.com/requests/${id}`;
+  t.strictSame(message, {
+    id: message.id,
+    kind: 'partner_request_received',
+    title: '새 제휴 요청',
+    body: '두레 베이커리에서 ‘주말 공동 할인’ 글을 보고 제휴를 요청했습니다.',
+    url,
+  });
+  t.match(headers, { ttl: '345600', urgency: 'normal', topic: `notification-${message.id}` });
+  t.match(headers, { 'content-encoding': 'aes128gcm', 'content-type': 'application/octet-stream' });
+  t.match(claims, { sub: 'mailto:no-reply@localhost' });
+  t.ok(claims.exp * 1_000 < Date.now() + 24 * 3_600_000);
+  t.equal(publicKey, (await pushes.key(receiver)).body.data.public_key);
+  t.strictSame((await other.next()).message, message);
+
+  await transition(app, receiver, id, 'accept');
+  await transition(app, receiver, id, 'end');
+  const [accepted, ended] = [await ofSender.next(), await ofSender.next(1)].map((push) => push.message);
+  t.match(accepted, { kind: 'partner_request_accepted', title: '제휴 요청 수락', url });
+  t.match(ended, { kind: 'partner_request_ended', title: '제휴 종료', url });
+  const again = await request();
+  await transition(app, receiver, again, 'decline');
+  t.match((await ofSender.next(2)).message, { kind: 'partner_request_declined', title: '제휴 요청 거절' });
+  const withdrawn = await request();
+  await transition(app, sender, withdrawn, 'withdraw');
+  t.match((await browser.next(3)).message, { kind: 'partner_request_withdrawn', title: '제휴 요청 취소' });
+  t.strictSame(await settled(), []);
+  t.strictSame([browser.received.length, ofSender.received.length], [4, 3], 'once each');
+});
+
+t.test('a message is in the language of its user', async (t) => {
+  const { receiver, browser, request } = await openSubscribedShops();
+  const path = '/api/v1/notifications/preferences/';
+  await app.call('PATCH', path, { token: receiver.token, body: { language: 'en' } });
+  await request();
+  const { title, body } = (await browser.next()).message;
+  t.equal(title, 'New partnership request');
+  t.equal(body, '두레 베이커리 would like to partner with you on your post “주말 공동 할인”.');
+});
+
+t.test('what became obsolete before the worker starts again is not pushed, all else is', async (t) => {
+  const stopped = await createTestApp({ WORKER_ENABLED: 'false' }, { isolated: true });
+  const { subscribe, service, add, remove, ...others } = await pushesOf(t, stopped);
+  const { sender, receiver, post } = await openTwoShops(stopped);
+  /** A receiver with a browser, to whom a request was sent. */
+  async function notified() {
+    const shop = await openShop(stopped);
+    const post = await createPost(stopped, shop.token);
+    const browser = await subscribe(shop);
+    return { shop, browser, request: await sendRequest(stopped, sender, post) };
+  }
+  const names = ['read', 'muted', 'removed', 'suspended', 'deleted', 'moved', 'old'] as const;
+  const of = Object.fromEntries(
+    await Promise.all(names.map(async (name) => [name, await notified()] as const)),
+  ) as Record<(typeof names)[number], Awaited<ReturnType<typeof notified>>>;
+  const sent = await subscribe(receiver);
+  await sendRequest(stopped, sender, post);
+  await relayed(stopped);
+
+  const { token } = of.read.shop;
+  await stopped.call('POST', '/api/v1/notifications/mark-read/', { token, body: { up_to_id: 2 ** 50 } });
+  const muted = { token: of.muted.shop.token, body: { push: { partner_request_received: false } } };
+  await stopped.call('PATCH', '/api/v1/notifications/preferences/', muted);
+  await remove(of.removed.shop, of.removed.browser.id);
+  await suspend(stopped, of.suspended.shop);
+  await deleteAccount(stopped, of.deleted.shop);
+  const stranger = await openShop(stopped);
+  await add(stranger, of.moved.browser.subscription);
+  await stopped.pool.query(
+    `UPDATE unread_notifications SET created_at = now() - interval '4 days' WHERE user_id = $1`,
+    [of.old.shop.id],
+  );
+  await createTestApp({}, { databaseUrl: stopped.url });
+  t.match((await sent.next()).message, { kind: 'partner_request_received' });
+  t.strictSame(await others.settled(), []);
+  for (const name of names) t.equal(of[name].browser.attempts, 0, name);
+  t.equal(service.subscribe().received.length, 0);
+});
+
+t.test('a subscription that has ended is removed', async (t) => {
+  for (const status of [404, 410]) {
+    const { browser, request } = await openSubscribedShops(status);
+    await request();
+    await until('it is removed', async () => !(await readSubscription(browser.id)));
+    t.strictSame(await settled(), []);
+    t.equal(browser.attempts, 1);
+  }
+});
+
+t.test('a message that is rejected is not sent again, and the next one is', async (t) => {
+  for (const status of [301, 307, 400, 401, 403, 413]) {
+    const { browser, request, sender } = await openSubscribedShops(status);
+    await transition(app, sender, await request(), 'withdraw');
+    await until('both are rejected', () => browser.attempts > 0);
+    t.match(await settled(), [{ flags: { trial: true } }], 'the other one waits for the end of the trial');
+    await makeDue();
+    await until('both are rejected', () => browser.attempts === 2);
+    t.strictSame(await settled(), []);
+    t.match(await readSubscription(browser.id), { failures: 0 });
+  }
+});
+
+/** Answers of push services that may take the message later, and the seconds after which they are asked again. */
+const failures: [name: string, answer: PushAnswer, wait: number][] = [
+  ['500', 500, 2.7],
+  ['503', 503, 2.7],
+  ['429', 429, 2.7],
+  ['a pause', (response) => response.writeHead(429, { 'retry-after': '90' }).end(), 90],
+  ['a date', (response) => response.writeHead(503, { 'retry-after': inAnHour() }).end(), 3_600],
+  ['a pause of years', (response) => response.writeHead(429, { 'retry-after': '99999999' }).end(), 86_400],
+  ['no seconds', (response) => response.writeHead(503, { 'retry-after': 'soon' }).end(), 2.7],
+  ['a connection that breaks', (response) => response.destroy(), 2.7],
+];
+const inAnHour = () => new Date(Date.now() + 3_600_000).toUTCString();
+
+t.test(
+  'a push service that fails is asked again, later and later, and then takes all that waits',
+  async (t) => {
+    for (const [name, answer, wait] of failures) {
+      const { browser, request, sender } = await openSubscribedShops();
+      const id = await request();
+      await browser.next();
+      browser.answer = answer;
+      await transition(app, sender, id, 'withdraw');
+      await until('an attempt', () => browser.attempts === 2);
+      const [job, ...others] = await settled();
+      t.strictSame(others, [], name);
+      t.match(job, { attempts: 0, flags: { trial: true } }, 'it uses no attempt of the job');
+      const delay = (job.run_at.getTime() - Date.now()) / 1_000;
+      t.ok(delay > wait - 2 && delay <= wait + 0.1, `${name}: ${delay} s`);
+      t.match(await readSubscription(browser.id), { failures: 1, delivered_at: null });
+
+      await request();
+      t.equal((await settled()).length, 2, 'others wait, too');
+      t.equal(browser.attempts, 2);
+      browser.answer = 201;
+      await makeDue();
+      await until('one of them is sent', () => browser.received.length >= 2);
+      await settled();
+      await makeDue();
+      await browser.next(2);
+      t.strictSame(await settled(), []);
+      t.match(await readSubscription(browser.id), { failures: 0, retry_at: null });
+    }
+  },
+);
+
+t.test('delays grow, until the subscription is removed after four days', async (t) => {
+  const { browser, request } = await openSubscribedShops(500);
+  await request();
+  await until('an attempt', () => browser.attempts > 0);
+  for (const [before, seconds] of [
+    [4, 148],
+    [9, 22_026],
+    [23, 22_026],
+  ] as const) {
+    await settled();
+    await app.pool.query('UPDATE push_subscriptions SET failures = $2 WHERE id = $1', [browser.id, before]);
+    const { attempts } = browser;
+    await makeDue();
+    await until('an attempt', () => browser.attempts > attempts);
+    const [job] = await settled();
+    t.ok(Math.abs(job.run_at.getTime() - Date.now() - seconds * 1_000) < 2_000, `after ${before} failures`);
+  }
+  await makeDue();
+  await until('it is removed', async () => !(await readSubscription(browser.id)));
+  t.strictSame(await settled(), []);
+});
+
+t.test('a name that cannot be resolved, or only to a private address, is a failure', async (t) => {
+  const { receiver, request } = await openSubscribedShops();
+  const { keys } = pushes.service.subscribe().subscription;
+  const { body } = await pushes.add(receiver, { endpoint: 'https://push.invalid/a-secret-of-it', keys });
+  await request();
+  await until('a failure', async () => (await readSubscription(body.data.id)).failures === 1);
+  t.match(app.logs.join(), /"host":"push\.invalid","reason":"query.*ENOTFOUND push\.invalid"/);
+});
+
+t.test('a job of a worker that died is run by another one', async (t) => {
+  const { browser, request } = await openSubscribedShops(hang);
+  await request();
+  await until('an attempt', () => browser.attempts === 1);
+  const database = openDatabase({ url: app.url, poolSize: 2 });
+  t.teardown(() => database.close());
+  const isTaken = () =>
+    app.pool.query(
+      `SELECT FROM graphile_worker.jobs WHERE task_identifier = 'send_push' AND locked_at IS NOT NULL`,
+    );
+  browser.answer = 201;
+  t.equal((await isTaken()).rowCount, 1);
+  // As after the death of a worker, whose job is released after 45 seconds.
+  await app.pool.query('UPDATE push_subscriptions SET retry_at = now() WHERE id = $1', [browser.id]);
+  await recoverJobs({ database, mailMetrics: { countMail() {}, countJob() {} }, logger: app.app.log }, 0);
+  await app.pool.query(`NOTIFY "jobs:insert", '{"count":16}'`);
+  await browser.next();
+});
+
+t.test('push services that do not respond do not delay those that do', async (t) => {
+  const { browser, request, receiver, sender, post } = await openSubscribedShops();
+  const id = await request();
+  await browser.next();
+  const slow = await Promise.all(Array.from({ length: 9 }, () => subscribe(receiver, hang)));
+  const others = await openSubscribedShops();
+  const more = await Promise.all(Array.from({ length: 9 }, () => subscribe(others.receiver, hang)));
+  await transition(app, sender, id, 'withdraw');
+  await others.request();
+  await until(
+    'as many as may wait',
+    () => [...slow, ...more].filter(({ attempts }) => attempts > 0).length === 10,
+  );
+  const began = Date.now();
+  await sendRequest(app, sender, post);
+  await browser.next(2);
+  t.ok(Date.now() - began < 1_500, `${Date.now() - began} ms`);
+  t.equal(
+    [...slow, ...more].filter(({ attempts }) => attempts > 0).length,
+    10,
+    'and no more of them are asked',
+  );
+});
+
+t.test('no line of the log has an endpoint or a key', async (t) => {
+  const lines = app.logs.filter((line) => /push/.test(line));
+  t.match(lines.join(), /push message sent.*/);
+  t.notMatch(lines.join(), /\/send\/|a-secret-of-it|p256dh/);
+});
