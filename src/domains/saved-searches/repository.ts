@@ -5,7 +5,7 @@ import type { PageRequest } from '../../infrastructure/database/keyset.ts';
 import { distanceSql } from '../../infrastructure/database/near.ts';
 import { raw, type Sql, sql } from '../../infrastructure/database/sql.ts';
 import { isOpenPost } from '../posts/index.ts';
-import { defaultRadius, isOpenStore, storeNameAndAddress } from '../stores/index.ts';
+import { defaultRadius, isOpenStore } from '../stores/index.ts';
 import { maxSavedSearches } from './schemas.ts';
 
 export type { SavedSearchRow };
@@ -24,9 +24,9 @@ export const expiredPostAlerts: ExpiredRows = {
 
 const radius = sql`coalesce(f.radius_m, ${raw(String(defaultRadius))})`;
 
-/** The post, with its store as others see it. */
+/** The post, with its store as others see it, and what the list of posts searches: name and address of the store, too. */
 const postToMatch = (id: number): Sql => sql`
-  SELECT p.created_at, s.id AS store_id, s.owner_id, s.region_keys, p.search_text || E'\\n' || ${storeNameAndAddress} AS text,
+  SELECT p.created_at, s.id AS store_id, s.owner_id, s.region_keys, concat_ws(E'\\n', p.search_text, split_part(s.search_text, E'\\n', 1), split_part(s.search_text, E'\\n', 2)) AS text,
     CASE WHEN s.latitude IS NOT NULL THEN store_place(s.latitude, s.longitude, s.show_exact_location) END AS place
   FROM posts p JOIN stores s ON s.id = p.store_id
   WHERE p.id = ${id} AND p.is_visible AND ${isOpenPost('p')} AND ${isOpenStore('s')}`;
