@@ -50,4 +50,5 @@ export const mails = {
   partner_request_accepted: { ...request, kind: 'partner_request_accepted' },
   partner_request_declined: { ...request, kind: 'partner_request_declined' },
   partner_request_ended: { ...request, kind: 'partner_request_ended' },
+  saved_search_match: { ...request, kind: 'saved_search_match', searchName: '망원동 빵집' },
 } satisfies Record<Mail['kind'], Mail>;

@@ -14,6 +14,8 @@ const maxPerHour: Record<MailPurpose, number> = {
   notice: 5,
   // Apart from other notices, because this one carries the link with which an owner gets a taken account back.
   email_change: 5,
+  // Apart from those about partnerships, which must not be left out because of them.
+  saved_search_match: 20,
 };
 const capSeconds = 3600;
 
@@ -81,21 +83,27 @@ export function createMailSends({ cooldown }: Config['email']) {
 }
 
 /**
- * A statement that counts an email to an account if it may be sent: the address is verified, the account is not suspended, its
- * user has not switched the topic off, and the cap of the address allows it. It returns a row in that case only. Concurrent
- * transactions wait at the row of the address until this one ends, so that they cannot exceed the cap together.
+ * SQL of `counted AS (...)`, with what that needs: the `user_id`, `email` and `payload` of those emails to accounts that may be
+ * sent: the address is verified, the account is not suspended, its user gets emails of the topic, and the cap of the address allows
+ * it. They are counted. Concurrent transactions wait at the row of an address until this one ends, so that they cannot exceed the
+ * cap together.
  *
- * @param recipient a query for the `user_id` of the account
+ * @param recipients a query for the `user_id` of an account and the `payload`, at most one for each account
  */
-export function countUnrequestedSend(
+export function countUnrequestedSends(
   purpose: UnrequestedPurpose,
-  recipient: Sql,
+  recipients: Sql,
   topic: MailTopic | undefined,
 ): Sql {
-  const address = sql`
-    SELECT email FROM users WHERE id = (SELECT user_id FROM (${recipient}) recipient)
-      AND is_verified AND suspended_at IS NULL ${topic === undefined ? empty : sql`AND ${wants({ channel: 'email', topic })}`}`;
-  return sql`${countSend(purpose, address, recentSends)} WHERE ${hasRoom(purpose)} RETURNING email`;
+  const isWanted = topic === undefined ? empty : sql`AND ${wants({ channel: 'email', topic })}`;
+  // Locked in the order of the users, to avoid deadlocks.
+  return sql`
+    reachable AS MATERIALIZED (
+      SELECT recipient.user_id, email, payload FROM (${recipients}) recipient JOIN users u ON u.id = recipient.user_id
+      WHERE is_verified AND suspended_at IS NULL ${isWanted} ORDER BY u.id + 0
+    ), with_room AS (
+      ${countSend(purpose, sql`SELECT email FROM reachable`, recentSends)} WHERE ${hasRoom(purpose)} RETURNING email
+    ), counted AS (SELECT * FROM reachable JOIN with_room USING (email))`;
 }
 
 /** Adds a send to those that are kept of an address. @param addresses a query for `email` */

@@ -5,7 +5,7 @@ import type { Tx } from '../database/client.ts';
 import { type Sql, sql } from '../database/sql.ts';
 import type { Outbox } from '../outbox/outbox.ts';
 import type { Tracing } from '../tracing/tracing.ts';
-import { countUnrequestedSend, type UnrequestedPurpose } from './mail-sends.ts';
+import { countUnrequestedSends, type UnrequestedPurpose } from './mail-sends.ts';
 import { topicOf } from './unsubscribe-links.ts';
 
 /** What an email is made from when it is sent: ids, never secrets. */
@@ -68,17 +68,19 @@ export function createMailQueue(
    * The same for a statement that makes the change as well: SQL of `mailed AS (...)`, with what that needs. The caller wakes the
    * relay of the outbox after the commit.
    *
-   * @param recipient a query for one `user_id` and `payload`, or for no row
+   * @param recipients a query for `user_id` and `payload`, at most one for each user
    */
-  function unrequestedSql({ purpose, kind }: Pick<UnrequestedMail, 'purpose' | 'kind'>, recipient: Sql): Sql {
+  function unrequestedSql(
+    { purpose, kind }: Pick<UnrequestedMail, 'purpose' | 'kind'>,
+    recipients: Sql,
+  ): Sql {
     const topic = topicOf(kind);
     const fixed = job(kind, topic === undefined ? {} : { key_id: keyId });
     return sql`
-      counted AS (${countUnrequestedSend(purpose, recipient, topic)}),
-      mailed AS (
+      ${countUnrequestedSends(purpose, recipients, topic)}, mailed AS (
         INSERT INTO outbox (mail)
-        SELECT ${fixed} || payload || jsonb_build_object('user_id', user_id) FROM (${recipient}) recipient
-        WHERE EXISTS (SELECT FROM counted)
+        SELECT ${fixed} || payload || jsonb_build_object('user_id', user_id, 'idempotency_key', gen_random_uuid())
+        FROM counted
         RETURNING id
       )`;
   }

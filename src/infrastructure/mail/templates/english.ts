@@ -181,5 +181,16 @@ export const english: Wording = {
         button('View the request', mail.url),
       ],
     }),
+    saved_search_match: (mail) => ({
+      subject: `“${mail.searchName}”: a new post matches your search`,
+      preheader: `Post: ${mail.postTitle}`,
+      heading: 'A new post matches your saved search',
+      blocks: [
+        `${mail.storeName} published a post that matches your saved search “${mail.searchName}”.`,
+        quote(mail.postTitle),
+        button('View the post', mail.url),
+      ],
+      reason: 'You get this email because you switched on emails about your saved searches.',
+    }),
   },
 };

@@ -179,5 +179,16 @@ export const korean: Wording = {
         button('요청 확인하기', mail.url),
       ],
     }),
+    saved_search_match: (mail) => ({
+      subject: `[두레] ‘${mail.searchName}’ 검색에 맞는 새 글이 올라왔습니다`,
+      preheader: `글 제목: ${mail.postTitle}`,
+      heading: '저장하신 검색에 맞는 새 글이 올라왔습니다',
+      blocks: [
+        `저장하신 검색 ‘${mail.searchName}’에 맞는 새 글을 ${mail.storeName}에서 올렸습니다.`,
+        quote(mail.postTitle),
+        button('글 보러 가기', mail.url),
+      ],
+      reason: '저장한 검색의 메일 알림을 켜 두신 분께 보내 드리는 메일입니다.',
+    }),
   },
 };

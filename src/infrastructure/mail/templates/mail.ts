@@ -24,11 +24,12 @@ interface Fields {
   partner_request_accepted: RequestFields;
   partner_request_declined: RequestFields;
   partner_request_ended: RequestFields;
+  saved_search_match: RequestFields & { searchName: string };
 }
 
 interface RequestFields {
   name: string;
-  /** The other side of the request. */
+  /** The other side of the request, or the store that wrote the post. */
   storeName: string;
   postTitle: string;
   url: string;
