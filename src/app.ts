@@ -189,7 +189,7 @@ export async function buildApp(config: AppConfig, overrides: AppOverrides = {}):
     startWorkerWithApp(app, config, {
       transport,
       unsubscribeLinks: domains.unsubscribeLinks,
-      composers: { ...auth.mails, ...partnerRequests.mails },
+      composers: { ...auth.mails, ...partnerRequests.mails, ...savedSearches.mails },
       tasks: { ...auth.tasks, ...savedSearches.tasks },
       lanes: [domains.push.lane],
       database,

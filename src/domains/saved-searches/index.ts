@@ -2,6 +2,8 @@ import { Type } from '@sinclair/typebox';
 import { Value } from '@sinclair/typebox/value';
 import type { FastifyInstance } from 'fastify';
 import { requireUser } from '../../http/authentication.ts';
+import type { Config } from '../../infrastructure/config/config.ts';
+import { savedSearchMails } from './mails.ts';
 import { createSavedSearchRepository } from './repository.ts';
 import { savedSearchRoutes } from './routes.ts';
 import { createSavedSearchService, matchTask, type SavedSearchServiceOptions } from './service.ts';
@@ -10,8 +12,13 @@ export { expiredPostAlerts } from './repository.ts';
 
 const Job = Type.Object({ post_id: Type.Integer() });
 
-/** Builds the saved searches domain: its routes under `/api/v1/saved-searches`, and the job that matches new posts. */
-export function createSavedSearches(options: Omit<SavedSearchServiceOptions, 'savedSearches'>) {
+/**
+ * Builds the saved searches domain: its routes under `/api/v1/saved-searches`, the job that matches new posts, and the emails about
+ * matches.
+ */
+export function createSavedSearches(
+  options: Omit<SavedSearchServiceOptions, 'savedSearches'> & { config: Config },
+) {
   const savedSearches = createSavedSearchRepository(options.database);
   const service = createSavedSearchService({ ...options, savedSearches });
 
@@ -22,6 +29,7 @@ export function createSavedSearches(options: Omit<SavedSearchServiceOptions, 'sa
 
   return {
     routes,
+    mails: savedSearchMails(options.config, options.database),
     queueMatching: service.queueMatching,
     tasks: {
       async [matchTask](payload: unknown) {

@@ -1,6 +1,7 @@
 import { ApiError, invalidFields } from '../../http/errors.ts';
 import type { Database, Tx } from '../../infrastructure/database/client.ts';
 import { type Sql, sql } from '../../infrastructure/database/sql.ts';
+import type { MailQueue } from '../../infrastructure/mail/queue.ts';
 import type { Outbox } from '../../infrastructure/outbox/outbox.ts';
 import { readNear } from '../stores/index.ts';
 import type { Match, SavedSearches, SavedSearchRow } from './repository.ts';
@@ -27,6 +28,7 @@ const noFilter = {
 export interface SavedSearchServiceOptions {
   database: Database;
   outbox: Outbox;
+  mailQueue: Pick<MailQueue, 'unrequestedSql'>;
   savedSearches: SavedSearches;
   /** SQL that adds notifications; see the domain of notifications. */
   notifySql(recipients: Sql): Sql;
@@ -38,7 +40,7 @@ export type SavedSearchService = ReturnType<typeof createSavedSearchService>;
 
 /** Saving searches, and notifying users of new posts that match them. */
 export function createSavedSearchService(options: SavedSearchServiceOptions) {
-  const { database, outbox, savedSearches, notifySql, checkCategoryFilter } = options;
+  const { database, outbox, mailQueue, savedSearches, notifySql, checkCategoryFilter } = options;
 
   /** @throws {ApiError} `validation_error`, `too_many_saved_searches` */
   async function create(userId: number, input: NewSavedSearch): Promise<SavedSearch> {
@@ -90,15 +92,21 @@ export function createSavedSearchService(options: SavedSearchServiceOptions) {
     }
   }
 
+  /** Adds the notifications, and the emails of users who want them. */
   async function notify(tx: Tx, postId: number, matches: Match[]): Promise<void> {
+    const kind = 'saved_search_match';
+    const emails = sql`
+      SELECT user_id, jsonb_build_object('saved_search_id', saved_search_id, 'post_id', post_id) AS payload
+      FROM recipients`;
     await tx.execute(sql`
       WITH recipients AS MATERIALIZED (
-        SELECT user_id, 'saved_search_match'::notification_kind AS kind, NULL::bigint AS request_id,
+        SELECT user_id, ${kind}::notification_kind AS kind, NULL::bigint AS request_id,
           ${postId}::bigint AS post_id, saved_search_id
         FROM unnest(
           ${matches.map(({ userId }) => userId)}::int[], ${matches.map(({ savedSearchId }) => savedSearchId)}::int[]
         ) AS match(user_id, saved_search_id) JOIN users u ON u.id = user_id
-      ), ${notifySql(sql`SELECT * FROM recipients`)}
+      ), ${mailQueue.unrequestedSql({ purpose: kind, kind }, emails)},
+      ${notifySql(sql`SELECT * FROM recipients WHERE (SELECT count(*) FROM mailed) >= 0`)}
       SELECT`);
     tx.afterCommit(outbox.wake);
   }

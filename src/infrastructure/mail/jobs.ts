@@ -14,9 +14,14 @@ import type { MailMetrics } from './send-mail.ts';
  */
 export const staleLock = 45_000;
 
-/** Locks of workers that are certain to be dead. graphile-worker itself would release them after four hours. */
+export const cleanUpTask = 'clean_up';
+
+/**
+ * Locks of workers that are certain to be dead. graphile-worker itself would release them after four hours. A clean-up may take longer,
+ * and there is another one soon.
+ */
 const staleLocks = (milliseconds: number) => sql`
-  task_identifier = ANY (${[sendMailTask, sendPushTask]}) AND locked_at < now() - ${milliseconds} * interval '1 millisecond'`;
+  task_identifier <> ${cleanUpTask} AND locked_at < now() - ${milliseconds} * interval '1 millisecond'`;
 
 /**
  * graphile-worker keeps a job without an attempt left for ever; the last attempt may have ended with its process. One to a deleted

@@ -8,7 +8,7 @@ import { reasonOf } from '../database/errors.ts';
 import { keepRunning } from '../database/keep-running.ts';
 import type { Metrics } from '../metrics/metrics.ts';
 import { sendMailTask } from '../outbox/outbox.ts';
-import { recoverJobs, staleLock } from './jobs.ts';
+import { cleanUpTask, recoverJobs, staleLock } from './jobs.ts';
 import { createMailMetrics, createSendMail, type SendMailOptions } from './send-mail.ts';
 
 export type { MailPayload } from './queue.ts';
@@ -46,7 +46,6 @@ export type Worker = ReturnType<typeof startWorker>;
 
 const restartDelay = { min: 500, max: 10_000 };
 const stopLimit = 9_000;
-const cleanUpTask = 'clean_up';
 
 /** Sends queued emails and runs the clean-up. It starts in the background and survives outages of the database, also at the start. */
 export function startWorker(options: WorkerOptions) {
