@@ -131,6 +131,8 @@ t.test('every security event is a line in the log, with user, session, address a
   await causes('login', own, 'POST', '/auth/login/second-factor/', { body: second });
   await causes('second_factor_removed', own, 'DELETE', '/auth/second-factor/totp/', using());
 
+  await causes('data_downloaded', own, 'GET', '/auth/me/data/', using());
+
   const suspended = await signUpUser(app);
   await suspend(app, suspended);
   const right = { body: { username: suspended.username, password } };

@@ -12,7 +12,7 @@ async function setUp(t: Test) {
   t.teardown(() => database.close());
   const query = async (sql: string) => (await database.pool.query(sql)).rows;
   await query(`INSERT INTO users (id, username, email, name, password_hash)
-    VALUES (1, 'mina', 'mina@example.com', 'Mina', '')`);
+    VALUES (1, 'mina', 'mina@example.com', 'Mina', ''), (2, 'jisu', 'jisu@example.com', 'Jisu', '')`);
   await query(`INSERT INTO stores (id, owner_id, name) VALUES (1, 1, 'Mina'), (2, NULL, 'Hidden');
     INSERT INTO store_category_links (store_id, category_id, position) VALUES (1, 1, 1), (2, 1, 1);
     UPDATE stores SET hidden_at = now() WHERE id = 2`);
@@ -48,6 +48,8 @@ const rows: Record<string, (age: string) => string> = {
     VALUES ('', '', now() - interval '1 year' - interval '${age}')`,
   store_edits: (age) => `(store_id, since)
     VALUES ((SELECT coalesce(max(store_id), 0) + 1 FROM store_edits), now() - interval '24 hours' - interval '${age}')`,
+  data_downloads: (age) => `(user_id, since)
+    VALUES ((SELECT count(*) + 1 FROM data_downloads), now() - interval '24 hours' - interval '${age}')`,
   reports: (age) => `(store_id, reason, action, closed_by, closed_at)
     VALUES (1, 'spam', 'none', '', now() - interval '1 year' - interval '${age}')`,
 };
@@ -68,7 +70,7 @@ t.test('expired rows of each table are deleted, and no others', async (t) => {
     t.equal(left.length, table === 'login_failures' ? 2 : 1, table);
   }
   t.same(await query(`SELECT key FROM login_failures WHERE key LIKE '%lock%'`), [{ key: 'locked' }]);
-  t.same(await query('SELECT username FROM users'), [{ username: 'mina' }]);
+  t.same(await query('SELECT username FROM users ORDER BY id'), [{ username: 'mina' }, { username: 'jisu' }]);
   t.same(await run(), Object.fromEntries(tables.map((table) => [table, 0])));
 });
 

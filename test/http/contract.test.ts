@@ -78,6 +78,15 @@ t.test('responses about accounts and sessions are documented', async (t) => {
   await call('GET', '/auth/me/', { token });
   await call('PATCH', '/auth/me/', { token, body: { name: '두레' } });
 
+  await call('GET', '/auth/consents/');
+  await call('PATCH', '/auth/me/consents/', { token, body: { terms: '2026-01-31', marketing: false } });
+  await call('GET', '/auth/me/consents/', { token });
+  for (let download = 0; download < 6; download++) await call('GET', '/auth/me/data/', { token });
+  await app.pool.query("UPDATE sessions SET created_at = now() - interval '1 hour' WHERE user_id = $1", [
+    user.id,
+  ]);
+  await call('GET', '/auth/me/data/', { token });
+
   await call('POST', '/auth/login/', { body: { username, password: 'wrong-password' } });
   const second = await logIn({ call }, user);
   await call('GET', '/auth/sessions/?limit=1', { token });
@@ -262,6 +271,7 @@ t.test('responses about mailed codes and links are documented', async (t) => {
     body: { password, new_email: moved, code: '123456' },
   });
   await call('DELETE', '/auth/me/', { token: recovering, body: { password } });
+  await call('GET', '/auth/me/data/', { token: recovering });
 
   await call('POST', '/auth/find-id/', { body: { email: address } });
   await call('POST', '/auth/find-id/', { body: { email: 'unknown@example.com' } });
@@ -489,8 +499,8 @@ t.test('every status and code that is documented was sent', async (t) => {
   for (const { operationId, responses } of ofAccounts) {
     for (const [status, { content }] of Object.entries(responses)) {
       const examples = Object.keys(content?.['application/json']?.examples ?? {});
-      // It asks nothing that could be broken.
-      if (operationId === 'listLoginProviders' && Number(status) >= 500) continue;
+      // They ask nothing that could be broken.
+      if (/^list(LoginProviders|Consents)$/.test(operationId) && Number(status) >= 500) continue;
       for (const code of Number(status) < 400 ? [''] : examples) {
         t.ok(seen.has(`${operationId} ${status} ${code}`.trim()), `${operationId} ${status} ${code}`);
       }

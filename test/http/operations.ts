@@ -42,6 +42,7 @@ export interface Schema {
 const unknownUuid = '00000000-0000-4000-8000-000000000000';
 const email = 'unknown@example.com';
 const proof = { verification_token: 'x'.repeat(22) };
+const consents = { terms: '2026-01-31', privacy: '2026-01-31', marketing: false, is_14_or_older: true };
 const wrongPassword = { password: 'not-the-password' };
 const topics = {
   partner_request_received: true,
@@ -55,7 +56,7 @@ const topics = {
  * The first body is complete; later ones have the fields that exclude those of the first.
  */
 const validBodies: Record<string, Record<string, unknown>[]> = {
-  signUp: [{ username: 'somebody', password, name: '김두레', email, ...proof }],
+  signUp: [{ username: 'somebody', password, name: '김두레', email, ...proof, consents }],
   deleteCurrentUser: [wrongPassword],
   changeEmail: [
     { ...wrongPassword, new_email: email, code: '123456' },

@@ -43,7 +43,7 @@ export function createOwnData(options: Options) {
   };
 }
 
-const part = { type: 'object', additionalProperties: true } as const;
+const part = { type: 'object', additionalProperties: true, examples: [{ id: 1 }] } as const;
 const OwnData = Type.Object(
   {
     exported_at: Timestamp('When the download began'),

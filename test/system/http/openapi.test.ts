@@ -174,6 +174,8 @@ t.test('bodies and responses are named components with valid examples', async (t
     }
     for (const status of Object.keys(responses)) {
       if (!api.includes(operation) || !responses[status]?.content?.['application/json']) continue;
+      // A file.
+      if (operationId === 'downloadOwnData' && status === '200') continue;
       const { success, message, data } = responseSchema(operation, status).properties ?? {};
       t.match(success, { const: Number(status) < 400 });
       t.match(message, { type: 'string' });

@@ -1,0 +1,148 @@
+import { once } from 'node:events';
+import { connect, type Socket } from 'node:net';
+import pg from 'pg';
+import t from 'tap';
+import { passConfirmation } from '../auth/authenticator.ts';
+import { createTestApp, createUser } from '../support/app.ts';
+import { exhausted, rejected, tally } from '../support/assertions.ts';
+import { inParallel, lockRows } from '../support/concurrency.ts';
+import { listen } from '../support/raw-http.ts';
+import { createPost, openShop } from '../support/stores.ts';
+import { until } from '../support/until.ts';
+
+const app = await createTestApp();
+const { call, pool } = app;
+const path = '/auth/me/data/';
+const download = (token?: string) => call('GET', path, { token });
+const countOf = async (id: number): Promise<number> =>
+  (await pool.query('SELECT downloads FROM data_downloads WHERE user_id = $1', [id])).rows[0]?.downloads ?? 0;
+
+/** Adds notifications of a user. */
+const addNotifications = (id: number, count: number) =>
+  pool.query(`
+    INSERT INTO notification_counts (user_id, unread) VALUES (${id}, ${count});
+    INSERT INTO unread_notifications (user_id, kind, post_id, saved_search_id)
+      SELECT ${id}, 'saved_search_match', n, 1 FROM generate_series(1, ${count}) n`);
+
+t.test('the own data is one JSON file outside the envelope, without what belongs to others', async (t) => {
+  const [own, other] = [await openShop(app, '두레 카페'), await openShop(app, '옆집')];
+  for (let number = 0; number < 7; number++) await createPost(app, own.token, { title: `글 ${number}` });
+  await createPost(app, other.token);
+  const { status, headers, body, text } = await download(own.token);
+  t.equal(status, 200, text);
+  t.match(headers, {
+    'content-type': 'application/json; charset=utf-8',
+    'content-disposition': `attachment; filename="dure-data-${body.exported_at.slice(0, 10)}.json"`,
+    'cache-control': 'no-store',
+  });
+  t.match(body, {
+    account: { id: own.id, username: own.username, email: own.email, has_password: true },
+    preferences: { language: 'ko', quiet_hours: null },
+    second_factor: null,
+    store: { name: '두레 카페', store_categories: [{ id: Number }], location: null },
+    sessions: [{ user_agent: 'lightMyRequest', ip: '127.0.0.1' }],
+    sent_requests: [],
+  });
+  const titles = Array.from({ length: 7 }, (_, number) => `글 ${number}`);
+  t.strictSame(
+    body.posts.map(({ title }: { title: string }) => title),
+    titles,
+    'more than a page of them',
+  );
+  t.notMatch(text, new RegExp(`옆집|${other.username}|"success"`));
+  rejected(t, await download(), 401, 'not_authenticated');
+});
+
+t.test('it needs a confirmation, and what is rejected is not counted', async (t) => {
+  const user = await createUser(app);
+  await passConfirmation(app, user);
+  rejected(t, await download(user.token), 403, 'confirmation_required', { methods: ['password'] });
+  t.equal(await countOf(user.id), 0);
+});
+
+t.test('of many downloads at once, five within 24 hours succeed', async (t) => {
+  const { token, id } = await createUser(app);
+  const responses = await inParallel(8, () => download(token));
+  t.strictSame(tally(responses), { '200': 5, '429 quota_exceeded': 3 });
+  exhausted(t, await download(token), 86_400, 86_300);
+  const head = await call('HEAD', path, { token });
+  t.equal(head.status, 200, 'HEAD is no download');
+  t.match(head.headers, { 'content-disposition': /^attachment/ });
+  await pool.query(
+    "UPDATE data_downloads SET since = now() - interval '24 hours 1 second' WHERE user_id = $1",
+    [id],
+  );
+  t.equal((await download(token)).status, 200);
+  t.equal(await countOf(id), 1);
+});
+
+t.test('every row is there once, however many pages there are', async (t) => {
+  const { token, id } = await createUser(app);
+  await addNotifications(id, 1_100);
+  const { notifications } = (await download(token)).body;
+  t.strictSame(
+    notifications.map((one: { post_id: number }) => one.post_id),
+    Array.from({ length: 1_100 }, (_, index) => index + 1),
+  );
+});
+
+/** Sends the request on a connection of its own, from which nothing is read. */
+async function request(token: string, version = '1.1'): Promise<Socket> {
+  const socket = connect({ port: await listen(app.app), host: '127.0.0.1' });
+  socket.on('error', () => undefined);
+  await once(socket, 'connect');
+  socket.write(
+    `GET ${path} HTTP/${version}\r\nHost: localhost\r\nAuthorization: Bearer ${token}\r\nConnection: close\r\n\r\n`,
+  );
+  return socket;
+}
+
+async function readAll(socket: Socket): Promise<string> {
+  const parts: Buffer[] = [];
+  for await (const part of socket) parts.push(part);
+  return Buffer.concat(parts).toString();
+}
+
+t.test('an error midway ends the connection, and not the file', async (t) => {
+  const { token, id } = await createUser(app);
+  await addNotifications(id, 600);
+  const lock = await lockRows(t, app, 'LOCK TABLE reports IN ACCESS EXCLUSIVE MODE');
+  const received = readAll(await request(token)).catch(() => 'reset');
+  const [backend] = await lock.waiters(1);
+  await pool.query('SELECT pg_terminate_backend($1)', [backend]);
+  const text = await received;
+  await lock.release();
+  t.notMatch(text, /\n}\n|\r\n0\r\n\r\n$/);
+  t.notMatch(text, '"success"');
+});
+
+t.test(
+  'a client that reads nothing keeps no connection to the database, and little is read ahead',
+  async (t) => {
+    const { token, id } = await createUser(app);
+    const rows = 2_000;
+    await pool.query(`
+    INSERT INTO failed_mails (user_id, kind, payload, reason, attempts)
+      SELECT ${id}, 'user_id', '{}', repeat('x', 10000), 1 FROM generate_series(1, ${rows})`);
+    let pages = 0;
+    const { query } = pg.Pool.prototype;
+    t.capture(pg.Pool.prototype, 'query', function (this: unknown, ...args: [{ text?: string }]) {
+      if (args[0].text?.includes('FROM failed_mails')) pages++;
+      return Reflect.apply(query, this, args);
+    });
+    // Without chunks.
+    const socket = await request(token, '1.0');
+    await until('the first page', () => pages > 0);
+    await until('a pause', async () => {
+      const before = pages;
+      for (let time = 0; time < 5; time++) await call('GET', '/auth/me/', { token });
+      const busy = await pool.query(`
+      SELECT FROM pg_stat_activity
+      WHERE datname = current_database() AND application_name = 'dure' AND state <> 'idle'`);
+      return busy.rowCount === 0 && pages === before;
+    });
+    t.ok(pages < rows / 400, `${pages} pages`);
+    const [, file = ''] = (await readAll(socket)).split('\r\n\r\n');
+    t.equal(JSON.parse(file).failed_mails.length, rows);
+  },
+);
