@@ -1,7 +1,9 @@
 import t from 'tap';
+import { createPostRepository } from '../../src/domains/posts/repository.ts';
 import { readRegions } from '../../src/domains/stores/read-regions.ts';
 import { cleanUp } from '../../src/infrastructure/database/clean-up.ts';
 import { openDatabase } from '../../src/infrastructure/database/client.ts';
+import { scanBudgets } from '../../src/infrastructure/database/search-sources.ts';
 import { createTestApp, createUser, deleteAccount } from '../support/app.ts';
 import { invalid } from '../support/assertions.ts';
 import { createPost, openShop, type Shop, type TestPost, type TestStore } from '../support/stores.ts';
@@ -106,6 +108,9 @@ t.test('stores and their posts are found by a district, its last part and a dong
   t.strictSame((await find('posts', '분당구', '&category_id=2')).items, []);
   t.strictSame((await find('stores', '분당구', `&q=${encodeURIComponent('이웃')}`)).items, []);
   invalid(t, await call('GET', `${path}?region=${'a'.repeat(41)}`, { token }), 'region');
+  await call('PATCH', `${path}me/`, { token, body: { address: '경기 성남시 분당구 느티3동 1' } });
+  t.strictSame(await names('느티1동'), [], 'after it moved');
+  t.strictSame(await names('느티3동'), ['느티나무']);
 });
 
 t.test('addresses from before are read by the clean-up, on several instances at once', async (t) => {
@@ -153,4 +158,37 @@ t.test('posts are found by name and address of their store, not by its descripti
   for (const q of ['호젓한', '다람쥐솔', '3호젓']) t.strictSame(await find(q), [], q);
   await call('PATCH', `${path}me/`, { token, body: { name: '새 이름', address: '' } });
   t.strictSame(await find('다람쥐'), []);
+});
+
+t.test('what a scan does not reach is looked up, each post once', async (t) => {
+  const { id, token, store } = await openShop(app, '두루미 상회', { address: '서울 강동구 두루미동 1' });
+  const posts = [
+    await createPost(app, token, { title: '두루미 상회' }),
+    await createPost(app, token, { title: '글' }),
+  ];
+  await createPost(app, (await openShop(app)).token);
+  const database = openDatabase({ url: app.url, poolSize: 1 });
+  t.teardown(database.close);
+  const first = { rows: 1, textBytes: 1_000_000 };
+  const lists = createPostRepository(database, { ...scanBudgets, first });
+  const everything = {
+    ownerId: undefined,
+    storeId: undefined,
+    categoryId: undefined,
+    q: '',
+    region: '',
+    near: undefined,
+  };
+  const filter = { ...everything, userId: id, status: 'open', after: undefined, limit: 10 } as const;
+  for (const wanted of [{ q: '두루미상회' }, { region: '두루미동' }, { q: '두루미동 1', region: '강동구' }]) {
+    const { rows, stoppedAt } = await lists.list({ ...filter, ...wanted });
+    const label = JSON.stringify(wanted);
+    t.strictSame(
+      rows.map((row) => row.id),
+      posts.map((post) => post.id).reverse(),
+      label,
+    );
+    t.equal(stoppedAt, undefined, label);
+    t.equal(rows[0]?.store.id, store.id);
+  }
 });
