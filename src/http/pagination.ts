@@ -35,7 +35,7 @@ export function Page<T extends TSchema, Fields extends TProperties = Record<neve
 ) {
   return Type.Object(
     {
-      items: Type.Array(item, { description: 'Newest first' }),
+      items: Type.Array(item, { description: 'Newest first, where the operation says nothing else' }),
       next_cursor: StringOrNull({ description: nextCursor, examples: [null] }),
       ...fields,
     },

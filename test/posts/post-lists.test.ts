@@ -31,7 +31,7 @@ const idsOf = (posts: TestPost[]) => posts.map(({ id }) => id);
 t.test('the list has complete posts, newest first', async (t) => {
   const response = await list();
   t.equal(response.status, 200);
-  const items = newestFirst.map((post) => ({ ...post, is_mine: false }));
+  const items = newestFirst.map((post) => ({ ...post, is_mine: false, distance_m: null }));
   t.strictSame(response.body.data, { items, next_cursor: null });
 });
 

@@ -186,7 +186,7 @@ export function createPostRepository(database: Tx, budgets = scanBudgets) {
     return deleted > 0;
   }
 
-  /** Posts of open stores, newest first. */
+  /** Posts of open stores, newest first; around a place, nearest first. */
   function list(
     { userId, ownerId, storeId, status, ...filter }: PostFilter,
     tx: Reader = database,

@@ -66,7 +66,7 @@ export const postRoutes: FastifyPluginAsyncTypebox<PostRoutesOptions> = async (
         operationId: 'listPosts',
         summary: 'Find posts',
         description:
-          'Posts that match every given filter, newest first. A page may have fewer items than `limit`, or none, before the end of the list, because a request examines a bounded number of posts: continue until `next_cursor` is `null`.',
+          'Posts that match every given filter, newest first; with `near`, those of the nearest stores first. A page may have fewer items than `limit`, or none, before the end of the list, because a request examines a bounded number of posts: continue until `next_cursor` is `null`. With `near`, the list has the newest 100 posts of each store and ends after the 5,000 nearest stores, unless `q`, `category_id` or `region` match few: all of those are found.',
         querystring: PostQuery,
         response: { 200: Ref(PostPage) },
       },

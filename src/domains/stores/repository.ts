@@ -212,7 +212,7 @@ export type StoreLists = ReturnType<typeof createStoreListRepository>;
 
 /** The directory of stores. */
 export function createStoreListRepository(database: Tx, budgets = scanBudgets) {
-  /** Open stores, newest first. */
+  /** Open stores, newest first; around a place, nearest first. */
   function list(filter: StoreFilter, tx: Reader = database): Promise<BoundedPage<ListedStoreRow>> {
     return findPage<ListedStoreRow>(tx, openStores, filter, budgets);
   }

@@ -54,7 +54,7 @@ export const directoryRoutes: FastifyPluginAsyncTypebox<DirectoryOptions> = asyn
         operationId: 'listStores',
         summary: 'Find stores',
         description:
-          'Stores that match every given filter, newest first. A page may have fewer items than `limit`, or none, before the end of the list, because a request examines a bounded number of stores: continue until `next_cursor` is `null`.',
+          'Stores that match every given filter, newest first; with `near`, nearest first. A page may have fewer items than `limit`, or none, before the end of the list, because a request examines a bounded number of stores: continue until `next_cursor` is `null`. With `near`, the list ends after the 5,000 nearest stores, unless `q`, `category_id` or `region` match few: all of those are found.',
         querystring: StoreQuery,
         response: { 200: Ref(StorePage) },
       },
