@@ -8,6 +8,7 @@ set -C
 while IFS= read -r line; do
   case $line in
     JWT_SECRET= | *_PASSWORD=) printf '%s%s\n' "$line" "$(openssl rand -hex 32)" ;;
+    VAPID_PRIVATE_KEY=) printf '%s%s\n' "$line" "$(openssl rand -base64 32 | tr '+/' '-_' | tr -d '=')" ;;
     *) printf '%s\n' "$line" ;;
   esac
 done <.env.example >.env

@@ -59,6 +59,7 @@ const variables: Record<string, [path: string, byDefault: unknown, text: string,
   RESEND_API_KEY: ['mail.resend.apiKey', undefined, 're_dK3vQ8wZ_unused'],
   RESEND_BASE_URL: ['mail.resend.baseUrl', undefined, 'http://127.0.0.1:9999'],
   MAIL_FROM: ['mail.from', 'Dure <no-reply@localhost>', 'hello@example.com'],
+  VAPID_SUBJECT: ['vapid.subject', 'mailto:no-reply@localhost', 'https://dure.example'],
   QUOTA_POSTS_PER_DAY: ['quotas.postsPerDay', 30, '0', 0],
   QUOTA_EDITS_PER_DAY: ['quotas.editsPerDay', 60, '90', 90],
   QUOTA_REQUESTS_PER_DAY: ['quotas.requestsPerDay', 100, '1000', 1000],
@@ -91,7 +92,7 @@ t.test('every variable is read, and has a default', async (t) => {
     t.strictSame(at(config, path), value, name);
   }
   const others = environmentNames.filter((name) =>
-    /^LOGIN_|^JWT_PRIVATE_KEY|^(NODE_ENV|JWT_SECRET|UV_THREADPOOL_SIZE)$/.test(name),
+    /^LOGIN_|^JWT_PRIVATE_KEY|^(VAPID_PRIVATE_KEY|NODE_ENV|JWT_SECRET|UV_THREADPOOL_SIZE)$/.test(name),
   );
   t.strictSame([...Object.keys(variables), ...others].sort(), environmentNames.toSorted());
   t.match(byDefault, { production: false, images: { directory: resolve('.data/media') } });
@@ -104,6 +105,20 @@ t.test('of several secrets the first one signs, with its bytes as they are', asy
   t.strictSame([first.key.toString(), second?.key.toString()], [secret, `another-${secret}`]);
   t.not(first.id, second?.id);
   t.strictSame(others, []);
+});
+
+t.test('the key of push messages is derived from the secret, in production only given', async (t) => {
+  const derived = load().vapid;
+  t.match(derived, { publicKey: /^B[\w-]{86}$/, privateKey: /^[\w-]{43}$/ });
+  const { publicKey, privateKey = '' } = { ...derived };
+  t.strictSame(load().vapid, derived, 'the same at each start');
+  t.not(load({ JWT_SECRET: `another-${secret}` }).vapid?.privateKey, privateKey);
+  t.equal(load(production).vapid, undefined);
+  t.match(load({ ...production, VAPID_PRIVATE_KEY: privateKey }).vapid, { publicKey, privateKey });
+  for (const VAPID_PRIVATE_KEY of ['x', `${privateKey}=`, 'A'.repeat(43), '_'.repeat(43)]) {
+    t.throws(() => load({ VAPID_PRIVATE_KEY }), /VAPID_PRIVATE_KEY must be the 32 bytes/, VAPID_PRIVATE_KEY);
+  }
+  t.throws(() => load({ VAPID_SUBJECT: 'push@example.com' }), /VAPID_SUBJECT must be/);
 });
 
 t.test('private keys are read from a text, with line feeds or without, or from a file', async (t) => {

@@ -22,6 +22,11 @@ const settings: Record<string, string> = {
   RESEND_API_KEY: 're_dK3vQ8wZ_unused',
   MAIL_FROM: 'Dure <no-reply@example.com>',
   JWT_SECRET: 'kX2v8Jw0rTq5YbN7mZc4LpD9sGh1FaUe3Ri6',
+  VAPID_PRIVATE_KEY: 'AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8',
+  TERMS_VERSION: '2026-01-31',
+  TERMS_URL: 'https://app.example.com/terms',
+  PRIVACY_VERSION: '2026-01-31',
+  PRIVACY_URL: 'https://app.example.com/privacy',
   POSTGRES_PASSWORD: 'a0f3b6c9d2e5a8b1',
   DURE_PASSWORD: 'c4d7e0f3a6b9c2d5',
   REDIS_PASSWORD: 'e8f1a4b7c0d3e6f9',
@@ -77,6 +82,8 @@ t.test('.env.example has every setting and no value, and create-env.sh makes the
   const created = readFileSync(file, 'utf8');
   const secrets = [...created.matchAll(/^\w+=([0-9a-f]{64})$/gm)].map(([, secret]) => secret);
   t.equal(new Set(secrets).size, 4);
+  const vapid = { VAPID_PRIVATE_KEY: /^VAPID_PRIVATE_KEY=(.*)$/m.exec(created)?.[1] };
+  t.ok(loadConfig({ ...settings, ...vapid }).vapid, 'a key of push messages');
   t.equal(statSync(file).mode & 0o077, 0, 'others cannot read it');
   t.not(create(), 0);
   t.equal(readFileSync(file, 'utf8'), created, 'a second run changes nothing');

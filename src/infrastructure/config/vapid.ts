@@ -1,4 +1,4 @@
-import { createECDH, generateKeyPairSync, hkdfSync } from 'node:crypto';
+import { createECDH, hkdfSync } from 'node:crypto';
 import { type Environment, parseUrl } from './environment.ts';
 import type { Secret } from './secrets.ts';
 
@@ -36,15 +36,8 @@ export function readVapid(
   if (privateKey === undefined) return undefined;
   const publicKey = publicKeyOf(privateKey);
   if (publicKey !== undefined) return { publicKey, privateKey, subject };
-  problems.push(
-    'VAPID_PRIVATE_KEY must be the 32 bytes of a P-256 private key in base64url, for example of `dure secrets vapid`',
-  );
+  problems.push('VAPID_PRIVATE_KEY must be the 32 bytes of a P-256 private key in base64url');
   return undefined;
-}
-
-/** A new key, as `VAPID_PRIVATE_KEY` takes it. */
-export function generateVapidKey(): string {
-  return generateKeyPairSync('ec', { namedCurve: 'P-256' }).privateKey.export({ format: 'jwk' }).d ?? '';
 }
 
 /** One of four billion is no key. */
