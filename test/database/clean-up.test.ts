@@ -50,6 +50,8 @@ const rows: Record<string, (age: string) => string> = {
     VALUES ((SELECT coalesce(max(store_id), 0) + 1 FROM store_edits), now() - interval '24 hours' - interval '${age}')`,
   data_downloads: (age) => `(user_id, since)
     VALUES ((SELECT count(*) + 1 FROM data_downloads), now() - interval '24 hours' - interval '${age}')`,
+  post_alerts: (age) => `(post_id, after_user_id, created_at)
+    VALUES ((SELECT count(*) + 1 FROM post_alerts), 1, now() - interval '30 days' - interval '${age}')`,
   reports: (age) => `(store_id, reason, action, closed_by, closed_at)
     VALUES (1, 'spam', 'none', '', now() - interval '1 year' - interval '${age}')`,
 };

@@ -346,6 +346,19 @@ t.test('responses about the second factor and confirmations are documented', asy
   await remove(guessing.token);
 });
 
+t.test('responses about saved searches are documented', async (t) => {
+  const app = await createTestApp();
+  const call = checked(t, app);
+  const { token } = await createUser(app);
+  const path = '/api/v1/saved-searches/';
+  const save = (body: object) => call('POST', path, { token, body });
+  for (let count = 0; count < 21; count++) await save({ name: '동네', region: '망원동' });
+  await save({ name: '동네' });
+  const [{ id }] = (await call('GET', `${path}?limit=1`, { token })).body.data.items;
+  for (const _ of ['found', 'not found']) await call('DELETE', `${path}${id}/`, { token });
+  await call('GET', `${path}?cursor=x`, { token });
+});
+
 t.test('responses about passkeys are documented', async (t) => {
   const app = await createTestApp();
   const passkeys = passkeysOf({ ...app, call: checked(t, app) });

@@ -56,7 +56,7 @@ export const Region = NamedObject(
     sido: Type.String({ description: 'The short name of the province', examples: ['서울'] }),
     sigungu: Type.String({
       description:
-        'City, county or district, of a large city with its district: `성남시 분당구`. Empty in 세종.',
+        'City, county or district, of a large city with its district: `성남시 분당구`. 세종 has none.',
       examples: ['마포구'],
     }),
     dong: Type.String({ description: '동, 읍, 면 or 가', examples: ['망원동'] }),

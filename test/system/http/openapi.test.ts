@@ -36,6 +36,7 @@ const codes: Record<string, string[]> = {
     'passkey_',
     'provider_',
     'identity_',
+    'saved_search_',
   ].map((what) => `${what}not_found`),
   408: ['request_timeout'],
   409: [
@@ -49,6 +50,7 @@ const codes: Record<string, string[]> = {
       'image_in_use',
     ],
     ...['invalid_transition', 'idempotency_conflict', 'already_reported', 'second_factor_exists'],
+    'too_many_saved_searches',
     ...['last_login_method', 'too_many_passkeys', 'link_required', 'identity_taken'],
   ],
   413: ['payload_too_large'],
