@@ -26,6 +26,7 @@ import { root } from '../support/files.ts';
 import { cleanUp, uploadImage } from '../support/images.ts';
 import { notificationsOf, requestsPath, sendRequest, transition } from '../support/partner-requests.ts';
 import { idleOutbox } from '../support/plans.ts';
+import { createPushService } from '../support/push-service.ts';
 import { createPost, openShop } from '../support/stores.ts';
 import { until } from '../support/until.ts';
 
@@ -208,6 +209,15 @@ t.test('each statement returns the columns that its row type declares', async (t
       email === receiver.email ? { email, code: codeIn(mail) } : { token: verifyLinkTokenIn(mail) };
     await send('POST', '/auth/email-verify/confirm/', proof);
   }
+  await send('PATCH', '/api/v1/notifications/preferences/', { email: { saved_search_match: true } }, sender);
+  await send('POST', '/api/v1/saved-searches/', { name: '카페', category_id: 1 }, sender);
+  await createPost(app, receiver.token);
+  await send('PATCH', '/auth/me/consents/', { marketing: true }, sender);
+  await send('GET', '/auth/me/consents/', undefined, sender);
+  for (let count = 0; count < 6; count++) await send('GET', '/auth/me/data/');
+  const { subscription } = (await createPushService(t)).subscribe();
+  await send('POST', '/api/v1/notifications/push/subscriptions/', subscription);
+  await until('the match', () => [...executed].some((place) => /saved-searches/.test(place)));
   const id = await sendRequest(app, sender, own);
   await send('POST', requestsPath, { post_id: own.id, message: '다시' }, sender);
   await transition(app, receiver, id, 'accept');
@@ -260,6 +270,7 @@ t.test('each statement returns the columns that its row type declares', async (t
   await createSessionRepository(database, app.config.tokens).findLive([randomUUID()]);
   await createNotificationRepository(database, idleOutbox).listAfter(sender.id, 0, 10);
   await images.secondsUntilRoom(sender.id);
+  await app.pool.query(`UPDATE users SET marketing_asked_at = '2020-01-01' WHERE id = ${sender.id}`);
   await cleanUp(app);
   await secondsUntilEdits(database, sender.id);
   await listJobs(database, { failed: false, locked: false, limit: 10 });
