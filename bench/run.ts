@@ -14,6 +14,7 @@ const benches: Record<string, () => Promise<unknown>> = {
   'long-pages': () => import('./long-pages.ts'),
   logins: () => import('./logins.ts'),
   rejections: () => import('./rejections.ts'),
+  near: () => import('./near.ts'),
   scale: () => import('./scale.ts'),
   sizing: () => import('./sizing.ts'),
   signatures: () => import('./signatures.ts'),

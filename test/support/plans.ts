@@ -17,6 +17,11 @@ interface PlanNode {
   Plans?: PlanNode[];
 }
 
+interface Explained {
+  Plan: PlanNode;
+  'Execution Time': number;
+}
+
 /** What the execution of a statement did. */
 export interface Execution {
   /** Rows read from tables, but for the categories, which are few and which do not grow. */
@@ -29,6 +34,7 @@ export interface Execution {
   buffers: number;
   /** The most rows that a sort took. */
   sorted: number;
+  milliseconds: number;
 }
 
 /**
@@ -56,9 +62,9 @@ export function explainingDatabase(
         .map((value) => (value === null ? 'NULL' : client.escapeLiteral(literal(value))))
         .join(', ');
       const { rows } = await client.query(
-        `EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) EXECUTE explained (${literals})`,
+        `EXPLAIN (ANALYZE, BUFFERS, TIMING OFF, FORMAT JSON) EXECUTE explained (${literals})`,
       );
-      executions.push(read(rows[0]['QUERY PLAN'][0].Plan));
+      executions.push(read(rows[0]['QUERY PLAN'][0]));
       await client.query('DEALLOCATE explained; RESET ALL');
       return answering ? (await client.query<Row>({ text, values })).rows : [];
     } finally {
@@ -80,7 +86,7 @@ function literal(value: unknown): string {
   return Array.isArray(value) ? `{${value.join()}}` : String(value);
 }
 
-function read(root: PlanNode): Execution {
+function read({ Plan: root, 'Execution Time': milliseconds }: Explained): Execution {
   const nodes = flatten(root).filter((node) => node['Actual Loops'] > 0);
   const tables = nodes.filter((node) => node['Relation Name'] !== undefined);
   const growing = tables.filter((node) => node['Relation Name'] !== 'store_categories');
@@ -92,6 +98,7 @@ function read(root: PlanNode): Execution {
       .map((node) => node['Relation Name'] ?? ''),
     buffers: root['Shared Hit Blocks'] + root['Shared Read Blocks'],
     sorted: Math.max(0, ...nodes.filter(({ 'Node Type': type }) => type === 'Sort').map(rowsOfInput)),
+    milliseconds,
   };
 }
 
