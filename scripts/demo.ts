@@ -10,8 +10,8 @@ import { runScript, withMigratedDatabase } from './open-database.ts';
  * npm run demo
  *
  * Creates a small neighbourhood through the API, so that Swagger UI and the example frontend have something to show: stores near
- * each other and one elsewhere, posts with and without images and a last day, one of them closed, a request in each state, and
- * preferences.
+ * each other and one elsewhere, posts with and without images and a last day, one of them closed, saved searches with matches, a
+ * request in each state, and preferences.
  */
 
 const password = 'gimbap-and-coffee-7';
@@ -25,7 +25,7 @@ async function demo(app: FastifyInstance, pool: pg.Pool): Promise<void> {
   const postIds = new Map<string, number>();
 
   const consents = await consentsToAll(app);
-  for (const { username, owner, store } of shops) {
+  for (const { username, owner, store, searches = [] } of shops) {
     await request(app, 'POST', '/auth/signup/', {
       body: { username, password, name: owner, email: `${username}@example.com`, ...consents },
     });
@@ -35,6 +35,8 @@ async function demo(app: FastifyInstance, pool: pg.Pool): Promise<void> {
     const { categories: names, ...fields } = store;
     const body = { ...fields, category_ids: names.map((name) => categoryIds.get(name)) };
     await request(app, 'POST', '/api/v1/stores/', { token: access, body });
+    for (const search of searches)
+      await request(app, 'POST', '/api/v1/saved-searches/', { token: access, body: search });
   }
   for (const { username, posts } of shops) {
     const token = tokens.get(username);

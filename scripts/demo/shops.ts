@@ -19,6 +19,8 @@ interface Shop {
   owner: string;
   store: Record<string, unknown> & { name: string; categories: string[] };
   posts: Wish[];
+  /** What it is notified of. */
+  searches?: ({ name: string } & Record<string, unknown>)[];
 }
 
 /** The shops of the demo: four within a walk of twenty minutes, and one elsewhere. */
@@ -36,6 +38,7 @@ export const shops: Shop[] = [
       location: { latitude: 37.556123, longitude: 126.902345 },
       show_exact_location: true,
     },
+    searches: [{ name: '마포구의 꽃', q: '꽃', region: '마포구' }],
     posts: [
       {
         title: '꽃집과 함께 어버이날 세트를 만들고 싶습니다',
@@ -61,6 +64,7 @@ export const shops: Shop[] = [
       business_hours: '화-일 10:00-19:00',
       location: { latitude: 37.554871, longitude: 126.904512 },
     },
+    searches: [{ name: '걸어갈 만한 곳', near: '37.554871,126.904512', radius_m: 1_500 }],
     posts: [
       {
         title: '가게에 놓을 꽃을 맡겨 주세요',
@@ -113,6 +117,10 @@ export const shops: Shop[] = [
       address: '경기 성남시 분당구 정자일로 95',
       location: { latitude: 37.359512, longitude: 127.105274 },
     },
+    searches: [
+      { name: '분당의 새 글', region: '분당구' },
+      { name: '메뉴 사진', q: '메뉴' },
+    ],
     posts: [
       {
         title: '메뉴 사진을 찍어 드리고 벽에 걸 자리를 빌립니다',
