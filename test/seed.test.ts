@@ -68,6 +68,18 @@ t.test('seed_1 owns a tenth of everything and reads it through the API', async (
   t.ok(notifications > 70 && notifications < 140, `${notifications} notifications`);
   const count = await app.call('GET', '/api/v1/notifications/unread-count/', { token });
   t.equal(count.body.data.unread_count, unread);
+  const list = await app.call('GET', '/api/v1/notifications/mypage/?limit=100', { token });
+  const kinds = new Set(list.body.data.items.map(({ kind }: { kind: string }) => kind));
+  t.ok(
+    kinds.has('saved_search_match') && kinds.has('partner_request_received'),
+    'notifications of both kinds',
+  );
+  const { region } = (await app.call('GET', '/api/v1/stores/me/', { token })).body.data;
+  const inRegion = `stores/?region=${encodeURIComponent(region.sigungu)}`;
+  for (const path of [inRegion, 'saved-searches/', 'posts/?status=closed']) {
+    const { items } = (await app.call('GET', `/api/v1/${path}`, { token })).body.data;
+    t.ok(items.length > 0, path);
+  }
   for (const [word, matches] of [
     [searchWords.once, 1],
     [searchWords.frequentParts, 0],

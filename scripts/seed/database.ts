@@ -4,7 +4,7 @@ import { bulkLoad } from './bulk-load.ts';
 import { addPosts } from './posts.ts';
 import { executeLong, type SeedRun } from './progress.ts';
 import { addRequestsWithNotifications } from './requests.ts';
-import { addUsersWithStores, seededStores } from './stores.ts';
+import { addSavedSearches, addUsersWithStores, seededStores } from './stores.ts';
 
 /** How many rows to add. */
 export interface SeedCounts {
@@ -19,7 +19,7 @@ const vacuumProgress = `
   FROM pg_stat_progress_vacuum WHERE datname = current_database()`;
 
 /**
- * Adds users with stores, posts, requests and notifications to a migrated database. One user, `seed_1`, gets a tenth of everything.
+ * Adds users with stores and saved searches, posts, requests and notifications to a migrated database. One user, `seed_1`, gets a tenth of everything.
  *
  * @param print receives how far it is, every few seconds
  */
@@ -38,6 +38,7 @@ export async function seedDatabase(
       addUsersWithStores(run, users),
     );
     await client.query('ANALYZE');
+    await addSavedSearches(run);
     const stores = await seededStores(client);
     const added = await bulkLoad(run, ['posts'], posts, () => addPosts(run, stores, posts));
     await client.query('ANALYZE posts');

@@ -4,7 +4,7 @@ import { mix } from './texts.ts';
 
 /** Requests at once; most have two notifications. */
 const batchSize = 10_000;
-const notificationsPerRequest = 1.9;
+const notificationsPerRequest = 1.94;
 
 /** One in ten requests waits for a response, one in fifty was withdrawn, one in 10,000 is accepted, and as many ended; the others were declined. */
 function statusOf(n: number): string {
@@ -25,7 +25,7 @@ function senderOf(n: number, receiver: number, stores: number): number {
 
 /**
  * Adds notifications and the requests that they are about: `received` for the receiver, and when it was answered or withdrawn
- * one for the other side. The first user has read one in 10,000, every tenth user all, the others four of five.
+ * one for the other side; one in 25 senders found the post by a saved search. The first user has read one in 10,000, every tenth user all, the others four of five.
  */
 export async function addRequestsWithNotifications(
   run: SeedRun,
@@ -58,16 +58,20 @@ export async function addRequestsWithNotifications(
          RETURNING *
        ), added AS MATERIALIZED (
          SELECT nextval('unread_notifications_id_seq') AS id, ordered.* FROM (
-           SELECT user_id, kind::notification_kind, r.id AS request, r.created_at,
+           SELECT user_id, kind::notification_kind, request, post, search, r.created_at,
              CASE WHEN user_id = $7 THEN r.id % 10000 = 0 WHEN user_id % 10 = 0 THEN true ELSE r.id % 5 <> 0 END AS is_read
            FROM request r
            JOIN stores sender ON sender.id = r.sender_store_id
            JOIN stores receiver ON receiver.id = r.receiver_store_id
            CROSS JOIN LATERAL (VALUES
-             (receiver.owner_id, 'partner_request_received'),
+             ((SELECT min(id) FROM saved_searches WHERE user_id = sender.owner_id AND r.id % 25 = 0))
+           ) found (search_id)
+           CROSS JOIN LATERAL (VALUES
+             (CASE WHEN search_id IS NOT NULL THEN sender.owner_id END, 'saved_search_match', NULL, r.post_id, search_id),
+             (receiver.owner_id, 'partner_request_received', r.id, NULL, NULL),
              (CASE r.status WHEN 'requested' THEN NULL WHEN 'withdrawn' THEN receiver.owner_id ELSE sender.owner_id END,
-              'partner_request_' || r.status)
-           ) AS recipient (user_id, kind)
+              'partner_request_' || r.status, r.id, NULL, NULL)
+           ) AS recipient (user_id, kind, request, post, search)
            WHERE user_id IS NOT NULL
            ORDER BY r.id
            LIMIT $8
@@ -77,11 +81,11 @@ export async function addRequestsWithNotifications(
          SELECT user_id, count(*) FILTER (WHERE NOT is_read) FROM added GROUP BY user_id
          ON CONFLICT (user_id) DO UPDATE SET unread = c.unread + excluded.unread
        ), unread AS (
-         INSERT INTO unread_notifications (id, user_id, kind, partner_request_id, created_at)
-         SELECT id, user_id, kind, request, created_at FROM added WHERE NOT is_read
+         INSERT INTO unread_notifications (id, user_id, kind, partner_request_id, post_id, saved_search_id, created_at)
+         SELECT id, user_id, kind, request, post, search, created_at FROM added WHERE NOT is_read
        ), read AS (
-         INSERT INTO read_notifications (id, user_id, kind, partner_request_id, created_at)
-         SELECT id, user_id, kind, request, created_at FROM added WHERE is_read
+         INSERT INTO read_notifications (id, user_id, kind, partner_request_id, post_id, saved_search_id, created_at)
+         SELECT id, user_id, kind, request, post, search, created_at FROM added WHERE is_read
        )
        SELECT count(*)::int AS added FROM added`,
       [

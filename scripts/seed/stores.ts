@@ -2,7 +2,14 @@ import argon2 from 'argon2';
 import type pg from 'pg';
 import { readRegion, regionKeys } from '../../src/domains/stores/regions.ts';
 import { inBatches, type SeedRun } from './progress.ts';
-import { categoryOf, storeAddress, storeDescription, storeLocation, storeName } from './texts.ts';
+import {
+  categoryOf,
+  searchWords,
+  storeAddress,
+  storeDescription,
+  storeLocation,
+  storeName,
+} from './texts.ts';
 
 const batchSize = 10_000;
 const dayMs = 86_400_000;
@@ -73,6 +80,22 @@ export async function addUsersWithStores(run: SeedRun, users: number): Promise<v
     );
     return size;
   });
+}
+
+/** Adds a search to each seeded user who has none: a text, the category, the dong or the surroundings of the user's store. */
+export async function addSavedSearches({ client }: SeedRun): Promise<void> {
+  await client.query(
+    `INSERT INTO saved_searches (user_id, name, q, category_id, region, near, latitude, longitude)
+     SELECT s.owner_id, '우리 동네', CASE filter WHEN 0 THEN $1 END,
+       CASE filter WHEN 1 THEN (SELECT category_id FROM store_category_links WHERE store_id = s.id LIMIT 1) END,
+       CASE filter WHEN 2 THEN s.dong END,
+       CASE filter WHEN 3 THEN s.latitude || ',' || s.longitude END,
+       CASE filter WHEN 3 THEN s.latitude END, CASE filter WHEN 3 THEN s.longitude END
+     FROM stores s JOIN users u ON u.id = s.owner_id,
+       LATERAL (SELECT CASE WHEN s.latitude IS NULL THEN s.id % 3 ELSE s.id % 4 END AS filter) chosen
+     WHERE u.username LIKE 'seed\\_%' AND NOT EXISTS (SELECT FROM saved_searches WHERE user_id = u.id)`,
+    [searchWords.frequent],
+  );
 }
 
 /** The ids of the open stores of seeded users, that of `seed_1` first. */
