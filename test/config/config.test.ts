@@ -59,7 +59,12 @@ const variables: Record<string, [path: string, byDefault: unknown, text: string,
   RESEND_API_KEY: ['mail.resend.apiKey', undefined, 're_dK3vQ8wZ_unused'],
   RESEND_BASE_URL: ['mail.resend.baseUrl', undefined, 'http://127.0.0.1:9999'],
   MAIL_FROM: ['mail.from', 'Dure <no-reply@localhost>', 'hello@example.com'],
-  VAPID_SUBJECT: ['vapid.subject', 'mailto:no-reply@localhost', 'https://dure.example'],
+  VAPID_PRIVATE_KEY: [
+    'vapid.privateKey',
+    'bidtILWgTw6I1Ho0NDQ6DkjBAiLzNoat4MRSbdWongc',
+    'lf4hbWV9akSEqf-o-W3hlsb5lrPGeRusrH2IZrUcd2I',
+  ],
+  VAPID_SUBJECT: ['vapid.subject', 'mailto:no-reply@localhost', 'https://example.com/push'],
   QUOTA_POSTS_PER_DAY: ['quotas.postsPerDay', 30, '0', 0],
   QUOTA_EDITS_PER_DAY: ['quotas.editsPerDay', 60, '90', 90],
   QUOTA_REQUESTS_PER_DAY: ['quotas.requestsPerDay', 100, '1000', 1000],
@@ -135,6 +140,19 @@ t.test('private keys are read from a text, with line feeds or without, or from a
     t.strictSame(load(environment).privateKeys, keys, JSON.stringify(environment));
   }
   t.strictSame(load({ JWT_PRIVATE_KEY: '', JWT_PRIVATE_KEY_FILE: '' }).privateKeys, []);
+});
+
+t.test('push messages have a key outside production, and in production where one is set', async (t) => {
+  const [one, again, other] = [load(), load(), load({ JWT_SECRET: `other-${secret}` })];
+  t.strictSame(one.vapid, again.vapid, 'that of before a restart');
+  t.not(one.vapid?.publicKey, other.vapid?.publicKey);
+  t.equal(loadConfig(production).vapid, undefined);
+  const VAPID_PRIVATE_KEY = 'lf4hbWV9akSEqf-o-W3hlsb5lrPGeRusrH2IZrUcd2I';
+  t.strictSame(loadConfig({ ...production, VAPID_PRIVATE_KEY }).vapid, {
+    privateKey: VAPID_PRIVATE_KEY,
+    publicKey: 'BPjo_LaFAbEvmbzsvznwBmt4OcIVNX9YUHf3hqi_KHIbvR1sM9eDeSGMN93LEeMZoVApBqZUz5JMa6N3GnOh33U',
+    subject: 'mailto:no-reply@example.com',
+  });
 });
 
 t.test('an empty variable counts as not set', async (t) => {

@@ -159,6 +159,15 @@ const invalid: Record<string, string | string[]> = {
   FRONTEND_URL: 'app.example.com ftp://x.example https://x.example/?a=1 https://x.example/#/',
   RESEND_BASE_URL: 'nowhere ftp://x.example',
   MAIL_FROM: ['nobody', 'a b@example.com', 'X <a@b', 'X <a@b>\r\nBcc: c@d'],
+  // Too short, too long, padded, 0, the order of the curve.
+  VAPID_PRIVATE_KEY: [
+    'lf4hbWV9akSEqf-o-W3hlsb5lrPGeRusrH2IZrUcd2',
+    'lf4hbWV9akSEqf-o-W3hlsb5lrPGeRusrH2IZrUcd2IA',
+    'lf4hbWV9akSEqf-o-W3hlsb5lrPGeRusrH2IZrUcd2I=',
+    'A'.repeat(43),
+    '_____wAAAAD__________7zm-q2nF56E87nKwvxjJVE',
+  ],
+  VAPID_SUBJECT: 'push@example.com mailto:push http://example.com',
   CORS_ORIGINS: '* app.example.com https://app.example.com/ https://a.example,null',
   TRUST_PROXY: 'true 1 proxy 10.0.0.0/0 10.0.0.0/33 ::1/129 10.0.0.0/8/9 10.0.0.0/',
   REDIS_URL: 'redis.example.com http://redis.example.com',

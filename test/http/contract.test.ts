@@ -6,6 +6,8 @@ import { passConfirmation, secondFactorOf } from '../auth/authenticator.ts';
 import { developmentLogin } from '../auth/development-login.ts';
 import { undoTokenIn } from '../auth/mailbox.ts';
 import { origin, passkeysOf } from '../auth/passkeys.ts';
+import { production } from '../config/environments.ts';
+import { pushesOf } from '../push/subscribed.ts';
 import { createAdmin } from '../support/admin.ts';
 import {
   type CallOptions,
@@ -398,6 +400,29 @@ t.test('responses about passkeys are documented', async (t) => {
   await startLogin();
   await suspend(app, owner);
   await passkeys.logIn(authenticator);
+});
+
+t.test('responses about push messages are documented', async (t) => {
+  const app = await createTestApp();
+  const { key, add, list, remove, service } = await pushesOf(t, { ...app, call: checked(t, app) });
+  const user = await createUser(app);
+  await key(user);
+  for (let count = 0; count < 11; count++) await add(user, service.subscribe().subscription);
+  const [{ id }] = (await list(user, '?limit=1')).body.data.items;
+  const { subscription } = service.subscribe();
+  await remove(user, id);
+  await remove(user, id);
+  await add(user, subscription);
+  await add(user, subscription);
+  await add(user, { ...subscription, endpoint: 'https://10.0.0.1/' });
+  await list(user, '?cursor=x');
+  const { JWT_SECRET: _, DATABASE_URL: __, ...environment } = production;
+  const off = await createTestApp({ ...environment, WORKER_ENABLED: 'false' }, { databaseUrl: app.url });
+  const nothing = await pushesOf(t, { ...off, call: checked(t, off) });
+  await nothing.key(user);
+  await nothing.add(user, subscription);
+  await nothing.list(user);
+  await nothing.remove(user, id);
 });
 
 t.test(

@@ -65,6 +65,16 @@ const validBodies: Record<string, Record<string, unknown>[]> = {
   confirmUser: [wrongPassword, { code: '123456' }],
   changePassword: [{ current_password: 'not-the-password', new_password: 'bibimbap-for-two' }],
   createPartnerRequest: [{ post_id: 2_147_483_647, message: '함께해요' }],
+  createPushSubscription: [
+    {
+      endpoint: 'https://push.example.com/send/Zm9yIGV4YW1wbGUgb25seQ',
+      expirationTime: null,
+      keys: {
+        p256dh: 'BFutHNSNZPMeUwMWt5CPVs3nWVC1vdqROKzsSD_WqIxZ_BqkF9QzCxtljpPfn1LTRMO5p9R8AxXMvMPvy-Y2qPI',
+        auth: 'Zm9yIGV4YW1wbGUgb25seQ',
+      },
+    },
+  ],
   updateMailPreferences: [
     { language: 'ko', email: topics, push: topics, quiet_hours: { from: '22:00', to: '08:00' } },
   ],

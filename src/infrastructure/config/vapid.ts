@@ -36,7 +36,9 @@ export function readVapid(
   if (privateKey === undefined) return undefined;
   const publicKey = publicKeyOf(privateKey);
   if (publicKey !== undefined) return { publicKey, privateKey, subject };
-  problems.push('VAPID_PRIVATE_KEY must be the 32 bytes of a P-256 private key in base64url');
+  problems.push(
+    'VAPID_PRIVATE_KEY must be the 32 bytes of a P-256 private key in base64url, for example of `npx web-push generate-vapid-keys`',
+  );
   return undefined;
 }
 

@@ -37,6 +37,7 @@ const codes: Record<string, string[]> = {
     'provider_',
     'identity_',
     'saved_search_',
+    'subscription_',
   ].map((what) => `${what}not_found`),
   408: ['request_timeout'],
   409: [
@@ -52,6 +53,7 @@ const codes: Record<string, string[]> = {
     ...['invalid_transition', 'idempotency_conflict', 'already_reported', 'second_factor_exists'],
     'too_many_saved_searches',
     ...['last_login_method', 'too_many_passkeys', 'link_required', 'identity_taken'],
+    'too_many_subscriptions',
   ],
   413: ['payload_too_large'],
   415: ['unsupported_media_type'],

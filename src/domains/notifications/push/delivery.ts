@@ -29,7 +29,7 @@ const concurrency = { all: 16, trials: 10 };
 /** Attempts in a row that fail before a subscription is removed, in four days: the delays are those of emails. */
 const maxFailures = 25;
 
-/** Milliseconds: the age at which a message is of no use, the time in which a subscription has one trial, between looks for retries. */
+/** Milliseconds: the age at which a message is of no use, the time in which a failing subscription has one trial, between looks for retries. */
 const times = { useful: 4 * 86_400_000, trial: 3 * attemptTime, poll: 10_000 };
 
 const outcomes = ['sent', 'failed', 'rejected', 'gone', 'obsolete'] as const;
@@ -89,14 +89,14 @@ export function createPushDelivery(options: PushDeliveryOptions): Lane {
     return result instanceof Date ? result : save(subscription, message.id, result);
   }
 
-  /** @returns when the next trial may be made, in place of a result, when there are enough of them or one of the subscription */
-  async function onTrial({ id }: SubscriptionToSend, attempt: () => Promise<PushResult>) {
-    const end = new Date(Date.now() + times.trial);
+  /** @returns when to try again, in place of a result, where there are enough trials, or another one of a failing subscription */
+  async function onTrial({ id, failures }: SubscriptionToSend, attempt: () => Promise<PushResult>) {
     // The runner takes no more of them then, but it may have taken several at the same moment.
-    if (trials >= concurrency.trials) return end;
+    if (trials >= concurrency.trials) return new Date();
     trials += 1;
     try {
-      return (await subscriptions.startTrial(id, end)) ? await attempt() : end;
+      const end = new Date(Date.now() + times.trial);
+      return failures === 0 || (await subscriptions.startTrial(id, end)) ? await attempt() : end;
     } finally {
       trials -= 1;
     }
@@ -110,7 +110,7 @@ export function createPushDelivery(options: PushDeliveryOptions): Lane {
     pushes.inc({ outcome });
     if (outcome === 'sent') {
       logger.info(line, 'push message sent');
-      if (deliveredAt === null) await subscriptions.markDelivered(id);
+      if (deliveredAt === null) await subscriptions.markDelivered(id, failures);
       return undefined;
     }
     if (outcome === 'rejected') {

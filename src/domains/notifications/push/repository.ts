@@ -72,9 +72,10 @@ export function createPushSubscriptions(database: Database) {
       return (await prisma.pushSubscription.updateMany({ where, data: { retryAt: end } })).count > 0;
     },
 
-    async markDelivered(id: number): Promise<void> {
+    /** Unless an attempt failed meanwhile. @param failures before it */
+    async markDelivered(id: number, failures: number): Promise<void> {
       const data = { deliveredAt: new Date(), failures: 0, retryAt: null };
-      await prisma.pushSubscription.updateMany({ where: { id }, data });
+      await prisma.pushSubscription.updateMany({ where: { id, failures }, data });
     },
 
     /** Of attempts that fail at once, one counts. @param failures before it */
