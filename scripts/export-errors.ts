@@ -41,6 +41,7 @@ const definitions: ErrorDefinition[] = [
   pushErrors,
   imageErrors,
   partnerRequestErrors,
+  pushErrors,
   reportErrors,
   savedSearchErrors,
   adminErrors,
