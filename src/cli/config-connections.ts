@@ -12,7 +12,7 @@ import { toCommandError, withSession } from './connection.ts';
 const oldestVersion = 140_000;
 
 /** Connections of an instance beside its pool: those of the worker and of the listener. */
-const otherConnections = 4;
+const otherConnections = 6;
 
 type Findings = Record<'problems' | 'warnings' | 'notes', string[]>;
 

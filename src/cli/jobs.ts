@@ -23,12 +23,12 @@ interface UnlockOptions extends AuditOptions {
 
 /** `dure jobs`. */
 export function addJobCommands(program: Command, invocation: Invocation): void {
-  const jobs = addGroup(program, 'jobs', 'The queue of emails and of the clean-up');
+  const jobs = addGroup(program, 'jobs', 'The queue of emails, push messages and the clean-up');
 
   const list = addCommand(jobs, 'list', {
     summary: 'list the jobs that wait or run',
     description:
-      'Lists the jobs of the queue, the next one first: emails that wait to be sent or retried, and the clean-up. An email that failed permanently is no job any more: see `dure mails failed`.',
+      'Lists the jobs of the queue, the next one first: emails and push messages that wait to be sent or retried, and the clean-up. An email that failed permanently is no job any more: see `dure mails failed`.',
     examples: ['dure jobs list', 'dure jobs list --failed --json', 'dure jobs list --locked'],
   })
     .option('--failed', 'only those whose last attempt failed')
@@ -47,7 +47,7 @@ export function addJobCommands(program: Command, invocation: Invocation): void {
   addCommand(jobs, 'unlock', {
     summary: 'release the jobs of workers that died',
     description:
-      'Releases jobs that a worker took and did not finish. Running instances do this for emails by themselves, 45 seconds after a worker took a job. So it is of use when no instance runs, or for the clean-up, which would wait for four hours. Without an option only emails that were taken more than 45 seconds ago are released: no living worker has them.',
+      'Releases jobs that a worker took and did not finish. Running instances do this for emails and push messages by themselves, 45 seconds after a worker took a job. So it is of use when no instance runs, or for the clean-up, which would wait for four hours. Without an option only those that were taken more than 45 seconds ago are released: no living worker has them.',
     examples: ['dure jobs unlock', 'dure jobs unlock --worker worker-0a1b2c3d', 'dure jobs unlock --all'],
     exitCodes: ['4  nothing to unlock'],
     isAudited: true,
@@ -81,7 +81,7 @@ async function unlockQueue(invocation: Invocation, options: UnlockOptions): Prom
 
 const nothingToUnlock = {
   stale:
-    'nothing to unlock: no email was taken more than 45 seconds ago; see `dure jobs list --locked` for other jobs',
+    'nothing to unlock: no email or push message was taken more than 45 seconds ago; see `dure jobs list --locked` for other jobs',
   worker: 'nothing to unlock: this worker has no job; see LOCKED_BY of `dure jobs list --locked`',
   all: 'nothing to unlock: no job is locked',
 };

@@ -97,7 +97,7 @@ t.test('every variable is read, and has a default', async (t) => {
     t.strictSame(at(config, path), value, name);
   }
   const others = environmentNames.filter((name) =>
-    /^LOGIN_|^JWT_PRIVATE_KEY|^(VAPID_PRIVATE_KEY|NODE_ENV|JWT_SECRET|UV_THREADPOOL_SIZE)$/.test(name),
+    /^LOGIN_|^JWT_PRIVATE_KEY|^(NODE_ENV|JWT_SECRET|UV_THREADPOOL_SIZE)$/.test(name),
   );
   t.strictSame([...Object.keys(variables), ...others].sort(), environmentNames.toSorted());
   t.match(byDefault, { production: false, images: { directory: resolve('.data/media') } });
@@ -140,19 +140,6 @@ t.test('private keys are read from a text, with line feeds or without, or from a
     t.strictSame(load(environment).privateKeys, keys, JSON.stringify(environment));
   }
   t.strictSame(load({ JWT_PRIVATE_KEY: '', JWT_PRIVATE_KEY_FILE: '' }).privateKeys, []);
-});
-
-t.test('push messages have a key outside production, and in production where one is set', async (t) => {
-  const [one, again, other] = [load(), load(), load({ JWT_SECRET: `other-${secret}` })];
-  t.strictSame(one.vapid, again.vapid, 'that of before a restart');
-  t.not(one.vapid?.publicKey, other.vapid?.publicKey);
-  t.equal(loadConfig(production).vapid, undefined);
-  const VAPID_PRIVATE_KEY = 'lf4hbWV9akSEqf-o-W3hlsb5lrPGeRusrH2IZrUcd2I';
-  t.strictSame(loadConfig({ ...production, VAPID_PRIVATE_KEY }).vapid, {
-    privateKey: VAPID_PRIVATE_KEY,
-    publicKey: 'BPjo_LaFAbEvmbzsvznwBmt4OcIVNX9YUHf3hqi_KHIbvR1sM9eDeSGMN93LEeMZoVApBqZUz5JMa6N3GnOh33U',
-    subject: 'mailto:no-reply@example.com',
-  });
 });
 
 t.test('an empty variable counts as not set', async (t) => {

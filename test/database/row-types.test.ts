@@ -20,6 +20,7 @@ import { secondFactorOf } from '../auth/authenticator.ts';
 import { developmentLogin } from '../auth/development-login.ts';
 import { newResetLink, verifyLinkTokenIn } from '../auth/mailbox.ts';
 import { passkeysOf } from '../auth/passkeys.ts';
+import { pushesOf } from '../push/subscribed.ts';
 import { addFailedMail, createAdmin, sendReport } from '../support/admin.ts';
 import { codeIn, createTestApp, deleteAccount, logIn } from '../support/app.ts';
 import { root } from '../support/files.ts';
@@ -261,6 +262,7 @@ t.test('each statement returns the columns that its row type declares', async (t
   const passkey = await passkeys.createOwner();
   await passkeys.logIn(passkey.authenticator);
   await passkeys.remove(passkey.token, passkey.passkey.id);
+  await (await pushesOf(t, app)).subscribe(sender);
   await deleteAccount(app, receiver);
 
   // What runs by itself, or for the command.
