@@ -34,7 +34,9 @@ const bySize = (one: string, other: string) =>
 const groups = await writeGroups(selected.filter((file) => !isSystem(file)));
 const server = await startTestServer();
 try {
-  process.exitCode = await runTap([...selected.filter(isSystem).sort(bySize), ...groups]);
+  process.exitCode = await runTap(
+    await writeProcesses([...selected.filter(isSystem).sort(bySize), ...groups]),
+  );
 } finally {
   await server.stop();
   await rm(groupsFolder, { recursive: true, force: true });
@@ -56,7 +58,7 @@ function select(paths: string[]): string[] {
     .map((file) => `build/${file.replace(/\.ts$/, '.js')}`);
 }
 
-/** tap starts a process for each file that it is given, so each group is one file that runs its test files. */
+/** A process for each file costs more than most files do, so each group is one file that runs its test files. */
 async function writeGroups(files: string[]): Promise<string[]> {
   await mkdir(groupsFolder, { recursive: true });
   const groups = Array.from({ length: groupCount }, (_, at) => files.filter((_, i) => i % groupCount === at));
@@ -72,7 +74,18 @@ async function writeGroups(files: string[]): Promise<string[]> {
   );
 }
 
-async function runTap(files: string[]): Promise<number> {
+/**
+ * Writes the one file that tap runs, which starts a process for each file. tap itself would load hooks into these processes, and
+ * into all that they start, to record what they import: a second of CPU each.
+ */
+async function writeProcesses(files: string[]): Promise<string> {
+  const path = join(groupsFolder, 'processes.js');
+  const source = `import { runProcesses } from '../test/support/processes.js';\nawait runProcesses(${JSON.stringify(files)});\n`;
+  await writeFile(path, source);
+  return path;
+}
+
+async function runTap(file: string): Promise<number> {
   // Tests must not write to the database of the developer.
   const { DATABASE_URL: _, ...environment } = process.env;
   const env = { ...environment, DURE_TEST_SERVER: server.url, DURE_TEST_TEMPLATE: server.template };
@@ -81,12 +94,15 @@ async function runTap(files: string[]): Promise<number> {
       cwd: root,
       env,
       stdio: 'inherit',
+      // In a process group of their own, with all processes of the tests.
+      detached: true,
     });
   // As npm installs it, tap has a loader that needs TypeScript 5; .taprc leaves it out, which takes a build of tap.
   const built = await readFile(createRequire(tapPackage).resolve('@tapjs/test/built'), 'utf8');
   if (built.includes('@tapjs/typescript')) await once(run(['build']), 'close');
-  const tap = run(['run', `--jobs=${jobs}`, ...tapArguments, ...files]);
-  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => tap.kill(signal));
+  const tap = run(['run', `--jobs=${jobs}`, ...tapArguments, file]);
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
+    process.on(signal, () => process.kill(-Number(tap.pid), signal));
   const [code] = await once(tap, 'close');
   return typeof code === 'number' ? code : 1;
 }
