@@ -24,6 +24,7 @@ const otherTables: Record<string, string> = {
   outbox: 'what is sent within seconds',
   notification_counts: copy,
   post_images: copy,
+  post_alerts: internal,
   store_edits: 'a count, for a day',
   data_downloads: 'a count, for a day',
   audit_entries: ofOperators,
@@ -46,6 +47,8 @@ const otherColumns: Record<string, string> = {
   'second_factors.last_step': secret,
   'email_changes.id': secret,
   'email_changes.key_id': secret,
+  'saved_searches.latitude': copy,
+  'saved_searches.longitude': copy,
   'push_subscriptions.p256dh': secret,
   'push_subscriptions.auth': secret,
   'push_subscriptions.failures': internal,
@@ -121,6 +124,8 @@ await app.pool.query(`
     VALUES (${user.id}, 'credential', 'key', 77, '{hybrid}', '휴대폰', true);
   INSERT INTO second_factors (user_id, secret, confirmed_at) VALUES (${user.id}, 'sealed-secret', '2026-03-01T00:00:00.002Z');
   INSERT INTO recovery_codes (user_id, hash) VALUES (${user.id}, 'recovery-hash');
+  INSERT INTO saved_searches (user_id, name, q, category_id, region, near, latitude, longitude, radius_m)
+    VALUES (${user.id}, '꽃집', '꽃', 7, '망원동', '37.55,126.9', 37.55, 126.9, 1234);
   INSERT INTO push_subscriptions (user_id, endpoint, p256dh, auth, user_agent, delivered_at)
     VALUES (${user.id}, 'https://push.example.com/sealed-endpoint', 'sealed', 'sealed', 'Phone/1.0', '2026-03-01T00:00:00.004Z');
   INSERT INTO stores (id, owner_id, name, description, address, phone_number, business_hours, sido, sigungu, dong, latitude,

@@ -116,6 +116,12 @@ export const sections: Section[] = [
     isSingle: true,
   },
   {
+    name: 'saved_searches',
+    description: 'Searches whose new posts the user is notified of',
+    rows: (userId) => sql`
+      SELECT id, name, q, category_id, region, near, radius_m, created_at FROM saved_searches WHERE user_id = ${userId}`,
+  },
+  {
     name: 'push_subscriptions',
     description: 'Browsers that get push messages',
     rows: (userId) => sql`
