@@ -1,8 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import t, { type Test } from 'tap';
 import { createSessionRepository } from '../../src/domains/auth/repository/sessions.ts';
+import { createImageUrls } from '../../src/domains/images/index.ts';
 import { createMyPageRepository } from '../../src/domains/my-page/repository.ts';
 import { createNotificationRepository } from '../../src/domains/notifications/repository.ts';
+import { readPages } from '../../src/domains/own-data/index.ts';
+import { sections } from '../../src/domains/own-data/sections.ts';
 import {
   createPartnerRepository,
   partnerBudget,
@@ -75,6 +78,16 @@ await pool.query(`
     WHERE CASE id % 3 WHEN 1 THEN id <= 9 WHEN 2 THEN id > 9 ELSE id % 2 = 0 END RETURNING *
   ) INSERT INTO read_notifications (id, user_id, kind, partner_request_id, created_at)
     SELECT id, user_id, kind, partner_request_id, created_at FROM taken;
+  INSERT INTO consents (user_id, kind, action)
+    SELECT CASE WHEN n % 2 = 0 THEN 1 ELSE 1 + n % ${stores} END, 'terms', 'given' FROM generate_series(1, ${many}) n;
+  INSERT INTO images (user_id, key, state, width, height, created_at)
+    SELECT CASE WHEN n % 2 = 0 THEN 1 ELSE 1 + n % ${stores} END, n, 'ready', 1, 1, now() - n / 4 * interval '1 second'
+    FROM generate_series(1, ${many}) n;
+  INSERT INTO reports (reporter_id, store_id, reason, created_at, closed_at, closed_by, action)
+    SELECT CASE WHEN n % 2 = 0 THEN 1 ELSE 1 + n % ${stores} END, 1, 'spam', now() - n / 4 * interval '1 second', now(), '', 'none'
+    FROM generate_series(1, ${many}) n;
+  INSERT INTO failed_mails (user_id, kind, payload, reason, attempts)
+    SELECT 1 + n % ${stores}, 'user_id', '{}', '', 1 FROM generate_series(1, ${many}) n;
   INSERT INTO sessions (id, user_id, rotated_at, user_agent, ip, created_at, expires_at)
     SELECT gen_random_uuid(), CASE WHEN n % 2 = 0 THEN 1 ELSE 1 + n % ${stores} END, '{}', 'browser', '127.0.0.1',
       now() - n / 4 * interval '1 second', now() + interval '1 day'
@@ -83,6 +96,7 @@ await pool.query(`
 await pool.query('VACUUM ANALYZE');
 
 const { tokens } = loadConfig({ JWT_SECRET: 'a secret that only tests have 0123456789' });
+const imageUrls = createImageUrls(app.config);
 const own = openDatabase({ url: app.url, poolSize: 1 });
 t.teardown(own.close);
 
@@ -169,6 +183,22 @@ for (const mode of modes) {
             createPartnerRequestRepository(database, announcements).list({ ...filter, box: 'received' }),
           );
         }
+      }
+    }
+  });
+
+  t.test(`the own data is read in pages (${mode} plan)`, async (t) => {
+    for (const section of sections) {
+      const { database, executions } = explainingDatabase(pool, mode, { answering: true });
+      let pages = 0;
+      for await (const _ of readPages({ database: { ...own, ...database }, imageUrls }, section, 1))
+        if (++pages === 2) break;
+      const size = section.pages?.size ?? 1;
+      for (const { buffers, rowsRead, sorted, scanned } of executions) {
+        t.ok(buffers <= 12 * size + 30, `${section.name}: ${buffers} pages`);
+        t.ok(rowsRead <= 4 * size + 10, `${section.name}: ${rowsRead} rows`);
+        t.ok(sorted <= size + 10, `${section.name}: ${sorted} rows sorted`);
+        t.strictSame(scanned, [], `${section.name}: no sequential scan`);
       }
     }
   });

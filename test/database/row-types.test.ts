@@ -237,6 +237,13 @@ t.test('each statement returns the columns that its row type declares', async (t
   await send('PATCH', `/api/v1/posts/${own.id}/`, { title: '새' });
   await send('PATCH', '/api/v1/stores/me/', { name: '새 카페' });
   await sendReport(app, sender, 'posts', own.id);
+  await send('PATCH', '/auth/me/consents/', { marketing: true }, sender);
+  await app.pool.query(
+    `INSERT INTO consents (user_id, kind, action, created_at)
+     VALUES ($1, 'marketing', 'asked', now() - interval '2 years')`,
+    [sender.id],
+  );
+  for (let download = 0; download < 6; download++) await send('GET', '/auth/me/data/', undefined, sender);
   const mail = await addFailedMail(app, sender);
   await send('POST', `/api/v1/admin/failed-mails/${mail}/retry/`, undefined, admin);
   const { finishLogin, firstFactor, confirmUser, switchOn } = secondFactorOf(app);

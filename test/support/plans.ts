@@ -83,6 +83,7 @@ export const idleOutbox = { wake: () => undefined };
 export const announcements = { ...createMailQueue({ keyId: 'a-key' }, idleOutbox), notifySql };
 
 function literal(value: unknown): string {
+  if (value instanceof Date) return value.toISOString();
   return Array.isArray(value) ? `{${value.join()}}` : String(value);
 }
 

@@ -132,8 +132,8 @@ async function* write(options: Options, userId: number, now: Date): AsyncGenerat
 }
 
 /** The rows of a section, by pages that are not empty. */
-async function* readPages(
-  { database, imageUrls }: Options,
+export async function* readPages(
+  { database, imageUrls }: Pick<Options, 'database' | 'imageUrls'>,
   { rows: select, pages, present = (row) => row }: Section,
   userId: number,
 ): AsyncGenerator<Row[]> {
