@@ -11,6 +11,7 @@ export type User = Output<'getCurrentUser'>;
 export type Store = Output<'getOwnStore'>;
 export type Post = Output<'getPost'>;
 export type StoreSummary = Post['store'];
+export type PostListItem = Item<'listPosts'>;
 export type PostSummary = Pick<Post, 'id' | 'title' | 'thumbnail' | 'created_at'>;
 export type StoreCategory = Item<'listStoreCategories'>;
 export type Notification = Item<'listNotifications'>;

@@ -25,11 +25,12 @@ const kinds = {
   text: { type: 'text' },
   email: { type: 'email' },
   tel: { type: 'tel' },
+  date: { type: 'date' },
   password: { type: 'password' },
 } as const;
 
 interface InputProps extends PasswordProps {
-  type?: 'text' | 'email' | 'tel';
+  type?: Exclude<keyof typeof kinds, 'password'>;
   inputMode?: 'numeric';
   class?: string;
 }
@@ -66,6 +67,20 @@ export function TextArea({ name, label, hint, optional, ...input }: TextAreaProp
     <Frame {...field} label={label} hint={hint} optional={optional}>
       <textarea class="input" name={name} {...field.input} required={!optional} {...input} />
     </Frame>
+  );
+}
+
+type CheckboxAttributes = 'value' | 'defaultChecked' | 'lang' | 'aria-invalid' | 'aria-describedby';
+type CheckboxProps = Pick<FieldTexts, 'name' | 'label'> &
+  Pick<InputHTMLAttributes<HTMLInputElement>, CheckboxAttributes>;
+
+/** One choice of a form. */
+export function Checkbox({ label, lang, ...input }: CheckboxProps) {
+  return (
+    <label class="choice" lang={lang}>
+      <input type="checkbox" {...input} />
+      {label}
+    </label>
   );
 }
 

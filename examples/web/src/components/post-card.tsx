@@ -1,16 +1,18 @@
-import type { PostSummary, StoreSummary } from '../api.ts';
+import type { PostListItem, PostSummary } from '../api.ts';
 import { Categories } from './categories.tsx';
 import { Image } from './image.tsx';
+import { PostStatus } from './status.tsx';
 import { Time } from './time.tsx';
 
 interface PostCardProps {
-  post: PostSummary & { store?: StoreSummary };
+  post: PostSummary & Partial<Pick<PostListItem, 'store' | 'status' | 'closes_on'>>;
   /** One level below the heading of the list. */
   heading?: 'h2' | 'h3';
 }
 
 /** A post in a list. */
 export function PostCard({ post, heading: Heading = 'h2' }: PostCardProps) {
+  const { store } = post;
   return (
     <article class="post-card">
       <Image url={post.thumbnail} />
@@ -19,10 +21,11 @@ export function PostCard({ post, heading: Heading = 'h2' }: PostCardProps) {
           <a href={`/posts/${post.id}`}>{post.title}</a>
         </Heading>
         <p class="soft small">
-          {post.store && `${post.store.name} · `}
+          {store && `${store.name} · `}
           <Time moment={post.created_at} />
         </p>
-        {post.store && <Categories of={post.store} />}
+        {store && <Categories of={store} />}
+        <PostStatus {...post} />
       </div>
     </article>
   );

@@ -30,10 +30,11 @@ export function Search({ path, label, q, categoryId }: SearchProps) {
 
   function search(event?: Event) {
     event?.preventDefault();
-    const parameters = new URLSearchParams();
+    const [base, query] = path.split('?');
+    const parameters = new URLSearchParams(query);
     if (input.current?.value.trim()) parameters.set('q', input.current.value.trim());
     if (select.current?.value) parameters.set('category_id', select.current.value);
-    route(parameters.size > 0 ? `${path}?${parameters}` : path);
+    route(parameters.size > 0 ? `${base}?${parameters}` : path);
   }
 
   return (

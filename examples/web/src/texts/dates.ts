@@ -14,3 +14,9 @@ export function describeTime(moment: string, language: Language, now = Date.now(
   if (age < 7 * day) return relative.format(-Math.floor(age / day), 'day');
   return new Intl.DateTimeFormat(language, { dateStyle: 'medium' }).format(new Date(moment));
 }
+
+/** A day of the calendar, which is the same everywhere. */
+export function describeDay(date: string, language: Language): string {
+  const format = new Intl.DateTimeFormat(language, { month: 'short', day: 'numeric', timeZone: 'UTC' });
+  return format.format(new Date(date));
+}

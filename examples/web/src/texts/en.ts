@@ -144,7 +144,9 @@ export const en: Texts = {
     category: 'Category',
     allCategories: 'All categories',
     empty: 'There are no posts yet. Be the first to write one.',
-    nothingFound: 'No posts found. Try other words or another category.',
+    closed: 'Closed posts',
+    noneClosed: 'No closed posts.',
+    nothingFound: 'No posts found. Try other words or other filters.',
     showAll: 'Show all posts',
   },
   post: {
@@ -152,6 +154,8 @@ export const en: Texts = {
     aside: 'Shop and request',
     images: 'Images',
     image: (number: number) => `Image ${number}`,
+    closed: 'Closed',
+    closesOn: (date: string) => `Closes after ${date}`,
     own: 'This is a post of your shop.',
     storeFirst: 'To send a request, register your shop first.',
     deleteTitle: 'Delete this post?',
@@ -165,6 +169,7 @@ export const en: Texts = {
     submit: 'Send request',
     done: (store: string) => `Your request has been sent to ${store}. You will see the answer here at once.`,
     showSent: 'Show sent requests',
+    closed: 'This post is closed and takes no more requests.',
   },
   postForm: {
     newTitle: 'Write a post',
@@ -174,6 +179,9 @@ export const en: Texts = {
     titleHint: 'For example: Looking for a florist for a spring gift set',
     content: 'Text',
     contentHint: 'When, how, and what both shops gain: posts with details get more answers.',
+    closesOn: 'Last day',
+    closesOnHint: 'After this day, the post closes by itself and takes no more requests.',
+    isClosed: 'Close it now',
     publish: 'Publish',
   },
   images: {
@@ -252,12 +260,12 @@ export const en: Texts = {
   stores: {
     title: 'Explore shops',
     searchLabel: 'Search name, address and description',
-    nothingFound: 'No shops found. Try other words or another category.',
+    nothingFound: 'No shops found. Try other words or other filters.',
     showAll: 'Show all shops',
   },
   notifications: {
     title: 'Alerts',
-    empty: 'No alerts yet. Requests and answers will appear here.',
+    empty: 'No alerts yet. Requests, answers and new posts for your saved searches will appear here.',
     unread: 'Unread:',
     markOne: 'Mark as read',
     markAll: 'Mark all as read',
@@ -268,7 +276,6 @@ export const en: Texts = {
     profile: 'Profile',
     verified: 'verified',
     sessionsText: 'See where you are logged in, and log out there.',
-    showSessions: 'Show devices',
     changePassword: 'Change password',
     changePasswordText: 'This logs you out on all other devices.',
     noPassword: 'No password, or forgotten? Set one by email',
@@ -286,7 +293,6 @@ export const en: Texts = {
   loginMethods: {
     title: 'Ways to log in',
     text: 'Connect other logins, add passkeys, and switch on two-step verification.',
-    show: 'Show ways to log in',
     names: {
       password: 'password',
       passkey: 'passkey',

@@ -142,7 +142,9 @@ export const ko = {
     category: '업종',
     allCategories: '모든 업종',
     empty: '아직 올라온 글이 없습니다. 첫 번째 글을 올려 보세요.',
-    nothingFound: '찾으시는 글이 없습니다. 다른 말로 찾아보시거나 업종을 바꿔 보세요.',
+    closed: '마감된 글',
+    noneClosed: '마감된 글이 없습니다.',
+    nothingFound: '찾으시는 글이 없습니다. 다른 말로 찾아보시거나 조건을 바꿔 보세요.',
     showAll: '모든 글 보기',
   },
   post: {
@@ -150,6 +152,8 @@ export const ko = {
     aside: '가게와 제휴 요청',
     images: '사진',
     image: (number: number) => `사진 ${number}`,
+    closed: '마감',
+    closesOn: (date: string) => `${date} 마감`,
     own: '내 가게에서 올린 글입니다.',
     storeFirst: '제휴를 요청하려면 먼저 가게를 등록해 주세요.',
     deleteTitle: '글을 삭제할까요?',
@@ -163,6 +167,7 @@ export const ko = {
     submit: '요청 보내기',
     done: (store: string) => `${store}에 제휴 요청을 보냈습니다. 답이 오면 바로 알려 드립니다.`,
     showSent: '보낸 요청 보기',
+    closed: '마감된 글입니다. 새 요청은 받지 않습니다.',
   },
   postForm: {
     newTitle: '글쓰기',
@@ -172,6 +177,9 @@ export const ko = {
     titleHint: '예: 어버이날 세트를 함께 만들 꽃집을 찾습니다',
     content: '내용',
     contentHint: '기간, 방식, 서로에게 좋은 점을 적으면 답을 받기 쉽습니다.',
+    closesOn: '마감일',
+    closesOnHint: '이날이 지나면 글이 자동으로 마감되고, 새 요청을 받지 않습니다.',
+    isClosed: '지금 마감하기',
     publish: '글 올리기',
   },
   images: {
@@ -251,12 +259,13 @@ export const ko = {
   stores: {
     title: '가게 둘러보기',
     searchLabel: '이름, 주소, 소개에서 찾기',
-    nothingFound: '찾으시는 가게가 없습니다. 다른 말로 찾아보시거나 업종을 바꿔 보세요.',
+    nothingFound: '찾으시는 가게가 없습니다. 다른 말로 찾아보시거나 조건을 바꿔 보세요.',
     showAll: '모든 가게 보기',
   },
   notifications: {
     title: '알림',
-    empty: '아직 알림이 없습니다. 제휴 요청이 오거나 답이 오면 여기에서 알려 드립니다.',
+    empty:
+      '아직 알림이 없습니다. 제휴 요청이나 답, 저장한 검색에 맞는 새 글이 있으면 여기에서 알려 드립니다.',
     unread: '읽지 않음:',
     markOne: '읽음으로 표시',
     markAll: '모두 읽음으로 표시',
@@ -267,7 +276,6 @@ export const ko = {
     profile: '내 정보',
     verified: '인증됨',
     sessionsText: '다른 기기에서 로그인되어 있는지 확인하고 로그아웃할 수 있습니다.',
-    showSessions: '기기 보기',
     changePassword: '비밀번호 변경',
     changePasswordText: '변경하시면 다른 기기에서는 로그아웃됩니다.',
     noPassword: '비밀번호가 없거나 잊으셨나요? 메일로 설정하기',
@@ -285,7 +293,6 @@ export const ko = {
   loginMethods: {
     title: '로그인 방법',
     text: '간편 로그인과 패스키를 연결하고 2단계 인증을 켤 수 있습니다.',
-    show: '로그인 방법 보기',
     names: {
       password: '비밀번호',
       passkey: '패스키',

@@ -57,30 +57,36 @@ export function AccountView() {
             <TextField name="name" label={t.fields.name} autocomplete="name" defaultValue={user.name} />
           </Form>
         </section>
-        <section class="card stack">
-          <h2>{t.loginMethods.title}</h2>
-          <p class="soft">{t.loginMethods.text}</p>
-          <div>
-            <a class="button" href="/account/login-methods">
-              {t.loginMethods.show}
-            </a>
-          </div>
-        </section>
-        <section class="card stack">
-          <h2>{t.sessions.title}</h2>
-          <p class="soft">{t.account.sessionsText}</p>
-          <div>
-            <a class="button" href="/sessions">
-              {t.account.showSessions}
-            </a>
-          </div>
-        </section>
+        <LinkCard href="/account/login-methods" {...t.loginMethods} />
+        <LinkCard href="/sessions" title={t.sessions.title} text={t.account.sessionsText} />
         <MailPreferences />
         <ChangeEmail />
         <ChangePassword />
         <DeleteAccount />
       </div>
     </Page>
+  );
+}
+
+interface LinkCardProps {
+  href: string;
+  title: string;
+  text: string;
+}
+
+function LinkCard({ href, title, text }: LinkCardProps) {
+  const { t } = useLanguage();
+  return (
+    <section class="card stack">
+      <h2>{title}</h2>
+      <p class="soft">{text}</p>
+      <div>
+        <a class="button" href={href}>
+          {t.common.show}
+          <span class="visually-hidden"> {title}</span>
+        </a>
+      </div>
+    </section>
   );
 }
 

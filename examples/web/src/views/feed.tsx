@@ -1,27 +1,30 @@
 import { useLocation } from 'preact-iso';
 import { dure } from '../api.ts';
-import { DirectoryTabs } from '../components/directory-tabs.tsx';
 import { Page } from '../components/page.tsx';
 import { PagedList } from '../components/paged-list.tsx';
 import { PostCard } from '../components/post-card.tsx';
 import { Search } from '../components/search.tsx';
-import { Empty, Skeleton } from '../components/states.tsx';
+import { Empty } from '../components/states.tsx';
+import { DirectoryTabs } from '../components/tabs.tsx';
 import { usePages } from '../hooks/use-pages.ts';
 import { useAccount } from '../session.tsx';
 import { useLanguage } from '../texts/language.tsx';
 
-/** Posts of all stores, newest first, with search. What is searched is in the address, so that it can be shared. */
+/** Open or closed posts of all stores, newest first, with search. What is searched is in the address, so that it can be shared. */
 export function FeedView() {
   const { t } = useLanguage();
   const { store } = useAccount();
   const { query } = useLocation();
   const q = query['q'] || undefined;
   const categoryId = Number(query['category_id']) || undefined;
+  const status = query['status'] === 'closed' ? 'closed' : 'open';
+  const path = status === 'closed' ? '/?status=closed' : '/';
   const posts = usePages(
-    (cursor, signal) => dure.listPosts({ q, category_id: categoryId, cursor }, { signal }),
-    [q, categoryId],
+    (cursor, signal) => dure.listPosts({ q, category_id: categoryId, status, cursor }, { signal }),
+    [q, categoryId, status],
   );
   const isSearch = q !== undefined || categoryId !== undefined;
+  const empty = status === 'closed' ? t.feed.noneClosed : t.feed.empty;
   return (
     <Page
       title={t.feed.title}
@@ -43,16 +46,15 @@ export function FeedView() {
           </div>
         </div>
       )}
-      <DirectoryTabs current="posts" />
-      <Search path="/" label={t.feed.searchLabel} q={q} categoryId={categoryId} />
+      <DirectoryTabs current={path} />
+      <Search path={path} label={t.feed.searchLabel} q={q} categoryId={categoryId} />
       <PagedList
         class="posts"
         pages={posts}
-        skeleton={<Skeleton class="posts" height="17rem" />}
         empty={
-          <Empty text={isSearch ? t.feed.nothingFound : t.feed.empty}>
+          <Empty text={isSearch ? t.feed.nothingFound : empty}>
             {isSearch && (
-              <a class="button" href="/">
+              <a class="button" href={path}>
                 {t.feed.showAll}
               </a>
             )}

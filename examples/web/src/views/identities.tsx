@@ -36,12 +36,7 @@ export function Identities() {
     <section class="card stack">
       <h2>{t.identities.title}</h2>
       <p class="soft">{t.identities.text}</p>
-      <PagedList
-        class="items"
-        pages={identities}
-        skeleton={<Skeleton count={1} height="4rem" />}
-        empty={null}
-      >
+      <PagedList pages={identities} skeleton={<Skeleton count={1} height="4rem" />} empty={null}>
         {(identity) => (
           <div class="item">
             <div class="spread">

@@ -1,7 +1,7 @@
 import { dure, type Notification } from '../api.ts';
 import { Page } from '../components/page.tsx';
 import { PagedList } from '../components/paged-list.tsx';
-import { Empty, Skeleton } from '../components/states.tsx';
+import { Empty } from '../components/states.tsx';
 import { Status } from '../components/status.tsx';
 import { Time } from '../components/time.tsx';
 import { useAttempt } from '../hooks/use-attempt.ts';
@@ -43,12 +43,7 @@ export function NotificationsView() {
         )
       }
     >
-      <PagedList
-        class="items"
-        pages={list}
-        skeleton={<Skeleton />}
-        empty={<Empty text={t.notifications.empty} />}
-      >
+      <PagedList pages={list} empty={<Empty text={t.notifications.empty} />}>
         {(notification) => (
           <Item
             notification={notification}
@@ -69,7 +64,10 @@ interface ItemProps {
 
 function Item({ notification, onRead, onAnswered }: ItemProps) {
   const { t } = useLanguage();
-  const { kind, message, is_read, created_at, partner_request: request } = notification;
+  const { message, is_read, created_at } = notification;
+  const request = 'partner_request' in notification ? notification.partner_request : undefined;
+  const isReceived = notification.kind === 'partner_request_received';
+  const href = 'post' in notification ? `/posts/${notification.post.id}` : `/requests/${request?.id}`;
   return (
     <article class="item">
       <h2>
@@ -79,13 +77,13 @@ function Item({ notification, onRead, onAnswered }: ItemProps) {
             <span class="visually-hidden">{t.notifications.unread} </span>
           </>
         )}
-        <a href={`/requests/${request.id}`} onClick={() => is_read || onRead()}>
+        <a href={href} onClick={() => is_read || onRead()}>
           {message}
         </a>
       </h2>
       <div class="spread">
         <p class="row soft small">
-          <Status status={request.status} />
+          {request && <Status status={request.status} />}
           <Time moment={created_at} />
         </p>
         {!is_read && (
@@ -94,8 +92,8 @@ function Item({ notification, onRead, onAnswered }: ItemProps) {
           </button>
         )}
       </div>
-      {kind === 'partner_request_received' && <blockquote class="pre-line">{request.message}</blockquote>}
-      {kind === 'partner_request_received' && request.status === '요청됨' && (
+      {request && isReceived && <blockquote class="pre-line">{request.message}</blockquote>}
+      {request && isReceived && request.status === '요청됨' && (
         <AnswerRequest
           id={request.id}
           storeName={request.sender_store_name}

@@ -2,7 +2,7 @@ import { dure } from '../api.ts';
 import { Page } from '../components/page.tsx';
 import { PagedList } from '../components/paged-list.tsx';
 import { PostCard } from '../components/post-card.tsx';
-import { Empty, Skeleton } from '../components/states.tsx';
+import { Empty } from '../components/states.tsx';
 import { StoreFacts } from '../components/store-facts.tsx';
 import { usePages } from '../hooks/use-pages.ts';
 import { useAccount } from '../session.tsx';
@@ -51,15 +51,8 @@ function OwnPosts() {
           {t.feed.write}
         </a>
       </div>
-      <PagedList
-        class="posts"
-        pages={posts}
-        skeleton={<Skeleton class="posts" height="17rem" />}
-        empty={<Empty text={t.ownStore.noPosts} />}
-      >
-        {({ id, title, thumbnail, created_at }) => (
-          <PostCard heading="h3" post={{ id, title, thumbnail, created_at }} />
-        )}
+      <PagedList class="posts" pages={posts} empty={<Empty text={t.ownStore.noPosts} />}>
+        {({ store: _, ...post }) => <PostCard heading="h3" post={post} />}
       </PagedList>
     </section>
   );

@@ -4,8 +4,8 @@ import { Categories } from '../components/categories.tsx';
 import { ContactFacts } from '../components/contact-facts.tsx';
 import { Page } from '../components/page.tsx';
 import { PagedList } from '../components/paged-list.tsx';
-import { RequestTabs } from '../components/request-tabs.tsx';
-import { Empty, Skeleton } from '../components/states.tsx';
+import { Empty } from '../components/states.tsx';
+import { RequestTabs } from '../components/tabs.tsx';
 import { Time } from '../components/time.tsx';
 import { type ListPage, usePages } from '../hooks/use-pages.ts';
 import { useLiveNotifications } from '../live.tsx';
@@ -15,19 +15,17 @@ import { useLanguage } from '../texts/language.tsx';
 export function PartnersView() {
   const { t } = useLanguage();
   const partners = usePages(listPartners, []);
-  useLiveNotifications(({ kind, partner_request: { id } }) => {
+  useLiveNotifications((notification) => {
     // What ended leaves the list; a reload of the first page would keep it.
-    if (kind === 'partner_request_ended')
-      partners.update((partner) => (partner.id === id ? undefined : partner));
+    if (notification.kind === 'partner_request_ended')
+      partners.update((partner) => (partner.id === notification.partner_request.id ? undefined : partner));
     else void partners.refresh().catch(() => undefined);
   });
   return (
     <Page title={t.requests.title} width="narrow">
-      <RequestTabs current="partners" />
+      <RequestTabs current="/partners" />
       <PagedList
-        class="items"
         pages={partners}
-        skeleton={<Skeleton />}
         empty={
           <Empty text={t.partners.none}>
             <a class="button primary" href="/">

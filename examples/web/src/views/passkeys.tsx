@@ -34,7 +34,6 @@ export function Passkeys() {
       <h2>{t.passkeys.title}</h2>
       <p class="soft">{t.passkeys.text}</p>
       <PagedList
-        class="items"
         pages={passkeys}
         skeleton={<Skeleton count={1} height="4rem" />}
         empty={<p class="soft small">{t.passkeys.none}</p>}

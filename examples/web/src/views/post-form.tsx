@@ -1,6 +1,7 @@
+import type { Input } from '@dure/client';
 import { useLocation, useRoute } from 'preact-iso';
 import { dure, type Post } from '../api.ts';
-import { TextArea, TextField } from '../components/field.tsx';
+import { Checkbox, TextArea, TextField } from '../components/field.tsx';
 import { Form } from '../components/form.tsx';
 import { ImageFields } from '../components/image-fields.tsx';
 import { Page } from '../components/page.tsx';
@@ -48,8 +49,9 @@ export function EditPostView() {
         <PostForm
           post={post}
           submitLabel={t.common.save}
-          save={async (fields) => {
-            await dure.updatePost({ post_id: id, ...fields });
+          save={async (fields, data) => {
+            const status = data.has('closed') ? 'closed' : 'open';
+            await dure.updatePost({ post_id: id, ...fields, status });
             show(t.common.saved);
             route(`/posts/${id}`, true);
           }}
@@ -62,7 +64,7 @@ export function EditPostView() {
 interface PostFormProps {
   post?: Post;
   submitLabel: string;
-  save: (fields: { title: string; content: string; images: string[] }) => Promise<void>;
+  save: (fields: Input<'createPost'>, data: FormData) => Promise<void>;
 }
 
 function PostForm({ post, submitLabel, save }: PostFormProps) {
@@ -71,9 +73,14 @@ function PostForm({ post, submitLabel, save }: PostFormProps) {
   return (
     <Form
       submitLabel={submitLabel}
-      onSubmit={async (read) =>
-        save({ title: read('title'), content: read('content'), images: await images.finished() })
-      }
+      onSubmit={async (read, data) => {
+        const fields = {
+          title: read('title'),
+          content: read('content'),
+          closes_on: read('closes_on') || null,
+        };
+        await save({ ...fields, images: await images.finished() }, data);
+      }}
     >
       <TextField
         name="title"
@@ -90,6 +97,17 @@ function PostForm({ post, submitLabel, save }: PostFormProps) {
         defaultValue={post?.content}
       />
       <ImageFields images={images} />
+      <TextField
+        name="closes_on"
+        type="date"
+        label={t.postForm.closesOn}
+        hint={t.postForm.closesOnHint}
+        optional
+        defaultValue={post?.closes_on ?? ''}
+      />
+      {post && (
+        <Checkbox name="closed" label={t.postForm.isClosed} defaultChecked={post.status === 'closed'} />
+      )}
     </Form>
   );
 }

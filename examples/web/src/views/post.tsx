@@ -6,6 +6,7 @@ import { ConfirmDialog } from '../components/dialog.tsx';
 import { Image } from '../components/image.tsx';
 import { Page } from '../components/page.tsx';
 import { LoadError, Skeleton } from '../components/states.tsx';
+import { PostStatus } from '../components/status.tsx';
 import { Time } from '../components/time.tsx';
 import { useToasts } from '../components/toasts.tsx';
 import { useLoad } from '../hooks/use-load.ts';
@@ -26,8 +27,9 @@ export function PostView() {
       {post && (
         <div class="post-view">
           <article class="stack">
-            <p class="soft small">
+            <p class="row soft small">
               <Time moment={post.created_at} />
+              <PostStatus {...post} />
             </p>
             {post.images.length > 0 && <Gallery post={post} />}
             <p class="pre-line">{post.content}</p>

@@ -1,6 +1,6 @@
 import { dure, type ReceivedRequest } from '../api.ts';
 import { PagedList } from '../components/paged-list.tsx';
-import { Empty, Skeleton } from '../components/states.tsx';
+import { Empty } from '../components/states.tsx';
 import { Status } from '../components/status.tsx';
 import { Time } from '../components/time.tsx';
 import { type ListPage, usePages } from '../hooks/use-pages.ts';
@@ -15,9 +15,7 @@ export function ReceivedRequests() {
   useLiveNotifications(() => void requests.refresh().catch(() => undefined));
   return (
     <PagedList
-      class="items"
       pages={requests}
-      skeleton={<Skeleton />}
       empty={
         <Empty text={t.requests.noneReceived}>
           <a class="button primary" href="/posts/new">

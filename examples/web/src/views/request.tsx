@@ -20,7 +20,7 @@ export function RequestView() {
   const { params } = useRoute();
   const id = Number(params['id']);
   const { value, error, reload } = useLoad((signal) => dure.getPartnerRequest({ id }, { signal }), [id]);
-  useLiveNotifications(({ partner_request: changed }) => changed.id === id && reload());
+  useLiveNotifications((one) => 'partner_request' in one && one.partner_request.id === id && reload());
   const other = value && otherStore(value);
   const isSent = value?.box === 'sent';
   return (

@@ -1,6 +1,6 @@
 import { useLocation } from 'preact-iso';
 import { Page } from '../components/page.tsx';
-import { RequestTabs } from '../components/request-tabs.tsx';
+import { RequestTabs } from '../components/tabs.tsx';
 import { useLanguage } from '../texts/language.tsx';
 import { ReceivedRequests } from './received-requests.tsx';
 import { SentRequests } from './sent-requests.tsx';
@@ -12,7 +12,7 @@ export function RequestsView() {
   const isSent = query['box'] === 'sent';
   return (
     <Page title={t.requests.title} width="narrow">
-      <RequestTabs current={isSent ? 'sent' : 'received'} />
+      <RequestTabs current={isSent ? '/requests?box=sent' : '/requests'} />
       {isSent ? <SentRequests /> : <ReceivedRequests />}
     </Page>
   );

@@ -12,6 +12,7 @@ export function SendRequest({ post }: { post: Post }) {
   // A request that was answered or withdrawn does not stand in the way of another one.
   const isOpen = status === '요청됨' || status === '수락됨';
   const [isSent, setSent] = useState(false);
+  if (post.status === 'closed' && !isOpen && !isSent) return <p class="note">{t.sendRequest.closed}</p>;
   return (
     <section class="card stack">
       <div class="spread">

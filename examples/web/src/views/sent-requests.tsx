@@ -2,7 +2,7 @@ import { useState } from 'preact/hooks';
 import { dure, type SentRequest } from '../api.ts';
 import { ConfirmDialog } from '../components/dialog.tsx';
 import { PagedList } from '../components/paged-list.tsx';
-import { Empty, Skeleton } from '../components/states.tsx';
+import { Empty } from '../components/states.tsx';
 import { Status } from '../components/status.tsx';
 import { Time } from '../components/time.tsx';
 import { type ListPage, usePages } from '../hooks/use-pages.ts';
@@ -18,9 +18,7 @@ export function SentRequests() {
   return (
     <>
       <PagedList
-        class="items"
         pages={requests}
-        skeleton={<Skeleton />}
         empty={
           <Empty text={t.requests.noneSent}>
             <a class="button primary" href="/">

@@ -3,7 +3,7 @@ import { dure, type Session } from '../api.ts';
 import { ConfirmDialog } from '../components/dialog.tsx';
 import { Page } from '../components/page.tsx';
 import { PagedList } from '../components/paged-list.tsx';
-import { Empty, Skeleton } from '../components/states.tsx';
+import { Empty } from '../components/states.tsx';
 import { Time } from '../components/time.tsx';
 import { useToasts } from '../components/toasts.tsx';
 import { usePages } from '../hooks/use-pages.ts';
@@ -24,12 +24,7 @@ export function SessionsView() {
       width="narrow"
       back={{ href: '/account', label: t.account.title }}
     >
-      <PagedList
-        class="items"
-        pages={sessions}
-        skeleton={<Skeleton />}
-        empty={<Empty text={t.sessions.lead} />}
-      >
+      <PagedList pages={sessions} empty={<Empty text={t.sessions.lead} />}>
         {(session) => (
           <div class="item">
             <div class="spread">

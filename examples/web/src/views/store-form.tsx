@@ -1,7 +1,7 @@
 import { useId } from 'preact/hooks';
 import { useLocation } from 'preact-iso';
 import { dure } from '../api.ts';
-import { ErrorTexts, TextArea, TextField } from '../components/field.tsx';
+import { Checkbox, ErrorTexts, TextArea, TextField } from '../components/field.tsx';
 import { Form, useFieldErrors } from '../components/form.tsx';
 import { Page } from '../components/page.tsx';
 import { LoadError } from '../components/states.tsx';
@@ -100,16 +100,15 @@ function CategoryChoices({ chosen }: { chosen: number[] }) {
       <div class="choices">
         {categories.error !== undefined && <LoadError error={categories.error} onRetry={categories.reload} />}
         {categories.value?.items.map((category) => (
-          <label class="choice" key={category.id} lang="ko">
-            <input
-              type="checkbox"
-              name="category_ids"
-              value={category.id}
-              defaultChecked={chosen.includes(category.id)}
-              aria-invalid={errors.length > 0}
-            />
-            {category.name}
-          </label>
+          <Checkbox
+            key={category.id}
+            name="category_ids"
+            value={category.id}
+            label={category.name}
+            lang="ko"
+            defaultChecked={chosen.includes(category.id)}
+            aria-invalid={errors.length > 0}
+          />
         ))}
       </div>
       <ErrorTexts id={`${id}-error`} errors={errors} />

@@ -39,15 +39,8 @@ function StorePosts({ id }: { id: number }) {
   return (
     <section class="stack">
       <h2>{t.store.posts}</h2>
-      <PagedList
-        class="posts"
-        pages={posts}
-        skeleton={<Skeleton class="posts" height="17rem" />}
-        empty={<Empty text={t.store.noPosts} />}
-      >
-        {({ id, title, thumbnail, created_at }) => (
-          <PostCard heading="h3" post={{ id, title, thumbnail, created_at }} />
-        )}
+      <PagedList class="posts" pages={posts} empty={<Empty text={t.store.noPosts} />}>
+        {({ store: _, ...post }) => <PostCard heading="h3" post={post} />}
       </PagedList>
     </section>
   );

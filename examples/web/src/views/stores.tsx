@@ -1,11 +1,11 @@
 import { useLocation } from 'preact-iso';
 import { dure } from '../api.ts';
-import { DirectoryTabs } from '../components/directory-tabs.tsx';
 import { Page } from '../components/page.tsx';
 import { PagedList } from '../components/paged-list.tsx';
 import { Search } from '../components/search.tsx';
-import { Empty, Skeleton } from '../components/states.tsx';
+import { Empty } from '../components/states.tsx';
 import { StoreCard } from '../components/store-card.tsx';
+import { DirectoryTabs } from '../components/tabs.tsx';
 import { usePages } from '../hooks/use-pages.ts';
 import { useLanguage } from '../texts/language.tsx';
 
@@ -21,12 +21,11 @@ export function StoresView() {
   );
   return (
     <Page title={t.stores.title}>
-      <DirectoryTabs current="stores" />
+      <DirectoryTabs current="/stores" />
       <Search path="/stores" label={t.stores.searchLabel} q={q} categoryId={categoryId} />
       <PagedList
         class="posts"
         pages={stores}
-        skeleton={<Skeleton class="posts" height="17rem" />}
         empty={
           <Empty text={t.stores.nothingFound}>
             <a class="button" href="/stores">
