@@ -1,4 +1,4 @@
-import { createClient, type Item, type Output } from '@dure/client';
+import { createClient, type Input, type Item, type Output } from '@dure/client';
 import { preferredLanguage } from './texts/preferred-language.ts';
 
 /** Where the service is: `VITE_API_URL` of the build, else the default of `npm start`. */
@@ -13,6 +13,8 @@ export type Post = Output<'getPost'>;
 export type StoreSummary = Post['store'];
 export type PostListItem = Item<'listPosts'>;
 export type PostSummary = Pick<Post, 'id' | 'title' | 'thumbnail' | 'created_at'>;
+export type Filters = Pick<Input<'listPosts'>, 'q' | 'category_id' | 'region' | 'near' | 'radius_m'>;
+export type SavedSearch = Item<'listSavedSearches'>;
 export type StoreCategory = Item<'listStoreCategories'>;
 export type Notification = Item<'listNotifications'>;
 export type Session = Item<'listSessions'>;

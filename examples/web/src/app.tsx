@@ -7,6 +7,7 @@ import { SessionProvider } from './session.tsx';
 import { signedIn } from './signed-in.tsx';
 import { LanguageProvider } from './texts/language.tsx';
 import { AccountView } from './views/account.tsx';
+import { AlertsView } from './views/alerts.tsx';
 import { ConfirmEmailView } from './views/confirm-email.tsx';
 import { FindIdView } from './views/find-id.tsx';
 import { HomeView } from './views/home.tsx';
@@ -42,6 +43,7 @@ const StoreForm = signedIn(StoreFormView);
 const Store = signedIn(StoreView);
 const Stores = signedIn(StoresView);
 const Account = signedIn(AccountView);
+const Alerts = signedIn(AlertsView);
 const LoginMethods = signedIn(LoginMethodsView);
 const Sessions = signedIn(SessionsView);
 
@@ -80,6 +82,7 @@ export function App() {
                     <Route path="/stores" component={Stores} />
                     <Route path="/stores/:id" component={Store} />
                     <Route path="/account" component={Account} />
+                    <Route path="/account/alerts" component={Alerts} />
                     <Route path="/account/login-methods" component={LoginMethods} />
                     <Route path="/sessions" component={Sessions} />
                     <Route default component={NotFoundView} />

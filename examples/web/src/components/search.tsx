@@ -1,50 +1,70 @@
 import { useLayoutEffect, useRef } from 'preact/hooks';
 import { useLocation } from 'preact-iso';
+import type { Filters } from '../api.ts';
+import { useAttempt } from '../hooks/use-attempt.ts';
 import { useCategories } from '../hooks/use-categories.ts';
+import { currentPlace } from '../place.ts';
+import { describeSearch, searchPath } from '../search.ts';
 import { useLanguage } from '../texts/language.tsx';
+import { SaveSearch } from './save-search.tsx';
 
 interface SearchProps {
   /** Of the list that is searched. */
   path: string;
   label: string;
-  q: string | undefined;
-  categoryId: number | undefined;
+  filters: Filters;
+  /** Whether new results can be notified. */
+  canSave?: boolean;
 }
 
-/** A search by text and category, which puts both into the address, so that a search can be shared. */
-export function Search({ path, label, q, categoryId }: SearchProps) {
+/** A search by text, category, neighbourhood and distance, which puts all of it into the address. */
+export function Search({ path, label, filters, canSave }: SearchProps) {
   const { t } = useLanguage();
   const { route } = useLocation();
+  const attempt = useAttempt();
   const categories = useCategories().value?.items ?? [];
-  const input = useRef<HTMLInputElement>(null);
-  const select = useRef<HTMLSelectElement>(null);
+  const form = useRef<HTMLFormElement>(null);
+  const { q, category_id, region, near, radius_m } = filters;
 
   // "Back" changes the address without the inputs. What was typed must not be undone: neither by an effect that runs only after
   // the input is shown, nor by categories that arrive late, hence an effect for each.
-  useLayoutEffect(() => {
-    if (input.current) input.current.value = q ?? '';
-  }, [q]);
-  useLayoutEffect(() => {
-    if (select.current) select.current.value = String(categoryId ?? '');
-  }, [categoryId, categories.length]);
+  useLayoutEffect(() => set('q', q), [q]);
+  useLayoutEffect(() => set('region', region), [region]);
+  useLayoutEffect(() => set('category_id', category_id), [category_id, categories.length]);
 
-  function search(event?: Event) {
-    event?.preventDefault();
-    const [base, query] = path.split('?');
-    const parameters = new URLSearchParams(query);
-    if (input.current?.value.trim()) parameters.set('q', input.current.value.trim());
-    if (select.current?.value) parameters.set('category_id', select.current.value);
-    route(parameters.size > 0 ? `${base}?${parameters}` : path);
+  function set(name: string, value: string | number | undefined) {
+    const input = form.current?.elements.namedItem(name);
+    if (input instanceof HTMLInputElement || input instanceof HTMLSelectElement)
+      input.value = String(value ?? '');
+  }
+
+  function search(place = near) {
+    if (form.current === null) return;
+    const typed = Object.fromEntries(new FormData(form.current));
+    route(searchPath(path, { ...typed, near: place, radius_m }));
+  }
+
+  async function searchNearby() {
+    const { latitude, longitude } = await currentPlace();
+    // About 100 m: an address that is shared does not tell where somebody lives.
+    search(`${latitude.toFixed(3)},${longitude.toFixed(3)}`);
   }
 
   return (
     <search>
-      <form class="search" onSubmit={search}>
+      <form
+        ref={form}
+        class="search"
+        onSubmit={(event) => {
+          event.preventDefault();
+          search();
+        }}
+      >
         <div class="input-row">
           <input
-            ref={input}
             class="input"
             type="search"
+            name="q"
             aria-label={label}
             placeholder={label}
             enterkeyhint="search"
@@ -53,7 +73,7 @@ export function Search({ path, label, q, categoryId }: SearchProps) {
             {t.feed.search}
           </button>
         </div>
-        <select ref={select} class="input" aria-label={t.feed.category} onChange={search}>
+        <select name="category_id" class="input" aria-label={t.feed.category} onChange={() => search()}>
           <option value="">{t.feed.allCategories}</option>
           {categories.map(({ id, name }) => (
             <option key={id} value={id}>
@@ -61,7 +81,26 @@ export function Search({ path, label, q, categoryId }: SearchProps) {
             </option>
           ))}
         </select>
+        <div class="input-row">
+          <input
+            class="input"
+            name="region"
+            maxLength={40}
+            aria-label={t.feed.region}
+            placeholder={t.feed.region}
+            enterkeyhint="search"
+          />
+          <button
+            type="button"
+            class="button"
+            aria-pressed={near !== undefined}
+            onClick={() => (near === undefined ? attempt(searchNearby) : search(''))}
+          >
+            {t.feed.near}
+          </button>
+        </div>
       </form>
+      {canSave && <SaveSearch filters={filters} name={describeSearch(filters, categories, t)} />}
     </search>
   );
 }

@@ -10,6 +10,9 @@ export function describeError(error: unknown, t: Texts): string {
   if (error instanceof NetworkError || error instanceof TimeoutError) return t.errors.network;
   // A new passkey, where the device has one of the account.
   if (error instanceof DOMException && error.name === 'InvalidStateError') return t.errors.passkeyExists;
+  if (error instanceof GeolocationPositionError) {
+    return error.code === error.PERMISSION_DENIED ? t.errors.placeBlocked : t.errors.placeUnknown;
+  }
   return t.errors.unexpected;
 }
 

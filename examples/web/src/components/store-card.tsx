@@ -1,10 +1,14 @@
 import type { StoreListItem } from '../api.ts';
+import { describeDistance } from '../place.ts';
+import { useLanguage } from '../texts/language.tsx';
 import { Categories } from './categories.tsx';
 import { Image } from './image.tsx';
 
 /** A store in a list. */
 export function StoreCard({ store }: { store: StoreListItem }) {
-  const { id, name, thumbnail, address, description } = store;
+  const { t } = useLanguage();
+  const { id, name, thumbnail, address, description, distance_m } = store;
+  const where = [distance_m !== null && describeDistance(distance_m, t), address].filter(Boolean).join(' · ');
   return (
     <article class="post-card">
       <Image url={thumbnail} />
@@ -12,7 +16,7 @@ export function StoreCard({ store }: { store: StoreListItem }) {
         <h2>
           <a href={`/stores/${id}`}>{name}</a>
         </h2>
-        {address && <p class="soft small">{address}</p>}
+        {where && <p class="soft small">{where}</p>}
         <Categories of={store} />
         {description && <p class="small clamped">{description}</p>}
       </div>

@@ -10,7 +10,6 @@ import { useAttempt } from '../hooks/use-attempt.ts';
 import { useAccount, useSession } from '../session.tsx';
 import { useLanguage } from '../texts/language.tsx';
 import { ChangeEmail } from './change-email.tsx';
-import { MailPreferences } from './mail-preferences.tsx';
 import { VerifyEmail } from './verify-email.tsx';
 
 /** The account: name, address, password, devices, log out, delete. */
@@ -57,9 +56,9 @@ export function AccountView() {
             <TextField name="name" label={t.fields.name} autocomplete="name" defaultValue={user.name} />
           </Form>
         </section>
+        <LinkCard href="/account/alerts" {...t.alerts} />
         <LinkCard href="/account/login-methods" {...t.loginMethods} />
         <LinkCard href="/sessions" title={t.sessions.title} text={t.account.sessionsText} />
-        <MailPreferences />
         <ChangeEmail />
         <ChangePassword />
         <DeleteAccount />

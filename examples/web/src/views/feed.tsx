@@ -7,23 +7,22 @@ import { Search } from '../components/search.tsx';
 import { Empty } from '../components/states.tsx';
 import { DirectoryTabs } from '../components/tabs.tsx';
 import { usePages } from '../hooks/use-pages.ts';
+import { useSearch } from '../search.ts';
 import { useAccount } from '../session.tsx';
 import { useLanguage } from '../texts/language.tsx';
 
-/** Open or closed posts of all stores, newest first, with search. What is searched is in the address, so that it can be shared. */
+/** Open or closed posts of all stores, newest or nearest first, with search. */
 export function FeedView() {
   const { t } = useLanguage();
   const { store } = useAccount();
   const { query } = useLocation();
-  const q = query['q'] || undefined;
-  const categoryId = Number(query['category_id']) || undefined;
+  const { filters, isSearch } = useSearch();
   const status = query['status'] === 'closed' ? 'closed' : 'open';
   const path = status === 'closed' ? '/?status=closed' : '/';
   const posts = usePages(
-    (cursor, signal) => dure.listPosts({ q, category_id: categoryId, status, cursor }, { signal }),
-    [q, categoryId, status],
+    (cursor, signal) => dure.listPosts({ ...filters, status, cursor }, { signal }),
+    [...Object.values(filters), status],
   );
-  const isSearch = q !== undefined || categoryId !== undefined;
   const empty = status === 'closed' ? t.feed.noneClosed : t.feed.empty;
   return (
     <Page
@@ -47,7 +46,12 @@ export function FeedView() {
         </div>
       )}
       <DirectoryTabs current={path} />
-      <Search path={path} label={t.feed.searchLabel} q={q} categoryId={categoryId} />
+      <Search
+        path={path}
+        label={t.feed.searchLabel}
+        filters={filters}
+        canSave={isSearch && status === 'open'}
+      />
       <PagedList
         class="posts"
         pages={posts}

@@ -35,12 +35,16 @@ export function NotificationsView() {
       title={t.notifications.title}
       width="narrow"
       actions={
-        newest &&
-        unread > 0 && (
-          <button type="button" class="button" onClick={() => markRead({ up_to_id: newest.id })}>
-            {t.notifications.markAll}
-          </button>
-        )
+        <div class="row">
+          <a class="button plain" href="/account/alerts">
+            {t.alerts.title}
+          </a>
+          {newest && unread > 0 && (
+            <button type="button" class="button" onClick={() => markRead({ up_to_id: newest.id })}>
+              {t.notifications.markAll}
+            </button>
+          )}
+        </div>
       }
     >
       <PagedList pages={list} empty={<Empty text={t.notifications.empty} />}>

@@ -1,12 +1,14 @@
-import { useId } from 'preact/hooks';
+import { useId, useState } from 'preact/hooks';
 import { useLocation } from 'preact-iso';
-import { dure } from '../api.ts';
+import { dure, type Store } from '../api.ts';
 import { Checkbox, ErrorTexts, TextArea, TextField } from '../components/field.tsx';
 import { Form, useFieldErrors } from '../components/form.tsx';
 import { Page } from '../components/page.tsx';
 import { LoadError } from '../components/states.tsx';
 import { useToasts } from '../components/toasts.tsx';
+import { useAttempt } from '../hooks/use-attempt.ts';
 import { useCategories } from '../hooks/use-categories.ts';
+import { currentPlace } from '../place.ts';
 import { useAccount, useSession } from '../session.tsx';
 import { useLanguage } from '../texts/language.tsx';
 
@@ -17,6 +19,7 @@ export function StoreFormView() {
   const { show } = useToasts();
   const { store } = useAccount();
   const { setStore } = useSession();
+  const [location, setLocation] = useState(store?.location ?? null);
 
   async function save(read: (name: string) => string, data: FormData) {
     const fields = {
@@ -26,6 +29,8 @@ export function StoreFormView() {
       address: read('address'),
       phone_number: read('phone_number'),
       business_hours: read('business_hours'),
+      location,
+      show_exact_location: data.has('show_exact_location'),
     };
     setStore(store === null ? await dure.createStore(fields) : await dure.updateOwnStore(fields));
     show(store === null ? t.storeForm.registered : t.common.saved);
@@ -81,8 +86,46 @@ export function StoreFormView() {
           placeholder={t.storeForm.hoursExample}
           defaultValue={store?.business_hours}
         />
+        <LocationField location={location} onChange={setLocation} isExact={store?.show_exact_location} />
       </Form>
     </Page>
+  );
+}
+
+interface LocationFieldProps {
+  location: Store['location'];
+  onChange: (location: Store['location']) => void;
+  isExact: boolean | undefined;
+}
+
+function LocationField({ location, onChange, isExact = false }: LocationFieldProps) {
+  const { t } = useLanguage();
+  const attempt = useAttempt();
+  return (
+    <fieldset class="field">
+      <legend>
+        {t.storeForm.location} <span class="optional">{t.common.optional}</span>
+      </legend>
+      <p class="hint">{t.storeForm.locationHint}</p>
+      <div class="row">
+        <button
+          type="button"
+          class="button"
+          onClick={() => attempt(async () => onChange(await currentPlace()))}
+        >
+          {t.storeForm.setLocation}
+        </button>
+        {location && (
+          <button type="button" class="button" onClick={() => onChange(null)}>
+            {t.storeForm.removeLocation}
+          </button>
+        )}
+        <span role="status">{location && t.storeForm.locationSet}</span>
+      </div>
+      {location && (
+        <Checkbox name="show_exact_location" label={t.storeForm.showExact} defaultChecked={isExact} />
+      )}
+    </fieldset>
   );
 }
 

@@ -1,4 +1,3 @@
-import { useLocation } from 'preact-iso';
 import { dure } from '../api.ts';
 import { Page } from '../components/page.tsx';
 import { PagedList } from '../components/paged-list.tsx';
@@ -7,22 +6,21 @@ import { Empty } from '../components/states.tsx';
 import { StoreCard } from '../components/store-card.tsx';
 import { DirectoryTabs } from '../components/tabs.tsx';
 import { usePages } from '../hooks/use-pages.ts';
+import { useSearch } from '../search.ts';
 import { useLanguage } from '../texts/language.tsx';
 
-/** Stores of the neighbourhood, newest first, with search by name, address and description. */
+/** Stores of the neighbourhood, newest or nearest first, with search by name, address and description. */
 export function StoresView() {
   const { t } = useLanguage();
-  const { query } = useLocation();
-  const q = query['q'] || undefined;
-  const categoryId = Number(query['category_id']) || undefined;
+  const { filters } = useSearch();
   const stores = usePages(
-    (cursor, signal) => dure.listStores({ q, category_id: categoryId, cursor }, { signal }),
-    [q, categoryId],
+    (cursor, signal) => dure.listStores({ ...filters, cursor }, { signal }),
+    Object.values(filters),
   );
   return (
     <Page title={t.stores.title}>
       <DirectoryTabs current="/stores" />
-      <Search path="/stores" label={t.stores.searchLabel} q={q} categoryId={categoryId} />
+      <Search path="/stores" label={t.stores.searchLabel} filters={filters} />
       <PagedList
         class="posts"
         pages={stores}
