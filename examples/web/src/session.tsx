@@ -44,6 +44,8 @@ export function SessionProvider({ children }: { children: ComponentChildren }) {
       } else {
         const isOwn = reason === 'logged_out' || reason === 'account_deleted';
         setSession({ status: 'signedOut', why: isOwn ? 'left' : 'ended' });
+        // Push messages are for the account that is signed in.
+        dure.unsubscribeFromPush().catch(() => undefined);
       }
     });
   }, [reload]);

@@ -26,6 +26,7 @@ const kinds = {
   email: { type: 'email' },
   tel: { type: 'tel' },
   date: { type: 'date' },
+  time: { type: 'time' },
   password: { type: 'password' },
 } as const;
 

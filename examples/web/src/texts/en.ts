@@ -384,15 +384,36 @@ export const en: Texts = {
     done: 'Thank you. Please choose again what you wanted to do.',
   },
   alerts: { title: 'Alert settings', text: 'Push notifications, emails, quiet hours and saved searches.' },
+  push: {
+    title: 'Push notifications',
+    text: 'Get news on this device, also while Dure is not open.',
+    isOn: 'on',
+    switchOn: 'Switch on',
+    switchOff: 'Switch off',
+    switchedOn: 'Push notifications are on.',
+    switchedOff: 'Push notifications are off.',
+    blocked:
+      'Your browser blocks notifications. Allow them in the site settings of your browser, then reload this page.',
+    unsupported:
+      'This browser has no push notifications. On an iPhone, add Dure to the home screen to switch them on.',
+  },
   preferences: {
-    title: 'Emails',
-    text: 'What we send to your verified address. The alerts page always shows everything.',
-    language: 'Language of emails',
+    title: 'What to send',
+    text: 'Emails go to your verified address. The alerts page always shows everything.',
+    language: 'Language of emails and push notifications',
     languages: { ko: '한국어', en: 'English' },
-    kinds: 'Send me an email about',
-    received: 'New requests',
-    answered: 'Answers to my requests',
-    ended: 'Partnerships that end',
+    channels: { push: 'Send me a push notification about', email: 'Send me an email about' },
+    kinds: {
+      partner_request_received: 'New requests',
+      partner_request_answered: 'Answers to my requests',
+      partner_request_ended: 'Requests withdrawn, partnerships ended',
+      saved_search_match: 'New posts for my saved searches',
+    },
+    quietHours: 'Quiet hours',
+    quietHoursHint:
+      'In Korean time. News of these hours comes when they end. Leave empty for news at any time.',
+    from: 'From',
+    to: 'To',
   },
   savedSearches: {
     title: 'Saved searches',

@@ -385,15 +385,36 @@ export const ko = {
     done: '본인 확인이 완료되었습니다. 하시던 작업을 다시 눌러 주세요.',
   },
   alerts: { title: '알림 설정', text: '푸시 알림과 메일, 방해 금지 시간, 저장한 검색을 관리합니다.' },
+  push: {
+    title: '푸시 알림',
+    text: '두레를 열어 두지 않아도 이 기기로 새 소식을 알려 드립니다.',
+    isOn: '사용 중',
+    switchOn: '푸시 알림 켜기',
+    switchOff: '푸시 알림 끄기',
+    switchedOn: '푸시 알림을 켰습니다.',
+    switchedOff: '푸시 알림을 껐습니다.',
+    blocked:
+      '브라우저에서 알림이 차단되어 있습니다. 브라우저의 사이트 설정에서 알림을 허용하신 뒤 이 화면을 새로 고쳐 주세요.',
+    unsupported:
+      '이 브라우저에서는 푸시 알림을 받을 수 없습니다. iPhone에서는 두레를 홈 화면에 추가하시면 켤 수 있습니다.',
+  },
   preferences: {
-    title: '메일 설정',
-    text: '인증하신 주소로 보내 드리는 메일입니다. 알림 화면에는 언제나 표시됩니다.',
-    language: '메일 언어',
+    title: '받을 소식',
+    text: '메일은 인증하신 주소로 보내 드립니다. 알림 화면에는 언제나 표시됩니다.',
+    language: '메일과 푸시 알림의 언어',
     languages: { ko: '한국어', en: 'English' },
-    kinds: '받을 메일',
-    received: '새 제휴 요청',
-    answered: '보낸 요청에 대한 답',
-    ended: '제휴 종료',
+    channels: { push: '푸시 알림으로 받기', email: '메일로 받기' },
+    kinds: {
+      partner_request_received: '새 제휴 요청',
+      partner_request_answered: '보낸 요청에 대한 답',
+      partner_request_ended: '요청 취소와 제휴 종료',
+      saved_search_match: '저장한 검색에 맞는 새 글',
+    },
+    quietHours: '방해 금지 시간',
+    quietHoursHint:
+      '이 시간(한국 시간)에 생긴 소식은 끝난 뒤에 보내 드립니다. 비워 두시면 언제든지 보내 드립니다.',
+    from: '시작',
+    to: '종료',
   },
   savedSearches: {
     title: '저장한 검색',
