@@ -14,6 +14,7 @@ export type StoreSummary = Post['store'];
 export type PostListItem = Item<'listPosts'>;
 export type PostSummary = Pick<Post, 'id' | 'title' | 'thumbnail' | 'created_at'>;
 export type Filters = Pick<Input<'listPosts'>, 'q' | 'category_id' | 'region' | 'near' | 'radius_m'>;
+export type Consent = Item<'listConsents'>;
 export type SavedSearch = Item<'listSavedSearches'>;
 export type StoreCategory = Item<'listStoreCategories'>;
 export type Notification = Item<'listNotifications'>;

@@ -70,7 +70,7 @@ export function useFieldErrors(name: string): string[] {
   );
 }
 
-/** The texts for the value at a position of a list. */
-export function useItemErrors(name: string, index: number): readonly string[] {
-  return useContext(Context)[`/${name}/${index}`] ?? [];
+/** The texts for one value inside a field. */
+export function useItemErrors(name: string, key: number | string): readonly string[] {
+  return useContext(Context)[`/${name}/${key}`] ?? [];
 }

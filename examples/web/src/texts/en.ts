@@ -425,6 +425,25 @@ export const en: Texts = {
     deleteTitle: (name: string) => `Delete the search “${name}”?`,
     deleteText: 'You will no longer be notified of new posts that match.',
   },
+  consents: {
+    title: 'Consent',
+    names: {
+      is_14_or_older: 'I am 14 or older',
+      terms: 'Terms of service',
+      privacy: 'Privacy policy',
+      marketing: 'Offers and news by email',
+    },
+    required: '(required)',
+    history: 'My consents',
+    given: 'Given:',
+    withdrawn: 'Withdrawn:',
+    agree: 'Agree',
+    withdraw: 'Withdraw',
+  },
+  ownData: {
+    title: 'Download my data',
+    text: 'Everything that Dure has about you, as one JSON file. Up to five times a day.',
+  },
   undoEmail: {
     title: 'Undo the change of your email',
     text: 'If you did not change your email, undo it here. Your old address is restored, all devices are logged out, and we send a link to set a new password to the old address.',

@@ -426,6 +426,25 @@ export const ko = {
     deleteTitle: (name: string) => `‘${name}’ 검색을 삭제할까요?`,
     deleteText: '이 조건에 맞는 새 글을 더 이상 알려 드리지 않습니다.',
   },
+  consents: {
+    title: '약관 동의',
+    names: {
+      is_14_or_older: '만 14세 이상입니다',
+      terms: '이용약관',
+      privacy: '개인정보 수집·이용',
+      marketing: '혜택과 소식 메일 받기',
+    } as Record<string, string>,
+    required: '(필수)',
+    history: '동의 내역',
+    given: '동의:',
+    withdrawn: '철회:',
+    agree: '동의하기',
+    withdraw: '철회하기',
+  },
+  ownData: {
+    title: '내 정보 내려받기',
+    text: '두레가 보관하는 내 정보를 JSON 파일 하나로 내려받습니다. 하루에 다섯 번까지 받을 수 있습니다.',
+  },
   undoEmail: {
     title: '이메일 변경 되돌리기',
     text: '이메일을 변경한 적이 없다면 되돌려 주세요. 예전 주소가 다시 쓰이고, 모든 기기에서 로그아웃되며, 비밀번호를 다시 설정하는 링크를 예전 주소로 보내 드립니다.',

@@ -10,6 +10,7 @@ import { useAttempt } from '../hooks/use-attempt.ts';
 import { useAccount, useSession } from '../session.tsx';
 import { useLanguage } from '../texts/language.tsx';
 import { ChangeEmail } from './change-email.tsx';
+import { Consents } from './consents.tsx';
 import { VerifyEmail } from './verify-email.tsx';
 
 /** The account: name, address, password, devices, log out, delete. */
@@ -61,6 +62,8 @@ export function AccountView() {
         <LinkCard href="/sessions" title={t.sessions.title} text={t.account.sessionsText} />
         <ChangeEmail />
         <ChangePassword />
+        <Consents />
+        <OwnData />
         <DeleteAccount />
       </div>
     </Page>
@@ -127,6 +130,29 @@ function ChangePassword() {
           {t.account.noPassword}
         </a>
       </p>
+    </section>
+  );
+}
+
+function OwnData() {
+  const { t } = useLanguage();
+  const confirmed = useConfirmed();
+
+  async function download() {
+    const data = await confirmed(() => dure.downloadOwnData());
+    const file = new Blob([JSON.stringify(data, null, 2)], { type: 'application/json' });
+    const link = document.createElement('a');
+    link.href = URL.createObjectURL(file);
+    link.download = 'dure-my-data.json';
+    link.click();
+    URL.revokeObjectURL(link.href);
+  }
+
+  return (
+    <section class="card stack">
+      <h2>{t.ownData.title}</h2>
+      <p class="soft">{t.ownData.text}</p>
+      <Form submitLabel={t.ownData.title} onSubmit={download} />
     </section>
   );
 }

@@ -1,22 +1,19 @@
-import { isApiError, type LoginWithResult } from '@dure/client';
+import { type Input, isApiError, type LoginWithResult } from '@dure/client';
 import { useRef, useState } from 'preact/hooks';
 import { useLocation } from 'preact-iso';
 import { dure } from '../api.ts';
 import { ownPath } from '../arrival.ts';
 import { CodeForm } from '../components/code-form.tsx';
+import { ConsentChoices, consentsIn } from '../components/consent-choices.tsx';
 import { PasswordField, TextField } from '../components/field.tsx';
 import { Form } from '../components/form.tsx';
 import { Page } from '../components/page.tsx';
 import { useToasts } from '../components/toasts.tsx';
+import { useLoad } from '../hooks/use-load.ts';
 import { useSession } from '../session.tsx';
 import { useLanguage } from '../texts/language.tsx';
 
-interface NewAccount {
-  username: string;
-  password: string;
-  name: string;
-  email: string;
-}
+type NewAccount = Pick<Input<'signUp'>, 'username' | 'password' | 'name' | 'email' | 'consents'>;
 
 /** An address that a mailed link has proved. */
 export interface ProvedEmail {
@@ -45,6 +42,7 @@ export function SignUpView({ proved, provider }: SignUpProps) {
   const [pending, setPending] = useState<Pending>();
   const created = useRef('');
   const suggested = provider?.suggested;
+  const consents = useLoad((signal) => dure.listConsents({}, { signal }), []);
   const provedEmail = proved?.email ?? (suggested?.is_email_verified ? suggested.email : null);
 
   async function signUp(account: NewAccount) {
@@ -109,12 +107,13 @@ export function SignUpView({ proved, provider }: SignUpProps) {
     <Page key="account" title={t.signUp.title} lead={describe()} width="form-page">
       <Form
         submitLabel={provedEmail === null ? t.signUp.submit : t.signUp.title}
-        onSubmit={(read) =>
+        onSubmit={(read, data) =>
           signUp({
             username: read('username'),
             password: read('password'),
             name: read('name'),
             email: provedEmail ?? read('email'),
+            consents: consents.value?.items.length ? consentsIn(data) : undefined,
           })
         }
       >
@@ -150,6 +149,7 @@ export function SignUpView({ proved, provider }: SignUpProps) {
             autocomplete="new-password"
           />
         )}
+        <ConsentChoices consents={consents} />
       </Form>
       <p class="small" style="margin-top:16px">
         <a class="back" href="/login">
