@@ -220,7 +220,7 @@ async function writePost({ page }: Visitor, title: string): Promise<void> {
 /** What axe finds on the pages of a store that has written a post. */
 async function violationsForOwner(page: Page, post: string): Promise<string[]> {
   const lists = ['/requests', '/partners', '/stores', '/notifications'];
-  const own = ['/store', '/store/edit', '/account', '/account/login-methods', '/sessions'];
+  const own = ['/store', '/store/edit', '/account', '/account/alerts', '/account/login-methods', '/sessions'];
   const paths = ['/', `${post}/edit`, '/posts/new', ...lists, ...own, '/nowhere', post];
   const found = await violationsAt(page, paths);
   await page.getByRole('button', { name: '삭제', exact: true }).click();

@@ -27,11 +27,17 @@ export async function openVisitor(
   return { ...person, email: `${person.username}@example.com`, context, page: await context.newPage() };
 }
 
-/** Registers a store with one category. */
-export async function registerStore({ page }: Visitor, store: string, category: string): Promise<void> {
+/** Registers a store with one category. @param fill fills in what else the form has */
+export async function registerStore(
+  { page }: Visitor,
+  store: string,
+  category: string,
+  fill?: () => Promise<void>,
+): Promise<void> {
   await page.getByRole('link', { name: '가게 등록하기' }).click();
   await page.getByLabel('가게 이름').fill(store);
   await page.getByLabel(category).check();
+  await fill?.();
   await page.getByRole('button', { name: '등록하기', exact: true }).click();
   await page.getByRole('heading', { name: store, level: 1 }).waitFor();
 }

@@ -1,0 +1,170 @@
+import { readFile } from 'node:fs/promises';
+import t, { type Test } from 'tap';
+import { pushesOf } from '../../push/subscribed.ts';
+import { codeIn, createUser, password } from '../../support/app.ts';
+import { noBrowser } from '../../support/browser.ts';
+import { createStore } from '../../support/stores.ts';
+import { startExample } from './frontend.ts';
+import { openPhone, type Phone } from './phone.ts';
+import { registerStore, violations } from './visitor.ts';
+
+t.setTimeout(120_000);
+const alerts = '/account/alerts';
+const title = '봄꽃을 함께 팔 카페를 찾습니다';
+const terms = { TERMS_VERSION: '2026-01-31', TERMS_URL: 'https://dure.example/terms' };
+
+const story =
+  'a florist moves in, the cafe around the corner finds it, and both get a push at the right hour';
+t.test(story, { skip: noBrowser }, async (t) => {
+  const example = await startExample(t, terms);
+  const pushes = await pushesOf(t, example);
+  const { mails, pool } = example;
+  const step = (name: string, run: (t: Test) => Promise<void>) =>
+    t.test(name, { skip: !t.passing() && 'a step before it has failed' }, run);
+  const cafe = await openPhone(
+    { username: 'dure_cafe', name: '김두레' },
+    { ...example, pushService: pushes.service, place: { latitude: 37.5563, longitude: 126.9019 } },
+  );
+  const flower = await openPhone(
+    { username: 'golmok_flower', name: '이꽃님' },
+    { ...example, pushService: pushes.service, place: { latitude: 37.5592, longitude: 126.9019 } },
+  );
+
+  await step('the cafe saves a search near its place, and switches push messages on', async (t) => {
+    const { page, username, email } = cafe;
+    const { token } = await createUser(example, { username, email });
+    await createStore(example, token);
+    await page.goto('/login');
+    await page.getByLabel('아이디 또는 이메일').fill(username);
+    await page.getByLabel('비밀번호', { exact: true }).fill(password);
+    await page.getByRole('button', { name: '로그인', exact: true }).click();
+    await page.getByRole('button', { name: '내 주변' }).click();
+    await page.getByText('찾으시는 글이 없습니다').waitFor();
+    await page.getByLabel('업종').selectOption('꽃·식물');
+    await page.getByRole('button', { name: '이 조건으로 알림 받기' }).click();
+    t.equal(await page.getByLabel('검색 이름').inputValue(), '꽃·식물 · 주변 3km');
+    t.strictSame(await violations(page), []);
+    await page.getByRole('button', { name: '저장', exact: true }).click();
+    await page.getByText('검색을 저장했습니다').waitFor();
+    await switchPushOn(cafe);
+    await page.getByRole('link', { name: '꽃·식물 · 주변 3km' }).waitFor();
+    t.strictSame(await violations(page), []);
+  });
+
+  await step('the florist signs up, agrees to the terms, and registers its store where it is', async (t) => {
+    const { page, username, email, name } = flower;
+    await page.goto('/signup');
+    await page.getByLabel('이름', { exact: true }).fill(name);
+    await page.getByLabel('이메일').fill(email);
+    await page.getByLabel('아이디').fill(username);
+    await page.getByLabel('비밀번호', { exact: true }).fill(password);
+    await page.getByLabel('만 14세 이상입니다').check();
+    await page.getByRole('button', { name: '인증번호 받기', exact: true }).click();
+    await page.getByLabel('이용약관').and(page.locator(':focus')).waitFor();
+    t.strictSame(await violations(page), []);
+    await page.getByLabel('이용약관').check();
+    await page.getByLabel('혜택과 소식').check();
+    await page.getByRole('button', { name: '인증번호 받기', exact: true }).click();
+    await page.getByLabel('인증번호').fill(codeIn(await mails.next(email)));
+    await page.getByRole('button', { name: '인증하기', exact: true }).click();
+    await registerStore(flower, '골목 꽃집', '꽃·식물', async () => {
+      await page.getByRole('button', { name: '현재 위치로 설정' }).click();
+      await page.getByText('위치를 설정했습니다').waitFor();
+    });
+    await switchPushOn(flower);
+    await setQuietHours(flower, hoursAroundNow());
+  });
+
+  await step('the cafe gets a push message, whose notification leads to the post', async (t) => {
+    const { page } = flower;
+    await page.goto('/posts/new');
+    await page.getByLabel('제목').fill(title);
+    await page.getByLabel('내용').fill('우리 꽃과 커피를 함께 내어요.');
+    await page.getByLabel('마감일').fill('2099-12-31');
+    await page.getByRole('button', { name: '글 올리기', exact: true }).click();
+    await page.getByText('12월 31일 마감').waitFor();
+    const notification = await cafe.showPush();
+    t.match(notification, { title: '저장한 검색에 맞는 새 글', data: { url: page.url() } });
+    t.match(notification.body, `골목 꽃집에서 저장하신 검색 조건에 맞는 ‘${title}’`);
+    t.equal(await cafe.pressNotification(), page.url());
+    await cafe.page.goto('/notifications');
+    await cafe.page.getByRole('link', { name: title }).click();
+    await cafe.page.getByRole('heading', { name: title, level: 1 }).waitFor();
+  });
+
+  await step('the cafe sees that the florist is around the corner, and sends a request', async () => {
+    const { page } = cafe;
+    await page.goto(alerts);
+    await page.getByRole('link', { name: '꽃·식물 · 주변 3km' }).click();
+    await page.getByText('골목 꽃집 · 걸어서 5분').waitFor();
+    await page.getByRole('link', { name: title }).click();
+    await page.getByLabel('보낼 메시지').fill('저희 카페에서 함께 팔아요.');
+    await page.getByRole('button', { name: '요청 보내기', exact: true }).click();
+    await page.getByText('골목 꽃집에 제휴 요청을 보냈습니다').waitFor();
+  });
+
+  await step('the florist gets its push message when its quiet hours end', async (t) => {
+    await flower.page.locator('.badge').getByText('1', { exact: true }).waitFor();
+    t.equal((await pushes.settled()).length, 1);
+    t.equal(flower.browser.attempts, 0);
+    await setQuietHours(flower, ['', '']);
+    await pushes.makeDue();
+    t.match(await flower.showPush(), { title: '새 제휴 요청', data: { url: /\/requests\/\d+$/ } });
+  });
+
+  await step('the florist closes its post, and the cafe wants no more push messages', async (t) => {
+    const { page } = flower;
+    await page.goto('/store');
+    await page.getByRole('link', { name: title }).click();
+    await page.getByRole('link', { name: '수정', exact: true }).click();
+    await page.getByLabel('지금 마감하기').check();
+    await page.getByRole('button', { name: '저장', exact: true }).click();
+    await page.getByText('마감', { exact: true }).waitFor();
+    await cafe.page.goto(alerts);
+    await cafe.page.getByRole('button', { name: '푸시 알림 끄기' }).click();
+    await cafe.page.getByRole('button', { name: '푸시 알림 켜기' }).waitFor();
+    await cafe.page.getByRole('button', { name: /^삭제 꽃/ }).click();
+    await cafe.page.getByRole('dialog').getByRole('button', { name: '삭제', exact: true }).click();
+    await cafe.page.getByText('저장한 검색이 없습니다').waitFor();
+    const { rows } = await pool.query('SELECT endpoint FROM push_subscriptions');
+    t.strictSame(rows, [{ endpoint: flower.browser.subscription.endpoint }]);
+  });
+
+  await step('the florist withdraws what it agreed to, and downloads its data', async (t) => {
+    const { page, username } = flower;
+    await page.goto('/account');
+    await page.getByRole('button', { name: '철회하기' }).click();
+    await page.getByText('철회:').waitFor();
+    t.strictSame(await violations(page), []);
+    await pool.query("UPDATE sessions SET created_at = created_at - interval '11 minutes'");
+    await page.getByRole('button', { name: '내 정보 내려받기' }).click();
+    const confirmation = page.getByRole('dialog', { name: '본인 확인' });
+    await confirmation.getByLabel('비밀번호', { exact: true }).fill(password);
+    const [download] = await Promise.all([
+      page.waitForEvent('download'),
+      confirmation.getByRole('button', { name: '확인하기' }).click(),
+    ]);
+    const text = await readFile(await download.path(), 'utf8');
+    for (const part of [username, title, 'marketing']) t.match(text, part);
+  });
+});
+
+async function switchPushOn({ page }: Phone): Promise<void> {
+  await page.goto(alerts);
+  await page.getByRole('button', { name: '푸시 알림 켜기' }).click();
+  await page.getByText('푸시 알림을 켰습니다').waitFor();
+}
+
+async function setQuietHours({ page }: Phone, [from, to]: [from: string, to: string]): Promise<void> {
+  await page.goto(alerts);
+  await page.getByLabel('시작 (선택)').fill(from);
+  await page.getByLabel('종료 (선택)').fill(to);
+  await page.getByRole('button', { name: '저장', exact: true }).click();
+  await page.getByText('저장했습니다').waitFor();
+}
+
+/** In Korea, from and to an hour from now. */
+function hoursAroundNow(): [from: string, to: string] {
+  const inHours = (hours: number) => new Date(Date.now() + hours * 3_600_000).toISOString().slice(11, 16);
+  return [inHours(8), inHours(10)];
+}

@@ -1,0 +1,85 @@
+import type { Browser, Page } from 'playwright-core';
+import type { PushService, SubscribedBrowser } from '../../support/push-service.ts';
+import { until } from '../../support/until.ts';
+import { openVisitor, type Visitor } from './visitor.ts';
+
+/** A visitor at a place, whose browser has a subscription of the fake push service. */
+export interface Phone extends Visitor {
+  browser: SubscribedBrowser;
+  /** Hands the first push message to the service worker. @returns the notification that it shows */
+  showPush(): Promise<{ title: string; body: string; tag: string; data: { url: string } }>;
+  /** Presses the notification that is shown. @returns the address that the service worker opens */
+  pressNotification(): Promise<string>;
+}
+
+interface PhoneOptions {
+  browser: Browser;
+  origin: string;
+  pushService: PushService;
+  place: { latitude: number; longitude: number };
+}
+
+/** Opens a browser for somebody. Chromium without a window reaches no push service, so its subscription is made up. */
+export async function openPhone(
+  person: { username: string; name: string },
+  { browser: chromium, origin, pushService, place }: PhoneOptions,
+): Promise<Phone> {
+  const visitor = await openVisitor(chromium, origin, person);
+  const { context, page } = visitor;
+  const browser = pushService.subscribe();
+  await context.setGeolocation(place);
+  await context.grantPermissions(['geolocation', 'notifications']);
+  await context.addInitScript(subscribeTo(browser));
+  const cdp = await context.newCDPSession(page);
+  let registrationId = '';
+  cdp.on('ServiceWorker.workerRegistrationUpdated', ({ registrations }) => {
+    registrationId = registrations[0]?.registrationId ?? registrationId;
+  });
+  await cdp.send('ServiceWorker.enable');
+  return {
+    ...visitor,
+    browser,
+    async showPush() {
+      const { message } = await browser.next();
+      const data = JSON.stringify(message);
+      await cdp.send('ServiceWorker.deliverPushMessage', { origin, registrationId, data });
+      return until('a notification', async () => (await shownBy(page))[0]);
+    },
+    async pressNotification() {
+      const [worker] = context.serviceWorkers();
+      return worker?.evaluate(pressFirst) ?? '';
+    },
+  };
+}
+
+/** Replaces what browsers ask their push service for. */
+function subscribeTo({ subscription: { endpoint, keys } }: SubscribedBrowser): string {
+  return `{
+    const bytes = (text) => Uint8Array.from(atob(text.replace(/-/g, '+').replace(/_/g, '/')), (one) => one.charCodeAt(0));
+    const keys = ${JSON.stringify(keys)};
+    const subscription = {
+      endpoint: '${endpoint}',
+      getKey: (name) => bytes(keys[name]).buffer,
+      unsubscribe: async () => localStorage.removeItem('push') ?? true,
+    };
+    PushManager.prototype.getSubscription = async () => (localStorage.getItem('push') ? subscription : null);
+    PushManager.prototype.subscribe = async () => (localStorage.setItem('push', 'on'), subscription);
+  }`;
+}
+
+function shownBy(page: Page): Promise<Awaited<ReturnType<Phone['showPush']>>[]> {
+  return page.evaluate(`(async () => {
+    const registration = await navigator.serviceWorker.ready;
+    const shown = await registration.getNotifications();
+    return shown.map(({ title, body, tag, data }) => ({ title, body, tag, data }));
+  })()`);
+}
+
+/** Only a real press lets a service worker open a window, so what it opens is noted. */
+const pressFirst = `(async () => {
+  const [notification] = await registration.getNotifications();
+  return new Promise((resolve) => {
+    clients.openWindow = async (url) => resolve(url);
+    dispatchEvent(new NotificationEvent('notificationclick', { notification }));
+  });
+})()`;
