@@ -20,7 +20,7 @@ export const operationsWithBody = operations.filter(
 /** The keywords of a JSON Schema that the tests read. */
 export interface Schema {
   $ref?: string;
-  type?: string;
+  type?: string | string[];
   format?: string;
   pattern?: string;
   minLength?: number;
@@ -35,6 +35,9 @@ export interface Schema {
   required?: string[];
   minProperties?: number;
   oneOf?: Schema[];
+  anyOf?: Schema[];
+  /** Of a resolved schema: whether the value may be null instead. */
+  isNullable?: boolean;
   enum?: unknown[];
   examples?: unknown[];
 }
@@ -97,10 +100,14 @@ export function bodiesOf(operation: DocumentedOperation): Record<string, unknown
   return validBodies[operation.operationId] ?? bodySchemas(operation).map(examples);
 }
 
-/** Follows a reference to its component. */
+/** Follows a reference to its component. Of a value that may be null, the other type is taken. */
 export function resolve(schema: Schema): Schema {
   const name = schema.$ref?.split('/').at(-1);
-  return name === undefined ? schema : resolve((contract.document.components.schemas[name] ?? {}) as Schema);
+  if (name !== undefined) return resolve((contract.document.components.schemas[name] ?? {}) as Schema);
+  const other = schema.anyOf?.find(({ type }) => type !== 'null');
+  if (other !== undefined) return { ...resolve(other), isNullable: true };
+  const [type = '', orNull] = [schema.type].flat();
+  return orNull === 'null' ? { ...schema, type, isNullable: true } : schema;
 }
 
 /** The object schemas of a body: one, or its alternatives. */

@@ -34,6 +34,7 @@ const multiline = ['content', 'description', 'message', 'text', 'note', 'reason'
 
 const notStrings = [null, true, 0, 1.5, [], ['text'], {}, { $ne: null }, { contains: '' }, { set: 'x' }];
 const notIntegers = [null, true, '1', '', '0x10', 1.5, [1], {}, { $gt: 0 }];
+const notNumbers = [null, true, '1', '', [1], {}];
 const notBooleans = [null, 'true', '', 0, 1, [true], {}];
 const notObjects = [null, true, 1, 'text', []];
 const notArrays = [null, true, 1, 'text', {}, { 0: 1, length: 1 }];
@@ -60,11 +61,17 @@ const rejectedTexts = {
 
 /** @param valid a valid value of the field */
 function wrongValues(field: Schema, name: string, valid?: unknown): WrongValue[] {
-  const as = (values: unknown[]) => values.map((value) => ({ value, name }));
+  const as = (values: unknown[]) =>
+    values.filter((value) => value !== null || !field.isNullable).map((value) => ({ value, name }));
   if (field.type === 'string') return as([...notStrings, ...wrongTexts(field, name)]);
   if (field.type === 'integer') {
     const { minimum = 0, maximum = 0 } = field;
     return as([...notIntegers, ...outOfRange, minimum - 1, maximum + 1]);
+  }
+  if (field.type === 'number') {
+    const { minimum, maximum } = field;
+    const beyond = [minimum === undefined ? [] : minimum - 1e-6, maximum === undefined ? [] : maximum + 1e-6];
+    return as([...notNumbers, ...beyond.flat()]);
   }
   if (field.type === 'boolean') return as(notBooleans);
   if (field.type === 'object') return [...as(notObjects), ...wrongProperties(field, name, Object(valid))];
@@ -154,7 +161,13 @@ t.test('a number beyond what JSON can hold is rejected', (t) =>
 /** Whether a text may have any characters. */
 function isFreeText({ name, field }: ReturnType<typeof fieldsOf>[number]): boolean {
   const { type, format, pattern, maxLength } = resolve(field);
-  return type === 'string' && maxLength !== undefined && !format && !pattern && name !== 'phone_number';
+  return (
+    type === 'string' &&
+    maxLength !== undefined &&
+    !format &&
+    !pattern &&
+    !['phone_number', 'endpoint'].includes(name)
+  );
 }
 const withTexts = operationsWithBody.filter((operation) => fieldsOf(operation).some(isFreeText));
 
