@@ -74,6 +74,10 @@ The version of this document follows semantic versioning. These changes may come
       description:
         'What kind of partnership a store is looking for. A store publishes posts, all users read them.',
     },
+    {
+      name: 'saved-searches',
+      description: 'Searches for posts whose new matches their users are notified of.',
+    },
     { name: 'images', description: 'Images that users upload for their posts.' },
     {
       name: 'notifications',

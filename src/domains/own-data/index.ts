@@ -5,7 +5,7 @@ import type { FastifyInstance } from 'fastify';
 import { type CurrentUser, currentUser, requireUser, tokenNotValid } from '../../http/authentication.ts';
 import { httpErrors, retryLater } from '../../http/errors.ts';
 import { type RequestContext, requestContext } from '../../http/request-context.ts';
-import { Ref, Timestamp } from '../../http/schemas.ts';
+import { Ref, RefOrNull, Timestamp } from '../../http/schemas.ts';
 import type { ExpiredRows } from '../../infrastructure/database/clean-up.ts';
 import type { Database } from '../../infrastructure/database/client.ts';
 import { secondsUntil } from '../../infrastructure/database/daily-quota.ts';
@@ -43,16 +43,20 @@ export function createOwnData(options: Options) {
   };
 }
 
-const part = { type: 'object', additionalProperties: true, examples: [{ id: 1 }] } as const;
+const OwnDataPart = Type.Unsafe<object>({
+  $id: 'OwnDataPart',
+  type: 'object',
+  additionalProperties: true,
+  description: 'What one row says, with the names of the API',
+  examples: [{ id: 1 }],
+});
 const OwnData = Type.Object(
   {
     exported_at: Timestamp('When the download began'),
     ...Object.fromEntries(
       sections.map(({ name, description, isSingle }) => [
         name,
-        isSingle
-          ? Type.Unsafe<object | null>({ ...part, type: ['object', 'null'], description })
-          : Type.Array(Type.Unsafe<object>(part), { description }),
+        isSingle ? RefOrNull(OwnDataPart, description) : Type.Array(Ref(OwnDataPart), { description }),
       ]),
     ),
   },
