@@ -20,7 +20,7 @@ export const openApiPlugin = fastifyPlugin(async (app: FastifyInstance) => {
     transform: ({ schema, url, route }) => {
       if (isDocumented(route)) routes.set(route.schema.operationId, route);
       // As `auth` of `/auth/me/` and `stores` of `/api/v1/stores/`, where the schema has no other tag.
-      const tags = /^\/(?:api\/v1\/)?(\w+)/.exec(url)?.slice(1) ?? [];
+      const tags = /^\/(?:api\/v1\/)?([\w-]+)/.exec(url)?.slice(1) ?? [];
       // Without a scope that requires a user, an operation is for everyone.
       return { schema: { security: [], tags, ...schema }, url };
     },
