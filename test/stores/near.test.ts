@@ -243,6 +243,15 @@ t.test('all filters apply together', async (t) => {
   t.strictSame(await ids('posts', at, `&store_id=${stores[4]}`), [], 'too far');
 });
 
+t.test('the nearest store comes first, although 500 others look nearer on a flat map', async (t) => {
+  const at: Place = [60, -140];
+  // Maps stretch what is nearer to the pole.
+  const others = Array.from({ length: 500 }, () => ({ at: north(at, -49_000), exact: true, posts: 0 }));
+  const { stores } = await addStores([{ at: north(at, 48_900), exact: true }, ...others]);
+  t.strictSame(await found('stores', at, '&radius_m=50000&limit=1'), [[stores[0], 48_900]]);
+  t.equal((await found('posts', at, '&radius_m=50000')).length, 1);
+});
+
 t.test('of each store, the newest 100 posts are listed', async (t) => {
   const at = newPlace();
   const { posts } = await addStores([{ at, posts: 103 }, { at: north(at, 200) }]);
