@@ -27,7 +27,6 @@ import { root } from '../support/files.ts';
 import { cleanUp, uploadImage } from '../support/images.ts';
 import { notificationsOf, requestsPath, sendRequest, transition } from '../support/partner-requests.ts';
 import { idleOutbox } from '../support/plans.ts';
-import { createPushService } from '../support/push-service.ts';
 import { createPost, openShop } from '../support/stores.ts';
 import { until } from '../support/until.ts';
 
@@ -213,11 +212,10 @@ t.test('each statement returns the columns that its row type declares', async (t
   await send('PATCH', '/api/v1/notifications/preferences/', { email: { saved_search_match: true } }, sender);
   await send('POST', '/api/v1/saved-searches/', { name: '카페', category_id: 1 }, sender);
   await createPost(app, receiver.token);
+  await (await pushesOf(t, app)).subscribe(sender);
   await send('PATCH', '/auth/me/consents/', { marketing: true }, sender);
   await send('GET', '/auth/me/consents/', undefined, sender);
   for (let count = 0; count < 6; count++) await send('GET', '/auth/me/data/');
-  const { subscription } = (await createPushService(t)).subscribe();
-  await send('POST', '/api/v1/notifications/push/subscriptions/', subscription);
   await until('the match', () => [...executed].some((place) => /saved-searches/.test(place)));
   const id = await sendRequest(app, sender, own);
   await send('POST', requestsPath, { post_id: own.id, message: '다시' }, sender);
@@ -269,7 +267,6 @@ t.test('each statement returns the columns that its row type declares', async (t
   const passkey = await passkeys.createOwner();
   await passkeys.logIn(passkey.authenticator);
   await passkeys.remove(passkey.token, passkey.passkey.id);
-  await (await pushesOf(t, app)).subscribe(sender);
   await deleteAccount(app, receiver);
 
   // What runs by itself, or for the command.

@@ -102,7 +102,7 @@ export const lazySchemasPlugin = fastifyPlugin(async (app: FastifyInstance) => {
   const selectSerializer = buildSerializerSelector();
   app.addHook('onRoute', (route) => {
     route.validatorCompiler = (part) => {
-      const validator = once(() => compileValidator()(part));
+      const validator = once(() => compiled(validators, part.schema, () => compileValidator()(part)));
       // Fastify reads the errors from the function that it called.
       const validate: FastifyValidationResult = (data) => {
         const isValid = validator()(data) === true;
@@ -112,13 +112,27 @@ export const lazySchemasPlugin = fastifyPlugin(async (app: FastifyInstance) => {
       return validate;
     };
     route.serializerCompiler = ({ httpStatus = '', ...part }) => {
-      const serializer = once(() =>
-        selectSerializer(schemasBelow(part.schema), serializerOptions)({ ...part, httpStatus }),
-      );
+      const compile = () => selectSerializer(schemasBelow(part.schema), serializerOptions)({ ...part, httpStatus });
+      const serializer = once(() => compiled(serializers, part.schema, compile));
       return (data) => serializer()(data);
     };
   });
 });
+
+/** The validators and serializers of a process, by their schemas as JSON: many routes have the same, above all of errors. */
+const validators = new Map<string, FastifyValidationResult>();
+const serializers = new Map<string, (data: unknown) => string>();
+
+function compiled<Function>(
+  known: Map<string, Function>,
+  schema: unknown,
+  compile: () => Function,
+): Function {
+  const key = JSON.stringify(schema);
+  const found = known.get(key) ?? compile();
+  known.set(key, found);
+  return found;
+}
 
 /** The schemas to which one refers, directly or not. With all of them, compiling a serializer takes 10 ms instead of 2. */
 function schemasBelow(schema: unknown, found: Record<string, TSchema> = {}): Record<string, TSchema> {
