@@ -189,7 +189,7 @@ export const en: Texts = {
     contentHint: 'When, how, and what both shops gain: posts with details get more answers.',
     closesOn: 'Last day',
     closesOnHint: 'After this day, the post closes by itself and takes no more requests.',
-    isClosed: 'Close it now',
+    isClosed: 'Closed: take no new requests',
     publish: 'Publish',
   },
   images: {
@@ -225,7 +225,8 @@ export const en: Texts = {
     descriptionHint: 'Style, best-known products, customers.',
     hoursExample: 'Daily 9:00-21:00',
     location: 'Location',
-    locationHint: 'Shops nearby can find yours. Unless you show it exactly, others see it to about 100 m.',
+    locationHint:
+      'Shops nearby can find yours. Unless you show the exact location, others see it to about 100 m.',
     locationSet: 'The location is set.',
     setLocation: 'Use my current location',
     removeLocation: 'Remove the location',

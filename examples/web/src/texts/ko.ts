@@ -187,7 +187,7 @@ export const ko = {
     contentHint: '기간, 방식, 서로에게 좋은 점을 적으면 답을 받기 쉽습니다.',
     closesOn: '마감일',
     closesOnHint: '이날이 지나면 글이 자동으로 마감되고, 새 요청을 받지 않습니다.',
-    isClosed: '지금 마감하기',
+    isClosed: '마감하고 새 요청 받지 않기',
     publish: '글 올리기',
   },
   images: {
@@ -224,8 +224,8 @@ export const ko = {
     hoursExample: '매일 09:00-21:00',
     location: '위치',
     locationHint:
-      '가까운 이웃이 우리 가게를 찾을 수 있습니다. 공개하지 않으시면 100m 정도 어림한 위치만 알립니다.',
-    locationSet: '위치를 설정했습니다.',
+      '가까운 이웃이 우리 가게를 찾기 쉬워집니다. 정확한 위치를 공개하지 않으시면 100m 정도 어림한 위치만 보입니다.',
+    locationSet: '위치가 설정되어 있습니다.',
     setLocation: '현재 위치로 설정',
     removeLocation: '위치 지우기',
     showExact: '정확한 위치 공개',
@@ -387,7 +387,7 @@ export const ko = {
   alerts: { title: '알림 설정', text: '푸시 알림과 메일, 방해 금지 시간, 저장한 검색을 관리합니다.' },
   push: {
     title: '푸시 알림',
-    text: '두레를 열어 두지 않아도 이 기기로 새 소식을 알려 드립니다.',
+    text: '두레를 열어 두지 않으셔도 이 기기로 새 소식을 알려 드립니다.',
     isOn: '사용 중',
     switchOn: '푸시 알림 켜기',
     switchOff: '푸시 알림 끄기',
@@ -432,7 +432,7 @@ export const ko = {
       is_14_or_older: '만 14세 이상입니다',
       terms: '이용약관',
       privacy: '개인정보 수집·이용',
-      marketing: '혜택과 소식 메일 받기',
+      marketing: '광고성 정보 메일 수신',
     } as Record<string, string>,
     required: '(필수)',
     history: '동의 내역',
