@@ -45,7 +45,7 @@ t.test(story, { skip: noBrowser }, async (t) => {
     t.equal(await page.getByLabel('검색 이름').inputValue(), '꽃·식물 · 주변 3km');
     t.strictSame(await violations(page), []);
     await page.getByRole('button', { name: '저장', exact: true }).click();
-    await page.getByText('검색을 저장했습니다').waitFor();
+    await page.getByText('저장했습니다. 조건에 맞는').waitFor();
     await switchPushOn(cafe);
     await page.getByRole('link', { name: '꽃·식물 · 주변 3km' }).waitFor();
     t.strictSame(await violations(page), []);
@@ -63,13 +63,13 @@ t.test(story, { skip: noBrowser }, async (t) => {
     await page.getByLabel('이용약관').and(page.locator(':focus')).waitFor();
     t.strictSame(await violations(page), []);
     await page.getByLabel('이용약관').check();
-    await page.getByLabel('혜택과 소식').check();
+    await page.getByLabel('광고성 정보').check();
     await page.getByRole('button', { name: '인증번호 받기', exact: true }).click();
     await page.getByLabel('인증번호').fill(codeIn(await mails.next(email)));
     await page.getByRole('button', { name: '인증하기', exact: true }).click();
     await registerStore(flower, '골목 꽃집', '꽃·식물', async () => {
       await page.getByRole('button', { name: '현재 위치로 설정' }).click();
-      await page.getByText('위치를 설정했습니다').waitFor();
+      await page.getByText('위치가 설정되어 있습니다').waitFor();
     });
     await switchPushOn(flower);
     await setQuietHours(flower, hoursAroundNow());
@@ -117,7 +117,7 @@ t.test(story, { skip: noBrowser }, async (t) => {
     await page.goto('/store');
     await page.getByRole('link', { name: title }).click();
     await page.getByRole('link', { name: '수정', exact: true }).click();
-    await page.getByLabel('지금 마감하기').check();
+    await page.getByLabel('마감하고 새 요청').check();
     await page.getByRole('button', { name: '저장', exact: true }).click();
     await page.getByText('마감', { exact: true }).waitFor();
     await cafe.page.goto(alerts);

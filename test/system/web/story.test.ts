@@ -68,7 +68,7 @@ t.test('two shops find each other in the example frontend', { skip: noBrowser },
     'the cafe sees the badge without a reload and accepts, which the flower shop sees',
     async (t) => {
       await unreadBadge(cafe.page).getByText('1', { exact: true }).waitFor();
-      await cafe.page.getByRole('link', { name: '알림' }).click();
+      await mainMenu(cafe.page).getByRole('link', { name: '알림' }).click();
       await cafe.page.getByText('저희 꽃으로 함께 만들어요.').waitFor();
       await Promise.all([
         flower.page.getByRole('status').getByText('두레 카페에서 수락했습니다').waitFor(),
