@@ -22,7 +22,7 @@ import { newResetLink, verifyLinkTokenIn } from '../auth/mailbox.ts';
 import { passkeysOf } from '../auth/passkeys.ts';
 import { pushesOf } from '../push/subscribed.ts';
 import { addFailedMail, createAdmin, sendReport } from '../support/admin.ts';
-import { codeIn, createTestApp, deleteAccount, logIn } from '../support/app.ts';
+import { codeIn, createTestApp, deleteAccount, logIn, verifyEmails } from '../support/app.ts';
 import { root } from '../support/files.ts';
 import { cleanUp, uploadImage } from '../support/images.ts';
 import { notificationsOf, requestsPath, sendRequest, transition } from '../support/partner-requests.ts';
@@ -211,12 +211,15 @@ t.test('each statement returns the columns that its row type declares', async (t
   }
   await send('PATCH', '/api/v1/notifications/preferences/', { email: { saved_search_match: true } }, sender);
   await send('POST', '/api/v1/saved-searches/', { name: '카페', category_id: 1 }, sender);
+  await verifyEmails(app, sender);
   await createPost(app, receiver.token);
   await (await pushesOf(t, app)).subscribe(sender);
   await send('PATCH', '/auth/me/consents/', { marketing: true }, sender);
   await send('GET', '/auth/me/consents/', undefined, sender);
   for (let count = 0; count < 6; count++) await send('GET', '/auth/me/data/');
-  await until('the match', () => [...executed].some((place) => /saved-searches/.test(place)));
+  await until('the email about the match', () =>
+    [...executed].some((place) => place.includes('saved-searches/mails')),
+  );
   const id = await sendRequest(app, sender, own);
   await send('POST', requestsPath, { post_id: own.id, message: '다시' }, sender);
   await transition(app, receiver, id, 'accept');

@@ -112,7 +112,8 @@ export const lazySchemasPlugin = fastifyPlugin(async (app: FastifyInstance) => {
       return validate;
     };
     route.serializerCompiler = ({ httpStatus = '', ...part }) => {
-      const compile = () => selectSerializer(schemasBelow(part.schema), serializerOptions)({ ...part, httpStatus });
+      const compile = () =>
+        selectSerializer(schemasBelow(part.schema), serializerOptions)({ ...part, httpStatus });
       const serializer = once(() => compiled(serializers, part.schema, compile));
       return (data) => serializer()(data);
     };
