@@ -135,7 +135,7 @@ function textsOf({ table }: SearchableList, rows: Sql): { rows: Sql; bytes: Sql;
   const ofStore = sql`item.store_text`;
   return {
     rows: sql`SELECT item.*, s.search_text AS store_text FROM (${rows}) item JOIN stores s ON s.id = item.store_id`,
-    bytes: sql`octet_length(${ofItem}) + octet_length(${ofStore}) + ${constant(storeBytes)}`,
+    bytes: sql`(octet_length(${ofItem}) + octet_length(${ofStore}) + ${constant(storeBytes)})`,
     searched: [ofItem, sql`split_part(${ofStore}, E'\\n', 1)`, sql`split_part(${ofStore}, E'\\n', 2)`],
   };
 }
