@@ -27,7 +27,7 @@ const earthRadius = 6_371_008.8;
 /** Of posts, how many of each store are listed. */
 const maxPosts = 100;
 /** How many rows one request examines. Finding the stores costs as much as examining that many more. */
-const maxRows = 2_000;
+const maxRows = 1_000;
 
 /** SQL of a latitude and a longitude. */
 type Coordinates = readonly [latitude: Sql, longitude: Sql];
