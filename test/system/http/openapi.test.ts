@@ -263,7 +263,11 @@ t.test('a code decides the schema of an error', async (t) => {
     const { propertyName = '', mapping = {} } = discriminator ?? {};
     t.strictSame(
       Object.entries(mapping),
-      oneOf.map(({ $ref = '' }) => [schemas[nameOf({ $ref })]?.properties?.[propertyName]?.const, $ref]),
+      oneOf.flatMap(({ $ref = '' }) => {
+        const property = schemas[nameOf({ $ref })]?.properties?.[propertyName];
+        const { const: value, enum: values = [value] } = schemas[nameOf(property ?? {})] ?? property ?? {};
+        return values.map((one) => [one, $ref]);
+      }),
       name,
     );
   }

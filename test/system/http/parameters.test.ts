@@ -197,7 +197,7 @@ t.test('a path that only resembles that of an operation does not reach it', asyn
   ];
   // An odd last part may be read as an id that nothing has, on a path that has other methods.
   const unreached =
-    /^(?:not_found|(?:store|post|session|partner_request|image|passkey|identity)_not_found|method_not_allowed|malformed_request)$/;
+    /^(?:not_found|(?:store|post|session|partner_request|image|passkey|identity|saved_search|subscription)_not_found|method_not_allowed|malformed_request)$/;
   await eachOperation(t, operations, 60, (operation) =>
     eachValue(variants(pathOf(operation)), async (target) => {
       const body = JSON.stringify(validBody(operation) ?? {});
