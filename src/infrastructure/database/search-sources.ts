@@ -89,7 +89,7 @@ export function lookupsOf(list: SearchableList, filter: SearchFilter, budget: Bu
   const table = raw(list.table);
   const most = constant(budget.rows + 1);
   const candidates = (rows: Sql) =>
-    sql`SELECT item.id, item.created_at FROM ${rows} AND ${rowsAfter(list, filter)} LIMIT ${most}`;
+    sql`SELECT item.id, item.created_at, ${list.storeId} AS store_id FROM ${rows} AND ${rowsAfter(list, filter)} LIMIT ${most}`;
   const ofLinkedStores = candidates(
     sql`link JOIN ${table} item ON ${list.storeId} = link.store_id WHERE EXISTS (SELECT FROM rare)`,
   );
@@ -97,8 +97,7 @@ export function lookupsOf(list: SearchableList, filter: SearchFilter, budget: Bu
     const isUsable = sql`EXISTS (SELECT FROM rare) AND (SELECT count(*) < ${most} FROM candidate)`;
     if (near !== undefined) {
       const placed = sql`
-        SELECT item.id, ${storePlace} AS place
-        FROM candidate JOIN ${table} item USING (id) JOIN stores s ON s.id = ${list.storeId}
+        SELECT candidate.id, ${storePlace} AS place FROM candidate JOIN stores s ON s.id = candidate.store_id
         WHERE ${isUsable} AND ${list.storeExists} AND s.latitude IS NOT NULL`;
       const rows = nearestOf(placed, near, list, filter, budget);
       return { expressions, rows, isUsable, budget };
