@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -10,16 +11,16 @@ import { searchWords } from '../scripts/seed/texts.ts';
 import { startEmbeddedServer } from '../src/development/embedded-postgres/server.ts';
 import { createPostRepository } from '../src/domains/posts/repository.ts';
 import { createStoreListRepository } from '../src/domains/stores/repository.ts';
-import { int8AsNumber, type Tx } from '../src/infrastructure/database/client.ts';
+import { openDatabase } from '../src/infrastructure/database/client.ts';
+import type { KeysetPosition } from '../src/infrastructure/database/keyset.ts';
 import { migrate } from '../src/infrastructure/database/migrations.ts';
 import { distanceSql, type Near } from '../src/infrastructure/database/near.ts';
 import { constant, raw, type Sql, sql } from '../src/infrastructure/database/sql.ts';
-import { explainingDatabase } from '../test/support/plans.ts';
 
 /*
  * npm run bench -- near [--stores 300000 --posts 900000] [--repeat 20] [--keep directory]
  *
- * PostgreSQL's execution time of pages of stores and posts around a place, and of the nearest stores by themselves, found by
+ * PostgreSQL's CPU time for pages of stores and posts around a place, and of the nearest stores by themselves, found by
  * PostgreSQL's own points and by its extensions `cube` and `earthdistance`. With `--keep`, the database is used again.
  */
 
@@ -52,7 +53,7 @@ const isLocated = 's.closed_at IS NULL AND s.suspended_at IS NULL AND s.latitude
 
 const directory = values.keep ?? (await mkdtemp(join(tmpdir(), 'dure-near-')));
 const postgres = await startEmbeddedServer({ directory });
-const pool = new pg.Pool({ connectionString: postgres.url, max: 1, types: int8AsNumber });
+const database = openDatabase({ url: postgres.url, poolSize: 1 });
 try {
   const stores = Number(values.stores);
   if ((await migrate(postgres.url)).length > 0)
@@ -61,12 +62,12 @@ try {
       { users: stores, posts: Number(values.posts), notifications: 1_000 },
       write,
     );
-  const { rowCount } = await pool.query(`SELECT FROM pg_class WHERE relname = 'stores_earth_idx'`);
-  if (rowCount === 0) await prepare(stores);
+  const prepared = await database.query(sql`SELECT FROM pg_class WHERE relname = 'stores_earth_idx'`);
+  if (prepared.length === 0) await prepare(stores);
   await benchCandidates();
   await benchPages();
 } finally {
-  await pool.end();
+  await database.close();
   await postgres.stop();
   if (values.keep === undefined) await rm(directory, { recursive: true, force: true });
 }
@@ -76,9 +77,11 @@ try {
  * index of the extensions.
  */
 async function prepare(stores: number): Promise<void> {
-  const client = await pool.connect();
-  const observer = new pg.Client({ connectionString: postgres.url });
-  await observer.connect();
+  const [client, observer] = [
+    new pg.Client({ connectionString: postgres.url }),
+    new pg.Client({ connectionString: postgres.url }),
+  ];
+  await Promise.all([client.connect(), observer.connect()]);
   try {
     await bulkLoad({ client, observer, print: write }, ['stores'], stores, () =>
       client.query(`
@@ -97,21 +100,22 @@ async function prepare(stores: number): Promise<void> {
         INCLUDE (id, latitude, longitude, show_exact_location) WHERE ${isLocated.replaceAll('s.', '')}`);
     await client.query('VACUUM ANALYZE');
   } finally {
-    client.release();
-    await observer.end();
+    await Promise.all([client.end(), observer.end()]);
   }
 }
 
-/** Milliseconds of PostgreSQL: the shortest time, because other programs only make it longer. */
-async function measure(run: (database: Tx) => Promise<unknown>): Promise<number> {
-  let shortest = Number.POSITIVE_INFINITY;
-  for (let turn = 0; turn < Number(values.repeat); turn++) {
-    const { database, executions } = explainingDatabase(pool, 'generic', { answering: true });
-    await run(database);
-    const total = executions.reduce((sum, { milliseconds }) => sum + milliseconds, 0);
-    shortest = Math.min(shortest, total);
+/** CPU time of PostgreSQL in milliseconds, of the connection that answers: the median. */
+async function measure(run: () => Promise<unknown>): Promise<number> {
+  const [connection] = await database.query<{ pid: number }>(sql`SELECT pg_backend_pid() AS pid`);
+  const now = () => Number(readFileSync(`/proc/${connection?.pid}/schedstat`, 'utf8').split(' ')[0]) / 1e6;
+  const times: number[] = [];
+  // The first turns plan the statements.
+  for (let turn = -3; turn < Number(values.repeat); turn++) {
+    const began = now();
+    await run();
+    if (turn >= 0) times.push(now() - began);
   }
-  return shortest;
+  return times.sort((one, other) => one - other)[times.length >> 1] ?? Number.NaN;
 }
 
 /** The nearest stores by distance: the service's way, and that of the extensions. */
@@ -137,7 +141,7 @@ function nearest(way: 'points' | 'cube', { latitude, longitude, radius }: Near, 
 }
 
 async function benchCandidates(): Promise<void> {
-  const { rows } = await pool.query<{ name: string; size: string }>(`
+  const rows = await database.query<{ name: string; size: string }>(sql`
     SELECT relname AS name, pg_size_pretty(pg_relation_size(oid)) AS size FROM pg_class
     WHERE relname IN ('stores_place_idx', 'stores_earth_idx') ORDER BY 1 DESC`);
   write(rows.map(({ name, size }) => `${name} ${size}`).join(', '));
@@ -146,15 +150,15 @@ async function benchCandidates(): Promise<void> {
     for (const way of ['points', 'cube'] as const) {
       const cells: number[] = [];
       for (const near of Object.values(around))
-        cells.push(await measure((database) => database.query(nearest(way, near, count))));
+        cells.push(await measure(() => database.query(nearest(way, near, count))));
       printRow(`${count}, ${way}`, cells);
     }
   }
 }
 
 async function benchPages(): Promise<void> {
-  const { rows: categories } = await pool.query<{ id: number; name: string }>(
-    'SELECT id, name FROM store_categories',
+  const categories = await database.query<{ id: number; name: string }>(
+    sql`SELECT id, name FROM store_categories`,
   );
   const categoryOf = (name: string) => categories.find((one) => one.name === name)?.id;
   const filters = {
@@ -168,10 +172,9 @@ async function benchPages(): Promise<void> {
     ', frequent parts, no match': { q: searchWords.frequentParts },
     ', frequent parts of stores, no match': { q: searchWords.frequentPartsOfStores },
   };
-  const deep = await pool.query<{ distance: number }>(
-    nearest('points', around['Seoul, 50 km'] ?? { ...seoul, radius: 1 }, 4_900),
-  );
-  const time = deep.rows.at(-1)?.distance ?? 0;
+  const near = { ...seoul, radius: 50_000 };
+  const closest = await database.query<{ distance: number }>(nearest('points', near, 4_900));
+  const deep = { time: closest.at(-1)?.distance ?? 0, id: '1' };
   const all = {
     userId: 0,
     ownerId: undefined,
@@ -188,10 +191,11 @@ async function benchPages(): Promise<void> {
   ] as const) {
     for (const [name, filter] of Object.entries(filters)) {
       const cells: number[] = [];
-      const read = (near: Near, after?: { time: number; id: string }) =>
-        measure((database) => create(database).list({ ...all, status: 'open', ...filter, near, after }));
-      for (const near of Object.values(around)) cells.push(await read(near));
-      cells.push(await read({ ...seoul, radius: 50_000 }, { time, id: '1' }));
+      const { list: find } = create(database);
+      const read = (near: Near, after?: KeysetPosition) =>
+        measure(() => find({ ...all, status: 'open', ...filter, near, after }));
+      for (const one of Object.values(around)) cells.push(await read(one));
+      cells.push(await read(near, deep));
       printRow(`${list}${name}`, cells);
     }
   }

@@ -17,11 +17,6 @@ interface PlanNode {
   Plans?: PlanNode[];
 }
 
-interface Explained {
-  Plan: PlanNode;
-  'Execution Time': number;
-}
-
 /** What the execution of a statement did. */
 export interface Execution {
   /** Rows read from tables, but for the categories, which are few and which do not grow. */
@@ -34,7 +29,6 @@ export interface Execution {
   buffers: number;
   /** The most rows that a sort took. */
   sorted: number;
-  milliseconds: number;
 }
 
 /**
@@ -64,7 +58,7 @@ export function explainingDatabase(
       const { rows } = await client.query(
         `EXPLAIN (ANALYZE, BUFFERS, TIMING OFF, FORMAT JSON) EXECUTE explained (${literals})`,
       );
-      executions.push(read(rows[0]['QUERY PLAN'][0]));
+      executions.push(read(rows[0]['QUERY PLAN'][0].Plan));
       await client.query('DEALLOCATE explained; RESET ALL');
       return answering ? (await client.query<Row>({ text, values })).rows : [];
     } finally {
@@ -87,7 +81,7 @@ function literal(value: unknown): string {
   return Array.isArray(value) ? `{${value.join()}}` : String(value);
 }
 
-function read({ Plan: root, 'Execution Time': milliseconds }: Explained): Execution {
+function read(root: PlanNode): Execution {
   const nodes = flatten(root).filter((node) => node['Actual Loops'] > 0);
   const tables = nodes.filter((node) => node['Relation Name'] !== undefined);
   const growing = tables.filter((node) => node['Relation Name'] !== 'store_categories');
@@ -99,7 +93,6 @@ function read({ Plan: root, 'Execution Time': milliseconds }: Explained): Execut
       .map((node) => node['Relation Name'] ?? ''),
     buffers: root['Shared Hit Blocks'] + root['Shared Read Blocks'],
     sorted: Math.max(0, ...nodes.filter(({ 'Node Type': type }) => type === 'Sort').map(rowsOfInput)),
-    milliseconds,
   };
 }
 

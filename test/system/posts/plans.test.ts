@@ -56,7 +56,7 @@ const first = await pool
   }));
 
 /** What a search did, over all its statements. */
-interface Work extends Omit<Execution, 'milliseconds'> {
+interface Work extends Execution {
   /** Whether the search stopped before the end of the list. */
   stopped: boolean;
 }
