@@ -17,6 +17,8 @@ CREATE TABLE "saved_searches" (
     "latitude" DOUBLE PRECISION,
     "longitude" DOUBLE PRECISION,
     "radius_m" INTEGER,
+    "q_key" TEXT GENERATED ALWAYS AS (search_key("q")) STORED,
+    "region_key" TEXT GENERATED ALWAYS AS (search_key("region")) STORED,
     "created_at" TIMESTAMPTZ(3) NOT NULL DEFAULT CURRENT_TIMESTAMP,
 
     CONSTRAINT "saved_searches_pkey" PRIMARY KEY ("id"),
@@ -29,7 +31,7 @@ CREATE INDEX "saved_searches_user_id_id_idx" ON "saved_searches"("user_id", "id"
 -- Each search is in one of these: by a place, else by a region, else by the first pair of characters of its text, else by its category.
 CREATE INDEX "saved_searches_area_idx" ON "saved_searches"
   USING gist (search_area("latitude", "longitude", coalesce("radius_m", 3000))) WHERE "latitude" IS NOT NULL;
-CREATE INDEX "saved_searches_region_idx" ON "saved_searches" (search_key("region")) WHERE "latitude" IS NULL;
+CREATE INDEX "saved_searches_region_idx" ON "saved_searches" ("region_key") WHERE "latitude" IS NULL;
 CREATE INDEX "saved_searches_text_idx" ON "saved_searches" (((search_keys(search_key("q")))[1]))
   WHERE "latitude" IS NULL AND "region" IS NULL;
 CREATE INDEX "saved_searches_category_idx" ON "saved_searches" ("category_id")

@@ -1,6 +1,6 @@
 import type { ExpiredRows } from '../../infrastructure/database/clean-up.ts';
 import type { Database, Tx } from '../../infrastructure/database/client.ts';
-import type { SavedSearch as SavedSearchRow } from '../../infrastructure/database/generated/client.ts';
+import type { SavedSearch } from '../../infrastructure/database/generated/client.ts';
 import type { PageRequest } from '../../infrastructure/database/keyset.ts';
 import { distanceSql } from '../../infrastructure/database/near.ts';
 import { raw, type Sql, sql } from '../../infrastructure/database/sql.ts';
@@ -8,7 +8,7 @@ import { isOpenPost } from '../posts/index.ts';
 import { defaultRadius, isOpenStore } from '../stores/index.ts';
 import { maxSavedSearches } from './schemas.ts';
 
-export type { SavedSearchRow };
+export type SavedSearchRow = Omit<SavedSearch, 'qKey' | 'regionKey'>;
 
 /** A user whose saved search a post matches: the oldest one, where several do. */
 export interface Match {
@@ -38,13 +38,14 @@ export function createSavedSearchRepository(database: Database) {
   const { prisma } = database;
 
   return {
-    /** @returns undefined when the user has as many as one can have; concurrent calls of a user wait for each other */
+    /** @returns undefined when the user has as many as one can have, or is deleted meanwhile; concurrent calls of a user wait for each other */
     create(search: Omit<SavedSearchRow, 'id' | 'createdAt'>): Promise<SavedSearchRow | undefined> {
       const { userId } = search;
       return database.prismaTransaction(async (tx) => {
-        await tx.execute(sql`SELECT FROM users WHERE id = ${userId} FOR NO KEY UPDATE`);
+        const users = await tx.execute(sql`SELECT FROM users WHERE id = ${userId} FOR NO KEY UPDATE`);
         const count = await tx.prisma.savedSearch.count({ where: { userId } });
-        return count < maxSavedSearches ? tx.prisma.savedSearch.create({ data: search }) : undefined;
+        const hasRoom = users > 0 && count < maxSavedSearches;
+        return hasRoom ? tx.prisma.savedSearch.create({ data: search }) : undefined;
       });
     },
 
@@ -70,7 +71,7 @@ export function createSavedSearchRepository(database: Database) {
           WHERE f.latitude IS NOT NULL AND search_area(f.latitude, f.longitude, ${radius}) @> box(place, place)
           UNION ALL
           SELECT f.* FROM post, saved_searches f
-          WHERE f.latitude IS NULL AND search_key(f.region) = ANY (region_keys)
+          WHERE f.latitude IS NULL AND f.region_key = ANY (region_keys)
           UNION ALL
           SELECT f.* FROM post, saved_searches f
           WHERE f.latitude IS NULL AND f.region IS NULL AND (search_keys(search_key(f.q)))[1] = ANY (search_keys(text))
@@ -78,17 +79,18 @@ export function createSavedSearchRepository(database: Database) {
           SELECT f.* FROM post, store_category_links l, saved_searches f
           WHERE l.store_id = post.store_id AND f.category_id = l.category_id
             AND f.latitude IS NULL AND f.region IS NULL AND f.q IS NULL
-        )
-        SELECT f.user_id AS "userId", min(f.id) AS "savedSearchId"
-        FROM post, candidate f JOIN users u ON u.id = f.user_id
-        WHERE u.suspended_at IS NULL AND u.id <> post.owner_id AND f.created_at <= post.created_at
-          AND u.id > ${after}
+        ), matching AS MATERIALIZED (
+          SELECT f.user_id + 0 AS user_id, min(f.id) AS id FROM post, candidate f
+          WHERE f.user_id > ${after} AND f.user_id <> post.owner_id AND f.created_at <= post.created_at
           AND (f.latitude IS NULL OR ${distanceSql([sql`place[1]`, sql`place[0]`], [sql`f.latitude`, sql`f.longitude`])} <= 1000 * ${radius})
-          AND (f.region IS NULL OR search_key(f.region) = ANY (region_keys))
-          AND (f.q IS NULL OR position(search_key(f.q) IN text) > 0)
+          AND (f.region IS NULL OR f.region_key = ANY (region_keys))
+          AND (f.q IS NULL OR position(f.q_key IN text) > 0)
           AND (f.category_id IS NULL OR EXISTS (
             SELECT FROM store_category_links WHERE store_id = post.store_id AND category_id = f.category_id))
-        GROUP BY f.user_id ORDER BY f.user_id`);
+          GROUP BY 1
+        )
+        SELECT user_id AS "userId", m.id AS "savedSearchId" FROM matching m JOIN users u ON u.id = user_id
+        WHERE suspended_at IS NULL ORDER BY user_id + 0`);
     },
 
     /**
