@@ -5,10 +5,12 @@ import { pino } from 'pino';
 import t from 'tap';
 import { createImageUrls } from '../../src/domains/images/index.ts';
 import { createStreamHub, type HubOptions } from '../../src/domains/notifications/stream.ts';
+import { savedSearchesIn } from '../saved-searches/searching.ts';
 import { createUser } from '../support/app.ts';
 import { invalid, rejected, tokenRejected } from '../support/assertions.ts';
 import { inParallel } from '../support/concurrency.ts';
 import { notificationsOf } from '../support/partner-requests.ts';
+import { createPost, openShop } from '../support/stores.ts';
 import { until } from '../support/until.ts';
 import {
   createListeningApp,
@@ -38,6 +40,24 @@ t.test('a notification reaches a client of another instance in less than a secon
   t.match(notification, { event: 'notification', id: String(items[0].id) });
   t.strictSame(notification?.data, items[0], 'exactly as it is listed');
   t.match(count, { event: 'unread_count', id: undefined, data: { unread_count: 1 } });
+});
+
+t.test('a match of a saved search is streamed as it is listed', async (t) => {
+  const { receiver, notify } = await createPair(here);
+  await savedSearchesIn(here).search(receiver, { q: '같이 여는 장터' });
+  const stream = await openStream(t, there, receiver.token);
+  await stream.until(() => stream.events.length === 1);
+  await createPost(here, (await openShop(here)).token, { title: '같이 여는 장터' });
+  await stream.until(() => stream.ids().length === 1);
+  await notify();
+  await stream.until(() => stream.ids().length === 2);
+  const { items } = await notificationsOf(here, receiver);
+  const streamed = stream.events.filter(({ event }) => event === 'notification').map(({ data }) => data);
+  t.strictSame(streamed, items.toReversed());
+  t.strictSame(
+    streamed.map(({ kind }) => kind),
+    ['saved_search_match', 'partner_request_received'],
+  );
 });
 
 t.test('a stream has its own headers and the common ones', async (t) => {

@@ -1,63 +1,187 @@
+import process from 'node:process';
 import t from 'tap';
-import { createTestApp, createUser } from '../support/app.ts';
-import type { Json } from '../support/json.ts';
+import { createTestApp, createUser, suspend } from '../support/app.ts';
+import { lockRows } from '../support/concurrency.ts';
 import { createPost, openShop } from '../support/stores.ts';
 import { until } from '../support/until.ts';
+import { savedSearchesIn } from './searching.ts';
 
 const app = await createTestApp();
-const { call, pool } = app;
+const { pool, call } = app;
+const { search, remove, matched, matchAgain, matchesOf } = savedSearchesIn(app);
 
-const save = (token: string, body: object) => call('POST', '/api/v1/saved-searches/', { token, body });
+// Others see it rounded to 37.556,126.904.
+const location = { latitude: 37.5562, longitude: 126.9041 };
+const cafe = await openShop(app, '햇살 카페', { address: '서울 마포구 망원동 57-1', category_ids: [1, 3] });
+await call('PATCH', '/api/v1/stores/me/', { token: cafe.token, body: { location } });
+const text = { title: '주말 공동 할인 SALE', content: '봄꽃 축제를\n같이 엽니다.' };
 
-/** Waits until no post waits to be matched. */
-const matched = () =>
-  until('the post was matched', async () => {
-    const { rowCount } = await pool.query(
-      `SELECT FROM graphile_worker.jobs WHERE task_identifier = 'match_saved_searches'`,
-    );
-    return rowCount === 0;
-  });
+/** Users with a search each. */
+const searchers = (searches: object[]) =>
+  Promise.all(
+    searches.map(async (filters) => {
+      const user = await createUser(app);
+      return { ...user, filters, searchId: await search(user, filters) };
+    }),
+  );
 
-async function notificationsOf(token: string): Promise<Json[]> {
-  return (await call('GET', '/api/v1/notifications/mypage/', { token })).body.data.items;
+t.test('a post matches the searches that a list would find it with', async (t) => {
+  const matching = await searchers([
+    { q: '공동할인' },
+    { q: '공 동 할 인 sale' },
+    { q: '봄꽃 축제를 같이' },
+    { q: '꽃' },
+    { q: '햇살카페' },
+    { q: '망원동57' },
+    { category_id: 1 },
+    { category_id: 3 },
+    { region: '망원동' },
+    { region: ' 마 포구' },
+    // 100.1 m from the rounded place, 122 m from the exact one.
+    { near: '37.5551,126.904', radius_m: 101 },
+    // 2,991 and 49,983 m.
+    { near: '37.5829,126.904' },
+    { near: '37.1065,126.904', radius_m: 50_000 },
+    { q: '할인', category_id: 3, region: '마포구', near: '37.556,126.904', radius_m: 100 },
+  ]);
+  const others = await searchers([
+    { q: '공동구매' },
+    { q: '할인공동' },
+    { q: '베이커리' },
+    { q: '축제를같이열어요' },
+    { category_id: 2 },
+    { region: '연남동' },
+    { region: '망원' },
+    // 100.1 m from the rounded place, 78 m from the exact one.
+    { near: '37.5569,126.904', radius_m: 100 },
+    // 3,013 and 50,016 m.
+    { near: '37.5831,126.904' },
+    { near: '37.1062,126.904', radius_m: 50_000 },
+    { q: '할인', category_id: 2 },
+    { q: '할인', region: '연남동' },
+    { q: '베이커리', near: '37.556,126.904' },
+    { category_id: 1, near: '37.6,126.904' },
+    { region: '마포구', near: '35.1,129.1', radius_m: 50_000 },
+  ]);
+  const post = await createPost(app, cafe.token, text);
+  await matched();
+  const found = await matchesOf(...matching);
+  for (const [index, { filters, searchId }] of matching.entries())
+    t.strictSame(found[index], [[post.id, searchId]], JSON.stringify(filters));
+  for (const [index, matches] of (await matchesOf(...others)).entries())
+    t.strictSame(matches, [], JSON.stringify(others[index]?.filters));
+});
+
+t.test('a user is notified of a post once, for the oldest search that it matches', async (t) => {
+  const user = await createUser(app);
+  await search(user, { q: '없는 말' });
+  const oldest = await search(user, { q: '바자회' });
+  await search(user, { category_id: 1, q: '바자회' });
+  const post = await createPost(app, cafe.token, { title: '바자회' });
+  await matched();
+  await matchAgain(post);
+  await matched();
+  t.strictSame(await matchesOf(user), [[[post.id, oldest]]]);
+
+  await remove(user, oldest);
+  const next = await createPost(app, cafe.token, { title: '바자회 둘째 날' });
+  await matched();
+  t.strictSame(
+    (await matchesOf(user))[0]?.map(([id]) => id),
+    [post.id, next.id],
+  );
+});
+
+t.test('the author, suspended users, and searches saved after the post are left out', async (t) => {
+  const filters = { q: '벼룩시장' };
+  const [user, suspended, late] = await searchers([filters, filters, filters]);
+  if (!user || !suspended || !late) throw new Error('there are three');
+  await suspend(app, suspended);
+  await search(cafe, filters);
+  await pool.query("UPDATE saved_searches SET created_at = now() + interval '1 hour' WHERE id = $1", [
+    late.searchId,
+  ]);
+  const post = await createPost(app, cafe.token, { title: '벼룩시장' });
+  await matched();
+  t.strictSame(await matchesOf(user, suspended, late, cafe), [[[post.id, user.searchId]], [], [], []]);
+});
+
+t.test('a post that is closed, deleted or hidden before it is matched notifies of nothing', async (t) => {
+  const path = (id: number) => `/api/v1/posts/${id}/`;
+  const { token } = cafe;
+  const changes: Record<string, (id: number) => Promise<unknown>> = {
+    closed: (id) => call('PATCH', path(id), { token, body: { status: 'closed' } }),
+    deleted: (id) => call('DELETE', path(id), { token }),
+    hidden: (id) => pool.query('UPDATE posts SET hidden_at = now() WHERE id = $1', [id]),
+    'over, by its last day': (id) =>
+      pool.query("UPDATE posts SET closes_on = now() - interval '2 days' WHERE id = $1", [id]),
+    'of a hidden store': () =>
+      pool.query('UPDATE stores SET suspended_at = now() WHERE id = $1', [cafe.store.id]),
+  };
+  const posts = await Promise.all(
+    Object.keys(changes).map((state) => createPost(app, token, { title: `나눔장터 ${state}` })),
+  );
+  await matched();
+  const user = await createUser(app);
+  await search(user, { q: '나눔장터' });
+  await pool.query("UPDATE saved_searches SET created_at = now() - interval '1 hour' WHERE user_id = $1", [
+    user.id,
+  ]);
+  t.teardown(() => pool.query('UPDATE stores SET suspended_at = NULL WHERE id = $1', [cafe.store.id]));
+  for (const [index, [state, change]] of Object.entries(changes).entries()) {
+    const post = posts[index] ?? { id: 0 };
+    await change(post.id);
+    await matchAgain(post);
+    await matched();
+    t.strictSame(await matchesOf(user), [[]], state);
+  }
+});
+
+let crowds = 0;
+
+/** So many users with a search for a word. */
+async function crowd(word: string, size: number): Promise<{ id: number }[]> {
+  const { rows } = await pool.query<{ id: number }>(
+    `WITH u AS (
+       INSERT INTO users (username, email, name)
+       SELECT $1 || n, $1 || n || '@example.com', 'x' FROM generate_series(1, $3) n RETURNING id
+     ), saved AS (INSERT INTO saved_searches (user_id, name, q) SELECT id, 'x', $2 FROM u)
+     SELECT id FROM u ORDER BY id`,
+    [`crowd${process.pid}.${crowds++}.`, word, size],
+  );
+  return rows;
 }
 
-t.test('a new post that matches every filter of a saved search notifies its user once', async (t) => {
-  const cafe = await openShop(app);
-  const { token } = await createUser(app);
-  const near = '37.55601,126.90412';
-  const address = '서울 마포구 망원동 57-1';
-  await call('PATCH', '/api/v1/stores/me/', {
-    token: cafe.token,
-    body: { address, location: { latitude: 37.5562, longitude: 126.9041 } },
-  });
-  const { body } = await save(token, {
-    name: '동네',
-    near,
-    radius_m: 500,
-    region: '망원 동',
-    category_id: 1,
-    q: '공동 할인',
-  });
-  t.match(body.data, {
-    name: '동네',
-    near,
-    radius_m: 500,
-    region: '망원 동',
-    category_id: 1,
-    q: '공동 할인',
-  });
-  await save(token, { name: '같은 동네', region: '마포구' });
-  await save(token, { name: '먼 곳', near: '35.1,129.1', q: '공동' });
-  await createPost(app, cafe.token, { title: '꽃다발 만들기' });
-  const post = await createPost(app, cafe.token, { title: '주말 공동할인' });
+t.test('a run that ends between two batches is continued without repeating one', async (t) => {
+  const users = await crowd('김장나눔', 1_200);
+  const last = users[700]?.id;
+  await pool.query(`
+    CREATE FUNCTION crash() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE 'crash'; END $$;
+    CREATE TRIGGER crash BEFORE INSERT ON notification_counts FOR EACH ROW WHEN (NEW.user_id = ${last}) EXECUTE FUNCTION crash()`);
+  t.teardown(() => pool.query('DROP FUNCTION IF EXISTS crash CASCADE'));
+  const post = await createPost(app, cafe.token, { title: '김장나눔' });
+  const failure = () =>
+    app.logs.some((line) => line.includes('job failed') && line.includes('match_saved_searches'));
+  await until('a failed run', failure);
+  const notified = async () => (await matchesOf(...users)).map((matches) => matches.length);
+  const before = await notified();
+  t.strictSame([before.lastIndexOf(1), before.indexOf(0)], [499, 500], 'whole batches only');
+  await pool.query('DROP FUNCTION crash CASCADE');
+  await matchAgain(post);
+  await until('all were notified', async () => !(await notified()).includes(0));
   await matched();
-  const found = await notificationsOf(token);
-  const titles = found.map(({ kind, post: { title } }) => [kind, title]);
-  t.strictSame(titles.sort(), [
-    ['saved_search_match', '꽃다발 만들기'],
-    ['saved_search_match', '주말 공동할인'],
-  ]);
-  const [match] = found.filter((one) => one.post.id === post.id);
-  t.match(match, { saved_search_id: body.data.id, store: { name: cafe.store.name } });
+  t.strictSame(new Set(await notified()), new Set([1]));
+});
+
+t.test('two workers that match a post at once notify each user once', async (t) => {
+  const users = await crowd('달빛시장', 600);
+  const lock = await lockRows(t, app, 'LOCK TABLE post_alerts IN SHARE MODE');
+  const post = await createPost(app, cafe.token, { title: '달빛시장' });
+  await matchAgain(post);
+  await lock.waiters(2);
+  await lock.release();
+  const notified = async () => (await matchesOf(...users)).map((matches) => matches.length);
+  await until('all were notified', async () => !(await notified()).includes(0));
+  await matched();
+  t.strictSame(new Set(await notified()), new Set([1]));
 });

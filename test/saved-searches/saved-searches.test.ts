@@ -1,0 +1,113 @@
+import t from 'tap';
+import { createTestApp, createUser, deleteAccount } from '../support/app.ts';
+import { invalid, rejected, tally } from '../support/assertions.ts';
+import { inParallel, lockRows } from '../support/concurrency.ts';
+import { savedSearchesIn } from './searching.ts';
+
+const app = await createTestApp();
+const { save, list, remove, search } = savedSearchesIn(app);
+
+const none = { q: null, category_id: null, region: null, near: null, radius_m: null };
+
+t.test('a search is saved as it was given, and listed newest first, to its user only', async (t) => {
+  const user = await createUser(app);
+  const filters = {
+    q: '공동 할인',
+    category_id: 1,
+    region: '망원 동',
+    near: '37.5501,126.91',
+    radius_m: 500,
+  };
+  const { status, body } = await save(user, { name: '  우리 동네 ', ...filters });
+  const { id, created_at } = body.data;
+  t.equal(status, 201);
+  t.match(created_at, /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
+  t.strictSame(body.data, { id, name: '우리 동네', ...filters, created_at });
+
+  const other = await save(user, { name: '꽃', q: '꽃다발' });
+  t.match(other.body.data, { ...none, name: '꽃', q: '꽃다발' });
+  t.strictSame((await list(user)).body.data, { items: [other.body.data, body.data], next_cursor: null });
+  const page = (await list(user, '?limit=1')).body.data;
+  t.strictSame(page.items, [other.body.data]);
+  const rest = await list(user, `?limit=1&cursor=${page.next_cursor}`);
+  t.strictSame(rest.body.data, { items: [body.data], next_cursor: null });
+  t.strictSame((await list(await createUser(app))).body.data.items, []);
+});
+
+t.test('each filter alone is enough', async (t) => {
+  const user = await createUser(app);
+  for (const filter of [{ q: '꽃' }, { category_id: 2 }, { region: '마포구' }, { near: '37.5,127' }]) {
+    const { status, body } = await save(user, { name: '하나', ...filter });
+    t.match({ status, ...body.data }, { status: 201, ...none, ...filter });
+  }
+});
+
+t.test('a search that cannot be used is rejected', async (t) => {
+  const user = await createUser(app);
+  const place = { near: '37.5,127' };
+  const wrong: [body: object, field: string, code: string][] = [
+    [{}, 'q', 'required'],
+    [{ name: undefined, q: '꽃' }, 'name', 'required'],
+    [{ name: '   ', q: '꽃' }, 'name', 'too_short'],
+    [{ name: '이'.repeat(51), q: '꽃' }, 'name', 'too_long'],
+    [{ q: ' ' }, 'q', 'too_short'],
+    [{ q: '꽃'.repeat(101) }, 'q', 'too_long'],
+    [{ q: '꽃\u0000' }, 'q', 'invalid_characters'],
+    [{ q: null }, 'q', 'invalid_type'],
+    [{ category_id: 999 }, 'category_id', 'not_found'],
+    [{ category_id: 0 }, 'category_id', 'too_small'],
+    [{ region: '구'.repeat(41) }, 'region', 'too_long'],
+    [{ q: '꽃', radius_m: 500 }, 'radius_m', 'not_allowed'],
+    [{ radius_m: 500 }, 'radius_m', 'not_allowed'],
+    [{ near: '91,127' }, 'near', 'invalid_format'],
+    [{ near: '37.5' }, 'near', 'invalid_format'],
+    [{ ...place, radius_m: 99 }, 'radius_m', 'too_small'],
+    [{ ...place, radius_m: 50_001 }, 'radius_m', 'too_large'],
+    [{ q: '꽃', store_id: 1 }, 'store_id', 'unknown_field'],
+  ];
+  for (const [body, field, code] of wrong) {
+    const response = await save(user, { name: '검색', ...body });
+    invalid(t, response, field);
+    t.equal(response.body.data.errors?.[0].code, code, JSON.stringify(body));
+  }
+  t.strictSame((await list(user)).body.data.items, []);
+});
+
+t.test('a search is deleted by its user only', async (t) => {
+  const user = await createUser(app);
+  const id = await search(user, { q: '꽃' });
+  rejected(t, await remove(await createUser(app), id), 404, 'saved_search_not_found');
+  t.match(await remove(user, id), { status: 200, body: { data: {} } });
+  for (const gone of [id, '0', 'x', '2147483648'])
+    rejected(t, await remove(user, gone), 404, 'saved_search_not_found');
+  t.strictSame((await list(user)).body.data.items, []);
+});
+
+t.test('a user has at most 20 of them, however many are saved at once', async (t) => {
+  const user = await createUser(app);
+  await app.pool.query(
+    "INSERT INTO saved_searches (user_id, name, q) SELECT $1, 'x', 'x' FROM generate_series(1, 17)",
+    [user.id],
+  );
+  const saved = await inParallel(6, () => save(user, { name: '검색', q: '꽃' }));
+  t.strictSame(tally(saved), { '201': 3, '409 too_many_saved_searches': 3 });
+  const { items } = (await list(user)).body.data;
+  t.equal(items.length, 20);
+  await remove(user, items[0].id);
+  t.equal((await save(user, { name: '검색', q: '꽃' })).status, 201);
+});
+
+t.test('they go with the account, also one that is being saved', async (t) => {
+  const user = await createUser(app);
+  await search(user, { q: '꽃' });
+  const lock = await lockRows(t, app, 'SELECT FROM users WHERE id = $1 FOR UPDATE', [user.id]);
+  const deletion = deleteAccount(app, user);
+  await lock.waiters(1);
+  const late = save(user, { name: '검색', q: '꽃' });
+  await lock.waiters(2);
+  await lock.release();
+  t.equal((await deletion).status, 200);
+  t.ok((await late).status < 500);
+  const { rowCount } = await app.pool.query('SELECT FROM saved_searches WHERE user_id = $1', [user.id]);
+  t.equal(rowCount, 0);
+});

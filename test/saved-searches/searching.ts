@@ -1,0 +1,60 @@
+import type { TestApp } from '../support/app.ts';
+import { until } from '../support/until.ts';
+
+type Caller = { token: string };
+
+export const savedSearchesPath = '/api/v1/saved-searches/';
+
+/** Saved searches of the users of an app. */
+export function savedSearchesIn(app: TestApp) {
+  const { call, pool } = app;
+  const save = ({ token }: Caller, body: object) => call('POST', savedSearchesPath, { token, body });
+
+  /** Waits until no post waits to be matched. */
+  const matched = () =>
+    until('all posts were matched', async () => {
+      const { rowCount } = await pool.query(
+        "SELECT FROM graphile_worker.jobs WHERE task_identifier = 'match_saved_searches'",
+      );
+      return rowCount === 0;
+    });
+
+  return {
+    save,
+    list: ({ token }: Caller, query = '') => call('GET', `${savedSearchesPath}${query}`, { token }),
+    remove: ({ token }: Caller, id: number | string) =>
+      call('DELETE', `${savedSearchesPath}${id}/`, { token }),
+
+    /** Saves a search. @returns its id @throws when it is rejected */
+    async search(user: Caller, filters: object): Promise<number> {
+      const { status, body, text } = await save(user, { name: '내 검색', ...filters });
+      if (status !== 201) throw new Error(`the search was not saved: ${text}`);
+      return body.data.id;
+    },
+
+    matched,
+
+    /** Matches a post again, as the worker does when the job of the post ran before. */
+    async matchAgain({ id }: { id: number }, times = 1): Promise<void> {
+      await pool.query(
+        `SELECT graphile_worker.add_job('match_saved_searches', json_build_object('post_id', $1::bigint))
+         FROM generate_series(1, $2)`,
+        [id, times],
+      );
+    },
+
+    /** The ids of posts of which users were notified, with those of the searches: by user, each user's oldest first. */
+    async matchesOf(...users: { id: number }[]): Promise<[number, number][][]> {
+      const { rows } = await pool.query<{ userId: number; postId: number; searchId: number }>(
+        `SELECT user_id AS "userId", post_id AS "postId", saved_search_id AS "searchId" FROM notifications
+         WHERE kind = 'saved_search_match' AND user_id = ANY ($1) ORDER BY id`,
+        [users.map(({ id }) => id)],
+      );
+      return users.map(({ id }) =>
+        rows.flatMap(({ userId, postId, searchId }): [number, number][] =>
+          userId === id ? [[postId, searchId]] : [],
+        ),
+      );
+    },
+  };
+}
