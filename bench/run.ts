@@ -18,6 +18,7 @@ const benches: Record<string, () => Promise<unknown>> = {
   scale: () => import('./scale.ts'),
   sizing: () => import('./sizing.ts'),
   signatures: () => import('./signatures.ts'),
+  'saved-searches': () => import('./saved-searches.ts'),
   'slow-readers': () => import('./slow-readers.ts'),
   streams: () => import('./streams.ts'),
   uploads: () => import('./uploads.ts'),
