@@ -6,7 +6,7 @@ import pg from 'pg';
 import { createTokens, jwtOptions, type TokenClaims } from '../src/domains/auth/tokens.ts';
 import { createImageUrls } from '../src/domains/images/index.ts';
 import { toNotification } from '../src/domains/notifications/presenters.ts';
-import type { NotificationRow } from '../src/domains/notifications/repository.ts';
+import type { NotificationRow } from '../src/domains/notifications/rows.ts';
 import { readSecrets } from '../src/infrastructure/config/secrets.ts';
 import { plannerSettings } from '../src/infrastructure/database/client.ts';
 import type { InJson } from '../src/infrastructure/database/json-times.ts';

@@ -4,8 +4,7 @@ import jwt from '@fastify/jwt';
 import { type FastifyHttpOptions, type FastifyInstance, fastify, LogController } from 'fastify';
 import { expiredAuditEntries } from './domains/admin/index.ts';
 import { expiredAuthRows, jwtOptions, securityEvents } from './domains/auth/index.ts';
-import type { ImageStorage } from './domains/images/index.ts';
-import { erasedImages } from './domains/images/index.ts';
+import { erasedImages, type ImageStorage } from './domains/images/index.ts';
 import { type EventStreamTimes, expiredNotifications } from './domains/notifications/index.ts';
 import { expiredDataDownloads } from './domains/own-data/index.ts';
 import { erasedMessages } from './domains/partner-requests/index.ts';
@@ -186,6 +185,8 @@ export async function buildApp(config: AppConfig, overrides: AppOverrides = {}):
   app.addHook('onClose', () => domains.outbox.stop());
   const transport = overrides.transport ?? (await createTransport(app, config));
   if (config.workerEnabled) {
+    const read = expiredNotifications(config.notificationTtl);
+    const expired = [...expiredRows, ...read, erasedMessages, duePosts];
     startWorkerWithApp(app, config, {
       transport,
       unsubscribeLinks: domains.unsubscribeLinks,
@@ -196,18 +197,14 @@ export async function buildApp(config: AppConfig, overrides: AppOverrides = {}):
       metrics,
       tracing,
       cleanUp: () =>
-        cleanUp(
-          database,
-          [...expiredRows, ...expiredNotifications(config.notificationTtl), erasedMessages, duePosts],
-          {
-            idempotency_keys: domains.idempotency.truncateExpired(),
-            users: auth.deleteAbandonedAccounts(),
-            consents: auth.askAboutMarketing(),
-            second_factors: auth.sealSecondFactorsAgain(),
-            images: images.cleanUpImages(),
-            store_regions: stores.readRegions(),
-          },
-        ),
+        cleanUp(database, expired, {
+          idempotency_keys: domains.idempotency.truncateExpired(),
+          users: auth.deleteAbandonedAccounts(),
+          consents: auth.askAboutMarketing(),
+          second_factors: auth.sealSecondFactorsAgain(),
+          images: images.cleanUpImages(),
+          store_regions: stores.readRegions(),
+        }),
     });
   }
   return app;

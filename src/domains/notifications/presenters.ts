@@ -2,7 +2,7 @@ import type { Language, LocalizedText } from '../../http/language.ts';
 import { type InJson, toUtc } from '../../infrastructure/database/json-times.ts';
 import type { ImageUrls } from '../images/index.ts';
 import { partnerRequestStatuses } from '../posts/index.ts';
-import type { NotificationRow } from './repository.ts';
+import type { NotificationRow } from './rows.ts';
 import type { Notification } from './schemas.ts';
 
 /** A notification as the API shows it, with its sentence in a language. */

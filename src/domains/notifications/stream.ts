@@ -11,7 +11,8 @@ import { wakeUpChannel } from '../../infrastructure/outbox/outbox.ts';
 import type { ImageUrls } from '../images/index.ts';
 import { defaultTimes, type EventStream, type EventStreamTimes, openEventStream } from './event-stream.ts';
 import { toNotification } from './presenters.ts';
-import type { NotificationRow, Notifications } from './repository.ts';
+import type { Notifications } from './repository.ts';
+import type { NotificationRow } from './rows.ts';
 
 /** Per user and instance. One more ends the oldest, which limits clients that never close theirs. */
 const streamsPerUser = 10;
@@ -53,7 +54,6 @@ interface StreamRequest {
   logger: FastifyBaseLogger;
 }
 
-/** What a stream has sent last. */
 type Position = { lastId: number; unreadCount: number };
 
 interface OpenStream extends Pick<StreamRequest, 'userId' | 'sessionId'> {
@@ -63,7 +63,6 @@ interface OpenStream extends Pick<StreamRequest, 'userId' | 'sessionId'> {
 }
 
 export type StreamHub = ReturnType<typeof createStreamHub>;
-
 /** The streams of one instance. */
 export function createStreamHub(options: HubOptions) {
   const { notifications, listen, findLiveSessions, maxConcurrentReads, logger } = options;

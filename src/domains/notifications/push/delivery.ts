@@ -10,7 +10,8 @@ import type { Metrics } from '../../../infrastructure/metrics/metrics.ts';
 import { sendPushTask, trialFlag } from '../../../infrastructure/outbox/outbox.ts';
 import { decideDelivery } from '../../../infrastructure/quiet-hours.ts';
 import { toPushMessage } from '../presenters.ts';
-import type { NotificationRow, Notifications } from '../repository.ts';
+import type { Notifications } from '../repository.ts';
+import type { NotificationRow } from '../rows.ts';
 import { attemptTime, type PushResult, sendToPushService } from './push-service.ts';
 import type { PushSubscriptions, SubscriptionToSend } from './repository.ts';
 
