@@ -191,9 +191,9 @@ t.test('every column of every table about users is in the file, or is left out f
   const missing: string[] = [];
   for (const { name, columns } of tables.filter((table) => !(table.name in otherTables))) {
     const from = new RegExp(`(FROM|JOIN) ${viewed[name] ?? name}\\b`);
-    const rows = sections
-      .filter((section) => from.test(section.rows(1).text))
-      .flatMap((section): Record<string, unknown>[] => body[section.name] ?? []);
+    const rows = Object.entries(sections)
+      .filter(([, section]) => from.test(section.rows(1).text))
+      .flatMap(([section]): Record<string, unknown>[] => body[section] ?? []);
     const ofUser = conditions[name] ?? 'user_id = $1';
     const stored = (await app.pool.query(`SELECT * FROM ${name} WHERE ${ofUser}`, [user.id])).rows;
     for (const column of columns.filter((one) => !isOwner(one))) {

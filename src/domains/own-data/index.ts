@@ -54,7 +54,7 @@ const OwnData = Type.Object(
   {
     exported_at: Timestamp('When the download began'),
     ...Object.fromEntries(
-      sections.map(({ name, description, isSingle }) => [
+      Object.entries(sections).map(([name, { description, isSingle }]) => [
         name,
         isSingle ? RefOrNull(OwnDataPart, description) : Type.Array(Ref(OwnDataPart), { description }),
       ]),
@@ -122,8 +122,8 @@ async function countDownload(
 /** Writes the file as the client reads it: one page of rows at a time, and no connection to the database between two pages. */
 async function* write(options: Options, userId: number, now: Date): AsyncGenerator<string> {
   yield `{\n"exported_at":${JSON.stringify(now)}`;
-  for (const section of sections) {
-    yield `,\n"${section.name}":${section.isSingle ? '' : '['}`;
+  for (const [name, section] of Object.entries(sections)) {
+    yield `,\n"${name}":${section.isSingle ? '' : '['}`;
     let separator = '';
     for await (const rows of readPages(options, section, userId)) {
       yield separator + rows.map((row) => JSON.stringify(row)).join(',\n');

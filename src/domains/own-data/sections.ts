@@ -9,7 +9,6 @@ export type Row = Record<string, unknown>;
 
 /** A part of the file: the rows of a user in one table. */
 export interface Section {
-  name: string;
   description: string;
   /** A query whose last clause is its condition. */
   rows(userId: number): Sql;
@@ -46,17 +45,15 @@ const requests = (side: 'sender' | 'receiver', other: 'sender' | 'receiver') => 
   FROM partner_requests r WHERE ${raw(`${side}_store_id`)} = ${ownStore(userId)}`;
 
 /** Everything that the service has about a user, but for secrets. A test compares it with the tables of the database. */
-export const sections: Section[] = [
-  {
-    name: 'account',
+export const sections: Record<string, Section> = {
+  account: {
     description: 'The account',
     rows: (userId) => sql`
       SELECT id, username, name, email, role, is_verified, password_hash IS NOT NULL AS has_password, created_at, last_login_at
       FROM users WHERE id = ${userId}`,
     isSingle: true,
   },
-  {
-    name: 'preferences',
+  preferences: {
     description: 'How the user wants to get emails and push messages',
     rows: (userId) => sql`
       SELECT language, has_chosen_language,
@@ -66,15 +63,13 @@ export const sections: Section[] = [
       FROM users WHERE id = ${userId}`,
     isSingle: true,
   },
-  {
-    name: 'consents',
+  consents: {
     description: 'What the user agreed to, withdrew and was asked about',
     rows: (userId) => sql`
       SELECT id, kind, action, version, address, created_at FROM consents WHERE user_id = ${userId}`,
     pages: { key: ['kind', 'action', 'id'], size: 500 },
   },
-  {
-    name: 'sessions',
+  sessions: {
     description: 'Devices that are logged in',
     rows: (userId) => sql`
       SELECT id, user_agent, ip, methods, coalesce(confirmed_at, created_at) AS authenticated_at, created_at, last_used_at,
@@ -82,32 +77,27 @@ export const sections: Section[] = [
       FROM sessions WHERE user_id = ${userId}`,
     pages: byTime(200),
   },
-  {
-    name: 'known_addresses',
+  known_addresses: {
     description: 'From which addresses the user logged in lately',
     rows: (userId) => sql`SELECT address, last_used_at FROM known_addresses WHERE user_id = ${userId}`,
     pages: { key: ['address'], size: 500 },
   },
-  {
-    name: 'email_changes',
+  email_changes: {
     description: 'Changes of the email address that can be undone',
     rows: (userId) =>
       sql`SELECT old_email, new_email, expires_at FROM email_changes WHERE user_id = ${userId}`,
   },
-  {
-    name: 'identities',
+  identities: {
     description: 'Accounts at providers with which the user logs in',
     rows: (userId) => sql`
       SELECT id, provider, issuer, subject, email, created_at, last_used_at FROM identities WHERE user_id = ${userId}`,
   },
-  {
-    name: 'passkeys',
+  passkeys: {
     description: 'Passkeys, without their keys',
     rows: (userId) =>
       sql`SELECT id, name, transports, is_synced, created_at, last_used_at FROM passkeys WHERE user_id = ${userId}`,
   },
-  {
-    name: 'second_factor',
+  second_factor: {
     description: 'Since when the codes of an app are asked for, and how many recovery codes are left',
     rows: (userId) => sql`
       SELECT confirmed_at AS totp_enabled_at,
@@ -115,21 +105,18 @@ export const sections: Section[] = [
       FROM second_factors f WHERE user_id = ${userId}`,
     isSingle: true,
   },
-  {
-    name: 'saved_searches',
+  saved_searches: {
     description: 'Searches whose new posts the user is notified of',
     rows: (userId) => sql`
       SELECT id, name, q, category_id, region, near, radius_m, created_at FROM saved_searches WHERE user_id = ${userId}`,
   },
-  {
-    name: 'push_subscriptions',
+  push_subscriptions: {
     description: 'Browsers that get push messages',
     rows: (userId) => sql`
       SELECT id, split_part(endpoint, '/', 3) AS host, user_agent, created_at, delivered_at
       FROM push_subscriptions WHERE user_id = ${userId}`,
   },
-  {
-    name: 'store',
+  store: {
     description: 'The store',
     rows: (userId) => sql`
       SELECT id, name, ${storeCategoriesSql} AS store_categories, description, address, phone_number, business_hours,
@@ -139,22 +126,19 @@ export const sections: Section[] = [
       FROM stores s WHERE owner_id = ${userId}`,
     isSingle: true,
   },
-  {
-    name: 'posts',
+  posts: {
     description: 'Posts that others find',
     rows: posts(sql`is_visible`),
     pages: byTime(5),
     present: presentPost,
   },
-  {
-    name: 'removed_posts',
+  removed_posts: {
     description: 'Posts that were deleted, of which the title is left, or hidden',
     rows: posts(sql`NOT is_visible`),
     pages: byTime(5),
     present: presentPost,
   },
-  {
-    name: 'images',
+  images: {
     description: 'Uploaded pictures',
     rows: (userId) => sql`
       SELECT id, key, width, height, created_at FROM images WHERE user_id = ${userId} AND state = 'ready'`,
@@ -165,46 +149,40 @@ export const sections: Section[] = [
       thumbnail_url: thumbnailUrl(String(key)),
     }),
   },
-  {
-    name: 'sent_requests',
+  sent_requests: {
     description: 'Partnership requests that the user sent',
     rows: requests('sender', 'receiver'),
     pages: byTime(50),
   },
-  {
-    name: 'received_requests',
+  received_requests: {
     description: 'Partnership requests that the user received',
     rows: requests('receiver', 'sender'),
     pages: byTime(50),
   },
-  {
-    name: 'notifications',
+  notifications: {
     description: 'Notifications, read and unread',
     rows: (userId) => sql`
       SELECT id, kind, is_read, partner_request_id, post_id, saved_search_id, created_at
       FROM notifications WHERE user_id = ${userId}`,
     pages: { key: ['id'], size: 500 },
   },
-  {
-    name: 'reports',
+  reports: {
     description: 'What the user reported',
     rows: (userId) => sql`
       SELECT id, post_id, store_id, reason, text, created_at, closed_at FROM reports WHERE reporter_id = ${userId}`,
     pages: byTime(50),
   },
-  {
-    name: 'sent_mails',
+  sent_mails: {
     description: 'When emails of each purpose were sent within the last hour',
     rows: (userId) => sql`
       SELECT purpose, sent_at FROM mail_sends
       WHERE purpose = ANY (enum_range(NULL::mail_purpose)) AND email = (SELECT email FROM users WHERE id = ${userId})`,
   },
-  {
-    name: 'failed_mails',
+  failed_mails: {
     description: 'Emails that could not be sent',
     // Sorted by an expression, because no index has the ids of one user, and that of all ids would be read.
     rows: (userId) => sql`
       SELECT id + 0 AS id, kind, reason, attempts, created_at FROM failed_mails WHERE user_id = ${userId}`,
     pages: { key: ['id'], size: 400 },
   },
-];
+};
