@@ -33,7 +33,7 @@ const otherTables: Record<string, string> = {
 /** Columns that are left out. */
 const otherColumns: Record<string, string> = {
   'users.password_hash': secret,
-  'users.needs_reset': 'nobody downloads anything before the reset',
+  'users.needs_reset': 'there is no download before the reset',
   'users.suspended_at': 'a suspended user downloads nothing',
   'users.suspended_reason': ofOperators,
   'users.marketing_asked_at': copy,

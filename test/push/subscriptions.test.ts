@@ -71,7 +71,7 @@ t.test('a browser in which another user logs in belongs to that user', async (t)
   const { rows } = await app.pool.query('SELECT FROM push_subscriptions WHERE endpoint = $1', [
     browser.subscription.endpoint,
   ]);
-  t.equal(rows.length, 1, 'whoever comes last');
+  t.equal(rows.length, 1, 'the endpoint belongs to the last one');
 });
 
 t.test('a user has at most ten, also of calls at once', async (t) => {

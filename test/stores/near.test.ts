@@ -153,7 +153,7 @@ t.test('a distance says no more than the rounded location', async (t) => {
   t.strictSame(
     (await found('stores', corner, '&radius_m=100')).map(([id]) => id),
     [stores[1], stores[0]],
-    'whoever asks from one of the two finds both at the same distance',
+    'from each of the two, both are at the same distance',
   );
 });
 
