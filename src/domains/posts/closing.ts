@@ -1,10 +1,9 @@
 import { invalidFields } from '../../http/errors.ts';
 import type { ExpiredRows } from '../../infrastructure/database/clean-up.ts';
 import { raw, type Sql, sql } from '../../infrastructure/database/sql.ts';
+import { koreanOffset } from '../../infrastructure/quiet-hours.ts';
 import type { PostChanges, PostQuery } from './schemas.ts';
 
-/** Korea is nine hours ahead of UTC, all year. */
-const hoursAhead = 9;
 const today = raw(`(now() AT TIME ZONE 'Asia/Seoul')::date`);
 
 /**
@@ -46,7 +45,7 @@ export function setClosing({ status, closes_on: date }: PostChanges): Sql {
 
 /** @throws {ApiError} `validation_error` for a last day that is over */
 export function checkNotOver(closesOn: string | null | undefined, now = Date.now()): void {
-  const min = new Date(now + hoursAhead * 3_600_000).toISOString().slice(0, 10);
+  const min = new Date(now + koreanOffset).toISOString().slice(0, 10);
   if (closesOn == null || closesOn >= min) return;
   const text = {
     ko: `오늘(${min})이나 그 뒤의 날짜여야 합니다.`,
