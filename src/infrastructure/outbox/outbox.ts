@@ -9,9 +9,17 @@ export const wakeUpChannel = 'wake_ups';
 /** graphile-worker's task identifier of all emails. */
 export const sendMailTask = 'send_mail';
 
-/** The same of all push messages, and the flag of those to a subscription whose push service has not taken the last one. */
+/** The same of all push messages. */
 export const sendPushTask = 'send_push';
+
+/** A flag of push messages to a subscription whose push service has taken none yet, or not the last one. */
 export const trialFlag = 'trial';
+
+/** The flags of a push message, so that workers take a limited number of each at once. */
+export const pushFlags = (userId: number, isTrial: boolean) => [
+  `user:${userId}`,
+  ...(isTrial ? [trialFlag] : []),
+];
 
 /** The delay after an attempt is e^attempts seconds, at most e^10: 3 seconds after the first, 4 days over all. */
 const maxAttempts = 25;
@@ -46,10 +54,13 @@ const takeBatch = sql`
     FROM taken WHERE mail IS NOT NULL
     UNION ALL
     SELECT taken.id, json_build_object(
-      'identifier', ${sendPushTask}::text, 'max_attempts', ${maxAttempts}::int, 'payload', json_build_object(
-        'user_id', s.user_id, 'notification_id', taken.notification_id, 'subscription_id', s.id),
-      'flags', CASE WHEN s.delivered_at IS NULL THEN ARRAY[${trialFlag}::text] END)
-    FROM taken JOIN push_subscriptions s ON s.user_id = taken.user_id WHERE taken.notification_id IS NOT NULL
+      'identifier', ${sendPushTask}::text, 'max_attempts', ${maxAttempts}::int,
+      'payload', json_build_object('user_id', user_id, 'notification_id', notification_id),
+      'flags', array_remove(ARRAY['user:' || user_id, CASE WHEN has_trial THEN ${trialFlag}::text END], NULL))
+    FROM taken, LATERAL (
+      SELECT bool_or(delivered_at IS NULL AND (retry_at IS NULL OR retry_at <= now())) AS has_trial
+      FROM push_subscriptions s WHERE s.user_id = taken.user_id HAVING count(*) > 0) browsers
+    WHERE notification_id IS NOT NULL
   ), jobs AS (
     SELECT job.id FROM (SELECT json_agg(spec ORDER BY id) AS specs FROM messages HAVING count(*) > 0) m,
       graphile_worker.add_jobs(

@@ -3,40 +3,44 @@ import { Value } from '@sinclair/typebox/value';
 import type { FastifyBaseLogger } from 'fastify';
 import type { Task } from 'graphile-worker';
 import type { Config } from '../../../infrastructure/config/config.ts';
+import type { Vapid } from '../../../infrastructure/config/vapid.ts';
 import type { Database } from '../../../infrastructure/database/client.ts';
 import { topicOf } from '../../../infrastructure/mail/unsubscribe-links.ts';
 import type { Lane } from '../../../infrastructure/mail/worker.ts';
 import type { Metrics } from '../../../infrastructure/metrics/metrics.ts';
-import { sendPushTask, trialFlag } from '../../../infrastructure/outbox/outbox.ts';
+import { pushFlags, sendPushTask, trialFlag } from '../../../infrastructure/outbox/outbox.ts';
 import { decideDelivery } from '../../../infrastructure/quiet-hours.ts';
-import { toPushMessage } from '../presenters.ts';
+import { type PushMessage, toPushMessage } from '../presenters.ts';
 import type { Notifications } from '../repository.ts';
 import type { NotificationRow } from '../rows.ts';
-import { attemptTime, type PushResult, sendToPushService } from './push-service.ts';
+import { attemptTime, createPushSender, type PushResult } from './push-service.ts';
 import type { PushSubscriptions, SubscriptionToSend } from './repository.ts';
 
+/** All browsers of a user get a notification in one job; one whose push service failed has another job. */
 const Job = Type.Object({
   user_id: Type.Integer(),
   notification_id: Type.Integer(),
-  subscription_id: Type.Integer(),
+  subscription_id: Type.Optional(Type.Integer()),
 });
+type Job = Static<typeof Job>;
 
 /**
- * Attempts at once. A part of them is for trials: of subscriptions whose push service has taken no message yet, or not the last one.
- * Endpoints are any servers that users name, so those that do not respond delay only each other.
+ * Jobs at once: in all, those with trials, those of one user. On trial are subscriptions whose push service has taken no message
+ * yet, or not the last one. Endpoints are any servers that users name: those that do not respond must delay no others.
  */
-const concurrency = { all: 16, trials: 10 };
+const limits = { all: 40, trials: 32, user: 2 };
 
 /** Attempts in a row that fail before a subscription is removed, in four days: the delays are those of emails. */
 const maxFailures = 25;
 
 /** Milliseconds: the age at which a message is of no use, the time in which a failing subscription has one trial, between looks for retries. */
-const times = { useful: 4 * 86_400_000, trial: 3 * attemptTime, poll: 10_000 };
+const times = { useful: 4 * 86_400_000, trial: 3 * attemptTime, poll: 20_000 };
 
 const outcomes = ['sent', 'failed', 'rejected', 'gone', 'obsolete'] as const;
 
 export interface PushDeliveryOptions {
-  config: Pick<Config, 'vapid' | 'production' | 'frontendUrl'>;
+  vapid: Vapid;
+  config: Pick<Config, 'production' | 'frontendUrl'>;
   database: Database;
   subscriptions: PushSubscriptions;
   notifications: Pick<Notifications, 'findOne'>;
@@ -45,62 +49,75 @@ export interface PushDeliveryOptions {
 }
 
 /**
- * Jobs that send notifications to subscriptions, at least once: a message is sent again when its worker died before the job was
- * completed. While a push service fails, the jobs of its subscription are added again for the time of the next attempt, which uses
- * no attempt of the jobs.
+ * Jobs that push notifications, at least once: a message is sent again when its worker died before the job was completed. While a
+ * push service fails, the messages for its subscription wait in jobs for the time of the next attempt, which uses none of theirs.
  */
 export function createPushDelivery(options: PushDeliveryOptions): Lane {
-  const { config, database, subscriptions, notifications } = options;
-  const { vapid, production, frontendUrl } = config;
+  const { vapid, config, database, subscriptions, notifications } = options;
   const logger = options.logger.child({ part: 'push' });
   const pushes = options.metrics.addCounter('pushes_total', 'Push messages, by the outcome of an attempt', [
     'outcome',
   ]);
   for (const outcome of outcomes) pushes.inc({ outcome }, 0);
-  let trials = 0;
+  const sendToPushService = createPushSender(vapid, !config.production);
+  const turns = createTurns();
 
   const send: Task = async (input, { job, addJob }) => {
     if (!Value.Check(Job, input)) throw new Error('the job is not a push message');
-    const retryAt = await deliver(input, job.id);
-    if (retryAt === undefined) return;
-    // If the worker dies now, the job that runs again replaces the one that it added.
-    const jobKey = `push:${input.subscription_id}:${input.notification_id}`;
-    const { max_attempts: maxAttempts } = job;
-    await addJob(sendPushTask, input, { jobKey, runAt: retryAt, maxAttempts, flags: [trialFlag] });
+    const found = await find(input, job.id);
+    if (found === undefined) return;
+    const { user_id, notification_id } = input;
+    const addAgain = (runAt: Date, flags: string[], subscription_id = input.subscription_id) =>
+      addJob(
+        sendPushTask,
+        { user_id, notification_id, subscription_id },
+        // If the worker dies now, the job that runs again replaces the one that it added.
+        {
+          runAt,
+          flags,
+          jobKey: `push:${notification_id}:${subscription_id ?? 'all'}`,
+          maxAttempts: job.max_attempts,
+        },
+      );
+    const flags = pushFlags(user_id, found.subscriptions.some(isTrial));
+    // The runner takes no such jobs then, but it may have taken several at the same moment.
+    if (!turns.take(flags)) return void (await addAgain(new Date(), flags));
+    try {
+      await Promise.all(
+        found.subscriptions.map(async (subscription) => {
+          const retryAt = await deliver(subscription, found.message);
+          if (retryAt) await addAgain(retryAt, pushFlags(user_id, true), subscription.id);
+        }),
+      );
+    } finally {
+      turns.release(flags);
+    }
   };
 
-  /** @returns when to try again; undefined when there is nothing more to do */
-  async function deliver(job: Static<typeof Job>, jobId: string): Promise<Date | undefined> {
-    const { user_id: userId } = job;
-    const [subscription, notification] = await Promise.all([
-      subscriptions.find(userId, job.subscription_id),
-      notifications.findOne(userId, job.notification_id),
+  /** What a job is to send, and to where; undefined when there is nothing to send now. */
+  async function find({ user_id: userId, notification_id, subscription_id }: Job, jobId: string) {
+    const [found, notification] = await Promise.all([
+      subscriptions.find(userId, subscription_id),
+      notifications.findOne(userId, notification_id),
     ]);
-    if (subscription?.retryAt && subscription.retryAt > new Date()) return subscription.retryAt;
-    const topic = notification && isUseful(notification) ? topicOf(notification.kind) : undefined;
+    const isObsolete = found.length === 0 || !notification || !isUseful(notification);
+    const topic = isObsolete ? undefined : topicOf(notification.kind);
     const delivery = topic && (await decideDelivery(database, jobId, { channel: 'push', userId, topic }));
-    if (!subscription || !notification || !delivery || !vapid) {
-      pushes.inc({ outcome: 'obsolete' });
-      return undefined;
-    }
+    if (!notification || !delivery) return void pushes.inc({ outcome: 'obsolete' });
     if ('until' in delivery) return undefined;
-    const message = toPushMessage(notification, delivery.language, frontendUrl);
-    const attempt = () => sendToPushService(subscription, message, { vapid, allowsLoopback: !production });
-    const result = subscription.deliveredAt ? await attempt() : await onTrial(subscription, attempt);
-    return result instanceof Date ? result : save(subscription, message.id, result);
+    return {
+      subscriptions: found,
+      message: toPushMessage(notification, delivery.language, config.frontendUrl),
+    };
   }
 
-  /** @returns when to try again, in place of a result, where there are enough trials, or another one of a failing subscription */
-  async function onTrial({ id, failures }: SubscriptionToSend, attempt: () => Promise<PushResult>) {
-    // The runner takes no more of them then, but it may have taken several at the same moment.
-    if (trials >= concurrency.trials) return new Date();
-    trials += 1;
-    try {
-      const end = new Date(Date.now() + times.trial);
-      return failures === 0 || (await subscriptions.startTrial(id, end)) ? await attempt() : end;
-    } finally {
-      trials -= 1;
-    }
+  /** @returns when to try again; undefined when that is not needed */
+  async function deliver(subscription: SubscriptionToSend, message: PushMessage) {
+    const { id, retryAt, failures } = subscription;
+    if (isWaiting(subscription)) return retryAt;
+    const end = new Date(Date.now() + times.trial);
+    if (failures > 0 && !(await subscriptions.startTrial(id, end))) return end;
+    return save(subscription, message.id, await sendToPushService(subscription, message));
   }
 
   /** Saves what became of an attempt. @returns when to make the next one */
@@ -132,12 +149,44 @@ export function createPushDelivery(options: PushDeliveryOptions): Lane {
 
   return {
     tasks: { [sendPushTask]: send },
-    concurrency: concurrency.all,
+    concurrency: limits.all,
     pollInterval: times.poll,
-    forbiddenFlags: () => (trials >= concurrency.trials ? [trialFlag] : null),
+    forbiddenFlags: turns.full,
   };
 }
 
 function isUseful({ isRead, createdAt }: NotificationRow): boolean {
   return !isRead && Date.now() - createdAt.getTime() < times.useful;
+}
+
+function isWaiting({ retryAt }: SubscriptionToSend): boolean {
+  return retryAt !== null && retryAt > new Date();
+}
+
+function isTrial(subscription: SubscriptionToSend): boolean {
+  return subscription.deliveredAt === null && !isWaiting(subscription);
+}
+
+/** Counts the jobs that run by their flags, each of which has a limit. */
+function createTurns() {
+  const running = new Map<string, number>();
+  const isFull = (flag: string) =>
+    (running.get(flag) ?? 0) >= (flag === trialFlag ? limits.trials : limits.user);
+  return {
+    /** @returns false when a limit is reached */
+    take(flags: string[]): boolean {
+      if (flags.some(isFull)) return false;
+      for (const flag of flags) running.set(flag, (running.get(flag) ?? 0) + 1);
+      return true;
+    },
+    release(flags: string[]): void {
+      for (const flag of flags) {
+        const left = (running.get(flag) ?? 0) - 1;
+        if (left > 0) running.set(flag, left);
+        else running.delete(flag);
+      }
+    },
+    /** Flags of which no other job is to be taken. */
+    full: () => [...running.keys()].filter(isFull),
+  };
 }

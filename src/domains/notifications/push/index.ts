@@ -2,16 +2,19 @@ import type { FastifyInstance } from 'fastify';
 import { requireUser } from '../../../http/authentication.ts';
 import { ApiError, httpErrors } from '../../../http/errors.ts';
 import type { Config } from '../../../infrastructure/config/config.ts';
+import type { Lane } from '../../../infrastructure/mail/worker.ts';
+import { sendPushTask } from '../../../infrastructure/outbox/outbox.ts';
 import { createPushDelivery, type PushDeliveryOptions } from './delivery.ts';
 import { createPushSubscriptions } from './repository.ts';
 import { pushRoutes } from './routes.ts';
 
 /** Builds push messages: the routes under `/api/v1/notifications/push`, and the jobs that send them. */
-export function createPush({
-  config,
-  ...options
-}: Omit<PushDeliveryOptions, 'subscriptions'> & { config: Config }) {
-  const subscriptions = createPushSubscriptions(options.database);
+export function createPush(
+  options: Omit<PushDeliveryOptions, 'subscriptions' | 'vapid'> & { config: Config },
+) {
+  const { config, database } = options;
+  const { vapid } = config;
+  const subscriptions = createPushSubscriptions(database);
 
   async function routes(scope: FastifyInstance): Promise<void> {
     scope.addHook('onRoute', (route) => {
@@ -19,11 +22,13 @@ export function createPush({
     });
     // Without a key of the service there is nothing at these paths.
     scope.addHook('onRequest', async () => {
-      if (config.vapid === undefined) throw new ApiError(httpErrors.notFound);
+      if (vapid === undefined) throw new ApiError(httpErrors.notFound);
     });
     await scope.register(requireUser);
     await scope.register(pushRoutes, { subscriptions, config });
   }
 
-  return { routes, lane: createPushDelivery({ ...options, config, subscriptions }) };
+  // What was queued while there was a key is dropped without one.
+  const nothing: Lane = { tasks: { [sendPushTask]: async () => undefined }, concurrency: 1 };
+  return { routes, lane: vapid ? createPushDelivery({ ...options, vapid, subscriptions }) : nothing };
 }

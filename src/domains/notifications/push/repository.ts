@@ -57,12 +57,13 @@ export function createPushSubscriptions(database: Database) {
       return (await prisma.pushSubscription.deleteMany({ where: { id, userId } })).count > 0;
     },
 
-    find(userId: number, id: number): Promise<SubscriptionToSend | null> {
-      return prisma.pushSubscription.findFirst({ where: { id, userId } });
+    /** @param id one of them only */
+    find(userId: number, id: number | undefined): Promise<SubscriptionToSend[]> {
+      return prisma.pushSubscription.findMany({ where: { userId, ...(id !== undefined && { id }) } });
     },
 
     /**
-     * Of concurrent calls for a subscription that has not proved to work, one succeeds.
+     * Of concurrent calls for a subscription whose last attempt failed, one succeeds.
      *
      * @param end until when there is no other trial
      */
