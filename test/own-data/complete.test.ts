@@ -49,6 +49,8 @@ const otherColumns: Record<string, string> = {
   'email_changes.key_id': secret,
   'saved_searches.latitude': copy,
   'saved_searches.longitude': copy,
+  'saved_searches.q_key': copy,
+  'saved_searches.region_key': copy,
   'push_subscriptions.p256dh': secret,
   'push_subscriptions.auth': secret,
   'push_subscriptions.failures': internal,

@@ -137,6 +137,11 @@ t.test('a post that is closed, deleted or hidden before it is matched notifies o
   }
 });
 
+/** Drops what would be tried again in a few seconds. */
+const dropRetries = () =>
+  pool.query(`SELECT graphile_worker.complete_jobs(ARRAY(
+    SELECT id FROM graphile_worker.jobs WHERE task_identifier = 'match_saved_searches' AND run_at > now()))`);
+
 let crowds = 0;
 
 /** So many users with a search for a word. */
@@ -165,10 +170,13 @@ t.test('a run that ends between two batches is continued without repeating one',
   await until('a failed run', failure);
   const notified = async () => (await matchesOf(...users)).map((matches) => matches.length);
   const before = await notified();
-  t.strictSame([before.lastIndexOf(1), before.indexOf(0)], [499, 500], 'whole batches only');
+  t.equal(before.lastIndexOf(1) + 1, before.indexOf(0), 'in the order of the users');
+  const { rowCount } = await pool.query('SELECT FROM notifications WHERE post_id = $1', [post.id]);
+  t.equal(rowCount, 500, 'a whole batch');
   await pool.query('DROP FUNCTION crash CASCADE');
   await matchAgain(post);
   await until('all were notified', async () => !(await notified()).includes(0));
+  await dropRetries();
   await matched();
   t.strictSame(new Set(await notified()), new Set([1]));
 });
@@ -182,6 +190,7 @@ t.test('two workers that match a post at once notify each user once', async (t) 
   await lock.release();
   const notified = async () => (await matchesOf(...users)).map((matches) => matches.length);
   await until('all were notified', async () => !(await notified()).includes(0));
+  await dropRetries();
   await matched();
   t.strictSame(new Set(await notified()), new Set([1]));
 });
