@@ -55,15 +55,10 @@ const directory = values.keep ?? (await mkdtemp(join(tmpdir(), 'dure-near-')));
 const postgres = await startEmbeddedServer({ directory });
 const database = openDatabase({ url: postgres.url, poolSize: 1 });
 try {
-  const stores = Number(values.stores);
-  if ((await migrate(postgres.url)).length > 0)
-    await seedDatabase(
-      postgres.url,
-      { users: stores, posts: Number(values.posts), notifications: 1_000 },
-      write,
-    );
-  const prepared = await database.query(sql`SELECT FROM pg_class WHERE relname = 'stores_earth_idx'`);
-  if (prepared.length === 0) await prepare(stores);
+  await migrate(postgres.url);
+  const [state] = await database.query<{ isReady: boolean }>(sql`
+    SELECT EXISTS (SELECT FROM pg_class WHERE relname = 'stores_earth_idx') AS "isReady"`);
+  if (!state?.isReady) await prepare(Number(values.stores), Number(values.posts));
   await benchCandidates();
   await benchPages();
 } finally {
@@ -73,10 +68,11 @@ try {
 }
 
 /**
- * Moves stores: seven of ten are in Seoul, most of them within 10 km of its middle, two in other cities, one anywhere else. Adds the
- * index of the extensions.
+ * Seeds the database, and moves the stores: seven of ten are in Seoul, most of them within 10 km of its middle, two in other cities,
+ * one anywhere else. Adds the index of the extensions.
  */
-async function prepare(stores: number): Promise<void> {
+async function prepare(stores: number, posts: number): Promise<void> {
+  await seedDatabase(postgres.url, { users: stores, posts, notifications: 1_000 }, write);
   const [client, observer] = [
     new pg.Client({ connectionString: postgres.url }),
     new pg.Client({ connectionString: postgres.url }),
