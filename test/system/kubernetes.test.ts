@@ -80,6 +80,7 @@ const secrets: Record<string, string> = {
   REDIS_URL: 'rediss://:e8f1a4b7c0d3e6f9@redis.internal:6379',
   JWT_SECRET: 'kX2v8Jw0rTq5YbN7mZc4LpD9sGh1FaUe3Ri6',
   RESEND_API_KEY: 're_dK3vQ8wZ_unused',
+  VAPID_PRIVATE_KEY: 'lf4hbWV9akSEqf-o-W3hlsb5lrPGeRusrH2IZrUcd2I',
 };
 
 t.test('the pods get a configuration that the service accepts', async (t) => {
