@@ -52,7 +52,9 @@ export function scanAround(
   budget: Budget,
   isLast: boolean,
 ): Source {
-  const most = constant(budget.rows);
+  // More than elsewhere before the last scan, which costs several times as much here.
+  const count = isLast ? budget.rows : 1.5 * budget.rows;
+  const most = constant(count);
   const { center, radius } = circleOnMap(near);
   const onMap = sql`mercator(${storePlace})`;
   const candidates =
@@ -68,7 +70,7 @@ export function scanAround(
   const stores = sql`
     SELECT id, distance FROM (${withDistance(sql`SELECT * FROM closest`, near, filter)}) store
     WHERE ${allOf(isLast ? [] : [sql`distance <= ${reach}`])}`;
-  const examined = { ...budget, rows: Math.min(budget.rows, maxRows) };
+  const examined = { ...budget, rows: Math.min(count, maxRows) };
   return {
     expressions: [closest],
     rows:

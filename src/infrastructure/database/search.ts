@@ -72,16 +72,19 @@ export async function findPage<Row extends { id: number; createdAt: Date }>(
     return { isUsable, page: { rows: rows.filter((row) => row.id !== null), stoppedAt } };
   };
   const lookups = lookupsOf(list, filter, budgets.most);
+  let short: BoundedPage<Row> | undefined;
   if (lookups.length > 0 || filter.near !== undefined) {
     const { page, isUsable } = await find(scan(list, filter, budgets.first, false));
     const isEnough = isUsable || page.rows.length === filter.limit;
     if (isEnough && page.stoppedAt === undefined) return page;
+    // Around a place the last scan costs several times as much, and examines hardly more.
+    if (filter.near !== undefined && page.stoppedAt !== undefined) short = page;
   }
   for (const lookup of lookups) {
     const { page, isUsable } = await find(lookup);
     if (isUsable) return page;
   }
-  return (await find(scan(list, filter, budgets.most, true))).page;
+  return short ?? (await find(scan(list, filter, budgets.most, true))).page;
 }
 
 /** One page of the rows of a source. Stops at a full page, or where the budget is used up. */
