@@ -10,7 +10,7 @@ export class RefusedAddressError extends Error {
 }
 
 /** What a name stands for, as IP addresses. @throws when it cannot be resolved */
-export type ResolveName = (name: string, signal: AbortSignal) => Promise<string[]>;
+type ResolveName = (name: string, signal: AbortSignal) => Promise<string[]>;
 
 interface GuardedRequest {
   method: 'POST';

@@ -48,7 +48,7 @@ export function wants({ channel, topic }: Pick<Message, 'channel' | 'topic'>): S
 }
 
 /** What a job is to do about its message: send it, in the language of the recipient, or end, because it waits in another job. */
-export type Delivery = { language: Language } | { until: Date };
+type Delivery = { language: Language } | { until: Date };
 
 /**
  * Decides about the message of a running job. Within the recipient's quiet hours, the job is added again for their end, as if it had

@@ -9,7 +9,7 @@ interface AnyRow extends Pick<UnreadNotification, 'createdAt'> {
 }
 
 /** A notification with the request it is about. */
-export interface PartnershipRow
+interface PartnershipRow
   extends AnyRow,
     Pick<PartnerRequest, 'status' | 'message' | 'senderStoreId' | 'receiverStoreId'> {
   kind: PartnershipKind;
@@ -23,7 +23,7 @@ export interface PartnershipRow
 }
 
 /** A notification with the post it is about. */
-export interface MatchRow extends AnyRow {
+interface MatchRow extends AnyRow {
   kind: 'saved_search_match';
   match: {
     savedSearchId: number;

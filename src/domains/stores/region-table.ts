@@ -46,7 +46,7 @@ const table = {
 const sharedNames = ['전남광주통합특별시', '광주특별시', '광주시', '광주'];
 
 /** A name of a province. */
-export interface SidoName {
+interface SidoName {
   /** The short name. */
   sido: string;
   /** Matches the name at the start of a text. */

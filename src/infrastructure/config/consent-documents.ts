@@ -1,7 +1,7 @@
 import type { Environment } from './environment.ts';
 
 /** A document that users agree to, such as the terms of use. */
-export interface ConsentDocument {
+interface ConsentDocument {
   /** A date, as `2026-01-31`. */
   version: string;
   url: string;
