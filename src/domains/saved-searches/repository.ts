@@ -26,7 +26,8 @@ const radius = sql`coalesce(f.radius_m, ${raw(String(defaultRadius))})`;
 
 /** The post, with its store as others see it, and what the list of posts searches: name and address of the store, too. */
 const postToMatch = (id: number): Sql => sql`
-  SELECT p.created_at, s.id AS store_id, s.owner_id, s.region_keys, concat_ws(E'\\n', p.search_text, split_part(s.search_text, E'\\n', 1), split_part(s.search_text, E'\\n', 2)) AS text,
+  SELECT p.created_at, s.id AS store_id, s.owner_id, s.region_keys,
+    concat_ws(E'\\n', p.search_text, split_part(s.search_text, E'\\n', 1), split_part(s.search_text, E'\\n', 2)) AS text,
     CASE WHEN s.latitude IS NOT NULL THEN store_place(s.latitude, s.longitude, s.show_exact_location) END AS place
   FROM posts p JOIN stores s ON s.id = p.store_id
   WHERE p.id = ${id} AND p.is_visible AND ${isOpenPost('p')} AND ${isOpenStore('s')}`;
