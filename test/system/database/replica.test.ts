@@ -157,11 +157,15 @@ t.test(
       await bothRead();
       await until('Redis', async () => (await sourceOf(apps[1], stranger)) === 'replica');
       t.equal(await countSeen(apps, authors), 1_000, 'the own write in 1,000 of 1,000 reads');
-      const title = await titleOf(apps[1], token, post);
-      t.not(await titleOf(apps[1], stranger.token, post), title, 'others see it when it is replayed');
+      await bothRead();
+      await standby.execute('SELECT pg_wal_replay_pause()');
+      await patch(apps[0], '아직 없는 제목');
       const added = await createPost(apps[0], token);
+      const seen = await titleOf(apps[1], stranger.token, post);
+      t.not(seen, '아직 없는 제목', 'others see it when it is replayed');
       t.equal(await titleOf(apps[1], stranger.token, added), added.title, 'what is not there yet is found');
-      await until('replay', async () => (await titleOf(apps[1], stranger.token, post)) === title, 3);
+      await standby.execute('SELECT pg_wal_replay_resume()');
+      await until('replay', async () => (await titleOf(apps[1], stranger.token, post)) === '아직 없는 제목');
     });
 
     await t.test('while it is behind by three seconds', async (t) => {

@@ -15,6 +15,9 @@ import { createBalancer, followStream, mailsAbout, openStore, startLoad } from '
  * The release before and this one side by side on one database, under load, while the migrations run; then the way back.
  */
 
+// Most of it is the build of the release before.
+t.setTimeout(240_000);
+
 const lastRelease = await buildLastRelease();
 const skip = unless(lastRelease !== undefined, 'this clone does not have the commit of the last release');
 
