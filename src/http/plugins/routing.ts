@@ -1,7 +1,7 @@
 import { type IncomingMessage, METHODS } from 'node:http';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import fastifyPlugin from 'fastify-plugin';
-import findMyWay, { type HTTPMethod } from 'find-my-way';
+import findMyWay from 'find-my-way';
 import type { Config } from '../../infrastructure/config/config.ts';
 import { ApiError, httpErrors } from '../errors.ts';
 import { maxLoggedLength } from './logging.ts';
@@ -34,7 +34,8 @@ export const routerOptions = {
   maxParamLength: 3 * maxTargetLength,
 } as const;
 
-const methods: HTTPMethod[] = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'TRACE'];
+/** In the order of `Allow`. */
+const methods = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'TRACE'];
 
 /**
  * Normalises a request target (RFC 9112, section 3.2) to a path: the authority of an absolute target is removed, and percent
@@ -69,14 +70,17 @@ export const routingPlugin = fastifyPlugin(async (app: FastifyInstance, { config
   for (const method of METHODS.filter((one) => !app.supportedMethods.includes(one))) {
     app.addHttpMethod(method, { hasBody: true });
   }
-  const routes = findMyWay(routerOptions);
+  // The methods of each path, and a router that has every path once.
+  const methodsByPath = new Map<string, Set<string>>();
+  const paths = findMyWay(routerOptions);
   app.addHook('onRoute', ({ method, url, config }) => {
     if (config?.catchAll) return;
-    for (const one of [method].flat()) {
-      const known = methods.find((candidate) => candidate === one);
-      // With `ignoreTrailingSlash`, Fastify reports the root of a plugin twice.
-      if (known && !routes.hasRoute(known, url)) routes.on(known, url, () => undefined);
-    }
+    // Fastify reports the root of a plugin with a slash and without.
+    const path = url.replace(/\/$/, '');
+    const known = methodsByPath.get(path) ?? new Set();
+    if (!methodsByPath.has(path)) paths.on('GET', url, () => undefined, known);
+    methodsByPath.set(path, known);
+    for (const one of [method].flat()) known.add(one);
   });
   // Node answers an unknown `Expect` with an empty 417; RFC 9110, section 10.1.1 allows to ignore it.
   app.server.on('checkExpectation', (request, response) => app.server.emit('request', request, response));
@@ -84,14 +88,10 @@ export const routingPlugin = fastifyPlugin(async (app: FastifyInstance, { config
   app.setNotFoundHandler(() => {
     throw new ApiError(httpErrors.notFound);
   });
-  /** The methods of a path: of the routes with the fewest parameters, so of `/me/` and not of `/:id/`. */
+  /** The methods of the path that fits a URL best: of `/me/` and not of `/:id/`. */
   function methodsOf(url: string): string[] {
-    const matches = methods.flatMap((method) => {
-      const match = routes.find(method, url);
-      return match ? [{ method, parameters: countParameters(match.params) }] : [];
-    });
-    const fewest = Math.min(...matches.map(({ parameters }) => parameters));
-    return matches.filter(({ parameters }) => parameters === fewest).map(({ method }) => method);
+    const known: Set<string> = paths.find('GET', url)?.store ?? new Set();
+    return methods.filter((method) => known.has(method));
   }
 
   function unmatchedError({ url }: FastifyRequest): ApiError {
@@ -108,7 +108,6 @@ export const routingPlugin = fastifyPlugin(async (app: FastifyInstance, { config
     if (request.routeOptions.config.catchAll && !asksForOrigin) return done();
     // `@fastify/cors` has a route for every `OPTIONS`.
     const hasRoute = !request.is404 && request.method !== 'OPTIONS';
-    if (hasRoute && countParameters(request.params) === 0) return done();
     const allowed = methodsOf(request.url);
     // Fastify routes a method that `/me/` lacks to `/:id/`.
     if (hasRoute && allowed.includes(request.method)) return done();
@@ -119,6 +118,3 @@ export const routingPlugin = fastifyPlugin(async (app: FastifyInstance, { config
     throw unmatchedError(request);
   });
 });
-
-/** The number of parameters of a matched path; `*` counts as one. */
-const countParameters = (parameters: unknown) => Object.keys(parameters ?? {}).length;
