@@ -6,7 +6,6 @@ import closeWithGrace from 'close-with-grace';
 import type { FastifyInstance } from 'fastify';
 import { buildApp } from './app.ts';
 import { flushLog } from './http/plugins/logging.ts';
-import { PortError } from './http/plugins/metrics.ts';
 import { type Config, ConfigError, loadConfig, withDatabase } from './infrastructure/config/config.ts';
 import { locateDatabase } from './infrastructure/config/database-settings.ts';
 import { readVersion } from './infrastructure/config/version.ts';
@@ -100,7 +99,7 @@ function fail(error: unknown): never {
 function describe(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   const isOwn =
-    [ConfigError, DatabaseConnectError, MigrationError, PortError].some((type) => error instanceof type) ||
+    [ConfigError, DatabaseConnectError, MigrationError].some((type) => error instanceof type) ||
     error.name === 'EmbeddedServerError';
   // Error codes of the operating system and of PostgreSQL, such as a port in use or a missing database.
   const code = 'code' in error ? String(error.code) : '';

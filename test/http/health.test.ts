@@ -156,8 +156,7 @@ t.test('with METRICS_PORT, metrics are served there and nowhere else, until the 
   for (const path of ['/', '/health/live', '/auth/me/']) t.equal((await fetch(url + path)).status, 404, path);
   t.equal((await fetch(`${url}/metrics`, { method: 'POST' })).status, 404);
   await t.rejects(createTestApp({ METRICS_PORT }, { serverErrors: true, databaseUrl: app.url }), {
-    name: 'PortError',
-    message: `METRICS_PORT ${METRICS_PORT} of 127.0.0.1 cannot be opened: it is in use`,
+    message: `listen EADDRINUSE: address already in use 127.0.0.1:${METRICS_PORT}`,
   });
   await app.close();
   await t.rejects(fetch(`${url}/metrics`));

@@ -69,16 +69,6 @@ export function serveMetrics(
     forceCloseConnections: true,
   });
   server.register(metricsRoutes, { metrics });
-  app.addHook('onReady', async () => {
-    await server.listen({ host, port }).catch((error: NodeJS.ErrnoException) => {
-      const reason = error.code === 'EADDRINUSE' ? 'it is in use' : error.message;
-      throw new PortError(`METRICS_PORT ${port} of ${host} cannot be opened: ${reason}`);
-    });
-  });
+  app.addHook('onReady', async () => void (await server.listen({ host, port })));
   app.addHook('onClose', () => server.close());
-}
-
-/** A port that the configuration names cannot be opened. */
-export class PortError extends Error {
-  override readonly name = 'PortError';
 }
