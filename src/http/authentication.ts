@@ -1,7 +1,6 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import fastifyPlugin from 'fastify-plugin';
 import { ApiError, httpErrors } from './errors.ts';
-import type { Language } from './language.ts';
 
 /** The account and the session behind a valid access token. */
 export interface CurrentUser {
@@ -48,10 +47,13 @@ declare module 'fastify' {
 const invalidToken = { ko: '유효하지 않거나 만료된 토큰입니다.', en: 'Token is invalid or expired.' };
 
 /** 401 `token_not_valid`, whose `messages` has one entry: the token that was rejected. */
-export function tokenNotValid(type: TokenType, reason: TokenProblem, language: Language): ApiError {
+export function tokenNotValid(type: TokenType, reason: TokenProblem): ApiError {
   const token_class = type === 'access' ? 'AccessToken' : 'RefreshToken';
   return new ApiError(httpErrors.tokenNotValid, {
-    data: { messages: [{ token_class, token_type: type, message: invalidToken[language] }], reason },
+    data: { reason },
+    localizedData: (language) => ({
+      messages: [{ token_class, token_type: type, message: invalidToken[language] }],
+    }),
   });
 }
 
@@ -80,11 +82,11 @@ export const credentialsPlugin = fastifyPlugin(
  * @throws {ApiError} `not_authenticated` without a Bearer token, `token_not_valid` with one that is rejected
  */
 export async function authenticate(request: FastifyRequest): Promise<CurrentUser> {
-  const { credentials, language } = request;
+  const { credentials } = request;
   if (credentials === null) throw new ApiError(httpErrors.notAuthenticated);
-  if ('problem' in credentials) throw tokenNotValid('access', credentials.problem, language);
+  if ('problem' in credentials) throw tokenNotValid('access', credentials.problem);
   const user = await request.server.authenticator.findUser(credentials);
-  if (user === undefined) throw tokenNotValid('access', 'revoked', language);
+  if (user === undefined) throw tokenNotValid('access', 'revoked');
   return user;
 }
 

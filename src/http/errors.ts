@@ -1,7 +1,7 @@
 import { randomInt } from 'node:crypto';
 import { type TProperties, Type } from '@sinclair/typebox';
 import { type FieldError, FieldErrorSchema, maxFieldErrors } from './field-errors.ts';
-import type { LocalizedText } from './language.ts';
+import type { Language, LocalizedText } from './language.ts';
 import { Int32, NamedEnum, NamedObject, Ref, StringEnum } from './schemas.ts';
 
 /** One kind of error: a stable code, its status and its text. */
@@ -25,8 +25,8 @@ export function defineError(
 interface ApiErrorOptions {
   /** Values of the definition's `fields`. */
   data?: Record<string, unknown>;
-  /** What is wrong with single values; rendered as `fields` and `errors`. */
-  fieldErrors?: readonly FieldError[];
+  /** The same for values with texts, in the language of the response. */
+  localizedData?: (language: Language) => Record<string, unknown>;
   headers?: Record<string, string>;
   /** Logged, never part of the response. */
   cause?: unknown;
@@ -37,14 +37,14 @@ export class ApiError extends Error {
   override readonly name = 'ApiError';
   readonly definition: ErrorDefinition;
   readonly data: Record<string, unknown>;
-  readonly fieldErrors: readonly FieldError[] | undefined;
+  readonly localizedData: NonNullable<ApiErrorOptions['localizedData']>;
   readonly headers: Record<string, string>;
 
   constructor(definition: ErrorDefinition, options: ApiErrorOptions = {}) {
     super(definition.code, { cause: options.cause });
     this.definition = definition;
     this.data = options.data ?? {};
-    this.fieldErrors = options.fieldErrors;
+    this.localizedData = options.localizedData ?? (() => ({}));
     this.headers = options.headers ?? {};
   }
 }
@@ -72,9 +72,27 @@ export function serviceUnavailable(cause: unknown, retryAfter = randomInt(3, 9))
   });
 }
 
-/** A validation error of single fields, for rules that a schema cannot express. */
-export function invalidFields(fieldErrors: readonly FieldError[]): ApiError {
-  return new ApiError(httpErrors.validationError, { fieldErrors });
+/** An error that names single values: a validation error, for rules that a schema cannot express, or another one. */
+export function invalidFields(
+  fieldErrors: readonly FieldError[],
+  definition: ErrorDefinition = httpErrors.validationError,
+): ApiError {
+  return new ApiError(definition, { localizedData: (language) => fieldsOf(fieldErrors, language) });
+}
+
+/** The texts by field for people, and one entry for each of them in the same order for programs. */
+function fieldsOf(fieldErrors: readonly FieldError[], language: Language) {
+  // Without a prototype, because a client chooses the names of unknown fields.
+  const byField: Record<string, FieldError[]> = Object.create(null);
+  for (const error of fieldErrors) byField[error.field] = [...(byField[error.field] ?? []), error];
+  const texts = Object.entries(byField).map(([field, errors]) => [
+    field,
+    errors.map(({ text }) => text[language]),
+  ]);
+  const errors = Object.values(byField)
+    .flat()
+    .map(({ field, code, text, params }) => ({ field, code, message: text[language], params }));
+  return { fields: Object.fromEntries(texts), errors };
 }
 
 /** Fields of an error that names single values. */

@@ -1,9 +1,10 @@
 import { Type } from '@sinclair/typebox';
 import {
-  ApiError,
+  type ApiError,
   defineError,
   type ErrorDefinition,
   fieldErrorFields,
+  invalidFields,
   retryAfterField,
 } from '../../http/errors.ts';
 import type { LocalizedText } from '../../http/language.ts';
@@ -218,5 +219,5 @@ export const confirmationErrors = [authErrors.confirmationRequired, authErrors.r
 
 /** `username_taken` or `email_taken`, about the field of the request that has the username or the address. */
 export function takenError(field: string, definition: ErrorDefinition): ApiError {
-  return new ApiError(definition, { fieldErrors: [{ field, code: 'taken', text: definition.text }] });
+  return invalidFields([{ field, code: 'taken', text: definition.text }], definition);
 }

@@ -63,7 +63,6 @@ export const uploadRoutes: FastifyPluginAsyncTypebox<{
             request.deadline?.pause();
             return read().finally(request.deadline?.start);
           },
-          language: request.language,
           isObsolete: () => reply.sent || reply.raw.destroyed,
         }),
       );

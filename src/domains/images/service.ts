@@ -2,7 +2,6 @@ import { randomBytes } from 'node:crypto';
 import pLimit from 'p-limit';
 import { tokenNotValid } from '../../http/authentication.ts';
 import { ApiError, httpErrors, retryLater, serviceUnavailable } from '../../http/errors.ts';
-import type { Language } from '../../http/language.ts';
 import { isForeignKeyViolation } from '../../infrastructure/database/errors.ts';
 import type { ConversionQueue } from './conversion/convert.ts';
 import { cleanUpBatchSize, type DeletedImage, type ImageRepository, type ImageRow } from './repository.ts';
@@ -15,7 +14,6 @@ const maxConcurrent = 4;
 interface Upload {
   userId: number;
   read(): Promise<Buffer>;
-  language: Language;
   /** Whether the response was sent, because the time of the request was over. */
   isObsolete(): boolean;
 }
@@ -34,13 +32,13 @@ export function createImageService(
    *
    * @throws {ApiError} `quota_exceeded`, `invalid_image`, `service_unavailable`, and what reading throws
    */
-  async function upload({ userId, read, language, isObsolete }: Upload): Promise<ImageRow> {
+  async function upload({ userId, read, isObsolete }: Upload): Promise<ImageRow> {
     // 128 random bits, of which the first byte names the folder.
     const key = randomBytes(16).toString('hex').replace(/^../, '$&/');
     const id = await images.insertPending(userId, key);
     if (id === undefined) {
       const seconds = await images.secondsUntilRoom(userId);
-      if (seconds === undefined) throw tokenNotValid('access', 'revoked', language);
+      if (seconds === undefined) throw tokenNotValid('access', 'revoked');
       throw retryLater(httpErrors.quotaExceeded, seconds);
     }
     const converted = await read()
@@ -59,7 +57,7 @@ export function createImageService(
     if (await images.markReady(id, size)) return { id, key, ...size };
     // The account was deleted meanwhile; the clean-up may have taken the row before the files were there.
     await undo(id, key);
-    throw tokenNotValid('access', 'revoked', language);
+    throw tokenNotValid('access', 'revoked');
   }
 
   /** Deletes what a failed upload left. Its row remains for the clean-up: a storage that timed out may still write the file. */

@@ -4,7 +4,7 @@ import { Type } from '@sinclair/typebox';
 import type { FastifyInstance } from 'fastify';
 import { type CurrentUser, currentUser, requireUser, tokenNotValid } from '../../http/authentication.ts';
 import { httpErrors, retryLater } from '../../http/errors.ts';
-import { type RequestContext, requestContext } from '../../http/request-context.ts';
+import { requestContext } from '../../http/request-context.ts';
 import { Ref, RefOrNull, Timestamp } from '../../http/schemas.ts';
 import type { ExpiredRows } from '../../infrastructure/database/clean-up.ts';
 import type { Database } from '../../infrastructure/database/client.ts';
@@ -30,7 +30,7 @@ interface Options {
   database: Database;
   imageUrls: ImageUrls;
   /** Of the domain of authentication. @throws {ApiError} `confirmation_required` */
-  requireConfirmation(user: CurrentUser, context: RequestContext): Promise<void>;
+  requireConfirmation(user: CurrentUser): Promise<void>;
 }
 
 /** Builds the download of the own data, under `/auth`. */
@@ -84,14 +84,14 @@ const ownDataRoutes: FastifyPluginAsyncTypebox<Options> = async (app, options) =
     async (request, reply) => {
       const user = currentUser(request);
       const context = requestContext(request);
-      await options.requireConfirmation(user, context);
+      await options.requireConfirmation(user);
       const now = new Date();
       reply.headers({
         'content-type': 'application/json; charset=utf-8',
         'content-disposition': `attachment; filename="dure-data-${now.toISOString().slice(0, 10)}.json"`,
       });
       if (request.method === 'HEAD') return reply.send(Readable.from([]));
-      await countDownload(options.database, user.id, context);
+      await countDownload(options.database, user.id);
       context.logSecurityEvent('data_downloaded', { userId: user.id, sessionId: user.sessionId });
       return reply.send(Readable.from(write(options, user.id, now), { objectMode: false }));
     },
@@ -99,11 +99,7 @@ const ownDataRoutes: FastifyPluginAsyncTypebox<Options> = async (app, options) =
 };
 
 /** @throws {ApiError} `quota_exceeded`, `token_not_valid` for an account that is gone */
-async function countDownload(
-  database: Database,
-  userId: number,
-  { language }: RequestContext,
-): Promise<void> {
+async function countDownload(database: Database, userId: number): Promise<void> {
   const isOver = sql`d.since < now() - ${period}`;
   const counted = await database.execute(sql`
     INSERT INTO data_downloads AS d (user_id) SELECT id FROM users WHERE id = ${userId} FOR KEY SHARE
@@ -114,9 +110,7 @@ async function countDownload(
   if (counted > 0) return;
   const [row] = await database.query<{ seconds: number }>(sql`
     SELECT ${secondsUntil(sql`(since + ${period})`)} AS seconds FROM data_downloads WHERE user_id = ${userId}`);
-  throw row
-    ? retryLater(httpErrors.quotaExceeded, row.seconds)
-    : tokenNotValid('access', 'revoked', language);
+  throw row ? retryLater(httpErrors.quotaExceeded, row.seconds) : tokenNotValid('access', 'revoked');
 }
 
 /** Writes the file as the client reads it: one page of rows at a time, and no connection to the database between two pages. */

@@ -2,7 +2,6 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import { Type } from '@sinclair/typebox';
 import { currentUser } from '../../http/authentication.ts';
 import { httpErrors } from '../../http/errors.ts';
-import { requestContext } from '../../http/request-context.ts';
 import { BigPathId, PathId, Ref } from '../../http/schemas.ts';
 import { requestOperator } from '../admin/index.ts';
 import { postErrors } from '../posts/index.ts';
@@ -54,7 +53,7 @@ export const reportingRoutes: FastifyPluginAsyncTypebox<
     async (request, reply) => {
       const target = { kind, id: Number(request.params[`${kind}_id`]) };
       reply.code(201);
-      return service.report(currentUser(request).id, target, request.body, requestContext(request));
+      return service.report(currentUser(request).id, target, request.body);
     },
   );
 };

@@ -1,7 +1,6 @@
 import { tokenNotValid } from '../../http/authentication.ts';
 import { ApiError, httpErrors, retryLater } from '../../http/errors.ts';
 import { paginate } from '../../http/pagination.ts';
-import type { RequestContext } from '../../http/request-context.ts';
 import { isBigId } from '../../http/schemas.ts';
 import type { Audit, Operator } from '../admin/index.ts';
 import { postErrors } from '../posts/index.ts';
@@ -26,12 +25,7 @@ export function createReportService(reports: ReportRepository, { audited }: Audi
      * @throws {ApiError} `post_not_found` or `store_not_found`, `already_reported`, `quota_exceeded`, `token_not_valid` when
      *   the account was deleted meanwhile
      */
-    async report(
-      userId: number,
-      target: Target,
-      input: NewReport,
-      { language }: RequestContext,
-    ): Promise<{ id: number }> {
+    async report(userId: number, target: Target, input: NewReport): Promise<{ id: number }> {
       const created = await reports.create({ userId, target, ...input });
       const { id, isVisible, hasOpen, waitSeconds = null } = created;
       if (id !== undefined) return { id };
@@ -40,7 +34,7 @@ export function createReportService(reports: ReportRepository, { audited }: Audi
       }
       if (hasOpen) throw new ApiError(reportErrors.alreadyReported);
       if (waitSeconds !== null) throw retryLater(httpErrors.quotaExceeded, waitSeconds);
-      throw tokenNotValid('access', 'revoked', language);
+      throw tokenNotValid('access', 'revoked');
     },
 
     /** Newest first. @throws {ApiError} `invalid_cursor` */

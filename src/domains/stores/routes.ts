@@ -4,7 +4,6 @@ import { currentUser } from '../../http/authentication.ts';
 import { ApiError, httpErrors } from '../../http/errors.ts';
 import { idempotencyKey, sendCreated } from '../../http/idempotency.ts';
 import { paginate } from '../../http/pagination.ts';
-import { requestContext } from '../../http/request-context.ts';
 import { isId, PathId, Ref } from '../../http/schemas.ts';
 import type { Read } from '../../infrastructure/database/replica.ts';
 import type { ImageUrls } from '../images/index.ts';
@@ -123,7 +122,7 @@ export const ownStoreRoutes: FastifyPluginAsyncTypebox<{ service: StoreService }
     async (request, reply) => {
       const { id: userId } = currentUser(request);
       const key = idempotencyKey(request, userId);
-      return sendCreated(reply, await service.register(userId, request.body, key, requestContext(request)));
+      return sendCreated(reply, await service.register(userId, request.body, key));
     },
   );
 

@@ -1,7 +1,6 @@
 import { tokenNotValid } from '../../http/authentication.ts';
 import { ApiError, httpErrors, invalidFields, retryLater } from '../../http/errors.ts';
 import type { Problem } from '../../http/field-errors.ts';
-import type { RequestContext } from '../../http/request-context.ts';
 import type { Config } from '../../infrastructure/config/config.ts';
 import type { Database, Reader } from '../../infrastructure/database/client.ts';
 import type { Created, Idempotency, IdempotencyKey } from '../../infrastructure/idempotency/idempotency.ts';
@@ -37,14 +36,13 @@ export function createStoreService({ config, database, stores, idempotency }: St
     userId: number,
     input: NewStore,
     key: IdempotencyKey | undefined,
-    { language }: RequestContext,
   ): Promise<Created<Store>> {
     return idempotency.run(database.prismaTransaction, key, async (tx) => {
       await checkCategories(tx, input.category_ids);
       const id = await stores.create(tx, userId, rounded(input));
       if (id !== undefined) return find({ userId, id }, tx);
       if (await stores.exists(tx, userId)) throw new ApiError(storeErrors.storeExists);
-      throw tokenNotValid('access', 'revoked', language);
+      throw tokenNotValid('access', 'revoked');
     });
   }
 

@@ -7,7 +7,7 @@ import type { Config } from '../../infrastructure/config/config.ts';
 import { unavailableReason } from '../../infrastructure/database/errors.ts';
 import { IdempotencyConflictError } from '../../infrastructure/idempotency/idempotency.ts';
 import { ApiError, type ErrorDefinition, httpErrors, invalidFields, serviceUnavailable } from '../errors.ts';
-import { describeErrors, type FieldError } from '../field-errors.ts';
+import { describeErrors } from '../field-errors.ts';
 import { defaultLanguage, type Language } from '../language.ts';
 import { maxLoggedLength } from './logging.ts';
 import { corsHeaders, securityHeaders } from './security-headers.ts';
@@ -80,12 +80,12 @@ function logUnavailable(cause: unknown, code: string, { server, log }: FastifyRe
 }
 
 /** An error in the envelope. */
-function errorBody({ definition, data, fieldErrors }: ApiError, language: Language) {
+function errorBody({ definition, data, localizedData }: ApiError, language: Language) {
   const detail = definition.text[language];
   return {
     success: false,
     message: detail,
-    data: { detail, code: definition.code, ...data, ...fieldsOf(fieldErrors, language) },
+    data: { detail, code: definition.code, ...data, ...localizedData(language) },
   };
 }
 
@@ -104,22 +104,6 @@ export function toApiError(error: unknown): ApiError {
 
 function challenge(code: string): string {
   return `Bearer realm="api"${code === httpErrors.tokenNotValid.code ? ', error="invalid_token"' : ''}`;
-}
-
-/** The texts by field for people, and one entry for each of them in the same order for programs. */
-function fieldsOf(fieldErrors: readonly FieldError[] | undefined, language: Language) {
-  if (!fieldErrors) return {};
-  // Without a prototype, because a client chooses the names of unknown fields.
-  const byField: Record<string, FieldError[]> = Object.create(null);
-  for (const error of fieldErrors) byField[error.field] = [...(byField[error.field] ?? []), error];
-  const texts = Object.entries(byField).map(([field, errors]) => [
-    field,
-    errors.map(({ text }) => text[language]),
-  ]);
-  const errors = Object.values(byField)
-    .flat()
-    .map(({ field, code, text, params }) => ({ field, code, message: text[language], params }));
-  return { fields: Object.fromEntries(texts), errors };
 }
 
 /** Errors of Node's HTTP parser; every other one is a malformed request. */

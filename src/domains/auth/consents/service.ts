@@ -91,11 +91,11 @@ export function createConsents(
    *
    * @throws {ApiError} `validation_error` for another version than the present one, `token_not_valid` for an account that is gone
    */
-  async function change(user: CurrentUser, changes: ConsentChanges, { ip, language }: RequestContext) {
+  async function change(user: CurrentUser, changes: ConsentChanges, { ip }: RequestContext) {
     const wrong = outdated(changes, '');
     if (wrong.length > 0) throw invalidFields(wrong);
     return database.prismaTransaction(async (tx) => {
-      if (!(await accounts.lock(tx, user.id))) throw tokenNotValid('access', 'revoked', language);
+      if (!(await accounts.lock(tx, user.id))) throw tokenNotValid('access', 'revoked');
       const known = await consents.latest(tx, user.id);
       const isNew = ({ kind, action, version }: Answer) => {
         const last = known.findLast((row) => row.kind === kind);

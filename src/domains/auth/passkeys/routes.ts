@@ -84,7 +84,7 @@ const ownPasskeyRoutes: FastifyPluginAsyncTypebox<PasskeyRoutesOptions> = async 
         response: { 200: Ref(PasskeyRegistrationStart) },
       },
     },
-    async (request) => passkeys.startRegistration(currentUser(request), requestContext(request)),
+    async (request) => passkeys.startRegistration(currentUser(request)),
   );
 
   app.post(

@@ -30,8 +30,8 @@ export function createPasskeys(
   const webauthn = createWebauthn(config);
 
   /** @throws {ApiError} `confirmation_required`, `too_many_passkeys` */
-  async function startRegistration(user: CurrentUser, context: RequestContext) {
-    await confirmation.require(user, context);
+  async function startRegistration(user: CurrentUser) {
+    await confirmation.require(user);
     const existing = await passkeys.list(user.id, { after: undefined, limit: maxPasskeys });
     if (existing.length === maxPasskeys) throw new ApiError(authErrors.tooManyPasskeys);
     const owner = { userId: user.id, sessionId: user.sessionId };
@@ -47,7 +47,7 @@ export function createPasskeys(
     context: RequestContext,
   ): Promise<PasskeyRow> {
     // Before the flow is over, so that the user can confirm and then finish.
-    await confirmation.require(user, context);
+    await confirmation.require(user);
     const flow = await loginFlows.finish(database, 'passkey_registration', token);
     if (flow?.sessionId !== user.sessionId) throw new ApiError(authErrors.passkeyRefused);
     const verified = await webauthn

@@ -62,7 +62,7 @@ export function createIdentities(
    * @throws {ApiError} `link_token_invalid`, `confirmation_required`, `identity_taken`
    */
   async function addByToken(user: CurrentUser, token: string, context: RequestContext): Promise<Identity> {
-    await confirmation.require(user, context);
+    await confirmation.require(user);
     const flow = await loginFlows.lock<NewIdentity>(database, 'link', token);
     if (flow?.userId !== user.id || !(await loginFlows.finish(database, 'link', token))) {
       throw new ApiError(authErrors.linkTokenInvalid);

@@ -102,7 +102,7 @@ const flowRoutes: FastifyPluginAsyncTypebox<ProviderRoutesOptions> = async (app,
     },
     async (request) => {
       const { body, params, currentUser: user } = request;
-      return providerLogin.start(params.provider, body.purpose, user ?? undefined, requestContext(request));
+      return providerLogin.start(params.provider, body.purpose, user ?? undefined);
     },
   );
 

@@ -69,12 +69,11 @@ export function createProviderLogin(
     providerId: string,
     purpose: LoginPurpose,
     caller: CurrentUser | undefined,
-    context: RequestContext,
   ): Promise<StartedFlow> {
     const provider = find(providerId);
     const user = userFor(purpose, caller);
     // Before the user goes to the provider.
-    if (user && purpose === 'link') await confirmation.require(user, context);
+    if (user && purpose === 'link') await confirmation.require(user);
     const owner = user && { userId: user.id, sessionId: user.sessionId };
     const data: BegunLogin = { provider: provider.id, purpose };
     const flow = await loginFlows.begin(database, 'provider', { ...owner, data });
@@ -102,7 +101,7 @@ export function createProviderLogin(
     const user = userFor(purpose, caller);
     if (user && (flow.userId !== user.id || flow.sessionId !== user.sessionId)) throw refused();
     // Before the flow is over, so that the client can confirm and then finish.
-    if (user && purpose === 'link') await confirmation.require(user, context);
+    if (user && purpose === 'link') await confirmation.require(user);
     const attempt = attemptOf(flow, provider);
     if (!secretsEqual(attempt.state, state)) throw refused();
     if (!(await loginFlows.finish(database, 'provider', token))) throw refused();

@@ -123,7 +123,7 @@ const ownAccountRoutes: FastifyPluginAsyncTypebox<AccountRoutesOptions> = async 
     },
     async (request) => {
       const user = currentUser(request);
-      return account.rename(user, request.body.name ?? user.name, requestContext(request));
+      return account.rename(user, request.body.name ?? user.name);
     },
   );
 

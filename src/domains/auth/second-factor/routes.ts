@@ -109,7 +109,7 @@ const ownSecondFactorRoutes: FastifyPluginAsyncTypebox<SecondFactorRoutesOptions
         response: { 200: Ref(TotpSecret) },
       },
     },
-    async (request) => secondFactor.begin(currentUser(request), requestContext(request)),
+    async (request) => secondFactor.begin(currentUser(request)),
   );
 
   app.post(

@@ -74,7 +74,7 @@ export function createSecondFactor(
     check: (tx: Database) => Promise<Checked<Result>>,
   ): Promise<Result> {
     const { account } = await logins.findOwn(user, context.clientAddress);
-    if (account === undefined) throw tokenNotValid('access', 'revoked', context.language);
+    if (account === undefined) throw tokenNotValid('access', 'revoked');
     if (account.needsReset) throw new ApiError(authErrors.resetRequired);
     return attempt(account, subjectOf(user), context, check);
   }
@@ -84,9 +84,9 @@ export function createSecondFactor(
     status: factors.status,
 
     /** Makes a secret, which is not asked for before it is confirmed. @throws {ApiError} `second_factor_exists` */
-    begin(user: CurrentUser, context: RequestContext) {
+    begin(user: CurrentUser) {
       return database.prismaTransaction(async (tx) => {
-        await confirmation.require(user, context, tx);
+        await confirmation.require(user, tx);
         if (await factors.isOn(tx, user.id)) throw new ApiError(authErrors.secondFactorExists);
         return factors.begin(tx, user.id, user.username);
       });
@@ -100,7 +100,7 @@ export function createSecondFactor(
      */
     async confirm(user: CurrentUser, code: string, context: RequestContext) {
       const recovery_codes = await attemptOwn(user, context, async (tx) => {
-        await confirmation.require(user, context, tx);
+        await confirmation.require(user, tx);
         if (await factors.isOn(tx, user.id)) throw new ApiError(authErrors.secondFactorExists);
         if (!(await factors.confirm(tx, user.id, code))) return { result: undefined };
         const result = await factors.replaceRecoveryCodes(tx, user.id);
@@ -115,7 +115,7 @@ export function createSecondFactor(
     /** @throws {ApiError} `not_found` without a second factor */
     async replaceRecoveryCodes(user: CurrentUser, context: RequestContext) {
       const recovery_codes = await database.prismaTransaction(async (tx) => {
-        await confirmation.require(user, context, tx);
+        await confirmation.require(user, tx);
         if (!(await factors.isOn(tx, user.id))) throw new ApiError(authErrors.secondFactorNotFound);
         return factors.replaceRecoveryCodes(tx, user.id);
       });

@@ -135,9 +135,9 @@ export function createAccounts(
   }
 
   /** @throws {ApiError} `token_not_valid` when the account was deleted meanwhile */
-  async function rename(user: CurrentUser, name: string, { language }: RequestContext): Promise<User> {
+  async function rename(user: CurrentUser, name: string): Promise<User> {
     const changed = await accounts.rename(user.id, name);
-    if (changed === undefined) throw tokenNotValid('access', 'revoked', language);
+    if (changed === undefined) throw tokenNotValid('access', 'revoked');
     return toUser(changed);
   }
 
@@ -179,7 +179,7 @@ export function createAccounts(
     const { id, sessionId, email, is_verified: isVerified } = user;
     await confirmation.authorize(user, password, context);
     const deleted = await database.prismaTransaction((tx) => removal.remove(tx, { id, email, isVerified }));
-    if (!deleted) throw tokenNotValid('access', 'revoked', context.language);
+    if (!deleted) throw tokenNotValid('access', 'revoked');
     context.logSecurityEvent('account_deleted', { userId: id, sessionId });
   }
 

@@ -23,9 +23,9 @@ export function createConfirmation(
   { verifyOwnPassword }: Login,
 ) {
   /** @throws {ApiError} `token_not_valid` when the session has ended, `forbidden` after an undone change of email */
-  async function read(user: CurrentUser, { language }: RequestContext, tx?: Tx) {
+  async function read(user: CurrentUser, tx?: Tx) {
     const state = await sessions.confirmation(user.sessionId, confirmationLifetime, tx);
-    if (state === undefined) throw tokenNotValid('access', 'revoked', language);
+    if (state === undefined) throw tokenNotValid('access', 'revoked');
     // Somebody else may know the password, and must not add a way to log in before it is reset.
     if (state.needsReset) throw new ApiError(authErrors.resetRequired);
     return state;
@@ -36,9 +36,9 @@ export function createConfirmation(
    *   that a session that was ended meanwhile changes nothing
    * @throws {ApiError} `confirmation_required`, `forbidden`, `token_not_valid`
    */
-  async function require(user: CurrentUser, context: RequestContext, tx?: Tx): Promise<void> {
+  async function require(user: CurrentUser, tx?: Tx): Promise<void> {
     if (tx) await accounts.lock(tx, user.id);
-    const { isRecent, methods } = await read(user, context, tx);
+    const { isRecent, methods } = await read(user, tx);
     if (!isRecent) throw new ApiError(authErrors.confirmationRequired, { data: { methods } });
   }
 
@@ -58,7 +58,7 @@ export function createConfirmation(
       work: (tx: Database) => Promise<Result>,
     ): Promise<Result> {
       const result = await database.prismaTransaction(async (tx) => {
-        await require(user, context, tx);
+        await require(user, tx);
         const changed = await work(tx);
         if (changed) {
           const notice = { change, method, label: changed.label };
@@ -79,9 +79,9 @@ export function createConfirmation(
      */
     async authorize(user: CurrentUser, password: string | undefined, context: RequestContext) {
       if (password !== undefined) return verifyOwnPassword(user, password, context);
-      const { methods } = await read(user, context);
+      const { methods } = await read(user);
       if (methods.includes('password')) throw invalidFields([{ field: 'password', ...problems.required }]);
-      await require(user, context);
+      await require(user);
       return null;
     },
 
@@ -89,7 +89,7 @@ export function createConfirmation(
     async save(user: CurrentUser, method: string, context: RequestContext): Promise<Confirmation> {
       const session = { userId: user.id, sessionId: user.sessionId };
       const confirmedAt = await sessions.confirm(session, method);
-      if (confirmedAt === undefined) throw tokenNotValid('access', 'revoked', context.language);
+      if (confirmedAt === undefined) throw tokenNotValid('access', 'revoked');
       context.logSecurityEvent('confirmed', session);
       return { confirmed_until: new Date(confirmedAt.getTime() + confirmationLifetime * 1000).toISOString() };
     },

@@ -59,7 +59,7 @@ export function createEmailChange(
     const subject = { userId: user.id, sessionId: user.sessionId };
     if (attempt === undefined) {
       const current = await sessions.findUser(subject);
-      if (current === undefined) throw tokenNotValid('access', 'revoked', context.language);
+      if (current === undefined) throw tokenNotValid('access', 'revoked');
       return change(current, input, context);
     }
     if (!attempt.correct) {

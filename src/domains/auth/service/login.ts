@@ -126,7 +126,7 @@ export function createLogin(
     context: RequestContext,
   ): Promise<string> {
     const subject = await logins.findOwn(user, context.clientAddress);
-    if (subject.account === undefined) throw tokenNotValid('access', 'revoked', context.language);
+    if (subject.account === undefined) throw tokenNotValid('access', 'revoked');
     const actor = { userId: user.id, sessionId: user.sessionId };
     const attempt = { name: user.username, subject, password, isLogin: false, actor };
     const account = await verifyAttempt(attempt, context);
@@ -169,24 +169,24 @@ export function createLogin(
 
   /** @throws {ApiError} `token_not_valid` */
   async function refresh(refreshToken: string, context: RequestContext): Promise<TokenPair> {
-    const claims = verifyRefreshToken(refreshToken, context);
+    const claims = verifyRefreshToken(refreshToken);
     const session = await sessions.refresh(claims);
     if (session) return toTokenPair(session);
     const reused = await sessions.endReused(claims);
     if (reused) context.logSecurityEvent('refresh_reused', claims);
-    throw tokenNotValid('refresh', reused ? 'reused' : 'revoked', context.language);
+    throw tokenNotValid('refresh', reused ? 'reused' : 'revoked');
   }
 
   /** Ends the session of a refresh token. @throws {ApiError} `token_not_valid` */
   async function logOutByRefreshToken(refreshToken: string, context: RequestContext): Promise<void> {
-    const claims = verifyRefreshToken(refreshToken, context);
-    if (!(await sessions.end(claims))) throw tokenNotValid('refresh', 'revoked', context.language);
+    const claims = verifyRefreshToken(refreshToken);
+    if (!(await sessions.end(claims))) throw tokenNotValid('refresh', 'revoked');
     context.logSecurityEvent('logout', claims);
   }
 
-  function verifyRefreshToken(refreshToken: string, { language }: RequestContext): TokenClaims {
+  function verifyRefreshToken(refreshToken: string): TokenClaims {
     const claims = tokens.verify('refresh', refreshToken);
-    if ('problem' in claims) throw tokenNotValid('refresh', claims.problem, language);
+    if ('problem' in claims) throw tokenNotValid('refresh', claims.problem);
     return claims;
   }
 

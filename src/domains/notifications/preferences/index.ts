@@ -5,7 +5,7 @@ import { invalidFields } from '../../../http/errors.ts';
 import { Ref } from '../../../http/schemas.ts';
 import type { Database } from '../../../infrastructure/database/client.ts';
 import type { User } from '../../../infrastructure/database/generated/client.ts';
-import { type Language, MailTopic } from '../../../infrastructure/database/generated/enums.ts';
+import { MailTopic } from '../../../infrastructure/database/generated/enums.ts';
 import { type Sql, sql } from '../../../infrastructure/database/sql.ts';
 import type { UnsubscribeLinks } from '../../../infrastructure/mail/unsubscribe-links.ts';
 import { wakeWaiting } from '../../../infrastructure/quiet-hours.ts';
@@ -102,7 +102,7 @@ const preferenceRoutes: FastifyPluginAsyncTypebox<{ preferences: Preferences }> 
         response: { 200: Ref(MailPreferences) },
       },
     },
-    async (request) => toMailPreferences(await preferences.find(currentUser(request).id), request.language),
+    async (request) => toMailPreferences(await preferences.find(currentUser(request).id)),
   );
 
   app.patch(
@@ -121,17 +121,17 @@ const preferenceRoutes: FastifyPluginAsyncTypebox<{ preferences: Preferences }> 
       },
     },
     async (request) => {
-      const { body, language } = request;
+      const { body } = request;
       if (body.quiet_hours && body.quiet_hours.from === body.quiet_hours.to)
         throw invalidFields([emptyHours]);
-      return toMailPreferences(await preferences.change(currentUser(request).id, body), language);
+      return toMailPreferences(await preferences.change(currentUser(request).id, body));
     },
   );
 };
 
 /** @throws {ApiError} for an account that is gone */
-function toMailPreferences(row: PreferencesRow | null, language: Language): MailPreferences {
-  if (row === null) throw tokenNotValid('access', 'revoked', language);
+function toMailPreferences(row: PreferencesRow | null): MailPreferences {
+  if (row === null) throw tokenNotValid('access', 'revoked');
   const { quietFrom, quietTo } = row;
   const allBut = (muted: MailTopic[]) => ({
     partner_request_received: !muted.includes('partner_request_received'),
