@@ -147,32 +147,32 @@ export async function buildApp(config: AppConfig, overrides: AppOverrides = {}):
   await app.register(openApiPlugin);
 
   // Operations.
-  await app.register(auth.routes, { prefix: '/auth' });
-  await app.register(domains.ownData.routes, { prefix: '/auth' });
-  await app.register(auth.publicKeys, { prefix: '/.well-known' });
-  await app.register(stores.routes, { prefix: '/api/v1/stores' });
-  await app.register(myPage.routes, { prefix: '/api/v1/stores' });
-  await app.register(partnerRequests.partnerRoutes, { prefix: '/api/v1/stores' });
-  await app.register(stores.directory, { prefix: '/api/v1/stores' });
-  await app.register(posts.routes, { prefix: '/api/v1/posts' });
-  await app.register(savedSearches.routes, { prefix: '/api/v1/saved-searches' });
-  await app.register(images.routes, { prefix: '/api/v1/images' });
-  await app.register(images.media, { prefix: '/media' });
-  await app.register(partnerRequests.routes, { prefix: '/api/v1/notifications' });
-  await app.register(preferences.routes, { prefix: '/api/v1/notifications' });
-  await app.register(domains.push.routes, { prefix: '/api/v1/notifications/push' });
+  await app.register(auth.routes, { prefix: '/auth/' });
+  await app.register(domains.ownData.routes, { prefix: '/auth/' });
+  await app.register(auth.publicKeys, { prefix: '/.well-known/' });
+  await app.register(stores.routes, { prefix: '/api/v1/stores/' });
+  await app.register(myPage.routes, { prefix: '/api/v1/stores/' });
+  await app.register(partnerRequests.partnerRoutes, { prefix: '/api/v1/stores/' });
+  await app.register(stores.directory, { prefix: '/api/v1/stores/' });
+  await app.register(posts.routes, { prefix: '/api/v1/posts/' });
+  await app.register(savedSearches.routes, { prefix: '/api/v1/saved-searches/' });
+  await app.register(images.routes, { prefix: '/api/v1/images/' });
+  await app.register(images.media, { prefix: '/media/' });
+  await app.register(partnerRequests.routes, { prefix: '/api/v1/notifications/' });
+  await app.register(preferences.routes, { prefix: '/api/v1/notifications/' });
+  await app.register(domains.push.routes, { prefix: '/api/v1/notifications/push/' });
   await app.register(notifications.routes, {
-    prefix: '/api/v1/notifications',
+    prefix: '/api/v1/notifications/',
     config,
     listen: (subscription) => listenWithApp(app, config, subscription),
     findLiveSessions: auth.findLiveSessions,
     metrics,
     streamTimes: overrides.streamTimes,
   });
-  await app.register(reports.postRoutes, { prefix: '/api/v1/posts' });
-  await app.register(reports.storeRoutes, { prefix: '/api/v1/stores' });
-  await app.register(reports.adminRoutes, { prefix: '/api/v1/admin/reports' });
-  await app.register(admin.routes, { prefix: '/api/v1/admin' });
+  await app.register(reports.postRoutes, { prefix: '/api/v1/posts/' });
+  await app.register(reports.storeRoutes, { prefix: '/api/v1/stores/' });
+  await app.register(reports.adminRoutes, { prefix: '/api/v1/admin/reports/' });
+  await app.register(admin.routes, { prefix: '/api/v1/admin/' });
   if (config.metricsPort === undefined) await app.register(metricsRoutes, { metrics });
   else serveMetrics(app, { metrics, host: config.host, port: config.metricsPort });
   await app.register(healthRoutes, { checkReady: onceASecond(() => checkReady(database)) });

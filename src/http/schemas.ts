@@ -94,6 +94,12 @@ export const Changes = <T extends TProperties>($id: string, description: string,
 /** The `data` of a response without content. */
 export const EmptyData = NamedObject('EmptyData', 'Nothing to return', {});
 
+/** Answers without content when the work is done. */
+export async function emptyData(work: Promise<unknown>): Promise<Static<typeof EmptyData>> {
+  await work;
+  return {};
+}
+
 /** The largest id of a 32-bit column. */
 export const maxId = 2_147_483_647;
 

@@ -42,7 +42,6 @@ export function createAdmin({ database, audit, accounts, mailQueue }: AdminOptio
       scope.route({
         method: scope.supportedMethods,
         url,
-        prefixTrailingSlash: 'slash',
         config: { catchAll: true },
         schema: { hide: true },
         onRequest: async (request) => {

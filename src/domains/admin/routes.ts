@@ -1,7 +1,7 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import { Type } from '@sinclair/typebox';
 import { PageQuery } from '../../http/pagination.ts';
-import { BigPathId, EmptyData, PathId, Ref } from '../../http/schemas.ts';
+import { BigPathId, EmptyData, emptyData, PathId, Ref } from '../../http/schemas.ts';
 import { requestOperator } from './audit.ts';
 import {
   AdminUser,
@@ -107,10 +107,7 @@ export const userRoutes: FastifyPluginAsyncTypebox<{ users: UserAdministration }
         response: { 200: Ref(EmptyData) },
       },
     },
-    async (request) => {
-      await users.endSessions(requestOperator(request), request.params.user_id);
-      return {};
-    },
+    async (request) => emptyData(users.endSessions(requestOperator(request), request.params.user_id)),
   );
 
   app.delete(
@@ -128,10 +125,7 @@ export const userRoutes: FastifyPluginAsyncTypebox<{ users: UserAdministration }
         response: { 200: Ref(EmptyData) },
       },
     },
-    async (request) => {
-      await users.removeSecondFactor(requestOperator(request), request.params.user_id);
-      return {};
-    },
+    async (request) => emptyData(users.removeSecondFactor(requestOperator(request), request.params.user_id)),
   );
 };
 
@@ -169,9 +163,6 @@ export const failedMailRoutes: FastifyPluginAsyncTypebox<{ failedMails: FailedMa
         response: { 200: Ref(EmptyData) },
       },
     },
-    async (request) => {
-      await failedMails.retry(requestOperator(request), request.params.failed_mail_id);
-      return {};
-    },
+    async (request) => emptyData(failedMails.retry(requestOperator(request), request.params.failed_mail_id)),
   );
 };

@@ -6,7 +6,7 @@ import type { FastifyInstance, FastifyReply } from 'fastify';
 import { currentUser } from '../../http/authentication.ts';
 import { ApiError, httpErrors } from '../../http/errors.ts';
 import { staticFilesPlugin } from '../../http/pages.ts';
-import { BigPathId, EmptyData, isId, Ref } from '../../http/schemas.ts';
+import { BigPathId, EmptyData, emptyData, isId, Ref } from '../../http/schemas.ts';
 import type { ImageUrls } from './image-urls.ts';
 import type { createPlaceholders } from './placeholders.ts';
 import type { ImageRow } from './repository.ts';
@@ -32,7 +32,6 @@ export const uploadRoutes: FastifyPluginAsyncTypebox<{
   app.post(
     '/',
     {
-      prefixTrailingSlash: 'slash',
       config: {
         message: { ko: '사진을 올렸습니다.', en: 'Your image has been uploaded.' },
         errors: [
@@ -88,10 +87,7 @@ export const imageRoutes: FastifyPluginAsyncTypebox<{ service: ImageService }> =
         response: { 200: Ref(EmptyData) },
       },
     },
-    async (request) => {
-      await service.remove(currentUser(request).id, request.params.image_id);
-      return {};
-    },
+    async (request) => emptyData(service.remove(currentUser(request).id, request.params.image_id)),
   );
 };
 

@@ -4,7 +4,7 @@ import { currentUser } from '../../http/authentication.ts';
 import { ApiError, httpErrors } from '../../http/errors.ts';
 import { idempotencyKey, sendCreated } from '../../http/idempotency.ts';
 import { paginate } from '../../http/pagination.ts';
-import { BigPathId, EmptyData, isBigId, Ref } from '../../http/schemas.ts';
+import { BigPathId, EmptyData, emptyData, isBigId, Ref } from '../../http/schemas.ts';
 import type { Read } from '../../infrastructure/database/replica.ts';
 import type { ImageUrls } from '../images/index.ts';
 import { readNear } from '../stores/index.ts';
@@ -35,7 +35,6 @@ export const postRoutes: FastifyPluginAsyncTypebox<PostRoutesOptions> = async (
   app.post(
     '/',
     {
-      prefixTrailingSlash: 'slash',
       bodyLimit,
       config: {
         message: { ko: '글을 등록했습니다.', en: 'Your post has been published.' },
@@ -60,7 +59,6 @@ export const postRoutes: FastifyPluginAsyncTypebox<PostRoutesOptions> = async (
   app.get(
     '/',
     {
-      prefixTrailingSlash: 'slash',
       config: { message: { ko: '글 목록을 조회했습니다.', en: 'Here are the posts.' } },
       schema: {
         operationId: 'listPosts',
@@ -151,9 +149,6 @@ export const postRoutes: FastifyPluginAsyncTypebox<PostRoutesOptions> = async (
         response: { 200: Ref(EmptyData) },
       },
     },
-    async (request) => {
-      await service.remove(currentUser(request).id, request.params.post_id);
-      return {};
-    },
+    async (request) => emptyData(service.remove(currentUser(request).id, request.params.post_id)),
   );
 };

@@ -63,7 +63,6 @@ export const reportRoutes: FastifyPluginAsyncTypebox<ReportRoutesOptions> = asyn
   app.get(
     '/',
     {
-      prefixTrailingSlash: 'slash',
       config: { message: { ko: '신고 목록을 조회했습니다.', en: 'Here are the reports.' } },
       schema: {
         operationId: 'listReports',

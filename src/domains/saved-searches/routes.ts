@@ -20,7 +20,6 @@ export const savedSearchRoutes: FastifyPluginAsyncTypebox<Options> = async (app,
   app.post(
     '/',
     {
-      prefixTrailingSlash: 'slash',
       config: {
         message: { ko: '검색 조건을 저장했습니다.', en: 'Your search has been saved.' },
         errors: [savedSearchErrors.tooManySavedSearches],
@@ -43,7 +42,6 @@ export const savedSearchRoutes: FastifyPluginAsyncTypebox<Options> = async (app,
   app.get(
     '/',
     {
-      prefixTrailingSlash: 'slash',
       config: { message: { ko: '저장한 검색을 조회했습니다.', en: 'Here are your saved searches.' } },
       schema: {
         operationId: 'listSavedSearches',

@@ -47,7 +47,6 @@ export const directoryRoutes: FastifyPluginAsyncTypebox<DirectoryOptions> = asyn
   app.get(
     '/',
     {
-      prefixTrailingSlash: 'slash',
       config: { message: { ko: '가게 목록을 조회했습니다.', en: 'Here are the stores.' } },
       schema: {
         operationId: 'listStores',
@@ -104,7 +103,6 @@ export const ownStoreRoutes: FastifyPluginAsyncTypebox<{ service: StoreService }
   app.post(
     '/',
     {
-      prefixTrailingSlash: 'slash',
       config: {
         message: { ko: '가게를 등록했습니다.', en: 'Your store has been registered.' },
         errors: [storeErrors.storeExists],

@@ -3,7 +3,7 @@ import { Type } from '@sinclair/typebox';
 import { currentUser, requireUser } from '../../../http/authentication.ts';
 import { PageQuery, paginate } from '../../../http/pagination.ts';
 import { requestContext } from '../../../http/request-context.ts';
-import { EmptyData, isId, PathId, Ref } from '../../../http/schemas.ts';
+import { EmptyData, emptyData, isId, PathId, Ref } from '../../../http/schemas.ts';
 import { authErrors, confirmationErrors } from '../errors.ts';
 import { TokenPairWithUser } from '../schemas.ts';
 import type { PasskeyRow } from './repository.ts';
@@ -166,10 +166,8 @@ const ownPasskeyRoutes: FastifyPluginAsyncTypebox<PasskeyRoutesOptions> = async 
         response: { 200: Ref(EmptyData) },
       },
     },
-    async (request) => {
-      await passkeys.remove(currentUser(request), request.params.passkey_id, requestContext(request));
-      return {};
-    },
+    async (request) =>
+      emptyData(passkeys.remove(currentUser(request), request.params.passkey_id, requestContext(request))),
   );
 };
 

@@ -4,7 +4,7 @@ import { acceptUser, currentUser, requireUser } from '../../../http/authenticati
 import { httpErrors } from '../../../http/errors.ts';
 import { PageQuery, paginate } from '../../../http/pagination.ts';
 import { requestContext } from '../../../http/request-context.ts';
-import { EmptyData, isId, PathId, Ref } from '../../../http/schemas.ts';
+import { EmptyData, emptyData, isId, PathId, Ref } from '../../../http/schemas.ts';
 import { authErrors, confirmationErrors } from '../errors.ts';
 import { TokenPairWithUser } from '../schemas.ts';
 import type { IdentityService } from './identities.ts';
@@ -216,8 +216,7 @@ export const identityRoutes: FastifyPluginAsyncTypebox<{ identities: IdentitySer
     },
     async (request) => {
       const user = currentUser(request);
-      await identities.remove(user, request.params.identity_id, requestContext(request));
-      return {};
+      return emptyData(identities.remove(user, request.params.identity_id, requestContext(request)));
     },
   );
 };

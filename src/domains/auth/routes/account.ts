@@ -2,7 +2,7 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import { currentUser, requireUser } from '../../../http/authentication.ts';
 import { idempotencyKey, sendCreated } from '../../../http/idempotency.ts';
 import { requestContext } from '../../../http/request-context.ts';
-import { EmptyData, Ref } from '../../../http/schemas.ts';
+import { EmptyData, emptyData, Ref } from '../../../http/schemas.ts';
 import { authErrors } from '../errors.ts';
 import {
   AccountDeletion,
@@ -80,10 +80,7 @@ export const accountRoutes: FastifyPluginAsyncTypebox<AccountRoutesOptions> = as
         response: { 200: Ref(EmptyData) },
       },
     },
-    async (request) => {
-      await emailChange.undo(request.body.token, requestContext(request));
-      return {};
-    },
+    async (request) => emptyData(emailChange.undo(request.body.token, requestContext(request))),
   );
 
   await app.register(ownAccountRoutes, options);
@@ -144,10 +141,8 @@ const ownAccountRoutes: FastifyPluginAsyncTypebox<AccountRoutesOptions> = async 
         response: { 200: Ref(EmptyData) },
       },
     },
-    async (request) => {
-      await account.deleteAccount(currentUser(request), request.body.password, requestContext(request));
-      return {};
-    },
+    async (request) =>
+      emptyData(account.deleteAccount(currentUser(request), request.body.password, requestContext(request))),
   );
 
   app.post(
@@ -170,8 +165,7 @@ const ownAccountRoutes: FastifyPluginAsyncTypebox<AccountRoutesOptions> = async 
     async (request) => {
       const { current_password, new_password } = request.body;
       const user = currentUser(request);
-      await account.changePassword(user, current_password, new_password, requestContext(request));
-      return {};
+      return emptyData(account.changePassword(user, current_password, new_password, requestContext(request)));
     },
   );
 

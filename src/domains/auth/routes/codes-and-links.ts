@@ -4,7 +4,7 @@ import { acceptUser } from '../../../http/authentication.ts';
 import { type ApiError, invalidFields } from '../../../http/errors.ts';
 import { describeErrors } from '../../../http/field-errors.ts';
 import { requestContext } from '../../../http/request-context.ts';
-import { EmptyData, Ref } from '../../../http/schemas.ts';
+import { EmptyData, emptyData, Ref } from '../../../http/schemas.ts';
 import { authErrors } from '../errors.ts';
 import {
   CodeSent,
@@ -145,8 +145,7 @@ export const recoveryRoutes: FastifyPluginAsyncTypebox<{ recovery: Recovery }> =
     },
     async (request) => {
       const { new_password, ...link } = request.body;
-      await recovery.confirm(link, new_password, requestContext(request));
-      return {};
+      return emptyData(recovery.confirm(link, new_password, requestContext(request)));
     },
   );
 

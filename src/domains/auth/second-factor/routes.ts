@@ -1,7 +1,7 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import { currentUser, requireUser } from '../../../http/authentication.ts';
 import { requestContext } from '../../../http/request-context.ts';
-import { EmptyData, Ref } from '../../../http/schemas.ts';
+import { EmptyData, emptyData, Ref } from '../../../http/schemas.ts';
 import { authErrors, confirmationErrors } from '../errors.ts';
 import { passwordErrors, passwordLimit } from '../routes/account.ts';
 import { Confirmation, TokenPairWithUser } from '../schemas.ts';
@@ -166,9 +166,6 @@ const ownSecondFactorRoutes: FastifyPluginAsyncTypebox<SecondFactorRoutesOptions
         response: { 200: Ref(EmptyData) },
       },
     },
-    async (request) => {
-      await secondFactor.remove(currentUser(request), requestContext(request));
-      return {};
-    },
+    async (request) => emptyData(secondFactor.remove(currentUser(request), requestContext(request))),
   );
 };
