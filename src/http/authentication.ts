@@ -1,4 +1,5 @@
-import type { FastifyInstance, FastifyRequest } from 'fastify';
+import type { FastifyPluginAsyncTypebox, TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
+import type { FastifyInstance, FastifyPluginAsync, FastifyPluginOptions, FastifyRequest } from 'fastify';
 import fastifyPlugin from 'fastify-plugin';
 import { ApiError, httpErrors } from './errors.ts';
 
@@ -113,6 +114,18 @@ export const requireAdmin = fastifyPlugin(async (app: FastifyInstance) => {
     if (currentUser(request).role !== 'admin') throw new ApiError(httpErrors.notFound);
   });
 });
+
+/** A plugin with routes in the scope of {@link requireUser} or {@link requireAdmin}. */
+export function routesBehind<Options extends FastifyPluginOptions>(
+  guard: FastifyPluginAsync,
+  routes: FastifyPluginAsyncTypebox<Options>,
+  options: Options,
+) {
+  return async (scope: FastifyInstance): Promise<void> => {
+    await scope.register(guard);
+    await routes(scope.withTypeProvider<TypeBoxTypeProvider>(), options);
+  };
+}
 
 /** Accepts a Bearer token in the scope that registers it: without one a request is anonymous, an invalid one is rejected. */
 export const acceptUser = fastifyPlugin(async (app: FastifyInstance) => {

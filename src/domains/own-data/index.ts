@@ -1,8 +1,13 @@
 import { Readable } from 'node:stream';
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import { Type } from '@sinclair/typebox';
-import type { FastifyInstance } from 'fastify';
-import { type CurrentUser, currentUser, requireUser, tokenNotValid } from '../../http/authentication.ts';
+import {
+  type CurrentUser,
+  currentUser,
+  requireUser,
+  routesBehind,
+  tokenNotValid,
+} from '../../http/authentication.ts';
 import { httpErrors, retryLater } from '../../http/errors.ts';
 import { requestContext } from '../../http/request-context.ts';
 import { Ref, RefOrNull, Timestamp } from '../../http/schemas.ts';
@@ -35,12 +40,7 @@ interface Options {
 
 /** Builds the download of the own data, under `/auth`. */
 export function createOwnData(options: Options) {
-  return {
-    async routes(scope: FastifyInstance): Promise<void> {
-      await scope.register(requireUser);
-      await scope.register(ownDataRoutes, options);
-    },
-  };
+  return { routes: routesBehind(requireUser, ownDataRoutes, options) };
 }
 
 const OwnDataPart = Type.Unsafe<object>({

@@ -1,11 +1,10 @@
-import type { FastifyInstance } from 'fastify';
-import { requireUser } from '../../http/authentication.ts';
+import { requireUser, routesBehind } from '../../http/authentication.ts';
 import type { Config } from '../../infrastructure/config/config.ts';
 import type { ImageUrls } from '../images/index.ts';
 import { partnerRequestMails } from './mails.ts';
 import { createPartnerRepository } from './repository/partners.ts';
 import { type Announcements, createPartnerRequestRepository } from './repository/requests.ts';
-import * as routes from './routes.ts';
+import { partnerRequestRoutes, partnerRoutes } from './routes.ts';
 import { createPartnerRequestService, type PartnerRequestServiceOptions } from './service.ts';
 
 export { toPartnerRequest } from './presenters.ts';
@@ -33,19 +32,9 @@ export function createPartnerRequests(options: PartnerRequestsOptions) {
   const partners = createPartnerRepository(database);
   const service = createPartnerRequestService({ ...options, partnerRequests });
 
-  async function requestRoutes(scope: FastifyInstance): Promise<void> {
-    await scope.register(requireUser);
-    await scope.register(routes.partnerRequestRoutes, { partnerRequests, service, imageUrls });
-  }
-
-  async function partnerRoutes(scope: FastifyInstance): Promise<void> {
-    await scope.register(requireUser);
-    await scope.register(routes.partnerRoutes, { partners });
-  }
-
   return {
-    routes: requestRoutes,
-    partnerRoutes,
+    routes: routesBehind(requireUser, partnerRequestRoutes, { partnerRequests, service, imageUrls }),
+    partnerRoutes: routesBehind(requireUser, partnerRoutes, { partners }),
     mails: partnerRequestMails(config, database),
     withdrawRequestsOfPost: service.withdrawRequestsOfPost,
     closeRequestsOfStore: service.closeRequestsOfStore,

@@ -1,5 +1,4 @@
-import type { FastifyInstance } from 'fastify';
-import { requireUser } from '../../http/authentication.ts';
+import { requireUser, routesBehind } from '../../http/authentication.ts';
 import { createPostRepository } from './repository.ts';
 import { type PostRoutesOptions, postRoutes } from './routes.ts';
 import { createPostService, type PostServiceOptions } from './service.ts';
@@ -17,10 +16,6 @@ export function createPosts(options: PostsOptions) {
   const posts = createPostRepository(options.database);
   const service = createPostService({ ...options, posts });
 
-  async function routes(scope: FastifyInstance): Promise<void> {
-    await scope.register(requireUser);
-    await scope.register(postRoutes, { ...options, posts, service });
-  }
-
+  const routes = routesBehind(requireUser, postRoutes, { ...options, posts, service });
   return { routes, deletePostsOfStore: posts.removeOfStore };
 }

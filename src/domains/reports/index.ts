@@ -1,8 +1,7 @@
-import type { FastifyInstance } from 'fastify';
-import { requireAdmin, requireUser } from '../../http/authentication.ts';
+import { requireAdmin, requireUser, routesBehind } from '../../http/authentication.ts';
 import type { Database } from '../../infrastructure/database/client.ts';
 import type { Audit } from '../admin/index.ts';
-import { createReportRepository, type Target } from './repository.ts';
+import { createReportRepository } from './repository.ts';
 import { reportingRoutes, reportRoutes } from './routes.ts';
 import { createReportService } from './service.ts';
 
@@ -20,16 +19,10 @@ interface ReportsOptions {
 export function createReports({ database, audit }: ReportsOptions) {
   const service = createReportService(createReportRepository(database), audit);
 
-  const reporting = (kind: Target['kind']) =>
-    async function register(scope: FastifyInstance): Promise<void> {
-      await scope.register(requireUser);
-      await scope.register(reportingRoutes, { service, kind });
-    };
-
-  async function adminRoutes(scope: FastifyInstance): Promise<void> {
-    await scope.register(requireAdmin);
-    await scope.register(reportRoutes, { service });
-  }
-
-  return { service, adminRoutes, postRoutes: reporting('post'), storeRoutes: reporting('store') };
+  return {
+    service,
+    postRoutes: routesBehind(requireUser, reportingRoutes, { service, kind: 'post' }),
+    storeRoutes: routesBehind(requireUser, reportingRoutes, { service, kind: 'store' }),
+    adminRoutes: routesBehind(requireAdmin, reportRoutes, { service }),
+  };
 }

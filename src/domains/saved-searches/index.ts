@@ -1,7 +1,6 @@
 import { Type } from '@sinclair/typebox';
 import { Value } from '@sinclair/typebox/value';
-import type { FastifyInstance } from 'fastify';
-import { requireUser } from '../../http/authentication.ts';
+import { requireUser, routesBehind } from '../../http/authentication.ts';
 import type { Config } from '../../infrastructure/config/config.ts';
 import { savedSearchMails } from './mails.ts';
 import { createSavedSearchRepository } from './repository.ts';
@@ -22,13 +21,8 @@ export function createSavedSearches(
   const savedSearches = createSavedSearchRepository(options.database);
   const service = createSavedSearchService({ ...options, savedSearches });
 
-  async function routes(scope: FastifyInstance): Promise<void> {
-    await scope.register(requireUser);
-    await scope.register(savedSearchRoutes, { savedSearches, service });
-  }
-
   return {
-    routes,
+    routes: routesBehind(requireUser, savedSearchRoutes, { savedSearches, service }),
     mails: savedSearchMails(options.config, options.database),
     queueMatching: service.queueMatching,
     tasks: {

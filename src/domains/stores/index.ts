@@ -1,5 +1,5 @@
 import type { FastifyInstance } from 'fastify';
-import { requireUser } from '../../http/authentication.ts';
+import { requireUser, routesBehind } from '../../http/authentication.ts';
 import { readRegions } from './read-regions.ts';
 import { createStoreListRepository, createStoreRepository } from './repository.ts';
 import { categoryRoutes, type DirectoryOptions, directoryRoutes, ownStoreRoutes } from './routes.ts';
@@ -30,21 +30,12 @@ export function createStores(options: StoresOptions) {
   /** The categories, and the store of the logged-in user. */
   async function routes(app: FastifyInstance): Promise<void> {
     await app.register(categoryRoutes, { stores });
-    await app.register(async (scope) => {
-      await scope.register(requireUser);
-      await scope.register(ownStoreRoutes, { service });
-    });
-  }
-
-  /** Search for stores, and reading one. */
-  async function directory(scope: FastifyInstance): Promise<void> {
-    await scope.register(requireUser);
-    await scope.register(directoryRoutes, { ...options, stores, storeLists, service });
+    await app.register(routesBehind(requireUser, ownStoreRoutes, { service }));
   }
 
   return {
     routes,
-    directory,
+    directory: routesBehind(requireUser, directoryRoutes, { ...options, stores, storeLists, service }),
     checkCategoryFilter: service.checkCategoryFilter,
     lockStore: stores.lockStore,
     closeStore: stores.close,
