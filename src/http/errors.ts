@@ -36,16 +36,12 @@ interface ApiErrorOptions {
 export class ApiError extends Error {
   override readonly name = 'ApiError';
   readonly definition: ErrorDefinition;
-  readonly data: Record<string, unknown>;
-  readonly localizedData: NonNullable<ApiErrorOptions['localizedData']>;
-  readonly headers: Record<string, string>;
+  readonly options: ApiErrorOptions;
 
   constructor(definition: ErrorDefinition, options: ApiErrorOptions = {}) {
     super(definition.code, { cause: options.cause });
     this.definition = definition;
-    this.data = options.data ?? {};
-    this.localizedData = options.localizedData ?? (() => ({}));
-    this.headers = options.headers ?? {};
+    this.options = options;
   }
 }
 

@@ -251,7 +251,8 @@ t.test('streams that are opened at once share a few connections, and too many ar
   await until('the first ones read', () => reading > 0);
   t.equal(reading, 3);
   // Another time for each client.
-  const rejection = { definition: { status: 503 }, headers: { 'retry-after': /^([3-9]|1[0-5])$/ } };
+  const headers = { 'retry-after': /^([3-9]|1[0-5])$/ };
+  const rejection = { definition: { status: 503 }, options: { headers } };
   t.match(await open(400).catch((error: unknown) => error), rejection);
 
   response();

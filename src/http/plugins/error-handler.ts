@@ -54,17 +54,17 @@ export function prepareError(error: unknown, request: FastifyRequest, reply: Fas
   const { status, code } = apiError.definition;
   logError(apiError, error, request);
   if (status === 401) reply.header('www-authenticate', challenge(code));
-  reply.code(status).headers(apiError.headers);
+  reply.code(status).headers(apiError.options.headers ?? {});
   return apiError;
 }
 
-function logError({ definition, data, cause }: ApiError, error: unknown, request: FastifyRequest): void {
+function logError({ definition, options, cause }: ApiError, error: unknown, request: FastifyRequest): void {
   const { status, code } = definition;
   if (status === 503) logUnavailable(cause ?? error, code, request);
   else if (status >= 500) request.log.error({ err: cause ?? error, code }, 'request failed');
   else {
     const message = cause instanceof Error ? cause.message.slice(0, maxLoggedLength) : undefined;
-    request.log.info({ code, reason: data['reason'], cause: message }, 'request rejected');
+    request.log.info({ code, reason: options.data?.['reason'], cause: message }, 'request rejected');
   }
 }
 
@@ -80,12 +80,12 @@ function logUnavailable(cause: unknown, code: string, { server, log }: FastifyRe
 }
 
 /** An error in the envelope. */
-function errorBody({ definition, data, localizedData }: ApiError, language: Language) {
+function errorBody({ definition, options }: ApiError, language: Language) {
   const detail = definition.text[language];
   return {
     success: false,
     message: detail,
-    data: { detail, code: definition.code, ...data, ...localizedData(language) },
+    data: { detail, code: definition.code, ...options.data, ...options.localizedData?.(language) },
   };
 }
 
