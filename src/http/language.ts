@@ -25,7 +25,7 @@ const maxHeaderLength = 512;
  *
  * @param header the `Accept-Language` header, with quality values (RFC 9110, section 12.5.4)
  */
-export function negotiateLanguage(header: string | undefined): Language {
+function negotiateLanguage(header: string | undefined): Language {
   if (header === undefined) return defaultLanguage;
   const preferred = new Negotiator({
     headers: { 'accept-language': header.slice(0, maxHeaderLength) },

@@ -50,10 +50,7 @@ const Query = Type.Object({ state: Type.String(), nonce: Type.String() });
 /** `GET /dev/login/`: the page of the provider for development; its form sends the browser to the callback. */
 export const developmentLoginRoutes: FastifyPluginAsync<LoginPageOptions> = async (app, options) => {
   const { callbackUrl, frontendOrigin, issueCode } = options;
-  app.addHook('onRequest', async (request, reply) => {
-    reply.header('cache-control', 'no-store');
-    requireOwnHost(request);
-  });
+  app.addHook('onRequest', requireOwnHost);
   app.addContentTypeParser(
     'application/x-www-form-urlencoded',
     { parseAs: 'string' },

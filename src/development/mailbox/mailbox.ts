@@ -1,6 +1,5 @@
 import { Type } from '@sinclair/typebox';
 import type { FastifyPluginAsync } from 'fastify';
-import { negotiateLanguage } from '../../http/language.ts';
 import type { OutgoingMail } from '../../infrastructure/mail/transport.ts';
 import { requireOwnHost } from '../own-host.ts';
 import { type StoredMail, sendMailboxPage } from './page.ts';
@@ -33,20 +32,17 @@ export function createDevMailbox() {
  * to one address. Register it outside production only: the emails are enough to take over any account.
  */
 export const devMailboxRoutes: FastifyPluginAsync<{ mailbox: DevMailbox }> = async (app, { mailbox }) => {
-  const options = { schema: { hide: true, querystring: Type.Object({ to: Type.Optional(Type.String()) }) } };
-  // The open page polls, so its requests are not logged.
+  const schema = { hide: true, querystring: Type.Object({ to: Type.Optional(Type.String()) }) };
   app.get<{ Querystring: { to?: string } }>(
     '/dev/mailbox/',
-    { ...options, logLevel: 'warn' },
-    async (request, reply) => {
-      reply.header('cache-control', 'no-store');
-      const { accept, 'accept-language': acceptLanguage } = request.headers;
-      requireOwnHost(request);
+    // The open page polls, so its requests are not logged.
+    { schema, logLevel: 'warn', onRequest: requireOwnHost },
+    async ({ query, headers, language }, reply) => {
       // A plus sign that is not encoded arrives as a space, which no address has.
-      const to = request.query.to?.trim().replaceAll(' ', '+');
+      const to = query.to?.trim().replaceAll(' ', '+');
       const mails = mailbox.list(to);
-      if (accept?.includes('application/json')) return { items: mails };
-      return sendMailboxPage(reply, mails, negotiateLanguage(acceptLanguage), to);
+      if (headers.accept?.includes('application/json')) return { items: mails };
+      return sendMailboxPage(reply, mails, language, to);
     },
   );
 };
