@@ -238,12 +238,9 @@ function serverOptions(
 
 /** @throws when the database takes no writes, lacks migrations, or does not respond within {@link readyTimeout} */
 async function checkReady({ pool }: Database): Promise<void> {
-  const timeout = sleep(readyTimeout, undefined, { ref: false }).then(() => {
-    throw new Error(`the database did not respond within ${readyTimeout} ms`);
-  });
-  const [pending] = await Promise.race([
-    Promise.all([pendingMigrations(pool), pool.query(endIfReadOnly)]),
-    timeout,
-  ]);
+  const checks = Promise.all([pendingMigrations(pool), pool.query(endIfReadOnly)]);
+  const results = await Promise.race([checks, sleep(readyTimeout, undefined, { ref: false })]);
+  if (!results) throw new Error(`the database did not respond within ${readyTimeout} ms`);
+  const [pending] = results;
   if (pending.length > 0) throw new Error(`pending migrations: ${pending.join(', ')}`);
 }

@@ -6,11 +6,10 @@ import closeWithGrace from 'close-with-grace';
 import type { FastifyInstance } from 'fastify';
 import { buildApp } from './app.ts';
 import { flushLog } from './http/plugins/logging.ts';
-import { type Config, ConfigError, loadConfig, withDatabase } from './infrastructure/config/config.ts';
+import { type Config, loadConfig, withDatabase } from './infrastructure/config/config.ts';
 import { locateDatabase } from './infrastructure/config/database-settings.ts';
 import { readVersion } from './infrastructure/config/version.ts';
-import { DatabaseConnectError } from './infrastructure/database/connection.ts';
-import { MigrationError, migrate } from './infrastructure/database/migrations.ts';
+import { migrate } from './infrastructure/database/migrations.ts';
 
 /** Milliseconds after a signal: when open connections are closed, and when the process ends at the latest. */
 const connectionTimeout = 10_000;
@@ -98,17 +97,11 @@ function fail(error: unknown): never {
 /** Errors that an operator can act on are one line; others include the stack. */
 function describe(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
-  const isOwn =
-    [ConfigError, DatabaseConnectError, MigrationError].some((type) => error instanceof type) ||
-    error.name === 'EmbeddedServerError';
+  const isOwn = /^(Config|DatabaseConnect|Migration|EmbeddedServer)Error$/.test(error.name);
   // Error codes of the operating system and of PostgreSQL, such as a port in use or a missing database.
   const code = 'code' in error ? String(error.code) : '';
   const isSystem = /^(E[A-Z]+|[0-9A-Z]{5})$/.test(code);
   return isOwn || isSystem ? error.message || code : String(error.stack);
 }
 
-try {
-  await start();
-} catch (error) {
-  fail(error);
-}
+await start().catch(fail);
