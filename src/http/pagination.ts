@@ -20,6 +20,11 @@ export const PageQuery = {
   cursor: Type.Optional(Type.String({ description: '`next_cursor` of the previous page' })),
 };
 
+export interface PageQuery {
+  limit: number;
+  cursor?: string;
+}
+
 /**
  * One page of a list, newest first.
  *
@@ -78,7 +83,7 @@ interface Pagination<Row, Item> {
  * @throws {ApiError} `invalid_cursor`
  */
 export async function paginate<Row extends ListedRow, Item>(
-  { limit, cursor }: { limit: number; cursor?: string },
+  { limit, cursor }: PageQuery,
   { isId, find, present, step = limit }: Pagination<Row, Item>,
 ) {
   const items: Item[] = [];

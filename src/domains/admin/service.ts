@@ -1,5 +1,5 @@
 import { ApiError, httpErrors } from '../../http/errors.ts';
-import { paginate } from '../../http/pagination.ts';
+import { type PageQuery, paginate } from '../../http/pagination.ts';
 import { isBigId, isId, isUuid } from '../../http/schemas.ts';
 import type { Database } from '../../infrastructure/database/client.ts';
 import type { MailQueue } from '../../infrastructure/mail/queue.ts';
@@ -8,12 +8,6 @@ import { toStoreSummary } from '../stores/index.ts';
 import type { Audit, AuditAction, AuditedAction, Operator } from './audit.ts';
 import type { AdminRepository, AdminUserRow, FailedMailRow } from './repository.ts';
 import { type AdminUser, adminErrors, type FailedMail } from './schemas.ts';
-
-/** A page of a list, as a query of the API or options of the command. */
-interface PageQuery {
-  limit: number;
-  cursor?: string;
-}
 
 export type UserAdministration = ReturnType<typeof createUserAdministration>;
 
