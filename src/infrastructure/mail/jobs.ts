@@ -3,7 +3,7 @@ import type { ExpiredRows } from '../database/clean-up.ts';
 import type { Tx } from '../database/client.ts';
 import { reasonOf } from '../database/errors.ts';
 import { empty, sql } from '../database/sql.ts';
-import { sendMailTask, sendPushTask } from '../outbox/outbox.ts';
+import { sendMailTask } from '../outbox/outbox.ts';
 import type { MailMetrics } from './send-mail.ts';
 
 /* Jobs that are listed, released or given up, in SQL: graphile-worker's tables are not in Prisma's schema. */
@@ -43,14 +43,14 @@ const moveExhaustedJobs = sql`
   WHERE user_id IS NULL OR EXISTS (SELECT FROM users WHERE id = failed.user_id FOR KEY SHARE)
   RETURNING kind, payload, reason, attempts`;
 
-/** A push message is not kept. Most of these have another job, which was added before the process ended. */
-const deleteExhaustedPushes = sql`
+/** Other jobs, such as push messages, are not kept. */
+const deleteExhaustedJobs = sql`
   SELECT FROM graphile_worker.complete_jobs(ARRAY(
     SELECT id FROM graphile_worker.jobs
-    WHERE task_identifier = ${sendPushTask} AND attempts >= max_attempts AND locked_at IS NULL LIMIT 1000))`;
+    WHERE task_identifier <> ${sendMailTask} AND attempts >= max_attempts AND locked_at IS NULL LIMIT 1000))`;
 
 /**
- * Releases the jobs of dead workers and moves jobs without an attempt left to the failed emails. It logs errors of the database;
+ * Releases the jobs of dead workers, moves emails without an attempt left to the failed ones and deletes other such jobs. It logs errors of the database;
  * the next run does the rest.
  */
 export async function recoverJobs(
@@ -65,7 +65,7 @@ export async function recoverJobs(
     const failed = await database.query<{ kind: string; payload: object; reason: string; attempts: number }>(
       moveExhaustedJobs,
     );
-    await database.execute(deleteExhaustedPushes);
+    await database.execute(deleteExhaustedJobs);
     for (const mail of failed) {
       mailMetrics.countMail(mail.kind, 'failed');
       logger.error(mail, 'mail failed after its last attempt');

@@ -29,7 +29,7 @@ interface WorkerOptions extends Omit<SendMailOptions, 'mailMetrics'> {
   /** Must not go through a transaction pooler, because the worker listens. */
   connectionString: string;
   metrics: Metrics;
-  /** Jobs of domains, by their task. One that fails at its last attempt is given up. */
+  /** Jobs of domains, by their task. `recoverJobs` deletes those that failed at their last attempt. */
   tasks: Record<string, Task>;
   /** Such jobs that wait for the servers of others: apart, so that they delay no email. */
   lanes: Lane[];
@@ -86,8 +86,7 @@ type RunnerOptions = WorkerOptions & SendMailOptions & { times: WorkerTimes };
 /** @throws Error when the database cannot be reached */
 async function runUntilStopped(options: RunnerOptions, signal: AbortSignal): Promise<void> {
   const { logger } = options;
-  const others = options.lanes.map((lane) => ({ ...lane, tasks: untilLastAttempt(lane.tasks, logger) }));
-  const lanes = [mailLane(options), ...others];
+  const lanes = [mailLane(options), ...options.lanes];
   const pool = openPool({
     connectionString: options.connectionString,
     application_name: 'dure-worker',
@@ -156,7 +155,7 @@ function mailLane(options: RunnerOptions): Lane {
         // Behind the emails that wait.
         if (!isComplete) await addJob(cleanUpTask, {}, { jobKey: cleanUpTask });
       },
-      ...untilLastAttempt(options.tasks, options.logger),
+      ...options.tasks,
     },
     // The job key replaces a run that is still waiting.
     crontab: `*/5 * * * * ${cleanUpTask} ?jobKey=${cleanUpTask}`,
@@ -190,22 +189,6 @@ async function startRunner(
     logger.warn({ job: id, task, payload, attempts, maxAttempts, reason: reasonOf(error) }, 'job failed');
   });
   return runner;
-}
-
-/** graphile-worker would keep a job without an attempt left for ever. */
-function untilLastAttempt(tasks: Lane['tasks'], logger: FastifyBaseLogger): Lane['tasks'] {
-  const giveUp = (run: Task): Task => {
-    return async (payload, helpers) => {
-      const { task_identifier: task, attempts, max_attempts: maxAttempts } = helpers.job;
-      try {
-        await run(payload, helpers);
-      } catch (error) {
-        if (attempts < maxAttempts) throw error;
-        logger.warn({ task, reason: reasonOf(error) }, 'job given up');
-      }
-    };
-  };
-  return Object.fromEntries(Object.entries(tasks).map(([name, run]) => [name, giveUp(run)]));
 }
 
 /** Failed jobs are logged on `job:error`. graphile-worker's metadata contains whole jobs and is dropped. */

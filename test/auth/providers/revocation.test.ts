@@ -51,7 +51,7 @@ t.test('a provider that does not answer stops no deletion, and is asked again', 
     });
   await due(7);
   await app.mails.settled();
-  t.match(app.logs.join(), /job given up/);
+  t.match(app.logs.join(), /"attempts":8,"maxAttempts":8,.*"job failed"/);
   apple.faults = {};
 });
 
