@@ -82,19 +82,8 @@ export function scanAround(
   };
 }
 
-/** Those of some rows with `id` and `place` that are within the radius and after the position of a page. */
-export function nearestOf(
-  placed: Sql,
-  near: Near,
-  list: SearchableList,
-  filter: SearchFilter,
-  budget: Budget,
-): Sql {
-  return inOrder(withDistance(placed, near, filter), list, filter, budget);
-}
-
 /** `id` and `distance` of rows with `id` and `place` that are within the radius, and not before the position of a page. */
-function withDistance(placed: Sql, near: Near, { after }: PageRequest): Sql {
+export function withDistance(placed: Sql, near: Near, { after }: PageRequest): Sql {
   const center = [sql`${near.latitude}::float8`, sql`${near.longitude}::float8`] as const;
   // Without `OFFSET`, the distance would be computed wherever it is used.
   return sql`
@@ -103,8 +92,8 @@ function withDistance(placed: Sql, near: Near, { after }: PageRequest): Sql {
     ) measured WHERE distance BETWEEN ${after?.time ?? 0}::bigint AND ${1_000 * near.radius}::bigint`;
 }
 
-/** The rows of some ids. Only ids are sorted, because rows are long. */
-function inOrder(ids: Sql, { table }: SearchableList, filter: SearchFilter, { rows }: Budget): Sql {
+/** The rows of some ids with a `distance`, the nearest first. Only ids are sorted, because rows are long. */
+export function inOrder(ids: Sql, { table }: SearchableList, filter: SearchFilter, { rows }: Budget): Sql {
   return sql`
     SELECT item.*, nearest.distance FROM (
       SELECT * FROM (${ids}) nearby WHERE ${isAfter(filter)} ${nearestFirst} LIMIT ${constant(rows)}

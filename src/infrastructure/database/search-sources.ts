@@ -1,5 +1,5 @@
 import { afterId, afterTime, newestFirst, type PageRequest } from './keyset.ts';
-import { type Near, nearestOf, scanAround, storePlace } from './near.ts';
+import { inOrder, type Near, scanAround, storePlace, withDistance } from './near.ts';
 import { allOf, constant, raw, type Sql, sql } from './sql.ts';
 
 /** A list that can be searched. Conditions call a row `item`, and its store `s`. */
@@ -99,7 +99,7 @@ export function lookupsOf(list: SearchableList, filter: SearchFilter, budget: Bu
       const placed = sql`
         SELECT candidate.id, ${storePlace} AS place FROM candidate JOIN stores s ON s.id = candidate.store_id
         WHERE ${isUsable} AND ${list.storeExists} AND s.latitude IS NOT NULL`;
-      const rows = nearestOf(placed, near, list, filter, budget);
+      const rows = inOrder(withDistance(placed, near, filter), list, filter, budget);
       return { expressions, rows, isUsable, budget };
     }
     const rows = sql`
