@@ -1,7 +1,7 @@
 import { PrismaPg } from '@prisma/adapter-pg';
 import type { ITXClientDenyList } from '@prisma/client/runtime/client';
 import pg from 'pg';
-import { readOnlyState, TransactionTimeoutError } from './errors.ts';
+import { readOnlyState } from './errors.ts';
 import { PrismaClient } from './generated/client.ts';
 import { type Sql, statementName, withNumbers } from './sql.ts';
 
@@ -189,9 +189,9 @@ async function commit<Result>(client: pg.PoolClient, work: () => Promise<Result>
   const startedAt = performance.now();
   await client.query('BEGIN');
   const result = await work();
-  // The error response has been sent already, or will be at any moment.
+  // The error response has been sent already, or will be at any moment. The code is that of a statement that took too long.
   if (performance.now() - startedAt > timeouts.idleInTransaction)
-    throw new TransactionTimeoutError('the transaction took too long');
+    throw Object.assign(new Error('the transaction took too long'), { code: '57014' });
   const { command } = await client.query('COMMIT');
   if (command !== 'COMMIT')
     throw new Error('the transaction was rolled back, because a statement had failed');
@@ -202,26 +202,18 @@ async function commit<Result>(client: pg.PoolClient, work: () => Promise<Result>
 function createPrisma(adapter: PrismaPg) {
   const id = { needs: { id: true }, compute: (row: { id: bigint }) => Number(row.id) };
   const postId = { needs: { postId: true }, compute: (row: { postId: bigint }) => Number(row.postId) };
+  const numberOrNull = (value: bigint | null) => (value === null ? null : Number(value));
   return new PrismaClient({ adapter, errorFormat: 'minimal' }).$extends({
     result: {
       post: { id },
       image: { id },
       postImage: { postId, imageId: { needs: { imageId: true }, compute: (row) => Number(row.imageId) } },
       partnerRequest: { id, postId },
-      report: {
-        id,
-        postId: {
-          needs: { postId: true },
-          compute: ({ postId }) => (postId === null ? null : Number(postId)),
-        },
-      },
+      report: { id, postId: { needs: { postId: true }, compute: (row) => numberOrNull(row.postId) } },
       failedMail: { id },
       auditEntry: {
         id,
-        subjectId: {
-          needs: { subjectId: true },
-          compute: ({ subjectId }) => (subjectId === null ? null : Number(subjectId)),
-        },
+        subjectId: { needs: { subjectId: true }, compute: (row) => numberOrNull(row.subjectId) },
       },
     },
   });

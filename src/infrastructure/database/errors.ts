@@ -1,45 +1,21 @@
 /** SQLSTATE of a write to a server that takes none, such as a standby. */
 export const readOnlyState = '25006';
 
-/** SQLSTATE classes and codes (PostgreSQL manual, appendix A) of temporary errors. */
-const unavailableStates = /^(08...|53...|57P0.|57014|55P03|40001|40P01|25006|25P0[34]|58...)$/;
-
-/** The same errors by the codes of Node and Prisma, and by the kinds of Prisma's driver adapter. */
-const unavailableCodes = new Set([
-  'ECONNREFUSED',
-  'ECONNRESET',
-  'EPIPE',
-  'ETIMEDOUT',
-  'ENOTFOUND',
-  'EAI_AGAIN',
-  'EHOSTUNREACH',
-  'ENETUNREACH',
+/** Codes of temporary errors. */
+const unavailableCodes = [
+  // SQLSTATE classes and codes (PostgreSQL manual, appendix A).
+  /^(08...|53...|57P0.|57014|55P03|40001|40P01|25006|25P0[34]|58...)$/,
+  // Node.
+  /^(ECONNREFUSED|ECONNRESET|EPIPE|ETIMEDOUT|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH)$/,
   // Prisma: unreachable, timed out, closed, no transaction in time, write conflict or deadlock.
-  'P1001',
-  'P1002',
-  'P1008',
-  'P1017',
-  'P2024',
-  'P2028',
-  'P2034',
-  'P2037',
-  'DatabaseNotReachable',
-  'ConnectionClosed',
-  'SocketTimeout',
-  'TransactionWriteConflict',
-  'TooManyConnections',
-]);
+  /^P(1001|1002|1008|1017|2024|2028|2034|2037)$/,
+  // The kinds of Prisma's driver adapter.
+  /^(DatabaseNotReachable|ConnectionClosed|SocketTimeout|TransactionWriteConflict|TooManyConnections)$/,
+];
 
 /** Errors of `pg` and Prisma without a code. */
 const unavailableMessages =
   /Query read timeout|timeout exceeded when trying to connect|Connection terminated|not queryable|Cannot use a pool after calling end|Client has encountered a connection error|Unable to start a transaction|Transaction already closed|Transaction API error/;
-
-/** A transaction that was rolled back because it took too long. */
-export class TransactionTimeoutError extends Error {
-  override readonly name = 'TransactionTimeoutError';
-  /** As of a statement that took too long. */
-  readonly code = '57014';
-}
 
 /**
  * The code or the text by which an error, or one of its causes, means that the database is unavailable at the moment, so that a
@@ -51,7 +27,7 @@ export function unavailableReason(error: unknown, depth = 5): string | undefined
   if (error === null || typeof error !== 'object' || depth === 0) return undefined;
   const { code, originalCode, kind, message, cause, meta } = error as Record<string, unknown>;
   const codes = [code, originalCode, kind].filter((value) => typeof value === 'string');
-  const known = codes.find((value) => unavailableCodes.has(value) || unavailableStates.test(value));
+  const known = codes.find((value) => unavailableCodes.some((known) => known.test(value)));
   const text = typeof message === 'string' ? unavailableMessages.exec(message)?.[0] : undefined;
   return known ?? text ?? unavailableReason(Object(meta).driverAdapterError ?? cause, depth - 1);
 }
