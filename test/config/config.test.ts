@@ -4,10 +4,9 @@ import { join, resolve } from 'node:path';
 import t from 'tap';
 import { loadConfig } from '../../src/infrastructure/config/config.ts';
 import { loadDatabaseSettings } from '../../src/infrastructure/config/database-settings.ts';
-import { environmentNames } from '../../src/infrastructure/config/environment.ts';
 import { generatePrivateKey } from '../../src/infrastructure/config/private-keys.ts';
 import type { Json } from '../support/json.ts';
-import { load, production, secret } from './environments.ts';
+import { environmentNames, load, production, secret } from './environments.ts';
 
 const pooledUrl = 'postgres://u:p@db.example.com:6432/dure?sslmode=require';
 const days = 86_400;

@@ -1,4 +1,5 @@
 import { loadConfig } from '../../src/infrastructure/config/config.ts';
+import { Environment } from '../../src/infrastructure/config/environment.ts';
 
 export const secret = 'kX2v8Jw0rTq5YbN7mZc4LpD9sGh1FaUe3Ri6';
 
@@ -17,3 +18,11 @@ export const production = {
 export function load(environment: Record<string, string> = {}) {
   return loadConfig({ JWT_SECRET: secret, ...environment });
 }
+
+/** Every environment variable that the service reads. */
+export const environmentNames: readonly string[] = [
+  ...Object.keys(Environment.properties),
+  ...['CLIENT_ID', 'CLIENT_SECRET', 'ISSUER', 'SCOPES', 'DISPLAY_NAME'].map((name) => `LOGIN_<NAME>_${name}`),
+  ...['TEAM_ID', 'KEY_ID', 'PRIVATE_KEY'].map((name) => `LOGIN_APPLE_${name}`),
+  ...['LOGIN_KAKAO_USER_INFO_URL', 'LOGIN_NAVER_BASE_URL', 'LOGIN_NAVER_API_URL'],
+];

@@ -6,8 +6,8 @@ import t from 'tap';
 import { parse } from 'yaml';
 import { httpErrors } from '../../src/http/errors.ts';
 import { loadConfig } from '../../src/infrastructure/config/config.ts';
-import { environmentNames } from '../../src/infrastructure/config/environment.ts';
 import { plannerSettings } from '../../src/infrastructure/database/client.ts';
+import { environmentNames } from '../config/environments.ts';
 import { readText, root, temporaryFolder } from '../support/files.ts';
 import { without } from '../support/requirements.ts';
 

@@ -5,7 +5,7 @@ import { dirname, join } from 'node:path';
 import { transform } from 'esbuild';
 import t from 'tap';
 import { createDevMailbox, devMailboxRoutes } from '../../src/development/mailbox/mailbox.ts';
-import { environmentNames } from '../../src/infrastructure/config/environment.ts';
+import { environmentNames } from '../config/environments.ts';
 import { createTestApp } from '../support/app.ts';
 import { readText, root, temporaryFolder } from '../support/files.ts';
 import { listen } from '../support/raw-http.ts';

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import t from 'tap';
 import { parseAllDocuments } from 'yaml';
 import { loadConfig } from '../../src/infrastructure/config/config.ts';
-import { environmentNames } from '../../src/infrastructure/config/environment.ts';
+import { environmentNames } from '../config/environments.ts';
 import { readText, root } from '../support/files.ts';
 import type { Json } from '../support/json.ts';
 import { without } from '../support/requirements.ts';
