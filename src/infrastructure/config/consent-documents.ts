@@ -12,19 +12,15 @@ export type ConsentDocuments = Partial<Record<'terms' | 'privacy', ConsentDocume
 
 /** @param problems gets one line for each variable that is missing or wrong */
 export function readConsentDocuments(environment: Environment, problems: string[]): ConsentDocuments {
-  const { TERMS_VERSION, TERMS_URL, PRIVACY_VERSION, PRIVACY_URL } = environment;
-  const terms = readDocument('TERMS', TERMS_VERSION, TERMS_URL, problems);
-  const privacy = readDocument('PRIVACY', PRIVACY_VERSION, PRIVACY_URL, problems);
+  const terms = readDocument('TERMS', environment, problems);
+  const privacy = readDocument('PRIVACY', environment, problems);
   if (privacy && !terms) problems.push('TERMS_VERSION must be set with PRIVACY_VERSION');
   return { ...(terms && { terms }), ...(privacy && { privacy }) };
 }
 
-function readDocument(
-  name: string,
-  version: string | undefined,
-  url: string | undefined,
-  problems: string[],
-): ConsentDocument | undefined {
+function readDocument(name: 'TERMS' | 'PRIVACY', environment: Environment, problems: string[]) {
+  const version = environment[`${name}_VERSION` as const];
+  const url = environment[`${name}_URL` as const];
   if (version !== undefined && !isDate(version)) {
     problems.push(`${name}_VERSION must be a date such as 2026-01-31`);
   }

@@ -1,4 +1,5 @@
 import { isIP } from 'node:net';
+import ipaddr from 'ipaddr.js';
 import type { Config } from './config.ts';
 import { type Environment, isLoopback, parseUrl } from './environment.ts';
 import { isPlaceholder } from './secrets.ts';
@@ -141,15 +142,13 @@ function openConnections(environment: Environment): string[] {
   return [...databases, ...others];
 }
 
+const privateRanges = ['private', 'loopback', 'linkLocal', 'uniqueLocal', 'carrierGradeNat'];
+
 /** Whether a host can be outside of a private network: names without a dot are those of containers. */
 function isPublic(url: URL): boolean {
   const host = url.hostname.replace(/^\[|\]$/g, '').toLowerCase();
   if (host === '' || isLoopback(url)) return false;
-  if (isIP(host) === 4)
-    return !/^(10|127|192\.168|169\.254|172\.(1[6-9]|2\d|3[01])|100\.(6[4-9]|[7-9]\d|1[01]\d|12[0-7]))\./.test(
-      host,
-    );
-  if (isIP(host) === 6) return !/^(f[cd]|fe80)/.test(host);
+  if (isIP(host) !== 0) return !privateRanges.includes(ipaddr.process(host).range());
   return host.includes('.') && !/\.(internal|local|localdomain|svc|lan|home\.arpa)$/.test(host);
 }
 
